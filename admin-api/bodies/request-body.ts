@@ -33,6 +33,8 @@ export class BodyMemory {
 
 export interface BodyLimits extends JsonLimits {
   readonly maxBytes: number
+  /** Throws when the octets are not what the request says of them. */
+  readonly checkBytes?: ((bytes: Uint8Array) => void) | undefined
   /** The setting that says so, if one does. */
   readonly setting?: string | undefined
 }
@@ -66,6 +68,7 @@ export async function readJsonBody(
   if (req.headers.expect !== undefined) res.writeContinue()
   const { bytes, held } = readyBytes(req, limits, memory) ?? (await readBytes(req, limits, memory))
   try {
+    limits.checkBytes?.(bytes)
     return { value: bytes.length === 0 ? undefined : await json.parse(bytes, limits), bytes: held }
   } catch (error) {
     memory.release(held)

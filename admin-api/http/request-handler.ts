@@ -200,7 +200,12 @@ export class RequestHandler {
     } else if (operation.body) {
       const { maxBodyBytes: maxBytes = bodyBytesDefault, maxBodySetting: setting } = operation
       const own = this.#bodyLimits()
-      const limits = { ...(own ? { maxBytes: own.maxBodyBytes } : { maxBytes, setting }), ...this.#context.jsonLimits }
+      const { checkBytes } = operation
+      const limits = {
+        ...(own ? { maxBytes: own.maxBodyBytes } : { maxBytes, setting }),
+        ...(checkBytes && { checkBytes: (bytes: Uint8Array) => checkBytes(bytes, req.headers) }),
+        ...this.#context.jsonLimits,
+      }
       const read = await readJsonBody(req, res, limits, this.#context.bodies)
       this.#bodyBytes = read.bytes
       if (!isWhole) await this.#authenticateAgain()

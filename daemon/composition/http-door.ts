@@ -21,6 +21,9 @@ import { flagCheck } from '../../admin-api/rest/rest-operations.ts'
 import { AdminApi } from '../../admin-api/http/http-server.ts'
 import { graphqlOperations } from '../../admin-api/graphql/endpoint.ts'
 import type { Operation } from '../../admin-api/operation/operation.ts'
+import { BodyMemory } from '../../admin-api/bodies/request-body.ts'
+import { dialectOperations } from '../../admin-api/vendors/dialect-operations.ts'
+import { dialects } from '../../admin-api/vendors/dialects.ts'
 import { AgentEndpoint } from '../../admin-api/mcp/endpoint.ts'
 import { resourcesOf } from '../../admin-api/mcp/resources/resources.ts'
 import { toolsOf } from '../../admin-api/mcp/tools/tool.ts'
@@ -28,6 +31,9 @@ import type { SystemSource } from '../../admin-api/operator/system.ts'
 import { systemSource } from '../observability/system-state.ts'
 import { allowingCore } from './oauth-core.ts'
 import type { Composition } from './parts.ts'
+
+/** Forms of other services' clients that are being read, as for all other bodies together. */
+const maxFormMemoryBytes = 128 * 1_048_576
 
 export function httpDoor(composition: Composition): AdminApi {
   const { get, config, metrics, version, operatorToken: token, replace } = composition
@@ -38,6 +44,7 @@ export function httpDoor(composition: Composition): AdminApi {
   const hasOperator = operatorKey !== null || operators.areAny
   const oauth = get('oauth')
   const baseUrl = publicUrl(config, config.http.listen)
+  const verifyKey = orRunToken(database, token, bearerCheck(get('apiKeys'), oauth.tokenCheck))
   const make = async (email: string) => oauth.urls.issuer + (await operatorLink(database, clock, email))
   return new AdminApi({
     listen: config.http.listen,
@@ -62,12 +69,13 @@ export function httpDoor(composition: Composition): AdminApi {
       ...revealOperations({ reveals: get('publishable').reveals, origin: oauth.urls.issuer }),
       operatorLinkOperation({ token, make }),
       operatorDecisionsOperation({ token, watch: () => get('decisions').watch() }),
+      ...dialectOperations({ ...core, baseUrl, clock, verifyKey, formMemory: new BodyMemory(maxFormMemoryBytes) }, dialects),
       ...(replace.operations ?? []),
     ],
     errorRenderer: nothingPage,
     authenticateOperator: hasOperator ? operatorAuthentication({ key: operatorKey, sessionOf: operators.idOf }) : undefined,
     requireFlag: flagCheck(policies),
-    authenticate: bearerAuthentication(orRunToken(database, token, bearerCheck(get('apiKeys'), oauth.tokenCheck))),
+    authenticate: bearerAuthentication(verifyKey),
     protectedResource: oauth.restResource,
     admission: get('admission'),
     events: get('observer'),

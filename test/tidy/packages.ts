@@ -5,6 +5,15 @@ import type { Source } from './source.ts'
 
 /** Where a package may be imported, as globs over file paths. Tests may import any of them as well. */
 export const homes: Readonly<Record<string, readonly string[]>> = {
+  '@aws-sdk/client-sesv2': [],
+  '@getbrevo/brevo': [],
+  '@sendgrid/mail': [],
+  mailersend: [],
+  'mailgun.js': [],
+  'node-mailjet': [],
+  postmark: [],
+  resend: [],
+  sparkpost: [],
   '@fastify/busboy': ['admin-api/bodies/**'],
   '@preact/signals': ['admin-api/dashboard/client/**'],
   ava: [],

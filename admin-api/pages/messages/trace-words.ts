@@ -48,6 +48,7 @@ const events: Readonly<Record<TimelineEntry['event'], readonly [label: string, t
   validation_failed: ['Refused', 'bad'],
   suppressed: ['Suppressed', 'warn'],
   verp: ['Return path decided', 'soft'],
+  dialect: ['Sent over the API of another service', 'soft'],
   attempt: ['Delivery attempt', 'sent'],
   retry_scheduled: ['Next attempt scheduled', 'warn'],
   replayed: ['Queued again by a replay', 'soft'],

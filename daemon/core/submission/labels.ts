@@ -12,13 +12,13 @@ export const labelLimits = {
   metadata: 4096,
 } as const
 
-/** Tags, none of them twice, and metadata; what is empty is left out. */
-export type Labels = Pick<Trace, 'tags' | 'metadata'>
+/** Tags, none of them twice, and metadata, and in whose words it was sent; what is empty is left out. */
+export type Labels = Pick<Trace, 'tags' | 'metadata' | 'dialect'>
 
 /** Tags that differ in case alone are one; the first spelling stays. */
 export function labelsOf(given: Labels): Labels | undefined {
   const tags = [...new Map((given.tags ?? []).toReversed().map((tag) => [comparable(tag), tag])).values()].toReversed()
-  const { metadata = {} } = given
-  if (tags.length === 0 && Object.keys(metadata).length === 0) return undefined
-  return { ...(tags.length > 0 && { tags }), ...(Object.keys(metadata).length > 0 && { metadata }) }
+  const { metadata = {}, dialect } = given
+  if (tags.length === 0 && Object.keys(metadata).length === 0 && !dialect) return undefined
+  return { ...(tags.length > 0 && { tags }), ...(Object.keys(metadata).length > 0 && { metadata }), ...(dialect && { dialect }) }
 }

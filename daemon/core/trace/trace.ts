@@ -152,6 +152,8 @@ const schema = z.strictObject({
   tags: z.array(z.string()).optional(),
   /** What the sender wants to have with it. */
   metadata: z.record(z.string(), z.string()).optional(),
+  /** Sent in the words of another service: which, and the fields of the request that have no effect here. */
+  dialect: z.strictObject({ of: z.string(), ignored: z.array(z.string()) }).optional(),
   /** There when openings or clicks were to be tracked. */
   tracking: traceTracking.optional(),
   /** The message has a link by which its recipient unsubscribes. */

@@ -150,6 +150,7 @@ const marks: Readonly<Record<string, string>> = {
   withdrawn: 'canceled',
   tracking: 'none',
   verp: 'none',
+  dialect: 'none',
 }
 
 function markOf({ event, detail }: Entry, { outcome }: Trace): string {

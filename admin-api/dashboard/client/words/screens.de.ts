@@ -143,6 +143,7 @@ export const screens: ScreenWords = {
     validation_failed: 'Abgelehnt',
     suppressed: 'Adresse gesperrt',
     verp: 'Rückweg bestimmt',
+    dialect: 'Über die API eines anderen Dienstes',
     retry_scheduled: 'Nächster Versuch geplant',
     replayed: 'Durch ein Replay wieder eingereiht',
     retried: 'Auf Wunsch wieder eingereiht',

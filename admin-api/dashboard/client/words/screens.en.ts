@@ -144,6 +144,7 @@ export const screens = {
     validation_failed: 'Refused',
     suppressed: 'Address suppressed',
     verp: 'Return path decided',
+    dialect: 'API of another service',
     retry_scheduled: 'Next attempt scheduled',
     replayed: 'Queued again by a replay',
     retried: 'Queued again on request',

@@ -141,6 +141,7 @@ export const screens: ScreenWords = {
     validation_failed: 'Refusé',
     suppressed: 'Adresse bloquée',
     verp: 'Chemin de retour décidé',
+    dialect: 'API d’un autre service',
     retry_scheduled: 'Prochain essai planifié',
     replayed: 'Remis en file par un renvoi',
     retried: 'Remis en file sur demande',

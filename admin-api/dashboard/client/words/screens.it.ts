@@ -141,6 +141,7 @@ export const screens: ScreenWords = {
     validation_failed: 'Rifiutato',
     suppressed: 'Indirizzo bloccato',
     verp: 'Percorso di ritorno deciso',
+    dialect: 'API di un altro servizio',
     retry_scheduled: 'Prossimo tentativo pianificato',
     replayed: 'Rimesso in coda da un reinvio',
     retried: 'Rimesso in coda su richiesta',

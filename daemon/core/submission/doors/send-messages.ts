@@ -21,6 +21,7 @@ import { composing, type SendRequest } from '../compose/compose.ts'
 import { drafted } from '../compose/drafted.ts'
 import { labelsOf } from '../labels.ts'
 import { questionOf, type Acceptance, type Submission } from '../submission.ts'
+import type { Trace } from '../../trace/trace.ts'
 
 export interface SendOptions extends Core {
   readonly accept: Accept
@@ -44,6 +45,8 @@ export interface SendOrder extends Omit<SendRequest, 'from' | 'attachments'> {
   readonly template: TemplateOrder | undefined
   readonly tags?: readonly string[] | undefined
   readonly metadata?: Readonly<Record<string, string>> | undefined
+  /** In whose words it was asked for, where they are not ours, and which of them have no effect. */
+  readonly dialect?: Trace['dialect']
   /** Adds a one-click unsubscribe link for the one recipient: from the list of the sender's address, or from the list of this name. */
   readonly listUnsubscribe?: boolean | { readonly list: string } | undefined
   /** Each recipient gets a return path of its own (VERP), where plan and flags of the organization allow it. */

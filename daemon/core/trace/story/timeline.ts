@@ -15,6 +15,7 @@ export interface TimelineEntry {
     | 'released'
     | 'suppressed'
     | 'verp'
+    | 'dialect'
     | 'attempt'
     | 'retry_scheduled'
     | 'replayed'
@@ -98,7 +99,13 @@ export function timelineOf(trace: Trace, attempts: readonly AttemptRecord[]): Ti
       message: trace.outcomeReason,
       detail: { outcome: trace.outcome },
     })
-  entries.push(...scheduleEntries(trace), ...verpEntries(trace), ...approvalEntries(trace), ...releaseEntries(trace))
+  entries.push(
+    ...scheduleEntries(trace),
+    ...verpEntries(trace),
+    ...dialectEntries(trace),
+    ...approvalEntries(trace),
+    ...releaseEntries(trace),
+  )
   const tries = [
     ...suppressionEntries(trace),
     ...(trace.failover?.passes ?? []).map(passEntry),
@@ -175,6 +182,17 @@ function verpEntries({ createdAt, verp }: Trace): TimelineEntry[] {
       ? `VERP was requested but is not used: ${verp.off}.`
       : `Each recipient gets a copy with a separate return path at ${verp.domain} (VERP).`
   return [{ at: createdAt, event: 'verp', message, detail: { bounce_domain: 'domain' in verp ? verp.domain : null } }]
+}
+
+/** Sent in the words of another service: what of them had no effect. */
+function dialectEntries({ createdAt, dialect }: Trace): TimelineEntry[] {
+  if (!dialect) return []
+  const { of, ignored } = dialect
+  const effect =
+    ignored.length === 0 ? 'every field of the request has its effect' : `these fields have no effect here: ${ignored.join(', ')}`
+  return [
+    { at: createdAt, event: 'dialect', message: `Sent over the API of ${of}; ${effect}.`, detail: { api: of, ignored_fields: ignored } },
+  ]
 }
 
 /** What the suppression list and opt-outs of lists held back, and when. */

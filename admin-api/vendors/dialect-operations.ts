@@ -1,0 +1,141 @@
+/** The send addresses of other services as operations: each translates, and hands over to the core as `POST /v1/messages` does. */
+import * as z from 'zod'
+import type { Clock } from '#core/clock.ts'
+import type { Principal } from '#core/access/principal/principal.ts'
+import { invalid, Refusal, type FieldProblem } from '#core/refusals.ts'
+import type { BatchMessage, SendBatches } from '#core/submission/doors/send-batches.ts'
+import { streamed, type BodyStream } from '../bodies/body-stream.ts'
+import type { BodyMemory } from '../bodies/request-body.ts'
+import { check } from '../bodies/validation.ts'
+import { media } from '../operation/answer.ts'
+import { operation, type HandlerInput, type Operation } from '../operation/operation.ts'
+import { sendRefusals } from '../rest/sending/messages.ts'
+import { decoder } from '../wire/fields/codec.ts'
+import { toRefusedSend } from '../wire/sending/refused-send.ts'
+import { sendInput, toSendOrder } from '../wire/sending/send.ts'
+import type { Dialect, DialectMessage, DialectSend, Sent, Translation } from './dialect.ts'
+import { readFormRequest } from './form-request.ts'
+import { ignoredFields } from './ignored-fields.ts'
+import { awsKey, requireSignedBody } from './sigv4.ts'
+import { vendorKey, type VerifyKey } from './vendor-key.ts'
+
+export interface DialectCore {
+  readonly sendBatches: SendBatches
+  readonly clock: Clock
+  readonly maxSendBodyBytes: number
+  /** Of forms that are being read, for all requests together. */
+  readonly formMemory: BodyMemory
+  /** The public address of the service. */
+  readonly baseUrl: string
+  /** Throws `unauthorized`. */
+  readonly verifyKey: VerifyKey
+}
+
+const deadlineSeconds = 120
+/** Times the largest body. */
+const maxRepeated = 4
+const formRequest = streamed({ 'multipart/form-data': z.unknown(), 'application/x-www-form-urlencoded': z.unknown() })
+/** Fields without effect that a trace names. */
+const maxIgnored = 20
+
+/** The operations of dialects, in their order. */
+export const dialectOperations = (core: DialectCore, dialects: readonly Dialect[]): readonly Operation[] =>
+  dialects.flatMap((dialect) => dialect.sends.map((send) => sendOperation(core, dialect, send)))
+
+function sendOperation(core: DialectCore, dialect: Dialect, send: DialectSend): Operation {
+  const translate = send.translate as (body: unknown, request: Request) => Translation
+  const answer = send.answer as (sent: Sent, body: unknown, publicHost: string) => ReturnType<DialectSend['answer']>
+  type Request = Parameters<DialectSend['translate']>[1]
+  const run = async ({ body: sentBody, headers, params, principal }: HandlerInput<unknown, unknown, unknown, Principal>) => {
+    const body = send.form
+      ? await readFormRequest(sentBody as BodyStream, headers['content-type'] ?? '', core.formMemory, core.maxSendBodyBytes)
+      : sentBody
+    const given = check(send.body, body, 'body')
+    const translation = translate(given, { headers, params: params as Readonly<Record<string, string>>, nowMs: core.clock.now() })
+    requireRoom(translation.messages.length, Number(headers['content-length'] ?? core.maxSendBodyBytes), core.maxSendBodyBytes)
+    const ignored = ignoredFields(send.body, body)
+    const sent = await sentBy(core, principal, translation, { of: dialect.name, ignored })
+    return answer(sent, given, new URL(core.baseUrl).hostname)
+  }
+  return operation({
+    ...{ method: 'POST', path: send.path, operationId: send.operationId, tags: ['vendors'] },
+    summary: `Send as ${dialect.name} does`,
+    hiddenFromOpenApi: true,
+    scope: 'api:send',
+    openToSendOnlyKeys: true,
+    errors: sendRefusals,
+    ...(send.params && { params: send.params }),
+    body: send.form ? formRequest : z.unknown(),
+    response: media('application/json'),
+    ...{ maxBodyBytes: core.maxSendBodyBytes, maxBodySetting: 'POSTERN_HTTP_MAX_BODY_BYTES', deadlineSeconds },
+    ...(dialect.signsRequests && { checkBytes: requireSignedBody }),
+    credentials: [...(dialect.signsRequests ? [awsKey(send.path, core.clock, core.verifyKey)] : []), vendorKey(core.verifyKey)],
+    errorRenderer: dialect.refused,
+    handle: run,
+  })
+}
+
+/** A body that is repeated for many recipients must not become more than a few of the largest. */
+function requireRoom(messages: number, size: number, maxBodyBytes: number): void {
+  if (messages <= 1 || messages * size <= maxRepeated * maxBodyBytes) return
+  const most = Math.max(1, Math.floor((maxRepeated * maxBodyBytes) / size))
+  throw new Refusal(
+    'request_too_large',
+    `This body makes ${String(messages)} messages; one of its size may make ${String(most)}. Send to fewer recipients at once.`,
+  )
+}
+
+/** The results, with refusals in the words of the request. Throws the refusal of a single message, and of strict ones. */
+async function sentBy(
+  { sendBatches }: DialectCore,
+  principal: Principal,
+  { messages, isStrict = false, idempotencyKey }: Translation,
+  dialect: { readonly of: string; readonly ignored: readonly string[] },
+): Promise<Sent> {
+  const [first] = messages
+  const batch = messages.map((message): BatchMessage => {
+    let made: Readonly<Record<string, unknown>> | undefined
+    const { tags, metadata, left = [] } = message.labels ?? {}
+    const fields = () => (made ??= present({ ...message.fields(), tags, metadata }))
+    const own = { isTest: message.isTest, dialect: { of: dialect.of, ignored: [...dialect.ignored, ...left].slice(0, maxIgnored) } }
+    return {
+      order: () => ({ ...toSendOrder(decode(check(sendInput, fields(), 'body'))), ...own }),
+      refused: () => toRefusedSend(fields()),
+    }
+  })
+  try {
+    const sent = await sendBatches.send(principal, { messages: batch, isStrict: isStrict && messages.length > 1, idempotencyKey })
+    const [only] = sent
+    if (isStrict && only instanceof Refusal) throw only
+    return sent.map((result, i) => (result instanceof Refusal ? inTheirWords(result, [messages[i] ?? first]) : result))
+  } catch (error) {
+    throw error instanceof Refusal ? inTheirWords(error, messages) : error
+  }
+}
+
+const decode = decoder(sendInput)
+
+/** Without the fields that say nothing. */
+const present = (fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null && value !== ''))
+
+/** A refusal of fields names those of the request. */
+function inTheirWords(refusal: Refusal, messages: readonly (DialectMessage | undefined)[]): Refusal {
+  const { code, details } = refusal
+  const fields = details?.['fields'] as readonly FieldProblem[] | undefined
+  if (code !== 'validation_failed' || !fields) return refusal
+  const named = fields.map(({ path, message }) => ({ path: theirPath(path, messages), message: theirSentence(message) }))
+  const { message } = invalid(named)
+  return new Refusal(code, message, { nextAction: refusal.nextAction, details: { ...details, fields: named } })
+}
+
+/** `messages[2].to[0]` or `to[0]`, as where it stands in the request. */
+function theirPath(path: string, messages: readonly (DialectMessage | undefined)[]): string {
+  const [, index = '0', rest = path] = /^messages\[(\d+)\]\.?(.*)$/.exec(path) ?? []
+  const names = messages[Number(index)]?.names ?? {}
+  const [, name = '', behind = ''] = /^([\w-]+)(.*)$/s.exec(rest) ?? []
+  return Object.hasOwn(names, name) ? `${names[name] ?? name}${behind}` : rest
+}
+
+/** What is wrong is said of the field; how we call others is not. */
+const theirSentence = (message: string): string => message.replace(/; give one of them$|, or send without a template$/, '')

@@ -1,0 +1,71 @@
+/**
+ * The API of another mail service, which its clients use here with nothing changed but the address and the key. A dialect only translates:
+ * a request into messages as `POST /v1/messages` takes them, and what came of them, or the refusal, into that service's words.
+ */
+import type { IncomingHttpHeaders } from 'node:http'
+import type * as z from 'zod'
+import type { Refusal } from '#core/refusals.ts'
+import type { BatchResult } from '#core/submission/doors/send-batches.ts'
+import type { Acceptance } from '#core/submission/submission.ts'
+import type { Answer } from '../operation/answer.ts'
+import type { Labelled } from './labels.ts'
+
+export interface Dialect {
+  /** As the service spells itself. */
+  readonly name: string
+  /** Its clients sign requests by AWS Signature Version 4. */
+  readonly signsRequests?: true
+  readonly sends: readonly DialectSend[]
+  /** An error as its clients read it. */
+  readonly refused: (refusal: Refusal) => Answer
+}
+
+/** What a request says besides its body. */
+export interface DialectRequest {
+  readonly headers: IncomingHttpHeaders
+  readonly params: Readonly<Record<string, string>>
+  /** When it came, in milliseconds since the epoch. */
+  readonly nowMs: number
+}
+
+/** One message of a request. */
+export interface DialectMessage {
+  /** As the body of `POST /v1/messages`; made when its turn comes. Throws `validation_failed`, in the words of the dialect. */
+  readonly fields: () => Fields
+  /** Where a field of ours stands in the request, as in `personalizations[0].to`; a field that is not here has the same name. */
+  readonly names: Readonly<Record<string, string>>
+  readonly labels?: Labelled
+  /** It is captured, whatever the destination: what other services call their sandbox. */
+  readonly isTest?: boolean
+}
+
+export type Fields = Readonly<Record<string, unknown>>
+
+export interface Translation {
+  readonly messages: readonly DialectMessage[]
+  /** Nothing is sent unless every message passes each check; by default each is taken or refused by itself, and has its own result. */
+  readonly isStrict?: boolean
+  readonly idempotencyKey?: string | undefined
+}
+
+/** What came of a request of one message or several, in their order; refusals are in the words of the dialect already. */
+export type Sent = readonly BatchResult[]
+
+export interface DialectSend<Body = never> {
+  /** Unique over all dialects; ends as the action of the service is called. */
+  readonly operationId: string
+  readonly path: string
+  readonly params?: z.ZodObject
+  /** The body is a form with files, and no JSON. */
+  readonly form?: true
+  /** What is looked at in the body. What it does not name has no effect, and the trace says so. */
+  readonly body: z.ZodType<Body>
+  readonly translate: (body: Body, request: DialectRequest) => Translation
+  readonly answer: (sent: Sent, body: Body, publicHost: string) => Answer
+}
+
+/** Keeps the type of the body between its schema, the translation and the answer. */
+export const dialectSend = <Body>(send: DialectSend<Body>): DialectSend => send as unknown as DialectSend
+
+/** For requests of which every message was accepted: one message that is refused refuses the request, and several are strict. */
+export const accepted = (sent: Sent): readonly Acceptance[] => sent as readonly Acceptance[]

@@ -1,0 +1,120 @@
+/** Brevo: `POST /v3/smtp/email`, with a message for each of `messageVersions`. */
+import * as z from 'zod'
+import { refusals } from '#core/refusals.ts'
+import { answer } from '../../operation/answer.ts'
+import { accepted, dialectSend, type Dialect, type DialectMessage } from '../dialect.ts'
+import { errorAnswer, wordFor, type Words } from '../error-body.ts'
+import { labelled, tagsAt } from '../labels.ts'
+import { anyMap, mailboxOf, person, refused, templateName, text, timeOfText } from '../reading.ts'
+import { filledIn, valueAt, type Syntax } from '../substitution.ts'
+import { templateFields } from '../templates.ts'
+
+const people = z.array(person).nullish()
+
+const version = z.looseObject({
+  ...{ to: people, cc: people, bcc: people, replyTo: person.nullish() },
+  ...{ subject: text, htmlContent: text, textContent: text, params: anyMap },
+})
+
+const email = version.extend({
+  sender: z.looseObject({ email: text, name: text, id: refused('give the address of the sender') }).nullish(),
+  headers: z.record(z.string(), z.unknown()).nullish(),
+  attachment: z.array(z.looseObject({ name: text, content: text, url: refused('fetch the file and send it as content') })).nullish(),
+  ...{ templateId: templateName, tags: z.array(z.string()).nullish(), scheduledAt: text },
+  messageVersions: z.array(version).max(1000).nullish(),
+})
+
+type Email = z.output<typeof email>
+type Version = z.output<typeof version>
+
+/** `{{ params.name }}`, in any of their spellings. */
+const params: Syntax = {
+  pattern: /\{\{ {0,20}params\.([\w.-]{1,100}) {0,20}(?:\| {0,20}(?:safe|default ?: ?"[^"{}]{0,200}") {0,20})?\}\}/g,
+  isRaw: (marker) => /\| *safe/.test(marker),
+  beyond: /\{%|\{\{ {0,20}(?:contact|mirror|unsubscribe|update_profile)/,
+}
+
+const idempotency = /^idempotency-?key$/i
+const sandbox = /^x-sib-sandbox$/i
+
+function messageOf(given: Email, own: Version, at: string): DialectMessage {
+  const inVersion = (name: keyof Version): string => (own[name] === undefined || own[name] === null ? name : `${at}${name}`)
+  const headers = Object.entries(given.headers ?? {})
+  return {
+    names: {
+      ...{ from: 'sender', to: `${at}to`, cc: `${at}cc`, bcc: `${at}bcc`, reply_to: inVersion('replyTo'), subject: inVersion('subject') },
+      ...{ html: inVersion('htmlContent'), text: inVersion('textContent'), attachments: 'attachment', send_at: 'scheduledAt' },
+      ...{ template_id: 'templateId', template_slug: 'templateId', template_vars: inVersion('params') },
+    },
+    fields() {
+      const replyTo = own.replyTo ?? given.replyTo
+      const variables = { ...given.params, ...own.params }
+      const bodies = {
+        ...{
+          subject: own.subject ?? given.subject,
+          text: own.textContent ?? given.textContent,
+          html: own.htmlContent ?? given.htmlContent,
+        },
+      }
+      const { sender } = given
+      return {
+        from: sender?.email ? mailboxOf({ email: sender.email, name: sender.name }) : undefined,
+        ...{ to: own.to?.map(mailboxOf) ?? [], cc: own.cc?.map(mailboxOf), bcc: own.bcc?.map(mailboxOf) },
+        reply_to: replyTo && mailboxOf(replyTo),
+        ...filledIn(bodies, params, (name) => valueAt(variables, name)),
+        headers: Object.fromEntries(headers.filter(([name]) => !idempotency.test(name) && !sandbox.test(name))),
+        attachments: given.attachment?.map(({ name, content }) => ({ filename: name, content })),
+        ...templateFields(given.templateId, variables),
+        send_at: timeOfText(given.scheduledAt),
+      }
+    },
+    labels: labelled(tagsAt('tags', given.tags), []),
+    ...(headers.some(([name, value]) => sandbox.test(name) && value === 'drop') && { isTest: true }),
+  }
+}
+
+function idempotencyKeyOf({ headers }: Email): string | undefined {
+  const [, key] = Object.entries(headers ?? {}).find(([name]) => idempotency.test(name)) ?? []
+  return typeof key === 'string' && key !== '' ? key : undefined
+}
+
+const words: Words<string> = {
+  validation_failed: 'invalid_parameter',
+  unauthorized: 'unauthorized',
+  insufficient_scope: 'permission_denied',
+  not_found: 'document_not_found',
+  method_not_allowed: 'method_not_allowed',
+  quota_exceeded: 'not_enough_credits',
+  quota_exhausted: 'not_enough_credits',
+  quota_exhausted_captures: 'not_enough_credits',
+  project_budget_exhausted: 'not_enough_credits',
+  conflict: 'duplicate_request',
+  rate_limit_exceeded: 'too_many_requests',
+  else: 'bad_request',
+}
+
+export const brevo: Dialect = {
+  name: 'Brevo',
+  sends: [
+    dialectSend({
+      operationId: 'sendByBrevo',
+      path: '/v3/smtp/email',
+      body: email,
+      translate(given) {
+        const versions = given.messageVersions ?? []
+        const messages = versions.map((own, i) => messageOf(given, own, `messageVersions[${String(i)}].`))
+        return {
+          messages: versions.length > 0 ? messages : [messageOf(given, given, '')],
+          isStrict: true,
+          idempotencyKey: idempotencyKeyOf(given),
+        }
+      },
+      answer(sent, { messageVersions, scheduledAt }, publicHost) {
+        const ids = accepted(sent).map(({ traceId }) => `<${traceId}@${publicHost}>`)
+        const status = scheduledAt ? 202 : 201
+        return answer(messageVersions?.length ? { messageIds: ids } : { messageId: ids[0] }, { status })
+      },
+    }),
+  ],
+  refused: (refusal) => errorAnswer({ code: wordFor(words, refusal), message: refusal.message }, refusal, refusals[refusal.code].http),
+}

@@ -1,0 +1,105 @@
+/** MailerSend: `POST /v1/email` and `POST /v1/bulk-email`. */
+import * as z from 'zod'
+import { randomUUID } from 'node:crypto'
+import { refusals } from '#core/refusals.ts'
+import { answer, raw } from '../../operation/answer.ts'
+import { accepted, dialectSend, type Dialect, type DialectMessage } from '../dialect.ts'
+import { errorAnswer } from '../error-body.ts'
+import { labelled, tagsAt } from '../labels.ts'
+import { flag, headerFields, mailboxOf, person, templateName, text, timeOfSeconds } from '../reading.ts'
+import { filledIn, mustache, valueAt } from '../substitution.ts'
+import { templateFields } from '../templates.ts'
+
+const people = z.array(person).nullish()
+
+const email = z.looseObject({
+  ...{ from: person.nullish(), to: people, cc: people, bcc: people, reply_to: person.nullish() },
+  ...{ subject: text, text, html: text, template_id: templateName, send_at: z.number().nullish() },
+  attachments: z.array(z.looseObject({ content: text, filename: text, disposition: text, id: text })).nullish(),
+  tags: z.array(z.string()).nullish(),
+  personalization: z.array(z.looseObject({ email: z.string(), data: z.record(z.string(), z.unknown()) })).nullish(),
+  ...{ precedence_bulk: flag, in_reply_to: text, references: z.array(z.string()).nullish(), list_unsubscribe: text },
+  headers: z.array(z.looseObject({ name: z.string(), value: z.string() })).nullish(),
+  settings: z.looseObject({ track_clicks: flag, track_opens: flag }).nullish(),
+})
+
+type Email = z.output<typeof email>
+type Person = z.output<typeof person>
+
+/** One message, or one for each recipient where each has variables of their own. */
+function messagesOf(given: Email, at = ''): readonly DialectMessage[] {
+  const to = given.to ?? []
+  if (!given.personalization?.length || to.length < 2) return [messageOf(given, to, `${at}to`, at)]
+  return to.map((one, i) => messageOf(given, [one], `${at}to[${String(i)}]`, at))
+}
+
+function messageOf(given: Email, to: readonly Person[], path: string, at: string): DialectMessage {
+  const [first] = to
+  const variables = given.personalization?.find(({ email: address }) => address.toLowerCase() === first?.email.toLowerCase())?.data ?? {}
+  const own = ['from', 'cc', 'bcc', 'reply_to', 'subject', 'text', 'html', 'attachments', 'headers', 'send_at'] as const
+  return {
+    names: {
+      ...Object.fromEntries(own.map((name) => [name, at + name])),
+      ...{ to: path, template_slug: `${at}template_id`, template_vars: `${at}personalization` },
+    },
+    fields: () => ({
+      ...{ from: given.from && mailboxOf(given.from), to: to.map(mailboxOf), cc: given.cc?.map(mailboxOf), bcc: given.bcc?.map(mailboxOf) },
+      reply_to: given.reply_to && mailboxOf(given.reply_to),
+      ...(given.personalization?.length ? filledIn(given, mustache, (name) => valueAt(variables, name)) : bodiesOf(given)),
+      attachments: given.attachments?.map(({ id, disposition, ...file }) => ({
+        ...{ filename: file.filename, content: file.content, content_id: id, disposition },
+      })),
+      headers: headerFields(headersOf(given), `${at}headers`),
+      ...templateFields(given.template_id, variables),
+      send_at: timeOfSeconds(given.send_at),
+      ...(given.settings?.track_clicks && { click_tracking_enabled: true }),
+      ...(given.settings?.track_opens && { open_tracking_enabled: true }),
+    }),
+    labels: labelled(tagsAt(`${at}tags`, given.tags), []),
+  }
+}
+
+const bodiesOf = ({ subject, text: plain, html }: Email) => ({ subject, text: plain, html })
+
+function headersOf(given: Email): (readonly [string, string])[] {
+  const list = (given.headers ?? []).map(({ name, value }) => [name, value] as const)
+  if (given.in_reply_to) list.push(['In-Reply-To', given.in_reply_to])
+  if (given.references?.length) list.push(['References', given.references.join(' ')])
+  if (given.precedence_bulk) list.push(['Precedence', 'bulk'])
+  if (given.list_unsubscribe) list.push(['List-Unsubscribe', given.list_unsubscribe])
+  return list
+}
+
+const status = { validation_failed: 422 } as Readonly<Record<string, number>>
+
+export const mailersend: Dialect = {
+  name: 'MailerSend',
+  sends: [
+    dialectSend({
+      operationId: 'sendByMailerSend',
+      path: '/v1/email',
+      body: email,
+      translate: (given) => ({ messages: messagesOf(given), isStrict: true }),
+      answer(sent) {
+        const [first] = accepted(sent)
+        return raw('', { contentType: 'text/plain', status: 202, headers: { 'x-message-id': first?.traceId ?? '' } })
+      },
+    }),
+    dialectSend({
+      operationId: 'sendBulkByMailerSend',
+      path: '/v1/bulk-email',
+      body: z.array(email).min(1).max(500),
+      translate: (given) => ({ messages: given.flatMap((one, i) => messagesOf(one, `[${String(i)}].`)), isStrict: true }),
+      answer: () => answer({ message: 'The bulk email is being processed.', bulk_email_id: randomUUID() }, { status: 202 }),
+    }),
+  ],
+  refused(refusal) {
+    const fields = refusal.details?.['fields'] as readonly { path: string; message: string }[] | undefined
+    const errors = fields && Object.fromEntries(fields.map(({ path, message }) => [path, [`${path}: ${message}`]]))
+    return errorAnswer(
+      { message: refusal.message, ...(errors && { errors }) },
+      refusal,
+      status[refusal.code] ?? refusals[refusal.code].http,
+    )
+  },
+}

@@ -1,0 +1,136 @@
+/** Mailjet: `POST /v3.1/send`, where each message of a request has its own result. */
+import * as z from 'zod'
+import { Refusal, refusals } from '#core/refusals.ts'
+import { answer } from '../../operation/answer.ts'
+import { dialectSend, type Dialect, type DialectMessage, type Sent } from '../dialect.ts'
+import { errorAnswer, wordFor, type Words } from '../error-body.ts'
+import { labelled, metadataAt } from '../labels.ts'
+import { anyMap, flag, mailboxOf, refused, templateName, text, textMap } from '../reading.ts'
+import { filledIn, valueAt, type Syntax } from '../substitution.ts'
+import { templateFields } from '../templates.ts'
+
+const person = z.looseObject({ Email: z.string(), Name: text })
+const people = z.array(person).nullish()
+const file = z.looseObject({ Filename: text, ContentType: text, Base64Content: text, ContentID: text })
+const tracked = z.enum(['account_default', 'disabled', 'enabled']).nullish()
+
+const message = z.looseObject({
+  ...{ From: person.nullish(), To: people, Cc: people, Bcc: people, ReplyTo: person.nullish() },
+  Sender: refused('give the address as From'),
+  ...{ Subject: text, TextPart: text, HTMLPart: text, Headers: textMap },
+  ...{ Attachments: z.array(file).nullish(), InlinedAttachments: z.array(file).nullish() },
+  ...{ TemplateID: templateName, TemplateLanguage: flag, Variables: anyMap, TrackOpens: tracked, TrackClicks: tracked },
+  ...{ CustomID: text, CustomCampaign: text, EventPayload: text },
+  URLTags: refused('put the parameters into the links'),
+})
+
+const body = z.looseObject({
+  Messages: z.array(message).min(1).max(50),
+  Globals: message.nullish(),
+  SandboxMode: flag,
+})
+
+type Message = z.output<typeof message>
+type Body = z.output<typeof body>
+
+/** `{{var:name}}` and `{{var:name:"default"}}`. */
+const variable: Syntax = {
+  pattern: /\{\{ {0,20}var:([\w.-]{1,100})(?: {0,20}: {0,20}"?([^"{}]{0,200}?)"?)? {0,20}\}\}/g,
+  isRaw: () => true,
+  beyond: /\{%|\{\{ {0,20}data:/,
+}
+
+const own = ({ Email: email, Name: name }: z.output<typeof person>) => mailboxOf({ email, name })
+
+function messageOf(given: Message, i: number, isTest: boolean): DialectMessage {
+  const at = `Messages[${String(i)}].`
+  const names = {
+    ...{ from: 'From', to: 'To', cc: 'Cc', bcc: 'Bcc', reply_to: 'ReplyTo', subject: 'Subject', text: 'TextPart', html: 'HTMLPart' },
+    ...{
+      headers: 'Headers',
+      attachments: 'Attachments',
+      template_id: 'TemplateID',
+      template_slug: 'TemplateID',
+      template_vars: 'Variables',
+    },
+  }
+  const fileOf = ({ Filename, ContentType, Base64Content, ContentID }: z.output<typeof file>) => ({
+    ...{ filename: Filename, content_type: ContentType, content: Base64Content, content_id: ContentID },
+  })
+  return {
+    names: Object.fromEntries(Object.entries(names).map(([name, theirs]) => [name, at + theirs])),
+    fields() {
+      const bodies = { subject: given.Subject, text: given.TextPart, html: given.HTMLPart }
+      const valueOf = (name: string, fallback?: string) => valueAt(given.Variables ?? {}, name) ?? fallback
+      return {
+        ...{ from: given.From && own(given.From), to: given.To?.map(own) ?? [], cc: given.Cc?.map(own), bcc: given.Bcc?.map(own) },
+        reply_to: given.ReplyTo && own(given.ReplyTo),
+        ...(given.TemplateLanguage && !given.TemplateID ? filledIn(bodies, variable, valueOf) : bodies),
+        headers: given.Headers,
+        attachments: [
+          ...(given.Attachments ?? []).map(fileOf),
+          ...(given.InlinedAttachments ?? []).map((inlined) => ({ ...fileOf(inlined), disposition: 'inline' })),
+        ],
+        ...templateFields(given.TemplateID, given.Variables),
+        ...(given.TrackOpens === 'enabled' && { open_tracking_enabled: true }),
+        ...(given.TrackClicks === 'enabled' && { click_tracking_enabled: true }),
+      }
+    },
+    labels: labelled(given.CustomCampaign ? [[`${at}CustomCampaign`, given.CustomCampaign]] : [], [
+      ...metadataAt(at.slice(0, -1), {
+        ...(given.CustomID && { CustomID: given.CustomID }),
+        ...(given.EventPayload && { EventPayload: given.EventPayload }),
+      }),
+    ]),
+    ...(isTest && { isTest }),
+  }
+}
+
+const codes: Words<string> = {
+  unauthorized: 'mj-0002',
+  validation_failed: 'mj-0013',
+  insufficient_scope: 'mj-0003',
+  rate_limit_exceeded: 'mj-0019',
+  request_too_large: 'mj-0031',
+  else: 'send-0010',
+}
+
+const errorOf = (refusal: Refusal) => ({
+  ErrorIdentifier: crypto.randomUUID(),
+  ErrorCode: wordFor(codes, refusal),
+  StatusCode: refusals[refusal.code].http,
+  ErrorMessage: refusal.message,
+  ErrorRelatedTo: ((refusal.details?.['fields'] ?? []) as readonly { path: string }[]).map(({ path }) => path),
+})
+
+function results(sent: Sent, { Messages, Globals }: Body) {
+  return sent.map((one, i) => {
+    if (one instanceof Refusal) return { Status: 'error', Errors: [errorOf(one)] }
+    const given = { ...Globals, ...Messages[i] }
+    const reached = (list: Message['To']) =>
+      (list ?? []).map(({ Email }) => ({
+        ...{ Email, MessageUUID: one.traceId, MessageID: one.traceId, MessageHref: `/v1/traces/${one.traceId}` },
+      }))
+    return { Status: 'success', CustomID: given.CustomID ?? '', To: reached(given.To), Cc: reached(given.Cc), Bcc: reached(given.Bcc) }
+  })
+}
+
+export const mailjet: Dialect = {
+  name: 'Mailjet',
+  sends: [
+    dialectSend({
+      operationId: 'sendByMailjet',
+      path: '/v3.1/send',
+      body,
+      translate: ({ Messages, Globals, SandboxMode }) => ({
+        messages: Messages.map((given, i) => messageOf({ ...Globals, ...given }, i, SandboxMode === true)),
+      }),
+      answer: (sent, given) =>
+        answer({ Messages: results(sent, given) }, { status: sent.every((one) => one instanceof Refusal) ? 400 : 200 }),
+    }),
+  ],
+  refused(refusal) {
+    const { ErrorRelatedTo: _, ...own } = errorOf(refusal)
+    return errorAnswer(own, refusal, refusals[refusal.code].http)
+  },
+}

@@ -1,0 +1,136 @@
+/** Postmark: `POST /email`, with templates and in batches. */
+import * as z from 'zod'
+import { Refusal } from '#core/refusals.ts'
+import { answer } from '../../operation/answer.ts'
+import { dialectSend, type Dialect, type DialectMessage, type Sent } from '../dialect.ts'
+import { errorAnswer, wordFor, type Words } from '../error-body.ts'
+import { mailboxList } from '../mailbox-list.ts'
+import { labelled, metadataAt } from '../labels.ts'
+import { anyMap, flag, headerFields, templateName, text } from '../reading.ts'
+import { templateFields } from '../templates.ts'
+
+const attachment = z.looseObject({ Name: text, Content: text, ContentType: text, ContentID: text })
+
+const email = z.looseObject({
+  ...{ From: text, To: text, Cc: text, Bcc: text, ReplyTo: text, Subject: text, HtmlBody: text, TextBody: text },
+  Headers: z.array(z.looseObject({ Name: z.string(), Value: z.string() })).nullish(),
+  Attachments: z.array(attachment).nullish(),
+  ...{ Tag: text, Metadata: anyMap, TrackOpens: flag },
+  TrackLinks: z.enum(['None', 'HtmlAndText', 'HtmlOnly', 'TextOnly']).nullish(),
+  ...{ TemplateId: templateName, TemplateAlias: templateName, TemplateModel: anyMap },
+})
+
+type Email = z.output<typeof email>
+
+const names = {
+  ...{ from: 'From', to: 'To', cc: 'Cc', bcc: 'Bcc', reply_to: 'ReplyTo', subject: 'Subject', html: 'HtmlBody', text: 'TextBody' },
+  ...{
+    headers: 'Headers',
+    attachments: 'Attachments',
+    template_id: 'TemplateId',
+    template_slug: 'TemplateAlias',
+    template_vars: 'TemplateModel',
+  },
+}
+
+const messageOf = (given: Email): DialectMessage => ({
+  names,
+  fields: () => ({
+    ...{ from: given.From, to: mailboxList(given.To), cc: mailboxList(given.Cc), bcc: mailboxList(given.Bcc) },
+    reply_to: given.ReplyTo ? mailboxList(given.ReplyTo) : undefined,
+    ...{ subject: given.Subject || undefined, html: given.HtmlBody || undefined, text: given.TextBody || undefined },
+    headers:
+      given.Headers &&
+      headerFields(
+        given.Headers.map(({ Name, Value }) => [Name, Value] as const),
+        'Headers',
+      ),
+    attachments: given.Attachments?.map((file) => ({
+      ...{ filename: file.Name, content: file.Content, content_type: file.ContentType },
+      content_id: file.ContentID ? file.ContentID.replace(/^cid:/, '') : undefined,
+    })),
+    ...templateFields(given.TemplateAlias || given.TemplateId, given.TemplateModel),
+    ...(given.TrackOpens && { open_tracking_enabled: true }),
+    ...(given.TrackLinks?.startsWith('Html') && { click_tracking_enabled: true }),
+  }),
+  labels: labelled(given.Tag ? [['Tag', given.Tag]] : [], metadataAt('Metadata', given.Metadata)),
+})
+
+/** What each message of a response says of it. */
+function results(sent: Sent, given: readonly Email[]) {
+  const SubmittedAt = new Date().toISOString()
+  return sent.map((one, i) => {
+    if (one instanceof Refusal) return { ErrorCode: wordFor(codes, one), Message: one.message }
+    const { To = '', Cc, Bcc } = given[i] ?? {}
+    if (one.status === 'suppressed') return { ErrorCode: inactive, Message: inactiveWords(To ?? ''), MessageID: one.traceId }
+    return { To, ...(Cc && { Cc }), ...(Bcc && { Bcc }), SubmittedAt, MessageID: one.traceId, ErrorCode: 0, Message: 'OK' }
+  })
+}
+
+/** Every recipient is suppressed: their clients have an error of its own for it. */
+const inactive = 406
+const inactiveWords = (to: string): string =>
+  `You tried to send to recipient(s) that have been marked as inactive. Found inactive addresses: ${to}. Inactive recipients are ones that are on the suppression list.`
+
+const codes: Words<number> = {
+  unauthorized: 10,
+  insufficient_scope: 10,
+  validation_failed: 300,
+  sender_not_allowed: 400,
+  quota_exceeded: 405,
+  quota_exhausted: 405,
+  quota_exhausted_captures: 405,
+  project_budget_exhausted: 405,
+  rate_limit_exceeded: 429,
+  request_too_large: 701,
+  unsupported_media_type: 403,
+  storage_full: 100,
+  overloaded: 100,
+  internal_error: 100,
+  else: 300,
+}
+
+/** Their clients tell bad input by 422 alone. */
+const statuses: Words<number> = {
+  unauthorized: 401,
+  insufficient_scope: 401,
+  not_found: 404,
+  method_not_allowed: 405,
+  request_too_large: 413,
+  unsupported_media_type: 415,
+  rate_limit_exceeded: 429,
+  overloaded: 503,
+  storage_full: 503,
+  internal_error: 500,
+  else: 422,
+}
+
+const one = (operationId: string, path: string) =>
+  dialectSend({
+    ...{ operationId, path, body: email },
+    translate: (given) => ({ messages: [messageOf(given)], isStrict: true }),
+    answer(sent, given) {
+      const [result] = results(sent, [given])
+      return answer(result ?? {}, { status: result?.ErrorCode === 0 ? 200 : 422 })
+    },
+  })
+
+export const postmark: Dialect = {
+  name: 'Postmark',
+  sends: [
+    one('sendByPostmark', '/email'),
+    one('sendTemplateByPostmark', '/email/withTemplate'),
+    dialectSend({
+      ...{ operationId: 'sendBatchByPostmark', path: '/email/batch', body: z.array(email).min(1).max(500) },
+      translate: (given) => ({ messages: given.map(messageOf) }),
+      answer: (sent, given) => answer(results(sent, given), {}),
+    }),
+    dialectSend({
+      ...{ operationId: 'sendTemplateBatchByPostmark', path: '/email/batchWithTemplates' },
+      body: z.looseObject({ Messages: z.array(email).min(1).max(500) }),
+      translate: ({ Messages }) => ({ messages: Messages.map(messageOf) }),
+      answer: (sent, { Messages }) => answer(results(sent, Messages), {}),
+    }),
+  ],
+  refused: (refusal) => errorAnswer({ ErrorCode: wordFor(codes, refusal), Message: refusal.message }, refusal, wordFor(statuses, refusal)),
+}

@@ -1,0 +1,133 @@
+/** Resend: `POST /emails` and `POST /emails/batch`. */
+import * as z from 'zod'
+import { Refusal, refusals } from '#core/refusals.ts'
+import { answer } from '../../operation/answer.ts'
+import { dialectSend, type Dialect, type DialectMessage, type DialectRequest } from '../dialect.ts'
+import { errorAnswer, wordFor, type Words } from '../error-body.ts'
+import { labelled } from '../labels.ts'
+import { anyMap, refused, templateName, text, textMap, timeOfText } from '../reading.ts'
+import { templateFields } from '../templates.ts'
+
+const addresses = z.union([z.string(), z.array(z.string())]).nullish()
+
+/** Base64, or the octets as older clients write a Buffer. */
+const content = z.union([z.string(), z.object({ type: z.literal('Buffer'), data: z.array(z.int().min(0).max(255)) })])
+
+const attachment = z.looseObject({
+  filename: z.union([z.string(), z.literal(false)]).nullish(),
+  content: content.optional(),
+  path: refused('fetch the file and send it as content'),
+  content_type: text,
+  content_id: text,
+  inline_content_id: text,
+})
+
+const email = z.looseObject({
+  from: text,
+  to: addresses,
+  cc: addresses,
+  bcc: addresses,
+  reply_to: addresses,
+  subject: text,
+  html: text,
+  text,
+  headers: textMap,
+  attachments: z.array(attachment).nullish(),
+  tags: z.array(z.looseObject({ name: z.string(), value: z.string() })).nullish(),
+  scheduled_at: text,
+  template: z.looseObject({ id: templateName, variables: anyMap }).nullish(),
+  topic_id: refused('use list_unsubscribe of POST /v1/messages, or leave it out'),
+})
+
+type Email = z.output<typeof email>
+
+const encoded = (given: z.output<typeof content> | undefined): string | undefined =>
+  given === undefined || typeof given === 'string' ? given : Buffer.from(given.data).toString('base64')
+
+const messageOf = (given: Email, { nowMs }: DialectRequest): DialectMessage => ({
+  names: {
+    send_at: 'scheduled_at',
+    metadata: 'tags',
+    template_id: 'template.id',
+    template_slug: 'template.id',
+    template_vars: 'template.variables',
+  },
+  fields: () => ({
+    ...{ from: given.from, to: given.to ?? [], cc: given.cc, bcc: given.bcc, reply_to: given.reply_to },
+    ...{ subject: given.subject, html: given.html, text: given.text, headers: given.headers },
+    ...templateFields(given.template?.id, given.template?.variables),
+    attachments: given.attachments?.map((file) => ({
+      filename: file.filename || undefined,
+      content: encoded(file.content),
+      content_type: file.content_type,
+      content_id: file.content_id ?? file.inline_content_id,
+    })),
+    send_at: scheduledAt(given.scheduled_at, nowMs),
+  }),
+  labels: labelled([], given.tags?.map(({ name, value }, i) => [`tags[${String(i)}]`, name, value] as const) ?? []),
+})
+
+const units: Readonly<Record<string, number>> = { sec: 1000, min: 60_000, hour: 3_600_000, day: 86_400_000 }
+
+/** RFC 3339, or a span of time in English as in `in 5 min`. */
+function scheduledAt(given: string | null | undefined, nowMs: number): string | undefined {
+  const [, count = '', unit = ''] = /^in +(\d{1,6}|an?|one) +(sec|min|hour|day)(?:ond|ute)?s?$/i.exec(given?.trim() ?? '') ?? []
+  const span = units[unit.toLowerCase()]
+  if (span === undefined) return timeOfText(given)
+  return new Date(nowMs + (/^\d/.test(count) ? Number(count) : 1) * span).toISOString()
+}
+
+function idempotencyKeyOf({ headers: { 'idempotency-key': given } }: DialectRequest): string | undefined {
+  return typeof given === 'string' && given !== '' ? given : undefined
+}
+
+const words: Words<string> = {
+  validation_failed: 'validation_error',
+  unauthorized: 'invalid_api_key',
+  insufficient_scope: 'restricted_api_key',
+  not_found: 'not_found',
+  method_not_allowed: 'method_not_allowed',
+  conflict: 'concurrent_idempotent_requests',
+  sender_not_allowed: 'invalid_from_address',
+  rate_limit_exceeded: 'rate_limit_exceeded',
+  quota_exhausted: 'monthly_quota_exceeded',
+  quota_exceeded: 'monthly_quota_exceeded',
+  quota_exhausted_captures: 'monthly_quota_exceeded',
+  project_budget_exhausted: 'daily_quota_exceeded',
+  internal_error: 'internal_server_error',
+  else: 'application_error',
+}
+
+const statusOf = ({ code }: Refusal): number => (code === 'validation_failed' ? 422 : refusals[code].http)
+
+export const resend: Dialect = {
+  name: 'Resend',
+  sends: [
+    dialectSend({
+      operationId: 'sendByResend',
+      path: '/emails',
+      body: email,
+      translate: (given, request) => ({ messages: [messageOf(given, request)], isStrict: true, idempotencyKey: idempotencyKeyOf(request) }),
+      answer: ([sent]) => answer({ id: sent instanceof Refusal ? '' : sent?.traceId }, {}),
+    }),
+    dialectSend({
+      operationId: 'sendBatchByResend',
+      path: '/emails/batch',
+      body: z.array(email).min(1).max(100),
+      translate: (given, request) => ({
+        messages: given.map((one) => messageOf(one, request)),
+        isStrict: request.headers['x-batch-validation'] !== 'permissive',
+        idempotencyKey: idempotencyKeyOf(request),
+      }),
+      answer(sent) {
+        const data = sent.flatMap((one) => (one instanceof Refusal ? [] : [{ id: one.traceId }]))
+        const errors = sent.flatMap((one, index) => (one instanceof Refusal ? [{ index, message: one.message }] : []))
+        return answer({ data, ...(errors.length > 0 && { errors }) }, {})
+      },
+    }),
+  ],
+  refused(refusal) {
+    const statusCode = statusOf(refusal)
+    return errorAnswer({ statusCode, name: wordFor(words, refusal), message: refusal.message }, refusal, statusCode)
+  },
+}

@@ -1,0 +1,152 @@
+/** SendGrid: `POST /v3/mail/send`, where each personalization is a message. */
+import * as z from 'zod'
+import { refusals } from '#core/refusals.ts'
+import { raw } from '../../operation/answer.ts'
+import { accepted, dialectSend, type Dialect, type DialectMessage, type Fields } from '../dialect.ts'
+import { errorAnswer } from '../error-body.ts'
+import { labelled, metadataAt, tagsAt } from '../labels.ts'
+import { anyMap, flag, mailboxOf, person, refused, templateName, text, textMap, timeOfSeconds } from '../reading.ts'
+import { replacedLiterally } from '../substitution.ts'
+import { templateFields } from '../templates.ts'
+
+const people = z.array(person).nullish()
+const switched = z.looseObject({ enable: flag }).nullish()
+const seconds = z.number().nullish()
+
+const personalization = z.looseObject({
+  from: person.nullish(),
+  ...{ to: people, cc: people, bcc: people },
+  ...{ subject: text, headers: textMap, substitutions: textMap, dynamic_template_data: anyMap, custom_args: anyMap, send_at: seconds },
+})
+
+const attachment = z.looseObject({ content: text, filename: text, type: text, disposition: text, content_id: text })
+
+const maxMessages = 1000
+
+const mail = z.looseObject({
+  personalizations: z.array(personalization).min(1).max(maxMessages),
+  from: person.nullish(),
+  reply_to: person.nullish(),
+  reply_to_list: people,
+  subject: text,
+  content: z.array(z.looseObject({ type: z.string(), value: z.string() })).nullish(),
+  attachments: z.array(attachment).nullish(),
+  template_id: templateName,
+  ...{ headers: textMap, substitutions: textMap, custom_args: anyMap, send_at: seconds },
+  sections: refused('put the text into the bodies'),
+  categories: z.union([z.string(), z.array(z.string())]).nullish(),
+  asm: z.looseObject({ group_id: z.union([z.int(), z.string()]) }).nullish(),
+  mail_settings: z
+    .looseObject({
+      sandbox_mode: switched,
+      footer: switched.refine((footer) => !footer?.enable, 'has no counterpart here; put the footer into the bodies'),
+    })
+    .nullish(),
+  tracking_settings: z
+    .looseObject({
+      ...{ click_tracking: switched, open_tracking: switched },
+      subscription_tracking: switched.refine(
+        (it) => !it?.enable,
+        'has no counterpart here; use asm, or list_unsubscribe of POST /v1/messages',
+      ),
+      ganalytics: switched.refine((it) => !it?.enable, 'has no counterpart here; put the parameters into the links'),
+    })
+    .nullish(),
+})
+
+type Mail = z.output<typeof mail>
+type Personalization = z.output<typeof personalization>
+
+const bodyTypes: Readonly<Record<string, 'text' | 'html'>> = { 'text/plain': 'text', 'text/html': 'html' }
+
+const contents = z
+  .array(z.object({ type: z.string() }))
+  .nullish()
+  .superRefine((given, context) => {
+    for (const [i, { type }] of given?.entries() ?? [])
+      if (!bodyTypes[type.toLowerCase()])
+        context.addIssue({ code: 'custom', path: [i, 'type'], message: 'must be text/plain or text/html; send other parts as attachments' })
+  })
+
+/** Schemas of both, as the check of one list cannot stand within the other without hiding what it ignores. */
+const body = mail.superRefine(({ content }, context) => {
+  for (const issue of contents.safeParse(content).error?.issues ?? [])
+    context.addIssue({ code: 'custom', path: ['content', ...issue.path], message: issue.message })
+})
+
+const bodyOf = ({ content }: Mail, part: 'text' | 'html'): string | undefined =>
+  content?.find(({ type }) => bodyTypes[type.toLowerCase()] === part)?.value
+
+function messageOf(given: Mail, own: Personalization, i: number): DialectMessage {
+  const at = `personalizations[${String(i)}]`
+  const { sandbox_mode: sandbox } = given.mail_settings ?? {}
+  return {
+    names: {
+      ...{
+        to: `${at}.to`,
+        cc: `${at}.cc`,
+        bcc: `${at}.bcc`,
+        text: 'content',
+        html: 'content',
+        reply_to: 'reply_to_list',
+        list_unsubscribe: 'asm',
+      },
+      ...{ template_slug: 'template_id', template_vars: `${at}.dynamic_template_data` },
+      ...(own.subject && { subject: `${at}.subject` }),
+      ...(own.send_at && { send_at: `${at}.send_at` }),
+    },
+    fields: () => fieldsOf(given, own, at),
+    labels: labelsOf(given, own, at),
+    ...(sandbox?.enable && { isTest: true }),
+  }
+}
+
+function fieldsOf(given: Mail, own: Personalization, at: string): Fields {
+  const { click_tracking: clicks, open_tracking: opens } = given.tracking_settings ?? {}
+  const templateId = typeof given.template_id === 'string' ? given.template_id.replace(/^d-/, '') : given.template_id
+  const from = own.from ?? given.from
+  const bodies = { subject: own.subject ?? given.subject, text: bodyOf(given, 'text'), html: bodyOf(given, 'html') }
+  const replyTo = given.reply_to_list ?? (given.reply_to ? [given.reply_to] : undefined)
+  return {
+    from: from && mailboxOf(from),
+    to: own.to?.map(mailboxOf) ?? [],
+    ...{ cc: own.cc?.map(mailboxOf), bcc: own.bcc?.map(mailboxOf), reply_to: replyTo?.map(mailboxOf) },
+    ...replacedLiterally(bodies, { ...given.substitutions, ...own.substitutions }, `${at}.substitutions`),
+    headers: { ...given.headers, ...own.headers },
+    attachments: given.attachments?.map(({ content, filename, type, disposition, content_id }) => ({
+      ...{ content, filename, content_type: type, content_id, disposition },
+    })),
+    ...templateFields(templateId, own.dynamic_template_data ?? own.substitutions),
+    send_at: timeOfSeconds(own.send_at ?? given.send_at),
+    ...(given.asm && { list_unsubscribe: { list: `group ${String(given.asm.group_id)}` } }),
+    ...(clicks?.enable && { click_tracking_enabled: true }),
+    ...(opens?.enable && { open_tracking_enabled: true }),
+  }
+}
+
+function labelsOf({ categories, custom_args: all }: Mail, { custom_args: args }: Personalization, at: string) {
+  const tags = typeof categories === 'string' ? [categories] : (categories ?? [])
+  return labelled(tagsAt('categories', tags), [...metadataAt('custom_args', all), ...metadataAt(`${at}.custom_args`, args)])
+}
+
+export const sendgrid: Dialect = {
+  name: 'SendGrid',
+  sends: [
+    dialectSend({
+      operationId: 'sendBySendGrid',
+      path: '/v3/mail/send',
+      body,
+      translate: (given) => ({ messages: given.personalizations.map((own, i) => messageOf(given, own, i)), isStrict: true }),
+      answer(sent, { mail_settings: settings }) {
+        const [first] = accepted(sent)
+        const isSandbox = settings?.sandbox_mode?.enable === true
+        return raw('', { contentType: 'text/plain', status: isSandbox ? 200 : 202, headers: { 'x-message-id': first?.traceId ?? '' } })
+      },
+    }),
+  ],
+  refused(refusal) {
+    const fields = refusal.details?.['fields'] as readonly { path: string; message: string }[] | undefined
+    const errors = fields?.map(({ path, message }) => ({ message: `${path}: ${message}`, field: path, help: null }))
+    return errorAnswer({ errors: errors ?? [{ message: refusal.message, field: null, help: null }] }, refusal, refusals[refusal.code].http)
+  },
+}

@@ -1,0 +1,235 @@
+/** Amazon SES, version 2 of its API: `POST /v2/email/outbound-emails` and `…/outbound-bulk-emails`. */
+import * as z from 'zod'
+import { invalid, Refusal, refusals } from '#core/refusals.ts'
+import { answer } from '../../operation/answer.ts'
+import { accepted, dialectSend, type Dialect, type DialectMessage, type DialectRequest, type Fields } from '../dialect.ts'
+import { errorAnswer, wordFor, type Words } from '../error-body.ts'
+import { labelled, type Labelled } from '../labels.ts'
+import { headerFields, refused, text } from '../reading.ts'
+import { templateFields } from '../templates.ts'
+
+const addresses = z.array(z.string()).nullish()
+const destination = z.looseObject({ ToAddresses: addresses, CcAddresses: addresses, BccAddresses: addresses }).nullish()
+const data = z.looseObject({ Data: z.string() }).nullish()
+const headers = z.array(z.looseObject({ Name: z.string(), Value: z.string() })).nullish()
+const attachments = z
+  .array(z.looseObject({ FileName: text, RawContent: text, ContentType: text, ContentId: text, ContentDisposition: text }))
+  .nullish()
+const tags = z.array(z.looseObject({ Name: z.string(), Value: z.string() })).nullish()
+
+const template = z.looseObject({
+  ...{ TemplateName: text, TemplateArn: text, TemplateData: text, Headers: headers, Attachments: attachments },
+  TemplateContent: refused('store the template, and name it'),
+})
+
+const common = { FromEmailAddress: text, ReplyToAddresses: addresses }
+
+const email = z.looseObject({
+  ...common,
+  Destination: destination,
+  EmailTags: tags,
+  Content: z.looseObject({
+    Simple: z
+      .looseObject({
+        Subject: data,
+        Body: z.looseObject({ Text: data, Html: data }).nullish(),
+        ...{ Headers: headers, Attachments: attachments },
+      })
+      .nullish(),
+    Raw: refused('send such a message over SMTP'),
+    Template: template.nullish(),
+  }),
+  ListManagementOptions: z.looseObject({ ContactListName: z.string() }).nullish(),
+})
+
+const bulk = z.looseObject({
+  ...common,
+  DefaultEmailTags: tags,
+  DefaultContent: z.looseObject({ Template: template }),
+  BulkEmailEntries: z
+    .array(
+      z.looseObject({
+        Destination: destination,
+        ReplacementEmailContent: z
+          .looseObject({ ReplacementTemplate: z.looseObject({ ReplacementTemplateData: text }).nullish() })
+          .nullish(),
+        ReplacementHeaders: headers,
+        ReplacementTags: tags,
+      }),
+    )
+    .min(1)
+    .max(50),
+})
+
+type Email = z.output<typeof email>
+type Bulk = z.output<typeof bulk>
+type Template = z.output<typeof template>
+
+const names = {
+  ...{ from: 'FromEmailAddress', reply_to: 'ReplyToAddresses', to: 'Destination.ToAddresses', cc: 'Destination.CcAddresses' },
+  ...{ bcc: 'Destination.BccAddresses', subject: 'Content.Simple.Subject.Data', text: 'Content.Simple.Body.Text.Data' },
+  ...{ html: 'Content.Simple.Body.Html.Data', headers: 'Content.Simple.Headers', attachments: 'Content.Simple.Attachments' },
+  ...{
+    template_slug: 'Content.Template.TemplateName',
+    template_vars: 'Content.Template.TemplateData',
+    list_unsubscribe: 'ListManagementOptions',
+  },
+}
+
+const recipientsOf = (given: z.output<typeof destination>): Fields => ({
+  ...{ to: given?.ToAddresses ?? [], cc: given?.CcAddresses, bcc: given?.BccAddresses },
+})
+
+const filesOf = (given: z.output<typeof attachments>) =>
+  given?.map(({ FileName, RawContent, ContentType, ContentId, ContentDisposition }) => ({
+    ...{ filename: FileName, content: RawContent, content_type: ContentType, content_id: ContentId },
+    disposition: ContentDisposition?.toLowerCase(),
+  }))
+
+const headersOf = (given: z.output<typeof headers>, path: string) =>
+  headerFields(
+    (given ?? []).map(({ Name, Value }) => [Name, Value] as const),
+    path,
+  )
+
+function templateOf({ TemplateName, TemplateArn }: Template, variables: string | null | undefined, path: string): Fields {
+  return templateFields(TemplateName || TemplateArn?.split('/').at(-1), objectOf(variables, path))
+}
+
+function objectOf(given: string | null | undefined, path: string): unknown {
+  try {
+    return given ? (JSON.parse(given) as unknown) : {}
+  } catch {
+    throw invalid([{ path, message: 'must be a JSON object' }])
+  }
+}
+
+const labelsOf = (given: z.output<typeof tags>, path: string): Labelled =>
+  labelled(
+    [],
+    (given ?? []).map(({ Name, Value }, i) => [`${path}[${String(i)}]`, Name, Value] as const),
+  )
+
+function messageOf(given: Email): DialectMessage {
+  const { Content: content } = given
+  return {
+    names,
+    fields() {
+      const { Simple: simple, Template: named } = content
+      const list = given.ListManagementOptions?.ContactListName
+      return {
+        ...{ from: given.FromEmailAddress, ...recipientsOf(given.Destination), reply_to: given.ReplyToAddresses },
+        ...{ subject: simple?.Subject?.Data, text: simple?.Body?.Text?.Data, html: simple?.Body?.Html?.Data },
+        headers: headersOf(simple?.Headers ?? named?.Headers, 'Content.Simple.Headers'),
+        attachments: filesOf(simple?.Attachments ?? named?.Attachments),
+        ...(named && templateOf(named, named.TemplateData, 'Content.Template.TemplateData')),
+        ...(list && { list_unsubscribe: { list } }),
+      }
+    },
+    labels: labelsOf(given.EmailTags, 'EmailTags'),
+  }
+}
+
+/** The values of an entry come before those of all. */
+function messagesOf({ BulkEmailEntries: entries, DefaultContent: { Template: named }, ...given }: Bulk): readonly DialectMessage[] {
+  return entries.map((entry, i) => {
+    const at = `BulkEmailEntries[${String(i)}].`
+    const path = `${at}ReplacementEmailContent.ReplacementTemplate.ReplacementTemplateData`
+    return {
+      names: {
+        ...names,
+        to: `${at}Destination.ToAddresses`,
+        cc: `${at}Destination.CcAddresses`,
+        bcc: `${at}Destination.BccAddresses`,
+        template_vars: path,
+      },
+      fields: () => ({
+        ...{ from: given.FromEmailAddress, ...recipientsOf(entry.Destination), reply_to: given.ReplyToAddresses },
+        headers: headersOf([...(named.Headers ?? []), ...(entry.ReplacementHeaders ?? [])], `${at}ReplacementHeaders`),
+        attachments: filesOf(named.Attachments),
+        ...templateOf(named, undefined, path),
+        template_vars: {
+          ...(objectOf(named.TemplateData, 'DefaultContent.Template.TemplateData') as Fields),
+          ...(objectOf(entry.ReplacementEmailContent?.ReplacementTemplate?.ReplacementTemplateData, path) as Fields),
+        },
+      }),
+      labels: labelsOf([...(given.DefaultEmailTags ?? []), ...(entry.ReplacementTags ?? [])], `${at}ReplacementTags`),
+    }
+  })
+}
+
+/** A client that repeats a request by itself sends the same id with each of them. */
+function idempotencyKeyOf({ headers: { 'amz-sdk-invocation-id': id } }: DialectRequest): string | undefined {
+  return typeof id === 'string' && id !== '' && id.length <= 200 ? `amz-sdk-invocation-id/${id}` : undefined
+}
+
+const types: Words<string> = {
+  validation_failed: 'BadRequestException',
+  unauthorized: 'UnrecognizedClientException',
+  invalid_signature: 'SignatureDoesNotMatch',
+  insufficient_scope: 'AccessDeniedException',
+  not_found: 'NotFoundException',
+  rate_limit_exceeded: 'TooManyRequestsException',
+  quota_exceeded: 'AccountSuspendedException',
+  quota_exhausted: 'LimitExceededException',
+  quota_exhausted_captures: 'LimitExceededException',
+  project_budget_exhausted: 'LimitExceededException',
+  sender_not_allowed: 'MailFromDomainNotVerifiedException',
+  no_route: 'MessageRejected',
+  conflict: 'ConflictException',
+  overloaded: 'InternalServiceErrorException',
+  storage_full: 'InternalServiceErrorException',
+  internal_error: 'InternalServiceErrorException',
+  else: 'BadRequestException',
+}
+
+const statuses: Words<number | undefined> = {
+  unauthorized: 403,
+  invalid_signature: 403,
+  insufficient_scope: 403,
+  no_route: 400,
+  else: undefined,
+}
+
+const bulkStatuses: Words<string> = {
+  rate_limit_exceeded: 'ACCOUNT_THROTTLED',
+  quota_exhausted: 'ACCOUNT_DAILY_QUOTA_EXCEEDED',
+  project_budget_exhausted: 'ACCOUNT_DAILY_QUOTA_EXCEEDED',
+  sender_not_allowed: 'MAIL_FROM_DOMAIN_NOT_VERIFIED',
+  internal_error: 'TRANSIENT_FAILURE',
+  overloaded: 'TRANSIENT_FAILURE',
+  no_route: 'MESSAGE_REJECTED',
+  else: 'INVALID_PARAMETER_VALUE',
+}
+
+export const ses: Dialect = {
+  name: 'Amazon SES',
+  signsRequests: true,
+  sends: [
+    dialectSend({
+      ...{ operationId: 'sendBySes', path: '/v2/email/outbound-emails', body: email },
+      translate: (given, request) => ({ messages: [messageOf(given)], isStrict: true, idempotencyKey: idempotencyKeyOf(request) }),
+      answer: (sent) => answer({ MessageId: accepted(sent)[0]?.traceId }, {}),
+    }),
+    dialectSend({
+      ...{ operationId: 'sendBulkBySes', path: '/v2/email/outbound-bulk-emails', body: bulk },
+      translate: (given, request) => ({ messages: messagesOf(given), idempotencyKey: idempotencyKeyOf(request) }),
+      answer: (sent) =>
+        answer(
+          {
+            BulkEmailEntryResults: sent.map((one) =>
+              one instanceof Refusal
+                ? { Status: wordFor(bulkStatuses, one), Error: one.message }
+                : { Status: 'SUCCESS', MessageId: one.traceId },
+            ),
+          },
+          {},
+        ),
+    }),
+  ],
+  refused(refusal) {
+    const type = wordFor(types, refusal)
+    const status = wordFor(statuses, refusal) ?? refusals[refusal.code].http
+    return errorAnswer({ __type: type, message: refusal.message }, refusal, status, { 'x-amzn-errortype': type })
+  },
+}

@@ -1,0 +1,92 @@
+/** A request in the parts of a form, as Mailgun takes it: fields that may come several times, and files. */
+import { invalid } from '#core/refusals.ts'
+import { maxAttachments } from '#core/submission/compose/attachments.ts'
+import type { BodyStream } from '../bodies/body-stream.ts'
+import { readMultipart } from '../bodies/multipart.ts'
+import { tooLarge, type BodyMemory } from '../bodies/request-body.ts'
+
+export interface FormFile {
+  readonly name: string
+  /** In base64. */
+  readonly content: string
+}
+
+export interface FormRequest {
+  /** Values by name, in the order of the request. */
+  readonly fields: ReadonlyMap<string, readonly string[]>
+  /** Files by the name of their part. */
+  readonly files: ReadonlyMap<string, readonly FormFile[]>
+}
+
+const maxFields = 5000
+/** Pairs are read at once; forms with files come in parts. */
+const maxPairBytes = 2_097_152
+
+/** Throws `validation_failed`, `request_too_large` and `overloaded`. What it holds counts in `memory` until the whole form is there. */
+export async function readFormRequest(
+  { bytes, mediaType }: BodyStream,
+  contentType: string,
+  memory: BodyMemory,
+  maxBytes: number,
+): Promise<FormRequest> {
+  let held = 0
+  async function* counted(): AsyncGenerator<Uint8Array> {
+    for await (const piece of bytes) {
+      memory.take(piece.length)
+      held += piece.length
+      yield piece
+    }
+  }
+  try {
+    return mediaType === 'multipart/form-data' ? await readParts(counted(), contentType, maxBytes) : await readPairs(counted())
+  } finally {
+    memory.release(held)
+  }
+}
+
+async function readParts(bytes: AsyncIterable<Uint8Array>, contentType: string, maxBytes: number): Promise<FormRequest> {
+  const files = new Map<string, FormFile[]>()
+  const limits = { fields: maxFields, fieldBytes: maxBytes, files: maxAttachments, fileBytes: maxBytes, alwaysFields: new Set<string>() }
+  const entries = await readMultipart(bytes, contentType, limits, {
+    async file({ key, name, octets }) {
+      const pieces: Buffer[] = []
+      for await (const piece of octets) pieces.push(piece)
+      const list = files.get(key) ?? []
+      list.push({ name, content: Buffer.concat(pieces).toString('base64') })
+      files.set(key, list)
+    },
+    filesBeyond() {
+      throw invalid([{ path: 'attachment', message: `at most ${String(maxAttachments)} files` }])
+    },
+    tooLong() {
+      throw tooLarge(maxBytes, `this one has more, or more than ${String(maxFields)} fields`)
+    },
+    broken() {
+      throw invalid([{ path: 'body', message: 'is broken: the parts of multipart/form-data cannot be read' }])
+    },
+  })
+  return { fields: gathered(entries), files }
+}
+
+async function readPairs(bytes: AsyncIterable<Uint8Array>): Promise<FormRequest> {
+  const pieces: Uint8Array[] = []
+  let size = 0
+  for await (const piece of bytes) {
+    size += piece.length
+    if (size > maxPairBytes) throw tooLarge(maxPairBytes, 'this one has more; send a longer one as multipart/form-data')
+    pieces.push(piece)
+  }
+  const entries = [...new URLSearchParams(Buffer.concat(pieces).toString('utf8'))]
+  if (entries.length > maxFields) throw invalid([{ path: 'body', message: `at most ${String(maxFields)} fields` }])
+  return { fields: gathered(entries), files: new Map() }
+}
+
+function gathered(entries: Iterable<readonly [string, string]>): ReadonlyMap<string, readonly string[]> {
+  const fields = new Map<string, string[]>()
+  for (const [name, value] of entries) {
+    const list = fields.get(name)
+    if (list) list.push(value)
+    else fields.set(name, [value])
+  }
+  return fields
+}

@@ -1,0 +1,50 @@
+/** What the bodies of dialects are made of: checked for their type alone, as the fields of a message are checked in its own schema. */
+import * as z from 'zod'
+import { invalid } from '#core/refusals.ts'
+import type { Fields } from './dialect.ts'
+
+/** Text, or nothing in any of the ways in which clients leave a field out. */
+export const text = z.string().nullish()
+export const flag = z.boolean().nullish()
+export const textMap = z.record(z.string(), z.string()).nullish()
+export const anyMap = z.record(z.string(), z.unknown()).nullish()
+/** Ids of templates are numbers in some clients' types. */
+export const templateName = z.union([z.string().min(1), z.int()]).nullish()
+
+export const person = z.looseObject({ email: z.string(), name: text })
+/** A field that would change what the recipient gets, and has no counterpart here. Empty ones say the same as none. */
+export const refused = (instead: string) => z.unknown().refine(isNothing, `has no counterpart here; ${instead}`).optional()
+
+function isNothing(given: unknown): boolean {
+  if (given === undefined || given === null || given === false || given === '') return true
+  return typeof given === 'object' && Object.keys(given).length === 0
+}
+
+/** A person as `POST /v1/messages` takes one. */
+export const mailboxOf = ({ email, name }: { readonly email: string; readonly name?: string | null | undefined }) =>
+  name ? { email, name } : { email }
+
+/** Seconds since the epoch as the time of `send_at`. What is no time stays as it is, and is refused as such. */
+export const timeOfSeconds = (seconds: number | null | undefined): string | undefined => {
+  if (seconds === null || seconds === undefined || seconds === 0) return undefined
+  const at = new Date(seconds * 1000)
+  return Number.isNaN(at.getTime()) ? String(seconds) : at.toISOString()
+}
+
+/** A time in any form that a browser reads, as RFC 3339. */
+export const timeOfText = (given: string | null | undefined): string | undefined => {
+  if (!given) return undefined
+  const at = new Date(given)
+  return Number.isNaN(at.getTime()) ? given : at.toISOString()
+}
+
+/** Header fields of a list of names and values. Throws `validation_failed` for one that is there twice, as a map would drop the first. */
+export function headerFields(list: readonly (readonly [name: string, value: string])[], path: string): Fields {
+  const seen = new Set<string>()
+  for (const [i, [name]] of list.entries()) {
+    const folded = name.toLowerCase()
+    if (seen.has(folded)) throw invalid([{ path: `${path}[${String(i)}]`, message: 'is there twice; give each header field once' }])
+    seen.add(folded)
+  }
+  return Object.fromEntries(list)
+}

@@ -1,0 +1,89 @@
+/** AWS Signature Version 4 with an API key of ours as the access key id and as the secret. */
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Clock } from '#core/clock.ts'
+import { Refusal } from '#core/refusals.ts'
+import type { Credential } from '../credentials/credentials.ts'
+import type { VerifyKey } from './vendor-key.ts'
+
+const scheme =
+  /^AWS4-HMAC-SHA256 +Credential=([^/,\s]{1,4096})\/(\d{8})\/([\w-]{1,64})\/([\w-]{1,64})\/aws4_request, *SignedHeaders=([\w;-]{1,2000}), *Signature=([0-9a-f]{64})$/
+const algorithm = 'AWS4-HMAC-SHA256'
+/** What AWS allows a clock to be off. */
+const maxSkewMs = 15 * 60_000
+const payloadHash = /^[0-9a-f]{64}$/
+
+/**
+ * The key as the access key id, with which the request must be signed; or, as the token of a session, without: then the secret is the
+ * caller's own affair, as the key says who it is. `path` is that of the operation.
+ */
+export const awsKey = (path: string, clock: Clock, verify: VerifyKey): Credential => ({
+  kind: 'header',
+  hint: 'Give your API key as accessKeyId and as secretAccessKey.',
+  secretOf({ headers }) {
+    const { authorization = '', 'x-amz-security-token': token } = headers
+    if (!authorization.startsWith(algorithm)) return undefined
+    return typeof token === 'string' ? token : (scheme.exec(authorization)?.[1] ?? '')
+  },
+  async authenticate(key, { method, headers, search, remoteAddress }) {
+    const principal = await verify(key, remoteAddress)
+    if (headers['x-amz-security-token'] === undefined) requireSignature(key, { method, path, headers, search }, clock.now())
+    return principal
+  },
+})
+
+/** Throws `invalid_signature` when the octets of a body are not those that were signed. */
+export function requireSignedBody(bytes: Uint8Array, headers: IncomingHttpHeaders): void {
+  const { authorization = '', 'x-amz-content-sha256': claimed, 'x-amz-security-token': token } = headers
+  if (!authorization.startsWith(algorithm) || token !== undefined) return
+  if (createHash('sha256').update(bytes).digest('hex') !== claimed) throw mismatch()
+}
+
+interface SignedRequest {
+  readonly method: string
+  readonly path: string
+  readonly headers: IncomingHttpHeaders
+  readonly search: URLSearchParams | undefined
+}
+
+function requireSignature(key: string, request: SignedRequest, nowMs: number): void {
+  const { authorization = '', 'x-amz-date': date, 'x-amz-content-sha256': hash } = request.headers
+  const [, , day = '', region = '', service = '', signedHeaders = '', signature = ''] = scheme.exec(authorization) ?? []
+  if (typeof date !== 'string' || typeof hash !== 'string' || !payloadHash.test(hash)) throw mismatch()
+  const at = Date.parse(date.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'))
+  if (!(Math.abs(at - nowMs) <= maxSkewMs) || !date.startsWith(day))
+    throw new Refusal('invalid_signature', 'The request was signed more than 15 minutes ago or ahead; check the clock of the client.')
+  const names = signedHeaders.split(';')
+  for (const needed of ['host', 'x-amz-date']) if (!names.includes(needed)) throw mismatch()
+  const canonical = [
+    request.method,
+    request.path,
+    canonicalQuery(request.search),
+    ...names.map(
+      (name) =>
+        `${name}:${String(request.headers[name] ?? '')
+          .trim()
+          .replaceAll(/ {2,}/g, ' ')}`,
+    ),
+    '',
+    signedHeaders,
+    hash,
+  ].join('\n')
+  const scope = `${day}/${region}/${service}/aws4_request`
+  const toSign = [algorithm, date, scope, createHash('sha256').update(canonical).digest('hex')].join('\n')
+  const hmac = (secret: string | Buffer, data: string) => createHmac('sha256', secret).update(data).digest()
+  const signing = hmac(hmac(hmac(hmac(`AWS4${key}`, day), region), service), 'aws4_request')
+  if (!timingSafeEqual(hmac(signing, toSign), Buffer.from(signature, 'hex'))) throw mismatch()
+}
+
+function canonicalQuery(search: URLSearchParams | undefined): string {
+  const escaped = (part: string) =>
+    encodeURIComponent(part).replaceAll(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
+  return [...(search ?? [])]
+    .map(([name, value]) => `${escaped(name)}=${escaped(value)}`)
+    .toSorted()
+    .join('&')
+}
+
+const mismatch = (): Refusal =>
+  new Refusal('invalid_signature', 'The signature does not match the request: give your API key as accessKeyId and as secretAccessKey.')

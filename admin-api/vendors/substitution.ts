@@ -1,0 +1,110 @@
+/** Variables of a recipient in the bodies themselves, where no template is named. */
+import { escapeHtml } from '#core/templates/renderer.ts'
+import { invalid } from '#core/refusals.ts'
+
+/** Values by their names. */
+export type Variables = Readonly<Record<string, unknown>>
+
+/** A marker in a text: the whole of it as first group, then the name of the variable, and a default where the syntax has one. */
+export interface Syntax {
+  readonly pattern: RegExp
+  /** Whether a value stands in HTML as it is given. */
+  readonly isRaw?: (marker: string) => boolean
+  /** What the service has besides variables, and would leave visible in a mail that is sent here: conditions, loops, filters. */
+  readonly beyond: RegExp
+}
+
+/** `{{name}}`, and `{{{name}}}` for HTML as it is. */
+export const mustache: Syntax = {
+  pattern: /\{{2,3} {0,20}([\w.-]{1,100}) {0,20}\}{2,3}/g,
+  isRaw: (marker) => marker.startsWith('{{{'),
+  beyond: /\{\{ {0,20}(?:[#^/>!&]|\w+ +[^}])|\{%/,
+}
+
+/** The bodies of a message with the values of one recipient. What has no value is left out, as other services do. */
+export interface Bodies {
+  readonly subject?: string | null | undefined
+  readonly text?: string | null | undefined
+  readonly html?: string | null | undefined
+}
+
+/** Throws `validation_failed` for what the syntax cannot say here. */
+export function filledIn(
+  { subject, text, html }: Bodies,
+  { pattern, isRaw, beyond }: Syntax,
+  valueOf: (name: string, fallback?: string) => string | undefined,
+): Bodies {
+  for (const [path, body] of Object.entries({ subject, text, html }))
+    if (body && beyond.test(body))
+      throw invalid([{ path, message: 'has more than variables in braces; use a template for conditions and loops' }])
+  const fill = (given: string | null | undefined, isHtml: boolean) =>
+    given?.replaceAll(pattern, (marker, name: string | undefined, fallback: unknown) => {
+      const value = valueOf(name ?? '', typeof fallback === 'string' ? fallback : undefined) ?? ''
+      return isHtml && !isRaw?.(marker) ? escapeHtml(value) : value
+    })
+  return { subject: fill(subject, false)?.replaceAll(/[\r\n]+/g, ' '), text: fill(text, false), html: fill(html, true) }
+}
+
+/** The value under a name with dots; undefined for what is no text, number or truth value. */
+export function valueAt(variables: Variables, path: string): string | undefined {
+  let value: unknown = variables
+  for (const name of path.split('.')) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined
+    value = (value as Variables)[name]
+  }
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined
+}
+
+/** Of one message. */
+const maxMarks = 100
+const maxMark = 64
+/** Of a text in which they are looked for. */
+const maxSearched = 1_048_576
+
+/** Texts that stand for others, the longest that fits; what was put in is not looked at again. Throws `validation_failed`. */
+export function replacedLiterally({ subject, text, html }: Bodies, values: Readonly<Record<string, string>>, path: string): Bodies {
+  const marks = Object.entries(values).filter(([mark]) => mark !== '')
+  if (marks.length === 0) return { subject, text, html }
+  const fault = (message: string) => invalid([{ path, message }])
+  if (marks.length > maxMarks || marks.some(([mark]) => mark.length > maxMark))
+    throw fault(`at most ${String(maxMarks)} of at most ${String(maxMark)} characters`)
+  if ([text, html].some((body) => (body?.length ?? 0) > maxSearched))
+    throw fault(`are replaced in bodies of at most ${String(maxSearched)} characters`)
+  const trie = trieOf(marks)
+  const fill = (given: string | null | undefined) => (given ? replaced(given, trie) : given)
+  return { subject: fill(subject)?.replaceAll(/[\r\n]+/g, ' '), text: fill(text), html: fill(html) }
+}
+
+interface Trie {
+  value?: string
+  readonly next: Map<string, Trie>
+}
+
+function trieOf(marks: readonly (readonly [string, string])[]): Trie {
+  const root: Trie = { next: new Map() }
+  for (const [mark, value] of marks) {
+    let node = root
+    for (const letter of mark.split('')) {
+      const next: Trie = node.next.get(letter) ?? { next: new Map() }
+      node.next.set(letter, next)
+      node = next
+    }
+    node.value = value
+  }
+  return root
+}
+
+function replaced(given: string, root: Trie): string {
+  const parts: string[] = []
+  let start = 0
+  for (let at = 0; at < given.length; at++) {
+    let found: readonly [string, number] | undefined
+    let node: Trie | undefined = root
+    for (let end = at; (node = node.next.get(given[end] ?? '')); end++) if (node.value !== undefined) found = [node.value, end]
+    if (!found) continue
+    parts.push(given.slice(start, at), found[0])
+    at = found[1]
+    start = at + 1
+  }
+  return [...parts, given.slice(start)].join('')
+}

@@ -1,0 +1,40 @@
+/** Mail that the official clients of other services send arrives whole, and their own errors say what was wrong. */
+import test from 'ava'
+import { simpleParser } from 'mailparser'
+import { makeDestination, makeRoute } from '../../support/daemon/provision.ts'
+import { adminKey, startDaemon } from '../../support/daemon/start-daemon.ts'
+import { Sink } from '../../support/smtp/sink.ts'
+import { clients } from './clients.ts'
+import { mailOf } from './mail.ts'
+
+for (const [name, send] of Object.entries(clients))
+  test(`${name}: a mail of its client arrives with names, copies, header fields and files as they were given`, async (t) => {
+    const sink = await Sink.listen()
+    t.teardown(() => sink[Symbol.asyncDispose]())
+    const daemon = await startDaemon(t, { env: { POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32' } })
+    const { rest } = daemon
+    await makeRoute(rest, await makeDestination(rest, { name: 'Sink', port: sink.port, mode: 'live' }))
+    const mail = mailOf(name)
+    const id = await send(`http://${daemon.addresses.http}`, adminKey, mail)
+    const delivery = await sink.delivered(({ to }) => to.includes(mail.to.email))
+    t.deepEqual([delivery.from, delivery.to.toSorted()], [mail.from.email, [mail.to.email, mail.cc, mail.bcc].toSorted()])
+    const read = await simpleParser(Buffer.from(delivery.content))
+    t.deepEqual(read.from?.value[0], { address: mail.from.email, name: mail.from.name })
+    t.deepEqual([read.to].flat()[0]?.value, [{ address: mail.to.email, name: mail.to.name }])
+    t.is([read.cc].flat()[0]?.text, mail.cc)
+    t.is(read.bcc, undefined)
+    t.is(read.replyTo?.value[0]?.address, mail.replyTo)
+    t.is(read.subject, mail.subject)
+    t.is(read.text?.trim(), mail.text.trim())
+    t.true(String(read.html).includes('Thank you, Zoë.'))
+    t.is(read.headers.get('x-order'), '4711')
+    const files = new Map(read.attachments.map((file) => [file.filename ?? '', file]))
+    t.deepEqual(files.get(mail.file.name)?.content, mail.file.content)
+    t.deepEqual(files.get(mail.image.name)?.content, mail.image.content)
+    const trace = await rest.must('GET', `/v1/traces/${id}`)
+    t.true(JSON.stringify([trace['tags'], trace['metadata']]).includes(mail.tag))
+    t.like(
+      (trace['timeline'] as unknown[]).find((entry) => (entry as { event: string }).event === 'dialect'),
+      { event: 'dialect' },
+    )
+  })

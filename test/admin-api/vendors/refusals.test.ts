@@ -1,0 +1,78 @@
+/** What the official clients make of our refusals: their own error classes, with a sentence that says what to do. */
+import test from 'ava'
+import { makeDestination, makeRoute } from '../../support/daemon/provision.ts'
+import { adminKey, startDaemon } from '../../support/daemon/start-daemon.ts'
+import { Sink } from '../../support/smtp/sink.ts'
+import { clients } from './clients.ts'
+import { mailOf } from './mail.ts'
+
+/** Where the client of each service has the status, and the sentence of an error. */
+const read: Readonly<Record<string, (error: never) => readonly [status: unknown, sentence: unknown]>> = {
+  resend: ({ statusCode, message }: { statusCode: number; message: string }) => [statusCode, message],
+  sendgrid: ({ code, response }: { code: number; response: { body: { errors: { message: string }[] } } }) => [
+    code,
+    response.body.errors[0]?.message,
+  ],
+  postmark: ({ statusCode, message }: { statusCode: number; message: string }) => [statusCode, message],
+  mailgun: ({ status, details }: { status: number; details: string }) => [status, details],
+  brevo: ({ statusCode, body }: { statusCode: number; body: { message: string } }) => [statusCode, body.message],
+  mailersend: ({ statusCode, body }: { statusCode: number; body: { message: string } }) => [statusCode, body.message],
+  sparkpost: ({ statusCode, errors }: { statusCode: number; errors: { message: string }[] }) => [statusCode, errors[0]?.message],
+  mailjet: ({
+    statusCode,
+    ErrorMessage,
+    response,
+  }: {
+    statusCode: number
+    ErrorMessage: string
+    response: { data: { Messages?: { Errors: { ErrorMessage: string }[] }[] } }
+  }) => [statusCode, response.data.Messages?.[0]?.Errors[0]?.ErrorMessage ?? ErrorMessage],
+  ses: ({ $metadata, message }: { $metadata: { httpStatusCode: number }; message: string }) => [$metadata.httpStatusCode, message],
+}
+
+/** The status of bad input, where it is not 400. */
+const badInput: Readonly<Record<string, number>> = { resend: 422, postmark: 422, mailersend: 422, sparkpost: 422 }
+const noKey: Readonly<Record<string, number>> = { ses: 403 }
+
+for (const [name, send] of Object.entries(clients))
+  test(`${name}: a wrong key, a wrong sender, no recipient, no body, a body beyond the limit and all recipients suppressed`, async (t) => {
+    const sink = await Sink.listen()
+    t.teardown(() => sink[Symbol.asyncDispose]())
+    const env = { POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32', POSTERN_HTTP_MAX_BODY_BYTES: '100000' }
+    const { rest, addresses } = await startDaemon(t, { env })
+    await makeRoute(rest, await makeDestination(rest, { name: 'Sink', port: sink.port, mode: 'live' }))
+    for (const email of ['gone@example.net', mailOf(name).cc, mailOf(name).bcc]) await rest.must('POST', '/v1/suppressions', { email })
+    const address = `http://${addresses.http}`
+    const mail = mailOf(name)
+    const refusal = async (sent: Promise<string>): Promise<readonly [unknown, unknown]> => {
+      const error = await sent.then(
+        () => t.fail('it was taken'),
+        (reason: unknown) => reason,
+      )
+      return read[name]?.(error as never) ?? [undefined, undefined]
+    }
+    const bad = badInput[name] ?? 400
+    const [status, words] = await refusal(send(address, `svckey_${'x'.repeat(43)}`, mail))
+    t.is(status, noKey[name] ?? 401)
+    t.regex(String(words), /key/)
+    const cases: readonly (readonly [object, RegExp])[] = [
+      [{ from: { email: 'nobody', name: 'No address' } }, /from|sender/i],
+      [{ to: { email: 'ada@@example.net', name: 'Ada' } }, /to|recipients/i],
+      [{ text: '', html: '', isBare: true }, /body|text/i],
+    ]
+    for (const [change, sentence] of cases) {
+      const [code, said] = await refusal(send(address, adminKey, { ...mail, ...change }))
+      t.is(code, bad, JSON.stringify(change))
+      t.regex(String(said), sentence)
+      t.false(/internal|undefined|\[object/.test(String(said)), String(said))
+    }
+    const [tooLarge] = await refusal(send(address, adminKey, { ...mail, text: 'x'.repeat(200_000) }))
+    t.is(tooLarge, 413)
+    const all = { ...mail, to: { email: 'gone@example.net', name: 'Gone' } }
+    if (name === 'postmark') t.like(await send(address, adminKey, all).catch((error: unknown) => error), { code: 406, statusCode: 422 })
+    else {
+      const id = await send(address, adminKey, all)
+      t.is((await rest.must('GET', `/v1/traces/${id}`))['status'], 'suppressed')
+    }
+    t.is(sink.deliveries.length, 0)
+  })
