@@ -2,6 +2,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import type { ExecutionContext } from 'ava'
+import { toolCalls, type ToolCalls } from '../../support/web/tool-calls.ts'
 import { mcpResource, startOAuth, type Fields, type OAuthFixture } from '../oauth/oauth-fixture.ts'
 import type { FixtureOptions } from '../rest/fixture/rest-fixture.ts'
 
@@ -18,23 +19,11 @@ export interface Called {
   readonly meta: Readonly<Record<string, unknown>> | undefined
 }
 
-export interface Agent {
+export interface Agent extends ToolCalls {
   readonly client: Client
   readonly token: string
   names(): Promise<readonly string[]>
   call(name: string, given?: Readonly<Record<string, unknown>>): Promise<Called>
-  /** The result of a call that must succeed. */
-  must(name: string, given?: Readonly<Record<string, unknown>>): Promise<Readonly<Record<string, unknown>>>
-  /** The error of a call that must be refused. */
-  refused(
-    name: string,
-    given?: Readonly<Record<string, unknown>>,
-  ): Promise<{
-    readonly code: string
-    readonly message: string
-    readonly next_action: string
-    readonly details?: Readonly<Record<string, unknown>>
-  }>
 }
 
 export interface McpFixture extends OAuthFixture {
@@ -125,15 +114,6 @@ function agentOf(client: Client, token: string): Agent {
     token,
     call,
     names: async () => (await client.listTools()).tools.map(({ name }) => name),
-    async must(name, given) {
-      const { isError, value } = await call(name, given)
-      if (isError) throw new Error(`${name}: ${JSON.stringify(value)}`)
-      return value
-    },
-    async refused(name, given) {
-      const { isError, value } = await call(name, given)
-      if (!isError) throw new Error(`${name} was not refused: ${JSON.stringify(value)}`)
-      return value['error'] as Awaited<ReturnType<Agent['refused']>>
-    },
+    ...toolCalls(call),
   }
 }

@@ -1,5 +1,6 @@
 /** Clients of the official SDK that know nothing but an address: whenever they ask for access, a person allows it on the page. */
 import { Client, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client'
+import { toolCalls, type ToolCalls } from '../../support/web/tool-calls.ts'
 import type { Person } from './person.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -31,15 +32,11 @@ export function accessBy(person: Person) {
   }
 }
 
-export interface AllowedClient {
+export interface AllowedClient extends ToolCalls {
   readonly client: Client
   /** How often the person was asked. */
   asked(): number
   call(name: string, given?: Json): Promise<{ readonly isError: boolean; readonly value: Json }>
-  /** The result of a call that must succeed. */
-  must(name: string, given?: Json): Promise<Json>
-  /** The error of a call that must be refused. */
-  refused(name: string, given?: Json): Promise<Json>
 }
 
 export async function allowedClient(address: string, person: Person): Promise<AllowedClient> {
@@ -69,15 +66,6 @@ export async function allowedClient(address: string, person: Person): Promise<Al
     client,
     asked: () => provider.kept.asked,
     call,
-    async must(name, given) {
-      const { isError, value } = await call(name, given)
-      if (isError) throw new Error(`${name}: ${JSON.stringify(value)}`)
-      return value
-    },
-    async refused(name, given) {
-      const { isError, value } = await call(name, given)
-      if (!isError) throw new Error(`${name} was not refused: ${JSON.stringify(value)}`)
-      return value['error'] as Json
-    },
+    ...toolCalls(call),
   }
 }
