@@ -3,6 +3,7 @@ import type { ExecutionContext } from 'ava'
 import { browserOf } from '../../support/web/browser.ts'
 import { testWith } from '../../support/peers/peers.ts'
 import { eventually } from '../../support/deadline.ts'
+import { receiverOf } from '../../support/web/webhook-receiver.ts'
 import { openAs } from './open-as.ts'
 import { startDashboard, type DashboardServer, type DashboardTab } from './dashboard-server.ts'
 
@@ -207,18 +208,23 @@ async function tryOut({ page }: DashboardTab): Promise<void> {
   await frame.locator('.thanks').waitFor()
 }
 
-async function notify({ page }: DashboardTab): Promise<void> {
+async function notify(t: ExecutionContext, { page }: DashboardTab): Promise<void> {
+  const receiver = await receiverOf(t)
   await page.click('.form-tabs >> text=Notifications')
   await page.click('text=Add a recipient')
   await page.fill('[aria-label="Address 1"]', 'olga@alpenblick.example')
   await page.selectOption('[aria-label="How often, address 1"]', 'daily')
   await page.click('text=Only some')
-  await page.fill('[type=url]', 'http://127.0.0.1:9/forms')
+  await page.fill('[type=url]', `${receiver.url}/forms`)
   await page.click('text=Save the notifications')
   await page.waitForSelector('dialog >> text=webhook_secret')
   await page.click('dialog >> text=I stored it')
   await page.click('dialog footer .primary')
   await page.waitForSelector('.form-recipients >> text=member')
+  await page.fill('[aria-label="Address 1"]', 'not saved')
+  await page.click('button:has-text("Send a test event")')
+  await page.waitForSelector('.toast >> text=204')
+  t.like(JSON.parse(receiver.received[0]?.body ?? ''), { test: true })
 }
 
 test('rules, theme, a trial, versions, notifications, languages and figures of one form', async (t) => {
@@ -260,7 +266,7 @@ test('rules, theme, a trial, versions, notifications, languages and figures of o
   await page.click('text=Publish version 1 again')
   await page.click('dialog footer .primary')
   await page.waitForSelector('.form-truth >> text=Version 3 is live.')
-  await notify(tab)
+  await notify(t, tab)
   await tab.check(t)
   await page.click('.form-tabs >> text=Settings')
   await page.fill('.translations .pair input', 'fr')

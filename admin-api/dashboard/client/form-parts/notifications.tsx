@@ -18,12 +18,19 @@ import { SecretDialog } from '../parts/secret-dialog.tsx'
 import { Show } from '../parts/states.tsx'
 import { longTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
-import { getFormNotifications, rotateFormWebhookSecret, setFormNotifications, type FormNotifications } from '../wire/operations.ts'
+import {
+  getFormNotifications,
+  rotateFormWebhookSecret,
+  setFormNotifications,
+  testFormWebhook,
+  type FormNotifications,
+} from '../wire/operations.ts'
+import { words as allWords } from '../words/words.ts'
 import { words } from './parts-words.ts'
 
 type Recipient = FormNotifications['recipients'][number]
 type Wanted = Omit<FormNotifications, 'recipients'> & {
-  readonly recipients: readonly (Omit<Recipient, 'status'> & { readonly status?: Recipient['status'] })[]
+  readonly recipients: readonly (Omit<Recipient, 'status'> & { readonly status?: Recipient['status'] | undefined })[]
 }
 
 export default function NotificationsPart({ form, editing }: PartProps): JSX.Element {
@@ -32,7 +39,7 @@ export default function NotificationsPart({ form, editing }: PartProps): JSX.Ele
   return (
     <div class="form-sheet" tabIndex={mayChange.value ? undefined : 0} role="group" aria-label={w.recipients}>
       <Show read={read} reload={read.reload} failure={w.notificationsFailed}>
-        {(first) => <Settings key={first.updated_at} id={form.id} first={first} fields={inReadingOrder(editing.definition.schema)} />}
+        {(first) => <Settings key={form.id} id={form.id} first={first} fields={inReadingOrder(editing.definition.schema)} />}
       </Show>
     </div>
   )
@@ -48,12 +55,15 @@ interface SettingsProps {
 function Settings({ id, first, fields }: SettingsProps): JSX.Element {
   const w = words()
   const [wanted, setWanted] = useState<Wanted>(first)
+  const [answered, setAnswered] = useState(first)
+  const saved = answered.updated_at > first.updated_at ? answered : first
   const [fault, setFault] = useState<ApiFault>()
   const [secret, setSecret] = useState<string>()
   const [isBusy, start] = useBusy()
   const set = (changes: Partial<Wanted>): void => setWanted((before) => ({ ...before, ...changes }))
   const take = (next: FormNotifications): void => {
     setWanted(next)
+    setAnswered(next)
     if (next.webhook_secret !== undefined) setSecret(next.webhook_secret)
   }
   const ask = (work: () => Promise<FormNotifications>, done?: string): void =>
@@ -83,13 +93,14 @@ function Settings({ id, first, fields }: SettingsProps): JSX.Element {
     >
       <Problem problem={wanted.problem} />
       <fieldset class="form-parts" disabled={!mayChange.value}>
-        <Recipients wanted={wanted} fields={fields} set={set} />
+        <Recipients wanted={wanted} known={saved.recipients} fields={fields} set={set} />
         <Mail wanted={wanted} fields={fields} set={set} fault={fault} />
         <Webhook
           wanted={wanted}
           set={set}
           fault={fault}
-          onRotate={first.webhook_url === null ? undefined : () => ask(() => call(rotateFormWebhookSecret, { path: { id } }))}
+          onRotate={saved.webhook_url === null ? undefined : () => ask(() => call(rotateFormWebhookSecret, { path: { id } }))}
+          onTest={saved.webhook_url === null || saved.webhook_url !== wanted.webhook_url ? undefined : () => void sendTest(id)}
         />
       </fieldset>
       <Fault fault={fault} />
@@ -108,6 +119,17 @@ function Settings({ id, first, fields }: SettingsProps): JSX.Element {
       )}
     </form>
   )
+}
+
+/** A made-up submission, so that the receiver can be tried before there is one. */
+async function sendTest(id: string): Promise<void> {
+  const w = allWords()
+  try {
+    const { delivered, status_code: code, error } = await call(testFormWebhook, { path: { id } })
+    toast(delivered ? w.testArrived(code ?? 0) : w.testFailed(error ?? String(code)))
+  } catch (error) {
+    toast(asFault(error).message)
+  }
 }
 
 interface PartOfSettings {
@@ -129,9 +151,10 @@ const Problem = ({ problem }: Pick<Wanted, 'problem'>): JSX.Element | null =>
 interface WebhookProps extends Omit<PartOfSettings, 'fields'> {
   readonly fault: ApiFault | undefined
   readonly onRotate: (() => void) | undefined
+  readonly onTest: (() => void) | undefined
 }
 
-function Webhook({ wanted, set, fault, onRotate }: WebhookProps): JSX.Element {
+function Webhook({ wanted, set, fault, onRotate, onTest }: WebhookProps): JSX.Element {
   const w = words()
   return (
     <section class="form" aria-label={w.webhook}>
@@ -149,6 +172,11 @@ function Webhook({ wanted, set, fault, onRotate }: WebhookProps): JSX.Element {
           <button type="button" class="button" onClick={onRotate}>
             {w.rotate}
           </button>
+          {onTest && (
+            <button type="button" class="button" onClick={onTest}>
+              {allWords().sendTestEvent}
+            </button>
+          )}
         </div>
       )}
     </section>
@@ -157,7 +185,12 @@ function Webhook({ wanted, set, fault, onRotate }: WebhookProps): JSX.Element {
 
 const digests = ['instant', 'hourly', 'daily'] as const
 
-function Recipients({ wanted: { recipients }, fields, set }: PartOfSettings): JSX.Element {
+interface RecipientsProps extends PartOfSettings {
+  /** As they are saved: people confirm while others edit. */
+  readonly known: readonly Recipient[]
+}
+
+function Recipients({ wanted: { recipients }, known, fields, set }: RecipientsProps): JSX.Element {
   const w = words()
   return (
     <section class="form-recipients" aria-label={w.recipients}>
@@ -169,7 +202,7 @@ function Recipients({ wanted: { recipients }, fields, set }: PartOfSettings): JS
           <li key={at}>
             <RecipientRow
               n={at + 1}
-              recipient={one}
+              recipient={{ ...one, status: known.find(({ email }) => email === one.email)?.status ?? one.status }}
               fields={fields.filter(isLookedAt)}
               onChange={(changes) => set({ recipients: recipients.with(at, { ...one, ...changes }) })}
               onRemove={() => set({ recipients: recipients.toSpliced(at, 1) })}

@@ -13,7 +13,7 @@ import { Show } from '../parts/states.tsx'
 import { longTime, shortTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
-import { getForm, getFormDraft, type Form, type FormDraft, type ListedForm } from '../wire/operations.ts'
+import { getForm, getFormDraft, makeFormEmbedSnippet, type Form, type FormDraft, type ListedForm } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
 import { FormMenu } from './form-menu.tsx'
 import { statusMarks } from './form-status.ts'
@@ -99,11 +99,7 @@ function Loaded({ form, first, part, onChanged }: LoadedProps): JSX.Element {
         }
       >
         <FormMenu form={shown} onChanged={onChanged} onRenamed={(name) => change((before) => ({ ...before, name }))} flush={flush} />
-        {form.status === 'published' && (
-          <a class="button wide-only" href={`/f/${form.public_id}`} target="_blank" rel="noopener" title={w.open}>
-            {w.preview}
-          </a>
-        )}
+        {form.status === 'published' && <PageLink id={form.id} />}
         {canPublish && (
           <button class="button primary" onClick={publish} aria-keyshortcuts="Control+Enter Meta+Enter">
             {w.publish(form.version + 1)}
@@ -129,6 +125,17 @@ function Loaded({ form, first, part, onChanged }: LoadedProps): JSX.Element {
       )}
     </>
   )
+}
+
+/** To the page of the form, which may be at an address of its own. */
+function PageLink({ id }: { readonly id: string }): JSX.Element | null {
+  const w = words()
+  const { data } = useRead(makeFormEmbedSnippet, { path: { id }, body: { mode: 'link' } })
+  return data ? (
+    <a class="button wide-only" href={data.url} target="_blank" rel="noopener" title={w.open}>
+      {w.preview}
+    </a>
+  ) : null
 }
 
 function FormTabs({ form, part }: { readonly form: ListedForm; readonly part: PartName }): JSX.Element {
