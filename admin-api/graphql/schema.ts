@@ -69,9 +69,14 @@ function namesOf(roots: readonly RootField[]): TypeNames {
   return names
 }
 
-function field({ action, args, input }: RootField, inputs: InputTypes, output: GraphQLNullableOutputType | undefined): Field {
+function field(
+  { action, args, input, output: schema }: RootField,
+  inputs: InputTypes,
+  output: GraphQLNullableOutputType | undefined,
+): Field {
   const own = inputs.fieldsOf(args, pascal(action.graphql.field))
   const inside = input && inputs.fieldsOf(input.shape, input.name)
+  const isWhole = schema !== undefined && listShapeOf(schema)?.isPaged === false
   const all = inside && input ? [...own, inputField(inputs, input.name, inside, action)] : own
   return {
     type: output ?? GraphQLBoolean,
@@ -82,6 +87,7 @@ function field({ action, args, input }: RootField, inputs: InputTypes, output: G
       const wire = inside ? { ...toWire(own, rest), ...toWire(inside, (nested ?? {}) as Wire) } : toWire(own, given)
       try {
         const result = await context.run(action, wire)
+        if (isWhole) return (result as Wire)['data']
         return output ? result : true
       } catch (error) {
         throw inNamesOf(error, own, inside)
