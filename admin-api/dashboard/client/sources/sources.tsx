@@ -58,7 +58,7 @@ function SourceList(): JSX.Element {
               cell: (source) => (
                 <span class="status">
                   <Mark name={markOf(source)} />
-                  <a href={link(`/bounce-sources/${source.id}`)}>
+                  <a class="cut" href={link(`/bounce-sources/${source.id}`)}>
                     <SafeText text={source.label || source.provider} />
                   </a>
                 </span>
