@@ -1,17 +1,11 @@
-/** The addresses at which other mail products take a message: a request for one here gets ours, instead of a plain 404. */
+/** The addresses at which other products take a message, and that are not served here: a request for one gets ours, instead of a 404. */
 import { Refusal } from '#core/refusals.ts'
 
 const sendPaths: readonly (readonly [product: string, ...paths: string[]])[] = [
-  ['Resend', '/emails', '/emails/batch'],
-  ['SendGrid', '/v3/mail/send', '/mail/send'],
-  ['Mailgun', '/v3/{domain}/messages', '/v3/{domain}/messages.mime', '/messages'],
-  ['Postmark', '/email', '/email/batch', '/email/withTemplate', '/email/batchWithTemplates'],
-  ['Amazon SES', '/v2/email/outbound-emails', '/v2/email/outbound-bulk-emails'],
-  ['Brevo', '/v3/smtp/email'],
-  ['Mailjet', '/v3/send', '/v3.1/send'],
-  ['SparkPost', '/api/v1/transmissions', '/api/v1/transmissions/'],
+  ['SendGrid', '/mail/send'],
+  ['Mailgun', '/v3/{domain}/messages.mime', '/messages'],
+  ['Mailjet', '/v3/send'],
   ['Mandrill', '/api/1.0/messages/send', '/api/1.0/messages/send.json', '/api/1.0/messages/send-template'],
-  ['MailerSend', '/v1/email', '/v1/bulk-email'],
   ['Mailtrap', '/api/send', '/api/send/{inbox}'],
   ['Elastic Email', '/v4/emails', '/v4/emails/transactional', '/v2/email/send'],
   ['SMTP2GO', '/v3/email/send'],

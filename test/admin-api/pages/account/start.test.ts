@@ -49,7 +49,7 @@ test('the icon is there for browsers that ask for it by themselves', async (t) =
 
 test('the addresses of other products name ours, as JSON for programs and as a page for people', async (t) => {
   const { address } = await startFixture(t)
-  t.true(foreignPaths.size > 30)
+  t.true(foreignPaths.size > 25)
   for (const path of foreignPaths.keys()) {
     const answer = await fetch(`http://${address}${path.replace(/\{\w+\}/, 'mg.example.com')}`, {
       method: 'POST',
@@ -60,15 +60,15 @@ test('the addresses of other products name ours, as JSON for programs and as a p
     t.true(error.message.includes('POST /v1/messages sends a message'), path)
     t.like(error, { next_action: 'use_send_operation', details: { send: { method: 'POST', path: '/v1/messages' } } })
   }
-  const resend = await fetch(`http://${address}/emails`, {
+  const plunk = await fetch(`http://${address}/v1/send`, {
     method: 'POST',
-    headers: { authorization: 'Bearer re_123', accept: 'application/json' },
+    headers: { authorization: 'Bearer sk_123', accept: 'application/json' },
   })
-  t.regex(((await resend.json()) as { error: { message: string } }).error.message, /^\/emails is the address of Resend;/)
+  t.regex(((await plunk.json()) as { error: { message: string } }).error.message, /^\/v1\/send is the address of Plunk;/)
   const server = await startPageServer(t)
-  const shown = await fetch(`${server.url}/v3/mail/send`, { headers: page })
+  const shown = await fetch(`${server.url}/v3/email/send`, { headers: page })
   t.is(shown.headers.get('content-type'), 'text/html; charset=utf-8')
-  t.regex(await shown.text(), /<p>\/v3\/mail\/send is the address of SendGrid; here POST \/v1\/messages sends a message/)
+  t.regex(await shown.text(), /<p>\/v3\/email\/send is the address of SMTP2GO; here POST \/v1\/messages sends a message/)
 })
 
 test('the check of every page finds what is wrong with one, and names it', async (t) => {

@@ -25,6 +25,7 @@ test('getTrace tells the story of a send', async (t) => {
     trace_id,
     status: 'queued',
     outcome: 'relayed',
+    outcome_cause: null,
     outcome_reason: 'The destination Webhoster is live.',
     door: 'rest',
     submitted_by: 'key_environment',
