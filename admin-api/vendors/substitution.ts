@@ -57,9 +57,9 @@ export function valueAt(variables: Variables, path: string): string | undefined 
 
 /** Of one message. */
 const maxMarks = 100
-const maxMark = 64
+const maxMark = 48
 /** Of a text in which they are looked for. */
-const maxSearched = 1_048_576
+const maxSearched = 262_144
 
 /** Texts that stand for others, the longest that fits; what was put in is not looked at again. Throws `validation_failed`. */
 export function replacedLiterally({ subject, text, html }: Bodies, values: Readonly<Record<string, string>>, path: string): Bodies {

@@ -29,7 +29,7 @@ type Version = z.output<typeof version>
 
 /** `{{ params.name }}`, in any of their spellings. */
 const params: Syntax = {
-  pattern: /\{\{ {0,20}params\.([\w.-]{1,100}) {0,20}(?:\| {0,20}(?:safe|default ?: ?"[^"{}]{0,200}") {0,20})?\}\}/g,
+  pattern: /\{\{ {0,20}params\.([\w.-]{1,100}) {0,20}(?:\| {0,20}(?:safe|default ?: ?"([^"{}]{0,200})") {0,20})?\}\}/g,
   isRaw: (marker) => /\| *safe/.test(marker),
   beyond: /\{%|\{\{ {0,20}(?:contact|mirror|unsubscribe|update_profile)/,
 }
@@ -61,7 +61,7 @@ function messageOf(given: Email, own: Version, at: string): DialectMessage {
         from: sender?.email ? mailboxOf({ email: sender.email, name: sender.name }) : undefined,
         ...{ to: own.to?.map(mailboxOf) ?? [], cc: own.cc?.map(mailboxOf), bcc: own.bcc?.map(mailboxOf) },
         reply_to: replyTo && mailboxOf(replyTo),
-        ...filledIn(bodies, params, (name) => valueAt(variables, name)),
+        ...filledIn(bodies, params, (name, fallback) => valueAt(variables, name) ?? fallback),
         headers: Object.fromEntries(headers.filter(([name]) => !idempotency.test(name) && !sandbox.test(name))),
         attachments: given.attachment?.map(({ name, content }) => ({ filename: name, content })),
         ...templateFields(given.templateId, variables),

@@ -35,10 +35,11 @@ type Body = z.output<typeof body>
 
 /** `{{var:name}}` and `{{var:name:"default"}}`. */
 const variable: Syntax = {
-  pattern: /\{\{ {0,20}var:([\w.-]{1,100})(?: {0,20}: {0,20}"?([^"{}]{0,200}?)"?)? {0,20}\}\}/g,
+  pattern: /\{\{ {0,20}var:([\w.-]{1,100}) {0,20}(?::([^{}]{0,200}))?\}\}/g,
   isRaw: () => true,
   beyond: /\{%|\{\{ {0,20}data:/,
 }
+const unquoted = (given: string | undefined): string | undefined => given?.trim().replace(/^"(.*)"$/s, '$1')
 
 const own = ({ Email: email, Name: name }: z.output<typeof person>) => mailboxOf({ email, name })
 
@@ -61,7 +62,7 @@ function messageOf(given: Message, i: number, isTest: boolean): DialectMessage {
     names: Object.fromEntries(Object.entries(names).map(([name, theirs]) => [name, at + theirs])),
     fields() {
       const bodies = { subject: given.Subject, text: given.TextPart, html: given.HTMLPart }
-      const valueOf = (name: string, fallback?: string) => valueAt(given.Variables ?? {}, name) ?? fallback
+      const valueOf = (name: string, fallback?: string) => valueAt(given.Variables ?? {}, name) ?? unquoted(fallback)
       return {
         ...{ from: given.From && own(given.From), to: given.To?.map(own) ?? [], cc: given.Cc?.map(own), bcc: given.Bcc?.map(own) },
         reply_to: given.ReplyTo && own(given.ReplyTo),
