@@ -81,6 +81,7 @@ export function timelineOf(trace: Trace, attempts: readonly AttemptRecord[]): Ti
         ...(trace.releasedFrom && { released_from: trace.releasedFrom.traceId, capture_id: trace.releasedFrom.captureId }),
       },
     },
+    ...dialectEntries(trace),
     {
       at: createdAt,
       event: 'routed',
@@ -99,13 +100,7 @@ export function timelineOf(trace: Trace, attempts: readonly AttemptRecord[]): Ti
       message: trace.outcomeReason,
       detail: { outcome: trace.outcome },
     })
-  entries.push(
-    ...scheduleEntries(trace),
-    ...verpEntries(trace),
-    ...dialectEntries(trace),
-    ...approvalEntries(trace),
-    ...releaseEntries(trace),
-  )
+  entries.push(...scheduleEntries(trace), ...verpEntries(trace), ...approvalEntries(trace), ...releaseEntries(trace))
   const tries = [
     ...suppressionEntries(trace),
     ...(trace.failover?.passes ?? []).map(passEntry),
