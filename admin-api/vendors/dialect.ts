@@ -8,7 +8,7 @@ import type { Refusal } from '#core/refusals.ts'
 import type { BatchResult } from '#core/submission/doors/send-batches.ts'
 import type { Acceptance } from '#core/submission/submission.ts'
 import type { Answer } from '../operation/answer.ts'
-import type { Labelled } from './labels.ts'
+import type { Labelled } from './body/labels.ts'
 
 export interface Dialect {
   /** As the service spells itself. */

@@ -4,10 +4,10 @@ import { refusals } from '#core/refusals.ts'
 import { answer } from '../../operation/answer.ts'
 import { accepted, dialectSend, type Dialect, type DialectMessage } from '../dialect.ts'
 import { errorAnswer, wordFor, type Words } from '../error-body.ts'
-import { labelled, tagsAt } from '../labels.ts'
-import { anyMap, mailboxOf, person, refused, templateName, text, timeOfText } from '../reading.ts'
-import { filledIn, valueAt, type Syntax } from '../substitution.ts'
-import { templateFields } from '../templates.ts'
+import { labelled, tagsAt } from '../body/labels.ts'
+import { anyMap, mailboxOf, person, refused, templateName, text, timeOfText } from '../body/reading.ts'
+import { filledIn, valueAt, type Syntax } from '../body/substitution.ts'
+import { templateFields } from '../body/templates.ts'
 
 const people = z.array(person).nullish()
 

@@ -5,10 +5,10 @@ import { refusals } from '#core/refusals.ts'
 import { answer, raw } from '../../operation/answer.ts'
 import { accepted, dialectSend, type Dialect, type DialectMessage } from '../dialect.ts'
 import { errorAnswer } from '../error-body.ts'
-import { labelled, tagsAt } from '../labels.ts'
-import { flag, headerFields, mailboxOf, person, templateName, text, timeOfSeconds } from '../reading.ts'
-import { filledIn, mustache, valueAt } from '../substitution.ts'
-import { templateFields } from '../templates.ts'
+import { labelled, tagsAt } from '../body/labels.ts'
+import { flag, headerFields, mailboxOf, person, templateName, text, timeOfSeconds } from '../body/reading.ts'
+import { filledIn, mustache, valueAt } from '../body/substitution.ts'
+import { templateFields } from '../body/templates.ts'
 
 const people = z.array(person).nullish()
 

@@ -5,12 +5,12 @@ import { invalid, Refusal, refusals } from '#core/refusals.ts'
 import { answer } from '../../operation/answer.ts'
 import { accepted, dialectSend, type Dialect, type DialectMessage, type Fields } from '../dialect.ts'
 import { retryHeaders } from '../error-body.ts'
-import type { FormFile, FormRequest } from '../form-request.ts'
-import { mailboxList } from '../mailbox-list.ts'
-import { labelled, tagsAt, type Labelled } from '../labels.ts'
-import { headerFields, timeOfText } from '../reading.ts'
-import { filledIn, type Syntax } from '../substitution.ts'
-import { templateFields } from '../templates.ts'
+import type { FormFile, FormRequest } from '../body/form-request.ts'
+import { mailboxList } from '../body/mailbox-list.ts'
+import { labelled, tagsAt, type Labelled } from '../body/labels.ts'
+import { headerFields, timeOfText } from '../body/reading.ts'
+import { filledIn, type Syntax } from '../body/substitution.ts'
+import { templateFields } from '../body/templates.ts'
 
 const maxRecipients = 1000
 const maxJson = 1_048_576

@@ -4,10 +4,10 @@ import { Refusal, refusals } from '#core/refusals.ts'
 import { answer } from '../../operation/answer.ts'
 import { dialectSend, type Dialect, type DialectMessage, type Sent } from '../dialect.ts'
 import { errorAnswer, wordFor, type Words } from '../error-body.ts'
-import { labelled, metadataAt } from '../labels.ts'
-import { anyMap, flag, mailboxOf, refused, templateName, text, textMap } from '../reading.ts'
-import { filledIn, valueAt, type Syntax } from '../substitution.ts'
-import { templateFields } from '../templates.ts'
+import { labelled, metadataAt } from '../body/labels.ts'
+import { anyMap, flag, mailboxOf, refused, templateName, text, textMap } from '../body/reading.ts'
+import { filledIn, valueAt, type Syntax } from '../body/substitution.ts'
+import { templateFields } from '../body/templates.ts'
 
 const person = z.looseObject({ Email: z.string(), Name: text })
 const people = z.array(person).nullish()

@@ -4,10 +4,10 @@ import { Refusal } from '#core/refusals.ts'
 import { answer } from '../../operation/answer.ts'
 import { dialectSend, type Dialect, type DialectMessage, type Sent } from '../dialect.ts'
 import { errorAnswer, wordFor, type Words } from '../error-body.ts'
-import { mailboxList } from '../mailbox-list.ts'
-import { labelled, metadataAt } from '../labels.ts'
-import { anyMap, flag, headerFields, templateName, text } from '../reading.ts'
-import { templateFields } from '../templates.ts'
+import { mailboxList } from '../body/mailbox-list.ts'
+import { labelled, metadataAt } from '../body/labels.ts'
+import { anyMap, flag, headerFields, templateName, text } from '../body/reading.ts'
+import { templateFields } from '../body/templates.ts'
 
 const attachment = z.looseObject({ Name: text, Content: text, ContentType: text, ContentID: text })
 

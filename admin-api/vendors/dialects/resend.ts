@@ -4,9 +4,9 @@ import { Refusal, refusals } from '#core/refusals.ts'
 import { answer } from '../../operation/answer.ts'
 import { dialectSend, type Dialect, type DialectMessage, type DialectRequest } from '../dialect.ts'
 import { errorAnswer, wordFor, type Words } from '../error-body.ts'
-import { labelled } from '../labels.ts'
-import { anyMap, refused, templateName, text, textMap, timeOfText } from '../reading.ts'
-import { templateFields } from '../templates.ts'
+import { labelled } from '../body/labels.ts'
+import { anyMap, refused, templateName, text, textMap, timeOfText } from '../body/reading.ts'
+import { templateFields } from '../body/templates.ts'
 
 const addresses = z.union([z.string(), z.array(z.string())]).nullish()
 

@@ -4,10 +4,10 @@ import { refusals } from '#core/refusals.ts'
 import { raw } from '../../operation/answer.ts'
 import { accepted, dialectSend, type Dialect, type DialectMessage, type Fields } from '../dialect.ts'
 import { errorAnswer } from '../error-body.ts'
-import { labelled, metadataAt, tagsAt } from '../labels.ts'
-import { anyMap, flag, mailboxOf, person, refused, templateName, text, textMap, timeOfSeconds } from '../reading.ts'
-import { replacedLiterally } from '../substitution.ts'
-import { templateFields } from '../templates.ts'
+import { labelled, metadataAt, tagsAt } from '../body/labels.ts'
+import { anyMap, flag, mailboxOf, person, refused, templateName, text, textMap, timeOfSeconds } from '../body/reading.ts'
+import { replacedLiterally } from '../body/substitution.ts'
+import { templateFields } from '../body/templates.ts'
 
 const people = z.array(person).nullish()
 const switched = z.looseObject({ enable: flag }).nullish()

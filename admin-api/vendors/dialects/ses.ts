@@ -4,9 +4,9 @@ import { invalid, Refusal, refusals } from '#core/refusals.ts'
 import { answer } from '../../operation/answer.ts'
 import { accepted, dialectSend, type Dialect, type DialectMessage, type DialectRequest, type Fields } from '../dialect.ts'
 import { errorAnswer, wordFor, type Words } from '../error-body.ts'
-import { labelled, type Labelled } from '../labels.ts'
-import { headerFields, refused, text } from '../reading.ts'
-import { templateFields } from '../templates.ts'
+import { labelled, type Labelled } from '../body/labels.ts'
+import { headerFields, refused, text } from '../body/reading.ts'
+import { templateFields } from '../body/templates.ts'
 
 const addresses = z.array(z.string()).nullish()
 const destination = z.looseObject({ ToAddresses: addresses, CcAddresses: addresses, BccAddresses: addresses }).nullish()

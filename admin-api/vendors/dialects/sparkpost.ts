@@ -5,11 +5,11 @@ import { invalid, refusals } from '#core/refusals.ts'
 import { answer } from '../../operation/answer.ts'
 import { accepted, dialectSend, type Dialect, type DialectMessage } from '../dialect.ts'
 import { errorAnswer, wordFor, type Words } from '../error-body.ts'
-import { mailboxList } from '../mailbox-list.ts'
-import { labelled, metadataAt, tagsAt } from '../labels.ts'
-import { anyMap, flag, mailboxOf, refused, templateName, text, textMap, timeOfText } from '../reading.ts'
-import { filledIn, mustache, valueAt } from '../substitution.ts'
-import { templateFields } from '../templates.ts'
+import { mailboxList } from '../body/mailbox-list.ts'
+import { labelled, metadataAt, tagsAt } from '../body/labels.ts'
+import { anyMap, flag, mailboxOf, refused, templateName, text, textMap, timeOfText } from '../body/reading.ts'
+import { filledIn, mustache, valueAt } from '../body/substitution.ts'
+import { templateFields } from '../body/templates.ts'
 
 const address = z.union([
   z.string().transform((email) => ({ email, name: undefined, header_to: undefined })),

@@ -1,6 +1,6 @@
 /** Tags and metadata as other services take them: what fits is kept, and the rest is named. */
 import { labelLimits } from '#core/submission/labels.ts'
-import { isOneLine } from '../wire/fields/text.ts'
+import { isOneLine } from '../../wire/fields/text.ts'
 
 /** What fits into tags and metadata; `left` names the rest, which the trace lists. */
 export interface Labelled {

@@ -1,7 +1,7 @@
 /** What the bodies of dialects are made of: checked for their type alone, as the fields of a message are checked in its own schema. */
 import * as z from 'zod'
 import { invalid } from '#core/refusals.ts'
-import type { Fields } from './dialect.ts'
+import type { Fields } from '../dialect.ts'
 
 /** Text, or nothing in any of the ways in which clients leave a field out. */
 export const text = z.string().nullish()

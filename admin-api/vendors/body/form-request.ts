@@ -1,9 +1,9 @@
 /** A request in the parts of a form, as Mailgun takes it: fields that may come several times, and files. */
 import { invalid } from '#core/refusals.ts'
 import { maxAttachments } from '#core/submission/compose/attachments.ts'
-import type { BodyStream } from '../bodies/body-stream.ts'
-import { readMultipart } from '../bodies/multipart.ts'
-import { tooLarge, type BodyMemory } from '../bodies/request-body.ts'
+import type { BodyStream } from '../../bodies/body-stream.ts'
+import { readMultipart } from '../../bodies/multipart.ts'
+import { tooLarge, type BodyMemory } from '../../bodies/request-body.ts'
 
 export interface FormFile {
   readonly name: string
