@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import type { Clock } from '#core/clock.ts'
 import type { Principal } from '#core/access/principal/principal.ts'
-import { invalid, Refusal, type FieldProblem } from '#core/refusals.ts'
+import { Refusal } from '#core/refusals.ts'
 import type { BatchMessage, SendBatches } from '#core/submission/doors/send-batches.ts'
 import { streamed, type BodyStream } from '../bodies/body-stream.ts'
 import type { BodyMemory } from '../bodies/request-body.ts'
@@ -13,13 +13,16 @@ import { sendRefusals } from '../rest/sending/messages.ts'
 import { decoder } from '../wire/fields/codec.ts'
 import { toRefusedSend } from '../wire/sending/refused-send.ts'
 import { sendInput, toSendOrder } from '../wire/sending/send.ts'
-import type { Dialect, DialectMessage, DialectSend, Sent, Translation } from './dialect.ts'
+import { callOperation } from './dialect-calls.ts'
+import type { Dialect, DialectSend, Sent, Translation } from './dialect.ts'
 import { readFormRequest } from './body/form-request.ts'
 import { ignoredFields } from './body/ignored-fields.ts'
+import { inTheirWords } from './their-words.ts'
+import type { SentMailCore } from './sent-mail.ts'
 import { awsKey, requireSignedBody } from './sigv4.ts'
 import { vendorKey, type VerifyKey } from './vendor-key.ts'
 
-export interface DialectCore {
+export interface DialectCore extends SentMailCore {
   readonly sendBatches: SendBatches
   readonly clock: Clock
   readonly maxSendBodyBytes: number
@@ -40,7 +43,10 @@ const maxIgnored = 20
 
 /** The operations of dialects, in their order. */
 export const dialectOperations = (core: DialectCore, dialects: readonly Dialect[]): readonly Operation[] =>
-  dialects.flatMap((dialect) => dialect.sends.map((send) => sendOperation(core, dialect, send)))
+  dialects.flatMap((dialect) => [
+    ...dialect.sends.map((send) => sendOperation(core, dialect, send)),
+    ...(dialect.calls ?? []).map((call) => callOperation(core, dialect, call)),
+  ])
 
 function sendOperation(core: DialectCore, dialect: Dialect, send: DialectSend): Operation {
   const translate = send.translate as (body: unknown, request: Request) => Translation
@@ -118,24 +124,3 @@ const decode = decoder(sendInput)
 /** Without the fields that say nothing. */
 const present = (fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null && value !== ''))
-
-/** A refusal of fields names those of the request. */
-function inTheirWords(refusal: Refusal, messages: readonly (DialectMessage | undefined)[]): Refusal {
-  const { code, details } = refusal
-  const fields = details?.['fields'] as readonly FieldProblem[] | undefined
-  if (code !== 'validation_failed' || !fields) return refusal
-  const named = fields.map(({ path, message }) => ({ path: theirPath(path, messages), message: theirSentence(message) }))
-  const { message } = invalid(named)
-  return new Refusal(code, message, { nextAction: refusal.nextAction, details: { ...details, fields: named } })
-}
-
-/** `messages[2].to[0]` or `to[0]`, as where it stands in the request. */
-function theirPath(path: string, messages: readonly (DialectMessage | undefined)[]): string {
-  const [, index = '0', rest = path] = /^messages\[(\d+)\]\.?(.*)$/.exec(path) ?? []
-  const names = messages[Number(index)]?.names ?? {}
-  const [, name = '', behind = ''] = /^([\w-]+)(.*)$/s.exec(rest) ?? []
-  return Object.hasOwn(names, name) ? `${names[name] ?? name}${behind}` : rest
-}
-
-/** What is wrong is said of the field; how we call others is not. */
-const theirSentence = (message: string): string => message.replace(/; give one of them$|, or send without a template$/, '')

@@ -4,11 +4,13 @@
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import type * as z from 'zod'
-import type { Refusal } from '#core/refusals.ts'
+import type { Refusal, RefusalCode } from '#core/refusals.ts'
 import type { BatchResult } from '#core/submission/doors/send-batches.ts'
 import type { Acceptance } from '#core/submission/submission.ts'
 import type { Answer } from '../operation/answer.ts'
+import type { Method } from '../operation/operation.ts'
 import type { Labelled } from './body/labels.ts'
+import type { SentMail } from './sent-mail.ts'
 
 export interface Dialect {
   /** As the service spells itself. */
@@ -16,6 +18,8 @@ export interface Dialect {
   /** Its clients sign requests by AWS Signature Version 4. */
   readonly signsRequests?: true
   readonly sends: readonly DialectSend[]
+  /** What stands beside sending: look-ups, and what is done with mail that waits. */
+  readonly calls?: readonly DialectCall[]
   /** An error as its clients read it. */
   readonly refused: (refusal: Refusal) => Answer
 }
@@ -66,6 +70,36 @@ export interface DialectSend<Body = never> {
 
 /** Keeps the type of the body between its schema, the translation and the answer. */
 export const dialectSend = <Body>(send: DialectSend<Body>): DialectSend => send as unknown as DialectSend
+
+/** A look-up, or what is done with a message that was sent. The rules are those of the core; the words are the service's. */
+export interface DialectCall<Params = never, Query = never, Body = never> {
+  /** Unique over all dialects. */
+  readonly operationId: string
+  readonly method: Method
+  readonly path: string
+  /** What it needs of a key; send-only keys look nothing up here. */
+  readonly scope: 'api:read' | 'api:send'
+  readonly params?: z.ZodObject & z.ZodType<Params>
+  /** Fields that it does not name are taken, and have no effect. */
+  readonly query?: z.ZodObject & z.ZodType<Query>
+  readonly body?: z.ZodType<Body>
+  readonly errors?: readonly RefusalCode[]
+  /** As in a message: where a field of ours stands in the request. */
+  readonly names?: Readonly<Record<string, string>>
+  readonly handle: (mail: SentMail, given: CallInput<Params, Query, Body>) => Promise<Answer>
+}
+
+export interface CallInput<Params, Query, Body> {
+  readonly params: Params
+  readonly query: Query
+  readonly body: Body
+  /** When it came, in milliseconds since the epoch. */
+  readonly nowMs: number
+  readonly publicHost: string
+}
+
+/** Keeps the types of what is given between its schemas and what is done with it. */
+export const dialectCall = <Params, Query, Body>(call: DialectCall<Params, Query, Body>): DialectCall => call as unknown as DialectCall
 
 /** For requests of which every message was accepted: one message that is refused refuses the request, and several are strict. */
 export const accepted = (sent: Sent): readonly Acceptance[] => sent as readonly Acceptance[]

@@ -1,9 +1,9 @@
-/** Scheduled sends: list, cancel, and sending before the time. Spec "Scheduled send", "DELETE /v1/messages/scheduled/<trace_id>". */
+/** Scheduled sends: list, cancel, another time, and sending before the time. Spec "Scheduled send", "DELETE /v1/messages/scheduled/<trace_id>". */
 import * as z from 'zod'
 import type { Action } from '../../actions/action.ts'
 import { resource } from '../../actions/resource.ts'
 import { project } from '../../wire/fields/paging.ts'
-import { scheduledSend } from '../../wire/sending/scheduled-send.ts'
+import { scheduledSend, sendTime } from '../../wire/sending/scheduled-send.ts'
 import { traceId } from '../../wire/sending/trace.ts'
 import type { RestCore } from '../rest-core.ts'
 import { outsideSummaryFields } from './traces.ts'
@@ -34,6 +34,17 @@ export const scheduledSendActions = ({ scheduledSends }: RestCore): readonly Act
       untrusted: outsideSummaryFields,
     },
     run: ({ principal }, page) => scheduledSends.list(principal, page),
+  }),
+  sends.change({
+    id: 'rescheduleSend',
+    summary: 'Reschedule a scheduled send',
+    description:
+      'Gives the message another time, at most 3 days ahead. Refused with 409 when it was canceled, waits for approval, or its delivery has begun.',
+    scope: 'api:send',
+    errors: ['not_found', 'conflict', 'feature_disabled'],
+    input: z.strictObject({ send_at: sendTime.meta({ description: 'The new time of delivery (RFC 3339), at most 3 days ahead.' }) }),
+    output: scheduledSend,
+    run: ({ principal }, { traceId: named, sendAt }) => scheduledSends.reschedule(principal, named, sendAt),
   }),
   sends.act('send-now', {
     id: 'sendScheduledNow',

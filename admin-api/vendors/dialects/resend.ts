@@ -1,9 +1,14 @@
-/** Resend: `POST /emails` and `POST /emails/batch`. */
+/** Resend: `POST /emails` and `POST /emails/batch`, and the look-up, the cancel and another time of a message. */
 import * as z from 'zod'
+import type { ReadAddress } from '#core/capture/reading/message-reader.ts'
 import { Refusal, refusals } from '#core/refusals.ts'
+import { decodeEncodedWords } from '#ingest/mime/encoded-words.ts'
 import { answer } from '../../operation/answer.ts'
-import { dialectSend, type Dialect, type DialectMessage, type DialectRequest } from '../dialect.ts'
+import { orNull, toWireTime } from '../../wire/fields/time.ts'
+import { dialectCall, dialectSend, type Dialect, type DialectCall, type DialectMessage, type DialectRequest } from '../dialect.ts'
 import { errorAnswer, wordFor, type Words } from '../error-body.ts'
+import { lastWord, type LastWord } from '../mail-events.ts'
+import { mailboxText, type SentMail } from '../sent-mail.ts'
 import { labelled } from '../body/labels.ts'
 import { anyMap, refused, templateName, text, textMap, timeOfText } from '../body/reading.ts'
 import { templateFields } from '../body/templates.ts'
@@ -98,7 +103,72 @@ const words: Words<string> = {
   else: 'application_error',
 }
 
-const statusOf = ({ code }: Refusal): number => (code === 'validation_failed' ? 422 : refusals[code].http)
+/** As that service has them: a key that may not is a key that is not good enough. */
+const statuses: Words<number | undefined> = { validation_failed: 422, insufficient_scope: 401, else: undefined }
+
+const statusOf = (refusal: Refusal): number => wordFor(statuses, refusal) ?? refusals[refusal.code].http
+
+const lastEvents: Readonly<Record<LastWord, string>> = {
+  ...{ queued: 'queued', scheduled: 'scheduled', canceled: 'canceled', deferred: 'delivery_delayed', sent: 'sent', captured: 'sent' },
+  ...{ delivered: 'delivered', opened: 'opened', clicked: 'clicked', bounced: 'bounced', complained: 'complained' },
+  ...{ suppressed: 'suppressed', failed: 'failed' },
+}
+
+/** The message as it was sent: without its content where that is kept no more. */
+async function shown(mail: SentMail, id: string) {
+  const story = await mail.story(id)
+  const { trace } = story
+  const message = await mail.message(trace)
+  const written = (people: readonly ReadAddress[] = []) => people.map(mailboxText)
+  const orNone = (list: readonly string[]): readonly string[] | null => (list.length > 0 ? list : null)
+  const seen = trace.recipients.filter(({ bcc }) => !bcc).map(({ address }) => address)
+  const [from = trace.headerFrom] = written(message?.from)
+  return {
+    ...{ object: 'email', id: trace.id, message_id: `<${trace.messageId}>`, from, to: message ? written(message.to) : seen },
+    ...{ cc: orNone(written(message?.cc)), bcc: orNone(trace.recipients.filter(({ bcc }) => bcc).map(({ address }) => address)) },
+    ...{ reply_to: orNone(written(message?.replyTo)), subject: decodeEncodedWords(trace.subject) },
+    ...{ html: message?.html || null, text: message?.text || null, topic_id: null },
+    tags: Object.entries(trace.metadata ?? {}).map(([name, value]) => ({ name, value })),
+    ...{ created_at: toWireTime(trace.createdAt), scheduled_at: orNull(trace.sendAt), last_event: lastEvents[lastWord(story)] },
+  }
+}
+
+const params = z.strictObject({ id: z.string() })
+const one = '/emails/{id}'
+
+const calls: readonly DialectCall[] = [
+  dialectCall({
+    operationId: 'getEmailByResend',
+    method: 'GET',
+    path: one,
+    scope: 'api:read',
+    params,
+    handle: async (mail, { params: { id } }) => answer(await shown(mail, id), {}),
+  }),
+  dialectCall({
+    operationId: 'rescheduleByResend',
+    method: 'PATCH',
+    path: one,
+    scope: 'api:send',
+    params,
+    body: z.looseObject({ scheduled_at: z.string() }),
+    errors: ['conflict', 'feature_disabled'],
+    names: { send_at: 'scheduled_at' },
+    async handle(mail, { params: { id }, body, nowMs }) {
+      const trace = await mail.reschedule(id, scheduledAt(body.scheduled_at, nowMs))
+      return answer({ object: 'email', id: trace.id }, {})
+    },
+  }),
+  dialectCall({
+    operationId: 'cancelByResend',
+    method: 'POST',
+    path: `${one}/cancel`,
+    scope: 'api:send',
+    params,
+    errors: ['conflict'],
+    handle: async (mail, { params: { id } }) => answer({ object: 'email', id: (await mail.cancel(id)).id }, {}),
+  }),
+]
 
 export const resend: Dialect = {
   name: 'Resend',
@@ -126,6 +196,7 @@ export const resend: Dialect = {
       },
     }),
   ],
+  calls,
   refused(refusal) {
     const statusCode = statusOf(refusal)
     return errorAnswer({ statusCode, name: wordFor(words, refusal), message: refusal.message }, refusal, statusCode)

@@ -193,6 +193,8 @@ const schema = z.strictObject({
   approval: traceApproval.optional(),
   /** Who let a scheduled send leave before its time, when, and which time that was. */
   broughtForward: z.strictObject({ at: z.int(), by: z.string(), planned: z.int() }).optional(),
+  /** Who gave a scheduled send another time, when, and which time it had: the first and the latest. */
+  rescheduled: z.array(z.strictObject({ at: z.int(), by: z.string(), from: z.int() })).optional(),
   /** Who canceled a scheduled send (id of the API key), and when. */
   canceled: z.strictObject({ at: z.int(), by: z.string() }).optional(),
 })

@@ -102,9 +102,10 @@ export class Attempts {
     if (stored && mayHaveBegun) stored = await this.#countInterrupted(entry, stored)
     const afterUnknown = stored !== before
     if (stored?.record.sendAt !== undefined) {
-      if (stored.record.begunAt === undefined && stored.record.sendAt > clock.now()) return entry // the clock was set back
       if (stored.record.outcome !== 'relayed') return captureScheduled(this.#options, await this.#settings(entry.organizationId), entry)
-      stored = await beginScheduled(database, entry, clock.now())
+      const begun = await beginScheduled(database, entry, clock.now())
+      if (begun && 'moved' in begun) return begun.moved
+      stored = begun
     }
     let locked: string | undefined
     if (stored?.record.status === 'queued') ({ stored, locked } = await signTrace(this.#options, entry, stored, content))

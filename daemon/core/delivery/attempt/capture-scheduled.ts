@@ -8,6 +8,7 @@ import type { Policy } from '../../routing/policy/policy.ts'
 import { advance } from '../../trace/states.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
 import { transact } from '../../writes/transact.ts'
+import { movedTo } from './begin-scheduled.ts'
 
 /** Is notified of a scheduled send that was captured, after it is durable. */
 export type OnCaptured = (capture: Capture) => void
@@ -17,16 +18,17 @@ interface CaptureParts extends Core {
 }
 
 /**
- * Captures it in one write, on condition that nothing has changed the trace, so that of this and a cancel exactly one happens.
+ * Captures it in one write, on condition that nothing has changed the trace, so that of this and a cancel exactly one happens. Returns
+ * where the entry stands when the send was given another time.
  * Of a project that is being deleted nothing is captured: it goes with its project.
  */
 export async function captureScheduled(
   { database, clock, onCaptured }: CaptureParts,
   { deleted }: Pick<Policy, 'deleted'>,
   entry: QueueEntry,
-): Promise<undefined> {
+): Promise<QueueEntry | undefined> {
   const { organizationId } = entry
-  const capture = await transact(database, entry, async (change) => {
+  const done = await transact(database, entry, async (change) => {
     const stored = await change.get(traces, entry.traceId)
     const outcome = stored?.record.outcome ?? 'relayed'
     const isCaptured = outcome !== 'relayed' && outcome !== 'refused'
@@ -35,6 +37,8 @@ export async function captureScheduled(
       return undefined
     }
     const now = clock.now()
+    const elsewhere = await movedTo(database, entry, stored.record, now)
+    if (elsewhere) return elsewhere
     const { scheduledAddresses: headerAddresses = [], ...record } = stored.record
     const recipients = record.recipients.map((recipient) => ({ ...recipient, status: advance(recipient.status, 'captured') }))
     const status = advance(record.status, 'captured')
@@ -44,5 +48,7 @@ export async function captureScheduled(
     countCapturedLater(change, { organizationId, projectId: taken.projectId }, now)
     return captureOf(taken)
   })
-  if (capture) onCaptured(capture)
+  if (done && 'moved' in done) return done.moved
+  if (done) onCaptured(done)
+  return undefined
 }

@@ -1,4 +1,4 @@
-/** Scheduled sends: those that wait or were canceled, the cancel, and sending one before its time. Spec "Scheduled send". */
+/** Scheduled sends: those that wait or were canceled, the cancel, another time, and sending one before its time. Spec "Scheduled send". */
 import type { Page } from '#store/database.ts'
 import { dequeueIfWaiting, dequeueIfThere, enqueue, type QueueEntry } from '#store/queue.ts'
 import type { Core } from '../../core.ts'
@@ -8,9 +8,11 @@ import { Refusal } from '../../refusals.ts'
 import { advance } from '../../trace/states.ts'
 import { afterDecision, waitsForApproval } from '../../trace/approval/held-trace.ts'
 import { stageDecision } from '../../trace/approval/stage-decision.ts'
+import { keepReturnPaths } from '../../trace/return-paths.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
 import { waitingEntry } from '../../trace/waiting-entry.ts'
 import { transact } from '../../writes/transact.ts'
+import { checkSendAt } from './send-schedule.ts'
 
 /** What a list of scheduled sends can be narrowed to. */
 export interface ScheduledFilter extends OfProject {
@@ -60,25 +62,66 @@ export class ScheduledSends implements List<ScheduledFilter, Trace> {
    * it was canceled, waits for approval or has begun to leave.
    */
   async sendNow(principal: Principal, traceId: string): Promise<Trace> {
+    const { clock } = this.#options
+    return this.#moved(principal, traceId, (trace) => {
+      const { broughtForward, sendAt: planned } = trace
+      if (broughtForward) return undefined
+      refuseNotWaiting(trace)
+      const at = clock.now()
+      return { sendAt: at, broughtForward: { at, by: principal.credentialId, planned } }
+    })
+  }
+
+  /**
+   * Gives a send that has not begun to leave another time; the time that it has changes nothing. Throws `validation_failed` for a time
+   * past or too far ahead, `feature_disabled`, `not_found`, and `conflict` when it was canceled, waits for approval, was brought forward or
+   * has begun to leave.
+   */
+  async reschedule(principal: Principal, traceId: string, sendAt: number): Promise<Trace> {
+    const { policies, clock } = this.#options
+    const { organization } = await policies.of(principal.organizationId)
+    return this.#moved(principal, traceId, (trace) => {
+      const { broughtForward, sendAt: from, rescheduled = [] } = trace
+      refuseNotWaiting(trace)
+      if (broughtForward) throw tooLate()
+      if (sendAt === from) return undefined
+      const at = clock.now()
+      checkSendAt(sendAt, organization, at)
+      const [first, ...later] = [...rescheduled, { at, by: principal.credentialId, from }]
+      return { sendAt, rescheduled: first ? [first, ...later.slice(-keptMoves)] : [] }
+    })
+  }
+
+  /**
+   * Moves a send in the queue to its next time, or returns it as it is. An attempt begins on condition that nothing has changed the trace,
+   * and where its entry stands, so that the message leaves once, whoever was quicker.
+   */
+  async #moved(principal: Principal, traceId: string, next: (trace: Planned) => Move | undefined): Promise<Trace> {
     const { database, clock, queued } = this.#options
-    const { organizationId, credentialId: by } = principal
+    const { organizationId } = principal
     const { trace, entry } = await transact(database, principal, async (change) => {
       const stored = await change.get(traces, traceId)
       const planned = stored?.record.sendAt
       if (!stored || planned === undefined) throw new Refusal('not_found', 'No scheduled send has this trace_id.')
-      if (stored.record.broughtForward) return { trace: stored.record }
-      refuseNotWaiting(stored.record)
-      const at = clock.now()
-      const next = { ...stored.record, sendAt: at, nextAttemptAt: at, updatedAt: at, broughtForward: { at, by, planned } }
+      const move = next({ ...stored.record, sendAt: planned })
+      if (!move) return { trace: stored.record }
+      const moved = { ...stored.record, ...move, nextAttemptAt: move.sendAt, updatedAt: clock.now() }
       if (!(await dequeueIfWaiting(database, change, waitingEntry(organizationId, stored.record)))) throw tooLate()
-      const row = waitingEntry(organizationId, next)
-      enqueue(change.replace(traces, organizationId, stored, next), row)
-      return { trace: next, entry: row }
+      const row = waitingEntry(organizationId, moved)
+      enqueue(change.replace(traces, organizationId, stored, moved), row)
+      keepReturnPaths(change, organizationId, moved, move.sendAt)
+      return { trace: moved, entry: row }
     })
     if (entry) queued(entry)
     return trace
   }
 }
+
+type Planned = Trace & Readonly<Record<'sendAt', number>>
+type Move = Pick<Planned, 'sendAt'> & Pick<Trace, 'broughtForward' | 'rescheduled'>
+
+/** After the first one, of the times that a send was moved. */
+const keptMoves = 19
 
 function refuseTooLate({ status, begunAt }: Trace): void {
   if (status === 'pending') return // no attempt begins before it is approved

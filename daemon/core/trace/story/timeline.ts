@@ -119,25 +119,36 @@ const waitsForCapture = ({ sendAt, begunAt, status, outcome }: Trace): boolean =
 
 /** What a send with `send_at` was promised, and its capture, if any. */
 function scheduleEntries(trace: Trace): TimelineEntry[] {
-  const { createdAt, sendAt, outcome, begunAt, approval, broughtForward } = trace
+  const { createdAt, sendAt, outcome, begunAt, approval, broughtForward, rescheduled = [] } = trace
   if (sendAt === undefined) return []
-  const time = new Date(broughtForward?.planned ?? sendAt).toISOString()
+  const last = broughtForward?.planned ?? sendAt
+  const time = new Date(rescheduled[0]?.from ?? last).toISOString()
   const isLater = waitsForCapture(trace)
   const what = outcome === 'relayed' ? 'leaves' : 'is captured'
   const message =
     outcome === 'relayed' || isLater
       ? `It ${what} at ${time}${approval ? ', if it is approved,' : ''} and can be canceled until then.`
       : `It was scheduled for ${time} and captured immediately.`
-  const scheduled: TimelineEntry[] = [{ at: createdAt, event: 'scheduled', message, detail: { send_at: time } }]
+  const scheduled: TimelineEntry[] = [
+    { at: createdAt, event: 'scheduled', message, detail: { send_at: time } },
+    ...rescheduled.map(({ at, by, from }, i) => moveEntry(what, { at, by, from, to: rescheduled[i + 1]?.from ?? last })),
+  ]
   if (broughtForward)
     scheduled.push({
       at: broughtForward.at,
       event: 'scheduled',
-      message: `Brought forward by ${broughtForward.by}: it ${what} now instead of at ${time}.`,
+      message: `Brought forward by ${broughtForward.by}: it ${what} now instead of at ${new Date(last).toISOString()}.`,
       detail: { send_at: new Date(broughtForward.at).toISOString(), brought_forward_by: broughtForward.by },
     })
   if (!isLater || begunAt === undefined) return scheduled
   return [...scheduled, { at: begunAt, event: 'captured', message: 'Its time came, and it was captured.', detail: { outcome } }]
+}
+
+/** That a scheduled send was given another time. */
+const moveEntry = (what: string, { at, by, from, to }: { at: number; by: string; from: number; to: number }): TimelineEntry => {
+  const [before, now] = [new Date(from).toISOString(), new Date(to).toISOString()]
+  const message = `Rescheduled by ${by}: it ${what} at ${now} instead of at ${before}.`
+  return { at, event: 'scheduled', message, detail: { send_at: now, rescheduled_by: by } }
 }
 
 /** That a person had to approve it, and what they decided: it is queued when they have. */

@@ -161,6 +161,7 @@ const expected = [
   'PATCH /v1/inboxes/{id}',
   'PATCH /v1/mailenable/postoffice-mappings/{id}',
   'PATCH /v1/members/{id}',
+  'PATCH /v1/messages/scheduled/{trace_id}',
   'PATCH /v1/organizations/{id}',
   'PATCH /v1/projects/me/no-route-policy',
   'PATCH /v1/projects/{id}',

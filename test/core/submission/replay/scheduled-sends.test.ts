@@ -95,6 +95,130 @@ test('a scheduled send that is brought forward leaves at once, exactly once, and
   )
 })
 
+test('a scheduled send that is given another time leaves then, once, and its story says so', async (t) => {
+  const first = await scheduling(t)
+  const reschedule = (fixture: CoreFixture, traceId: string, hours: number) =>
+    scheduledSends(fixture).reschedule(principal, traceId, startOfTime + hours * hour)
+  const later = (await first.submit({ sendAt: startOfTime + hour })).traceId
+  const sooner = (await first.submit({ sendAt: startOfTime + 50 * hour, rcptTo: ['sooner@example.net'] })).traceId
+  await reschedule(first, later, 5)
+  await reschedule(first, sooner, 2)
+  const moved = await reschedule(first, later, 3)
+  t.deepEqual(await reschedule(first, later, 3), moved, 'the same time changes nothing')
+  t.is(await first.queueLength(), 2)
+  const listed = (await scheduledSends(first).list(principal, { status: 'queued', limit: 10 })).rows
+  t.deepEqual(column(listed, 'id'), [sooner, later])
+  await t.throwsAsync(reschedule(first, later, 0), { code: 'validation_failed', message: /^send_at: must be in the future/ })
+  await t.throwsAsync(reschedule(first, later, 73), { code: 'validation_failed', message: /^send_at: must be at most 3 days ahead/ })
+  await t.throwsAsync(reschedule(first, 'b8d370d5-0000-4000-8000-000000000000', 3), { code: 'not_found' })
+
+  const fixture = await first.crash()
+  await fixture.queue.start()
+  for (const [hours, calls] of [
+    [2, 1],
+    [3, 2],
+  ] as const) {
+    fixture.clock.advance(hour * (hours === 2 ? 2 : 1) - 1)
+    await quiet(fixture)
+    t.is(fixture.transport.calls.length, calls - 1, `not before hour ${hours}`)
+    fixture.clock.advance(1)
+    await until(`hour ${hours}`, () => sent(fixture) === calls)
+  }
+  t.deepEqual(fixture.transport.calls[0]?.job.rcptTo, ['sooner@example.net'])
+  await t.throwsAsync(reschedule(fixture, later, 9), { code: 'conflict', message: /^It is too late/ })
+  fixture.clock.advance(3 * day)
+  await quiet(fixture)
+  t.is(fixture.transport.calls.length, 2)
+  t.is(await fixture.queueLength(), 0)
+  const scheduled = timelineOf(await fixture.trace(later), []).filter(({ event }) => event === 'scheduled')
+  const at = (hours: number): string => new Date(startOfTime + hours * hour).toISOString()
+  t.deepEqual(column(scheduled, 'message'), [
+    `It leaves at ${at(1)} and can be canceled until then.`,
+    `Rescheduled by ${principal.credentialId}: it leaves at ${at(5)} instead of at ${at(1)}.`,
+    `Rescheduled by ${principal.credentialId}: it leaves at ${at(3)} instead of at ${at(5)}.`,
+  ])
+})
+
+test('a scheduled send is not given another time once it was canceled or brought forward', async (t) => {
+  const fixture = await scheduling(t)
+  const gate = Promise.withResolvers<void>()
+  fixture.transport.script = async (call) => {
+    await gate.promise
+    return take(call)
+  }
+  const canceled = (await fixture.submit({ sendAt: startOfTime + hour })).traceId
+  await cancelIn(fixture, canceled)
+  const leaving = (await fixture.submit({ sendAt: startOfTime + hour })).traceId
+  await scheduledSends(fixture).sendNow(principal, leaving)
+  for (const [traceId, message] of [
+    [canceled, /canceled/],
+    [leaving, /^It is too late/],
+  ] as const)
+    await t.throwsAsync(scheduledSends(fixture).reschedule(principal, traceId, startOfTime + day), { code: 'conflict', message })
+  gate.resolve()
+  await until('it is sent', () => sent(fixture) === 1)
+})
+
+test('what is due and waits for a connection can still be moved, and is attempted from its new place alone', async (t) => {
+  const fixture = await scheduling(t, { maxConnections: 1, retry: { delaysMs: [hour], maxAgeMs: 9 * hour } })
+  const gate = Promise.withResolvers<void>()
+  fixture.transport.script = async (call) => {
+    await gate.promise
+    return call.job.rcptTo.includes('first@example.net') ? take(call) : report(call, 'transient')
+  }
+  await fixture.submit({ rcptTo: ['first@example.net'] })
+  await until('the only connection is taken', () => fixture.queue.active === 1)
+  const [later = '', now = ''] = await Promise.all([1, 2].map(async () => (await fixture.submit({ sendAt: startOfTime + second })).traceId))
+  fixture.clock.advance(2 * second)
+  await until('both are due', () => fixture.queue.lanes().some(({ ready }) => ready === 2))
+  await scheduledSends(fixture).reschedule(principal, later, startOfTime + day)
+  await scheduledSends(fixture).sendNow(principal, now)
+  gate.resolve()
+  await until('the other has been tried', () => fixture.attempted.length === 2)
+  await quiet(fixture)
+  t.deepEqual([fixture.transport.attemptsAt(now).length, fixture.transport.attemptsAt(later).length], [1, 0])
+  t.is(await fixture.queueLength(), 2)
+  const next = await fixture.crash()
+  await next.queue.start()
+  await quiet(next)
+  t.is(next.transport.calls.length, 2, 'none stands in its old place')
+})
+
+test('of a new time and the old one at the same moment exactly one holds, also for what waits for a connection', async (t) => {
+  const fixture = await scheduling(t, { maxConnections: 1 })
+  const seed = Date.now() % 1_000_000
+  const random = new Seeded(seed)
+  let moved = 0
+  for (let round = 0; round < 25; round++) {
+    const sendAt = fixture.clock.now() + 10
+    const ids = await Promise.all(Array.from({ length: 8 }, async () => (await fixture.submit({ sendAt })).traceId))
+    fixture.clock.advance(10)
+    const callsAtMove = new Map<string, number>()
+    await Promise.all(
+      ids.map(async (traceId, i) => {
+        for (let turns = random.between(0, 30); turns > 0; turns--) await new Promise(setImmediate)
+        const asked =
+          i % 2 === 0
+            ? scheduledSends(fixture).reschedule(principal, traceId, sendAt + 500)
+            : scheduledSends(fixture).sendNow(principal, traceId)
+        const outcome = await asked.catch((error: unknown) => error)
+        if (outcome instanceof Refusal) t.is(outcome.code, 'conflict')
+        else if (outcome instanceof Error) throw outcome
+        else if (i % 2 === 0) callsAtMove.set(traceId, fixture.transport.attemptsAt(traceId).length)
+      }),
+    )
+    await until('what is due has left', async () => (await fixture.queueLength()) === callsAtMove.size)
+    for (const [traceId, calls] of callsAtMove) t.deepEqual([calls, fixture.transport.attemptsAt(traceId).length], [0, 0], `seed ${seed}`)
+    fixture.clock.advance(500)
+    await until('all have left', async () => (await fixture.queueLength()) === 0)
+    await quiet(fixture)
+    for (const traceId of ids)
+      t.deepEqual([(await fixture.trace(traceId)).status, fixture.transport.attemptsAt(traceId).length], ['sent', 1], `seed ${seed}`)
+    moved += callsAtMove.size
+  }
+  t.true(moved > 0, `seed ${seed}`)
+})
+
 test('a cancel of a scheduled capture wins or loses as a whole', async (t) => {
   const fixture = await coreFixture(t)
   let canceled = 0

@@ -1,0 +1,44 @@
+/** Look-ups and acts of dialects as operations: the core's, in the words of the service. */
+import * as z from 'zod'
+import type { Clock } from '#core/clock.ts'
+import type { Principal } from '#core/access/principal/principal.ts'
+import { Refusal } from '#core/refusals.ts'
+import { media } from '../operation/answer.ts'
+import { operation, type HandlerInput, type Operation } from '../operation/operation.ts'
+import type { CallInput, Dialect, DialectCall } from './dialect.ts'
+import { SentMail, type SentMailCore } from './sent-mail.ts'
+import { inTheirWords } from './their-words.ts'
+import { vendorKey, type VerifyKey } from './vendor-key.ts'
+
+export interface CallCore extends SentMailCore {
+  readonly clock: Clock
+  /** The public address of the service. */
+  readonly baseUrl: string
+  /** Throws `unauthorized`. */
+  readonly verifyKey: VerifyKey
+}
+
+const anything = z.looseObject({})
+
+export function callOperation(core: CallCore, dialect: Dialect, call: DialectCall): Operation {
+  const act = call.handle as (mail: SentMail, given: CallInput<unknown, unknown, unknown>) => ReturnType<DialectCall['handle']>
+  const { method, path, operationId, scope, params, query = anything, body, errors = [], names = {} } = call
+  const publicHost = new URL(core.baseUrl).hostname
+  return operation({
+    ...{ method, path, operationId, tags: ['vendors'], scope, errors: ['not_found', ...errors], query },
+    summary: `Ask as clients of ${dialect.name} do`,
+    hiddenFromOpenApi: true,
+    ...(params && { params }),
+    ...(body && { body }),
+    response: media('application/json'),
+    credentials: [vendorKey(core.verifyKey)],
+    errorRenderer: dialect.refused,
+    async handle(given: HandlerInput<unknown, unknown, unknown, Principal>) {
+      try {
+        return await act(new SentMail(core, given.principal), { ...given, nowMs: core.clock.now(), publicHost })
+      } catch (error) {
+        throw error instanceof Refusal ? inTheirWords(error, [{ names }]) : error
+      }
+    },
+  })
+}

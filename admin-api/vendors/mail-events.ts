@@ -1,0 +1,83 @@
+/** What became of a message for each of its recipients, in order of time, as services list it. */
+import type { PeerReply } from '#core/trace/attempt-record.ts'
+import type { TraceStory } from '#core/trace/story/trace-reader.ts'
+import type { Trace } from '#core/trace/trace.ts'
+import { worstBounce } from '#core/trace/story/summary.ts'
+
+export interface MailEvent {
+  /** `sent`: the provider took it; `delivered`: it was reported to have arrived. */
+  readonly type:
+    | 'accepted'
+    | 'scheduled'
+    | 'captured'
+    | 'canceled'
+    | 'suppressed'
+    | 'sent'
+    | 'deferred'
+    | 'failed'
+    | 'delivered'
+    | 'bounced'
+    | 'complained'
+    | 'opened'
+    | 'clicked'
+  readonly at: number
+  /** Null where it is not known whose event it is. */
+  readonly recipient: string | null
+  readonly reply?: PeerReply | undefined
+  /** One plain sentence. */
+  readonly reason?: string | undefined
+  readonly bounce?: 'hard' | 'soft' | 'block' | null
+  /** Of a click. */
+  readonly url?: string
+}
+
+export function mailEvents(story: TraceStory): readonly MailEvent[] {
+  return [...ofTrace(story.trace), ...ofAttempts(story), ...ofReports(story), ...ofEngagement(story)].toSorted((a, b) => a.at - b.at)
+}
+
+function ofTrace({ recipients, createdAt, sendAt, capture, canceled }: Trace): MailEvent[] {
+  return recipients.flatMap(({ address: recipient, suppression }) => [
+    { type: 'accepted' as const, at: createdAt, recipient },
+    ...(sendAt === undefined ? [] : [{ type: 'scheduled' as const, at: createdAt, recipient }]),
+    ...(suppression ? [{ type: 'suppressed' as const, at: suppression.at, recipient, reason: suppression.reason ?? undefined }] : []),
+    ...(capture ? [{ type: 'captured' as const, at: capture.at, recipient }] : []),
+    ...(canceled ? [{ type: 'canceled' as const, at: canceled.at, recipient }] : []),
+  ])
+}
+
+const verdicts = { accepted: 'sent', transient: 'deferred', permanent: 'failed', unknown: 'deferred' } as const
+
+const ofAttempts = ({ attempts }: TraceStory): MailEvent[] =>
+  attempts.flatMap(({ startedAt, endedAt = startedAt, recipients = [], error }) =>
+    recipients.map(({ address, verdict, reply }) => ({
+      ...{ type: verdicts[verdict], at: endedAt, recipient: address },
+      ...{ reply, reason: reply?.text ?? error?.message },
+    })),
+  )
+
+/** Those that nothing verifies, or that nobody could read, say nothing here. */
+const ofReports = ({ reports }: TraceStory): MailEvent[] =>
+  reports.flatMap(({ type, at, recipient, reason, bounce, isUnverified }) =>
+    isUnverified || type === 'bounce_unparsed' ? [] : [{ type, at, recipient, reason, bounce }],
+  )
+
+function ofEngagement({ trace: { recipients }, engagement }: TraceStory): MailEvent[] {
+  const reached = recipients.filter(({ status }) => status !== 'suppressed')
+  const recipient = reached.length === 1 ? (reached[0]?.address ?? null) : null
+  return [
+    ...(engagement?.firstOpens ?? []).map((at) => ({ type: 'opened' as const, at, recipient })),
+    ...(engagement?.firstClicks ?? []).map(({ at, url }) => ({ type: 'clicked' as const, at, recipient, url })),
+  ]
+}
+
+/** The last word on a message, as services that have one word for it say it. */
+export type LastWord = Exclude<MailEvent['type'], 'accepted'> | 'queued'
+
+export function lastWord({ trace, engagement }: TraceStory): LastWord {
+  const { status, attempts, sendAt, begunAt } = trace
+  const isWaiting = status === 'queued' || status === 'pending'
+  if (isWaiting) return sendAt !== undefined && begunAt === undefined ? 'scheduled' : attempts > 0 ? 'deferred' : 'queued'
+  if (status === 'sent' || status === 'delivered') return engagement?.clicks ? 'clicked' : engagement?.opens ? 'opened' : status
+  if (status === 'failed' || status === 'validation_failed') return worstBounce(trace) === null ? 'failed' : 'bounced'
+  return status
+}

@@ -1,0 +1,87 @@
+/** Mail that was sent, as dialects look it up: one message with what became of it, and what is done with one that waits. */
+import * as z from 'zod'
+import type { Principal } from '#core/access/principal/principal.ts'
+import type { ReadAddress, ReadMessage } from '#core/capture/reading/message-reader.ts'
+import { Refusal } from '#core/refusals.ts'
+import type { TraceStory } from '#core/trace/story/trace-reader.ts'
+import type { TraceFilter } from '#core/trace/trace-search.ts'
+import type { Trace } from '#core/trace/trace.ts'
+import type { Page } from '#store/database.ts'
+import { check } from '../bodies/validation.ts'
+import type { RestCore } from '../rest/rest-core.ts'
+import { decoder } from '../wire/fields/codec.ts'
+import { sendTime } from '../wire/sending/scheduled-send.ts'
+import { traceId } from '../wire/sending/trace.ts'
+
+export type SentMailCore = Pick<RestCore, 'traces' | 'traceMessages' | 'scheduledSends'>
+
+/** As far as the principal reaches: ids of others are those of nothing. */
+export class SentMail {
+  readonly #core: SentMailCore
+  readonly #principal: Principal
+
+  constructor(core: SentMailCore, principal: Principal) {
+    this.#core = core
+    this.#principal = principal
+  }
+
+  /** By the id that its sending was answered with, bare or as `<id@host>`. Throws `not_found`. */
+  story(id: string): Promise<TraceStory> {
+    return found(() => this.#core.traces.get(this.#principal, ownId(id)))
+  }
+
+  /** The message as a reader shows it; undefined when it is kept no more, or was never readable. */
+  async message({ id }: Trace): Promise<ReadMessage | undefined> {
+    try {
+      const { read } = await this.#core.traceMessages.message(this.#principal, id)
+      return read.ok ? read.message : undefined
+    } catch (error) {
+      if (error instanceof Refusal && error.code === 'not_found') return undefined
+      throw error
+    }
+  }
+
+  /** Newest first. */
+  list(query: TraceFilter & { readonly limit: number; readonly cursor?: string | undefined }): Promise<Page<Trace>> {
+    return this.#core.traces.list(this.#principal, { cursor: undefined, ...query })
+  }
+
+  /** Throws `not_found`, and `conflict` when it is too late. */
+  cancel(id: string): Promise<Trace> {
+    return found(() => this.#core.scheduledSends.cancel(this.#principal, ownId(id)))
+  }
+
+  /** `sendAt` as in `send_at`. Throws `validation_failed`, `not_found`, `feature_disabled`, and `conflict` when it is too late. */
+  reschedule(id: string, sendAt: string | undefined): Promise<Trace> {
+    const { sendAt: at } = decodeTime(check(newTime, { send_at: sendAt }, 'body'))
+    return found(() => this.#core.scheduledSends.reschedule(this.#principal, ownId(id), at))
+  }
+}
+
+/** As people write an address with its name. */
+export function mailboxText({ address, name }: ReadAddress): string {
+  if (name === '') return address
+  return /[^\p{L}\p{N} '_-]/u.test(name) ? `"${name.replaceAll(/["\\]/g, String.raw`\$&`)}" <${address}>` : `${name} <${address}>`
+}
+
+const newTime = z.strictObject({ send_at: sendTime })
+const decodeTime = decoder(newTime)
+
+/** What is none of our ids finds nothing. */
+function ownId(given: string): string {
+  const [, wrapped = given] = /^<?([^<>@]*)(?:@[^<>@]*)?>?$/.exec(given) ?? []
+  const read = traceId.safeParse(wrapped)
+  if (!read.success) throw noMessage()
+  return read.data
+}
+
+async function found<T>(look: () => Promise<T>): Promise<T> {
+  try {
+    return await look()
+  } catch (error) {
+    if (error instanceof Refusal && error.code === 'not_found') throw noMessage()
+    throw error
+  }
+}
+
+const noMessage = (): Refusal => new Refusal('not_found', 'No such message has this id.')

@@ -1,0 +1,98 @@
+/** Resend's client beyond one mail: schedules, another time, cancels and look-ups, and batches with their own results. */
+import test, { type ExecutionContext } from 'ava'
+import { Resend } from 'resend'
+import { makeDestination, makeRoute } from '../../support/daemon/provision.ts'
+import { adminKey, startDaemon, type StartedDaemon } from '../../support/daemon/start-daemon.ts'
+import { FakeClock, startOfTime } from '../../support/fake-clock.ts'
+import { Sink } from '../../support/smtp/sink.ts'
+
+const hour = 3_600_000
+const at = (hours: number): string => new Date(startOfTime + hours * hour).toISOString()
+const plain = { from: 'Shop <shop@example.ch>', to: 'ada@example.net', subject: 'Your order', text: 'Thank you.' }
+
+interface Started {
+  readonly daemon: StartedDaemon
+  readonly clock: FakeClock
+  readonly sink: Sink
+  /** The client with a key of these scopes. */
+  readonly clientOf: (settings: object) => Promise<Resend>
+  readonly client: Resend
+}
+
+async function started(t: ExecutionContext): Promise<Started> {
+  const sink = await Sink.listen()
+  t.teardown(() => sink[Symbol.asyncDispose]())
+  const clock = new FakeClock()
+  const daemon = await startDaemon(t, { env: { POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32' }, replacements: { clock } })
+  const { rest } = daemon
+  await makeRoute(rest, await makeDestination(rest, { name: 'Sink', port: sink.port, mode: 'live' }))
+  const clientWith = (key: string) => new Resend(key, { baseUrl: `http://${daemon.addresses.http}` })
+  return {
+    ...{ daemon, clock, sink, client: clientWith(adminKey) },
+    async clientOf(settings) {
+      const { key } = await rest.must('POST', '/v1/api-keys', { name: 'other', ...settings })
+      return clientWith(String(key))
+    },
+  }
+}
+
+/** What the client got; fails the test on an error. */
+function must<T>({ data, error }: { readonly data: T | null; readonly error: { readonly message: string } | null }): T {
+  if (data === null) throw new Error(error?.message)
+  return data
+}
+
+test('a scheduled mail is looked up, given another time and canceled, and leaves once', async (t) => {
+  const { client, clock, sink } = await started(t)
+  const { id } = must(
+    await client.emails.send({
+      ...plain,
+      ...{ cc: 'cy@example.net', bcc: ['bea@example.net'], replyTo: ['Help <help@example.ch>', 'two@example.ch'] },
+      ...{ html: '<p>Thank you.</p>', scheduledAt: at(1), tags: [{ name: 'kind', value: 'order' }] },
+    }),
+  )
+  const other = must(await client.emails.send({ ...plain, scheduledAt: 'in 1 hour' }))
+  const { message_id, html, ...seen } = must(await client.emails.get(id))
+  t.regex(message_id, /^<.+@.+>$/)
+  t.true(html?.includes('<p>Thank you.</p>'))
+  t.deepEqual(seen as unknown, {
+    ...{ object: 'email', id, from: 'Shop <shop@example.ch>', to: ['ada@example.net'], subject: 'Your order', text: 'Thank you.' },
+    ...{ cc: ['cy@example.net'], bcc: ['bea@example.net'], reply_to: ['Help <help@example.ch>', 'two@example.ch'], topic_id: null },
+    ...{ tags: [{ name: 'kind', value: 'order' }], created_at: at(0), scheduled_at: at(1), last_event: 'scheduled' },
+  })
+  t.deepEqual(must(await client.emails.update({ id, scheduledAt: at(2) })), { object: 'email', id })
+  t.is(must(await client.emails.get(id)).scheduled_at, at(2))
+  t.deepEqual(must(await client.emails.cancel(other.id)), { object: 'email', id: other.id })
+  t.like(must(await client.emails.get(other.id)), { last_event: 'canceled' })
+  clock.advance(2 * hour - 1)
+  clock.advance(1)
+  await sink.delivered(({ to }) => to.includes('bea@example.net'))
+  t.is(sink.deliveries.length, 1)
+  t.like(await client.emails.update({ id, scheduledAt: at(9) }), { error: { statusCode: 409, message: /./ } as never })
+})
+
+test('what cannot be looked up, moved or canceled is an error of the client, and ids of others are those of nothing', async (t) => {
+  const { client, clientOf, daemon } = await started(t)
+  const { id } = must(await client.emails.send({ ...plain, scheduledAt: at(1) }))
+  const atOnce = must(await client.emails.send(plain))
+  const { id: project } = await daemon.rest.must('POST', '/v1/projects', { name: 'Other' })
+  const stranger = await clientOf({ scopes: ['api:send'], project_id: project })
+  const reader = await clientOf({ scopes: ['api:read'] })
+  const sender = await clientOf({ send_only: true })
+  const cases = [
+    [await stranger.emails.get(id), 404, 'not_found'],
+    [await stranger.emails.cancel(id), 404, 'not_found'],
+    [await stranger.emails.update({ id, scheduledAt: at(2) }), 404, 'not_found'],
+    [await client.emails.get('x'.repeat(500)), 404, 'not_found'],
+    [await client.emails.cancel(atOnce.id), 404, 'not_found'],
+    [await client.emails.update({ id, scheduledAt: 'soon' }), 422, 'validation_error'],
+    [await client.emails.update({ id, scheduledAt: at(100) }), 422, 'validation_error'],
+    [await client.emails.update({ id } as never), 422, 'validation_error'],
+    [await reader.emails.cancel(id), 401, 'restricted_api_key'],
+    [await sender.emails.get(id), 401, 'restricted_api_key'],
+  ] as const
+  for (const [i, [{ error }, statusCode, name]] of cases.entries()) t.like(error, { statusCode, name: name as never }, String(i))
+  t.regex(String(cases[5][0].error?.message), /^scheduled_at: /)
+  t.regex(String(cases[6][0].error?.message), /^scheduled_at: must be at most 3 days ahead/)
+  t.like(must(await reader.emails.get(id)), { last_event: 'scheduled', scheduled_at: at(1) })
+})
