@@ -41,6 +41,18 @@ export class SentMail {
     }
   }
 
+  /** Every octet of it, where it is kept and small enough for a field of an answer; otherwise nothing. */
+  async source({ id, content }: Trace): Promise<string> {
+    if (content.size > maxSource) return ''
+    try {
+      const { pieces } = await this.#core.traceMessages.raw(this.#principal, id)
+      return Buffer.concat(await Array.fromAsync(pieces)).toString('utf8')
+    } catch (error) {
+      if (error instanceof Refusal && error.code === 'not_found') return ''
+      throw error
+    }
+  }
+
   /** Newest first. */
   list(query: TraceFilter & { readonly limit: number; readonly cursor?: string | undefined }): Promise<Page<Trace>> {
     return this.#core.traces.list(this.#principal, { cursor: undefined, ...query })
@@ -63,6 +75,9 @@ export function mailboxText({ address, name }: ReadAddress): string {
   if (name === '') return address
   return /[^\p{L}\p{N} '_-]/u.test(name) ? `"${name.replaceAll(/["\\]/g, String.raw`\$&`)}" <${address}>` : `${name} <${address}>`
 }
+
+/** Octets. */
+const maxSource = 1_048_576
 
 const newTime = z.strictObject({ send_at: sendTime })
 const decodeTime = decoder(newTime)

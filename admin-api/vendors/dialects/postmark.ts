@@ -1,9 +1,15 @@
-/** Postmark: `POST /email`, with templates and in batches. */
+/** Postmark: `POST /email`, with templates and in batches, and the details of a message. */
 import * as z from 'zod'
+import type { ReadAddress } from '#core/capture/reading/message-reader.ts'
 import { Refusal } from '#core/refusals.ts'
+import type { Trace } from '#core/trace/trace.ts'
+import { decodeEncodedWords } from '#ingest/mime/encoded-words.ts'
 import { answer } from '../../operation/answer.ts'
-import { dialectSend, type Dialect, type DialectMessage, type Sent } from '../dialect.ts'
+import { toWireTime } from '../../wire/fields/time.ts'
+import { dialectCall, dialectSend, type Dialect, type DialectCall, type DialectMessage, type Sent } from '../dialect.ts'
 import { errorAnswer, wordFor, type Words } from '../error-body.ts'
+import { mailEvents, type MailEvent } from '../mail-events.ts'
+import { mailboxText, type SentMail } from '../sent-mail.ts'
 import { mailboxList } from '../body/mailbox-list.ts'
 import { labelled, metadataAt } from '../body/labels.ts'
 import { anyMap, flag, headerFields, templateName, text } from '../body/reading.ts'
@@ -115,6 +121,76 @@ const one = (operationId: string, path: string) =>
     },
   })
 
+/** Theirs says delivered only of what has arrived; that a provider took a message has a word of its own here. */
+const eventTypes: Readonly<Partial<Record<MailEvent['type'], string>>> = {
+  ...{ sent: 'Sent', delivered: 'Delivered', deferred: 'Transient', failed: 'Bounced', bounced: 'Bounced' },
+  ...{ complained: 'SpamComplaint', opened: 'Opened', clicked: 'LinkClicked', suppressed: 'Suppressed', captured: 'Captured' },
+}
+
+const eventOf = ({ type, at, recipient, reply, reason, url }: MailEvent) => ({
+  ...{ Recipient: recipient ?? '', Type: eventTypes[type] ?? '', ReceivedAt: toWireTime(at) },
+  Details: {
+    ...{ DeliveryMessage: reply ? `${String(reply.code)} ${reply.text}` : (reason ?? ''), Summary: reason ?? '' },
+    ...(url !== undefined && { Link: url, ClickLocation: 'HTML' }),
+  },
+})
+
+const statusOf = ({ status, sendAt, begunAt }: Trace): string => {
+  if (status === 'pending' || status === 'queued') return sendAt !== undefined && begunAt === undefined ? 'Scheduled' : 'Queued'
+  return status === 'sent' || status === 'delivered' ? 'Sent' : 'Processed'
+}
+
+async function details(mail: SentMail, id: string) {
+  const story = await mail.story(id)
+  const { trace } = story
+  const message = await mail.message(trace)
+  const people = (list: readonly ReadAddress[] = []) => list.map(({ address, name }) => ({ Email: address, Name: name }))
+  const named = (isBcc: boolean) =>
+    people(trace.recipients.filter(({ bcc = false }) => bcc === isBcc).map(({ address }) => ({ address, name: '' })))
+  const [from = { address: trace.headerFrom, name: '' }] = message?.from ?? []
+  const { tags: [Tag] = [], metadata: Metadata = {}, tracking } = trace
+  return {
+    ...{
+      MessageID: trace.id,
+      ...(Tag !== undefined && { Tag }),
+      Metadata,
+      MessageStream: 'outbound',
+      Sandboxed: trace.outcome !== 'relayed',
+    },
+    ...{ From: mailboxText(from), To: message ? people(message.to) : named(false), Cc: people(message?.cc), Bcc: named(true) },
+    ...{ Recipients: trace.recipients.map(({ address }) => address), Subject: decodeEncodedWords(trace.subject) },
+    ...{ Attachments: message?.attachments.map(({ filename }) => filename) ?? [], Status: statusOf(trace) },
+    ...{
+      TrackOpens: tracking?.opens ?? false,
+      TrackLinks: tracking?.clicks ? 'HtmlOnly' : 'None',
+      ReceivedAt: toWireTime(trace.createdAt),
+    },
+    ...{ TextBody: message?.text ?? '', HtmlBody: message?.html ?? '', Body: await mail.source(trace) },
+    MessageEvents: mailEvents(story).flatMap((event) => (eventTypes[event.type] ? [eventOf(event)] : [])),
+  }
+}
+
+const params = z.strictObject({ id: z.string() })
+
+const calls: readonly DialectCall[] = [
+  dialectCall({
+    operationId: 'getDetailsByPostmark',
+    method: 'GET',
+    path: '/messages/outbound/{id}/details',
+    scope: 'api:read',
+    params,
+    handle: async (mail, { params: { id } }) => answer(await details(mail, id), {}),
+  }),
+  dialectCall({
+    operationId: 'getSourceByPostmark',
+    method: 'GET',
+    path: '/messages/outbound/{id}/dump',
+    scope: 'api:read',
+    params,
+    handle: async (mail, { params: { id } }) => answer({ Body: await mail.source((await mail.story(id)).trace) }, {}),
+  }),
+]
+
 export const postmark: Dialect = {
   name: 'Postmark',
   sends: [
@@ -132,5 +208,6 @@ export const postmark: Dialect = {
       answer: (sent, { Messages }) => answer(results(sent, Messages), {}),
     }),
   ],
+  calls,
   refused: (refusal) => errorAnswer({ ErrorCode: wordFor(codes, refusal), Message: refusal.message }, refusal, wordFor(statuses, refusal)),
 }
