@@ -1,4 +1,4 @@
-/** What became of a message for each of its recipients, in order of time, as services list it. */
+/** The fate of a message for each of its recipients, in order of time, as services list it. */
 import type { PeerReply } from '#core/trace/attempt-record.ts'
 import type { TraceStory } from '#core/trace/story/trace-reader.ts'
 import type { Trace } from '#core/trace/trace.ts'
@@ -55,7 +55,7 @@ const ofAttempts = ({ attempts }: TraceStory): MailEvent[] =>
     })),
   )
 
-/** Those that nothing verifies, or that nobody could read, say nothing here. */
+/** Those that are unverified or could not be read say nothing here. */
 const ofReports = ({ reports }: TraceStory): MailEvent[] =>
   reports.flatMap(({ type, at, recipient, reason, bounce, isUnverified }) =>
     isUnverified || type === 'bounce_unparsed' ? [] : [{ type, at, recipient, reason, bounce }],

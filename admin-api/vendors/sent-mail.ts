@@ -1,4 +1,4 @@
-/** Mail that was sent, as dialects look it up: one message with what became of it, and what is done with one that waits. */
+/** Mail that was sent, as dialects look it up: one message with its fate, and what is done with one that waits. */
 import * as z from 'zod'
 import type { Principal } from '#core/access/principal/principal.ts'
 import type { ReadAddress, ReadMessage } from '#core/capture/reading/message-reader.ts'

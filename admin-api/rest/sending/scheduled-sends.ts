@@ -1,4 +1,4 @@
-/** Scheduled sends: list, cancel, another time, and sending before the time. Spec "Scheduled send", "DELETE /v1/messages/scheduled/<trace_id>". */
+/** Scheduled sends: list, cancel, another time, sending at once. Spec "Scheduled send", "DELETE /v1/messages/scheduled/<trace_id>". */
 import * as z from 'zod'
 import type { Action } from '../../actions/action.ts'
 import { resource } from '../../actions/resource.ts'

@@ -76,13 +76,13 @@ test('what cannot be looked up, moved or canceled is an error of the client, and
   const { id } = must(await client.emails.send({ ...plain, scheduledAt: at(1) }))
   const atOnce = must(await client.emails.send(plain))
   const { id: project } = await daemon.rest.must('POST', '/v1/projects', { name: 'Other' })
-  const stranger = await clientOf({ scopes: ['api:send'], project_id: project })
+  const outsider = await clientOf({ scopes: ['api:send'], project_id: project })
   const reader = await clientOf({ scopes: ['api:read'] })
   const sender = await clientOf({ send_only: true })
   const cases = [
-    [await stranger.emails.get(id), 404, 'not_found'],
-    [await stranger.emails.cancel(id), 404, 'not_found'],
-    [await stranger.emails.update({ id, scheduledAt: at(2) }), 404, 'not_found'],
+    [await outsider.emails.get(id), 404, 'not_found'],
+    [await outsider.emails.cancel(id), 404, 'not_found'],
+    [await outsider.emails.update({ id, scheduledAt: at(2) }), 404, 'not_found'],
     [await client.emails.get('x'.repeat(500)), 404, 'not_found'],
     [await client.emails.cancel(atOnce.id), 404, 'not_found'],
     [await client.emails.update({ id, scheduledAt: 'soon' }), 422, 'validation_error'],
