@@ -1,5 +1,7 @@
 /** The command line: words in, an exit code out. */
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { madeOf, ownFile } from '#config/own-files.ts'
 import { ConfigInvalid, loadConfig, type Config } from '#config/settings/load.ts'
 import { printConfig } from '#config/settings/print.ts'
 import { StoreUnavailable } from '#store/kv.ts'
@@ -18,7 +20,7 @@ async function run(wanted: Command): Promise<ExitCode> {
     case 'help':
       return say(wanted.text)
     case 'version':
-      return say(`${version()}\n`)
+      return say(`${version()}${commit()}\n`)
     case 'usage':
       process.stderr.write(`${wanted.message}\n`)
       return exitCodes.usage
@@ -91,8 +93,14 @@ function configuration(): Config {
 }
 
 function version(): string {
-  const { version: number } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
-  return number
+  const path = join(import.meta.dirname, '../package.json')
+  return (JSON.parse(ownFile(path).toString('utf8')) as { version: string }).version
+}
+
+/** Of sources, their repository knows it. */
+function commit(): string {
+  const made = madeOf()
+  return made ? ` (commit ${made.commit})` : ''
 }
 
 function say(text: string): ExitCode {

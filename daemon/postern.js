@@ -7,7 +7,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import * as modules from 'node:module'
 import { fileURLToPath } from 'node:url'
-import { useCompiled } from './process/use-compiled.js'
+import { useCompiledEarly } from './process/use-compiled.js'
 
 const root = new URL('../', import.meta.url).href
 /** @type {unknown} */
@@ -18,7 +18,7 @@ if (typeof hooks !== 'function') {
   )
   process.exit(78)
 }
-if (process.argv[2] === 'serve') useCompiledEarly()
+useCompiledEarly()
 if (isBuilt()) {
   await import(new URL('build/daemon/main.mjs', root).href)
 } else {
@@ -45,18 +45,5 @@ function isBuilt() {
     })
   } catch {
     return false
-  }
-}
-
-/**
- * Already for the command line. The configuration is read later, so that only a data folder counts that is there; a wrong guess costs
- * time and nothing else. A configuration that comes through a pipe can be read only once.
- */
-function useCompiledEarly() {
-  try {
-    const { POSTERN_DATA_DIR: wanted, POSTERN_CONFIG: file } = process.env
-    useCompiled(wanted?.trim() || (file && statSync(file).isFile() && JSON.parse(readFileSync(file, 'utf8')).dataDir) || 'data')
-  } catch {
-    // a first start, or a fault that the command line will explain
   }
 }

@@ -6,12 +6,17 @@ import { basename, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { build, type Metafile } from 'esbuild'
 import { builtFolder, type Manifest } from './built-files.ts'
-import { placeFiles } from './place-files.ts'
+import { placeFiles, type BuiltFile } from './place-files.ts'
 
 const client = join(import.meta.dirname, 'client')
 
 /** Writes everything anew. */
 export async function buildDashboard(): Promise<void> {
+  placeFiles(builtFolder, await bundleDashboard())
+}
+
+/** The files, the manifest last. */
+export async function bundleDashboard(): Promise<readonly BuiltFile[]> {
   const { outputFiles, metafile } = await build({
     entryPoints: { main: join(client, 'shell/main.tsx'), theme: join(client, 'shell/theme.ts') },
     outdir: builtFolder,
@@ -34,7 +39,7 @@ export async function buildDashboard(): Promise<void> {
     [basename(path), contents] as const,
     [`${basename(path)}.gz`, gzipSync(contents, { level: 9 })] as const,
   ])
-  placeFiles(builtFolder, [...files, ['manifest.json', JSON.stringify(manifestOf(metafile))]])
+  return [...files, ['manifest.json', JSON.stringify(manifestOf(metafile))]]
 }
 
 function manifestOf({ outputs }: Metafile): Manifest {

@@ -1,7 +1,7 @@
 /** Serves the dashboard: the shell page under the path of every screen, and its built files. */
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod'
+import { readOwnFile } from '#config/own-files.ts'
 import { Refusal } from '#core/refusals.ts'
 import { prefersPage, varies } from '../http/negotiation.ts'
 import { media, raw, type Answer } from '../operation/answer.ts'
@@ -104,7 +104,7 @@ const asset = operation({
     if (contentType === undefined) throw gone()
     const takesGzip = /\bgzip\b/.test(headers['accept-encoding'] ?? '')
     try {
-      return raw(await readFile(join(builtFolder, takesGzip ? `${file}.gz` : file)), {
+      return raw(await readOwnFile(join(builtFolder, takesGzip ? `${file}.gz` : file)), {
         contentType,
         headers: {
           'cache-control': 'public, max-age=31536000, immutable',

@@ -1,6 +1,6 @@
 /** The page that every screen of the dashboard begins with: its style, its script, and who is signed in. */
-import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { hasOwnFile, ownFile } from '#config/own-files.ts'
 import type { Answer } from '../operation/answer.ts'
 import { raw } from '../operation/answer.ts'
 import { assetPaths } from '../pages/layout/assets.ts'
@@ -37,7 +37,7 @@ export const dashboardAssets = '/assets/dashboard'
 /** Undefined where the dashboard was not built. */
 function readManifest(): Manifest | undefined {
   const file = join(builtFolder, 'manifest.json')
-  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Manifest) : undefined
+  return hasOwnFile(file) ? (JSON.parse(ownFile(file).toString('utf8')) as Manifest) : undefined
 }
 
 const policy = [

@@ -1,6 +1,6 @@
 // @ts-check
-/** Where compiled code is kept, and whose is run. JavaScript, as `postern.js` needs it before all else. */
-import { statSync } from 'node:fs'
+/** Where compiled code is kept, and whose is run. JavaScript, as it is needed before all else. */
+import { readFileSync, statSync } from 'node:fs'
 import { enableCompileCache } from 'node:module'
 import { join } from 'node:path'
 
@@ -19,4 +19,18 @@ export function useCompiled(dataDir) {
   const folder = statSync(dataDir)
   const isOurs = process.getuid === undefined || (folder.uid === process.getuid() && (folder.mode & 0o022) === 0)
   if (folder.isDirectory() && isOurs) enableCompileCache(compiledFolder(dataDir))
+}
+
+/**
+ * Already for the command line. The configuration is read later, so that only a data folder counts that is there; a wrong guess costs
+ * time and nothing else. A configuration that comes through a pipe can be read only once.
+ */
+export function useCompiledEarly() {
+  if (process.argv[2] !== 'serve') return
+  try {
+    const { POSTERN_DATA_DIR: wanted, POSTERN_CONFIG: file } = process.env
+    useCompiled(wanted?.trim() || (file && statSync(file).isFile() && JSON.parse(readFileSync(file, 'utf8')).dataDir) || 'data')
+  } catch {
+    // a first start, or a fault that the command line will explain
+  }
 }

@@ -5,6 +5,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Level } from 'level'
+import { loadNativeCode } from '#config/own-files.ts'
 import { StoreFailure, StoreUnavailable, type Bytes, type Entry, type Kv, type Range, type Write, type WriteResult } from '../kv.ts'
 import { counterOf, kindOf, kinds, payloadOf, pointerOf, seal, versionOf } from './codec.ts'
 import { keyName } from '../tuple.ts'
@@ -94,6 +95,7 @@ export class LevelKv implements Kv {
     let db: Engine | undefined
     try {
       await mkdir(folder, { recursive: true, mode: 0o700 })
+      loadNativeCode('classic-level', folder)
       const lastInLog = await lastGroupInLog(records) // before LevelDB replaces the log, which it does from its construction on
       db = new Level(records, { ...encodings, writeBufferSize, cacheSize })
       await db.open()

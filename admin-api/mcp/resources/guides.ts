@@ -1,6 +1,6 @@
 /** Guides: chapters of the documentation, as agents ask for them by topic. There is no second text of them. */
-import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { ownFileTime, readOwnFile } from '#config/own-files.ts'
 
 const folder = join(import.meta.dirname, '../../docs')
 
@@ -32,6 +32,6 @@ export interface Guide {
 
 export async function guide(topic: Topic): Promise<Guide> {
   const path = join(folder, chapters[topic])
-  const [text, { mtime }] = await Promise.all([readFile(path, 'utf8'), stat(path)])
-  return { text, lastModified: mtime.toISOString() }
+  const [text, changed] = await Promise.all([readOwnFile(path), ownFileTime(path)])
+  return { text: text.toString('utf8'), lastModified: changed.toISOString() }
 }

@@ -1,6 +1,7 @@
 /** What pages of forms are drawn with, under the address of forms, which may be another host than that of the pages for people. */
 import { hash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ownFile } from '#config/own-files.ts'
 import { defaultTheme } from '#core/forms/definition/definition.ts'
 import { themeSheet } from './theme-sheet.ts'
 
@@ -16,7 +17,7 @@ const named = (name: string, bytes: Buffer, contentType: string): FormAsset => {
 }
 
 const css = 'text/css; charset=utf-8'
-const read = (name: string): Buffer => readFileSync(new URL(`../assets/${name}`, import.meta.url))
+const read = (name: string): Buffer => ownFile(join(import.meta.dirname, '../assets', name))
 
 /** The colours of the pages of this service itself, for what belongs to no form. */
 const own = themeSheet({

@@ -1,7 +1,8 @@
 /** The stylesheet, the icons and the script of the pages, from memory, under names that change with their content. */
 import { hash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import * as z from 'zod'
+import { ownFile } from '#config/own-files.ts'
 import { Refusal } from '#core/refusals.ts'
 import { media, raw } from '../../operation/answer.ts'
 import { operation, type Operation } from '../../operation/operation.ts'
@@ -14,7 +15,7 @@ interface Asset {
 
 /** `before`: files that come first in it. */
 function load(name: string, contentType: string, before: readonly string[] = []): Asset {
-  const bytes = Buffer.concat([...before, name].map((each) => readFileSync(new URL(`../assets/${each}`, import.meta.url))))
+  const bytes = Buffer.concat([...before, name].map((each) => ownFile(join(import.meta.dirname, '../assets', each))))
   const dot = name.lastIndexOf('.')
   return { path: `${name.slice(0, dot)}-${hash('sha256', bytes).slice(0, 16)}${name.slice(dot)}`, bytes, contentType }
 }

@@ -14,6 +14,8 @@ import { RestClient } from './rest.ts'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 const main = join(root, 'daemon', 'postern.js')
+/** The path of a single binary, where all tests are to run that instead of the sources. */
+const binaryOfAll = process.env['POSTERN_TEST_BINARY']
 /** Compiled code, which a daemon keeps in its data folder: here all starts share it, as data folders are new. */
 const compiled = join(root, 'node_modules', '.cache', 'postern')
 /** The flags of `npm start`: what is proved and measured is what people run. */
@@ -42,6 +44,8 @@ export interface DaemonOptions {
   readonly env?: Readonly<Record<string, string>>
   /** Id of the user that commands run as; only root may give another than its own. */
   readonly user?: number
+  /** The path of a single binary, which is run instead of the sources. */
+  readonly binary?: string
   /** A command put before the daemon's own, such as a tracer. */
   readonly wrapper?: readonly string[]
 }
@@ -91,9 +95,8 @@ export class Daemon implements AsyncDisposable {
     const readyFile = join(options.folder, 'ready', 'addresses.json')
     await mkdir(dirname(readyFile), { recursive: true })
     await rm(readyFile, { force: true })
-    const [command = process.execPath, ...before] = options.wrapper ?? []
-    const self = options.wrapper ? [process.execPath] : []
-    const child = spawn(command, [...before, ...self, ...startFlags, main, 'serve', '--ready-file', readyFile], {
+    const [command, ...words] = [...(options.wrapper ?? []), ...program(options, startFlags), 'serve', '--ready-file', readyFile]
+    const child = spawn(String(command), words, {
       cwd: root,
       env: environment(options, adminKey),
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -173,13 +176,18 @@ export class Daemon implements AsyncDisposable {
 }
 
 /** Begins another command of the daemon, such as `tail`. */
-export const spawnCommand = (options: DaemonOptions, ...args: readonly string[]): ChildProcessByStdio<null, Readable, Readable> =>
-  spawn(process.execPath, [main, ...args], {
+export function spawnCommand(options: DaemonOptions, ...args: readonly string[]): ChildProcessByStdio<null, Readable, Readable> {
+  const [command, ...words] = [...program(options), ...args]
+  return spawn(String(command), words, {
     cwd: root,
     env: environment(options, newAdminKey()),
     ...(options.user !== undefined && { uid: options.user, gid: options.user }),
     stdio: ['ignore', 'pipe', 'pipe'],
   })
+}
+
+const program = ({ binary = binaryOfAll }: DaemonOptions, flags: readonly string[] = []): readonly string[] =>
+  binary === undefined ? [process.execPath, ...flags, main] : [binary]
 
 /** Runs another command of the daemon, such as `verify`, to its end. */
 export async function runCommand(options: DaemonOptions, ...args: readonly string[]): Promise<Exit & { readonly output: string }> {

@@ -6,11 +6,16 @@ import { readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { build, type BuildOptions, type Metafile, type Plugin } from 'esbuild'
-import { placeFiles } from '../../../dashboard/place-files.ts'
+import { placeFiles, type BuiltFile } from '../../../dashboard/place-files.ts'
 import { builtFolder, type ScriptManifest } from './built-scripts.ts'
 
 /** Writes everything anew. */
 export async function buildFormScripts(): Promise<void> {
+  placeFiles(builtFolder, await bundleFormScripts())
+}
+
+/** The files, the manifest last. */
+export async function bundleFormScripts(): Promise<readonly BuiltFile[]> {
   const common: BuildOptions & { readonly metafile: true; readonly write: false } = {
     ...{ outdir: builtFolder, entryNames: '[name]-[hash]', bundle: true, minify: true },
     ...{ metafile: true, write: false, plugins: [withoutUnsaid] },
@@ -30,7 +35,7 @@ export async function buildFormScripts(): Promise<void> {
     ])
   const [form, embed] = results.map(({ metafile }) => nameOf(metafile))
   if (form === undefined || embed === undefined) throw new Error('esbuild left out an entry point')
-  placeFiles(builtFolder, [...files, ['manifest.json', JSON.stringify({ form, embed } satisfies ScriptManifest)]])
+  return [...files, ['manifest.json', JSON.stringify({ form, embed } satisfies ScriptManifest)]]
 }
 
 /**

@@ -1,7 +1,6 @@
 /** The scripts of forms as they were built: that of a form, and the one that brings forms into pages of other sites. */
-import { existsSync, readFileSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { hasOwnFile, ownFile, readOwnFile } from '#config/own-files.ts'
 import { formAssetsPath } from './addresses.ts'
 
 export const builtFolder = join(import.meta.dirname, '../built')
@@ -20,7 +19,7 @@ export interface BuiltScript {
 /** Undefined where they were not built, so that forms are pages without a script. */
 function readManifest(): ScriptManifest | undefined {
   const file = join(builtFolder, 'manifest.json')
-  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as ScriptManifest) : undefined
+  return hasOwnFile(file) ? (JSON.parse(ownFile(file).toString('utf8')) as ScriptManifest) : undefined
 }
 
 /** The path of the script of a form. */
@@ -38,7 +37,7 @@ export const embedScript = async (takesGzip: boolean): Promise<BuiltScript | und
 export async function builtScript(file: string, takesGzip: boolean): Promise<BuiltScript | undefined> {
   if (!/^[a-z]+-[A-Z0-9]+\.js$/.test(file)) return undefined
   try {
-    return { bytes: await readFile(join(builtFolder, takesGzip ? `${file}.gz` : file)), isCompressed: takesGzip }
+    return { bytes: await readOwnFile(join(builtFolder, takesGzip ? `${file}.gz` : file)), isCompressed: takesGzip }
   } catch {
     return undefined
   }

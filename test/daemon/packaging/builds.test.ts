@@ -2,8 +2,8 @@
 import { readdir, readFile, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
-import { placeFiles } from '../../admin-api/dashboard/place-files.ts'
-import { temporaryFolder } from '../support/daemon/workspace.ts'
+import { placeFiles } from '../../../admin-api/dashboard/place-files.ts'
+import { temporaryFolder } from '../../support/daemon/workspace.ts'
 
 const hour = 60 * 60
 

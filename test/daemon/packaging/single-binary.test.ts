@@ -1,0 +1,83 @@
+/** The single binary as it is put on a server: one file in a folder of its own, with nothing of the project beside it. */
+import { spawnSync } from 'node:child_process'
+import { hash } from 'node:crypto'
+import { copyFile, mkdir, readdir, readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import test, { type ExecutionContext } from 'ava'
+import { bundleDashboard } from '../../../admin-api/dashboard/build.ts'
+import type { Manifest } from '../../../admin-api/dashboard/built-files.ts'
+import { dashboardAssets } from '../../../admin-api/dashboard/shell-page.ts'
+import { makeBinary } from '../../../daemon/packaging/single-binary.ts'
+import { Daemon, portOf, runCommand, type DaemonOptions } from '../../support/daemon/daemon.ts'
+import { catchAllInbox } from '../../support/daemon/provision.ts'
+import { temporaryFolder } from '../../support/daemon/workspace.ts'
+import { SmtpClient } from '../../support/smtp/smtp-client.ts'
+
+/** Megabytes. */
+const largest = 135
+
+let made: Promise<string>
+test.before(() => {
+  made = makeBinary('linux-x64')
+  return made
+})
+
+/**
+ * A copy in a folder of its own, whose path is no URL as it stands. One test at a time: a process that is started while the copy is
+ * written has it open for a moment too, and what is open for writing cannot be run.
+ */
+async function installed(t: ExecutionContext): Promise<DaemonOptions & { readonly binary: string }> {
+  const folder = await temporaryFolder('binary')
+  t.teardown(() => folder[Symbol.asyncDispose]())
+  const place = join(folder.path, 'grün & 100% #1')
+  await mkdir(place)
+  const binary = join(place, 'postern')
+  await copyFile(await made, binary)
+  return { folder: folder.path, binary }
+}
+
+const sha256 = async (path: string): Promise<string> => hash('sha256', await readFile(path))
+
+test.serial('the binary is of a bounded size, names the commit it was made of, and is the same when it is made again', async (t) => {
+  const { binary } = await installed(t)
+  t.true((await stat(binary)).size <= largest * 1e6)
+  const { stdout } = spawnSync(binary, ['--version'], { encoding: 'utf8' })
+  const commit = spawnSync('git', ['rev-parse', '--short=12', 'HEAD'], { cwd: import.meta.dirname, encoding: 'utf8' }).stdout.trim()
+  t.regex(stdout, new RegExp(`^\\d+\\.\\d+\\.\\d+ \\(commit ${commit}(-changed)?\\)\\n$`))
+  t.is(await sha256(await makeBinary('linux-x64')), await sha256(binary))
+})
+
+test.serial('the binary takes mail, reads it in its threads, shows its pages, and keeps all of it through kill -9', async (t) => {
+  const options = await installed(t)
+  const daemon = await begun(t, options)
+  const text = 'x'.repeat(300_000) // more than the process parses itself
+  const { trace_id: large } = await daemon.rest.must('POST', '/v1/messages', { from: 'shop@example.com', to: 'ada@example.net', text })
+  const { username, password } = await daemon.rest.must('POST', '/v1/smtp-credentials', { label: 'binary' })
+  const login = { username: String(username), password: String(password) }
+  const smtp = await SmtpClient.signIn({ port: portOf(daemon.addresses.submission[0]) }, login)
+  const content = Buffer.from('From: shop@example.com\r\nTo: ada@example.net\r\nSubject: =?utf-8?q?gr=C3=BCn?=\r\n\r\n<b>hello\r\n')
+  t.true((await smtp.send({ from: 'shop@example.com', to: ['ada@example.net'], content })).accepted)
+  await smtp.quit()
+  await daemon.kill()
+
+  const next = await begun(t, options)
+  t.is((await next.rest.must('GET', `/v1/traces/${String(large)}`))['status'], 'captured')
+  const inbox = `/v1/inboxes/${await catchAllInbox(next.rest)}/messages`
+  const [captured] = await Array.fromAsync(next.rest.rows(inbox))
+  const message = await next.rest.must('GET', `${inbox}/${String(captured?.['id'])}`)
+  t.is(message['subject'], 'grün')
+  const [, manifest] = (await bundleDashboard()).at(-1) ?? []
+  const { script } = JSON.parse(String(manifest)) as Manifest
+  for (const path of ['/', '/favicon.ico', '/embed.js', '/openapi.json', `${dashboardAssets}/${script}`])
+    t.is((await next.rest.call('GET', path)).status, 200, path)
+  t.is((await next.stop()).code, 0)
+  t.deepEqual(await readdir(join(options.binary, '..')), ['postern'], 'nothing is written beside it')
+  const verified = await runCommand(options, 'verify')
+  t.is(verified.code, 0, verified.output)
+})
+
+async function begun(t: ExecutionContext, options: DaemonOptions): Promise<Daemon> {
+  const daemon = await Daemon.start(options)
+  t.teardown(() => daemon[Symbol.asyncDispose]())
+  return daemon
+}
