@@ -34,7 +34,7 @@ export class BodyMemory {
 export interface BodyLimits extends JsonLimits {
   readonly maxBytes: number
   /** Throws when the octets are not what the request says of them. */
-  readonly checkBytes?: ((bytes: Uint8Array) => void) | undefined
+  readonly checkBytes?: ((bytes: Uint8Array) => Promise<void>) | undefined
   /** The setting that says so, if one does. */
   readonly setting?: string | undefined
 }
@@ -68,8 +68,10 @@ export async function readJsonBody(
   if (req.headers.expect !== undefined) res.writeContinue()
   const { bytes, held } = readyBytes(req, limits, memory) ?? (await readBytes(req, limits, memory))
   try {
-    limits.checkBytes?.(bytes)
-    return { value: bytes.length === 0 ? undefined : await json.parse(bytes, limits), bytes: held }
+    const { checkBytes, maxBytes: _maxBytes, setting: _setting, ...jsonLimits } = limits
+    await checkBytes?.(bytes)
+    // what goes to the thread of large bodies is data alone
+    return { value: bytes.length === 0 ? undefined : await json.parse(bytes, jsonLimits), bytes: held }
   } catch (error) {
     memory.release(held)
     throw error

@@ -13,13 +13,14 @@ import { sendRefusals } from '../rest/sending/messages.ts'
 import { decoder } from '../wire/fields/codec.ts'
 import { toRefusedSend } from '../wire/sending/refused-send.ts'
 import { sendInput, toSendOrder } from '../wire/sending/send.ts'
+import { toWholeOrder, wholeInput } from '../wire/sending/whole-send.ts'
 import { callOperation } from './dialect-calls.ts'
-import type { Dialect, DialectSend, Sent, Translation } from './dialect.ts'
+import type { Dialect, DialectSend, Fields, Sent, Translation } from './dialect.ts'
 import { readFormRequest } from './body/form-request.ts'
 import { ignoredFields } from './body/ignored-fields.ts'
 import { inTheirWords } from './their-words.ts'
 import type { SentMailCore } from './sent-mail.ts'
-import { awsKey, requireSignedBody } from './sigv4.ts'
+import { awsKey, signedBody } from './sigv4.ts'
 import { vendorKey, type VerifyKey } from './vendor-key.ts'
 
 export interface DialectCore extends SentMailCore {
@@ -74,7 +75,7 @@ function sendOperation(core: DialectCore, dialect: Dialect, send: DialectSend): 
     body: send.form ? formRequest : z.unknown(),
     response: media('application/json'),
     ...{ maxBodyBytes: core.maxSendBodyBytes, maxBodySetting: 'POSTERN_HTTP_MAX_BODY_BYTES', deadlineSeconds },
-    ...(dialect.signsRequests && { checkBytes: requireSignedBody }),
+    ...(dialect.signsRequests && { checkBytes: signedBody(send.path, core.clock) }),
     credentials: [...(dialect.signsRequests ? [awsKey(send.path, core.clock, core.verifyKey)] : []), vendorKey(core.verifyKey)],
     errorRenderer: dialect.refused,
     handle: run,
@@ -105,21 +106,36 @@ async function sentBy(
     const fields = () => (made ??= present({ ...message.fields(), tags, metadata }))
     const own = { isTest: message.isTest, dialect: { of: dialect.of, ignored: [...dialect.ignored, ...left].slice(0, maxIgnored) } }
     return {
-      order: () => ({ ...toSendOrder(decode(check(sendInput, fields(), 'body'))), ...own }),
+      order: () => ({ ...(message.isWhole ? wholeOrderOf(fields()) : sendOrderOf(fields())), ...own }),
       refused: () => toRefusedSend(fields()),
     }
   })
   try {
     const sent = await sendBatches.send(principal, { messages: batch, isStrict: isStrict && messages.length > 1, idempotencyKey })
-    const [only] = sent
-    if (isStrict && only instanceof Refusal) throw only
+    if (isStrict) requireAccepted(sent)
     return sent.map((result, i) => (result instanceof Refusal ? inTheirWords(result, [messages[i] ?? first]) : result))
   } catch (error) {
     throw error instanceof Refusal ? inTheirWords(error, messages) : error
   }
 }
 
+/** Of strict messages, what only counts when one is accepted can still refuse some. Throws what says which were taken. */
+function requireAccepted(sent: Sent): void {
+  const first = sent.find((one) => one instanceof Refusal)
+  if (!first) return
+  const taken = sent.flatMap((one) => (one instanceof Refusal ? [] : [one.traceId]))
+  if (taken.length === 0) throw first
+  const { code, message, nextAction, details, retryAfterSeconds } = first
+  throw new Refusal(code, `${String(taken.length)} of ${String(sent.length)} messages were taken, and the others were not: ${message}`, {
+    ...{ nextAction, details: { ...details, trace_ids: taken }, cause: first },
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  })
+}
+
 const decode = decoder(sendInput)
+const decodeWhole = decoder(wholeInput)
+const sendOrderOf = (fields: Fields) => toSendOrder(decode(check(sendInput, fields, 'body')))
+const wholeOrderOf = (fields: Fields) => toWholeOrder(decodeWhole(check(wholeInput, fields, 'body')))
 
 /** Without the fields that say nothing. */
 const present = (fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>

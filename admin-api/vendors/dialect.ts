@@ -36,6 +36,8 @@ export interface DialectRequest {
 export interface DialectMessage {
   /** As the body of `POST /v1/messages`; made when its turn comes. Throws `validation_failed`, in the words of the dialect. */
   readonly fields: () => Fields
+  /** It comes whole: the fields are `mime`, and what the request says besides (`wire/sending/whole-send.ts`). */
+  readonly isWhole?: boolean
   /** Where a field of ours stands in the request, as in `personalizations[0].to`; a field that is not here has the same name. */
   readonly names: Readonly<Record<string, string>>
   readonly labels?: Labelled

@@ -1,5 +1,5 @@
 /** AWS Signature Version 4 with an API key of ours as the access key id and as the secret. */
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac, hash, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Clock } from '#core/clock.ts'
 import { Refusal } from '#core/refusals.ts'
@@ -12,6 +12,7 @@ const algorithm = 'AWS4-HMAC-SHA256'
 /** What AWS allows a clock to be off. */
 const maxSkewMs = 15 * 60_000
 const payloadHash = /^[0-9a-f]{64}$/
+const emptyHash = hash('sha256', '')
 
 /**
  * The key as the access key id, with which the request must be signed; or, as the token of a session, without: then the secret is the
@@ -27,29 +28,44 @@ export const awsKey = (path: string, clock: Clock, verify: VerifyKey): Credentia
   },
   async authenticate(key, { method, headers, search, remoteAddress }) {
     const principal = await verify(key, remoteAddress)
-    if (headers['x-amz-security-token'] === undefined) requireSignature(key, { method, path, headers, search }, clock.now())
+    const { 'x-amz-security-token': token, 'x-amz-content-sha256': claimed } = headers
+    if (token !== undefined) return principal
+    // without a digest in the header, that of the body is signed, which comes later
+    if (claimed !== undefined || method === 'GET' || method === 'DELETE')
+      requireSignature(key, { method, path, headers, search, hash: claimed === undefined ? emptyHash : String(claimed) }, clock.now())
     return principal
   },
 })
 
-/** Throws `invalid_signature` when the octets of a body are not those that were signed. */
-export function requireSignedBody(bytes: Uint8Array, headers: IncomingHttpHeaders): void {
+/** Throws `invalid_signature` when the octets of a body are not those that were signed. Large ones are hashed beside the event loop. */
+export const signedBody = (path: string, clock: Clock) => async (bytes: Uint8Array, headers: IncomingHttpHeaders) => {
   const { authorization = '', 'x-amz-content-sha256': claimed, 'x-amz-security-token': token } = headers
   if (!authorization.startsWith(algorithm) || token !== undefined) return
-  if (createHash('sha256').update(bytes).digest('hex') !== claimed) throw mismatch()
+  const digest = bytes.length > maxHashedHere ? await hashedBeside(bytes) : hash('sha256', bytes)
+  if (claimed !== undefined && digest !== claimed) throw mismatch()
+  const [, key = ''] = scheme.exec(authorization) ?? []
+  if (claimed === undefined) requireSignature(key, { method: 'POST', path, headers, search: undefined, hash: digest }, clock.now())
 }
+
+/** More takes milliseconds. */
+const maxHashedHere = 262_144
+const hashedBeside = async (bytes: Uint8Array): Promise<string> =>
+  Buffer.from(await crypto.subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>)).toString('hex')
 
 interface SignedRequest {
   readonly method: string
   readonly path: string
   readonly headers: IncomingHttpHeaders
   readonly search: URLSearchParams | undefined
+  /** SHA-256 of the body, in hexadecimal. */
+  readonly hash: string
 }
 
 function requireSignature(key: string, request: SignedRequest, nowMs: number): void {
-  const { authorization = '', 'x-amz-date': date, 'x-amz-content-sha256': hash } = request.headers
+  const { hash: digest } = request
+  const { authorization = '', 'x-amz-date': date } = request.headers
   const [, , day = '', region = '', service = '', signedHeaders = '', signature = ''] = scheme.exec(authorization) ?? []
-  if (typeof date !== 'string' || typeof hash !== 'string' || !payloadHash.test(hash)) throw mismatch()
+  if (typeof date !== 'string' || !payloadHash.test(digest)) throw mismatch()
   const at = Date.parse(date.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'))
   if (!(Math.abs(at - nowMs) <= maxSkewMs) || !date.startsWith(day))
     throw new Refusal('invalid_signature', 'The request was signed more than 15 minutes ago or ahead; check the clock of the client.')
@@ -67,10 +83,10 @@ function requireSignature(key: string, request: SignedRequest, nowMs: number): v
     ),
     '',
     signedHeaders,
-    hash,
+    digest,
   ].join('\n')
   const scope = `${day}/${region}/${service}/aws4_request`
-  const toSign = [algorithm, date, scope, createHash('sha256').update(canonical).digest('hex')].join('\n')
+  const toSign = [algorithm, date, scope, hash('sha256', canonical)].join('\n')
   const hmac = (secret: string | Buffer, data: string) => createHmac('sha256', secret).update(data).digest()
   const signing = hmac(hmac(hmac(hmac(`AWS4${key}`, day), region), service), 'aws4_request')
   if (!timingSafeEqual(hmac(signing, toSign), Buffer.from(signature, 'hex'))) throw mismatch()

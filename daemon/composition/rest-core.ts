@@ -57,7 +57,7 @@ export function restCore(composition: Composition): RestCore {
   const { inspectTests } = get('mailDoors').inspect
   const sendingDomains = sendingDomainsOf(composition)
   const sending = { ...core, accept, lateCounts: get('lateCounts') }
-  const sendMessages = new SendMessages({ ...core, templates: moved.templates, unsubscribes, accept, health })
+  const sendMessages = new SendMessages({ ...core, templates: moved.templates, unsubscribes, accept, health, hostname: config.smtpHost })
   const sendApprovals = sendApprovalsOf(composition)
   const refusedSends = new RefusedSends({ ...core, accept, keys })
   return {

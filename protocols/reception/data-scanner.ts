@@ -3,6 +3,7 @@
  * (RFC 5321 §4.5.2), turns bare CR and bare LF into CRLF, and notes what the content holds. Only CRLF begins a line for
  * the purpose of dots and of the end, so that no other reading of the same octets can see more messages than we do.
  */
+import { maxLineOctets } from '#core/submission/whole/whole-limits.ts'
 
 const nul = 0x00
 const lf = 0x0a
@@ -16,9 +17,6 @@ const atLineStart = 2
 const afterDot = 3
 const afterDotCr = 4
 type State = typeof inText | typeof afterCr | typeof atLineStart | typeof afterDot | typeof afterDotCr
-
-/** The longest line that is taken, in octets without its CRLF: far over the 998 of RFC 5322 §2.1.1, as clients send such. */
-export const maxLineOctets = 64 * 1024
 
 // What a chunk before may have held back, and the line end that it became.
 const heldOctets = 4

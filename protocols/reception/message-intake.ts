@@ -1,12 +1,8 @@
 /** One message on its way in: what was scanned goes into the draft, the core keeps its beginning, and what cannot be taken is refused. */
 import type { ContentDraft } from '#core/submission/submission.ts'
-import { DataScanner, maxLineOctets } from './data-scanner.ts'
+import { isLooping, maxHeadOctets, wholeFaults } from '#core/submission/whole/whole-limits.ts'
+import { DataScanner } from './data-scanner.ts'
 import { NegativeReply, toSmtpReply } from './smtp-reply.ts'
-
-/** How much of a header block is shown to the core; more is stored, but not looked at. */
-export const maxHeadOctets = 256 * 1024
-/** RFC 5321 §6.3: more Received fields than this mean a loop. */
-const maxReceivedFields = 50
 
 // Clients that send octet by octet must not make us keep an object for each: smaller pieces are gathered first.
 const pieceOctetsMin = 1024
@@ -68,11 +64,7 @@ export class MessageIntake {
 
   /** What speaks against the message, once it is complete. */
   verdict(): NegativeReply | undefined {
-    if (!this.#refusal && this.#receivedFields() > maxReceivedFields) {
-      this.#refuse(
-        new NegativeReply(554, '5.4.6', `The message has more than ${maxReceivedFields} Received fields; it is going in circles.`),
-      )
-    }
+    if (!this.#refusal && isLooping(this.head())) this.#refuse(new NegativeReply(554, '5.4.6', wholeFaults.loop))
     return this.#refusal
   }
 
@@ -98,9 +90,9 @@ export class MessageIntake {
     if (this.#contentOctets > this.#maxOctets) {
       this.#refuse(new NegativeReply(552, '5.3.4', `The message is larger than the ${this.#maxOctets} octets allowed; make it smaller.`))
     } else if (this.#scanner.hasNul) {
-      this.#refuse(new NegativeReply(550, '5.6.0', 'The message holds a NUL octet; encode binary content as base64.'))
+      this.#refuse(new NegativeReply(550, '5.6.0', wholeFaults.nul))
     } else if (this.#scanner.hasLongLine) {
-      this.#refuse(new NegativeReply(550, '5.6.0', `The message has a line over ${maxLineOctets} octets; break or encode it.`))
+      this.#refuse(new NegativeReply(550, '5.6.0', wholeFaults.line))
     }
   }
 
@@ -162,12 +154,5 @@ export class MessageIntake {
     this.#inFlight = undefined
     this.#onDefect(error)
     this.#refuse(toSmtpReply(error))
-  }
-
-  #receivedFields(): number {
-    // "Received:x" with its line end is at least 11 octets.
-    const head = this.head()
-    if (head.length < maxReceivedFields * 11) return 0
-    return head.toString('latin1').match(/^received[ \t]*:/gim)?.length ?? 0
   }
 }

@@ -10,15 +10,23 @@ export interface Syntax {
   readonly pattern: RegExp
   /** Whether a value stands in HTML as it is given. */
   readonly isRaw?: (marker: string) => boolean
-  /** What the service has besides variables, and would leave visible in a mail that is sent here: conditions, loops, filters. */
+  /** A text without any of these has nothing in it that the service looks at. */
+  readonly openings: readonly string[]
+  /**
+   * What would be left visible in a mail beside the variables: conditions, loops, filters. Looked for in the text without its
+   * variables.
+   */
   readonly beyond: RegExp
 }
+
+/** What opens variables, and all else of a template, in most services. */
+export const inBraces = { openings: ['{{', '{%'], beyond: /\{\{|\{%/ } as const
 
 /** `{{name}}`, and `{{{name}}}` for HTML as it is. */
 export const mustache: Syntax = {
   pattern: /\{{2,3} {0,20}([\w.-]{1,100}) {0,20}\}{2,3}/g,
   isRaw: (marker) => marker.startsWith('{{{'),
-  beyond: /\{\{ {0,20}(?:[#^/>!&]|\w+ +[^}])|\{%/,
+  ...inBraces,
 }
 
 /** The bodies of a message with the values of one recipient. What has no value is left out, as other services do. */
@@ -28,21 +36,36 @@ export interface Bodies {
   readonly html?: string | null | undefined
 }
 
+/** Of a text in which variables stand. */
+const maxFilled = 2_097_152
+
+/** The value of a variable; `fallback` is the default that stands in the marker. */
+export type ValueOf = (name: string, fallback?: string) => string | undefined
+
 /** Throws `validation_failed` for what the syntax cannot say here. */
-export function filledIn(
-  { subject, text, html }: Bodies,
-  { pattern, isRaw, beyond }: Syntax,
-  valueOf: (name: string, fallback?: string) => string | undefined,
-): Bodies {
-  for (const [path, body] of Object.entries({ subject, text, html }))
-    if (body && beyond.test(body))
-      throw invalid([{ path, message: 'has more than variables in braces; use a template for conditions and loops' }])
-  const fill = (given: string | null | undefined, isHtml: boolean) =>
-    given?.replaceAll(pattern, (marker, name: string | undefined, fallback: unknown) => {
-      const value = valueOf(name ?? '', typeof fallback === 'string' ? fallback : undefined) ?? ''
-      return isHtml && !isRaw?.(marker) ? escapeHtml(value) : value
-    })
-  return { subject: fill(subject, false)?.replaceAll(/[\r\n]+/g, ' '), text: fill(text, false), html: fill(html, true) }
+export function filledIn({ subject, text, html }: Bodies, syntax: Syntax, valueOf: ValueOf): Bodies {
+  return {
+    subject: filledLine('subject', subject, syntax, valueOf),
+    text: filled('text', text, syntax, valueOf),
+    html: filled('html', html, syntax, valueOf, true),
+  }
+}
+
+/** A text that is one line, and stays one. Throws `validation_failed` with its path. */
+export const filledLine = <T extends string | null | undefined>(path: string, given: T, syntax: Syntax, valueOf: ValueOf): T | string =>
+  filled(path, given, syntax, valueOf)?.replaceAll(/[\r\n]+/g, ' ') ?? given
+
+function filled(path: string, given: string | null | undefined, syntax: Syntax, valueOf: ValueOf, isHtml = false): typeof given {
+  const { pattern, isRaw, openings, beyond } = syntax
+  if (!given || !openings.some((opening) => given.includes(opening))) return given
+  if (given.length > maxFilled)
+    throw invalid([{ path, message: `has variables, and may have at most ${String(maxFilled)} characters; use a template` }])
+  if (beyond.test(given.replaceAll(pattern, '')))
+    throw invalid([{ path, message: 'has more than variables in braces; use a template for conditions and loops' }])
+  return given.replaceAll(pattern, (marker, name: string | undefined, fallback: unknown) => {
+    const value = valueOf(name ?? '', typeof fallback === 'string' ? fallback : undefined) ?? ''
+    return isHtml && !isRaw?.(marker) ? escapeHtml(value) : value
+  })
 }
 
 /** The value under a name with dots; undefined for what is no text, number or truth value. */

@@ -4,23 +4,23 @@ import { refusals } from '#core/refusals.ts'
 import { answer } from '../../operation/answer.ts'
 import { accepted, dialectSend, type Dialect, type DialectMessage } from '../dialect.ts'
 import { errorAnswer, wordFor, type Words } from '../error-body.ts'
-import { labelled, tagsAt } from '../body/labels.ts'
+import { labelled, tagsAt, type Labelled } from '../body/labels.ts'
 import { anyMap, mailboxOf, person, refused, templateName, text, timeOfText } from '../body/reading.ts'
-import { filledIn, valueAt, type Syntax } from '../body/substitution.ts'
+import { filledIn, inBraces, valueAt, type Syntax } from '../body/substitution.ts'
 import { templateFields } from '../body/templates.ts'
 
 const people = z.array(person).nullish()
 
 const version = z.looseObject({
   ...{ to: people, cc: people, bcc: people, replyTo: person.nullish() },
-  ...{ subject: text, htmlContent: text, textContent: text, params: anyMap },
+  ...{ subject: text, htmlContent: text, textContent: text, params: anyMap, templateId: templateName },
 })
 
 const email = version.extend({
   sender: z.looseObject({ email: text, name: text, id: refused('give the address of the sender') }).nullish(),
   headers: z.record(z.string(), z.unknown()).nullish(),
   attachment: z.array(z.looseObject({ name: text, content: text, url: refused('fetch the file and send it as content') })).nullish(),
-  ...{ templateId: templateName, tags: z.array(z.string()).nullish(), scheduledAt: text },
+  ...{ tags: z.array(z.string()).nullish(), scheduledAt: text },
   messageVersions: z.array(version).max(1000).nullish(),
 })
 
@@ -31,20 +31,23 @@ type Version = z.output<typeof version>
 const params: Syntax = {
   pattern: /\{\{ {0,20}params\.([\w.-]{1,100}) {0,20}(?:\| {0,20}(?:safe|default ?: ?"([^"{}]{0,200})") {0,20})?\}\}/g,
   isRaw: (marker) => /\| *safe/.test(marker),
-  beyond: /\{%|\{\{ {0,20}(?:contact|mirror|unsubscribe|update_profile)/,
+  ...inBraces,
 }
 
 const idempotency = /^idempotency-?key$/i
 const sandbox = /^x-sib-sandbox$/i
+/** A choice of theirs that stands among the header fields. */
+const senderIp = /^sender\.ip$/i
 
 function messageOf(given: Email, own: Version, at: string): DialectMessage {
   const inVersion = (name: keyof Version): string => (own[name] === undefined || own[name] === null ? name : `${at}${name}`)
   const headers = Object.entries(given.headers ?? {})
   return {
     names: {
-      ...{ from: 'sender', to: `${at}to`, cc: `${at}cc`, bcc: `${at}bcc`, reply_to: inVersion('replyTo'), subject: inVersion('subject') },
-      ...{ html: inVersion('htmlContent'), text: inVersion('textContent'), attachments: 'attachment', send_at: 'scheduledAt' },
-      ...{ template_id: 'templateId', template_slug: 'templateId', template_vars: inVersion('params') },
+      ...{ from: 'sender', to: `${at}to`, cc: inVersion('cc'), bcc: inVersion('bcc'), reply_to: inVersion('replyTo') },
+      ...{ subject: inVersion('subject'), html: inVersion('htmlContent'), text: inVersion('textContent'), attachments: 'attachment' },
+      ...{ template_id: inVersion('templateId'), template_slug: inVersion('templateId'), template_vars: inVersion('params') },
+      send_at: 'scheduledAt',
     },
     fields() {
       const replyTo = own.replyTo ?? given.replyTo
@@ -59,17 +62,25 @@ function messageOf(given: Email, own: Version, at: string): DialectMessage {
       const { sender } = given
       return {
         from: sender?.email ? mailboxOf({ email: sender.email, name: sender.name }) : undefined,
-        ...{ to: own.to?.map(mailboxOf) ?? [], cc: own.cc?.map(mailboxOf), bcc: own.bcc?.map(mailboxOf) },
+        ...{ to: own.to?.map(mailboxOf) ?? [], cc: (own.cc ?? given.cc)?.map(mailboxOf), bcc: (own.bcc ?? given.bcc)?.map(mailboxOf) },
         reply_to: replyTo && mailboxOf(replyTo),
         ...filledIn(bodies, params, (name, fallback) => valueAt(variables, name) ?? fallback),
-        headers: Object.fromEntries(headers.filter(([name]) => !idempotency.test(name) && !sandbox.test(name))),
+        headers: Object.fromEntries(headers.filter(([name]) => !idempotency.test(name) && !sandbox.test(name) && !senderIp.test(name))),
         attachments: given.attachment?.map(({ name, content }) => ({ filename: name, content })),
-        ...templateFields(given.templateId, variables),
+        ...templateFields(own.templateId ?? given.templateId, variables),
         send_at: timeOfText(given.scheduledAt),
       }
     },
-    labels: labelled(tagsAt('tags', given.tags), []),
+    labels: labelsOf(given),
     ...(headers.some(([name, value]) => sandbox.test(name) && value === 'drop') && { isTest: true }),
+  }
+}
+
+function labelsOf({ tags, headers }: Email): Labelled {
+  const labels = labelled(tagsAt('tags', tags), [])
+  return {
+    ...labels,
+    left: [...labels.left, ...Object.keys(headers ?? {}).flatMap((name) => (senderIp.test(name) ? [`headers.${name}`] : []))],
   }
 }
 

@@ -6,7 +6,7 @@ import { answer, raw } from '../../operation/answer.ts'
 import { accepted, dialectSend, type Dialect, type DialectMessage } from '../dialect.ts'
 import { errorAnswer } from '../error-body.ts'
 import { labelled, tagsAt } from '../body/labels.ts'
-import { flag, headerFields, mailboxOf, person, templateName, text, timeOfSeconds } from '../body/reading.ts'
+import { flag, headerFields, mailboxOf, person, refused, templateName, text, timeOfSeconds, timeOfText } from '../body/reading.ts'
 import { filledIn, mustache, valueAt } from '../body/substitution.ts'
 import { templateFields } from '../body/templates.ts'
 
@@ -14,7 +14,10 @@ const people = z.array(person).nullish()
 
 const email = z.looseObject({
   ...{ from: person.nullish(), to: people, cc: people, bcc: people, reply_to: person.nullish() },
-  ...{ subject: text, text, html: text, template_id: templateName, send_at: z.number().nullish() },
+  ...{ subject: text, text, html: text, template_id: templateName },
+  send_at: z.union([z.number(), z.string()]).nullish(),
+  rcpt_to: refused('give everyone who gets it in to, cc and bcc'),
+  variables: refused('use personalization'),
   attachments: z.array(z.looseObject({ content: text, filename: text, disposition: text, id: text })).nullish(),
   tags: z.array(z.string()).nullish(),
   personalization: z.array(z.looseObject({ email: z.string(), data: z.record(z.string(), z.unknown()) })).nullish(),
@@ -51,13 +54,17 @@ function messageOf(given: Email, to: readonly Person[], path: string, at: string
       })),
       headers: headerFields(headersOf(given), `${at}headers`),
       ...templateFields(given.template_id, variables),
-      send_at: timeOfSeconds(given.send_at),
+      send_at: timeOf(given.send_at),
       ...(given.settings?.track_clicks && { click_tracking_enabled: true }),
       ...(given.settings?.track_opens && { open_tracking_enabled: true }),
     }),
     labels: labelled(tagsAt(`${at}tags`, given.tags), []),
   }
 }
+
+/** Their client gives seconds, as a number or in a text. */
+const timeOf = (given: Email['send_at']): string | undefined =>
+  typeof given === 'string' && !/^\d{1,12}$/.test(given) ? timeOfText(given) : timeOfSeconds(given === null ? given : Number(given ?? 0))
 
 const bodiesOf = ({ subject, text: plain, html }: Email) => ({ subject, text: plain, html })
 

@@ -1,4 +1,4 @@
-/** Mailgun: `POST /v3/{domain}/messages`, in the parts of a form. */
+/** Mailgun: `POST /v3/{domain}/messages` and `…/messages.mime`, in the parts of a form. */
 import * as z from 'zod'
 import { parseMailbox } from '#core/addresses.ts'
 import { invalid, Refusal, refusals } from '#core/refusals.ts'
@@ -16,7 +16,12 @@ const maxRecipients = 1000
 const maxJson = 1_048_576
 
 /** `%recipient.name%`, and `%recipient%` for the address itself. */
-const recipientVariable: Syntax = { pattern: /%recipient(?:\.([\w-]{1,100}))?%/g, isRaw: () => true, beyond: /(?!)/ }
+const recipientVariable: Syntax = {
+  pattern: /%recipient(?:\.([\w-]{1,100}))?%/g,
+  isRaw: () => true,
+  openings: ['%recipient'],
+  beyond: /(?!)/,
+}
 
 /** Parts that are read; all others, but those of `h:`, `v:` and `o:`, have no effect. */
 const known = new Set(['from', 'to', 'cc', 'bcc', 'subject', 'text', 'html', 'template', 't:variables', 't:version', 'recipient-variables'])
@@ -129,10 +134,14 @@ function fieldsOf(form: Form, to: readonly string[], recipient: Recipient | unde
     ...templateFields(form.one('template'), variables),
     ...(version !== undefined && /^\d{1,9}$/.test(version) && { template_version: Number(version) }),
     send_at: timeOfText(form.one('o:deliverytime')),
-    ...((form.is('o:tracking-clicks') || (form.is('o:tracking') && !form.one('o:tracking-clicks'))) && { click_tracking_enabled: true }),
-    ...((form.is('o:tracking-opens') || (form.is('o:tracking') && !form.one('o:tracking-opens'))) && { open_tracking_enabled: true }),
+    ...trackingOf(form),
   }
 }
+
+const trackingOf = (form: Form): Fields => ({
+  ...((form.is('o:tracking-clicks') || (form.is('o:tracking') && !form.one('o:tracking-clicks'))) && { click_tracking_enabled: true }),
+  ...((form.is('o:tracking-opens') || (form.is('o:tracking') && !form.one('o:tracking-opens'))) && { open_tracking_enabled: true }),
+})
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' || typeof value === 'number' ? String(value) : undefined)
 
@@ -144,22 +153,48 @@ function labelsOf(form: Form): Labelled {
   return { tags, metadata, left: [...form.ignored.map((name) => name.slice(0, 64)), ...left] }
 }
 
+/** Parts that would change a message that comes whole. */
+const ofParts = ['cc', 'bcc', 'text', 'html', 'amp-html', 'template', 't:variables', 'recipient-variables', 'attachment', 'inline'] as const
+
+function wholeMessageOf(form: Form): DialectMessage {
+  const { left, ...labels } = labelsOf(form)
+  return {
+    isWhole: true,
+    names: { mime: 'message', send_at: 'o:deliverytime' },
+    fields() {
+      const header = form.behind('h:').map(([name]) => `h:${name}`)
+      const beside = [...ofParts.filter((name) => form.one(name) ?? form.files(name)[0]), ...header]
+      if (beside.length > 0)
+        throw invalid(beside.slice(0, 20).map((path) => ({ path, message: 'stands in `message` itself, and `to` has every recipient' })))
+      const [file] = form.files('message')
+      const text = form.one('message')
+      if (!file && text === undefined) throw invalid([{ path: 'message', message: 'is required' }])
+      return {
+        mime: file ? { base64: file.content } : Buffer.from(text ?? ''),
+        to: mailboxList(form.all('to')),
+        send_at: timeOfText(form.one('o:deliverytime')),
+        ...trackingOf(form),
+      }
+    },
+    labels: { ...labels, left: [...left.filter((name) => name !== 'message'), ...['from', 'subject'].filter((name) => form.one(name))] },
+    ...(form.is('o:testmode') && { isTest: true }),
+  }
+}
+
+const sendTo = (address: string, operationId: string, messages: (form: Form) => readonly DialectMessage[]) =>
+  dialectSend({
+    ...{ operationId, path: `/v3/{domain}/${address}`, params: z.strictObject({ domain: z.string().max(253) }), form: true },
+    body: z.custom<FormRequest>(),
+    translate: (given) => ({ messages: messages(new Form(given)), isStrict: true }),
+    answer(sent, _, publicHost) {
+      const [first] = accepted(sent)
+      return answer({ id: `<${first?.traceId ?? ''}@${publicHost}>`, message: 'Queued. Thank you.' }, {})
+    },
+  })
+
 export const mailgun: Dialect = {
   name: 'Mailgun',
-  sends: [
-    dialectSend({
-      operationId: 'sendByMailgun',
-      path: '/v3/{domain}/messages',
-      params: z.strictObject({ domain: z.string().max(253) }),
-      form: true,
-      body: z.custom<FormRequest>(),
-      translate: (given) => ({ messages: messagesOf(new Form(given)), isStrict: true }),
-      answer(sent, _, publicHost) {
-        const [first] = accepted(sent)
-        return answer({ id: `<${first?.traceId ?? ''}@${publicHost}>`, message: 'Queued. Thank you.' }, {})
-      },
-    }),
-  ],
+  sends: [sendTo('messages', 'sendByMailgun', messagesOf), sendTo('messages.mime', 'sendMimeByMailgun', (form) => [wholeMessageOf(form)])],
   // their client takes a field `error` for the message, so that ours is not beside it
   refused: (refusal: Refusal) =>
     answer(

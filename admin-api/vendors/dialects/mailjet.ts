@@ -6,7 +6,7 @@ import { dialectSend, type Dialect, type DialectMessage, type Sent } from '../di
 import { errorAnswer, wordFor, type Words } from '../error-body.ts'
 import { labelled, metadataAt } from '../body/labels.ts'
 import { anyMap, flag, mailboxOf, refused, templateName, text, textMap } from '../body/reading.ts'
-import { filledIn, valueAt, type Syntax } from '../body/substitution.ts'
+import { filledIn, inBraces, valueAt, type Syntax } from '../body/substitution.ts'
 import { templateFields } from '../body/templates.ts'
 
 const person = z.looseObject({ Email: z.string(), Name: text })
@@ -22,6 +22,7 @@ const message = z.looseObject({
   ...{ TemplateID: templateName, TemplateLanguage: flag, Variables: anyMap, TrackOpens: tracked, TrackClicks: tracked },
   ...{ CustomID: text, CustomCampaign: text, EventPayload: text },
   URLTags: refused('put the parameters into the links'),
+  DeduplicateCampaign: refused('leave out those who got the campaign already'),
 })
 
 const body = z.looseObject({
@@ -37,7 +38,7 @@ type Body = z.output<typeof body>
 const variable: Syntax = {
   pattern: /\{\{ {0,20}var:([\w.-]{1,100}) {0,20}(?::([^{}]{0,200}))?\}\}/g,
   isRaw: () => true,
-  beyond: /\{%|\{\{ {0,20}data:/,
+  ...inBraces,
 }
 const unquoted = (given: string | undefined): string | undefined => given?.trim().replace(/^"(.*)"$/s, '$1')
 

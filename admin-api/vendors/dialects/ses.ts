@@ -5,7 +5,8 @@ import { answer } from '../../operation/answer.ts'
 import { accepted, dialectSend, type Dialect, type DialectMessage, type DialectRequest, type Fields } from '../dialect.ts'
 import { errorAnswer, wordFor, type Words } from '../error-body.ts'
 import { labelled, type Labelled } from '../body/labels.ts'
-import { headerFields, refused, text } from '../body/reading.ts'
+import { headerFields, text } from '../body/reading.ts'
+import { filledIn, mustache, valueAt, type Bodies } from '../body/substitution.ts'
 import { templateFields } from '../body/templates.ts'
 
 const addresses = z.array(z.string()).nullish()
@@ -19,7 +20,7 @@ const tags = z.array(z.looseObject({ Name: z.string(), Value: z.string() })).nul
 
 const template = z.looseObject({
   ...{ TemplateName: text, TemplateArn: text, TemplateData: text, Headers: headers, Attachments: attachments },
-  TemplateContent: refused('store the template, and name it'),
+  TemplateContent: z.looseObject({ Subject: text, Text: text, Html: text }).nullish(),
 })
 
 const common = { FromEmailAddress: text, ReplyToAddresses: addresses }
@@ -36,7 +37,7 @@ const email = z.looseObject({
         ...{ Headers: headers, Attachments: attachments },
       })
       .nullish(),
-    Raw: refused('send such a message over SMTP'),
+    Raw: z.looseObject({ Data: z.string() }).nullish(),
     Template: template.nullish(),
   }),
   ListManagementOptions: z.looseObject({ ContactListName: z.string() }).nullish(),
@@ -92,16 +93,23 @@ const headersOf = (given: z.output<typeof headers>, path: string) =>
     path,
   )
 
-function templateOf({ TemplateName, TemplateArn }: Template, variables: string | null | undefined, path: string): Fields {
-  return templateFields(TemplateName || TemplateArn?.split('/').at(-1), objectOf(variables, path))
+/** A stored template, or one that stands in the request and has variables alone. */
+function templateOf({ TemplateName, TemplateArn, TemplateContent: own }: Template, variables: Fields): Fields {
+  const name = TemplateName || TemplateArn?.split('/').at(-1)
+  if (name || !own) return templateFields(name, variables)
+  const bodies: Bodies = { subject: own.Subject, text: own.Text, html: own.Html }
+  return { ...filledIn(bodies, mustache, (path) => valueAt(variables, path)) }
 }
 
-function objectOf(given: string | null | undefined, path: string): unknown {
+function objectOf(given: string | null | undefined, path: string): Fields {
+  let value: unknown = {}
   try {
-    return given ? (JSON.parse(given) as unknown) : {}
+    if (given) value = JSON.parse(given)
   } catch {
-    throw invalid([{ path, message: 'must be a JSON object' }])
+    value = undefined
   }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields
+  throw invalid([{ path, message: 'must be a JSON object' }])
 }
 
 const labelsOf = (given: z.output<typeof tags>, path: string): Labelled =>
@@ -110,8 +118,27 @@ const labelsOf = (given: z.output<typeof tags>, path: string): Labelled =>
     (given ?? []).map(({ Name, Value }, i) => [`${path}[${String(i)}]`, Name, Value] as const),
   )
 
+const nowhere = { path: 'Content.Raw', message: 'holds the whole message; leave out what else would be in it' }
+
+/** A whole message; its header names the recipients where `Destination` does not. */
+function wholeMessageOf(given: Email, mime: string): DialectMessage {
+  const { ToAddresses, CcAddresses, BccAddresses } = given.Destination ?? {}
+  const to = [...(ToAddresses ?? []), ...(CcAddresses ?? []), ...(BccAddresses ?? [])]
+  return {
+    isWhole: true,
+    names: { mime: 'Content.Raw.Data', from: 'FromEmailAddress', to: 'Destination' },
+    fields() {
+      const { Simple, Template: named } = given.Content
+      if (Simple ?? named ?? given.ListManagementOptions ?? given.ReplyToAddresses?.[0]) throw invalid([nowhere])
+      return { mime: { base64: mime }, from: given.FromEmailAddress, to: to.length > 0 ? to : undefined }
+    },
+    labels: labelsOf(given.EmailTags, 'EmailTags'),
+  }
+}
+
 function messageOf(given: Email): DialectMessage {
   const { Content: content } = given
+  if (content.Raw) return wholeMessageOf(given, content.Raw.Data)
   return {
     names,
     fields() {
@@ -122,12 +149,18 @@ function messageOf(given: Email): DialectMessage {
         ...{ subject: simple?.Subject?.Data, text: simple?.Body?.Text?.Data, html: simple?.Body?.Html?.Data },
         headers: headersOf(simple?.Headers ?? named?.Headers, 'Content.Simple.Headers'),
         attachments: filesOf(simple?.Attachments ?? named?.Attachments),
-        ...(named && templateOf(named, named.TemplateData, 'Content.Template.TemplateData')),
+        ...(named && templateOf(named, objectOf(named.TemplateData, 'Content.Template.TemplateData'))),
         ...(list && { list_unsubscribe: { list } }),
       }
     },
     labels: labelsOf(given.EmailTags, 'EmailTags'),
   }
+}
+
+/** Header fields but those that an entry replaces, whatever the case of their names. */
+function without(fields: Fields, replaced: z.output<typeof headers>): Fields {
+  const names = new Set((replaced ?? []).map(({ Name }) => Name.toLowerCase()))
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !names.has(name.toLowerCase())))
 }
 
 /** The values of an entry come before those of all. */
@@ -145,13 +178,15 @@ function messagesOf({ BulkEmailEntries: entries, DefaultContent: { Template: nam
       },
       fields: () => ({
         ...{ from: given.FromEmailAddress, ...recipientsOf(entry.Destination), reply_to: given.ReplyToAddresses },
-        headers: headersOf([...(named.Headers ?? []), ...(entry.ReplacementHeaders ?? [])], `${at}ReplacementHeaders`),
-        attachments: filesOf(named.Attachments),
-        ...templateOf(named, undefined, path),
-        template_vars: {
-          ...(objectOf(named.TemplateData, 'DefaultContent.Template.TemplateData') as Fields),
-          ...(objectOf(entry.ReplacementEmailContent?.ReplacementTemplate?.ReplacementTemplateData, path) as Fields),
+        headers: {
+          ...without(headersOf(named.Headers, 'DefaultContent.Template.Headers'), entry.ReplacementHeaders),
+          ...headersOf(entry.ReplacementHeaders, `${at}ReplacementHeaders`),
         },
+        attachments: filesOf(named.Attachments),
+        ...templateOf(named, {
+          ...objectOf(named.TemplateData, 'DefaultContent.Template.TemplateData'),
+          ...objectOf(entry.ReplacementEmailContent?.ReplacementTemplate?.ReplacementTemplateData, path),
+        }),
       }),
       labels: labelsOf([...(given.DefaultEmailTags ?? []), ...(entry.ReplacementTags ?? [])], `${at}ReplacementTags`),
     }
@@ -166,7 +201,7 @@ function idempotencyKeyOf({ headers: { 'amz-sdk-invocation-id': id } }: DialectR
 const types: Words<string> = {
   validation_failed: 'BadRequestException',
   unauthorized: 'UnrecognizedClientException',
-  invalid_signature: 'SignatureDoesNotMatch',
+  invalid_signature: 'InvalidSignatureException',
   insufficient_scope: 'AccessDeniedException',
   not_found: 'NotFoundException',
   rate_limit_exceeded: 'TooManyRequestsException',

@@ -1,14 +1,15 @@
 /** SparkPost: `POST /api/v1/transmissions`, where each recipient gets a message of their own, and copies belong to the one they show. */
 import * as z from 'zod'
 import { parseMailbox } from '#core/addresses.ts'
-import { invalid, refusals } from '#core/refusals.ts'
+import { invalid, Refusal, refusals } from '#core/refusals.ts'
+import type { Acceptance } from '#core/submission/submission.ts'
 import { answer } from '../../operation/answer.ts'
-import { accepted, dialectSend, type Dialect, type DialectMessage } from '../dialect.ts'
+import { dialectSend, type Dialect, type DialectMessage, type Fields, type Sent } from '../dialect.ts'
 import { errorAnswer, wordFor, type Words } from '../error-body.ts'
 import { mailboxList } from '../body/mailbox-list.ts'
 import { labelled, metadataAt, tagsAt } from '../body/labels.ts'
 import { anyMap, flag, mailboxOf, refused, templateName, text, textMap, timeOfText } from '../body/reading.ts'
-import { filledIn, mustache, valueAt } from '../body/substitution.ts'
+import { filledIn, filledLine, mustache, valueAt, type Bodies } from '../body/substitution.ts'
 import { templateFields } from '../body/templates.ts'
 
 const address = z.union([
@@ -26,13 +27,18 @@ const body = z.looseObject({
     ...{ subject: text, reply_to: text, headers: textMap, text, html: text },
     ...{ attachments: z.array(file).nullish(), inline_images: z.array(file).nullish() },
     template_id: templateName,
-    email_rfc822: refused('send such a message over SMTP'),
+    email_rfc822: text,
     amp_html: refused('leave it out'),
     ab_test_id: refused('name a template'),
     use_draft_template: refused('publish the template'),
   }),
   ...{ substitution_data: anyMap, metadata: anyMap, campaign_id: text },
-  options: z.looseObject({ open_tracking: flag, click_tracking: flag, sandbox: flag, start_time: text }).nullish(),
+  options: z
+    .looseObject({
+      ...{ open_tracking: flag, click_tracking: flag, sandbox: flag, start_time: text, perform_substitutions: flag },
+      inline_css: refused('inline the styles in the HTML'),
+    })
+    .nullish(),
 })
 
 type Body = z.output<typeof body>
@@ -100,6 +106,55 @@ function merge(
 
 const hasVariables = ({ substitution_data: own }: Recipient): boolean => Object.keys(own ?? {}).length > 0
 
+const names = {
+  ...{ from: 'content.from', subject: 'content.subject', text: 'content.text', html: 'content.html', reply_to: 'content.reply_to' },
+  ...{ headers: 'content.headers', attachments: 'content.attachments', send_at: 'options.start_time', mime: 'content.email_rfc822' },
+  ...{ template_slug: 'content.template_id', cc: 'recipients', bcc: 'recipients', template_vars: 'substitution_data' },
+}
+
+const namesOf = (first: number): DialectMessage['names'] => ({ ...names, to: `recipients[${String(first)}].address` })
+
+/** What the request says of a message besides its content. */
+function sharedOf({ campaign_id: campaign, metadata, options }: Body, own: Recipient | undefined, first: number) {
+  const at = `recipients[${String(first)}]`
+  const tags = [...(campaign ? [['campaign_id', campaign] as const] : []), ...tagsAt(`${at}.tags`, own?.tags)]
+  return {
+    labels: labelled(tags, [...metadataAt('metadata', metadata), ...metadataAt(`${at}.metadata`, own?.metadata)]),
+    ...(options?.sandbox && { isTest: true }),
+  }
+}
+
+const timingOf = ({ options }: Body): Fields => ({
+  send_at: timeOfText(options?.start_time),
+  ...(options?.click_tracking && { click_tracking_enabled: true }),
+  ...(options?.open_tracking && { open_tracking_enabled: true }),
+})
+
+const inMime = ['from', 'subject', 'reply_to', 'headers', 'text', 'html', 'attachments', 'inline_images', 'template_id'] as const
+
+/** A whole message for one recipient: its header says what it says, whoever gets it. */
+function wholeMessageOf(given: Body, own: Recipient, i: number): DialectMessage {
+  const { content, options } = given
+  return {
+    isWhole: true,
+    names: namesOf(i),
+    fields() {
+      const beside = inMime.filter((name) => Object.keys(content[name] ?? {}).length > 0)
+      const variables = Object.keys({ ...given.substitution_data, ...own.substitution_data }).length > 0
+      const problems = beside.map((name) => ({ path: `content.${name}`, message: 'stands in email_rfc822 itself; leave it out' }))
+      if (variables && options?.perform_substitutions !== false)
+        problems.push({ path: 'substitution_data', message: 'has no effect in email_rfc822; put the values into it' })
+      if (problems.length > 0) throw invalid(problems)
+      return { mime: Buffer.from(content.email_rfc822 ?? ''), to: [own.address.email], ...timingOf(given) }
+    },
+    ...sharedOf(given, own, i),
+  }
+}
+
+/** Header fields but the one that names copies. */
+const withoutCc = (fields: Readonly<Record<string, string>> | null | undefined) =>
+  Object.entries(fields ?? {}).filter(([name]) => name.toLowerCase() !== 'cc')
+
 function messageOf(given: Body, { to, copies }: Group): DialectMessage {
   const { content, recipients, options } = given
   const [first = 0] = to
@@ -112,17 +167,13 @@ function messageOf(given: Body, { to, copies }: Group): DialectMessage {
   const isNamed = (i: number): boolean => named.has(folded(at(i).email))
   const own = recipients[first]
   const variables = { ...given.substitution_data, ...own?.substitution_data }
+  const isLiteral = options?.perform_substitutions === false
+  const valueOf = (name: string) => valueAt(variables, name)
+  const bodies: Bodies = { subject: content.subject, text: content.text, html: content.html }
+  const line = <T extends string | null | undefined>(path: string, value: T) =>
+    isLiteral ? value : filledLine(path, value, mustache, valueOf)
   return {
-    names: {
-      ...{ from: 'content.from', subject: 'content.subject', text: 'content.text', html: 'content.html', reply_to: 'content.reply_to' },
-      ...{
-        headers: 'content.headers',
-        attachments: 'content.attachments',
-        send_at: 'options.start_time',
-        template_slug: 'content.template_id',
-      },
-      ...{ to: `recipients[${String(first)}].address`, cc: 'recipients', bcc: 'recipients', template_vars: 'substitution_data' },
-    },
+    names: namesOf(first),
     fields() {
       const shared = to.find((i) => i !== first && recipients[i] && hasVariables(recipients[i]))
       if (shared !== undefined)
@@ -132,13 +183,15 @@ function messageOf(given: Body, { to, copies }: Group): DialectMessage {
             message: 'belongs to a message that others are shown in; send it separately',
           },
         ])
-      const from = typeof content.from === 'string' ? content.from : content.from && mailboxOf(content.from)
+      const sender = typeof content.from === 'string' ? { email: content.from, name: undefined } : content.from
+      const replyTo = line('reply_to', content.reply_to)
       return {
-        ...{ from, to: to.map((i) => mailboxOf(at(i))), reply_to: content.reply_to ? mailboxList(content.reply_to) : undefined },
+        from: sender && (sender.name ? mailboxOf({ email: sender.email, name: line('from', sender.name) }) : line('from', sender.email)),
+        ...{ to: to.map((i) => mailboxOf(at(i))), reply_to: replyTo ? mailboxList(replyTo) : undefined },
         cc: copies.filter(isNamed).map((i) => mailboxOf(at(i))),
         bcc: copies.filter((i) => !isNamed(i)).map((i) => mailboxOf(at(i))),
-        ...filledIn(content, mustache, (name) => valueAt(variables, name)),
-        headers: Object.fromEntries(Object.entries(content.headers ?? {}).filter(([name]) => name.toLowerCase() !== 'cc')),
+        ...(isLiteral ? bodies : filledIn(bodies, mustache, valueOf)),
+        headers: Object.fromEntries(withoutCc(content.headers).map(([name, value]) => [name, line(`headers.${name}`, value)])),
         attachments: [
           ...(content.attachments ?? []).map(({ name, type, data }) => ({ filename: name, content_type: type, content: data })),
           ...(content.inline_images ?? []).map(({ name, type, data }) => ({
@@ -146,19 +199,10 @@ function messageOf(given: Body, { to, copies }: Group): DialectMessage {
           })),
         ],
         ...templateFields(content.template_id, variables),
-        send_at: timeOfText(options?.start_time),
-        ...(options?.click_tracking && { click_tracking_enabled: true }),
-        ...(options?.open_tracking && { open_tracking_enabled: true }),
+        ...timingOf(given),
       }
     },
-    labels: labelled(
-      [
-        ...(given.campaign_id ? [['campaign_id', given.campaign_id] as const] : []),
-        ...tagsAt(`recipients[${String(first)}].tags`, own?.tags),
-      ],
-      [...metadataAt('metadata', given.metadata), ...metadataAt(`recipients[${String(first)}].metadata`, own?.metadata)],
-    ),
-    ...(options?.sandbox && { isTest: true }),
+    ...sharedOf(given, own, first),
   }
 }
 
@@ -170,28 +214,47 @@ const codes: Words<string> = {
   else: '1400',
 }
 
+/** As each recipient has a result: what was wrong with some keeps the others from nothing. Throws when none was accepted. */
+function resultsOf(sent: Sent, { recipients, content }: Body) {
+  const groups = typeof content.email_rfc822 === 'string' ? undefined : groupsOf(recipients)
+  const sizes = sent.map((_, i) => (groups?.[i]?.to.length ?? 1) + (groups?.[i]?.copies.length ?? 0))
+  const [refusal] = sent.filter((one) => one instanceof Refusal)
+  const first = sent.find((one): one is Acceptance => !(one instanceof Refusal))
+  if (!first && refusal) throw refusal
+  const rejected = sent.reduce((sum, one, i) => sum + (one instanceof Refusal ? (sizes[i] ?? 0) : 0), 0)
+  return {
+    ...(rejected > 0 && { rcpt_to_errors: sent.flatMap((one) => (one instanceof Refusal ? errorsOf(one) : [])).slice(0, maxErrors) }),
+    ...{ total_rejected_recipients: rejected, total_accepted_recipients: recipients.length - rejected, id: first?.traceId },
+  }
+}
+
+/** Of a request, in its answer. */
+const maxErrors = 20
+
+function errorsOf(refusal: Refusal) {
+  const fields = refusal.details?.['fields'] as readonly { path: string; message: string }[] | undefined
+  const code = wordFor(codes, refusal)
+  return (fields ?? [{ path: '', message: refusal.message }]).map(({ path, message }) => ({
+    ...{ message: path === '' ? message : `${path}: ${message}`, code, description: refusal.message },
+  }))
+}
+
 export const sparkpost: Dialect = {
   name: 'SparkPost',
   sends: ['/api/v1/transmissions', '/api/v1/transmissions/'].map((path, i) =>
     dialectSend({
       ...{ operationId: i === 0 ? 'sendBySparkPost' : 'sendBySparkPostWithSlash', path, body },
-      translate: (given) => ({ messages: groupsOf(given.recipients).map((group) => messageOf(given, group)), isStrict: true }),
-      answer(sent, { recipients }) {
-        const [first] = accepted(sent)
-        return answer({ results: { id: first?.traceId, total_accepted_recipients: recipients.length, total_rejected_recipients: 0 } }, {})
-      },
+      translate: (given) => ({
+        messages:
+          typeof given.content.email_rfc822 === 'string'
+            ? given.recipients.map((own, i) => wholeMessageOf(given, own, i))
+            : groupsOf(given.recipients).map((group) => messageOf(given, group)),
+      }),
+      answer: (sent, given) => answer({ results: resultsOf(sent, given) }, {}),
     }),
   ),
   refused(refusal) {
     const status = refusal.code === 'validation_failed' ? 422 : refusals[refusal.code].http
-    const fields = refusal.details?.['fields'] as readonly { path: string; message: string }[] | undefined
-    const code = wordFor(codes, refusal)
-    const list = fields ?? [{ path: '', message: refusal.message }]
-    const errors = list.map(({ path, message }) => ({
-      message: path === '' ? message : `${path}: ${message}`,
-      code,
-      description: refusal.message,
-    }))
-    return errorAnswer({ errors }, refusal, status)
+    return errorAnswer({ errors: errorsOf(refusal) }, refusal, status)
   },
 }

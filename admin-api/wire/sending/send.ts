@@ -25,12 +25,12 @@ const listName = nameLine(100).refine((name) => !name.includes('@'), 'is a name 
 
 export const idempotencyKey = filledLine(256)
 
-const tags = z
+export const tags = z
   .array(nameLine(labelLimits.tag).transform((tag) => tag.toWellFormed()))
   .max(labelLimits.tags)
   .meta({ description: 'Kept in the trace and in webhook events, and found by `?tag=`; recipients do not see them. Case-insensitive.' })
 
-const metadata = z
+export const metadata = z
   .preprocess(
     fewFields(labelLimits.fields),
     z.record(

@@ -1,5 +1,6 @@
 import test from 'ava'
-import { DataScanner, maxLineOctets } from '../../../protocols/reception/data-scanner.ts'
+import { maxLineOctets } from '#core/submission/whole/whole-limits.ts'
+import { DataScanner } from '../../../protocols/reception/data-scanner.ts'
 
 interface Read {
   readonly content: string

@@ -1,6 +1,7 @@
 import test, { type ExecutionContext } from 'ava'
 import { Refusal } from '#core/refusals.ts'
-import { maxHeadOctets, MessageIntake } from '../../../protocols/reception/message-intake.ts'
+import { maxHeadOctets } from '#core/submission/whole/whole-limits.ts'
+import { MessageIntake } from '../../../protocols/reception/message-intake.ts'
 import { DraftDouble } from '../submission/door-double.ts'
 
 const intakeOf = (t: ExecutionContext, draft: DraftDouble, max = 10_000_000): MessageIntake =>

@@ -4,6 +4,7 @@
  * delimiter cannot be followed count as files, as no mail program writes such; what lies beyond the octets that are looked at
  * does not, so that a message can be built to hide a file.
  */
+import { limitsOf } from '../../plan/limits.ts'
 
 /** Known boundaries; more nesting than that is not looked into. */
 const maxBoundaries = 20
@@ -98,3 +99,7 @@ export class FileScan {
     else if (!this.#boundaries.has(text)) this.#looksLikeFile = true
   }
 }
+
+/** For mail of an organization whose plan may have no files; of one that is not known yet, too. */
+export const fileScanFor = (organization: Parameters<typeof limitsOf>[0] | undefined): FileScan | undefined =>
+  organization && limitsOf(organization).attachments ? undefined : new FileScan()

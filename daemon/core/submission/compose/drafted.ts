@@ -1,9 +1,9 @@
-/** A composed message into the draft of its content. */
+/** A message into the draft of its content. */
 import type { Draft } from '#store/content.ts'
 import type { Composed } from './compose.ts'
 
 /** Writes a message piece by piece; of a file, each is made when the one before has been taken. */
-export async function drafted(draft: Draft, { pieces }: Composed): Promise<Draft> {
+export async function drafted(draft: Draft, { pieces }: Pick<Composed, 'pieces'>): Promise<Draft> {
   try {
     for (const piece of pieces) {
       if (Buffer.isBuffer(piece)) await draft.write(piece)

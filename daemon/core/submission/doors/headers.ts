@@ -73,7 +73,7 @@ function headerBlock(head: Uint8Array): { readonly block: string; readonly ended
 }
 
 /** Each field unfolded (RFC 5322 §2.2.3), its name in lower case. */
-function forEachField(block: string, look: (name: string, value: string) => void): void {
+export function forEachField(block: string, look: (name: string, value: string) => void): void {
   let current = ''
   const end = (): void => {
     const colon = current.indexOf(':')

@@ -4,7 +4,7 @@ import { invalid, Refusal, type FieldProblem } from '../../refusals.ts'
 import type { Accept } from '../accept/accept.ts'
 import type { RefusedSend, RefusedSends } from '../accept/refused-sends.ts'
 import type { Acceptance } from '../submission.ts'
-import type { Prepared, SendMessages, SendOrder } from './send-messages.ts'
+import type { Prepared, SendMessages, SendOrder, WholeOrder } from './send-messages.ts'
 
 export const maxBatch = 100
 
@@ -19,7 +19,7 @@ export interface SendBatchOptions {
 /** One message as the caller gave it. Reading it may take a millisecond. */
 export interface BatchMessage {
   /** Throws `validation_failed` where it is wrong. */
-  readonly order: () => SendOrder
+  readonly order: () => SendOrder | WholeOrder
   /** What of it can be read where it is wrong. */
   readonly refused: () => RefusedSend
 }
@@ -123,7 +123,7 @@ export class SendBatches {
 }
 
 /** Other than a caller can write, so that no key of a single message is the same. */
-function orderOf({ idempotencyKey }: Batch, message: BatchMessage, index: number): SendOrder {
+function orderOf({ idempotencyKey }: Batch, message: BatchMessage, index: number): SendOrder | WholeOrder {
   const order = message.order()
   if (idempotencyKey === undefined || order.idempotencyKey !== undefined) return order
   return { ...order, idempotencyKey: `${idempotencyKey}\0${String(index)}` }

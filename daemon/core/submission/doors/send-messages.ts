@@ -1,4 +1,4 @@
-/** Sends a message that came as fields (REST): finds project and From, composes once, and hands over to `accept`. */
+/** Sends a message that came in a request (REST), as fields or whole: finds project and From, composes once, and hands over to `accept`. */
 import { createHash } from 'node:crypto'
 import { Draft } from '#store/content.ts'
 import { newTraceId } from '#store/ids.ts'
@@ -16,11 +16,15 @@ import type { RenderedOrder, TemplateOrder, Templates } from '../../templates/te
 import type { TrackingWish } from '../../tracking/message-tracking.ts'
 import { runInSteps } from '../../event-loop.ts'
 import type { Accept } from '../accept/accept.ts'
+import { fileScanFor } from '../accept/file-scan.ts'
 import { attachmentsOf, checkingFiles, type UncheckedAttachment } from '../compose/attachments.ts'
+import { Base64File, type Base64Fault } from '../compose/base64.ts'
 import { composing, type SendRequest } from '../compose/compose.ts'
 import { drafted } from '../compose/drafted.ts'
 import { labelsOf } from '../labels.ts'
 import { questionOf, type Acceptance, type Submission } from '../submission.ts'
+import { wholeFacts } from '../whole/whole-facts.ts'
+import { readingWhole } from '../whole/whole-message.ts'
 import type { Trace } from '../../trace/trace.ts'
 
 export interface SendOptions extends Core {
@@ -28,6 +32,8 @@ export interface SendOptions extends Core {
   readonly templates: Templates
   readonly unsubscribes: Unsubscribes
   readonly health: DestinationHealth
+  /** Our name in Received. */
+  readonly hostname: string
 }
 
 /** A send as the caller asks for it: without a From, that of a destination is taken. */
@@ -59,6 +65,29 @@ export interface SendOrder extends Omit<SendRequest, 'from' | 'attachments'> {
   readonly isProof?: boolean | undefined
 }
 
+/** A send of a message that the caller gives whole, its header too. */
+export type WholeOrder = Pick<
+  SendOrder,
+  | 'projectId'
+  | 'destinationId'
+  | 'environment'
+  | 'idempotencyKey'
+  | 'sendAt'
+  | 'tags'
+  | 'metadata'
+  | 'dialect'
+  | 'tracking'
+  | 'verpEnabled'
+  | 'isTest'
+  | 'isProof'
+> & {
+  /** The reverse-path; by default the address in the header From. */
+  readonly from: Mailbox | undefined
+  /** Whom it goes to, whatever its header says; by default the addresses in To, Cc and Bcc. */
+  readonly recipients: readonly Mailbox[] | undefined
+  readonly mime: Buffer | { readonly base64: string }
+}
+
 /** Who sends it, if it is a page or a form. */
 type Sender = Partial<Pick<Submission, 'door' | 'windows' | 'once' | 'stage'>>
 
@@ -66,11 +95,20 @@ type Sender = Partial<Pick<Submission, 'door' | 'windows' | 'once' | 'stage'>>
 export type Prepared = Submission & { readonly draft: Draft }
 
 /** `requestDigest`, where there is an idempotency key that it belongs to. */
-export const orderDigest = (order: SendOrder): string | undefined => (order.idempotencyKey === undefined ? undefined : requestDigest(order))
+export const orderDigest = (order: SendOrder | WholeOrder): string | undefined =>
+  order.idempotencyKey === undefined ? undefined : requestDigest(order)
 
 /** The SHA-256 of everything that the caller asked for but the idempotency key, in hexadecimal. */
-export function requestDigest({ idempotencyKey: _, attachments, text, html, ...rest }: SendOrder): string {
+export function requestDigest(order: SendOrder | WholeOrder): string {
   const digest = createHash('sha256')
+  if ('mime' in order) {
+    const { idempotencyKey: _key, mime, ...asked } = order
+    return digest
+      .update(JSON.stringify(asked))
+      .update('base64' in mime ? mime.base64 : mime)
+      .digest('hex')
+  }
+  const { idempotencyKey: _, attachments, text, html, ...rest } = order
   const digits = attachments.map(({ content }) => ('unchecked' in content ? content.unchecked : content.digits))
   const files = attachments.map(({ content: _content, ...facts }, i) => ({ ...facts, length: digits[i]?.length }))
   // lengths come first, so that nothing can move from one part into the next
@@ -106,14 +144,14 @@ export class SendMessages {
   }
 
   /** Resolves when the message is on disk. Throws a refusal, after which nothing of it is kept. `by`: a page or a form that sends it. */
-  async send(principal: Principal, order: SendOrder, by?: Sender): Promise<Acceptance> {
+  async send(principal: Principal, order: SendOrder | WholeOrder, by?: Sender): Promise<Acceptance> {
     const prepared = await this.prepare(principal, order, by)
     return 'repeated' in prepared ? prepared : this.#options.accept.accept(prepared)
   }
 
   /** All that comes before the acceptance; what an earlier send came to, where that is known. Its draft is to be accepted or discarded. */
-  async prepare(principal: Principal, order: SendOrder, by?: Sender): Promise<Acceptance | Prepared> {
-    const { database, policies, accept, templates, unsubscribes, clock, health } = this.#options
+  async prepare(principal: Principal, order: SendOrder | WholeOrder, by?: Sender): Promise<Acceptance | Prepared> {
+    const { policies, accept, health } = this.#options
     const policy = await policies.of(principal.organizationId)
     const projectId = owningProject(principal, policy.projects, order.projectId)
     requireTellable(principal, policy, projectId, order, health)
@@ -121,36 +159,14 @@ export class SendMessages {
       idempotencyKey: ownIdempotencyKey(principal, order.idempotencyKey),
       orderDigest: principal.agent ? requestDigest(order) : orderDigest(order),
     }
-    const earlier = order.template && (await accept.earlier({ principal, projectId, ...keyed }))
+    const earlier = 'template' in order && order.template && (await accept.earlier({ principal, projectId, ...keyed }))
     if (earlier) return earlier // also when the template has changed or gone since
-    const rendered = order.template && (await templates.render(principal, projectId, order.template))
     const traceId = newTraceId()
-    const from = order.from ?? defaultFrom(policy, projectId, order, health)
-    const list = listFor(order.listUnsubscribe, from, projectId)
-    const request: SendRequest = {
-      ...order,
-      ...contentOf(order, rendered),
-      headers: list ? [...unsubscribable(order).headers, ...unsubscribes.fieldsFor(traceId)] : order.headers,
-      attachments: attachmentsOf(await runInSteps(checkingFiles(order.attachments))),
-      from,
-    }
-    const composed = await runInSteps(composing(request, traceId, clock.now()))
-    accept.assertFits(composed.size, request.attachments)
-    const draft = await drafted(new Draft(database, principal.organizationId, traceId), composed)
+    const place = { principal, policy, projectId, traceId }
+    const message = 'mime' in order ? await this.#given(order, place) : await this.#composed(order, place)
     return {
       ...{ door: principal.agent ? 'mcp' : 'rest', ...by },
-      principal,
-      projectId,
-      traceId,
-      mailFrom: request.from.address,
-      attachments: request.attachments.length,
-      rcptTo: [...request.to, ...request.cc, ...request.bcc].map(({ address }) => address),
-      facts: composed.facts,
-      template: rendered?.from,
-      labels: labelsOf(order),
-      unsubscribeLink: list && unsubscribes.reach,
-      list,
-      draft,
+      ...{ principal, projectId, traceId, ...message, labels: labelsOf(order) },
       destinationId: order.destinationId,
       environment: order.environment,
       ...keyed,
@@ -162,7 +178,68 @@ export class SendMessages {
       verp: order.verpEnabled ? { bounceDomain: null } : undefined,
     }
   }
+
+  async #composed(order: SendOrder, { principal, policy, projectId, traceId }: Place): Promise<Message> {
+    const { database, accept, templates, unsubscribes, clock, health } = this.#options
+    const rendered = order.template && (await templates.render(principal, projectId, order.template))
+    const from = order.from ?? defaultFrom(policy, projectId, order, health)
+    const list = listFor(order.listUnsubscribe, from, projectId)
+    const request: SendRequest = {
+      ...order,
+      ...contentOf(order, rendered),
+      headers: list ? [...unsubscribable(order).headers, ...unsubscribes.fieldsFor(traceId)] : order.headers,
+      attachments: attachmentsOf(await runInSteps(checkingFiles(order.attachments))),
+      from,
+    }
+    const composed = await runInSteps(composing(request, traceId, clock.now()))
+    accept.assertFits(composed.size, request.attachments)
+    return {
+      mailFrom: request.from.address,
+      attachments: request.attachments.length,
+      rcptTo: [...request.to, ...request.cc, ...request.bcc].map(({ address }) => address),
+      facts: composed.facts,
+      template: rendered?.from,
+      unsubscribeLink: list && unsubscribes.reach,
+      list,
+      draft: await drafted(new Draft(database, principal.organizationId, traceId), composed),
+    }
+  }
+
+  /** As SMTP would bring it. */
+  async #given({ mime, from, recipients }: WholeOrder, { principal, policy, traceId }: Place): Promise<Message> {
+    const { database, accept, clock, hostname } = this.#options
+    const octets = 'base64' in mime ? decodedMime(await runInSteps(Base64File.parsing(mime.base64))) : mime
+    accept.assertFits(octets.length, [])
+    const whole = await runInSteps(readingWhole(octets, recipients !== undefined))
+    accept.assertFits(whole.size, [])
+    const scan = fileScanFor(policy.organization)
+    for (const piece of whole.pieces) scan?.read(piece)
+    const { parsed, eightBit } = whole
+    return {
+      mailFrom: (from ?? whole.from).address,
+      attachments: scan?.hasFile ? 1 : 0,
+      rcptTo: (recipients ?? whole.recipients).map(({ address }) => address),
+      facts: wholeFacts(parsed, { traceId, nowMs: clock.now(), hostname, protocol: 'HTTP', eightBit }),
+      draft: await drafted(new Draft(database, principal.organizationId, traceId), whole),
+    }
+  }
 }
+
+function decodedMime(file: Base64File | Base64Fault): Buffer {
+  if ('fault' in file) throw invalid([{ path: 'mime', message: file.fault }])
+  return file.decoded()
+}
+
+/** Where a send belongs. */
+interface Place {
+  readonly principal: Principal
+  readonly policy: Policy
+  readonly projectId: string
+  readonly traceId: string
+}
+
+/** What a send says of the message itself. */
+type Message = Pick<Prepared, 'mailFrom' | 'attachments' | 'rcptTo' | 'facts' | 'template' | 'unsubscribeLink' | 'list' | 'draft'>
 
 /** The list that the recipient can leave; undefined when none was asked for. */
 function listFor(asked: SendOrder['listUnsubscribe'], from: Mailbox, projectId: string): MailingList | undefined {

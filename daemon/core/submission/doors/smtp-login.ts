@@ -6,7 +6,6 @@ import type { Principal } from '../../access/principal/principal.ts'
 import { RateWindow } from '../../visitors/rate-window.ts'
 import type { KeyUses } from '../../access/keys/key-uses.ts'
 import { smtpCredentials, type SmtpCredential } from '../../access/smtp-credential.ts'
-import { limitsOf } from '../../plan/limits.ts'
 import type { Resolver } from '../../outbound/resolver.ts'
 import { projectNames, smtpRefusedLetter } from '../../insights/count.ts'
 import type { LateCounts } from '../../insights/late-counts.ts'
@@ -14,14 +13,14 @@ import { Refusal } from '../../refusals.ts'
 import type { Policy } from '../../routing/policy/policy.ts'
 import type { TrackingWish } from '../../tracking/message-tracking.ts'
 import type { Accept } from '../accept/accept.ts'
-import { rfc5322Date } from '../compose/compose.ts'
 import { DoorDraft } from '../accept/draft.ts'
-import { FileScan } from '../accept/file-scan.ts'
+import { fileScanFor } from '../accept/file-scan.ts'
 import { parseHeaders, type ParsedHeaders } from './headers.ts'
 import { isPostmasterOf, ownsItsName, type Satellite } from './satellite.ts'
 import { assertAllowedDomain, currentCredential, isAllowedDomain, isExpired, noticesPerHour } from './sender-rules.ts'
 import type { SmtpDoor, SmtpLogin, SmtpMessage } from './smtp-door.ts'
 import type { Acceptance, ContentFacts } from '../submission.ts'
+import { wholeFacts } from '../whole/whole-facts.ts'
 
 export interface SmtpDoorOptions extends Core {
   readonly accept: Accept
@@ -145,8 +144,7 @@ class LiveLogin implements SmtpLogin {
 
   openDraft(): DoorDraft {
     const policy = this.#options.policies.cached(this.#organizationId)
-    const scan = policy && limitsOf(policy.organization).attachments ? undefined : new FileScan()
-    return new DoorDraft((traceId) => new Draft(this.#options.database, this.#organizationId, traceId), scan)
+    return new DoorDraft((traceId) => new Draft(this.#options.database, this.#organizationId, traceId), fileScanFor(policy?.organization))
   }
 
   async submit(message: SmtpMessage): Promise<Acceptance> {
@@ -237,13 +235,7 @@ class LiveLogin implements SmtpLogin {
 
   #facts({ helo, protocol, eightBit }: SmtpMessage, parsed: ParsedHeaders, traceId: string): ContentFacts {
     const { hostname, clock } = this.#options
-    const date = rfc5322Date(clock.now())
-    const received = `Received: from ${helo.replaceAll(/[^\w.:[\]-]/g, '?').slice(0, 255) || 'unknown'}\r\n\tby ${hostname} (Postern) with ${protocol} id ${traceId};\r\n\t${date}\r\n`
-    const messageId = parsed.messageId || `${traceId}@${hostname}`
-    const missing = (parsed.messageId ? '' : `Message-ID: <${messageId}>\r\n`) + (parsed.hasDate ? '' : `Date: ${date}\r\n`)
-    const { subject, from, addresses, utf8, hasAttachment } = parsed
-    const read = { subject, messageId, headerFrom: from, headerAddresses: addresses, hasAttachment }
-    return { prefix: received + missing, ...read, eightBit, utf8Headers: utf8 }
+    return wholeFacts(parsed, { traceId, nowMs: clock.now(), hostname, from: helo, protocol, eightBit })
   }
 
   #scope(): Principal {

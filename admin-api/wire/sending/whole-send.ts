@@ -1,0 +1,31 @@
+/** A message that a request brings whole, in MIME, as clients of other services send such. */
+import * as z from 'zod'
+import type { WholeOrder } from '#core/submission/doors/send-messages.ts'
+import { mailbox, mailboxes } from '../fields/mailbox.ts'
+import type { Decoded } from '../fields/codec.ts'
+import { sendTime } from './scheduled-send.ts'
+import { metadata, tags } from './send.ts'
+
+const maxAddresses = 1000
+const isMime = (given: unknown): boolean => Buffer.isBuffer(given) || (typeof given === 'object' && given !== null && 'base64' in given)
+
+/** `to` is the envelope; without it, the recipients stand in the header. */
+export const wholeInput = z.strictObject({
+  mime: z.custom<WholeOrder['mime']>(isMime),
+  from: mailbox.optional(),
+  to: mailboxes(maxAddresses)
+    .refine((list) => list.length > 0, 'must not be empty')
+    .optional(),
+  ...{ send_at: sendTime.optional(), tags: tags.optional(), metadata: metadata.optional() },
+  ...{ click_tracking_enabled: z.boolean().optional(), open_tracking_enabled: z.boolean().optional() },
+})
+
+export const toWholeOrder = (given: Decoded<typeof wholeInput>): WholeOrder => ({
+  mime: given.mime,
+  from: given.from,
+  recipients: given.to,
+  ...{ projectId: undefined, destinationId: undefined, idempotencyKey: undefined },
+  sendAt: given.sendAt,
+  tracking: { clicks: given.clickTrackingEnabled ?? false, opens: given.openTrackingEnabled ?? false },
+  ...{ tags: given.tags, metadata: given.metadata },
+})
