@@ -149,7 +149,7 @@ test('SparkPost: what is wrong with some recipients keeps the others from nothin
     content: { from, subject: 'As {{it}} is', text: '{{x}}' },
     options: { perform_substitutions: false },
   }
-  await transmissions.send(literal)
+  await transmissions.send(literal as never)
   t.like(await got('As {{it}} is'), { text: '{{x}}' })
   const none = transmissions.send({ recipients: [{ address: 'x' }, { address: 'y' }], content: { from, subject: 's', text: 't' } })
   t.like(await t.throwsAsync(none), { statusCode: 422 })

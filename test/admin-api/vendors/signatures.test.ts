@@ -76,7 +76,7 @@ test('their client puts a wrong clock right by our answer, and a key can be the 
 })
 
 test('keys of web pages and keys that only read send at no address of another service, wherever a client puts them', async (t) => {
-  const { rest, addresses } = await startDaemon(t)
+  const { rest } = await startDaemon(t)
   const page = { allowed_origins: ['https://example.ch'], allowed_to: ['ada@example.net'], locked_from: 'form@example.ch' }
   const { raw_token: token } = await rest.must('POST', '/v1/publishable-keys', page)
   const { key: reading } = await rest.must('POST', '/v1/api-keys', { name: 'reads', scopes: ['api:read'] })
