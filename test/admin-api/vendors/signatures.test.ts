@@ -11,8 +11,15 @@ const mail = {
   Content: { Simple: { Subject: { Data: 'Hi' }, Body: { Text: { Data: 'Hi' } } } },
 }
 
+interface Signing {
+  readonly secret?: string
+  readonly at?: Date
+  readonly sha256?: string
+  readonly more?: Readonly<Record<string, string>>
+}
+
 /** Header fields of a request that is signed as most SDKs do, but those of JavaScript: without a field for the digest of the body. */
-function signed(host: string, body: string, { secret = adminKey, at = new Date(), sha256 = '', more = {} as Record<string, string> } = {}) {
+function signed(host: string, body: string, { secret = adminKey, at = new Date(), sha256 = '', more = {} }: Signing = {}) {
   const date = at.toISOString().replaceAll(/[-:]|\.\d+/g, '')
   const fields: Record<string, string> = { host, 'x-amz-date': date, ...(sha256 && { 'x-amz-content-sha256': sha256 }), ...more }
   const names = Object.keys(fields).toSorted()
