@@ -8,7 +8,7 @@ import { makeDestination, makeRoute } from '../../support/daemon/provision.ts'
 import { adminKey, startDaemon } from '../../support/daemon/start-daemon.ts'
 import { Sink } from '../../support/smtp/sink.ts'
 
-/** With what REST would compose otherwise: a field of its own, folds, 8-bit octets, a dot on a line of its own, and no end of the last line. */
+/** Written as REST would not: a field of its own, folds, 8-bit octets, lines that begin with a dot, and no end of the last line. */
 const mime = Buffer.concat([
   Buffer.from(
     'X-Order: 4711\r\nFROM:  "Shop, Müller" <shop@example.ch>\r\nTo: undisclosed-recipients:;\r\nSubject: =?utf-8?Q?Gr=C3=BCezi?=\r\n',
