@@ -57,6 +57,7 @@ import { traceMessageOperations } from './sending/trace-messages.ts'
 import { trackingOperations } from './sending/tracking.ts'
 import { unsubscribeActions } from './feedback/unsubscribe.ts'
 import { webhookActions } from './feedback/webhooks.ts'
+import { snsOperations } from './feedback/sns.ts'
 
 export { flagCheck, type RestCore } from './rest-core.ts'
 
@@ -77,6 +78,7 @@ export const restTable = (core: RestCore): readonly (Action | Operation)[] => [
   ...suppressionActions(core),
   ...suppressionTools(core),
   ...unsubscribeActions(core),
+  ...snsOperations(core),
   ...trackingOperations(core),
   ...inspectOperations(core),
   ...ingestSourceActions(core),

@@ -1,4 +1,5 @@
 /** Event webhooks, composed: endpoints, what is on its way to them, tests, and who sends. */
+import { publicUrl } from '#config/settings/load.ts'
 import { formTarget } from '#core/forms/notifications/form-webhook.ts'
 import { routeTarget } from '#core/inbound-routes/route.ts'
 import { addressGuard } from '#core/outbound/address-guard.ts'
@@ -8,7 +9,9 @@ import { Dispatcher } from '#core/webhooks/sending/dispatcher.ts'
 import { Sender } from '#core/webhooks/sending/sender.ts'
 import { TestDeliveries } from '#core/webhooks/endpoints/test-delivery.ts'
 import { Webhooks } from '#core/webhooks/endpoints/webhooks.ts'
+import { decodeEncodedWords } from '#ingest/mime/encoded-words.ts'
 import { guardedPost } from '../../protocols/outbound/clients.ts'
+import { makeSelfSignedRsa } from '../process/self-signed.ts'
 import type { WebhookCore } from './composed.ts'
 import { broke, type Composition } from './parts.ts'
 
@@ -21,9 +24,11 @@ export function webhookCore(composition: Composition): WebhookCore {
   const { clock } = core
   const guard = addressGuard(config.outbound.allow.webhooks)
   const resolver = get('resolver')
-  const sender = new Sender({ ...core, post: guardedPost({ resolver, clock, guard, trusted: replace.trusted ?? [] }) })
-  const webhooks = new Webhooks({ ...core, resolver, guard })
-  const parts = { ...core, onError: broke(composition, 'a webhook delivery') }
+  const baseUrl = publicUrl(config, config.http.listen)
+  const post = guardedPost({ resolver, clock, guard, trusted: replace.trusted ?? [] })
+  const sender = new Sender({ ...core, baseUrl, post })
+  const webhooks = new Webhooks({ ...core, resolver, guard, makeCertificate: makeSelfSignedRsa })
+  const parts = { ...core, readSubject: decodeEncodedWords, onError: broke(composition, 'a webhook delivery') }
   const onAttempted = (result: string): void => metrics.webhookAttempted(result)
   const dispatcher = new Dispatcher({ ...parts, attempts: new DeliveryAttempts({ ...parts, sender, targets, onAttempted }) })
   metrics.watch('webhooks_active', 'Webhook deliveries under way.', () => dispatcher.active)

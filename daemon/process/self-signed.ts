@@ -1,5 +1,6 @@
-/** Makes self-signed certificates for TLS servers: X.509 version 3 with a P-256 key, in the DER of RFC 5280 §4.1. */
-import { generateKeyPairSync, randomBytes, sign } from 'node:crypto'
+/** Makes self-signed certificates: X.509 version 3 with a P-256 key for TLS servers, or an RSA key, in the DER of RFC 5280 §4.1. */
+import { generateKeyPair, generateKeyPairSync, randomBytes, sign, type KeyPairKeyObjectResult } from 'node:crypto'
+import { promisify } from 'node:util'
 
 /** What the certificate says. Times are milliseconds since the epoch. */
 export interface SelfSignedSubject {
@@ -12,6 +13,7 @@ export interface SelfSignedSubject {
 
 const tags = {
   integer: 0x02,
+  null: 0x05,
   bits: 0x03,
   octets: 0x04,
   oid: 0x06,
@@ -31,6 +33,7 @@ const generalizedTimeFrom = 2050
 const oids = {
   commonName: [0x55, 0x04, 0x03],
   ecdsaWithSha256: [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02],
+  sha256WithRsa: [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x0b],
   keyUsage: [0x55, 0x1d, 0x0f],
   subjectAltName: [0x55, 0x1d, 0x11],
   basicConstraints: [0x55, 0x1d, 0x13],
@@ -40,8 +43,26 @@ const oids = {
 
 /** A certificate and its key, both in PEM. */
 export function makeSelfSigned(subject: SelfSignedSubject): { cert: string; key: string } {
-  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-  const algorithm = sequence(oid(oids.ecdsaWithSha256))
+  return certificateOf(subject, generateKeyPairSync('ec', { namedCurve: 'P-256' }), sequence(oid(oids.ecdsaWithSha256)))
+}
+
+const rsaBits = 2048
+const newKeyPair = promisify(generateKeyPair)
+
+/** The same with an RSA key, which takes its time to find. */
+export async function makeSelfSignedRsa(subject: SelfSignedSubject): Promise<{ cert: string; key: string }> {
+  return certificateOf(
+    subject,
+    await newKeyPair('rsa', { modulusLength: rsaBits }),
+    sequence(oid(oids.sha256WithRsa), element(tags.null, Buffer.alloc(0))),
+  )
+}
+
+function certificateOf(
+  subject: SelfSignedSubject,
+  { publicKey, privateKey }: KeyPairKeyObjectResult,
+  algorithm: Buffer,
+): { cert: string; key: string } {
   const name = distinguishedName(subject.names[0] ?? '')
   const unsigned = sequence(
     explicit(0, element(tags.integer, Buffer.of(version3))),

@@ -7,6 +7,7 @@ import type { Source } from './source.ts'
 export const homes: Readonly<Record<string, readonly string[]>> = {
   '@aws-sdk/client-sesv2': [],
   '@getbrevo/brevo': [],
+  '@sendgrid/eventwebhook': [],
   '@sendgrid/mail': [],
   mailersend: [],
   'mailgun.js': [],
@@ -54,6 +55,7 @@ export const homes: Readonly<Record<string, readonly string[]>> = {
   'reflect-metadata': ['daemon/composition/composition.ts'],
   'sanitize-html': ['ingest/**'],
   'smtp-server': ['protocols/reception/**', 'protocols/submission/**', 'protocols/mx/**'],
+  'sns-validator': [],
   srvx: ['admin-api/**'],
   standardwebhooks: [],
   stripe: [],

@@ -3,6 +3,7 @@ import * as z from 'zod'
 import type { DeliverySeen, DeliveryWithAttempts } from '#core/webhooks/sending/deliveries.ts'
 import { deliveryStatuses, deliveryTypes, type LoggedAttempt } from '#core/webhooks/delivery.ts'
 import { webhookEventTypes, type WebhookEndpoint } from '#core/webhooks/endpoint.ts'
+import { webhookFormats } from '#core/webhooks/formats/format-names.ts'
 import type { TestResult } from '#core/webhooks/endpoints/test-delivery.ts'
 import type { EndpointWithSecret } from '#core/webhooks/endpoints/webhooks.ts'
 import { encoder } from '../fields/codec.ts'
@@ -12,12 +13,24 @@ import { orNull, wireTime } from '../fields/time.ts'
 
 const eventType = z.enum(webhookEventTypes)
 
+const format = z.enum(webhookFormats)
+
 const endpointFields = {
   id: z.string(),
   project_id: z.string(),
   name: z.string(),
   target_url: z.string(),
   event_types: z.array(eventType).meta({ description: 'Empty means every event.' }),
+  format: format.meta({ description: 'How events are written and signed: natively, or as that service does.' }),
+  verification_key: z
+    .string()
+    .nullable()
+    .meta({
+      description:
+        'What receivers verify signatures with where the format signs with a key pair: `sendgrid`: the public key in base64 (DER), `ses`: the certificate in PEM. ' +
+        'Otherwise null; they use the secret.',
+    }),
+  header_names: z.array(z.string()).meta({ description: 'Names of the header fields that every request carries; values are never shown.' }),
   paused: z.boolean().meta({ description: 'While true, nothing is sent; events are stored as pending attempts.' }),
   paused_at: wireTime.nullable(),
   created_at: wireTime,
@@ -32,14 +45,38 @@ const webhookEndpointWithSecretShape = z
   })
   .meta({ id: 'MintedWebhookEndpoint' })
 
+const headers = z
+  .record(
+    z
+      .string()
+      .max(100)
+      .regex(/^[\w!#$%&'*+.^`|~-]+$/, 'must be the name of a header field'),
+    z
+      .string()
+      .max(2000)
+      .regex(/^[\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?$/, 'must be visible ASCII, without blanks at its ends'),
+  )
+  .refine((map) => Object.keys(map).length <= 10, 'must have at most 10 fields')
+
 const changes = {
   name: nameLine(100),
-  target_url: z.string().min(1).max(2048).meta({ description: 'An https URL. Redirects are not followed.' }),
+  target_url: z.string().min(1).max(2048).meta({
+    description:
+      'An https URL. Redirects are not followed. With a format other than `native` it may contain `user:password@`, which is kept as a header field.',
+  }),
   event_types: z.array(eventType).max(20).meta({ description: 'Empty or left out means every event.' }),
   paused: z.boolean().meta({
     description:
       'true: no attempt starts (one in progress finishes), and events are stored as pending attempts, for at most 30 days and no longer than the plan keeps ' +
       'traces. false: pending attempts start immediately. Tests are sent in either state.',
+  }),
+  format: format.meta({
+    description:
+      'How events are written and signed. The format of now holds for every further attempt. Events that it has no word for are not sent.',
+  }),
+  headers: headers.meta({
+    description:
+      'Header fields of every request, such as `Authorization`, in place of all from before. Values are encrypted and never shown.',
   }),
   project_id: id.meta({ description: 'The project whose events are sent. Defaults to the project of the key.' }),
 }
@@ -48,11 +85,18 @@ export const newWebhookEndpoint = z.strictObject({
   ...changes,
   event_types: changes.event_types.default([]),
   paused: changes.paused.default(false),
+  format: changes.format.default('native'),
+  headers: changes.headers.optional(),
   project_id: changes.project_id.optional(),
 })
 export const webhookEndpointChanges = z.strictObject(changes).partial()
 
-const endpointCode = { paused: ({ pausedAt }: WebhookEndpoint) => pausedAt !== undefined }
+const endpointCode = {
+  paused: ({ pausedAt }: WebhookEndpoint) => pausedAt !== undefined,
+  format: ({ format: named }: WebhookEndpoint) => named ?? 'native',
+  verification_key: ({ signing }: WebhookEndpoint) => signing?.verifier ?? null,
+  header_names: ({ headers: given }: WebhookEndpoint) => [...(given?.names ?? [])],
+}
 export const webhookEndpoint = encoder(webhookEndpointShape).from<WebhookEndpoint>(endpointCode)
 export const webhookEndpointWithSecret = encoder(webhookEndpointWithSecretShape)
   .from<WebhookEndpoint & { readonly hmacSecret: string }>(endpointCode)
@@ -110,7 +154,7 @@ const loggedAttemptShape = z.object({ number: z.int(), at: wireTime, ...answered
 const webhookAttemptDetailShape = z
   .object({
     ...deliveryFields,
-    body: z.string().meta({ description: 'The exact body that is sent and signed.' }),
+    body: z.string().meta({ description: 'The event in the native format: exactly what is sent, unless the endpoint has another format.' }),
     attempts: z.array(loggedAttemptShape).meta({ description: 'The latest 20, in order.' }),
   })
   .meta({ id: 'WebhookAttemptDetail' })
@@ -124,7 +168,7 @@ const webhookTestShape = z
     delivered: z.boolean(),
     delivery_id: z.uuidv4(),
     ...answered,
-    body: z.string().meta({ description: 'The event that was sent.' }),
+    body: z.string().meta({ description: 'The body that was sent, in the format of the endpoint.' }),
   })
   .meta({ id: 'WebhookTest' })
 

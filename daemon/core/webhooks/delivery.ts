@@ -20,8 +20,11 @@ export type DeliveryStatus = (typeof deliveryStatuses)[number]
 export const attemptEndings = ['succeeded', 'failed', 'parked'] as const
 export type AttemptEnding = (typeof attemptEndings)[number]
 
-/** `inbound_message`: a mail came in by an inbound route. `form_submission`: a visitor sent a form. */
-export const deliveryTypes = [...webhookEventTypes, 'inbound_message', 'form_submission'] as const
+/**
+ * `inbound_message`: a mail came in by an inbound route. `form_submission`: a visitor sent a form. `subscription_confirmation`: an endpoint
+ * in the format of SNS is asked to confirm.
+ */
+export const deliveryTypes = [...webhookEventTypes, 'inbound_message', 'form_submission', 'subscription_confirmation'] as const
 export type DeliveryType = (typeof deliveryTypes)[number]
 
 const schema = z.strictObject({
@@ -36,7 +39,7 @@ const schema = z.strictObject({
   projectId: z.string(),
   /** Null for what is about no message that was sent. */
   traceId: z.string().nullable(),
-  /** JSON; exactly these bytes in UTF-8 are sent. */
+  /** The event in the native format: JSON, of which exactly these bytes in UTF-8 are sent, unless the endpoint has another format. */
   body: z.string(),
   status: z.enum(deliveryStatuses),
   /** Attempts made in all. */

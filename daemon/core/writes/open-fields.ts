@@ -32,7 +32,7 @@ const openFields: Readonly<Record<string, readonly string[]>> = {
   ],
   suppression: ['reason', 'expiresAt', 'projectId'],
   template: ['name', 'slug', 'projectId', 'currentVersion'],
-  webhook_endpoint: ['name', 'projectId', 'eventTypes', 'pausedAt'],
+  webhook_endpoint: ['name', 'projectId', 'eventTypes', 'pausedAt', 'format'],
 }
 
 export const isOpen = (kind: string, field: string): boolean => openFields[kind]?.includes(field) === true

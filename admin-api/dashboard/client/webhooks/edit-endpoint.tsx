@@ -1,9 +1,11 @@
 /** Name, address and events of an endpoint, when it is made and when it is changed. */
 import type { JSX } from 'preact'
-import { TextField } from '../parts/controls.tsx'
+import { ChooseField, TextField } from '../parts/controls.tsx'
 import { EditDialog } from '../parts/forms.tsx'
 import type { WebhookEndpoint } from '../wire/operations.ts'
 import { words } from '../words/words.ts'
+import { formatHint, formatOptions, type Format } from './formats.ts'
+import { words as own } from './webhooks-words.ts'
 
 const eventTypes = ['delivered', 'bounced', 'complained', 'failed', 'auto_suppressed'] as const
 type EventType = (typeof eventTypes)[number]
@@ -12,6 +14,7 @@ export interface EndpointSettings {
   readonly name: string
   readonly target_url: string
   readonly event_types: EventType[]
+  readonly format: Format
 }
 
 interface EditProps {
@@ -26,13 +29,20 @@ interface EditProps {
 
 export function EditEndpoint({ endpoint, ...rest }: EditProps): JSX.Element {
   const w = words()
-  const { name = '', target_url: url = '', event_types: types = [] } = endpoint ?? {}
+  const { name = '', target_url: url = '', event_types: types = [], format = 'native' } = endpoint ?? {}
   return (
-    <EditDialog {...rest} begin={{ name, target_url: url, event_types: [...types] }}>
-      {({ at }) => (
+    <EditDialog {...rest} begin={{ name, target_url: url, event_types: [...types], format }}>
+      {({ at, draft }) => (
         <>
           <TextField label={w.name} {...at('name')} />
           <TextField label={w.endpoint} type="url" placeholder="https://" {...at('target_url')} isMono />
+          <ChooseField
+            label={own().format}
+            options={formatOptions}
+            hint={formatHint(draft.format)}
+            {...at('format')}
+            onChange={(value) => at('format').onChange(value as Format)}
+          />
           <Events {...at('event_types')} />
         </>
       )}

@@ -8,6 +8,7 @@ import { isStreaming } from '../app/live.ts'
 import { useNews } from '../app/new-entries.ts'
 import { mayChange } from '../app/permissions.ts'
 import { asFault, useList, useRead } from '../app/query.ts'
+import { CopyButton } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/forms.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { List, type Column } from '../parts/list.tsx'
@@ -31,6 +32,7 @@ import {
 import { words } from '../words/words.ts'
 import { Delivery } from './delivery.tsx'
 import { EndpointMenu } from './endpoint-menu.tsx'
+import { formatHint, formatLabel } from './formats.ts'
 import { EndpointDay } from './last-day.tsx'
 import { words as own } from './webhooks-words.ts'
 
@@ -124,12 +126,32 @@ function About({ endpoint }: { readonly endpoint: WebhookEndpoint }): JSX.Elemen
           {w.paused}
         </span>
       )}{' '}
+      {endpoint.format !== 'native' && (
+        <span class="tag" title={formatHint(endpoint.format)}>
+          {formatLabel(endpoint.format)}
+        </span>
+      )}{' '}
       <span class="faint">
         {w.signedWith} <code>X-Service-Signature</code>
       </span>
+      {endpoint.header_names.length > 0 && (
+        <span class="faint">
+          {' '}
+          {own().carries} <code>{endpoint.header_names.join(', ')}</code>
+        </span>
+      )}
+      <Key endpoint={endpoint} />
     </p>
   )
 }
+
+/** What receivers verify signatures of a key pair with. */
+const Key = ({ endpoint: { verification_key: key } }: { readonly endpoint: WebhookEndpoint }): JSX.Element | null =>
+  key === null ? null : (
+    <span class="verification-key">
+      {own().verificationKey} <code>{key.length > 80 ? `${key.slice(0, 60)}…` : key}</code> <CopyButton text={key} label={words().copy} />
+    </span>
+  )
 
 /** How a receiver checks that an event is from here. */
 const Verify = (): JSX.Element => (

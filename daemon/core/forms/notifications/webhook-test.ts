@@ -31,7 +31,8 @@ export class FormWebhookTests {
     if (!target) throw new Refusal('conflict', 'The form has no webhook; set webhook_url first.')
     const now = clock.now()
     const submission = sampleOf(await this.#definition(principal, form), form.version, now)
-    return tests.send(formId, target, eventOf(newId('evt', now), form, submission, true), signal)
+    const body = eventOf(newId('evt', now), form, submission, true)
+    return tests.send(formId, target, { eventType: 'form_submission', body }, signal)
   }
 
   /** What visitors get; of a form that was never published, its draft where it could be. */

@@ -3,10 +3,13 @@ import { randomUUID } from 'node:crypto'
 import { newId } from '#store/ids.ts'
 import type { Principal } from '../../access/principal/principal.ts'
 import type { Clock } from '../../clock.ts'
-import { Refusal } from '../../refusals.ts'
+import { invalid, Refusal } from '../../refusals.ts'
 import type { TraceRecipient } from '../../trace/trace.ts'
 import { secretContext, type WebhookEndpoint, type WebhookEventType } from '../endpoint.ts'
 import { eventBody, type WebhookEvent } from '../events/event-body.ts'
+import type { MessageFacts } from '../formats/format.ts'
+import { says } from '../formats/formats.ts'
+import type { SentDelivery } from '../sending/request.ts'
 import type { Sender, Sent } from '../sending/sender.ts'
 import type { Webhooks } from './webhooks.ts'
 
@@ -30,23 +33,39 @@ export class TestDeliveries {
     this.#options = options
   }
 
-  /** Sent once, whatever events the endpoint wants. Throws `not_found`, and `rate_limit_exceeded` while the endpoint is being tested. */
+  /**
+   * Sent once, whatever events the endpoint wants. Throws `not_found`, `validation_failed` for what its format cannot say, and
+   * `rate_limit_exceeded` while the endpoint is being tested.
+   */
   async run(principal: Principal, id: string, type: WebhookEventType, signal: AbortSignal): Promise<TestResult> {
     const { webhooks, clock } = this.#options
     const endpoint = await webhooks.get(principal, id)
     const now = clock.now()
+    if (!says(endpoint.format, type))
+      throw invalid([{ path: 'event_type', message: `must be an event that the format ${endpoint.format ?? 'native'} has` }])
     const body = eventBody(newId('evt', now), sample(principal, endpoint, type, now), true)
-    return this.send(id, { ...endpoint, secretContext: secretContext(id) }, body, signal)
+    return this.send(
+      id,
+      { ...endpoint, endpoint, secretContext: secretContext(id) },
+      { eventType: type, body, message: sampleMessage(now) },
+      signal,
+    )
   }
 
   /** Sends a made-up event to a target, which is an endpoint or has an address and a secret too. Throws `rate_limit_exceeded` likewise. */
-  async send(id: string, target: Parameters<Sender['send']>[0], body: string, signal: AbortSignal): Promise<TestResult> {
+  async send(
+    id: string,
+    target: Parameters<Sender['send']>[0],
+    sample: Omit<SentDelivery, 'deliveryId'>,
+    signal: AbortSignal,
+  ): Promise<TestResult> {
     if (this.#inFlight.has(id))
       throw new Refusal('rate_limit_exceeded', 'A test of this endpoint is in progress; wait until it ends.', { retryAfterSeconds: 10 })
     this.#inFlight.add(id)
     try {
-      const delivery = { deliveryId: randomUUID(), body }
-      return { ...(await this.#options.sender.send(target, delivery, signal)), ...delivery }
+      const deliveryId = randomUUID()
+      const sent = await this.#options.sender.send(target, { deliveryId, ...sample }, signal)
+      return { ...sent, deliveryId, body: sent.body ?? sample.body }
     } finally {
       this.#inFlight.delete(id)
     }
@@ -54,6 +73,9 @@ export class TestDeliveries {
 }
 
 const address = 'recipient@example.com'
+const sampleMessage = (acceptedAt: number): MessageFacts => ({
+  ...{ from: 'sender@example.com', mailFrom: 'sender@example.com', subject: 'A test event', acceptedAt },
+})
 const refusal = { code: 550, enhanced: '5.1.1', text: 'The mailbox does not exist.' }
 
 const samples: Readonly<

@@ -7,14 +7,18 @@ import { listReachable, type List, type OfProject, type PageQuery } from '../../
 import { owningProject } from '../../access/principal/project-choice.ts'
 import type { Principal } from '../../access/principal/principal.ts'
 import { Refusal } from '../../refusals.ts'
+import type { SecretBox } from '../../access/secret-box.ts'
 import { resumedWork } from '../delivery.ts'
+import { keyOf, type WebhookFormat } from '../formats/format-names.ts'
+import { announceSubscription, certificateIdOf, confirmed } from '../formats/subscription.ts'
 import { scheduleCleanup } from '../sending/cleanup.ts'
 import { secretContext, webhookEndpoints, type WebhookEndpoint, type WebhookEventType } from '../endpoint.ts'
 import { newWebhookSecret } from '../sending/signature.ts'
+import { checkHeaders, hasKeyFor, newKey, openHeaders, sealedHeaders, sealedKey, splitLogin, type KeyOptions } from './endpoint-keys.ts'
 import { checkTargetUrl, type TargetGuards } from './target-url.ts'
 import { changeSetting, must } from '../../writes/transact.ts'
 
-export interface WebhookOptions extends TargetGuards, Core {}
+export interface WebhookOptions extends TargetGuards, Core, Pick<KeyOptions, 'makeCertificate'> {}
 
 export interface WebhookRequest {
   readonly name: string
@@ -23,7 +27,14 @@ export interface WebhookRequest {
   readonly eventTypes: readonly WebhookEventType[]
   readonly projectId: string
   readonly paused: boolean
+  readonly format: WebhookFormat
+  /** Of every request; all of them at once. */
+  readonly headers: Readonly<Record<string, string>>
 }
+
+/** What may be left out when an endpoint is made. */
+type Optional = 'projectId' | 'paused' | 'format' | 'headers'
+type Given = { readonly [Key in 'format' | 'headers']: WebhookRequest[Key] | undefined }
 
 /** An endpoint with its secret, which is shown this once. */
 export interface EndpointWithSecret {
@@ -44,27 +55,31 @@ export class Webhooks implements List<OfProject, WebhookEndpoint> {
   /** Throws `validation_failed` for an address that may not be sent to, and `conflict` when the project has as many as it may. */
   async create(
     principal: Principal,
-    request: Omit<WebhookRequest, 'projectId' | 'paused'> & {
-      readonly projectId?: string | undefined
-      readonly paused?: boolean | undefined
-    },
+    request: Omit<WebhookRequest, Optional> & { readonly [Key in Optional]?: WebhookRequest[Key] | undefined },
   ): Promise<EndpointWithSecret> {
     const { writes, policies, secrets, clock } = this.#options
-    // outside the turn of settings, as a look-up can take its time
-    const targetUrl = await checkTargetUrl(request.targetUrl, this.#options)
+    // outside the turn of settings, as a look-up and a key can take their time
+    const { targetUrl, headers } = await this.#target(request, {})
     const secret = newWebhookSecret()
+    const key = await newKey(request.format, this.#options)
     return writes.runAudited(principal, 'webhook_endpoint.created', async (change) => {
       const { projects } = await policies.of(principal.organizationId)
       const projectId = owningProject(principal, projects, request.projectId)
       await this.#requireRoom(principal.organizationId, projectId)
       const now = clock.now()
       const id = newId('whk', now)
-      const { name, eventTypes } = request
+      const { name, eventTypes, format } = request
       const sealedSecret = secrets.seal(secret, secretContext(id))
       const pausedAt = request.paused === true && { pausedAt: now }
       const asked = { projectId, name, targetUrl, eventTypes: distinct(eventTypes) }
-      const endpoint = { id, ...asked, sealedSecret, ...pausedAt, createdAt: now, updatedAt: now }
+      const endpoint: WebhookEndpoint = {
+        ...{ id, ...asked, sealedSecret, ...pausedAt, createdAt: now, updatedAt: now },
+        ...(format !== undefined && format !== 'native' && { format }),
+        ...(key && { signing: sealedKey(key, id, secrets) }),
+        ...withHeaders(headers, id, secrets),
+      }
       change.insert(webhookEndpoints, principal.organizationId, endpoint)
+      if (format === 'ses') announceSubscription(change, secrets, principal.organizationId, endpoint)
       return { endpoint, secret }
     })
   }
@@ -88,32 +103,51 @@ export class Webhooks implements List<OfProject, WebhookEndpoint> {
     id: string,
     changes: { readonly [Key in keyof WebhookRequest]?: WebhookRequest[Key] | undefined },
   ): Promise<WebhookEndpoint> {
-    const { writes, policies } = this.#options
-    await this.#stored(principal, id)
-    const targetUrl = changes.targetUrl === undefined ? undefined : await checkTargetUrl(changes.targetUrl, this.#options)
+    const { writes, policies, secrets } = this.#options
+    const { record: seen } = await this.#stored(principal, id)
+    const format = changes.format ?? seen.format
+    const { targetUrl, headers } =
+      changes.targetUrl === undefined
+        ? { targetUrl: undefined, headers: changes.headers && checkHeaders(changes.headers) }
+        : await this.#target({ ...changes, targetUrl: changes.targetUrl, format }, openHeaders(seen, secrets))
+    const key = hasKeyFor(seen, format) ? undefined : await newKey(format, this.#options)
     return writes.runAudited(principal, 'webhook_endpoint.updated', async (change) => {
       const { projects } = await policies.of(principal.organizationId)
       const projectId = changes.projectId === undefined ? undefined : owningProject(principal, projects, changes.projectId)
       const { record: before } = await this.#stored(principal, id)
       if (projectId !== undefined && projectId !== before.projectId) await this.#requireRoom(principal.organizationId, projectId)
       if (changes.paused === false && before.pausedAt !== undefined) change.schedule(resumedWork, id)
-      return changeSetting(this.#options, { change, kind: webhookEndpoints, reach: principal, id }, ({ pausedAt, ...record }) => ({
-        ...record,
-        ...((changes.paused ?? pausedAt !== undefined) && { pausedAt: pausedAt ?? this.#options.clock.now() }),
-        projectId: projectId ?? record.projectId,
-        name: changes.name ?? record.name,
-        targetUrl: targetUrl ?? record.targetUrl,
-        eventTypes: distinct(changes.eventTypes ?? record.eventTypes),
-      }))
+      const after = await changeSetting(
+        this.#options,
+        { change, kind: webhookEndpoints, reach: principal, id },
+        ({ pausedAt, ...record }) => ({
+          ...inFormat(record, changes.format ?? record.format, key && sealedKey(key, id, secrets)),
+          ...((changes.paused ?? pausedAt !== undefined) && { pausedAt: pausedAt ?? this.#options.clock.now() }),
+          projectId: projectId ?? record.projectId,
+          name: changes.name ?? record.name,
+          targetUrl: targetUrl ?? record.targetUrl,
+          eventTypes: distinct(changes.eventTypes ?? record.eventTypes),
+          ...withHeaders(headers, id, secrets),
+        }),
+      )
+      if (after.format === 'ses' && (before.format !== 'ses' || before.targetUrl !== after.targetUrl))
+        announceSubscription(change, secrets, principal.organizationId, after)
+      return after
     })
   }
 
-  /** The next attempt is signed with the new secret, whatever it was announced under. */
+  /** The next attempt is signed with the new secret, and a new key pair where the format has one, whatever it was announced under. */
   async rotate(principal: Principal, id: string): Promise<EndpointWithSecret> {
     const secret = newWebhookSecret()
-    const sealedSecret = this.#options.secrets.seal(secret, secretContext(id))
+    const { secrets } = this.#options
+    const sealedSecret = secrets.seal(secret, secretContext(id))
+    const { format } = await this.get(principal, id)
+    const key = await newKey(format, this.#options)
     const endpoint = await this.#options.writes.runAudited(principal, 'webhook_endpoint.secret_rotated', (change) =>
-      changeSetting(this.#options, { change, kind: webhookEndpoints, reach: principal, id }, (record) => ({ ...record, sealedSecret })),
+      changeSetting(this.#options, { change, kind: webhookEndpoints, reach: principal, id }, (record) => ({
+        ...inFormat(record, record.format, key && sealedKey(key, id, secrets)),
+        sealedSecret,
+      })),
     )
     return { endpoint, secret }
   }
@@ -129,6 +163,32 @@ export class Webhooks implements List<OfProject, WebhookEndpoint> {
     })
   }
 
+  /** The certificate of this file name, in PEM, for everyone. Throws `not_found`. */
+  async certificate(file: string): Promise<string> {
+    const id = certificateIdOf(file)
+    const found = id === undefined ? undefined : await this.#options.database.lookup(webhookEndpoints, 'certificate', [id])
+    if (!found?.record.signing) throw new Refusal('not_found', 'No webhook endpoint signs with this certificate.')
+    return found.record.signing.verifier
+  }
+
+  /** What a confirmation of SNS is answered with. Throws `not_found` for one that was not asked for. */
+  confirmed(topic: string, token: string): string {
+    const answer = confirmed(this.#options.secrets, topic, token)
+    if (answer === undefined) throw new Refusal('not_found', 'No webhook endpoint has this topic.')
+    return answer
+  }
+
+  /** Where requests go and what they carry; undefined for header fields that stay as they are. */
+  async #target(
+    { targetUrl: given, format = 'native', headers }: Pick<WebhookRequest, 'targetUrl'> & Partial<Given>,
+    before: WebhookRequest['headers'],
+  ): Promise<{ readonly targetUrl: string; readonly headers: WebhookRequest['headers'] | undefined }> {
+    const checked = headers && checkHeaders(headers)
+    const split = format === 'native' ? { targetUrl: given } : splitLogin(given)
+    const targetUrl = await checkTargetUrl(split.targetUrl, this.#options)
+    return { targetUrl, headers: split.headers ? { ...(checked ?? before), ...split.headers } : checked }
+  }
+
   async #requireRoom(organizationId: string, projectId: string): Promise<void> {
     const all = await this.#options.database.all(webhookEndpoints, { organizationId, projectId, bound: true })
     if (all.length < maxEndpoints) return
@@ -142,3 +202,21 @@ export class Webhooks implements List<OfProject, WebhookEndpoint> {
 }
 
 const distinct = <T>(values: readonly T[]): readonly T[] => [...new Set(values)]
+
+/** Those that are given, in place of all from before. */
+const withHeaders = (headers: WebhookRequest['headers'] | undefined, id: string, secrets: SecretBox): Pick<WebhookEndpoint, 'headers'> =>
+  headers === undefined ? {} : { headers: sealedHeaders(headers, id, secrets) }
+
+/** The endpoint in the format, with a key pair where that has one. Throws `conflict` when another change came between. */
+function inFormat(
+  { format: _format, signing: before, ...record }: WebhookEndpoint,
+  format: WebhookFormat | undefined,
+  made: WebhookEndpoint['signing'],
+): WebhookEndpoint {
+  const signing = made ?? before
+  const next = { ...record, ...(format !== undefined && format !== 'native' && { format }) }
+  if (keyOf(format) === undefined) return next
+  const signed = { ...next, signing }
+  if (hasKeyFor(signed, format)) return signed
+  throw new Refusal('conflict', 'The webhook endpoint was changed at the same time; send the request again.')
+}

@@ -4,6 +4,7 @@ import { newId } from '#store/ids.ts'
 import type { Trace } from '../../trace/trace.ts'
 import { addDelivery } from './add-delivery.ts'
 import type { WebhookEndpoints } from '../endpoint.ts'
+import { says } from '../formats/formats.ts'
 import { eventBody, type WebhookEvent } from './event-body.ts'
 
 /**
@@ -13,7 +14,9 @@ import { eventBody, type WebhookEvent } from './event-body.ts'
  */
 export function announce(change: Change, endpoints: WebhookEndpoints, event: WebhookEvent): string | undefined {
   const { organizationId, type, trace, at } = event
-  const wanted = (endpoints.get(trace.projectId) ?? []).filter(({ eventTypes }) => eventTypes.length === 0 || eventTypes.includes(type))
+  const wanted = (endpoints.get(trace.projectId) ?? []).filter(
+    ({ eventTypes, format }) => (eventTypes.length === 0 || eventTypes.includes(type)) && says(format, type),
+  )
   if (wanted.length === 0) return undefined
   const eventId = newId('evt', at)
   const body = eventBody(eventId, event)

@@ -72,6 +72,7 @@ export const webhookEventShape = z
   .meta({ id: 'WebhookEvent' })
 
 type Wire = z.input<typeof webhookEventShape>
+export type EventWire = z.output<typeof webhookEventShape>
 
 /** One change of the fate of one recipient. */
 export interface WebhookEvent {

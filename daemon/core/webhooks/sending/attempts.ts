@@ -3,6 +3,7 @@ import { Change } from '#store/change.ts'
 import type { Core } from '../../core.ts'
 import { count, countFor, projectNames } from '../../insights/count.ts'
 import { isSwitchedOn } from '../../plan/features.ts'
+import { traces } from '../../trace/trace.ts'
 import {
   addDue,
   dueKey,
@@ -16,11 +17,14 @@ import {
 } from '../delivery.ts'
 import { transact } from '../../writes/transact.ts'
 import { afterAttempt, besideNewSchedule } from './retry-schedule.ts'
+import type { SentDelivery } from './request.ts'
 import { unsent, type Sender, type Sent } from './sender.ts'
 import { findTarget, type DeliveryTarget, type TargetSource } from './target.ts'
 
 export interface AttemptOptions extends Core {
   readonly sender: Pick<Sender, 'send'>
+  /** Decodes a raw Subject value (RFC 2047). */
+  readonly readSubject: (raw: string) => string
   /** Is notified of the status of the delivery after each attempt; must not throw. */
   readonly onAttempted?: ((ending: AttemptEnding) => void) | undefined
   /** Of the nouns above; endpoints are known. */
@@ -59,10 +63,25 @@ export class DeliveryAttempts {
       return undefined
     }
     if (target.isPaused) return 'paused'
-    const sent = bar === undefined ? await sender.send(target, stored.record, signal) : unsent(clock.now(), bar)
+    const sent =
+      bar === undefined ? await sender.send(target, await this.#withMessage(row, target, stored.record), signal) : unsent(clock.now(), bar)
     if (sent.isOurs) return undefined
     await this.#commit(row, sent)
     return bar === undefined ? { isGood: sent.error === null, milliseconds: sent.milliseconds } : undefined
+  }
+
+  /** What formats say of the message, as its trace has it now. */
+  async #withMessage(
+    { organizationId }: DueRow,
+    { endpoint }: DeliveryTarget,
+    { deliveryId, eventType, body, traceId }: WebhookDelivery,
+  ): Promise<SentDelivery> {
+    const delivery = { deliveryId, eventType, body }
+    if (traceId === null || (endpoint?.format ?? 'native') === 'native') return delivery
+    const found = await this.#options.database.lookup(traces, 'id', [traceId])
+    if (found?.organizationId !== organizationId) return delivery
+    const { headerFrom: from, mailFrom, subject, createdAt: acceptedAt } = found.record
+    return { ...delivery, message: { from, mailFrom, subject: this.#options.readSubject(subject), acceptedAt } }
   }
 
   /** Why nothing may be sent now; `gone` when the project of the message or of the target is deleted, whose rows go. */

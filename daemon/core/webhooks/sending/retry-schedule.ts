@@ -11,12 +11,14 @@ export const retryDelaysMs: readonly number[] = [minute, 5 * minute, 25 * minute
 export interface AttemptEnd {
   readonly statusCode: number | null
   readonly error: string | null
+  /** No further attempt can end otherwise. */
+  readonly isFinal?: true | undefined
 }
 
 /** The delivery after an attempt that ended now. */
-export function afterAttempt(delivery: WebhookDelivery, { statusCode, error }: AttemptEnd, now: number): WebhookDelivery {
+export function afterAttempt(delivery: WebhookDelivery, { statusCode, error, isFinal }: AttemptEnd, now: number): WebhookDelivery {
   const attemptCount = delivery.attemptCount + 1
-  const delay = error === null ? undefined : retryDelaysMs[attemptCount - delivery.begun.attempts - 1]
+  const delay = error === null || isFinal ? undefined : retryDelaysMs[attemptCount - delivery.begun.attempts - 1]
   const status: DeliveryStatus = error === null ? 'succeeded' : delay === undefined ? 'parked' : 'failed'
   const nextAttemptAt = delay === undefined ? null : now + delay
   return { ...delivery, attemptCount, status, lastStatusCode: statusCode, lastError: error, nextAttemptAt, updatedAt: now }

@@ -1,11 +1,14 @@
 /** Sends a delivery once and says what the receiver said. */
 import type { Core } from '../../core.ts'
 import { jsonHeaders, type Post, type PostLimits, type PostOutcome } from '../../outbound/post.ts'
-import { signatureHeaders } from './signature.ts'
+import { says, unsaid } from '../formats/formats.ts'
+import { requestOf, type SentDelivery } from './request.ts'
 import type { DeliveryTarget } from './target.ts'
 
 export interface SenderOptions extends Core {
   readonly post: Post
+  /** The public address of the service, which some formats name. */
+  readonly baseUrl: string
 }
 
 /** What was seen of an attempt. */
@@ -20,6 +23,10 @@ export interface Sent {
   readonly answer: string | null
   /** Broken off by us: it says nothing of the receiver. */
   readonly isOurs: boolean
+  /** As it was sent, in the format of the endpoint; absent when nothing was. */
+  readonly body?: string
+  /** No further attempt can end otherwise. */
+  readonly isFinal?: true
 }
 
 const limits: PostLimits = { deadlineMs: 10_000, maxAnswerBytes: 4096 }
@@ -32,22 +39,22 @@ export class Sender {
   }
 
   async send(
-    { targetUrl, sealedSecret, secretContext }: Pick<DeliveryTarget, 'targetUrl' | 'sealedSecret' | 'secretContext'>,
-    { deliveryId, body: text }: { readonly deliveryId: string; readonly body: string },
+    target: Pick<DeliveryTarget, 'targetUrl' | 'sealedSecret' | 'secretContext' | 'endpoint'>,
+    delivery: SentDelivery,
     signal: AbortSignal,
   ): Promise<Sent> {
-    const { secrets, clock, post } = this.#options
+    const { clock, post } = this.#options
     const at = clock.now()
-    const secret = secrets.open(sealedSecret, secretContext)
-    if (secret === undefined) return unsent(at, 'The secret of the endpoint cannot be decrypted with the current master key; rotate it.')
-    const body = Buffer.from(text)
-    const headers = {
-      ...jsonHeaders,
-      ...signatureHeaders(secret, { deliveryId, at, body }),
-    }
+    const { format } = target.endpoint ?? {}
+    if (target.endpoint && !says(format, delivery.eventType))
+      return { ...unsent(at, unsaid(format ?? 'native', delivery.eventType)), isFinal: true }
+    const request = requestOf(this.#options, target, delivery, at)
+    if (request === undefined) return unsent(at, 'The secret of the endpoint cannot be decrypted with the current master key; rotate it.')
+    const { body } = request
+    const headers = { ...jsonHeaders, ...request.headers }
     const begun = clock.monotonic()
-    const outcome = await post({ url: targetUrl, headers, body }, limits, signal)
-    return { at, milliseconds: Math.round(clock.monotonic() - begun), ...toEnd(outcome) }
+    const outcome = await post({ url: target.targetUrl, headers, body: Buffer.from(body) }, limits, signal)
+    return { at, milliseconds: Math.round(clock.monotonic() - begun), ...toEnd(outcome), body }
   }
 }
 

@@ -17,15 +17,24 @@ export interface Signed {
   readonly body: Uint8Array
 }
 
-export function signatureHeaders(secret: string, { deliveryId, at, body }: Signed): Readonly<Record<string, string>> {
-  const seconds = String(Math.floor(at / 1000))
+/** The time in seconds, and the signature of Standard Webhooks. */
+export function standardSignature(
+  secret: string,
+  { deliveryId, at, body }: Signed,
+): { readonly timestamp: string; readonly signature: string } {
+  const timestamp = String(Math.floor(at / 1000))
   const key = Buffer.from(secret.slice(prefix.length), 'base64')
-  const standard = createHmac('sha256', key).update(`${deliveryId}.${seconds}.`).update(body).digest('base64')
+  const standard = createHmac('sha256', key).update(`${deliveryId}.${timestamp}.`).update(body).digest('base64')
+  return { timestamp, signature: `v1,${standard}` }
+}
+
+export function signatureHeaders(secret: string, signed: Signed): Readonly<Record<string, string>> {
+  const { timestamp, signature } = standardSignature(secret, signed)
   return {
-    'x-service-signature': `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`,
-    'x-service-delivery': deliveryId,
-    'webhook-id': deliveryId,
-    'webhook-timestamp': seconds,
-    'webhook-signature': `v1,${standard}`,
+    'x-service-signature': `sha256=${createHmac('sha256', secret).update(signed.body).digest('hex')}`,
+    'x-service-delivery': signed.deliveryId,
+    'webhook-id': signed.deliveryId,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': signature,
   }
 }

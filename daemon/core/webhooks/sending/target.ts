@@ -2,7 +2,7 @@
 import type { Feature } from '#config/plans/features.ts'
 import type { Database, Visibility } from '#store/database.ts'
 import type { SealedSecret } from '../../access/secret-box.ts'
-import { secretContext, webhookEndpoints } from '../endpoint.ts'
+import { secretContext, webhookEndpoints, type WebhookEndpoint } from '../endpoint.ts'
 
 export interface DeliveryTarget {
   readonly projectId: string
@@ -10,6 +10,8 @@ export interface DeliveryTarget {
   readonly sealedSecret: SealedSecret
   /** See `SecretBox.seal`. */
   readonly secretContext: string
+  /** Of event webhooks: its format, keys and header fields. */
+  readonly endpoint?: WebhookEndpoint
   /** Nothing is attempted now; what is due waits until that changes. */
   readonly isPaused?: boolean
   /** While its flag is off, nothing is sent. */
@@ -29,6 +31,7 @@ const endpointTarget: TargetSource = async (database, reach, id) => {
   return {
     ...stored.record,
     secretContext: secretContext(id),
+    endpoint: stored.record,
     isPaused: stored.record.pausedAt !== undefined,
     feature: 'webhooks',
     whileOff,

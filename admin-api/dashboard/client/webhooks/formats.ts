@@ -1,0 +1,38 @@
+/** The formats of webhooks as people choose them, and what each cannot do. */
+import type { WebhookEndpoint } from '../wire/operations.ts'
+import { words } from './webhooks-words.ts'
+
+export type Format = WebhookEndpoint['format']
+
+const labels: Readonly<Record<Format, string>> = {
+  native: 'Postern',
+  resend: 'Resend',
+  sendgrid: 'SendGrid',
+  postmark: 'Postmark',
+  mailgun: 'Mailgun',
+  brevo: 'Brevo',
+  mailersend: 'MailerSend',
+  sparkpost: 'SparkPost',
+  mailjet: 'Mailjet',
+  ses: 'Amazon SES (SNS)',
+}
+
+export const formatLabel = (format: Format): string => labels[format]
+export const formatOptions = Object.entries(labels) as readonly (readonly [Format, string])[]
+
+const unsigned: readonly Format[] = ['postmark', 'brevo', 'sparkpost', 'mailjet']
+const complete: readonly Format[] = ['native', 'resend', 'postmark']
+
+/** How receivers know that it is from here, and which events it has no word for. */
+export function formatHint(format: Format): string | undefined {
+  if (format === 'native') return undefined
+  const w = words()
+  const signed = unsigned.includes(format)
+    ? w.formatUnsigned
+    : format === 'sendgrid'
+      ? w.formatKey
+      : format === 'ses'
+        ? w.formatSns
+        : w.formatSecret
+  return complete.includes(format) ? signed : `${signed} ${w.formatLacks}`
+}

@@ -1,0 +1,29 @@
+/** Events as Brevo sends them for transactional mail: one flat object, without a signature of their own. */
+import { failureOf, messageEvents, numberOf, seconds, wrappedId, type Format, type FormatEvent } from './format.ts'
+
+const bounces = { hard: 'hard_bounce', soft: 'soft_bounce', block: 'blocked' } as const
+
+export const brevo: Format = {
+  says: messageEvents,
+  write(event, endpoint) {
+    const { data, message, occurredAt } = event
+    const body = {
+      ...eventOf(event),
+      ...{ email: data.recipient, id: numberOf(endpoint.id), 'message-id': `<${wrappedId(event, endpoint)}>` },
+      ...{ date: new Date(occurredAt).toISOString().slice(0, 19).replace('T', ' ') },
+      ...{ ts: seconds(occurredAt), ts_event: seconds(occurredAt), ts_epoch: occurredAt },
+      ...{ subject: message.subject, sender_email: message.from, tags: data.tags },
+      ...(data.tags.length > 0 && { tag: JSON.stringify(data.tags) }),
+      ...(Object.keys(data.metadata).length > 0 && { 'X-Mailin-custom': JSON.stringify(data.metadata) }),
+    }
+    return { body: JSON.stringify(body) }
+  },
+}
+
+function eventOf(event: FormatEvent): { readonly event: string; readonly reason?: string } {
+  const { type, data } = event
+  if (type === 'delivered') return { event: 'delivered' }
+  if (type === 'complained') return { event: 'spam' }
+  const { kind, text } = failureOf(event)
+  return { event: type === 'failed' && !data.bounce ? 'error' : bounces[kind], reason: text }
+}

@@ -1,0 +1,43 @@
+/** Events as Mailjet sends them in groups: a list of one, without a signature of their own. */
+import { failureOf, messageEvents, seconds, type Failure, type Format, type FormatEvent } from './format.ts'
+
+/** What an error is about, and its name, in their table. */
+const errors: Readonly<Record<string, readonly [string, string]>> = {
+  recipient_unknown: ['recipient', 'user unknown'],
+  recipient_syntax: ['recipient', 'user unknown'],
+  recipient_moved: ['recipient', 'user unknown'],
+  recipient: ['recipient', 'user unknown'],
+  mailbox_disabled: ['mailbox', 'mailbox inactive'],
+  mailbox_full: ['mailbox', 'quota exceeded'],
+  mailbox: ['mailbox', 'mailbox inactive'],
+  domain: ['domain', 'invalid domain'],
+  routing: ['domain', 'relay/access denied'],
+  rate: ['spam', 'sender blocked'],
+  reputation: ['spam', 'sender blocked'],
+  content: ['content', 'content blocked'],
+  size: ['content', 'content blocked'],
+  policy: ['spam', 'policy issue'],
+  greylisting: ['domain', 'greylisted'],
+  network: ['domain', 'connection issue'],
+  system: ['system', 'system issue'],
+  protocol: ['system', 'protocol issue'],
+}
+
+const errorOf = ({ category }: Failure): readonly [string, string] => errors[category] ?? ['system', 'system issue']
+
+export const mailjet: Format = { says: messageEvents, write: (event) => ({ body: JSON.stringify([said(event)]) }) }
+
+function said(event: FormatEvent): object {
+  const { type, occurredAt, data } = event
+  const common = {
+    ...{ time: seconds(occurredAt), email: data.recipient, MessageID: data.trace_id, Message_GUID: data.trace_id },
+    ...{ mj_campaign_id: 0, mj_contact_id: 0, customcampaign: data.tags[0] ?? '' },
+    ...{ CustomID: data.metadata['CustomID'] ?? '', Payload: data.metadata['EventPayload'] ?? '' },
+  }
+  if (type === 'delivered') return { event: 'sent', ...common, mj_message_id: data.trace_id, smtp_reply: data.reply?.text ?? '' }
+  if (type === 'complained') return { event: 'spam', ...common, source: data.complaint?.feedback_type ?? '' }
+  const failure = failureOf(event)
+  const [about, error] = errorOf(failure)
+  const isHard = failure.kind === 'hard'
+  return { event: 'bounce', ...common, blocked: isHard, hard_bounce: isHard, error_related_to: about, error, comment: failure.text }
+}

@@ -1,0 +1,47 @@
+/** Events as SendGrid sends them: a list, signed with ECDSA on P-256 over the time and the body. */
+import { sign } from 'node:crypto'
+import { failureOf, messageEvents, seconds, type Format, type FormatEvent } from './format.ts'
+
+/** Names of their bounce classifications. */
+const classifications: Readonly<Record<string, string>> = {
+  ...{ recipient_unknown: 'Invalid Address', recipient_syntax: 'Invalid Address', recipient_moved: 'Invalid Address' },
+  ...{ recipient: 'Invalid Address', mailbox_disabled: 'Invalid Address', domain: 'Invalid Address' },
+  ...{ mailbox_full: 'Mailbox Unavailable', mailbox: 'Mailbox Unavailable', greylisting: 'Mailbox Unavailable' },
+  ...{ rate: 'Frequency or Volume Too High', reputation: 'Reputation', content: 'Content', size: 'Content', policy: 'Content' },
+  ...{ system: 'Technical Failure', network: 'Technical Failure', routing: 'Technical Failure', tls: 'Technical Failure' },
+}
+
+export const sendgrid: Format = {
+  says: messageEvents,
+  write(event, { privateKey, at }) {
+    const body = JSON.stringify([said(event)])
+    const timestamp = String(seconds(at))
+    return {
+      body,
+      headers: {
+        'x-twilio-email-event-webhook-signature': sign('sha256', Buffer.from(timestamp + body), privateKey).toString('base64'),
+        'x-twilio-email-event-webhook-timestamp': timestamp,
+      },
+    }
+  },
+}
+
+/** Custom arguments stand beside the fields of the event, which win. */
+function said(event: FormatEvent): object {
+  const { id, type, occurredAt, data } = event
+  const common = {
+    ...data.metadata,
+    ...{ email: data.recipient, timestamp: seconds(occurredAt), 'smtp-id': `<${data.message_id}>` },
+    ...{ sg_event_id: id, sg_message_id: data.trace_id },
+    ...(data.tags.length > 0 && { category: data.tags }),
+  }
+  if (type === 'delivered') return { ...common, event: 'delivered', response: data.reply?.text ?? data.reason ?? '' }
+  if (type === 'complained') return { ...common, event: 'spamreport' }
+  const { kind, category, status, text } = failureOf(event)
+  return {
+    ...common,
+    ...{ event: 'bounce', type: kind === 'hard' ? 'bounce' : 'blocked', reason: text },
+    ...(status !== undefined && { status }),
+    bounce_classification: classifications[category] ?? 'Unclassified',
+  }
+}

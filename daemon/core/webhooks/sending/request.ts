@@ -1,0 +1,56 @@
+/** The body and the header fields of one attempt: in the format of the endpoint, signed now, with the fields that it was given. */
+import type { Core } from '../../core.ts'
+import type { DeliveryType } from '../delivery.ts'
+import { headersContext, signingContext } from '../endpoint.ts'
+import type { MessageFacts } from '../formats/format.ts'
+import { certificateUrl } from '../formats/subscription.ts'
+import { written } from '../formats/written.ts'
+import { signatureHeaders } from './signature.ts'
+import type { DeliveryTarget } from './target.ts'
+
+/** What is sent; some formats want to know more of the message than the event says. */
+export interface SentDelivery {
+  readonly deliveryId: string
+  readonly eventType: DeliveryType
+  /** In the native format. */
+  readonly body: string
+  readonly message?: MessageFacts | undefined
+}
+
+interface RequestOptions extends Pick<Core, 'secrets'> {
+  readonly baseUrl: string
+}
+
+interface DeliveryRequest {
+  readonly body: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** Undefined when a secret of it cannot be opened. */
+export function requestOf(
+  options: RequestOptions,
+  target: Pick<DeliveryTarget, 'targetUrl' | 'sealedSecret' | 'secretContext' | 'endpoint'>,
+  delivery: SentDelivery,
+  at: number,
+): DeliveryRequest | undefined {
+  const { secrets } = options
+  const { endpoint } = target
+  const secret = secrets.open(target.sealedSecret, target.secretContext)
+  const given = endpoint?.headers ? secrets.open(endpoint.headers.sealed, headersContext(endpoint.id)) : '{}'
+  const format = endpoint?.format
+  const inFormat = endpoint && format !== undefined && format !== 'native'
+  const privateKey = inFormat && endpoint.signing ? secrets.open(endpoint.signing.sealedKey, signingContext(endpoint.id)) : ''
+  if (secret === undefined || given === undefined || privateKey === undefined) return undefined
+  const own = JSON.parse(given) as Readonly<Record<string, string>>
+  const { deliveryId } = delivery
+  const signed = (body: string): Readonly<Record<string, string>> => signatureHeaders(secret, { deliveryId, at, body: Buffer.from(body) })
+  if (!inFormat) return { body: delivery.body, headers: { ...own, ...signed(delivery.body) } }
+  const { baseUrl } = options
+  const urls = {
+    ...{ url: target.targetUrl, baseUrl },
+    certificateUrl: certificateUrl(baseUrl, endpoint.signing?.certificateId ?? ''),
+    publicHost: new URL(baseUrl).hostname,
+  }
+  const { body, headers } = written(format, delivery, { id: endpoint.id, secret, privateKey, ...urls, at })
+  return { body, headers: { ...own, ...signed(body), ...headers } }
+}
