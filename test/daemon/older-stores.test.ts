@@ -86,6 +86,9 @@ test('the first form: the daemon opens it, finds nothing wrong, and shows its re
   const found: Record<string, number> = {}
   for (const path of Object.keys(lists)) found[path] = await count(path)
   t.deepEqual(found, lists)
+  const [endpoint] = await Array.fromAsync(rest.rows('/v1/webhooks'))
+  t.like(endpoint, { format: 'native', verification_key: null, header_names: [] })
+  t.like(await rest.must('PATCH', `/v1/webhooks/${String(endpoint?.['id'])}`, { format: 'brevo' }), { format: 'brevo' })
   const statusOf = async (id: string): Promise<unknown> => (await rest.must('GET', `/v1/traces/${id}`))['status']
   const { sentTraceId, replayedTraceId, waitingTraceId } = copy.made
   t.deepEqual(await Promise.all([sentTraceId, replayedTraceId, waitingTraceId].map(statusOf)), ['bounced', 'queued', 'queued'])

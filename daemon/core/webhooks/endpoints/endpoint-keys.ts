@@ -74,7 +74,9 @@ const reserved =
 export function checkHeaders(given: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const wrong = Object.keys(given).find((name) => reserved.test(name.toLowerCase()))
   if (wrong !== undefined) throw invalid([{ path: `headers.${wrong}`, message: 'is set by the service itself' }])
-  return Object.fromEntries(Object.entries(given).map(([name, value]) => [name.toLowerCase(), value]))
+  const fields = new Map(Object.entries(given).map(([name, value]) => [name.toLowerCase(), value]))
+  if (fields.size < Object.keys(given).length) throw invalid([{ path: 'headers', message: 'must not name a field twice' }])
+  return Object.fromEntries(fields)
 }
 
 /** The address without a login, and the login as a header field: some services have people write it into the address. */

@@ -7,18 +7,18 @@ const errors: Readonly<Record<string, readonly [string, string]>> = {
   recipient_syntax: ['recipient', 'user unknown'],
   recipient_moved: ['recipient', 'user unknown'],
   recipient: ['recipient', 'user unknown'],
-  mailbox_disabled: ['mailbox', 'mailbox inactive'],
-  mailbox_full: ['mailbox', 'quota exceeded'],
-  mailbox: ['mailbox', 'mailbox inactive'],
+  mailbox_disabled: ['recipient', 'mailbox inactive'],
+  mailbox_full: ['recipient', 'quota exceeded'],
+  mailbox: ['recipient', 'mailbox inactive'],
   domain: ['domain', 'invalid domain'],
   routing: ['domain', 'relay/access denied'],
   rate: ['spam', 'sender blocked'],
   reputation: ['spam', 'sender blocked'],
-  content: ['content', 'content blocked'],
-  size: ['content', 'content blocked'],
+  content: ['spam', 'content blocked'],
+  size: ['spam', 'policy issue'],
   policy: ['spam', 'policy issue'],
   greylisting: ['domain', 'greylisted'],
-  network: ['domain', 'connection issue'],
+  network: ['system', 'connection issue'],
   system: ['system', 'system issue'],
   protocol: ['system', 'protocol issue'],
 }
@@ -34,7 +34,13 @@ function said(event: FormatEvent): object {
     ...{ mj_campaign_id: 0, mj_contact_id: 0, customcampaign: data.tags[0] ?? '' },
     ...{ CustomID: data.metadata['CustomID'] ?? '', Payload: data.metadata['EventPayload'] ?? '' },
   }
-  if (type === 'delivered') return { event: 'sent', ...common, mj_message_id: data.trace_id, smtp_reply: data.reply?.text ?? '' }
+  if (type === 'delivered')
+    return {
+      event: 'sent',
+      ...common,
+      mj_message_id: data.trace_id,
+      smtp_reply: data.reply ? `sent (${String(data.reply.code)} ${data.reply.text})` : 'sent',
+    }
   if (type === 'complained') return { event: 'spam', ...common, source: data.complaint?.feedback_type ?? '' }
   const failure = failureOf(event)
   const [about, error] = errorOf(failure)

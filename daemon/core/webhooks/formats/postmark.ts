@@ -7,7 +7,7 @@ const types = {
   DnsError: [256, 'DNS error'],
   SoftBounce: [4096, 'Soft bounce'],
   Blocked: [100_006, 'ISP block'],
-  SpamComplaint: [512, 'Spam complaint'],
+  SpamComplaint: [100_001, 'Spam complaint'],
 } as const
 
 function typeOf({ kind, category }: Failure): keyof typeof types {

@@ -37,7 +37,7 @@ function recordOf(event: FormatEvent): { readonly name: string } {
   const timestamp = isoTime(occurredAt)
   const { recipient } = data
   if (type === 'delivered') {
-    const processingTimeMillis = message.acceptedAt > 0 ? Math.max(0, occurredAt - message.acceptedAt) : 0
+    const processingTimeMillis = Math.max(0, occurredAt - message.acceptedAt)
     const smtpResponse = data.reply ? `${String(data.reply.code)} ${data.reply.text}` : (data.reason ?? '')
     return named('Delivery', { delivery: { timestamp, processingTimeMillis, recipients: [recipient], smtpResponse } })
   }

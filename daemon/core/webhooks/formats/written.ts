@@ -12,18 +12,19 @@ interface StoredDelivery {
   readonly message?: MessageFacts | undefined
 }
 
-/** Of a message whose trace is removed. */
-const gone: MessageFacts = { from: '', mailFrom: '', subject: '', acceptedAt: 0 }
+/** Of a message whose trace is removed: no earlier time of it is known than that of the event. */
+const gone = (acceptedAt: number): MessageFacts => ({ from: '', mailFrom: '', subject: '', acceptedAt })
 
 /** Of what was stored before messages had them. */
 const unlabelled = { tags: [], metadata: {} }
 
 /** What may be sent is known before (`says`). */
 export function written(format: Exclude<WebhookFormat, 'native'>, delivery: StoredDelivery, endpoint: FormatEndpoint): FormatRequest {
-  const { deliveryId, message = gone } = delivery
+  const { deliveryId } = delivery
   const confirmation = confirmationOf(delivery.body)
   if (confirmation) return confirmation(deliveryId, endpoint)
   const { id, type, created_at: created, data } = JSON.parse(delivery.body) as EventWire
   const times = { createdAt: Date.parse(created), occurredAt: Date.parse(data.occurred_at) }
+  const message = delivery.message ?? gone(times.occurredAt)
   return formats[format].write({ id, deliveryId, type, ...times, data: { ...unlabelled, ...data }, message }, endpoint)
 }

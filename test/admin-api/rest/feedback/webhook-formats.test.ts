@@ -111,6 +111,8 @@ test('the format of now holds for each further attempt, stored events stay as th
   const refused = await rest.call('POST', `${path}/test`, { event_type: 'auto_suppressed' })
   t.is(refused.status, 400)
   t.is(errorOf(refused).message, 'event_type: must be an event that the format mailjet has')
+  const [entry] = (await rest.must('GET', '/v1/audit?act=webhook_endpoint'))['data'] as Row[]
+  t.true(JSON.stringify(entry).includes('"mailjet"'), 'the audit log shows the format')
   const back = await rest.must('PATCH', path, { format: 'native' })
   t.is(back['format'], 'native')
   await rest.must('POST', `/v1/webhooks/attempts/${String(parked?.['id'])}/redeliver`)
@@ -147,6 +149,8 @@ test('header fields and logins of addresses go with every request, and come back
     const answer = await rest.call('PATCH', path, { headers: { [name]: 'x' } })
     t.is(errorOf(answer).message, `headers.${name}: is set by the service itself`)
   }
+  const twice = await rest.call('PATCH', path, { headers: { 'x-a': 'x', 'X-A': 'y' } })
+  t.is(errorOf(twice).message, 'headers: must not name a field twice')
   for (const bad of [
     { 'a b': 'x' },
     { a: 'x\r\ny: z' },
@@ -184,5 +188,6 @@ test('a message whose trace is gone still has its event in each format', async (
   await database.commit(change)
   await fixture.webhookDispatcher.idle()
   t.deepEqual((await rest.must('GET', '/v1/webhooks/attempts?status=failed'))['data'], [])
+  for (const { receiver } of all) t.false(receiver.received.at(-1)!.body.includes('1970-'))
   for (const { receiver } of all) t.true(receiver.received.at(-1)!.body.includes("o'ha{{ra}}+"), receiver.received.at(-1)!.body)
 })

@@ -103,7 +103,7 @@ function checkPostmark({ t, traceId, by }: Got): void {
   t.like(block, { ...about, Type: 'Blocked', TypeCode: 100_006, Inactive: false })
   t.like(givenUp, { ...about, Type: 'SoftBounce', Details: causes.givenUp.reason })
   const complaint = jsonOf(by.complained) as unknown as SpamComplaintWebhook
-  t.like(complaint, { ...common, RecordType: 'SpamComplaint', Email: recipient })
+  t.like(complaint, { ...common, RecordType: 'SpamComplaint', TypeCode: 100_001, Email: recipient })
   const change = jsonOf(by.suppressed) as unknown as SubscriptionChangeWebhook
   t.like(change, { ...common, RecordType: 'SubscriptionChange', Recipient: recipient, SuppressSending: true })
   t.is(change.SuppressionReason, 'HardBounce')
@@ -176,7 +176,7 @@ function checkMailjet({ t, traceId, by }: Got): void {
   const common = { email: recipient, MessageID: traceId, CustomID: 'c-1', Payload: '{"a":1}', customcampaign: 'welcome' }
   t.like(onlyOf(by.delivered), { event: 'sent', ...common })
   t.like(onlyOf(by.hard), { event: 'bounce', hard_bounce: true, blocked: true, error_related_to: 'recipient', ...common })
-  t.like(onlyOf(by.soft), { event: 'bounce', hard_bounce: false, error: 'quota exceeded', ...common })
+  t.like(onlyOf(by.soft), { event: 'bounce', hard_bounce: false, error_related_to: 'recipient', error: 'quota exceeded', ...common })
   t.like(onlyOf(by.complained), { event: 'spam', ...common })
   t.like(onlyOf(by.givenUp), { event: 'bounce', hard_bounce: false, blocked: false, comment: causes.givenUp.reason, ...common })
 }
