@@ -16,8 +16,8 @@ export interface MultipartHandlers {
   readonly file: (file: MultipartFile) => Promise<void>
   /** Keys of files beyond as many as are taken, once all others were read. */
   readonly filesBeyond: (keys: readonly string[]) => void
-  /** Throws the refusal of fields that are more, or longer, than are taken. */
-  readonly tooLong: () => never
+  /** Fields are more, or longer, than are taken. Throws their refusal, or lets the rest be read, of which no field is kept. */
+  readonly tooLong: () => void
   /** Throws the refusal of a body that is none. */
   readonly broken: (cause?: unknown) => never
 }
@@ -82,9 +82,11 @@ class Reading {
     this.#busboy.on('partsLimit', () => (this.#isTooLong = true))
     this.#busboy.on('field', (key: string | undefined, value, _, isCut) => {
       if (key === undefined) return
+      if (this.#isTooLong) return
+      const room = limits.fieldBytes - this.#fieldBytes
       this.#fieldBytes += Buffer.byteLength(key) + Buffer.byteLength(value)
-      this.#isTooLong ||= isCut || this.#fieldBytes > limits.fieldBytes
-      if (!this.#isTooLong) this.fields.push([key, value])
+      this.#isTooLong = isCut || this.#fieldBytes > limits.fieldBytes
+      this.fields.push([key, this.#isTooLong ? value.slice(0, room) : value])
     })
     this.#busboy.on('file', (key: string | undefined, stream, name: string | undefined) => {
       this.#streams.add(stream.on('error', (cause) => this.#fail(cause, false)).on('close', () => this.#streams.delete(stream)))

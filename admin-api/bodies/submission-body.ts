@@ -14,6 +14,8 @@ const limits = { maxDepth: 8, maxValues: 5000 }
 const maxFields = 2000
 /** With the files, and with what stands around parts. */
 export const maxSubmissionBytes = definitionLimits.files * definitionLimits.fileBytes + 4 * maxAnswerBytes
+/** From pages that people send by hand: what is more than is taken is read all the same, so that their text comes back. */
+export const maxPageBytes = 4 * maxSubmissionBytes
 /** So long may the files take on a slow line. */
 export const submissionSeconds = 600
 
@@ -31,7 +33,7 @@ export interface SubmissionFiles {
  */
 export class FilesOfPage implements SubmissionFiles {
   readonly #files: SubmissionFiles
-  /** Of the first file that was not taken; none is taken after it. */
+  /** Of the first part that was not taken; no file is taken after it. */
   refusal: Refusal | undefined
 
   constructor(files: SubmissionFiles) {
@@ -83,7 +85,8 @@ async function readParts(bytes: BodyStream['bytes'], contentType: string, files:
     file: ({ key, name, octets }) => files.take({ key, name, octets }),
     filesBeyond: (keys) => files.refuse(keys),
     tooLong: () => {
-      throw tooLong()
+      if (!(files instanceof FilesOfPage)) throw tooLong()
+      files.refusal ??= tooLong()
     },
     broken: () => {
       throw malformed({}, { reason: 'The multipart body is broken.' })

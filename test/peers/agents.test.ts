@@ -1,17 +1,24 @@
-/** An agent that knows its address alone, and Postfix at both ends: it takes mail, refuses some of it, and brings some back. */
+/**
+ * An agent that knows its address alone, and Postfix at both ends: it takes mail, refuses some of it, and brings some back. Every tool is
+ * called for its result, by a client of the newest era, and for its refusal, by one of the older era.
+ */
 import type { ExecutionContext } from 'ava'
+import { toolRequestsOf, type ToolMade } from '../admin-api/mcp/walks/tool-requests.ts'
 import { NameServer } from '../core/outbound/name-server.ts'
-import { allowedClient, type AllowedClient } from '../flows/agents/allowed-client.ts'
+import { allowedClient } from '../flows/agents/allowed-client.ts'
+import { CalledTools, callOtherTools } from '../flows/agents/every-tool.ts'
 import { Person } from '../flows/agents/person.ts'
 import { eventually } from '../support/deadline.ts'
 import { Daemon, portOf } from '../support/daemon/daemon.ts'
 import { freePort, temporaryFolder } from '../support/daemon/workspace.ts'
 import { testWith } from '../support/peers/peers.ts'
+import type { ToolCalls } from '../support/web/tool-calls.ts'
 import { Sink } from '../support/smtp/sink.ts'
 import { WebhookReceiver } from '../support/web/webhook-receiver.ts'
+import { Dovecot, dovecotPassword } from './dovecot.ts'
 import { Postfix } from './postfix.ts'
 
-const peers = testWith('postfix')
+const peers = testWith('postfix', 'dovecot')
 
 interface DnsRecord {
   readonly purpose: string
@@ -24,7 +31,7 @@ interface DnsRecord {
 const stringsOf = (text: string): readonly string[] => text.match(/[^]{1,255}/g) ?? []
 
 /** Publishes what the agent was shown. */
-async function verifyDomain(t: ExecutionContext, agent: AllowedClient, dns: NameServer, destination_id: unknown): Promise<void> {
+async function verifyDomain(t: ExecutionContext, agent: ToolCalls, dns: NameServer, destination_id: unknown): Promise<void> {
   const { records } = await agent.must('email_domain_verify_records', { domain: 'site.test', destination_id })
   t.like(await agent.must('email_domain_verify_status', { domain: 'site.test' }), { domain: { status: 'pending' } })
   for (const { type, name, expected } of records as readonly DnsRecord[])
@@ -33,7 +40,7 @@ async function verifyDomain(t: ExecutionContext, agent: AllowedClient, dns: Name
 }
 
 /** The way back over Postfix: a mail of the agent is scored, and one that was refused is sent again. */
-async function scoreAndReplay(t: ExecutionContext, agent: AllowedClient, mail: object): Promise<void> {
+async function scoreAndReplay(t: ExecutionContext, agent: ToolCalls, mail: object): Promise<void> {
   const { id: inspect_id, address } = await agent.must('email_inspect_address_create')
   await agent.must('email_send_test', { ...mail, to: address })
   const inspected = await eventually(30_000, 'the report is there', async () => {
@@ -53,9 +60,34 @@ async function scoreAndReplay(t: ExecutionContext, agent: AllowedClient, mail: o
   t.like(replayed, { counters: { examined: 1, replayed: 1 } })
 }
 
+/** What the endpoint got first. */
+const delivered = (agent: ToolCalls, endpoint_id: unknown) =>
+  eventually(30_000, 'the webhook was delivered', async () => {
+    const { data } = await agent.must('webhook_attempts_list', { endpoint_id })
+    return (data as readonly Readonly<Record<string, unknown>>[]).find((one) => one['status'] === 'succeeded')
+  })
+
+/** The id of a source whose mailbox is one of Dovecot. */
+async function mailboxSource({ rest }: Daemon, { tlsPort }: Dovecot): Promise<string> {
+  const imap_config = { host: '127.0.0.1', port: tlsPort, username: 'web', password: dovecotPassword, mailbox: 'INBOX' }
+  return String((await rest.must('POST', '/v1/ingest-sources', { provider: 'postfix', imap_config }))['id'])
+}
+
+/** What is refused names no id of anything that there is. */
+async function beRefused(t: ExecutionContext, agent: ToolCalls): Promise<void> {
+  const requests = toolRequestsOf({} as ToolMade)
+  for (const [name, { wrong = { given: { no_such_argument: 1 }, code: 'validation_failed' } }] of Object.entries(requests)) {
+    const { code, message, next_action: next } = await agent.refused(name, wrong.given)
+    t.is(code, wrong.code, `${name}: ${message}`)
+    t.true(message.length > 10 && next.length > 3, name)
+  }
+}
+
 peers('an agent sets a provider and a domain up, sends, gets mail and reports, and finds out why some did not arrive', async (t) => {
   await using outer = await temporaryFolder('postfix')
   await using folder = await temporaryFolder('agent')
+  await using mailboxes = await temporaryFolder('dovecot')
+  await using dovecot = await Dovecot.start({ folder: mailboxes.path })
   await using dns = new NameServer()
   await using sink = await Sink.listen()
   await using receiver = await new WebhookReceiver().listen()
@@ -63,6 +95,7 @@ peers('an agent sets a provider and a domain up, sends, gets mail and reports, a
   const env = {
     POSTERN_HTTP_LISTEN: `127.0.0.1:${port}`,
     POSTERN_INBOUND_DOMAIN: 'in.site.test',
+    POSTERN_IMAP_CA_FILE: dovecot.ca,
     POSTERN_DNS_SERVERS: await dns.listen(),
     POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32;webhooks=127.0.0.1/32',
   }
@@ -79,7 +112,9 @@ peers('an agent sets a provider and a domain up, sends, gets mail and reports, a
     },
   })
   const origin = `http://localhost:${port}`
-  const agent = await allowedClient(`${origin}/mcp`, await Person.signIn(options, origin, 'olga@example.ch'))
+  const olga = await Person.signIn(options, origin, 'olga@example.ch')
+  const [client, called] = [await allowedClient(`${origin}/mcp`, olga), new CalledTools()]
+  const agent = called.of(client)
 
   const connect = (name: string, host: number) =>
     agent.must('email_provider_connect', { provider: 'smtp', name, credentials: { host: '127.0.0.1', port: host, security: 'none' } })
@@ -113,15 +148,15 @@ peers('an agent sets a provider and a domain up, sends, gets mail and reports, a
     return (data as readonly Readonly<Record<string, unknown>>[]).find((one) => one['status'] === 'processed')
   })
   t.like(received, { untrusted_subject: 'Your order', untrusted_envelope_from: 'web@site.test', untrusted_helo: 'smarthost.test' })
-  const attempts = await eventually(30_000, 'the webhook got the failure', async () => {
-    const { data } = await agent.must('webhook_attempts_list', { endpoint_id })
-    return (data as readonly Readonly<Record<string, unknown>>[]).find((one) => one['status'] === 'succeeded')
-  })
-  t.like(attempts, { event_type: 'failed', trace_id, last_status_code: 204 })
+  t.like(await delivered(agent, endpoint_id), { event_type: 'failed', trace_id, last_status_code: 204 })
 
   await scoreAndReplay(t, agent, mail)
-  t.like(await agent.refused('email_provider_test', { destination_id: 'dst_1' }), { code: 'not_found' })
-  t.true(agent.asked() > 1, 'for each scope that a call needed')
-  await agent.client.close()
+  const [live, polled] = [String(destination_id), await mailboxSource(daemon, dovecot)]
+  await callOtherTools(t, { agent, rest: daemon.rest, origin, live, dead: String(dead), sink, receiver, polled })
+  t.true(client.asked() > 1, 'for each scope that a call needed')
+  const older = await allowedClient(`${origin}/mcp`, olga, 'legacy')
+  await beRefused(t, called.of(older))
+  called.assertAll(t, (await client.client.listTools()).tools)
+  for (const one of [client, older]) await one.client.close()
   t.is((await daemon.stop()).code, 0)
 })

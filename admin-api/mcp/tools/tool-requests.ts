@@ -2,10 +2,12 @@
 import type { McpRequestContext, Server } from '@modelcontextprotocol/server'
 import type { FeatureSettings } from '#core/plan/features.ts'
 import type { Clock } from '#core/clock.ts'
+import { runInSteps, type Steps } from '#core/event-loop.ts'
 import { askedFor, roundOf } from '../approval-round.ts'
 import type { Cancellations } from './cancellations.ts'
 import { isListed } from './selection.ts'
 import type { Tool } from './tool.ts'
+import type { JsonObject } from './tool-schemas.ts'
 import type { Caller, ToolCalls } from './tool-calls.ts'
 
 type Sdk = typeof import('@modelcontextprotocol/server')
@@ -25,7 +27,7 @@ const progressMs = 10_000
 
 export function addTools(server: Server, sdk: Sdk, options: ToolOptions, { caller, era }: Connection): void {
   const { calls, cancellations, clock, closing } = options
-  server.setRequestHandler('tools/list', async () => ({ tools: (await listed(options, caller)).map((tool) => tool.listed) as never }))
+  server.setRequestHandler('tools/list', async () => ({ tools: (await runInSteps(shown(await listed(options, caller)))) as never }))
   server.setRequestHandler('tools/call', async ({ params: { name, arguments: given, _meta: meta } }, { mcpReq }) => {
     const continues = roundOf(mcpReq)
     const mayEnd = era === 'legacy' && calls.isReading(name)
@@ -65,6 +67,21 @@ export async function listed(
   const { agent, organizationId } = principal
   const organization = await organizationOf(organizationId)
   return tools.filter((tool) => agent && isListed(tool, agent, organization, selection))
+}
+
+const stepMs = 4
+
+/** As the list shows them. What is shown for the first time is made from its schemas, which takes the time of several requests for all. */
+export function* shown(tools: readonly Tool[]): Steps<readonly JsonObject[]> {
+  const made: JsonObject[] = []
+  let begun = performance.now()
+  for (const tool of tools) {
+    made.push(tool.listed)
+    if (performance.now() - begun < stepMs) continue
+    yield
+    begun = performance.now()
+  }
+  return made
 }
 
 interface Progress {

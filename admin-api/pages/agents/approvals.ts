@@ -126,7 +126,7 @@ function legible(rows: Facts): Facts {
   return overrides === 0 ? shown : [...shown, ['Look closely', warning]]
 }
 
-function facts({ trace, read, projectName, destination, organizationId }: Presented, subject: string): Facts {
+function facts({ trace, read, projectName, destination, fallbacks, organizationId }: Presented, subject: string): Facts {
   const all = (addresses: readonly string[]): string => addresses.join(', ')
   const message = read.ok ? read.message : undefined
   // whoever gets it and stands neither in To nor in Cc, the sender too
@@ -144,6 +144,7 @@ function facts({ trace, read, projectName, destination, organizationId }: Presen
     ['Subject', subject],
     ['Project', projectName],
     ['Goes through', destination ?? 'a destination that was deleted'],
+    ['Or, if that fails', all(fallbacks)],
     ['Leaves', trace.sendAt === undefined ? 'when it is approved' : html`${timeOf(trace.sendAt)}, if it is approved`],
     ['Digest', html`<code>${trace.approval.digest}</code>`],
     ['Trace', html`<a href="${memberTracePath(organizationId, trace.id)}">What happened to this message</a>`],

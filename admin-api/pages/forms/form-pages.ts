@@ -13,6 +13,7 @@ import { FilesOfPage, readSubmission, type SubmissionValues } from '../../bodies
 import { answer, raw, type Answer } from '../../operation/answer.ts'
 import { seeOther } from '../session/page-operation.ts'
 import type { ServiceLinks } from './form-frame.ts'
+import { firstLanguage, notices } from './form-refusal.ts'
 import { formPage, thanksPage, type PageFacts, type Return } from './form-page.ts'
 import { viewOf, type Filled, type FormView, type Values } from './form-view.ts'
 import { formFragment, thanksFragment } from './scripts/fragment.ts'
@@ -110,7 +111,7 @@ export class FormPages {
     const filled = { values: kept(withOther(values)), problems: {}, signature: firstText(values[signatureKey]), filesSent }
     const { words } = this.#view(form, filled)
     const { problems, again } = returned(error, form, words)
-    if (isScript) return answer(refused(error, problems, words, again), { status: again.status, headers: retryAfter(again) })
+    if (isScript) return answer(refused(error, form, problems, words, again), { status: again.status, headers: retryAfter(again) })
     const sentences = Object.fromEntries(Object.entries(problems).map(([key, { message }]) => [key, message]))
     return formPage(this.#view(form, { ...filled, problems: sentences }), this.#facts(publicId, query), again)
   }
@@ -188,10 +189,8 @@ const keptOf = (query: Query): Readonly<Record<string, string>> => ({
 })
 
 /** The language of the address, else the first one of the browser. */
-function languageOf(query: Query, { 'accept-language': accepted = '' }: IncomingHttpHeaders): string | undefined {
-  const [first = ''] = accepted.slice(0, 35).split(/[,;]/)
-  return langOf(query)['lang'] ?? langOf({ lang: first.trim() })['lang']
-}
+const languageOf = (query: Query, headers: IncomingHttpHeaders): string | undefined =>
+  langOf(query)['lang'] ?? langOf({ lang: firstLanguage(headers) })['lang']
 
 /** Defaults, and what the address says of fields that let it. */
 export function initial(fields: readonly Field[], query: Query): Values {
@@ -215,13 +214,7 @@ export const kept = (values: SubmissionValues): Values =>
 const problemsOf = ({ details }: Refusal): Readonly<Record<string, readonly Problem[]>> =>
   (details?.['fields'] ?? {}) as Readonly<Record<string, readonly Problem[]>>
 
-const notices: Readonly<Record<string, NonNullable<Return['notice']>>> = {
-  ...{ rate_limit_exceeded: 'rate', quota_exhausted: 'quota', origin_not_allowed: 'origin', file_uploads_unavailable: 'files' },
-  ...{ upload_failed: 'upload', overloaded: 'upload' },
-  ...{ captcha_required: 'captcha', captcha_failed: 'captcha', captcha_unavailable: 'captcha', captcha_not_configured: 'captcha' },
-}
-
-function returned(error: Refusal, { schema }: FormView['form'], words: FormView['words']): Returned {
+function returned(error: Refusal, { schema, isRenewed }: FormView['form'], words: FormView['words']): Returned {
   const known = new Map(schema.fields.map((field) => [field.key, field]))
   const problems = Object.entries(problemsOf(error)).flatMap(([key, [first]]) => {
     const field = known.get(key)
@@ -232,19 +225,31 @@ function returned(error: Refusal, { schema }: FormView['form'], words: FormView[
     problems: Object.fromEntries(problems),
     again: {
       status: isMalformed ? 422 : refusals[error.code].http,
-      notice: isMalformed ? 'expired' : (notices[error.code] ?? 'other'),
+      notice: isMalformed ? (isRenewed ? 'changed' : 'expired') : (notices[error.code] ?? 'other'),
       retryAfterSeconds: error.retryAfterSeconds,
     },
   }
 }
 
 /** In the envelope of every refusal, with sentences for the visitor. */
-function refused({ code, details }: Refusal, problems: Returned['problems'], words: FormView['words'], again: Return): SentForm {
+function refused(
+  { code, details }: Refusal,
+  { version, isRenewed }: FormView['form'],
+  problems: Returned['problems'],
+  words: FormView['words'],
+  again: Return,
+): SentForm {
   const count = Object.keys(problems).length
   const message = count > 0 ? words.errorTitle(count) : words.retry[again.notice ?? 'other']
   const fields = Object.fromEntries(Object.entries(problems).map(([key, problem]) => [key, [problem] as const]))
   const token = details?.['fill_time_token']
-  return { error: { code, message, details: { fields, ...(typeof token === 'string' && { fill_time_token: token }) } } }
+  return {
+    error: {
+      code,
+      message,
+      details: { fields, ...(typeof token === 'string' && { fill_time_token: token, ...(isRenewed && { version }) }) },
+    },
+  }
 }
 
 const retryAfter = ({ retryAfterSeconds }: Return): Readonly<Record<string, string>> =>

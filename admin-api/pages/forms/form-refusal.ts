@@ -1,22 +1,36 @@
-/** Refusals under the address of forms: in the look of forms, without a form. */
+/** Refusals under the address of forms: in the look of forms and the first language of the browser, without a form. */
+import type { IncomingHttpHeaders } from 'node:http'
 import type { Refusal } from '#core/refusals.ts'
 import type { Answer } from '../../operation/answer.ts'
 import { html } from '../layout/html.ts'
 import { ownTheme } from './form-assets.ts'
 import { formFrame } from './form-frame.ts'
 import { wordsFor } from './words/words-for.ts'
+import type { Notice } from './words/words.ts'
 
-export function formRefusalPage({ code, message, retryAfterSeconds }: Refusal): Answer {
+/** By the code of the refusal. */
+export const notices: Readonly<Record<string, Notice>> = {
+  ...{ rate_limit_exceeded: 'rate', quota_exhausted: 'quota', origin_not_allowed: 'origin', file_uploads_unavailable: 'files' },
+  ...{ upload_failed: 'upload', overloaded: 'upload', request_too_large: 'large' },
+  ...{ captcha_required: 'captcha', captcha_failed: 'captcha', captcha_unavailable: 'captcha', captcha_not_configured: 'captcha' },
+}
+
+/** The first language that a browser asks for. */
+export const firstLanguage = ({ 'accept-language': accepted = '' }: IncomingHttpHeaders): string =>
+  accepted.slice(0, 35).split(/[,;]/)[0]?.trim() ?? ''
+
+export function formRefusalPage({ code, message, retryAfterSeconds }: Refusal, headers: IncomingHttpHeaders): Answer {
+  const words = wordsFor(firstLanguage(headers).toLowerCase())
+  const { lang, refused, retry } = words
   const isNothing = code === 'form_not_found' || code === 'not_found'
-  const title = isNothing ? 'No form is here' : 'That did not work'
-  const lead = isNothing
-    ? 'The address may be mistyped, or the form is not open at the moment. Whoever gave you the address can say more.'
-    : message
+  const notice = notices[code]
+  const why = notice === undefined ? (lang === 'en' ? message : retry.other) : retry[notice]
+  const title = isNothing ? refused.nothing : refused.title
   return formFrame({
-    ...{ locale: 'en', words: wordsFor('en'), title, theme: ownTheme.path, mode: 'auto', isSecure: false, isPrivate: true },
+    ...{ locale: lang, words, title, theme: ownTheme.path, mode: 'auto', isSecure: false, isPrivate: true },
     letterhead: html`<p class="sender">Postern</p>`,
     sheet: html`<h1>${title}</h1>
-      <p class="lead">${lead}</p>`,
+      <p class="lead">${isNothing ? refused.nothingHere : why}</p>`,
     ...(retryAfterSeconds !== undefined && { headers: { 'retry-after': String(Math.ceil(retryAfterSeconds)) } }),
   })
 }

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import * as z from 'zod'
 import { anyOrigin } from '#core/visitors/web-origin.ts'
 import { streamed } from '../../bodies/body-stream.ts'
-import { maxSubmissionBytes, submissionSeconds } from '../../bodies/submission-body.ts'
+import { maxPageBytes, submissionSeconds } from '../../bodies/submission-body.ts'
 import type { Cors } from '../../credentials/credentials.ts'
 import { media, raw, type Answer } from '../../operation/answer.ts'
 import { operation, type Operation } from '../../operation/operation.ts'
@@ -46,8 +46,8 @@ const formOperations = (pages: FormPages): readonly Operation[] => [
       params,
       cors,
     },
-    ...{ maxBodyBytes: maxSubmissionBytes, deadlineSeconds: submissionSeconds },
-    errorRenderer: (refusal, headers) => (headers.accept?.startsWith('application/json') ? undefined : formRefusalPage(refusal)),
+    ...{ maxBodyBytes: maxPageBytes, deadlineSeconds: submissionSeconds },
+    errorRenderer: (refusal, headers) => (headers.accept?.startsWith('application/json') ? undefined : formRefusalPage(refusal, headers)),
     body: streamed({ 'multipart/form-data': multipart, 'application/x-www-form-urlencoded': multipart }),
     handle: ({ params: { public_id: publicId }, query, ...sent }) => pages.send(publicId, query, sent),
   }),

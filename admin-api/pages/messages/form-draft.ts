@@ -124,6 +124,7 @@ const asPublished = (definition: Definition, organizationName: string): PublicFo
     honeypotKey: '_mnx_hp',
     captcha: null,
     closed: false,
+    isRenewed: false,
   },
   fillTimeToken: '',
   uploads: { enabled: true, maxFiles: definitionLimits.files, maxBytes: definitionLimits.fileBytes },

@@ -1,10 +1,14 @@
 /** Who is notified of submissions of a form, by mail and by webhook. */
 import type { Action } from '../../actions/action.ts'
 import { resource } from '../../actions/resource.ts'
+import type { ShownNotifications } from '#core/forms/notifications/notifications.ts'
 import { webhookTest } from '../../wire/feedback/webhook.ts'
 import { notifications, notificationsInput, toOrder } from '../../wire/forms/notifications.ts'
 import type { RestCore } from '../rest-core.ts'
 
+const tag = {
+  ETag: { description: 'Names the revision, for If-Match.', of: ({ revision }: ShownNotifications) => `"${revision}"` },
+}
 const forms = resource('/v1/forms', { name: 'Form', tags: ['forms'], feature: 'forms' })
 
 export const notificationActions = ({ forms: { notifications: core, webhookTests } }: RestCore): readonly Action[] => [
@@ -12,6 +16,7 @@ export const notificationActions = ({ forms: { notifications: core, webhookTests
     id: 'getFormNotifications',
     summary: 'Get the notifications of a form',
     output: notifications,
+    http: { headers: tag },
     run: ({ principal }, { id }) => core.get(principal, id),
   }),
   forms.change({
@@ -20,13 +25,14 @@ export const notificationActions = ({ forms: { notifications: core, webhookTests
     description:
       'Replaces all of them. A recipient who is no member of the organization gets a mail with a link first, and notifications once its owner has confirmed; taken off ' +
       'and set again, an address is asked again. Mails go ' +
-      'through the routing of the project, as traces with the door `form_notification`. Spam makes none. The response that sets `webhook_url` first has `webhook_secret`.',
+      'through the routing of the project, as traces with the door `form_notification`. Spam makes none until somebody says that it is no spam. The response that sets ' +
+      '`webhook_url` first has `webhook_secret`. With the header `If-Match`, what was changed by somebody else since is refused with `conflict`.',
     errors: ['not_found', 'conflict', 'rate_limit_exceeded'],
     input: notificationsInput,
     output: notifications,
     examples: { input: { recipients: [{ email: 'team@example.ch', digest: 'daily' }], reply_to_field: 'email' } },
-    http: { method: 'PUT', path: '/v1/forms/{id}/notifications' },
-    run: ({ principal }, { id, ...order }) => core.save(principal, id, toOrder(order)),
+    http: { method: 'PUT', path: '/v1/forms/{id}/notifications', headers: tag, from: { if_match: { header: 'If-Match' } } },
+    run: ({ principal }, { id, ifMatch, ...order }) => core.save(principal, id, toOrder(order), ifMatch),
   }),
   forms.act('notifications/test', {
     id: 'testFormWebhook',

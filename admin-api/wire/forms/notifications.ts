@@ -47,9 +47,14 @@ export const notificationsInput = z.strictObject({
   subject_tmpl: z.string().max(500).refine(isOneLine, 'must be on one line, without control characters').default('').meta(words.subject),
   include_answers: z.boolean().default(true).meta(words.answers),
   webhook_url: z.string().min(1).max(2048).nullable().default(null).meta(words.webhook),
+  if_match: z
+    .string()
+    .max(100)
+    .optional()
+    .meta({ description: 'The ETag of the revision that this one replaces. Without it, any is replaced.' }),
 })
 
-export const toOrder = ({ recipients, ...order }: Decoded<typeof notificationsInput>): NotificationOrder => ({
+export const toOrder = ({ recipients, ...order }: Omit<Decoded<typeof notificationsInput>, 'ifMatch'>): NotificationOrder => ({
   ...order,
   recipients: recipients.map(({ when: condition = null, ...recipient }) => ({ ...recipient, when: condition })),
 })
@@ -57,6 +62,7 @@ export const toOrder = ({ recipients, ...order }: Decoded<typeof notificationsIn
 const shape = z
   .object({
     form_id: z.string(),
+    revision: z.string().meta({ description: 'Another one after each change of what is set; in quotes, the `ETag`.' }),
     recipients: z.array(
       z.object({
         email: z.string(),
@@ -82,8 +88,9 @@ const shape = z
   })
   .meta({ id: 'FormNotifications' })
 
-export const notifications = encoderOf(shape, ({ settings, recipients, secret }: ShownNotifications) => ({
+export const notifications = encoderOf(shape, ({ revision, settings, recipients, secret }: ShownNotifications) => ({
   form_id: settings.id,
+  revision,
   recipients: recipients.map(({ email: address, when: condition, digest: rhythm, status }) => ({
     ...{ email: address, when: condition === null ? null : { ...condition }, digest: rhythm, status },
   })),

@@ -87,7 +87,9 @@ const submissionShape = z
     status,
     answers: z.record(z.string(), answer).meta({ description: 'By key of the field. What was not visible has no answer.' }),
     files: z.array(fileShape),
-    spam_reasons: z.array(z.enum(spamReasons)).meta({ description: 'Why it is held to be spam; the sender is not told.' }),
+    spam_reasons: z.array(z.enum(spamReasons)).meta({
+      description: 'Why it was held to be spam when it came, which its sender never learns. They stay when somebody says that it is none.',
+    }),
     consents: z.array(z.object({ field: z.string(), sha256: z.string() })).meta({
       description: 'What was agreed to, as SHA-256 of the text that was shown.',
     }),

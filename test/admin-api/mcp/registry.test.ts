@@ -2,6 +2,8 @@
 import test from 'ava'
 import * as z from 'zod'
 import { featureFlag, features, type Feature } from '#config/plans/features.ts'
+import { runInSteps } from '#core/event-loop.ts'
+import { shown } from '../../../admin-api/mcp/tools/tool-requests.ts'
 import { startMcp } from './mcp-fixture.ts'
 import { specifiedTools } from './specified-tools.ts'
 
@@ -50,6 +52,17 @@ test('every specified tool is listed with its arguments, and nothing else', asyn
     )
     t.is(additionalProperties, false, `${name} is closed to other arguments`)
   }
+})
+
+test('what tools are listed with is made in pieces, between which others have their turn', async (t) => {
+  const { daemon } = await startMcp(t)
+  const steps = shown(daemon.agents.tools)
+  t.false(steps.next().done)
+  const listed = await runInSteps(steps)
+  t.deepEqual(
+    listed.map(({ name }) => name),
+    daemon.agents.tools.map(({ binding }) => binding.name),
+  )
 })
 
 test('a tool is described for models: short, titled, with hints, and a schema of what it gives', async (t) => {

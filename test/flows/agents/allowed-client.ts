@@ -39,11 +39,11 @@ export interface AllowedClient extends ToolCalls {
   call(name: string, given?: Json): Promise<{ readonly isError: boolean; readonly value: Json }>
 }
 
-export async function allowedClient(address: string, person: Person): Promise<AllowedClient> {
+export async function allowedClient(address: string, person: Person, mode: 'auto' | 'legacy' = 'auto'): Promise<AllowedClient> {
   const provider = accessBy(person)
   const transportOf = () => new StreamableHTTPClientTransport(new URL(address), { authProvider: provider as never })
   let transport = transportOf()
-  const client = new Client({ name: 'agent', version: '1' }, { versionNegotiation: { mode: 'auto' } })
+  const client = new Client({ name: 'agent', version: '1' }, { versionNegotiation: { mode } })
   /** Again after the person was asked. */
   const allowed = async <T>(work: () => Promise<T>): Promise<T> => {
     try {

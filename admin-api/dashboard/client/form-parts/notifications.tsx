@@ -79,10 +79,8 @@ function Settings({ id, first, fields }: SettingsProps): JSX.Element {
   const save = (): Promise<FormNotifications> => {
     const { recipients, from, reply_to_field, subject_tmpl, include_answers, webhook_url } = wanted
     const list = recipients.map(({ email, digest, when }) => ({ email: email.trim(), digest, when }))
-    return call(setFormNotifications, {
-      path: { id },
-      body: { recipients: list, from, reply_to_field, subject_tmpl, include_answers, webhook_url },
-    })
+    const body = { recipients: list, from, reply_to_field, subject_tmpl, include_answers, webhook_url }
+    return call(setFormNotifications, { path: { id }, body }, { headers: { 'if-match': `"${saved.revision}"` } })
   }
   return (
     <form

@@ -18,6 +18,8 @@ export interface Surroundings {
   /** It was sent; there is where to read the thanks. */
   sent(submission: { readonly id: string; readonly thanks: string }): void
   failed(code: string): void
+  /** There is another version of the form by now, which is to take its place; what was filled in is kept for it. */
+  renewed(form: HTMLFormElement, message: string): void
 }
 
 function planIn(root: ParentNode): FormPlan | undefined {
@@ -25,10 +27,11 @@ function planIn(root: ParentNode): FormPlan | undefined {
   return text ? (JSON.parse(text) as FormPlan) : undefined
 }
 
-export function enhance(root: Root, surroundings: Surroundings): void {
+/** `message`: why the form takes the place of another one. */
+export function enhance(root: Root, surroundings: Surroundings, message?: string): void {
   const form = first<HTMLFormElement>(root, '.pf form')
   const plan = planIn(root)
-  if (form && plan) new LiveForm(new FormState(root, form, plan), surroundings).begin()
+  if (form && plan) new LiveForm(new FormState(root, form, plan), surroundings).begin(message)
 }
 
 class LiveForm {
@@ -61,7 +64,7 @@ class LiveForm {
     })
   }
 
-  begin(): void {
+  begin(message: string | undefined): void {
     const { form, root } = this.#state
     form.noValidate = true
     this.#state.around('.pf')?.classList.add('live')
@@ -85,6 +88,7 @@ class LiveForm {
     addEventListener('pagehide', () => this.#saved.save(this.#steps.page))
     // a page that comes back from the cache of the browser after it was sent begins anew
     addEventListener('pageshow', ({ persisted }) => persisted && this.#isSent && location.reload())
+    if (message !== undefined) this.#problems.say(message)
   }
 
   #refresh(isAnnounced: boolean): Evaluation {
@@ -141,11 +145,16 @@ class LiveForm {
       this.#surroundings.sent(sent)
       return
     }
+    const { message = this.#state.plan.words.notSent, details: { version, fields: wrong = {} } = {} } = sent?.error ?? {}
+    if (version) {
+      this.#saved.save(undefined, version)
+      return this.#surroundings.renewed(this.#state.form, message)
+    }
     this.#sending.end()
-    const fields = Object.entries(sent?.error.details?.fields ?? {}).filter(([key]) => this.#state.place(key))
+    const fields = Object.entries(wrong).filter(([key]) => this.#state.place(key))
     this.#surroundings.failed(sent?.error.code ?? 'not_sent')
     if (this.#report(new Map(fields.map(([key, [{ message }]]) => [key, message])))) return
-    this.#problems.say(sent?.error.message ?? this.#state.plan.words.notSent)
+    this.#problems.say(message)
   }
 
   /** Goes to the step of the first problem. */

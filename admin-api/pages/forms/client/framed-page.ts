@@ -16,6 +16,7 @@ export class FramedPage {
       this.#target = origin
       this.#measure(true)
     })
+    addEventListener('focus', () => this.say('focus'))
     new ResizeObserver(() => requestAnimationFrame(() => this.#measure(false))).observe(document.body)
   }
 

@@ -24,7 +24,7 @@ export class Problems {
     this.#summarize()
     const [key] = problems.keys()
     if (key === undefined) return false
-    this.goTo(key)
+    this.#goTo(key)
     return true
   }
 
@@ -50,12 +50,7 @@ export class Problems {
     summary.scrollIntoView({ block: 'center' })
   }
 
-  clear(): void {
-    for (const key of [...this.#shown.keys()]) this.#mark(key, undefined)
-    this.#summarize()
-  }
-
-  goTo(key: string): void {
+  #goTo(key: string): void {
     const place = this.#state.place(key)
     const chosen = place && (first<HTMLInputElement>(place, 'input:checked') ?? first(place, 'input:not([hidden]), select, textarea'))
     chosen?.focus({ preventScroll: true })
@@ -131,6 +126,6 @@ export class Problems {
     const key = event.target instanceof Element ? event.target.closest('a')?.hash.slice('#f-'.length) : undefined
     if (!key) return
     event.preventDefault()
-    this.goTo(key)
+    this.#goTo(key)
   }
 }

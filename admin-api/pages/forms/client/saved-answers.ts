@@ -5,35 +5,38 @@ import type { FormState } from './form-state.ts'
 import { otherOf } from '../scripts/other-answers.ts'
 
 interface Saved {
-  readonly page: number
+  readonly page: number | undefined
   readonly values: Readonly<Record<string, readonly string[]>>
 }
 
 export class SavedAnswers {
   readonly #state: FormState
+  /** And the version after it. */
   readonly #name: string
   readonly #kept: ReadonlySet<string>
   #isOver = false
 
   constructor(state: FormState) {
     this.#state = state
-    const { id, version, schema } = state.plan
-    this.#name = `postern.form.${id}.${String(version)}`
-    const fields = schema.fields.filter(({ type, email_mask: isMasked }) => !isMasked && type !== 'hidden' && type !== 'file_upload')
+    this.#name = `postern.form.${state.plan.id}.`
+    const fields = state.plan.schema.fields.filter(
+      ({ type, email_mask: isMasked }) => !isMasked && type !== 'hidden' && type !== 'file_upload',
+    )
     this.#kept = new Set(fields.flatMap(({ key }) => [key, otherOf(key)]))
   }
 
-  save(page: number): void {
+  /** For the form of another version too, which begins with them. */
+  save(page?: number, version = this.#state.plan.version): void {
     if (this.#isOver) return
     const values: Record<string, string[]> = {}
-    for (const [name, value] of new FormData(this.#state.form))
-      if (typeof value === 'string' && this.#isKept(name)) (values[name] ??= []).push(value)
-    this.#store((storage) => storage.setItem(this.#name, JSON.stringify({ page, values } satisfies Saved)))
+    for (const [key, value] of new FormData(this.#state.form))
+      if (typeof value === 'string' && this.#isKept(key)) (values[key] ??= []).push(value)
+    this.#store((storage) => storage.setItem(this.#name + version, JSON.stringify({ page, values } satisfies Saved)))
   }
 
   /** Returns the page that the visitor was on; undefined where nothing was kept. */
   restore(): number | undefined {
-    const text = this.#store((storage) => storage.getItem(this.#name))
+    const text = this.#store((storage) => storage.getItem(this.#name + this.#state.plan.version))
     if (!text || !this.#state.plan.isFresh) return undefined
     const { page, values } = JSON.parse(text) as Saved
     const given = new Set(new URLSearchParams(location.search).keys())
@@ -45,7 +48,7 @@ export class SavedAnswers {
   /** They were sent. */
   clear(): void {
     this.#isOver = true
-    this.#store((storage) => storage.removeItem(this.#name))
+    this.#store((storage) => storage.removeItem(this.#name + this.#state.plan.version))
   }
 
   #isKept(name: string): boolean {

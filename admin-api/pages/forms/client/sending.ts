@@ -31,13 +31,16 @@ export class Sending {
     return this.#isBusy
   }
 
-  /** Undefined where there was no connection. A token that was too old is replaced, and the form sent once more. */
+  /**
+   * Undefined where there was no connection. A token that was too old is replaced, and the form sent once more, unless there is another
+   * version of it by now.
+   */
   async send(visible: ReadonlySet<string>): Promise<SentForm | undefined> {
     this.#draw(true)
     try {
       const sent = await this.#post(visible)
-      const token = sent && 'error' in sent ? sent.error.details?.fill_time_token : undefined
-      if (token === undefined) return sent
+      const { fill_time_token: token, version } = (sent && 'error' in sent ? sent.error.details : undefined) ?? {}
+      if (token === undefined || version) return sent
       const input = first<HTMLInputElement>(this.#state.form, `input[name="${fillTimeKey}"]`)
       if (input) input.value = token
       return await this.#post(visible)
@@ -84,8 +87,7 @@ export class Sending {
           this.#line.textContent = `${plan.words.keepOpen} ${filled(plan.words.sentShare, { share, size })}`
         })
       request.addEventListener('load', () => resolve((request.response as SentForm | null) ?? undefined))
-      for (const failure of ['error', 'timeout', 'abort'])
-        request.addEventListener(failure, () => reject(new Error('The form was not sent.', { cause: failure })))
+      for (const failure of ['error', 'timeout', 'abort']) request.addEventListener(failure, () => reject(new Error(failure)))
       request.send(data)
     })
   }

@@ -23,7 +23,7 @@ export class Steps {
     if (!this.#isStepped) return
     for (const button of [this.#back, this.#next]) button.type = 'button'
     this.#submit?.before(this.#back, this.#next)
-    this.#back.addEventListener('click', () => this.back())
+    this.#back.addEventListener('click', () => this.#step(-1))
     for (const section of this.#sections.values()) this.#prepare(section)
   }
 
@@ -59,10 +59,6 @@ export class Steps {
 
   next(): void {
     this.#step(1)
-  }
-
-  back(): void {
-    this.#step(-1)
   }
 
   show(page: number, isFocused: boolean): void {

@@ -2,7 +2,9 @@
 import { frameMessage, type FrameMessage } from '../client/frame-messages.ts'
 import { announce } from './place.ts'
 
-const eventNames: Readonly<Partial<Record<FrameMessage['event'], string>>> = { step: 'step', submitted: 'submit', error: 'error' }
+const eventNames: Readonly<Partial<Record<FrameMessage['event'], string>>> = {
+  ...{ step: 'step', submitted: 'submit', error: 'error', focus: 'focus' },
+}
 
 export class EmbeddedFrame {
   readonly #frame: HTMLIFrameElement
@@ -40,8 +42,8 @@ export class EmbeddedFrame {
     }
     const name = eventNames[event]
     if (name !== undefined) announce(this.#element, name, { form: this.#id })
-    const isAbove = this.#frame.getBoundingClientRect().top < 0
-    if (isAbove && event !== 'error') this.#frame.scrollIntoView({ block: 'start' })
+    const isBegunAnew = event === 'step' || event === 'submitted'
+    if (isBegunAnew && this.#frame.getBoundingClientRect().top < 0) this.#frame.scrollIntoView({ block: 'start' })
   }
 }
 

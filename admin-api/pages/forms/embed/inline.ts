@@ -1,6 +1,6 @@
 /** A form in the document of another site, in a shadow root of its own: its width is that of the page, its look its own. */
 import { contrast } from '#core/forms/definition/contrast.ts'
-import type { enhance } from '../client/enhance.ts'
+import type { enhance, Surroundings } from '../client/enhance.ts'
 import type { Fragment } from '../scripts/plan-types.ts'
 import { frameFor } from './embedded-frame.ts'
 import { announce, type Place } from './place.ts'
@@ -42,8 +42,11 @@ export async function fetchFragment({ origin, id }: Place, query: URLSearchParam
   return (await response.json()) as Fragment
 }
 
-/** Puts the form into the place once its styles are there, and makes it live. Throws where the policy of the page forbids one of them. */
-export async function show(place: Place, into: ShadowRoot | HTMLElement, fragment: Fragment): Promise<void> {
+/**
+ * Puts the form into the place once its styles are there, and makes it live. Throws where the policy of the page forbids one of them.
+ * `message`: why it takes the place of one that was there.
+ */
+export async function show(place: Place, into: ShadowRoot | HTMLElement, fragment: Fragment, message?: string): Promise<void> {
   const { element, id, origin } = place
   const root = into instanceof ShadowRoot ? into : rootOf(element)
   const script = (await import(origin + fragment.script)) as FormScript
@@ -63,16 +66,28 @@ export async function show(place: Place, into: ShadowRoot | HTMLElement, fragmen
   if (form) {
     if (place.mode === 'inline') standOut(form, element)
     form.hidden = false
+    form.addEventListener('focusin', ({ relatedTarget: before }) => {
+      if (!(before instanceof Node && form.contains(before))) announce(element, 'focus', { form: id })
+    })
   }
-  script.enhance(root, {
+  const surroundings: Surroundings = {
     stepped: (step) => announce(element, 'step', { form: id, step }),
     failed: (code) => announce(element, 'error', { form: id, code }),
     sent: ({ id: submission, thanks }) => {
       announce(element, 'submit', { form: id, submission })
       void thank(place, into, new URL(thanks, origin))
     },
-  })
-  announce(element, 'ready', { form: id })
+    renewed: (_form, why) => void renew(place, into, why),
+  }
+  script.enhance(root, surroundings, message)
+  if (message === undefined) announce(element, 'ready', { form: id })
+}
+
+/** The form as it is now, in its place; the script fills in what was kept. */
+async function renew(place: Place, into: ShadowRoot | HTMLElement, message: string): Promise<void> {
+  const fragment = await fetchFragment(place, place.query)
+  into.querySelector('.pf')?.remove()
+  await show(place, into, fragment, message)
 }
 
 /** What comes after the form, in its place. */

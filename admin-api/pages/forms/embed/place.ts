@@ -30,7 +30,7 @@ export function placeOf(element: HTMLElement, origin: string): Place {
   }
 }
 
-/** `ready`, `step`, `submit` and `error`, for scripts of the page; never with answers. */
+/** `ready`, `focus`, `step`, `submit` and `error`, for scripts of the page; never with answers. */
 export function announce(element: Element, name: string, detail: Readonly<Record<string, unknown>>): void {
   element.dispatchEvent(new CustomEvent(`svc-form:${name}`, { detail, bubbles: true, composed: true }))
 }

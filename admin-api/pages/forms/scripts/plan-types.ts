@@ -56,7 +56,12 @@ export type SentForm =
       readonly error: {
         readonly code: string
         readonly message: string
-        readonly details?: { readonly fields?: Readonly<Record<string, readonly [SentProblem]>>; readonly fill_time_token?: string }
+        readonly details?: {
+          readonly fields?: Readonly<Record<string, readonly [SentProblem]>>
+          readonly fill_time_token?: string
+          /** Of the form that the token is for, where it is another one. */
+          readonly version?: number
+        }
       }
     }
 

@@ -37,6 +37,12 @@ export const de: FormWords = {
   errorPrefix: 'Fehler',
   errorKept: 'Was Sie geschrieben haben, ist noch da. Eine Zeile führt zur Antwort.',
   closedTitle: 'Dieses Formular ist geschlossen',
+  refused: {
+    nothing: 'Hier ist kein Formular',
+    nothingHere:
+      'Die Adresse ist vielleicht falsch geschrieben, oder das Formular ist zurzeit nicht offen. Wer Ihnen die Adresse gegeben hat, weiss mehr.',
+    title: 'Das hat nicht geklappt',
+  },
   languages: 'Sprachen',
   live: {
     next: 'Weiter',
@@ -52,6 +58,10 @@ export const de: FormWords = {
   },
   retry: {
     expired: 'Das Formular war lange offen. Nichts ist verloren: Senden Sie es noch einmal.',
+    changed:
+      'Das Formular wurde geändert, seit Sie es geöffnet haben. Ihre Antworten sind noch da: Sehen Sie sie durch und senden Sie es noch einmal.',
+    large:
+      'Das ist mehr, als dieses Formular auf einmal nimmt. Wählen Sie kleinere Dateien oder kürzen Sie lange Texte und senden Sie es noch einmal.',
     rate: 'Es wurde in kurzer Zeit sehr oft gesendet. Warten Sie eine Minute und senden Sie es noch einmal.',
     quota: 'Dieses Formular wurde heute so oft gesendet, wie es geht. Auf dieser Seite ist nichts verloren; senden Sie es morgen.',
     origin: 'Dieses Formular wird nicht von dieser Seite gesendet. Öffnen Sie es an seiner eigenen Adresse.',

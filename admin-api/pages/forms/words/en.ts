@@ -36,6 +36,11 @@ export const en: FormWords = {
   errorPrefix: 'Error',
   errorKept: 'What you typed is kept. Choose a line to go to the answer.',
   closedTitle: 'This form is closed',
+  refused: {
+    nothing: 'No form is here',
+    nothingHere: 'The address may be mistyped, or the form is not open at the moment. Whoever gave you the address can say more.',
+    title: 'That did not work',
+  },
   languages: 'Languages',
   live: {
     next: 'Continue',
@@ -51,6 +56,8 @@ export const en: FormWords = {
   },
   retry: {
     expired: 'The form was open for a long time. Nothing is lost: send it once more.',
+    changed: 'The form has changed since you opened it. Your answers are kept: look at them, then send it once more.',
+    large: 'That is more than this form takes at once. Choose smaller files or shorten long texts, then send it once more.',
     rate: 'It was sent very often in a short time. Wait a minute, then send it once more.',
     quota: 'This form has been sent as often as it can be today. Nothing is lost on this page; send it tomorrow.',
     origin: 'This form is not sent from this page. Open it at its own address.',

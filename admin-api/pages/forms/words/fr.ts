@@ -36,6 +36,12 @@ export const fr: FormWords = {
   errorPrefix: 'Erreur',
   errorKept: 'Ce que vous avez écrit est gardé. Chaque ligne mène à la réponse.',
   closedTitle: 'Ce formulaire est fermé',
+  refused: {
+    nothing: 'Il n’y a pas de formulaire ici',
+    nothingHere:
+      'L’adresse est peut-être mal écrite, ou le formulaire n’est pas ouvert en ce moment. La personne qui vous a donné l’adresse peut en dire plus.',
+    title: 'Cela n’a pas marché',
+  },
   languages: 'Langues',
   live: {
     next: 'Continuer',
@@ -51,6 +57,10 @@ export const fr: FormWords = {
   },
   retry: {
     expired: 'Le formulaire est resté ouvert longtemps. Rien n’est perdu : envoyez-le encore une fois.',
+    changed:
+      'Le formulaire a changé depuis que vous l’avez ouvert. Vos réponses sont conservées : relisez-les, puis envoyez-le encore une fois.',
+    large:
+      'C’est plus que ce que ce formulaire prend en une fois. Choisissez des fichiers plus petits ou raccourcissez les longs textes, puis envoyez-le encore une fois.',
     rate: 'Il a été envoyé très souvent en peu de temps. Attendez une minute, puis envoyez-le encore une fois.',
     quota: 'Ce formulaire a été envoyé aujourd’hui autant de fois que possible. Rien n’est perdu sur cette page ; envoyez-le demain.',
     origin: 'Ce formulaire ne s’envoie pas depuis cette page. Ouvrez-le à sa propre adresse.',

@@ -36,6 +36,11 @@ export const it: FormWords = {
   errorPrefix: 'Errore',
   errorKept: 'Quanto scritto è conservato. Ogni riga porta alla risposta.',
   closedTitle: 'Questo modulo è chiuso',
+  refused: {
+    nothing: 'Qui non c’è nessun modulo',
+    nothingHere: 'L’indirizzo è forse scritto male, oppure il modulo al momento non è aperto. Chi ha dato l’indirizzo può dire di più.',
+    title: 'Non ha funzionato',
+  },
   languages: 'Lingue',
   live: {
     next: 'Continua',
@@ -51,6 +56,9 @@ export const it: FormWords = {
   },
   retry: {
     expired: 'Il modulo è rimasto aperto a lungo. Niente è perso: inviarlo ancora una volta.',
+    changed: 'Il modulo è cambiato da quando è stato aperto. Le risposte sono conservate: rileggerle e inviarlo ancora una volta.',
+    large:
+      'È più di quanto questo modulo accetti in una volta. Scegliere file più piccoli o accorciare i testi lunghi e inviarlo ancora una volta.',
     rate: 'È stato inviato molte volte in poco tempo. Attendere un minuto e inviarlo ancora una volta.',
     quota: 'Oggi questo modulo è stato inviato tante volte quanto possibile. In questa pagina niente è perso; inviarlo domani.',
     origin: 'Questo modulo non si invia da questa pagina. Aprirlo al suo indirizzo.',

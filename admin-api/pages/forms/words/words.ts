@@ -3,6 +3,9 @@ import type { Field, Operator } from '#core/forms/definition/definition.ts'
 
 type Say = (text: string) => string
 
+/** Why a form was not taken, besides what is wrong with answers. */
+export type Notice = 'expired' | 'changed' | 'large' | 'rate' | 'quota' | 'origin' | 'captcha' | 'files' | 'upload' | 'other'
+
 export interface FormWords {
   /** The language of these words. */
   readonly lang: string
@@ -31,10 +34,12 @@ export interface FormWords {
   readonly errorPrefix: string
   readonly errorKept: string
   readonly closedTitle: string
+  /** On a page without a form. */
+  readonly refused: Readonly<Record<'nothing' | 'nothingHere' | 'title', string>>
   /** What only scripts say. */
   readonly live: LiveWords
   readonly languages: string
-  readonly retry: Readonly<Record<'expired' | 'rate' | 'quota' | 'origin' | 'captcha' | 'files' | 'upload' | 'other', string>>
+  readonly retry: Readonly<Record<Notice, string>>
   readonly thanks: Readonly<Record<'reference' | 'received' | 'replyTo' | 'noMail' | 'again' | 'goOn' | 'print', string>>
   readonly logic: {
     readonly onlyIf: Say

@@ -1,5 +1,5 @@
 /** Where a message goes when its destination does not take it: the pure part of failover. Spec "Failover policy". */
-import type { Destination } from '../../routing/destination.ts'
+import { addressOf, type Destination } from '../../routing/destination.ts'
 import type { FailoverCause, FailoverPolicy, Failovers } from '../../routing/failover-policy.ts'
 import type { FailoverNote } from '../../trace/attempt-record.ts'
 import type { Trace } from '../../trace/trace.ts'
@@ -35,13 +35,23 @@ export type Skip = { readonly failover: Failover } | { readonly to: string; read
 const maxPasses = 20
 
 /** What of a message says where it is to go. */
-export type Bound = Pick<Trace, 'projectId' | 'destinationId' | 'failover'>
+export type Bound = Pick<Trace, 'projectId' | 'destinationId' | 'failover' | 'approval'>
 
 /** The destination that routing or a replay chose, wherever failover has moved the message since; empty when there is none. */
 export const primaryOf = ({ failover, destinationId }: Pick<Bound, 'destinationId' | 'failover'>): string =>
   failover?.primaryId ?? destinationId ?? ''
-const policyOf = ({ failovers }: FailoverSettings, trace: Bound): FailoverPolicy | undefined =>
-  failovers.of(trace.projectId, primaryOf(trace))
+
+/** A message that a person approved goes through no destination that they were not shown, whatever the policy is by now. */
+function policyOf({ destinations, failovers }: FailoverSettings, trace: Bound): FailoverPolicy | undefined {
+  const policy = failovers.of(trace.projectId, primaryOf(trace))
+  const shown = trace.approval?.fallbacks
+  if (!policy || !shown) return policy
+  const isShown = (id: string): boolean => {
+    const destination = destinations.get(id)
+    return destination !== undefined && shown.some((one) => one.id === id && one.through === addressOf(destination))
+  }
+  return { ...policy, fallbackIds: policy.fallbackIds.filter(isShown) }
+}
 
 /** Before an attempt at `here`: undefined makes it there. */
 export function skipDestination(settings: FailoverSettings, health: FailoverHealth, trace: Bound, here: Destination): Skip | undefined {

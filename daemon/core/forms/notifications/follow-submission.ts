@@ -1,4 +1,4 @@
-/** What follows from a submission that is no spam, as rows of the write that takes it: mail to recipients, and the webhook. */
+/** What follows from a submission that is no spam, as rows of the write that says so: mail to recipients, and the webhook. */
 import type { Transaction } from '../../writes/transact.ts'
 import type { Form } from '../form.ts'
 import type { FormSubmission } from '../submissions/submission.ts'
@@ -6,17 +6,19 @@ import { announceSubmission } from './form-webhook.ts'
 import { addNotice } from './notice-rows.ts'
 import { formNotifications } from './notification.ts'
 
-/** Returns the submission with what followed. */
+/** Returns the submission with what followed. What followed before does not follow again: mails are on its trail. */
 export async function followSubmission(
   change: Transaction,
   organizationId: string,
   form: Form,
   submission: FormSubmission,
+  nowMs: number,
 ): Promise<FormSubmission> {
   const settings = (await change.get(formNotifications, form.id))?.record
   if (!settings) return submission
-  const { id: submissionId, createdAt: dueMs } = submission
-  if (settings.recipients.length > 0) addNotice(change, { dueMs, organizationId, formId: form.id, submissionId, recipientId: '', tries: 0 })
-  if (settings.webhookUrl === null) return submission
-  return { ...submission, webhookDeliveryId: announceSubmission(change, organizationId, form, submission) }
+  const { id: submissionId } = submission
+  if (settings.recipients.length > 0)
+    addNotice(change, { dueMs: nowMs, organizationId, formId: form.id, submissionId, recipientId: '', tries: 0 })
+  if (settings.webhookUrl === null || submission.webhookDeliveryId !== null) return submission
+  return { ...submission, webhookDeliveryId: announceSubmission(change, organizationId, form, submission, nowMs) }
 }

@@ -46,12 +46,11 @@ export const formSubmissionEventShape = z
 
 type Wire = z.input<typeof formSubmissionEventShape>
 
-/** Adds the delivery to the write that takes the submission; returns its id. */
-export function announceSubmission(change: Change, organizationId: string, form: Form, submission: FormSubmission): string {
+/** Adds the delivery to the write after which others may know of the submission; returns its id. */
+export function announceSubmission(change: Change, organizationId: string, form: Form, submission: FormSubmission, at: number): string {
   const { id: endpointId, projectId } = form
-  const { createdAt: at } = submission
   const eventId = newId('evt', at)
-  const body = eventOf(eventId, form, submission)
+  const body = eventOf({ id: eventId, at }, form, submission)
   return addDelivery(change, organizationId, { eventId, eventType: 'form_submission', endpointId, projectId, traceId: null, body, at })
 }
 
@@ -62,18 +61,22 @@ export interface AnnouncedSubmission extends Pick<FormSubmission, 'id' | 'versio
 
 /** The exact text that is sent, at every attempt, and signed. */
 export function eventOf(
-  id: string,
+  { id, at }: { readonly id: string; readonly at: number },
   form: Form,
   { id: submissionId, version, answers, files, createdAt }: AnnouncedSubmission,
   isTest = false,
 ): string {
-  const at = new Date(createdAt).toISOString()
   const wire: Wire = {
-    ...{ id, type: 'form_submission', created_at: at },
+    ...{ id, type: 'form_submission', created_at: new Date(at).toISOString() },
     ...(isTest && { test: true as const }),
     data: {
       ...{ form_id: form.id, public_id: form.publicId, form_name: form.name, project_id: form.projectId },
-      ...{ submission_id: submissionId, version, answers: answers as Wire['data']['answers'], submitted_at: at },
+      ...{
+        submission_id: submissionId,
+        version,
+        answers: answers as Wire['data']['answers'],
+        submitted_at: new Date(createdAt).toISOString(),
+      },
       files: files.map(({ id: fileId, field, name, contentType, size, status }) => ({
         ...{ id: fileId, field, name, content_type: contentType, bytes: size, status },
       })),

@@ -1,7 +1,7 @@
 /** What went out because of a submission: the mail to each recipient, as rows beside the submission, and the delivery of the webhook. */
 import { decode, encode, type Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
-import { within, type Element } from '#store/tuple.ts'
+import { pack, within, type Element } from '#store/tuple.ts'
 import { formSubmissions, type FormSubmission } from '../submissions/submission.ts'
 
 /** Which submission it is. */
@@ -50,13 +50,23 @@ export async function addToTrail(
     if (stored) change.set(trailKey(organizationId, stored.record, recipientId), encode(notice))
 }
 
+/** Whether the recipient was mailed of it, at once or in a digest. */
+export async function wasMailed(
+  { kv }: Pick<Database, 'kv'>,
+  organizationId: string,
+  submission: Noticed,
+  recipientId: string,
+): Promise<boolean> {
+  return (await kv.get(pack(trailKey(organizationId, submission, recipientId)))) !== undefined
+}
+
 /** The oldest first. */
 export async function noticesOf(
   { kv }: Pick<Database, 'kv'>,
   organizationId: string,
   submission: FormSubmission,
 ): Promise<readonly SentNotice[]> {
-  const { webhookDeliveryId: id, createdAt: at } = submission
+  const { webhookDeliveryId: id, releasedAt: at = submission.createdAt } = submission
   const found: SentNotice[] = id === null ? [] : [{ kind: 'webhook', id, to: null, at }]
   for await (const { value } of kv.range({ ...within(trailKey(organizationId, submission)), limit: maxShown }))
     found.push(decode<SentNotice>(value))

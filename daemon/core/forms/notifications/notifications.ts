@@ -1,4 +1,5 @@
 /** Notifications of a form: set and shown with its members and confirmations, confirmed and ended by those who get them. */
+import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Change } from '#store/change.ts'
 import { newId } from '#store/ids.ts'
@@ -41,6 +42,8 @@ export interface ShownRecipient extends NotificationRecipient {
 
 /** Settings as they are shown; the secret in the response that makes it. */
 export interface ShownNotifications {
+  /** Another one after each change of what is set. */
+  readonly revision: string
   readonly settings: NotificationSettings
   readonly recipients: readonly ShownRecipient[]
   readonly secret: string | undefined
@@ -75,10 +78,10 @@ export class FormNotifications {
   }
 
   /**
-   * Replaces what is set. Who is no member and not yet confirmed gets a mail with a link first. Throws `validation_failed`, and
-   * `conflict` for such an address where the service sends no mail of its own.
+   * Replaces what is set; with the tag of a revision, only that one. Who is no member and not yet confirmed gets a mail with a link first.
+   * Throws `validation_failed`, and `conflict` for another revision, and for such an address where the service sends no mail of its own.
    */
-  async save(principal: Principal, formId: string, order: NotificationOrder): Promise<ShownNotifications> {
+  async save(principal: Principal, formId: string, order: NotificationOrder, revisionTag = '*'): Promise<ShownNotifications> {
     const { writes, database, secrets, outbox } = this.#options
     await must(database, forms, principal, formId)
     const webhookUrl = order.webhookUrl === null ? null : await checkTargetUrl(order.webhookUrl, this.#options, 'webhook_url')
@@ -88,6 +91,7 @@ export class FormNotifications {
       const { record: form } = await must(database, forms, principal, formId)
       const stored = await this.#stored(principal, formId)
       const before = stored?.record ?? emptySettings(form, this.#options.clock.now())
+      if (revisionTag !== '*' && revisionTag !== tagOf(before)) throw changed(before)
       const { recipients: asked, ...own } = order
       const problems = await problemsOf(database, principal, form, order)
       if (problems.length > 0) throw invalid(problems)
@@ -169,12 +173,26 @@ export class FormNotifications {
       const isOne = await isMember(this.#options.database, organizationId, recipient.email)
       recipients.push({ ...recipient, status: isOne ? 'member' : recipient.confirmedAt === null ? 'unconfirmed' : 'confirmed' })
     }
-    return { settings, recipients, secret }
+    return { revision: revisionOf(settings), settings, recipients, secret }
   }
 
   #stored({ organizationId }: Principal, formId: string): Promise<Stored<NotificationSettings> | undefined> {
     return this.#options.database.get(formNotifications, { organizationId }, formId)
   }
+}
+
+/** Of what is set: who confirmed, and what could not be sent, change nothing of it. */
+function revisionOf({ recipients, from, replyToField, subjectTmpl, includeAnswers, webhookUrl }: NotificationSettings): string {
+  const asked = recipients.map(({ email, when, digest }) => [email, when, digest])
+  return hash('sha256', JSON.stringify([asked, from, replyToField, subjectTmpl, includeAnswers, webhookUrl]), 'base64url').slice(0, 22)
+}
+
+/** As headers name it (RFC 9110 §8.8.3). */
+const tagOf = (settings: NotificationSettings): string => `"${revisionOf(settings)}"`
+
+function changed({ updatedAt }: NotificationSettings): Refusal {
+  const message = `The notifications were changed at ${new Date(updatedAt).toISOString()}; read them again and repeat your changes.`
+  return new Refusal('conflict', message, { nextAction: 'read_and_retry' })
 }
 
 const emptySettings = ({ id }: Form, now: number): NotificationSettings => ({

@@ -32,7 +32,7 @@ import {
   type DigestEntry,
   type Notice,
 } from './notice-rows.ts'
-import { addToTrail } from './notice-trail.ts'
+import { addToTrail, wasMailed } from './notice-trail.ts'
 import { recipientPath } from './recipient-link.ts'
 
 export interface NotifierOptions extends Core {
@@ -164,8 +164,9 @@ export class FormNotifier {
     const fields = new Map(noticed.definition.schema.fields.map((field) => [field.key, field]))
     for (const recipient of settings.recipients) {
       if (recipient.when !== null && !holds(recipient.when, noticed.submission.answers, fields)) continue
-      if (!(await this.#isOn(organizationId, recipient))) continue
       const { id: recipientId, digest } = recipient
+      if (!(await this.#isOn(organizationId, recipient))) continue
+      if (await wasMailed(this.#options.database, organizationId, noticed.submission, recipientId)) continue
       if (digest === 'instant') addNotice(change, { ...notice, recipientId, tries: 0 })
       else addToDigest(change, { ...notice, recipientId, dueMs: nextDigestMs(digest, now) })
     }

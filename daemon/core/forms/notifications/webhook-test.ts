@@ -31,7 +31,7 @@ export class FormWebhookTests {
     if (!target) throw new Refusal('conflict', 'The form has no webhook; set webhook_url first.')
     const now = clock.now()
     const submission = sampleOf(await this.#definition(principal, form), form.version, now)
-    const body = eventOf(newId('evt', now), form, submission, true)
+    const body = eventOf({ id: newId('evt', now), at: now }, form, submission, true)
     return tests.send(formId, target, { eventType: 'form_submission', body }, signal)
   }
 

@@ -35,6 +35,8 @@ export interface PublicForm extends PublicDefinition {
   readonly uploads: { readonly enabled: boolean; readonly maxFiles: number; readonly maxBytes: number }
   /** It takes no answers any more. */
   readonly closed: boolean
+  /** The visitor began with an earlier version, which is not taken any more. */
+  readonly isRenewed: boolean
 }
 
 /** One has at most 256 KiB, and most have a few. */
@@ -98,6 +100,7 @@ export class PublicForms {
       ...publicDefinition(shown),
       ...{ organizationName: found.organization.name, allowedOrigins: settings.allowed_origins },
       ...{ publicId, version, languages, honeypotKey, captcha: settings.captcha, closed },
+      isRenewed: token !== undefined && token.version !== version,
       fillTimeToken: this.#tokenOf(form, token, { goesOn, leastSeconds: settings.min_fill_seconds, nowMs }),
       uploads: { enabled: takesFiles(found.organization), maxFiles: definitionLimits.files, maxBytes: definitionLimits.fileBytes },
     }

@@ -11,7 +11,7 @@ export type SubmissionStatus = (typeof submissionStatuses)[number]
 /** What still concerns those who answer: neither archived nor spam. */
 export const isOpen = ({ status }: Pick<FormSubmission, 'status'>): boolean => status !== 'archived' && status !== 'spam'
 
-/** Why it is held to be spam. */
+/** Why it was held to be spam when it came. */
 export const spamReasons = ['honeypot', 'too_fast', 'token_reuse'] as const
 export type SpamReason = (typeof spamReasons)[number]
 
@@ -39,6 +39,8 @@ const schema = z.strictObject({
   /** Id of a person. */
   assignee: z.string().nullable(),
   note: z.string(),
+  /** When somebody first said that what came as spam is none: others are notified of it from then on. */
+  releasedAt: z.int().optional(),
   /** What the webhook of the form is sent of it. */
   webhookDeliveryId: z.string().nullable(),
   createdAt: z.int(),

@@ -1,19 +1,21 @@
 /** What came in by a form, for those who answer it: lists, changes, many at a time, and deletion. */
-import type { Change } from '#store/change.ts'
 import type { Page } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
+import type { Change } from '#store/change.ts'
 import { listed, recordsOf, sieve, type OfProject, type PageQuery } from '../../access/principal/lists.ts'
 import type { Principal } from '../../access/principal/principal.ts'
 import type { Core } from '../../core.ts'
 import { members } from '../../people/members/member.ts'
 import { invalid, Refusal } from '../../refusals.ts'
-import { must, transact } from '../../writes/transact.ts'
+import { must, transact, type Transaction } from '../../writes/transact.ts'
 import { forms, type Form } from '../form.ts'
 import { namedAnswers } from '../uploads/submission-file.ts'
+import { followSubmission } from '../notifications/follow-submission.ts'
 import { noticesOf, type SentNotice } from '../notifications/notice-trail.ts'
 import { removeFollowed } from './followed.ts'
 import { formSubmissions, isOpen, replaceSubmission, takeOut, type FormSubmission, type SubmissionStatus } from './submission.ts'
 import { count, projectNames } from '../../insights/count.ts'
+import { meter } from '../../tenancy/counters.ts'
 
 export interface SubmissionFilter {
   /** `open` are those that are neither archived nor spam. */
@@ -107,7 +109,7 @@ export class Submissions {
       if (assignee !== undefined && assignee !== null && !(await change.get(members, assignee)))
         throw invalid([{ path: 'assignee', message: 'is no member of the organization; send the id of a user who is' }])
       return this.#change(change, principal, stored, {
-        ...(status !== undefined && { status, spamReasons: status === 'spam' ? stored.record.spamReasons : [] }),
+        ...(status !== undefined && { status }),
         ...(tags !== undefined && { tags: [...new Set(tags)] }),
         ...(assignee !== undefined && { assignee }),
         ...(note !== undefined && { note }),
@@ -118,16 +120,27 @@ export class Submissions {
   /** Returns how many there were; ids that are not there are passed over. */
   bulk(principal: Principal, formId: string, ids: readonly string[], action: BulkAction): Promise<number> {
     const { database, writes } = this.#core
-    const act = async (change: Change): Promise<number> => {
+    const chosen = async (change: Change): Promise<readonly Stored<FormSubmission>[]> => {
       const { record: form } = await must(database, forms, principal, formId)
-      const { organizationId } = principal
-      const found = await database.getMany(formSubmissions, { organizationId }, [...new Set(ids)])
+      const found = await database.getMany(formSubmissions, { organizationId: principal.organizationId }, [...new Set(ids)])
       const own = found.flatMap((stored) => (stored?.record.formId === formId ? [stored] : []))
-      for (const stored of own) await this.#act(change, principal, stored, action)
       if (own.length > 0) this.#note(change, principal, form)
-      return own.length
+      return own
     }
-    return action === 'delete' ? writes.runAudited(principal, 'form_submission.deleted', act) : transact(database, principal, act)
+    if (action === 'delete')
+      return writes.runAudited(principal, 'form_submission.deleted', async (change) => {
+        const own = await chosen(change)
+        for (const stored of own) await this.#remove(change, principal, stored)
+        return own.length
+      })
+    return transact(database, principal, async (change) => {
+      const own = await chosen(change)
+      for (const stored of own) {
+        const isSpam = stored.record.status === 'spam'
+        if (action !== 'not_spam' || isSpam) await this.#change(change, principal, stored, { status: statusAfter[action] })
+      }
+      return own.length
+    })
   }
 
   /** For good. */
@@ -145,22 +158,29 @@ export class Submissions {
     count(change, { organizationId, projectId }, [projectNames.formSubmissionChanged], this.#core.clock.now())
   }
 
-  async #act(change: Change, principal: Principal, stored: Stored<FormSubmission>, action: BulkAction): Promise<void> {
-    if (action === 'delete') await this.#remove(change, principal, stored)
-    else if (action === 'spam') this.#change(change, principal, stored, { status: 'spam' })
-    else if (action === 'archive') this.#change(change, principal, stored, { status: 'archived' })
-    else if (stored.record.status === 'spam') this.#change(change, principal, stored, { status: 'new', spamReasons: [] })
-  }
-
   async #remove(change: Change, { organizationId }: Principal, stored: Stored<FormSubmission>): Promise<void> {
     await removeFollowed(this.#core.database, change, organizationId, stored.record)
     takeOut(change, organizationId, stored)
   }
 
-  #change(change: Change, { organizationId }: Principal, stored: Stored<FormSubmission>, changes: Partial<FormSubmission>): FormSubmission {
-    const record = { ...stored.record, ...changes, updatedAt: this.#core.clock.now() }
+  async #change(
+    change: Transaction,
+    { organizationId }: Principal,
+    stored: Stored<FormSubmission>,
+    changes: Partial<FormSubmission>,
+  ): Promise<FormSubmission> {
+    const now = this.#core.clock.now()
+    const next = { ...stored.record, ...changes, updatedAt: now }
+    const record = isReleased(stored.record, next) ? await this.#release(change, organizationId, next, now) : next
     replaceSubmission(change, organizationId, stored, record)
     return record
+  }
+
+  /** What follows from a submission follows from one that was held back, once somebody says that it is no spam. */
+  async #release(change: Transaction, organizationId: string, submission: FormSubmission, now: number): Promise<FormSubmission> {
+    const { record: form } = await change.must(forms, submission.formId)
+    if (submission.releasedAt === undefined) meter(change, 'form_submissions', organizationId, form.projectId, now)
+    return followSubmission(change, organizationId, form, { releasedAt: now, ...submission }, now)
   }
 
   async #get({ organizationId }: Principal, formId: string, id: string): Promise<Stored<FormSubmission>> {
@@ -169,6 +189,12 @@ export class Submissions {
     throw new Refusal('not_found', 'No submission of this form has this id.')
   }
 }
+
+const statusAfter = { not_spam: 'new', spam: 'spam', archive: 'archived' } as const
+
+/** It came as spam, and now somebody says that it is none; putting it away says nothing of what it is. */
+const isReleased = ({ status, spamReasons }: FormSubmission, next: FormSubmission): boolean =>
+  spamReasons.length > 0 && !isOpen({ status }) && isOpen(next)
 
 function chosenBy({ status, q = '', to, tag, assignee }: SubmissionFilter): (submission: FormSubmission) => boolean {
   const wanted = wordsIn(q)

@@ -243,7 +243,7 @@ export class SubmitForms {
       const kept = this.#submission(draft, taken.id, spam, files)
       if (spam.length === 0) countTaken(change, draft)
       if (spam.length === 0) meter(change, 'form_submissions', organizationId, form.projectId, nowMs)
-      const submission = spam.length === 0 ? await followSubmission(change, organizationId, form, kept) : kept
+      const submission = spam.length === 0 ? await followSubmission(change, organizationId, form, kept, nowMs) : kept
       insertSubmission(change, organizationId, submission)
       this.#keepFiles(change, organization, submission)
       const { fillMs } = submission

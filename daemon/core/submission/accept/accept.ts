@@ -295,9 +295,13 @@ const idempotencyKey = ({ principal, projectId, idempotencyKey = '' }: Keyed): r
   hash('sha256', idempotencyKey),
 ]
 
-const orderOf = ({ orderDigest }: Submission, { destinations }: Policy, { destinationId }: Trace): HeldOrder => {
-  const destination = destinations.get(destinationId ?? '')
-  return { orderDigest, through: destination && addressOf(destination) }
+const orderOf = ({ orderDigest }: Submission, { destinations, failovers }: Policy, trace: Trace): HeldOrder => {
+  const ids = [trace.destinationId ?? '', ...(failovers.of(trace.projectId, trace.destinationId ?? '')?.fallbackIds ?? [])]
+  const [through, ...fallbacks] = ids.map((id) => {
+    const destination = destinations.get(id)
+    return destination && { id, through: addressOf(destination) }
+  })
+  return { orderDigest, through: through?.through, fallbacks: fallbacks.filter((one) => one !== undefined) }
 }
 
 const toKeptRoute = ({ by, ruleId, reason, environment }: Route): Trace['route'] =>

@@ -61,6 +61,8 @@ export interface ShownApproval {
   readonly projectName: string
   /** The destination with where its mail goes now; undefined once it was deleted. */
   readonly destination: string | undefined
+  /** Where it goes when the destination does not take it, as it was when the agent asked; with those that were deleted since. */
+  readonly fallbacks: readonly string[]
   /** Why it cannot be approved now, although it waits, as a sentence. */
   readonly obstacle: string | undefined
   readonly isExpired: boolean
@@ -134,6 +136,7 @@ export class SendApprovals {
       read: await readings.read(principal.organizationId, trace),
       projectName: policy.projects.get(trace.projectId)?.name ?? '',
       destination: destination && `${destination.name} (${addressOf(destination)})`,
+      fallbacks: (trace.approval.fallbacks ?? []).map(({ id, through }) => `${policy.destinations.get(id)?.name ?? id} (${through})`),
       obstacle: waitsForApproval(trace) ? obstacleNow(policy, trace)?.message : undefined,
       isExpired: this.#isExpired(trace),
     }
@@ -189,7 +192,7 @@ export class SendApprovals {
       const { decision: made } = held.approval
       if (!waitsForApproval(stored.record)) throw new Refusal('conflict', decidedWords(made), { nextAction: 'read_trace' })
       if (this.#isExpired(held)) throw new Refusal('conflict', endedWords.expired, { nextAction: 'read_trace' })
-      if (digest !== held.approval.digest || digest !== digestOf(held, held.approval.through)) throw otherMessage()
+      if (digest !== held.approval.digest || digest !== digestOf(held, held.approval)) throw otherMessage()
       const policy = await policies.of(principal.organizationId)
       if (!policy.projects.has(held.projectId)) throw noApproval()
       const obstacle = as === 'approved' ? obstacleNow(policy, held) : undefined

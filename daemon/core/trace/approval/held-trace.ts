@@ -1,16 +1,26 @@
 /** A message that waits until a person has approved it, and what it is after the decision. Pure. */
 import { hash } from 'node:crypto'
 import { advance } from '../states.ts'
-import { isAwaited, type TraceApproval } from './trace-approval.ts'
+import { isAwaited, type ApprovedFallback, type TraceApproval } from './trace-approval.ts'
 import type { Trace } from '../trace.ts'
 
 /** How long a message waits for its approval. */
 export const approvalMs = 30 * 60_000
 
-/** All that a person sees and approves: every octet, the envelope, the destination with the server or provider behind it, and the time. */
-export function digestOf({ mailFrom, recipients, content, prefix, destinationId, sendAt }: Trace, through: string | undefined): string {
+/** The server or provider behind the destination, and behind each of its fallbacks. */
+interface Ways {
+  readonly through?: string | undefined
+  readonly fallbacks?: readonly ApprovedFallback[] | undefined
+}
+
+/** All that a person sees and approves: every octet, the envelope, the destination and its fallbacks with what is behind each, the time. */
+export function digestOf(
+  { mailFrom, recipients, content, prefix, destinationId, sendAt }: Trace,
+  { through, fallbacks = [] }: Ways,
+): string {
   const whole = [mailFrom, recipients.map(({ address }) => address), content.sha256, prefix, destinationId, sendAt ?? null]
-  return hash('sha256', JSON.stringify(through === undefined ? whole : [...whole, through]))
+  const ways = [...(through === undefined ? [] : [through]), ...fallbacks.flatMap((one) => [one.id, one.through])]
+  return hash('sha256', JSON.stringify([...whole, ...ways]))
 }
 
 /** What a message is held for. */
@@ -19,15 +29,17 @@ export interface HeldOrder {
   readonly orderDigest: string | undefined
   /** Where the mail of its destination goes now. */
   readonly through: string | undefined
+  /** Where a failover can move it now. */
+  readonly fallbacks: readonly ApprovedFallback[]
 }
 
 /** The message as it waits for a person: its place in the queue is that of the end of its time, and no attempt takes it from there. */
-export function heldForApproval(queued: Trace, { orderDigest, through }: HeldOrder, nowMs: number): Trace {
+export function heldForApproval(queued: Trace, { orderDigest, through, fallbacks }: HeldOrder, nowMs: number): Trace {
   const recipients = queued.recipients.map((one) => (one.status === 'queued' ? { ...one, status: 'pending' as const } : one))
   const expiresAt = nowMs + approvalMs
   const held: Trace = { ...queued, status: 'pending', recipients, nextAttemptAt: expiresAt }
-  const order = { ...(orderDigest !== undefined && { orderDigest }), ...(through !== undefined && { through }) }
-  return { ...held, approval: { digest: digestOf(held, through), ...order, expiresAt } }
+  const order = { ...(orderDigest !== undefined && { orderDigest }), ...(through !== undefined && { through }), fallbacks }
+  return { ...held, approval: { digest: digestOf(held, order), ...order, expiresAt } }
 }
 
 export type HeldTrace = Trace & { readonly approval: TraceApproval }

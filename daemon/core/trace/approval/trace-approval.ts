@@ -1,4 +1,5 @@
 /** That a person decides about a message before it goes, as it is kept in the trace. */
+import type { Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
 
 /** `withdrawn`: by who submitted it. */
@@ -12,6 +13,8 @@ export const traceApproval = z.strictObject({
   orderDigest: z.string().optional(),
   /** Where the mail of the destination went when it was asked for; approvals of versions before it was kept have none. */
   through: z.string().optional(),
+  /** Where a failover may move the message, as the person saw it; approvals of versions before it was kept have none. */
+  fallbacks: z.array(z.strictObject({ id: z.string(), through: z.string() })).optional(),
   expiresAt: z.int(),
   decision: z
     .strictObject({
@@ -24,7 +27,10 @@ export const traceApproval = z.strictObject({
     })
     .optional(),
 })
-export type TraceApproval = z.infer<typeof traceApproval>
+export type TraceApproval = Immutable<z.infer<typeof traceApproval>>
+
+/** A destination behind the one that routing chose, with the server or provider to which its mail goes. */
+export type ApprovedFallback = NonNullable<TraceApproval['fallbacks']>[number]
 
 /** Whether a message in this state waits for a person. */
 export const isAwaited = ({ status, approval }: { readonly status: string; readonly approval?: TraceApproval | undefined }): boolean =>

@@ -1,5 +1,6 @@
 /** What changes between the request of an agent and its approval, and what an agent writes so that a person overlooks it. */
 import test from 'ava'
+import { addDestination } from '../../rest/fixture/rest-fixture.ts'
 import { problemsOf } from '../../../support/problems.ts'
 import { mail, pathOf, startApproval, type Held } from './approval-fixture.ts'
 
@@ -51,6 +52,35 @@ test('an approval holds for the server behind the destination: one that delivers
   t.not(other.approval.digest, held.approval.digest)
   await moveTo(2526)
   t.not((await fixture.hold()).approval.digest, other.approval.digest)
+})
+
+test('an approval holds for the fallbacks that were shown: a policy that is changed afterwards moves the message nowhere else', async (t) => {
+  const fixture = await startApproval(t)
+  const { rest, transport, destinationId: primary_id } = fixture
+  const credentials = { host: '127.0.0.1', port: 2600, security: 'none' }
+  const [shown, other] = [
+    await addDestination(rest, { name: 'Second', credentials }, true),
+    await addDestination(rest, { name: 'Other' }, true),
+  ]
+  const agent = await fixture.agent()
+  const setFallbacks = (...fallback_ids: string[]) =>
+    agent.must('email_failover_policy_set', { primary_id, fallback_ids, conditions: { on: ['transient'] } })
+  await setFallbacks(shown)
+  const [held, moved] = [await fixture.hold(), await fixture.hold({ subject: 'Moved' })]
+  const olga = await fixture.member('olga@example.ch')
+  t.regex((await olga.get(pathOf(held))).html, /<dt>Or, if that fails<\/dt>\s*<dd[^>]*>Second \([^)]*127\.0\.0\.1:2600\)</)
+  for (const one of [primary_id, shown, other]) transport.closed.add(one)
+  await setFallbacks(other, shown)
+  t.is(await fixture.decide(olga, held, 'approve'), 303)
+  while (transport.attemptedAt.length < 2) await fixture.settle()
+  await fixture.settle()
+  t.deepEqual(transport.attemptedAt, [primary_id, shown])
+  await rest.must('PATCH', `/v1/destinations/${shown}`, { credentials: { port: 2601 } })
+  t.is(await fixture.decide(olga, moved, 'approve'), 303)
+  while (transport.attemptedAt.length < 3) await fixture.settle()
+  await fixture.settle()
+  t.deepEqual(transport.attemptedAt, [primary_id, shown, primary_id], 'what was shown goes elsewhere now')
+  t.not((await fixture.hold()).approval.digest, held.approval.digest)
 })
 
 test('a blind copy for the sender of the message is shown, too', async (t) => {

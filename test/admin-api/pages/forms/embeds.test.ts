@@ -55,7 +55,7 @@ async function tab(t: ExecutionContext): Promise<{ page: Page; blocked: string[]
   page.on('console', (message) => /Content.Security.Policy|Trusted/i.test(message.text()) && blocked.push(message.text()))
   page.on('pageerror', (error) => blocked.push(String(error)))
   await page.addInitScript(`globalThis.seen = []
-    for (const name of ['ready', 'step', 'submit', 'error'])
+    for (const name of ['ready', 'focus', 'step', 'submit', 'error'])
       addEventListener('svc-form:' + name, ({ detail }) => seen.push({ name, ...detail }))`)
   return { page, blocked, events: () => page.evaluate('seen') }
 }
@@ -112,7 +112,7 @@ test('a frame is as high as its form, and believes nothing but its form', async 
   t.is(after, grown)
   t.deepEqual(
     (await events()).map(({ name }) => name),
-    ['ready'],
+    ['ready', 'focus'],
   )
   hosted.clock.advance(5000)
   await frame?.locator('#f-email').fill('ada@example.ch')
@@ -149,10 +149,39 @@ test('a form in the page itself is filled in, sent and thanked for under the pol
   t.is(await page.innerText('.thanks h2'), 'Thank you')
   const [submission] = await hosted.submissions(id)
   t.like(submission, { status: 'new', origin: other.url })
+  const noted = (await events()).map(({ form: _, ...event }) => event)
+  t.true(noted.some(({ name }) => name === 'focus'))
   t.deepEqual(
-    (await events()).map(({ form: _, ...event }) => event),
+    noted.filter(({ name }) => name !== 'focus'),
     [{ name: 'ready' }, { name: 'step', step: 3 }, { name: 'submit', submission: submission?.['id'] }],
   )
+  t.deepEqual(blocked, [])
+})
+
+test('a form in the page that was open for days while it changed becomes the new one, with what was typed', async (t) => {
+  const hosted = await startHosted(t)
+  const other = await site(t)
+  const { id } = await hosted.publish(golden['one'] ?? {})
+  const { page, blocked, events } = await tab(t)
+  await page.goto(await paste(hosted, other, id, 'script'))
+  await seen(page, 'ready')
+  await page.fill('#f-email', 'ruth@posteo.de')
+  hosted.clock.advance(3 * 86_400_000)
+  await hosted.rest.must('PUT', `/v1/forms/${id}/draft`, {
+    name: 'Newsletter',
+    schema: { version: 1, fields: [...prefilled.schema.fields, { key: 'name', type: 'text', label: 'Your name', required: true }] },
+  })
+  await hosted.rest.must('POST', `/v1/forms/${id}/publish`)
+  await press(page, 'Send')
+  await page.locator('#f-name').waitFor()
+  t.regex(await page.innerText('[role=alert]'), /^The form has changed since you opened it\./)
+  t.is(await page.inputValue('#f-email'), 'ruth@posteo.de')
+  await page.fill('#f-name', 'Ruth')
+  hosted.clock.advance(5000)
+  await press(page, 'Send')
+  await seen(page, 'submit')
+  t.like(await hosted.submissions(id), [{ version: 2, answers: { email: 'ruth@posteo.de', name: 'Ruth' } }])
+  t.is((await events()).filter(({ name }) => name === 'ready').length, 1)
   t.deepEqual(blocked, [])
 })
 

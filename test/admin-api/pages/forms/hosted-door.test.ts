@@ -1,4 +1,7 @@
 /** The pages of forms at the door: headers, what is not published, themes, refusals, and the link of thanks. */
+import { once } from 'node:events'
+import { request, type IncomingMessage } from 'node:http'
+import { text as textOf } from 'node:stream/consumers'
 import test from 'ava'
 import { golden, type Row } from './golden.ts'
 import { baseUrl } from '../../rest/fixture/rest-fixture.ts'
@@ -121,6 +124,52 @@ test('who began with a version ends with it: what is wrong comes back in it, to 
   t.like(live.error, { code: 'malformed_submission', details: { fields: { email: [{ code: 'invalid_email' }] } } })
   t.is((await send(page, { email: 'ada@example.ch', _mnx_ft: tokenIn(back) })).status, 303)
   t.like(await submissions(id), [{ version: 1, status: 'new', answers: { email: 'ada@example.ch' } }])
+})
+
+test('who had an earlier version open for a day gets the newest one with what they typed, in their language', async (t) => {
+  const { page, clock, id, rest, submissions } = await oneForm(t)
+  const _mnx_ft = tokenIn(await read(page))
+  await rest.must('PUT', `/v1/forms/${id}/draft`, { ...one, locale: 'de', name: 'Next' })
+  await rest.must('POST', `/v1/forms/${id}/publish`)
+  clock.advance(25 * 3_600_000)
+  const live = (await (await send(page, { email: 'a@b.ch', _mnx_ft }, { accept: 'application/json' })).json()) as { error: unknown }
+  t.like(live.error, { code: 'malformed_submission', details: { version: 2 } })
+  const back = await (await send(page, { email: 'ada@example.ch', _mnx_ft })).text()
+  t.regex(back, /value="ada@example\.ch"/)
+  t.regex(back, /Das Formular wurde geändert, seit Sie es geöffnet haben/)
+  t.is((await send(page, { email: 'ada@example.ch', _mnx_ft: tokenIn(back) })).status, 303)
+  t.like(await submissions(id), [{ version: 2, status: 'new' }])
+})
+
+test('more than a form takes comes back as the form with its text, and beyond all bounds as a page in the language of the visitor', async (t) => {
+  const { page, clock, id, submissions } = await oneForm(t, { locale: 'de' })
+  const _mnx_ft = tokenIn(await read(page))
+  clock.advance(5000)
+  const body = new FormData()
+  for (const [name, value] of Object.entries({ email: 'ada@example.ch', _mnx_ft })) body.append(name, value)
+  for (let n = 0; n < 6; n++) body.append('cv', new Blob([Buffer.alloc(9 << 20)]), 'cv.pdf')
+  const back = await fetch(page, { method: 'POST', body, redirect: 'manual' })
+  t.true(back.status >= 400 && back.status < 500, String(back.status))
+  const html = await back.text()
+  t.regex(html, /value="ada@example\.ch"/)
+  t.regex(html, /<html lang="de"/)
+  const long = await send(page, { email: 'ada@example.ch', note: 'x'.repeat(70_000), _mnx_ft })
+  t.is(long.status, 413)
+  const kept = await long.text()
+  t.regex(kept, /value="ada@example\.ch"/)
+  t.regex(kept, /Das ist mehr, als dieses Formular auf einmal nimmt/)
+  const headers = {
+    'content-length': String(300 * 2 ** 20),
+    'content-type': 'multipart/form-data; boundary=x',
+    'accept-language': 'fr-CH, de;q=0.8',
+  }
+  const asked = request(page, { method: 'POST', headers }).on('error', () => undefined)
+  asked.flushHeaders()
+  const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+  t.is(answer.statusCode, 413)
+  t.regex(await textOf(answer), /<html lang="fr"[^]*C’est plus que ce que ce formulaire prend en une fois/)
+  asked.destroy()
+  t.deepEqual(await submissions(id), [])
 })
 
 test('what was wrong keeps its token, so that who sets it right at once is no robot; a double click is one submission', async (t) => {

@@ -188,6 +188,29 @@ test('a form that was open for days is sent all the same, and what the service f
   t.like(submission?.['answers'], { name: 'Ruth', message: 'Squeaks.\nSince Monday.' })
 })
 
+test('who had an earlier version open for days gets the new one with what they typed, and sends that', async (t) => {
+  const hosted = await startHosted(t)
+  const { id, page, faults } = await open(t, hosted, golden['one'] ?? {})
+  await page.fill('#f-email', 'ruth@posteo.de')
+  hosted.clock.advance(3 * 86_400_000)
+  const fields = [
+    { key: 'email', type: 'email', label: 'Email', required: true },
+    { key: 'name', type: 'text', label: 'Your name', required: true },
+  ]
+  await hosted.rest.must('PUT', `/v1/forms/${id}/draft`, { name: 'Newsletter', schema: { version: 1, fields } })
+  await hosted.rest.must('POST', `/v1/forms/${id}/publish`)
+  await press(page, 'Send')
+  await page.locator('#f-name').waitFor()
+  t.regex(await page.innerText('[role=alert]'), /^The form has changed since you opened it\./)
+  t.is(await page.inputValue('#f-email'), 'ruth@posteo.de')
+  t.deepEqual(await hosted.submissions(id), [])
+  await page.fill('#f-name', 'Ruth')
+  await press(page, 'Send')
+  await page.waitForURL(/\/thanks/)
+  t.like(await hosted.submissions(id), [{ version: 2, status: 'new', answers: { name: 'Ruth', email: 'ruth@posteo.de' } }])
+  t.deepEqual(faults, [])
+})
+
 test('a file that is too large or of no type that forms take is said so before anything is sent', async (t) => {
   const hosted = await startHosted(t)
   const fields = [{ key: 'cv', type: 'file_upload', label: 'CV', required: true, max_bytes: 1000 }]

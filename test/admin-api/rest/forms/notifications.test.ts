@@ -105,6 +105,26 @@ test('a member is mailed each submission once, with the answers that may be seen
   )
 })
 
+test('what came as spam notifies others once somebody says that it is none, once, and keeps why it was held back', async (t) => {
+  const fixture = await notifying(t, { webhook_url: 'https://mail.example.ch/hook' })
+  const { rest, path, send, token, database, organizationId } = fixture
+  const { body } = await send(good, { _mnx_ft: await token(100) })
+  const one = `${path}/submissions/${String((body as Row)['id'])}`
+  const setStatus = (status: string) => rest.must('PATCH', one, { status })
+  await setStatus('archived')
+  await setStatus('spam')
+  t.deepEqual(await mails(fixture), [])
+  t.like(await setStatus('read'), { status: 'read', spam_reasons: ['too_fast'] })
+  t.like(await setStatus('spam'), { status: 'spam', spam_reasons: ['too_fast'] })
+  await rest.must('POST', `${path}/submissions/bulk`, { action: 'not_spam', ids: [String((body as Row)['id'])] })
+  t.like(await rest.must('GET', one), { status: 'new', spam_reasons: ['too_fast'] })
+  await pass(fixture, 60_000)
+  t.is((await mails(fixture)).length, 1)
+  t.is((await database.all(webhookDeliveries, { organizationId })).length, 1)
+  const { data } = await rest.must('GET', `${one}/notifications`)
+  t.is((data as Row[]).length, 2)
+})
+
 test('no submission ever makes mail to its visitor, whatever the form is and whoever is notified', async (t) => {
   const visitor = 'visitor@example.net'
   const fixture = await formFixture(t, {}, { hasMail: true })
@@ -313,15 +333,19 @@ test('the webhook of a form gets each submission, signed, with its attempts on r
   t.like(went, [{ kind: 'webhook', to: null, trace_id: null }])
   t.like(await rest.must('GET', `/v1/webhooks/attempts/${String(went[0]?.['attempt_id'])}`), { endpoint_id: form, status: 'succeeded' })
   t.is(others.connections, 0)
+  await rest.must('POST', `/v1/webhooks/attempts/${String(went[0]?.['attempt_id'])}/redeliver`)
+  const [, again] = await within(60_000, 'it is delivered again', receiver.hasReceived(2))
+  t.deepEqual([again?.body, again?.headers['x-service-signature']], [got?.body, got?.headers['x-service-signature']])
+  await webhookDispatcher.idle()
   const rotated = await rest.must('POST', `${path}/notifications/rotate-secret`)
   t.not(rotated['webhook_secret'], made['webhook_secret'])
   await send(good)
-  const [, second] = await within(60_000, 'the next one arrives', receiver.hasReceived(2))
+  const [, , second] = await within(60_000, 'the next one arrives', receiver.hasReceived(3))
   t.is(second?.headers['x-service-signature'], signed(rotated['webhook_secret'], second?.body))
   t.is((await put(fixture, { webhook_url: null })).status, 200)
   await send(good)
   await webhookDispatcher.idle()
-  t.is(receiver.received.length, 2)
+  t.is(receiver.received.length, 3)
   t.is(refusal(await rest.call('POST', `${path}/notifications/rotate-secret`))[1], 'conflict')
 })
 

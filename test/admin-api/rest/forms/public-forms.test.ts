@@ -2,6 +2,9 @@
 import test from 'ava'
 import { hash } from 'node:crypto'
 import type { RestAnswer } from '../../../support/daemon/rest.ts'
+import { openFormWindows } from '#core/forms/submissions/form-windows.ts'
+import { organizations } from '#core/tenancy/organization.ts'
+import { Change } from '#store/change.ts'
 import { codeOf } from '../fixture/publishable-page.ts'
 import { captchaDouble } from '../fixture/publishable.ts'
 import { errorOf } from '../fixture/rest-fixture.ts'
@@ -206,6 +209,35 @@ test('pages: any without a list, else those of the list; scripts of all of them 
   t.like(errorOf(refused), { code: 'origin_not_allowed', details: { allowed_origins: ['https://shop.example.ch'] } })
   t.is(refused.headers['access-control-allow-origin'], 'https://evil.example', 'the page can tell its visitor')
   t.is(codeOf(await send(good)), '403 origin_not_allowed', 'without an origin')
+})
+
+test('a form takes 1,000 submissions in an hour, whoever sends them', async (t) => {
+  const { send, form, database, organizationId, clock } = await formFixture(t)
+  const organization = (await database.get(organizations, { organizationId }, organizationId))?.record
+  t.truthy(organization)
+  if (!organization) return
+  const windows = await openFormWindows(database, { organization, formId: form, remoteAddress: '203.0.113.9' }, clock.now())
+  const ofAll = windows.find(({ most }) => most > 60)
+  t.is(ofAll?.most, 1000)
+  await database.commit(new Change().add(ofAll?.key ?? [], 999))
+  t.is((await send(good)).status, 201)
+  const refused = await send(good)
+  t.is(codeOf(refused), '429 rate_limit_exceeded')
+  t.regex(errorOf(refused).message, /1000 times in an hour by all visitors/)
+  t.true(Number(refused.headers['retry-after']) > 3000)
+  clock.advance(76 * 60_000)
+  t.is((await send(good)).status, 201)
+})
+
+test('a signature beside the wrapped answers marks hidden values as trusted, and none drops them', async (t) => {
+  const plan = { key: 'plan', type: 'hidden', source: 'url_param', param: 'plan', signed: true }
+  const { send, rest, path, submissions } = await formFixture(t, { schema: { version: 1, fields: [...definition.schema.fields, plan] } })
+  const { url } = await rest.must('POST', `${path}/prefilled-link`, { values: { plan: 'gold' } })
+  const signature = new URL(String(url)).searchParams.get('_sig')
+  for (const more of [{ _mnx_sig: signature }, {}, { _mnx_sig: 'x' }]) t.is((await send({ ...good, plan: 'gold' }, more)).status, 201)
+  t.is((await send({ ...good, plan: 'silver' }, { _mnx_sig: signature })).status, 201)
+  const plans = (await submissions()).map(({ answers }) => (answers as Row)['plan'])
+  t.deepEqual(plans.toReversed(), ['gold', undefined, undefined, undefined])
 })
 
 test('a captcha is solved once for each submission, by header or field', async (t) => {

@@ -207,3 +207,18 @@ test('no crash comes between a mail and the row that it was due by: it goes once
   t.is((await mails()).length, 1)
   t.deepEqual(await dueNotices(database, clock.now(), 10), [])
 })
+
+test('the notifications of a form are replaced where it is still what was read', async (t) => {
+  const { rest, path } = await formFixture(t)
+  const { headers, body } = await rest.call('GET', `${path}/notifications`)
+  const tag = String(headers['etag'])
+  t.is(tag, `"${String((body as Row)['revision'])}"`)
+  const save = (subject_tmpl: string, revision: string) =>
+    rest.call('PUT', `${path}/notifications`, { subject_tmpl }, { 'if-match': revision })
+  const saved = await save('First', tag)
+  t.is(saved.status, 200)
+  t.deepEqual(refusal(await save('Second', tag)).slice(0, 2), [409, 'conflict'])
+  t.is((await save('Second', String(saved.headers['etag']))).status, 200)
+  t.is((await save('Third', '*')).status, 200)
+  t.like(await rest.must('GET', `${path}/notifications`), { subject_tmpl: 'Third' })
+})
