@@ -8,6 +8,8 @@ export interface MultipartFile {
   readonly key: string
   /** As it was sent; empty where no file was chosen. */
   readonly name: string
+  /** As it was sent; empty where nothing says it. */
+  readonly type: string
   readonly octets: AsyncIterable<Buffer>
 }
 
@@ -88,11 +90,11 @@ class Reading {
       this.#isTooLong = isCut || this.#fieldBytes > limits.fieldBytes
       this.fields.push([key, this.#isTooLong ? value.slice(0, room) : value])
     })
-    this.#busboy.on('file', (key: string | undefined, stream, name: string | undefined) => {
+    this.#busboy.on('file', (key: string | undefined, stream, name: string | undefined, _, type: string | undefined) => {
       this.#streams.add(stream.on('error', (cause) => this.#fail(cause, false)).on('close', () => this.#streams.delete(stream)))
       // whoever stops reading says why; a stream that ended with it would look as if the body were broken
       const octets = { [Symbol.asyncIterator]: () => stream.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer> }
-      const file = { key: key ?? '', name: name ?? '', octets }
+      const file = { key: key ?? '', name: name ?? '', type: type ?? '', octets }
       this.#files = this.#files
         .then(() => (this.#failure ? undefined : handlers.file(file)))
         .catch((cause: unknown) => this.#fail(cause, true))

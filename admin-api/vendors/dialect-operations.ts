@@ -1,4 +1,5 @@
 /** The send addresses of other services as operations: each translates, and hands over to the core as `POST /v1/messages` does. */
+import type { IncomingHttpHeaders } from 'node:http'
 import * as z from 'zod'
 import type { Clock } from '#core/clock.ts'
 import type { Principal } from '#core/access/principal/principal.ts'
@@ -15,7 +16,7 @@ import { toRefusedSend } from '../wire/sending/refused-send.ts'
 import { sendInput, toSendOrder } from '../wire/sending/send.ts'
 import { toWholeOrder, wholeInput } from '../wire/sending/whole-send.ts'
 import { callOperation } from './dialect-calls.ts'
-import type { Dialect, DialectSend, Fields, Sent, Translation } from './dialect.ts'
+import { useNewKey, type Dialect, type DialectSend, type Fields, type Sent, type Translation } from './dialect.ts'
 import { readFormRequest } from './body/form-request.ts'
 import { ignoredFields } from './body/ignored-fields.ts'
 import { inTheirWords } from './their-words.ts'
@@ -51,7 +52,12 @@ export const dialectOperations = (core: DialectCore, dialects: readonly Dialect[
 
 function sendOperation(core: DialectCore, dialect: Dialect, send: DialectSend): Operation {
   const translate = send.translate as (body: unknown, request: Request) => Translation
-  const answer = send.answer as (sent: Sent, body: unknown, publicHost: string) => ReturnType<DialectSend['answer']>
+  const answer = send.answer as (
+    sent: Sent,
+    body: unknown,
+    publicHost: string,
+    headers: IncomingHttpHeaders,
+  ) => ReturnType<DialectSend['answer']>
   type Request = Parameters<DialectSend['translate']>[1]
   const run = async ({ body: sentBody, headers, params, principal }: HandlerInput<unknown, unknown, unknown, Principal>) => {
     const body = send.form
@@ -62,7 +68,7 @@ function sendOperation(core: DialectCore, dialect: Dialect, send: DialectSend): 
     requireRoom(translation.messages.length, Number(headers['content-length'] ?? core.maxSendBodyBytes), core.maxSendBodyBytes)
     const ignored = ignoredFields(send.body, body)
     const sent = await sentBy(core, principal, translation, { of: dialect.name, ignored })
-    return answer(sent, given, new URL(core.baseUrl).hostname)
+    return answer(sent, given, new URL(core.baseUrl).hostname, headers)
   }
   return operation({
     ...{ method: 'POST', path: send.path, operationId: send.operationId, tags: ['vendors'] },
@@ -113,6 +119,7 @@ async function sentBy(
   try {
     const sent = await sendBatches.send(principal, { messages: batch, isStrict: isStrict && messages.length > 1, idempotencyKey })
     if (isStrict) requireAccepted(sent)
+    requireOwnKey(sent)
     return sent.map((result, i) => (result instanceof Refusal ? inTheirWords(result, [messages[i] ?? first]) : result))
   } catch (error) {
     throw error instanceof Refusal ? inTheirWords(error, messages) : error
@@ -129,6 +136,15 @@ function requireAccepted(sent: Sent): void {
   throw new Refusal(code, `${String(taken.length)} of ${String(sent.length)} messages were taken, and the others were not: ${message}`, {
     ...{ nextAction, details: { ...details, trace_ids: taken }, cause: first },
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  })
+}
+
+/** An answer of another service has no room for a warning, and its own refuses such a key: nothing was sent, and that must be said. */
+function requireOwnKey(sent: Sent): void {
+  const accepted = sent.flatMap((one) => (one instanceof Refusal ? [] : [one]))
+  if (accepted.length === 0 || accepted.some(({ repeated }) => !repeated) || !accepted.some(({ differs }) => differs)) return
+  throw new Refusal('conflict', 'This idempotency key was used within 24 hours for another request; nothing was sent. Use a new key.', {
+    nextAction: useNewKey,
   })
 }
 

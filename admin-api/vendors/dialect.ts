@@ -57,6 +57,9 @@ export interface Translation {
 /** What came of a request of one message or several, in their order; refusals are in the words of the dialect already. */
 export type Sent = readonly BatchResult[]
 
+/** The next action of a conflict of idempotency keys: services with such keys have a word for it. */
+export const useNewKey = 'use_new_idempotency_key'
+
 export interface DialectSend<Body = never> {
   /** Unique over all dialects; ends as the action of the service is called. */
   readonly operationId: string
@@ -67,7 +70,7 @@ export interface DialectSend<Body = never> {
   /** What is looked at in the body. What it does not name has no effect, and the trace says so. */
   readonly body: z.ZodType<Body>
   readonly translate: (body: Body, request: DialectRequest) => Translation
-  readonly answer: (sent: Sent, body: Body, publicHost: string) => Answer
+  readonly answer: (sent: Sent, body: Body, publicHost: string, headers: IncomingHttpHeaders) => Answer
 }
 
 /** Keeps the type of the body between its schema, the translation and the answer. */
@@ -82,7 +85,7 @@ export interface DialectCall<Params = never, Query = never, Body = never> {
   /** What it needs of a key; send-only keys look nothing up here. */
   readonly scope: 'api:read' | 'api:send'
   readonly params?: z.ZodObject & z.ZodType<Params>
-  /** Fields that it does not name are taken, and have no effect. */
+  /** By default any field is taken, and has no effect. */
   readonly query?: z.ZodObject & z.ZodType<Query>
   readonly body?: z.ZodType<Body>
   readonly errors?: readonly RefusalCode[]

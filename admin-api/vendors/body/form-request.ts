@@ -7,6 +7,8 @@ import { tooLarge, type BodyMemory } from '../../bodies/request-body.ts'
 
 export interface FormFile {
   readonly name: string
+  /** What the part says of its octets; nothing where that is no more than that they are octets. */
+  readonly type: string | undefined
   /** In base64. */
   readonly content: string
 }
@@ -48,11 +50,15 @@ async function readParts(bytes: AsyncIterable<Uint8Array>, contentType: string, 
   const files = new Map<string, FormFile[]>()
   const limits = { fields: maxFields, fieldBytes: maxBytes, files: maxAttachments, fileBytes: maxBytes, alwaysFields: new Set<string>() }
   const entries = await readMultipart(bytes, contentType, limits, {
-    async file({ key, name, octets }) {
+    async file({ key, name, type, octets }) {
       const pieces: Buffer[] = []
       for await (const piece of octets) pieces.push(piece)
       const list = files.get(key) ?? []
-      list.push({ name, content: Buffer.concat(pieces).toString('base64') })
+      list.push({
+        name,
+        type: type === 'application/octet-stream' || type === '' ? undefined : type,
+        content: Buffer.concat(pieces).toString('base64'),
+      })
       files.set(key, list)
     },
     filesBeyond() {

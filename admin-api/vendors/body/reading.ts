@@ -15,6 +15,10 @@ export const person = z.looseObject({ email: z.string(), name: text })
 /** A field that would change what the recipient gets, and has no counterpart here. Empty ones say the same as none. */
 export const refused = (instead: string) => z.unknown().refine(isNothing, `has no counterpart here; ${instead}`).optional()
 
+/** Text without what the service itself would fill in, and which would be visible in a mail that is sent here. */
+export const withoutMarkers = <S extends z.ZodType<string | null | undefined>>(schema: S, marker: RegExp, instead: string) =>
+  schema.refine((given) => !given || !marker.test(given), `has a link that is filled in by that service alone; use ${instead}`)
+
 function isNothing(given: unknown): boolean {
   if (given === undefined || given === null || given === false || given === '') return true
   return typeof given === 'object' && Object.keys(given).length === 0

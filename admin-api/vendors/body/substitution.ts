@@ -83,6 +83,8 @@ const maxMarks = 100
 const maxMark = 48
 /** Of a text in which they are looked for. */
 const maxSearched = 262_144
+/** Characters looked at for all marks of a message; ordinary bodies need hardly more than they have, as few places begin like a mark. */
+const maxLooks = 1_000_000
 
 /** Texts that stand for others, the longest that fits; what was put in is not looked at again. Throws `validation_failed`. */
 export function replacedLiterally({ subject, text, html }: Bodies, values: Readonly<Record<string, string>>, path: string): Bodies {
@@ -94,8 +96,11 @@ export function replacedLiterally({ subject, text, html }: Bodies, values: Reado
   if ([text, html].some((body) => (body?.length ?? 0) > maxSearched))
     throw fault(`are replaced in bodies of at most ${String(maxSearched)} characters`)
   const trie = trieOf(marks)
-  const fill = (given: string | null | undefined) => (given ? replaced(given, trie) : given)
-  return { subject: fill(subject)?.replaceAll(/[\r\n]+/g, ' '), text: fill(text), html: fill(html) }
+  const looks = { left: maxLooks }
+  const fill = (given: string | null | undefined) => (given ? replaced(given, trie, looks) : given)
+  const filled = { subject: fill(subject)?.replaceAll(/[\r\n]+/g, ' '), text: fill(text), html: fill(html) }
+  if (looks.left < 0) throw fault('look too much like the text around them; give them marks that stand nowhere else')
+  return filled
 }
 
 interface Trie {
@@ -117,13 +122,15 @@ function trieOf(marks: readonly (readonly [string, string])[]): Trie {
   return root
 }
 
-function replaced(given: string, root: Trie): string {
+/** Gives up when no looks are left. */
+function replaced(given: string, root: Trie, looks: { left: number }): string {
   const parts: string[] = []
   let start = 0
-  for (let at = 0; at < given.length; at++) {
+  for (let at = 0; at < given.length && looks.left >= 0; at++) {
     let found: readonly [string, number] | undefined
     let node: Trie | undefined = root
-    for (let end = at; (node = node.next.get(given[end] ?? '')); end++) if (node.value !== undefined) found = [node.value, end]
+    for (let end = at; looks.left-- >= 0 && (node = node.next.get(given[end] ?? '')); end++)
+      if (node.value !== undefined) found = [node.value, end]
     if (!found) continue
     parts.push(given.slice(start, at), found[0])
     at = found[1]

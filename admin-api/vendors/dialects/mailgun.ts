@@ -1,9 +1,13 @@
-/** Mailgun: `POST /v3/{domain}/messages` and `…/messages.mime`, in the parts of a form. */
+/** Mailgun: `POST /v3/{domain}/messages` and `…/messages.mime`, in the parts of a form, and the events of a message and itself. */
 import * as z from 'zod'
 import { parseMailbox } from '#core/addresses.ts'
 import { invalid, Refusal, refusals } from '#core/refusals.ts'
+import type { Trace } from '#core/trace/trace.ts'
+import { decodeEncodedWords } from '#ingest/mime/encoded-words.ts'
 import { answer } from '../../operation/answer.ts'
-import { accepted, dialectSend, type Dialect, type DialectMessage, type Fields } from '../dialect.ts'
+import { accepted, dialectCall, dialectSend, type Dialect, type DialectCall, type DialectMessage, type Fields } from '../dialect.ts'
+import { mailEvents, type MailEvent } from '../mail-events.ts'
+import { mailboxText, type SentMail } from '../sent-mail.ts'
 import { retryHeaders } from '../error-body.ts'
 import type { FormFile, FormRequest } from '../body/form-request.ts'
 import { mailboxList } from '../body/mailbox-list.ts'
@@ -61,10 +65,11 @@ class Form {
     return [...this.#request.fields.keys()].filter((name) => !known.has(name) && !knownOptions.has(name) && !/^[hv]:/.test(name))
   }
 
-  /** A field that is a JSON object. */
-  object(name: string): Readonly<Record<string, unknown>> {
-    const given = this.one(name)
-    if (given === undefined) return {}
+  /** A field that is a JSON object; `filled` puts values into its text. */
+  object(name: string, filled = (json: string): string => json): Readonly<Record<string, unknown>> {
+    const text = this.one(name)
+    if (text === undefined) return {}
+    const given = filled(text)
     const fault = (message: string) => invalid([{ path: name, message }])
     if (given.length > maxJson) throw fault(`at most ${String(maxJson)} characters`)
     try {
@@ -86,13 +91,32 @@ const names = {
 function messagesOf(form: Form): readonly DialectMessage[] {
   const variables = form.object('recipient-variables')
   const to = mailboxList(form.all('to'))
-  if (Object.keys(variables).length === 0) return [messageOf(form, to, undefined)]
+  refuseBeyond(form)
+  if (form.one('recipient-variables') === undefined) return [messageOf(form, to, undefined)]
   if (to.length > maxRecipients) throw invalid([{ path: 'to', message: `at most ${String(maxRecipients)} recipients with variables` }])
   const byAddress = new Map(Object.entries(variables).map(([address, values]) => [address.toLowerCase(), values]))
   return to.map((one) => {
     const address = parseMailbox(one)?.address ?? one
     return messageOf(form, [one], { address, values: byAddress.get(address.toLowerCase()) ?? {} })
   })
+}
+
+/** Fields of which a second one would be lost. */
+const singles = ['from', 'subject', 'text', 'html', 'template', 't:version', 't:variables', 'recipient-variables', 'o:deliverytime']
+
+/** What that service makes links of, and we would leave visible. */
+const unsubscribeMarker = /%(?:mailing_list_|tag_)?unsubscribe_(?:url|email)%/i
+
+/** Throws `validation_failed` for what would change the mail and has no effect here. */
+function refuseBeyond(form: Form): void {
+  const refuse = (path: string, message: string) => invalid([{ path, message }])
+  if (form.one('amp-html')) throw refuse('amp-html', 'has no counterpart here; leave it out')
+  for (const name of singles) if (form.all(name).length > 1) throw refuse(name, 'is there twice; give it once')
+  for (const name of ['text', 'html'])
+    if (unsubscribeMarker.test(form.one(name) ?? ''))
+      throw refuse(name, 'has a link that is filled in by that service alone; use one of your own')
+  const version = form.one('t:version')
+  if (version !== undefined && !/^\d{1,9}$/.test(version)) throw refuse('t:version', 'must be the number of a version of the template')
 }
 
 interface Recipient {
@@ -110,29 +134,37 @@ function messageOf(form: Form, to: readonly string[], recipient: Recipient | und
 }
 
 function fieldsOf(form: Form, to: readonly string[], recipient: Recipient | undefined): Fields {
-  if (form.one('amp-html')) throw invalid([{ path: 'amp-html', message: 'has no counterpart here; leave it out' }])
   const isReplyTo = (name: string): boolean => name.toLowerCase() === 'reply-to'
-  const headers = form.behind('h:').filter(([name]) => name.toLowerCase() !== 'x-mailgun-variables')
   const bodies = { subject: form.one('subject'), text: form.one('text'), html: form.one('html') }
   const values = recipient && typeof recipient.values === 'object' ? ((recipient.values ?? {}) as Readonly<Record<string, unknown>>) : {}
   const valueOf = (name: string) => (name ? textOf(Object.hasOwn(values, name) ? values[name] : undefined) : recipient?.address)
-  const variables = { ...form.object('h:X-Mailgun-Variables'), ...form.object('t:variables'), ...values }
-  const replyTo = headers.find(([name]) => isReplyTo(name))?.[1]
+  const fillIn = (given: string): string => (recipient ? (filledIn({ subject: given }, recipientVariable, valueOf).subject ?? '') : given)
+  const inJson = (json: string): string =>
+    recipient
+      ? json.replaceAll(recipientVariable.pattern, (_, name?: string) => JSON.stringify(valueOf(name ?? '') ?? '').slice(1, -1))
+      : json
+  const variables = { ...form.object('h:X-Mailgun-Variables', inJson), ...form.object('t:variables', inJson), ...values }
+  const headers = form
+    .behind('h:')
+    .flatMap(([name, value]) => (name.toLowerCase() === 'x-mailgun-variables' ? [] : [[name, fillIn(value)] as const]))
+  const replyTo = headers.flatMap(([name, value]) => (isReplyTo(name) ? [value] : []))
   const version = form.one('t:version')
   return {
     ...{ from: form.one('from'), to, cc: mailboxList(form.all('cc')), bcc: mailboxList(form.all('bcc')) },
-    reply_to: replyTo === undefined ? undefined : mailboxList(replyTo),
+    reply_to: replyTo.length === 0 ? undefined : mailboxList(replyTo),
     ...(recipient ? filledIn(bodies, recipientVariable, valueOf) : bodies),
     headers: headerFields(
       headers.filter(([name]) => !isReplyTo(name)),
       'h:',
     ),
     attachments: [
-      ...form.files('attachment').map(({ name, content }) => ({ filename: name, content })),
-      ...form.files('inline').map(({ name, content }) => ({ filename: name, content, content_id: name, disposition: 'inline' })),
+      ...form.files('attachment').map(({ name, type, content }) => ({ filename: name, content, content_type: type })),
+      ...form.files('inline').map(({ name, type, content }) => ({
+        ...{ filename: name, content, content_type: type, content_id: name, disposition: 'inline' },
+      })),
     ],
     ...templateFields(form.one('template'), variables),
-    ...(version !== undefined && /^\d{1,9}$/.test(version) && { template_version: Number(version) }),
+    ...(version !== undefined && { template_version: Number(version) }),
     send_at: timeOfText(form.one('o:deliverytime')),
     ...trackingOf(form),
   }
@@ -192,9 +224,90 @@ const sendTo = (address: string, operationId: string, messages: (form: Form) => 
     },
   })
 
+/** Theirs says delivered only of what has arrived; that a provider took a message has a word of its own here. */
+const eventNames: Readonly<Record<MailEvent['type'], string | undefined>> = {
+  ...{ accepted: 'accepted', sent: 'sent', delivered: 'delivered', deferred: 'failed', failed: 'failed', bounced: 'failed' },
+  ...{ suppressed: 'failed', complained: 'complained', opened: 'opened', clicked: 'clicked', captured: 'captured', canceled: 'canceled' },
+  scheduled: undefined,
+}
+
+const eventOf = (trace: Trace, { type, at, recipient, reply, reason, url }: MailEvent, i: number) => ({
+  ...{ event: eventNames[type], id: `${trace.id}.${String(i)}`, timestamp: at / 1000, recipient: recipient ?? '' },
+  'recipient-domain': recipient?.slice(recipient.lastIndexOf('@') + 1) ?? '',
+  ...(eventNames[type] === 'failed' && { severity: type === 'deferred' ? 'temporary' : 'permanent', reason: type }),
+  'delivery-status': { code: reply?.code ?? 0, message: reply?.text ?? reason ?? '', description: reason ?? '' },
+  ...(url !== undefined && { url }),
+  message: {
+    headers: {
+      ...{ 'message-id': trace.messageId, from: trace.headerFrom, subject: decodeEncodedWords(trace.subject) },
+      to: trace.recipients.flatMap(({ bcc, address }) => (bcc ? [] : [address])).join(', '),
+    },
+    ...{ attachments: [], size: trace.content.size },
+  },
+  envelope: { sender: trace.mailFrom, targets: recipient ?? '' },
+  storage: { key: trace.id },
+  flags: { 'is-test-mode': trace.outcome !== 'relayed' },
+  ...{ tags: trace.tags ?? [], 'user-variables': trace.metadata ?? {} },
+})
+
+/** What is not looked at is refused: events that were not asked for would be taken for those that were. */
+const eventsQuery = z.strictObject({
+  'message-id': z.string(),
+  recipient: z.string().optional(),
+  event: z.string().max(200).optional(),
+  ascending: z.enum(['yes', 'no']).optional(),
+  limit: z.coerce.number().int().min(1).max(300).default(100),
+})
+
+async function eventsOf(mail: SentMail, asked: z.output<typeof eventsQuery>) {
+  const story = await mail.story(asked['message-id'])
+  const wanted = asked.event?.toLowerCase().split(/ or /)
+  const items = mailEvents(story)
+    .filter(({ recipient }) => asked.recipient === undefined || recipient?.toLowerCase() === asked.recipient.toLowerCase())
+    .map((event, i) => eventOf(story.trace, event, i))
+    .filter(({ event }) => event !== undefined && (wanted?.includes(event) ?? true))
+  return { items: (asked.ascending === 'yes' ? items : items.toReversed()).slice(0, asked.limit), paging: {} }
+}
+
+async function stored(mail: SentMail, key: string) {
+  const { trace } = await mail.story(key)
+  const message = await mail.message(trace)
+  return {
+    ...{ sender: trace.mailFrom, recipients: trace.recipients.map(({ address }) => address).join(', ') },
+    ...{ from: message?.from.map(mailboxText).join(', ') ?? trace.headerFrom, subject: decodeEncodedWords(trace.subject) },
+    ...{ 'Message-Id': `<${trace.messageId}>`, 'message-headers': message?.headers.map(({ name, value }) => [name, value]) ?? [] },
+    ...{ 'body-plain': message?.text ?? '', 'body-html': message?.html ?? '' },
+    attachments:
+      message?.attachments.map(({ filename, contentType, size }) => ({ name: filename, 'content-type': contentType, size })) ?? [],
+  }
+}
+
+const params = z.strictObject({ domain: z.string() })
+
+const calls: readonly DialectCall[] = [
+  dialectCall({
+    operationId: 'getEventsByMailgun',
+    method: 'GET',
+    path: '/v3/{domain}/events',
+    scope: 'api:read',
+    params,
+    query: eventsQuery,
+    handle: async (mail, { query }) => answer(await eventsOf(mail, query), {}),
+  }),
+  dialectCall({
+    operationId: 'getStoredByMailgun',
+    method: 'GET',
+    path: '/v3/domains/{domain}/messages/{key}',
+    scope: 'api:read',
+    params: params.extend({ key: z.string() }),
+    handle: async (mail, { params: { key } }) => answer(await stored(mail, key), {}),
+  }),
+]
+
 export const mailgun: Dialect = {
   name: 'Mailgun',
   sends: [sendTo('messages', 'sendByMailgun', messagesOf), sendTo('messages.mime', 'sendMimeByMailgun', (form) => [wholeMessageOf(form)])],
+  calls,
   // their client takes a field `error` for the message, so that ours is not beside it
   refused: (refusal: Refusal) =>
     answer(

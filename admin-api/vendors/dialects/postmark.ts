@@ -12,13 +12,17 @@ import { mailEvents, type MailEvent } from '../mail-events.ts'
 import { mailboxText, type SentMail } from '../sent-mail.ts'
 import { mailboxList } from '../body/mailbox-list.ts'
 import { labelled, metadataAt } from '../body/labels.ts'
-import { anyMap, flag, headerFields, templateName, text } from '../body/reading.ts'
+import { anyMap, flag, headerFields, templateName, text, withoutMarkers } from '../body/reading.ts'
 import { templateFields } from '../body/templates.ts'
 
 const attachment = z.looseObject({ Name: text, Content: text, ContentType: text, ContentID: text })
 
+const unsubscribeMarker = /\{\{\{? {0,20}pm:unsubscribe/i
+const instead = 'a link of your own, or list_unsubscribe of POST /v1/messages'
+
 const email = z.looseObject({
-  ...{ From: text, To: text, Cc: text, Bcc: text, ReplyTo: text, Subject: text, HtmlBody: text, TextBody: text },
+  ...{ From: text, To: text, Cc: text, Bcc: text, ReplyTo: text, Subject: text },
+  ...{ HtmlBody: withoutMarkers(text, unsubscribeMarker, instead), TextBody: withoutMarkers(text, unsubscribeMarker, instead) },
   Headers: z.array(z.looseObject({ Name: z.string(), Value: z.string() })).nullish(),
   Attachments: z.array(attachment).nullish(),
   ...{ Tag: text, Metadata: anyMap, TrackOpens: flag },
@@ -86,7 +90,7 @@ const codes: Words<number> = {
   quota_exceeded: 405,
   quota_exhausted: 405,
   quota_exhausted_captures: 405,
-  project_budget_exhausted: 405,
+  project_budget_exhausted: 429,
   rate_limit_exceeded: 429,
   request_too_large: 701,
   unsupported_media_type: 403,
@@ -105,6 +109,7 @@ const statuses: Words<number> = {
   request_too_large: 413,
   unsupported_media_type: 415,
   rate_limit_exceeded: 429,
+  project_budget_exhausted: 429,
   overloaded: 503,
   storage_full: 503,
   internal_error: 500,

@@ -1,11 +1,20 @@
 /** Resend: `POST /emails` and `POST /emails/batch`, and the look-up, the cancel and another time of a message. */
+import type { IncomingHttpHeaders } from 'node:http'
 import * as z from 'zod'
 import type { ReadAddress } from '#core/capture/reading/message-reader.ts'
 import { Refusal, refusals } from '#core/refusals.ts'
 import { decodeEncodedWords } from '#ingest/mime/encoded-words.ts'
 import { answer } from '../../operation/answer.ts'
 import { orNull, toWireTime } from '../../wire/fields/time.ts'
-import { dialectCall, dialectSend, type Dialect, type DialectCall, type DialectMessage, type DialectRequest } from '../dialect.ts'
+import {
+  dialectCall,
+  dialectSend,
+  useNewKey,
+  type Dialect,
+  type DialectCall,
+  type DialectMessage,
+  type DialectRequest,
+} from '../dialect.ts'
 import { errorAnswer, wordFor, type Words } from '../error-body.ts'
 import { lastWord, type LastWord } from '../mail-events.ts'
 import { mailboxText, type SentMail } from '../sent-mail.ts'
@@ -92,7 +101,7 @@ const words: Words<string> = {
   insufficient_scope: 'restricted_api_key',
   not_found: 'not_found',
   method_not_allowed: 'method_not_allowed',
-  conflict: 'concurrent_idempotent_requests',
+  conflict: 'validation_error',
   sender_not_allowed: 'invalid_from_address',
   rate_limit_exceeded: 'rate_limit_exceeded',
   quota_exhausted: 'monthly_quota_exceeded',
@@ -170,6 +179,8 @@ const calls: readonly DialectCall[] = [
   }),
 ]
 
+const isPermissive = ({ 'x-batch-validation': asked }: IncomingHttpHeaders): boolean => asked === 'permissive'
+
 export const resend: Dialect = {
   name: 'Resend',
   sends: [
@@ -186,19 +197,20 @@ export const resend: Dialect = {
       body: z.array(email).min(1).max(100),
       translate: (given, request) => ({
         messages: given.map((one) => messageOf(one, request)),
-        isStrict: request.headers['x-batch-validation'] !== 'permissive',
+        isStrict: !isPermissive(request.headers),
         idempotencyKey: idempotencyKeyOf(request),
       }),
-      answer(sent) {
+      answer(sent, _, _host, headers) {
         const data = sent.flatMap((one) => (one instanceof Refusal ? [] : [{ id: one.traceId }]))
         const errors = sent.flatMap((one, index) => (one instanceof Refusal ? [{ index, message: one.message }] : []))
-        return answer({ data, ...(errors.length > 0 && { errors }) }, {})
+        return answer({ data, ...(isPermissive(headers) && { errors }) }, {})
       },
     }),
   ],
   calls,
   refused(refusal) {
     const statusCode = statusOf(refusal)
-    return errorAnswer({ statusCode, name: wordFor(words, refusal), message: refusal.message }, refusal, statusCode)
+    const name = refusal.nextAction === useNewKey ? 'invalid_idempotent_request' : wordFor(words, refusal)
+    return errorAnswer({ statusCode, name, message: refusal.message }, refusal, statusCode)
   },
 }

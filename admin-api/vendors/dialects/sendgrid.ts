@@ -5,7 +5,7 @@ import { raw } from '../../operation/answer.ts'
 import { accepted, dialectSend, type Dialect, type DialectMessage, type Fields } from '../dialect.ts'
 import { errorAnswer } from '../error-body.ts'
 import { labelled, metadataAt, tagsAt } from '../body/labels.ts'
-import { anyMap, flag, mailboxOf, person, refused, templateName, text, textMap, timeOfSeconds } from '../body/reading.ts'
+import { anyMap, flag, mailboxOf, person, refused, templateName, text, textMap, timeOfSeconds, withoutMarkers } from '../body/reading.ts'
 import { replacedLiterally } from '../body/substitution.ts'
 import { templateFields } from '../body/templates.ts'
 
@@ -23,13 +23,18 @@ const attachment = z.looseObject({ content: text, filename: text, type: text, di
 
 const maxMessages = 1000
 
+/** What that service makes links of, and we would leave visible. */
+const unsubscribeMarker = /<%asm_\w+_url%>/i
+
 const mail = z.looseObject({
   personalizations: z.array(personalization).min(1).max(maxMessages),
   from: person.nullish(),
   reply_to: person.nullish(),
   reply_to_list: people,
   subject: text,
-  content: z.array(z.looseObject({ type: z.string(), value: z.string() })).nullish(),
+  content: z
+    .array(z.looseObject({ type: z.string(), value: withoutMarkers(z.string(), unsubscribeMarker, 'asm, and a link of your own') }))
+    .nullish(),
   attachments: z.array(attachment).nullish(),
   template_id: templateName,
   ...{ headers: textMap, substitutions: textMap, custom_args: anyMap, send_at: seconds },
@@ -39,12 +44,14 @@ const mail = z.looseObject({
   mail_settings: z
     .looseObject({
       sandbox_mode: switched,
+      bcc: switched.refine((bcc) => !bcc?.enable, 'has no counterpart here; name the address in bcc of the personalizations'),
       footer: switched.refine((footer) => !footer?.enable, 'has no counterpart here; put the footer into the bodies'),
     })
     .nullish(),
   tracking_settings: z
     .looseObject({
-      ...{ click_tracking: switched, open_tracking: switched },
+      click_tracking: switched,
+      open_tracking: z.looseObject({ enable: flag, substitution_tag: refused('the image stands at the end of the HTML') }).nullish(),
       subscription_tracking: switched.refine(
         (it) => !it?.enable,
         'has no counterpart here; use asm, or list_unsubscribe of POST /v1/messages',
@@ -63,13 +70,17 @@ const contents = z
   .array(z.object({ type: z.string() }))
   .nullish()
   .superRefine((given, context) => {
-    for (const [i, { type }] of given?.entries() ?? [])
-      if (!bodyTypes[type.toLowerCase()])
-        context.addIssue({ code: 'custom', path: [i, 'type'], message: 'must be text/plain or text/html; send other parts as attachments' })
+    const fault = (i: number, message: string) => context.addIssue({ code: 'custom', path: [i, 'type'], message })
+    const types = given?.map(({ type }) => type.toLowerCase()) ?? []
+    for (const [i, type] of types.entries())
+      if (!bodyTypes[type]) fault(i, 'must be text/plain or text/html; send other parts as attachments')
+      else if (types.indexOf(type) !== i) fault(i, 'is there twice; give each part once')
   })
 
 /** Schemas of both, as the check of one list cannot stand within the other without hiding what it ignores. */
-const body = mail.superRefine(({ content }, context) => {
+const body = mail.superRefine(({ content, reply_to, reply_to_list }, context) => {
+  if (reply_to && reply_to_list)
+    context.addIssue({ code: 'custom', path: ['reply_to_list'], message: 'replaces reply_to; give one of them' })
   for (const issue of contents.safeParse(content).error?.issues ?? [])
     context.addIssue({ code: 'custom', path: ['content', ...issue.path], message: issue.message })
 })

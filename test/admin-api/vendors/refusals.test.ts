@@ -76,3 +76,22 @@ for (const [name, send] of Object.entries(clients))
     }
     t.is(sink.deliveries.length, 0)
   })
+
+test('keys of other kinds and of fewer scopes send nothing at any of the addresses', async (t) => {
+  const { rest, addresses } = await startDaemon(t)
+  const address = `http://${addresses.http}`
+  const { key: reader } = await rest.must('POST', '/v1/api-keys', { name: 'reader', scopes: ['api:read'] })
+  const page = { name: 'page', allowed_origins: ['https://example.ch'], allowed_to: ['ada@example.net'], locked_from: 'shop@example.ch' }
+  const { raw_token: publishable } = await rest.must('POST', '/v1/publishable-keys', page)
+  for (const [name, send] of Object.entries(clients))
+    for (const key of [String(reader), String(publishable)]) {
+      const error = await send(address, key, { ...mailOf(name), isBare: true }).then(
+        () => t.fail(`${name} took it`),
+        (reason: unknown) => reason,
+      )
+      const [status, sentence] = read[name]?.(error as never) ?? []
+      t.true(status === 401 || status === 403, `${name}: ${String(status)}`)
+      t.regex(String(sentence), /key|scope/i, name)
+    }
+  t.deepEqual((await rest.must('GET', '/v1/traces'))['data'], [])
+})

@@ -97,3 +97,35 @@ test('what cannot be looked up, moved or canceled is an error of the client, and
   t.regex(String(cases[6][0].error?.message), /^scheduled_at: must be at most 3 days ahead/)
   t.like(must(await reader.emails.get(id)), { last_event: 'scheduled', scheduled_at: at(1) })
 })
+
+test('a batch is sent whole or in part, once for a key, and a template has its variables', async (t) => {
+  const { client, daemon, sink } = await started(t)
+  const [good, bad] = [plain, { ...plain, to: 'ada@@example.net' }]
+  const strict = await client.batch.send([good, bad])
+  t.like(strict.error, { statusCode: 422, name: 'validation_error' })
+  t.regex(String(strict.error?.message), /^to\[0\]: |^to: /)
+  const permissive = must(await client.batch.send([good, bad, good], { batchValidation: 'permissive' }))
+  t.is(permissive.data.length, 2)
+  t.deepEqual(
+    permissive.errors.map(({ index }) => index),
+    [1],
+  )
+  t.deepEqual(must(await client.batch.send([good], { batchValidation: 'permissive' })).errors, [])
+  const idempotencyKey = 'order-4711'
+  const first = must(await client.batch.send([good, good], { idempotencyKey }))
+  t.deepEqual(must(await client.batch.send([good, good], { idempotencyKey })), first)
+  const other = await client.batch.send([{ ...good, subject: 'Another' }, good], { idempotencyKey })
+  t.like(other.error, { statusCode: 409, name: 'invalid_idempotent_request' })
+  await daemon.rest.must('POST', '/v1/templates', {
+    slug: 'hello',
+    name: 'Hello',
+    subject_tmpl: 'Hello {{name}}',
+    text_tmpl: 'Dear {{name}}',
+  })
+  must(await client.emails.send({ from: plain.from, to: 'tina@example.net', template: { id: 'hello', variables: { name: 'Tina' } } }))
+  const { content } = await sink.delivered(({ to }) => to.includes('tina@example.net'))
+  t.regex(content.toString(), /^Subject: Hello Tina\r$/m)
+  const [{ id } = { id: '' }] = (await daemon.rest.must('GET', '/v1/projects'))['data'] as { id: string }[]
+  await daemon.rest.must('PATCH', `/v1/projects/${id}`, { send_budget: 1 })
+  t.like((await client.emails.send(plain)).error, { statusCode: 429, name: 'daily_quota_exceeded' })
+})
