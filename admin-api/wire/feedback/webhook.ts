@@ -76,7 +76,7 @@ const changes = {
   }),
   headers: headers.meta({
     description:
-      'Header fields of every request, such as `Authorization`, in place of all from before. Values are encrypted and never shown.',
+      'Header fields of every request, such as `Authorization`, in place of all from before. Values are encrypted and never shown; a `target_url` at another host drops them.',
   }),
   project_id: id.meta({ description: 'The project whose events are sent. Defaults to the project of the key.' }),
 }

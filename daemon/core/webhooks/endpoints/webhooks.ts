@@ -106,10 +106,12 @@ export class Webhooks implements List<OfProject, WebhookEndpoint> {
     const { writes, policies, secrets } = this.#options
     const { record: seen } = await this.#stored(principal, id)
     const format = changes.format ?? seen.format
-    const { targetUrl, headers } =
+    // header fields are for the receiver that they were given for: whoever may move the endpoint does not learn them
+    const kept = changes.targetUrl !== undefined && isElsewhere(changes.targetUrl, seen) ? {} : undefined
+    const { targetUrl, headers = kept } =
       changes.targetUrl === undefined
         ? { targetUrl: undefined, headers: changes.headers && checkHeaders(changes.headers) }
-        : await this.#target({ ...changes, targetUrl: changes.targetUrl, format }, openHeaders(seen, secrets))
+        : await this.#target({ ...changes, targetUrl: changes.targetUrl, format }, kept ?? openHeaders(seen, secrets))
     const key = hasKeyFor(seen, format) ? undefined : await newKey(format, this.#options)
     return writes.runAudited(principal, 'webhook_endpoint.updated', async (change) => {
       const { projects } = await policies.of(principal.organizationId)
@@ -202,6 +204,8 @@ export class Webhooks implements List<OfProject, WebhookEndpoint> {
 }
 
 const distinct = <T>(values: readonly T[]): readonly T[] => [...new Set(values)]
+
+const isElsewhere = (given: string, { targetUrl }: WebhookEndpoint): boolean => URL.parse(given)?.origin !== new URL(targetUrl).origin
 
 /** Those that are given, in place of all from before. */
 const withHeaders = (headers: WebhookRequest['headers'] | undefined, id: string, secrets: SecretBox): Pick<WebhookEndpoint, 'headers'> =>
