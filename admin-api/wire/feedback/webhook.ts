@@ -149,7 +149,13 @@ const answered = {
   response_body: z.string().nullable().meta({ description: 'The first 4 KiB, as text.' }),
 }
 
-const loggedAttemptShape = z.object({ number: z.int(), at: wireTime, ...answered })
+const loggedAttemptShape = z.object({
+  ...{ number: z.int(), at: wireTime, ...answered },
+  signature: z
+    .string()
+    .nullable()
+    .meta({ description: 'The X-Service-Signature that was sent; null in formats that have none, and when nothing was sent.' }),
+})
 
 const webhookAttemptDetailShape = z
   .object({

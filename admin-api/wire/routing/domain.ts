@@ -17,6 +17,10 @@ const recordShape = z.object({
   found: z.array(z.string()).nullable().meta({ description: 'The values that the latest lookup found; null before the first lookup.' }),
   verdict: z.enum(verdicts).nullable().meta({ description: 'error: the lookup failed, so the status is unknown.' }),
   hint: z.string(),
+  spf_lookups: z
+    .int()
+    .nullable()
+    .meta({ description: 'Of an SPF record, the DNS lookups that receivers have to make; more than 10 make them ignore it.' }),
 })
 
 const keyShape = z.object({
@@ -51,6 +55,7 @@ export const domainRecord = encoder(recordShape).from<DomainRecord>({
   found: ({ check }) => check?.found ?? null,
   verdict: ({ check }) => check?.verdict ?? null,
   hint: ({ check, hint }) => check?.hint ?? hint,
+  spf_lookups: ({ check }) => check?.spf?.lookups ?? null,
 })
 
 export const domain = encoder(domainShape)

@@ -86,6 +86,14 @@ const stepShape = z.object({
   message: z.string(),
   rule_id: z.string().nullable(),
   destination_id: z.string().nullable(),
+  code: z.string().nullable().meta({
+    description:
+      'What the message is about: the code of the refusal or of the refusal at a limit, the source of a suppression, or the condition of a failover.',
+  }),
+  used: z.int().nullable().meta({ description: 'How much of the limit is used, or would be.' }),
+  limit: z.int().nullable(),
+  address: z.string().nullable().meta({ description: 'The address that the step is about.' }),
+  wait_seconds: z.int().nullable().meta({ description: 'For so long the message would wait for its first attempt.' }),
 })
 
 const differenceShape = z.object({
@@ -151,7 +159,9 @@ const destination = encoder(destinationShape).from<Destination>({
   scope: ({ shared }) => (shared === undefined ? 'project' : 'org'),
   is_org_default: ({ shared }) => shared === 'org_default',
 })
-const step = encoder(stepShape).from<SimulationStep>()
+const step = encoder(stepShape).from<SimulationStep>({
+  wait_seconds: ({ waitMs }) => (waitMs === undefined ? null : Math.ceil(waitMs / 1000)),
+})
 const difference = encoder(differenceShape).from<Difference>()
 
 const earlier = encoder(earlierShape).from<TraceSimulation>({

@@ -7,7 +7,7 @@ import { traceStatuses } from '#core/trace/states.ts'
 import { storyEntries } from '#core/trace/story/story.ts'
 import type { TimelineEntry } from '#core/trace/story/timeline.ts'
 import { countsOf, summaryOf, worstBounce } from '#core/trace/story/summary.ts'
-import { bounceOf, doors, outcomeCauses, type Trace, type TraceRecipient } from '#core/trace/trace.ts'
+import { bounceOf, causeOf, doors, outcomeCauses, type Trace, type TraceRecipient } from '#core/trace/trace.ts'
 import { untrackedReason } from '#core/trace/trace-tracking.ts'
 import { decodeEncodedWords } from '#ingest/mime/encoded-words.ts'
 import { encoder, encoderOf } from '../fields/codec.ts'
@@ -171,7 +171,7 @@ export const traceSummaryCode = {
   bounce: worstBounce,
   recipient_counts: countsOf,
   summary: summaryOf,
-  outcome_cause: ({ outcomeCause }: Trace) => outcomeCause ?? null,
+  outcome_cause: (trace: Trace) => causeOf(trace) ?? null,
   subject: ({ subject }: Trace) => decodeEncodedWords(subject),
   route: ({ route: { by, ruleId, reason, environment } }: Trace) => ({ by, rule_id: ruleId, reason, environment: environment ?? null }),
   tags: ({ tags = [] }: Trace) => tags,

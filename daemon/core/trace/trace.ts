@@ -98,8 +98,11 @@ const failover = z.strictObject({
 })
 export type TraceFailover = Immutable<z.infer<typeof failover>>
 
-/** Return paths at `domain`, or why there are none although they were asked for, as the second half of a sentence. */
-const verp = z.union([z.strictObject({ domain: z.string() }), z.strictObject({ off: z.string() })])
+/** Why there is no return path for each recipient although it was asked for. */
+const verpOffs = ['plan', 'flag', 'null_sender', 'no_domain'] as const
+
+/** Return paths at `domain`, or why there are none, as the second half of a sentence; older traces have no code. */
+const verp = z.union([z.strictObject({ domain: z.string() }), z.strictObject({ off: z.string(), code: z.enum(verpOffs).optional() })])
 export type TraceVerp = Immutable<z.infer<typeof verp>>
 
 /** Where a captured message stands in its inboxes; see `captureOf`. */
@@ -133,6 +136,8 @@ const schema = z.strictObject({
   outcomeReason: z.string(),
   /** There where the mode of the destination did not decide. */
   outcomeCause: z.enum(outcomeCauses).optional(),
+  /** Of a refused one, the code of the refusal; traces of releases before 2026-11-24 have none. */
+  refusalCode: z.string().optional(),
   mailFrom: z.string(),
   /** There when a return path for each recipient was asked for. */
   verp: verp.optional(),
@@ -200,6 +205,17 @@ const schema = z.strictObject({
 })
 
 export type Trace = Immutable<z.infer<typeof schema>>
+
+/** How reasons begin in traces of releases before 2026-11-24, which have no cause. */
+const earlierCauses: readonly (readonly [RegExp, OutcomeCause])[] = [
+  [/^(?:Captured, as|No destination matches, and) the token of this agent /, 'agent'],
+  [/^(?:Captured, as|No destination matches, and) this is a test of a template/, 'test'],
+  [/^A deliverability test of the destination /, 'proof'],
+]
+
+/** What decided in place of the mode of the destination, in older traces too. */
+export const causeOf = ({ outcomeCause, outcomeReason }: Pick<Trace, 'outcomeCause' | 'outcomeReason'>): OutcomeCause | undefined =>
+  outcomeCause ?? earlierCauses.find(([begins]) => begins.test(outcomeReason))?.[1]
 
 /**
  * Scheduled sends that wait or were canceled, by status and for any, in the organization (empty) and in the project, by their time. One

@@ -107,6 +107,8 @@ export interface LoggedAttempt {
   readonly error: string | null
   /** The beginning of the answer's body, as text. */
   readonly answer: string | null
+  /** What `X-Service-Signature` said; attempts of releases before 2026-11-24 have none. */
+  readonly signature?: string | undefined
 }
 
 /** So many attempts of a delivery are kept; the oldest are forgotten. */

@@ -1,6 +1,8 @@
 /** Routing, scheduled sends, deliverability tests and bounce sources in Chromium, each with its states. */
 import { createHmac } from 'node:crypto'
+import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { promisify } from 'node:util'
 import { browserOf } from '../../support/web/browser.ts'
 import { eventually } from '../../support/deadline.ts'
 import { testWith } from '../../support/peers/peers.ts'
@@ -99,6 +101,11 @@ test('another destination takes over by a policy', async (t) => {
   await page.waitForSelector('tbody >> text=Second')
   t.regex(await page.innerText('tbody'), /First[^]*Second[^]*takes mail/)
   await tab.check(t)
+  await page.click('[aria-label="Simulate failure: First"] >> visible=true')
+  await page.waitForSelector('text=0 messages looked at')
+  t.is(await page.getByLabel('Destination that is down').inputValue(), first ?? '')
+  await page.goBack()
+  await page.waitForSelector('tbody >> text=Second')
   await page.click('[aria-label="Remove First"] >> visible=true')
   await page.waitForSelector('text=No failover policy yet')
   await page.click('.toast button')
@@ -177,6 +184,19 @@ test('a bounce source shows its secret once, how to post, and what fitted no mes
   await tab.go('/bounce-sources')
   await page.waitForSelector('text=No bounce source yet')
   await tab.check(t)
+  await page.click('.offered a:has-text("Postfix")')
+  await page.click('dialog >> button:has-text("Create")')
+  const ofPostfix = await page.innerText('[data-secret=hmac_secret]')
+  await page.check('dialog >> text=I stored it')
+  await page.click('dialog >> text=Done')
+  await page.click('tbody >> text=postfix')
+  const script = (await page.innerText('aside pre')).replace('…', ofPostfix).replace(' /var/log/mail.log', '')
+  const line =
+    'Nov 24 08:00:00 mx1 postfix/smtp[7]: 4F1: to=<a@example.org>, relay=mx[192.0.2.1]:25, dsn=5.1.1, status=bounced (host said: 550 5.1.1 no)'
+  const answer = promisify(execFile)('sh', ['-c', script])
+  answer.child.stdin?.end(`${line}\n`)
+  t.like(JSON.parse((await answer).stdout) as object, { rejected: [] })
+  await tab.go('/bounce-sources')
   await page.click('header >> text=New bounce source')
   await tab.fill('Name', 'mx1')
   await page.check('text=Poll a mailbox')
@@ -192,7 +212,7 @@ test('a bounce source shows its secret once, how to post, and what fitted no mes
   await page.click('dialog >> text=Done')
   await page.click('tbody >> text=mx1')
   await page.waitForURL(/\/bounce-sources\/src_/)
-  t.regex(await page.innerText('aside pre'), /X-Service-Signature: sha256=\$SIGNATURE/)
+  t.regex(await page.innerText('aside pre'), /X-Service-Signature' = "sha256=\$signature"/)
   const source = `/v1/ingest-sources/${page.url().split('/').at(-1) ?? ''}`
   await page.click('text=Rotate the secret')
   await page.waitForSelector('dialog >> text=What is signed with the old secret is refused at once.')
@@ -220,7 +240,7 @@ test('a bounce source shows its secret once, how to post, and what fitted no mes
   await page.click('text=Revoke the source')
   await tab.fill('Type mx1 to confirm', 'mx1')
   await page.click('dialog >> button:has-text("Revoke the source")')
-  await page.waitForSelector('text=No bounce source yet')
+  await page.waitForSelector('tbody >> text=postfix')
 })
 
 test('a deliverability test waits for its mail and shows what to mend, with evidence', async (t) => {

@@ -12,6 +12,25 @@ import { seed } from './seed.ts'
 const test = testWith('chromium')
 const browser = browserOf(test)
 
+/** As DNS has it once everything is published. */
+const verifiedDomain = {
+  ...{ id: 'dom_1', domain: 'alpenblick.example', status: 'verified', checked_at: '2026-11-23T08:00:00.000Z', dkim_keys: [] },
+  records: [
+    {
+      purpose: 'dkim',
+      type: 'TXT',
+      name: 's._domainkey',
+      expected: 'x',
+      required: true,
+      found: ['x'],
+      verdict: 'ok',
+      hint: '',
+      spf_lookups: null,
+    },
+  ],
+  ...{ created_at: '2026-11-23T08:00:00.000Z', updated_at: '2026-11-23T08:00:00.000Z' },
+}
+
 test('from the first run to a captured send and its trace, in the words of each language', async (t) => {
   const server = await startDashboard(t, browser)
   const tab = await server.open()
@@ -21,6 +40,19 @@ test('from the first run to a captured send and its trace, in the words of each 
   await page.click('aside .segments >> text=MCP')
   t.regex(await page.innerText('aside pre'), /"mcpServers"[^]*\/mcp"/)
   await tab.check(t)
+  await page.route('**/v1/domains?*', (route) => route.fulfill({ json: { data: [verifiedDomain], next_cursor: null } }))
+  await page.route('**/v1/projects?*', async (route) => {
+    const { data, ...rest } = (await (await route.fetch()).json()) as { readonly data: readonly object[] }
+    await route.fulfill({ json: { ...rest, data: data.map((project) => ({ ...project, status: 'anonymous' })) } })
+  })
+  await tab.go('/')
+  await page.waitForSelector('.steps li:nth-child(2) >> text=All records of alpenblick.example are published.')
+  t.is(await page.locator('.steps .arch.done').count(), 1)
+  await page.waitForSelector('.project-state >> text=anonymous')
+  t.regex(await page.innerText('.project-state'), /What an unclaimed project sends is captured\. Claim it/)
+  await tab.check(t)
+  await page.unrouteAll({ behavior: 'wait' })
+  await tab.go('/')
   await page.click('text=Send a captured test')
   await page.waitForSelector('text=This mail stays here.')
   await page.click('dialog >> text=Send a captured test')
@@ -33,7 +65,7 @@ test('from the first run to a captured send and its trace, in the words of each 
   await page.frameLocator('iframe.paper').locator('text=It works.').waitFor()
   await tab.check(t)
   for (const [language, words, noRoute] of [
-    ['de', 'Noch kann nichts hinaus.', 'das Projekt hält fest, was keinen Weg hat'],
+    ['de', 'Noch kann nichts hinaus.', 'das Projekt fängt ab, was keinen Weg hat'],
     ['fr', 'Rien ne peut encore sortir', 'le projet capture ce qui n’a pas de route'],
     ['it', 'Ancora nulla può uscire', 'il progetto cattura ciò che non ha percorso'],
   ] as const) {

@@ -188,6 +188,8 @@ test('an endpoint is made with its secret; its deliveries show every attempt and
   await page.click('tbody >> text=bounced')
   await page.waitForSelector('aside >> text=503')
   t.regex(await page.innerText('aside'), /upstream connect error/)
+  const signature = /sha256=\w+/.exec(await page.innerText('aside'))?.[0]
+  t.true(receiver.received.some(({ headers }) => headers['x-service-signature'] === signature))
   await tab.check(t)
   receiver.answer = (response) => response.writeHead(200).end('ok')
   await page.click('text=Redeliver')

@@ -1,9 +1,11 @@
 /** API keys, SMTP logins and keys of web pages: who may send and change, since when, and until when; secrets are shown once. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
+import { boot } from '../app/boot.ts'
 import { call } from '../app/api.ts'
 import { go, linkHere, projectId, query } from '../app/location.ts'
 import { isMakingNew, mayChange } from '../app/permissions.ts'
+import { projects } from '../app/projects.ts'
 import { useList, useRead, type Listing } from '../app/query.ts'
 import { ChooseField, Tabs, TextField } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/forms.tsx'
@@ -124,11 +126,12 @@ function ApiKeys({ list, isMaking, onClose, onSecret }: ApiKeysProps): JSX.Eleme
           </State>
         }
         columns={[
-          { head: w.name, class: 'strong', cell: ({ name }) => <SafeText text={name} /> },
+          { head: w.name, class: 'strong', cell: (key) => <NameOf apiKey={key} /> },
+          { head: own().kind, class: 'c-path', cell: (key) => own().kinds[kindOf(key)] },
           { head: w.key, class: 'c-outcome', cell: ({ preview }) => <code>{preview}</code> },
-          { head: w.scopes, cell: (key) => <code>{scopes(key)}</code> },
-          { head: own().createdBy, class: 'c-outcome', cell: (key) => <SafeText text={makerOf(key, people)} /> },
-          { head: w.status, class: 'c-time', cell: ({ status }) => <KeyStatus status={status} /> },
+          { head: own().audience, cell: (key) => <span title={audience}>{audienceOf(key)}</span> },
+          { head: w.scopes, class: 'c-took', cell: (key) => <code>{scopes(key)}</code> },
+          { head: own().createdBy, cell: (key) => <SafeText text={makerOf(key, people)} /> },
           { head: w.lastUsed, class: 'c-time', cell: ({ last_used_at: at }) => (at === null ? '–' : shortTime(at)) },
           { head: w.expires, class: 'c-time', cell: ({ expires_at: at }) => (at === null ? w.never : shortTime(at)) },
           { head: '', class: 'c-actions num', cell: actions },
@@ -136,7 +139,7 @@ function ApiKeys({ list, isMaking, onClose, onSecret }: ApiKeysProps): JSX.Eleme
         narrow={(key) => [
           <Mark name={key.status === 'active' ? 'ok' : 'canceled'} />,
           <SafeText text={key.name} />,
-          `${key.preview} · ${scopes(key)}`,
+          [key.preview, own().kinds[kindOf(key)], audienceOf(key), scopes(key)].join(' · '),
           actions(key),
         ]}
       />
@@ -171,10 +174,23 @@ function makerOf({ minted_by: by }: ApiKey, people: readonly Member[]): string {
   return by.application ? `${by.application.name} (${who})` : who
 }
 
-const KeyStatus = ({ status }: Pick<ApiKey, 'status'>): JSX.Element => (
+/** What a key is for: the REST API, and nothing else. */
+const audience = `${boot.baseUrl}/v1`
+
+/** Of what the key reaches: one project, or all of them. */
+const audienceOf = ({ project_id: id }: ApiKey): string =>
+  `/v1 · ${id === null ? own().everyProject : plain(projects.value.find((one) => one.id === id)?.name ?? id)}`
+
+const kindOf = ({ id, minted_by: by }: ApiKey): 'service' | 'application' | 'environment' =>
+  id === ofEnvironment ? 'environment' : by?.application ? 'application' : 'service'
+
+const NameOf = ({ apiKey: { name, status } }: { readonly apiKey: ApiKey }): JSX.Element => (
   <span class="status">
     <Mark name={status === 'active' ? 'ok' : 'canceled'} />
-    {status}
+    <span class="cut">
+      <SafeText text={name} />
+    </span>
+    {status !== 'active' && <span class="faint">{status}</span>}
   </span>
 )
 

@@ -12,7 +12,7 @@ import { Mark } from '../parts/mark.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import type { Secret } from '../parts/secret-dialog.tsx'
 import { State } from '../parts/states.tsx'
-import { shortTime } from '../parts/time.ts'
+import { bytes, number, shortTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import {
   createSmtpCredential,
@@ -48,6 +48,8 @@ const nameOf = ({ label, username }: SmtpCredential): string => label || usernam
 export function SmtpLogins({ list, isMaking, onClose, onSecret }: SmtpLoginsProps): JSX.Element {
   const w = words()
   const [doing, setDoing] = useState<{ readonly what: SecretAction; readonly login: SmtpCredential }>()
+  const destinations = useList(listDestinations, { query: { limit: '200' } }, { isShown: false })
+  const names = new Map((destinations.read.data ?? []).map(({ id, name }) => [id, name]))
   const opened = list.read.data?.find(({ id }) => id === query.value.get('login'))
   const actions = (login: SmtpCredential): JSX.Element => <SecretButtons name={nameOf(login)} onDo={(what) => setDoing({ what, login })} />
   return (
@@ -72,15 +74,23 @@ export function SmtpLogins({ list, isMaking, onClose, onSecret }: SmtpLoginsProp
           { head: w.name, class: 'strong', cell: (login) => <Name login={login} text={login.label || '–'} /> },
           { head: w.username, cell: ({ username }) => <code>{username}</code> },
           { head: w.fromDomains, cell: ({ allowed_from_domains: domains }) => (domains.length === 0 ? w.anyDomain : domains.join(', ')) },
-          { head: w.ratePerMinute, class: 'c-took num', cell: ({ max_rate_per_min: rate }) => rate ?? '–' },
+          { head: w.destination, cell: (login) => <SafeText text={goesTo(login, names)} /> },
+          { head: w.ratePerMinute, class: 'c-took num', cell: ({ max_rate_per_min: rate }) => (rate === null ? '–' : number(rate)) },
+          { head: own().sizeShort, class: 'c-took num', cell: ({ max_message_bytes: size }) => (size === null ? '–' : bytes(size)) },
+          { head: own().tracking, class: 'c-path', cell: trackingOf },
           { head: own().lastLogin, class: 'c-time', cell: ({ last_login_at: at }) => (at === null ? w.never : shortTime(at)) },
           { head: w.expires, class: 'c-time', cell: ({ expires_at: at }) => (at === null ? w.never : shortTime(at)) },
           { head: '', class: 'c-actions num', cell: actions },
         ]}
-        narrow={(login) => [<Mark name="ok" />, <Name login={login} text={nameOf(login)} />, login.username, actions(login)]}
+        narrow={(login) => [
+          <Mark name="ok" />,
+          <Name login={login} text={nameOf(login)} />,
+          `${login.username} · ${plain(goesTo(login, names))}`,
+          actions(login),
+        ]}
       />
       {isMaking && <NewLogin onClose={onClose} onSecret={onSecret} />}
-      {opened && <OpenedLogin login={opened} onDone={list.reload} />}
+      {opened && <OpenedLogin login={opened} names={names} onDone={list.reload} />}
       {doing && (
         <SecretActionDialog
           what={doing.what}
@@ -109,10 +119,23 @@ const Name = ({ login, text }: { readonly login: SmtpCredential; readonly text: 
   </a>
 )
 
+/** Where its mail goes without a rule; a rule decides where nothing is named. */
+const goesTo = ({ default_destination_id: id, environment }: SmtpCredential, names: ReadonlyMap<string, string>): string =>
+  id !== null ? (names.get(id) ?? id) : (environment ?? words().byRoute)
+
+function trackingOf({ click_tracking_enabled: clicks, open_tracking_enabled: opens }: SmtpCredential): string {
+  const on = [clicks ? own().trackedClicks : '', opens ? own().trackedOpens : ''].filter(Boolean)
+  return on.join(', ') || '–'
+}
+
+interface OpenedProps {
+  readonly login: SmtpCredential
+  readonly names: ReadonlyMap<string, string>
+  readonly onDone: () => void
+}
+
 /** Its details, or the form that changes them. */
-function OpenedLogin({ login, onDone }: { readonly login: SmtpCredential; readonly onDone: () => void }): JSX.Element {
-  const destinations = useList(listDestinations, { query: { limit: '200' } }, { isShown: false })
-  const names = new Map((destinations.read.data ?? []).map(({ id, name }) => [id, name]))
+function OpenedLogin({ login, names, onDone }: OpenedProps): JSX.Element {
   const show = (id: string, edit = ''): void => go(linkHere({ login: id, edit }), { replaces: true })
   return mayChange.value && query.value.get('edit') === '1' ? (
     <EditLogin login={login} destinations={names} onClose={() => show(login.id)} onDone={onDone} />

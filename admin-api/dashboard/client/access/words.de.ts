@@ -27,4 +27,12 @@ export const de: Wider<typeof en> = {
   trackingHint: 'Nicht jeder Plan hat Tracking; wo es fehlt, sagt es das Speichern.',
   createdBy: 'Erstellt von',
   lastLogin: 'Letzte Anmeldung',
+  kind: 'Art',
+  kinds: { service: 'Dienstschlüssel', application: 'einer Anwendung', environment: 'der Umgebung' },
+  audience: 'Gilt für',
+  everyProject: 'alle Projekte',
+  tracking: 'Tracking',
+  trackedClicks: 'Klicks',
+  trackedOpens: 'Öffnungen',
+  sizeShort: 'Grösse',
 }

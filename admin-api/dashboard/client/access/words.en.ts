@@ -24,4 +24,12 @@ export const en = {
   trackingHint: 'Not every plan has tracking; where it is missing, saving says so.',
   createdBy: 'Created by',
   lastLogin: 'Last login',
+  kind: 'Kind',
+  kinds: { service: 'service key', application: 'of an application', environment: 'of the environment' },
+  audience: 'Audience',
+  everyProject: 'all projects',
+  tracking: 'Tracking',
+  trackedClicks: 'clicks',
+  trackedOpens: 'opens',
+  sizeShort: 'Size',
 } as const

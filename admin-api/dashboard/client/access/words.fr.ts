@@ -27,4 +27,12 @@ export const fr: Wider<typeof en> = {
   trackingHint: 'Tous les forfaits n’ont pas le suivi ; l’enregistrement le dit.',
   createdBy: 'Créée par',
   lastLogin: 'Dernière connexion',
+  kind: 'Genre',
+  kinds: { service: 'clé de service', application: 'd’une application', environment: 'de l’environnement' },
+  audience: 'Valable pour',
+  everyProject: 'tous les projets',
+  tracking: 'Suivi',
+  trackedClicks: 'clics',
+  trackedOpens: 'ouvertures',
+  sizeShort: 'Taille',
 }

@@ -27,4 +27,12 @@ export const it: Wider<typeof en> = {
   trackingHint: 'Non tutti i piani hanno il tracciamento; il salvataggio lo dice.',
   createdBy: 'Creata da',
   lastLogin: 'Ultimo accesso',
+  kind: 'Tipo',
+  kinds: { service: 'chiave di servizio', application: 'di un’applicazione', environment: 'dell’ambiente' },
+  audience: 'Vale per',
+  everyProject: 'tutti i progetti',
+  tracking: 'Tracciamento',
+  trackedClicks: 'clic',
+  trackedOpens: 'aperture',
+  sizeShort: 'Dimensione',
 }

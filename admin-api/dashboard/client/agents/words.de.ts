@@ -1,4 +1,5 @@
 /** Deutsch. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
@@ -8,7 +9,7 @@ export const de: Wider<typeof en> = {
       ? 'Keine Anwendung hat Zugriff.'
       : count === 1
         ? 'Eine Anwendung hat Zugriff.'
-        : `${String(count)} Anwendungen haben Zugriff.`,
+        : `${number(count)} Anwendungen haben Zugriff.`,
   sayText:
     'Agenten und andere Programme fragen zuerst eine Person, arbeiten in einem Projekt und dürfen nie mehr als die Rolle dessen, der sie eingelassen hat.',
   failed: 'Die Anwendungen können nicht gezeigt werden.',
@@ -28,7 +29,7 @@ export const de: Wider<typeof en> = {
   revoked: (name, keys) =>
     keys === 0
       ? `${name} hat keinen Zugriff mehr.`
-      : `${name} und ${keys === 1 ? 'ein Schlüssel' : `${String(keys)} Schlüssel`} davon haben keinen Zugriff mehr.`,
+      : `${name} und ${keys === 1 ? 'ein Schlüssel' : `${number(keys)} Schlüssel`} davon haben keinen Zugriff mehr.`,
   connect: 'Einen Agenten verbinden',
   connectText: 'Gib dem Agenten diese Adresse als entfernten MCP-Server. Nichts wird installiert, kein Schlüssel kopiert.',
   address: 'MCP-Adresse',

@@ -1,7 +1,8 @@
 /** Agents and other applications: connecting one, those with access, and sandboxes that wait. */
+import { number } from '../parts/time.ts'
 export const en = {
   say: (count: number) =>
-    count === 0 ? 'No application has access.' : count === 1 ? 'One application has access.' : `${String(count)} applications have access.`,
+    count === 0 ? 'No application has access.' : count === 1 ? 'One application has access.' : `${number(count)} applications have access.`,
   sayText: 'Agents and other programs ask a person first, work in one project, and never exceed the role of who let them in.',
   failed: 'Applications cannot be shown.',
   none: 'No application has access yet',
@@ -20,7 +21,7 @@ export const en = {
   revoked: (name: string, keys: number) =>
     keys === 0
       ? `${name} has no access any more.`
-      : `${name} and ${keys === 1 ? 'one key' : `${String(keys)} keys`} of it have no access any more.`,
+      : `${name} and ${keys === 1 ? 'one key' : `${number(keys)} keys`} of it have no access any more.`,
   connect: 'Connect an agent',
   connectText: 'Give the agent this address as a remote MCP server. Nothing is installed, and no key is copied.',
   address: 'MCP address',

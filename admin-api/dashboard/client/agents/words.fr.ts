@@ -1,10 +1,11 @@
 /** Français. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
 export const fr: Wider<typeof en> = {
   say: (count) =>
-    count === 0 ? 'Aucune application n’a accès.' : count === 1 ? 'Une application a accès.' : `${String(count)} applications ont accès.`,
+    count === 0 ? 'Aucune application n’a accès.' : count === 1 ? 'Une application a accès.' : `${number(count)} applications ont accès.`,
   sayText:
     'Les agents et autres programmes demandent d’abord à une personne, travaillent dans un projet et ne dépassent jamais le rôle de qui les a admis.',
   failed: 'Les applications ne peuvent pas être affichées.',
@@ -22,7 +23,7 @@ export const fr: Wider<typeof en> = {
   revokeKeys: 'Les clés API qu’elle a créées prennent fin avec elle.',
   revokeStays: 'Les accès SMTP et les clés publiques qu’elle a créés restent : vérifiez-les.',
   revoked: (name, keys) =>
-    keys === 0 ? `${name} n’a plus accès.` : `${name} et ${keys === 1 ? 'une clé' : `${String(keys)} clés`} n’ont plus accès.`,
+    keys === 0 ? `${name} n’a plus accès.` : `${name} et ${keys === 1 ? 'une clé' : `${number(keys)} clés`} n’ont plus accès.`,
   connect: 'Connecter un agent',
   connectText: 'Donnez cette adresse à l’agent comme serveur MCP distant. Rien n’est installé, aucune clé n’est copiée.',
   address: 'Adresse MCP',

@@ -1,4 +1,5 @@
 /** Italiano. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
@@ -8,7 +9,7 @@ export const it: Wider<typeof en> = {
       ? 'Nessuna applicazione ha accesso.'
       : count === 1
         ? 'Un’applicazione ha accesso.'
-        : `${String(count)} applicazioni hanno accesso.`,
+        : `${number(count)} applicazioni hanno accesso.`,
   sayText:
     'Gli agenti e altri programmi chiedono prima a una persona, lavorano in un progetto e non superano mai il ruolo di chi li ha ammessi.',
   failed: 'Le applicazioni non possono essere mostrate.',
@@ -26,7 +27,7 @@ export const it: Wider<typeof en> = {
   revokeKeys: 'Le chiavi API che ha creato finiscono con essa.',
   revokeStays: 'Gli accessi SMTP e le chiavi pubbliche che ha creato restano: controllateli.',
   revoked: (name, keys) =>
-    keys === 0 ? `${name} non ha più accesso.` : `${name} e ${keys === 1 ? 'una chiave' : `${String(keys)} chiavi`} non hanno più accesso.`,
+    keys === 0 ? `${name} non ha più accesso.` : `${name} e ${keys === 1 ? 'una chiave' : `${number(keys)} chiavi`} non hanno più accesso.`,
   connect: 'Collega un agente',
   connectText: 'Dai all’agente questo indirizzo come server MCP remoto. Nulla è installato, nessuna chiave è copiata.',
   address: 'Indirizzo MCP',

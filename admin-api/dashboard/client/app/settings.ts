@@ -1,6 +1,6 @@
 /** What people set for themselves, kept in this browser: light or dark, the language, and whether single keys do something. */
 import { signal } from '@preact/signals'
-import { languages, type Language } from '../words/words.ts'
+import { languages, type Language } from '../words/language.ts'
 
 export type Theme = 'system' | 'light' | 'dark'
 

@@ -10,6 +10,7 @@ import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { Show, State } from '../parts/states.tsx'
 import { toast } from '../parts/toast.tsx'
+import { refusalReason } from '../reasons/reasons.ts'
 import {
   getInbox,
   listDestinations,
@@ -116,13 +117,15 @@ function Ask({ inboxId, message, live, projectId, onClose }: AskProps): JSX.Elem
 /** What speaks against it as things are now; the service decides again. */
 function Expected({ expected }: { readonly expected: RoutingSimulation }): JSX.Element | null {
   const w = words()
-  const { refusal, suppressed } = expected
+  const { refusal, suppressed, steps } = expected
+  const { used, limit } = steps.at(-1) ?? {}
+  const own = refusal ? refusalReason(refusal.code, used, limit) : undefined
   if (refusal)
     return (
       <div class="note warn" role="status">
         <Mark name="refused" />
         <p>
-          <b>{w.wouldRefuse}</b> <span lang="en">{refusal.message}</span>
+          <b>{w.wouldRefuse}</b> {own ?? <span lang="en">{refusal.message}</span>}
         </p>
       </div>
     )

@@ -2,22 +2,27 @@
 import type { JSX } from 'preact'
 import { link } from '../app/location.ts'
 import { useRead } from '../app/query.ts'
-import { SafeText } from '../parts/safe-text.tsx'
-import { getDestination, type CapturedMessage } from '../wire/operations.ts'
+import { plain, SafeText } from '../parts/safe-text.tsx'
+import { outcomeReason } from '../reasons/reasons.ts'
+import { getDestination, getTrace, type CapturedMessage } from '../wire/operations.ts'
 import { words } from '../words/words.ts'
 
 export function WhyTab({ message }: { readonly message: CapturedMessage }): JSX.Element {
   const w = words()
   const id = message.destination_id
   const destination = useRead(getDestination, id === null ? undefined : { path: { id } })
+  const trace = useRead(getTrace, { path: { trace_id: message.trace_id } })
+  const name = plain(destination.data?.name ?? id ?? '')
+  const cause = trace.data && 'outcome_cause' in trace.data ? trace.data.outcome_cause : null
   const reasons = {
     'captured.anonymous_project': w.whyAnonymous,
-    'captured.sandbox_destination': w.whySandbox(destination.data?.name ?? id ?? ''),
+    'captured.sandbox_destination': w.whySandbox(name),
     'captured.no_route': w.whyNoRoute,
   }
+  const decided = cause === null ? undefined : outcomeReason({ outcome: message.capture_reason, outcome_cause: cause }, name)
   return (
     <div class="why">
-      <h3>{reasons[message.capture_reason]}</h3>
+      <h3>{decided ?? reasons[message.capture_reason]}</h3>
       <p>
         <a href={link(`/traces/${message.trace_id}`)}>{w.everyDecision}</a>
       </p>

@@ -1,4 +1,5 @@
 /** German: captured mail. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
@@ -8,9 +9,9 @@ export const de: Wider<typeof en> = {
   releaseText: 'Sie verlässt den Dienst, wie sie ist, und die Empfänger bekommen sie. Das lässt sich nicht zurücknehmen.',
   releaseTo: 'Ziel',
   recipients: 'Empfänger',
-  andMore: (n: number) => `und ${String(n)} weitere`,
-  releaseNow: (n: number) => (n === 1 ? 'An 1 Empfänger senden' : `An ${String(n)} Empfänger senden`),
-  wouldSkip: (n: number) => `${String(n)} gesperrt und übersprungen:`,
+  andMore: (n: number) => `und ${number(n)} weitere`,
+  releaseNow: (n: number) => (n === 1 ? 'An 1 Empfänger senden' : `An ${number(n)} Empfänger senden`),
+  wouldSkip: (n: number) => `${number(n)} gesperrt und übersprungen:`,
   wouldRefuse: 'Sie würde abgelehnt:',
   noLive: 'Kein Ziel ist live',
   noLiveText: 'Schalte zuerst ein Ziel live; nur über solche verlässt Post den Dienst.',
@@ -31,7 +32,7 @@ export const de: Wider<typeof en> = {
     'Abgefangene Nachrichten gehen mit ihren Traces, es gibt also nichts zu leeren. Mit retention_days des Posteingangs bleiben sie kürzer.',
   keptFor: 'Aufbewahrt',
   asPlan: 'so lange, wie der Plan Traces behält',
-  days: (n: number) => (n === 1 ? '1 Tag' : `${String(n)} Tage`),
+  days: (n: number) => (n === 1 ? '1 Tag' : `${number(n)} Tage`),
   editInbox: 'Postfach ändern',
   inboxSaved: 'Das Postfach ist gespeichert.',
   keptDays: 'Tage, nach denen Post es verlässt',

@@ -1,13 +1,14 @@
 /** English: captured mail. */
+import { number } from '../parts/time.ts'
 export const en = {
   release: 'Release…',
   releaseTitle: 'Release this message',
   releaseText: 'It leaves the service as it is, and the recipients get it. That cannot be taken back.',
   releaseTo: 'Destination',
   recipients: 'Recipients',
-  andMore: (n: number) => `and ${String(n)} more`,
-  releaseNow: (n: number) => (n === 1 ? 'Send to 1 recipient' : `Send to ${String(n)} recipients`),
-  wouldSkip: (n: number) => `${String(n)} suppressed and skipped:`,
+  andMore: (n: number) => `and ${number(n)} more`,
+  releaseNow: (n: number) => (n === 1 ? 'Send to 1 recipient' : `Send to ${number(n)} recipients`),
+  wouldSkip: (n: number) => `${number(n)} suppressed and skipped:`,
   wouldRefuse: 'It would be refused:',
   noLive: 'No destination is live',
   noLiveText: 'Promote a destination to live first; mail leaves by live destinations alone.',
@@ -28,7 +29,7 @@ export const en = {
     'Captured messages are removed with their traces, so there is nothing to clear. Set retention_days of the inbox to keep them for a shorter time.',
   keptFor: 'Kept for',
   asPlan: 'as long as the plan keeps traces',
-  days: (n: number) => (n === 1 ? '1 day' : `${String(n)} days`),
+  days: (n: number) => (n === 1 ? '1 day' : `${number(n)} days`),
   editInbox: 'Change inbox',
   inboxSaved: 'The inbox is saved.',
   keptDays: 'Days after which mail leaves it',

@@ -1,4 +1,5 @@
 /** French: captured mail. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
@@ -8,9 +9,9 @@ export const fr: Wider<typeof en> = {
   releaseText: 'Il quitte le service tel quel, et les destinataires le reçoivent. Cela ne peut pas être repris.',
   releaseTo: 'Destination',
   recipients: 'Destinataires',
-  andMore: (n: number) => `et ${String(n)} autres`,
-  releaseNow: (n: number) => (n === 1 ? 'Envoyer à 1 destinataire' : `Envoyer à ${String(n)} destinataires`),
-  wouldSkip: (n: number) => `${String(n)} bloqués et omis :`,
+  andMore: (n: number) => `et ${number(n)} autres`,
+  releaseNow: (n: number) => (n === 1 ? 'Envoyer à 1 destinataire' : `Envoyer à ${number(n)} destinataires`),
+  wouldSkip: (n: number) => `${number(n)} bloqués et omis :`,
   wouldRefuse: 'Il serait refusé :',
   noLive: 'Aucune destination n’est en service',
   noLiveText: 'Mettez d’abord une destination en service ; le courrier ne part que par elles.',
@@ -31,7 +32,7 @@ export const fr: Wider<typeof en> = {
     'Les messages retenus disparaissent avec leurs traces, il n’y a donc rien à vider. retention_days de la boîte les garde moins longtemps.',
   keptFor: 'Gardés',
   asPlan: 'aussi longtemps que le plan garde les traces',
-  days: (n: number) => (n === 1 ? '1 jour' : `${String(n)} jours`),
+  days: (n: number) => (n === 1 ? '1 jour' : `${number(n)} jours`),
   editInbox: 'Modifier la boîte',
   inboxSaved: 'La boîte est enregistrée.',
   keptDays: 'Jours après lesquels le courrier la quitte',

@@ -1,4 +1,5 @@
 /** Italian: captured mail. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
@@ -8,9 +9,9 @@ export const it: Wider<typeof en> = {
   releaseText: 'Lascia il servizio così com’è, e i destinatari lo ricevono. Non si può annullare.',
   releaseTo: 'Destinazione',
   recipients: 'Destinatari',
-  andMore: (n: number) => `e altri ${String(n)}`,
-  releaseNow: (n: number) => (n === 1 ? 'Invia a 1 destinatario' : `Invia a ${String(n)} destinatari`),
-  wouldSkip: (n: number) => `${String(n)} bloccati e saltati:`,
+  andMore: (n: number) => `e altri ${number(n)}`,
+  releaseNow: (n: number) => (n === 1 ? 'Invia a 1 destinatario' : `Invia a ${number(n)} destinatari`),
+  wouldSkip: (n: number) => `${number(n)} bloccati e saltati:`,
   wouldRefuse: 'Sarebbe rifiutato:',
   noLive: 'Nessuna destinazione è attiva',
   noLiveText: 'Attiva prima una destinazione; la posta esce solo da quelle attive.',
@@ -31,7 +32,7 @@ export const it: Wider<typeof en> = {
     'I messaggi catturati spariscono con le loro tracce, quindi non c’è nulla da svuotare. Con retention_days della casella restano meno a lungo.',
   keptFor: 'Conservati',
   asPlan: 'finché il piano conserva le tracce',
-  days: (n: number) => (n === 1 ? '1 giorno' : `${String(n)} giorni`),
+  days: (n: number) => (n === 1 ? '1 giorno' : `${number(n)} giorni`),
   editInbox: 'Modifica casella',
   inboxSaved: 'La casella è salvata.',
   keptDays: 'Giorni dopo i quali la posta la lascia',

@@ -1,4 +1,5 @@
 /** German: the evidence for a promotion. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
@@ -13,9 +14,9 @@ export const de: Wider<typeof en> = {
   connection: 'Verbindung',
   score: 'Zustelltest',
   noTest: 'kein Test',
-  scoreOf: (score: number, grade: string) => `${String(score)} von 100, Note ${grade}`,
+  scoreOf: (score: number, grade: string) => `${number(score)} von 100, Note ${grade}`,
   showReport: 'Bericht zeigen',
-  of: (n: number) => (n === 1 ? 'Von 1 Nachricht' : `Von ${String(n)} Nachrichten`),
+  of: (n: number) => (n === 1 ? 'Von 1 Nachricht' : `Von ${number(n)} Nachrichten`),
   notLookedUp: 'nicht nachgesehen',
   testHint: 'Mit einer Mail, die über diesen Anbieter ging',
   sendTest: 'Auch einen Test über diese Destination senden',

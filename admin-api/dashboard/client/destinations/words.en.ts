@@ -1,4 +1,5 @@
 /** English: the evidence for a promotion. */
+import { number } from '../parts/time.ts'
 export const en = {
   collect: 'Collect the evidence',
   collecting: 'Collecting',
@@ -10,9 +11,9 @@ export const en = {
   connection: 'Connection',
   score: 'Deliverability test',
   noTest: 'no test',
-  scoreOf: (score: number, grade: string) => `${String(score)} of 100, grade ${grade}`,
+  scoreOf: (score: number, grade: string) => `${number(score)} of 100, grade ${grade}`,
   showReport: 'Show the report',
-  of: (n: number) => (n === 1 ? 'Of 1 message' : `Of ${String(n)} messages`),
+  of: (n: number) => (n === 1 ? 'Of 1 message' : `Of ${number(n)} messages`),
   notLookedUp: 'not looked up',
   testHint: 'Of a mail that was sent by this provider',
   sendTest: 'Also send a test by this destination',

@@ -1,4 +1,5 @@
 /** French: the evidence for a promotion. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
@@ -13,9 +14,9 @@ export const fr: Wider<typeof en> = {
   connection: 'Connexion',
   score: 'Test de délivrabilité',
   noTest: 'aucun test',
-  scoreOf: (score: number, grade: string) => `${String(score)} sur 100, note ${grade}`,
+  scoreOf: (score: number, grade: string) => `${number(score)} sur 100, note ${grade}`,
   showReport: 'Voir le rapport',
-  of: (n: number) => (n === 1 ? 'Sur 1 message' : `Sur ${String(n)} messages`),
+  of: (n: number) => (n === 1 ? 'Sur 1 message' : `Sur ${number(n)} messages`),
   notLookedUp: 'non cherché',
   testHint: 'D’un message envoyé par ce fournisseur',
   sendTest: 'Envoyer aussi un test par cette destination',

@@ -1,4 +1,5 @@
 /** Italian: the evidence for a promotion. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
@@ -13,9 +14,9 @@ export const it: Wider<typeof en> = {
   connection: 'Connessione',
   score: 'Test di recapito',
   noTest: 'nessun test',
-  scoreOf: (score: number, grade: string) => `${String(score)} su 100, voto ${grade}`,
+  scoreOf: (score: number, grade: string) => `${number(score)} su 100, voto ${grade}`,
   showReport: 'Mostra il rapporto',
-  of: (n: number) => (n === 1 ? 'Su 1 messaggio' : `Su ${String(n)} messaggi`),
+  of: (n: number) => (n === 1 ? 'Su 1 messaggio' : `Su ${number(n)} messaggi`),
   notLookedUp: 'non cercato',
   testHint: 'Di un messaggio inviato da questo fornitore',
   sendTest: 'Invia anche un test con questa destinazione',

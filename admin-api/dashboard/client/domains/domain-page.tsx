@@ -19,6 +19,9 @@ import { deleteDomain, getDomain, rotateDomainDkim, verifyDomain, type SendingDo
 import { words } from '../words/words.ts'
 import { words as own } from './domains-words.ts'
 
+/** Receivers ignore a record that needs more (RFC 7208 §4.6.4). */
+const maxLookups = 10
+
 const marks = { ok: 'ok', missing: 'warning', mismatch: 'failed', error: 'warning' } as const
 
 export function DomainPage({ id }: { readonly id: string }): JSX.Element {
@@ -146,7 +149,7 @@ function domainSay({ domain, records }: SendingDomain): string {
 
 const Records = ({ domain }: { readonly domain: SendingDomain }): JSX.Element => (
   <ul class="records">
-    {domain.records.map(({ purpose, type, name, expected, required, found, verdict, hint }) => (
+    {domain.records.map(({ purpose, type, name, expected, required, found, verdict, hint, spf_lookups: lookups }) => (
       <li key={`${purpose} ${name}`}>
         <Mark name={verdict === null ? 'pending' : marks[verdict]} />
         <div>
@@ -166,6 +169,7 @@ const Records = ({ domain }: { readonly domain: SendingDomain }): JSX.Element =>
             <dt>{words().found}</dt>
             <dd class="mono">{found === null || found.length === 0 ? '–' : found.map((one) => <SafeText key={one} text={one} />)}</dd>
           </dl>
+          {lookups !== null && <p class={lookups > maxLookups ? 'bad' : 'soft'}>{own().spfLookups(lookups)}</p>}
           {verdict !== 'ok' && (
             <p class="soft" lang="en">
               {hint}

@@ -1,4 +1,5 @@
 /** German: sending domains. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
@@ -8,4 +9,5 @@ export const de: Wider<typeof en> = {
   rotateText:
     'Die alten Schlüssel signieren, bis die Einträge der neuen veröffentlicht und geprüft sind. Lass die alten Einträge danach noch einige Tage stehen, für Post, die noch unterwegs ist.',
   rotated: 'Veröffentliche die Einträge der neuen Schlüssel und prüfe dann nochmals.',
+  spfLookups: (n) => `SPF-Abfragen: ${number(n)} von höchstens 10`,
 }

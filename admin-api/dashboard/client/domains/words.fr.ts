@@ -1,4 +1,5 @@
 /** French: sending domains. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
@@ -8,4 +9,5 @@ export const fr: Wider<typeof en> = {
   rotateText:
     'Les anciennes clés signent jusqu’à ce que les entrées des nouvelles soient publiées et vérifiées. Gardez ensuite les anciennes quelques jours, pour le courrier encore en route.',
   rotated: 'Publiez les entrées des nouvelles clés, puis vérifiez de nouveau.',
+  spfLookups: (n) => `Requêtes SPF : ${number(n)} sur 10 au plus`,
 }

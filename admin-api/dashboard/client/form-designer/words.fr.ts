@@ -1,4 +1,5 @@
 /** French: what the designer of forms says. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
@@ -35,7 +36,7 @@ export const fr: Wider<typeof en> = {
     divider: 'Séparateur',
     page_break: 'Nouvelle étape',
   },
-  option: (n: number) => `Option ${String(n)}`,
+  option: (n: number) => `Option ${number(n)}`,
   noFields: 'Aucun champ pour l’instant',
   noFieldsText: 'Ajoutez la première question depuis la liste. Le formulaire s’affiche ici comme les visiteurs le verront.',
   preview: 'Aperçu',
@@ -61,12 +62,12 @@ export const fr: Wider<typeof en> = {
   remove: 'Supprimer',
   removed: (name: string) => `${name} est supprimé.`,
   removedWith: (name: string, rules: number) =>
-    `${name} est supprimé, avec ${rules === 1 ? '1 règle' : `${String(rules)} règles`} à son sujet.`,
-  step: (n: number) => `Étape ${String(n)}`,
+    `${name} est supprimé, avec ${rules === 1 ? '1 règle' : `${number(rules)} règles`} à son sujet.`,
+  step: (n: number) => `Étape ${number(n)}`,
   needed: 'nécessaire',
   conditional: 'selon une règle',
-  problems: (count: number) => (count === 1 ? '1 problème' : `${String(count)} problèmes`),
-  inRow: (at: number, count: number) => `${String(at)} sur ${String(count)} dans la ligne`,
+  problems: (count: number) => (count === 1 ? '1 problème' : `${number(count)} problèmes`),
+  inRow: (at: number, count: number) => `${number(at)} sur ${number(count)} dans la ligne`,
   key: 'Clé',
   keyHint: 'Nomme la réponse dans les envois et les exports. Minuscules, chiffres et _.',
   keyTaken: 'Un autre champ a cette clé.',
@@ -76,11 +77,11 @@ export const fr: Wider<typeof en> = {
   shownWhen: 'Visible quand',
   always: 'Toujours.',
   fieldsOrPreview: 'Champs ou aperçu',
-  byRule: (n: number, action: string) => `Règle ${String(n)}, ${action} si`,
+  byRule: (n: number, action: string) => `Règle ${number(n)}, ${action} si`,
   onlyWhen: 'Seulement si …',
   shownStep: 'Étape de l’aperçu',
   allSteps: 'Toutes les étapes, comme sans JavaScript',
-  shownByRule: (n: number) => `Par la règle ${String(n)} · changer dans la logique`,
+  shownByRule: (n: number) => `Par la règle ${number(n)} · changer dans la logique`,
   dropHere: (name: string) => `Déposer « ${name} » ici, sur sa propre ligne`,
   changeInLogic: 'Changer dans la logique',
   sections: { basics: 'Question', limits: 'Limites', choices: 'Options', more: 'Plus', privacy: 'Confidentialité' },
@@ -161,8 +162,8 @@ export const fr: Wider<typeof en> = {
     },
     level: { 2: 'Grand', 3: 'Petit' },
   },
-  optionLabel: (n: number) => `Libellé de l’option ${String(n)}`,
-  optionValue: (n: number) => `Valeur de l’option ${String(n)}`,
+  optionLabel: (n: number) => `Libellé de l’option ${number(n)}`,
+  optionValue: (n: number) => `Valeur de l’option ${number(n)}`,
   optionUp: (name: string) => `Monter : ${name}`,
   optionDown: (name: string) => `Descendre : ${name}`,
   optionRemove: (name: string) => `Retirer ${name}`,

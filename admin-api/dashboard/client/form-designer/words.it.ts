@@ -1,4 +1,5 @@
 /** Italian: what the designer of forms says. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
@@ -35,7 +36,7 @@ export const it: Wider<typeof en> = {
     divider: 'Separatore',
     page_break: 'Nuovo passo',
   },
-  option: (n: number) => `Opzione ${String(n)}`,
+  option: (n: number) => `Opzione ${number(n)}`,
   noFields: 'Ancora nessun campo',
   noFieldsText: 'Aggiungi la prima domanda dall’elenco. Qui il modulo appare come lo vedranno i visitatori.',
   preview: 'Anteprima',
@@ -61,12 +62,12 @@ export const it: Wider<typeof en> = {
   remove: 'Elimina',
   removed: (name: string) => `${name} è eliminato.`,
   removedWith: (name: string, rules: number) =>
-    `${name} è eliminato, con ${rules === 1 ? '1 regola' : `${String(rules)} regole`} che lo riguardano.`,
-  step: (n: number) => `Passo ${String(n)}`,
+    `${name} è eliminato, con ${rules === 1 ? '1 regola' : `${number(rules)} regole`} che lo riguardano.`,
+  step: (n: number) => `Passo ${number(n)}`,
   needed: 'necessario',
   conditional: 'secondo una regola',
-  problems: (count: number) => (count === 1 ? '1 problema' : `${String(count)} problemi`),
-  inRow: (at: number, count: number) => `${String(at)} di ${String(count)} nella riga`,
+  problems: (count: number) => (count === 1 ? '1 problema' : `${number(count)} problemi`),
+  inRow: (at: number, count: number) => `${number(at)} di ${number(count)} nella riga`,
   key: 'Chiave',
   keyHint: 'Dà il nome alla risposta negli invii e nelle esportazioni. Minuscole, cifre e _.',
   keyTaken: 'Un altro campo ha questa chiave.',
@@ -76,11 +77,11 @@ export const it: Wider<typeof en> = {
   shownWhen: 'Visibile quando',
   always: 'Sempre.',
   fieldsOrPreview: 'Campi o anteprima',
-  byRule: (n: number, action: string) => `Regola ${String(n)}, ${action} se`,
+  byRule: (n: number, action: string) => `Regola ${number(n)}, ${action} se`,
   onlyWhen: 'Solo se …',
   shownStep: 'Passo dell’anteprima',
   allSteps: 'Tutti i passi, come senza JavaScript',
-  shownByRule: (n: number) => `Per la regola ${String(n)} · cambia nella logica`,
+  shownByRule: (n: number) => `Per la regola ${number(n)} · cambia nella logica`,
   dropHere: (name: string) => `Posa «${name}» qui, su una riga propria`,
   changeInLogic: 'Cambia nella logica',
   sections: { basics: 'Domanda', limits: 'Limiti', choices: 'Opzioni', more: 'Altro', privacy: 'Riservatezza' },
@@ -161,8 +162,8 @@ export const it: Wider<typeof en> = {
     },
     level: { 2: 'Grande', 3: 'Piccolo' },
   },
-  optionLabel: (n: number) => `Etichetta dell’opzione ${String(n)}`,
-  optionValue: (n: number) => `Valore dell’opzione ${String(n)}`,
+  optionLabel: (n: number) => `Etichetta dell’opzione ${number(n)}`,
+  optionValue: (n: number) => `Valore dell’opzione ${number(n)}`,
   optionUp: (name: string) => `Su: ${name}`,
   optionDown: (name: string) => `Giù: ${name}`,
   optionRemove: (name: string) => `Togli ${name}`,

@@ -8,7 +8,7 @@ import { Plot } from '../insights/plot.tsx'
 import { Gauge, Segments } from '../parts/controls.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
-import { number, span } from '../parts/time.ts'
+import { number, percent, span } from '../parts/time.ts'
 import { getFormAnalytics, type FormAnalytics } from '../wire/operations.ts'
 import { words } from './parts-words.ts'
 
@@ -37,16 +37,16 @@ export default function AnalyticsPart({ form }: PartProps): JSX.Element {
   )
 }
 
-const percent = (part: number, all: number): string => (all === 0 ? '–' : `${((100 * part) / all).toFixed(1)} %`)
+const shareOf = (part: number, all: number): string => (all === 0 ? '–' : percent(part / all, 1))
 
 function Figures({ figures: { totals, days, pages }, name }: { readonly figures: FormAnalytics; readonly name: string }): JSX.Element {
   const w = words()
   const { views, starts, submissions, spam, median_fill_ms: median } = totals
   const facts = [
     [w.figures.views, number(views), ''],
-    [w.figures.starts, number(starts), percent(starts, views)],
+    [w.figures.starts, number(starts), shareOf(starts, views)],
     [w.figures.submissions, number(submissions), ''],
-    [w.conversion, percent(submissions, views), views === 0 ? '' : w.ofViews],
+    [w.conversion, shareOf(submissions, views), views === 0 ? '' : w.ofViews],
     [w.median, median === null ? '–' : span(median), ''],
     [w.figures.spam, number(spam), ''],
   ] as const
@@ -118,7 +118,7 @@ const Steps = ({ pages }: { readonly pages: FormAnalytics['pages'] }): JSX.Eleme
               </td>
               <td class="num">{number(reached)}</td>
               <td class="num">
-                {number(left)} <span class="faint">{percent(left, reached)}</span>
+                {number(left)} <span class="faint">{shareOf(left, reached)}</span>
               </td>
             </tr>
           ))}

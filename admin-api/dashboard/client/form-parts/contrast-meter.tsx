@@ -4,6 +4,7 @@ import { contrast, onColor, paletteOf, passing, type Palette, type Shade } from 
 import type { ColorName, Theme } from '#core/forms/definition/definition.ts'
 import { mayChange } from '../app/permissions.ts'
 import { Mark } from '../parts/mark.tsx'
+import { decimal } from '../parts/time.ts'
 import { words } from './parts-words.ts'
 
 type PairName = keyof ReturnType<typeof words>['pairs']
@@ -85,7 +86,7 @@ function Row({
       </svg>
       <div>
         <p>
-          {w.pairs[name]} <b>{(Math.floor(ratio * 10) / 10).toFixed(1)}</b>
+          {w.pairs[name]} <b>{decimal(Math.floor(ratio * 10) / 10, 1)}</b>
         </p>
         <svg class="gauge" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
           <rect class="back" width="100" height="4" rx="2" />
@@ -94,7 +95,7 @@ function Row({
         </svg>
         {!isPassing && (
           <p class="nearest">
-            {w.needs(String(needed), better)}
+            {w.needs(decimal(needed, 0, 1), better)}
             {mayChange.value && (
               <button type="button" class="button small" aria-label={w.fixOf(w.pairs[name])} onClick={() => onFix(color, better)}>
                 {w.fix}

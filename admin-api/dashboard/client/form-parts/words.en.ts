@@ -1,4 +1,5 @@
 /** English: theme, thanks, trial, versions, figures, notifications, embedding and settings of a form. */
+import { number } from '../parts/time.ts'
 export const en = {
   // theme
   startFrom: 'Start from',
@@ -29,7 +30,7 @@ export const en = {
   viewOf: 'What is shown',
   views: { form: 'Form', errors: 'Errors', thanks: 'Thank you' },
   contrast: 'Contrast',
-  passing: (pass: number, all: number) => `${String(pass)} of ${String(all)} pass`,
+  passing: (pass: number, all: number) => `${number(pass)} of ${number(all)} pass`,
   pairs: {
     text: 'Text on background',
     textSurface: 'Text on the sheet',
@@ -53,8 +54,8 @@ export const en = {
   variants: 'Other texts for some answers',
   variantsText: 'The first one whose condition holds is shown.',
   addVariant: 'Add another text',
-  removeVariant: (n: number) => `Remove text ${String(n)}`,
-  variant: (n: number) => `Text ${String(n)}`,
+  removeVariant: (n: number) => `Remove text ${number(n)}`,
+  variant: (n: number) => `Text ${number(n)}`,
   only: 'When',
   // test
   testText: 'Fill in the draft as a visitor would. Answers are checked and nothing is stored or mailed.',
@@ -70,19 +71,19 @@ export const en = {
   liveNow: 'live',
   submissionsOf: 'Its submissions',
   noNote: 'No note',
-  backTo: (n: number) => `Version ${String(n)} again`,
+  backTo: (n: number) => `Version ${number(n)} again`,
   compareWith: 'Compare with',
-  versionNumber: (n: number) => `Version ${String(n)}`,
+  versionNumber: (n: number) => `Version ${number(n)}`,
   against: (what: string, other: string) => `${what} against ${other}`,
   first: 'The first version; there is none before it.',
-  rollBack: (n: number) => `Publish version ${String(n)} again`,
+  rollBack: (n: number) => `Publish version ${number(n)} again`,
   rollBackText: 'Makes a new version of the same content. The draft stays as it is.',
-  rolledBack: (n: number) => `Version ${String(n)} is live.`,
+  rolledBack: (n: number) => `Version ${number(n)} is live.`,
   note: 'Note for the history',
   // analytics
   figuresFailed: 'The figures could not be read',
   range: 'Time shown',
-  days: (n: number) => `${String(n)} d`,
+  days: (n: number) => `${number(n)} d`,
   figures: { views: 'Views', starts: 'Starts', submissions: 'Submissions', spam: 'Spam' },
   conversion: 'Conversion',
   median: 'Median fill time',
@@ -91,7 +92,7 @@ export const en = {
   visits: 'Visits and submissions',
   steps: 'Where visitors leave',
   stepsText: 'Pages with scripts say how far visitors have come.',
-  step: (n: number, title: string) => (title === '' ? `Step ${String(n)}` : `${String(n)} ${title}`),
+  step: (n: number, title: string) => (title === '' ? `Step ${number(n)}` : `${number(n)} ${title}`),
   reached: 'Reached',
   left: 'Left here',
   noFigures: 'Nothing was counted in this time.',
@@ -101,8 +102,8 @@ export const en = {
   recipientsText: 'Who is no member of the organization confirms by a link first.',
   noRecipients: 'Nobody is notified yet.',
   addRecipient: 'Add a recipient',
-  email: (n: number) => `Address ${String(n)}`,
-  rhythm: (n: number) => `How often, address ${String(n)}`,
+  email: (n: number) => `Address ${number(n)}`,
+  rhythm: (n: number) => `How often, address ${number(n)}`,
   digests: { instant: 'At once', hourly: 'Every hour', daily: 'Every day, 06:00 UTC' },
   states: { member: 'member', confirmed: 'confirmed', unconfirmed: 'not confirmed yet', fresh: 'not saved yet' },
   every: 'Every submission',
@@ -165,5 +166,5 @@ export const en = {
   addLanguage: 'Add a language',
   newLanguage: 'Language, such as fr',
   removeLanguage: (language: string) => `Remove ${language}`,
-  translated: (done: number, all: number) => `${String(done)} of ${String(all)}`,
+  translated: (done: number, all: number) => `${number(done)} of ${number(all)}`,
 } as const

@@ -1,4 +1,5 @@
 /** German: what the list of forms and the frame of one say. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
@@ -17,14 +18,14 @@ export const de: Wider<typeof en> = {
   statuses: { draft: 'Entwurf', published: 'Veröffentlicht', paused: 'Pausiert', archived: 'Archiviert' },
   anyStatus: 'Alle',
   version: 'Version',
-  versionNumber: (n: number) => `Version ${String(n)}`,
+  versionNumber: (n: number) => `Version ${number(n)}`,
   neverPublished: 'nie veröffentlicht',
   newOnes: 'Neu',
-  newCount: (n: number) => `${String(n)} neu`,
+  newCount: (n: number) => `${number(n)} neu`,
   lastDays: 'Letzte 30 Tage',
-  inDays: (n: string, days: number) => `${n} Eingänge in ${String(days)} Tagen`,
+  inDays: (n: string, days: number) => `${n} Eingänge in ${number(days)} Tagen`,
   conversion: 'Gesendet von gesehen',
-  newOf: (n: number) => (n === 1 ? '1 neuer Eingang' : `${String(n)} neue Eingänge`),
+  newOf: (n: number) => (n === 1 ? '1 neuer Eingang' : `${number(n)} neue Eingänge`),
   changed: 'Geändert',
   project: 'Projekt',
   submissions: 'Einsendungen',
@@ -90,7 +91,7 @@ export const de: Wider<typeof en> = {
     analytics: 'Auswertung',
   },
   tabsOf: 'Teile des Formulars',
-  live: (n: number) => `Version ${String(n)} ist öffentlich.`,
+  live: (n: number) => `Version ${number(n)} ist öffentlich.`,
   notLive: 'Noch nicht veröffentlicht.',
   isPaused: 'Pausiert.',
   isArchived: 'Archiviert.',
@@ -108,13 +109,13 @@ export const de: Wider<typeof en> = {
   tookTheirs: 'Das ist der Entwurf, wie er daneben gespeichert wurde.',
   undo: 'Rückgängig',
   redo: 'Wiederholen',
-  publish: (n: number) => `Version ${String(n)} veröffentlichen`,
-  publishTitle: (n: number) => `Version ${String(n)} veröffentlichen`,
+  publish: (n: number) => `Version ${number(n)} veröffentlichen`,
+  publishTitle: (n: number) => `Version ${number(n)} veröffentlichen`,
   publishText: 'Besucher bekommen sie sofort. Wer mit einer älteren Version begonnen hat, darf sie 24 Stunden lang beenden.',
   cannotPublish: 'Es kann noch nicht veröffentlicht werden',
   note: 'Notiz für die Geschichte',
-  published: (n: number) => `Version ${String(n)} ist öffentlich.`,
+  published: (n: number) => `Version ${number(n)} ist öffentlich.`,
   nothingToPublish: 'Der Entwurf ist wie die öffentliche Version.',
   problemAt: (place: string) => `Bei ${place}`,
-  warnings: (n: number) => (n === 1 ? '1 Warnung' : `${String(n)} Warnungen`),
+  warnings: (n: number) => (n === 1 ? '1 Warnung' : `${number(n)} Warnungen`),
 }

@@ -1,4 +1,5 @@
 /** French: what the list of forms and the frame of one say. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
@@ -17,14 +18,14 @@ export const fr: Wider<typeof en> = {
   statuses: { draft: 'Brouillon', published: 'Publié', paused: 'En pause', archived: 'Archivé' },
   anyStatus: 'Tous',
   version: 'Version',
-  versionNumber: (n: number) => `version ${String(n)}`,
+  versionNumber: (n: number) => `version ${number(n)}`,
   neverPublished: 'jamais publié',
   newOnes: 'Nouveaux',
-  newCount: (n: number) => `${String(n)} nouveaux`,
+  newCount: (n: number) => `${number(n)} nouveaux`,
   lastDays: '30 derniers jours',
-  inDays: (n: string, days: number) => `${n} envois en ${String(days)} jours`,
+  inDays: (n: string, days: number) => `${n} envois en ${number(days)} jours`,
   conversion: 'Envoyés sur vus',
-  newOf: (n: number) => (n === 1 ? '1 nouvel envoi' : `${String(n)} nouveaux envois`),
+  newOf: (n: number) => (n === 1 ? '1 nouvel envoi' : `${number(n)} nouveaux envois`),
   changed: 'Modifié',
   project: 'Projet',
   submissions: 'Envois',
@@ -90,7 +91,7 @@ export const fr: Wider<typeof en> = {
     analytics: 'Chiffres',
   },
   tabsOf: 'Parties du formulaire',
-  live: (n: number) => `La version ${String(n)} est en ligne.`,
+  live: (n: number) => `La version ${number(n)} est en ligne.`,
   notLive: 'Pas encore publié.',
   isPaused: 'En pause.',
   isArchived: 'Archivé.',
@@ -107,13 +108,13 @@ export const fr: Wider<typeof en> = {
   tookTheirs: 'Voici le brouillon tel que l’autre l’a enregistré.',
   undo: 'Annuler',
   redo: 'Rétablir',
-  publish: (n: number) => `Publier la version ${String(n)}`,
-  publishTitle: (n: number) => `Publier la version ${String(n)}`,
+  publish: (n: number) => `Publier la version ${number(n)}`,
+  publishTitle: (n: number) => `Publier la version ${number(n)}`,
   publishText: 'Les visiteurs l’ont aussitôt. Qui a commencé avec une version plus ancienne peut la terminer pendant 24 heures.',
   cannotPublish: 'Il ne peut pas encore être publié',
   note: 'Note pour l’historique',
-  published: (n: number) => `La version ${String(n)} est en ligne.`,
+  published: (n: number) => `La version ${number(n)} est en ligne.`,
   nothingToPublish: 'Le brouillon est comme la version en ligne.',
   problemAt: (place: string) => `À ${place}`,
-  warnings: (n: number) => (n === 1 ? '1 avertissement' : `${String(n)} avertissements`),
+  warnings: (n: number) => (n === 1 ? '1 avertissement' : `${number(n)} avertissements`),
 }

@@ -1,4 +1,5 @@
 /** Italian: what the list of forms and the frame of one say. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
@@ -16,14 +17,14 @@ export const it: Wider<typeof en> = {
   statuses: { draft: 'Bozza', published: 'Pubblicato', paused: 'In pausa', archived: 'Archiviato' },
   anyStatus: 'Tutti',
   version: 'Versione',
-  versionNumber: (n: number) => `versione ${String(n)}`,
+  versionNumber: (n: number) => `versione ${number(n)}`,
   neverPublished: 'mai pubblicato',
   newOnes: 'Nuovi',
-  newCount: (n: number) => `${String(n)} nuovi`,
+  newCount: (n: number) => `${number(n)} nuovi`,
   lastDays: 'Ultimi 30 giorni',
-  inDays: (n: string, days: number) => `${n} invii in ${String(days)} giorni`,
+  inDays: (n: string, days: number) => `${n} invii in ${number(days)} giorni`,
   conversion: 'Inviati su visti',
-  newOf: (n: number) => (n === 1 ? '1 nuovo invio' : `${String(n)} nuovi invii`),
+  newOf: (n: number) => (n === 1 ? '1 nuovo invio' : `${number(n)} nuovi invii`),
   changed: 'Modificato',
   project: 'Progetto',
   submissions: 'Invii',
@@ -89,7 +90,7 @@ export const it: Wider<typeof en> = {
     analytics: 'Cifre',
   },
   tabsOf: 'Parti del modulo',
-  live: (n: number) => `La versione ${String(n)} è in linea.`,
+  live: (n: number) => `La versione ${number(n)} è in linea.`,
   notLive: 'Non ancora pubblicato.',
   isPaused: 'In pausa.',
   isArchived: 'Archiviato.',
@@ -106,13 +107,13 @@ export const it: Wider<typeof en> = {
   tookTheirs: 'Questa è la bozza come l’altro l’ha salvata.',
   undo: 'Annulla',
   redo: 'Ripeti',
-  publish: (n: number) => `Pubblica la versione ${String(n)}`,
-  publishTitle: (n: number) => `Pubblica la versione ${String(n)}`,
+  publish: (n: number) => `Pubblica la versione ${number(n)}`,
+  publishTitle: (n: number) => `Pubblica la versione ${number(n)}`,
   publishText: 'I visitatori la ricevono subito. Chi ha cominciato con una versione precedente può finirla per 24 ore.',
   cannotPublish: 'Non si può ancora pubblicare',
   note: 'Nota per la cronologia',
-  published: (n: number) => `La versione ${String(n)} è in linea.`,
+  published: (n: number) => `La versione ${number(n)} è in linea.`,
   nothingToPublish: 'La bozza è come la versione in linea.',
   problemAt: (place: string) => `Presso ${place}`,
-  warnings: (n: number) => (n === 1 ? '1 avviso' : `${String(n)} avvisi`),
+  warnings: (n: number) => (n === 1 ? '1 avviso' : `${number(n)} avvisi`),
 }

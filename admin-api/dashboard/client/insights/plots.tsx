@@ -2,7 +2,7 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { Segments } from '../parts/controls.tsx'
-import { number, percent, span as duration } from '../parts/time.ts'
+import { decimal, number, percent, span as duration } from '../parts/time.ts'
 import {
   getDeliveryInsight,
   getLatencyInsight,
@@ -108,8 +108,8 @@ function rates({ now, before }: Compared<DeliveryInsight>, fate: Fate, label: st
     ...{ times: timesOf(now.points), stepMs: span.stepMs, series: [series], format: percentOf, atLeast: bad * 1.1 },
     before: before?.points.map((point) => rateOf(point, point[fate])),
     limits: [
-      { value: warn, label: `${String(warn)} %`, look: 'warnLimit' },
-      { value: bad, label: `${String(bad)} %`, look: 'badLimit' },
+      { value: warn, label: `${decimal(warn, 0, 1)} %`, look: 'warnLimit' },
+      { value: bad, label: `${decimal(bad, 0, 1)} %`, look: 'badLimit' },
     ],
   }
 }

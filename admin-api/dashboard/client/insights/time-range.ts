@@ -1,6 +1,6 @@
 /** Which time the plots show, by the address; and how its steps are labelled, in UTC or in the zone of the browser. */
 import { query } from '../app/location.ts'
-import { language } from '../words/words.ts'
+import { language } from '../words/language.ts'
 
 export const ranges = ['24h', '7d', '30d', '90d'] as const
 export type Range = (typeof ranges)[number]

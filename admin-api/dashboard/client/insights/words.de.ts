@@ -1,4 +1,5 @@
 /** German: what plots say. */
+import { number } from '../parts/time.ts'
 import type { InsightWords } from '../words/entries.ts'
 
 export const insights: InsightWords = {
@@ -16,9 +17,9 @@ export const insights: InsightWords = {
   timeShown: 'Gezeigte Zeit',
   timeZone: 'Zeitzone',
   localTime: 'Lokal',
-  updatedOnes: (count) => `${String(count)} geändert`,
+  updatedOnes: (count) => `${number(count)} geändert`,
   compare: 'Vergleichen',
-  days: (count) => `${String(count)} T`,
+  days: (count) => `${number(count)} T`,
   sendsPlot: 'Sendungen',
   perStepByOutcome: (step) => `je ${step}, nach Ergebnis`,
   relayed: 'weitergeleitet',

@@ -1,4 +1,5 @@
 /** English: what plots say. */
+import { number } from '../parts/time.ts'
 
 export const insights = {
   insights: 'Insights',
@@ -15,9 +16,9 @@ export const insights = {
   timeShown: 'Time shown',
   timeZone: 'Time zone',
   localTime: 'Local',
-  updatedOnes: (count: number) => `${String(count)} updated`,
+  updatedOnes: (count: number) => `${number(count)} updated`,
   compare: 'Compare',
-  days: (count: number) => `${String(count)} d`,
+  days: (count: number) => `${number(count)} d`,
   sendsPlot: 'Sends',
   perStepByOutcome: (step: string) => `per ${step}, by outcome`,
   relayed: 'relayed',

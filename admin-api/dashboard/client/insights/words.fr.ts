@@ -1,4 +1,5 @@
 /** French: what plots say. */
+import { number } from '../parts/time.ts'
 import type { InsightWords } from '../words/entries.ts'
 
 export const insights: InsightWords = {
@@ -16,9 +17,9 @@ export const insights: InsightWords = {
   timeShown: 'Période affichée',
   timeZone: 'Fuseau horaire',
   localTime: 'Local',
-  updatedOnes: (count) => `${String(count)} mis à jour`,
+  updatedOnes: (count) => `${number(count)} mis à jour`,
   compare: 'Comparer',
-  days: (count) => `${String(count)} j`,
+  days: (count) => `${number(count)} j`,
   sendsPlot: 'Envois',
   perStepByOutcome: (step) => `par ${step}, selon le résultat`,
   relayed: 'relayés',

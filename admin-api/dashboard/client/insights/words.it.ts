@@ -1,4 +1,5 @@
 /** Italian: what plots say. */
+import { number } from '../parts/time.ts'
 import type { InsightWords } from '../words/entries.ts'
 
 export const insights: InsightWords = {
@@ -16,9 +17,9 @@ export const insights: InsightWords = {
   timeShown: 'Periodo mostrato',
   timeZone: 'Fuso orario',
   localTime: 'Locale',
-  updatedOnes: (count) => `${String(count)} aggiornati`,
+  updatedOnes: (count) => `${number(count)} aggiornati`,
   compare: 'Confronta',
-  days: (count) => `${String(count)} g`,
+  days: (count) => `${number(count)} g`,
   sendsPlot: 'Invii',
   perStepByOutcome: (step) => `ogni ${step}, per esito`,
   relayed: 'inoltrati',

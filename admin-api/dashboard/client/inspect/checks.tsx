@@ -22,7 +22,7 @@ export const Checks = ({
         <details id={`check-${check.id}`} open={isOpen(check)}>
           <summary>
             <Mark name={marks[check.status]} />
-            <b lang="en">{check.title}</b>
+            <Titled check={check} />
             <span class="faint">
               {check.status} {check.max > 0 && `· ${words().points(check.points, check.max)}`}
             </span>
@@ -45,6 +45,12 @@ export const Checks = ({
     ))}
   </ul>
 )
+
+/** In the language of the reader where the check is known here. */
+export const Titled = ({ check: { id, title } }: { readonly check: Pick<Check, 'id' | 'title'> }): JSX.Element => {
+  const known: Readonly<Record<string, string>> = words().checks
+  return Object.hasOwn(known, id) ? <b>{known[id]}</b> : <b lang="en">{title}</b>
+}
 
 /** References lead to documents that the checks themselves name; nothing of the mail becomes a link. */
 const Evidence = ({ check: { evidence, references } }: { readonly check: Check }): JSX.Element => (

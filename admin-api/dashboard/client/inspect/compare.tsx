@@ -10,7 +10,7 @@ import { shortTime } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
 import { getInspectTest, listInspectTests, type InspectTest, type InspectTestSummary } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
-import { marks, type Check } from './checks.tsx'
+import { marks, type Check, Titled } from './checks.tsx'
 import { Grade } from './grade.tsx'
 import { words } from './inspect-words.ts'
 
@@ -149,7 +149,7 @@ const Pairs = ({ title, pairs, isOpen }: PairsProps): JSX.Element => (
           <details open={isOpen}>
             <summary>
               <Mark name={marks[later.status]} />
-              <b lang="en">{later.title}</b>
+              <Titled check={later} />
               <Gain by={later.points - earlier.points} />
             </summary>
             <div class="both found">

@@ -4,7 +4,7 @@ import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import type { InspectTest } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
-import { Checks, type Check } from './checks.tsx'
+import { Checks, Titled, type Check } from './checks.tsx'
 import { Grade } from './grade.tsx'
 import { words } from './inspect-words.ts'
 import { Requirements } from './requirements.tsx'
@@ -72,8 +72,8 @@ function ToMend({ checks }: { readonly checks: readonly Check[] }): JSX.Element 
           {missed.map((check) => (
             <li key={check.id}>
               <Mark name={check.status === 'fail' ? 'failed' : 'warning'} />
-              <button class="as-link" lang="en" onClick={() => show(check.id)}>
-                {check.title}
+              <button class="as-link" onClick={() => show(check.id)}>
+                <Titled check={check} />
               </button>
               <span class="faint num">{lost(check) > 0 && w.morePoints(lost(check))}</span>
             </li>

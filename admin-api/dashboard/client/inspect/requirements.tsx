@@ -16,8 +16,8 @@ export const Requirements = ({ requirements }: { readonly requirements: readonly
     <ul class="required">
       {requirements.map(({ id, rule, senders, providers }) => (
         <li key={id}>
-          <p lang="en">
-            {rule} <span class="faint">({senders === 'bulk' ? words().bulkSenders : words().allSenders})</span>
+          <p>
+            <Rule id={id} rule={rule} /> <span class="faint">({senders === 'bulk' ? words().bulkSenders : words().allSenders})</span>
           </p>
           <p class="faint">
             {providers.map(({ provider, status, refusal }) => (
@@ -32,3 +32,9 @@ export const Requirements = ({ requirements }: { readonly requirements: readonly
     </ul>
   </>
 )
+
+/** In the language of the reader where the rule is known here. */
+const Rule = ({ id, rule }: Pick<Requirement, 'id' | 'rule'>): JSX.Element => {
+  const known: Readonly<Record<string, string>> = words().rules
+  return Object.hasOwn(known, id) ? <span>{known[id]}</span> : <span lang="en">{rule}</span>
+}

@@ -1,4 +1,5 @@
 /** German: deliverability tests and their reports. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
@@ -9,7 +10,7 @@ export const de: Wider<typeof en> = {
   noTestsText: 'Hol eine Adresse, sende ihr eine Mail wie an andere, und lies, was Empfänger davon halten.',
   address: 'Adresse',
   score: 'Punkte',
-  ofHundred: (score) => `${String(score)} von 100`,
+  ofHundred: (score) => `${number(score)} von 100`,
   created: 'Erstellt',
   history: 'Bisherige Punkte',
   historySentence: (scores) => `Vom ältesten zum neuesten: ${scores}.`,
@@ -23,7 +24,7 @@ export const de: Wider<typeof en> = {
   testAgain: 'Erneut testen',
   publicReport: 'Öffentlicher Bericht',
   partial: 'Einige Prüfungen haben noch keine Antwort, die Punkte können sich ändern.',
-  capped: (limit, reason) => `Höchstens ${String(limit)}: ${reason}`,
+  capped: (limit, reason) => `Höchstens ${number(limit)}: ${reason}`,
   toMend: 'Zuerst beheben',
   nothingToMend: 'Nichts zu beheben.',
   morePoints: (points) => (points === 1 ? '+1 Punkt' : `+${String(points)} Punkte`),
@@ -36,7 +37,7 @@ export const de: Wider<typeof en> = {
   sameScore: 'Gleich viele Punkte.',
   scoreRose: (points) => (points === 1 ? '1 Punkt mehr als vorher.' : `${String(points)} Punkte mehr als vorher.`),
   scoreFell: (points) => (points === 1 ? '1 Punkt weniger als vorher.' : `${String(points)} Punkte weniger als vorher.`),
-  checksChanged: (changed, all) => `${String(changed)} von ${String(all)} Prüfungen fielen anders aus.`,
+  checksChanged: (changed, all) => `${number(changed)} von ${number(all)} Prüfungen fielen anders aus.`,
   changed: 'Anders',
   unchanged: 'Wie vorher',
   groups: {
@@ -51,4 +52,36 @@ export const de: Wider<typeof en> = {
   requirements: 'Was grosse Empfänger verlangen',
   allSenders: 'alle',
   bulkSenders: 'ab 5’000 am Tag',
+  checks: {
+    spf: 'SPF',
+    dkim: 'DKIM-Signatur',
+    dmarc: 'DMARC-Ausrichtung',
+    dmarc_policy: 'DMARC-Richtlinie',
+    fcrdns: 'Rückwärts-DNS',
+    helo: 'Begrüssungsname',
+    tls: 'Verschlüsselter Transport',
+    ip_blocklist: 'Sperrlisten der Adresse',
+    domain_blocklist: 'Sperrlisten der Domain',
+    sender_domain: 'Absender-Domains nehmen Mail an',
+    domain_hardening: 'Absicherung der Domain',
+    headers: 'Kopffelder',
+    subject_and_sender: 'Betreff und Absender',
+    mime_structure: 'MIME-Aufbau',
+    list_unsubscribe: 'Abmelden mit einem Klick',
+    html_content: 'HTML-Inhalt',
+    links: 'Links',
+  },
+  rules: {
+    spf_or_dkim: 'SPF oder DKIM besteht',
+    spf_and_dkim: 'SPF und DKIM bestehen',
+    dkim_key: 'DKIM-Schlüssel von mindestens 1024 Bit',
+    dmarc: 'Ein DMARC-Eintrag, mindestens p=none',
+    alignment: 'Die From-Domain ist die von SPF oder DKIM',
+    reverse_dns: 'Die sendende Adresse hat einen Namen, der zu ihr zurückführt',
+    tls: 'Die Mail ist unterwegs verschlüsselt',
+    one_click: 'Abmelden mit einem Klick bei Werbung',
+    visible_unsubscribe: 'Ein sichtbarer Link zum Abmelden',
+    format: 'Das Format von RFC 5322, mit einmaligen Kopffeldern',
+    complaints: 'Weniger als 0.3 % der Leser beschweren sich',
+  },
 }

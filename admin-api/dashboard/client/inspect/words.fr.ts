@@ -1,4 +1,5 @@
 /** French: deliverability tests and their reports. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
@@ -9,7 +10,7 @@ export const fr: Wider<typeof en> = {
   noTestsText: 'Obtenez une adresse, envoyez-y un e-mail comme aux autres, et lisez ce que les destinataires en penseront.',
   address: 'Adresse',
   score: 'Score',
-  ofHundred: (score) => `${String(score)} sur 100`,
+  ofHundred: (score) => `${number(score)} sur 100`,
   created: 'Créé',
   history: 'Scores jusqu’ici',
   historySentence: (scores) => `Du plus ancien au plus récent : ${scores}.`,
@@ -23,7 +24,7 @@ export const fr: Wider<typeof en> = {
   testAgain: 'Tester à nouveau',
   publicReport: 'Rapport public',
   partial: 'Certains contrôles sont sans réponse, le score peut changer.',
-  capped: (limit, reason) => `Au plus ${String(limit)} : ${reason}`,
+  capped: (limit, reason) => `Au plus ${number(limit)} : ${reason}`,
   toMend: 'À corriger d’abord',
   nothingToMend: 'Rien à corriger.',
   morePoints: (points) => (points === 1 ? '+1 point' : `+${String(points)} points`),
@@ -36,7 +37,7 @@ export const fr: Wider<typeof en> = {
   sameScore: 'Le score est le même.',
   scoreRose: (points) => (points === 1 ? '1 point de plus qu’avant.' : `${String(points)} points de plus qu’avant.`),
   scoreFell: (points) => (points === 1 ? '1 point de moins qu’avant.' : `${String(points)} points de moins qu’avant.`),
-  checksChanged: (changed, all) => `${String(changed)} contrôles sur ${String(all)} ont changé.`,
+  checksChanged: (changed, all) => `${number(changed)} contrôles sur ${number(all)} ont changé.`,
   changed: 'Changé',
   unchanged: 'Comme avant',
   groups: {
@@ -51,4 +52,36 @@ export const fr: Wider<typeof en> = {
   requirements: 'Ce qu’exigent les grands destinataires',
   allSenders: 'tous',
   bulkSenders: 'dès 5 000 par jour',
+  checks: {
+    spf: 'SPF',
+    dkim: 'Signature DKIM',
+    dmarc: 'Alignement DMARC',
+    dmarc_policy: 'Politique DMARC',
+    fcrdns: 'DNS inverse',
+    helo: 'Nom de salutation',
+    tls: 'Transport chiffré',
+    ip_blocklist: 'Listes de blocage d’adresses',
+    domain_blocklist: 'Listes de blocage de domaines',
+    sender_domain: 'Les domaines d’envoi acceptent du courrier',
+    domain_hardening: 'Renforcement du domaine',
+    headers: 'Champs d’en-tête',
+    subject_and_sender: 'Objet et expéditeur',
+    mime_structure: 'Structure MIME',
+    list_unsubscribe: 'Désabonnement en un clic',
+    html_content: 'Contenu HTML',
+    links: 'Liens',
+  },
+  rules: {
+    spf_or_dkim: 'SPF ou DKIM réussit',
+    spf_and_dkim: 'SPF et DKIM réussissent',
+    dkim_key: 'Clés DKIM de 1024 bits ou plus',
+    dmarc: 'Un enregistrement DMARC, au moins p=none',
+    alignment: 'Le domaine de From est celui de SPF ou DKIM',
+    reverse_dns: 'L’adresse d’envoi a un nom qui ramène à elle',
+    tls: 'Le courrier est chiffré en chemin',
+    one_click: 'Désabonnement en un clic pour le marketing',
+    visible_unsubscribe: 'Un lien visible pour se désabonner',
+    format: 'Le format de la RFC 5322, avec des champs uniques',
+    complaints: 'Moins de 0,3 % des lecteurs se plaignent',
+  },
 }

@@ -1,4 +1,5 @@
 /** Italian: deliverability tests and their reports. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
@@ -9,7 +10,7 @@ export const it: Wider<typeof en> = {
   noTestsText: 'Ottieni un indirizzo, inviagli un messaggio come agli altri e leggi che cosa ne penseranno i destinatari.',
   address: 'Indirizzo',
   score: 'Punteggio',
-  ofHundred: (score) => `${String(score)} su 100`,
+  ofHundred: (score) => `${number(score)} su 100`,
   created: 'Creato',
   history: 'Punteggi finora',
   historySentence: (scores) => `Dal più vecchio al più nuovo: ${scores}.`,
@@ -23,7 +24,7 @@ export const it: Wider<typeof en> = {
   testAgain: 'Prova di nuovo',
   publicReport: 'Rapporto pubblico',
   partial: 'Alcuni controlli non hanno risposta, il punteggio può cambiare.',
-  capped: (limit, reason) => `Al massimo ${String(limit)}: ${reason}`,
+  capped: (limit, reason) => `Al massimo ${number(limit)}: ${reason}`,
   toMend: 'Da correggere prima',
   nothingToMend: 'Nulla da correggere.',
   morePoints: (points) => (points === 1 ? '+1 punto' : `+${String(points)} punti`),
@@ -36,7 +37,7 @@ export const it: Wider<typeof en> = {
   sameScore: 'Il punteggio è lo stesso.',
   scoreRose: (points) => (points === 1 ? '1 punto in più di prima.' : `${String(points)} punti in più di prima.`),
   scoreFell: (points) => (points === 1 ? '1 punto in meno di prima.' : `${String(points)} punti in meno di prima.`),
-  checksChanged: (changed, all) => `${String(changed)} controlli su ${String(all)} sono cambiati.`,
+  checksChanged: (changed, all) => `${number(changed)} controlli su ${number(all)} sono cambiati.`,
   changed: 'Cambiato',
   unchanged: 'Come prima',
   groups: {
@@ -51,4 +52,36 @@ export const it: Wider<typeof en> = {
   requirements: 'Che cosa chiedono i grandi destinatari',
   allSenders: 'tutti',
   bulkSenders: 'da 5’000 al giorno',
+  checks: {
+    spf: 'SPF',
+    dkim: 'Firma DKIM',
+    dmarc: 'Allineamento DMARC',
+    dmarc_policy: 'Politica DMARC',
+    fcrdns: 'DNS inverso',
+    helo: 'Nome di saluto',
+    tls: 'Trasporto cifrato',
+    ip_blocklist: 'Liste di blocco degli indirizzi',
+    domain_blocklist: 'Liste di blocco dei domini',
+    sender_domain: 'I domini mittenti accettano posta',
+    domain_hardening: 'Rafforzamento del dominio',
+    headers: 'Campi di intestazione',
+    subject_and_sender: 'Oggetto e mittente',
+    mime_structure: 'Struttura MIME',
+    list_unsubscribe: 'Disiscrizione con un clic',
+    html_content: 'Contenuto HTML',
+    links: 'Link',
+  },
+  rules: {
+    spf_or_dkim: 'SPF o DKIM riesce',
+    spf_and_dkim: 'SPF e DKIM riescono',
+    dkim_key: 'Chiavi DKIM di almeno 1024 bit',
+    dmarc: 'Un record DMARC, almeno p=none',
+    alignment: 'Il dominio From è quello di SPF o DKIM',
+    reverse_dns: 'L’indirizzo che invia ha un nome che riporta a esso',
+    tls: 'La posta è cifrata lungo il percorso',
+    one_click: 'Disiscrizione con un clic per il marketing',
+    visible_unsubscribe: 'Un link visibile per disiscriversi',
+    format: 'Il formato della RFC 5322, con campi unici',
+    complaints: 'Meno dello 0.3 % dei lettori si lamenta',
+  },
 }

@@ -1,9 +1,10 @@
 /** German: members and invitations. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
 export const de: Wider<typeof en> = {
-  membersSay: (n) => `Mitglieder: ${String(n)}`,
+  membersSay: (n) => `Mitglieder: ${number(n)}`,
   membersText: 'Die Rolle eines Mitglieds begrenzt bei jeder Anfrage, was es und seine Schlüssel dürfen.',
   membersFailed: 'Die Mitglieder konnten nicht gelesen werden',
   person: 'Person',
@@ -21,7 +22,7 @@ export const de: Wider<typeof en> = {
   roleBilling: 'Nur Nutzung und Rechnungen',
   removeMember: 'Mitglied entfernen',
   removeMemberEffect: 'Der Zugang endet sofort, in jedem Browser und jeder Anwendung.',
-  keysEndEffect: (n) => `API-Schlüssel, die damit enden: ${String(n)}`,
+  keysEndEffect: (n) => `API-Schlüssel, die damit enden: ${number(n)}`,
   keepKey: (name) => `${name} behalten; danach erneuern, denn das Geheimnis ist bekannt`,
   removedMember: (name) => `${name} ist kein Mitglied mehr.`,
   leave: 'Verlassen',

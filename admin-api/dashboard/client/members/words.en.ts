@@ -1,6 +1,7 @@
 /** English: members and invitations. */
+import { number } from '../parts/time.ts'
 export const en = {
-  membersSay: (n: number) => `Members: ${String(n)}`,
+  membersSay: (n: number) => `Members: ${number(n)}`,
   membersText: 'The role of a member caps what they and their keys may do, at every request.',
   membersFailed: 'The members could not be read',
   person: 'Person',
@@ -18,7 +19,7 @@ export const en = {
   roleBilling: 'Usage and invoices only',
   removeMember: 'Remove the member',
   removeMemberEffect: 'Access ends at once, in every browser and application.',
-  keysEndEffect: (n: number) => `API keys that end with it: ${String(n)}`,
+  keysEndEffect: (n: number) => `API keys that end with it: ${number(n)}`,
   keepKey: (name: string) => `Keep ${name}; rotate it afterwards, as its secret is known`,
   removedMember: (name: string) => `${name} is no longer a member.`,
   leave: 'Leave',

@@ -1,9 +1,10 @@
 /** French: members and invitations. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
 export const fr: Wider<typeof en> = {
-  membersSay: (n) => `Membres : ${String(n)}`,
+  membersSay: (n) => `Membres : ${number(n)}`,
   membersText: 'Le rôle d’un membre limite à chaque requête ce que lui et ses clés peuvent faire.',
   membersFailed: 'Les membres n’ont pas pu être lus',
   person: 'Personne',
@@ -21,7 +22,7 @@ export const fr: Wider<typeof en> = {
   roleBilling: 'Seulement l’utilisation et les factures',
   removeMember: 'Retirer le membre',
   removeMemberEffect: 'L’accès prend fin aussitôt, dans chaque navigateur et application.',
-  keysEndEffect: (n) => `Clés API qui prennent fin avec lui : ${String(n)}`,
+  keysEndEffect: (n) => `Clés API qui prennent fin avec lui : ${number(n)}`,
   keepKey: (name) => `Garder ${name} ; renouvelez-la ensuite, car son secret est connu`,
   removedMember: (name) => `${name} n’est plus membre.`,
   leave: 'Quitter',

@@ -1,9 +1,10 @@
 /** Italian: members and invitations. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
 export const it: Wider<typeof en> = {
-  membersSay: (n) => `Membri: ${String(n)}`,
+  membersSay: (n) => `Membri: ${number(n)}`,
   membersText: 'Il ruolo di un membro limita a ogni richiesta ciò che lui e le sue chiavi possono fare.',
   membersFailed: 'Non è stato possibile leggere i membri',
   person: 'Persona',
@@ -21,7 +22,7 @@ export const it: Wider<typeof en> = {
   roleBilling: 'Solo utilizzo e fatture',
   removeMember: 'Rimuovi il membro',
   removeMemberEffect: 'L’accesso termina subito, in ogni browser e applicazione.',
-  keysEndEffect: (n) => `Chiavi API che terminano con lui: ${String(n)}`,
+  keysEndEffect: (n) => `Chiavi API che terminano con lui: ${number(n)}`,
   keepKey: (name) => `Conserva ${name}; poi rinnovala, perché il segreto è noto`,
   removedMember: (name) => `${name} non è più membro.`,
   leave: 'Esci',

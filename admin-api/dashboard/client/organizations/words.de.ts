@@ -1,9 +1,10 @@
 /** German: organizations and their teams. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
 export const de: Wider<typeof en> = {
-  say: (n) => (n === 1 ? 'Du bist in einer Organisation.' : `Du bist in ${String(n)} Organisationen.`),
+  say: (n) => (n === 1 ? 'Du bist in einer Organisation.' : `Du bist in ${number(n)} Organisationen.`),
   sayText: 'Jede hat eigene Mails, Schlüssel und Mitglieder. Was du in der Navigation wählst, zeigen die Ansichten.',
   failed: 'Die Organisationen konnten nicht gelesen werden',
   yours: 'Deine Organisationen',
@@ -22,7 +23,7 @@ export const de: Wider<typeof en> = {
   deleteNamed: (name) => `${name} löschen`,
   delete: 'Organisation löschen',
   deleteStops: 'Keiner ihrer Schlüssel und Zugänge und keine ihrer Anwendungen geht mehr, und nichts wird für sie versendet.',
-  deleteMembers: (n) => `Mitglieder, die sie verlieren: ${String(n)}`,
+  deleteMembers: (n) => `Mitglieder, die sie verlieren: ${number(n)}`,
   deleteGoes: 'Der Betreiber des Dienstes kann sie eine Zeit lang zurückholen; dann gehen Projekte, Mails und Traces endgültig.',
   discardQueued: 'Mails aufgeben, die noch in der Warteschlange sind',
   deleted: (name) => `${name} ist gelöscht.`,

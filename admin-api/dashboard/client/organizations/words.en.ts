@@ -1,6 +1,7 @@
 /** English: organizations and their teams. */
+import { number } from '../parts/time.ts'
 export const en = {
-  say: (n: number) => (n === 1 ? 'You are in one organization.' : `You are in ${String(n)} organizations.`),
+  say: (n: number) => (n === 1 ? 'You are in one organization.' : `You are in ${number(n)} organizations.`),
   sayText: 'Each has its own mail, keys and members. What you choose in the navigation is the one that screens show.',
   failed: 'The organizations could not be read',
   yours: 'Your organizations',
@@ -19,7 +20,7 @@ export const en = {
   deleteNamed: (name: string) => `Delete ${name}`,
   delete: 'Delete the organization',
   deleteStops: 'None of its keys, logins and applications works any more, and nothing is sent for it.',
-  deleteMembers: (n: number) => `Members who lose it: ${String(n)}`,
+  deleteMembers: (n: number) => `Members who lose it: ${number(n)}`,
   deleteGoes: 'The operator of the service can bring it back for a time; then its projects, mail and traces go for good.',
   discardQueued: 'Give up mail that is still queued',
   deleted: (name: string) => `${name} is deleted.`,

@@ -1,9 +1,10 @@
 /** French: organizations and their teams. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
 export const fr: Wider<typeof en> = {
-  say: (n) => (n === 1 ? 'Vous êtes dans une organisation.' : `Vous êtes dans ${String(n)} organisations.`),
+  say: (n) => (n === 1 ? 'Vous êtes dans une organisation.' : `Vous êtes dans ${number(n)} organisations.`),
   sayText: 'Chacune a son courrier, ses clés et ses membres. Les écrans montrent celle que vous choisissez dans la navigation.',
   failed: 'Les organisations n’ont pas pu être lues',
   yours: 'Vos organisations',
@@ -22,7 +23,7 @@ export const fr: Wider<typeof en> = {
   deleteNamed: (name) => `Supprimer ${name}`,
   delete: 'Supprimer l’organisation',
   deleteStops: 'Aucune de ses clés, aucun de ses accès ni de ses applications ne marche plus, et rien n’est envoyé pour elle.',
-  deleteMembers: (n) => `Membres qui la perdent : ${String(n)}`,
+  deleteMembers: (n) => `Membres qui la perdent : ${number(n)}`,
   deleteGoes: 'L’exploitant du service peut la rétablir un certain temps ; puis projets, courrier et traces disparaissent.',
   discardQueued: 'Abandonner le courrier encore en file',
   deleted: (name) => `${name} est supprimée.`,

@@ -1,9 +1,10 @@
 /** Italian: organizations and their teams. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
 export const it: Wider<typeof en> = {
-  say: (n) => (n === 1 ? 'Sei in una organizzazione.' : `Sei in ${String(n)} organizzazioni.`),
+  say: (n) => (n === 1 ? 'Sei in una organizzazione.' : `Sei in ${number(n)} organizzazioni.`),
   sayText: 'Ognuna ha la sua posta, le sue chiavi e i suoi membri. Le schermate mostrano quella che scegli nella navigazione.',
   failed: 'Le organizzazioni non si sono potute leggere',
   yours: 'Le tue organizzazioni',
@@ -22,7 +23,7 @@ export const it: Wider<typeof en> = {
   deleteNamed: (name) => `Elimina ${name}`,
   delete: 'Elimina l’organizzazione',
   deleteStops: 'Nessuna delle sue chiavi, accessi e applicazioni funziona più, e niente è inviato per lei.',
-  deleteMembers: (n) => `Membri che la perdono: ${String(n)}`,
+  deleteMembers: (n) => `Membri che la perdono: ${number(n)}`,
   deleteGoes: 'Il gestore del servizio può riportarla indietro per un po’; poi progetti, posta e tracce spariscono.',
   discardQueued: 'Rinuncia alla posta ancora in coda',
   deleted: (name) => `${name} è eliminata.`,

@@ -9,7 +9,7 @@ import { TextField } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/forms.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { plain } from '../parts/safe-text.tsx'
-import { outcomeReason } from '../reasons/reasons.ts'
+import { outcomeReason, refusalReason } from '../reasons/reasons.ts'
 import { sendMessage, simulateRouting, type RoutingSimulation } from '../wire/operations.ts'
 import { words } from '../words/words.ts'
 
@@ -48,6 +48,8 @@ export function SendTest({ onClose }: { readonly onClose: () => void }): JSX.Ele
 }
 
 function Why({ simulation }: { readonly simulation: RoutingSimulation }): JSX.Element {
-  const reason = simulation.refusal ? undefined : outcomeReason(simulation, plain(simulation.destination?.name ?? ''))
+  const { refusal, steps, destination } = simulation
+  const { used, limit } = steps.at(-1) ?? {}
+  const reason = refusal ? refusalReason(refusal.code, used, limit) : outcomeReason(simulation, plain(destination?.name ?? ''))
   return reason === undefined ? <span lang="en">{simulation.reason}</span> : <span>{reason}</span>
 }

@@ -1,5 +1,5 @@
 /** Times and numbers in the chosen language; exact times in UTC for titles and copies. */
-import { language } from '../words/words.ts'
+import { language } from '../words/language.ts'
 
 const formats = new Map<string, Intl.DateTimeFormat>()
 

@@ -1,12 +1,13 @@
 /** Deutsch. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
 export const de: Wider<typeof en> = {
   say: (projects, partitions, sends) =>
-    `${projects === 1 ? 'Ein Projekt' : `${String(projects)} Projekte`}${partitions === 0 ? '' : ` mit ${partitions === 1 ? 'einer Partition' : `${String(partitions)} Partitionen`}`}; heute ${sends} Sendungen.`,
+    `${projects === 1 ? 'Ein Projekt' : `${number(projects)} Projekte`}${partitions === 0 ? '' : ` mit ${partitions === 1 ? 'einer Partition' : `${number(partitions)} Partitionen`}`}; heute ${sends} Sendungen.`,
   sayText:
-    'Ein Projekt hat eigene Destinationen, Schlüssel, Traces und aufgefangene Nachrichten. Eine Partition ist ein Projekt für einen deiner Kunden, unter einem Projekt.',
+    'Ein Projekt hat eigene Destinationen, Schlüssel, Traces und abgefangene Nachrichten. Eine Partition ist ein Projekt für einen deiner Kunden, unter einem Projekt.',
   failed: 'Die Projekte können nicht gezeigt werden.',
   none: 'Hier wird kein Projekt gezeigt',
   newPartition: 'Neue Partition',
@@ -17,10 +18,10 @@ export const de: Wider<typeof en> = {
   policies: { capture: 'auffangen', reject: 'ablehnen', relay_default: 'Standardversand' },
   policyHint: 'Was mit einer Sendung geschieht, zu der keine Regel und keine Destination passt.',
   sendsToday: 'Sendungen heute',
-  capturesThisMonth: 'Aufgefangen in diesem Monat',
+  capturesThisMonth: 'Abgefangen in diesem Monat',
   budget: 'Sendungen pro Tag, höchstens',
   budgetHint: 'Leer für kein eigenes Budget; der Plan der Organisation begrenzt weiterhin.',
-  captureCap: 'Aufgefangene pro Monat, höchstens',
+  captureCap: 'Abgefangene pro Monat, höchstens',
   captureCapHint: 'Leer für das, was der Plan enthält.',
   environmentHint: 'Mail, zu der keine Regel passt, geht an die erste Live-Destination dieser Umgebung. Leer für keine.',
   nameHint: 'Etwa Newsletter oder Shop.',
@@ -39,17 +40,17 @@ export const de: Wider<typeof en> = {
       ? 'Wähle, was verschoben wird'
       : count === 1
         ? 'Ein Eintrag wird verschoben'
-        : `${String(count)} Einträge werden verschoben`,
+        : `${number(count)} Einträge werden verschoben`,
   moveText:
-    'Das Verschieben wirkt sofort, und kein Geheimnis und keine Adresse ändert sich. Traces und aufgefangene Nachrichten bleiben, wo sie sind.',
+    'Das Verschieben wirkt sofort, und kein Geheimnis und keine Adresse ändert sich. Traces und abgefangene Nachrichten bleiben, wo sie sind.',
   moveTo: 'In das Projekt',
-  moveNow: (count) => (count === 0 ? 'Verschieben' : `${String(count)} verschieben`),
+  moveNow: (count) => (count === 0 ? 'Verschieben' : `${number(count)} verschieben`),
   moveNothing: 'In diesem Projekt lässt sich nichts verschieben.',
   moveAlone: 'Es gibt kein anderes Projekt.',
   notForOrganization: 'gehört der ganzen Organisation',
   chooseAll: 'Alle dieser Art wählen',
   moved: 'verschoben',
-  movedCount: (count, name) => `${String(count)} nach ${name} verschoben.`,
+  movedCount: (count, name) => `${number(count)} nach ${name} verschoben.`,
   stayed: 'geblieben',
   kinds: {
     destination: 'Destinationen',
@@ -62,8 +63,8 @@ export const de: Wider<typeof en> = {
   deleteProject: 'Das Projekt löschen',
   defaultStays: 'Das Standardprojekt einer Organisation kann nicht gelöscht werden.',
   deleteEffect:
-    'Seine Destinationen, Regeln, Vorlagen, Schlüssel, Zugänge, Postfächer, aufgefangenen Nachrichten und Traces werden sofort und endgültig gelöscht.',
-  deletePartitions: (count) => (count === 1 ? 'Eine Partition wird mitgelöscht.' : `${String(count)} Partitionen werden mitgelöscht.`),
+    'Seine Destinationen, Regeln, Vorlagen, Schlüssel, Zugänge, Postfächer, abgefangenen Nachrichten und Traces werden sofort und endgültig gelöscht.',
+  deletePartitions: (count) => (count === 1 ? 'Eine Partition wird mitgelöscht.' : `${number(count)} Partitionen werden mitgelöscht.`),
   deleteShared: 'Destinationen der ganzen Organisation gehen an das Standardprojekt. Gesperrte Adressen bleiben gesperrt.',
   discardQueued: 'Auch Mails verwerfen, die noch auf den Versand warten',
   deleted: (name) => `${name} ist gelöscht.`,

@@ -1,7 +1,8 @@
 /** Projects, their budgets and partitions, and moving things between them. */
+import { number } from '../parts/time.ts'
 export const en = {
   say: (projects: number, partitions: number, sends: string) =>
-    `${projects === 1 ? 'One project' : `${String(projects)} projects`}${partitions === 0 ? '' : ` with ${partitions === 1 ? 'one partition' : `${String(partitions)} partitions`}`}; ${sends} sends today.`,
+    `${projects === 1 ? 'One project' : `${number(projects)} projects`}${partitions === 0 ? '' : ` with ${partitions === 1 ? 'one partition' : `${number(partitions)} partitions`}`}; ${sends} sends today.`,
   sayText:
     'A project keeps destinations, keys, traces and captures of its own. A partition is a project for a customer of yours, under a project.',
   failed: 'Projects cannot be shown.',
@@ -31,16 +32,16 @@ export const en = {
   noPartitions: 'No partition. Each would have its own destinations, keys, traces and budget.',
   move: 'Move to another project',
   moveTitle: 'Move to another project',
-  moveSay: (count: number) => (count === 0 ? 'Choose what moves' : count === 1 ? 'One thing moves' : `${String(count)} things move`),
+  moveSay: (count: number) => (count === 0 ? 'Choose what moves' : count === 1 ? 'One thing moves' : `${number(count)} things move`),
   moveText: 'Moving takes effect at once, and no secret and no address changes. Traces and captured messages stay where they are.',
   moveTo: 'To the project',
-  moveNow: (count: number) => (count === 0 ? 'Move' : `Move ${String(count)}`),
+  moveNow: (count: number) => (count === 0 ? 'Move' : `Move ${number(count)}`),
   moveNothing: 'This project has nothing that can move.',
   moveAlone: 'There is no other project to move to.',
   notForOrganization: 'belongs to the whole organization',
   chooseAll: 'Choose all of this kind',
   moved: 'moved',
-  movedCount: (count: number, name: string) => `${String(count)} moved to ${name}.`,
+  movedCount: (count: number, name: string) => `${number(count)} moved to ${name}.`,
   stayed: 'stayed',
   kinds: {
     destination: 'Destinations',
@@ -54,7 +55,7 @@ export const en = {
   defaultStays: 'The project Default of an organization cannot be deleted.',
   deleteEffect: 'Its destinations, rules, templates, keys, logins, inboxes, captures and traces are deleted, at once and for good.',
   deletePartitions: (count: number) =>
-    count === 1 ? 'One partition is deleted with it.' : `${String(count)} partitions are deleted with it.`,
+    count === 1 ? 'One partition is deleted with it.' : `${number(count)} partitions are deleted with it.`,
   deleteShared: 'Destinations for the whole organization move to the project Default. Suppressions stay.',
   discardQueued: 'Also discard mail that still waits to be sent',
   deleted: (name: string) => `${name} is deleted.`,

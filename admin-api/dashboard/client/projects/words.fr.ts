@@ -1,10 +1,11 @@
 /** Français. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
 export const fr: Wider<typeof en> = {
   say: (projects, partitions, sends) =>
-    `${projects === 1 ? 'Un projet' : `${String(projects)} projets`}${partitions === 0 ? '' : ` avec ${partitions === 1 ? 'une partition' : `${String(partitions)} partitions`}`} ; ${sends} envois aujourd’hui.`,
+    `${projects === 1 ? 'Un projet' : `${number(projects)} projets`}${partitions === 0 ? '' : ` avec ${partitions === 1 ? 'une partition' : `${number(partitions)} partitions`}`} ; ${sends} envois aujourd’hui.`,
   sayText:
     'Un projet a ses propres destinations, clés, traces et captures. Une partition est un projet pour un de vos clients, sous un projet.',
   failed: 'Les projets ne peuvent pas être affichés.',
@@ -35,17 +36,17 @@ export const fr: Wider<typeof en> = {
   move: 'Déplacer vers un autre projet',
   moveTitle: 'Déplacer vers un autre projet',
   moveSay: (count) =>
-    count === 0 ? 'Choisissez ce qui se déplace' : count === 1 ? 'Un élément se déplace' : `${String(count)} éléments se déplacent`,
+    count === 0 ? 'Choisissez ce qui se déplace' : count === 1 ? 'Un élément se déplace' : `${number(count)} éléments se déplacent`,
   moveText:
     'Le déplacement prend effet aussitôt, et aucun secret ni aucune adresse ne change. Les traces et les messages capturés restent où ils sont.',
   moveTo: 'Vers le projet',
-  moveNow: (count) => (count === 0 ? 'Déplacer' : `Déplacer ${String(count)}`),
+  moveNow: (count) => (count === 0 ? 'Déplacer' : `Déplacer ${number(count)}`),
   moveNothing: 'Ce projet n’a rien qui puisse être déplacé.',
   moveAlone: 'Il n’y a pas d’autre projet.',
   notForOrganization: 'appartient à toute l’organisation',
   chooseAll: 'Tout choisir de ce genre',
   moved: 'déplacé',
-  movedCount: (count, name) => `${String(count)} déplacés vers ${name}.`,
+  movedCount: (count, name) => `${number(count)} déplacés vers ${name}.`,
   stayed: 'resté',
   kinds: {
     destination: 'Destinations',
@@ -59,7 +60,7 @@ export const fr: Wider<typeof en> = {
   defaultStays: 'Le projet par défaut d’une organisation ne peut pas être supprimé.',
   deleteEffect: 'Ses destinations, règles, modèles, clés, accès, boîtes, captures et traces sont supprimés, aussitôt et pour de bon.',
   deletePartitions: (count) =>
-    count === 1 ? 'Une partition est supprimée avec lui.' : `${String(count)} partitions sont supprimées avec lui.`,
+    count === 1 ? 'Une partition est supprimée avec lui.' : `${number(count)} partitions sont supprimées avec lui.`,
   deleteShared: 'Les destinations de toute l’organisation passent au projet par défaut. Les adresses bloquées le restent.',
   discardQueued: 'Abandonner aussi le courrier qui attend encore',
   deleted: (name) => `${name} est supprimé.`,

@@ -1,10 +1,11 @@
 /** Italiano. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
 export const it: Wider<typeof en> = {
   say: (projects, partitions, sends) =>
-    `${projects === 1 ? 'Un progetto' : `${String(projects)} progetti`}${partitions === 0 ? '' : ` con ${partitions === 1 ? 'una partizione' : `${String(partitions)} partizioni`}`}; oggi ${sends} invii.`,
+    `${projects === 1 ? 'Un progetto' : `${number(projects)} progetti`}${partitions === 0 ? '' : ` con ${partitions === 1 ? 'una partizione' : `${number(partitions)} partizioni`}`}; oggi ${sends} invii.`,
   sayText:
     'Un progetto ha destinazioni, chiavi, trace e catture proprie. Una partizione è un progetto per un tuo cliente, sotto un progetto.',
   failed: 'I progetti non possono essere mostrati.',
@@ -35,16 +36,16 @@ export const it: Wider<typeof en> = {
   move: 'Sposta in un altro progetto',
   moveTitle: 'Sposta in un altro progetto',
   moveSay: (count) =>
-    count === 0 ? 'Scegli che cosa spostare' : count === 1 ? 'Si sposta un elemento' : `Si spostano ${String(count)} elementi`,
+    count === 0 ? 'Scegli che cosa spostare' : count === 1 ? 'Si sposta un elemento' : `Si spostano ${number(count)} elementi`,
   moveText: 'Lo spostamento ha effetto subito, e nessun segreto né indirizzo cambia. Le trace e i messaggi catturati restano dove sono.',
   moveTo: 'Nel progetto',
-  moveNow: (count) => (count === 0 ? 'Sposta' : `Sposta ${String(count)}`),
+  moveNow: (count) => (count === 0 ? 'Sposta' : `Sposta ${number(count)}`),
   moveNothing: 'Questo progetto non ha nulla da spostare.',
   moveAlone: 'Non c’è un altro progetto.',
   notForOrganization: 'appartiene a tutta l’organizzazione',
   chooseAll: 'Scegli tutti di questo tipo',
   moved: 'spostato',
-  movedCount: (count, name) => `${String(count)} spostati in ${name}.`,
+  movedCount: (count, name) => `${number(count)} spostati in ${name}.`,
   stayed: 'rimasto',
   kinds: {
     destination: 'Destinazioni',
@@ -58,7 +59,7 @@ export const it: Wider<typeof en> = {
   defaultStays: 'Il progetto predefinito di un’organizzazione non può essere eliminato.',
   deleteEffect: 'Le sue destinazioni, regole, modelli, chiavi, accessi, caselle, catture e trace sono eliminati, subito e per sempre.',
   deletePartitions: (count) =>
-    count === 1 ? 'Una partizione è eliminata con esso.' : `${String(count)} partizioni sono eliminate con esso.`,
+    count === 1 ? 'Una partizione è eliminata con esso.' : `${number(count)} partizioni sono eliminate con esso.`,
   deleteShared: 'Le destinazioni di tutta l’organizzazione passano al progetto predefinito. Gli indirizzi bloccati restano bloccati.',
   discardQueued: 'Scarta anche la posta che attende ancora l’invio',
   deleted: (name) => `${name} è eliminato.`,

@@ -15,6 +15,7 @@ import { toast } from '../parts/toast.tsx'
 import { revokePublishableKey, rotatePublishableKey, type PublishableKey } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
 import { SecretActionDialog, SecretButtons, type SecretAction } from '../access/secret-actions.tsx'
+import { Gates } from './gates.tsx'
 import { KeyUse } from './key-use.tsx'
 import { NewPublishable } from './new-publishable.tsx'
 import { words } from './publishable-words.ts'
@@ -42,6 +43,7 @@ export function PublishableKeys({ list, isMaking, onClose, onSecret }: KeysProps
         keyOf={({ id }) => id}
         empty={
           <State title={w.noPublishable} text={w.noPublishableText}>
+            <Gates />
             {mayChange.value && (
               <div class="actions">
                 <a class="button primary" href={linkHere({ new: '1' })}>

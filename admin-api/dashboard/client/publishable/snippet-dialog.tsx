@@ -1,51 +1,55 @@
-/** What to paste into a web page; the key itself is never in it. */
+/** What to paste into a web page, as a form or as the call alone, with its preview and what guards it. */
 import type { JSX } from 'preact'
-import { boot } from '../app/boot.ts'
-import { copy, Dialog } from '../parts/controls.tsx'
+import { useState } from 'preact/hooks'
+import { ChooseField, copy, Dialog, Segments } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import type { PublishableKey } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
+import { Gates } from './gates.tsx'
 import { words } from './publishable-words.ts'
+import { callSnippet, formSnippet, recipientOf } from './snippet.ts'
 
-/** As JavaScript: what others wrote stands in it as JSON, and never ends the element around it. */
-const literal = (text: string): string => JSON.stringify(text).replaceAll('<', String.raw`\u003c`)
-
-const snippetOf = ({ allowed_to: [to = ''], captcha_provider: captcha }: PublishableKey): string => `<script type="module">
-  const answer = await fetch(${literal(`${boot.baseUrl}/v1/messages`)}, {
-    method: 'POST',
-    headers: {
-      Authorization: 'Bearer YOUR_KEY',
-      'Content-Type': 'application/json',${captcha === null ? '' : "\n      'X-Service-Captcha-Token': token,"}
-    },
-    body: JSON.stringify({
-      to: ${literal(to.startsWith('@') ? `office${to}` : to)},
-      reply_to: visitorAddress,
-      subject: 'Contact',
-      text: visitorText,
-    }),
-  })
-</script>`
-
-export function SnippetDialog({
-  publishable,
-  onClose,
-}: {
+interface SnippetProps {
   readonly publishable: PublishableKey
   readonly onClose: () => void
-}): JSX.Element {
+}
+
+export function SnippetDialog({ publishable, onClose }: SnippetProps): JSX.Element {
   const [w, common] = [words(), allWords()]
+  const { allowed_to: recipients } = publishable
+  const [way, setWay] = useState<'form' | 'call'>('form')
+  const [to, setTo] = useState(recipients[0] ?? '')
   const title = w.snippetOf(plain(publishable.name || publishable.key_preview))
-  const text = snippetOf(publishable)
+  const text = way === 'form' ? formSnippet(publishable, to, w.contactForm) : callSnippet(publishable, to)
   return (
     <Dialog title={title} onClose={onClose}>
-      <div>
+      <div class="snippet">
         <h2>{title}</h2>
         <p>{w.snippetText}</p>
-        <p class="faint">{plain(publishable.allowed_origins.join(', '))}</p>
+        <Segments
+          label={w.snippet}
+          value={way}
+          onChoose={setWay}
+          choices={[
+            { value: 'form', label: w.asForm },
+            { value: 'call', label: w.asCall },
+          ]}
+        />
+        {recipients.length > 1 && (
+          <ChooseField
+            label={w.goesTo}
+            value={to}
+            onChange={setTo}
+            options={recipients.map((one) => [one, plain(recipientOf(one))] as const)}
+          />
+        )}
+        {way === 'form' && <Preview />}
         <pre class="code" tabIndex={0}>
           {text}
         </pre>
+        <h3>{w.howItIsGuarded}</h3>
+        <Gates publishable={publishable} />
         <footer>
           <button class="button quiet" onClick={onClose}>
             {common.close}
@@ -57,5 +61,25 @@ export function SnippetDialog({
         </footer>
       </div>
     </Dialog>
+  )
+}
+
+/** The form as it looks without the style of the page; it sends nothing. */
+function Preview(): JSX.Element {
+  const w = words()
+  const { address, message, send } = w.contactForm
+  return (
+    <figure class="snippet-preview">
+      <figcaption class="label">{w.preview}</figcaption>
+      <div inert>
+        <label>
+          {address} <input type="email" />
+        </label>
+        <label>
+          {message} <textarea rows={3} />
+        </label>
+        <button type="button">{send}</button>
+      </div>
+    </figure>
   )
 }

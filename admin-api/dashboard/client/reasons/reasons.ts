@@ -1,6 +1,7 @@
 /** Why a message went where it went, in the chosen language: made from the codes of the service, never from its sentences. */
 import { useRead } from '../app/query.ts'
 import { plain } from '../parts/safe-text.tsx'
+import { bytes, number } from '../parts/time.ts'
 import { getDestination, getRoutingRule, type RoutingRule, type RoutingSimulation, type Trace } from '../wire/operations.ts'
 import { words } from './reasons-words.ts'
 
@@ -26,7 +27,7 @@ interface Outcome {
   readonly outcome_cause?: Trace['outcome_cause']
 }
 
-/** Undefined for a refusal, which says by itself what is wrong. */
+/** Undefined for a refusal; see `refusalReason`. */
 export function outcomeReason({ outcome, outcome_cause: cause = null }: Outcome, destination: string): string | undefined {
   const w = words()
   if (outcome === 'captured.anonymous_project') return w.anonymous
@@ -60,24 +61,77 @@ export function useReasons(trace: Trace, destinationId: string | null = trace.de
 
 type Step = RoutingSimulation['steps'][number]
 
-/** Undefined where the step says more than its codes, such as how much of a limit is used. */
-export function stepReason(
-  { step, result, rule_id: ruleId }: Step,
-  simulation: RoutingSimulation,
-  rules: readonly RoutingRule[],
-): string | undefined {
+/** Undefined for a code that is not known here. */
+export function refusalReason(code: string | null, used: number | null = null, limit: number | null = null): string | undefined {
   const w = words()
+  const isCounted = used !== null && limit !== null
+  const said = code === 'validation_failed' && isCounted ? w.tooMany : wordOf(w.refusals, code)
+  if (said === undefined || !isCounted) return said && `${said}.`
+  const show = code === 'request_too_large' ? bytes : number
+  return `${said} (${w.usedOf(show(used), show(limit))}).`
+}
+
+/** The word of a code, where there is one. */
+const wordOf = (known: Readonly<Record<string, string>>, code: string | null): string | undefined =>
+  code !== null && Object.hasOwn(known, code) ? known[code] : undefined
+
+/** Why a message went to another destination, and to which; undefined for a cause that is not known here. */
+export function failoverReason(cause: string | null, destination: string): string | undefined {
+  const why = wordOf(words().causes, cause)
+  return why && `${why} ${words().goesOn(destination)}`
+}
+
+/** What is known beside a step: the rules, and the names of destinations. */
+export interface Known {
+  readonly rules: readonly RoutingRule[]
+  readonly destinations: ReadonlyMap<string, string>
+}
+
+/** Undefined for a step whose codes are not known here. */
+export function stepReason(one: Step, simulation: RoutingSimulation, { rules, destinations }: Known): string | undefined {
+  const w = words()
+  const { step, result, rule_id: ruleId, destination_id: destinationId } = one
   const destination = plain(simulation.destination?.name ?? w.someDestination)
   const found = rules.find(({ id }) => id === ruleId)
   const rule = found ? ruleName(found) : (ruleId ?? '')
+  if (result === 'refused') return refusalReason(one.code, one.used, one.limit)
   if (result === 'decided') return outcomeReason(simulation, destination)
   if (step === 'rule' && result === 'not_matched') return w.ruleNot(rule)
   if (step === 'rule' && result === 'destination_gone') return w.ruleGone(rule)
   if (result === 'matched') return simulation.route ? routeReason(simulation.route, destination, rule) : undefined
   if (step === 'org_default') return w.noDefault
-  if (step === 'project_status' && result === 'passed') return w.claimed
-  if (step === 'suppressions' && result === 'passed') return w.noneSuppressed
-  return step === 'failover' && result === 'passed' ? w.takesMail(destination) : undefined
+  if (step === 'failover') return failoverStep(one, plain(destinations.get(destinationId ?? '') ?? destination))
+  if (result === 'withheld') return suppressionReason(one)
+  return passedReason(one)
+}
+
+const passedReason = ({ step, code, used, limit, address }: Step): string | undefined => {
+  const w = words()
+  const sentences: Partial<Record<Step['step'], () => string | undefined>> = {
+    project_status: () => w.claimed,
+    suppressions: () => w.noneSuppressed,
+    smtp_credential: () => w.loginFits,
+    named_destination: () => w.notRecorded,
+    sender: () => (address === null ? undefined : w.senderOf(address)),
+    limits: () => (used === null || limit === null ? w.noLimit : limitReason(code, used, limit)),
+  }
+  return sentences[step]?.()
+}
+
+function limitReason(code: string | null, used: number, limit: number): string | undefined {
+  const what = wordOf(words().limits, code)
+  return what && `${what}: ${words().usedOf(number(used), number(limit))}.`
+}
+
+function suppressionReason({ code, address }: Step): string | undefined {
+  const why = wordOf(words().sources, code)
+  return why && words().suppressed(address ?? '', why)
+}
+
+function failoverStep({ result, code, wait_seconds: seconds }: Step, destination: string): string | undefined {
+  const w = words()
+  if (result === 'passed') return w.takesMail(destination)
+  return seconds === null ? failoverReason(code, destination) : w.waits(destination, number(seconds))
 }
 
 function ruleName({ match, priority }: RoutingRule): string {

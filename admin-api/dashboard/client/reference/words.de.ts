@@ -1,4 +1,5 @@
 /** German: what the API reference says besides the document. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
@@ -14,7 +15,7 @@ export const de: Wider<typeof en> = {
   base: 'Adresse der API',
   version: 'Version',
   asDocument: 'OpenAPI-Dokument',
-  operations: (count: number) => (count === 1 ? '1 Operation' : `${String(count)} Operationen`),
+  operations: (count: number) => (count === 1 ? '1 Operation' : `${number(count)} Operationen`),
   noOperation: 'Diese Operation gibt es nicht',
   noOperationText: (name: string) => `Die API-Beschreibung kennt keine Operation ${name}.`,
   allOperations: 'Alle Operationen',

@@ -1,4 +1,5 @@
 /** English: what the API reference says besides the document. */
+import { number } from '../parts/time.ts'
 export const en = {
   title: 'API reference',
   failed: 'The API description could not be read',
@@ -11,7 +12,7 @@ export const en = {
   base: 'Address of the API',
   version: 'Version',
   asDocument: 'OpenAPI document',
-  operations: (count: number) => (count === 1 ? '1 operation' : `${String(count)} operations`),
+  operations: (count: number) => (count === 1 ? '1 operation' : `${number(count)} operations`),
   noOperation: 'There is no such operation',
   noOperationText: (name: string) => `The API description knows no operation ${name}.`,
   allOperations: 'All operations',

@@ -1,4 +1,5 @@
 /** French: what the API reference says besides the document. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
@@ -14,7 +15,7 @@ export const fr: Wider<typeof en> = {
   base: 'Adresse de l’API',
   version: 'Version',
   asDocument: 'Document OpenAPI',
-  operations: (count: number) => (count === 1 ? '1 opération' : `${String(count)} opérations`),
+  operations: (count: number) => (count === 1 ? '1 opération' : `${number(count)} opérations`),
   noOperation: 'Cette opération n’existe pas',
   noOperationText: (name: string) => `La description de l’API ne connaît pas l’opération ${name}.`,
   allOperations: 'Toutes les opérations',

@@ -1,4 +1,5 @@
 /** Italian: what the API reference says besides the document. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
@@ -14,7 +15,7 @@ export const it: Wider<typeof en> = {
   base: 'Indirizzo dell’API',
   version: 'Versione',
   asDocument: 'Documento OpenAPI',
-  operations: (count: number) => (count === 1 ? '1 operazione' : `${String(count)} operazioni`),
+  operations: (count: number) => (count === 1 ? '1 operazione' : `${number(count)} operazioni`),
   noOperation: 'Questa operazione non esiste',
   noOperationText: (name: string) => `La descrizione dell’API non conosce l’operazione ${name}.`,
   allOperations: 'Tutte le operazioni',

@@ -1,4 +1,5 @@
 /** Deutsch. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
@@ -9,7 +10,7 @@ export const de: Wider<typeof en> = {
   none: 'Noch wurde nichts erneut gesendet',
   noneText:
     'Gescheiterte Nachrichten kommen wieder in die Warteschlange, für die Empfänger, die kein Server angenommen hat. Zuerst wird gezählt; es läuft im Hintergrund und lässt sich anhalten.',
-  running: (count) => (count === 1 ? 'Ein Lauf ist unterwegs.' : `${String(count)} Läufe sind unterwegs.`),
+  running: (count) => (count === 1 ? 'Ein Lauf ist unterwegs.' : `${number(count)} Läufe sind unterwegs.`),
   noneRunning: 'Kein Lauf ist unterwegs.',
   listText: 'Bis zu drei laufen zugleich. Was schon in der Warteschlange ist, wird auch nach dem Anhalten zugestellt.',
   which: 'Nachrichten',

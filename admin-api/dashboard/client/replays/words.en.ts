@@ -1,4 +1,5 @@
 /** Sending failed messages again, many at a time. */
+import { number } from '../parts/time.ts'
 export const en = {
   failed: 'Replays cannot be shown.',
   previewFailed: 'The messages cannot be counted.',
@@ -6,7 +7,7 @@ export const en = {
   none: 'Nothing was replayed yet',
   noneText:
     'A replay queues failed messages again, for the recipients that no server has accepted. It counts first, runs in the background, and can be stopped.',
-  running: (count: number) => (count === 1 ? 'One replay is running.' : `${String(count)} replays are running.`),
+  running: (count: number) => (count === 1 ? 'One replay is running.' : `${number(count)} replays are running.`),
   noneRunning: 'No replay is running.',
   listText: 'Up to three run at a time. Messages already queued are delivered even when their replay is stopped.',
   which: 'Messages',

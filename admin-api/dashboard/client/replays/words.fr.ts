@@ -1,4 +1,5 @@
 /** Français. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
@@ -9,7 +10,7 @@ export const fr: Wider<typeof en> = {
   none: 'Rien n’a encore été renvoyé',
   noneText:
     'Un renvoi remet en file les messages qui ont échoué, pour les destinataires qu’aucun serveur n’a acceptés. Il compte d’abord, tourne en arrière-plan et peut être arrêté.',
-  running: (count) => (count === 1 ? 'Un renvoi est en cours.' : `${String(count)} renvois sont en cours.`),
+  running: (count) => (count === 1 ? 'Un renvoi est en cours.' : `${number(count)} renvois sont en cours.`),
   noneRunning: 'Aucun renvoi n’est en cours.',
   listText: 'Trois au plus à la fois. Ce qui est déjà en file est remis même si le renvoi est arrêté.',
   which: 'Messages',

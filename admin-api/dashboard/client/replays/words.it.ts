@@ -1,4 +1,5 @@
 /** Italiano. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
@@ -9,7 +10,7 @@ export const it: Wider<typeof en> = {
   none: 'Nulla è ancora stato rinviato',
   noneText:
     'Un nuovo invio rimette in coda i messaggi falliti, per i destinatari che nessun server ha accettato. Prima conta, lavora in secondo piano e può essere fermato.',
-  running: (count) => (count === 1 ? 'Un nuovo invio è in corso.' : `${String(count)} nuovi invii sono in corso.`),
+  running: (count) => (count === 1 ? 'Un nuovo invio è in corso.' : `${number(count)} nuovi invii sono in corso.`),
   noneRunning: 'Nessun nuovo invio è in corso.',
   listText: 'Al massimo tre alla volta. Ciò che è già in coda è consegnato anche se il nuovo invio è fermato.',
   which: 'Messaggi',

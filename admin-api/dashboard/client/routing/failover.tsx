@@ -36,8 +36,9 @@ export function Failover({ destinations }: { readonly destinations: readonly Des
       tell(error)
     }
   }
-  const actions = (policy: FailoverPolicy): JSX.Element | string =>
-    mayChange.value ? <PolicyButtons policy={policy} name={nameOf(policy.primary_id)} onRemove={remove} /> : ''
+  const actions = (policy: FailoverPolicy): JSX.Element => (
+    <PolicyButtons policy={policy} name={nameOf(policy.primary_id)} onRemove={remove} />
+  )
   const edited = mayChange.value ? rows.find(({ id }) => id === query.value.get('edit')) : undefined
   const way = ({ fallback_ids: ids }: FailoverPolicy): string => ids.map((id) => nameOf(id)).join(' → ')
   return (
@@ -57,7 +58,7 @@ export function Failover({ destinations }: { readonly destinations: readonly Des
           { head: w.fallbacks, cell: (policy) => <Fallbacks policy={policy} destinations={destinations} /> },
           { head: w.conditions, cell: ({ conditions: { on } }) => on.map((one) => conditionWords()[one]).join(', ') },
           { head: w.state, class: 'c-path', cell: (policy) => <FailoverState isDown={isDown(policy)} /> },
-          { head: '', class: 'c-actions num', cell: actions },
+          { head: '', class: 'c-actions wide num', cell: actions },
         ]}
         narrow={(policy) => [
           <Mark name={isDown(policy) ? 'paused' : 'ok'} />,
@@ -87,12 +88,23 @@ interface ButtonsProps {
 
 const PolicyButtons = ({ policy, name, onRemove }: ButtonsProps): JSX.Element => (
   <span class="row-buttons">
-    <a class="button small" href={linkHere({ edit: policy.id, new: '' })} aria-label={`${words().edit}: ${name}`}>
-      {words().edit}
+    <a
+      class="button small"
+      href={linkHere({ view: 'what-if', down: policy.primary_id, days: '7', new: '', edit: '' })}
+      aria-label={`${words().simulateFailure}: ${name}`}
+    >
+      {words().simulateFailure}
     </a>
-    <button class="button small danger" onClick={() => void onRemove(policy)} aria-label={allWords().removeNamed(name)}>
-      {allWords().remove}
-    </button>
+    {mayChange.value && (
+      <>
+        <a class="button small" href={linkHere({ edit: policy.id, new: '' })} aria-label={`${words().edit}: ${name}`}>
+          {words().edit}
+        </a>
+        <button class="button small danger" onClick={() => void onRemove(policy)} aria-label={allWords().removeNamed(name)}>
+          {allWords().remove}
+        </button>
+      </>
+    )}
   </span>
 )
 

@@ -9,8 +9,8 @@ import { Icon } from '../parts/icon.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
-import { outcomeReason, stepReason } from '../reasons/reasons.ts'
-import { listRoutingRules, simulateRouting, type RoutingSimulation } from '../wire/operations.ts'
+import { outcomeReason, refusalReason, stepReason } from '../reasons/reasons.ts'
+import { listDestinations, listRoutingRules, simulateRouting, type RoutingSimulation } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
 import { words } from './routing-words.ts'
 
@@ -54,7 +54,12 @@ function Verdict({ simulation }: { readonly simulation: RoutingSimulation }): JS
   const w = words()
   const { outcome, refusal, reason, steps } = simulation
   const rules = useList(listRoutingRules, { query: { project: simulation.project_id, limit: '200' } }, { isShown: false })
-  const said = refusal ? undefined : outcomeReason(simulation, plain(simulation.destination?.name ?? ''))
+  const destinations = useList(listDestinations, { query: { limit: '200' } }, { isShown: false })
+  const known = { rules: rules.read.data ?? [], destinations: new Map((destinations.read.data ?? []).map(({ id, name }) => [id, name])) }
+  const last = steps.at(-1)
+  const said = refusal
+    ? refusalReason(refusal.code, last?.used, last?.limit)
+    : outcomeReason(simulation, plain(simulation.destination?.name ?? ''))
   const mark = refusal ? 'refused' : outcome === 'relayed' ? 'relayed' : 'captured'
   return (
     <div role="status" class="verdict">
@@ -67,7 +72,7 @@ function Verdict({ simulation }: { readonly simulation: RoutingSimulation }): JS
       </p>
       <ol class="decisions">
         {steps.map((step, i) => {
-          const own = stepReason(step, simulation, rules.read.data ?? [])
+          const own = stepReason(step, simulation, known)
           return (
             <li key={i}>
               <Icon name={isAgainst.has(step.result) ? 'close' : 'check'} />

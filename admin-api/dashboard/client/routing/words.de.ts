@@ -1,4 +1,5 @@
 /** German: rules, what happens without one, and failover. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
@@ -27,7 +28,7 @@ export const de: Wider<typeof en> = {
   noRoute: 'Wenn keine Regel passt',
   noRouteOf: (name) => `Für das Projekt ${name}`,
   policyCapture: 'Auffangen',
-  policyCaptureText: 'Die Mail wird behalten und unter Aufgefangen gezeigt; nichts geht hinaus.',
+  policyCaptureText: 'Die Mail wird behalten und unter Captures gezeigt; nichts geht hinaus.',
   policyReject: 'Ablehnen',
   policyRejectText: 'Das sendende Programm erhält den Fehler no_route.',
   policyRelay: 'Standardversand',
@@ -51,7 +52,7 @@ export const de: Wider<typeof en> = {
   noFailoverText: 'Fällt ein Anbieter aus, übernehmen andere in der Reihenfolge, die du festlegst. Dazu braucht es zwei Ziele.',
   newFailover: 'Neuer Ausfallweg',
   editFailover: 'Ausfallweg ändern',
-  fallbackN: (n) => `Ersatz ${String(n)}`,
+  fallbackN: (n) => `Ersatz ${number(n)}`,
   none: 'keines',
   onTransient: 'vorübergehende Fehler',
   onRateLimited: 'der Anbieter drosselt',
@@ -59,6 +60,7 @@ export const de: Wider<typeof en> = {
   onMisconfigured: 'die Einstellungen werden abgelehnt',
   onLatency: 'es ist zu langsam',
   latencyMs: 'Zu langsam ab, in ms',
+  simulateFailure: 'Ausfall simulieren',
   failoverSaved: 'Der Ausfallweg ist gespeichert.',
   failoverDeleted: 'Der Ausfallweg ist gelöscht.',
   takesMail: 'nimmt Mail an',
@@ -75,12 +77,12 @@ export const de: Wider<typeof en> = {
   ifBudgetHint: 'Leer behält das Budget',
   ifDown: 'Ausgefallenes Ziel',
   ifDays: 'Nachrichten der letzten',
-  ifDaysN: (n: number) => (n === 1 ? '1 Tag' : `${String(n)} Tage`),
+  ifDaysN: (n: number) => (n === 1 ? '1 Tag' : `${number(n)} Tage`),
   asNow: 'wie jetzt',
   tryNow: 'Ausführen',
   whatIfFailed: 'Die Einstellungen konnten nicht ausprobiert werden',
   goOn: 'Mit späteren Nachrichten weiter',
-  looked: (n: number) => (n === 1 ? '1 Nachricht angesehen' : `${String(n)} Nachrichten angesehen`),
+  looked: (n: number) => (n === 1 ? '1 Nachricht angesehen' : `${number(n)} Nachrichten angesehen`),
   nowRelayed: 'weitergeleitet',
   nowCaptured: 'abgefangen',
   nowRefused: 'abgelehnt',

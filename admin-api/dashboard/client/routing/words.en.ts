@@ -1,4 +1,5 @@
 /** English: rules, what happens without one, and failover. */
+import { number } from '../parts/time.ts'
 export const en = {
   rules: 'Rules',
   failover: 'Failover',
@@ -48,7 +49,7 @@ export const en = {
   noFailoverText: 'When a provider is down, others take over in the order that you set. It takes two destinations.',
   newFailover: 'New failover policy',
   editFailover: 'Change the failover policy',
-  fallbackN: (n: number) => `Fallback ${String(n)}`,
+  fallbackN: (n: number) => `Fallback ${number(n)}`,
   none: 'none',
   onTransient: 'temporary failures',
   onRateLimited: 'the provider throttles',
@@ -56,6 +57,7 @@ export const en = {
   onMisconfigured: 'the settings are refused',
   onLatency: 'it is too slow',
   latencyMs: 'Too slow from, in ms',
+  simulateFailure: 'Simulate failure',
   failoverSaved: 'The failover policy is saved.',
   failoverDeleted: 'The failover policy is deleted.',
   takesMail: 'takes mail',
@@ -71,12 +73,12 @@ export const en = {
   ifBudgetHint: 'Empty keeps the budget',
   ifDown: 'Destination that is down',
   ifDays: 'Messages of the last',
-  ifDaysN: (n: number) => (n === 1 ? '1 day' : `${String(n)} days`),
+  ifDaysN: (n: number) => (n === 1 ? '1 day' : `${number(n)} days`),
   asNow: 'as now',
   tryNow: 'Run',
   whatIfFailed: 'The settings could not be tried',
   goOn: 'Go on with later messages',
-  looked: (n: number) => (n === 1 ? '1 message looked at' : `${String(n)} messages looked at`),
+  looked: (n: number) => (n === 1 ? '1 message looked at' : `${number(n)} messages looked at`),
   nowRelayed: 'relayed',
   nowCaptured: 'captured',
   nowRefused: 'refused',

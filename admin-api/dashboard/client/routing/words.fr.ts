@@ -1,4 +1,5 @@
 /** French: rules, what happens without one, and failover. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
@@ -51,7 +52,7 @@ export const fr: Wider<typeof en> = {
   noFailoverText: 'Quand un fournisseur tombe, d’autres prennent le relais dans l’ordre choisi. Il faut deux destinations.',
   newFailover: 'Nouveau basculement',
   editFailover: 'Modifier le basculement',
-  fallbackN: (n) => `Repli ${String(n)}`,
+  fallbackN: (n) => `Repli ${number(n)}`,
   none: 'aucun',
   onTransient: 'échecs temporaires',
   onRateLimited: 'le fournisseur limite',
@@ -59,6 +60,7 @@ export const fr: Wider<typeof en> = {
   onMisconfigured: 'les réglages sont refusés',
   onLatency: 'c’est trop lent',
   latencyMs: 'Trop lent dès, en ms',
+  simulateFailure: 'Simuler une panne',
   failoverSaved: 'Le basculement est enregistré.',
   failoverDeleted: 'Le basculement est supprimé.',
   takesMail: 'accepte l’e-mail',
@@ -74,12 +76,12 @@ export const fr: Wider<typeof en> = {
   ifBudgetHint: 'Vide garde le budget',
   ifDown: 'Destination en panne',
   ifDays: 'Messages des derniers',
-  ifDaysN: (n: number) => (n === 1 ? '1 jour' : `${String(n)} jours`),
+  ifDaysN: (n: number) => (n === 1 ? '1 jour' : `${number(n)} jours`),
   asNow: 'comme maintenant',
   tryNow: 'Essayer',
   whatIfFailed: 'Les réglages n’ont pas pu être essayés',
   goOn: 'Continuer avec les suivants',
-  looked: (n: number) => (n === 1 ? '1 message regardé' : `${String(n)} messages regardés`),
+  looked: (n: number) => (n === 1 ? '1 message regardé' : `${number(n)} messages regardés`),
   nowRelayed: 'relayés',
   nowCaptured: 'retenus',
   nowRefused: 'refusés',

@@ -1,4 +1,5 @@
 /** Italian: rules, what happens without one, and failover. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
@@ -52,7 +53,7 @@ export const it: Wider<typeof en> = {
   noFailoverText: 'Se un fornitore cade, altri subentrano nell’ordine scelto. Servono due destinazioni.',
   newFailover: 'Nuovo failover',
   editFailover: 'Modifica il failover',
-  fallbackN: (n) => `Ripiego ${String(n)}`,
+  fallbackN: (n) => `Ripiego ${number(n)}`,
   none: 'nessuno',
   onTransient: 'errori temporanei',
   onRateLimited: 'il fornitore limita',
@@ -60,6 +61,7 @@ export const it: Wider<typeof en> = {
   onMisconfigured: 'le impostazioni sono rifiutate',
   onLatency: 'è troppo lento',
   latencyMs: 'Troppo lento da, in ms',
+  simulateFailure: 'Simula un guasto',
   failoverSaved: 'Il failover è salvato.',
   failoverDeleted: 'Il failover è eliminato.',
   takesMail: 'accetta posta',
@@ -75,12 +77,12 @@ export const it: Wider<typeof en> = {
   ifBudgetHint: 'Vuoto mantiene il budget',
   ifDown: 'Destinazione guasta',
   ifDays: 'Messaggi degli ultimi',
-  ifDaysN: (n: number) => (n === 1 ? '1 giorno' : `${String(n)} giorni`),
+  ifDaysN: (n: number) => (n === 1 ? '1 giorno' : `${number(n)} giorni`),
   asNow: 'come ora',
   tryNow: 'Prova',
   whatIfFailed: 'Non è stato possibile provare le impostazioni',
   goOn: 'Continua con i successivi',
-  looked: (n: number) => (n === 1 ? '1 messaggio esaminato' : `${String(n)} messaggi esaminati`),
+  looked: (n: number) => (n === 1 ? '1 messaggio esaminato' : `${number(n)} messaggi esaminati`),
   nowRelayed: 'inoltrati',
   nowCaptured: 'catturati',
   nowRefused: 'rifiutati',

@@ -1,4 +1,5 @@
 /** German: messages that wait for their time. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
@@ -6,7 +7,7 @@ export const de: Wider<typeof en> = {
   scheduledFailed: 'Die geplanten Sendungen konnten nicht gelesen werden',
   noScheduled: 'Nichts ist geplant',
   noScheduledText: 'Eine Nachricht mit send_at wartet hier bis zu ihrer Zeit, auch über einen Neustart hinweg.',
-  scheduledSay: (n, at) => `Wartend: ${String(n)}. Die nächste geht ${at} hinaus.`,
+  scheduledSay: (n, at) => `Wartend: ${number(n)}. Die nächste geht ${at} hinaus.`,
   scheduledText: 'Keine geht zu früh hinaus; ein bestätigter Abbruch gewinnt.',
   when: 'Geht hinaus',
   recipient: 'An',
@@ -24,7 +25,7 @@ export const de: Wider<typeof en> = {
   sendNowQuestion: 'Diese Nachricht jetzt senden?',
   sendNowEffect: (to: string, at: string) => `Die Nachricht an ${to} geht jetzt weg statt am ${at}. Das lässt sich nicht zurücknehmen.`,
   sentNow: 'Die Nachricht geht jetzt weg.',
-  canceledMany: (n: number) => (n === 1 ? '1 Sendung ist abgebrochen.' : `${String(n)} Sendungen sind abgebrochen.`),
-  cancelManyQuestion: (n: number) => (n === 1 ? '1 Sendung abbrechen?' : `${String(n)} Sendungen abbrechen?`),
+  canceledMany: (n: number) => (n === 1 ? '1 Sendung ist abgebrochen.' : `${number(n)} Sendungen sind abgebrochen.`),
+  cancelManyQuestion: (n: number) => (n === 1 ? '1 Sendung abbrechen?' : `${number(n)} Sendungen abbrechen?`),
   cancelManyEffect: 'Keine davon geht zu ihrer Zeit weg, auch später nicht.',
 }

@@ -1,9 +1,10 @@
 /** English: messages that wait for their time. */
+import { number } from '../parts/time.ts'
 export const en = {
   scheduledFailed: 'The scheduled sends could not be read',
   noScheduled: 'Nothing is scheduled',
   noScheduledText: 'A message that is sent with send_at waits here until its time, also over a restart.',
-  scheduledSay: (n: number, at: string) => `Waiting: ${String(n)}. The next one leaves ${at}.`,
+  scheduledSay: (n: number, at: string) => `Waiting: ${number(n)}. The next one leaves ${at}.`,
   scheduledText: 'None leaves early; a cancel that is confirmed wins.',
   when: 'Leaves',
   recipient: 'To',
@@ -21,7 +22,7 @@ export const en = {
   sendNowQuestion: 'Send this message now?',
   sendNowEffect: (to: string, at: string) => `The message to ${to} leaves now instead of at ${at}. That cannot be taken back.`,
   sentNow: 'The message leaves now.',
-  canceledMany: (n: number) => (n === 1 ? '1 send is canceled.' : `${String(n)} sends are canceled.`),
-  cancelManyQuestion: (n: number) => (n === 1 ? 'Cancel 1 send?' : `Cancel ${String(n)} sends?`),
+  canceledMany: (n: number) => (n === 1 ? '1 send is canceled.' : `${number(n)} sends are canceled.`),
+  cancelManyQuestion: (n: number) => (n === 1 ? 'Cancel 1 send?' : `Cancel ${number(n)} sends?`),
   cancelManyEffect: 'None of them leaves at its time, nor later.',
 } as const

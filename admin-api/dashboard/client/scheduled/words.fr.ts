@@ -1,4 +1,5 @@
 /** French: messages that wait for their time. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
@@ -6,7 +7,7 @@ export const fr: Wider<typeof en> = {
   scheduledFailed: 'Les envois programmés n’ont pas pu être lus',
   noScheduled: 'Rien n’est programmé',
   noScheduledText: 'Un message envoyé avec send_at attend ici son heure, même après un redémarrage.',
-  scheduledSay: (n, at) => `En attente : ${String(n)}. Le prochain part ${at}.`,
+  scheduledSay: (n, at) => `En attente : ${number(n)}. Le prochain part ${at}.`,
   scheduledText: 'Aucun ne part trop tôt ; une annulation confirmée l’emporte.',
   when: 'Départ',
   recipient: 'À',
@@ -24,7 +25,7 @@ export const fr: Wider<typeof en> = {
   sendNowQuestion: 'Envoyer ce message maintenant ?',
   sendNowEffect: (to: string, at: string) => `Le message à ${to} part maintenant au lieu de ${at}. C’est irrévocable.`,
   sentNow: 'Le message part maintenant.',
-  canceledMany: (n: number) => (n === 1 ? '1 envoi est annulé.' : `${String(n)} envois sont annulés.`),
-  cancelManyQuestion: (n: number) => (n === 1 ? 'Annuler 1 envoi ?' : `Annuler ${String(n)} envois ?`),
+  canceledMany: (n: number) => (n === 1 ? '1 envoi est annulé.' : `${number(n)} envois sont annulés.`),
+  cancelManyQuestion: (n: number) => (n === 1 ? 'Annuler 1 envoi ?' : `Annuler ${number(n)} envois ?`),
   cancelManyEffect: 'Aucun ne part à son heure, ni plus tard.',
 }

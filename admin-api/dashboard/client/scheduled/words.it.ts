@@ -1,4 +1,5 @@
 /** Italian: messages that wait for their time. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
@@ -6,7 +7,7 @@ export const it: Wider<typeof en> = {
   scheduledFailed: 'Non è stato possibile leggere gli invii programmati',
   noScheduled: 'Nulla è programmato',
   noScheduledText: 'Un messaggio con send_at attende qui la sua ora, anche dopo un riavvio.',
-  scheduledSay: (n, at) => `In attesa: ${String(n)}. Il prossimo parte ${at}.`,
+  scheduledSay: (n, at) => `In attesa: ${number(n)}. Il prossimo parte ${at}.`,
   scheduledText: 'Nessuno parte prima; un annullamento confermato vince.',
   when: 'Parte',
   recipient: 'A',
@@ -24,7 +25,7 @@ export const it: Wider<typeof en> = {
   sendNowQuestion: 'Inviare ora questo messaggio?',
   sendNowEffect: (to: string, at: string) => `Il messaggio a ${to} parte ora invece che ${at}. Non si può annullare.`,
   sentNow: 'Il messaggio parte ora.',
-  canceledMany: (n: number) => (n === 1 ? '1 invio è annullato.' : `${String(n)} invii sono annullati.`),
-  cancelManyQuestion: (n: number) => (n === 1 ? 'Annullare 1 invio?' : `Annullare ${String(n)} invii?`),
+  canceledMany: (n: number) => (n === 1 ? '1 invio è annullato.' : `${number(n)} invii sono annullati.`),
+  cancelManyQuestion: (n: number) => (n === 1 ? 'Annullare 1 invio?' : `Annullare ${number(n)} invii?`),
   cancelManyEffect: 'Nessuno parte alla sua ora, né più tardi.',
 }

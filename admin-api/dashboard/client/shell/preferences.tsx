@@ -1,7 +1,8 @@
 /** What people set for themselves in this browser: light or dark, the language, and whether single keys do something. */
 import type { JSX } from 'preact'
 import { Segments } from '../parts/controls.tsx'
-import { language, languages, speak, words, type Language } from '../words/words.ts'
+import { language, languages, type Language } from '../words/language.ts'
+import { speak, words } from '../words/words.ts'
 import { keepLanguage, setShortcuts, setTheme, shortcuts, theme } from '../app/settings.ts'
 
 const names: Readonly<Record<Language, string>> = { en: 'English', de: 'Deutsch', fr: 'Français', it: 'Italiano' }

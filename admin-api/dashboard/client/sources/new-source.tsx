@@ -2,23 +2,15 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
+import { query } from '../app/location.ts'
 import { ChooseField, TextField } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/forms.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { SecretDialog, type Secret } from '../parts/secret-dialog.tsx'
-import { createIngestSource, type IngestSource } from '../wire/operations.ts'
+import { createIngestSource } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
+import { providers, type Provider } from './install.ts'
 import { words } from './sources-words.ts'
-
-type Provider = IngestSource['provider']
-
-const providers: readonly (readonly [id: Provider, name: string])[] = [
-  ['postfix', 'Postfix'],
-  ['dovecot', 'Dovecot'],
-  ['stalwart', 'Stalwart'],
-  ['mailenable', 'MailEnable'],
-  ['arf', 'ARF'],
-]
 
 /** Those whose reports lie in a mailbox too. */
 const inMailbox: ReadonlySet<Provider> = new Set(['postfix', 'dovecot', 'arf'])
@@ -30,7 +22,7 @@ interface NewProps {
 
 export function NewSource({ onClose, onDone }: NewProps): JSX.Element {
   const w = words()
-  const [provider, setProvider] = useState<Provider>('postfix')
+  const [provider, setProvider] = useState<Provider>(() => providers.find(([id]) => id === query.value.get('provider'))?.[0] ?? 'postfix')
   const [label, setLabel] = useState('')
   const [isPolled, setPolled] = useState(false)
   const [mailbox, setMailbox] = useState<Mailbox>({ host: '', port: '993', username: '', password: '', mailbox: 'INBOX', interval: '60' })
@@ -53,6 +45,7 @@ export function NewSource({ onClose, onDone }: NewProps): JSX.Element {
             value={provider}
             onChange={(next) => setProvider(next as Provider)}
             options={providers}
+            hint={w.providers[provider]}
             fault={fault?.fields.get('provider')}
           />
           <TextField label={w.label} hint={w.labelHint} value={label} onChange={setLabel} fault={fault?.fields.get('label')} />

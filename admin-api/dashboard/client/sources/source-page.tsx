@@ -17,6 +17,7 @@ import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
 import { getIngestSource, revokeIngestSource, type IngestSourceDetail } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
+import { snippetOf } from './install.ts'
 import { LastDay } from './last-day.tsx'
 import { Mappings } from './mappings.tsx'
 import { RotateSecret } from './rotate-secret.tsx'
@@ -193,14 +194,12 @@ function Unmatched({
 function Install({ source }: { readonly source: IngestSourceDetail }): JSX.Element {
   const w = words()
   const address = new URL(source.webhook_url, boot.baseUrl).href
-  const text = [
-    'SIGNATURE=$(openssl dgst -sha256 -hmac "$SECRET" -r < report | cut -d\' \' -f1)',
-    `curl '${address}' \\\n  -H "X-Service-Signature: sha256=$SIGNATURE" \\\n  --data-binary @report`,
-  ].join('\n')
+  const { place, text } = snippetOf(source.provider, address)
   return (
     <div class="block">
       <h2>{w.install}</h2>
       <p class="soft">{w.installText}</p>
+      <p class="faint mono">{place}</p>
       <pre class="code wrap" tabIndex={0}>
         {text}
       </pre>

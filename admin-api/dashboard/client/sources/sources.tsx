@@ -14,6 +14,7 @@ import { TopBar } from '../parts/top-bar.tsx'
 import { listIngestSources, type IngestSource } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
 import { dayWords, reportsOf, useLastDay } from './last-day.tsx'
+import { providers } from './install.ts'
 import { NewSource } from './new-source.tsx'
 import { SourcePage } from './source-page.tsx'
 import { markOf } from './source-mark.ts'
@@ -48,7 +49,7 @@ function SourceList(): JSX.Element {
           open={({ id }) => link(`/bounce-sources/${id}`)}
           empty={
             <State title={w.noSources} text={w.noSourcesText}>
-              {begin && <div class="actions">{begin}</div>}
+              {mayAdminister.value && <ProviderCards />}
             </State>
           }
           columns={[
@@ -82,7 +83,21 @@ function SourceList(): JSX.Element {
           ]}
         />
       </div>
-      {isMaking && <NewSource onClose={() => go(linkHere({ new: '' }), { replaces: true })} onDone={list.reload} />}
+      {isMaking && <NewSource onClose={() => go(linkHere({ new: '', provider: '' }), { replaces: true })} onDone={list.reload} />}
     </>
   )
 }
+
+/** Each kind of server, with how it reports; choosing one begins a source of it. */
+const ProviderCards = (): JSX.Element => (
+  <ul class="kinds offered">
+    {providers.map(([id, name]) => (
+      <li key={id}>
+        <a href={linkHere({ new: '1', provider: id })}>
+          <b>{name}</b>
+          <span>{words().providers[id]}</span>
+        </a>
+      </li>
+    ))}
+  </ul>
+)

@@ -1,4 +1,5 @@
 /** German: bounce sources. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
@@ -31,7 +32,14 @@ export const de: Wider<typeof en> = {
   inLastDay: (type) => `${type}, letzte 24 h`,
   rotateEffect: 'Was mit dem alten Geheimnis signiert ist, wird sofort abgelehnt. Adresse, Zuordnungen und Zahlen bleiben.',
   install: 'Auf dem Server',
-  installText: 'Sende mit der Signatur des Inhalts; SECRET steht für das einmal gezeigte Geheimnis:',
+  installText: 'Auf dem Server, mit dem einmal gezeigten Geheimnis an der Stelle der Punkte:',
+  providers: {
+    postfix: 'sein Log, alle paar Minuten, oder ein Postfach',
+    dovecot: 'Bounces aus einem Postfach oder Alias',
+    stalwart: 'sein eigener Webhook, signiert',
+    mailenable: 'ein Agent mit PowerShell, je Postoffice',
+    arf: 'Beschwerden und Bounces als Mails',
+  },
   polled: 'Letzte Abfrage',
   pollError: 'Letzter Fehler',
   skipped: 'Übergangene Mails',
@@ -47,5 +55,5 @@ export const de: Wider<typeof en> = {
   mappingDeleted: 'Das Postoffice ist nicht mehr zugeordnet.',
   revokeSource: 'Quelle widerrufen',
   revokeSourceEffect: 'Was der Server sendet, wird ab jetzt abgelehnt; die Spuren behalten das Gemeldete.',
-  events: (n) => `Ereignisse: ${String(n)}`,
+  events: (n) => `Ereignisse: ${number(n)}`,
 }

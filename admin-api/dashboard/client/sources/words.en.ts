@@ -1,4 +1,5 @@
 /** English: bounce sources. */
+import { number } from '../parts/time.ts'
 export const en = {
   sourcesFailed: 'The bounce sources could not be read',
   noSources: 'No bounce source yet',
@@ -27,7 +28,14 @@ export const en = {
   inLastDay: (type: string) => `${type}, last 24 h`,
   rotateEffect: 'What is signed with the old secret is refused at once. The address, the mappings and the figures stay.',
   install: 'On the server',
-  installText: 'Post with the signature of the body, with SECRET in place of the secret that was shown once:',
+  installText: 'On the server, with the secret that was shown once in place of the dots:',
+  providers: {
+    postfix: 'its log, every few minutes, or a mailbox',
+    dovecot: 'bounces out of a mailbox or an alias',
+    stalwart: 'its own webhook, signed',
+    mailenable: 'an agent with PowerShell, by postoffice',
+    arf: 'complaints and bounces as mails',
+  },
   polled: 'Last poll',
   pollError: 'Last error',
   skipped: 'Skipped mails',
@@ -43,5 +51,5 @@ export const en = {
   mappingDeleted: 'The postoffice is no longer mapped.',
   revokeSource: 'Revoke the source',
   revokeSourceEffect: 'What the server posts is refused from now on; the traces keep what was reported.',
-  events: (n: number) => `events: ${String(n)}`,
+  events: (n: number) => `events: ${number(n)}`,
 } as const

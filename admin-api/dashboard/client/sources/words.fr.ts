@@ -1,4 +1,5 @@
 /** French: bounce sources. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
@@ -30,7 +31,14 @@ export const fr: Wider<typeof en> = {
   inLastDay: (type) => `${type}, dernières 24 h`,
   rotateEffect: 'Ce qui est signé avec l’ancien secret est refusé aussitôt. L’adresse, les associations et les chiffres restent.',
   install: 'Sur le serveur',
-  installText: 'Envoyez avec la signature du corps ; SECRET remplace le secret montré une fois :',
+  installText: 'Sur le serveur, avec le secret montré une fois à la place des points :',
+  providers: {
+    postfix: 'son journal, toutes les quelques minutes, ou une boîte',
+    dovecot: 'les retours d’une boîte ou d’un alias',
+    stalwart: 'son propre webhook, signé',
+    mailenable: 'un agent avec PowerShell, par postoffice',
+    arf: 'plaintes et retours sous forme de messages',
+  },
   polled: 'Dernière relève',
   pollError: 'Dernière erreur',
   skipped: 'E-mails ignorés',
@@ -46,5 +54,5 @@ export const fr: Wider<typeof en> = {
   mappingDeleted: 'Le postoffice n’est plus associé.',
   revokeSource: 'Révoquer la source',
   revokeSourceEffect: 'Ce que le serveur envoie est refusé désormais ; les traces gardent ce qui fut rapporté.',
-  events: (n) => `événements : ${String(n)}`,
+  events: (n) => `événements : ${number(n)}`,
 }

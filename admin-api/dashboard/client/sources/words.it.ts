@@ -1,4 +1,5 @@
 /** Italian: bounce sources. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
@@ -30,7 +31,14 @@ export const it: Wider<typeof en> = {
   inLastDay: (type) => `${type}, ultime 24 h`,
   rotateEffect: 'Ciò che è firmato con il vecchio segreto è rifiutato subito. Indirizzo, associazioni e cifre restano.',
   install: 'Sul server',
-  installText: 'Invia con la firma del corpo; SECRET sta per il segreto mostrato una volta:',
+  installText: 'Sul server, con il segreto mostrato una volta al posto dei puntini:',
+  providers: {
+    postfix: 'il suo log, ogni pochi minuti, o una casella',
+    dovecot: 'i ritorni da una casella o da un alias',
+    stalwart: 'il suo webhook, firmato',
+    mailenable: 'un agente con PowerShell, per postoffice',
+    arf: 'reclami e ritorni come messaggi',
+  },
   polled: 'Ultima consultazione',
   pollError: 'Ultimo errore',
   skipped: 'Messaggi saltati',
@@ -46,5 +54,5 @@ export const it: Wider<typeof en> = {
   mappingDeleted: 'Il postoffice non è più associato.',
   revokeSource: 'Revoca la fonte',
   revokeSourceEffect: 'Ciò che il server invia è rifiutato da ora; le tracce conservano quanto riferito.',
-  events: (n) => `eventi: ${String(n)}`,
+  events: (n) => `eventi: ${number(n)}`,
 }

@@ -1,4 +1,5 @@
 /** German: submissions of forms. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
@@ -20,7 +21,7 @@ export const de: Wider<typeof en> = {
   noForms: 'Es gibt noch kein Formular',
   noFormsText: 'Was Besucher mit einem veröffentlichten Formular senden, wird hier gelesen, geordnet und beantwortet.',
   nothingChosen: 'Nichts ist geöffnet',
-  nothingChosenText: 'Wählen Sie einen Eingang oder drücken Sie j. Wer ihn öffnet, markiert ihn als gelesen.',
+  nothingChosenText: 'Wähle einen Eingang oder drück j. Wer ihn öffnet, markiert ihn als gelesen.',
   nothingYet: 'Hier wartet nichts',
   nothingOpenText: 'Was eingeht, erscheint hier von selbst. Archivierte Eingänge und Spam haben eigene Listen.',
   nothingYetText: 'Was Besucher mit einem veröffentlichten Formular senden, erscheint hier von selbst.',
@@ -37,17 +38,17 @@ export const de: Wider<typeof en> = {
   toMe: 'Mir',
   unassigned: 'Ohne Zuweisung',
   pick: (title: string) => `${title} auswählen`,
-  files: (n: number) => (n === 1 ? '1 Datei' : `${String(n)} Dateien`),
-  chosen: (n: number) => (n === 1 ? '1 ausgewählt' : `${String(n)} ausgewählt`),
+  files: (n: number) => (n === 1 ? '1 Datei' : `${number(n)} Dateien`),
+  chosen: (n: number) => (n === 1 ? '1 ausgewählt' : `${number(n)} ausgewählt`),
   archive: 'Archivieren',
   unarchive: 'Aus dem Archiv holen',
   spam: 'Spam',
   notSpam: 'Kein Spam',
   deleteThem: 'Löschen…',
   deleteIt: 'Löschen…',
-  deleteMany: (n: number) => (n === 1 ? '1 Eingang löschen' : `${String(n)} Eingänge löschen`),
+  deleteMany: (n: number) => (n === 1 ? '1 Eingang löschen' : `${number(n)} Eingänge löschen`),
   deleteEffect: 'Antworten, Dateien, Notizen und Entwürfe sind endgültig weg. Gesendete Mail bleibt in den Traces.',
-  deletedMany: (n: number) => (n === 1 ? '1 Eingang ist gelöscht.' : `${String(n)} Eingänge sind gelöscht.`),
+  deletedMany: (n: number) => (n === 1 ? '1 Eingang ist gelöscht.' : `${number(n)} Eingänge sind gelöscht.`),
   export: 'Exportieren',
   exportTitle: 'Eingänge exportieren',
   exportNow: 'Exportieren',
@@ -80,7 +81,7 @@ export const de: Wider<typeof en> = {
   unknownKeys: (n: number) =>
     n === 1
       ? '1 Schlüssel, der kein Feld ist, kam mit und wurde nicht behalten.'
-      : `${String(n)} Schlüssel, die keine Felder sind, kamen mit und wurden nicht behalten.`,
+      : `${number(n)} Schlüssel, die keine Felder sind, kamen mit und wurden nicht behalten.`,
   triage: 'Für die, die antworten',
   assignee: 'Zugewiesen an',
   formerMember: 'Ein früheres Mitglied',
@@ -101,21 +102,21 @@ export const de: Wider<typeof en> = {
   sendReplyTo: (to: string) => `Diese Antwort an ${to} senden`,
   sentTo: (to: string) => `Die Antwort an ${to} ist unterwegs.`,
   fromDestination: 'der Absender des Ziels',
-  sentOnce: 'Einmal gesendet, von Ihnen. Postern antwortet nie von selbst.',
+  sentOnce: 'Einmal gesendet, von dir. Postern antwortet nie von selbst.',
   noReply: 'Auf diesen Eingang kann nicht geantwortet werden',
   replySubject: (form: string) => `Re: ${form}`,
   draftSaved: 'Der Entwurf ist gespeichert.',
   fromHint: 'Leer nimmt den Absender des Ziels',
   template: 'Vorlage',
   ownWords: 'Eigene Worte',
-  yourReply: 'Ihre Antwort',
+  yourReply: 'Deine Antwort',
   saveDraft: 'Entwurf speichern',
   through: 'Über',
-  wouldBeCaptured: 'sie würde eingefangen und ginge nicht hinaus',
-  fillIn: 'Füllen Sie aus, was fehlt, um die Antwort zu sehen.',
+  wouldBeCaptured: 'sie würde abgefangen und ginge nicht hinaus',
+  fillIn: 'Füll aus, was fehlt, um die Antwort zu sehen.',
   rendering: 'Die Antwort wird gefüllt.',
   markedAs: (status: keyof typeof how, n: number) =>
-    n === 1 ? `Der Eingang ist ${how[status]}.` : `${String(n)} Eingänge sind ${how[status]}.`,
+    n === 1 ? `Der Eingang ist ${how[status]}.` : `${number(n)} Eingänge sind ${how[status]}.`,
   statuses: {
     open: 'Offen',
     new: 'Neu',
@@ -134,7 +135,7 @@ export const de: Wider<typeof en> = {
   downloadFile: (name: string) => `${name} herunterladen`,
   notified: 'Benachrichtigung an',
   webhook: 'Webhook',
-  attempts: (n: number) => (n === 1 ? '1 Versuch' : `${String(n)} Versuche`),
+  attempts: (n: number) => (n === 1 ? '1 Versuch' : `${number(n)} Versuche`),
   noticesFailed: (why: string) => `Wer benachrichtigt wurde, liess sich nicht lesen. ${why}`,
   openForm: 'Formular öffnen',
   openForms: 'Formulare öffnen',
@@ -150,8 +151,8 @@ export const de: Wider<typeof en> = {
   notLiveText: 'Noch kann es niemand ausfüllen: Besucher erhalten nur veröffentlichte Formulare.',
   refusals: {
     pending:
-      'Die Prüfung ist noch nicht fertig. Dateien werden herausgegeben, sobald sie keinen Virus fand; versuchen Sie es gleich noch einmal.',
-    infected: 'Ein Virus wurde gefunden, und die Datei ist gelöscht. Bitten Sie den Absender um eine andere.',
+      'Die Prüfung ist noch nicht fertig. Dateien werden herausgegeben, sobald sie keinen Virus fand; versuch es gleich noch einmal.',
+    infected: 'Ein Virus wurde gefunden, und die Datei ist gelöscht. Bitte den Absender um eine andere.',
     noScanner:
       'Der Dienst hat keinen Virenscanner, darum werden Dateien nicht herausgegeben. Der Betreiber des Dienstes kann einen einrichten oder ungeprüfte Dateien erlauben.',
   },

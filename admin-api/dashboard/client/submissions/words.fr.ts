@@ -1,4 +1,5 @@
 /** French: submissions of forms. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
@@ -37,17 +38,17 @@ export const fr: Wider<typeof en> = {
   toMe: 'À moi',
   unassigned: 'Sans attribution',
   pick: (title: string) => `Choisir ${title}`,
-  files: (n: number) => (n === 1 ? '1 fichier' : `${String(n)} fichiers`),
-  chosen: (n: number) => (n === 1 ? '1 choisi' : `${String(n)} choisis`),
+  files: (n: number) => (n === 1 ? '1 fichier' : `${number(n)} fichiers`),
+  chosen: (n: number) => (n === 1 ? '1 choisi' : `${number(n)} choisis`),
   archive: 'Archiver',
   unarchive: 'Sortir des archives',
   spam: 'Spam',
   notSpam: 'Pas du spam',
   deleteThem: 'Supprimer…',
   deleteIt: 'Supprimer…',
-  deleteMany: (n: number) => (n === 1 ? 'Supprimer 1 formulaire reçu' : `Supprimer ${String(n)} formulaires reçus`),
+  deleteMany: (n: number) => (n === 1 ? 'Supprimer 1 formulaire reçu' : `Supprimer ${number(n)} formulaires reçus`),
   deleteEffect: 'Réponses, fichiers, notes et brouillons disparaissent pour de bon. Le courrier envoyé reste dans les traces.',
-  deletedMany: (n: number) => (n === 1 ? '1 formulaire reçu est supprimé.' : `${String(n)} formulaires reçus sont supprimés.`),
+  deletedMany: (n: number) => (n === 1 ? '1 formulaire reçu est supprimé.' : `${number(n)} formulaires reçus sont supprimés.`),
   export: 'Exporter',
   exportTitle: 'Exporter les formulaires reçus',
   exportNow: 'Exporter',
@@ -80,7 +81,7 @@ export const fr: Wider<typeof en> = {
   unknownKeys: (n: number) =>
     n === 1
       ? '1 clé qui n’est pas un champ est arrivée et n’a pas été gardée.'
-      : `${String(n)} clés qui ne sont pas des champs sont arrivées et n’ont pas été gardées.`,
+      : `${number(n)} clés qui ne sont pas des champs sont arrivées et n’ont pas été gardées.`,
   triage: 'Pour celles et ceux qui répondent',
   assignee: 'Attribué à',
   formerMember: 'Un ancien membre',
@@ -115,7 +116,7 @@ export const fr: Wider<typeof en> = {
   fillIn: 'Remplissez ce qui manque pour voir la réponse.',
   rendering: 'La réponse se compose.',
   markedAs: (status: keyof typeof how, n: number) =>
-    n === 1 ? `Le formulaire est passé ${how[status]}.` : `${String(n)} formulaires sont passés ${how[status]}.`,
+    n === 1 ? `Le formulaire est passé ${how[status]}.` : `${number(n)} formulaires sont passés ${how[status]}.`,
   statuses: {
     open: 'Ouverts',
     new: 'Nouveau',
@@ -134,7 +135,7 @@ export const fr: Wider<typeof en> = {
   downloadFile: (name: string) => `Télécharger ${name}`,
   notified: 'Notification à',
   webhook: 'Webhook',
-  attempts: (n: number) => (n === 1 ? '1 tentative' : `${String(n)} tentatives`),
+  attempts: (n: number) => (n === 1 ? '1 tentative' : `${number(n)} tentatives`),
   noticesFailed: (why: string) => `Impossible de lire qui a été averti. ${why}`,
   openForm: 'Ouvrir le formulaire',
   openForms: 'Ouvrir les formulaires',

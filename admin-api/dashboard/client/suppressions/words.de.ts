@@ -1,4 +1,5 @@
 /** German: suppressions. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
@@ -13,11 +14,11 @@ export const de: Wider<typeof en> = {
   repeated: 'stehen mehrfach da',
   without: 'Zeilen ohne Adresse werden ausgelassen',
   tooMany: (most: string) => `Adressen sind zu viele; höchstens ${most} auf einmal`,
-  imported: (n: number) => (n === 1 ? '1 Adresse ist jetzt gesperrt' : `${String(n)} Adressen sind jetzt gesperrt`),
+  imported: (n: number) => (n === 1 ? '1 Adresse ist jetzt gesperrt' : `${number(n)} Adressen sind jetzt gesperrt`),
   reportOf: (added: number, known: number, refused: number) =>
-    `${String(added)} hinzugefügt, ${String(known)} waren schon da, ${String(refused)} abgelehnt:`,
+    `${number(added)} hinzugefügt, ${number(known)} waren schon da, ${number(refused)} abgelehnt:`,
   wouldAdd: 'sind neu auf der Liste',
   wouldKeep: 'stehen schon darauf',
   wouldRefuse: 'würden abgelehnt',
-  removedAll: (n: number) => (n === 1 ? '1 Adresse bekommt wieder Post.' : `${String(n)} Adressen bekommen wieder Post.`),
+  removedAll: (n: number) => (n === 1 ? '1 Adresse bekommt wieder Post.' : `${number(n)} Adressen bekommen wieder Post.`),
 }

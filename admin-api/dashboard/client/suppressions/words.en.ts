@@ -1,4 +1,5 @@
 /** English: suppressions. */
+import { number } from '../parts/time.ts'
 export const en = {
   importTitle: 'Import addresses',
   importNow: 'Suppress them',
@@ -10,11 +11,11 @@ export const en = {
   repeated: 'stand there more than once',
   without: 'lines without an address are left out',
   tooMany: (most: string) => `addresses are too many; at most ${most} at a time`,
-  imported: (n: number) => (n === 1 ? '1 address is suppressed now' : `${String(n)} addresses are suppressed now`),
+  imported: (n: number) => (n === 1 ? '1 address is suppressed now' : `${number(n)} addresses are suppressed now`),
   reportOf: (added: number, known: number, refused: number) =>
-    `${String(added)} added, ${String(known)} were there already, ${String(refused)} refused:`,
+    `${number(added)} added, ${number(known)} were there already, ${number(refused)} refused:`,
   wouldAdd: 'are new on the list',
   wouldKeep: 'are on it already',
   wouldRefuse: 'would be refused',
-  removedAll: (n: number) => (n === 1 ? '1 address gets mail again.' : `${String(n)} addresses get mail again.`),
+  removedAll: (n: number) => (n === 1 ? '1 address gets mail again.' : `${number(n)} addresses get mail again.`),
 } as const

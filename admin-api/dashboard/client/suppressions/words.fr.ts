@@ -1,4 +1,5 @@
 /** French: suppressions. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
@@ -13,12 +14,12 @@ export const fr: Wider<typeof en> = {
   repeated: 'sont là plusieurs fois',
   without: 'lignes sans adresse sont laissées de côté',
   tooMany: (most: string) => `adresses sont trop ; au plus ${most} à la fois`,
-  imported: (n: number) => (n === 1 ? '1 adresse est bloquée maintenant' : `${String(n)} adresses sont bloquées maintenant`),
+  imported: (n: number) => (n === 1 ? '1 adresse est bloquée maintenant' : `${number(n)} adresses sont bloquées maintenant`),
   reportOf: (added: number, known: number, refused: number) =>
-    `${String(added)} ajoutées, ${String(known)} déjà là, ${String(refused)} refusées :`,
+    `${number(added)} ajoutées, ${number(known)} déjà là, ${number(refused)} refusées :`,
   wouldAdd: 'sont nouvelles sur la liste',
   wouldKeep: 'y sont déjà',
   wouldRefuse: 'seraient refusées',
   removedAll: (n: number) =>
-    n === 1 ? '1 adresse reçoit de nouveau du courrier.' : `${String(n)} adresses reçoivent de nouveau du courrier.`,
+    n === 1 ? '1 adresse reçoit de nouveau du courrier.' : `${number(n)} adresses reçoivent de nouveau du courrier.`,
 }

@@ -1,4 +1,5 @@
 /** Italian: suppressions. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
@@ -13,11 +14,11 @@ export const it: Wider<typeof en> = {
   repeated: 'compaiono più volte',
   without: 'righe senza indirizzo vengono tralasciate',
   tooMany: (most: string) => `indirizzi sono troppi; al massimo ${most} alla volta`,
-  imported: (n: number) => (n === 1 ? '1 indirizzo è ora bloccato' : `${String(n)} indirizzi sono ora bloccati`),
+  imported: (n: number) => (n === 1 ? '1 indirizzo è ora bloccato' : `${number(n)} indirizzi sono ora bloccati`),
   reportOf: (added: number, known: number, refused: number) =>
-    `${String(added)} aggiunti, ${String(known)} già presenti, ${String(refused)} rifiutati:`,
+    `${number(added)} aggiunti, ${number(known)} già presenti, ${number(refused)} rifiutati:`,
   wouldAdd: 'sono nuovi nell’elenco',
   wouldKeep: 'ci sono già',
   wouldRefuse: 'sarebbero rifiutati',
-  removedAll: (n: number) => (n === 1 ? '1 indirizzo riceve di nuovo posta.' : `${String(n)} indirizzi ricevono di nuovo posta.`),
+  removedAll: (n: number) => (n === 1 ? '1 indirizzo riceve di nuovo posta.' : `${number(n)} indirizzi ricevono di nuovo posta.`),
 }

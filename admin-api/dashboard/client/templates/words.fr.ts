@@ -1,4 +1,5 @@
 /** French: what the template screens say. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
@@ -15,7 +16,7 @@ export const fr: Wider<typeof en> = {
   slug: 'Slug',
   slugHint: 'Le nom employé par les envois : minuscules, chiffres, tirets',
   version: 'Version',
-  versionNumber: (n: number) => `version ${String(n)}`,
+  versionNumber: (n: number) => `version ${number(n)}`,
   changed: 'Modifié',
   startFrom: 'Partir de',
   starters: {
@@ -34,9 +35,9 @@ export const fr: Wider<typeof en> = {
   versions: 'Versions',
   parts: 'Parties du modèle',
   save: 'Enregistrer une version',
-  saved: (n: number) => `Enregistré comme version ${String(n)}.`,
+  saved: (n: number) => `Enregistré comme version ${number(n)}.`,
   savedBeside: (n: number) =>
-    `Enregistré comme version ${String(n)}. Quelqu’un d’autre a enregistré entre-temps ; sa version est dans l’historique.`,
+    `Enregistré comme version ${number(n)}. Quelqu’un d’autre a enregistré entre-temps ; sa version est dans l’historique.`,
   nothingToSave: 'Rien n’a changé.',
   unsaved: 'non enregistré',
   restoredDraft: 'Voici vos modifications non enregistrées.',
@@ -48,7 +49,7 @@ export const fr: Wider<typeof en> = {
   renameHint: 'Les envois avec l’ancien slug sont refusés dès lors.',
   renamed: 'Le modèle est renommé.',
   remove: 'Supprimer le modèle',
-  versionsGo: (n: number) => `Les ${String(n)} versions sont perdues.`,
+  versionsGo: (n: number) => `Les ${number(n)} versions sont perdues.`,
   sendsRefused: 'Les envois qui le nomment sont refusés dès lors.',
   removed: (name: string) => `${name} est supprimé.`,
   readOnly: 'Votre rôle lit les modèles et ne les change pas.',
@@ -69,10 +70,10 @@ export const fr: Wider<typeof en> = {
   stale: 'avant le problème',
   checking: 'Vérification',
   fine: 'Rien à redire',
-  problems: (count: number) => (count === 1 ? '1 problème' : `${String(count)} problèmes`),
-  warnings: (count: number) => (count === 1 ? '1 remarque' : `${String(count)} remarques`),
+  problems: (count: number) => (count === 1 ? '1 problème' : `${number(count)} problèmes`),
+  warnings: (count: number) => (count === 1 ? '1 remarque' : `${number(count)} remarques`),
   checkFailed: 'L’aperçu n’a pas pu être fait',
-  line: (n: number) => `ligne ${String(n)}`,
+  line: (n: number) => `ligne ${number(n)}`,
   used: 'Employées dans le contenu',
   usedNone: 'Le contenu n’emploie aucune variable.',
   schema: 'Schéma',
@@ -84,17 +85,17 @@ export const fr: Wider<typeof en> = {
   notJson: 'Ce n’est pas du JSON.',
   syntaxHint: 'Les valeurs sont échappées en HTML.',
   current: 'actuelle',
-  compare: (from: number, to: number) => `Version ${String(from)} à côté de la version actuelle ${String(to)}`,
+  compare: (from: number, to: number) => `Version ${number(from)} à côté de la version actuelle ${String(to)}`,
   sameAsCurrent: 'C’est la version actuelle.',
   noDifference: 'Identique',
   restore: 'Rétablir cette version',
-  restored: (from: number, to: number) => `La version ${String(from)} est de retour, comme version ${String(to)}.`,
+  restored: (from: number, to: number) => `La version ${number(from)} est de retour, comme version ${String(to)}.`,
   added: 'ajouté',
   gone: 'retiré',
-  unchangedLines: (count: number) => `${String(count)} lignes inchangées`,
+  unchangedLines: (count: number) => `${number(count)} lignes inchangées`,
   testTitle: 'Envoyer un test',
   testStays: 'Le test est capturé et ne quitte pas ce service, quelle que soit la destination.',
-  testOf: (n: number) => `Envoie la version ${String(n)} avec les données d’exemple.`,
+  testOf: (n: number) => `Envoie la version ${number(n)} avec les données d’exemple.`,
   testSaves: 'Enregistre d’abord vos modifications comme version.',
   from: 'De',
   to: 'À',
@@ -104,5 +105,5 @@ export const fr: Wider<typeof en> = {
   readTrace: 'Lire le mail et sa trace',
   size: (size: string) => `${size} de HTML`,
   used30: 'Utilisé, 30 j',
-  usedTimes: (n: number) => `utilisé ${String(n)} fois en 30 jours`,
+  usedTimes: (n: number) => `utilisé ${number(n)} fois en 30 jours`,
 }

@@ -1,4 +1,5 @@
 /** Italian: what the template screens say. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
@@ -15,7 +16,7 @@ export const it: Wider<typeof en> = {
   slug: 'Slug',
   slugHint: 'Come lo chiamano gli invii: minuscole, cifre, trattini',
   version: 'Versione',
-  versionNumber: (n: number) => `versione ${String(n)}`,
+  versionNumber: (n: number) => `versione ${number(n)}`,
   changed: 'Modificato',
   startFrom: 'Parti da',
   starters: {
@@ -34,9 +35,9 @@ export const it: Wider<typeof en> = {
   versions: 'Versioni',
   parts: 'Parti del modello',
   save: 'Salva versione',
-  saved: (n: number) => `Salvato come versione ${String(n)}.`,
+  saved: (n: number) => `Salvato come versione ${number(n)}.`,
   savedBeside: (n: number) =>
-    `Salvato come versione ${String(n)}. Qualcun altro ha salvato nel frattempo; la sua versione è nella cronologia.`,
+    `Salvato come versione ${number(n)}. Qualcun altro ha salvato nel frattempo; la sua versione è nella cronologia.`,
   nothingToSave: 'Niente è cambiato.',
   unsaved: 'non salvato',
   restoredDraft: 'Queste sono le tue modifiche non salvate.',
@@ -48,7 +49,7 @@ export const it: Wider<typeof en> = {
   renameHint: 'Gli invii con il vecchio slug sono rifiutati da allora.',
   renamed: 'Il modello è rinominato.',
   remove: 'Elimina il modello',
-  versionsGo: (n: number) => `Tutte le ${String(n)} versioni spariscono per sempre.`,
+  versionsGo: (n: number) => `Tutte le ${number(n)} versioni spariscono per sempre.`,
   sendsRefused: 'Gli invii che lo nominano sono rifiutati da allora.',
   removed: (name: string) => `${name} è eliminato.`,
   readOnly: 'Il tuo ruolo legge i modelli e non li cambia.',
@@ -69,10 +70,10 @@ export const it: Wider<typeof en> = {
   stale: 'prima del problema',
   checking: 'Verifica',
   fine: 'Niente da obiettare',
-  problems: (count: number) => (count === 1 ? '1 problema' : `${String(count)} problemi`),
-  warnings: (count: number) => (count === 1 ? '1 nota' : `${String(count)} note`),
+  problems: (count: number) => (count === 1 ? '1 problema' : `${number(count)} problemi`),
+  warnings: (count: number) => (count === 1 ? '1 nota' : `${number(count)} note`),
   checkFailed: 'Impossibile fare l’anteprima',
-  line: (n: number) => `riga ${String(n)}`,
+  line: (n: number) => `riga ${number(n)}`,
   used: 'Usate nel contenuto',
   usedNone: 'Il contenuto non usa variabili.',
   schema: 'Schema',
@@ -84,17 +85,17 @@ export const it: Wider<typeof en> = {
   notJson: 'Questo non è JSON.',
   syntaxHint: 'I valori sono protetti nell’HTML.',
   current: 'attuale',
-  compare: (from: number, to: number) => `Versione ${String(from)} accanto alla versione attuale ${String(to)}`,
+  compare: (from: number, to: number) => `Versione ${number(from)} accanto alla versione attuale ${String(to)}`,
   sameAsCurrent: 'Questa è la versione attuale.',
   noDifference: 'Uguale',
   restore: 'Ripristina questa versione',
-  restored: (from: number, to: number) => `La versione ${String(from)} è tornata, come versione ${String(to)}.`,
+  restored: (from: number, to: number) => `La versione ${number(from)} è tornata, come versione ${String(to)}.`,
   added: 'aggiunto',
   gone: 'tolto',
-  unchangedLines: (count: number) => `${String(count)} righe invariate`,
+  unchangedLines: (count: number) => `${number(count)} righe invariate`,
   testTitle: 'Invia una prova',
   testStays: 'La prova viene catturata e non lascia questo servizio, qualunque sia la destinazione.',
-  testOf: (n: number) => `Invia la versione ${String(n)} con i dati di esempio.`,
+  testOf: (n: number) => `Invia la versione ${number(n)} con i dati di esempio.`,
   testSaves: 'Salva prima le tue modifiche come versione.',
   from: 'Da',
   to: 'A',
@@ -104,5 +105,5 @@ export const it: Wider<typeof en> = {
   readTrace: 'Leggi la mail e la sua traccia',
   size: (size: string) => `${size} di HTML`,
   used30: 'Usato, 30 g',
-  usedTimes: (n: number) => (n === 1 ? 'usato 1 volta in 30 giorni' : `usato ${String(n)} volte in 30 giorni`),
+  usedTimes: (n: number) => (n === 1 ? 'usato 1 volta in 30 giorni' : `usato ${number(n)} volte in 30 giorni`),
 }

@@ -2,7 +2,9 @@
 import type { JSX } from 'preact'
 import { SafeText } from '../parts/safe-text.tsx'
 import { span } from '../parts/time.ts'
-import { language, words } from '../words/words.ts'
+import { language } from '../words/language.ts'
+import { words as timelineWords } from '../timeline/timeline-words.ts'
+import { words } from '../words/words.ts'
 
 /** `detail` of the event `attempt`. */
 export interface AttemptDetail {
@@ -51,7 +53,7 @@ export function AttemptEntry({ detail, message }: { readonly detail: AttemptDeta
           <i>{error.code}</i> <SafeText text={error.message} />
         </div>
       )}
-      {state === 'unknown' && <p lang={language.value === 'en' ? undefined : 'en'}>{message}</p>}
+      {state === 'unknown' && <p>{language.value === 'en' ? <SafeText text={message} /> : timelineWords().unknownEnd}</p>}
       <Phases milliseconds={milliseconds} />
       {tls && (
         <p class="details">

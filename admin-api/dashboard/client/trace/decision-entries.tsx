@@ -9,7 +9,9 @@ import { SafeText } from '../parts/safe-text.tsx'
 import { toast } from '../parts/toast.tsx'
 import { useReasons } from '../reasons/reasons.ts'
 import { createSuppression, deleteSuppression, getReportMail, type Trace } from '../wire/operations.ts'
-import { language, words } from '../words/words.ts'
+import { language } from '../words/language.ts'
+import { words } from '../words/words.ts'
+import { EntrySentence, useSentence } from '../timeline/entry-sentence.tsx'
 
 type Entry = Trace['timeline'][number]
 const english = (): string | undefined => (language.value === 'en' ? undefined : 'en')
@@ -65,9 +67,10 @@ export function RouteEntry({ entry, trace }: { readonly entry: Entry; readonly t
   )
 }
 
-export function SuppressedEntry({ entry }: { readonly entry: Entry }): JSX.Element {
+export function SuppressedEntry({ entry, trace }: { readonly entry: Entry; readonly trace: Trace }): JSX.Element {
   const w = words()
   const { detail, event, message } = entry
+  const own = useSentence({ entry, trace })
   const [isGone, setGone] = useState(false)
   const id = typeof detail['suppression_id'] === 'string' ? detail['suppression_id'] : undefined
   const email = typeof detail['recipient'] === 'string' ? detail['recipient'] : undefined
@@ -87,7 +90,11 @@ export function SuppressedEntry({ entry }: { readonly entry: Entry }): JSX.Eleme
         {w.events.suppressed} <span>{event === 'auto_suppressed' ? w.lateAnnotation : ''}</span>
       </h3>
       <p>
-        <SafeText text={message} />{' '}
+        {own ?? (
+          <span lang={english()}>
+            <SafeText text={message} />
+          </span>
+        )}{' '}
         {event === 'auto_suppressed' && mayAdminister.value && id !== undefined && !isGone && (
           <button class="as-link" onClick={() => void remove()}>
             {w.removeSuppression}
@@ -101,7 +108,7 @@ export function SuppressedEntry({ entry }: { readonly entry: Entry }): JSX.Eleme
 /** What was reported after the message left, in the words of the reporter. */
 export function ReportEntry({ entry, trace }: { readonly entry: Entry; readonly trace: Trace }): JSX.Element {
   const w = words()
-  const { event, detail, message } = entry
+  const { event, detail } = entry
   const text = (name: string): string => (typeof detail[name] === 'string' || typeof detail[name] === 'number' ? String(detail[name]) : '')
   const tone = event === 'delivered' ? 'good' : event === 'deferred' || event === 'bounce_unparsed' ? 'warn' : 'bad'
   const diagnostic = text('diagnostic')
@@ -122,9 +129,7 @@ export function ReportEntry({ entry, trace }: { readonly entry: Entry; readonly 
         <span>{[text('source'), text('remote_mta')].filter(Boolean).join(', ')}</span>
       </h3>
       {diagnostic === '' ? (
-        <p lang={english()}>
-          <SafeText text={message} />
-        </p>
+        <EntrySentence entry={entry} trace={trace} />
       ) : (
         <div class={`wire ${tone}`}>
           {!diagnostic.startsWith(text('smtp_code')) && <i>{text('smtp_code')} </i>}

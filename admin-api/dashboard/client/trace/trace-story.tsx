@@ -6,9 +6,11 @@ import { SafeText } from '../parts/safe-text.tsx'
 import { bytes, dateOnly, gap, longTime, preciseTime } from '../parts/time.ts'
 import { useReasons } from '../reasons/reasons.ts'
 import type { SentStatus, Trace } from '../wire/operations.ts'
-import { language, words as allWords } from '../words/words.ts'
+import { words as allWords } from '../words/words.ts'
 import { AttemptEntry, type AttemptDetail } from './attempt-entry.tsx'
 import { ReportEntry, RouteEntry, SuppressedEntry } from './decision-entries.tsx'
+import { EntrySentence } from '../timeline/entry-sentence.tsx'
+import { words as timelineWords } from '../timeline/timeline-words.ts'
 import { Verdict } from './verdict.tsx'
 import { words } from './trace-words.ts'
 
@@ -170,12 +172,12 @@ function EntryContent({ entry, trace }: { readonly entry: Entry; readonly trace:
   const w = allWords()
   if (event === 'attempt') return <AttemptEntry detail={detail as unknown as AttemptDetail} message={message} />
   if (event === 'routed') return <RouteEntry entry={entry} trace={trace} />
-  if (event === 'auto_suppressed' || event === 'suppressed') return <SuppressedEntry entry={entry} />
+  if (event === 'auto_suppressed' || event === 'suppressed') return <SuppressedEntry entry={entry} trace={trace} />
   if ('reported_at' in detail) return <ReportEntry entry={entry} trace={trace} />
   return (
     <>
       <Title>{Object.hasOwn(w.events, event) ? w.events[event as keyof typeof w.events] : event.replaceAll('_', ' ')}</Title>
-      {'outcome' in detail ? <OutcomeSentence entry={entry} trace={trace} /> : <Sentence entry={entry} trace={trace} message={message} />}
+      {'outcome' in detail ? <OutcomeSentence entry={entry} trace={trace} /> : <EntrySentence entry={entry} trace={trace} />}
       {event === 'accepted' && (
         <p class="details">
           <Fact name="submitted_by" value={String(detail['submitted_by'])} />
@@ -204,36 +206,13 @@ function EntryContent({ entry, trace }: { readonly entry: Entry; readonly trace:
 function OutcomeSentence({ entry, trace }: { readonly entry: Entry; readonly trace: Trace }): JSX.Element {
   const { outcome } = useReasons(trace)
   const isLater = entry.event === 'captured' && entry.at !== trace.created_at
-  const own = isLater ? words().timeCame : outcome
-  return own === undefined ? <p lang="en">{entry.message}</p> : <p>{own}</p>
-}
-
-/** In the language of the reader where the entry says all that it needs, else in the words of the service. */
-function Sentence({ entry, trace, message }: { readonly entry: Entry; readonly trace: Trace; readonly message: string }): JSX.Element {
-  const own = language.value === 'en' ? undefined : ownSentence(entry, trace)
+  const own = isLater ? timelineWords().timeCame : outcome
   if (own !== undefined) return <p>{own}</p>
   return (
-    <p lang={language.value === 'en' ? undefined : 'en'}>
-      <SafeText text={message} />
+    <p lang="en">
+      <SafeText text={entry.message} />
     </p>
   )
-}
-
-function ownSentence({ event, detail }: Entry, trace: Trace): string | undefined {
-  const w = words()
-  const at = (name: string): string => longTime(String(detail[name]))
-  const isApproved = trace.timeline.some((one) => one.event === 'approval_requested')
-  const sentences: Readonly<Record<string, () => string | undefined>> = {
-    accepted: () => (detail['template_id'] === undefined ? w.accepted(bytes(trace.size), trace.recipients.length) : undefined),
-    scheduled: () => (trace.outcome === 'relayed' && !isApproved ? w.leavesAt(at('send_at')) : undefined),
-    retry_scheduled: () => w.nextAttemptAt(at('next_attempt_at')),
-    approval_requested: () => w.approvalUntil(at('expires_at')),
-    expired: () => w.notApproved,
-    sent: () => w.takenForAll,
-    failed: () => w.abandoned,
-    released: () => w.releasedAsOwn,
-  }
-  return Object.hasOwn(sentences, event) ? sentences[event]?.() : undefined
 }
 
 const Title = ({ children, place }: { readonly children: ComponentChildren; readonly place?: ComponentChildren }): JSX.Element => (

@@ -8,9 +8,11 @@ import { asFault, useRead } from '../app/query.ts'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { toast } from '../parts/toast.tsx'
-import { useReasons } from '../reasons/reasons.ts'
+import { Explained } from '../diagnosis/diagnosis.tsx'
+import { refusalReason, useReasons } from '../reasons/reasons.ts'
 import { createSuppression, deleteSuppression, diagnoseBounce, type Trace } from '../wire/operations.ts'
-import { language, words } from '../words/words.ts'
+import { language } from '../words/language.ts'
+import { words } from '../words/words.ts'
 import { words as ownWords } from './trace-words.ts'
 
 const bad = new Set(['bounced', 'failed', 'complained'])
@@ -27,8 +29,7 @@ export function Verdict({ trace }: { readonly trace: Trace }): JSX.Element | nul
       return <Note tone="warn" mark="warning" text={w.putOffUntil(new Date(trace.next_attempt_at))} />
     if (status === 'captured') return <Captured trace={trace} />
     if (status === 'suppressed') return <Note tone="warn" mark="suppressed" text={w.suppressedVerdict} more={trace.summary} />
-    if (status === 'validation_failed')
-      return <Note tone="warn" mark="validation_failed" text={w.refusedVerdict} more={trace.outcome_reason} />
+    if (status === 'validation_failed') return <Refused trace={trace} />
     return null
   }
   const data = found.data?.found ? found.data : undefined
@@ -37,8 +38,13 @@ export function Verdict({ trace }: { readonly trace: Trace }): JSX.Element | nul
     <div class="note bad">
       <Mark name={status} />
       <p>
-        <b lang={data && english()}>{data ? <SafeText text={data.plain_reason} /> : status.replaceAll('_', ' ')}</b>{' '}
-        <span lang={english()}>{first}</span>
+        {data && english() !== undefined ? (
+          <Explained category={data.category} />
+        ) : (
+          <>
+            <b>{data ? <SafeText text={data.plain_reason} /> : status.replaceAll('_', ' ')}</b> <span>{first}</span>
+          </>
+        )}
         {data?.provider_link && (
           <>
             {' '}
@@ -82,6 +88,13 @@ function Captured({ trace }: { readonly trace: Trace }): JSX.Element {
       isOurs={outcome !== undefined}
     />
   )
+}
+
+/** By its code in the language of the reader; what exactly was wrong is said as the answer said it. */
+function Refused({ trace }: { readonly trace: Trace }): JSX.Element {
+  const { code } = trace.timeline.find(({ event }) => event === 'validation_failed')?.detail ?? {}
+  const own = english() === undefined ? undefined : refusalReason(typeof code === 'string' ? code : null)
+  return <Note tone="warn" mark="validation_failed" text={own ?? words().refusedVerdict} more={trace.outcome_reason} />
 }
 
 interface NoteProps {

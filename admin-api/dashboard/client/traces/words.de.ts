@@ -1,4 +1,5 @@
 /** German: the list of traces. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
@@ -13,7 +14,7 @@ export const de: Wider<typeof en> = {
   until: 'Bis',
   span: 'Gezeigte Zeit',
   hours: '24 h',
-  days: (n: number) => `${String(n)} T`,
+  days: (n: number) => `${number(n)} T`,
   wholeTime: 'Ganze Zeit',
   densityFailed: 'Die Zahlen konnten nicht gelesen werden',
   save: 'Als CSV speichern',
@@ -42,7 +43,7 @@ export const de: Wider<typeof en> = {
   viewsHint: 'Filtere die Liste und speichere die Filter hier unter einem Namen.',
   viewName: 'Name dieser Ansicht',
   viewKept: 'Bleibt in diesem Browser. Zum Teilen genügt die Adresse.',
-  viewsFull: (n: number) => `Es gibt schon ${String(n)} Ansichten; entferne zuerst eine.`,
+  viewsFull: (n: number) => `Es gibt schon ${number(n)} Ansichten; entferne zuerst eine.`,
   saveView: 'Ansicht speichern',
   viewSaved: (name: string) => `Ansicht ${name} gespeichert`,
   removeView: (name: string) => `Ansicht ${name} entfernen`,

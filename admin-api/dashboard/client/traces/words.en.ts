@@ -1,4 +1,5 @@
 /** English: the list of traces. */
+import { number } from '../parts/time.ts'
 export const en = {
   density: 'Mail over time',
   relayed: 'relayed',
@@ -10,7 +11,7 @@ export const en = {
   until: 'Until',
   span: 'Time shown',
   hours: '24 h',
-  days: (n: number) => `${String(n)} d`,
+  days: (n: number) => `${number(n)} d`,
   wholeTime: 'Whole time',
   densityFailed: 'The figures could not be read',
   save: 'Save as CSV',
@@ -38,7 +39,7 @@ export const en = {
   viewsHint: 'Filter the list, then save the filters here under a name.',
   viewName: 'Name of this view',
   viewKept: 'Kept in this browser. To share it, copy the address.',
-  viewsFull: (n: number) => `There are ${String(n)} views already; remove one first.`,
+  viewsFull: (n: number) => `There are ${number(n)} views already; remove one first.`,
   saveView: 'Save view',
   viewSaved: (name: string) => `View ${name} saved`,
   removeView: (name: string) => `Remove the view ${name}`,

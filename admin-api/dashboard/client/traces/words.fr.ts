@@ -1,4 +1,5 @@
 /** French: the list of traces. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
@@ -13,7 +14,7 @@ export const fr: Wider<typeof en> = {
   until: 'À',
   span: 'Période montrée',
   hours: '24 h',
-  days: (n: number) => `${String(n)} j`,
+  days: (n: number) => `${number(n)} j`,
   wholeTime: 'Toute la période',
   densityFailed: 'Les chiffres n’ont pas pu être lus',
   save: 'Enregistrer en CSV',
@@ -41,7 +42,7 @@ export const fr: Wider<typeof en> = {
   viewsHint: 'Filtrez la liste, puis enregistrez les filtres ici sous un nom.',
   viewName: 'Nom de cette vue',
   viewKept: 'Gardée dans ce navigateur. Pour la partager, copiez l’adresse.',
-  viewsFull: (n: number) => `Il y a déjà ${String(n)} vues ; supprimez-en une d’abord.`,
+  viewsFull: (n: number) => `Il y a déjà ${number(n)} vues ; supprimez-en une d’abord.`,
   saveView: 'Enregistrer la vue',
   viewSaved: (name: string) => `Vue ${name} enregistrée`,
   removeView: (name: string) => `Supprimer la vue ${name}`,

@@ -1,4 +1,5 @@
 /** Italian: the list of traces. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
@@ -13,7 +14,7 @@ export const it: Wider<typeof en> = {
   until: 'A',
   span: 'Periodo mostrato',
   hours: '24 h',
-  days: (n: number) => `${String(n)} g`,
+  days: (n: number) => `${number(n)} g`,
   wholeTime: 'Tutto il periodo',
   densityFailed: 'Non è stato possibile leggere le cifre',
   save: 'Salva come CSV',
@@ -41,7 +42,7 @@ export const it: Wider<typeof en> = {
   viewsHint: 'Filtra l’elenco, poi salva qui i filtri con un nome.',
   viewName: 'Nome di questa vista',
   viewKept: 'Resta in questo browser. Per condividerla basta l’indirizzo.',
-  viewsFull: (n: number) => `Ci sono già ${String(n)} viste; rimuovine prima una.`,
+  viewsFull: (n: number) => `Ci sono già ${number(n)} viste; rimuovine prima una.`,
   saveView: 'Salva vista',
   viewSaved: (name: string) => `Vista ${name} salvata`,
   removeView: (name: string) => `Rimuovi la vista ${name}`,

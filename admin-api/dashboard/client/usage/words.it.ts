@@ -32,7 +32,7 @@ export const it: Wider<typeof en> = {
   limit: 'Limite',
   yours: 'il tuo',
   yourTerms: 'Concordato per questa organizzazione',
-  agreed: 'Quello che il gestore ha concordato con voi qui è diverso dal piano.',
+  agreed: 'Quello che il gestore ha concordato con te qui è diverso dal piano.',
   yes: 'sì',
   no: 'no',
   ask: 'Chiedi un piano più grande',

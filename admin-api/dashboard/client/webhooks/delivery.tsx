@@ -14,6 +14,7 @@ import { longTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { getWebhookAttempt, redeliverWebhookAttempt, type WebhookAttemptDetail, type WebhookEndpoint } from '../wire/operations.ts'
 import { words } from '../words/words.ts'
+import { words as own } from './webhooks-words.ts'
 
 /** Spec "Outbound event webhooks" 5. */
 const ladder = ['0', '1 min', '5 min', '25 min', '2 h', '12 h', '24 h'] as const
@@ -35,7 +36,7 @@ export function Delivery({ id, endpoint, onChange }: DeliveryProps): JSX.Element
   const again = async (): Promise<void> => {
     try {
       await call(redeliverWebhookAttempt, { path: { id } })
-      toast(w.redelivered)
+      toast(read.data?.status === 'parked' ? own().unparked : w.redelivered)
       read.reload()
       onChange()
     } catch (error) {
@@ -55,7 +56,7 @@ export function Delivery({ id, endpoint, onChange }: DeliveryProps): JSX.Element
               {mayChange.value && (
                 <button class="button small end" aria-disabled={isBusy} onClick={() => start(again)}>
                   <Icon name="replay" />
-                  {w.redeliver}
+                  {detail.status === 'parked' ? own().unpark : w.redeliver}
                 </button>
               )}
             </div>
@@ -144,6 +145,11 @@ function Attempts({ detail }: { readonly detail: WebhookAttemptDetail }): JSX.El
         {shown.error !== null && (
           <p class="soft" lang="en">
             <SafeText text={shown.error} />
+          </p>
+        )}
+        {shown.signature !== null && (
+          <p class="faint wrap">
+            X-Service-Signature <code>{shown.signature}</code> <CopyButton text={shown.signature} label={w.copy} />
           </p>
         )}
         {shown.response_body && (

@@ -213,7 +213,7 @@ function Deliveries({ endpoint }: { readonly endpoint: WebhookEndpoint }): JSX.E
             mayChange.value &&
             ((chosen, done) => (
               <button class="button small" onClick={() => void redeliverAll(chosen, done, list.reload)}>
-                {w.redeliver}
+                {chosen.every(({ status: one }) => one === 'parked') ? own().unpark : w.redeliver}
               </button>
             ))
           }

@@ -1,4 +1,5 @@
 /** German: webhook endpoints. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
@@ -23,12 +24,14 @@ export const de: Wider<typeof en> = {
   formatLacks: 'Für auto_suppressed hat es kein Ereignis.',
   verificationKey: 'Prüfschlüssel',
   carries: 'Trägt',
-  ofAttempts: (n: number) => (n === 1 ? 'von 1 Versuch' : `von ${String(n)} Versuchen`),
+  ofAttempts: (n: number) => (n === 1 ? 'von 1 Versuch' : `von ${number(n)} Versuchen`),
   lastDay: '24 h',
+  unpark: 'Wieder zustellen',
+  unparked: 'Nicht mehr geparkt: Der Zeitplan beginnt von vorn.',
   parkedShort: 'Geparkt',
   lastCode: 'Letzter Code',
   noneFits: 'Keine Zustellung passt zu den Filtern',
   noneFitsYet: 'Keine unter den neuesten; ältere sind noch nicht durchsucht.',
   noneFitsText: 'Ohne sie zeigt die Liste jede Zustellung.',
-  redeliveredAll: (n: number) => (n === 1 ? '1 Ereignis wird nochmals zugestellt.' : `${String(n)} Ereignisse werden nochmals zugestellt.`),
+  redeliveredAll: (n: number) => (n === 1 ? '1 Ereignis wird nochmals zugestellt.' : `${number(n)} Ereignisse werden nochmals zugestellt.`),
 }

@@ -1,4 +1,5 @@
 /** English: webhook endpoints. */
+import { number } from '../parts/time.ts'
 export const en = {
   edit: 'Change endpoint',
   pause: 'Pause',
@@ -20,12 +21,14 @@ export const en = {
   formatLacks: 'It has no event for auto_suppressed.',
   verificationKey: 'Verification key',
   carries: 'Carries',
-  ofAttempts: (n: number) => (n === 1 ? 'of 1 attempt' : `of ${String(n)} attempts`),
+  ofAttempts: (n: number) => (n === 1 ? 'of 1 attempt' : `of ${number(n)} attempts`),
   lastDay: '24 h',
+  unpark: 'Unpark and deliver',
+  unparked: 'The delivery is unparked: its schedule begins anew.',
   parkedShort: 'Parked',
   lastCode: 'Last code',
   noneFits: 'No delivery fits the filters',
   noneFitsYet: 'None among the latest; older ones are not looked through yet.',
   noneFitsText: 'Without them the list shows every delivery.',
-  redeliveredAll: (n: number) => (n === 1 ? '1 event is delivered again.' : `${String(n)} events are delivered again.`),
+  redeliveredAll: (n: number) => (n === 1 ? '1 event is delivered again.' : `${number(n)} events are delivered again.`),
 } as const

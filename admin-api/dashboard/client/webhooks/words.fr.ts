@@ -1,4 +1,5 @@
 /** French: webhook endpoints. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
@@ -23,12 +24,14 @@ export const fr: Wider<typeof en> = {
   formatLacks: 'Il n’a pas d’événement pour auto_suppressed.',
   verificationKey: 'Clé de vérification',
   carries: 'Porte',
-  ofAttempts: (n: number) => (n === 1 ? 'sur 1 tentative' : `sur ${String(n)} tentatives`),
+  ofAttempts: (n: number) => (n === 1 ? 'sur 1 tentative' : `sur ${number(n)} tentatives`),
   lastDay: '24 h',
-  parkedShort: 'Garés',
+  unpark: 'Relancer la livraison',
+  unparked: 'La livraison n’est plus mise de côté : son calendrier recommence.',
+  parkedShort: 'Mis de côté',
   lastCode: 'Dernier code',
   noneFits: 'Aucune remise ne correspond aux filtres',
   noneFitsYet: 'Aucune parmi les plus récentes ; les anciennes ne sont pas encore parcourues.',
   noneFitsText: 'Sans eux, la liste montre chaque remise.',
-  redeliveredAll: (n: number) => (n === 1 ? '1 événement est remis de nouveau.' : `${String(n)} événements sont remis de nouveau.`),
+  redeliveredAll: (n: number) => (n === 1 ? '1 événement est remis de nouveau.' : `${number(n)} événements sont remis de nouveau.`),
 }

@@ -1,4 +1,5 @@
 /** Italian: webhook endpoints. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
@@ -23,12 +24,14 @@ export const it: Wider<typeof en> = {
   formatLacks: 'Non ha eventi per auto_suppressed.',
   verificationKey: 'Chiave di verifica',
   carries: 'Porta',
-  ofAttempts: (n: number) => (n === 1 ? 'su 1 tentativo' : `su ${String(n)} tentativi`),
+  ofAttempts: (n: number) => (n === 1 ? 'su 1 tentativo' : `su ${number(n)} tentativi`),
   lastDay: '24 h',
+  unpark: 'Riprendi la consegna',
+  unparked: 'La consegna non è più parcheggiata: il suo calendario ricomincia.',
   parkedShort: 'Parcheggiati',
   lastCode: 'Ultimo codice',
   noneFits: 'Nessuna consegna corrisponde ai filtri',
   noneFitsYet: 'Nessuna tra le più recenti; quelle vecchie non sono ancora state esaminate.',
   noneFitsText: 'Senza, l’elenco mostra ogni consegna.',
-  redeliveredAll: (n: number) => (n === 1 ? '1 evento viene riconsegnato.' : `${String(n)} eventi vengono riconsegnati.`),
+  redeliveredAll: (n: number) => (n === 1 ? '1 evento viene riconsegnato.' : `${number(n)} eventi vengono riconsegnati.`),
 }

@@ -14,6 +14,7 @@ import { listRoutingRules, simulateRoutingChanges, type Destination, type Routin
 import type { InputOf } from '../wire/operation.ts'
 import { words as allWords } from '../words/words.ts'
 import { idsOf, IfFailover } from './if-failover.tsx'
+import { refusalReason } from '../reasons/reasons.ts'
 import { words } from '../routing/routing-words.ts'
 
 type Body = NonNullable<InputOf<typeof simulateRoutingChanges>['body']>
@@ -254,7 +255,7 @@ function Differing({
             <span class="over second">
               {w.instead}:{' '}
               {now.refusal ? (
-                <span lang="en">{now.refusal.message}</span>
+                <Refused {...now.refusal} />
               ) : (
                 <SafeText text={way(now.outcome ?? '', now.first_destination_id ?? now.destination_id)} />
               )}
@@ -264,4 +265,10 @@ function Differing({
       ))}
     </ul>
   )
+}
+
+/** In the language of the reader where the code is known. */
+function Refused({ code, message }: NonNullable<SimulatedTrace['now']['refusal']>): JSX.Element {
+  const own = refusalReason(code)
+  return own === undefined ? <span lang="en">{message}</span> : <span>{own}</span>
 }

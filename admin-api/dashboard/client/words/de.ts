@@ -1,4 +1,5 @@
 /** German, as it is written in Switzerland. */
+import { number } from '../parts/time.ts'
 import type { Words } from './entries.ts'
 import { insights } from '../insights/words.de.ts'
 import { screens } from './screens.de.ts'
@@ -123,7 +124,7 @@ export const de: Words = {
   notOfOrganizationText: 'Vielleicht wurdest du entfernt, oder die Adresse ist von jemand anderem.',
   ownOrganization: 'Deine Organisation',
   chosenRows: 'Gewählte Einträge',
-  chosenCount: (n: number) => `${String(n)} gewählt`,
+  chosenCount: (n: number) => `${number(n)} gewählt`,
   clearChoice: 'Auswahl aufheben',
   choose: (name: string) => `${name} wählen`,
   chooseAll: 'Alle geladenen wählen',

@@ -1,4 +1,5 @@
 /** English: the entries that every other language has too. */
+import { number } from '../parts/time.ts'
 import { insights } from '../insights/words.en.ts'
 import { screens } from './screens.en.ts'
 import { settings } from './settings.en.ts'
@@ -124,7 +125,7 @@ export const en = {
   notOfOrganizationText: 'You may have been removed from it, or the address is of somebody else.',
   ownOrganization: 'Your organization',
   chosenRows: 'Chosen entries',
-  chosenCount: (n: number) => `${String(n)} chosen`,
+  chosenCount: (n: number) => `${number(n)} chosen`,
   clearChoice: 'Clear the choice',
   choose: (name: string) => `Choose ${name}`,
   chooseAll: 'Choose all that are loaded',

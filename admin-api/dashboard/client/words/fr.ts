@@ -1,4 +1,5 @@
 /** French. */
+import { number } from '../parts/time.ts'
 import type { Words } from './entries.ts'
 import { insights } from '../insights/words.fr.ts'
 import { screens } from './screens.fr.ts'
@@ -123,7 +124,7 @@ export const fr: Words = {
   notOfOrganizationText: 'Vous en avez peut-être été retiré, ou l’adresse vient de quelqu’un d’autre.',
   ownOrganization: 'Votre organisation',
   chosenRows: 'Entrées choisies',
-  chosenCount: (n: number) => (n === 1 ? '1 choisie' : `${String(n)} choisies`),
+  chosenCount: (n: number) => (n === 1 ? '1 choisie' : `${number(n)} choisies`),
   clearChoice: 'Annuler le choix',
   choose: (name: string) => `Choisir ${name}`,
   chooseAll: 'Choisir toutes les entrées chargées',

@@ -1,4 +1,5 @@
 /** Italian. */
+import { number } from '../parts/time.ts'
 import type { Words } from './entries.ts'
 import { insights } from '../insights/words.it.ts'
 import { screens } from './screens.it.ts'
@@ -122,7 +123,7 @@ export const it: Words = {
   notOfOrganizationText: 'Forse ne è stato rimosso, o l’indirizzo è di qualcun altro.',
   ownOrganization: 'La sua organizzazione',
   chosenRows: 'Voci scelte',
-  chosenCount: (n: number) => (n === 1 ? '1 scelta' : `${String(n)} scelte`),
+  chosenCount: (n: number) => (n === 1 ? '1 scelta' : `${number(n)} scelte`),
   clearChoice: 'Annulla la scelta',
   choose: (name: string) => `Scegli ${name}`,
   chooseAll: 'Scegli tutte le voci caricate',

@@ -1,4 +1,5 @@
 /** English: what single screens say. */
+import { number } from '../parts/time.ts'
 export const screens = {
   // overview
   overviewFailed: 'The overview could not be read',
@@ -7,9 +8,9 @@ export const screens = {
   isPaused: 'is paused.',
   paused: 'paused',
   waitingOfLatest: (waiting: number, latest: number) =>
-    `${String(waiting)} of the latest ${String(latest)} sends ${waiting === 1 ? 'waits for its' : 'wait for their'} next attempt.`,
+    `${number(waiting)} of the latest ${number(latest)} sends ${waiting === 1 ? 'waits for its' : 'wait for their'} next attempt.`,
   awaitingApproval: (waiting: number) =>
-    waiting === 1 ? '1 send waits for the approval of a member.' : `${String(waiting)} sends wait for the approval of a member.`,
+    waiting === 1 ? '1 send waits for the approval of a member.' : `${number(waiting)} sends wait for the approval of a member.`,
   nothingWaits: 'None of the latest sends waits for another attempt.',
   projectsClaimed: (claimed: string, all: string) => `${claimed} of ${all} projects are claimed`,
   anonymousIsCaptured: 'What an unclaimed project sends is captured.',
@@ -20,12 +21,12 @@ export const screens = {
   sendBudget: 'Send budget',
   bouncedOrFailed: 'Bounced or failed',
   complained: 'Complained',
-  ofLatestRelayed: (count: number) => `of the latest ${String(count)} relayed`,
+  ofLatestRelayed: (count: number) => `of the latest ${number(count)} relayed`,
   latestTraces: 'Latest traces',
   exploreAll: 'Explore all',
   lastHour: 'last hour',
   noAttempts: 'no attempts',
-  errorsAndLatency: (errors: string, p95: number) => `${errors} errors · p95 ${String(p95)} ms`,
+  errorsAndLatency: (errors: string, p95: number) => `${errors} errors · p95 ${number(p95)} ms`,
   // first run
   nothingLeaves: 'Nothing can leave yet, so try everything.',
   nothingLeavesText:
@@ -45,7 +46,7 @@ export const screens = {
   stepPromoteText: 'With evidence: the connection, the records, and where mail would go.',
   promoteToLive: 'Promote to live',
   yourSite: 'your site',
-  capturedSoFar: (count: number) => (count === 0 ? 'nothing captured' : `${String(count)} captured`),
+  capturedSoFar: (count: number) => (count === 0 ? 'nothing captured' : `${number(count)} captured`),
   closedUntil: 'closed until you promote a destination',
   yourCustomers: 'your customers',
   sendSomething: 'Send something now',
@@ -73,7 +74,7 @@ export const screens = {
   filterTraces: 'Filter traces',
   removeFilter: (name: string) => `Remove the filter ${name}`,
   unknownFilter: (name: string) => `There is no filter ${name}`,
-  newOnes: (count: number) => `${String(count)} new`,
+  newOnes: (count: number) => `${number(count)} new`,
   time: 'Time',
   status: 'Status',
   way: 'Path',
@@ -88,8 +89,8 @@ export const screens = {
   scheduled: 'scheduled',
   gone: 'deleted',
   noSubject: 'Without a subject',
-  andMore: (count: number) => `and ${String(count)} more`,
-  attemptsMade: (count: number) => (count === 1 ? '1 attempt' : `${String(count)} attempts`),
+  andMore: (count: number) => `and ${number(count)} more`,
+  attemptsMade: (count: number) => (count === 1 ? '1 attempt' : `${number(count)} attempts`),
   trace: 'Trace',
   openFullPage: 'Open full page',
   timeline: 'Timeline',
@@ -101,7 +102,7 @@ export const screens = {
   replay: 'Replay…',
   replayQuestion: 'Send this message again?',
   replayText: (without: number, all: number) =>
-    `It is queued again for recipients that do not have it: ${String(without)} of ${String(all)}. Those that have it, and those that are suppressed, are skipped.`,
+    `It is queued again for recipients that do not have it: ${number(without)} of ${number(all)}. Those that have it, and those that are suppressed, are skipped.`,
   replayUnknown: 'Also where the outcome is unknown; such a recipient may get it twice.',
   replayNow: 'Send again',
   queuedAgain: 'The message is queued again.',
@@ -125,9 +126,9 @@ export const screens = {
   reused: 'connection reused',
   certificateVerified: 'certificate verified',
   certificateNotVerified: 'certificate not verified',
-  forRecipients: (count: number) => `for ${String(count)} recipients`,
+  forRecipients: (count: number) => `for ${number(count)} recipients`,
   attempt: (n: number, outcome: 'running' | 'unknown' | 'taken' | 'late' | 'refused' | 'mixed' | 'broken') =>
-    `Attempt ${String(n)} ${{ running: 'is under way', unknown: 'ended in the unknown', taken: 'taken', late: 'put off', refused: 'refused', mixed: 'taken in part', broken: 'broke off' }[outcome]}`,
+    `Attempt ${number(n)} ${{ running: 'is under way', unknown: 'ended in the unknown', taken: 'taken', late: 'put off', refused: 'refused', mixed: 'taken in part', broken: 'broke off' }[outcome]}`,
   notVerified: 'Not verified, so without effect.',
   saveReport: 'Save the report',
   events: {
@@ -198,10 +199,10 @@ export const screens = {
   views: 'Views of the message',
   width: 'Width',
   full: 'Full',
-  imagesNotLoaded: (count: number) => (count === 1 ? '1 remote image not loaded' : `${String(count)} remote images not loaded`),
-  imagesLoaded: (count: number) => (count === 1 ? '1 remote image' : `${String(count)} remote images`),
+  imagesNotLoaded: (count: number) => (count === 1 ? '1 remote image not loaded' : `${number(count)} remote images not loaded`),
+  imagesLoaded: (count: number) => (count === 1 ? '1 remote image' : `${number(count)} remote images`),
   loadOnce: 'Load once',
-  seenInHeaders: (count: number) => `+${String(count)} seen in headers and text`,
+  seenInHeaders: (count: number) => `+${number(count)} seen in headers and text`,
   saveMessage: 'Save as .eml',
   firstPart: (size: string) => `The first ${size}:`,
   hops: 'Servers that the message passed',

@@ -1,4 +1,5 @@
 /** French: what single screens say. */
+import { number } from '../parts/time.ts'
 import type { ScreenWords } from './entries.ts'
 
 export const screens: ScreenWords = {
@@ -7,9 +8,9 @@ export const screens: ScreenWords = {
   mailIsGoingOut: 'Les messages partent.',
   isPaused: 'est suspendue.',
   paused: 'suspendue',
-  waitingOfLatest: (waiting, latest) => `${String(waiting)} des ${String(latest)} derniers envois attendent le prochain essai.`,
+  waitingOfLatest: (waiting, latest) => `${number(waiting)} des ${number(latest)} derniers envois attendent le prochain essai.`,
   awaitingApproval: (waiting) =>
-    waiting === 1 ? '1 envoi attend l’approbation d’un membre.' : `${String(waiting)} envois attendent l’approbation d’un membre.`,
+    waiting === 1 ? '1 envoi attend l’approbation d’un membre.' : `${number(waiting)} envois attendent l’approbation d’un membre.`,
   nothingWaits: 'Aucun des derniers envois n’attend un nouvel essai.',
   projectsClaimed: (claimed, all) => `${claimed} projets sur ${all} sont rattachés`,
   anonymousIsCaptured: 'Ce qu’envoie un projet non rattaché est capturé.',
@@ -20,12 +21,12 @@ export const screens: ScreenWords = {
   sendBudget: 'Budget d’envoi',
   bouncedOrFailed: 'Rejetés ou échoués',
   complained: 'Plaintes',
-  ofLatestRelayed: (count) => `des ${String(count)} derniers relayés`,
+  ofLatestRelayed: (count) => `des ${number(count)} derniers relayés`,
   latestTraces: 'Dernières traces',
   exploreAll: 'Tout explorer',
   lastHour: 'dernière heure',
   noAttempts: 'aucun essai',
-  errorsAndLatency: (errors, p95) => `${errors} d’erreurs · p95 ${String(p95)} ms`,
+  errorsAndLatency: (errors, p95) => `${errors} d’erreurs · p95 ${number(p95)} ms`,
   nothingLeaves: 'Rien ne peut encore sortir, essayez donc tout.',
   nothingLeavesText:
     'Tant qu’aucune destination n’est en service, Postern prend chaque message, vous le montre et le garde. Quatre étapes jusqu’au premier vrai.',
@@ -44,7 +45,7 @@ export const screens: ScreenWords = {
   stepPromoteText: 'Avec des preuves : la connexion, les enregistrements, et où iraient les messages.',
   promoteToLive: 'Mettre en service',
   yourSite: 'votre site',
-  capturedSoFar: (count) => (count === 0 ? 'rien de capturé' : `${String(count)} capturés`),
+  capturedSoFar: (count) => (count === 0 ? 'rien de capturé' : `${number(count)} capturés`),
   closedUntil: 'fermé jusqu’à la mise en service',
   yourCustomers: 'vos clients',
   sendSomething: 'Envoyer quelque chose',
@@ -70,7 +71,7 @@ export const screens: ScreenWords = {
   filterTraces: 'Filtrer les traces',
   removeFilter: (name) => `Retirer le filtre ${name}`,
   unknownFilter: (name) => `Le filtre ${name} n’existe pas`,
-  newOnes: (count) => `${String(count)} nouveaux`,
+  newOnes: (count) => `${number(count)} nouveaux`,
   time: 'Heure',
   status: 'État',
   way: 'Chemin',
@@ -85,8 +86,8 @@ export const screens: ScreenWords = {
   scheduled: 'planifié',
   gone: 'supprimée',
   noSubject: 'Sans objet',
-  andMore: (count) => `et ${String(count)} autres`,
-  attemptsMade: (count) => (count === 1 ? '1 essai' : `${String(count)} essais`),
+  andMore: (count) => `et ${number(count)} autres`,
+  attemptsMade: (count) => (count === 1 ? '1 essai' : `${number(count)} essais`),
   trace: 'Trace',
   openFullPage: 'Page entière',
   timeline: 'Chronologie',
@@ -98,7 +99,7 @@ export const screens: ScreenWords = {
   replay: 'Renvoyer…',
   replayQuestion: 'Renvoyer ce message ?',
   replayText: (without, all) =>
-    `Il est remis en file pour les destinataires qui ne l’ont pas : ${String(without)} sur ${String(all)}. Ceux qui l’ont ou sont bloqués sont passés.`,
+    `Il est remis en file pour les destinataires qui ne l’ont pas : ${number(without)} sur ${number(all)}. Ceux qui l’ont ou sont bloqués sont passés.`,
   replayUnknown: 'Aussi là où l’issue est inconnue ; il pourrait alors arriver deux fois.',
   replayNow: 'Renvoyer',
   queuedAgain: 'Le message est remis en file.',
@@ -122,9 +123,9 @@ export const screens: ScreenWords = {
   reused: 'connexion réutilisée',
   certificateVerified: 'certificat vérifié',
   certificateNotVerified: 'certificat non vérifié',
-  forRecipients: (count) => `pour ${String(count)} destinataires`,
+  forRecipients: (count) => `pour ${number(count)} destinataires`,
   attempt: (n, outcome) =>
-    `Essai ${String(n)} ${{ running: 'en cours', unknown: 'à l’issue inconnue', taken: 'accepté', late: 'différé', refused: 'refusé', mixed: 'accepté en partie', broken: 'interrompu' }[outcome]}`,
+    `Essai ${number(n)} ${{ running: 'en cours', unknown: 'à l’issue inconnue', taken: 'accepté', late: 'différé', refused: 'refusé', mixed: 'accepté en partie', broken: 'interrompu' }[outcome]}`,
   notVerified: 'Non vérifié, donc sans effet.',
   saveReport: 'Enregistrer le rapport',
   events: {
@@ -194,10 +195,10 @@ export const screens: ScreenWords = {
   views: 'Vues du message',
   width: 'Largeur',
   full: 'Entière',
-  imagesNotLoaded: (count) => (count === 1 ? '1 image distante non chargée' : `${String(count)} images distantes non chargées`),
-  imagesLoaded: (count) => (count === 1 ? '1 image distante' : `${String(count)} images distantes`),
+  imagesNotLoaded: (count) => (count === 1 ? '1 image distante non chargée' : `${number(count)} images distantes non chargées`),
+  imagesLoaded: (count) => (count === 1 ? '1 image distante' : `${number(count)} images distantes`),
   loadOnce: 'Charger une fois',
-  seenInHeaders: (count) => `+${String(count)} vues dans les en-têtes et le texte`,
+  seenInHeaders: (count) => `+${number(count)} vues dans les en-têtes et le texte`,
   saveMessage: 'Enregistrer en .eml',
   firstPart: (size) => `Les premiers ${size} :`,
   hops: 'Serveurs traversés',

@@ -1,4 +1,5 @@
 /** Italian: what single screens say. */
+import { number } from '../parts/time.ts'
 import type { ScreenWords } from './entries.ts'
 
 export const screens: ScreenWords = {
@@ -7,9 +8,9 @@ export const screens: ScreenWords = {
   mailIsGoingOut: 'La posta parte.',
   isPaused: 'è sospesa.',
   paused: 'sospesa',
-  waitingOfLatest: (waiting, latest) => `${String(waiting)} degli ultimi ${String(latest)} invii attendono il prossimo tentativo.`,
+  waitingOfLatest: (waiting, latest) => `${number(waiting)} degli ultimi ${number(latest)} invii attendono il prossimo tentativo.`,
   awaitingApproval: (waiting) =>
-    waiting === 1 ? '1 invio attende l’approvazione di un membro.' : `${String(waiting)} invii attendono l’approvazione di un membro.`,
+    waiting === 1 ? '1 invio attende l’approvazione di un membro.' : `${number(waiting)} invii attendono l’approvazione di un membro.`,
   nothingWaits: 'Nessuno degli ultimi invii attende un altro tentativo.',
   projectsClaimed: (claimed, all) => `${claimed} progetti su ${all} sono collegati`,
   anonymousIsCaptured: 'Ciò che invia un progetto non collegato è catturato.',
@@ -20,12 +21,12 @@ export const screens: ScreenWords = {
   sendBudget: 'Budget di invio',
   bouncedOrFailed: 'Respinti o falliti',
   complained: 'Reclami',
-  ofLatestRelayed: (count) => `degli ultimi ${String(count)} inoltrati`,
+  ofLatestRelayed: (count) => `degli ultimi ${number(count)} inoltrati`,
   latestTraces: 'Ultimi trace',
   exploreAll: 'Vedi tutti',
   lastHour: 'ultima ora',
   noAttempts: 'nessun tentativo',
-  errorsAndLatency: (errors, p95) => `${errors} di errori · p95 ${String(p95)} ms`,
+  errorsAndLatency: (errors, p95) => `${errors} di errori · p95 ${number(p95)} ms`,
   nothingLeaves: 'Ancora nulla può uscire: prova tutto.',
   nothingLeavesText:
     'Finché nessuna destinazione è attiva, Postern prende ogni messaggio, lo mostra e lo tiene. Quattro passi fino al primo vero.',
@@ -44,7 +45,7 @@ export const screens: ScreenWords = {
   stepPromoteText: 'Con prove: la connessione, i record, e dove andrebbe la posta.',
   promoteToLive: 'Metti in servizio',
   yourSite: 'il tuo sito',
-  capturedSoFar: (count) => (count === 0 ? 'nulla di catturato' : `${String(count)} catturati`),
+  capturedSoFar: (count) => (count === 0 ? 'nulla di catturato' : `${number(count)} catturati`),
   closedUntil: 'chiuso fino alla messa in servizio',
   yourCustomers: 'i tuoi clienti',
   sendSomething: 'Invia qualcosa ora',
@@ -70,7 +71,7 @@ export const screens: ScreenWords = {
   filterTraces: 'Filtra i trace',
   removeFilter: (name) => `Togli il filtro ${name}`,
   unknownFilter: (name) => `Il filtro ${name} non esiste`,
-  newOnes: (count) => `${String(count)} nuovi`,
+  newOnes: (count) => `${number(count)} nuovi`,
   time: 'Ora',
   status: 'Stato',
   way: 'Percorso',
@@ -85,8 +86,8 @@ export const screens: ScreenWords = {
   scheduled: 'pianificato',
   gone: 'eliminata',
   noSubject: 'Senza oggetto',
-  andMore: (count) => `e altri ${String(count)}`,
-  attemptsMade: (count) => (count === 1 ? '1 tentativo' : `${String(count)} tentativi`),
+  andMore: (count) => `e altri ${number(count)}`,
+  attemptsMade: (count) => (count === 1 ? '1 tentativo' : `${number(count)} tentativi`),
   trace: 'Trace',
   openFullPage: 'Pagina intera',
   timeline: 'Cronologia',
@@ -98,7 +99,7 @@ export const screens: ScreenWords = {
   replay: 'Reinvia…',
   replayQuestion: 'Inviare di nuovo questo messaggio?',
   replayText: (without, all) =>
-    `Torna in coda per i destinatari che non lo hanno: ${String(without)} di ${String(all)}. Chi lo ha, o è bloccato, si salta.`,
+    `Torna in coda per i destinatari che non lo hanno: ${number(without)} di ${number(all)}. Chi lo ha, o è bloccato, si salta.`,
   replayUnknown: 'Anche dove l’esito è ignoto; lì potrebbe arrivare due volte.',
   replayNow: 'Invia di nuovo',
   queuedAgain: 'Il messaggio è di nuovo in coda.',
@@ -122,9 +123,9 @@ export const screens: ScreenWords = {
   reused: 'connessione riusata',
   certificateVerified: 'certificato verificato',
   certificateNotVerified: 'certificato non verificato',
-  forRecipients: (count) => `per ${String(count)} destinatari`,
+  forRecipients: (count) => `per ${number(count)} destinatari`,
   attempt: (n, outcome) =>
-    `Tentativo ${String(n)} ${{ running: 'in corso', unknown: 'dall’esito ignoto', taken: 'accettato', late: 'rinviato', refused: 'rifiutato', mixed: 'accettato in parte', broken: 'interrotto' }[outcome]}`,
+    `Tentativo ${number(n)} ${{ running: 'in corso', unknown: 'dall’esito ignoto', taken: 'accettato', late: 'rinviato', refused: 'rifiutato', mixed: 'accettato in parte', broken: 'interrotto' }[outcome]}`,
   notVerified: 'Non verificato, quindi senza effetto.',
   saveReport: 'Salva il rapporto',
   events: {
@@ -194,10 +195,10 @@ export const screens: ScreenWords = {
   views: 'Viste del messaggio',
   width: 'Larghezza',
   full: 'Intera',
-  imagesNotLoaded: (count) => (count === 1 ? '1 immagine remota non caricata' : `${String(count)} immagini remote non caricate`),
-  imagesLoaded: (count) => (count === 1 ? '1 immagine remota' : `${String(count)} immagini remote`),
+  imagesNotLoaded: (count) => (count === 1 ? '1 immagine remota non caricata' : `${number(count)} immagini remote non caricate`),
+  imagesLoaded: (count) => (count === 1 ? '1 immagine remota' : `${number(count)} immagini remote`),
   loadOnce: 'Carica una volta',
-  seenInHeaders: (count) => `+${String(count)} visti in intestazioni e testo`,
+  seenInHeaders: (count) => `+${number(count)} visti in intestazioni e testo`,
   saveMessage: 'Salva come .eml',
   firstPart: (size) => `I primi ${size}:`,
   hops: 'Server attraversati',

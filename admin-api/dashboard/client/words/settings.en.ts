@@ -1,4 +1,5 @@
 /** English: destinations, keys, webhooks, domains and suppressions. */
+import { number } from '../parts/time.ts'
 export const settings = {
   members: 'Members',
   actions: 'Actions',
@@ -32,7 +33,7 @@ export const settings = {
   priority: 'Priority',
   attemptsLastHour: 'Attempts, 1 h',
   errors: 'Errors',
-  destinationsSay: (live: number, sandbox: number) => `${String(live)} live, ${String(sandbox)} in the sandbox.`,
+  destinationsSay: (live: number, sandbox: number) => `${number(live)} live, ${number(sandbox)} in the sandbox.`,
   destinationsText: 'Health of the last hour, from real attempts.',
   destinationsFailed: 'The destinations could not be read',
   noDestinations: 'No destination yet',
@@ -116,7 +117,7 @@ export const settings = {
   mayReadAll: 'read (api:read)',
   maySendAll: 'read and send (api:send)',
   mayDoAll: 'everything (api:admin)',
-  inDays: (days: number) => `in ${String(days)} days`,
+  inDays: (days: number) => `in ${number(days)} days`,
   fromDomains: 'Sender domains allowed',
   fromDomainsHint: 'Separated by commas; empty means any',
   anyDomain: 'any',
@@ -157,7 +158,7 @@ export const settings = {
   atOnce: 'at once',
   parked: 'parked',
   attempts: 'Attempts',
-  attemptNumber: (n: number) => `Attempt ${String(n)}`,
+  attemptNumber: (n: number) => `Attempt ${number(n)}`,
   response: 'Response',
   noAnswer: 'no answer',
   request: 'Request',
@@ -174,7 +175,7 @@ export const settings = {
   checkedAt: (at: string) => `Checked ${at}.`,
   neverChecked: 'Not checked yet.',
   domainReady: (domain: string) => `${domain} is ready.`,
-  domainOpen: (domain: string, open: number) => (open === 1 ? `${domain} misses one record.` : `${domain} misses ${String(open)} records.`),
+  domainOpen: (domain: string, open: number) => (open === 1 ? `${domain} misses one record.` : `${domain} misses ${number(open)} records.`),
   expected: 'Expected',
   found: 'Found',
   copyZone: 'Copy as zone file',

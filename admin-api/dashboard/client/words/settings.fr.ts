@@ -1,4 +1,5 @@
 /** French: destinations, keys, webhooks, domains and suppressions. */
+import { number } from '../parts/time.ts'
 import type { SettingsWords } from './entries.ts'
 
 export const settings: SettingsWords = {
@@ -34,7 +35,7 @@ export const settings: SettingsWords = {
   priority: 'Priorité',
   attemptsLastHour: 'Essais, 1 h',
   errors: 'Erreurs',
-  destinationsSay: (live, sandbox) => `${String(live)} en service, ${String(sandbox)} en sandbox.`,
+  destinationsSay: (live, sandbox) => `${number(live)} en service, ${number(sandbox)} en sandbox.`,
   destinationsText: 'État de la dernière heure, d’après de vrais essais.',
   destinationsFailed: 'Les destinations n’ont pas pu être lues',
   noDestinations: 'Aucune destination encore',
@@ -119,7 +120,7 @@ export const settings: SettingsWords = {
   mayReadAll: 'lire (api:read)',
   maySendAll: 'lire et envoyer (api:send)',
   mayDoAll: 'tout (api:admin)',
-  inDays: (days) => `dans ${String(days)} jours`,
+  inDays: (days) => `dans ${number(days)} jours`,
   fromDomains: 'Domaines d’envoi permis',
   fromDomainsHint: 'Séparés par des virgules ; vide : tous',
   anyDomain: 'tous',
@@ -161,7 +162,7 @@ export const settings: SettingsWords = {
   atOnce: 'aussitôt',
   parked: 'en attente',
   attempts: 'Essais',
-  attemptNumber: (n) => `Essai ${String(n)}`,
+  attemptNumber: (n) => `Essai ${number(n)}`,
   response: 'Réponse',
   noAnswer: 'aucune réponse',
   request: 'Requête',
@@ -179,7 +180,7 @@ export const settings: SettingsWords = {
   neverChecked: 'Pas encore vérifié.',
   domainReady: (domain) => `${domain} est prêt.`,
   domainOpen: (domain, open) =>
-    open === 1 ? `Il manque un enregistrement à ${domain}.` : `Il manque ${String(open)} enregistrements à ${domain}.`,
+    open === 1 ? `Il manque un enregistrement à ${domain}.` : `Il manque ${number(open)} enregistrements à ${domain}.`,
   expected: 'Attendu',
   found: 'Trouvé',
   copyZone: 'Copier en fichier de zone',

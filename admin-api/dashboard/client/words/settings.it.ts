@@ -1,4 +1,5 @@
 /** Italian: destinations, keys, webhooks, domains and suppressions. */
+import { number } from '../parts/time.ts'
 import type { SettingsWords } from './entries.ts'
 
 export const settings: SettingsWords = {
@@ -34,7 +35,7 @@ export const settings: SettingsWords = {
   priority: 'Priorità',
   attemptsLastHour: 'Tentativi, 1 h',
   errors: 'Errori',
-  destinationsSay: (live, sandbox) => `${String(live)} attive, ${String(sandbox)} in sandbox.`,
+  destinationsSay: (live, sandbox) => `${number(live)} attive, ${number(sandbox)} in sandbox.`,
   destinationsText: 'Stato dell’ultima ora, da tentativi veri.',
   destinationsFailed: 'Le destinazioni non si sono potute leggere',
   noDestinations: 'Ancora nessuna destinazione',
@@ -118,7 +119,7 @@ export const settings: SettingsWords = {
   mayReadAll: 'leggere (api:read)',
   maySendAll: 'leggere e inviare (api:send)',
   mayDoAll: 'tutto (api:admin)',
-  inDays: (days) => `fra ${String(days)} giorni`,
+  inDays: (days) => `fra ${number(days)} giorni`,
   fromDomains: 'Domini mittenti permessi',
   fromDomainsHint: 'Separati da virgole; vuoto: tutti',
   anyDomain: 'tutti',
@@ -159,7 +160,7 @@ export const settings: SettingsWords = {
   atOnce: 'subito',
   parked: 'parcheggiata',
   attempts: 'Tentativi',
-  attemptNumber: (n) => `Tentativo ${String(n)}`,
+  attemptNumber: (n) => `Tentativo ${number(n)}`,
   response: 'Risposta',
   noAnswer: 'nessuna risposta',
   request: 'Richiesta',
@@ -176,7 +177,7 @@ export const settings: SettingsWords = {
   checkedAt: (at) => `Controllato il ${at}.`,
   neverChecked: 'Non ancora controllato.',
   domainReady: (domain) => `${domain} è pronto.`,
-  domainOpen: (domain, open) => (open === 1 ? `A ${domain} manca un record.` : `A ${domain} mancano ${String(open)} record.`),
+  domainOpen: (domain, open) => (open === 1 ? `A ${domain} manca un record.` : `A ${domain} mancano ${number(open)} record.`),
   expected: 'Atteso',
   found: 'Trovato',
   copyZone: 'Copia come file di zona',

@@ -2,11 +2,8 @@
 import { signal } from '@preact/signals'
 import { en } from './en.ts'
 import type { Words } from './entries.ts'
+import { language, type Language } from './language.ts'
 
-export const languages = ['en', 'de', 'fr', 'it'] as const
-export type Language = (typeof languages)[number]
-
-export const language = signal<Language>('en')
 const current = signal<Words>(en)
 
 /** The words to show now. */

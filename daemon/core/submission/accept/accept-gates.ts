@@ -95,6 +95,7 @@ function recipientCount({ submission, maxRecipients }: Candidate): void {
     throw new Refusal(
       'validation_failed',
       `The message has ${submission.rcptTo.length} recipients; at most ${maxRecipients} are allowed. Split it.`,
+      { details: { recipients: submission.rcptTo.length, recipients_max: maxRecipients } },
     )
   }
 }

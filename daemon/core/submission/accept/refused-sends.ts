@@ -79,7 +79,7 @@ export class RefusedSends {
     const projectId = this.#projectOf(principal, projects, send.projectId)
     if (projectId === undefined) return refusal
     const now = clock.now()
-    const trace = traceOf(principal, projectId, send, refusal.message, now)
+    const trace = traceOf(principal, projectId, send, refusal, now)
     const most = Math.min(maxTraces, Math.floor((limitsOf(organization).tracesStored ?? Infinity) / 10))
     const change = new Change().insert(traces, organizationId, trace).add(storedTracesCounter(organizationId), 1)
     const count = (key: readonly Element[], limit: number): void => void change.add(key, 1, limit).expire(now + countedMs, key)
@@ -109,7 +109,8 @@ function withDetails(refusal: Refusal, details: Readonly<Record<string, unknown>
   return new Refusal(code, message, { nextAction, details: { ...refusal.details, ...details }, cause: refusal })
 }
 
-function traceOf(principal: Principal, projectId: string, { from, to, bcc }: RefusedSend, reason: string, now: number): Trace {
+function traceOf(principal: Principal, projectId: string, { from, to, bcc }: RefusedSend, refusal: Refusal, now: number): Trace {
+  const { code, message: reason } = refusal
   const id = newTraceId()
   const status = advance('pending', 'invalid')
   const known = new Map(bcc.map(({ address }) => [address, { address, status, bcc: true as const }] as const))
@@ -126,6 +127,7 @@ function traceOf(principal: Principal, projectId: string, { from, to, bcc }: Ref
     },
     outcome: 'refused',
     outcomeReason: reason.length > maxReason ? `${reason.slice(0, maxReason - 1)}…` : reason,
+    refusalCode: code,
     mailFrom: from?.address ?? '',
     recipients: [...new Map([...known, ...seen]).values()],
     ...{ headerFrom: from?.address ?? '', subject: '', messageId: '', destinationId: null },

@@ -11,10 +11,10 @@ export function decideVerp(
 ): TraceVerp | undefined {
   if (!verp) return undefined
   const bar = featureBar(organization, 'verp')
-  if (bar === 'plan') return { off: `the plan ${organization.plan} does not include it` }
-  if (bar === 'flag') return { off: 'it is turned off for this organization' }
+  if (bar === 'plan') return { off: `the plan ${organization.plan} does not include it`, code: 'plan' }
+  if (bar === 'flag') return { off: 'it is turned off for this organization', code: 'flag' }
   // RFC 5321 §4.5.5: a notification must not cause another one
-  if (mailFrom === '') return { off: 'the message has the null reverse-path' }
+  if (mailFrom === '') return { off: 'the message has the null reverse-path', code: 'null_sender' }
   const domain = verp.bounceDomain ?? bounceDomain
-  return domain === null ? { off: 'the service has no bounce domain' } : { domain }
+  return domain === null ? { off: 'the service has no bounce domain', code: 'no_domain' } : { domain }
 }

@@ -88,7 +88,10 @@ export class Simulate {
     const from = request.from ?? attempt(walk, 'sender', () => defaultFrom(policy, projectId, request, health).address)
     if (from === undefined) return ended(walk, policy, projectId)
     if (request.from === undefined)
-      walk.steps.push({ step: 'sender', result: 'passed', message: `The message has no From; it gets the From of a destination, ${from}.` })
+      walk.steps.push({
+        ...{ step: 'sender', result: 'passed', address: from },
+        message: `The message has no From; it gets the From of a destination, ${from}.`,
+      })
     return this.#walk(walk, policy, {
       ...draftOf(request, { principal, projectId, door: 'rest', submittedBy: principal.credentialId }),
       mailFrom: from,

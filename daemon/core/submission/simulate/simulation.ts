@@ -36,6 +36,15 @@ export interface SimulationStep {
   readonly message: string
   readonly ruleId?: string | undefined
   readonly destinationId?: string | undefined
+  /** What the sentence is about, for those who say it in other words: the refusal, the limit, the kind of suppression, the cause. */
+  readonly code?: string | undefined
+  /** How much of a limit there would be, and the limit. */
+  readonly used?: number | undefined
+  readonly limit?: number | undefined
+  /** The address that a step is about. */
+  readonly address?: string | undefined
+  /** For so long the message would wait for its first attempt. */
+  readonly waitMs?: number | undefined
 }
 
 /** As much of a message as is looked at. */
@@ -112,9 +121,18 @@ export function attempt<T>(walk: Walk, step: SimulationStep['step'], decide: () 
   }
 }
 
-function refuse(walk: Walk, step: SimulationStep['step'], refusal: Refusal): void {
+function refuse(walk: Walk, step: SimulationStep['step'], refusal: Refusal, bound: Bound = boundIn(refusal)): void {
   walk.refusal = refusal
-  walk.steps.push({ step, result: 'refused', message: refusal.message })
+  walk.steps.push({ step, result: 'refused', message: refusal.message, code: refusal.code, ...bound })
+}
+
+type Bound = Pick<SimulationStep, 'used' | 'limit'>
+
+/** What a refusal says of how much there is, and how much may be. */
+function boundIn({ details = {} }: Refusal): Bound {
+  const { recipients, recipients_max: maxRecipients, message_bytes: size, message_bytes_max: maxSize } = details
+  const [used, limit] = [recipients ?? size, maxRecipients ?? maxSize]
+  return typeof used === 'number' && typeof limit === 'number' ? { used, limit } : {}
 }
 
 function routeOf({ steps }: Walk, submission: Sketch, { policy, health }: Ground): Route {
@@ -141,9 +159,10 @@ async function lookAtLimits(walk: Walk, submission: Sketch, ground: Ground, deci
     const refusal = refusals.get(keyName(key))
     if (limit === undefined || !refusal) continue
     const used = await counter(key)
-    if (used + delta > limit) return refuse(walk, 'limits', refusal)
-    const message = `${used} of ${limit} ${countedAs[refusal.code] ?? refusal.code} are used.`
-    walk.steps.push({ step: 'limits', result: 'passed', message })
+    const { code } = refusal
+    if (used + delta > limit) return refuse(walk, 'limits', refusal, { used, limit })
+    const message = `${used} of ${limit} ${countedAs[code] ?? code} are used.`
+    walk.steps.push({ step: 'limits', result: 'passed', message, code, used, limit })
   }
   walk.counted = new Map(change.adds.map(({ key, delta }) => [keyName(key), delta]))
   if (walk.steps.at(-1)?.step !== 'limits') walk.steps.push({ step: 'limits', result: 'passed', message: 'No limit is reached.' })
@@ -153,7 +172,7 @@ function lookAtSuppressions({ steps }: Walk, rcptTo: readonly string[], hits: Re
   for (const [address, { source, reason }] of hits) {
     const why = reason === null ? source : `${source}: ${reason}`
     const message = source === 'unsubscribe' ? `${address} is skipped: ${why}` : `${address} is suppressed (${why}) and is skipped.`
-    steps.push({ step: 'suppressions', result: 'withheld', message })
+    steps.push({ step: 'suppressions', result: 'withheld', message, code: source, address })
   }
   if (hits.size > 0) return
   const who = rcptTo.length === 1 ? 'The recipient is not' : 'No recipient is'
@@ -176,11 +195,11 @@ function lookAtFirstAttempt(walk: Walk, { policy, project, health }: Ground, { d
   } else if ('failover' in skip) {
     const { to, note } = skip.failover
     walk.firstAttempt = { destinationId: to, waitMs: 0 }
-    walk.steps.push({ step: 'failover', result: 'passed_over', message: note.message, destinationId: to })
+    walk.steps.push({ step: 'failover', result: 'passed_over', message: note.message, destinationId: to, code: note.cause })
   } else {
     const { to, waitMs } = skip
     const message = `The circuit breaker of the destination is open, and no fallback is available: the message waits ${Math.ceil(waitMs / 1000)} seconds.`
     walk.firstAttempt = { destinationId: to, waitMs }
-    walk.steps.push({ step: 'failover', result: 'passed_over', message, destinationId: to })
+    walk.steps.push({ step: 'failover', result: 'passed_over', message, destinationId: to, waitMs })
   }
 }

@@ -65,7 +65,7 @@ export function timelineOf(trace: Trace, attempts: readonly AttemptRecord[]): Ti
         at: createdAt,
         event: 'validation_failed',
         message: `Refused: ${trace.outcomeReason}`,
-        detail: { submitted_by: trace.submittedBy },
+        detail: { submitted_by: trace.submittedBy, code: trace.refusalCode ?? null },
       },
     ]
   const made = template ? `, from the template ${template.slug} in version ${template.version}` : ''
@@ -138,7 +138,10 @@ function scheduleEntries(trace: Trace): TimelineEntry[] {
       at: broughtForward.at,
       event: 'scheduled',
       message: `Brought forward by ${broughtForward.by}: it ${what} now instead of at ${new Date(last).toISOString()}.`,
-      detail: { send_at: new Date(broughtForward.at).toISOString(), brought_forward_by: broughtForward.by },
+      detail: {
+        ...{ send_at: new Date(broughtForward.at).toISOString(), brought_forward_by: broughtForward.by },
+        planned: new Date(last).toISOString(),
+      },
     })
   if (!isLater || begunAt === undefined) return scheduled
   return [...scheduled, { at: begunAt, event: 'captured', message: 'Its time came, and it was captured.', detail: { outcome } }]
@@ -148,7 +151,7 @@ function scheduleEntries(trace: Trace): TimelineEntry[] {
 const moveEntry = (what: string, { at, by, from, to }: { at: number; by: string; from: number; to: number }): TimelineEntry => {
   const [before, now] = [new Date(from).toISOString(), new Date(to).toISOString()]
   const message = `Rescheduled by ${by}: it ${what} at ${now} instead of at ${before}.`
-  return { at, event: 'scheduled', message, detail: { send_at: now, rescheduled_by: by } }
+  return { at, event: 'scheduled', message, detail: { send_at: now, rescheduled_by: by, planned: before } }
 }
 
 /** That a person had to approve it, and what they decided: it is queued when they have. */
@@ -187,7 +190,8 @@ function verpEntries({ createdAt, verp }: Trace): TimelineEntry[] {
     'off' in verp
       ? `VERP was requested but is not used: ${verp.off}.`
       : `Each recipient gets a copy with a separate return path at ${verp.domain} (VERP).`
-  return [{ at: createdAt, event: 'verp', message, detail: { bounce_domain: 'domain' in verp ? verp.domain : null } }]
+  const detail = 'off' in verp ? { bounce_domain: null, off: verp.code ?? null } : { bounce_domain: verp.domain }
+  return [{ at: createdAt, event: 'verp', message, detail }]
 }
 
 /** Sent in the words of another service: what of them had no effect. */

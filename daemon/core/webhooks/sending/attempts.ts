@@ -103,8 +103,11 @@ export class DeliveryAttempts {
       const isOwn = record.nextAttemptAt === row.dueMs
       const next = isOwn ? afterAttempt(record, sent, now) : besideNewSchedule(record, sent, now)
       change.replace(webhookDeliveries, organizationId, stored, next)
-      const { at, milliseconds, statusCode, error, answer } = sent
-      logAttempt(change, organizationId, id, { number: next.attemptCount, at, milliseconds, statusCode, error, answer })
+      const { at, milliseconds, statusCode, error, answer, signature } = sent
+      logAttempt(change, organizationId, id, {
+        ...{ number: next.attemptCount, at, milliseconds, statusCode, error, answer },
+        ...(signature !== undefined && { signature }),
+      })
       if (isOwn) removeDue(change, record)
       if (isOwn && next.nextAttemptAt !== null) addDue(change, { endpointId, dueMs: next.nextAttemptAt, id, organizationId })
       const ended = endingOf(sent.error, next.status)

@@ -21,6 +21,8 @@ export interface Sent {
   readonly error: string | null
   /** The beginning of the answer's body, as text. */
   readonly answer: string | null
+  /** What the header `X-Service-Signature` said; not there where nothing was sent. */
+  readonly signature?: string | undefined
   /** Broken off by us: it says nothing of the receiver. */
   readonly isOurs: boolean
   /** As it was sent, in the format of the endpoint; absent when nothing was. */
@@ -54,7 +56,8 @@ export class Sender {
     const headers = { ...jsonHeaders, ...request.headers }
     const begun = clock.monotonic()
     const outcome = await post({ url: target.targetUrl, headers, body: Buffer.from(body) }, limits, signal)
-    return { at, milliseconds: Math.round(clock.monotonic() - begun), ...toEnd(outcome), body }
+    const milliseconds = Math.round(clock.monotonic() - begun)
+    return { at, milliseconds, signature: request.headers['x-service-signature'], ...toEnd(outcome), body }
   }
 }
 

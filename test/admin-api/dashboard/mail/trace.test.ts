@@ -90,9 +90,64 @@ test('a trace without a message says why; others are told by the service what th
     const other = await server.open({ locale })
     await other.go(`/traces/${details.trace_id}`)
     await other.page.waitForSelector(`text=${words}`)
+    t.is(await other.page.locator('.story .note b[lang=en]').count(), 0, 'why it was refused is not English')
     await other.check(t)
+    await other.page.route('**/v1/traces/*', async (route) => {
+      const trace = (await (await route.fetch()).json()) as object
+      await route.fulfill({ json: { ...trace, status: 'sent', outcome: 'relayed', timeline: everyEntry } })
+    })
+    await other.go(`/traces/${details.trace_id}`)
+    await other.page.waitForSelector('.story ol > li >> nth=30')
+    t.deepEqual(await other.page.locator('.story [lang=en]').allInnerTexts(), [], 'every entry is in the language')
+    t.notRegex(await other.page.innerText('.story'), /ENGLISH/)
+    await other.check(t)
+    await other.page.unrouteAll({ behavior: 'wait' })
   }
 })
+
+const dest = 'dst_1'
+const by = 'key_1'
+const later = '2026-11-24T08:00:00.000Z'
+const report = { recipient: 'a@example.org', reported_at: later, verified: true, diagnostic: null, report_id: null, source: 'dsn' }
+
+/** One of each event, with what its detail has; the sentence of the service stands for what would be English. */
+const everyEntry = Object.entries({
+  accepted: { door: 'rest', submitted_by: by, mail_from: 'a@example.org', released_from: 'x' },
+  scheduled: { send_at: later },
+  'scheduled forward': { send_at: later, brought_forward_by: by, planned: later },
+  'scheduled anew': { send_at: later, rescheduled_by: by, planned: later },
+  verp: { bounce_domain: 'b.example.org' },
+  'verp off': { bounce_domain: null, off: 'no_domain' },
+  dialect: { api: 'Resend', ignored_fields: [] },
+  'dialect ignoring': { api: 'Resend', ignored_fields: ['tags'] },
+  suppressed: { recipients: [{ address: 'a@example.org', source: 'manual', reason: null, suppression_id: 's' }] },
+  'suppressed list': { recipients: [{ address: 'a@example.org', source: 'unsubscribe', reason: null, suppression_id: 's' }] },
+  retry_scheduled: { next_attempt_at: later },
+  replayed: { job_id: 'rpl_1', destination_id: dest, recipients: 2 },
+  retried: { destination_id: dest, recipients: 1 },
+  failover: { from: 'dst_0', to: dest, cause: 'breaker_open' },
+  waiting: { destination_id: dest, breaker: 'open', next_trial_at: later },
+  sent: { attempts: 1, seconds: 1 },
+  partly_sent: { attempts: 1, seconds: 1 },
+  failed: { attempts: 1, seconds: 1 },
+  canceled: { canceled_by: by },
+  approval_requested: { digest: 'x', expires_at: later },
+  approved: { decided_by: by, email: 'ada@example.org' },
+  refused: { decided_by: by, email: null },
+  expired: { decided_by: null, email: null },
+  withdrawn: { decided_by: by, email: null },
+  validation_failed: { submitted_by: by, code: 'no_route' },
+  tracking: { clicks: true, links: 3, opens: true, untracked_reason: null },
+  'tracking nothing': { clicks: false, links: 0, opens: false, untracked_reason: 'no_html' },
+  opened: { recipient: null },
+  clicked: { recipient: 'a@example.org', link: 2, url: 'https://example.org' },
+  delivered: report,
+  bounced: report,
+  complained: report,
+  deferred: report,
+  bounce_unparsed: report,
+  auto_suppressed: { recipient: 'a@example.org', suppression_id: 's' },
+}).map(([event, detail]) => ({ at: later, event: event.split(' ')[0], message: 'ENGLISH', detail }))
 
 test('what the public link shows is seen before it is copied', async (t) => {
   const server = await startDashboard(t, browser)
@@ -127,6 +182,13 @@ test('a diagnosis stands over the timeline; a viewer reads all and is offered no
   await page.waitForSelector('.diagnosis ol li')
   t.regex(await page.innerText('.diagnosis'), /recipient unknown/)
   await tab.check(t)
+  const anna = await server.open({ locale: 'de' })
+  await anna.go(`/traces/${traces.bounced}?diagnose=1`)
+  await anna.page.waitForSelector('.story >> text=Der Server kennt das Postfach nicht. Berichtige die Adresse oder sperre sie.')
+  await anna.page.waitForSelector('.diagnosis summary >> text=Was der Dienst dazu sagt, auf Englisch')
+  await anna.go(`/traces/${traces.sent}?diagnose=1`)
+  await anna.page.waitForSelector('.diagnosis li >> text=Der Anbieter nahm sie an')
+  await anna.check(t)
   await page.click('.top >> text=Hide the diagnosis')
   await page.waitForSelector('.diagnosis', { state: 'detached' })
   const vera = await openAs(browser, server, 'viewer')

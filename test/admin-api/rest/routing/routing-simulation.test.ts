@@ -18,7 +18,15 @@ interface Told {
   readonly destination_id: string | null
   readonly route: { readonly by: string; readonly rule_id: string | null; readonly reason: string } | null
   readonly refusal: { readonly code: string; readonly status: number; readonly message: string; readonly next_action: string } | null
-  readonly steps: readonly { readonly step: string; readonly result: string; readonly message: string; readonly rule_id: string | null }[]
+  readonly steps: readonly {
+    readonly step: string
+    readonly result: string
+    readonly message: string
+    readonly rule_id: string | null
+    readonly code: string | null
+    readonly used: number | null
+    readonly limit: number | null
+  }[]
   readonly suppressed: readonly { readonly address: string; readonly source: string }[]
   readonly first_attempt: { readonly destination_id: string; readonly wait_seconds: number } | null
   readonly earlier: { readonly differences: readonly object[]; readonly outcome: string } | null
@@ -42,6 +50,9 @@ async function sent(rest: RestClient, body: object): Promise<unknown> {
 function foretold({ outcome, reason, destination_id, route, refusal: no }: Told): unknown {
   return no ? [null, no.status, no.code, no.message] : [outcome, reason, destination_id, route]
 }
+
+/** Of a step that is about no limit. */
+const noNumbers = { code: null, used: null, limit: null, address: null, wait_seconds: null }
 
 test('simulateRouting shows every rule that was looked at, and what decided', async (t) => {
   const { rest } = await startFixture(t)
@@ -84,7 +95,13 @@ test('simulateRouting shows every rule that was looked at, and what decided', as
         destination_id: live,
       },
       { step: 'project_status', result: 'passed', message: 'The project is claimed.', rule_id: null, destination_id: null },
-      { step: 'destination_mode', result: 'decided', message: 'The destination Live is live.', rule_id: null, destination_id: live },
+      {
+        step: 'destination_mode',
+        result: 'decided',
+        message: 'The destination Live is live.',
+        rule_id: null,
+        destination_id: live,
+      },
       { step: 'limits', result: 'passed', message: 'No limit is reached.', rule_id: null, destination_id: null },
       {
         step: 'suppressions',
@@ -93,8 +110,14 @@ test('simulateRouting shows every rule that was looked at, and what decided', as
         rule_id: null,
         destination_id: null,
       },
-      { step: 'failover', result: 'passed', message: 'The destination Live receives mail now.', rule_id: null, destination_id: live },
-    ],
+      {
+        step: 'failover',
+        result: 'passed',
+        message: 'The destination Live receives mail now.',
+        rule_id: null,
+        destination_id: live,
+      },
+    ].map((step) => ({ ...step, ...noNumbers })),
     earlier: null,
   } as never)
 })
@@ -139,13 +162,21 @@ test('simulateRouting tells what would refuse the message, and how much of each 
     ),
     ['0 of 2 captures that the project has in this month are used.', '0 of 5000 sends that the plan has in this day are used.'],
   )
+  const counted = (await ask()).steps.flatMap(({ step, code, used, limit }) => (step === 'limits' ? [[code, used, limit]] : []))
+  t.deepEqual(counted, [
+    ['quota_exhausted_captures', 0, 2],
+    ['quota_exhausted', 0, 5000],
+  ])
   for (let n = 0; n < 2; n++) await rest.must('POST', '/v1/messages', { from: 'a@example.ch', to, text: 'Hi', project_id })
   const full = await ask()
   t.like(full, { outcome: null, rule_id: null, refusal: { code: 'quota_exhausted_captures', status: 402, next_action: 'upgrade' } })
   t.deepEqual(stepsOf(full), ['org_default not_matched', 'project_status passed', 'no_route_policy decided', 'limits refused'])
+  t.like(full.steps.at(-1), { code: 'quota_exhausted_captures', used: 2, limit: 2 })
   t.is((await rest.call('POST', '/v1/messages', { from: 'a@example.ch', to, text: 'Hi', project_id })).status, 402)
   t.like((await ask({ attachments: 1 })).refusal, { code: 'feature_disabled', status: 403, next_action: 'upgrade' })
-  t.like((await ask({ size: 2 * 1024 * 1024 })).refusal, { code: 'request_too_large', status: 413 })
+  const large = await ask({ size: 2 * 1024 * 1024 })
+  t.like(large.refusal, { code: 'request_too_large', status: 413 })
+  t.like(large.steps.at(-1), { code: 'request_too_large', used: 2 * 1024 * 1024, limit: 1024 * 1024 })
   await rest.must('PATCH', '/v1/projects/me/no-route-policy', { value: 'reject' })
   const lost = await simulate(rest, { from: 'a@example.ch', to })
   t.like(lost.refusal, { code: 'no_route', status: 422, next_action: 'create_routing_rule' })

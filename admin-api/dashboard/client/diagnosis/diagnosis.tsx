@@ -1,17 +1,30 @@
 /** The diagnosis of the service over the timeline: why a message bounced, or why it may not have arrived, with what to do. */
-import type { JSX } from 'preact'
+import type { ComponentChildren, JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { link } from '../app/location.ts'
 import { useRead } from '../app/query.ts'
 import { ChooseField } from '../parts/controls.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
+import { percent } from '../parts/time.ts'
 import { Show } from '../parts/states.tsx'
 import { diagnoseBounce, diagnoseMissing, type BounceDiagnosis, type MissingDiagnosis, type Trace } from '../wire/operations.ts'
-import { language } from '../words/words.ts'
-import { words } from './trace-words.ts'
+import { language } from '../words/language.ts'
+import { words } from './diagnosis-words.ts'
+import { categoryAction, categoryReason, hypothesisReason } from './explained.ts'
 
 const bad = new Set(['bounced', 'failed', 'complained'])
-const english = (): string | undefined => (language.value === 'en' ? undefined : 'en')
+const isEnglish = (): boolean => language.value === 'en'
+
+/** What the service says, word for word: folded where the reader has it in their language already. */
+const InFull = ({ children }: { readonly children: ComponentChildren }): JSX.Element =>
+  isEnglish() ? (
+    <>{children}</>
+  ) : (
+    <details>
+      <summary>{words().inFull}</summary>
+      <div lang="en">{children}</div>
+    </details>
+  )
 const maxChoices = 50
 
 export function Diagnosis({ trace }: { readonly trace: Trace }): JSX.Element {
@@ -59,20 +72,27 @@ function BounceFacts({ found, isFirst }: { readonly found: BounceDiagnosis; read
   ] as const
   return (
     <>
-      {!isFirst && (
-        <p lang={english()}>
-          <b>
-            <SafeText text={found.plain_reason} />
-          </b>
+      {!isEnglish() && !isFirst && (
+        <p>
+          <Explained category={found.category} />
         </p>
       )}
-      <ol lang={english()}>
-        {found.next_actions.map((action) => (
-          <li key={action}>
-            <SafeText text={action} />
-          </li>
-        ))}
-      </ol>
+      <InFull>
+        {!(isFirst && isEnglish()) && (
+          <p>
+            <b>
+              <SafeText text={found.plain_reason} />
+            </b>
+          </p>
+        )}
+        <ol>
+          {found.next_actions.map((action) => (
+            <li key={action}>
+              <SafeText text={action} />
+            </li>
+          ))}
+        </ol>
+      </InFull>
       <dl class="facts">
         {facts.map(
           ([name, value]) =>
@@ -107,39 +127,61 @@ function Hypotheses({ found, shown }: { readonly found: MissingDiagnosis; readon
   const own = words()
   return (
     <>
-      <p lang={english()}>
-        <b>
-          <SafeText text={found.summary} />
-        </b>
-      </p>
-      {found.hypotheses.length === 0 && <p>{own.nothingFound}</p>}
-      <ol lang={english()}>
-        {found.hypotheses.map(({ id, explanation, confidence, evidence, next_action: next }) => (
-          <li key={id}>
-            <SafeText text={explanation} /> <span class="faint">{Math.round(confidence * 100)} %</span>
-            <p>
-              <SafeText text={next.text} />
-            </p>
-            {evidence.length > 0 && (
-              <details>
-                <summary lang={language.value}>{own.evidence}</summary>
-                <ul>
-                  {evidence.map(({ detail, trace_id: id }, i) => (
-                    <li key={i}>
-                      <SafeText text={detail} /> {id !== undefined && id !== shown && <a href={link(`/traces/${id}`)}>{id.slice(0, 8)}</a>}
-                    </li>
-                  ))}
-                </ul>
-              </details>
-            )}
-          </li>
-        ))}
-      </ol>
-      {found.not_checked.length > 0 && (
-        <p class="faint">
-          {own.notChecked}: <span lang={english()}>{found.not_checked.map(({ what, why }) => `${what} (${why})`).join('; ')}</span>
-        </p>
+      {!isEnglish() && (
+        <ul>
+          {found.hypotheses.map(({ id, confidence }) => (
+            <li key={id}>
+              {hypothesisReason(id) ?? <code>{id}</code>} <span class="faint">{percent(confidence, 0)}</span>
+            </li>
+          ))}
+        </ul>
       )}
+      {found.hypotheses.length === 0 && <p>{own.nothingFound}</p>}
+      <InFull>
+        <p>
+          <b>
+            <SafeText text={found.summary} />
+          </b>
+        </p>
+        <Explanations found={found} shown={shown} />
+        {found.not_checked.length > 0 && (
+          <p class="faint">
+            <span lang={language.value}>{own.notChecked}</span>: {found.not_checked.map(({ what, why }) => `${what} (${why})`).join('; ')}
+          </p>
+        )}
+      </InFull>
     </>
   )
 }
+
+const Explanations = ({ found, shown }: { readonly found: MissingDiagnosis; readonly shown: string }): JSX.Element => (
+  <ol>
+    {found.hypotheses.map(({ id, explanation, confidence, evidence, next_action: next }) => (
+      <li key={id}>
+        <SafeText text={explanation} /> <span class="faint">{percent(confidence, 0)}</span>
+        <p>
+          <SafeText text={next.text} />
+        </p>
+        {evidence.length > 0 && (
+          <details>
+            <summary lang={language.value}>{words().evidence}</summary>
+            <ul>
+              {evidence.map(({ detail, trace_id: id }, i) => (
+                <li key={i}>
+                  <SafeText text={detail} /> {id !== undefined && id !== shown && <a href={link(`/traces/${id}`)}>{id.slice(0, 8)}</a>}
+                </li>
+              ))}
+            </ul>
+          </details>
+        )}
+      </li>
+    ))}
+  </ol>
+)
+
+/** Why, and what to do about it, from the category of the refusal. */
+export const Explained = ({ category }: { readonly category: string | null }): JSX.Element => (
+  <>
+    <b>{categoryReason(category) ?? words().categories.undetermined}</b> {categoryAction(category)}
+  </>
+)

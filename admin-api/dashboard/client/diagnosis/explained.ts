@@ -1,0 +1,32 @@
+/** What a diagnosis says in the chosen language: made from its codes. */
+import { words } from './diagnosis-words.ts'
+
+const wordOf = (known: Readonly<Record<string, string>>, code: string): string | undefined =>
+  Object.hasOwn(known, code) ? known[code] : undefined
+
+type Action = 'address' | 'setup' | 'message' | 'block' | 'later' | 'complaint'
+
+const categoriesOf: Readonly<Record<Action, readonly string[]>> = {
+  address: ['recipient_unknown', 'recipient_syntax', 'recipient_moved', 'recipient', 'mailbox_disabled', 'domain'],
+  setup: ['sender', 'authentication', 'auth_client', 'tls', 'routing', 'protocol'],
+  message: ['content', 'size'],
+  block: ['reputation', 'policy'],
+  later: ['mailbox_full', 'mailbox', 'rate', 'greylisting', 'system', 'network', 'expired', 'success', 'undetermined'],
+  complaint: ['complaint'],
+}
+
+/** Why a message bounced, by the category of the refusal. */
+export const categoryReason = (category: string | null): string | undefined =>
+  category === null ? undefined : wordOf(words().categories, category)
+
+/** What to do about it. */
+export function categoryAction(category: string | null): string | undefined {
+  const found = Object.entries(categoriesOf).find(([, categories]) => category !== null && categories.includes(category))
+  return found && wordOf(words().actions, found[0])
+}
+
+const deferred = 'deferred_'
+
+/** Why a message may not have arrived, by the id of the hypothesis. */
+export const hypothesisReason = (id: string): string | undefined =>
+  id.startsWith(deferred) ? categoryReason(id.slice(deferred.length)) : wordOf(words().hypotheses, id)

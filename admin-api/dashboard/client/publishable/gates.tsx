@@ -1,0 +1,35 @@
+/** The five gates of a publishable key: what each asks of a send, and what it is set to. */
+import type { JSX } from 'preact'
+import { plain } from '../parts/safe-text.tsx'
+import { number } from '../parts/time.ts'
+import type { PublishableKey } from '../wire/operations.ts'
+import { words } from './publishable-words.ts'
+
+/** In the order in which a send meets them. */
+const gates = ['origin', 'recipient', 'sender', 'rate', 'captcha'] as const
+type Gate = (typeof gates)[number]
+
+export const Gates = ({ publishable }: { readonly publishable?: PublishableKey }): JSX.Element => (
+  <ol class="gates">
+    {gates.map((gate) => (
+      <li key={gate}>
+        <b>{words().gates[gate]}</b>
+        <span>{words().gateTexts[gate]}</span>
+        {publishable && <code>{valueOf(publishable, gate)}</code>}
+      </li>
+    ))}
+  </ol>
+)
+
+function valueOf(key: PublishableKey, gate: Gate): string {
+  const { per_ip_hour: ip, per_recipient_hour: recipient, per_key_hour: hour, per_key_day: day } = key.rates
+  const bound = (most: number): string => (most === 0 ? '∞' : number(most))
+  const values: Readonly<Record<Gate, string>> = {
+    origin: key.allowed_origins.join(', '),
+    recipient: key.allowed_to.join(', '),
+    sender: key.locked_from,
+    rate: [ip, recipient, hour, day].map(bound).join(' · '),
+    captcha: key.captcha_provider ?? words().noCaptcha,
+  }
+  return plain(values[gate])
+}

@@ -1,0 +1,80 @@
+/** What an administrator puts on each kind of server so that it reports here. The secret is never in it. */
+import type { IngestSource } from '../wire/operations.ts'
+
+export type Provider = IngestSource['provider']
+
+/** In the order in which they are offered, with their names. */
+export const providers: readonly (readonly [id: Provider, name: string])[] = [
+  ['postfix', 'Postfix'],
+  ['dovecot', 'Dovecot'],
+  ['stalwart', 'Stalwart'],
+  ['mailenable', 'MailEnable'],
+  ['arf', 'ARF'],
+]
+
+export interface Snippet {
+  /** Where it goes on the server. */
+  readonly place: string
+  readonly text: string
+}
+
+const signed = (file: string): string => `SIGNATURE=$(openssl dgst -sha256 -hmac "$SECRET" -r < ${file} | cut -d' ' -f1)`
+
+/** The end of the log, again and again: what was sent before adds nothing. */
+const postfix = (address: string): Snippet => ({
+  place: '/etc/cron.d/postern: */5 * * * * root /usr/local/sbin/postern-log',
+  text: `#!/bin/sh
+SECRET='…'
+LOG=$(mktemp)
+tail -n 20000 /var/log/mail.log | gzip > "$LOG"
+${signed('"$LOG"')}
+curl -fsS '${address}' \\
+  -H "X-Service-Signature: sha256=$SIGNATURE" -H 'Content-Encoding: gzip' \\
+  --data-binary @"$LOG"
+rm "$LOG"`,
+})
+
+/** One mail on standard input, as an alias pipes it. */
+const piped = (place: string, address: string): Snippet => ({
+  place,
+  text: `#!/bin/sh
+SECRET='…'
+MAIL=$(mktemp)
+cat > "$MAIL"
+${signed('"$MAIL"')}
+curl -fsS '${address}' \\
+  -H "X-Service-Signature: sha256=$SIGNATURE" -H 'Content-Type: message/rfc822' \\
+  --data-binary @"$MAIL"
+rm "$MAIL"`,
+})
+
+const stalwart = (address: string): Snippet => ({
+  place: 'Settings › Telemetry › Webhooks, config.toml',
+  text: `[webhook."postern"]
+url = "${address}"
+signature-key = "…"
+events = ["delivery.delivered", "delivery.dsn-success", "delivery.dsn-perm-fail", "delivery.dsn-temp-fail",
+          "delivery.failed", "incoming-report.abuse-report", "incoming-report.fraud-report"]`,
+})
+
+const mailenable = (address: string): Snippet => ({
+  place: 'PowerShell',
+  text: `$secret = '…'
+$notice = [IO.File]::ReadAllBytes($args[0])
+$report = @{ postoffice = $args[1]; raw_ndr = [Convert]::ToBase64String($notice) }
+$body = @{ version = 1; agent = @{ name = 'postern-report'; hostname = $env:COMPUTERNAME }; events = @($report) } | ConvertTo-Json -Depth 4
+$bytes = [Text.Encoding]::UTF8.GetBytes($body)
+$hmac = [Security.Cryptography.HMACSHA256]::new([Text.Encoding]::UTF8.GetBytes($secret))
+$signature = -join ($hmac.ComputeHash($bytes) | ForEach-Object { $_.ToString('x2') })
+Invoke-RestMethod -Method Post -Uri '${address}' -ContentType 'application/json' -Body $bytes \`
+  -Headers @{ 'X-Service-Signature' = "sha256=$signature" }`,
+})
+
+/** `address` is that of the source, with its id. */
+export function snippetOf(provider: Provider, address: string): Snippet {
+  if (provider === 'postfix') return postfix(address)
+  if (provider === 'stalwart') return stalwart(address)
+  if (provider === 'mailenable') return mailenable(address)
+  if (provider === 'dovecot') return piped('/etc/aliases: bounces: "|/usr/local/sbin/postern-report"', address)
+  return piped('/usr/local/sbin/postern-report < report.eml', address)
+}

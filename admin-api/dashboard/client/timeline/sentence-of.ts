@@ -1,0 +1,125 @@
+/** What an entry of a timeline says in the chosen language: made from its codes and numbers, never from the sentence of the service. */
+import { bytes, longTime } from '../parts/time.ts'
+import { plain } from '../parts/safe-text.tsx'
+import { failoverReason, refusalReason } from '../reasons/reasons.ts'
+import type { Trace } from '../wire/operations.ts'
+import { words } from './timeline-words.ts'
+
+export type Entry = Trace['timeline'][number]
+
+/** What is called how now; ids where it is not known. */
+export type NameOf = (destinationId: string) => string
+
+type Sentence = (given: Given) => string | undefined
+
+interface Given {
+  readonly trace: Trace
+  readonly entry: Entry
+  readonly nameOf: NameOf
+  /** Of the detail, as text that is safe to show; empty where there is none. */
+  readonly text: (name: string) => string
+  readonly count: (name: string) => number
+  readonly at: (name: string) => string
+}
+
+/** Undefined for an entry that its codes do not explain. */
+export function sentenceOf(entry: Entry, trace: Trace, nameOf: NameOf): string | undefined {
+  const { event, detail } = entry
+  const text = (name: string): string => {
+    const value = detail[name]
+    return typeof value === 'string' || typeof value === 'number' ? plain(String(value)) : ''
+  }
+  const given = {
+    trace,
+    entry,
+    nameOf,
+    text,
+    count: (name: string) => Number(detail[name] ?? 0),
+    at: (name: string) => longTime(text(name)),
+  }
+  return Object.hasOwn(sentences, event) ? sentences[event]?.(given) : undefined
+}
+
+const known = (sayings: Readonly<Record<string, string>>, code: string): string | undefined =>
+  Object.hasOwn(sayings, code) ? sayings[code] : undefined
+
+const sentences: Readonly<Record<string, Sentence>> = {
+  accepted: ({ trace, text }) => {
+    const w = words()
+    const { template } = trace
+    const made = template ? w.templated(plain(template.slug), template.version) : ''
+    const from = text('released_from') === '' ? '' : w.ofCaptured
+    return [w.accepted(bytes(trace.size), trace.recipients.length), made, from].filter(Boolean).join(' ')
+  },
+  scheduled: (given) => scheduledSentence(given),
+  retry_scheduled: ({ at }) => words().nextAttemptAt(at('next_attempt_at')),
+  replayed: ({ count }) => words().replayed(count('recipients')),
+  retried: ({ count }) => words().retried(count('recipients')),
+  failover: ({ text, nameOf }) => failoverReason(text('cause'), nameOf(text('to'))),
+  waiting: ({ text, at, nameOf }) => words().waiting(nameOf(text('destination_id')), at('next_trial_at')),
+  approval_requested: ({ at }) => words().approvalUntil(at('expires_at')),
+  approved: ({ text }) => words().approvedBy(decider(text)),
+  refused: ({ text }) => words().refusedBy(decider(text)),
+  withdrawn: ({ text }) => words().withdrawnBy(decider(text)),
+  expired: () => words().notApproved,
+  canceled: ({ text }) => words().canceledBy(text('canceled_by')),
+  sent: () => words().takenForAll,
+  partly_sent: ({ trace }) => {
+    const left = trace.recipients.filter(({ status }) => /^(sent|delivered|bounced|complained)$/.test(status)).length
+    return words().takenForSome(left, trace.recipients.length)
+  },
+  failed: () => words().abandoned,
+  released: () => words().releasedAsOwn,
+  validation_failed: ({ text }) => refusalReason(text('code')),
+  dialect: ({ entry, text }) => {
+    const ignored = entry.detail['ignored_fields']
+    const fields = Array.isArray(ignored) ? ignored.map((one) => plain(String(one))).join(', ') : ''
+    return fields === '' ? words().dialect(text('api')) : words().dialectIgnored(text('api'), fields)
+  },
+  verp: ({ text }) => {
+    if (text('bounce_domain') !== '') return words().verp(text('bounce_domain'))
+    const why = known(words().verpOffs, text('off'))
+    return why && words().verpOff(why)
+  },
+  suppressed: ({ trace, entry }) => {
+    const held = entry.detail['recipients']
+    if (!Array.isArray(held)) return undefined
+    const isOfList = held.some((one: { readonly source?: string }) => one.source === 'unsubscribe')
+    return (isOfList ? words().unsubscribed : words().suppressed)(held.length, trace.recipients.length)
+  },
+  auto_suppressed: ({ text }) => words().autoSuppressed(text('recipient') || words().aRecipient),
+  tracking: (given) => trackingSentence(given),
+  opened: ({ text }) => words().opened(text('recipient') || words().aRecipient),
+  clicked: ({ count, text }) => words().clicked(count('link'), text('recipient') || words().aRecipient),
+  delivered: (given) => reportSentence(given),
+  bounced: (given) => reportSentence(given),
+  complained: (given) => reportSentence(given),
+  deferred: (given) => reportSentence(given),
+  bounce_unparsed: (given) => reportSentence(given),
+}
+
+/** The person, where it was one, and the id by which they came. */
+const decider = (text: Given['text']): string => text('email') || text('decided_by')
+
+function scheduledSentence({ trace, text, at }: Given): string {
+  const w = words()
+  if (text('brought_forward_by') !== '') return w.broughtForward(text('brought_forward_by'), at('planned'))
+  if (text('rescheduled_by') !== '') return w.rescheduled(text('rescheduled_by'), at('send_at'), at('planned'))
+  if (trace.outcome !== 'relayed') return w.capturedAt(at('send_at'))
+  const isApproved = trace.timeline.some(({ event }) => event === 'approval_requested')
+  return (isApproved ? w.leavesIfApproved : w.leavesAt)(at('send_at'))
+}
+
+function trackingSentence({ entry, text, count }: Given): string {
+  const w = words()
+  const { clicks, opens } = entry.detail
+  const links = count('links')
+  const what =
+    clicks === true ? (opens === true ? w.trackedBoth(links) : w.trackedClicks(links)) : opens === true ? w.trackedOpens : w.trackedNone
+  return [what, known(w.untracked, text('untracked_reason'))].filter(Boolean).join(' ')
+}
+
+function reportSentence({ entry, text }: Given): string {
+  const { reports, aRecipient } = words()
+  return reports[entry.event as keyof typeof reports](text('recipient') || aRecipient)
+}
