@@ -1,6 +1,6 @@
 /** The command line: words in, an exit code out. */
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { madeOf, ownFile } from '#config/own-files.ts'
 import { ConfigInvalid, loadConfig, type Config } from '#config/settings/load.ts'
 import { printConfig } from '#config/settings/print.ts'
@@ -11,11 +11,13 @@ import { exitCodes, type ExitCode } from './process/lifecycle.ts'
 import { StartRefused } from './process/start-refused.ts'
 import { useCompiled } from './process/use-compiled.js'
 
-const command = parseCommandLine(process.argv.slice(2))
+const [, program = '', ...given] = process.argv
+// a link of that name in place of /usr/sbin/sendmail
+const command = parseCommandLine(basename(program) === 'sendmail' ? ['sendmail', ...given] : given)
 if (command.name !== 'serve') process.stdout.on('error', endWithReader)
 process.exitCode = await run(command).catch(explain)
 
-async function run(wanted: Command): Promise<ExitCode> {
+async function run(wanted: Command): Promise<number> {
   switch (wanted.name) {
     case 'help':
       return say(wanted.text)
@@ -36,6 +38,8 @@ async function run(wanted: Command): Promise<ExitCode> {
       return (await import('./commands/login-link-command.ts')).loginLink(configuration(), wanted.email, process.stdout)
     case 'send':
       return (await import('./commands/send-command.ts')).send(configuration(), wanted.words, process)
+    case 'sendmail':
+      return (await import('./commands/sendmail/sendmail-command.ts')).sendmail(configuration, wanted.words, process)
     case 'tail':
       return (await import('./commands/tail-command.ts')).tail(configuration(), {
         asJson: wanted.asJson,

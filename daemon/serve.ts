@@ -5,11 +5,13 @@ import { formatEndpoint } from '#config/settings/formats.ts'
 import { pagesUrl, publicUrl, type Config } from '#config/settings/load.ts'
 import type { Bootstrapped } from '#core/bootstrap.ts'
 import { loginLinkPath } from '#core/people/sign-in/operator-link.ts'
+import { keyName, sendSpool } from './commands/sendmail/hand-over.ts'
+import { spoolFolder } from './commands/sendmail/spool.ts'
 import type { Certificate } from './process/certificate.ts'
 import { boundCompiled } from './process/compiled-code.ts'
-import { exitCodes, Lifecycle, type ExitCode } from './process/lifecycle.ts'
+import { exitCodes, Lifecycle, type ExitCode, type Part } from './process/lifecycle.ts'
 import { createLogger, prettyLines, type Logger } from './observability/logging.ts'
-import { clearOperatorFile, writeOperatorFile } from './process/operator-file.ts'
+import { clearOperatorFile, readOperatorFile, writeOperatorFile } from './process/operator-file.ts'
 import { QuietMemory } from './process/quiet-memory.ts'
 import { clearReadyFile, writeReadyFile, type Listening } from './process/ready-file.ts'
 import { open, start } from './start.ts'
@@ -42,12 +44,38 @@ export async function serve(config: Config, { readyFile, version }: ServeOptions
   if (readyFile !== undefined) {
     await lifecycle.start({ name: 'ready file', start: () => writeReadyFile(readyFile, listening), stop: () => clearReadyFile(readyFile) })
   }
+  await lifecycle.start(spoolOf(config, log, operatorToken))
   await lifecycle.start(new QuietMemory())
   announce(config, log, { listening, version, certificate })
   setImmediate(() => metrics.watchProcess())
   void boundCompiled(config.dataDir)
   await ended
   return exitCodes.ok
+}
+
+/** Sends what `postern sendmail` kept while no daemon ran, through the same door as that does. */
+function spoolOf(config: Config, log: Logger, operatorToken: string): Part {
+  const stopping = new AbortController()
+  let sending: Promise<void> | undefined
+  return {
+    name: 'spool of sendmail',
+    async start() {
+      const access = await readOperatorFile(config.dataDir)
+      if (!access) return
+      const { key } = config.sendmail
+      const receiver = { origin: access.origin, token: key ?? operatorToken, by: keyName(key) }
+      sending = sendSpool(spoolFolder(config), receiver, { signal: stopping.signal }).then(
+        ({ taken, refused, left, reason }) => {
+          if (taken + refused.length + left > 0) log.info({ taken, refused: refused.length, left, reason }, 'sent the spool of sendmail')
+        },
+        (error: unknown) => log.warn({ err: error }, 'the spool of sendmail cannot be read'),
+      )
+    },
+    async stop() {
+      stopping.abort()
+      await sending
+    },
+  }
 }
 
 /** To the terminal and not to the log: logs are kept. Only now, as port 0 has become a real one. */

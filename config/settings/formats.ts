@@ -127,6 +127,7 @@ export const sharedSecret = accepting((text) => /^[\u0021-\u007e]{32,256}$/.test
 export const path = accepting((text) => text.length > 0 && !text.includes('\0'))
 export const operatorKey = accepting((text) => /^svcop_[A-Za-z0-9_-]{43,128}$/.test(text))
 export const adminKey = accepting((text) => /^svckey_[A-Za-z0-9_-]{43,128}$/.test(text))
+export const sendKey = accepting((text) => /^[\x21-\x7e]{8,512}$/.test(text))
 export const address = accepting(isAddress)
 export const destinationId = accepting((text) => /^dst_[0-9a-f]{32}$/.test(text))
 export const mailbox = accepting((text) => text.length <= 320 && /^(?:[^<>\r\n]*<[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/.test(text))

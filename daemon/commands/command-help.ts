@@ -42,6 +42,23 @@ Makes an API key and prints it; it is shown only once.
   --json            the answer as JSON
 ${elsewhere(18)}
 `,
+  sendmail: `Usage: postern sendmail [-t] [-i] [-f ADDRESS] [-F NAME] [ADDRESS]...
+       postern sendmail -q
+
+Stands in for /usr/sbin/sendmail: reads a message from the standard input and hands it to the running daemon,
+or keeps it in the spool folder while the daemon is away. Ends with 0 once the message is on disk.
+
+  -t          recipients are in To, Cc and Bcc of the message; Bcc is always removed
+  -i, -oi     a line with only a dot does not end the message
+  -f ADDRESS  sender of the envelope, by default the From of the message; -r is the same
+  -F NAME     name of the sender where the message has no From
+  -q          send what waits in the spool; the next message and the start of the daemon send it too
+
+Other options of sendmail are taken and change nothing; -bs, -bd, -bp and the like are refused.
+The API key is POSTERN_SENDMAIL_KEY, POSTERN_API_KEY, or on the machine of the daemon the one of its data folder.
+Exit codes (sysexits.h): 64 wrong arguments, 65 no message that could be sent, 69 refused by the daemon, 73 the
+spool cannot be written, 75 (-q) mail still waits, 77 the key is missing or wrong, 78 wrong settings.
+`,
   'login-link': `Usage: postern login-link ADDRESS
 
 Prints a link that signs this mail address in, once, within 15 minutes. Asks the running daemon, or opens
@@ -69,6 +86,7 @@ export const helpText = `Usage: postern COMMAND
   serve               run the daemon in the foreground until SIGTERM
   send                send one message and print what was decided
   tail                show what the daemon decides, as it happens
+  sendmail            stand in for /usr/sbin/sendmail
   key create NAME     make an API key
   login-link ADDRESS  print a link that signs this mail address in
   verify              check that records and indexes of a stopped daemon's data agree

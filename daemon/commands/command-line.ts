@@ -38,6 +38,7 @@ export type Command =
   | { readonly name: 'send'; readonly words: SendWords }
   | { readonly name: 'tail'; readonly asJson: boolean }
   | { readonly name: 'key create'; readonly words: KeyWords }
+  | { readonly name: 'sendmail'; readonly words: readonly string[] }
   | { readonly name: 'usage'; readonly message: string }
 
 /** Words that cannot be understood; the message says why. */
@@ -105,15 +106,17 @@ const commands: Readonly<Record<string, CommandWords>> = {
   config: { options: {}, operands: [], make: () => ({ name: 'config' }) },
 }
 
-const names = [...Object.keys(commands), 'operator']
+const names = [...Object.keys(commands), 'sendmail', 'operator']
 
 /** Reads the words after the program's name. */
 export function parseCommandLine(words: readonly string[]): Command {
   if (words[0] === 'help') return helpWith(words.slice(1))
+  if (words[0] === 'sendmail') return { name: 'sendmail', words: words.slice(1) } // its options are those of sendmail
   const at = words.findIndex((word) => !word.startsWith('-'))
   const name = words.find((word) => names.includes(word)) ?? words[at]
   if (name === undefined) return withoutCommand(words)
   if (name === 'operator') return words[0] === name ? operatorCommand(words.slice(1)) : usage('operator comes before its options.')
+  if (name === 'sendmail') return usage('sendmail comes before its options.')
   const known = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (!known) return usage(unknownCommand(name))
   try {
@@ -153,7 +156,7 @@ function helpWith(words: readonly string[]): Command {
   const name = words.find((word) => !word.startsWith('-'))
   if (name === undefined || name === 'help') return { name: 'help', text: helpText }
   if (name === 'operator') return { name: 'help', text: operatorHelp }
-  return Object.hasOwn(commands, name) ? { name: 'help', text: commandHelp(name) } : usage(unknownCommand(name))
+  return names.includes(name) ? { name: 'help', text: commandHelp(name) } : usage(unknownCommand(name))
 }
 
 function withoutCommand(words: readonly string[]): Command {

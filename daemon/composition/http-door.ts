@@ -9,6 +9,7 @@ import { claimOperations } from '../../admin-api/pages/agents/claims.ts'
 import { oauthOperations } from '../../admin-api/oauth/oauth-operations.ts'
 import { operatorDecisionsOperation } from '../../admin-api/operator/operator-decisions.ts'
 import { operatorLinkOperation } from '../../admin-api/operator/operator-link.ts'
+import { sendmailOperation } from '../../admin-api/operator/sendmail.ts'
 import { operatorOperations } from '../../admin-api/operator/operator-operations.ts'
 import { allowingOperations, pageOperations } from '../../admin-api/pages/page-operations.ts'
 import { nothingPage } from '../../admin-api/pages/layout/refusal-page.ts'
@@ -68,6 +69,7 @@ export function httpDoor(composition: Composition): AdminApi {
       ...formDraftOperations(get('people').relyingParty.origin, clock),
       ...revealOperations({ reveals: get('publishable').reveals, origin: oauth.urls.issuer }),
       operatorLinkOperation({ token, make }),
+      sendmailOperation({ sendMessages: core.sendMessages, maxBodyBytes: config.http.maxBodyBytes }),
       operatorDecisionsOperation({ token, watch: () => get('decisions').watch() }),
       ...dialectOperations({ ...core, baseUrl, clock, verifyKey, formMemory: new BodyMemory(maxFormMemoryBytes) }, dialects),
       ...(replace.operations ?? []),

@@ -25,16 +25,23 @@ export async function prepareDataFolder(dataDir: string): Promise<void> {
   }
 }
 
-/** By itself, as the recursive `mkdir` of Node never ends where a file system has a folder but cannot make one in it, such as /proc. */
-async function makeFolder(path: string): Promise<void> {
+/**
+ * With those around it; by itself, as the recursive `mkdir` of Node never ends where a file system has a folder but cannot make one in it,
+ * such as /proc. Returns whether it was made now.
+ */
+export async function makeFolder(path: string): Promise<boolean> {
   try {
     await mkdir(path, { mode: 0o700 })
+    return true
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT' && !(await isFolder(dirname(path)))) {
       await makeFolder(dirname(path))
       await mkdir(path, { mode: 0o700 })
-    } else if (!(await isFolder(path))) throw error
+      return true
+    }
+    if (await isFolder(path)) return false
+    throw error
   }
 }
 

@@ -27,7 +27,7 @@ test('parseCommandLine() reads every command', (t) => {
 
 test('parseCommandLine() says what is wrong with the words', (t) => {
   const wrong: readonly [string, RegExp][] = [
-    ['', /^Say what to do: serve, send, tail, key, login-link, verify, doctor, config, operator\./],
+    ['', /^Say what to do: serve, send, tail, key, login-link, verify, doctor, config, sendmail, operator\./],
     ['serv', /^"serv" is not a command; did you mean serve\?/],
     ['launch', /^"launch" is not a command; there are serve,/],
     ['serve now', /^serve takes no "now"\./],

@@ -189,6 +189,12 @@ export function spawnCommand(options: DaemonOptions, ...args: readonly string[])
 const program = ({ binary = binaryOfAll }: DaemonOptions, flags: readonly string[] = []): readonly string[] =>
   binary === undefined ? [process.execPath, ...flags, main] : [binary]
 
+/** For other people's programs that run the command line: its words, and the variables that it needs. */
+export const programOf = (options: DaemonOptions): { readonly words: readonly string[]; readonly env: NodeJS.ProcessEnv } => ({
+  words: [process.execPath, main],
+  env: environment(options, newAdminKey()),
+})
+
 /** Runs another command of the daemon, such as `verify`, to its end. */
 export async function runCommand(options: DaemonOptions, ...args: readonly string[]): Promise<Exit & { readonly output: string }> {
   const child = spawnCommand(options, ...args)

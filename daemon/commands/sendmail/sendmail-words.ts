@@ -1,0 +1,90 @@
+/** The options of /usr/sbin/sendmail, as programs have given them for forty years. */
+
+export interface SendmailWords {
+  readonly mode: 'send' | 'spool' | 'help'
+  /** Of the envelope (`-f`, `-r`); empty is the null reverse-path. */
+  readonly from: string | undefined
+  /** Name of the sender where the message has no From (`-F`). */
+  readonly fullName: string | undefined
+  /** Recipients are in To, Cc and Bcc too (`-t`). */
+  readonly readsRecipients: boolean
+  /** A line with nothing but a dot ends the message; not with `-i` or `-oi`. */
+  readonly dotEnds: boolean
+  readonly recipients: readonly string[]
+}
+
+type Draft = { -readonly [Key in keyof SendmailWords]: SendmailWords[Key] } & { recipients: string[] }
+
+/** What cannot be done, in a sentence. */
+export interface Wrong {
+  readonly wrong: string
+}
+
+/** Options with a value that changes nothing here. */
+const ignoredWithValue = 'BCDhLNOpRVX'
+/** Options without one. */
+const ignoredFlags = 'AcEeGImnUvx'
+
+const refusedModes: Readonly<Record<string, string>> = {
+  s: 'postern sendmail speaks no SMTP on its standard input (-bs); submit by SMTP to the listeners of the daemon instead.',
+  d: 'postern sendmail is no daemon (-bd); "postern serve" is.',
+  D: 'postern sendmail is no daemon (-bD); "postern serve" is.',
+  p: 'postern sendmail lists no queue (-bp); the queue is in the dashboard, and what waits for the daemon in the spool folder.',
+  i: 'postern sendmail keeps no aliases (-bi); POSTERN_SENDMAIL_LOCAL_RECIPIENT gets the mail of local names.',
+  t: 'postern sendmail has no address tests (-bt).',
+  v: 'postern sendmail verifies no addresses (-bv).',
+}
+
+/** Reads the words after `postern sendmail`. */
+export function readSendmailWords(words: readonly string[]): SendmailWords | Wrong {
+  const draft: Draft = {
+    ...{ mode: 'send', from: undefined, fullName: undefined, readsRecipients: false, dotEnds: true, recipients: [] },
+  }
+  for (let i = 0; i < words.length; i++) {
+    const word = words[i] ?? ''
+    if (word === '--') {
+      draft.recipients.push(...words.slice(i + 1))
+      break
+    }
+    if (word === '--help') return { ...draft, mode: 'help' }
+    if (!word.startsWith('-') || word === '-') {
+      draft.recipients.push(word)
+      continue
+    }
+    const read = readOptions(word.slice(1), words[i + 1], draft)
+    if (typeof read === 'object') return read
+    if (read === 'took the next') i++
+  }
+  return draft
+}
+
+/** One word of options: flags may stand together, and a value may follow its letter or be the next word. */
+function readOptions(letters: string, next: string | undefined, draft: Draft): 'done' | 'took the next' | Wrong {
+  for (let at = 0; at < letters.length; at++) {
+    const letter = letters[at] ?? ''
+    const rest = letters.slice(at + 1)
+    if (letter === 't') draft.readsRecipients = true
+    else if (letter === 'i') draft.dotEnds = false
+    else if (letter === 'b') return modeOf(rest)
+    else if (letter === 'o') {
+      if (rest.startsWith('i')) draft.dotEnds = false // the others say how sendmail would work; they change nothing here
+      return 'done'
+    } else if (letter === 'q') {
+      if (rest !== '') return { wrong: `postern sendmail does not stay to send at intervals (-q${rest}); -q sends the spool once.` }
+      draft.mode = 'spool'
+    } else if ('fFr'.includes(letter) || ignoredWithValue.includes(letter)) {
+      const value = rest === '' ? next : rest
+      if (value === undefined) return { wrong: `-${letter} needs a value.` }
+      if (letter === 'F') draft.fullName = value
+      else if (letter === 'f' || letter === 'r') draft.from = value.replace(/^<(.*)>$/s, '$1').trim()
+      return rest === '' ? 'took the next' : 'done'
+    } else if (!ignoredFlags.includes(letter)) return { wrong: `postern sendmail knows no -${letter}.` }
+  }
+  return 'done'
+}
+
+/** `-bm` is what is done anyway. */
+function modeOf(mode: string): 'done' | Wrong {
+  if (mode === 'm') return 'done'
+  return { wrong: refusedModes[mode] ?? `postern sendmail knows no -b${mode}.` }
+}

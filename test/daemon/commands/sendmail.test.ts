@@ -1,0 +1,185 @@
+/** `postern sendmail` in place of /usr/sbin/sendmail: from PHP's `mail()`, as cron calls it, while the daemon is away, and refused. */
+import { spawn } from 'node:child_process'
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import test, { type ExecutionContext } from 'ava'
+import { parseCommandLine } from '../../../daemon/commands/command-line.ts'
+import { prepareLetter } from '../../../daemon/commands/sendmail/letter.ts'
+import { readSendmailWords } from '../../../daemon/commands/sendmail/sendmail-words.ts'
+import { isFile, isSync, isWrite, readTrace } from '../../crash/system-calls.ts'
+import { Daemon, programOf, type DaemonOptions } from '../../support/daemon/daemon.ts'
+import { catchAllInbox } from '../../support/daemon/provision.ts'
+import { reasonAgainst } from '../../support/peers/peer-packages.ts'
+import { temporaryFolder } from '../../support/daemon/workspace.ts'
+
+interface Ended {
+  readonly code: number | null
+  readonly output: string
+}
+
+/** Runs words with the variables of the daemon and an input. */
+async function run(options: DaemonOptions, [command = '', ...words]: readonly string[], input = ''): Promise<Ended> {
+  const child = spawn(command, words, { env: programOf(options).env, stdio: ['pipe', 'pipe', 'pipe'] })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString('utf8')))
+  child.stdin.on('error', () => undefined) // it may end before it has read
+  child.stdin.end(input)
+  return new Promise((resolve, reject) => child.once('error', reject).once('close', (code) => resolve({ code, output })))
+}
+
+const sendmail = (options: DaemonOptions, words: readonly string[], input?: string): Promise<Ended> =>
+  run(options, [...programOf(options).words, 'sendmail', ...words], input)
+
+const letter = (subject: string): string => `From: Shop <shop@site.test>\nTo: ann@inbox.test\nSubject: ${subject}\n\nHello\n`
+
+async function captured(daemon: Daemon): Promise<Record<string, unknown>[]> {
+  const found: Record<string, unknown>[] = []
+  for await (const row of daemon.rest.rows(`/v1/inboxes/${await catchAllInbox(daemon.rest)}/messages`)) found.push(row)
+  return found
+}
+
+const subjects = async (daemon: Daemon): Promise<string[]> => (await captured(daemon)).map(({ subject }) => String(subject)).toSorted()
+
+async function rawOf(daemon: Daemon, subject: string): Promise<string> {
+  const [row] = (await captured(daemon)).filter((one) => one['subject'] === subject)
+  const response = await fetch(`http://${daemon.addresses.http}/v1/traces/${String(row?.['trace_id'])}/message/raw`, {
+    headers: { authorization: `Bearer ${daemon.adminKey}` },
+  })
+  return response.text()
+}
+
+const waiting = (folder: string): Promise<string[]> => readdir(folder).catch(() => [])
+
+test.serial('mail of PHP, cron and scripts arrives, while the daemon is away as well, once and without its Bcc', async (t) => {
+  if (reasonAgainst('php') !== undefined) return t.fail(reasonAgainst('php'))
+  await using folder = await temporaryFolder('sendmail')
+  const options = { folder: folder.path, env: { POSTERN_SENDMAIL_LOCAL_RECIPIENT: 'root@inbox.test' } }
+  const spool = join(folder.path, 'data', 'spool')
+  const php = (subject: string): Promise<Ended> => {
+    const program = programOf(options).words.join(' ')
+    const script = `exit(mail('ann@inbox.test', '${subject}', "Hello\\n.\\nWorld", "From: Shop <shop@site.test>\\r\\nBcc: eve@inbox.test") ? 0 : 9);`
+    return run(options, ['php', '-d', `sendmail_path=${program} sendmail -t -i`, '-r', script])
+  }
+  await using first = await Daemon.start(options)
+  t.deepEqual(await php('From PHP'), { code: 0, output: '' })
+  const cron = 'From: "(Cron Daemon)" <root>\nTo: root\nSubject: Cron <root@host> /bin/backup\n\nOut of space\n.\nnever read\n'
+  t.deepEqual(await sendmail(options, ['-FCronDaemon', '-oem', '-odi', '-f', 'cron@site.test', 'root'], cron), { code: 0, output: '' })
+  const bare = await sendmail(options, ['-F', 'Zoë', '-f', 'web@site.test', '--', 'ann@inbox.test'], 'No header at all\n')
+  t.deepEqual(bare, { code: 0, output: '' })
+  t.deepEqual(await subjects(first), ['', 'Cron <root@host> /bin/backup', 'From PHP'])
+  const raw = await rawOf(first, 'From PHP')
+  t.true(raw.includes('\r\nHello\r\n.\r\nWorld\r\n'), raw)
+  t.notRegex(raw, /eve@/)
+  t.notRegex(await rawOf(first, 'Cron <root@host> /bin/backup'), /never read/)
+  t.regex(await rawOf(first, ''), /^From: =\?utf-8\?B\?Wm\/DqyA|^From: =\?utf-8\?B\?Wm/m)
+  const rows = await captured(first)
+  t.deepEqual(rows.find((row) => row['subject'] === 'From PHP')?.['intended_to'], ['ann@inbox.test', 'eve@inbox.test'])
+  t.deepEqual(rows.find((row) => String(row['subject']).startsWith('Cron'))?.['intended_to'], ['root@inbox.test'])
+  await refusals(t, options)
+
+  await first.kill() // it leaves behind where it listened
+  t.deepEqual(await php('While away'), { code: 0, output: '' })
+  t.deepEqual(await sendmail(options, ['-t'], letter('Refused later').replace('ann@inbox.test', `${'a'.repeat(70)}@inbox.test`)), {
+    code: 0,
+    output: '',
+  })
+  await writeFile(join(spool, '0-half.mail'), 'this is no message')
+  t.is((await waiting(spool)).length, 3)
+  const still = await sendmail(options, ['-q'])
+  t.is(still.code, 75, still.output)
+
+  await using second = await Daemon.start(options, first.adminKey)
+  const settled = await sendmail(options, ['-q']) // beside the daemon, which sends it too
+  t.true(settled.code === 0 || settled.code === 69, settled.output)
+  t.deepEqual(await sendmail(options, ['-q']), { code: 0, output: '' })
+  t.deepEqual(await waiting(spool), ['failed'])
+  t.is((await subjects(second)).filter((subject) => subject === 'While away').length, 1)
+  const aside = await waiting(join(spool, 'failed'))
+  t.is(aside.filter((name) => name.endsWith('.mail')).length, 2, aside.join(' '))
+  const reasons = await Promise.all(
+    aside.filter((name) => name.endsWith('.reason')).map((name) => readFile(join(spool, 'failed', name), 'utf8')),
+  )
+  t.regex(reasons.toSorted().join(''), /no message of postern sendmail[^]*is not a mail address/)
+})
+
+async function refusals(t: ExecutionContext, options: DaemonOptions): Promise<void> {
+  const refused = await sendmail(options, ['not-an-address@'], letter('x'))
+  t.is(refused.code, 69, refused.output)
+  t.like(await sendmail(options, ['-bs']), { code: 64 })
+  t.like(await sendmail(options, []), { code: 64 })
+  const wrongKey = { ...options, env: { POSTERN_SENDMAIL_KEY: 'svckey_wrong-and-long-enough' } }
+  t.is((await sendmail(wrongKey, ['-t'], letter('x'))).code, 77)
+  const nowhere = { folder: '/proc/none', dataDir: '/proc/none' }
+  const { code, output } = await sendmail(nowhere, ['-t'], letter('x'))
+  t.is(code, 73, output)
+  t.regex(output, /^The daemon is away, and the mail cannot be kept in \/proc\/none\/spool/)
+}
+
+test.serial('a spooled mail and its folder are on disk before the end, under the name of /usr/sbin/sendmail too', async (t) => {
+  if (reasonAgainst('strace') !== undefined) return t.fail(reasonAgainst('strace'))
+  await using folder = await temporaryFolder('sendmail-sync')
+  const options = { folder: folder.path, env: { POSTERN_HTTP_LISTEN: '127.0.0.1:1' } }
+  const [node = '', program = ''] = programOf(options).words
+  await mkdir(join(folder.path, 'bin'))
+  const link = join(folder.path, 'bin', 'sendmail')
+  await symlink(program, link)
+  const record = join(folder.path, 'calls')
+  const tracer = [
+    'strace',
+    '-f',
+    '-ttt',
+    '-yy',
+    '-s',
+    '4000',
+    '-e',
+    'trace=fsync,fdatasync,write,pwrite64,pwritev,rename,exit_group',
+    '-o',
+    record,
+  ]
+  t.deepEqual(await run(options, [...tracer, node, link, '-t', '-i'], letter('mk-spooled')), { code: 0, output: '' })
+  const calls = readTrace(await readFile(record, 'utf8'))
+  const written = calls.findIndex((call) => isWrite(call) && isFile(call) && call.text.includes('mk-spooled'))
+  const synced = calls.findIndex((call, i) => i > written && isSync(call) && call.file.includes('.tmp'))
+  const renamed = calls.findIndex((call, i) => i > synced && call.name === 'rename' && call.text.includes('.mail'))
+  const folderSynced = calls.findIndex((call, i) => i > renamed && isSync(call) && call.file.includes('/data/spool>'))
+  t.true(written >= 0 && synced > written && renamed > synced && folderSynced > renamed, [written, synced, renamed, folderSynced].join(' '))
+  t.is((await waiting(join(folder.path, 'data', 'spool'))).length, 1)
+})
+
+test('the options of sendmail are read as getopt reads them', (t) => {
+  const read = (...words: string[]) => readSendmailWords(words)
+  t.like(read('-ti', '-fa@b.test'), { readsRecipients: true, dotEnds: false, from: 'a@b.test', recipients: [] })
+  t.like(read('-r', '<a@b.test>', '-F', 'A B', '-oMrsmtp', '-oi', 'c@d.test', '--', '-x'), {
+    from: 'a@b.test',
+    fullName: 'A B',
+    dotEnds: false,
+    recipients: ['c@d.test', '-x'],
+  })
+  t.like(read('-f', '<>'), { from: '' })
+  t.like(read('-q'), { mode: 'spool' })
+  for (const refused of ['-bs', '-bd', '-bp', '-q30m', '-f', '-Z']) t.true('wrong' in read(refused), refused)
+  t.deepEqual(parseCommandLine(['sendmail', '-t', '--', 'serve']), { name: 'sendmail', words: ['-t', '--', 'serve'] })
+})
+
+test('letters get line ends, a sender and recipients, and no guess', (t) => {
+  const around = { user: 'www', hostname: 'host.test', localRecipient: null }
+  const make = (text: string, ...words: string[]) => {
+    const read = readSendmailWords(words)
+    return 'wrong' in read ? read : prepareLetter(Buffer.from(text), read, around)
+  }
+  const made = make(
+    'From shop Mon\nTo: Team: ann@a.test, "B, C" <bob@a.test>;\r\nCc: root\nBcc: x@a.test,\n y@a.test\nFrom: s@a.test\n\nA\r\r\nB\rC',
+    '-t',
+  )
+  if ('wrong' in made) return t.fail(made.wrong)
+  t.deepEqual([...made.to], ['ann@a.test', 'bob@a.test', 'root@host.test', 'x@a.test', 'y@a.test'])
+  t.is(made.from, 's@a.test')
+  t.is(made.bytes.toString(), 'To: Team: ann@a.test, "B, C" <bob@a.test>;\r\nCc: root\r\nFrom: s@a.test\r\n\r\nA\r\nB\r\nC\r\n')
+  t.like(make('Bcc: x@a.test\n\nA\n', 'y@a.test'), { to: ['y@a.test'], from: 'www@host.test' })
+  const cron = make('From: "(Cron Daemon)" <root>\n\nA\n', 'y@a.test')
+  t.is('wrong' in cron ? cron.wrong : cron.bytes.toString(), 'From: "(Cron Daemon)" <root@host.test>\r\n\r\nA\r\n')
+  const resent = make('To: a@a.test\nResent-To: b@a.test\n\nA\n', '-t')
+  t.like(resent, { to: ['b@a.test'] })
+  for (const bad of ['To: "Bob" <bad address>\n\nA', 'To: Bob <rö ot>\n\n', 'Subject: x\n\nA', `To: ${'a@b.test,'.repeat(1200)}\n\nA`])
+    t.true('wrong' in make(bad, '-t'), bad.slice(0, 40))
+})
