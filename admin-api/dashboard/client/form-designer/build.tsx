@@ -29,7 +29,7 @@ export default function Build({ form, editing }: PartProps): JSX.Element {
           value={isPreviewing ? 'preview' : 'fields'}
           onChoose={(next) => go(linkHere({ show: next === 'preview' ? next : '', field: '' }), { replaces: true })}
           choices={[
-            { value: 'fields', label: w.fields, icon: 'traces' },
+            { value: 'fields', label: w.edit, icon: 'forms' },
             { value: 'preview', label: w.preview, icon: 'phone' },
           ]}
         />

@@ -3,7 +3,7 @@ import type { ComponentChildren, JSX } from 'preact'
 import { CopyButton } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
-import { dateOnly } from '../parts/time.ts'
+import { dateOnly, longTime } from '../parts/time.ts'
 import { words } from '../submissions/submissions-words.ts'
 import type { FormSubmission } from '../wire/operations.ts'
 import { fieldsOf, type Field } from './definition.ts'
@@ -13,13 +13,15 @@ interface AnswersProps {
   readonly submission: FormSubmission
   /** Undefined until it is known. */
   readonly definition: Readonly<Record<string, unknown>> | undefined
+  /** When the version was published, with the texts that were agreed to. */
+  readonly publishedAt: string | undefined
   /** A file was not given out. */
   readonly onRefused: () => void
 }
 
 type Answer = FormSubmission['answers'][string]
 
-export function Answers({ submission, definition, onRefused }: AnswersProps): JSX.Element {
+export function Answers({ submission, definition, publishedAt, onRefused }: AnswersProps): JSX.Element {
   const w = words()
   const { answers, files, consents } = submission
   const fields = fieldsOf(definition)
@@ -41,7 +43,8 @@ export function Answers({ submission, definition, onRefused }: AnswersProps): JS
             )}
             {consent && (
               <p class="faint">
-                {w.consentText} <code title={consent.sha256}>{consent.sha256.slice(0, 12)}</code>
+                {longTime(submission.created_at)}, {w.consentText} <code title={consent.sha256}>{consent.sha256.slice(0, 12)}</code>
+                {publishedAt !== undefined && ` (${longTime(publishedAt)})`}
               </p>
             )}
           </Pair>

@@ -7,13 +7,19 @@ import { Mark } from '../parts/mark.tsx'
 import { words } from '../submissions/submissions-words.ts'
 import { getTrace } from '../wire/operations.ts'
 
-export function Outcome({ traceId }: { readonly traceId: string }): JSX.Element {
-  const { data, reload } = useRead(getTrace, { path: { trace_id: traceId } })
+interface OutcomeProps {
+  readonly traceId: string
+  /** That of the trace, where it is known; undefined reads it, and null is that of a trace that is gone. */
+  readonly status?: string | null
+}
+
+export function Outcome({ traceId, status: known }: OutcomeProps): JSX.Element {
+  const { data, reload } = useRead(getTrace, known === undefined ? { path: { trace_id: traceId } } : undefined)
   useChanges('traces', reload)
-  const status = data?.status ?? 'pending'
+  const status = known ?? data?.status
   return (
     <a class="status" href={link(`/traces/${traceId}`)}>
-      <Mark name={status} /> {data ? status.replaceAll('_', ' ') : words().sent}
+      <Mark name={status ?? 'pending'} /> {status?.replaceAll('_', ' ') ?? words().sent}
     </a>
   )
 }

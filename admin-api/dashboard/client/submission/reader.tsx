@@ -69,7 +69,12 @@ function Submission({ first, ...props }: ReaderProps & { readonly first: FormSub
     <>
       <Head submission={submission} acts={acts} onReply={() => setDraft('new')} {...props} />
       <div class="sub-body">
-        <Answers submission={submission} definition={version.data?.definition} onRefused={lookAgain} />
+        <Answers
+          submission={submission}
+          definition={version.data?.definition}
+          publishedAt={version.data?.created_at}
+          onRefused={lookAgain}
+        />
         <Triage submission={submission} members={props.members} onChange={keep} />
         <Replies submission={submission} read={replies} onEdit={setDraft} onSent={settle} />
         <History submission={submission} />

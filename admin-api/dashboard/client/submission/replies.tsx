@@ -3,6 +3,7 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
 import { mayChange } from '../app/permissions.ts'
+import { useChanges } from '../app/live.ts'
 import type { Reading } from '../app/query.ts'
 import { FormDialog } from '../parts/forms.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
@@ -23,6 +24,7 @@ interface RepliesProps {
 
 export function Replies({ read, onEdit, onSent }: RepliesProps): JSX.Element | null {
   const w = words()
+  useChanges('traces', read.reload)
   const replies = read.data?.data ?? []
   if (read.state === 'failed') return <p class="faint">{read.fault.message}</p>
   if (replies.length === 0) return null
@@ -36,7 +38,7 @@ export function Replies({ read, onEdit, onSent }: RepliesProps): JSX.Element | n
               {reply.by_agent && <span class="tag held">{w.byAgent}</span>}
               {reply.status === 'awaiting_approval' && <span class="tag warn">{w.awaitsApproval}</span>}
               {reply.status === 'draft' && <span class="tag">{w.draft}</span>}
-              {reply.trace_id !== null && <Outcome traceId={reply.trace_id} />}
+              {reply.trace_id !== null && <Outcome traceId={reply.trace_id} status={reply.trace_status} />}
               <b>
                 <SafeText text={reply.subject} />
               </b>

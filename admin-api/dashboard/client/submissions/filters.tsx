@@ -24,6 +24,8 @@ const icons = {
 
 const maxTags = 20
 
+// tags and persons are counted among those that are listed; forms and statuses are counted by the service
+
 export function Filters({ forms, formId, rows, members, isShown }: FiltersProps): JSX.Element {
   const w = words()
   const tag = query.value.get('tag') ?? ''
@@ -65,6 +67,7 @@ export function Filters({ forms, formId, rows, members, isShown }: FiltersProps)
                 isCurrent={one === tag}
                 icon="tag"
                 label={one}
+                count={rows.filter((row) => row.tags.includes(one)).length}
                 isTyped
               />
             ))}
@@ -80,6 +83,7 @@ function Answerers({ formId, rows, members }: Pick<FiltersProps, 'formId' | 'row
   const w = words()
   const assignee = query.value.get('assignee') ?? ''
   const me = members.find(({ email }) => email === boot.email)
+  const countOf = (id: string): number => rows.filter((row) => row.assignee === id).length
   const others = members.filter(({ user_id: id }) => id !== me?.user_id && rows.some((row) => row.assignee === id))
   return (
     <>
@@ -91,6 +95,7 @@ function Answerers({ formId, rows, members }: Pick<FiltersProps, 'formId' | 'row
             isCurrent={assignee === me.user_id}
             icon="account"
             label={w.toMe}
+            count={countOf(me.user_id)}
           />
         )}
         {others.map(({ user_id: id, name, email }) => (
@@ -100,6 +105,7 @@ function Answerers({ formId, rows, members }: Pick<FiltersProps, 'formId' | 'row
             isCurrent={assignee === id}
             icon="account"
             label={name || email}
+            count={countOf(id)}
             isTyped
           />
         ))}

@@ -145,14 +145,14 @@ class LiveForm {
       this.#surroundings.sent(sent)
       return
     }
-    const { message = this.#state.plan.words.notSent, details: { version, fields: wrong = {} } = {} } = sent?.error ?? {}
+    const { code = 'not_sent', message = this.#state.plan.words.notSent, details: { version, fields: wrong = {} } = {} } = sent?.error ?? {}
     if (version) {
-      this.#saved.save(undefined, version)
+      this.#saved.save(0, version)
       return this.#surroundings.renewed(this.#state.form, message)
     }
     this.#sending.end()
     const fields = Object.entries(wrong).filter(([key]) => this.#state.place(key))
-    this.#surroundings.failed(sent?.error.code ?? 'not_sent')
+    this.#surroundings.failed(code)
     if (this.#report(new Map(fields.map(([key, [{ message }]]) => [key, message])))) return
     this.#problems.say(message)
   }

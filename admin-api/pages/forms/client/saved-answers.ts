@@ -1,11 +1,10 @@
 /** What was typed comes back after a reload, in the same tab and for the same version of the form; what is masked is not kept. */
-import { fillTimeKey, honeypotKey } from '#core/forms/definition/definition.ts'
 import { all, type Control } from './dom.ts'
 import type { FormState } from './form-state.ts'
 import { otherOf } from '../scripts/other-answers.ts'
 
 interface Saved {
-  readonly page: number | undefined
+  readonly page: number
   readonly values: Readonly<Record<string, readonly string[]>>
 }
 
@@ -25,12 +24,12 @@ export class SavedAnswers {
     this.#kept = new Set(fields.flatMap(({ key }) => [key, otherOf(key)]))
   }
 
-  /** For the form of another version too, which begins with them. */
-  save(page?: number, version = this.#state.plan.version): void {
+  /** On this page, or none; for the form of another version too, which begins with them. */
+  save(page: number, version = this.#state.plan.version): void {
     if (this.#isOver) return
     const values: Record<string, string[]> = {}
     for (const [key, value] of new FormData(this.#state.form))
-      if (typeof value === 'string' && this.#isKept(key)) (values[key] ??= []).push(value)
+      if (typeof value === 'string' && this.#kept.has(key)) (values[key] ??= []).push(value)
     this.#store((storage) => storage.setItem(this.#name + version, JSON.stringify({ page, values } satisfies Saved)))
   }
 
@@ -39,9 +38,9 @@ export class SavedAnswers {
     const text = this.#store((storage) => storage.getItem(this.#name + this.#state.plan.version))
     if (!text || !this.#state.plan.isFresh) return undefined
     const { page, values } = JSON.parse(text) as Saved
-    const given = new Set(new URLSearchParams(location.search).keys())
+    const given = new URLSearchParams(location.search)
     for (const control of all<Control>(this.#state.form, 'input, select, textarea'))
-      if (this.#isKept(control.name) && !given.has(control.name)) fill(control, values[control.name] ?? [])
+      if (this.#kept.has(control.name) && !given.has(control.name)) fill(control, values[control.name] ?? [])
     return page
   }
 
@@ -49,10 +48,6 @@ export class SavedAnswers {
   clear(): void {
     this.#isOver = true
     this.#store((storage) => storage.removeItem(this.#name + this.#state.plan.version))
-  }
-
-  #isKept(name: string): boolean {
-    return this.#kept.has(name) && name !== fillTimeKey && name !== honeypotKey
   }
 
   /** Browsers may refuse to keep anything. */

@@ -17,6 +17,7 @@ export class Sending {
   readonly #button: HTMLElement | undefined
   readonly #label: string
   readonly #line = element('p', 'note sending-line')
+  readonly #stop: HTMLButtonElement
   #isBusy = false
 
   constructor(state: FormState) {
@@ -24,7 +25,10 @@ export class Sending {
     this.#button = first(state.form, '.actions button[type=submit]')
     this.#label = this.#button?.textContent ?? ''
     this.#line.setAttribute('role', 'status')
-    this.#button?.parentElement?.after(this.#line)
+    this.#stop = element('button', 'quiet', state.plan.words.stop)
+    this.#stop.type = 'button'
+    this.#stop.hidden = true
+    this.#button?.parentElement?.after(this.#line, this.#stop)
   }
 
   get isBusy(): boolean {
@@ -32,21 +36,17 @@ export class Sending {
   }
 
   /**
-   * Undefined where there was no connection. A token that was too old is replaced, and the form sent once more, unless there is another
+   * Null where there was no connection. A token that was too old is replaced, and the form sent once more, unless there is another
    * version of it by now.
    */
-  async send(visible: ReadonlySet<string>): Promise<SentForm | undefined> {
+  async send(visible: ReadonlySet<string>): Promise<SentForm | null> {
     this.#draw(true)
-    try {
-      const sent = await this.#post(visible)
-      const { fill_time_token: token, version } = (sent && 'error' in sent ? sent.error.details : undefined) ?? {}
-      if (token === undefined || version) return sent
-      const input = first<HTMLInputElement>(this.#state.form, `input[name="${fillTimeKey}"]`)
-      if (input) input.value = token
-      return await this.#post(visible)
-    } catch {
-      return undefined
-    }
+    const sent = await this.#post(visible)
+    const { fill_time_token: token, version } = (sent && 'error' in sent && sent.error.details) || {}
+    if (!token || version) return sent
+    const input = first<HTMLInputElement>(this.#state.form, `input[name="${fillTimeKey}"]`)
+    if (input) input.value = token
+    return this.#post(visible)
   }
 
   /** The form is there to be filled in again. */
@@ -70,24 +70,30 @@ export class Sending {
     return data
   }
 
-  #post(visible: ReadonlySet<string>): Promise<SentForm | undefined> {
+  #post(visible: ReadonlySet<string>): Promise<SentForm | null> {
     const { address, plan } = this.#state
     const data = this.#data(visible)
-    return new Promise((resolve, reject) => {
+    return new Promise((resolve) => {
       const request = new XMLHttpRequest()
       request.open('POST', address)
       request.setRequestHeader('Accept', 'application/json')
       request.responseType = 'json'
       request.timeout = deadlineMs
       const hasFiles = [...data.values()].some((value) => typeof value !== 'string' && value.name !== '')
-      const percent = new Intl.NumberFormat(plan.words.locale, { maximumFractionDigits: 1 })
       if (hasFiles)
         request.upload.addEventListener('progress', ({ loaded, total }) => {
-          const [share, size] = [Math.floor((loaded / total) * 100), `${percent.format(total / 1_048_576)} MB`]
+          const [share, size] = [
+            Math.floor((loaded / total) * 100),
+            `${(total / 1_048_576).toLocaleString(plan.words.locale, { maximumFractionDigits: 1 })} MB`,
+          ]
           this.#line.textContent = `${plan.words.keepOpen} ${filled(plan.words.sentShare, { share, size })}`
+          // what has left as a whole may be there
+          this.#stop.hidden = loaded === total
         })
-      request.addEventListener('load', () => resolve((request.response as SentForm | null) ?? undefined))
-      for (const failure of ['error', 'timeout', 'abort']) request.addEventListener(failure, () => reject(new Error(failure)))
+      this.#stop.onclick = () => request.abort()
+      request.onabort = () => resolve({ error: { code: 'stopped', message: plan.words.stopped } })
+      // without an answer there was no connection
+      for (const end of ['load', 'error', 'timeout']) request.addEventListener(end, () => resolve(request.response as SentForm | null))
       request.send(data)
     })
   }
@@ -95,6 +101,7 @@ export class Sending {
   #draw(isBusy: boolean): void {
     const { form, plan } = this.#state
     this.#isBusy = isBusy
+    this.#stop.hidden = true
     form.ariaBusy = isBusy ? 'true' : null
     this.#line.textContent = isBusy ? plan.words.keepOpen : ''
     if (!this.#button) return

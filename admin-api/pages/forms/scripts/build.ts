@@ -47,6 +47,7 @@ const withoutUnsaid: Plugin = {
   setup(bundler) {
     bundler.onLoad({ filter: /forms\/definition\/(?:pattern|answers)\.ts$/ }, ({ path }) => ({
       contents: readFileSync(path, 'utf8')
+        .replace("override readonly name = 'PatternFault'", '')
         .replaceAll(/new PatternFault\((?:`[^`]*`|'[^']*')\)/g, "new PatternFault('')")
         .replaceAll(/problem\('(invalid_(?:email|phone|url))', (?:`[^`]*`|'[^']*')\)/g, "problem('$1', '')"),
       loader: 'ts',

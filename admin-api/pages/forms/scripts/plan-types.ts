@@ -41,6 +41,8 @@ export interface PlanWords {
   readonly sending: string
   readonly keepOpen: string
   readonly sentShare: string
+  readonly stop: string
+  readonly stopped: string
   readonly notSent: string
   readonly errorPrefix: string
   readonly errorKept: string

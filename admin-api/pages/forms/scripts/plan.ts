@@ -74,10 +74,10 @@ const mostTitles = 12
 const many = 99
 
 function wordsOf(words: FormWords, locale: string, questions: number): PlanWords {
-  const { stepOf, oneMore, counted, sentShare, sending, keepOpen, notSent, close } = words.live
+  const { stepOf, oneMore, counted, sentShare, sending, keepOpen, stop, stopped, notSent, close } = words.live
   const titles = Array.from({ length: Math.min(questions, mostTitles) }, (_, at) => words.errorTitle(at + 1))
   return {
-    ...{ locale, optional: words.optional, needed: words.needed, sending, keepOpen, notSent, close },
+    ...{ locale, optional: words.optional, needed: words.needed, sending, keepOpen, stop, stopped, notSent, close },
     ...{ stepOf: stepOf('{at}', '{of}'), oneMore: oneMore('{label}'), counted: counted('{used}', '{max}') },
     ...{ sentShare: sentShare('{share}', '{size}'), errorPrefix: words.errorPrefix, errorKept: words.errorKept },
     errorTitles: [...titles, words.errorTitle(many).replace(String(many), '{count}')],

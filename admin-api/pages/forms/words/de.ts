@@ -53,6 +53,8 @@ export const de: FormWords = {
     sending: 'Wird gesendet',
     keepOpen: 'Wird gesendet. Lassen Sie diese Seite offen.',
     sentShare: (share, size) => `${share} % von ${size}`,
+    stop: 'Abbrechen',
+    stopped: 'Es wurde abgebrochen und nichts gesendet. Was Sie geschrieben haben, ist noch da.',
     notSent: 'Im Moment fehlt die Verbindung, deshalb wurde nichts gesendet. Nichts ist verloren: Senden Sie es noch einmal.',
     close: 'Schliessen',
   },

@@ -51,6 +51,8 @@ export const en: FormWords = {
     sending: 'Sending',
     keepOpen: 'Sending. Keep this page open.',
     sentShare: (share, size) => `${share} % of ${size}`,
+    stop: 'Stop',
+    stopped: 'It was stopped, and nothing was sent. What you typed is still here.',
     notSent: 'There is no connection at the moment, so it was not sent. Nothing is lost: send it once more.',
     close: 'Close',
   },

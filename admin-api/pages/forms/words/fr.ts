@@ -52,6 +52,8 @@ export const fr: FormWords = {
     sending: 'Envoi',
     keepOpen: 'Envoi en cours. Laissez cette page ouverte.',
     sentShare: (share, size) => `${share} % de ${size}`,
+    stop: 'Arrêter',
+    stopped: 'L’envoi a été arrêté, rien n’a été envoyé. Ce que vous avez écrit est toujours là.',
     notSent: 'Il n’y a pas de connexion pour le moment, rien n’a été envoyé. Rien n’est perdu : envoyez-le encore une fois.',
     close: 'Fermer',
   },

@@ -51,6 +51,8 @@ export const it: FormWords = {
     sending: 'Invio',
     keepOpen: 'Invio in corso. Lasciare aperta questa pagina.',
     sentShare: (share, size) => `${share} % di ${size}`,
+    stop: 'Interrompi',
+    stopped: 'L’invio è stato interrotto e niente è stato inviato. Ciò che è stato scritto è ancora qui.',
     notSent: 'Al momento manca la connessione, perciò niente è stato inviato. Niente è perso: inviarlo ancora una volta.',
     close: 'Chiudere',
   },

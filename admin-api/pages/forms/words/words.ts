@@ -67,6 +67,8 @@ interface LiveWords {
   readonly sending: string
   readonly keepOpen: string
   readonly sentShare: (share: string, size: string) => string
+  readonly stop: string
+  readonly stopped: string
   readonly notSent: string
   readonly close: string
 }

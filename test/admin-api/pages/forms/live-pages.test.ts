@@ -237,3 +237,30 @@ test('a file that is too large or of no type that forms take is said so before a
   t.is(posts.length, 1)
   t.deepEqual(faults, [])
 })
+
+test('files on a slow line can be stopped: nothing was sent, what was typed stays, and it is sent once more', async (t) => {
+  const hosted = await startHosted(t)
+  const fields = [
+    { key: 'email', type: 'email', label: 'Email', required: true },
+    { key: 'cv', type: 'file_upload', label: 'CV', required: true },
+  ]
+  const { id, page, faults } = await open(t, hosted, { name: 'Apply', schema: { version: 1, fields } })
+  const line = await page.context().newCDPSession(page)
+  const limit = (uploadThroughput: number) =>
+    line.send('Network.emulateNetworkConditions', { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput })
+  await limit(100_000)
+  await page.fill('#f-email', 'ruth@posteo.de')
+  await page.setInputFiles('#f-cv', { name: 'cv.pdf', mimeType: 'application/pdf', buffer: Buffer.alloc(8 << 20) })
+  await press(page, 'Send')
+  await press(page, 'Stop')
+  t.is(await page.innerText('[role=alert]'), 'It was stopped, and nothing was sent. What you typed is still here.')
+  t.false(await page.getByRole('button', { name: 'Stop', exact: true }).isVisible())
+  t.is(await page.inputValue('#f-email'), 'ruth@posteo.de')
+  t.deepEqual(await hosted.submissions(id), [])
+  await limit(-1)
+  await page.setInputFiles('#f-cv', { name: 'cv.pdf', mimeType: 'application/pdf', buffer: samples.pdf })
+  await press(page, 'Send')
+  await page.waitForURL(/\/thanks/)
+  t.like(await hosted.submissions(id), [{ files: [{ name: 'cv.pdf' }] }])
+  t.deepEqual(faults, [])
+})
