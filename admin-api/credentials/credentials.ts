@@ -17,6 +17,8 @@ export interface CorsReader {
 /** As much of a request as credentials are looked for in. */
 export interface CredentialRequest {
   readonly method: string
+  /** As it was asked for, without the query. */
+  readonly path: string
   readonly headers: IncomingHttpHeaders
   readonly search: URLSearchParams | undefined
   readonly remoteAddress: string

@@ -98,7 +98,7 @@ export class RequestHandler {
     this.operation = operation
     this.#incoming = incoming
     const { req, remoteAddress, search } = incoming
-    this.#asked = { method: req.method ?? '', headers: req.headers, search, remoteAddress }
+    this.#asked = { method: req.method ?? '', path: (req.url ?? '').split('?', 1)[0] ?? '', headers: req.headers, search, remoteAddress }
     this.#presented = presentedCredential(operation, this.#asked)
     this.#context = context
     this.#requestId = context.nextRequestId()

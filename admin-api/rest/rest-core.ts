@@ -45,6 +45,7 @@ import type { Releases } from '#core/submission/replay/releases.ts'
 import type { Replays } from '#core/submission/replay/replays.ts'
 import type { Retries } from '#core/submission/replay/retries.ts'
 import type { ScheduledSends } from '#core/submission/schedule/scheduled-sends.ts'
+import type { BulkReports } from '#core/submission/doors/bulk-reports.ts'
 import type { SendBatches } from '#core/submission/doors/send-batches.ts'
 import type { SendMessages } from '#core/submission/doors/send-messages.ts'
 import type { Simulate } from '#core/submission/simulate/simulate.ts'
@@ -97,6 +98,7 @@ export interface RestCore {
   readonly forms: FormCore
   readonly sendMessages: SendMessages
   readonly sendBatches: SendBatches
+  readonly bulkReports: BulkReports
   readonly replays: Replays
   readonly retries: Retries
   readonly releases: Releases

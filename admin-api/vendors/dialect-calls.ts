@@ -8,6 +8,7 @@ import { operation, type HandlerInput, type Operation } from '../operation/opera
 import type { CallInput, Dialect, DialectCall } from './dialect.ts'
 import { SentMail, type SentMailCore } from './sent-mail.ts'
 import { inTheirWords } from './their-words.ts'
+import { awsKey } from './sigv4.ts'
 import { vendorKey, type VerifyKey } from './vendor-key.ts'
 
 export interface CallCore extends SentMailCore {
@@ -31,7 +32,7 @@ export function callOperation(core: CallCore, dialect: Dialect, call: DialectCal
     ...(params && { params }),
     ...(body && { body }),
     response: media('application/json'),
-    credentials: [vendorKey(core.verifyKey)],
+    credentials: [...(dialect.signsRequests ? [awsKey(core.clock, core.verifyKey)] : []), vendorKey(core.verifyKey)],
     errorRenderer: dialect.refused,
     async handle(given: HandlerInput<unknown, unknown, unknown, Principal>) {
       try {

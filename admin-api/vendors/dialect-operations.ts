@@ -4,6 +4,7 @@ import * as z from 'zod'
 import type { Clock } from '#core/clock.ts'
 import type { Principal } from '#core/access/principal/principal.ts'
 import { Refusal } from '#core/refusals.ts'
+import type { BulkReport } from '#core/submission/doors/bulk-reports.ts'
 import type { BatchMessage, SendBatches } from '#core/submission/doors/send-batches.ts'
 import { streamed, type BodyStream } from '../bodies/body-stream.ts'
 import type { BodyMemory } from '../bodies/request-body.ts'
@@ -68,6 +69,7 @@ function sendOperation(core: DialectCore, dialect: Dialect, send: DialectSend): 
     requireRoom(translation.messages.length, Number(headers['content-length'] ?? core.maxSendBodyBytes), core.maxSendBodyBytes)
     const ignored = ignoredFields(send.body, body)
     const sent = await sentBy(core, principal, translation, { of: dialect.name, ignored })
+    if (translation.keepsReport) await core.bulkReports.keep(principal, reportOf(sent))
     return answer(sent, given, new URL(core.baseUrl).hostname, headers)
   }
   return operation({
@@ -82,7 +84,7 @@ function sendOperation(core: DialectCore, dialect: Dialect, send: DialectSend): 
     response: media('application/json'),
     ...{ maxBodyBytes: core.maxSendBodyBytes, maxBodySetting: 'POSTERN_HTTP_MAX_BODY_BYTES', deadlineSeconds },
     ...(dialect.signsRequests && { checkBytes: signedBody(send.path, core.clock) }),
-    credentials: [...(dialect.signsRequests ? [awsKey(send.path, core.clock, core.verifyKey)] : []), vendorKey(core.verifyKey)],
+    credentials: [...(dialect.signsRequests ? [awsKey(core.clock, core.verifyKey)] : []), vendorKey(core.verifyKey)],
     errorRenderer: dialect.refused,
     handle: run,
   })
@@ -125,6 +127,11 @@ async function sentBy(
     throw error instanceof Refusal ? inTheirWords(error, messages) : error
   }
 }
+
+const reportOf = (sent: Sent): Omit<BulkReport, 'at'> => ({
+  accepted: sent.flatMap((one) => (one instanceof Refusal ? [] : [one.traceId])),
+  refused: sent.flatMap((one, index) => (one instanceof Refusal ? [{ index, message: one.message }] : [])),
+})
 
 /** Of strict messages, what only counts when one is accepted can still refuse some. Throws what says which were taken. */
 function requireAccepted(sent: Sent): void {

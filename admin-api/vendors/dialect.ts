@@ -52,6 +52,8 @@ export interface Translation {
   /** Nothing is sent unless every message passes each check; by default each is taken or refused by itself, and has its own result. */
   readonly isStrict?: boolean
   readonly idempotencyKey?: string | undefined
+  /** What came of it can be asked for later, by the id of the first message. */
+  readonly keepsReport?: boolean
 }
 
 /** What came of a request of one message or several, in their order; refusals are in the words of the dialect already. */

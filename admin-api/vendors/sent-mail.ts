@@ -3,6 +3,7 @@ import * as z from 'zod'
 import type { Principal } from '#core/access/principal/principal.ts'
 import type { ReadAddress, ReadMessage } from '#core/capture/reading/message-reader.ts'
 import { Refusal } from '#core/refusals.ts'
+import type { BulkReport } from '#core/submission/doors/bulk-reports.ts'
 import type { TraceStory } from '#core/trace/story/trace-reader.ts'
 import type { TraceFilter } from '#core/trace/trace-search.ts'
 import type { Trace } from '#core/trace/trace.ts'
@@ -13,7 +14,7 @@ import { decoder } from '../wire/fields/codec.ts'
 import { sendTime } from '../wire/sending/scheduled-send.ts'
 import { traceId } from '../wire/sending/trace.ts'
 
-export type SentMailCore = Pick<RestCore, 'traces' | 'traceMessages' | 'scheduledSends'>
+export type SentMailCore = Pick<RestCore, 'traces' | 'traceMessages' | 'scheduledSends' | 'bulkReports'>
 
 /** As far as the principal reaches: ids of others are those of nothing. */
 export class SentMail {
@@ -56,6 +57,11 @@ export class SentMail {
   /** Newest first. */
   list(query: TraceFilter & { readonly limit: number; readonly cursor?: string | undefined }): Promise<Page<Trace>> {
     return this.#core.traces.list(this.#principal, { cursor: undefined, ...query })
+  }
+
+  /** What came of a request of many messages, whose first has this id. Throws `not_found`. */
+  bulk(id: string): Promise<BulkReport> {
+    return this.#core.bulkReports.get(this.#principal, ownId(id))
   }
 
   /** Throws `not_found`, and `conflict` when it is too late. */

@@ -16,9 +16,9 @@ const emptyHash = hash('sha256', '')
 
 /**
  * The key as the access key id, with which the request must be signed; or, as the token of a session, without: then the secret is the
- * caller's own affair, as the key says who it is. `path` is that of the operation.
+ * caller's own affair, as the key says who it is.
  */
-export const awsKey = (path: string, clock: Clock, verify: VerifyKey): Credential => ({
+export const awsKey = (clock: Clock, verify: VerifyKey): Credential => ({
   kind: 'header',
   hint: 'Give your API key as accessKeyId and as secretAccessKey.',
   secretOf({ headers }) {
@@ -26,7 +26,7 @@ export const awsKey = (path: string, clock: Clock, verify: VerifyKey): Credentia
     if (!authorization.startsWith(algorithm)) return undefined
     return typeof token === 'string' ? token : (scheme.exec(authorization)?.[1] ?? '')
   },
-  async authenticate(key, { method, headers, search, remoteAddress }) {
+  async authenticate(key, { method, path, headers, search, remoteAddress }) {
     const principal = await verify(key, remoteAddress)
     const { 'x-amz-security-token': token, 'x-amz-content-sha256': claimed } = headers
     if (token !== undefined) return principal

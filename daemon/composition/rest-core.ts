@@ -26,6 +26,7 @@ import { Releases } from '#core/submission/replay/releases.ts'
 import { Replays } from '#core/submission/replay/replays.ts'
 import { Retries } from '#core/submission/replay/retries.ts'
 import { ScheduledSends } from '#core/submission/schedule/scheduled-sends.ts'
+import { BulkReports } from '#core/submission/doors/bulk-reports.ts'
 import { SendBatches } from '#core/submission/doors/send-batches.ts'
 import { SendMessages } from '#core/submission/doors/send-messages.ts'
 import { Simulate } from '#core/submission/simulate/simulate.ts'
@@ -86,6 +87,7 @@ export function restCore(composition: Composition): RestCore {
     failoverPolicies: new FailoverPolicies(core),
     refusedSends,
     sendBatches: new SendBatches({ accept, sendMessages, refusedSends, onError: broke(composition, 'a message of a batch') }),
+    bulkReports: new BulkReports(core),
     publishable: { keys, snippets, sends: new PublishableSends({ ...sending, ...captcha, keys, sendMessages }) },
     move: (principal, request) => moveResource(moved, principal, request),
     replays: new Replays({ ...core, onJob: (organizationId, id) => get('replayRunner').wake(organizationId, id) }),

@@ -153,6 +153,7 @@ function rowFamilies(database: Database): Required<VerifyOptions>['families'] {
     { name: 'webhook.due', global: true, check: (key, value) => checkDue(database, key, value) },
     { name: 'webhook.leftovers', global: true },
     { name: 'idempotency' },
+    { name: 'bulk.report' },
     { name: 'captcha.used' },
     { name: 'reveal', global: true },
     { name: 'settings' },

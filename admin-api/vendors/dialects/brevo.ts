@@ -4,6 +4,7 @@ import { refusals } from '#core/refusals.ts'
 import { answer } from '../../operation/answer.ts'
 import { accepted, dialectSend, type Dialect, type DialectMessage } from '../dialect.ts'
 import { errorAnswer, wordFor, type Words } from '../error-body.ts'
+import { brevoCalls } from '../calls/brevo-calls.ts'
 import { labelled, tagsAt, type Labelled } from '../body/labels.ts'
 import { anyMap, mailboxOf, person, refused, templateName, text, timeOfText } from '../body/reading.ts'
 import { filledIn, inBraces, valueAt, type Syntax } from '../body/substitution.ts'
@@ -127,5 +128,6 @@ export const brevo: Dialect = {
       },
     }),
   ],
+  calls: brevoCalls,
   refused: (refusal) => errorAnswer({ code: wordFor(words, refusal), message: refusal.message }, refusal, refusals[refusal.code].http),
 }

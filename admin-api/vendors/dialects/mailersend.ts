@@ -1,10 +1,11 @@
 /** MailerSend: `POST /v1/email` and `POST /v1/bulk-email`. */
 import * as z from 'zod'
-import { randomUUID } from 'node:crypto'
-import { refusals } from '#core/refusals.ts'
+import { Refusal, refusals } from '#core/refusals.ts'
+import type { Acceptance } from '#core/submission/submission.ts'
 import { answer, raw } from '../../operation/answer.ts'
 import { accepted, dialectSend, type Dialect, type DialectMessage } from '../dialect.ts'
 import { errorAnswer } from '../error-body.ts'
+import { mailersendCalls } from '../calls/mailersend-calls.ts'
 import { labelled, tagsAt } from '../body/labels.ts'
 import { flag, headerFields, mailboxOf, person, refused, templateName, text, timeOfSeconds, timeOfText } from '../body/reading.ts'
 import { filledIn, mustache, valueAt } from '../body/substitution.ts'
@@ -96,10 +97,16 @@ export const mailersend: Dialect = {
       operationId: 'sendBulkByMailerSend',
       path: '/v1/bulk-email',
       body: z.array(email).min(1).max(500),
-      translate: (given) => ({ messages: given.flatMap((one, i) => messagesOf(one, `[${String(i)}].`)), isStrict: true }),
-      answer: () => answer({ message: 'The bulk email is being processed.', bulk_email_id: randomUUID() }, { status: 202 }),
+      translate: (given) => ({ messages: given.flatMap((one, i) => messagesOf(one, `[${String(i)}].`)), keepsReport: true }),
+      answer(sent) {
+        const first = sent.find((one): one is Acceptance => !(one instanceof Refusal))
+        const [refusal] = sent
+        if (!first && refusal instanceof Refusal) throw refusal
+        return answer({ message: 'The bulk email is being processed.', bulk_email_id: first?.traceId }, { status: 202 })
+      },
     }),
   ],
+  calls: mailersendCalls,
   refused(refusal) {
     const fields = refusal.details?.['fields'] as readonly { path: string; message: string }[] | undefined
     const errors = fields && Object.fromEntries(fields.map(({ path, message }) => [path, [`${path}: ${message}`]]))

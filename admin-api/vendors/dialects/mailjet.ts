@@ -4,6 +4,7 @@ import { Refusal, refusals } from '#core/refusals.ts'
 import { answer } from '../../operation/answer.ts'
 import { dialectSend, type Dialect, type DialectMessage, type Sent } from '../dialect.ts'
 import { errorAnswer, wordFor, type Words } from '../error-body.ts'
+import { mailjetCalls } from '../calls/mailjet-calls.ts'
 import { labelled, metadataAt } from '../body/labels.ts'
 import { anyMap, flag, mailboxOf, refused, templateName, text, textMap } from '../body/reading.ts'
 import { filledIn, inBraces, valueAt, type Syntax } from '../body/substitution.ts'
@@ -131,6 +132,7 @@ export const mailjet: Dialect = {
         answer({ Messages: results(sent, given) }, { status: sent.every((one) => one instanceof Refusal) ? 400 : 200 }),
     }),
   ],
+  calls: mailjetCalls,
   refused(refusal) {
     const { ErrorRelatedTo: _, ...own } = errorOf(refusal)
     return errorAnswer(own, refusal, refusals[refusal.code].http)

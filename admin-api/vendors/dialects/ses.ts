@@ -4,6 +4,7 @@ import { invalid, Refusal, refusals } from '#core/refusals.ts'
 import { answer } from '../../operation/answer.ts'
 import { accepted, dialectSend, type Dialect, type DialectMessage, type DialectRequest, type Fields } from '../dialect.ts'
 import { errorAnswer, wordFor, type Words } from '../error-body.ts'
+import { sesCalls } from '../calls/ses-calls.ts'
 import { labelled, type Labelled } from '../body/labels.ts'
 import { headerFields, text } from '../body/reading.ts'
 import { filledIn, mustache, valueAt, type Bodies } from '../body/substitution.ts'
@@ -262,6 +263,7 @@ export const ses: Dialect = {
         ),
     }),
   ],
+  calls: sesCalls,
   refused(refusal) {
     const type = wordFor(types, refusal)
     const status = wordFor(statuses, refusal) ?? refusals[refusal.code].http

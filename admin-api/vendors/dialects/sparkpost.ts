@@ -7,6 +7,7 @@ import { answer } from '../../operation/answer.ts'
 import { dialectSend, type Dialect, type DialectMessage, type Fields, type Sent } from '../dialect.ts'
 import { errorAnswer, wordFor, type Words } from '../error-body.ts'
 import { mailboxList } from '../body/mailbox-list.ts'
+import { sparkpostCalls } from '../calls/sparkpost-calls.ts'
 import { labelled, metadataAt, tagsAt } from '../body/labels.ts'
 import { anyMap, flag, mailboxOf, refused, templateName, text, textMap, timeOfText } from '../body/reading.ts'
 import { filledIn, filledLine, mustache, valueAt, type Bodies } from '../body/substitution.ts'
@@ -253,6 +254,7 @@ export const sparkpost: Dialect = {
       answer: (sent, given) => answer({ results: resultsOf(sent, given) }, {}),
     }),
   ),
+  calls: sparkpostCalls,
   refused(refusal) {
     const status = refusal.code === 'validation_failed' ? 422 : refusals[refusal.code].http
     return errorAnswer({ errors: errorsOf(refusal) }, refusal, status)

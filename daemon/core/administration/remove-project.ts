@@ -84,7 +84,7 @@ export async function removeProject(
   await removeForms(work, organizationId, projectId)
   await removeTemplates(work, organizationId, projectId)
   await removeTraces(work, organizationId, projectId)
-  await removeRange(work, [organizationId, 'idempotency', projectId])
+  for (const rows of ['idempotency', 'bulk.report']) await removeRange(work, [organizationId, rows, projectId])
   for (const level of levels) await removeRange(work, countsPrefix(level, organizationId, projectId))
   if (stopping()) return false
   const stored = await database.get(projects, { organizationId }, projectId)

@@ -1,13 +1,14 @@
 /** Several messages in one request, templates, times to leave and repetitions, by the official clients of services. */
 import test, { type ExecutionContext } from 'ava'
 import { BrevoClient } from '@getbrevo/brevo'
-import { SendBulkEmailCommand, SendEmailCommand, SESv2Client } from '@aws-sdk/client-sesv2'
+import { GetMessageInsightsCommand, SendBulkEmailCommand, SendEmailCommand, SESv2Client } from '@aws-sdk/client-sesv2'
 import { EmailParams, MailerSend, Recipient, Sender } from 'mailersend'
 import Mailjet from 'node-mailjet'
 import { simpleParser } from 'mailparser'
 import SparkPost from 'sparkpost'
 import { makeDestination, makeRoute } from '../../support/daemon/provision.ts'
 import { adminKey, startDaemon } from '../../support/daemon/start-daemon.ts'
+import { eventually } from '../../support/deadline.ts'
 import { Sink } from '../../support/smtp/sink.ts'
 
 const from = 'shop@example.ch'
@@ -80,6 +81,17 @@ test('Brevo: versions have the copies of all unless their own, templates of thei
     scheduledAt,
   })
   t.like(await trace(messageId), { status: 'queued', send_at: scheduledAt })
+  t.like(await brevo.getScheduledEmailById({ identifier: String(messageId) }), { scheduledAt, status: 'queued' })
+  await brevo.deleteScheduledEmailById({ identifier: String(messageId) })
+  t.like(await trace(messageId), { status: 'canceled' })
+  const [id = ''] = messageIds
+  t.like(await t.throwsAsync(brevo.deleteScheduledEmailById({ identifier: id })), { statusCode: 404 })
+  const { count, transactionalEmails: [first] = [] } = await brevo.getTransacEmailsList({ messageId: id })
+  t.like({ count, ...first }, { count: 2, email: ada, subject: 'Hi Ada', messageId: id, from })
+  t.like(await brevo.getTransacEmailContent({ uuid: String(first?.uuid) }), { email: ada, body: 'Hi Ada!', attachmentCount: 0 })
+  const { events = [] } = await brevo.getEmailEventReport({ messageId: id, event: 'requests', email: ada })
+  t.like(events, [{ email: ada, event: 'requests', messageId: id }])
+  t.like(await t.throwsAsync(brevo.getEmailEventReport({ email: ada })), { statusCode: 400 })
   // what only counts when a message is taken refuses the second of a request whose first is on its way
   const project = String((await trace(messageId))['project_id'])
   const { sends_today: sends } = (await rest.must('GET', `/v1/projects/${project}`)) as { sends_today: number }
@@ -93,9 +105,9 @@ test('Brevo: versions have the copies of all unless their own, templates of thei
 })
 
 test('MailerSend: each recipient has values of their own, and what would change who gets it is refused', async (t) => {
-  const { address, got, trace } = await started(t)
+  const { rest, address, got, trace } = await started(t)
   const client = new MailerSend({ apiKey: adminKey })
-  Object.assign(client.email, { baseUrl: `${address}/v1` })
+  for (const part of [client.email, client.email.schedule, client.email.message]) Object.assign(part, { baseUrl: `${address}/v1` })
   const params = () =>
     new EmailParams()
       .setFrom(new Sender(from))
@@ -117,7 +129,29 @@ test('MailerSend: each recipient has values of their own, and what would change 
   for (const time of [at, String(at), new Date(at * 1000).toISOString()]) {
     const { headers } = await client.email.send(params().setSendAt(time))
     t.is((await trace(String(headers['x-message-id'])))['send_at'], new Date(at * 1000).toISOString())
+    await client.email.schedule.delete(String(headers['x-message-id']))
+    const { body } = await client.email.schedule.single(String(headers['x-message-id']))
+    t.like(body, { data: { status: 'deleted', send_at: new Date(at * 1000).toISOString() } })
   }
+
+  await rest.must('POST', '/v1/suppressions', { email: 'gone@example.net' })
+  const one = (to: string) =>
+    new EmailParams()
+      .setFrom(new Sender(from))
+      .setTo([new Recipient(to)])
+      .setSubject(`To ${to}`)
+      .setText('Hi!')
+  const bulk = await client.email.sendBulk([one(ada), one('bob@@example.net'), one('gone@example.net')])
+  t.is(bulk.statusCode, 202)
+  t.like(await got(`To ${ada}`), { to: [ada] })
+  const { body: report } = await client.email.getBulkStatus(String(bulk.body['bulk_email_id']))
+  const { data: done } = report as { data: { messages_id: string[]; validation_errors: Record<string, string[]> } }
+  t.like(done, { state: 'completed', total_recipients_count: 2, suppressed_recipients_count: 1, validation_errors_count: 1 })
+  t.regex(String(done.validation_errors['message.1']), /\[1\]\.to\[0\]/)
+  t.like(await trace(done.messages_id[0]), { to: [ada] })
+  const { body: message } = await client.email.message.single(String(done.messages_id[0]))
+  t.like((message as { data: { emails: object[] } }).data.emails, [{ subject: `To ${ada}`, text: 'Hi!', recipient: { email: ada } }])
+  t.like(await t.throwsAsync(client.email.getBulkStatus('none').catch(asError)), { statusCode: 404 })
 })
 
 /** Their client rejects with plain objects. */
@@ -127,7 +161,8 @@ const asError = (given: unknown): never => {
 
 test('SparkPost: what is wrong with some recipients keeps the others from nothing', async (t) => {
   const { address, got, trace } = await started(t)
-  const { transmissions } = new SparkPost(adminKey, { origin: address })
+  const sparkpost = new SparkPost(adminKey, { origin: address })
+  const { transmissions } = sparkpost
   const content = {
     from: { email: from, name: 'Shop of {{n}}' },
     subject: 'Hi {{n}}',
@@ -144,6 +179,13 @@ test('SparkPost: what is wrong with some recipients keeps the others from nothin
   t.is(mail.headers.get('x-n'), 'ada')
   t.like(await got('Hi you'), { to: [eva], replyTo: ['you@example.ch'] })
   t.like(await trace(results.id), { to: [ada] })
+  // newer than the types of the client
+  const { events } = sparkpost as unknown as { events: { searchMessage(query: object): Promise<{ results: object[] }> } }
+  const asked = transmissions
+  const found = await events.searchMessage({ transmissions: results.id, events: 'injection' })
+  t.like(found.results, [{ type: 'injection', rcpt_to: ada, transmission_id: results.id, subject: 'Hi ada' }])
+  t.like(await asked.get(results.id), { results: { transmission: { id: results.id, state: 'Success' } } })
+  t.like(await t.throwsAsync(asked.get('none')), { statusCode: 404 })
   const literal = {
     recipients: [{ address: ada }],
     content: { from, subject: 'As {{it}} is', text: '{{x}}' },
@@ -169,13 +211,13 @@ test('SparkPost: what is wrong with some recipients keeps the others from nothin
 })
 
 test('Mailjet: good messages go, bad ones have their errors, and a template has variables', async (t) => {
-  const { address, got } = await started(t)
+  const { address, got, trace } = await started(t)
   const client = new Mailjet.Client({ apiKey: adminKey, apiSecret: adminKey, config: { host: new URL(address).host } })
   const post = async (body: object) => {
     const request = client.post('send', { version: 'v3.1' })
     Object.assign(request.constructor, { protocol: 'http://' })
     return (await request.request(body as never)).body as unknown as {
-      Messages: { Status: string; To?: unknown[]; Errors?: { ErrorRelatedTo: string[] }[] }[]
+      Messages: { Status: string; To?: { MessageUUID: string }[]; Errors?: { ErrorRelatedTo: string[] }[] }[]
     }
   }
   const person = (Email: string) => ({ Email })
@@ -198,6 +240,16 @@ test('Mailjet: good messages go, bad ones have their errors, and a template has 
     ],
   )
   t.like(await got('Hi Ada'), { to: [ada], text: 'Hi Ada!', replyTo: ['help@example.ch'] })
+  const uuid = String(Messages[0]?.To?.[0]?.MessageUUID)
+  await got('Hi Ada')
+  await eventually(10_000, 'the end of the attempt', async () => ((await trace(uuid))['status'] === 'sent' ? true : undefined))
+  for (const [name, first] of [
+    ['message', { UUID: uuid, ContactAlt: ada, Subject: 'Hi Ada' }],
+    ['messagehistory', { EventType: 'sent' }],
+  ] as const) {
+    const { body } = await client.get(name, { version: 'v3' }).id(uuid).request()
+    t.like(body, { Count: 1, Data: [first] })
+  }
   t.like(await got('Order 33'), { to: [eva], text: 'Hi Eva, 33' })
   const twice = post({ Messages: [{ From: person(from), To: [person(ada)], Subject: 's', TextPart: 't', DeduplicateCampaign: true }] })
   t.like(await t.throwsAsync(twice), { statusCode: 400 })
@@ -235,6 +287,11 @@ test('Amazon SES: entries have their own values and header fields, several reply
   t.is(mail.headers.get('x-order'), 'own')
   t.like(await got('Order 73'), { to: [eva], text: 'Hi Eva, 73' })
   t.like(await trace(results[2]?.MessageId), { to: [eva] })
+  const insights = await client.send(new GetMessageInsightsCommand({ MessageId: results[2]?.MessageId }))
+  t.like(insights, { MessageId: results[2]?.MessageId, Subject: 'Order 73', FromEmailAddress: from })
+  t.like(insights.Insights, [{ Destination: eva, Events: [{ Type: 'SEND' }] }])
+  t.true(insights.Insights?.[0]?.Events?.[0]?.Timestamp instanceof Date)
+  await t.throwsAsync(client.send(new GetMessageInsightsCommand({ MessageId: 'none' })), { name: 'NotFoundException' })
 
   const TemplateContent = { Subject: 'Inline {{n}}', Html: '<p>{{n}} {{{n}}}</p>' }
   const inline = {

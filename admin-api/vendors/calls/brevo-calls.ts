@@ -1,0 +1,134 @@
+/** What Brevo’s clients ask about mail that was sent, and the cancel of what waits. */
+import * as z from 'zod'
+import { decodeEncodedWords } from '#ingest/mime/encoded-words.ts'
+import type { TraceStory } from '#core/trace/story/trace-reader.ts'
+import { answer, raw } from '../../operation/answer.ts'
+import { orNull, toWireTime } from '../../wire/fields/time.ts'
+import { dialectCall, type DialectCall } from '../dialect.ts'
+import { mailEvents, type MailEvent } from '../mail-events.ts'
+
+/** Those that service has a word for; that a provider took a mail is no delivery. */
+function wordOf({ type, bounce }: MailEvent): string | undefined {
+  if (type === 'bounced') return bounce === 'soft' ? 'softBounces' : bounce === 'block' ? 'blocked' : 'hardBounces'
+  return words[type]
+}
+
+const words: Readonly<Partial<Record<MailEvent['type'], string>>> = {
+  ...{ accepted: 'requests', deferred: 'deferred', failed: 'error', delivered: 'delivered', suppressed: 'blocked' },
+  ...{ complained: 'spam', opened: 'opened', clicked: 'clicks' },
+}
+
+const messageId = z.string('is required; all mail is searched by GET /v1/traces').max(1000)
+const maxListed = 5000
+
+const idOf = ({ trace }: TraceStory, publicHost: string): string => `<${trace.id}@${publicHost}>`
+
+const calls = {
+  list: dialectCall({
+    operationId: 'listEmailsByBrevo',
+    method: 'GET',
+    path: '/v3/smtp/emails',
+    scope: 'api:read',
+    query: z.looseObject({ messageId, email: z.string().max(320).optional() }),
+    async handle(mail, { query, publicHost }) {
+      const story = await mail.story(query.messageId)
+      const { trace } = story
+      const shared = {
+        ...{ subject: decodeEncodedWords(trace.subject), messageId: idOf(story, publicHost), uuid: trace.id },
+        ...{ date: toWireTime(trace.createdAt), from: trace.headerFrom, tags: trace.tags ?? [] },
+      }
+      const to = trace.recipients.filter(({ address }) => isSame(address, query.email))
+      return answer({ count: to.length, transactionalEmails: to.map(({ address: email }) => ({ email, ...shared })) }, {})
+    },
+  }),
+  content: dialectCall({
+    operationId: 'getEmailByBrevo',
+    method: 'GET',
+    path: '/v3/smtp/emails/{uuid}',
+    scope: 'api:read',
+    params: z.strictObject({ uuid: z.string() }),
+    async handle(mail, { params: { uuid } }) {
+      const story = await mail.story(uuid)
+      const { trace } = story
+      const message = await mail.message(trace)
+      const events = mailEvents(story).flatMap((event) => {
+        const name = wordOf(event)
+        return name === undefined ? [] : [{ name, time: toWireTime(event.at) }]
+      })
+      return answer(
+        {
+          ...{
+            email: trace.recipients[0]?.address ?? '',
+            subject: decodeEncodedWords(trace.subject),
+            date: toWireTime(trace.createdAt),
+            events,
+          },
+          ...{ body: message?.html || message?.text || '', attachmentCount: message?.attachments.length ?? 0 },
+        },
+        {},
+      )
+    },
+  }),
+  events: dialectCall({
+    operationId: 'listEventsByBrevo',
+    method: 'GET',
+    path: '/v3/smtp/statistics/events',
+    scope: 'api:read',
+    query: z.looseObject({
+      ...{
+        messageId,
+        email: z.string().max(320).optional(),
+        event: z.string().max(40).optional(),
+        sort: z.enum(['asc', 'desc']).optional(),
+      },
+      ...{ limit: z.coerce.number().int().min(0).max(maxListed).default(2500), offset: z.coerce.number().int().min(0).default(0) },
+    }),
+    async handle(mail, { query, publicHost }) {
+      const story = await mail.story(query.messageId)
+      const { trace } = story
+      const all = mailEvents(story).flatMap((event) => {
+        const word = wordOf(event)
+        if (word === undefined || (query.event ?? word) !== word || !isSame(event.recipient ?? '', query.email)) return []
+        return [
+          {
+            ...{ email: event.recipient ?? '', date: toWireTime(event.at), subject: decodeEncodedWords(trace.subject), event: word },
+            ...{ messageId: idOf(story, publicHost), from: trace.headerFrom, tag: trace.tags?.[0] ?? '' },
+            ...(event.reason !== undefined && { reason: event.reason }),
+            ...(event.url !== undefined && { link: event.url }),
+          },
+        ]
+      })
+      const ordered = query.sort === 'asc' ? all : all.toReversed()
+      return answer({ events: ordered.slice(query.offset, query.offset + query.limit) }, {})
+    },
+  }),
+  scheduled: dialectCall({
+    operationId: 'getScheduledByBrevo',
+    method: 'GET',
+    path: '/v3/smtp/emailStatus/{identifier}',
+    scope: 'api:read',
+    params: z.strictObject({ identifier: z.string() }),
+    async handle(mail, { params: { identifier } }) {
+      const { trace } = await mail.story(identifier)
+      const isWaiting = trace.status === 'queued' && trace.begunAt === undefined
+      const status = trace.status === 'canceled' ? 'error' : isWaiting ? 'queued' : 'processed'
+      return answer({ scheduledAt: orNull(trace.sendAt ?? trace.createdAt), createdAt: toWireTime(trace.createdAt), status }, {})
+    },
+  }),
+  cancel: dialectCall({
+    operationId: 'cancelByBrevo',
+    method: 'DELETE',
+    path: '/v3/smtp/email/{identifier}',
+    scope: 'api:send',
+    errors: ['conflict'],
+    params: z.strictObject({ identifier: z.string() }),
+    async handle(mail, { params: { identifier } }) {
+      await mail.cancel(identifier)
+      return raw('', { contentType: 'text/plain', status: 204 })
+    },
+  }),
+} as const
+
+const isSame = (address: string, asked: string | undefined): boolean => asked === undefined || address.toLowerCase() === asked.toLowerCase()
+
+export const brevoCalls: readonly DialectCall[] = Object.values(calls)
