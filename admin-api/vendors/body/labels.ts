@@ -39,12 +39,22 @@ export function labelled(
 
 const isFilled = (given: string, max: number): boolean => given.trim() !== '' && given.length <= max && isOneLine(given)
 
+/** Of a list or a map: far more than have room. Many messages may have the same ones, each of which looks at them. */
+export const maxLabelsSeen = 100
+
 /** Entries of a map as metadata, each with its place. */
-export const metadataAt = (
+export function metadataAt(
   path: string,
   map: Readonly<Record<string, unknown>> | null | undefined,
-): (readonly [string, string, unknown])[] => Object.entries(map ?? {}).map(([name, value]) => [`${path}.${name.slice(0, 64)}`, name, value])
+): (readonly [string, string, unknown])[] {
+  const entries: (readonly [string, string, unknown])[] = []
+  for (const name in map) {
+    if (entries.length >= maxLabelsSeen) break
+    if (Object.hasOwn(map, name)) entries.push([`${path}.${name.slice(0, 64)}`, name, map[name]])
+  }
+  return entries
+}
 
 /** Entries of a list as tags, each with its place. */
 export const tagsAt = (path: string, list: readonly string[] | null | undefined): (readonly [string, string])[] =>
-  (list ?? []).map((tag, i) => [`${path}[${String(i)}]`, tag])
+  (list ?? []).slice(0, maxLabelsSeen).map((tag, i) => [`${path}[${String(i)}]`, tag])

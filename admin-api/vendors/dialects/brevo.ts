@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { refusals } from '#core/refusals.ts'
 import { answer } from '../../operation/answer.ts'
-import { accepted, dialectSend, type Dialect, type DialectMessage } from '../dialect.ts'
+import { accepted, dialectSend, type Dialect, type DialectMessage, type Fields } from '../dialect.ts'
 import { errorAnswer, wordFor, type Words } from '../error-body.ts'
 import { brevoCalls } from '../calls/brevo-calls.ts'
 import { labelled, tagsAt, type Labelled } from '../body/labels.ts'
@@ -40,9 +40,8 @@ const sandbox = /^x-sib-sandbox$/i
 /** A choice of theirs that stands among the header fields. */
 const senderIp = /^sender\.ip$/i
 
-function messageOf(given: Email, own: Version, at: string): DialectMessage {
+function messageOf(given: Email, own: Version, at: string, { headers, labels, isTest }: Shared): DialectMessage {
   const inVersion = (name: keyof Version): string => (own[name] === undefined || own[name] === null ? name : `${at}${name}`)
-  const headers = Object.entries(given.headers ?? {})
   return {
     names: {
       ...{ from: 'sender', to: `${at}to`, cc: inVersion('cc'), bcc: inVersion('bcc'), reply_to: inVersion('replyTo') },
@@ -66,14 +65,30 @@ function messageOf(given: Email, own: Version, at: string): DialectMessage {
         ...{ to: own.to?.map(mailboxOf) ?? [], cc: (own.cc ?? given.cc)?.map(mailboxOf), bcc: (own.bcc ?? given.bcc)?.map(mailboxOf) },
         reply_to: replyTo && mailboxOf(replyTo),
         ...filledIn(bodies, params, (name, fallback) => valueAt(variables, name) ?? fallback),
-        headers: Object.fromEntries(headers.filter(([name]) => !idempotency.test(name) && !sandbox.test(name) && !senderIp.test(name))),
+        headers,
         attachments: given.attachment?.map(({ name, content }) => ({ filename: name, content })),
         ...templateFields(own.templateId ?? given.templateId, variables),
         send_at: timeOfText(given.scheduledAt),
       }
     },
+    labels,
+    ...(isTest && { isTest }),
+  }
+}
+
+/** What all versions have in common; read once, as there may be many. */
+interface Shared {
+  readonly headers: Fields
+  readonly labels: Labelled
+  readonly isTest: boolean
+}
+
+function sharedOf(given: Email): Shared {
+  const headers = Object.entries(given.headers ?? {})
+  return {
+    headers: Object.fromEntries(headers.filter(([name]) => !idempotency.test(name) && !sandbox.test(name) && !senderIp.test(name))),
     labels: labelsOf(given),
-    ...(headers.some(([name, value]) => sandbox.test(name) && value === 'drop') && { isTest: true }),
+    isTest: headers.some(([name, value]) => sandbox.test(name) && value === 'drop'),
   }
 }
 
@@ -105,6 +120,9 @@ const words: Words<string> = {
   else: 'bad_request',
 }
 
+/** Their client repeats a 429 after up to a minute, twice, in vain where a day has to end first. */
+const statuses: Words<number | undefined> = { quota_exhausted: 402, project_budget_exhausted: 402, else: undefined }
+
 export const brevo: Dialect = {
   name: 'Brevo',
   sends: [
@@ -114,9 +132,10 @@ export const brevo: Dialect = {
       body: email,
       translate(given) {
         const versions = given.messageVersions ?? []
-        const messages = versions.map((own, i) => messageOf(given, own, `messageVersions[${String(i)}].`))
+        const shared = sharedOf(given)
+        const messages = versions.map((own, i) => messageOf(given, own, `messageVersions[${String(i)}].`, shared))
         return {
-          messages: versions.length > 0 ? messages : [messageOf(given, given, '')],
+          messages: versions.length > 0 ? messages : [messageOf(given, given, '', shared)],
           isStrict: true,
           idempotencyKey: idempotencyKeyOf(given),
         }
@@ -129,5 +148,10 @@ export const brevo: Dialect = {
     }),
   ],
   calls: brevoCalls,
-  refused: (refusal) => errorAnswer({ code: wordFor(words, refusal), message: refusal.message }, refusal, refusals[refusal.code].http),
+  refused: (refusal) =>
+    errorAnswer(
+      { code: wordFor(words, refusal), message: refusal.message },
+      refusal,
+      wordFor(statuses, refusal) ?? refusals[refusal.code].http,
+    ),
 }

@@ -8,7 +8,7 @@ import { errorAnswer } from '../error-body.ts'
 import { mailersendCalls } from '../calls/mailersend-calls.ts'
 import { labelled, tagsAt } from '../body/labels.ts'
 import { flag, headerFields, mailboxOf, person, refused, templateName, text, timeOfSeconds, timeOfText } from '../body/reading.ts'
-import { filledIn, mustache, valueAt } from '../body/substitution.ts'
+import { filledIn, mustache, valueAt, type Variables } from '../body/substitution.ts'
 import { templateFields } from '../body/templates.ts'
 
 const people = z.array(person).nullish()
@@ -33,13 +33,17 @@ type Person = z.output<typeof person>
 /** One message, or one for each recipient where each has variables of their own. */
 function messagesOf(given: Email, at = ''): readonly DialectMessage[] {
   const to = given.to ?? []
-  if (!given.personalization?.length || to.length < 2) return [messageOf(given, to, `${at}to`, at)]
-  return to.map((one, i) => messageOf(given, [one], `${at}to[${String(i)}]`, at))
+  const own = new Map((given.personalization ?? []).toReversed().map(({ email: address, data }) => [address.toLowerCase(), data]))
+  if (own.size === 0 || to.length < 2) return [messageOf(given, own, to, `${at}to`, at)]
+  return to.map((one, i) => messageOf(given, own, [one], `${at}to[${String(i)}]`, at))
 }
 
-function messageOf(given: Email, to: readonly Person[], path: string, at: string): DialectMessage {
+/** Of each recipient, by the address in lower case. */
+type Personal = ReadonlyMap<string, Variables>
+
+function messageOf(given: Email, personal: Personal, to: readonly Person[], path: string, at: string): DialectMessage {
   const [first] = to
-  const variables = given.personalization?.find(({ email: address }) => address.toLowerCase() === first?.email.toLowerCase())?.data ?? {}
+  const variables = personal.get(first?.email.toLowerCase() ?? '') ?? {}
   const own = ['from', 'cc', 'bcc', 'reply_to', 'subject', 'text', 'html', 'attachments', 'headers', 'send_at'] as const
   return {
     names: {

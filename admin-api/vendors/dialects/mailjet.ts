@@ -118,6 +118,14 @@ function results(sent: Sent, { Messages, Globals }: Body) {
   })
 }
 
+/** Of a request in which some were accepted, 200; otherwise what all were refused for, where that is one thing. */
+function statusOf(sent: Sent): number {
+  const causes = new Set(sent.map((one) => (one instanceof Refusal ? one.code : undefined)))
+  const [code] = causes
+  if (causes.has(undefined)) return 200
+  return causes.size === 1 && code ? refusals[code].http : 400
+}
+
 export const mailjet: Dialect = {
   name: 'Mailjet',
   sends: [
@@ -128,8 +136,7 @@ export const mailjet: Dialect = {
       translate: ({ Messages, Globals, SandboxMode }) => ({
         messages: Messages.map((given, i) => messageOf({ ...Globals, ...given }, i, SandboxMode === true)),
       }),
-      answer: (sent, given) =>
-        answer({ Messages: results(sent, given) }, { status: sent.every((one) => one instanceof Refusal) ? 400 : 200 }),
+      answer: (sent, given) => answer({ Messages: results(sent, given) }, { status: statusOf(sent) }),
     }),
   ],
   calls: mailjetCalls,

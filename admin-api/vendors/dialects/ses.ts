@@ -5,7 +5,7 @@ import { answer } from '../../operation/answer.ts'
 import { accepted, dialectSend, type Dialect, type DialectMessage, type DialectRequest, type Fields } from '../dialect.ts'
 import { errorAnswer, wordFor, type Words } from '../error-body.ts'
 import { sesCalls } from '../calls/ses-calls.ts'
-import { labelled, type Labelled } from '../body/labels.ts'
+import { labelled, maxLabelsSeen, type Labelled } from '../body/labels.ts'
 import { headerFields, text } from '../body/reading.ts'
 import { filledIn, mustache, valueAt, type Bodies } from '../body/substitution.ts'
 import { templateFields } from '../body/templates.ts'
@@ -116,7 +116,7 @@ function objectOf(given: string | null | undefined, path: string): Fields {
 const labelsOf = (given: z.output<typeof tags>, path: string): Labelled =>
   labelled(
     [],
-    (given ?? []).map(({ Name, Value }, i) => [`${path}[${String(i)}]`, Name, Value] as const),
+    (given ?? []).slice(0, maxLabelsSeen).map(({ Name, Value }, i) => [`${path}[${String(i)}]`, Name, Value] as const),
   )
 
 const nowhere = { path: 'Content.Raw', message: 'holds the whole message; leave out what else would be in it' }

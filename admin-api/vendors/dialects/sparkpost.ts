@@ -156,14 +156,17 @@ function wholeMessageOf(given: Body, own: Recipient, i: number): DialectMessage 
 const withoutCc = (fields: Readonly<Record<string, string>> | null | undefined) =>
   Object.entries(fields ?? {}).filter(([name]) => name.toLowerCase() !== 'cc')
 
-function messageOf(given: Body, { to, copies }: Group): DialectMessage {
-  const { content, recipients, options } = given
-  const [first = 0] = to
-  const named = new Set(
+/** Whom the header names as recipients of copies. */
+const copiesIn = ({ content }: Body): ReadonlySet<string> =>
+  new Set(
     Object.entries(content.headers ?? {})
       .flatMap(([name, value]) => (name.toLowerCase() === 'cc' ? mailboxList(value) : []))
       .map((one) => folded(parseMailbox(one)?.address ?? one)),
   )
+
+function messageOf(given: Body, named: ReadonlySet<string>, { to, copies }: Group): DialectMessage {
+  const { content, recipients, options } = given
+  const [first = 0] = to
   const at = (i: number) => recipients[i]?.address ?? { email: '' }
   const isNamed = (i: number): boolean => named.has(folded(at(i).email))
   const own = recipients[first]
@@ -245,12 +248,12 @@ export const sparkpost: Dialect = {
   sends: ['/api/v1/transmissions', '/api/v1/transmissions/'].map((path, i) =>
     dialectSend({
       ...{ operationId: i === 0 ? 'sendBySparkPost' : 'sendBySparkPostWithSlash', path, body },
-      translate: (given) => ({
-        messages:
-          typeof given.content.email_rfc822 === 'string'
-            ? given.recipients.map((own, i) => wholeMessageOf(given, own, i))
-            : groupsOf(given.recipients).map((group) => messageOf(given, group)),
-      }),
+      translate(given) {
+        if (typeof given.content.email_rfc822 === 'string')
+          return { messages: given.recipients.map((own, i) => wholeMessageOf(given, own, i)) }
+        const named = copiesIn(given)
+        return { messages: groupsOf(given.recipients).map((group) => messageOf(given, named, group)) }
+      },
       answer: (sent, given) => answer({ results: resultsOf(sent, given) }, {}),
     }),
   ),

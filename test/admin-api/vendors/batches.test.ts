@@ -97,7 +97,7 @@ test('Brevo: versions have the copies of all unless their own, templates of thei
   const { sends_today: sends } = (await rest.must('GET', `/v1/projects/${project}`)) as { sends_today: number }
   await rest.must('PATCH', `/v1/projects/${project}`, { send_budget: sends + 1 })
   const partly = await t.throwsAsync(brevo.sendTransacEmail({ ...given, headers: {} }))
-  t.like(partly, { statusCode: 429 })
+  t.like(partly, { statusCode: 402 })
   t.regex(
     String((partly as unknown as { body: { message: string } }).body.message),
     /^1 of 2 messages were taken, and the others were not: .*budget/,

@@ -261,3 +261,42 @@ test(`of ${String(count)} random bodies for each service none fails inside, and 
   t.true(seen > count)
   t.deepEqual(errors, [])
 })
+
+test('lists as long as a body allows are read once, not once for each message', async (t) => {
+  const { rest } = await startDaemon(t)
+  const many = <T>(count: number, make: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i))
+  const people = many(4000, (i) => ({ email: `p${String(i)}@example.net` }))
+  const tags = many(20_000, (i) => `tag ${String(i)}`)
+  const map = Object.fromEntries(tags.map((tag) => [tag, tag]))
+  const email = 'shop@example.ch'
+  const bodies: readonly (readonly [path: string, body: object])[] = [
+    [
+      '/v1/email',
+      { from: { email }, to: people, subject: 's', text: 't', tags, personalization: people.map((one) => ({ ...one, data: { n: 1 } })) },
+    ],
+    [
+      '/v3/smtp/email',
+      {
+        sender: { email },
+        subject: 's',
+        textContent: 't',
+        tags,
+        headers: map,
+        messageVersions: people.slice(0, 1000).map((one) => ({ to: [one] })),
+      },
+    ],
+    [
+      '/api/v1/transmissions',
+      {
+        recipients: people.slice(0, 1000).map((address) => ({ address })),
+        metadata: map,
+        content: { from: email, subject: 's', text: 't', headers: { CC: people.map((one) => one.email).join() } },
+      },
+    ],
+  ]
+  for (const [path, body] of bodies) {
+    const { status } = await rest.call('POST', path, body)
+    t.true(status === 413 || status === 422 || status === 400, `${path}: ${String(status)}`)
+  }
+  for await (const _ of rest.rows('/v1/traces')) t.fail('nothing was to be taken')
+})

@@ -32,6 +32,8 @@ const read: Readonly<Record<string, (error: never) => readonly [status: unknown,
 
 /** The status of bad input, where it is not 400. */
 const badInput: Readonly<Record<string, number>> = { resend: 422, postmark: 422, mailersend: 422, sparkpost: 422 }
+/** Where the service has another status for it: Brevo’s client repeats a 429 by itself, in vain. */
+const overBudget: Readonly<Record<string, number>> = { brevo: 402, postmark: 422 }
 const noKey: Readonly<Record<string, number>> = { ses: 403 }
 
 for (const [name, send] of Object.entries(clients))
@@ -74,6 +76,11 @@ for (const [name, send] of Object.entries(clients))
       const id = await send(address, adminKey, all)
       t.is((await rest.must('GET', `/v1/traces/${id}`))['status'], 'suppressed')
     }
+    for await (const { id, sends_today: send_budget } of rest.rows('/v1/projects'))
+      await rest.must('PATCH', `/v1/projects/${String(id)}`, { send_budget: Math.max(1, Number(send_budget)) })
+    const [spent, why] = await refusal(send(address, adminKey, all))
+    t.is(spent, overBudget[name] ?? 429)
+    t.regex(String(why), /budget/)
     t.is(sink.deliveries.length, 0)
   })
 
