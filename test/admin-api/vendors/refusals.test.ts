@@ -33,7 +33,7 @@ const read: Readonly<Record<string, (error: never) => readonly [status: unknown,
 /** The status of bad input, where it is not 400. */
 const badInput: Readonly<Record<string, number>> = { resend: 422, postmark: 422, mailersend: 422, sparkpost: 422 }
 /** Where the service has another status for it: Brevo’s client repeats a 429 by itself, in vain. */
-const overBudget: Readonly<Record<string, number>> = { brevo: 402, postmark: 422 }
+const overBudget: Readonly<Record<string, number>> = { brevo: 402 }
 const noKey: Readonly<Record<string, number>> = { ses: 403 }
 
 for (const [name, send] of Object.entries(clients))
