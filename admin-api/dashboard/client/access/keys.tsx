@@ -126,9 +126,8 @@ function ApiKeys({ list, isMaking, onClose, onSecret }: ApiKeysProps): JSX.Eleme
           </State>
         }
         columns={[
-          { head: w.name, class: 'strong', cell: (key) => <NameOf apiKey={key} /> },
+          { head: w.name, class: 'tall strong', cell: (key) => <NameOf apiKey={key} /> },
           { head: own().kind, class: 'c-path', cell: (key) => own().kinds[kindOf(key)] },
-          { head: w.key, class: 'c-outcome', cell: ({ preview }) => <code>{preview}</code> },
           { head: own().audience, cell: (key) => <span title={audience}>{audienceOf(key)}</span> },
           { head: w.scopes, class: 'c-took', cell: (key) => <code>{scopes(key)}</code> },
           { head: own().createdBy, cell: (key) => <SafeText text={makerOf(key, people)} /> },
@@ -184,14 +183,19 @@ const audienceOf = ({ project_id: id }: ApiKey): string =>
 const kindOf = ({ id, minted_by: by }: ApiKey): 'service' | 'application' | 'environment' =>
   id === ofEnvironment ? 'environment' : by?.application ? 'application' : 'service'
 
-const NameOf = ({ apiKey: { name, status } }: { readonly apiKey: ApiKey }): JSX.Element => (
-  <span class="status">
-    <Mark name={status === 'active' ? 'ok' : 'canceled'} />
-    <span class="cut">
-      <SafeText text={name} />
+const NameOf = ({ apiKey: { name, preview, status } }: { readonly apiKey: ApiKey }): JSX.Element => (
+  <>
+    <span class="status">
+      <Mark name={status === 'active' ? 'ok' : 'canceled'} />
+      <span class="cut">
+        <SafeText text={name} />
+      </span>
+      {status !== 'active' && <span class="faint">{status}</span>}
     </span>
-    {status !== 'active' && <span class="faint">{status}</span>}
-  </span>
+    <small>
+      <code>{preview}</code>
+    </small>
+  </>
 )
 
 type Wanted = 'send_only' | 'api:read' | 'api:send' | 'api:admin'

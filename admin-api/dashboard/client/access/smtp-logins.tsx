@@ -71,8 +71,7 @@ export function SmtpLogins({ list, isMaking, onClose, onSecret }: SmtpLoginsProp
           </State>
         }
         columns={[
-          { head: w.name, class: 'strong', cell: (login) => <Name login={login} text={login.label || '–'} /> },
-          { head: w.username, cell: ({ username }) => <code>{username}</code> },
+          { head: w.name, class: 'tall strong', cell: (login) => <NameAndUsername login={login} /> },
           { head: w.fromDomains, cell: ({ allowed_from_domains: domains }) => (domains.length === 0 ? w.anyDomain : domains.join(', ')) },
           { head: w.destination, cell: (login) => <SafeText text={goesTo(login, names)} /> },
           { head: w.ratePerMinute, class: 'c-took num', cell: ({ max_rate_per_min: rate }) => (rate === null ? '–' : number(rate)) },
@@ -117,6 +116,15 @@ const Name = ({ login, text }: { readonly login: SmtpCredential; readonly text: 
   <a href={linkHere({ login: login.id })}>
     <SafeText text={text} />
   </a>
+)
+
+const NameAndUsername = ({ login }: { readonly login: SmtpCredential }): JSX.Element => (
+  <>
+    <Name login={login} text={login.label || '–'} />
+    <small>
+      <code>{login.username}</code>
+    </small>
+  </>
 )
 
 /** Where its mail goes without a rule; a rule decides where nothing is named. */

@@ -28,7 +28,7 @@ export const de: Wider<typeof en> = {
   createdBy: 'Erstellt von',
   lastLogin: 'Letzte Anmeldung',
   kind: 'Art',
-  kinds: { service: 'Dienstschlüssel', application: 'einer Anwendung', environment: 'der Umgebung' },
+  kinds: { service: 'Dienst', application: 'Anwendung', environment: 'Umgebung' },
   audience: 'Gilt für',
   everyProject: 'alle Projekte',
   tracking: 'Tracking',

@@ -25,7 +25,7 @@ export const en = {
   createdBy: 'Created by',
   lastLogin: 'Last login',
   kind: 'Kind',
-  kinds: { service: 'service key', application: 'of an application', environment: 'of the environment' },
+  kinds: { service: 'service', application: 'application', environment: 'environment' },
   audience: 'Audience',
   everyProject: 'all projects',
   tracking: 'Tracking',

@@ -28,7 +28,7 @@ export const fr: Wider<typeof en> = {
   createdBy: 'Créée par',
   lastLogin: 'Dernière connexion',
   kind: 'Genre',
-  kinds: { service: 'clé de service', application: 'd’une application', environment: 'de l’environnement' },
+  kinds: { service: 'service', application: 'application', environment: 'environnement' },
   audience: 'Valable pour',
   everyProject: 'tous les projets',
   tracking: 'Suivi',

@@ -28,7 +28,7 @@ export const it: Wider<typeof en> = {
   createdBy: 'Creata da',
   lastLogin: 'Ultimo accesso',
   kind: 'Tipo',
-  kinds: { service: 'chiave di servizio', application: 'di un’applicazione', environment: 'dell’ambiente' },
+  kinds: { service: 'servizio', application: 'applicazione', environment: 'ambiente' },
   audience: 'Vale per',
   everyProject: 'tutti i progetti',
   tracking: 'Tracciamento',
