@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { cpus, totalmem } from 'node:os'
+import { measureAliases } from './sections/aliases.ts'
 import { measureBacklog } from './sections/backlog.ts'
 import { measureDashboard } from './sections/dashboard.ts'
 import { measureForms } from './sections/forms.ts'
@@ -31,6 +32,7 @@ const measures: Readonly<Record<SectionName, (options: BenchOptions) => Promise<
   mcp: measureMcp,
   dashboard: measureDashboard,
   forms: measureForms,
+  aliases: measureAliases,
 }
 
 /** A section that could not be measured is a missed goal, and no reason to forget the others. */

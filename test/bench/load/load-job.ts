@@ -29,7 +29,14 @@ export interface SmtpJob extends LoadJob, SmtpDialog {
   readonly login?: { readonly username: string; readonly password: string }
 }
 
-export interface RestRequest {
+export type RestRequest = RecordedRequest | MadeRequest
+
+/** A request as a client sent it, as Latin-1; it is sent as it is. */
+export interface RecordedRequest {
+  readonly raw: string
+}
+
+export interface MadeRequest {
   readonly path: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string

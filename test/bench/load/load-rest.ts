@@ -89,7 +89,9 @@ function makeRequest(): Buffer {
   return Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`)
 }
 
-function fixedRequest({ path, headers = {}, body }: RestRequest): Buffer {
+function fixedRequest(given: RestRequest): Buffer {
+  if ('raw' in given) return Buffer.from(given.raw, 'latin1')
+  const { path, headers = {}, body } = given
   const all = { Host: '127.0.0.1', Authorization: `Bearer ${job.key}`, ...headers }
   const length = body === undefined ? {} : { 'Content-Type': 'application/json', 'Content-Length': String(Buffer.byteLength(body)) }
   const lines = Object.entries({ ...all, ...length }).map(([name, value]) => `${name}: ${value}`)

@@ -1,0 +1,56 @@
+/** What a client sends, octet by octet: it sends to a server that keeps the request and answers anything. */
+import { once } from 'node:events'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
+
+/** A server for one client, whose requests are kept while it runs. */
+export class RequestRecorder implements AsyncDisposable {
+  readonly #server = createServer((socket) => {
+    let pending = ''
+    this.#sockets.add(socket)
+    socket.on('error', () => socket.destroy())
+    socket.on('data', (chunk: Buffer) => {
+      pending += chunk.toString('latin1')
+      if (!isWhole(pending)) return
+      this.#requests.push(keptOpen(pending))
+      pending = ''
+      socket.write('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}')
+    })
+  })
+  #requests: string[] = []
+  readonly #sockets = new Set<Socket>()
+
+  static async start(): Promise<RequestRecorder> {
+    const recorder = new RequestRecorder()
+    await once(recorder.#server.listen(0, '127.0.0.1'), 'listening')
+    return recorder
+  }
+
+  get address(): string {
+    return `http://127.0.0.1:${String((this.#server.address() as AddressInfo).port)}`
+  }
+
+  /** The request that a call sends, as Latin-1; what the client makes of the answer does not matter. */
+  async requestOf(send: (address: string) => Promise<unknown>): Promise<string> {
+    await send(this.address).catch(() => undefined)
+    const [request] = this.#requests.splice(0)
+    if (request === undefined) throw new Error('the client sent nothing')
+    return request
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.close()
+    for (const socket of this.#sockets) socket.destroy() // clients keep theirs open
+    await once(this.#server, 'close')
+  }
+}
+
+function isWhole(text: string): boolean {
+  const end = text.indexOf('\r\n\r\n')
+  if (end < 0) return false
+  const head = text.slice(0, end)
+  if (/\r\ntransfer-encoding: *chunked/i.test(head)) return text.endsWith('\r\n0\r\n\r\n')
+  return text.length >= end + 4 + Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? 0)
+}
+
+/** Every request of a measurement is sent over connections that stay open, whatever its client does. */
+const keptOpen = (request: string): string => request.replace(/\r\nconnection: *close/i, '\r\nConnection: keep-alive')
