@@ -309,7 +309,10 @@ export class RequestHandler {
   #watch(body: AnswerBody): void {
     if (!(body instanceof Readable)) return
     const where = { requestId: this.#requestId, operationId: this.operation.operationId }
-    body.once('error', (error) => this.#context.events.failed(error, where))
+    body.once('error', (error) => {
+      const isClientGone = 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE'
+      if (!isClientGone) this.#context.events.failed(error, where)
+    })
   }
 
   #fail(error: unknown): void {

@@ -22,6 +22,8 @@ import type { Probes } from '#core/delivery/probe/probes.ts'
 import type { Promotions } from '#core/promotion/promotions.ts'
 import type { SendingDomains } from '#core/domains/sending-domains.ts'
 import type { SuppressionImport } from '#core/feedback/suppression/suppression-import.ts'
+import type { ListImport } from '#core/moving/list-import.ts'
+import type { TemplateImport } from '#core/moving/template-import.ts'
 import type { Suppressions } from '#core/feedback/suppression/suppressions.ts'
 import type { Unsubscribes } from '#core/feedback/suppression/unsubscribes.ts'
 import type { InboundMail } from '#core/inbound-routes/inbound-mail.ts'
@@ -108,6 +110,8 @@ export interface RestCore {
   readonly diagnoses: Diagnoses
   readonly suppressions: Suppressions
   readonly suppressionImport: SuppressionImport
+  readonly listImport: ListImport
+  readonly templateImport: TemplateImport
   readonly unsubscribes: Unsubscribes
   readonly engagements: Engagements
   readonly ingest: IngestCore

@@ -52,6 +52,8 @@ import { suppressionTools } from './feedback/suppression-tools.ts'
 import { templateTools } from './sending/template-tools.ts'
 import { templateActions } from './sending/templates.ts'
 import { suppressionActions } from './feedback/suppressions.ts'
+import { serviceListOperations } from './moving/moved-lists.ts'
+import { serviceTemplateActions } from './moving/moved-templates.ts'
 import { traceActions } from './sending/traces.ts'
 import { traceMessageOperations } from './sending/trace-messages.ts'
 import { trackingOperations } from './sending/tracking.ts'
@@ -76,6 +78,7 @@ export const restTable = (core: RestCore): readonly (Action | Operation)[] => [
   ...diagnoseActions(core),
   ...replayActions(core),
   ...suppressionActions(core),
+  ...serviceListOperations(core),
   ...suppressionTools(core),
   ...unsubscribeActions(core),
   ...snsOperations(core),
@@ -92,6 +95,7 @@ export const restTable = (core: RestCore): readonly (Action | Operation)[] => [
   ...routingSimulationActions(core),
   ...domainActions(core),
   ...templateActions(core),
+  ...serviceTemplateActions(core),
   ...templateTools(core),
   ...formActions(core),
   ...submissionActions(core),

@@ -59,6 +59,26 @@ The API key is POSTERN_SENDMAIL_KEY, POSTERN_API_KEY, or on the machine of the d
 Exit codes (sysexits.h): 64 wrong arguments, 65 no message that could be sent, 69 refused by the daemon, 73 the
 spool cannot be written, 75 (-q) mail still waits, 77 the key is missing or wrong, 78 wrong settings.
 `,
+  import: `Usage: postern import suppressions FILE [OPTIONS]
+       postern import templates FILE [OPTIONS]
+
+Takes over what another service kept, as it was downloaded there: lists of addresses as CSV or JSON, templates
+as JSON, or one template as HTML or text. Prints what was not taken, and why. Again it adds nothing twice.
+
+  --from SERVICE    resend, sendgrid, postmark, mailgun, brevo, mailersend, sparkpost, mailjet or ses; by
+                    default the service is recognized
+  --dry-run         nothing is stored; the report says what would be
+  --project ID      the project that it belongs to, by default that of the key
+  --kind KIND       of a list: bounces, blocks, complaints, unsubscribes, invalid, manual or allowed
+  --list NAME       unsubscribes are from this list; * is every list
+  --from-row N      goes on from this row of a list
+  --subject TEXT    of a template that is HTML or text
+  --replace         a template that is there with other content gets a new version
+  --json            the report as JSON
+${elsewhere(18)}
+
+Exit code 1 when anything was refused.
+`,
   'login-link': `Usage: postern login-link ADDRESS
 
 Prints a link that signs this mail address in, once, within 15 minutes. Asks the running daemon, or opens
@@ -88,6 +108,7 @@ export const helpText = `Usage: postern COMMAND
   tail                show what the daemon decides, as it happens
   sendmail            stand in for /usr/sbin/sendmail
   key create NAME     make an API key
+  import WHAT FILE    take over suppressions or templates of another service
   login-link ADDRESS  print a link that signs this mail address in
   verify              check that records and indexes of a stopped daemon's data agree
   doctor              check this machine and the configuration

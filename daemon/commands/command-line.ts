@@ -28,6 +28,16 @@ export interface KeyWords extends DaemonChoice {
   readonly asJson: boolean
 }
 
+export interface ImportWords extends DaemonChoice {
+  readonly what: 'suppressions' | 'templates'
+  readonly file: string
+  /** Fields of the request, by their names there. */
+  readonly options: Readonly<Record<'service' | 'kind' | 'list' | 'project_id' | 'from_row' | 'subject', string | undefined>>
+  readonly isDryRun: boolean
+  readonly replaces: boolean
+  readonly asJson: boolean
+}
+
 /** What the caller wants. `usage` is an error in the words; the process ends with 64. */
 export type Command =
   | { readonly name: 'serve'; readonly readyFile: string | undefined }
@@ -39,6 +49,7 @@ export type Command =
   | { readonly name: 'tail'; readonly asJson: boolean }
   | { readonly name: 'key create'; readonly words: KeyWords }
   | { readonly name: 'sendmail'; readonly words: readonly string[] }
+  | { readonly name: 'import'; readonly words: ImportWords }
   | { readonly name: 'usage'; readonly message: string }
 
 /** Words that cannot be understood; the message says why. */
@@ -94,6 +105,26 @@ const commands: Readonly<Record<string, CommandWords>> = {
         throw new WordsUnclear('--scope cannot be given with --send-only: such a key sends and has no scope.')
       const what = { scope: textOf(values['scope']), project: textOf(values['project']), sendOnly: values['send-only'] === true }
       return { name: 'key create', words: { ...daemonChoice(values), label, ...what, asJson: values['json'] === true } }
+    },
+  },
+  import: {
+    options: {
+      ...daemonOptions,
+      ...{ from: text, kind: text, list: text, project: text, 'from-row': text, subject: text, 'dry-run': flag, replace: flag },
+    },
+    verbs: ['suppressions', 'templates'],
+    operands: ['a file'],
+    make({ values, operands: [what = '', file = ''] }) {
+      const [isTemplates, given] = [what === 'templates', (name: string) => textOf(values[name])]
+      const foreign = (isTemplates ? ['kind', 'list', 'from-row'] : ['replace', 'subject']).find((name) => values[name] !== undefined)
+      if (foreign !== undefined) throw new WordsUnclear(`--${foreign} belongs to import ${isTemplates ? 'suppressions' : 'templates'}.`)
+      const fields = { service: given('from'), kind: given('kind'), list: given('list'), project_id: given('project') }
+      const options = { ...fields, from_row: given('from-row'), subject: given('subject') }
+      const flags = { isDryRun: values['dry-run'] === true, replaces: values['replace'] === true, asJson: values['json'] === true }
+      return {
+        name: 'import',
+        words: { ...daemonChoice(values), what: isTemplates ? 'templates' : 'suppressions', file, options, ...flags },
+      }
     },
   },
   'login-link': {

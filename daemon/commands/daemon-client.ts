@@ -66,10 +66,20 @@ export async function postToDaemon(daemon: CalledDaemon, path: string, body: Rea
 }
 
 /** Fields that have another name on the command line. */
-const optionOf: Readonly<Record<string, string>> = { scopes: '--scope', project_id: '--project', name: 'NAME' }
+const optionOf: Readonly<Record<string, string>> = {
+  ...{
+    scopes: '--scope',
+    project_id: '--project',
+    name: 'NAME',
+    service: '--from',
+    from_row: '--from-row',
+    document: 'FILE',
+    body: 'FILE',
+  },
+}
 
 /** A refusal that begins with a field names the option instead. */
-const withOption = (message: string): string =>
+export const withOption = (message: string): string =>
   message.replace(/^([a-z_]+)(?:\[\d+\])?(?=: )/, (_, field: string) => optionOf[field] ?? `--${field}`)
 
 /** What the daemon said when it refused, as a `StartRefused`. */
@@ -87,16 +97,30 @@ function messageOf(text: string): string | undefined {
   }
 }
 
+/** A POST of octets that are read as they are sent. Throws `StartRefused` without an answer. */
+export const uploadToDaemon = (daemon: CalledDaemon, path: string, octets: AsyncIterable<Uint8Array>): Promise<Response> =>
+  reach(daemon, path, { method: 'POST', headers: { 'content-type': 'application/octet-stream' }, body: octets, duplex: 'half' })
+
 /** Calls and returns whatever is answered. Throws `StartRefused` without an answer. */
-export async function reachDaemon(
-  { origin, token }: CalledDaemon,
+export const reachDaemon = (
+  daemon: CalledDaemon,
   method: string,
   path: string,
   body?: Readonly<Record<string, unknown>>,
-): Promise<Response> {
-  const headers = { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) }
+): Promise<Response> =>
+  reach(daemon, path, { method, ...(body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }) })
+
+interface Sent {
+  readonly method: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string | AsyncIterable<Uint8Array>
+  readonly duplex?: 'half'
+}
+
+async function reach({ origin, token }: CalledDaemon, path: string, { headers = {}, ...sent }: Sent): Promise<Response> {
+  const init = { ...sent, headers: { ...headers, authorization: `Bearer ${token}` } }
   try {
-    return await fetch(origin.replace(/\/+$/, '') + path, { method, headers, ...(body && { body: JSON.stringify(body) }) })
+    return await fetch(origin.replace(/\/+$/, '') + path, init)
   } catch (error) {
     throw new StartRefused(`No daemon answers at ${origin}; start it with "postern serve", or check the address.`, exitCodes.failed, {
       cause: error,

@@ -1,6 +1,7 @@
 /** The core as the REST operations see it, from the parts that the composition root has. */
 import { pagesUrl, publicUrl } from '#config/settings/load.ts'
 import { TraceReader } from '#core/trace/story/trace-reader.ts'
+import type { Core } from '#core/core.ts'
 import type { RestCore } from '../../admin-api/rest/rest-operations.ts'
 import { OrganizationApplications } from '#core/consent/organization-applications.ts'
 import { AuditLog } from '#core/administration/audit-log.ts'
@@ -11,6 +12,8 @@ import { Diagnoses } from '#core/diagnose/diagnoses.ts'
 import { Promotions } from '#core/promotion/promotions.ts'
 import { SendingDomains } from '#core/domains/sending-domains.ts'
 import { SuppressionImport } from '#core/feedback/suppression/suppression-import.ts'
+import { ListImport } from '#core/moving/list-import.ts'
+import { TemplateImport } from '#core/moving/template-import.ts'
 import { Unsubscribes } from '#core/feedback/suppression/unsubscribes.ts'
 import { Suppressions } from '#core/feedback/suppression/suppressions.ts'
 import { FormWebhookTests } from '#core/forms/notifications/webhook-test.ts'
@@ -99,7 +102,7 @@ export function restCore(composition: Composition): RestCore {
       waiting: (organizationId, trace) => probes.waiting(organizationId, trace),
     }),
     suppressions: new Suppressions(core),
-    suppressionImport: new SuppressionImport(core),
+    ...importsOf(core, moved.templates),
     invoices: new Invoices({ database, usage, vatBasisPoints: config.billing.vatBasisPoints }),
     auditLog: new AuditLog(core),
     operator: new Operator(core),
@@ -108,6 +111,11 @@ export function restCore(composition: Composition): RestCore {
     maxReportBytes: config.mx.maxMessageBytes,
   }
 }
+
+const importsOf = (core: Core, templates: Templates): Pick<RestCore, 'suppressionImport' | 'listImport' | 'templateImport'> => ({
+  ...{ suppressionImport: new SuppressionImport(core), listImport: new ListImport(core) },
+  templateImport: new TemplateImport(core, templates),
+})
 
 const formsOf = ({ get }: Composition, replies: Replies): RestCore['forms'] => ({
   ...get('forms'),

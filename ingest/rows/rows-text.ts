@@ -12,8 +12,10 @@ export const maxRowUnits = 65_536
 const pieceBytes = 16_384
 
 /** The text in pieces of at most 16 KiB, without a byte order mark. Throws `UnreadableRows` for bytes that are not UTF-8. */
-export async function* utf8Pieces(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  const decoder = new TextDecoder('utf-8', { fatal: true })
+export const utf8Pieces = (bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> => decodedPieces(bytes, 'utf-8')
+
+async function* decodedPieces(bytes: AsyncIterable<Uint8Array>, encoding: Encoding): AsyncGenerator<string> {
+  const decoder = new TextDecoder(encoding, { fatal: true })
   for await (const chunk of bytes) {
     for (let at = 0; at < chunk.length; at += pieceBytes) {
       const piece = decode(decoder, chunk.subarray(at, at + pieceBytes))
@@ -24,10 +26,46 @@ export async function* utf8Pieces(bytes: AsyncIterable<Uint8Array>): AsyncGenera
   if (rest !== '') yield rest
 }
 
+/** Gzip, and zip with the spreadsheets that are made of it. */
+const archives: readonly (readonly [readonly number[], string])[] = [
+  [[0x50, 0x4b, 0x03, 0x04], 'is a zip archive or a spreadsheet; unpack it, or save it as CSV'],
+  [[0x1f, 0x8b], 'is compressed by gzip; unpack it'],
+]
+
+/**
+ * As `utf8Pieces`, and UTF-16 where the first bytes show it, as spreadsheets write it. Throws `UnreadableRows` for archives and for bytes
+ * that are not of the encoding.
+ */
+export async function* textPieces(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const source = bytes[Symbol.asyncIterator]()
+  let head: Uint8Array = new Uint8Array()
+  while (head.length < 4) {
+    const next = await source.next()
+    if (next.done) break
+    head = Buffer.concat([head, next.value])
+  }
+  const archive = archives.find(([magic]) => magic.every((byte, i) => head[i] === byte))
+  if (archive) throw new UnreadableRows(archive[1])
+  yield* decodedPieces(restOf(head, source), encodingOf(head))
+}
+
+async function* restOf(head: Uint8Array, source: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  if (head.length > 0) yield head
+  for (let next = await source.next(); !next.done; next = await source.next()) yield next.value
+}
+
+type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be'
+
+/** By the byte order mark, or by the zero beside the first letter. */
+function encodingOf([first, second]: Uint8Array): Encoding {
+  if ((first === 0xff && second === 0xfe) || (first !== 0 && second === 0)) return 'utf-16le'
+  return (first === 0xfe && second === 0xff) || (first === 0 && second !== 0 && second !== undefined) ? 'utf-16be' : 'utf-8'
+}
+
 function decode(decoder: InstanceType<typeof TextDecoder>, chunk?: Uint8Array): string {
   try {
     return chunk ? decoder.decode(chunk, { stream: true }) : decoder.decode()
   } catch (error) {
-    throw new UnreadableRows('must be UTF-8 text; save the file in that encoding', { cause: error })
+    throw new UnreadableRows(`must be ${decoder.encoding.toUpperCase()} text; save the file in that encoding`, { cause: error })
   }
 }

@@ -138,7 +138,7 @@ const bulk = (core: RestCore): readonly Operation[] => [
           ...{ bytes, rows, toEntry: fields.toEntry, signal },
           isDryRun: dryRun === 'true',
         })
-        .catch(toRefusal)
+        .catch(unreadableBody)
       return raw(Readable.from(reportJson(report, fields.ignored)), { contentType: 'application/json' })
     },
   }),
@@ -162,7 +162,8 @@ const bulk = (core: RestCore): readonly Operation[] => [
   }),
 ]
 
-function toRefusal(error: unknown): never {
+/** Throws the refusal of a body whose rows cannot be found. */
+export function unreadableBody(error: unknown): never {
   if (error instanceof UnreadableRows) throw invalid([{ path: 'body', message: error.message }])
   throw error
 }

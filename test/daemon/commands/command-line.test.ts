@@ -27,7 +27,7 @@ test('parseCommandLine() reads every command', (t) => {
 
 test('parseCommandLine() says what is wrong with the words', (t) => {
   const wrong: readonly [string, RegExp][] = [
-    ['', /^Say what to do: serve, send, tail, key, login-link, verify, doctor, config, sendmail, operator\./],
+    ['', /^Say what to do: serve, send, tail, key, import, login-link, verify, doctor, config, sendmail, operator\./],
     ['serv', /^"serv" is not a command; did you mean serve\?/],
     ['launch', /^"launch" is not a command; there are serve,/],
     ['serve now', /^serve takes no "now"\./],
@@ -42,6 +42,9 @@ test('parseCommandLine() says what is wrong with the words', (t) => {
     ['key create x --send-only --scope api:admin', /^--scope cannot be given with --send-only/],
     ['help launch', /^"launch" is not a command; there are serve,/],
     ['helpp', /did you mean help\?/],
+    ['import', /^Say what to do: import suppressions, import templates\./],
+    ['import templates', /^import needs a file\./],
+    ['import templates x --list news', /^--list belongs to import suppressions\./],
     ['tail --key x', /--key/],
     ['serve --ready-file=', /^--ready-file needs a path\./],
     ['serve --ready-file', /--ready-file/],

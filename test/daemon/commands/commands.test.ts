@@ -1,6 +1,6 @@
 /** The commands beside a running daemon: send, tail, key create and doctor, each as its own process. */
 import { once } from 'node:events'
-import { chmod } from 'node:fs/promises'
+import { chmod, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -218,4 +218,36 @@ test('commands end quietly when nobody reads on', async (t) => {
   child.stderr.on('data', (chunk: Buffer) => (words += chunk.toString()))
   t.deepEqual(await once(child, 'close'), [0, null])
   t.is(words, '')
+})
+
+test('postern import takes lists and templates of another service from files, and says what it did not take', async (t) => {
+  const { daemon, options } = await started(t)
+  const file = async (name: string, text: string): Promise<string> => {
+    const path = join(options.folder, name)
+    await writeFile(path, text)
+    return path
+  }
+  const list = await file(
+    'suppression_bounces.csv',
+    'status,reason,email,created\n5.1.1,no,a@x.ch,1700000000\n5.1.1,no,nonsense,1700000000\n',
+  )
+  const tried = await runCommand(options, 'import', 'suppressions', list, '--dry-run')
+  t.is(tried.code, 1)
+  t.regex(tried.output, /\n1 would be added, 0 there already, 0 skipped, 1 refused\.\n$/)
+  const { output } = await runCommand(options, 'import', 'suppressions', list)
+  t.is(
+    output,
+    'A file of sendgrid.\nline 3, row 2: refused nonsense: email: must be one address such as ada@example.ch\n1 added, 0 there already, 0 skipped, 1 refused.\n',
+  )
+  const again = await runCommand(options, 'import', 'suppressions', list, '--from-row', '1', '--json')
+  t.regex(again.output, /"total":2,"added":0,"already_there":1,/)
+  t.regex((await runCommand(options, 'import', 'suppressions', list, '--from', 'nothing')).output, /^--from: must be one of resend/)
+  t.regex((await runCommand(options, 'import', 'suppressions', join(options.folder, 'none.csv'))).output, /^A file could not be used: /)
+  const html = await file('Welcome.html', '<p>{{ params.name }}</p>')
+  const made = await runCommand(options, 'import', 'templates', html, '--from', 'brevo', '--subject', 'Hi {{ params.name }}')
+  t.is(made.output, 'welcome: created\n  template: requests name it welcome here\n1 created, 0 updated, 0 unchanged, 0 refused.\n')
+  t.is(made.code, 0)
+  const { data } = await daemon.rest.must('GET', '/v1/templates')
+  t.like((data as Record<string, unknown>[])[0], { slug: 'welcome' })
+  t.is((await runCommand(options, 'import', 'templates', html, '--kind', 'bounces')).code, 64)
 })

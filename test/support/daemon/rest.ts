@@ -71,7 +71,7 @@ export class RestClient implements Disposable {
 const isEvents = ({ headers }: IncomingMessage): boolean => headers['content-type'] === 'text/event-stream'
 
 function answer(response: IncomingMessage, bytes: Buffer): RestAnswer {
-  const json = /json/.test(response.headers['content-type'] ?? '') && bytes.length > 0
+  const json = /[/+]json/.test(response.headers['content-type'] ?? '') && bytes.length > 0
   return {
     status: response.statusCode ?? 0,
     headers: response.headers,

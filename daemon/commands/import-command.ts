@@ -1,0 +1,151 @@
+/** `postern import`: takes over what another service kept, by the same REST calls as everybody's. */
+import { createReadStream } from 'node:fs'
+import { open, readFile, stat } from 'node:fs/promises'
+import { basename } from 'node:path'
+import type { Config } from '#config/settings/load.ts'
+import { cleanJson, cleanText } from '../observability/clean-text.ts'
+import type { ImportWords } from './command-line.ts'
+import { chosenDaemon, postToDaemon, refusedBy, uploadToDaemon, withOption } from './daemon-client.ts'
+import { exitCodes, type ExitCode } from '../process/lifecycle.ts'
+import { StartRefused } from '../process/start-refused.ts'
+
+interface Surroundings {
+  readonly env: NodeJS.ProcessEnv
+  readonly stdout: { write(text: string): unknown }
+}
+
+/** Prints what was not taken, and the counts. Throws `StartRefused` with the daemon's words when it refuses the file. */
+export async function importFile(config: Config, words: ImportWords, surroundings: Surroundings): Promise<ExitCode> {
+  const { size } = await stat(words.file)
+  if (size === 0) throw new StartRefused(`${cleanText(words.file)} is empty.`, exitCodes.failed)
+  return words.what === 'templates' ? importTemplates(config, words, surroundings) : importList(config, words, surroundings)
+}
+
+/** A line of the report. */
+interface Note {
+  readonly type: 'file' | 'row' | 'progress' | 'summary'
+  readonly service?: string | null
+  readonly row?: number
+  readonly line?: number
+  readonly result?: string
+  readonly email?: string | null
+  readonly message?: string
+  readonly added?: number
+  readonly already_there?: number
+  readonly skipped?: number
+  readonly refused?: number
+}
+
+async function importList(config: Config, words: ImportWords, { env, stdout }: Surroundings): Promise<ExitCode> {
+  const access = await chosenDaemon(config, words, env)
+  const { service, kind, list, project_id, from_row } = words.options
+  const asked = { service, kind, list, project_id, from_row, file_name: basename(words.file), dry_run: String(words.isDryRun) }
+  const query = new URLSearchParams(
+    Object.entries(asked).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] satisfies [string, string]])),
+  )
+  const handle = await open(words.file) // a file that cannot be read is reported before anything is sent
+  const stream = createReadStream('', { fd: handle })
+  const response = await uploadToDaemon(access, `/v1/suppressions/service-import?${query.toString()}`, stream)
+  if (!response.ok || !response.body) throw refusedBy(response.status, await response.text(), withOption)
+  let reached = 0
+  let summary: Note | undefined
+  try {
+    for await (const line of linesOf(response.body)) {
+      const note = JSON.parse(line) as Note
+      stdout.write(words.asJson ? `${cleanJson(line)}\n` : sentence(note, words.isDryRun))
+      if (note.type === 'progress') reached = note.row ?? reached
+      if (note.type === 'summary') summary = note
+    }
+  } catch {
+    // what is missing is the summary
+  }
+  if (summary) return (summary.refused ?? 0) > 0 ? exitCodes.failed : exitCodes.ok
+  const next = `--from-row ${String(Math.max(reached + 1, Number(from_row ?? 1)))}`
+  throw new StartRefused(
+    `The import broke off behind row ${reached}; run it again with ${next}, or whole: nothing is added twice.`,
+    exitCodes.failed,
+  )
+}
+
+/** Throws where the connection breaks off. */
+async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  for await (const chunk of body) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
+    rest = lines.pop() ?? ''
+    yield* lines
+  }
+}
+
+function sentence({ type, service, row, line, result, email, message, ...counts }: Note, isDryRun: boolean): string {
+  if (type === 'file') return service == null ? '' : `A file of ${cleanText(service)}.\n`
+  if (type === 'row') {
+    const who = email == null ? '' : ` ${email}`
+    return `line ${String(line)}, row ${String(row)}: ${String(result)}${cleanText(`${who}: ${String(message)}`)}\n`
+  }
+  if (type === 'progress') return ''
+  const { added, already_there: there, skipped, refused } = counts
+  const verb = isDryRun ? 'would be added' : 'added'
+  return `${String(added)} ${verb}, ${String(there)} there already, ${String(skipped)} skipped, ${String(refused)} refused.\n`
+}
+
+interface TemplateReport {
+  readonly created: number
+  readonly updated: number
+  readonly unchanged: number
+  readonly refused: number
+  readonly templates: readonly {
+    readonly slug: string
+    readonly result: string
+    readonly findings: readonly { readonly part: string; readonly message: string; readonly line?: number; readonly column?: number }[]
+  }[]
+}
+
+/** As much as the daemon takes. */
+const maxTemplateBytes = 16 * 1024 * 1024
+
+async function importTemplates(config: Config, words: ImportWords, { env, stdout }: Surroundings): Promise<ExitCode> {
+  const { size } = await stat(words.file)
+  if (size > maxTemplateBytes) throw new StartRefused(`${cleanText(words.file)} is larger than 16 MiB; split it.`, exitCodes.failed)
+  const document = documentOf(words.file, await readFile(words.file, 'utf8'), words.options.subject)
+  const { service, project_id } = words.options
+  const access = await chosenDaemon(config, words, env)
+  const body = {
+    document,
+    dry_run: words.isDryRun,
+    replace: words.replaces,
+    ...(service && { service }),
+    ...(project_id && { project_id }),
+  }
+  const report = (await postToDaemon(access, '/v1/templates/service-import', body)) as TemplateReport
+  if (words.asJson) stdout.write(`${cleanJson(JSON.stringify(report))}\n`)
+  else stdout.write(templateLines(report, words.isDryRun))
+  return report.refused > 0 ? exitCodes.failed : exitCodes.ok
+}
+
+function templateLines({ templates, created, updated, unchanged, refused }: TemplateReport, isDryRun: boolean): string {
+  const lines = templates.flatMap(({ slug, result, findings }) => [
+    cleanText(`${slug}: ${result}`),
+    ...findings.map(({ part, message, line, column }) => {
+      const place = line === undefined ? part : `${part}, line ${String(line)}, column ${String(column)}`
+      return cleanText(`  ${place}: ${message}`)
+    }),
+  ])
+  const made = isDryRun ? 'would be created' : 'created'
+  return `${[...lines, `${created} ${made}, ${updated} updated, ${unchanged} unchanged, ${refused} refused.`].join('\n')}\n`
+}
+
+/** JSON as it is; anything else is the HTML or the text of one template, which is called as its file is. */
+function documentOf(file: string, given: string, subject: string | undefined): unknown {
+  const text = given.replace(/^\ufeff/, '')
+  if (/^\s*[{[]/.test(text) && file.toLowerCase().endsWith('.json')) {
+    try {
+      return JSON.parse(text)
+    } catch (error) {
+      throw new StartRefused(`${cleanText(file)} is not JSON.`, exitCodes.failed, { cause: error })
+    }
+  }
+  const name = basename(file).replace(/\.\w+$/, '')
+  return { id: name, name, ...(subject !== undefined && { subject }), [/\.txt$/i.test(file) ? 'text' : 'html']: text }
+}

@@ -1,0 +1,201 @@
+/**
+ * Takes over the lists of another service, however long: receives the file whole, then adds its rows in small writes and reports what
+ * was not taken while it goes on. Again it adds nothing twice, and it can begin at a later row.
+ */
+import { setImmediate } from 'node:timers/promises'
+import type { Change } from '#store/change.ts'
+import { Draft } from '#store/content.ts'
+import { newId } from '#store/ids.ts'
+import type { Core } from '../core.ts'
+import { owningProject } from '../access/principal/project-choice.ts'
+import { requireOrganizationRole, type Principal } from '../access/principal/principal.ts'
+import { Refusal } from '../refusals.ts'
+import { addOptOuts, areNew, newOptOut } from '../feedback/suppression/add-opt-outs.ts'
+import { addSuppressions, wouldAdd } from '../feedback/suppression/add-suppressions.ts'
+import { placeOf, Skipped, type MovedRow } from './moved-row.ts'
+import type { OptOut } from '../feedback/suppression/opt-out.ts'
+import type { Suppression } from '../feedback/suppression/suppression.ts'
+import { newEntry } from '../feedback/suppression/suppressions.ts'
+
+export interface ListImportRequest {
+  readonly bytes: AsyncIterable<Uint8Array>
+  /** Reads the rows, some at a time. Called twice: while the bytes arrive, and again for what was received. Throws when it cannot go on. */
+  readonly rows: (bytes: AsyncIterable<Uint8Array>) => AsyncIterable<readonly MovedRow[]>
+  readonly isDryRun: boolean
+  /** Where lists are left, and where suppressions come from; by default that of the key. */
+  readonly projectId: string | undefined
+  /** The list that unsubscribes are from; `*` is all of them. By default what the service says. */
+  readonly list: string | undefined
+  /** The first row to take; the rows before it are passed over. */
+  readonly fromRow: number
+  /** Ends an import that has not begun to add rows. */
+  readonly signal: AbortSignal
+}
+
+export interface MovedCounts {
+  readonly added: number
+  readonly already_there: number
+  readonly skipped: number
+  readonly refused: number
+}
+
+/** What is reported on the way: rows that were not taken, how far all is durable, and in the end that it was all. */
+export type MovedNote =
+  | { readonly type: 'begin' }
+  | ({ readonly type: 'row'; readonly result: 'skipped' | 'refused'; readonly message: string } & Pick<MovedRow, 'row' | 'line' | 'email'>)
+  | { readonly type: 'progress'; readonly row: number }
+  | ({ readonly type: 'summary'; readonly total: number } & MovedCounts)
+
+export const maxMovedRows = 2_000_000
+/** Rows in one write. */
+const batchRows = 500
+/** Of an address that is reported. */
+const maxShown = 320
+/** A dry run remembers so many addresses that it would have added. */
+const maxTried = 200_000
+
+type Placed = { readonly suppression: Suppression } | { readonly optOut: OptOut }
+
+interface Act {
+  readonly request: ListImportRequest
+  readonly projects: ReadonlyMap<string, unknown>
+  readonly projectId: string
+  readonly rows: number
+  readonly counts: { added: number; already_there: number; skipped: number; refused: number }
+  isNoted: boolean
+  /** The latest batch was new altogether: the next one is expected to be so too. */
+  expectsNew: boolean
+  readonly tried: Set<string>
+}
+
+export class ListImport {
+  readonly #core: Core
+
+  constructor(core: Core) {
+    this.#core = core
+  }
+
+  /**
+   * Resolves when the whole file is there and every row of it was found; what is returned then adds them as it is read on. What it has
+   * noted by a `progress` is durable. It must be read or returned from.
+   */
+  async run(principal: Principal, request: ListImportRequest): Promise<AsyncGenerator<MovedNote>> {
+    requireOrganizationRole(principal)
+    const { database, clock, policies } = this.#core
+    const { projects } = await policies.of(principal.organizationId)
+    const projectId = owningProject(principal, projects, request.projectId)
+    const draft = new Draft(database, principal.organizationId, newId('imp', clock.now()))
+    try {
+      const rows = await received(draft, request)
+      request.signal.throwIfAborted()
+      const counts = { added: 0, already_there: 0, skipped: 0, refused: 0 }
+      const act = { request, projects, projectId, rows, counts, isNoted: false, expectsNew: true, tried: new Set<string>() }
+      const notes = this.#take(principal, draft, act)
+      await notes.next() // from here on, its end discards what was received
+      return notes
+    } catch (error) {
+      await draft.discard()
+      throw error
+    }
+  }
+
+  async *#take(principal: Principal, draft: Draft, act: Act): AsyncGenerator<MovedNote> {
+    const { request, counts, rows } = act
+    try {
+      yield { type: 'begin' }
+      let batch: Placed[] = []
+      let seen = 0
+      for await (const some of request.rows(draft.read())) {
+        for (const row of some) {
+          if (++seen % batchRows === 0) await setImmediate() // rows that are not taken need nothing of the store
+          if (row.row < request.fromRow) continue
+          const placed = this.#place(principal, row, act)
+          if ('type' in placed) yield placed
+          else batch.push(placed)
+          if (seen % batchRows > 0) continue
+          await this.#commit(principal, batch, act)
+          batch = []
+          yield { type: 'progress', row: row.row }
+        }
+      }
+      await this.#commit(principal, batch, act)
+      yield { type: 'summary', total: rows, ...counts }
+    } finally {
+      await draft.discard()
+    }
+  }
+
+  /** What becomes of a row, or why nothing does. */
+  #place(principal: Principal, given: MovedRow, { request, projects, projectId, counts }: Act): Placed | MovedNote {
+    const now = this.#core.clock.now()
+    try {
+      const { email, list } = placeOf(given, request)
+      const named = request.projectId === undefined ? undefined : projectId
+      const suppression = newEntry(principal, projects, { email, reason: given.reason, projectId: named }, 'import', now)
+      if (list === undefined) return { suppression }
+      return { optOut: newOptOut(suppression.email, list, projectId, now) }
+    } catch (error) {
+      const isSkipped = error instanceof Skipped
+      if (!isSkipped && !(error instanceof Refusal)) throw error
+      const result = isSkipped ? 'skipped' : 'refused'
+      counts[result]++
+      const { row, line, email } = given
+      return { type: 'row', row, line, result, email: email?.slice(0, maxShown).toWellFormed() ?? null, message: error.message }
+    }
+  }
+
+  async #commit(principal: Principal, batch: readonly Placed[], act: Act): Promise<void> {
+    const { database, clock, audit } = this.#core
+    const { organizationId, credentialId } = principal
+    const entries = batch.flatMap((one) => ('suppression' in one ? [one.suppression] : []))
+    const left = batch.flatMap((one) => ('optOut' in one ? [one.optOut] : []))
+    if (act.request.isDryRun) return await this.#try(organizationId, entries, left, act)
+    let isNoted = false
+    const also = (change: Change): void => {
+      if (act.isNoted) return
+      isNoted = true
+      const actor = { kind: 'api_key', id: credentialId } as const
+      audit.record(change, { organizationId, actor, act: 'suppression.imported', target: organizationId, details: { rows: act.rows } })
+    }
+    if (entries.length > 0) {
+      const outcomes = await addSuppressions(database, organizationId, entries, clock.now(), { also, expectsNew: act.expectsNew })
+      act.expectsNew = outcomes.every(({ added }) => added)
+      for (const { added } of outcomes) act.counts[added ? 'added' : 'already_there']++
+      act.isNoted ||= isNoted
+    }
+    if (left.length === 0) return
+    for (const isNew of await addOptOuts(database, organizationId, left, also)) act.counts[isNew ? 'added' : 'already_there']++
+    act.isNoted ||= isNoted
+  }
+
+  async #try(organizationId: string, entries: readonly Suppression[], left: readonly OptOut[], act: Act): Promise<void> {
+    const { database, clock } = this.#core
+    const added = (await wouldAdd(database, organizationId, entries, clock.now())).map((one) => one.added)
+    const isNew = await areNew(database, organizationId, left)
+    const count = (place: string, wouldBe: boolean | undefined): void => {
+      act.counts[wouldBe && !act.tried.has(place) ? 'added' : 'already_there']++
+      if (act.tried.size === maxTried) act.tried.clear()
+      act.tried.add(place)
+    }
+    for (const [i, { email }] of entries.entries()) count(email, added[i])
+    for (const [i, { email, list }] of left.entries()) count(`${list}\n${email}`, isNew[i])
+  }
+}
+
+/** Keeps what arrives, and looks through it once. Returns the number of rows. */
+async function received(draft: Draft, { bytes, rows }: ListImportRequest): Promise<number> {
+  async function* kept(): AsyncGenerator<Uint8Array> {
+    for await (const chunk of bytes) {
+      await draft.write(chunk)
+      yield chunk
+    }
+  }
+  let count = 0
+  for await (const some of rows(kept())) {
+    count += some.length
+    if (count <= maxMovedRows) continue
+    const message = `An import can have at most ${maxMovedRows} rows; no row was added. Split the file.`
+    throw new Refusal('request_too_large', message, { details: { max_rows: maxMovedRows } })
+  }
+  return count
+}

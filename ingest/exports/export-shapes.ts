@@ -1,0 +1,206 @@
+/** What the lists of each service look like: the fields by which they are known, and what a row of them says. */
+import type { MovedKind, MovedRow } from '#core/moving/moved-row.ts'
+import { isYes, textOf, type Values } from './export-fields.ts'
+
+/** By their names in requests. */
+export const services = ['resend', 'sendgrid', 'postmark', 'mailgun', 'brevo', 'mailersend', 'sparkpost', 'mailjet', 'ses'] as const
+export type Service = (typeof services)[number]
+
+export const serviceNames: Readonly<Record<Service, string>> = {
+  ...{ resend: 'Resend', sendgrid: 'SendGrid', postmark: 'Postmark', mailgun: 'Mailgun', brevo: 'Brevo', mailersend: 'MailerSend' },
+  ...{ sparkpost: 'SparkPost', mailjet: 'Mailjet', ses: 'Amazon SES' },
+}
+
+/** What a row says of its address. */
+export interface Said extends Partial<Pick<MovedRow, 'from' | 'skipped'>> {
+  readonly kind: MovedKind
+  /** In the words of the service. */
+  readonly words?: string | undefined
+}
+
+export interface ExportShape {
+  readonly service: Service
+  /** A row has all of them. */
+  readonly fields: readonly string[]
+  /** The field with the address. */
+  readonly address: string
+  readonly read: (values: Values) => Said
+  /** Other lists of the service look the same: the name of the file says which it is. */
+  readonly isOpen?: true
+}
+
+const word = (values: Values, name: string): string => textOf(values.get(name)) ?? ''
+/** The words of some fields, those that are there. */
+const joined = (values: Values, ...names: readonly string[]): string =>
+  names.flatMap((name) => textOf(values.get(name), 400) ?? []).join(' ')
+
+type Meanings = Readonly<Record<string, MovedKind>>
+
+/** What a word of the service means; another word is skipped. */
+function byWord(values: Values, name: string, meanings: Meanings, words: string): Said {
+  const said = word(values, name)
+  const kind = Object.entries(meanings).find(([one]) => one.toLowerCase() === said.toLowerCase())?.[1]
+  return kind
+    ? { kind, words }
+    : { kind: 'manual', skipped: `${said === '' ? 'nothing' : said.slice(0, 40)} in its ${name} keeps no mail from anybody` }
+}
+
+/** A flag of contacts, who get other mail all the same. */
+const flagged = (isSet: boolean, words: string): Said =>
+  isSet
+    ? { kind: 'unsubscribes', from: 'lists', words }
+    : { kind: 'unsubscribes', skipped: 'the contact gets mail: it is not blocked or unsubscribed' }
+
+const always =
+  (kind: MovedKind, ...words: readonly string[]) =>
+  (values: Values): Said => ({ kind, words: joined(values, ...words) })
+
+const postmarkReasons = { HardBounce: 'bounces', SpamComplaint: 'complaints', ManualSuppression: 'manual' } as const
+const postmarkTypes: Meanings = {
+  HardBounce: 'bounces',
+  BadEmailAddress: 'invalid',
+  SpamComplaint: 'complaints',
+  SpamNotification: 'complaints',
+  ManuallyDeactivated: 'manual',
+  Unsubscribe: 'unsubscribes',
+  AddressChange: 'bounces',
+}
+const brevoReasons: Meanings = {
+  hardBounce: 'bounces',
+  contactFlaggedAsSpam: 'complaints',
+  adminBlocked: 'manual',
+  unsubscribedViaMA: 'unsubscribes',
+  unsubscribedViaEmail: 'unsubscribes',
+  unsubscribedViaApi: 'unsubscribes',
+}
+const sparkpostSources: Meanings = {
+  'Spam Complaint': 'complaints',
+  'List Unsubscribe': 'unsubscribes',
+  'Unsubscribe Link': 'unsubscribes',
+  'Bounce Rule': 'bounces',
+  'Manually Added': 'manual',
+  Compliance: 'complaints',
+  '': 'manual',
+}
+const mailjetStatuses = { bounce: 'bounces', hardbounced: 'bounces', spam: 'complaints', unsub: 'unsubscribes' } as const
+
+function readPostmark(values: Values): Said {
+  const said = byWord(values, 'suppressionreason', postmarkReasons, joined(values, 'suppressionreason', 'origin'))
+  return said.kind === 'manual' && word(values, 'origin') === 'Recipient' ? { ...said, kind: 'unsubscribes' } : said
+}
+
+/** Of mail that is not transactional alone, recipients get the other. */
+function readSparkPost(values: Values): Said {
+  const said = byWord(values, 'source', sparkpostSources, joined(values, 'source', 'description'))
+  const isPart =
+    word(values, 'type') === 'non_transactional' || (isYes(values.get('nontransactional')) && !isYes(values.get('transactional')))
+  return said.kind === 'unsubscribes' && isPart ? { ...said, from: 'lists' } : said
+}
+
+function readMailgunTags(values: Values): Said {
+  const given = values.get('tags')
+  const tags = (Array.isArray(given) ? given : (textOf(given) ?? '').split(/[,|]/)).flatMap(
+    (tag) => textOf(tag)?.replaceAll(/["[\]]/g, '') ?? [],
+  )
+  const [tag = '*'] = tags
+  if (tags.length > 1) return { kind: 'unsubscribes', words: 'unsubscribed from several tags' }
+  return { kind: 'unsubscribes', words: 'unsubscribed', from: tag === '*' ? 'all' : { list: tag } }
+}
+
+const readMailerSend = (values: Values): Said => {
+  if (values.has('onholduntil')) return { kind: 'blocks', skipped: 'it is on hold for some time only' }
+  if (values.has('readablereason')) return { kind: 'unsubscribes', words: joined(values, 'readablereason') }
+  return values.has('reason') ? { kind: 'bounces', words: joined(values, 'reason') } : { kind: 'complaints' }
+}
+
+/** The first whose fields are there counts, so those with more of them come first. */
+export const shapes: readonly ExportShape[] = [
+  { service: 'postmark', fields: ['emailaddress', 'suppressionreason'], address: 'emailaddress', read: readPostmark },
+  {
+    ...{ service: 'postmark', fields: ['email', 'type', 'inactive', 'bouncedat'], address: 'email' },
+    read: (values) =>
+      isYes(values.get('inactive'))
+        ? byWord(values, 'type', postmarkTypes, joined(values, 'type', 'details'))
+        : { kind: 'bounces', skipped: 'the service goes on to send to the address' },
+  },
+  {
+    ...{ service: 'ses', fields: ['emailaddress', 'reason'], address: 'emailaddress' },
+    read: (values) => byWord(values, 'reason', { BOUNCE: 'bounces', COMPLAINT: 'complaints' }, joined(values, 'reason')),
+  },
+  { service: 'mailgun', fields: ['address', 'error'], address: 'address', read: always('bounces', 'code', 'error') },
+  { service: 'mailgun', fields: ['address', 'tags'], address: 'address', read: readMailgunTags },
+  { service: 'mailgun', fields: ['address', 'domain'], address: 'address', read: always('allowed') },
+  { service: 'mailgun', fields: ['type', 'value', 'createdat'], address: 'value', read: always('allowed') },
+  { service: 'mailgun', fields: ['address', 'createdat'], address: 'address', read: always('complaints') },
+  {
+    ...{ service: 'brevo', fields: ['email', 'blockedat'], address: 'email' },
+    read: (values) => {
+      const name = values.has('reason.code') ? 'reason.code' : 'reason'
+      return byWord(values, name, brevoReasons, joined(values, name, 'reason.message'))
+    },
+  },
+  {
+    ...{ service: 'brevo', fields: ['email', 'emailblacklisted'], address: 'email' },
+    read: (values) => flagged(isYes(values.get('emailblacklisted')), 'blocklisted contact'),
+  },
+  { service: 'mailersend', fields: ['recipient.email'], address: 'recipient.email', read: readMailerSend, isOpen: true },
+  {
+    ...{ service: 'mailersend', fields: ['type', 'pattern'], address: 'pattern' },
+    read: (values) =>
+      word(values, 'type') === 'pattern' || word(values, 'pattern').includes('*')
+        ? { kind: 'manual', skipped: 'it is a pattern; suppressions are single addresses' }
+        : { kind: 'manual', words: 'blocklist' },
+  },
+  { service: 'sparkpost', fields: ['recipient', 'type'], address: 'recipient', read: readSparkPost },
+  { service: 'sparkpost', fields: ['recipient', 'nontransactional'], address: 'recipient', read: readSparkPost },
+  {
+    ...{ service: 'resend', fields: ['email', 'origin'], address: 'email' },
+    read: (values) => byWord(values, 'origin', { bounce: 'bounces', complaint: 'complaints', manual: 'manual' }, joined(values, 'origin')),
+  },
+  {
+    ...{ service: 'resend', fields: ['email', 'unsubscribed'], address: 'email' },
+    read: (values) => flagged(isYes(values.get('unsubscribed')), 'unsubscribed contact'),
+  },
+  {
+    ...{ service: 'mailjet', fields: ['email', 'isexcludedfromcampaigns'], address: 'email' },
+    read: (values) =>
+      isYes(values.get('isspamcomplaining'))
+        ? { kind: 'complaints' }
+        : flagged(isYes(values.get('isexcludedfromcampaigns')), 'excluded from campaigns'),
+  },
+  {
+    ...{ service: 'mailjet', fields: ['contactalt', 'status'], address: 'contactalt' },
+    read: (values) => byWord(values, 'status', mailjetStatuses, joined(values, 'status')),
+  },
+  {
+    ...{ service: 'sendgrid', fields: ['email', 'created', 'status', 'reason'], address: 'email', isOpen: true },
+    read: (values) => ({ kind: word(values, 'status').startsWith('4') ? 'blocks' : 'bounces', words: joined(values, 'status', 'reason') }),
+  },
+  { service: 'sendgrid', fields: ['email', 'created', 'reason'], address: 'email', read: always('invalid', 'reason') },
+  { service: 'sendgrid', fields: ['email', 'created', 'ip'], address: 'email', read: always('complaints') },
+  { service: 'sendgrid', fields: ['email', 'created'], address: 'email', read: always('unsubscribes'), isOpen: true },
+]
+
+/** How a service's lists without a known form name the address, and what else they say. */
+export const addressNames = [
+  'email',
+  'emailaddress',
+  'address',
+  'recipient',
+  'recipientemail',
+  'mail',
+  'contact',
+  'contactemail',
+  'subscriber',
+]
+export const reasonNames = ['reason', 'suppressionreason', 'error', 'description', 'status', 'type', 'source']
+
+/** Words in the name of a file, or of a list within one, for what the file has. */
+export const kindWords: readonly (readonly [RegExp, MovedKind])[] = [
+  [/allow|white/, 'allowed'],
+  [/unsub|opt-?out/, 'unsubscribes'],
+  [/bounce/, 'bounces'],
+  [/complain|spam/, 'complaints'],
+  [/invalid/, 'invalid'],
+  [/blocks|blocked_emails/, 'blocks'],
+]
