@@ -1,12 +1,12 @@
 /** The command line: words in, an exit code out. */
-import { readFileSync } from 'node:fs'
+import { accessSync, constants, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { madeOf, ownFile } from '#config/own-files.ts'
 import { ConfigInvalid, loadConfig, type Config } from '#config/settings/load.ts'
 import { printConfig } from '#config/settings/print.ts'
 import { StoreUnavailable } from '#store/kv.ts'
 import { parseCommandLine, type Command } from './commands/command-line.ts'
-import { prepareDataFolder } from './process/data-folder.ts'
+import { becomeOwnerOf, prepareDataFolder } from './process/data-folder.ts'
 import { exitCodes, type ExitCode } from './process/lifecycle.ts'
 import { StartRefused } from './process/start-refused.ts'
 import { useCompiled } from './process/use-compiled.js'
@@ -33,9 +33,9 @@ async function run(wanted: Command): Promise<number> {
     case 'operator':
       return (await import('./commands/operator-command.ts')).operate(configuration(), wanted.request, process.stdout)
     case 'verify':
-      return (await import('./commands/verify-command.ts')).verifyStore(configuration(), process.stdout)
+      return (await import('./commands/verify-command.ts')).verifyStore(asOwner(configuration()), process.stdout)
     case 'login-link':
-      return (await import('./commands/login-link-command.ts')).loginLink(configuration(), wanted.email, process.stdout)
+      return (await import('./commands/login-link-command.ts')).loginLink(asOwner(configuration()), wanted.email, process.stdout)
     case 'send':
       return (await import('./commands/send-command.ts')).send(configuration(), wanted.words, process)
     case 'sendmail':
@@ -95,7 +95,25 @@ function endWithReader(error: Error): void {
 }
 
 function configuration(): Config {
-  return loadConfig({ env: process.env, readFile: (path) => readFileSync(path, 'utf8') })
+  return loadConfig({ env: { ...packagedConfig(), ...process.env }, readFile: (path) => readFileSync(path, 'utf8') })
+}
+
+/** The installed program uses the configuration of its package, for whoever may read it. */
+function packagedConfig(): { readonly POSTERN_CONFIG?: string } {
+  if (!madeOf()) return {}
+  const path = '/etc/postern/postern.json'
+  try {
+    accessSync(path, constants.R_OK)
+    return { POSTERN_CONFIG: path }
+  } catch {
+    return {}
+  }
+}
+
+/** For what opens the store by itself. */
+function asOwner(config: Config): Config {
+  becomeOwnerOf(config.dataDir)
+  return config
 }
 
 function version(): string {

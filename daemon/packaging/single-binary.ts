@@ -22,8 +22,9 @@ import { dirname, join } from 'node:path'
 import { bundleDashboard } from '../../admin-api/dashboard/build.ts'
 import type { BuiltFile } from '../../admin-api/dashboard/place-files.ts'
 import { bundleFormScripts } from '../../admin-api/pages/forms/scripts/build.ts'
-import type { MadeOf } from '#config/own-files.ts'
 import { bundleDaemon, root } from './bundle.ts'
+import { madeOf } from './made-of.ts'
+import { run } from './run-command.ts'
 
 const systems = { 'linux-x64': 'strip', 'linux-arm64': 'aarch64-linux-gnu-strip' } as const
 export type System = keyof typeof systems
@@ -43,8 +44,9 @@ export async function makeBinary(system: System): Promise<string> {
     inject(made, blob)
     const binary = binaryOf(system)
     mkdirSync(dirname(binary), { recursive: true })
-    copyFileSync(made, `${binary}.new`)
-    renameSync(`${binary}.new`, binary)
+    const temporary = `${binary}.${String(process.pid)}.new`
+    copyFileSync(made, temporary)
+    renameSync(temporary, binary)
     return binary
   } finally {
     rmSync(folder, { recursive: true, force: true })
@@ -97,12 +99,6 @@ function startFlags(): readonly string[] {
   return scripts.start.split(' ').filter((word) => word.startsWith('--'))
 }
 
-function madeOf(): MadeOf {
-  const isChanged = run('git', 'status', '--porcelain', '--untracked-files=no') !== ''
-  const [commit = '', seconds = '0'] = run('git', 'log', '-1', '--format=%H %ct').split(' ')
-  return { commit: `${commit.slice(0, 12)}${isChanged ? '-changed' : ''}`, committedAt: new Date(Number(seconds) * 1000).toISOString() }
-}
-
 /** Node of the version that runs this, which the blob is made for: the one of the packages, or for another system the package of that. */
 function nodeOf(system: System, folder: string): string {
   if (system === `${process.platform}-${process.arch}`) return process.execPath
@@ -139,13 +135,6 @@ function strip(file: string, system: System): void {
   const program = systems[system]
   if (spawnSync(program, ['--version']).status === 0) run(program, '--strip-unneeded', file)
   else process.stderr.write(`${program} is not installed: the binary keeps what only debuggers need, some 18 MB.\n`)
-}
-
-/** What the command printed. Throws with its words when it fails. */
-function run(command: string, ...words: readonly string[]): string {
-  const { status, error, stdout, stderr } = spawnSync(command, words, { cwd: root, encoding: 'utf8' })
-  if (status !== 0) throw new Error(`${command} failed: ${error?.message ?? stderr}`)
-  return stdout.trim()
 }
 
 const isSystem = (name: string): name is System => Object.hasOwn(systems, name)

@@ -1,5 +1,5 @@
 /** The folder of everything that is stored: made when it is missing, refused when it cannot be used. */
-import { constants } from 'node:fs'
+import { constants, statSync } from 'node:fs'
 import { access, mkdir, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { exitCodes } from './lifecycle.ts'
@@ -23,6 +23,18 @@ export async function prepareDataFolder(dataDir: string): Promise<void> {
     const reason = code === 'EEXIST' || code === 'ENOTDIR' ? 'is not a folder, or lies in something that is none' : 'cannot be written'
     throw new StartRefused(`${dataDir} ${reason} (${code}); ${advice}`, exitCodes.failed, { cause: error })
   }
+}
+
+/**
+ * Where root opens the data of another user, it becomes that user for good: files that it made would be of no use to the daemon.
+ */
+export function becomeOwnerOf(dataDir: string): void {
+  if (process.getuid?.() !== 0) return
+  const owner = statSync(dataDir, { throwIfNoEntry: false })
+  if (owner === undefined || owner.uid === 0) return
+  process.setgroups?.([owner.gid])
+  process.setgid?.(owner.gid)
+  process.setuid?.(owner.uid)
 }
 
 /**

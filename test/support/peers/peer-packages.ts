@@ -29,6 +29,16 @@ function tracing(): string | undefined {
   }
 }
 
+/** Containers may forbid it; systems of their own cannot be made without. */
+function mounting(): string | undefined {
+  try {
+    execFileSync('unshare', ['--mount', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt'], { stdio: 'ignore' })
+    return undefined
+  } catch {
+    return 'the right to mount file systems'
+  }
+}
+
 const peers = {
   chromium: { package: 'chromium', file: '/usr/bin/chromium' },
   clamav: { package: 'clamav-daemon', file: '/usr/sbin/clamd' },
@@ -46,6 +56,8 @@ const peers = {
   ssleay: { package: 'libnet-ssleay-perl', file: '/usr/lib/*/perl5/*/Net/SSLeay.pm' },
   strace: { package: 'strace', file: '/usr/bin/strace', alsoNeeds: tracing },
   swaks: { package: 'swaks', file: '/usr/bin/swaks' },
+  systemd: { package: 'systemd', file: '/usr/bin/systemd-analyze' },
+  unshare: { package: 'util-linux', file: '/usr/bin/unshare', alsoNeeds: mounting },
 } as const satisfies Readonly<Record<string, Peer>>
 
 export type PeerName = keyof typeof peers

@@ -1,0 +1,39 @@
+/**
+ * The Debian package in a system of its own: an overlay of this one, in which dpkg installs, upgrades, removes and purges, and in which
+ * nothing of this one is touched.
+ */
+import { spawnSync } from 'node:child_process'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { makeDebianPackage } from '../../../daemon/packaging/debian-package.ts'
+import { makeBinary } from '../../../daemon/packaging/single-binary.ts'
+import { temporaryFolder } from '../../support/daemon/workspace.ts'
+import { testWith } from '../../support/peers/peers.ts'
+
+const here = import.meta.dirname
+/** As `systemd-analyze security` counts, from 0 to 10. */
+const mostExposed = 2.5
+
+testWith('unshare')('the package is installed, upgraded, removed and purged, and mail stays through all of it', async (t) => {
+  await using folder = await temporaryFolder('debian')
+  await makeBinary('linux-x64')
+  const packages = join(folder.path, 'packages')
+  for (const version of ['1.0', '1.1']) makeDebianPackage({ system: 'linux-x64', into: packages, version, compression: 'none' })
+  await mkdir(join(folder.path, 'system'))
+  const walk = spawnSync('unshare', ['--mount', '--pid', '--fork', '--kill-child', 'sh', join(here, 'debian-walk.sh'), folder.path], {
+    encoding: 'utf8',
+  })
+  t.is(walk.status, 0, `${walk.stdout}\n${walk.stderr}`)
+  t.true(walk.stdout.includes('installed: postern postern 700 root postern 640\n'), walk.stdout)
+  t.true(walk.stdout.includes('strangers: 0\n'), 'what root looks at stays the files of the service')
+  t.true(walk.stdout.includes('upgraded: 1.1 1\n'), 'with the settings of the administrator')
+  t.regex(walk.stdout, /The mail, traces and settings of Postern stay in \/var\/lib\/postern/)
+  t.regex(walk.stdout, /kept: 1 contents.*all agree\n/)
+})
+
+testWith('systemd')('the service may do little', (t) => {
+  const unit = join(here, '../../../daemon/packaging/debian/postern.service')
+  const { stdout } = spawnSync('systemd-analyze', ['security', '--offline=true', '--no-pager', unit], { encoding: 'utf8' })
+  const [, exposure = ''] = /Overall exposure level for postern\.service: ([\d.]+)/.exec(stdout) ?? []
+  t.true(exposure !== '' && Number(exposure) <= mostExposed, stdout)
+})

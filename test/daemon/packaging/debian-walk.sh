@@ -1,0 +1,56 @@
+#!/bin/sh
+# Installs, upgrades, removes and purges the packages of a folder in an overlay of this system: debian-walk.sh FOLDER, in a mount
+# namespace of its own. Prints what the test compares.
+set -eu
+folder=$1
+mount --make-rprivate /
+mount -t tmpfs overlay "$folder/system"
+mkdir "$folder/system/upper" "$folder/system/work" "$folder/system/root"
+mount -t overlay -o "lowerdir=/,upperdir=$folder/system/upper,workdir=$folder/system/work" overlay "$folder/system/root"
+mount -t proc proc "$folder/system/root/proc"
+mount --rbind /dev "$folder/system/root/dev"
+mount --bind "$folder/packages" "$folder/system/root/mnt"
+
+chroot "$folder/system/root" sh -eu <<'WALK'
+export DEBIAN_FRONTEND=noninteractive
+cd /
+
+serve() {
+  : >/tmp/log
+  setpriv --reuid postern --regid postern --clear-groups --no-new-privs --inh-caps=-all,+net_bind_service \
+    --ambient-caps +net_bind_service env POSTERN_CONFIG=/etc/postern/postern.json \
+    /usr/bin/postern serve --ready-file /var/lib/postern/ready >/tmp/log 2>&1 &
+  pid=$!
+  tail -f /tmp/log --pid=$pid | grep -q -m1 '"msg":"ready"' || { cat /tmp/log; exit 1; }
+}
+end() { kill "$pid"; wait "$pid"; }
+contents() { postern verify | grep -o '[0-9]* contents.*'; }
+
+dpkg -i /mnt/postern_1.0_amd64.deb >/dev/null
+echo "installed: $(stat -c '%U %G %a' /var/lib/postern) $(stat -c '%U %G %a' /etc/postern/postern.json)"
+test -e /lib/systemd/system/postern.service
+
+# the administrator's own settings, with a port that wants a privilege
+cat >/etc/postern/postern.json <<'CONFIG'
+{ "dataDir": "/var/lib/postern", "http": { "listen": "127.0.0.1:0" }, "mx": { "listen": ["127.0.0.1:0"] },
+  "submission": { "listen": ["127.19.26.1:587"], "implicitTlsListen": [] } }
+CONFIG
+serve
+postern send --from shop@example.com --to ada@example.net --text hello >/dev/null
+end
+before=$(contents)
+echo "strangers: $(find /var/lib/postern ! -user postern | wc -l)"
+
+dpkg -i --force-confold /mnt/postern_1.1_amd64.deb >/dev/null
+echo "upgraded: $(dpkg-query -W -f '${Version}' postern) $(grep -c 127.19.26.1 /etc/postern/postern.json)"
+serve
+end
+
+dpkg -r postern >/dev/null
+test ! -e /usr/bin/postern
+test -e /etc/postern/postern.json
+dpkg -P postern
+test ! -e /etc/postern/postern.json
+dpkg -i /mnt/postern_1.1_amd64.deb >/dev/null
+echo "kept: $([ "$(contents)" = "$before" ] && echo "$before")"
+WALK
