@@ -109,7 +109,8 @@ export async function prepare(measured: MeasuredDaemon, client: HostileClient): 
   for (const { method, path, example } of operations) {
     if (method !== 'POST' || example === undefined || path.includes('{') || !path.startsWith('/v1/')) continue
     const { status, text } = await client.send(method, path, { ...json, authorization }, Buffer.from(JSON.stringify(example)))
-    const made = status < 300 && text.startsWith('{') ? (JSON.parse(text) as Record<string, unknown>) : {}
+    const isObject = status < 300 && /^\{.*\}\s*$/.test(text) // and no lines of them
+    const made = isObject ? (JSON.parse(text) as Record<string, unknown>) : {}
     const id = made['id'] ?? made['trace_id']
     if (typeof id === 'string') ids.set(path, id)
   }
