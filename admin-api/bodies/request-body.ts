@@ -256,6 +256,7 @@ function readBytes(
  */
 export function discardRest(req: IncomingMessage, maxBytes: number): void {
   let left = maxBytes
+  req.removeAllListeners('readable') // of a reader that stopped without an end: with them, nothing would flow
   req.on('data', (chunk: Buffer) => {
     left -= chunk.length
     if (left < 0) req.destroy()

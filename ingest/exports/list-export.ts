@@ -38,13 +38,17 @@ export class ListExport {
   async *rows(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<readonly MovedRow[]> {
     this.#row = 0
     const pieces = textPieces(bytes)
-    const first = await firstText(pieces)
-    if (first.trim() === '') throw new UnreadableRows('is empty')
-    const text = following(first, pieces)
-    if (/^\s*[{[]/.test(first))
-      for await (const records of readJsonRecords(text, { lists, maxUnits: maxRowUnits })) yield records.map((one) => this.#ofJson(one))
-    else yield* this.#ofCsv(text, delimiterOf(first))
-    if (this.#row === 0) throw new UnreadableRows('has no rows')
+    try {
+      const first = await firstText(pieces)
+      if (first.trim() === '') throw new UnreadableRows('is empty')
+      const text = following(first, pieces)
+      if (/^\s*[{[]/.test(first))
+        for await (const records of readJsonRecords(text, { lists, maxUnits: maxRowUnits })) yield records.map((one) => this.#ofJson(one))
+      else yield* this.#ofCsv(text, delimiterOf(first))
+      if (this.#row === 0) throw new UnreadableRows('has no rows')
+    } finally {
+      await pieces.return(undefined)
+    }
   }
 
   async *#ofCsv(text: AsyncIterable<string>, delimiter: string): AsyncGenerator<readonly MovedRow[]> {

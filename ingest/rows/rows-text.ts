@@ -38,15 +38,19 @@ const archives: readonly (readonly [readonly number[], string])[] = [
  */
 export async function* textPieces(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const source = bytes[Symbol.asyncIterator]()
-  let head: Uint8Array = new Uint8Array()
-  while (head.length < 4) {
-    const next = await source.next()
-    if (next.done) break
-    head = Buffer.concat([head, next.value])
+  try {
+    let head: Uint8Array = new Uint8Array()
+    while (head.length < 4) {
+      const next = await source.next()
+      if (next.done) break
+      head = Buffer.concat([head, next.value])
+    }
+    const archive = archives.find(([magic]) => magic.every((byte, i) => head[i] === byte))
+    if (archive) throw new UnreadableRows(archive[1])
+    yield* decodedPieces(restOf(head, source), encodingOf(head))
+  } finally {
+    await source.return?.()
   }
-  const archive = archives.find(([magic]) => magic.every((byte, i) => head[i] === byte))
-  if (archive) throw new UnreadableRows(archive[1])
-  yield* decodedPieces(restOf(head, source), encodingOf(head))
 }
 
 async function* restOf(head: Uint8Array, source: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
