@@ -3,7 +3,6 @@ import { Refusal } from '#core/refusals.ts'
 
 const sendPaths: readonly (readonly [product: string, ...paths: string[]])[] = [
   ['SendGrid', '/mail/send'],
-  ['Mailgun', '/v3/{domain}/messages.mime', '/messages'],
   ['Mailjet', '/v3/send'],
   ['Mandrill', '/api/1.0/messages/send', '/api/1.0/messages/send.json', '/api/1.0/messages/send-template'],
   ['Mailtrap', '/api/send', '/api/send/{inbox}'],

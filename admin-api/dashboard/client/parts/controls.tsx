@@ -1,6 +1,6 @@
 /** Small controls: copying, one of a few, tabs, gauges, fields of forms, and the frame of dialogs. */
 import type { ComponentChildren, JSX } from 'preact'
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { words } from '../words/words.ts'
 import { Icon, type IconName } from './icon.tsx'
 import { toast } from './toast.tsx'
@@ -189,7 +189,8 @@ interface DialogProps {
 /** A dialog over the page, open as long as it is there. */
 export function Dialog({ title, kind = 'dialog', onClose, children }: DialogProps): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null)
-  useEffect(() => {
+  // in the same task as what opens it, so that what is typed right after goes into it
+  useLayoutEffect(() => {
     const { current } = dialog
     const before = document.activeElement
     current?.showModal()

@@ -59,21 +59,27 @@ test('Accept.accept() makes none that nobody asked for', async (t) => {
   t.deepEqual(await fixture.keys('verp'), [])
 })
 
-const offs: readonly [string, Partial<Organization>, Partial<Submission>, CoreFixtureOptions, string][] = [
-  ['the plan', { plan: 'free' }, {}, {}, 'the plan free does not include it'],
-  ['the flag', { flags: { verp: false } }, {}, {}, 'it is turned off for this organization'],
-  ['a null reverse-path', {}, { mailFrom: '' }, {}, 'the message has the null reverse-path'],
-  ['a missing domain', {}, {}, { bounceDomain: null }, 'the service has no bounce domain'],
+const offs: readonly [
+  string,
+  Partial<Organization>,
+  Partial<Submission>,
+  CoreFixtureOptions,
+  { readonly code: string; readonly off: string },
+][] = [
+  ['the plan', { plan: 'free' }, {}, {}, { code: 'plan', off: 'the plan free does not include it' }],
+  ['the flag', { flags: { verp: false } }, {}, {}, { code: 'flag', off: 'it is turned off for this organization' }],
+  ['a null reverse-path', {}, { mailFrom: '' }, {}, { code: 'null_sender', off: 'the message has the null reverse-path' }],
+  ['a missing domain', {}, {}, { bounceDomain: null }, { code: 'no_domain', off: 'the service has no bounce domain' }],
 ]
 for (const [what, changes, submission, options, off] of offs) {
   test(`Accept.accept() takes the message without them because of ${what}, and says so`, async (t) => {
     const fixture = await routed(t, options)
     await fixture.organization({ plan: 'pro', ...changes })
     const trace = await traceOf(fixture, submission)
-    t.deepEqual(trace.verp, { off })
+    t.deepEqual(trace.verp, off)
     t.deepEqual(pathsOf(trace), [])
     t.deepEqual(await fixture.keys('verp'), [])
-    t.true((await fixture.story(trace.id)).includes(`verp: VERP was requested but is not used: ${off}.`))
+    t.true((await fixture.story(trace.id)).includes(`verp: VERP was requested but is not used: ${off.off}.`))
   })
 }
 
@@ -112,7 +118,7 @@ test('a login asks for VERP as its credential says now, and MAIL FROM keeps to i
   }
   t.is(pathsOf(await submit()).length, 2)
   await fixture.organization({ plan: 'free' })
-  t.deepEqual((await submit()).verp, { off: 'the plan free does not include it' }, 'the plan is that of now')
+  t.deepEqual((await submit()).verp, { code: 'plan', off: 'the plan free does not include it' }, 'the plan is that of now')
   await fixture.organization({ plan: 'pro' })
   await fixture.credential('right', { ...credential, verpBounceDomain: 'b.example.ch' })
   t.deepEqual((await submit()).verp, { domain: 'b.example.ch' })
