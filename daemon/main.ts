@@ -33,7 +33,12 @@ async function run(wanted: Command): Promise<number> {
     case 'operator':
       return (await import('./commands/operator-command.ts')).operate(configuration(), wanted.request, process.stdout)
     case 'verify':
-      return (await import('./commands/verify-command.ts')).verifyStore(asOwner(configuration()), process.stdout)
+      if (wanted.file === undefined) return (await import('./commands/verify-command.ts')).verifyStore(asOwner(configuration()), process.stdout)
+      return (await import('./commands/backup/backup-command.ts')).verifyBackup(wanted.file, wanted.passphraseFile, process)
+    case 'backup':
+      return (await import('./commands/backup/backup-command.ts')).backup(configuration(), wanted.words, process)
+    case 'restore':
+      return (await import('./commands/backup/restore-command.ts')).restore(wanted.words, process)
     case 'login-link':
       return (await import('./commands/login-link-command.ts')).loginLink(asOwner(configuration()), wanted.email, process.stdout)
     case 'send':

@@ -20,6 +20,7 @@ import { compose } from './composition/composition.ts'
 import { partsOf, type Daemon, type Replacements, type Resolve } from './composition/parts.ts'
 import { storeFolder } from './process/data-folder.ts'
 import type { Lifecycle } from './process/lifecycle.ts'
+import { lastBackupAt } from './backup/last-backup.ts'
 import { explainListen } from './process/listen-problem.ts'
 import type { Logger } from './observability/logging.ts'
 import type { MailDoors } from './composition/composed.ts'
@@ -46,6 +47,10 @@ export async function open(
   const metrics = new Metrics()
   metrics.build(given.version)
   metrics.watch('disk_free_bytes', 'Free space of the file system that holds the data folder.', () => freeBytes(dataDir))
+  metrics.watch('last_backup_age_seconds', 'Time since the snapshot of the last backup; +Inf when there was none.', async () => {
+    const at = await lastBackupAt(dataDir)
+    return at === undefined ? Infinity : Math.max(0, (Date.now() - at) / 1000)
+  })
   const ballast = new Ballast(join(dataDir, 'ballast'), store.ballastBytes, () => freeBytes(dataDir))
   const secrets = new SecretBox(await masterKey(config.masterKey, dataDir))
   const certificate = await loadCertificate(config, Date.now())

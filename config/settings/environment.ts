@@ -19,7 +19,10 @@ export const configFileVariable = 'POSTERN_CONFIG'
 /** The variable that holds the API key for commands such as `postern send`; no setting of the daemon. */
 export const apiKeyVariable = 'POSTERN_API_KEY'
 
-const noSettings: readonly string[] = [configFileVariable, apiKeyVariable]
+/** The variable that holds the passphrase of backups. */
+export const backupPassphraseVariable = 'POSTERN_BACKUP_PASSPHRASE'
+
+const noSettings: readonly string[] = [configFileVariable, apiKeyVariable, backupPassphraseVariable]
 
 const variables: Readonly<Record<string, Variable>> = {
   POSTERN_DATA_DIR: { path: 'dataDir', form: 'text' },

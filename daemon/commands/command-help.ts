@@ -84,10 +84,29 @@ Exit code 1 when anything was refused.
 Prints a link that signs this mail address in, once, within 15 minutes. Asks the running daemon, or opens
 the data of a stopped one. Whoever signs in first owns the service.
 `,
-  verify: `Usage: postern verify
+  backup: `Usage: postern backup FILE [--since BACKUP] [--passphrase-file PATH]
 
-Checks that records, indexes, contents, counters and queue of a stopped daemon's data agree.
-Exit code 1 when anything does not.
+Writes everything that is stored as of one moment, from the running daemon or from a stopped one's data: the
+store, the master key, the certificate and what else is in the data folder. FILE - is the standard output.
+
+  --since BACKUP          only what has changed since that backup; restore both, in this order
+  --passphrase-file PATH  a file with the passphrase, in place of POSTERN_BACKUP_PASSPHRASE
+
+With a passphrase the backup is encrypted (AES-256-GCM, scrypt). Without one it is as secret as its file.
+The file has its name only once all of it is on disk.
+`,
+  restore: `Usage: postern restore BACKUP [INCREMENTAL]... --into FOLDER [--passphrase-file PATH]
+
+Restores a backup, with the incremental ones that go on from it in their order, into a folder that is new or
+empty. A folder in which a restore broke off is marked, and no daemon starts on it. BACKUP - is the standard input.
+
+  --passphrase-file PATH  a file with the passphrase, in place of POSTERN_BACKUP_PASSPHRASE
+`,
+  verify: `Usage: postern verify [BACKUP] [--passphrase-file PATH]
+
+Checks that records, indexes, contents, counters and queue agree: in the running daemon, which goes on with its
+work and rests half of the time for it, or in a stopped one's data. With a file it reads a backup to its end.
+Exit code 1 when anything does not agree, or is damaged.
 `,
   doctor: `Usage: postern doctor
 
@@ -110,7 +129,9 @@ export const helpText = `Usage: postern COMMAND
   key create NAME     make an API key
   import WHAT FILE    take over suppressions or templates of another service
   login-link ADDRESS  print a link that signs this mail address in
-  verify              check that records and indexes of a stopped daemon's data agree
+  backup FILE         write everything that is stored into a file, while the daemon runs
+  restore FILE        restore backups into an empty folder
+  verify [FILE]       check that records and indexes agree, or that a backup is whole
   doctor              check this machine and the configuration
   config              print the effective configuration, secrets masked
   operator WHAT       plans, flags, prices and invoices of all organizations

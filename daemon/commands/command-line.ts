@@ -20,6 +20,21 @@ export interface SendWords extends DaemonChoice {
   readonly asJson: boolean
 }
 
+export interface BackupWords {
+  /** `-` is the standard output. */
+  readonly file: string
+  /** The backup to go on from. */
+  readonly since: string | undefined
+  readonly passphraseFile: string | undefined
+}
+
+export interface RestoreWords {
+  /** A full backup, and incremental ones in their order. */
+  readonly files: readonly string[]
+  readonly into: string
+  readonly passphraseFile: string | undefined
+}
+
 export interface KeyWords extends DaemonChoice {
   readonly label: string
   readonly scope: string | undefined
@@ -41,13 +56,16 @@ export interface ImportWords extends DaemonChoice {
 /** What the caller wants. `usage` is an error in the words; the process ends with 64. */
 export type Command =
   | { readonly name: 'serve'; readonly readyFile: string | undefined }
-  | { readonly name: 'verify' | 'doctor' | 'config' | 'version' }
+  | { readonly name: 'doctor' | 'config' | 'version' }
   | { readonly name: 'help'; readonly text: string }
   | { readonly name: 'operator'; readonly request: OperatorRequest }
   | { readonly name: 'login-link'; readonly email: string }
   | { readonly name: 'send'; readonly words: SendWords }
   | { readonly name: 'tail'; readonly asJson: boolean }
   | { readonly name: 'key create'; readonly words: KeyWords }
+  | { readonly name: 'verify'; readonly file: string | undefined; readonly passphraseFile: string | undefined }
+  | { readonly name: 'backup'; readonly words: BackupWords }
+  | { readonly name: 'restore'; readonly words: RestoreWords }
   | { readonly name: 'sendmail'; readonly words: readonly string[] }
   | { readonly name: 'import'; readonly words: ImportWords }
   | { readonly name: 'usage'; readonly message: string }
@@ -70,6 +88,8 @@ interface CommandWords {
   readonly verbs?: readonly string[]
   /** Names of the other operands, in order; all are needed. */
   readonly operands: readonly string[]
+  /** Further operands may follow. */
+  readonly more?: boolean
   readonly make: (this: void, words: Words) => Command
 }
 
@@ -132,7 +152,33 @@ const commands: Readonly<Record<string, CommandWords>> = {
     operands: ['a mail address'],
     make: ({ operands: [email = ''] }) => ({ name: 'login-link', email }),
   },
-  verify: { options: {}, operands: [], make: () => ({ name: 'verify' }) },
+  backup: {
+    options: { since: text, 'passphrase-file': text },
+    operands: ['a file, or - for the standard output'],
+    make: ({ values, operands: [file = ''] }) => ({
+      name: 'backup',
+      words: { file, since: textOf(values['since']), passphraseFile: textOf(values['passphrase-file']) },
+    }),
+  },
+  restore: {
+    options: { into: text, 'passphrase-file': text },
+    operands: ['a backup'],
+    more: true,
+    make({ values, operands }) {
+      const into = textOf(values['into'])
+      if (into === undefined || into === '') throw new WordsUnclear('restore needs --into and an empty folder.')
+      return { name: 'restore', words: { files: operands, into, passphraseFile: textOf(values['passphrase-file']) } }
+    },
+  },
+  verify: {
+    options: { 'passphrase-file': text },
+    operands: [],
+    more: true,
+    make({ values, operands: [file, surplus] }) {
+      if (surplus !== undefined) throw new WordsUnclear('verify takes one backup at a time.')
+      return { name: 'verify', file, passphraseFile: textOf(values['passphrase-file']) }
+    },
+  },
   doctor: { options: {}, operands: [], make: () => ({ name: 'doctor' }) },
   config: { options: {}, operands: [], make: () => ({ name: 'config' }) },
 }
@@ -158,7 +204,7 @@ export function parseCommandLine(words: readonly string[]): Command {
   }
 }
 
-function read(name: string, { options, verbs, operands, make }: CommandWords, words: readonly string[]): Command {
+function read(name: string, { options, verbs, operands, more = false, make }: CommandWords, words: readonly string[]): Command {
   const { values, positionals } = parseArgs({
     args: [...words],
     allowPositionals: true,
@@ -169,7 +215,7 @@ function read(name: string, { options, verbs, operands, make }: CommandWords, wo
   if (verbs) requireVerb(name, verbs, positionals[0])
   const given = verbs ? positionals.slice(1) : positionals
   const [surplus] = given.slice(operands.length)
-  if (surplus !== undefined) throw new WordsUnclear(`${name} takes no ${JSON.stringify(surplus)}.`)
+  if (surplus !== undefined && !more) throw new WordsUnclear(`${name} takes no ${JSON.stringify(surplus)}.`)
   const missing = operands[given.length]
   if (missing !== undefined) throw new WordsUnclear(`${name} needs ${missing}.`)
   return make({ values, operands: positionals })

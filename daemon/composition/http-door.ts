@@ -10,6 +10,7 @@ import { oauthOperations } from '../../admin-api/oauth/oauth-operations.ts'
 import { operatorDecisionsOperation } from '../../admin-api/operator/operator-decisions.ts'
 import { operatorLinkOperation } from '../../admin-api/operator/operator-link.ts'
 import { sendmailOperation } from '../../admin-api/operator/sendmail.ts'
+import { operatorBackupOperations, type OperatorBackupOptions } from '../../admin-api/operator/operator-backup.ts'
 import { operatorOperations } from '../../admin-api/operator/operator-operations.ts'
 import { allowingOperations, pageOperations } from '../../admin-api/pages/page-operations.ts'
 import { nothingPage } from '../../admin-api/pages/layout/refusal-page.ts'
@@ -29,6 +30,8 @@ import { AgentEndpoint } from '../../admin-api/mcp/endpoint.ts'
 import { resourcesOf } from '../../admin-api/mcp/resources/resources.ts'
 import { toolsOf } from '../../admin-api/mcp/tools/tool.ts'
 import type { SystemSource } from '../../admin-api/operator/system.ts'
+import { verifyGently } from '../observability/verify-gently.ts'
+import { backupFrames } from '../backup/data-files.ts'
 import { systemSource } from '../observability/system-state.ts'
 import { allowingCore } from './oauth-core.ts'
 import type { Composition } from './parts.ts'
@@ -70,6 +73,7 @@ export function httpDoor(composition: Composition): AdminApi {
       ...revealOperations({ reveals: get('publishable').reveals, origin: oauth.urls.issuer }),
       operatorLinkOperation({ token, make }),
       sendmailOperation({ sendMessages: core.sendMessages, maxBodyBytes: config.http.maxBodyBytes }),
+      ...operatorBackupOperations({ token, ...backupSource(composition) }),
       operatorDecisionsOperation({ token, watch: () => get('decisions').watch() }),
       ...dialectOperations({ ...core, baseUrl, clock, verifyKey, formMemory: new BodyMemory(maxFormMemoryBytes) }, dialects),
       ...(replace.operations ?? []),
@@ -103,6 +107,12 @@ const graphql = ({ get }: Composition): readonly Operation[] =>
     events: get('observer'),
     monotonic: () => performance.now(),
   })
+
+/** The snapshot and the walk over the store that the command line asks for. */
+const backupSource = ({ kv, config }: Composition): Omit<OperatorBackupOptions, 'token'> => ({
+  frames: (since) => backupFrames(kv, config.dataDir, since),
+  verify: () => verifyGently(kv),
+})
 
 function systemOf({ get, config, version, kv }: Composition): SystemSource {
   return systemSource({

@@ -12,7 +12,10 @@ export const storeFolder = (dataDir: string): string => join(dataDir, 'store')
 /** Whether a store was begun in the data folder. Throws `Unreadable` when that is another user's. */
 export const hasStore = (dataDir: string): Promise<boolean> => isThere(storeFolder(dataDir))
 
-/** Makes the data folder unless it is there. Throws `StartRefused` when it is no folder, or may not be written. */
+/** There while a restore is under way, and after one that broke off. */
+export const unfinishedRestore = (dataDir: string): string => join(dataDir, 'restore-unfinished')
+
+/** Makes the data folder unless it is there. Throws `StartRefused` for what cannot be used. */
 export async function prepareDataFolder(dataDir: string): Promise<void> {
   try {
     await makeFolder(resolve(dataDir))
@@ -23,6 +26,16 @@ export async function prepareDataFolder(dataDir: string): Promise<void> {
     const reason = code === 'EEXIST' || code === 'ENOTDIR' ? 'is not a folder, or lies in something that is none' : 'cannot be written'
     throw new StartRefused(`${dataDir} ${reason} (${code}); ${advice}`, exitCodes.failed, { cause: error })
   }
+  await requireRestored(dataDir)
+}
+
+/** Throws `StartRefused` for a folder into which a backup was not restored to its end. */
+export async function requireRestored(dataDir: string): Promise<void> {
+  if (!(await isThere(unfinishedRestore(dataDir)))) return
+  throw new StartRefused(
+    `A restore into ${dataDir} is under way or broke off, and data are missing; delete the folder and restore the backup again.`,
+    exitCodes.failed,
+  )
 }
 
 /**

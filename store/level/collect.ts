@@ -7,13 +7,15 @@ import type { LogEntry, ValueLog } from './value-log.ts'
 /** A segment is rewritten when at most this share of its bytes is still alive. */
 const maxAliveShare = 0.25
 
-/** Returns how many segments were dropped. Segments that live are not walked to their end. */
-export async function collectSegments(log: ValueLog, kv: Kv, look: Look): Promise<number> {
+/** Returns how many segments were dropped; while `mayDrop` says no, none is. Segments that live are not walked to their end. */
+export async function collectSegments(log: ValueLog, kv: Kv, look: Look, mayDrop = (): boolean => true): Promise<number> {
   let dropped = 0
   for (const segment of await log.sealed()) {
+    if (!mayDrop()) break
     const alive = await aliveIn(log, segment, look)
     if (!alive) continue
     for (const entry of alive) await moveForward(log, kv, look, entry)
+    if (!mayDrop()) break // asked again, as a snapshot may have begun meanwhile; the next collection drops it
     await log.drop(segment)
     dropped++
   }

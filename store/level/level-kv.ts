@@ -14,6 +14,7 @@ import { groupStamp, missingGroups } from './group-stamps.ts'
 import { lastGroupInLog } from './log-tail.ts'
 import { planGroup, pointTo, sizeOf, type GroupSize, type Operation } from './group.ts'
 import { RecentValues } from './recent.ts'
+import { snapshotRows, type StoreSnapshot } from './snapshot.ts'
 import { ValueLog } from './value-log.ts'
 
 type Engine = Level<Uint8Array, Uint8Array>
@@ -68,6 +69,8 @@ export class LevelKv implements Kv {
   readonly #options: LevelOptions
   readonly #maxInline: number
   #closed = false
+  /** Snapshots that are being read: no segment is dropped under them. */
+  #snapshots = 0
   readonly #recent = new RecentValues(maxRecentBytes)
   /** Numbers of groups that are missing although later ones were there: the write-ahead log was damaged. */
   readonly missingGroups: readonly number[]
@@ -156,7 +159,30 @@ export class LevelKv implements Kv {
 
   /** Frees segments of the value log in which little or nothing is alive. Returns how many were dropped. */
   collect(): Promise<number> {
-    return collectSegments(this.#log, this, (key) => this.#look(key))
+    return collectSegments(
+      this.#log,
+      this,
+      (key) => this.#look(key),
+      () => this.#snapshots === 0,
+    )
+  }
+
+  /** Everything as of one group commit; writers go on. Rows of versions up to `since` come without their values. To be disposed. */
+  snapshot(since = 0n): StoreSnapshot {
+    if (this.#closed) throw new StoreFailure('The store is closed.')
+    const snapshot = this.#db.snapshot()
+    const rows = this.#db.iterator({ snapshot })
+    this.#snapshots++
+    const version = versionOf(this.#db.getSync(versionKey, { snapshot }) ?? seal(0n, Buffer.alloc(0)))
+    return {
+      version,
+      rows: snapshotRows(rows, this.#log, since),
+      [Symbol.asyncDispose]: async () => {
+        this.#snapshots--
+        await rows.close()
+        await snapshot.close()
+      },
+    }
   }
 
   /** Finishes what was written, then lets go of the folder. Later writes are refused. */

@@ -3,10 +3,11 @@
  * once all of it is on disk, and loses it only once the daemon has the message on its own.
  */
 import { randomUUID } from 'node:crypto'
-import { open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { Config } from '#config/settings/load.ts'
 import { makeFolder } from '../../process/data-folder.ts'
+import { placeWhole, syncFolder } from '../../backup/whole-file.ts'
 
 /** The line before the message. `id` makes the idempotency key, `by` says with which key it is handed over. */
 export interface Head {
@@ -36,7 +37,7 @@ export const spoolBytes = ({ head, message }: Spooled): Buffer => Buffer.concat(
 /** Resolves when file and folder are on disk: power may fail then. */
 export async function keepInSpool(folder: string, spooled: Spooled): Promise<void> {
   if (await makeFolder(resolve(folder))) await syncFolder(dirname(folder))
-  await placeFile(folder, `${spooled.head.id}${ending}`, spoolBytes(spooled))
+  await placeWhole(join(folder, `${spooled.head.id}${ending}`), [spoolBytes(spooled)], 0o640)
 }
 
 /** Names of the messages that wait, oldest first; none when there is no folder. */
@@ -69,40 +70,12 @@ export const removeSpooled = (folder: string, name: string): Promise<void> => rm
 export async function setAside(folder: string, name: string, reason: string): Promise<void> {
   const failed = join(folder, 'failed')
   if (await makeFolder(failed)) await syncFolder(folder)
-  await placeFile(failed, `${name}.reason`, Buffer.from(`${reason}\n`))
+  await placeWhole(join(failed, `${name}.reason`), [Buffer.from(`${reason}\n`)], 0o640)
   await rename(join(folder, name), join(failed, name))
   await Promise.all([syncFolder(failed), syncFolder(folder)])
-}
-
-/** Written beside its place, synced, and renamed, so that no process sees half of it. */
-async function placeFile(folder: string, name: string, bytes: Buffer): Promise<void> {
-  const unfinished = join(folder, `${name}.${process.pid}.tmp`)
-  try {
-    const file = await open(unfinished, 'wx', 0o640)
-    try {
-      await file.writeFile(bytes)
-      await file.sync()
-    } finally {
-      await file.close()
-    }
-    await rename(unfinished, join(folder, name))
-  } catch (error) {
-    await rm(unfinished, { force: true }).catch(() => undefined)
-    throw error
-  }
-  await syncFolder(folder)
 }
 
 async function removeAbandoned(path: string): Promise<void> {
   const found = await stat(path).catch(() => undefined)
   if (found && Date.now() - found.mtimeMs > abandonedMs) await rm(path, { force: true })
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
 }

@@ -9,10 +9,14 @@ test('parseCommandLine() reads every command', (t) => {
   t.deepEqual(parse('serve'), { name: 'serve', readyFile: undefined })
   t.deepEqual(parse('serve --ready-file /run/p.json'), { name: 'serve', readyFile: '/run/p.json' })
   t.deepEqual(parse('--ready-file=/run/p.json serve'), { name: 'serve', readyFile: '/run/p.json' })
-  for (const name of ['verify', 'doctor', 'config'] as const) t.deepEqual(parse(name), { name })
+  for (const name of ['doctor', 'config'] as const) t.deepEqual(parse(name), { name })
+  t.deepEqual(parse('verify'), { name: 'verify', file: undefined, passphraseFile: undefined })
+  t.like(parse('verify b --passphrase-file p'), { file: 'b', passphraseFile: 'p' })
+  t.deepEqual(parse('backup - --since a'), { name: 'backup', words: { file: '-', since: 'a', passphraseFile: undefined } })
+  t.deepEqual(parse('restore a b --into c'), { name: 'restore', words: { files: ['a', 'b'], into: 'c', passphraseFile: undefined } })
   t.deepEqual(parse('login-link ada@example.ch'), { name: 'login-link', email: 'ada@example.ch' })
   t.deepEqual(parse('--help'), { name: 'help', text: helpText })
-  const names = ['serve', 'send', 'tail', 'key', 'login-link', 'verify', 'doctor', 'config', 'operator']
+  const names = ['serve', 'send', 'tail', 'key', 'login-link', 'backup', 'restore', 'verify', 'doctor', 'config', 'operator']
   for (const name of names) {
     const command = parse(`${name} --help`)
     t.is(command.name, 'help')
@@ -27,11 +31,15 @@ test('parseCommandLine() reads every command', (t) => {
 
 test('parseCommandLine() says what is wrong with the words', (t) => {
   const wrong: readonly [string, RegExp][] = [
-    ['', /^Say what to do: serve, send, tail, key, import, login-link, verify, doctor, config, sendmail, operator\./],
+    ['', /^Say what to do: serve, send, tail, key, import, login-link, backup, restore, verify, doctor, config, sendmail, operator\./],
     ['serv', /^"serv" is not a command; did you mean serve\?/],
     ['launch', /^"launch" is not a command; there are serve,/],
     ['serve now', /^serve takes no "now"\./],
     ['verify --ready-file x', /--ready-file/],
+    ['verify a b', /^verify takes one backup at a time\./],
+    ['backup', /^backup needs a file/],
+    ['restore a', /^restore needs --into and an empty folder\./],
+    ['restore --into a', /^restore needs a backup\./],
     ['send --from a@b.ch', /^send needs --from and --to\./],
     ['key', /^Say what to do: key create\./],
     ['key create', /^key needs a name for the key\./],
@@ -65,6 +73,20 @@ test('parseCommandLine() says what is wrong with the words', (t) => {
 })
 
 test('helpText names every command', (t) => {
-  for (const name of ['serve', 'send', 'tail', 'key create', 'login-link', 'verify', 'doctor', 'config', 'operator', '--help', '--version'])
+  for (const name of [
+    'serve',
+    'send',
+    'tail',
+    'key create',
+    'login-link',
+    'backup',
+    'restore',
+    'verify',
+    'doctor',
+    'config',
+    'operator',
+    '--help',
+    '--version',
+  ])
     t.true(helpText.includes(name))
 })

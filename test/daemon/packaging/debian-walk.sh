@@ -39,12 +39,17 @@ serve
 postern send --from shop@example.com --to ada@example.net --text hello >/dev/null
 end
 before=$(contents)
-echo "strangers: $(find /var/lib/postern ! -user postern | wc -l)"
+postern backup /root/full 2>/dev/null
 
 dpkg -i --force-confold /mnt/postern_1.1_amd64.deb >/dev/null
 echo "upgraded: $(dpkg-query -W -f '${Version}' postern) $(grep -c 127.19.26.1 /etc/postern/postern.json)"
 serve
+postern backup /root/later --since /root/full 2>/dev/null
 end
+echo "strangers: $(find /var/lib/postern ! -user postern | wc -l)"
+install -d -o postern -g postern -m 0700 /var/lib/restored
+postern restore /root/full /root/later --into /var/lib/restored
+echo "strangers: $(find /var/lib/restored ! -user postern | wc -l)"
 
 dpkg -r postern >/dev/null
 test ! -e /usr/bin/postern

@@ -1,0 +1,70 @@
+/** Where the command line of the same machine takes a snapshot of a running daemon's data, and has them verified. */
+import { Readable } from 'node:stream'
+import * as z from 'zod'
+import type { VerifyReport } from '#store/verify/verify.ts'
+import { media, raw } from '../operation/answer.ts'
+import { operation, type Operation } from '../operation/operation.ts'
+import { requireRunToken } from './operator-link.ts'
+
+export const backupPath = '/operator/backup'
+export const verifyPath = '/operator/verify'
+
+export interface OperatorBackupOptions {
+  /** What the caller must know. */
+  readonly token: string
+  /** The frames of a backup, without the values of rows that are not newer than this version. */
+  readonly frames: (since: bigint) => AsyncIterable<Uint8Array>
+  readonly verify: () => Promise<VerifyReport>
+}
+
+const beatMs = 10_000
+const frameType = 'application/octet-stream'
+const reportType = 'application/x-ndjson'
+
+export const operatorBackupOperations = ({ token, frames, verify }: OperatorBackupOptions): readonly Operation[] => [
+  operation({
+    method: 'GET',
+    path: backupPath,
+    operationId: 'readBackup',
+    summary: 'Stream a snapshot of everything that is stored',
+    tags: ['process'],
+    scope: 'none',
+    hiddenFromOpenApi: true,
+    query: z.strictObject({
+      since: z
+        .string()
+        .regex(/^\d{1,20}$/)
+        .default('0'),
+    }),
+    response: media(frameType),
+    async handle({ headers, headOnly, query }) {
+      requireRunToken(headers, token)
+      return raw(headOnly ? '' : Readable.from(frames(BigInt(query.since)), { objectMode: false }), { contentType: frameType })
+    },
+  }),
+  operation({
+    method: 'GET',
+    path: verifyPath,
+    operationId: 'verifyStore',
+    summary: 'Verify the store while it is in use',
+    tags: ['process'],
+    scope: 'none',
+    hiddenFromOpenApi: true,
+    response: media(reportType),
+    async handle({ headers, headOnly }) {
+      requireRunToken(headers, token)
+      return raw(headOnly ? '' : Readable.from(reportOf(verify())), { contentType: reportType })
+    },
+  }),
+]
+
+/** Empty lines until the report is there, as a large store takes longer than connections stay open without a word. */
+async function* reportOf(verifying: Promise<VerifyReport>): AsyncGenerator<string> {
+  for (;;) {
+    const beat = Promise.withResolvers<undefined>()
+    const timer = setTimeout(() => beat.resolve(undefined), beatMs)
+    const report = await Promise.race([verifying, beat.promise]).finally(() => clearTimeout(timer))
+    yield report ? `${JSON.stringify(report)}\n` : '\n'
+    if (report) return
+  }
+}

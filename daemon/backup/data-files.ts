@@ -1,0 +1,75 @@
+/** What a backup of a data folder holds, as frames: a snapshot of the store, and the other files. */
+import { open, readdir } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import { encodeFrame, jsonFrame, rowFrame } from '#store/backup/frames.ts'
+import type { LevelKv } from '#store/level/level-kv.ts'
+import { storeFolder } from '../process/data-folder.ts'
+import { compiledFolder } from '../process/use-compiled.js'
+
+const pieceBytes = 64 * 1024
+const nothing = Buffer.alloc(0)
+
+/** Of this run or of this machine: they are made again. */
+const leftOut: ReadonlySet<string> = new Set(['ballast', 'operator.json', 'last-backup.json'])
+
+/** One moment of the store; the files as they are then or later. Rows of versions up to `since` come without their values. */
+export async function* backupFrames(kv: LevelKv, dataDir: string, since: bigint): AsyncGenerator<Uint8Array> {
+  yield* gathered(framesOf(kv, dataDir, since))
+}
+
+async function* framesOf(kv: LevelKv, dataDir: string, since: bigint): AsyncGenerator<Buffer> {
+  await using snapshot = kv.snapshot(since)
+  yield jsonFrame('begin', { version: String(snapshot.version) })
+  let [rows, files] = [0, 0]
+  for await (const row of snapshot.rows) {
+    yield rowFrame(row)
+    rows++
+  }
+  for await (const path of filesIn(dataDir, dataDir)) {
+    const file = await open(path, 'r').catch(() => undefined) // gone since
+    if (!file) continue
+    try {
+      const { mode } = await file.stat()
+      yield encodeFrame({
+        type: 'file',
+        key: Buffer.from(relative(dataDir, path)),
+        body: Buffer.from(JSON.stringify({ mode: mode & 0o777 })),
+      })
+      files++
+      for (let piece = await nextPiece(file); piece.length > 0; piece = await nextPiece(file))
+        yield encodeFrame({ type: 'piece', key: nothing, body: piece })
+    } finally {
+      await file.close()
+    }
+  }
+  yield jsonFrame('end', { rows, files })
+}
+
+async function nextPiece(file: Awaited<ReturnType<typeof open>>): Promise<Buffer> {
+  const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(pieceBytes), 0, pieceBytes)
+  return buffer.subarray(0, bytesRead)
+}
+
+async function* filesIn(folder: string, dataDir: string): AsyncGenerator<string> {
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name)
+    if (path === storeFolder(dataDir) || path === compiledFolder(dataDir)) continue
+    if (entry.isDirectory()) yield* filesIn(path, dataDir)
+    else if (entry.isFile() && !entry.name.endsWith('.tmp') && !(folder === dataDir && leftOut.has(entry.name))) yield path
+  }
+}
+
+/** Small frames together, so that each is not a write of its own. */
+async function* gathered(frames: AsyncIterable<Buffer>): AsyncGenerator<Uint8Array> {
+  let waiting: Buffer[] = []
+  let size = 0
+  for await (const frame of frames) {
+    waiting.push(frame)
+    size += frame.length
+    if (size < pieceBytes) continue
+    yield Buffer.concat(waiting)
+    waiting = []
+    size = 0
+  }
+  yield Buffer.concat(waiting)
+}

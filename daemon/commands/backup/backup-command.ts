@@ -1,0 +1,158 @@
+/** `postern backup`: asks the running daemon for a snapshot, or opens the data of a stopped one, and writes it compressed and sealed. */
+import { randomUUID } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { Readable, type Writable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { backupPassphraseVariable } from '#config/settings/environment.ts'
+import type { Config } from '#config/settings/load.ts'
+import { openBackup, readHead, sealBackup, type BackupHead } from '#store/backup/container.ts'
+import { BackupReader } from '#store/backup/chain.ts'
+import { BackupDamaged, ByteReader, encodeFrame, readFrames, type Begin, type Frame } from '#store/backup/frames.ts'
+import { LevelKv } from '#store/level/level-kv.ts'
+import { backupPath } from '../../../admin-api/operator/operator-backup.ts'
+import { backupFrames } from '../../backup/data-files.ts'
+import { hasStore, storeFolder } from '../../process/data-folder.ts'
+import { giveToOwnerOf } from '../../backup/ownership.ts'
+import { writeLastBackup } from '../../backup/last-backup.ts'
+import { exitCodes, type ExitCode } from '../../process/lifecycle.ts'
+import { runningDaemon } from '../../process/operator-file.ts'
+import { StartRefused } from '../../process/start-refused.ts'
+import { placeWhole } from '../../backup/whole-file.ts'
+import type { BackupWords } from '../command-line.ts'
+import { callDaemon } from '../daemon-client.ts'
+
+interface Surroundings {
+  readonly env: NodeJS.ProcessEnv
+  readonly stdout: Writable
+  readonly stderr: { write(text: string): unknown }
+}
+
+/** Throws `StartRefused`, and leaves no file then that could be taken for a backup. */
+export async function backup(config: Config, words: BackupWords, { env, stdout, stderr }: Surroundings): Promise<ExitCode> {
+  const { file, since: earlier } = words
+  const passphrase = await passphraseOf(words.passphraseFile, env)
+  if (passphrase === undefined)
+    stderr.write(`This backup is not encrypted, and holds the master key: set ${backupPassphraseVariable}, or keep it as safe as that.\n`)
+  if (earlier !== undefined && resolve(earlier) === resolve(file))
+    throw new StartRefused('The backup to go on from cannot be overwritten; give another file.', exitCodes.usage)
+  const since = earlier === undefined ? undefined : await headOf(earlier)
+  await using source = await sourceOf(config, since?.until ?? '0')
+  const frames = readFrames(source.bytes)
+  const first = await explained(frames.next())
+  const begin = first.done ? undefined : (JSON.parse(Buffer.from(first.value.body).toString('utf8')) as Begin)
+  if (first.done || !begin) throw new StartRefused('The daemon gave no snapshot.', exitCodes.failed)
+  const createdAt = new Date()
+  const head = {
+    ...{ id: randomUUID(), created_at: createdAt.toISOString(), until: begin.version },
+    since: since ? { id: since.id, until: since.until } : null,
+  }
+  const sealed = counted(sealBackup(head, passphrase, encoded(first.value, frames)))
+  if (file === '-') await explained(pipeline(Readable.from(sealed.bytes, { objectMode: false }), stdout, { end: false }))
+  else await explained(placeWhole(file, sealed.bytes))
+  await writeLastBackup(config.dataDir, createdAt.getTime()).catch((error: unknown) => {
+    stderr.write(`The time of the backup could not be noted in ${config.dataDir}: ${(error as Error).message}\n`)
+  })
+  const where = file === '-' ? '' : ` in ${file}`
+  stderr.write(`${since ? 'Incremental backup' : 'Backup'} of ${head.created_at}${where}, ${sealed.size()} bytes.\n`)
+  return exitCodes.ok
+}
+
+/** `postern verify FILE`: reads a backup to its end. */
+export async function verifyBackup(file: string, passphraseFile: string | undefined, { env, stdout }: Surroundings): Promise<ExitCode> {
+  const passphrase = await passphraseOf(passphraseFile, env)
+  const { head, reader } = await openedBackup(file, passphrase)
+  await explained(readThrough(reader))
+  const { rows, files } = reader.counts
+  const after = head.since ? `, goes on from the backup ${head.since.id}` : ''
+  stdout.write(`Backup ${head.id} of ${head.created_at}${after}: ${rows} rows and ${files} files, all whole\n`)
+  return exitCodes.ok
+}
+
+async function readThrough(reader: BackupReader): Promise<void> {
+  await reader.begin()
+  for await (const _ of reader.rows());
+  for await (const _ of reader.files());
+}
+
+/** `-` is the standard input. Throws `StartRefused`. */
+export async function openedBackup(
+  file: string,
+  passphrase: string | undefined,
+): Promise<{ readonly head: BackupHead; readonly reader: BackupReader }> {
+  const bytes = file === '-' ? process.stdin : createReadStream(file)
+  const { head, frames } = await explained(openBackup(bytes, passphrase))
+  return { head, reader: new BackupReader(frames) }
+}
+
+/** From the file or the environment; undefined for none. Throws `StartRefused` for an empty one. */
+export async function passphraseOf(file: string | undefined, env: NodeJS.ProcessEnv): Promise<string | undefined> {
+  const given = file === undefined ? env[backupPassphraseVariable] : (await readFile(file, 'utf8')).replace(/\r?\n$/, '')
+  if (given === undefined || (given === '' && file === undefined)) return undefined
+  if (given.length >= 8) return given
+  throw new StartRefused('The passphrase needs at least 8 characters.', exitCodes.usage)
+}
+
+/** Damage as a sentence in place of a stack. */
+export async function explained<Value>(work: Promise<Value>): Promise<Value> {
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof BackupDamaged) throw new StartRefused(error.message, exitCodes.failed, { cause: error })
+    throw error
+  }
+}
+
+async function headOf(file: string): Promise<BackupHead> {
+  const { head } = await explained(readHead(new ByteReader(createReadStream(file))))
+  return head
+}
+
+interface Source extends AsyncDisposable {
+  readonly bytes: AsyncIterable<Uint8Array>
+}
+
+async function sourceOf({ dataDir }: Config, since: string): Promise<Source> {
+  const daemon = await runningDaemon(dataDir)
+  if (daemon) {
+    const { body } = await callDaemon(daemon, 'GET', `${backupPath}?since=${since}`)
+    if (!body) throw new StartRefused('The daemon gave no snapshot.', exitCodes.failed)
+    return { bytes: unbroken(body), async [Symbol.asyncDispose]() {} }
+  }
+  if (!(await hasStore(dataDir)))
+    throw new StartRefused(`There is no data in ${dataDir}; set POSTERN_DATA_DIR to the folder that the daemon uses.`, exitCodes.failed)
+  const kv = await LevelKv.open(storeFolder(dataDir))
+  return {
+    bytes: backupFrames(kv, dataDir, BigInt(since)),
+    async [Symbol.asyncDispose]() {
+      await kv[Symbol.asyncDispose]()
+      await giveToOwnerOf(dataDir)
+    },
+  }
+}
+
+/** A connection that breaks off is the daemon's end, and not a fault of this program. */
+async function* unbroken(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body
+  } catch (error) {
+    throw new StartRefused('The daemon broke off; there is no backup.', exitCodes.failed, { cause: error })
+  }
+}
+
+async function* encoded(first: Frame, rest: AsyncIterable<Frame>): AsyncGenerator<Uint8Array> {
+  yield encodeFrame(first)
+  for await (const frame of rest) yield encodeFrame(frame)
+}
+
+function counted(bytes: AsyncIterable<Uint8Array>): { readonly bytes: AsyncIterable<Uint8Array>; readonly size: () => number } {
+  let size = 0
+  const counting = async function* (): AsyncGenerator<Uint8Array> {
+    for await (const chunk of bytes) {
+      size += chunk.length
+      yield chunk
+    }
+  }
+  return { bytes: counting(), size: () => size }
+}

@@ -1,0 +1,83 @@
+/** `postern restore`: a backup, with those that it goes on from before it, into an empty folder. */
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { dirname, isAbsolute, join, normalize, resolve } from 'node:path'
+import type { BackupHead } from '#store/backup/container.ts'
+import { chainedRows, type BackupFile, type BackupReader } from '#store/backup/chain.ts'
+import { writeRestoredStore } from '#store/level/restored-store.ts'
+import { makeFolder, storeFolder, unfinishedRestore } from '../../process/data-folder.ts'
+import { exitCodes, type ExitCode } from '../../process/lifecycle.ts'
+import { StartRefused } from '../../process/start-refused.ts'
+import { placeWhole, syncFolder } from '../../backup/whole-file.ts'
+import type { RestoreWords } from '../command-line.ts'
+import { giveToOwnerOf } from '../../backup/ownership.ts'
+import { explained, openedBackup, passphraseOf } from './backup-command.ts'
+
+interface Surroundings {
+  readonly env: NodeJS.ProcessEnv
+  readonly stdout: { write(text: string): unknown }
+}
+
+/** Throws `StartRefused`. What was begun then stays, marked, and no daemon starts on it. */
+export async function restore(words: RestoreWords, { env, stdout }: Surroundings): Promise<ExitCode> {
+  const into = resolve(words.into)
+  const passphrase = await passphraseOf(words.passphraseFile, env)
+  const chain: { readonly head: BackupHead; readonly reader: BackupReader }[] = []
+  for (const file of words.files) chain.push(await openedBackup(file, passphrase))
+  requireChain(chain.map(({ head }) => head))
+  const last = chain.at(-1)
+  if (!last) throw new StartRefused('restore needs a backup.', exitCodes.usage)
+  await makeFolder(into)
+  if ((await readdir(into)).length > 0)
+    throw new StartRefused(`${into} is not empty; restore into a folder that is new or empty.`, exitCodes.failed)
+  const mark = unfinishedRestore(into)
+  await writeFile(mark, 'A restore is under way, or broke off.\n', { mode: 0o600, flush: true })
+  await syncFolder(into)
+  try {
+    await explained(
+      restoreInto(
+        into,
+        chain.map(({ reader }) => reader),
+        last.reader,
+      ),
+    )
+  } catch (error) {
+    if (error instanceof StartRefused)
+      throw new StartRefused(`${error.message} Nothing was restored; delete ${into}.`, error.exitCode, { cause: error })
+    throw error
+  }
+  await rm(mark)
+  await giveToOwnerOf(into)
+  await syncFolder(into)
+  const { rows, files } = last.reader.counts
+  stdout.write(`Restored the backup of ${last.head.created_at} into ${into}: ${rows} rows and ${files} files.\n`)
+  return exitCodes.ok
+}
+
+async function restoreInto(into: string, readers: readonly BackupReader[], last: BackupReader): Promise<void> {
+  for (const reader of readers) await reader.begin()
+  await writeRestoredStore(storeFolder(into), chainedRows(readers.map((reader) => reader.rows())))
+  for (const reader of readers) {
+    for await (const file of reader.files()) if (reader === last) await placeFile(into, file)
+  }
+}
+
+async function placeFile(into: string, { path, mode, content }: BackupFile): Promise<void> {
+  const clean = normalize(path)
+  if (isAbsolute(clean) || clean.startsWith('..') || clean.split('/')[0] === 'store')
+    throw new StartRefused(`The backup names a file outside its folder: ${JSON.stringify(path)}.`, exitCodes.failed)
+  const place = join(into, clean)
+  await mkdir(dirname(place), { recursive: true, mode: 0o700 })
+  await placeWhole(place, content, mode)
+}
+
+function requireChain(heads: readonly BackupHead[]): void {
+  for (const [i, { since }] of heads.entries()) {
+    const before = heads[i - 1]
+    if (i === 0 && since) throw new StartRefused(`The first backup goes on from ${since.id}; give that one before it.`, exitCodes.failed)
+    if (i > 0 && since?.id !== before?.id)
+      throw new StartRefused(
+        'The backups do not follow each other; give the full one first, and then each with the one it went on from.',
+        exitCodes.failed,
+      )
+  }
+}

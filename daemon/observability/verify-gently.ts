@@ -1,0 +1,36 @@
+/** `verify` of a store in use: it rests as long as it works, so that mail is not held up. */
+import { setTimeout as rest } from 'node:timers/promises'
+import { integrityChecks } from '#core/integrity.ts'
+import { Database } from '#store/database.ts'
+import type { Entry, Kv, Range } from '#store/kv.ts'
+import type { LevelKv } from '#store/level/level-kv.ts'
+import { verify, type VerifyReport } from '#store/verify/verify.ts'
+
+const workMs = 10
+
+export function verifyGently(kv: LevelKv): Promise<VerifyReport> {
+  const database = new Database(resting(kv))
+  return verify(database, { ...integrityChecks(database), missingGroups: kv.missingGroups })
+}
+
+/** The same store, of which ranges are read with rests. */
+function resting(kv: Kv): Kv {
+  return {
+    get: (key) => kv.get(key),
+    getMany: (keys) => kv.getMany(keys),
+    counter: (key) => kv.counter(key),
+    write: (write) => kv.write(write),
+    range: (range) => restingRange(kv, range),
+    [Symbol.asyncDispose]: () => kv[Symbol.asyncDispose](),
+  }
+}
+
+async function* restingRange(kv: Kv, range: Range): AsyncGenerator<Entry> {
+  let began = performance.now()
+  for await (const entry of kv.range(range)) {
+    yield entry
+    if (performance.now() - began < workMs) continue
+    await rest(workMs)
+    began = performance.now()
+  }
+}

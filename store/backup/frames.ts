@@ -1,0 +1,121 @@
+/**
+ * What a backup consists of before it is compressed and encrypted: frames of `type (1) key length (4) body length (4) key body`. The
+ * first says of when it is, the last how much there was, so that what is cut is seen.
+ */
+import type { SnapshotRow } from '../level/snapshot.ts'
+import type { Bytes } from '../kv.ts'
+
+/** A file of the data folder comes as `file`, with its path as key and its mode in the body, and then its content in pieces. */
+export interface Frame {
+  readonly type: FrameType
+  readonly key: Bytes
+  readonly body: Bytes
+}
+
+export const frameTypes = ['begin', 'inline', 'large', 'same', 'file', 'piece', 'end'] as const
+export type FrameType = (typeof frameTypes)[number]
+
+/** What the backup is a moment of. */
+export interface Begin {
+  /** The last write that is in it. */
+  readonly version: string
+}
+
+export interface End {
+  readonly rows: number
+  readonly files: number
+}
+
+/** The bytes are no backup, or not all of one. */
+export class BackupDamaged extends Error {
+  override readonly name = 'BackupDamaged'
+}
+
+const headBytes = 9
+const maxFrameBytes = 512 * 1024 * 1024
+const nothing = Buffer.alloc(0)
+
+export function encodeFrame({ type, key, body }: Frame): Buffer {
+  const head = Buffer.allocUnsafe(headBytes)
+  head[0] = frameTypes.indexOf(type)
+  head.writeUInt32BE(key.length, 1)
+  head.writeUInt32BE(body.length, 5)
+  return Buffer.concat([head, key, body])
+}
+
+export const jsonFrame = (type: 'begin' | 'end', value: Begin | End): Buffer =>
+  encodeFrame({ type, key: nothing, body: Buffer.from(JSON.stringify(value)) })
+
+/** The version stands before the value of a row, where the row does not say it itself. */
+export function rowFrame({ kind, key, version, body }: SnapshotRow): Buffer {
+  if (kind !== 'large') return encodeFrame({ type: kind, key, body })
+  const number = Buffer.alloc(8)
+  number.writeBigUInt64BE(version)
+  return encodeFrame({ type: kind, key, body: Buffer.concat([number, body]) })
+}
+
+/** The row of a frame; undefined when it is none. */
+export function rowOf({ type, key, body }: Frame): SnapshotRow | undefined {
+  if (type === 'inline' || type === 'same') return { kind: type, key, version: 0n, body }
+  if (type !== 'large') return undefined
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
+  return { kind: type, key, version: bytes.readBigUInt64BE(0), body: bytes.subarray(8) }
+}
+
+/** Throws `BackupDamaged` when the bytes end before the last frame, or are none. One frame is in memory at a time. */
+export async function* readFrames(bytes: AsyncIterable<Bytes>): AsyncGenerator<Frame> {
+  const reader = new ByteReader(bytes)
+  for (;;) {
+    const head = await reader.read(headBytes)
+    const type = frameTypes[head[0] ?? 255]
+    const [keyLength, bodyLength] = [head.readUInt32BE(1), head.readUInt32BE(5)]
+    if (type === undefined || keyLength + bodyLength > maxFrameBytes) throw new BackupDamaged('The backup is damaged.')
+    const key = await reader.read(keyLength)
+    const frame = { type, key, body: await reader.read(bodyLength) }
+    yield frame
+    if (type !== 'end') continue
+    if (await reader.isMore()) throw new BackupDamaged('The backup goes on behind its end: it is damaged.')
+    return
+  }
+}
+
+/** Reads so many bytes at a time from chunks of any size. */
+export class ByteReader {
+  readonly #chunks: AsyncIterator<Bytes>
+  #rest: Buffer[] = []
+  #size = 0
+
+  constructor(bytes: AsyncIterable<Bytes>) {
+    this.#chunks = bytes[Symbol.asyncIterator]()
+  }
+
+  async read(length: number): Promise<Buffer> {
+    const found = await this.readUpTo(length)
+    if (found.length < length) throw new BackupDamaged('The backup is cut: its end is missing.')
+    return found
+  }
+
+  /** Fewer only at the end. */
+  async readUpTo(length: number): Promise<Buffer> {
+    while (this.#size < length && (await this.#more()));
+    const all = this.#rest.length === 1 && this.#rest[0] ? this.#rest[0] : Buffer.concat(this.#rest)
+    const found = all.subarray(0, length)
+    this.#rest = all.length > length ? [all.subarray(length)] : []
+    this.#size = all.length - found.length
+    return found
+  }
+
+  async isMore(): Promise<boolean> {
+    return this.#size > 0 || this.#more()
+  }
+
+  async #more(): Promise<boolean> {
+    const { value, done } = await this.#chunks.next()
+    if (done === true) return false
+    if (value.length > 0) {
+      this.#rest.push(Buffer.from(value.buffer, value.byteOffset, value.byteLength))
+      this.#size += value.length
+    }
+    return value.length > 0 || this.#more()
+  }
+}

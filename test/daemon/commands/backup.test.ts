@@ -1,0 +1,181 @@
+/** Backups of a daemon at work, restored: every message that was acknowledged before is there, and no half file passes for a whole one. */
+import { once } from 'node:events'
+import { watch } from 'node:fs'
+import { copyFile, mkdir, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import test, { type ExecutionContext } from 'ava'
+import { Daemon, runCommand, spawnCommand, type DaemonOptions } from '../../support/daemon/daemon.ts'
+import { within } from '../../support/deadline.ts'
+import { temporaryFolder } from '../../support/daemon/workspace.ts'
+
+const passphrase = { POSTERN_BACKUP_PASSPHRASE: 'correct horse battery' }
+
+/** What the daemon acknowledged, and when. */
+interface Ledger {
+  readonly traces: string[]
+  readonly stop: () => Promise<void>
+}
+
+/** Sends without a pause; large bodies do not shrink, so that a backup takes its time. */
+function load({ rest }: Daemon): Ledger {
+  const traces: string[] = []
+  let stopped = false
+  const send = async (): Promise<void> => {
+    while (!stopped) {
+      const text = randomBytes(traces.length < 40 && traces.length % 2 === 0 ? 150_000 : 300).toString('base64')
+      const { trace_id } = await rest.must('POST', '/v1/messages', { from: 'a@site.test', to: 'b@inbox.test', subject: 's', text })
+      traces.push(String(trace_id))
+    }
+  }
+  const senders = [send(), send()]
+  return {
+    traces,
+    async stop() {
+      stopped = true
+      await Promise.all(senders)
+    },
+  }
+}
+
+async function assertThere(t: ExecutionContext, daemon: Daemon, traces: readonly string[]): Promise<void> {
+  const missing: string[] = []
+  for (const id of traces) if ((await daemon.rest.call('GET', `/v1/traces/${id}`)).status !== 200) missing.push(id)
+  t.deepEqual(missing, [], `of ${traces.length}`)
+  const raw = await fetch(`http://${daemon.addresses.http}/v1/traces/${traces[0]}/message/raw`, {
+    headers: { authorization: `Bearer ${daemon.adminKey}` },
+  })
+  t.true((await raw.text()).length > 150_000)
+}
+
+test.serial(
+  'a daemon under load is backed up, also while a backup is killed, and restored with all that it had acknowledged',
+  async (t) => {
+    await using folder = await temporaryFolder('backup')
+    const options = { folder: folder.path, env: passphrase }
+    const at = (name: string): string => join(folder.path, name)
+    await using daemon = await Daemon.start(options)
+    t.regex(await (await fetch(`http://${daemon.addresses.http}/metrics`)).text(), /^postern_last_backup_age_seconds \+Inf$/m)
+    const ledger = load(daemon)
+    await within(30_000, 'some messages', enough(ledger, 45))
+    await killedBackup(t, options, at('killed.backup'))
+
+    const beforeFull = [...ledger.traces]
+    const full = await runCommand(options, 'backup', at('full.backup'))
+    t.is(full.code, 0, full.output)
+    await within(30_000, 'more messages', enough(ledger, ledger.traces.length + 20))
+    const beforeNext = [...ledger.traces]
+    const next = await runCommand(options, 'backup', at('next.backup'), '--since', at('full.backup'))
+    t.is(next.code, 0, next.output)
+    const online = await runCommand(options, 'verify')
+    t.regex(online.output, /^\d+ records, .*: all agree\n$/)
+    await ledger.stop()
+    t.regex(await (await fetch(`http://${daemon.addresses.http}/metrics`)).text(), /^postern_last_backup_age_seconds \d/m)
+    t.true((await stat(at('next.backup'))).size < (await stat(at('full.backup'))).size, 'what has not changed is left out')
+
+    t.is((await runCommand(options, 'restore', at('full.backup'), '--into', at('one'))).code, 0)
+    const both = await runCommand(options, 'restore', at('full.backup'), at('next.backup'), '--into', at('both'))
+    t.is(both.code, 0, both.output)
+    for (const [name, expected] of [
+      ['one', beforeFull],
+      ['both', beforeNext],
+    ] as const) {
+      const restored = { ...options, dataDir: at(name) }
+      const { code, output } = await runCommand(restored, 'verify')
+      t.is(code, 0, output)
+      await using second = await Daemon.start({ ...restored, folder: at(`${name}-run`) }, daemon.adminKey)
+      await assertThere(t, second, expected)
+    }
+    const key = (dataDir: string): Promise<string> => readFile(join(dataDir, 'master.key'), 'utf8')
+    t.is(await key(at('both')), await key(at('data')))
+    await refusals(t, options, at)
+  },
+)
+
+/** Ends backups with SIGKILL while they are written: what is there under the name is whole, or nothing is. */
+async function killedBackup(t: ExecutionContext, options: DaemonOptions, file: string): Promise<void> {
+  let cut = 0
+  for (let i = 0; i < 6 && cut === 0; i++) {
+    const child = spawnCommand(options, 'backup', file)
+    const watcher = watch(options.folder, (_, name) => void (name?.endsWith('.tmp') && child.kill('SIGKILL')))
+    await once(child, 'close')
+    watcher.close()
+    const names = (await readdir(options.folder)).filter((name) => name.startsWith('killed.backup'))
+    if (names.includes('killed.backup')) t.is((await runCommand(options, 'verify', file)).code, 0)
+    else if (names.length > 0) cut++
+    for (const name of names) {
+      if (name !== 'killed.backup') t.is((await runCommand(options, 'verify', join(options.folder, name))).code, 1, name)
+      await rm(join(options.folder, name))
+    }
+  }
+  t.is(cut, 1, 'a backup was killed while it was written')
+}
+
+async function enough({ traces }: Ledger, count: number): Promise<void> {
+  while (traces.length < count) await new Promise(setImmediate)
+}
+
+async function refusals(t: ExecutionContext, options: DaemonOptions, at: (name: string) => string): Promise<void> {
+  const refused = async (pattern: RegExp, words: readonly string[], env: DaemonOptions['env'] = options.env): Promise<void> => {
+    const { code, output } = await runCommand({ ...options, ...(env && { env }) }, ...words)
+    t.is(code, 1, output)
+    t.regex(output, pattern)
+    t.notRegex(output, /\n +at /)
+  }
+  const full = at('full.backup')
+  await refused(/^The passphrase is wrong, or the backup is damaged\.\n$/, ['verify', full], { POSTERN_BACKUP_PASSPHRASE: 'another one' })
+  await refused(/^The backup is encrypted; give its passphrase/, ['verify', full], {})
+  await copyFile(full, at('cut.backup'))
+  const { size } = await stat(full)
+  await truncate(at('cut.backup'), size - 1000)
+  await refused(/^The backup is cut or damaged\. Nothing was restored; delete .*\/cut\.\n$/, [
+    'restore',
+    at('cut.backup'),
+    '--into',
+    at('cut'),
+  ])
+  const bytes = await readFile(full)
+  const changed = Math.floor(size / 2)
+  bytes[changed] = (bytes[changed] ?? 0) ^ 1
+  await writeFile(at('changed.backup'), bytes)
+  await refused(/^The backup is cut or damaged\./, ['verify', at('changed.backup')])
+  // the line at the beginning is readable, and cannot be changed either
+  await writeFile(
+    at('other.backup'),
+    Buffer.concat([Buffer.from(bytes.toString('latin1').replace('"since":null', '"since":{"id":"x","until":"1"}'), 'latin1')]),
+  )
+  await refused(/wrong, or the backup is damaged/, ['verify', at('other.backup')])
+  await refused(/^This is no backup of Postern/, ['verify', at('data/master.key')])
+  await refused(/^The first backup goes on from /, ['restore', at('next.backup'), '--into', at('alone')])
+  await refused(/is not empty; restore into a folder that is new or empty/, ['restore', full, '--into', at('both')])
+
+  const broken = { ...options, dataDir: at('cut') }
+  const start = await runCommand(broken, 'serve')
+  t.is(start.code, 1)
+  t.regex(start.output, /^A restore into .*\/cut is under way or broke off, and data are missing; delete the folder/)
+  t.is((await runCommand(broken, 'verify')).code, 1)
+  await mkdir(at('empty'))
+  const none = await runCommand({ ...options, dataDir: at('empty') }, 'backup', at('none.backup'))
+  t.is(none.code, 1)
+  t.regex(none.output, /^There is no data in /m)
+}
+
+test.serial('the data of a stopped daemon are backed up to the standard output, in clear with a warning', async (t) => {
+  await using folder = await temporaryFolder('backup-stopped')
+  const options = { folder: folder.path }
+  const daemon = await Daemon.start(options)
+  await daemon.rest.must('POST', '/v1/messages', { from: 'a@site.test', to: 'b@inbox.test', subject: 's', text: 't' })
+  t.is((await daemon.stop()).code, 0)
+  const child = spawnCommand(options, 'backup', '-')
+  const [chunks, said]: [Buffer[], Buffer[]] = [[], []]
+  child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk))
+  child.stderr.on('data', (chunk: Buffer) => said.push(chunk))
+  await once(child, 'close')
+  t.regex(Buffer.concat(said).toString(), /^This backup is not encrypted, and holds the master key: set POSTERN_BACKUP_PASSPHRASE/)
+  const file = join(folder.path, 'piped.backup')
+  await writeFile(file, Buffer.concat(chunks))
+  const { output } = await runCommand(options, 'verify', file)
+  t.regex(output, /^Backup \S+ of \S+: \d+ rows and \d+ files, all whole\n$/)
+  t.is((await runCommand(options, 'restore', file, '--into', join(folder.path, 'again'))).code, 0)
+  t.is((await runCommand({ ...options, dataDir: join(folder.path, 'again') }, 'verify')).code, 0)
+})
