@@ -2,6 +2,7 @@
 import { mkdir, open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Level } from 'level'
+import { loadNativeCode } from '#config/own-files.ts'
 import type { Bytes } from '../kv.ts'
 import { sealPointer } from './codec.ts'
 import type { SnapshotRow } from './snapshot.ts'
@@ -23,6 +24,7 @@ export async function writeRestoredStore(folder: string, rows: AsyncIterable<Sna
   const records = join(folder, 'records')
   const values = join(folder, 'values')
   await mkdir(folder, { recursive: true, mode: 0o700 })
+  loadNativeCode('classic-level', folder)
   const db = new Level<Uint8Array, Uint8Array>(records, { ...encodings, errorIfExists: true })
   await db.open()
   const log = await ValueLog.open(values, { segmentBytes })
