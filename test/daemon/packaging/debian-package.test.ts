@@ -25,7 +25,11 @@ testWith('unshare')('the package is installed, upgraded, removed and purged, and
   })
   t.is(walk.status, 0, `${walk.stdout}\n${walk.stderr}`)
   t.true(walk.stdout.includes('installed: postern postern 700 root postern 640\n'), walk.stdout)
-  t.deepEqual(walk.stdout.match(/strangers: \d+/g), ['strangers: 0', 'strangers: 0'], 'what root looks at, backs up and restores is the service’s')
+  t.deepEqual(
+    walk.stdout.match(/strangers: \d+/g),
+    ['strangers: 0', 'strangers: 0'],
+    'what root looks at, backs up and restores is the service’s',
+  )
   t.regex(walk.stdout, /Restored the backup of /)
   t.true(walk.stdout.includes('upgraded: 1.1 1\n'), 'with the settings of the administrator')
   t.regex(walk.stdout, /The mail, traces and settings of Postern stay in \/var\/lib\/postern/)
