@@ -15,6 +15,7 @@ import { addSuppressions, wouldAdd } from '../feedback/suppression/add-suppressi
 import { placeOf, Skipped, type MovedRow } from './moved-row.ts'
 import type { OptOut } from '../feedback/suppression/opt-out.ts'
 import type { Suppression } from '../feedback/suppression/suppression.ts'
+import { receivedRows } from '../feedback/suppression/received-rows.ts'
 import { newEntry } from '../feedback/suppression/suppressions.ts'
 
 export interface ListImportRequest {
@@ -86,7 +87,7 @@ export class ListImport {
     const projectId = owningProject(principal, projects, request.projectId)
     const draft = new Draft(database, principal.organizationId, newId('imp', clock.now()))
     try {
-      const rows = await received(draft, request)
+      const rows = await receivedRows(draft, request, maxMovedRows, 'Split the file.')
       request.signal.throwIfAborted()
       const counts = { added: 0, already_there: 0, skipped: 0, refused: 0 }
       const act = { request, projects, projectId, rows, counts, isNoted: false, expectsNew: true, tried: new Set<string>() }
@@ -180,22 +181,4 @@ export class ListImport {
     for (const [i, { email }] of entries.entries()) count(email, added[i])
     for (const [i, { email, list }] of left.entries()) count(`${list}\n${email}`, isNew[i])
   }
-}
-
-/** Keeps what arrives, and looks through it once. Returns the number of rows. */
-async function received(draft: Draft, { bytes, rows }: ListImportRequest): Promise<number> {
-  async function* kept(): AsyncGenerator<Uint8Array> {
-    for await (const chunk of bytes) {
-      await draft.write(chunk)
-      yield chunk
-    }
-  }
-  let count = 0
-  for await (const some of rows(kept())) {
-    count += some.length
-    if (count <= maxMovedRows) continue
-    const message = `An import can have at most ${maxMovedRows} rows; no row was added. Split the file.`
-    throw new Refusal('request_too_large', message, { details: { max_rows: maxMovedRows } })
-  }
-  return count
 }

@@ -7,6 +7,7 @@ import type { Core } from '../../core.ts'
 import { requireOrganizationRole, type Principal } from '../../access/principal/principal.ts'
 import { Refusal } from '../../refusals.ts'
 import { addSuppressions, wouldAdd } from './add-suppressions.ts'
+import { receivedRows } from './received-rows.ts'
 import type { Suppression } from './suppression.ts'
 import { newEntry, type NewSuppression } from './suppressions.ts'
 
@@ -77,7 +78,7 @@ export class SuppressionImport {
     const { database, clock } = this.#options
     const draft = new Draft(database, principal.organizationId, newId('imp', clock.now()))
     try {
-      const rows = await receive(draft, request)
+      const rows = await receivedRows(draft, request, maxImportRows, 'Split the import into several requests.')
       // from here on rows are added, and only their results may be reported
       request.signal.throwIfAborted()
       return await this.#add(principal, draft, request, {
@@ -141,24 +142,6 @@ export class SuppressionImport {
       tried.add(entry.email)
     }
   }
-}
-
-/** Keeps what arrives, and looks through it once. Returns the number of rows. */
-async function receive(draft: Draft, { bytes, rows }: ImportRequest): Promise<number> {
-  async function* kept(): AsyncGenerator<Uint8Array> {
-    for await (const chunk of bytes) {
-      await draft.write(chunk)
-      yield chunk
-    }
-  }
-  let count = 0
-  for await (const some of rows(kept())) {
-    count += some.length
-    if (count <= maxImportRows) continue
-    const message = `An import can have at most ${maxImportRows} rows; no row was added. Split the import into several requests.`
-    throw new Refusal('request_too_large', message, { details: { max_rows: maxImportRows } })
-  }
-  return count
 }
 
 class Tally implements ImportReport {
