@@ -1,7 +1,8 @@
 /** AWS Signature Version 4 with an API key of ours as the access key id and as the secret. */
-import { createHmac, hash, timingSafeEqual } from 'node:crypto'
+import { createHmac, createSecretKey, hash, timingSafeEqual, type KeyObject } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Clock } from '#core/clock.ts'
+import { RecentMap } from '#core/recent-map.ts'
 import { Refusal } from '#core/refusals.ts'
 import type { Credential } from '../credentials/credentials.ts'
 import type { VerifyKey } from './vendor-key.ts'
@@ -87,9 +88,23 @@ function requireSignature(key: string, request: SignedRequest, nowMs: number): v
   ].join('\n')
   const scope = `${day}/${region}/${service}/aws4_request`
   const toSign = [algorithm, date, scope, hash('sha256', canonical)].join('\n')
-  const hmac = (secret: string | Buffer, data: string) => createHmac('sha256', secret).update(data).digest()
-  const signing = hmac(hmac(hmac(hmac(`AWS4${key}`, day), region), service), 'aws4_request')
-  if (!timingSafeEqual(hmac(signing, toSign), Buffer.from(signature, 'hex'))) throw mismatch()
+  if (!timingSafeEqual(hmac(signingKey(key, day, region, service), toSign), Buffer.from(signature, 'hex'))) throw mismatch()
+}
+
+const hmac = (secret: KeyObject, data: string): Buffer => createHmac('sha256', secret).update(data).digest()
+
+/** What a client signs with all day, by the hash of what it is made of: four of the five steps of a signature are the same each time. */
+const signingKeys = new RecentMap<string, KeyObject>(500)
+
+function signingKey(key: string, day: string, region: string, service: string): KeyObject {
+  const parts = [`AWS4${key}`, day, region, service, 'aws4_request']
+  const id = hash('sha256', parts.join('/'), 'base64')
+  const known = signingKeys.get(id)
+  if (known) return known
+  const [secret = '', ...steps] = parts
+  const made = steps.reduce((signing, step) => createSecretKey(hmac(signing, step)), createSecretKey(secret, 'utf8'))
+  signingKeys.set(id, made)
+  return made
 }
 
 function canonicalQuery(search: URLSearchParams | undefined): string {

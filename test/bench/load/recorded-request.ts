@@ -7,13 +7,14 @@ export class RequestRecorder implements AsyncDisposable {
   readonly #server = createServer((socket) => {
     let pending = ''
     this.#sockets.add(socket)
+    socket.on('close', () => this.#sockets.delete(socket))
     socket.on('error', () => socket.destroy())
     socket.on('data', (chunk: Buffer) => {
       pending += chunk.toString('latin1')
       if (!isWhole(pending)) return
       this.#requests.push(keptOpen(pending))
       pending = ''
-      socket.write('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}')
+      socket.end('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}')
     })
   })
   #requests: string[] = []
