@@ -24,8 +24,9 @@ function judge(folder: string, { sources, documents }: Pick<Tree, 'sources' | 'd
   ]
 }
 
-/** One screen. The landing page has a picture and commands, and an index of decisions a line for each. */
-const linesOf = (path: string): number => (path === 'README.md' ? 150 : posix.basename(posix.dirname(path)) === 'decisions' ? Infinity : 60)
+/** One screen. The landing page has a picture and commands, and an index of decisions or of chapters a line for each. */
+const linesOf = (path: string): number =>
+  path === 'README.md' ? 150 : ['decisions', 'docs'].includes(posix.basename(posix.dirname(path))) ? Infinity : 60
 
 /** READMEs that do not fit on one screen. */
 export const longReadmes = (documents: readonly Document[]): string[] =>

@@ -151,13 +151,16 @@ test('readmes() wants a README.md with a row for each file, and no rows for file
   ])
 })
 
-test('longReadmes() wants a README.md of at most 60 lines, 150 at the top, and an index of decisions as long as it is', (t) => {
+test('longReadmes() wants a README.md of at most 60 lines, 150 at the top, and an index as long as it is', (t) => {
   const long = (path: string, lines: number) => longReadmes([{ path, text: 'line\n'.repeat(lines) }])
   t.deepEqual(long('store/README.md', 60), [])
   t.deepEqual(long('store/README.md', 61), ['store/README.md has 61 lines, more than 60'])
   t.deepEqual(long('README.md', 150), [])
   t.is(long('README.md', 151).length, 1)
-  t.deepEqual([...long('store/decisions/README.md', 500), ...long('admin-api/docs/smtp.md', 500)], [])
+  t.deepEqual(
+    [...long('store/decisions/README.md', 500), ...long('admin-api/docs/README.md', 500), ...long('admin-api/docs/smtp.md', 500)],
+    [],
+  )
 })
 
 test('replacedPhrases() finds them in strings, templates and documents, some in comments too, across lines; tests are left alone', (t) => {
