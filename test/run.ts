@@ -7,6 +7,7 @@ import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { buildDashboard } from '../admin-api/dashboard/build.ts'
+import { buildDocs } from '../admin-api/docs-site/build.ts'
 import { buildFormScripts } from '../admin-api/pages/forms/scripts/build.ts'
 import { installPackages, whyNotInstallable } from './support/peers/install-packages.ts'
 import { missingPackages } from './support/peers/peer-packages.ts'
@@ -40,7 +41,7 @@ function prepare(): boolean {
 }
 
 async function run(): Promise<number> {
-  await Promise.all([buildDashboard(), buildFormScripts()])
+  await Promise.all([buildDashboard(), buildDocs(), buildFormScripts()])
   const ava = join(root, 'node_modules/.bin/ava')
   const colors = process.stdout.isTTY && process.env['NO_COLOR'] === undefined ? { FORCE_COLOR: '1' } : {}
   const child = spawn(process.execPath, [ava, ...words], {

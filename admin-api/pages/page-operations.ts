@@ -3,6 +3,7 @@ import type { Organizations } from '#core/administration/organizations.ts'
 import type { Applications } from '#core/consent/applications.ts'
 import { approvalOperations } from './agents/approvals.ts'
 import { authorizeOperations } from '../oauth/authorize.ts'
+import { docsOperations } from '../docs-site/mount.ts'
 import { dashboardOperations, type DashboardCore } from '../dashboard/mount.ts'
 import type { Operation } from '../operation/operation.ts'
 import { accountOperations } from './account/account.ts'
@@ -39,6 +40,7 @@ export function pageOperations(core: OwnPagesCore): readonly Operation[] {
     ...assetOperations,
     startOperation(pages, core),
     ...dashboardOperations(pages, core),
+    ...docsOperations(core.baseUrl),
     ...signInOperations(pages),
     ...organizationOperations(pages),
     ...invitationOperations(pages),

@@ -21,6 +21,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { bundleDashboard } from '../../admin-api/dashboard/build.ts'
 import type { BuiltFile } from '../../admin-api/dashboard/place-files.ts'
+import { bundleDocs } from '../../admin-api/docs-site/build.ts'
 import { bundleFormScripts } from '../../admin-api/pages/forms/scripts/build.ts'
 import { bundleDaemon, root } from './bundle.ts'
 import { madeOf } from './made-of.ts'
@@ -82,12 +83,18 @@ const start = 'daemon/packaging/single-binary-start.js'
 const ownFiles = ['package.json', start, 'admin-api/docs/*.md', 'admin-api/pages/assets/*']
 
 async function madeFiles(): Promise<readonly BuiltFile[]> {
-  const [daemon, dashboard, forms] = await Promise.all([bundleDaemon({ isWhole: true }), bundleDashboard(), bundleFormScripts()])
+  const [daemon, dashboard, docs, forms] = await Promise.all([
+    bundleDaemon({ isWhole: true }),
+    bundleDashboard(),
+    bundleDocs(),
+    bundleFormScripts(),
+  ])
   const under = (folder: string, files: readonly BuiltFile[]): readonly BuiltFile[] =>
     files.map(([name, content]) => [`${folder}/${name}`, content])
   return [
     ...under('build/daemon', daemon),
     ...under('admin-api/dashboard/built', dashboard),
+    ...under('admin-api/docs-site/built', docs),
     ...under('admin-api/pages/forms/built', forms),
     ['made-of.json', JSON.stringify(madeOf())],
   ]

@@ -31,6 +31,7 @@ const welcome = (baseUrl: string): Answer =>
         <p class="lead">Postern relays mail through your own providers or captures it, and shows what happened to every message.</p>
         <div class="ways">
           <a class="button" href="/sign-in">Sign in</a>
+          <a class="button quiet" href="/docs">Documentation</a>
           <a class="button quiet" href="/docs/api">API reference</a>
         </div>
       </div>

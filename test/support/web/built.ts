@@ -1,4 +1,5 @@
 /** What browsers load, built from these sources: once before a run of `npm test`, which says so, and otherwise once in a process. */
+import { buildDocs } from '../../../admin-api/docs-site/build.ts'
 import { buildDashboard } from '../../../admin-api/dashboard/build.ts'
 import { buildFormScripts } from '../../../admin-api/pages/forms/scripts/build.ts'
 
@@ -11,4 +12,5 @@ const once = (build: () => Promise<void>): (() => Promise<void>) => {
 }
 
 export const builtDashboard = once(buildDashboard)
+export const builtDocs = once(buildDocs)
 export const builtFormScripts = once(buildFormScripts)

@@ -1,0 +1,31 @@
+/** The documentation as it was built, and how its files are named. */
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
+import { hasOwnFile, ownFile, readOwnFile } from '#config/own-files.ts'
+
+export const builtFolder = join(import.meta.dirname, 'built')
+
+/** `manifest.json`: what there is, by path under `/docs/`. */
+export interface DocsManifest {
+  readonly pages: readonly string[]
+  readonly sources: readonly string[]
+  readonly files: readonly string[]
+}
+
+/** All built files lie in one folder. */
+export const nameOf = (path: string, ending: 'html' | 'md'): string => `${path === '' ? 'index' : path.replaceAll('/', '.')}.${ending}`
+
+/** Undefined where the documentation was not built. */
+export function readDocsManifest(): DocsManifest | undefined {
+  const file = join(builtFolder, 'manifest.json')
+  return hasOwnFile(file) ? (JSON.parse(ownFile(file).toString('utf8')) as DocsManifest) : undefined
+}
+
+const expand = promisify(gunzip)
+
+/** The octets of a file of the site, compressed for who takes that. Rejects when there is no such file. */
+export async function builtDoc(name: string, takesGzip: boolean): Promise<Buffer> {
+  const compressed = await readOwnFile(join(builtFolder, `${name}.gz`))
+  return takesGzip ? compressed : expand(compressed)
+}

@@ -1,0 +1,88 @@
+/** Shapes that Markdown has no words for, put between the tokens of a chapter: steps, tabs, notes, and frames in which tables scroll. */
+import type { Token } from 'markdown-it'
+import { html, type Html } from '../../pages/layout/html.ts'
+import { codeFacts } from './code-blocks.ts'
+
+/** Words and code of inline tokens, without marks. */
+export function textOf(tokens: readonly Token[]): string {
+  const words = ({ type, content, children }: Token): string =>
+    children ? children.map(words).join('') : type === 'text' || type === 'code_inline' ? content : type === 'softbreak' ? ' ' : ''
+  return tokens.map(words).join('')
+}
+
+const callouts: Readonly<Record<string, string>> = {
+  NOTE: 'Note',
+  TIP: 'How it looks when it works',
+  IMPORTANT: 'Important',
+  WARNING: 'If it does not work',
+  CAUTION: 'Careful',
+}
+
+/** The tokens of a body with what Markdown has no words for: steps, tabs, notes, and frames in which wide tables scroll. */
+export function shaped(tokens: readonly Token[]): Token[] {
+  let isInStep = false
+  let heading = ''
+  const result: Token[] = []
+  const put = (text: string): void => void result.push(markup('html_block', text))
+  for (const [index, token] of tokens.entries()) {
+    const next = tokens[index + 1]
+    if (token.type === 'heading_open') {
+      heading = textOf(next ? [next] : [])
+      if (token.tag === 'h2') {
+        if (isInStep) put('</section>')
+        const number = /^(\d+)\. /.exec(heading)?.[1]
+        isInStep = number !== undefined
+        if (isInStep) put(opening('section', { class: 'step', 'aria-labelledby': String(token.attrGet('id')) }))
+      }
+    }
+    const wasTab = isTab(tokens[index - 1])
+    if (isTab(token) && !wasTab) put('<div class="tabs">')
+    if (!isTab(token) && wasTab) put('</div>')
+    if (token.type === 'blockquote_open') openCallout(token, tokens[index + 2])
+    if (token.type === 'inline' && tokens[index - 1]?.type === 'heading_open') linkToItself(token, tokens[index - 1])
+    if (token.type === 'table_open')
+      put(opening('div', { class: 'table', tabindex: '0', role: 'group', 'aria-label': `Table: ${heading}` }))
+    result.push(token)
+    if (token.type === 'table_close') put('</div>')
+  }
+  if (isTab(tokens.at(-1))) put('</div>')
+  if (isInStep) put('</section>')
+  return result
+}
+
+const isTab = (token: Token | undefined): boolean => token?.type === 'fence' && codeFacts(token.info).tab !== undefined
+
+/** A quotation that begins with `[!NOTE]` and the like, which forges show as a box too. */
+function openCallout(quotation: Token, inline: Token | undefined): void {
+  const kind = /^\[!([A-Z]+)\]\s/.exec(inline?.content ?? '')?.[1]
+  const name = callouts[kind ?? '']
+  if (kind === undefined || name === undefined || !inline?.children) return
+  quotation.attrSet('class', `callout ${kind.toLowerCase()}`)
+  quotation.attrSet('aria-label', name)
+  quotation.attrSet('role', 'note')
+  inline.children = inline.children.slice(inline.children.findIndex(({ type }) => type === 'softbreak') + 1)
+}
+
+/** A heading is a link to itself, unless it has links; of a step, the number stands in an arch. */
+function linkToItself(inline: Token, heading: Token | undefined): void {
+  const [first] = inline.children ?? []
+  const step = heading?.tag === 'h2' && first?.type === 'text' ? /^(\d+)\. /.exec(first.content) : null
+  if (first && step) first.content = first.content.slice(step[0].length)
+  const hasLinks = inline.children?.some(({ type }) => type === 'link_open')
+  const number = step ? html`<span class="arch">${step[1]}<span class="unseen">. </span></span>` : ''
+  inline.children = [
+    markup('html_inline', number),
+    ...(hasLinks ? [] : [markup('html_inline', opening('a', { class: 'anchor', href: `#${heading?.attrGet('id') ?? ''}` }))]),
+    ...(inline.children ?? []),
+    ...(hasLinks ? [] : [markup('html_inline', '</a>')]),
+  ]
+}
+
+/** Ready HTML among the tokens. */
+const markup = (type: 'html_block' | 'html_inline', text: Html | string): Token => ({ type, content: text.toString() }) as Token
+
+/** A tag that something else closes. */
+const opening = (tag: string, attributes: Readonly<Record<string, string>>): string =>
+  `<${tag}${Object.entries(attributes)
+    .map(([name, value]) => ` ${name}="${html`${value}`.toString()}"`)
+    .join('')}>`

@@ -1,0 +1,121 @@
+/** Serves the documentation: pages and their Markdown under `/docs`, and the lists for language models. */
+import type { IncomingHttpHeaders } from 'node:http'
+import * as z from 'zod'
+import { Refusal } from '#core/refusals.ts'
+import { media, raw, type Answer } from '../operation/answer.ts'
+import { operation, type Operation } from '../operation/operation.ts'
+import { nothingPage } from '../pages/layout/refusal-page.ts'
+import { builtDoc, nameOf, readDocsManifest } from './built-docs.ts'
+
+const facts = { method: 'GET', tags: ['pages'], scope: 'none', bypassesLoadShedding: true, hiddenFromOpenApi: true } as const
+const isShown = { ...facts, errorRenderer: nothingPage, response: media('text/html') } as const
+
+/** Scripts and styles of the site, and nothing of anybody else. */
+const policy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
+
+const safety = {
+  'content-security-policy': policy,
+  'cross-origin-opener-policy': 'same-origin',
+  'referrer-policy': 'same-origin',
+  // every installation has the same text
+  'x-robots-tag': 'noindex',
+}
+
+export function docsOperations(baseUrl: string): readonly Operation[] {
+  return [start, page, pageBelow, file, llms('/llms.txt', 'getLlms', baseUrl), llms('/llms-full.txt', 'getLlmsFull', baseUrl)]
+}
+
+const start = operation({
+  ...isShown,
+  path: '/docs',
+  operationId: 'showDocs',
+  summary: 'Show the documentation',
+  handle: ({ headers }) => documentAt('', headers),
+})
+
+const name = z.string().max(100)
+
+const page = operation({
+  ...isShown,
+  path: '/docs/{page}',
+  operationId: 'showDocsPage',
+  summary: 'Show a chapter of the documentation',
+  params: z.strictObject({ page: name }),
+  handle: ({ params, headers }) => documentAt(params.page, headers),
+})
+
+const pageBelow = operation({
+  ...isShown,
+  path: '/docs/{folder}/{page}',
+  operationId: 'showDocsPageBelow',
+  summary: 'Show a guide or an error of the documentation',
+  params: z.strictObject({ folder: name, page: name }),
+  handle: ({ params, headers }) => documentAt(`${params.folder}/${params.page}`, headers),
+})
+
+const types: Readonly<Record<string, string>> = {
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  svg: 'image/svg+xml',
+}
+
+const file = operation({
+  ...facts,
+  path: '/docs/files/{file}',
+  operationId: 'getDocsFile',
+  summary: 'Read what the documentation is shown with',
+  params: z.strictObject({ file: name }),
+  response: media('text/javascript'),
+  handle({ params, headers }) {
+    const contentType = types[params.file.slice(params.file.lastIndexOf('.') + 1)]
+    if (contentType === undefined || !/^[a-z]+-[A-Za-z0-9]+\.[a-z]+$/.test(params.file)) throw nothing()
+    return contentOf(params.file, headers, contentType, { 'cache-control': 'public, max-age=31536000, immutable' })
+  },
+})
+
+/** A chapter as a page, or with `.md` behind its name as Markdown. */
+function documentAt(path: string, headers: IncomingHttpHeaders): Promise<Answer> | Answer {
+  const manifest = readDocsManifest()
+  if (!manifest) throw new Refusal('feature_unavailable', 'The documentation is not built: run npm run prepare in the folder of Postern.')
+  const fresh = { 'cache-control': 'no-cache' }
+  const chapter = path.replace(/\.md$/, '')
+  if (manifest.pages.includes(path)) return contentOf(nameOf(path, 'html'), headers, 'text/html; charset=utf-8', { ...safety, ...fresh })
+  if (path !== chapter && manifest.sources.includes(chapter))
+    return contentOf(nameOf(chapter, 'md'), headers, 'text/markdown; charset=utf-8', fresh)
+  throw nothing()
+}
+
+const nothing = (): Refusal => new Refusal('not_found', 'There is no such page; /docs lists all chapters.')
+
+/** With the address of the service, as a language model reads it away from where it was found. */
+function llms(path: '/llms.txt' | '/llms-full.txt', operationId: string, baseUrl: string): Operation {
+  return operation({
+    ...facts,
+    path,
+    operationId,
+    summary: 'Read the documentation as a language model does',
+    response: media('text/plain'),
+    async handle() {
+      const text = await builtDoc(path.slice(1), false).catch(() => undefined)
+      if (!text) throw nothing()
+      const absolute = text.toString('utf8').replaceAll('](/docs/', `](${baseUrl}/docs/`)
+      return raw(absolute, { contentType: 'text/plain; charset=utf-8', headers: { 'cache-control': 'no-cache' } })
+    },
+  })
+}
+
+async function contentOf(
+  name: string,
+  headers: IncomingHttpHeaders,
+  contentType: string,
+  own: Readonly<Record<string, string>>,
+): Promise<Answer> {
+  const takesGzip = /\bgzip\b/.test(headers['accept-encoding'] ?? '')
+  try {
+    const body = await builtDoc(name, takesGzip)
+    return raw(body, { contentType, headers: { ...own, vary: 'Accept-Encoding', ...(takesGzip && { 'content-encoding': 'gzip' }) } })
+  } catch {
+    throw nothing()
+  }
+}

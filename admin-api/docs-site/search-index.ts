@@ -1,0 +1,30 @@
+/** The index of the search, made when the site is built: an entry for each section of a chapter. The browser only looks things up. */
+import MiniSearch from 'minisearch'
+import type { Chapter } from './chapters/chapters.ts'
+import { searchOptions, type Found } from './search-options.ts'
+
+/** Words of a section beyond these are not found; a section is not that long, a list of settings is. */
+const maxText = 6000
+const maxExcerpt = 140
+
+export function searchIndex(chapters: readonly Chapter[]): string {
+  const index = new MiniSearch<Found & { readonly id: number; readonly text: string }>(searchOptions)
+  const documents = chapters.flatMap(({ entry, title, section, sections }) =>
+    sections.map(({ heading, text }) => ({
+      path: entry.path,
+      anchor: heading?.anchor ?? '',
+      title,
+      heading: heading?.title ?? '',
+      section,
+      text: text.slice(0, maxText),
+      excerpt: excerptOf(text),
+    })),
+  )
+  index.addAll(documents.map((document, id) => ({ ...document, id })))
+  return JSON.stringify(index)
+}
+
+function excerptOf(text: string): string {
+  const plain = text.replaceAll(/\s+/g, ' ').trim()
+  return plain.length <= maxExcerpt ? plain : `${plain.slice(0, plain.lastIndexOf(' ', maxExcerpt))} …`
+}

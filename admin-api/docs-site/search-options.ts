@@ -1,0 +1,18 @@
+/** How the search is made and asked: the build and the browser must agree. */
+import type { Options } from 'minisearch'
+
+/** What a result is shown with. */
+export interface Found {
+  readonly path: string
+  readonly anchor: string
+  readonly title: string
+  readonly heading: string
+  readonly section: string
+  readonly excerpt: string
+}
+
+export const searchOptions: Options = {
+  fields: ['title', 'heading', 'text'],
+  storeFields: ['path', 'anchor', 'title', 'heading', 'section', 'excerpt'],
+  searchOptions: { boost: { title: 3, heading: 2 }, prefix: true, fuzzy: (term) => (term.length > 4 ? 0.2 : false), combineWith: 'AND' },
+}

@@ -1,0 +1,108 @@
+/** The documentation at its door and in Chromium: pages, Markdown, search, tabs and copying, from a daemon and from files. */
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { Page } from 'playwright-core'
+import { writeDocs } from '../../../admin-api/docs-site/static-files.ts'
+import { startDaemon } from '../../support/daemon/start-daemon.ts'
+import { testWith } from '../../support/peers/peers.ts'
+import { axeFaults, becomesTrue, browserOf } from '../../support/web/browser.ts'
+import { builtDocs } from '../../support/web/built.ts'
+
+const test = testWith('chromium')
+const browser = browserOf(test)
+
+test.before(() => builtDocs())
+
+test('a daemon serves pages, their Markdown and the lists for models', async (t) => {
+  const { addresses } = await startDaemon(t)
+  const get = (path: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
+    fetch(`http://${addresses.http}${path}`, { headers: { accept: 'text/html', ...headers } })
+  const page = await get('/docs/smtp')
+  t.is(page.status, 200)
+  t.regex(page.headers.get('content-type') ?? '', /^text\/html/)
+  t.regex(
+    page.headers.get('content-security-policy') ?? '',
+    /^default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action 'none'/,
+  )
+  const text = await page.text()
+  t.regex(text, /<h1[^>]*>Send by SMTP<\/h1>/)
+  t.is(await (await get('/docs/smtp', { 'accept-encoding': 'identity' })).text(), text)
+  t.regex(await (await get('/docs')).text(), /Come from where you are/)
+  const source = await get('/docs/smtp.md')
+  t.is(source.headers.get('content-type'), 'text/markdown; charset=utf-8')
+  t.regex(await source.text(), /^# Send by SMTP/)
+  t.regex(await (await get('/llms.txt')).text(), /\(http:\/\/\S+:\d+\/docs\/smtp\.md\)/)
+  t.regex(await (await get('/llms-full.txt')).text(), /^# Send by SMTP$/m)
+  for (const path of ['/docs/nothing', '/docs/guides/nothing', '/docs/..%2Fsmtp', '/docs/files/manifest.json', '/docs/files/smtp.html']) {
+    const missing = await get(path)
+    t.is(missing.status, 404, path)
+    if (!path.includes('/files/')) t.regex(await missing.text(), /Nothing here/, path)
+  }
+  t.is((await get('/docs/api')).status, 200, 'the reference stays')
+})
+
+/** Searches and follows the first result. */
+async function find(page: Page, words: string): Promise<void> {
+  await page.keyboard.press('/')
+  await page.keyboard.type(words)
+  await becomesTrue(page, "document.querySelector('#found [role=option]')")
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+}
+
+test('people search, choose a language, change colours and copy', async (t) => {
+  const { addresses } = await startDaemon(t)
+  const context = await browser().newContext({ permissions: ['clipboard-read', 'clipboard-write'] })
+  const page = await context.newPage()
+  const refused: string[] = []
+  page.on('console', (message) => void (message.type() === 'error' && refused.push(message.text())))
+  await page.goto(`http://${addresses.http}/docs`)
+  await find(page, 'credential rotat')
+  await page.waitForURL(/\/docs\/smtp/)
+  await page.click('figure.code button >> nth=1')
+  await becomesTrue(page, "document.body.innerText.includes('Copied')")
+  t.regex(await page.evaluate<string>('navigator.clipboard.readText()'), /^swaks --server 127\.0\.0\.1:2587 -tls/)
+  const ground = (): Promise<string> => page.evaluate<string>('getComputedStyle(document.body).backgroundColor')
+  const before = await ground()
+  await page.click('button.theme')
+  t.not(await ground(), before)
+  await page.reload()
+  t.not(await ground(), before, 'the choice is kept')
+  await page.keyboard.press('/')
+  await page.keyboard.type('zzzzqqqq')
+  await becomesTrue(page, "document.querySelector('#found').innerText.startsWith('Nothing is found')")
+  t.deepEqual(refused, [])
+  await context.close()
+})
+
+test('pages have no faults for axe in the light and in the dark, from a phone to a desk', async (t) => {
+  const { addresses } = await startDaemon(t)
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const context = await browser().newContext({ colorScheme })
+    const page = await context.newPage()
+    for (const path of ['', '/sending', '/settings', '/errors']) {
+      await page.goto(`http://${addresses.http}/docs${path}`)
+      t.deepEqual(await axeFaults(page), [], `${path} ${colorScheme}`)
+      await page.setViewportSize({ width: 320, height: 800 })
+      t.true(await page.evaluate<boolean>('document.documentElement.scrollWidth <= 320'), `${path} scrolls sideways`)
+    }
+    await page.click('button.menu')
+    await becomesTrue(page, "document.querySelector('#side').matches(':popover-open')")
+    t.deepEqual(await axeFaults(page, { at: [320] }), [], `the menu ${colorScheme}`)
+    await context.close()
+  }
+})
+
+test('files without a server can be read and searched', async (t) => {
+  const folder = join(mkdtempSync(join(tmpdir(), 'docs-')), 'site')
+  t.true((await writeDocs(folder)) > 30)
+  const page = await browser().newPage()
+  await page.goto(pathToFileURL(join(folder, 'index.html')).href)
+  await page.click('text=Start in five minutes')
+  await page.waitForURL(/getting-started\.html$/)
+  await find(page, 'idempotency')
+  await page.waitForURL(/site\/[\w/-]+\.html#[\w-]*idempotency/)
+  await page.close()
+})

@@ -1,0 +1,74 @@
+/** The documentation as pages: every link and anchor leads somewhere, nothing is inline, and every chapter is in the index for models. */
+import { posix } from 'node:path'
+import test from 'ava'
+import { parseDocument } from 'htmlparser2'
+import { fileAddresses, servedAddresses } from '../../../admin-api/docs-site/chapters/links.ts'
+import { makeSite } from '../../../admin-api/docs-site/site.ts'
+
+type Document = ReturnType<typeof parseDocument>
+type Child = Document['children'][number]
+
+/** The attributes of every element, with its name. */
+function elementsOf(nodes: readonly Child[]): { name: string; attributes: Readonly<Record<string, string>> }[] {
+  return nodes.flatMap((node) =>
+    'attribs' in node
+      ? [{ name: node.name, attributes: node.attribs }, ...elementsOf(node.children)]
+      : 'children' in node
+        ? elementsOf(node.children)
+        : [],
+  )
+}
+
+for (const [kind, addresses] of [
+  ['served', servedAddresses],
+  ['as files', fileAddresses],
+] as const) {
+  test(`every link of the site ${kind} leads to a page, an anchor or a file`, async (t) => {
+    const { pages, sources, files, llms, llmsFull } = await makeSite(addresses)
+    const isServed = addresses.service !== undefined
+    const at = (path: string): string => (isServed ? (path === '' ? '/docs' : `/docs/${path}`) : `/${path === '' ? 'index' : path}.html`)
+    const elements = new Map([...pages].map(([path, html]) => [at(path), elementsOf(parseDocument(html).children)]))
+    const anchors = new Map([...elements].map(([path, all]) => [path, all.flatMap(({ attributes: { id } }) => id ?? [])]))
+    const others = [
+      ...[...sources.keys()].map((path) => (isServed ? `/docs/${path}.md` : `/${path}.md`)),
+      ...files.map(([name]) => (isServed ? `/docs/files/${name}` : `/files/${name}`)),
+      ...['/llms.txt', '/llms-full.txt', ...(isServed ? ['/docs/api', '/openapi.json', '/metrics'] : [])],
+    ]
+    const isThere = (path: string, anchor: string | undefined): boolean =>
+      anchor === undefined
+        ? elements.has(path) || others.includes(path)
+        : (anchors.get(path)?.includes(decodeURIComponent(anchor)) ?? false)
+    const dead = [...elements].flatMap(([path, all]) =>
+      all
+        .flatMap(({ attributes: { href, src } }) => href ?? src ?? [])
+        .filter((href) => !/^(?:https?|mailto):/.test(href))
+        .filter((href) => {
+          const [target = '', anchor] = href.split('#')
+          return !isThere(target === '' ? path : posix.resolve(posix.dirname(path), target), anchor)
+        })
+        .map((href) => `${path}: ${href}`),
+    )
+    t.deepEqual(dead, [])
+    t.deepEqual(
+      [...anchors].filter(([, ids]) => new Set(ids).size !== ids.length).map(([path]) => path),
+      [],
+      'an id twice',
+    )
+    const inline = [...elements].flatMap(([path, all]) =>
+      all
+        .filter(({ name, attributes }) => 'style' in attributes || name === 'style' || (name === 'script' && !attributes['src']))
+        .map(() => path),
+    )
+    t.deepEqual(inline, [], 'the policy allows nothing inline')
+    for (const [path, source] of sources) {
+      t.true(llms.includes(isServed ? `(/docs/${path}.md)` : `(${path}.md)`), path)
+      t.true(llmsFull.includes(source.split('\n', 1)[0] ?? ''), path)
+    }
+  })
+}
+
+test('an index has a bound that a phone loads', async (t) => {
+  const { files } = await makeSite(servedAddresses)
+  const [, index = ''] = files.find(([name]) => name.startsWith('index-')) ?? []
+  t.true(index.length > 10_000 && index.length < 2_000_000, String(index.length))
+})
