@@ -222,6 +222,7 @@ export class RequestHandler {
       params,
       query,
       body,
+      bodyBytes: this.#bodyBytes,
       principal: this.#principal,
       requestId: this.#requestId,
       headers: req.headers,

@@ -88,6 +88,8 @@ export interface HandlerInput<P, Q, B, S> {
   readonly params: P
   readonly query: Q
   readonly body: B
+  /** Octets of memory that a JSON body took; 0 for one that is read as it comes. */
+  readonly bodyBytes: number
   /** Who asks; `undefined` where the scope is `none` or `operator`. */
   readonly principal: S
   /** Aborts when the client has gone, the deadline has passed or the server closes. */

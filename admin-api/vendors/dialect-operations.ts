@@ -60,13 +60,13 @@ function sendOperation(core: DialectCore, dialect: Dialect, send: DialectSend): 
     headers: IncomingHttpHeaders,
   ) => ReturnType<DialectSend['answer']>
   type Request = Parameters<DialectSend['translate']>[1]
-  const run = async ({ body: sentBody, headers, params, principal }: HandlerInput<unknown, unknown, unknown, Principal>) => {
-    const body = send.form
-      ? await readFormRequest(sentBody as BodyStream, headers['content-type'] ?? '', core.formMemory, core.maxSendBodyBytes)
-      : sentBody
+  const run = async ({ body: sentBody, bodyBytes, headers, params, principal }: HandlerInput<unknown, unknown, unknown, Principal>) => {
+    const form =
+      send.form && (await readFormRequest(sentBody as BodyStream, headers['content-type'] ?? '', core.formMemory, core.maxSendBodyBytes))
+    const body = form ?? sentBody
     const given = check(send.body, body, 'body')
     const translation = translate(given, { headers, params: params as Readonly<Record<string, string>>, nowMs: core.clock.now() })
-    requireRoom(translation.messages.length, Number(headers['content-length'] ?? core.maxSendBodyBytes), core.maxSendBodyBytes)
+    requireRoom(translation.messages.length, form?.size ?? bodyBytes, core.maxSendBodyBytes)
     const ignored = ignoredFields(send.body, body)
     const sent = await sentBy(core, principal, translation, { of: dialect.name, ignored })
     if (translation.keepsReport) await core.bulkReports.keep(principal, reportOf(sent))

@@ -18,6 +18,8 @@ export interface FormRequest {
   readonly fields: ReadonlyMap<string, readonly string[]>
   /** Files by the name of their part. */
   readonly files: ReadonlyMap<string, readonly FormFile[]>
+  /** Octets of the whole. */
+  readonly size: number
 }
 
 const maxFields = 5000
@@ -40,13 +42,16 @@ export async function readFormRequest(
     }
   }
   try {
-    return mediaType === 'multipart/form-data' ? await readParts(counted(), contentType, maxBytes) : await readPairs(counted())
+    const parts = mediaType === 'multipart/form-data' ? await readParts(counted(), contentType, maxBytes) : await readPairs(counted())
+    return { ...parts, size: held }
   } finally {
     memory.release(held)
   }
 }
 
-async function readParts(bytes: AsyncIterable<Uint8Array>, contentType: string, maxBytes: number): Promise<FormRequest> {
+type Parts = Omit<FormRequest, 'size'>
+
+async function readParts(bytes: AsyncIterable<Uint8Array>, contentType: string, maxBytes: number): Promise<Parts> {
   const files = new Map<string, FormFile[]>()
   const limits = { fields: maxFields, fieldBytes: maxBytes, files: maxAttachments, fileBytes: maxBytes, alwaysFields: new Set<string>() }
   const entries = await readMultipart(bytes, contentType, limits, {
@@ -74,7 +79,7 @@ async function readParts(bytes: AsyncIterable<Uint8Array>, contentType: string, 
   return { fields: gathered(entries), files }
 }
 
-async function readPairs(bytes: AsyncIterable<Uint8Array>): Promise<FormRequest> {
+async function readPairs(bytes: AsyncIterable<Uint8Array>): Promise<Parts> {
   const pieces: Uint8Array[] = []
   let size = 0
   for await (const piece of bytes) {

@@ -6,8 +6,14 @@ import type { Fields } from '../dialect.ts'
 /** Text, or nothing in any of the ways in which clients leave a field out. */
 export const text = z.string().nullish()
 export const flag = z.boolean().nullish()
-export const textMap = z.record(z.string(), z.string()).nullish()
-export const anyMap = z.record(z.string(), z.unknown()).nullish()
+/** Many messages of a request may have the same map, and each looks at all of it. */
+const maxMapped = 1000
+const isFew = (map: object): boolean => Object.keys(map).length <= maxMapped
+const few = `at most ${String(maxMapped)} names`
+
+export const mapOf = <V extends z.ZodType>(values: V) => z.record(z.string(), values).refine(isFew, few)
+export const textMap = mapOf(z.string()).nullish()
+export const anyMap = mapOf(z.unknown()).nullish()
 /** Ids of templates are numbers in some clients' types. */
 export const templateName = z.union([z.string().min(1), z.int()]).nullish()
 

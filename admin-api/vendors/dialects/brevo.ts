@@ -19,7 +19,7 @@ const version = z.looseObject({
 
 const email = version.extend({
   sender: z.looseObject({ email: text, name: text, id: refused('give the address of the sender') }).nullish(),
-  headers: z.record(z.string(), z.unknown()).nullish(),
+  headers: anyMap,
   attachment: z.array(z.looseObject({ name: text, content: text, url: refused('fetch the file and send it as content') })).nullish(),
   ...{ tags: z.array(z.string()).nullish(), scheduledAt: text },
   messageVersions: z.array(version).max(1000).nullish(),
@@ -41,6 +41,7 @@ const sandbox = /^x-sib-sandbox$/i
 const senderIp = /^sender\.ip$/i
 
 function messageOf(given: Email, own: Version, at: string, { headers, labels, isTest }: Shared): DialectMessage {
+  const templateId = own.templateId ?? given.templateId
   const inVersion = (name: keyof Version): string => (own[name] === undefined || own[name] === null ? name : `${at}${name}`)
   return {
     names: {
@@ -52,13 +53,10 @@ function messageOf(given: Email, own: Version, at: string, { headers, labels, is
     fields() {
       const replyTo = own.replyTo ?? given.replyTo
       const variables = { ...given.params, ...own.params }
-      const bodies = {
-        ...{
-          subject: own.subject ?? given.subject,
-          text: own.textContent ?? given.textContent,
-          html: own.htmlContent ?? given.htmlContent,
-        },
-      }
+      const subject = own.subject ?? given.subject
+      const bodies = templateId
+        ? { subject }
+        : { subject, text: own.textContent ?? given.textContent, html: own.htmlContent ?? given.htmlContent }
       const { sender } = given
       return {
         from: sender?.email ? mailboxOf({ email: sender.email, name: sender.name }) : undefined,
@@ -67,14 +65,20 @@ function messageOf(given: Email, own: Version, at: string, { headers, labels, is
         ...filledIn(bodies, params, (name, fallback) => valueAt(variables, name) ?? fallback),
         headers,
         attachments: given.attachment?.map(({ name, content }) => ({ filename: name, content })),
-        ...templateFields(own.templateId ?? given.templateId, variables),
+        ...templateFields(templateId, variables),
         send_at: timeOfText(given.scheduledAt),
       }
     },
-    labels,
+    labels: templateId
+      ? { ...labels, left: [...bodiesOf(own, at), ...(own === given ? [] : bodiesOf(given, '')), ...labels.left] }
+      : labels,
     ...(isTest && { isTest }),
   }
 }
+
+/** Bodies beside a template have no effect. */
+const bodiesOf = (given: Version, at: string): readonly string[] =>
+  (['htmlContent', 'textContent'] as const).flatMap((name) => (given[name] ? [at + name] : []))
 
 /** What all versions have in common; read once, as there may be many. */
 interface Shared {

@@ -7,7 +7,7 @@ import { accepted, dialectSend, type Dialect, type DialectMessage } from '../dia
 import { errorAnswer } from '../error-body.ts'
 import { mailersendCalls } from '../calls/mailersend-calls.ts'
 import { labelled, tagsAt } from '../body/labels.ts'
-import { flag, headerFields, mailboxOf, person, refused, templateName, text, timeOfSeconds, timeOfText } from '../body/reading.ts'
+import { flag, headerFields, mailboxOf, mapOf, person, refused, templateName, text, timeOfSeconds, timeOfText } from '../body/reading.ts'
 import { filledIn, mustache, valueAt, type Variables } from '../body/substitution.ts'
 import { templateFields } from '../body/templates.ts'
 
@@ -21,7 +21,7 @@ const email = z.looseObject({
   variables: refused('use personalization'),
   attachments: z.array(z.looseObject({ content: text, filename: text, disposition: text, id: text })).nullish(),
   tags: z.array(z.string()).nullish(),
-  personalization: z.array(z.looseObject({ email: z.string(), data: z.record(z.string(), z.unknown()) })).nullish(),
+  personalization: z.array(z.looseObject({ email: z.string(), data: mapOf(z.unknown()) })).nullish(),
   ...{ precedence_bulk: flag, in_reply_to: text, references: z.array(z.string()).nullish(), list_unsubscribe: text },
   headers: z.array(z.looseObject({ name: z.string(), value: z.string() })).nullish(),
   settings: z.looseObject({ track_clicks: flag, track_opens: flag }).nullish(),

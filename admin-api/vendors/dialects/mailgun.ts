@@ -11,13 +11,13 @@ import { mailboxText, type SentMail } from '../sent-mail.ts'
 import { retryHeaders } from '../error-body.ts'
 import type { FormFile, FormRequest } from '../body/form-request.ts'
 import { mailboxList } from '../body/mailbox-list.ts'
+import { objectIn } from '../body/json-text.ts'
 import { labelled, tagsAt, type Labelled } from '../body/labels.ts'
 import { headerFields, timeOfText } from '../body/reading.ts'
 import { filledIn, type Syntax } from '../body/substitution.ts'
 import { templateFields } from '../body/templates.ts'
 
 const maxRecipients = 1000
-const maxJson = 1_048_576
 
 /** `%recipient.name%`, and `%recipient%` for the address itself. */
 const recipientVariable: Syntax = {
@@ -66,19 +66,9 @@ class Form {
   }
 
   /** A field that is a JSON object; `filled` puts values into its text. */
-  object(name: string, filled = (json: string): string => json): Readonly<Record<string, unknown>> {
+  object(name: string, filled = (json: string): string => json): Fields {
     const text = this.one(name)
-    if (text === undefined) return {}
-    const given = filled(text)
-    const fault = (message: string) => invalid([{ path: name, message }])
-    if (given.length > maxJson) throw fault(`at most ${String(maxJson)} characters`)
-    try {
-      const value: unknown = JSON.parse(given)
-      if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
-    } catch {
-      // said below
-    }
-    throw fault('must be a JSON object')
+    return objectIn(text === undefined ? undefined : filled(text), name)
   }
 }
 
@@ -92,12 +82,13 @@ function messagesOf(form: Form): readonly DialectMessage[] {
   const variables = form.object('recipient-variables')
   const to = mailboxList(form.all('to'))
   refuseBeyond(form)
-  if (form.one('recipient-variables') === undefined) return [messageOf(form, to, undefined)]
+  const labels = labelsOf(form)
+  if (form.one('recipient-variables') === undefined) return [messageOf(form, labels, to, undefined)]
   if (to.length > maxRecipients) throw invalid([{ path: 'to', message: `at most ${String(maxRecipients)} recipients with variables` }])
   const byAddress = new Map(Object.entries(variables).map(([address, values]) => [address.toLowerCase(), values]))
   return to.map((one) => {
     const address = parseMailbox(one)?.address ?? one
-    return messageOf(form, [one], { address, values: byAddress.get(address.toLowerCase()) ?? {} })
+    return messageOf(form, labels, [one], { address, values: byAddress.get(address.toLowerCase()) ?? {} })
   })
 }
 
@@ -124,11 +115,11 @@ interface Recipient {
   readonly values: unknown
 }
 
-function messageOf(form: Form, to: readonly string[], recipient: Recipient | undefined): DialectMessage {
+function messageOf(form: Form, labels: Labelled, to: readonly string[], recipient: Recipient | undefined): DialectMessage {
   return {
     names,
     fields: () => fieldsOf(form, to, recipient),
-    labels: labelsOf(form),
+    labels,
     ...(form.is('o:testmode') && { isTest: true }),
   }
 }
@@ -143,7 +134,8 @@ function fieldsOf(form: Form, to: readonly string[], recipient: Recipient | unde
     recipient
       ? json.replaceAll(recipientVariable.pattern, (_, name?: string) => JSON.stringify(valueOf(name ?? '') ?? '').slice(1, -1))
       : json
-  const variables = { ...form.object('h:X-Mailgun-Variables', inJson), ...form.object('t:variables', inJson), ...values }
+  const own = Object.fromEntries(form.behind('v:').map(([name, value]) => [name, fillIn(value)]))
+  const variables = { ...own, ...form.object('h:X-Mailgun-Variables', inJson), ...form.object('t:variables', inJson), ...values }
   const headers = form
     .behind('h:')
     .flatMap(([name, value]) => (name.toLowerCase() === 'x-mailgun-variables' ? [] : [[name, fillIn(value)] as const]))

@@ -4,7 +4,7 @@ import { refusals } from '#core/refusals.ts'
 import { raw } from '../../operation/answer.ts'
 import { accepted, dialectSend, type Dialect, type DialectMessage, type Fields } from '../dialect.ts'
 import { errorAnswer } from '../error-body.ts'
-import { labelled, metadataAt, tagsAt } from '../body/labels.ts'
+import { labelled, metadataAt, tagsAt, type Labelled } from '../body/labels.ts'
 import { anyMap, flag, mailboxOf, person, refused, templateName, text, textMap, timeOfSeconds, withoutMarkers } from '../body/reading.ts'
 import { replacedLiterally } from '../body/substitution.ts'
 import { templateFields } from '../body/templates.ts'
@@ -85,6 +85,9 @@ const body = mail.superRefine(({ content, reply_to, reply_to_list }, context) =>
     context.addIssue({ code: 'custom', path: ['content', ...issue.path], message: issue.message })
 })
 
+/** Everything comes from such a template, its subject too, whatever else the request has. */
+const isDynamic = ({ template_id: id }: Mail): boolean => typeof id === 'string' && id.startsWith('d-')
+
 const bodyOf = ({ content }: Mail, part: 'text' | 'html'): string | undefined =>
   content?.find(({ type }) => bodyTypes[type.toLowerCase()] === part)?.value
 
@@ -114,7 +117,7 @@ function messageOf(given: Mail, own: Personalization, i: number): DialectMessage
 
 function fieldsOf(given: Mail, own: Personalization, at: string): Fields {
   const { click_tracking: clicks, open_tracking: opens } = given.tracking_settings ?? {}
-  const templateId = typeof given.template_id === 'string' ? given.template_id.replace(/^d-/, '') : given.template_id
+  const templateId = isDynamic(given) ? given.template_id?.toString().slice(2) : given.template_id
   const from = own.from ?? given.from
   const bodies = { subject: own.subject ?? given.subject, text: bodyOf(given, 'text'), html: bodyOf(given, 'html') }
   const replyTo = given.reply_to_list ?? (given.reply_to ? [given.reply_to] : undefined)
@@ -122,7 +125,7 @@ function fieldsOf(given: Mail, own: Personalization, at: string): Fields {
     from: from && mailboxOf(from),
     to: own.to?.map(mailboxOf) ?? [],
     ...{ cc: own.cc?.map(mailboxOf), bcc: own.bcc?.map(mailboxOf), reply_to: replyTo?.map(mailboxOf) },
-    ...replacedLiterally(bodies, { ...given.substitutions, ...own.substitutions }, `${at}.substitutions`),
+    ...replacedLiterally(isDynamic(given) ? {} : bodies, { ...given.substitutions, ...own.substitutions }, `${at}.substitutions`),
     headers: { ...given.headers, ...own.headers },
     attachments: given.attachments?.map(({ content, filename, type, disposition, content_id }) => ({
       ...{ content, filename, content_type: type, content_id, disposition },
@@ -135,9 +138,16 @@ function fieldsOf(given: Mail, own: Personalization, at: string): Fields {
   }
 }
 
-function labelsOf({ categories, custom_args: all }: Mail, { custom_args: args }: Personalization, at: string) {
+function labelsOf(given: Mail, own: Personalization, at: string): Labelled {
+  const { categories, custom_args: all } = given
   const tags = typeof categories === 'string' ? [categories] : (categories ?? [])
-  return labelled(tagsAt('categories', tags), [...metadataAt('custom_args', all), ...metadataAt(`${at}.custom_args`, args)])
+  const labels = labelled(tagsAt('categories', tags), [
+    ...metadataAt('custom_args', all),
+    ...metadataAt(`${at}.custom_args`, own.custom_args),
+  ])
+  if (!isDynamic(given)) return labels
+  const beside = { content: given.content?.length, subject: given.subject, [`${at}.subject`]: own.subject }
+  return { ...labels, left: [...Object.entries(beside).flatMap(([path, value]) => (value ? [path] : [])), ...labels.left] }
 }
 
 export const sendgrid: Dialect = {

@@ -6,6 +6,7 @@ import { accepted, dialectSend, type Dialect, type DialectMessage, type DialectR
 import { errorAnswer, wordFor, type Words } from '../error-body.ts'
 import { sesCalls } from '../calls/ses-calls.ts'
 import { labelled, maxLabelsSeen, type Labelled } from '../body/labels.ts'
+import { objectIn } from '../body/json-text.ts'
 import { headerFields, text } from '../body/reading.ts'
 import { filledIn, mustache, valueAt, type Bodies } from '../body/substitution.ts'
 import { templateFields } from '../body/templates.ts'
@@ -102,17 +103,6 @@ function templateOf({ TemplateName, TemplateArn, TemplateContent: own }: Templat
   return { ...filledIn(bodies, mustache, (path) => valueAt(variables, path)) }
 }
 
-function objectOf(given: string | null | undefined, path: string): Fields {
-  let value: unknown = {}
-  try {
-    if (given) value = JSON.parse(given)
-  } catch {
-    value = undefined
-  }
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields
-  throw invalid([{ path, message: 'must be a JSON object' }])
-}
-
 const labelsOf = (given: z.output<typeof tags>, path: string): Labelled =>
   labelled(
     [],
@@ -150,7 +140,7 @@ function messageOf(given: Email): DialectMessage {
         ...{ subject: simple?.Subject?.Data, text: simple?.Body?.Text?.Data, html: simple?.Body?.Html?.Data },
         headers: headersOf(simple?.Headers ?? named?.Headers, 'Content.Simple.Headers'),
         attachments: filesOf(simple?.Attachments ?? named?.Attachments),
-        ...(named && templateOf(named, objectOf(named.TemplateData, 'Content.Template.TemplateData'))),
+        ...(named && templateOf(named, objectIn(named.TemplateData, 'Content.Template.TemplateData'))),
         ...(list && { list_unsubscribe: { list } }),
       }
     },
@@ -185,8 +175,8 @@ function messagesOf({ BulkEmailEntries: entries, DefaultContent: { Template: nam
         },
         attachments: filesOf(named.Attachments),
         ...templateOf(named, {
-          ...objectOf(named.TemplateData, 'DefaultContent.Template.TemplateData'),
-          ...objectOf(entry.ReplacementEmailContent?.ReplacementTemplate?.ReplacementTemplateData, path),
+          ...objectIn(named.TemplateData, 'DefaultContent.Template.TemplateData'),
+          ...objectIn(entry.ReplacementEmailContent?.ReplacementTemplate?.ReplacementTemplateData, path),
         }),
       }),
       labels: labelsOf([...(given.DefaultEmailTags ?? []), ...(entry.ReplacementTags ?? [])], `${at}ReplacementTags`),

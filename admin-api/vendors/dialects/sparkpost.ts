@@ -170,15 +170,15 @@ function messageOf(given: Body, named: ReadonlySet<string>, { to, copies }: Grou
   const at = (i: number) => recipients[i]?.address ?? { email: '' }
   const isNamed = (i: number): boolean => named.has(folded(at(i).email))
   const own = recipients[first]
-  const variables = { ...given.substitution_data, ...own?.substitution_data }
   const isLiteral = options?.perform_substitutions === false
-  const valueOf = (name: string) => valueAt(variables, name)
   const bodies: Bodies = { subject: content.subject, text: content.text, html: content.html }
-  const line = <T extends string | null | undefined>(path: string, value: T) =>
-    isLiteral ? value : filledLine(path, value, mustache, valueOf)
   return {
     names: namesOf(first),
     fields() {
+      const variables = { ...given.substitution_data, ...own?.substitution_data }
+      const valueOf = (name: string) => valueAt(variables, name)
+      const line = <T extends string | null | undefined>(path: string, value: T) =>
+        isLiteral ? value : filledLine(path, value, mustache, valueOf)
       const shared = to.find((i) => i !== first && recipients[i] && hasVariables(recipients[i]))
       if (shared !== undefined)
         throw invalid([

@@ -30,6 +30,33 @@ const read: Readonly<Record<string, (error: never) => readonly [status: unknown,
   ses: ({ $metadata, message }: { $metadata: { httpStatusCode: number }; message: string }) => [$metadata.httpStatusCode, message],
 }
 
+/** What the client rejects with: for a wrong key, for bad input, for a body that is too large, and when no more may be sent. */
+type Kinds = readonly [key: string, input: string, large: string, spent: string]
+const kinds: Readonly<Record<string, Kinds>> = {
+  resend: ['invalid_api_key', 'validation_error', 'application_error', 'daily_quota_exceeded'],
+  sendgrid: ['ResponseError', 'ResponseError', 'ResponseError', 'ResponseError'],
+  postmark: ['InvalidAPIKeyError', 'InvalidEmailRequestError', 'UnknownError', 'RateLimitExceededError'],
+  mailgun: ['MailgunAPIError', 'MailgunAPIError', 'MailgunAPIError', 'MailgunAPIError'],
+  brevo: ['BrevoError', 'BadRequestError', 'BrevoError', 'BrevoError'],
+  mailersend: ['Object', 'Object', 'Object', 'Object'],
+  sparkpost: ['SparkPostError', 'SparkPostError', 'SparkPostError', 'SparkPostError'],
+  mailjet: ['mj-0002', 'mj-0013', 'mj-0031', 'send-0010'],
+  ses: ['UnrecognizedClientException', 'BadRequestException', 'BadRequestException', 'LimitExceededException'],
+}
+
+/** Where clients tell errors apart: their class, or a field of theirs. */
+function kindOf(name: string, error: unknown): unknown {
+  const given = error as {
+    name?: string
+    type?: string
+    response?: { data?: { ErrorCode?: string; Messages?: { Errors: { ErrorCode: string }[] }[] } }
+  }
+  if (name === 'mailjet') return given.response?.data?.Messages?.[0]?.Errors[0]?.ErrorCode ?? given.response?.data?.ErrorCode
+  if (name === 'resend' || name === 'ses' || name === 'sparkpost') return given.name
+  if (name === 'mailgun') return given.type
+  return (error as object).constructor.name
+}
+
 /** The status of bad input, where it is not 400. */
 const badInput: Readonly<Record<string, number>> = { resend: 422, postmark: 422, mailersend: 422, sparkpost: 422 }
 /** Where the service has another status for it: Brevo’s client repeats a 429 by itself, in vain. */
@@ -46,15 +73,17 @@ for (const [name, send] of Object.entries(clients))
     for (const email of ['gone@example.net', mailOf(name).cc, mailOf(name).bcc]) await rest.must('POST', '/v1/suppressions', { email })
     const address = `http://${addresses.http}`
     const mail = mailOf(name)
-    const refusal = async (sent: Promise<string>): Promise<readonly [unknown, unknown]> => {
+    const [ofKey, ofInput, ofSize, ofSpent] = kinds[name] ?? ['', '', '', '']
+    const refusal = async (sent: Promise<string>, kind: string): Promise<readonly [unknown, unknown]> => {
       const error = await sent.then(
         () => t.fail('it was taken'),
         (reason: unknown) => reason,
       )
+      t.is(kindOf(name, error), kind)
       return read[name]?.(error as never) ?? [undefined, undefined]
     }
     const bad = badInput[name] ?? 400
-    const [status, words] = await refusal(send(address, `svckey_${'x'.repeat(43)}`, mail))
+    const [status, words] = await refusal(send(address, `svckey_${'x'.repeat(43)}`, mail), ofKey)
     t.is(status, noKey[name] ?? 401)
     t.regex(String(words), /key/)
     const cases: readonly (readonly [object, RegExp])[] = [
@@ -63,12 +92,12 @@ for (const [name, send] of Object.entries(clients))
       [{ text: '', html: '', isBare: true }, /body|text/i],
     ]
     for (const [change, sentence] of cases) {
-      const [code, said] = await refusal(send(address, adminKey, { ...mail, ...change }))
+      const [code, said] = await refusal(send(address, adminKey, { ...mail, ...change }), ofInput)
       t.is(code, bad, JSON.stringify(change))
       t.regex(String(said), sentence)
       t.false(/internal|undefined|\[object/.test(String(said)), String(said))
     }
-    const [tooLarge] = await refusal(send(address, adminKey, { ...mail, text: 'x'.repeat(200_000) }))
+    const [tooLarge] = await refusal(send(address, adminKey, { ...mail, text: 'x'.repeat(200_000) }), ofSize)
     t.is(tooLarge, 413)
     const all = { ...mail, to: { email: 'gone@example.net', name: 'Gone' } }
     if (name === 'postmark') t.like(await send(address, adminKey, all).catch((error: unknown) => error), { code: 406, statusCode: 422 })
@@ -78,7 +107,7 @@ for (const [name, send] of Object.entries(clients))
     }
     for await (const { id, sends_today: send_budget } of rest.rows('/v1/projects'))
       await rest.must('PATCH', `/v1/projects/${String(id)}`, { send_budget: Math.max(1, Number(send_budget)) })
-    const [spent, why] = await refusal(send(address, adminKey, all))
+    const [spent, why] = await refusal(send(address, adminKey, all), ofSpent)
     t.is(spent, overBudget[name] ?? 429)
     t.regex(String(why), /budget/)
     t.is(sink.deliveries.length, 0)

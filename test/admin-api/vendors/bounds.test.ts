@@ -1,0 +1,81 @@
+/** What a request may hold where many messages come of it: counted before any message is made, by the octets that came. */
+import { Readable } from 'node:stream'
+import test from 'ava'
+import { adminKey, startDaemon } from '../../support/daemon/start-daemon.ts'
+
+const email = 'shop@example.ch'
+const people = Array.from({ length: 1000 }, (_, i) => `p${String(i)}@example.net`)
+const map = Object.fromEntries(Array.from({ length: 1001 }, (_, i) => [`name ${String(i)}`, 'x']))
+const nested = `{"name":${'['.repeat(1000)}${']'.repeat(1000)}}`
+const wide = JSON.stringify(Object.fromEntries(Array.from({ length: 60_000 }, (_, i) => [i, 1])))
+const formOf = (fields: Readonly<Record<string, string>>) => Buffer.from(new URLSearchParams(fields).toString())
+
+test('a map that every message of a request has is small, and an object in a text is bounded as the body is', async (t) => {
+  const { rest } = await startDaemon(t)
+  const content = { from: email, subject: 's', text: 't' }
+  const mail = { from: { email }, subject: 's', content: [{ type: 'text/plain', value: 't' }] }
+  const personalizations = people.map((one) => ({ to: [{ email: one }] }))
+  const versions = people.map((one) => ({ to: [{ email: one }] }))
+  const template = (TemplateData: string) => ({
+    ...{ FromEmailAddress: email, Destination: { ToAddresses: people.slice(0, 1) } },
+    Content: { Template: { TemplateName: 'hello', TemplateData } },
+  })
+  const named = /: at most 1000 names/
+  const cases: readonly (readonly [path: string, body: object, sentence: RegExp])[] = [
+    ['/api/v1/transmissions', { recipients: people.map((address) => ({ address })), content, substitution_data: map }, named],
+    ['/api/v1/transmissions', { recipients: people.map((address) => ({ address })), content, metadata: map }, named],
+    ['/v3/mail/send', { ...mail, personalizations, custom_args: map }, named],
+    ['/v3/mail/send', { ...mail, personalizations, substitutions: map }, named],
+    ['/v3/smtp/email', { sender: { email }, subject: 's', textContent: 't', headers: map, messageVersions: versions }, named],
+    ['/v2/email/outbound-emails', template(nested), /TemplateData: nests deeper than 32 levels/],
+    ['/v2/email/outbound-emails', template(wide), /TemplateData: has more than 50000 values/],
+    ['/v2/email/outbound-emails', template(`{"name":"${'x'.repeat(1_048_576)}"}`), /TemplateData: at most 1048576 characters/],
+  ]
+  for (const [path, body, sentence] of cases) {
+    const { status, bytes } = await rest.call('POST', path, body)
+    t.true(status === 400 || status === 422, `${path}: ${String(status)}`)
+    t.regex(bytes.toString(), sentence)
+  }
+  for (const [name, value] of [
+    ['t:variables', nested],
+    ['recipient-variables', nested],
+    ['h:X-Mailgun-Variables', wide],
+  ] as const) {
+    const body = formOf({ from: email, to: 'ada@example.net', template: 'hello', [name]: value })
+    const type = { 'content-type': 'application/x-www-form-urlencoded' }
+    const { status, bytes } = await rest.call('POST', '/v3/example.ch/messages', body, type)
+    t.is(status, 400)
+    t.regex(bytes.toString(), new RegExp(`${name}: (?:nests deeper|has more than 50000 values)`))
+  }
+})
+
+test('a request that says no length makes as many messages as one that does', async (t) => {
+  const { rest, addresses } = await startDaemon(t)
+  const many = people.slice(0, 12)
+  const boundary = 'x1'
+  const part = (name: string, value: string) => `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`
+  const form = { from: email, to: many.join(), subject: 's', text: 't', 'recipient-variables': '{}' }
+  const multipart = `${Object.entries(form)
+    .map(([name, value]) => part(name, value))
+    .join('')}--${boundary}--\r\n`
+  const mail = { from: { email }, subject: 's', content: [{ type: 'text/plain', value: 't' }] }
+  for (const [path, type, body] of [
+    ['/v3/mail/send', 'application/json', JSON.stringify({ ...mail, personalizations: many.map((one) => ({ to: [{ email: one }] })) })],
+    ['/v3/example.ch/messages', `multipart/form-data; boundary=${boundary}`, multipart],
+  ] as const) {
+    const answer = await fetch(`http://${addresses.http}${path}`, {
+      ...{ method: 'POST', headers: { authorization: `Bearer ${adminKey}`, 'content-type': type }, duplex: 'half' },
+      body: Readable.toWeb(Readable.from([Buffer.from(body)])),
+    } as RequestInit)
+    t.true(answer.ok, `${path}: ${await answer.text()}`)
+  }
+  t.is((await Array.fromAsync(rest.rows('/v1/traces'))).length, 2 * many.length)
+  // each message would be as large as the whole request
+  const large = { ...mail, content: [{ type: 'text/plain', value: 'x'.repeat(2_000_000) }] }
+  const { status, bytes } = await rest.call('POST', '/v3/mail/send', {
+    ...large,
+    personalizations: people.map((one) => ({ to: [{ email: one }] })),
+  })
+  t.is(status, 413)
+  t.regex(bytes.toString(), /makes 1000 messages; one of its size may make \d+/)
+})
