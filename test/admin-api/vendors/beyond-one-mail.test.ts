@@ -58,10 +58,14 @@ test('SendGrid: personalizations are messages of their own, with templates, valu
       { to: 'ada@example.net', dynamicTemplateData: { name: 'Ada' } },
       { to: 'bob@example.net', cc: 'cy@example.net', dynamicTemplateData: { name: 'Bob' }, subject: 'For Bob' },
     ],
+    content: [{ type: 'text/plain', value: ' ' }],
   })
+  const [{ trace_id: templated }] = (await daemon.rest.must('GET', '/v1/traces?q=bob%40example.net'))['data'] as [{ trace_id: string }]
+  const told = JSON.stringify((await daemon.rest.must('GET', `/v1/traces/${templated}`))['timeline'])
+  t.regex(told, /these fields have no effect here: content, personalizations\[1\]\.subject/)
   const [ada, bob] = [await arrived('ada@example.net'), await arrived('bob@example.net')]
   t.deepEqual([ada.subject, ada.text?.trim(), ada.envelope], ['Hello Ada', 'Dear Ada', ['ada@example.net']])
-  t.deepEqual([bob.subject, bob.text?.trim(), bob.envelope], ['For Bob', 'Dear Bob', ['bob@example.net', 'cy@example.net']])
+  t.deepEqual([bob.subject, bob.text?.trim(), bob.envelope], ['Hello Bob', 'Dear Bob', ['bob@example.net', 'cy@example.net']])
   t.deepEqual(
     ada.replyTo?.value.map((one) => one.address),
     ['a@example.ch', 'b@example.ch'],
@@ -212,6 +216,8 @@ test('Mailgun: each recipient with variables gets a message without the others, 
     't:variables': JSON.stringify({ name: 'Tina' }),
   })
   t.is((await arrived('tina@example.net')).text?.trim(), 'Dear Tina')
+  await create({ to: ['noor@example.net'], subject: '', text: undefined, template: 'hello', 'v:name': 'Noor' })
+  t.is((await arrived('noor@example.net')).text?.trim(), 'Dear Noor')
   const later = await create({ to: ['late@example.net'], 'o:deliverytime': new Date(Date.now() + hour).toUTCString() })
   const { items } = await client.events.get('example.ch', { 'message-id': String(later.id).slice(1, -1), ascending: 'yes' })
   t.like(items, { length: 1, 0: { event: 'accepted', recipient: 'late@example.net', 'recipient-domain': 'example.net' } })
