@@ -38,8 +38,8 @@ export interface DialectCore extends SentMailCore {
 }
 
 const deadlineSeconds = 120
-/** Times the largest body. */
-const maxRepeated = 4
+/** Times the largest body: of all messages of a request together. */
+const maxRepeated = 8
 const formRequest = streamed({ 'multipart/form-data': z.unknown(), 'application/x-www-form-urlencoded': z.unknown() })
 /** Fields without effect that a trace names. */
 const maxIgnored = 20
@@ -66,7 +66,8 @@ function sendOperation(core: DialectCore, dialect: Dialect, send: DialectSend): 
     const body = form ?? sentBody
     const given = check(send.body, body, 'body')
     const translation = translate(given, { headers, params: params as Readonly<Record<string, string>>, nowMs: core.clock.now() })
-    requireRoom(translation.messages.length, form?.size ?? bodyBytes, core.maxSendBodyBytes)
+    const shared = (form?.size ?? bodyBytes) - (translation.ownOctets ?? 0)
+    requireRoom(translation.messages.length, shared, core.maxSendBodyBytes)
     const ignored = ignoredFields(send.body, body)
     const sent = await sentBy(core, principal, translation, { of: dialect.name, ignored })
     if (translation.keepsReport) await core.bulkReports.keep(principal, reportOf(sent))
@@ -100,18 +101,29 @@ function requireRoom(messages: number, size: number, maxBodyBytes: number): void
   )
 }
 
+/** A message with its variables filled in may be longer than the request that it came from. */
+function withinRoom(fields: Fields, room: { left: number }): Fields {
+  for (const name of ['text', 'html']) room.left -= typeof fields[name] === 'string' ? fields[name].length : 0
+  if (room.left >= 0) return fields
+  throw new Refusal(
+    'request_too_large',
+    'With their variables filled in, the messages of this request are too long together. Send to fewer recipients at once.',
+  )
+}
+
 /** The results, with refusals in the words of the request. Throws the refusal of a single message, and of strict ones. */
 async function sentBy(
-  { sendBatches }: DialectCore,
+  { sendBatches, maxSendBodyBytes }: DialectCore,
   principal: Principal,
   { messages, isStrict = false, idempotencyKey }: Translation,
   dialect: { readonly of: string; readonly ignored: readonly string[] },
 ): Promise<Sent> {
   const [first] = messages
+  const room = { left: maxRepeated * maxSendBodyBytes }
   const batch = messages.map((message): BatchMessage => {
     let made: Readonly<Record<string, unknown>> | undefined
     const { tags, metadata, left = [] } = message.labels ?? {}
-    const fields = () => (made ??= present({ ...message.fields(), tags, metadata }))
+    const fields = () => (made ??= withinRoom(present({ ...message.fields(), tags, metadata }), room))
     const own = { isTest: message.isTest, dialect: { of: dialect.of, ignored: [...dialect.ignored, ...left].slice(0, maxIgnored) } }
     return {
       order: () => ({ ...(message.isWhole ? wholeOrderOf(fields()) : sendOrderOf(fields())), ...own }),

@@ -52,6 +52,8 @@ export interface Translation {
   /** Nothing is sent unless every message passes each check; by default each is taken or refused by itself, and has its own result. */
   readonly isStrict?: boolean
   readonly idempotencyKey?: string | undefined
+  /** Of the request, what belongs to one message each, and is repeated for none. */
+  readonly ownOctets?: number
   /** What came of it can be asked for later, by the id of the first message. */
   readonly keepsReport?: boolean
 }

@@ -5,9 +5,7 @@ import type { ReadAddress, ReadMessage } from '#core/capture/reading/message-rea
 import { Refusal } from '#core/refusals.ts'
 import type { BulkReport } from '#core/submission/doors/bulk-reports.ts'
 import type { TraceStory } from '#core/trace/story/trace-reader.ts'
-import type { TraceFilter } from '#core/trace/trace-search.ts'
 import type { Trace } from '#core/trace/trace.ts'
-import type { Page } from '#store/database.ts'
 import { check } from '../bodies/validation.ts'
 import type { RestCore } from '../rest/rest-core.ts'
 import { decoder } from '../wire/fields/codec.ts'
@@ -52,11 +50,6 @@ export class SentMail {
       if (error instanceof Refusal && error.code === 'not_found') return ''
       throw error
     }
-  }
-
-  /** Newest first. */
-  list(query: TraceFilter & { readonly limit: number; readonly cursor?: string | undefined }): Promise<Page<Trace>> {
-    return this.#core.traces.list(this.#principal, { cursor: undefined, ...query })
   }
 
   /** What came of a request of many messages, whose first has this id. Throws `not_found`. */

@@ -21,7 +21,9 @@ function theirPath(path: string, messages: readonly (Named | undefined)[]): stri
   const [, index = '0', rest = path] = /^messages\[(\d+)\]\.?(.*)$/.exec(path) ?? []
   const names = messages[Number(index)]?.names ?? {}
   const [, name = '', behind = ''] = /^([\w-]+)(.*)$/s.exec(rest) ?? []
-  return Object.hasOwn(names, name) ? `${names[name] ?? name}${behind}` : rest
+  if (!Object.hasOwn(names, name)) return rest
+  const theirs = names[name] ?? name
+  return theirs.endsWith(':') ? theirs + behind.replace(/^\./, '') : theirs + behind
 }
 
 /** What is wrong is said of the field; how we call others is not. */

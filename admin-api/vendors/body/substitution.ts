@@ -36,8 +36,19 @@ export interface Bodies {
   readonly html?: string | null | undefined
 }
 
-/** Of a text in which variables stand. */
+/** Of a text in which variables stand, before and after. */
 const maxFilled = 2_097_152
+
+/** Counts what a text becomes. Throws `validation_failed` with the path before it is more than fits. */
+function roomFor(path: string): (value: string) => string {
+  let left = maxFilled
+  return (value) => {
+    left -= value.length
+    if (left < 0)
+      throw invalid([{ path, message: `has at most ${String(maxFilled)} characters with its variables filled in; use shorter values` }])
+    return value
+  }
+}
 
 /** The value of a variable; `fallback` is the default that stands in the marker. */
 export type ValueOf = (name: string, fallback?: string) => string | undefined
@@ -62,9 +73,10 @@ function filled(path: string, given: string | null | undefined, syntax: Syntax, 
     throw invalid([{ path, message: `has variables, and may have at most ${String(maxFilled)} characters; use a template` }])
   if (beyond.test(given.replaceAll(pattern, '')))
     throw invalid([{ path, message: 'has more than variables in braces; use a template for conditions and loops' }])
+  const counted = roomFor(path)
   return given.replaceAll(pattern, (marker, name: string | undefined, fallback: unknown) => {
     const value = valueOf(name ?? '', typeof fallback === 'string' ? fallback : undefined) ?? ''
-    return isHtml && !isRaw?.(marker) ? escapeHtml(value) : value
+    return counted(isHtml && !isRaw?.(marker) ? escapeHtml(value) : value)
   })
 }
 
@@ -86,6 +98,12 @@ const maxSearched = 262_144
 /** Characters looked at for all marks of a message; ordinary bodies need hardly more than they have, as few places begin like a mark. */
 const maxLooks = 1_000_000
 
+/** The value as it stands within JSON, where a text of it has variables. Throws `validation_failed` with the path. */
+export function filledJson(path: string, given: string, { pattern }: Syntax, valueOf: ValueOf): string {
+  const counted = roomFor(path)
+  return given.replaceAll(pattern, (_, name: string | undefined) => counted(JSON.stringify(valueOf(name ?? '') ?? '').slice(1, -1)))
+}
+
 /** Texts that stand for others, the longest that fits; what was put in is not looked at again. Throws `validation_failed`. */
 export function replacedLiterally({ subject, text, html }: Bodies, values: Readonly<Record<string, string>>, path: string): Bodies {
   const marks = Object.entries(values).filter(([mark]) => mark !== '')
@@ -97,7 +115,7 @@ export function replacedLiterally({ subject, text, html }: Bodies, values: Reado
     throw fault(`are replaced in bodies of at most ${String(maxSearched)} characters`)
   const trie = trieOf(marks)
   const looks = { left: maxLooks }
-  const fill = (given: string | null | undefined) => (given ? replaced(given, trie, looks) : given)
+  const fill = (given: string | null | undefined) => (given ? replaced(given, trie, looks, roomFor(path)) : given)
   const filled = { subject: fill(subject)?.replaceAll(/[\r\n]+/g, ' '), text: fill(text), html: fill(html) }
   if (looks.left < 0) throw fault('look too much like the text around them; give them marks that stand nowhere else')
   return filled
@@ -123,7 +141,7 @@ function trieOf(marks: readonly (readonly [string, string])[]): Trie {
 }
 
 /** Gives up when no looks are left. */
-function replaced(given: string, root: Trie, looks: { left: number }): string {
+function replaced(given: string, root: Trie, looks: { left: number }, counted: (value: string) => string): string {
   const parts: string[] = []
   let start = 0
   for (let at = 0; at < given.length && looks.left >= 0; at++) {
@@ -132,7 +150,7 @@ function replaced(given: string, root: Trie, looks: { left: number }): string {
     for (let end = at; looks.left-- >= 0 && (node = node.next.get(given[end] ?? '')); end++)
       if (node.value !== undefined) found = [node.value, end]
     if (!found) continue
-    parts.push(given.slice(start, at), found[0])
+    parts.push(given.slice(start, at), counted(found[0]))
     at = found[1]
     start = at + 1
   }

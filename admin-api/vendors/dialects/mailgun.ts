@@ -14,7 +14,7 @@ import { mailboxList } from '../body/mailbox-list.ts'
 import { objectIn } from '../body/json-text.ts'
 import { labelled, tagsAt, type Labelled } from '../body/labels.ts'
 import { headerFields, timeOfText } from '../body/reading.ts'
-import { filledIn, type Syntax } from '../body/substitution.ts'
+import { filledIn, filledJson, filledLine, type Syntax } from '../body/substitution.ts'
 import { templateFields } from '../body/templates.ts'
 
 const maxRecipients = 1000
@@ -66,9 +66,9 @@ class Form {
   }
 
   /** A field that is a JSON object; `filled` puts values into its text. */
-  object(name: string, filled = (json: string): string => json): Fields {
+  object(name: string, filled = (_name: string, json: string): string => json): Fields {
     const text = this.one(name)
-    return objectIn(text === undefined ? undefined : filled(text), name)
+    return objectIn(text === undefined ? undefined : filled(name, text), name)
   }
 }
 
@@ -106,8 +106,23 @@ function refuseBeyond(form: Form): void {
   for (const name of ['text', 'html'])
     if (unsubscribeMarker.test(form.one(name) ?? ''))
       throw refuse(name, 'has a link that is filled in by that service alone; use one of your own')
+  for (const [name, value] of form.behind('h:'))
+    if (unsubscribeMarker.test(value) && !isUnsubscribe(name))
+      throw refuse(`h:${name.slice(0, 64)}`, 'has an address that is filled in by that service alone; use one of your own')
   const version = form.one('t:version')
   if (version !== undefined && !/^\d{1,9}$/.test(version)) throw refuse('t:version', 'must be the number of a version of the template')
+}
+
+const isUnsubscribe = (name: string): boolean => name.toLowerCase() === 'list-unsubscribe'
+
+/** A header field as it leaves. What that service would put into List-Unsubscribe is left out, and so is a Sender that says what From says. */
+function fieldOf(name: string, value: string, from = ''): readonly (readonly [string, string])[] {
+  const folded = name.toLowerCase()
+  const addressOf = (text: string) => parseMailbox(text)?.address.toLowerCase()
+  if (folded === 'x-mailgun-variables' || (folded === 'sender' && addressOf(value) === addressOf(from))) return []
+  if (!isUnsubscribe(name) || !unsubscribeMarker.test(value)) return [[name, value]]
+  const kept = mailboxList(value).filter((one) => !unsubscribeMarker.test(one))
+  return kept.length > 0 ? [[name, kept.join(', ')]] : []
 }
 
 interface Recipient {
@@ -129,16 +144,11 @@ function fieldsOf(form: Form, to: readonly string[], recipient: Recipient | unde
   const bodies = { subject: form.one('subject'), text: form.one('text'), html: form.one('html') }
   const values = recipient && typeof recipient.values === 'object' ? ((recipient.values ?? {}) as Readonly<Record<string, unknown>>) : {}
   const valueOf = (name: string) => (name ? textOf(Object.hasOwn(values, name) ? values[name] : undefined) : recipient?.address)
-  const fillIn = (given: string): string => (recipient ? (filledIn({ subject: given }, recipientVariable, valueOf).subject ?? '') : given)
-  const inJson = (json: string): string =>
-    recipient
-      ? json.replaceAll(recipientVariable.pattern, (_, name?: string) => JSON.stringify(valueOf(name ?? '') ?? '').slice(1, -1))
-      : json
-  const own = Object.fromEntries(form.behind('v:').map(([name, value]) => [name, fillIn(value)]))
+  const fillIn = (name: string, given: string): string => (recipient ? filledLine(name, given, recipientVariable, valueOf) : given)
+  const inJson = (name: string, json: string): string => (recipient ? filledJson(name, json, recipientVariable, valueOf) : json)
+  const own = Object.fromEntries(form.behind('v:').map(([name, value]) => [name, fillIn(`v:${name}`, value)]))
   const variables = { ...own, ...form.object('h:X-Mailgun-Variables', inJson), ...form.object('t:variables', inJson), ...values }
-  const headers = form
-    .behind('h:')
-    .flatMap(([name, value]) => (name.toLowerCase() === 'x-mailgun-variables' ? [] : [[name, fillIn(value)] as const]))
+  const headers = form.behind('h:').flatMap(([name, value]) => fieldOf(name, fillIn(`h:${name}`, value), form.one('from')))
   const replyTo = headers.flatMap(([name, value]) => (isReplyTo(name) ? [value] : []))
   const version = form.one('t:version')
   return {
@@ -174,7 +184,10 @@ function labelsOf(form: Form): Labelled {
     tagsAt('o:tag', form.all('o:tag')),
     form.behind('v:').map(([name, value]) => [`v:${name.slice(0, 64)}`, name, value] as const),
   )
-  return { tags, metadata, left: [...form.ignored.map((name) => name.slice(0, 64)), ...left] }
+  const filledThere = form
+    .behind('h:')
+    .flatMap(([name, value]) => (isUnsubscribe(name) && unsubscribeMarker.test(value) ? [`h:${name}`] : []))
+  return { tags, metadata, left: [...form.ignored.map((name) => name.slice(0, 64)), ...filledThere, ...left] }
 }
 
 /** Parts that would change a message that comes whole. */
@@ -205,11 +218,15 @@ function wholeMessageOf(form: Form): DialectMessage {
   }
 }
 
+/** Of what stands there once for each recipient. */
+const ownOctets = ({ fields }: FormRequest): number =>
+  ['to', 'recipient-variables'].reduce((sum, name) => sum + (fields.get(name) ?? []).join().length, 0)
+
 const sendTo = (address: string, operationId: string, messages: (form: Form) => readonly DialectMessage[]) =>
   dialectSend({
     ...{ operationId, path: `/v3/{domain}/${address}`, params: z.strictObject({ domain: z.string().max(253) }), form: true },
     body: z.custom<FormRequest>(),
-    translate: (given) => ({ messages: messages(new Form(given)), isStrict: true }),
+    translate: (given) => ({ messages: messages(new Form(given)), isStrict: true, ownOctets: ownOctets(given) }),
     answer(sent, _, publicHost) {
       const [first] = accepted(sent)
       return answer({ id: `<${first?.traceId ?? ''}@${publicHost}>`, message: 'Queued. Thank you.' }, {})

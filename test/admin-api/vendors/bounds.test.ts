@@ -79,3 +79,35 @@ test('a request that says no length makes as many messages as one that does', as
   t.is(status, 413)
   t.regex(bytes.toString(), /makes 1000 messages; one of its size may make \d+/)
 })
+
+test('what variables make of a text is bounded, in each message and in all of a request together', async (t) => {
+  const { rest } = await startDaemon(t, { env: { POSTERN_HTTP_MAX_BODY_BYTES: '1000000' } })
+  const x = 'x'.repeat(10_000)
+  const one = people.slice(0, 1)
+  const marks = (mark: string, times = 20_000) => mark.repeat(times)
+  const mail = { from: { email }, subject: 's', content: [{ type: 'text/html', value: marks('-x-') }] }
+  const type = { 'content-type': 'application/x-www-form-urlencoded' }
+  const form = { from: email, to: one.join(), subject: 's', 'recipient-variables': JSON.stringify({ [String(one)]: { x } }) }
+  const cases: readonly (readonly [path: string, body: object])[] = [
+    [
+      '/api/v1/transmissions',
+      { recipients: [{ address: one[0], substitution_data: { x } }], content: { from: email, subject: 's', html: marks('{{x}}') } },
+    ],
+    ['/v3/mail/send', { ...mail, personalizations: [{ to: [{ email: one[0] }], substitutions: { '-x-': x } }] }],
+    ['/v3/smtp/email', { sender: { email }, to: [{ email: one[0] }], subject: marks('{{params.x}}'), textContent: 't', params: { x } }],
+    ['/v3/example.ch/messages', formOf({ ...form, html: marks('%recipient.x%') })],
+    ['/v3/example.ch/messages', formOf({ ...form, template: 'hello', 't:variables': `{"a":"${marks('%recipient.x%')}"}` })],
+  ]
+  for (const [path, body] of cases) {
+    const { status, bytes } = await rest.call('POST', path, body, body instanceof Buffer ? type : {})
+    t.true(status === 400 || status === 422, `${path}: ${String(status)} ${bytes.toString()}`)
+    t.regex(bytes.toString(), /at most 2097152 characters with its variables filled in|at most 1048576 characters/)
+  }
+  const recipients = people.slice(0, 20).map((address) => ({ address }))
+  const content = { from: email, subject: 's', text: marks('{{x}}', 100) }
+  const { status, bytes } = await rest.call('POST', '/api/v1/transmissions', { recipients, content, substitution_data: { x } })
+  t.is(status, 200)
+  const { results } = JSON.parse(bytes.toString()) as { results: { total_accepted_recipients: number; rcpt_to_errors: object[] } }
+  t.is(results.total_accepted_recipients, 8, 'eight times the largest body')
+  t.regex(JSON.stringify(results.rcpt_to_errors), /are too long together/)
+})

@@ -59,7 +59,7 @@ const sendgrid: Send = async (address, key, mail) => {
       { filename: mail.file.name, content: base64(mail.file), type: mail.file.type, disposition: 'attachment' },
       // as it goes over the wire: the client leaves the names of lists as they are
       { filename: mail.image.name, content: base64(mail.image), type: mail.image.type, disposition: 'inline', content_id: mail.image.cid },
-    ] as { content: string; filename: string }[]),
+    ] as { content: string; filename: string; type: string; disposition: string }[]),
   })
   return String(response.headers['x-message-id'])
 }
