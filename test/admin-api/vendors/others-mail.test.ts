@@ -66,7 +66,7 @@ test('requests with one key that come at once send once, and have the same answe
     const answers = await Promise.all(Array.from({ length: 6 }, () => rest.call('POST', path, given, headers)))
     for (const { status, bytes } of answers) {
       t.true(status < 300, `${path}: ${String(status)} ${bytes.toString()}`)
-      t.is(bytes.toString(), answers[0]?.bytes.toString(), path)
+      t.is(bytes.toString(), answers[0]?.bytes.toString() ?? '', path)
     }
     sent += messages
     t.is((await Array.fromAsync(rest.rows('/v1/traces'))).length, sent, path)
