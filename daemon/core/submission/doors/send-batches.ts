@@ -147,6 +147,8 @@ const ofMessage = (refusal: Refusal, index: number): Refusal => {
 /** Some at once, begun in their order, each in a turn of the event loop of its own. */
 async function each<T, R>(all: readonly T[], act: (one: T, index: number) => Promise<R>): Promise<readonly R[]> {
   const results: R[] = []
+  const [first] = all
+  if (first !== undefined && all.length === 1) return [await act(first, 0)]
   const rest = all.entries()
   const work = async (): Promise<void> => {
     for (const [i, one] of rest) {
