@@ -6,6 +6,7 @@ import { html, type Html, type HtmlValue } from '../layout/html.ts'
 import { isAlwaysAsked, isNeeded, valueOf, type FormView } from './form-view.ts'
 import { richLine } from './rich-text.ts'
 import { otherOf, otherValue } from './scripts/other-answers.ts'
+import { sizeIn } from './scripts/sizes.ts'
 
 export const idOf = (key: string): string => `f-${key}`
 
@@ -128,13 +129,6 @@ export const isOtherValue = ({ allow_other: hasOther, options = [] }: Field, val
 const acceptOf = { png: 'image/png', jpeg: 'image/jpeg', gif: 'image/gif', webp: 'image/webp', pdf: 'application/pdf' } as const
 type FileType = keyof typeof acceptOf
 const typeNames: Readonly<Record<FileType, string>> = { png: 'PNG', jpeg: 'JPEG', gif: 'GIF', webp: 'WebP', pdf: 'PDF' }
-
-/** No more than it is: `9.5 MB`, or `900 kB`. */
-function sizeIn(language: string, bytes: number): string {
-  const [unit, octets] = bytes < 2 ** 20 ? ['kilobyte', 2 ** 10] : ['megabyte', 2 ** 20]
-  const format = new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: 1 })
-  return format.format(Math.floor((bytes / octets) * 10) / 10)
-}
 
 const file: Render = (view, field, facts) => {
   const { enabled, maxBytes } = view.form.uploads

@@ -4,6 +4,7 @@ import { fillTimeKey } from '#core/forms/definition/definition.ts'
 import type { FormPlan } from '../scripts/plan-types.ts'
 import { countCharacters } from './counters.ts'
 import { first, type Root } from './dom.ts'
+import { showFiles } from './files.ts'
 import { FormState } from './form-state.ts'
 import { LogicView } from './logic-view.ts'
 import { Problems } from './problems.ts'
@@ -58,6 +59,7 @@ class LiveForm {
     this.#sending = new Sending(state)
     this.#saved = new SavedAnswers(state)
     this.#count = countCharacters(state)
+    showFiles(state)
     this.#steps = new Steps(state, (page) => {
       this.#progress(page)
       surroundings.stepped(page)
@@ -105,8 +107,11 @@ class LiveForm {
     if (key === undefined) return
     this.#touched.add(key)
     if (target instanceof HTMLInputElement && target.className === 'other') chooseOther(target)
-    this.#refresh(true)
+    const evaluation = this.#refresh(true)
     this.#progress(this.#steps.page)
+    // a file is chosen as a whole, and what was taken out is no fault yet
+    if (target instanceof HTMLInputElement && target.type === 'file')
+      this.#problems.check(key, target.value === '' ? { problems: {} } : evaluation)
     const isText = target instanceof HTMLTextAreaElement || (target instanceof HTMLInputElement && !/radio|checkbox|file/.test(target.type))
     if (!isText) this.#saved.save(this.#steps.page)
   }

@@ -59,9 +59,8 @@ export class FormState {
     return first(this.form, `[data-field="${key}"]`)
   }
 
-  sentence(key: string, { code, message }: { readonly code: string; readonly message: string }): string {
-    const { sentences, labels } = this.plan
-    return sentences[key]?.[code] ?? `${labels[key] ?? key}: ${message}`
+  sentence(key: string, { code }: { readonly code: string }): string {
+    return this.plan.sentences[key]?.[code] ?? ''
   }
 }
 

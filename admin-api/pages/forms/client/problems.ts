@@ -27,7 +27,7 @@ export class Problems {
   }
 
   /** Of the field that was left. */
-  check(key: string, { problems }: Evaluation): void {
+  check(key: string, { problems }: Pick<Evaluation, 'problems'>): void {
     const [problem] = problems[key] ?? []
     this.#mark(key, problem && this.#state.sentence(key, problem))
     if (!problem && this.#summary) this.#summarize()

@@ -1,6 +1,7 @@
 /** Sends a form in the background, so that nothing that was typed is lost whatever comes of it. */
 import { fillTimeKey } from '#core/forms/definition/definition.ts'
 import { otherOf } from '../scripts/other-answers.ts'
+import { sizeIn } from '../scripts/sizes.ts'
 import type { SentForm } from '../scripts/plan-types.ts'
 import { element, filled, first } from './dom.ts'
 import type { FormState } from './form-state.ts'
@@ -82,10 +83,7 @@ export class Sending {
       const hasFiles = [...data.values()].some((value) => typeof value !== 'string' && value.name !== '')
       if (hasFiles)
         request.upload.addEventListener('progress', ({ loaded, total }) => {
-          const [share, size] = [
-            Math.floor((loaded / total) * 100),
-            `${(total / 1_048_576).toLocaleString(plan.words.locale, { maximumFractionDigits: 1 })} MB`,
-          ]
+          const [share, size] = [Math.floor((loaded / total) * 100), sizeIn(plan.words.locale, total)]
           this.#line.textContent = `${plan.words.keepOpen} ${filled(plan.words.sentShare, { share, size })}`
           // what has left as a whole may be there
           this.#stop.hidden = loaded === total

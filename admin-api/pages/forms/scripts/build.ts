@@ -39,17 +39,21 @@ export async function bundleFormScripts(): Promise<readonly BuiltFile[]> {
 }
 
 /**
- * Faults of patterns are for who designs a form, and what is wrong with these answers is said in the words of the page: browsers of
- * visitors never show either.
+ * Faults of patterns are for who designs a form, and what is wrong with answers is said in the words of the page: browsers of visitors
+ * never show either.
  */
 const withoutUnsaid: Plugin = {
   name: 'without what is never said',
   setup(bundler) {
-    bundler.onLoad({ filter: /forms\/definition\/(?:pattern|answers)\.ts$/ }, ({ path }) => ({
+    bundler.onLoad({ filter: /forms\/definition\/(?:pattern|answers|evaluate)\.ts$/ }, ({ path }) => ({
       contents: readFileSync(path, 'utf8')
         .replace("override readonly name = 'PatternFault'", '')
         .replaceAll(/new PatternFault\((?:`[^`]*`|'[^']*')\)/g, "new PatternFault('')")
-        .replaceAll(/problem\('(invalid_(?:email|phone|url))', (?:`[^`]*`|'[^']*')\)/g, "problem('$1', '')"),
+        .replaceAll(/problem\('(\w+)', (?:`[^`]*`|'[^']*')\)/g, "problem('$1', '')")
+        .replaceAll(/, rangeWords\([^{}\n]*\)\) :/g, ", '') :")
+        .replaceAll(/, rangeWords\(min, max\)\)$/gm, ", '')")
+        .replaceAll(/wrongType\('[^']*'\)/g, "wrongType('')")
+        .replaceAll(/message: \S+ \?\? '[^']*'/g, "message: ''"),
       loader: 'ts',
     }))
   },

@@ -42,6 +42,7 @@ export interface PlanWords {
   readonly keepOpen: string
   readonly sentShare: string
   readonly stop: string
+  readonly remove: string
   readonly stopped: string
   readonly notSent: string
   readonly errorPrefix: string

@@ -61,7 +61,8 @@ const codesOf: Readonly<Partial<Record<FieldType, readonly string[]>>> = {
   ...{ checkbox: ['required', 'must_accept'], consent: ['must_accept'] },
 }
 
-const sentencesOf = (words: FormWords, field: Field): Readonly<Record<string, string>> =>
+/** Every code that the check of answers knows for a field, as browsers have no other words. */
+export const sentencesOf = (words: FormWords, field: Field): Readonly<Record<string, string>> =>
   Object.fromEntries(
     (codesOf[field.type] ?? []).flatMap((code) => {
       const known = knownSentence(words, field, code)
@@ -74,10 +75,10 @@ const mostTitles = 12
 const many = 99
 
 function wordsOf(words: FormWords, locale: string, questions: number): PlanWords {
-  const { stepOf, oneMore, counted, sentShare, sending, keepOpen, stop, stopped, notSent, close } = words.live
+  const { stepOf, oneMore, counted, sentShare, sending, keepOpen, stop, stopped, remove, notSent, close } = words.live
   const titles = Array.from({ length: Math.min(questions, mostTitles) }, (_, at) => words.errorTitle(at + 1))
   return {
-    ...{ locale, optional: words.optional, needed: words.needed, sending, keepOpen, stop, stopped, notSent, close },
+    ...{ locale, optional: words.optional, needed: words.needed, sending, keepOpen, stop, stopped, remove, notSent, close },
     ...{ stepOf: stepOf('{at}', '{of}'), oneMore: oneMore('{label}'), counted: counted('{used}', '{max}') },
     ...{ sentShare: sentShare('{share}', '{size}'), errorPrefix: words.errorPrefix, errorKept: words.errorKept },
     errorTitles: [...titles, words.errorTitle(many).replace(String(many), '{count}')],

@@ -1,4 +1,5 @@
 /** Arabic. */
+import { rangeIn } from './range-words.ts'
 import type { FormWords } from './words.ts'
 
 export const ar: FormWords = {
@@ -52,6 +53,7 @@ export const ar: FormWords = {
     keepOpen: 'جارٍ الإرسال. اترك هذه الصفحة مفتوحة.',
     sentShare: (share, size) => `${share} % من ${size}`,
     stop: 'إيقاف',
+    remove: 'إزالة',
     stopped: 'أُوقف الإرسال ولم يُرسل شيء. ما كتبته ما زال هنا.',
     notSent: 'لا يوجد اتصال حاليًا، فلم يُرسل شيء. لم يضع شيء: أرسلها مرة أخرى.',
     close: 'إغلاق',
@@ -128,7 +130,14 @@ export const ar: FormWords = {
     too_short: (_, label) => `اكتب المزيد في «${label}».`,
     too_long: (_, label) => `اكتب أقل في «${label}».`,
     pattern_mismatch: (_, label) => `اكتب «${label}» بالشكل المطلوب.`,
-    out_of_range: (_, label) => `اكتب في «${label}» قيمة ضمن الحدود.`,
+    out_of_range: rangeIn('ar', {
+      between: (a, b) => `اكتب قيمة من ${a} إلى ${b}.`,
+      atLeast: (a) => `اكتب ${a} أو أكثر.`,
+      atMost: (a) => `اكتب ${a} أو أقل.`,
+      notBefore: (a) => `اختر ${a} أو بعده.`,
+      notAfter: (a) => `اختر ${a} أو قبله.`,
+      outside: (l) => `اكتب في «${l}» قيمة ضمن الحدود.`,
+    }),
     step_mismatch: (_, label) => `اكتب في «${label}» عددًا بالخطوات المطلوبة.`,
     not_an_option: (_, label) => `اختر إحدى الإجابات في «${label}».`,
     too_few: (_, label) => `اختر المزيد في «${label}».`,

@@ -1,4 +1,5 @@
 /** German. */
+import { rangeIn } from './range-words.ts'
 import type { FormWords } from './words.ts'
 
 export const de: FormWords = {
@@ -54,6 +55,7 @@ export const de: FormWords = {
     keepOpen: 'Wird gesendet. Lassen Sie diese Seite offen.',
     sentShare: (share, size) => `${share} % von ${size}`,
     stop: 'Abbrechen',
+    remove: 'Entfernen',
     stopped: 'Es wurde abgebrochen und nichts gesendet. Was Sie geschrieben haben, ist noch da.',
     notSent: 'Im Moment fehlt die Verbindung, deshalb wurde nichts gesendet. Nichts ist verloren: Senden Sie es noch einmal.',
     close: 'Schliessen',
@@ -135,7 +137,14 @@ export const de: FormWords = {
     too_long: (field) =>
       field.max_length === undefined ? 'Schreiben Sie weniger.' : `Schreiben Sie höchstens ${field.max_length} Zeichen.`,
     pattern_mismatch: (_, label) => `Schreiben Sie «${label}» in der verlangten Form.`,
-    out_of_range: (_, label) => `Geben Sie bei «${label}» einen Wert im erlaubten Bereich ein.`,
+    out_of_range: rangeIn('de', {
+      between: (a, b) => `Geben Sie einen Wert von ${a} bis ${b} ein.`,
+      atLeast: (a) => `Geben Sie ${a} oder mehr ein.`,
+      atMost: (a) => `Geben Sie ${a} oder weniger ein.`,
+      notBefore: (a) => `Wählen Sie ${a} oder später.`,
+      notAfter: (a) => `Wählen Sie ${a} oder früher.`,
+      outside: (l) => `Geben Sie bei «${l}» einen Wert im erlaubten Bereich ein.`,
+    }),
     step_mismatch: (_, label) => `Geben Sie bei «${label}» eine Zahl in den erlaubten Schritten ein.`,
     not_an_option: (_, label) => `Wählen Sie bei «${label}» eine der Antworten.`,
     too_few: (field) => (field.min_selected === undefined ? 'Wählen Sie mehr aus.' : `Wählen Sie mindestens ${field.min_selected} aus.`),

@@ -1,4 +1,5 @@
 /** English. */
+import { rangeIn } from './range-words.ts'
 import type { FormWords } from './words.ts'
 
 export const en: FormWords = {
@@ -52,6 +53,7 @@ export const en: FormWords = {
     keepOpen: 'Sending. Keep this page open.',
     sentShare: (share, size) => `${share} % of ${size}`,
     stop: 'Stop',
+    remove: 'Remove',
     stopped: 'It was stopped, and nothing was sent. What you typed is still here.',
     notSent: 'There is no connection at the moment, so it was not sent. Nothing is lost: send it once more.',
     close: 'Close',
@@ -116,11 +118,30 @@ export const en: FormWords = {
     unanswered: (_, label) => `Choose an answer to “${label}”.`,
     required: (_, label) => `Fill in “${label}”.`,
     must_accept: (_, label) => `Tick “${label}” to go on.`,
-    file_type_not_allowed: (_, label) => `Choose a file of one of the types above for “${label}”, not one that was only renamed.`,
+    file_type_not_allowed: (_, label) => `Choose a file of one of the types named here for “${label}”, not one that was only renamed.`,
     file_too_large: (_, label) => `The file for “${label}” is too large. Choose a smaller one.`,
     file_damaged: (_, label) => `The file for “${label}” is damaged or cut off. Save it anew and choose it again.`,
     file_missing: (_, label) => `Add a file at “${label}”.`,
+    invalid_date: () => 'Write it as the field shows it.',
+    invalid_type: ({ type }, label) =>
+      type === 'number' ? `Write a number at “${label}”, for example 12 or 3.5.` : `Answer “${label}” as the field asks.`,
+    too_short: (field) => (field.min_length === undefined ? 'Write more.' : `Write at least ${field.min_length} characters.`),
+    too_long: (field) => (field.max_length === undefined ? 'Write less.' : `Write at most ${field.max_length} characters.`),
+    pattern_mismatch: (_, label) => `Write “${label}” in the form that is asked for.`,
+    out_of_range: rangeIn('en', {
+      between: (a, b) => `Enter a value from ${a} to ${b}.`,
+      atLeast: (a) => `Enter ${a} or more.`,
+      atMost: (a) => `Enter ${a} or less.`,
+      notBefore: (a) => `Choose ${a} or later.`,
+      notAfter: (a) => `Choose ${a} or earlier.`,
+      outside: (l) => `“${l}” is outside of what can be chosen.`,
+    }),
+    step_mismatch: (field) =>
+      field.integer || field.step === undefined ? 'Enter a whole number.' : `Enter a number in steps of ${field.step}.`,
+    not_an_option: (_, label) => `Choose one of the answers to “${label}”.`,
+    too_few: (field) => (field.min_selected === undefined ? 'Choose more.' : `Choose at least ${field.min_selected}.`),
     too_many: (field) => (field.max_selected === undefined ? 'Choose fewer.' : `Choose at most ${field.max_selected}.`),
+    domain_not_allowed: () => 'Addresses of this domain are not taken here; write another one.',
     invalid_email: () => 'Write the whole address, for example ruth@example.ch.',
     invalid_phone: () => 'Write the whole number, for example +41 44 123 45 67.',
     invalid_url: () => 'Write the whole address, for example https://example.ch.',

@@ -1,4 +1,5 @@
 /** French. */
+import { rangeIn } from './range-words.ts'
 import type { FormWords } from './words.ts'
 
 export const fr: FormWords = {
@@ -53,6 +54,7 @@ export const fr: FormWords = {
     keepOpen: 'Envoi en cours. Laissez cette page ouverte.',
     sentShare: (share, size) => `${share} % de ${size}`,
     stop: 'Arrêter',
+    remove: 'Retirer',
     stopped: 'L’envoi a été arrêté, rien n’a été envoyé. Ce que vous avez écrit est toujours là.',
     notSent: 'Il n’y a pas de connexion pour le moment, rien n’a été envoyé. Rien n’est perdu : envoyez-le encore une fois.',
     close: 'Fermer',
@@ -133,7 +135,14 @@ export const fr: FormWords = {
     too_short: (field) => (field.min_length === undefined ? 'Écrivez davantage.' : `Écrivez au moins ${field.min_length} caractères.`),
     too_long: (field) => (field.max_length === undefined ? 'Écrivez moins.' : `Écrivez au plus ${field.max_length} caractères.`),
     pattern_mismatch: (_, label) => `Écrivez « ${label} » dans la forme demandée.`,
-    out_of_range: (_, label) => `Donnez à « ${label} » une valeur dans les limites.`,
+    out_of_range: rangeIn('fr', {
+      between: (a, b) => `Donnez une valeur de ${a} à ${b}.`,
+      atLeast: (a) => `Donnez ${a} ou plus.`,
+      atMost: (a) => `Donnez ${a} ou moins.`,
+      notBefore: (a) => `Choisissez le ${a} ou plus tard.`,
+      notAfter: (a) => `Choisissez le ${a} ou plus tôt.`,
+      outside: (l) => `Donnez à « ${l} » une valeur dans les limites.`,
+    }),
     step_mismatch: (_, label) => `Donnez à « ${label} » un nombre dans les pas demandés.`,
     not_an_option: (_, label) => `Choisissez une des réponses à « ${label} ».`,
     too_few: (field) =>

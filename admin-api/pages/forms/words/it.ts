@@ -1,4 +1,5 @@
 /** Italian. */
+import { rangeIn } from './range-words.ts'
 import type { FormWords } from './words.ts'
 
 export const it: FormWords = {
@@ -52,6 +53,7 @@ export const it: FormWords = {
     keepOpen: 'Invio in corso. Lasciare aperta questa pagina.',
     sentShare: (share, size) => `${share} % di ${size}`,
     stop: 'Interrompi',
+    remove: 'Rimuovere',
     stopped: 'L’invio è stato interrotto e niente è stato inviato. Ciò che è stato scritto è ancora qui.',
     notSent: 'Al momento manca la connessione, perciò niente è stato inviato. Niente è perso: inviarlo ancora una volta.',
     close: 'Chiudere',
@@ -129,7 +131,14 @@ export const it: FormWords = {
     too_short: (field) => (field.min_length === undefined ? 'Scrivere di più.' : `Scrivere almeno ${field.min_length} caratteri.`),
     too_long: (field) => (field.max_length === undefined ? 'Scrivere di meno.' : `Scrivere al massimo ${field.max_length} caratteri.`),
     pattern_mismatch: (_, label) => `Scrivere «${label}» nella forma richiesta.`,
-    out_of_range: (_, label) => `Dare a «${label}» un valore nei limiti.`,
+    out_of_range: rangeIn('it', {
+      between: (a, b) => `Dare un valore da ${a} a ${b}.`,
+      atLeast: (a) => `Dare ${a} o più.`,
+      atMost: (a) => `Dare ${a} o meno.`,
+      notBefore: (a) => `Scegliere ${a} o più tardi.`,
+      notAfter: (a) => `Scegliere ${a} o prima.`,
+      outside: (l) => `Dare a «${l}» un valore nei limiti.`,
+    }),
     step_mismatch: (_, label) => `Dare a «${label}» un numero nei passi richiesti.`,
     not_an_option: (_, label) => `Scegliere una delle risposte a «${label}».`,
     too_few: (field) => (field.min_selected === undefined ? 'Scegliere di più.' : `Scegliere almeno ${field.min_selected} risposte.`),

@@ -70,6 +70,8 @@ interface LiveWords {
   readonly keepOpen: string
   readonly sentShare: (share: string, size: string) => string
   readonly stop: string
+  /** Takes a file out again. */
+  readonly remove: string
   readonly stopped: string
   readonly notSent: string
   readonly close: string

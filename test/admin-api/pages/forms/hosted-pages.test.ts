@@ -215,7 +215,7 @@ test("an answer of one's own, numbers and ticks come back as they were", async (
   await page.fill('#f-number', 'three')
   await page.check('input[name=stars][value="4"]', { force: true })
   await Promise.all([page.waitForEvent('load'), page.click('button[type=submit]')])
-  t.deepEqual(await page.locator('[role=alert] a').allInnerTexts(), ['Years: Enter a number.'])
+  t.deepEqual(await page.locator('[role=alert] a').allInnerTexts(), ['Write a number at “Years”, for example 12 or 3.5.'])
   t.is(await page.inputValue('[name="select~other"]'), 'Chur')
   t.is(await page.inputValue('#f-number'), 'three')
   await page.fill('#f-number', '3')

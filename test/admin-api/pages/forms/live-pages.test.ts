@@ -9,7 +9,10 @@ import { testWith } from '../../../support/peers/peers.ts'
 import { golden, type Row } from './golden.ts'
 import { startHosted, type Hosted } from './hosted.ts'
 import { pairs } from './random-forms.ts'
+import { isQuestion } from '../../../../admin-api/pages/forms/form-view.ts'
 import { builtFolder, type ScriptManifest } from '../../../../admin-api/pages/forms/scripts/built-scripts.ts'
+import { sentencesOf } from '../../../../admin-api/pages/forms/scripts/plan.ts'
+import { wordsFor } from '../../../../admin-api/pages/forms/words/words-for.ts'
 
 const test = testWith('chromium')
 const browser = browserOf(test)
@@ -51,6 +54,26 @@ test('the script of a form has at most 12 KiB, and that of other sites 6', async
   const [form, embed] = [await sizeOf(manifest.form), await sizeOf(manifest.embed)]
   t.true(form <= 12 * 1024, `${String(form)} octets`)
   t.true(embed <= 6 * 1024, `${String(embed)} octets`)
+})
+
+test('whatever is wrong with an answer has a sentence in every language, as browsers have no words of their own', (t) => {
+  const codes = new Set<string>()
+  for (const { definition, given } of pairs('sentences', 200, 10)) {
+    const { problems } = evaluate(definition, { ...given, files: new Set(given.files) })
+    for (const field of definition.schema.fields.filter((each) => isQuestion(each)))
+      for (const { code } of problems[field.key] ?? []) {
+        codes.add(code)
+        for (const lang of ['ar', 'de', 'en', 'fr', 'it']) {
+          const said = sentencesOf(wordsFor(lang), field)[code]
+          if (said === undefined && code !== 'invalid_type') t.fail(`${lang}: ${field.type} ${code}`)
+        }
+      }
+  }
+  t.true(codes.size >= 12, [...codes].join(' '))
+  const years = { key: 'years', type: 'number', label: 'Jahre', min: 1, max: 2000 } as const
+  t.is(sentencesOf(wordsFor('de'), years)['out_of_range'], 'Geben Sie einen Wert von 1 bis 2.000 ein.')
+  const day = { key: 'day', type: 'date', label: 'Day', min: '2026-12-24' } as const
+  t.is(sentencesOf(wordsFor('en'), day)['out_of_range'], 'Choose December 24, 2026 or later.')
 })
 
 const plain = ({ visible, pages, required, answers, problems }: Evaluation) => ({
@@ -228,11 +251,16 @@ test('a file that is too large or of no type that forms take is said so before a
   await choose('cv.pdf', 'application/pdf', Buffer.alloc(1001))
   t.is(await sentence(), 'The file for “CV” is too large. Choose a smaller one.')
   await choose('clip.mp4', 'video/mp4', Buffer.alloc(10))
-  t.is(await sentence(), 'Choose a file of one of the types above for “CV”, not one that was only renamed.')
+  t.is(await sentence(), 'Choose a file of one of the types named here for “CV”, not one that was only renamed.')
   t.deepEqual(await axeFaults(page, { at: [320] }), [])
   t.deepEqual(posts, [])
+  await page.click('text=Remove')
+  t.deepEqual([await page.inputValue('#f-cv'), await page.locator('.error').count()], ['', 0], 'what was taken out is no fault')
+  await choose('application of Ruth Amstutz.zip', 'application/zip', Buffer.alloc(10))
+  t.is(await page.locator('.error').count(), 1, 'it is said when it is chosen')
   await choose('cv.pdf', 'application/pdf', samples.pdf)
   t.is(await page.locator('.error').count(), 0, 'what is mended is said no more')
+  t.regex(await page.innerText('.file'), /^(?:pdf\s+)?cv\.pdf\s+0\.\d kB\s+Remove$/i)
   await press(page, 'Send')
   await page.waitForURL(/\/thanks/)
   t.like(await hosted.submissions(id), [{ files: [{ name: 'cv.pdf' }] }])
