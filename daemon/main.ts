@@ -29,7 +29,7 @@ async function run(wanted: Command): Promise<number> {
     case 'config':
       return say(printConfig(configuration()))
     case 'doctor':
-      return (await import('./commands/doctor.ts')).doctor(configuration(), process.stdout)
+      return (await import('./commands/doctor.ts')).doctor(configuration(), wanted.asJson, process.stdout)
     case 'operator':
       return (await import('./commands/operator-command.ts')).operate(configuration(), wanted.request, process.stdout)
     case 'verify':

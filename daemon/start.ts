@@ -158,6 +158,7 @@ export async function start(part: Resolve, config: Config, lifecycle: Lifecycle)
     stop: () => http.close((seconds * 1000) / 3),
     stopSeconds: seconds,
   })
+  await lifecycle.start({ name: 'doctor', start: async () => daemon.doctor.start(), stop: () => daemon.doctor.stop() })
   await lifecycle.start({ name: 'agents', start: async () => {}, stop: () => daemon.agents.stop() })
   await lifecycle.start({ name: 'streams', start: async () => {}, stop: async () => closeStreams(daemon) })
   await lifecycle.start({

@@ -4,6 +4,7 @@ import * as z from 'zod'
 import type { VerifyReport } from '#store/verify/verify.ts'
 import { media, raw } from '../operation/answer.ts'
 import { operation, type Operation } from '../operation/operation.ts'
+import { beatUntil } from './beats.ts'
 import { requireRunToken } from './operator-link.ts'
 
 export const backupPath = '/operator/backup'
@@ -17,7 +18,6 @@ export interface OperatorBackupOptions {
   readonly verify: () => Promise<VerifyReport>
 }
 
-const beatMs = 10_000
 const frameType = 'application/octet-stream'
 const reportType = 'application/x-ndjson'
 
@@ -53,18 +53,7 @@ export const operatorBackupOperations = ({ token, frames, verify }: OperatorBack
     response: media(reportType),
     async handle({ headers, headOnly }) {
       requireRunToken(headers, token)
-      return raw(headOnly ? '' : Readable.from(reportOf(verify())), { contentType: reportType })
+      return raw(headOnly ? '' : Readable.from(beatUntil(verify())), { contentType: reportType })
     },
   }),
 ]
-
-/** Empty lines until the report is there, as a large store takes longer than connections stay open without a word. */
-async function* reportOf(verifying: Promise<VerifyReport>): AsyncGenerator<string> {
-  for (;;) {
-    const beat = Promise.withResolvers<undefined>()
-    const timer = setTimeout(() => beat.resolve(undefined), beatMs)
-    const report = await Promise.race([verifying, beat.promise]).finally(() => clearTimeout(timer))
-    yield report ? `${JSON.stringify(report)}\n` : '\n'
-    if (report) return
-  }
-}

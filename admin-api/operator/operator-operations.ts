@@ -28,6 +28,7 @@ import { idParams, line } from '../wire/fields/text.ts'
 import { invoice, invoiceFormat, period, usage } from '../wire/organization/usage.ts'
 import { operatorLoginActions, type FailedLogins } from './logins.ts'
 import { systemActions, type SystemSource } from './system.ts'
+import { doctorActions, type DoctorSource } from './operator-doctor.ts'
 import { exportedInvoices } from './invoice-export.ts'
 
 const all = '/operator/v1/organizations'
@@ -45,12 +46,14 @@ export const operatorOperations = (core: RestCore, parts: OperatorParts): readon
     ...invoicing(core),
     ...operatorLoginActions(parts.logins),
     ...systemActions(parts.system),
+    ...doctorActions(parts.doctor),
   ])
 
 /** What the operator sees of the process. */
 export interface OperatorParts {
   readonly logins: FailedLogins
   readonly system: SystemSource
+  readonly doctor: DoctorSource
 }
 
 const reading = ({ operator, usage: usages, auditLog }: RestCore): readonly Action[] => [

@@ -7,7 +7,7 @@ type Settings = z.output<typeof schema>
 
 /** One sentence for each pair of settings that cannot both hold. */
 export function contradictions(settings: Settings): string[] {
-  const { tls, masterKey, masterKeyFile, systemMail } = settings
+  const { tls, masterKey, masterKeyFile, systemMail, doctor } = settings
   const rules: readonly [boolean, string][] = [
     [masterKey !== null && masterKeyFile !== null, 'POSTERN_MASTER_KEY and POSTERN_MASTER_KEY_FILE exclude each other; set one of them.'],
     [
@@ -17,6 +17,10 @@ export function contradictions(settings: Settings): string[] {
     [
       (systemMail.destination === null) !== (systemMail.from === null),
       'POSTERN_SYSTEM_DESTINATION and POSTERN_SYSTEM_FROM belong together; set both, or none when the service sends no mail of its own.',
+    ],
+    [
+      (doctor.webhookUrl === null) !== (doctor.webhookSecret === null),
+      'POSTERN_DOCTOR_WEBHOOK_URL and POSTERN_DOCTOR_WEBHOOK_SECRET belong together; set both, or none when no alerts go to a webhook.',
     ],
   ]
   return [...rules.filter(([broken]) => broken).map(([, sentence]) => sentence), ...sharedEndpoints(settings)]

@@ -149,6 +149,17 @@ const parseWebPage = (text: string): string | undefined => {
   const url = text.length > 2048 ? null : URL.parse(text)
   return url?.protocol === 'https:' && url.username === '' ? url.href : undefined
 }
+/** A receiver of webhooks: http or https, with a query or without, no fragment. */
+const parseWebhookAddress = (text: string): string | undefined => {
+  const url = text.length > 2048 ? null : URL.parse(text)
+  return url && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '' && url.hash === '' ? url.href : undefined
+}
+export const webhookAddress: TextForm<string> = { parse: parseWebhookAddress, format: (text) => text }
+export const webhookSecret = accepting((text) => {
+  const [, key] = /^whsec_([A-Za-z0-9+/]{32,88}={0,2})$/.exec(text) ?? []
+  const bytes = Buffer.from(key ?? '', 'base64')
+  return key !== undefined && bytes.length >= 24 && bytes.length <= 64 && bytes.toString('base64') === key
+})
 export const webPage: TextForm<string> = { parse: parseWebPage, format: (text) => text }
 export const webPageOrMail: TextForm<string> = {
   parse: (text) => (/^[\w.+-]{1,64}@(?:[a-z0-9-]{1,63}\.){1,10}[a-z]{2,63}$/i.test(text) ? text : parseWebPage(text)),

@@ -3,6 +3,7 @@ import { fraction, listOf, oneOf, optionalWritten, section, whole, wholes, writt
 import { address, adminKey, destinationId, dnsList, dnsServer, emailAddress, endpoint, hostName, mailbox } from './formats.ts'
 import { operatorWords } from './operator-words.ts'
 import { masterKey, mcpAddress, network, operatorKey, origin, path, sharedSecret, spfMechanism } from './formats.ts'
+import { doctor } from './doctor-settings.ts'
 import { sendmail } from './sendmail-settings.ts'
 import { captcha, forms, uploads } from './visitor-settings.ts'
 import { planNames } from '../plans/plans.ts'
@@ -374,6 +375,7 @@ export const schema = section({
   tls: tls.prefault({}),
   outbound: outbound.prefault({}),
   sendmail: sendmail.prefault({}),
+  doctor: doctor.prefault({}),
   delivery: delivery.prefault({}),
   store: store.prefault({}),
   billing: billing.prefault({}),

@@ -108,10 +108,14 @@ Checks that records, indexes, contents, counters and queue agree: in the running
 work and rests half of the time for it, or in a stopped one's data. With a file it reads a backup to its end.
 Exit code 1 when anything does not agree, or is damaged.
 `,
-  doctor: `Usage: postern doctor
+  doctor: `Usage: postern doctor [--json]
 
 Checks this machine and the configuration: Node, data folder, master key, certificate, name servers, clock
-and ports. It can run beside the daemon. Exit code 1 when something is wrong.
+and ports. With a running daemon also the records of every sending domain, blocklists and reverse names of
+its own addresses, disk, open files, destinations, parked webhooks, silent sources and the last backup.
+Each finding says what to do. Exit code 1 when an error or a warning is among them.
+
+  --json   {"ok", "findings": [{"id", "severity", "summary", "fix"}]}
 `,
   config: `Usage: postern config
 
@@ -132,7 +136,7 @@ export const helpText = `Usage: postern COMMAND
   backup FILE         write everything that is stored into a file, while the daemon runs
   restore FILE        restore backups into an empty folder
   verify [FILE]       check that records and indexes agree, or that a backup is whole
-  doctor              check this machine and the configuration
+  doctor              check machine, configuration and running daemon
   config              print the effective configuration, secrets masked
   operator WHAT       plans, flags, prices and invoices of all organizations
 

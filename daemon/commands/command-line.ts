@@ -56,7 +56,8 @@ export interface ImportWords extends DaemonChoice {
 /** What the caller wants. `usage` is an error in the words; the process ends with 64. */
 export type Command =
   | { readonly name: 'serve'; readonly readyFile: string | undefined }
-  | { readonly name: 'doctor' | 'config' | 'version' }
+  | { readonly name: 'config' | 'version' }
+  | { readonly name: 'doctor'; readonly asJson: boolean }
   | { readonly name: 'help'; readonly text: string }
   | { readonly name: 'operator'; readonly request: OperatorRequest }
   | { readonly name: 'login-link'; readonly email: string }
@@ -179,7 +180,7 @@ const commands: Readonly<Record<string, CommandWords>> = {
       return { name: 'verify', file, passphraseFile: textOf(values['passphrase-file']) }
     },
   },
-  doctor: { options: {}, operands: [], make: () => ({ name: 'doctor' }) },
+  doctor: { options: { json: flag }, operands: [], make: ({ values }) => ({ name: 'doctor', asJson: values['json'] === true }) },
   config: { options: {}, operands: [], make: () => ({ name: 'config' }) },
 }
 

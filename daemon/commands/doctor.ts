@@ -1,168 +1,65 @@
-/** `postern doctor`: looks at the machine and the configuration as a person would before calling for help. */
-import { randomUUID } from 'node:crypto'
-import { Resolver } from 'node:dns/promises'
-import { rm, stat, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
-import { join } from 'node:path'
-import { formatEndpoint } from '#config/settings/formats.ts'
-import { ConfigInvalid, type Config } from '#config/settings/load.ts'
-import { freeBytes } from '../observability/admission.ts'
-import { covers, readCertificate } from '../process/certificate.ts'
-import { hasStore, prepareDataFolder } from '../process/data-folder.ts'
+/** `postern doctor`: what is wrong with the machine, the configuration and the running daemon, each with what to do. */
+import type { Config } from '#config/settings/load.ts'
+import { finding, inOrder, isAlarming, nameOf, type Finding } from '#core/doctor/finding.ts'
+import { doctorPath } from '../../admin-api/operator/operator-doctor.ts'
+import { examineMachine, type MachineCheck } from '../doctor/machine.ts'
+import { cleanText } from '../observability/clean-text.ts'
 import { exitCodes, type ExitCode } from '../process/lifecycle.ts'
-import { listenersOf, listenProblem, type Listener } from '../process/listen-problem.ts'
-import { runningDaemon, type OperatorAccess } from '../process/operator-file.ts'
+import { runningDaemon } from '../process/operator-file.ts'
 import { StartRefused } from '../process/start-refused.ts'
-import { isThere, Unreadable } from '../process/unreadable.ts'
+import { Unreadable } from '../process/unreadable.ts'
+import { callDaemon } from './daemon-client.ts'
 
-/** What one check found. `detail` is one sentence, which says what to do when `ok` is false. */
-export interface Finding {
-  readonly check: string
-  readonly ok: boolean
-  readonly detail: string
+interface Examined {
+  readonly machine: readonly MachineCheck[]
+  /** What the daemon found; undefined when none could be asked. */
+  readonly service: readonly Finding[] | undefined
 }
 
-type Outcome = Omit<Finding, 'check'>
-
-const mebibyte = 1024 * 1024
-const day = 24 * 3600 * 1000
-const oldestNode = [24, 12] as const
-const dnsMs = 3000
-/** No clock that is right shows an earlier time than when this was written. */
-const earliestNow = Date.UTC(2026, 0, 1)
-
-/** Runs all checks for a configuration that loads. The data folder is made if it is missing; nothing else stays changed. */
-export async function examine(config: Config): Promise<Finding[]> {
-  const listeners = listenersOf(config).filter(({ endpoint }) => endpoint.port !== 0)
-  // First of all: the others write to the folder whose time it reads.
-  const clock = await checkClock(config)
-  const own = await askedBy(runningDaemon(config.dataDir))
-  const checks: readonly [string, Promise<Outcome>][] = [
-    ['node', checkNode()],
-    ['data folder', checkDataFolder(config, own)],
-    ['master key', checkMasterKey(config)],
-    ['certificate', checkCertificate(config, own)],
-    ['dns', checkDns(config)],
-    ['clock', Promise.resolve(clock)],
-    ...listeners.map((listener): [string, Promise<Outcome>] => [`port ${listener.endpoint.port}`, checkPort(listener, own)]),
-  ]
-  return Promise.all(checks.map(async ([check, outcome]) => ({ check, ...(await outcome) })))
+/** Prints what was found; ends with 1 when anything but a notice is among it. */
+export async function doctor(config: Config, asJson: boolean, out: { write(text: string): unknown }): Promise<ExitCode> {
+  const examined = { machine: await examineMachine(config), service: await askDaemon(config.dataDir) }
+  const findings = findingsOf(examined, config.dataDir)
+  const ok = !findings.some(isAlarming)
+  if (asJson) out.write(`${JSON.stringify({ ok, findings: findings.map(({ subject: _, ...shown }) => shown) }, undefined, 2)}\n`)
+  else out.write(asText(examined, config.dataDir))
+  return ok ? exitCodes.ok : exitCodes.failed
 }
 
-/** What this user cannot see is a finding, and no reason to end. */
-const askedBy = <T>(asked: Promise<T>): Promise<T | Unreadable> =>
-  asked.catch((error: unknown) => {
-    if (error instanceof Unreadable) return error
+/** Undefined when none runs, or when it is another user's. */
+async function askDaemon(dataDir: string): Promise<readonly Finding[] | undefined> {
+  const daemon = await runningDaemon(dataDir).catch((error: unknown) => {
+    if (error instanceof Unreadable) return undefined // the machine says so
     throw error
   })
-
-const good = (detail: string): Outcome => ({ ok: true, detail })
-const bad = (detail: string): Outcome => ({ ok: false, detail })
-const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : String(error))
-
-async function checkNode(): Promise<Outcome> {
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
-  const recent = major > oldestNode[0] || (major === oldestNode[0] && minor >= oldestNode[1])
-  return recent
-    ? good(`Node ${process.versions.node}.`)
-    : bad(`Node ${process.versions.node} is too old; use ${oldestNode.join('.')} or later.`)
-}
-
-async function checkDataFolder({ dataDir, store }: Config, own: unknown): Promise<Outcome> {
-  if (own instanceof Unreadable) return bad(`${dataDir} is for ${own.owner} alone; run postern doctor as that user.`)
-  const probe = join(dataDir, `.doctor-${randomUUID()}`)
+  if (!daemon) return undefined
+  const response = await callDaemon(daemon, 'GET', doctorPath)
   try {
-    await prepareDataFolder(dataDir)
-    await writeFile(probe, 'x', { flush: true })
-    await rm(probe)
+    return (JSON.parse(await response.text()) as { readonly findings: readonly Finding[] }).findings
   } catch (error) {
-    if (error instanceof StartRefused) return bad(error.message)
-    return bad(
-      `${dataDir} cannot be written (${codeOf(error)}); give it to the user who runs Postern, or choose another with POSTERN_DATA_DIR.`,
-    )
-  }
-  const free = Math.floor(freeBytes(dataDir) / mebibyte)
-  const ballast = (await stat(join(dataDir, 'ballast')).catch(() => undefined)) ? 0 : store.ballastBytes
-  const needed = Math.ceil((store.lowDiskBytes + ballast) / mebibyte)
-  return free >= needed
-    ? good(`${dataDir} can be written; ${free} MiB are free.`)
-    : bad(`${dataDir} has ${free} MiB free; make room for at least ${needed} MiB.`)
-}
-
-async function checkMasterKey(config: Config): Promise<Outcome> {
-  if (config.masterKeyFile === null && config.masterKey !== null) return good('The master key is set by variable or configuration file.')
-  const path = config.masterKeyFile ?? join(config.dataDir, 'master.key')
-  const seen = await askedBy(isThere(path))
-  if (seen instanceof Unreadable) return bad(seen.message)
-  const found = await stat(path).catch(() => undefined)
-  const stored = await askedBy(hasStore(config.dataDir))
-  if (stored instanceof Unreadable) return bad(stored.message)
-  if (!found && stored)
-    return bad(`${path} is missing, but ${config.dataDir} holds data written with it; restore the file or set POSTERN_MASTER_KEY.`)
-  if (!found) return good(`There is no master key yet; the first start makes one at ${path}.`)
-  const open = (found.mode & 0o077) !== 0
-  return open
-    ? bad(`${path} can be read by others; run chmod 600 ${path}.`)
-    : good(`The master key is in ${path}, which only its owner can read.`)
-}
-
-async function checkCertificate(config: Config, own: unknown): Promise<Outcome> {
-  try {
-    const certificate = await readCertificate(config)
-    if (!certificate && own instanceof Unreadable) return bad(`Its files are for ${own.owner} alone; run postern doctor as that user.`)
-    if (!certificate) return good('There is no certificate yet; the first start makes a self-signed one.')
-    const days = Math.floor((certificate.expires.getTime() - Date.now()) / day)
-    if (days < 0) return bad(`The certificate expired at ${certificate.expires.toISOString()}; renew it.`)
-    if (!covers(certificate, config.smtpHost))
-      return bad(`The certificate is not valid for ${config.smtpHost}; change it or POSTERN_SMTP_HOST.`)
-    return good(`The certificate is valid for ${config.smtpHost} and ${days} days${certificate.selfSigned ? '; it is self-signed' : ''}.`)
-  } catch (error) {
-    if (error instanceof ConfigInvalid) return bad(error.message)
-    throw error
+    throw new StartRefused('The daemon broke off; what it found is not known.', exitCodes.failed, { cause: error })
   }
 }
 
-/** Any answer will do, also that the name does not exist: only servers that do not answer are a problem. */
-async function checkDns({ outbound, smtpHost }: Config): Promise<Outcome> {
-  const resolver = new Resolver({ timeout: dnsMs, tries: 1 })
-  if (outbound.dnsServers.length > 0) resolver.setServers(outbound.dnsServers)
-  const servers = resolver.getServers().join(', ')
-  try {
-    const addresses = await resolver.resolve4(smtpHost)
-    return good(`${servers} answers; ${smtpHost} is ${addresses.join(', ')}.`)
-  } catch (error) {
-    const code = codeOf(error)
-    if (code === 'ENOTFOUND' || code === 'ENODATA') return good(`${servers} answers; ${smtpHost} has no address there.`)
-    return bad(`${servers} does not answer (${code}); mail to names cannot be delivered. Check the network or POSTERN_DNS_SERVERS.`)
-  }
+/** Each once: the daemon looks at some of the machine too. */
+function findingsOf({ machine, service }: Examined, dataDir: string): Finding[] {
+  const all = [...machine.flatMap(({ findings }) => findings), ...(service ?? [alone(dataDir)])]
+  return inOrder([...new Map(all.map((one) => [nameOf(one), one])).values()])
 }
 
-async function checkClock({ dataDir }: Config): Promise<Outcome> {
-  const now = Date.now()
-  if (now < earliestNow) return bad(`The clock shows ${new Date(now).toISOString()}, which is in the past; set it.`)
-  const written = await stat(dataDir).catch(() => undefined)
-  if (written && written.mtimeMs > now + day) return bad('The clock is behind the data by more than a day; set it before the start.')
-  return good(`The clock shows ${new Date(now).toISOString()}.`)
-}
+const alone = (dataDir: string): Finding =>
+  finding(
+    'daemon.not_running',
+    '',
+    `No daemon runs on ${dataDir}, so only the machine and the configuration were checked.`,
+    'Start it with postern serve, then run postern doctor again for domains, blocklists, destinations, webhooks and sources.',
+  )
 
-async function checkPort(listener: Listener, own: OperatorAccess | Unreadable | undefined): Promise<Outcome> {
-  const address = formatEndpoint(listener.endpoint)
-  if (own && 'listening' in own && own.listening.includes(address))
-    return good(`${address} is used by the daemon of this data folder (pid ${own.pid}).`)
-  const { host, port } = listener.endpoint
-  const { promise, resolve } = Promise.withResolvers<string | undefined>()
-  const server = createServer()
-  server.once('error', (error) => resolve(codeOf(error)))
-  server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)))
-  const code = await promise
-  if (code === 'EADDRINUSE' && own instanceof Unreadable)
-    return bad(`${address} is in use, perhaps by the daemon of this data folder; run postern doctor as ${own.owner} to know.`)
-  return code === undefined ? good(`${address} is free.`) : bad(await listenProblem(listener, code))
-}
-
-/** Prints the findings; ends with 1 when one of them is bad. */
-export async function doctor(config: Config, out: { write(text: string): unknown }): Promise<ExitCode> {
-  const findings = await examine(config)
-  for (const { check, ok, detail } of findings) out.write(`${ok ? 'ok  ' : 'BAD '} ${check}: ${detail}\n`)
-  return findings.every(({ ok }) => ok) ? exitCodes.ok : exitCodes.failed
+function asText({ machine, service }: Examined, dataDir: string): string {
+  const lines = machine.map(({ check, ok, summary }) => `${ok ? 'ok  ' : 'BAD '} ${check}: ${cleanText(summary)}`)
+  const known = new Set(machine.flatMap(({ findings }) => findings.map(nameOf)))
+  const own = (service ?? [alone(dataDir)]).filter((one) => !known.has(nameOf(one)))
+  const found = own.map((one) => `${isAlarming(one) ? 'BAD ' : 'note'} ${one.id}: ${cleanText(`${one.summary} ${one.fix}`)}`)
+  if (service && !service.some(isAlarming)) found.unshift('ok   service: The running daemon takes mail, and found nothing wrong.')
+  return `${[...lines, ...found].join('\n')}\n`
 }

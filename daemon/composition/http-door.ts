@@ -9,6 +9,7 @@ import { claimOperations } from '../../admin-api/pages/agents/claims.ts'
 import { oauthOperations } from '../../admin-api/oauth/oauth-operations.ts'
 import { operatorDecisionsOperation } from '../../admin-api/operator/operator-decisions.ts'
 import { operatorLinkOperation } from '../../admin-api/operator/operator-link.ts'
+import { doctorOperation } from '../../admin-api/operator/operator-doctor.ts'
 import { sendmailOperation } from '../../admin-api/operator/sendmail.ts'
 import { operatorBackupOperations, type OperatorBackupOptions } from '../../admin-api/operator/operator-backup.ts'
 import { operatorOperations } from '../../admin-api/operator/operator-operations.ts'
@@ -58,7 +59,7 @@ export function httpDoor(composition: Composition): AdminApi {
       ...withSessions([...operationsOf(get('actions')), ...graphql(composition)], get('people')),
       ...get('agents').operations(),
       ...claimOperations({ people: get('people'), claims: core.claims }),
-      ...(hasOperator ? operatorOperations(core, { logins: get('loginGuard'), system: systemOf(composition) }) : []),
+      ...(hasOperator ? operatorOperations(core, { logins: get('loginGuard'), system: systemOf(composition), doctor: get('doctor') }) : []),
       ...oauthOperations(oauth),
       ...pageOperations({
         ...core,
@@ -74,6 +75,7 @@ export function httpDoor(composition: Composition): AdminApi {
       operatorLinkOperation({ token, make }),
       sendmailOperation({ sendMessages: core.sendMessages, maxBodyBytes: config.http.maxBodyBytes }),
       ...operatorBackupOperations({ token, ...backupSource(composition) }),
+      doctorOperation(token, get('doctor')),
       operatorDecisionsOperation({ token, watch: () => get('decisions').watch() }),
       ...dialectOperations({ ...core, baseUrl, clock, verifyKey, formMemory: new BodyMemory(maxFormMemoryBytes) }, dialects),
       ...(replace.operations ?? []),

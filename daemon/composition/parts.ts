@@ -23,6 +23,7 @@ import type { AddressGuard, AllowedRange } from '#core/outbound/address-guard.ts
 import type { Fetch } from '#core/outbound/fetch.ts'
 import type { Post } from '#core/outbound/post.ts'
 import type { LookUp, RecordResolver, Resolver } from '#core/outbound/resolver.ts'
+import type { Doctor } from '#core/doctor/doctor.ts'
 import type { Destinations } from '#core/routing/destinations/destinations.ts'
 import type { Insights } from '#core/insights/insights.ts'
 import type { AgentCalls } from '#core/billing/agent-calls.ts'
@@ -123,6 +124,7 @@ export interface Parts {
   readonly database: Database
   readonly decisions: Decisions
   readonly destinations: Destinations
+  readonly doctor: Doctor
   readonly engagements: Engagements
   readonly fileScanning: FileScanning
   readonly forms: Omit<FormCore, 'replies' | 'webhookTests'>
@@ -212,6 +214,7 @@ const started = [
   'decisions',
   'formNotifier',
   'fileScanning',
+  'doctor',
 ] as const satisfies readonly (keyof Parts)[]
 
 /** The parts of a daemon that are started and stopped, and what the start itself needs. */

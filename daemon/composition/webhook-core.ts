@@ -1,5 +1,6 @@
 /** Event webhooks, composed: endpoints, what is on its way to them, tests, and who sends. */
 import { publicUrl } from '#config/settings/load.ts'
+import { alertTarget } from '#core/doctor/alerts.ts'
 import { formTarget } from '#core/forms/notifications/form-webhook.ts'
 import { routeTarget } from '#core/inbound-routes/route.ts'
 import { addressGuard } from '#core/outbound/address-guard.ts'
@@ -15,13 +16,13 @@ import { makeSelfSignedRsa } from '../process/self-signed.ts'
 import type { WebhookCore } from './composed.ts'
 import { broke, type Composition } from './parts.ts'
 
-/** What has webhooks of its own, beside endpoints. */
-const targets = [routeTarget, formTarget]
-
 export function webhookCore(composition: Composition): WebhookCore {
   const { get, config, metrics, replace } = composition
   const core = get('core')
   const { clock } = core
+  const { webhookUrl: url, webhookSecret: secret } = config.doctor
+  /** What has webhooks of its own, beside endpoints. */
+  const targets = [routeTarget, formTarget, alertTarget(core, url !== null && secret !== null ? { url, secret } : undefined)]
   const guard = addressGuard(config.outbound.allow.webhooks)
   const resolver = get('resolver')
   const baseUrl = publicUrl(config, config.http.listen)

@@ -205,6 +205,25 @@ export class Metrics {
     })
   }
 
+  /** Shows what `read` returns at each scrape, a line each, and no others. Label values come from closed sets. */
+  watchEach<Label extends string>(
+    name: string,
+    help: string,
+    labelNames: readonly Label[],
+    read: () => readonly { readonly labels: Readonly<Record<Label, string>>; readonly value: number }[],
+  ): void {
+    const gauge: prom.Gauge<Label> = new Gauge({
+      name: `postern_${name}`,
+      help,
+      labelNames,
+      registers: [this.#registry],
+      collect() {
+        gauge.reset()
+        for (const { labels, value } of read()) gauge.set(labels as prom.LabelValues<Label>, value)
+      },
+    })
+  }
+
   /** Shows processor, memory, event loop and garbage collection of the process from now on, at the latest from the first scrape on. */
   watchProcess(): void {
     if (this.#watchesProcess) return

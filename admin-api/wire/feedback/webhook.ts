@@ -1,4 +1,5 @@
 /** Webhook endpoints and their deliveries on the wire. Spec "Outbound webhook endpoint and attempt". */
+import assert from 'node:assert'
 import * as z from 'zod'
 import type { DeliverySeen, DeliveryWithAttempts } from '#core/webhooks/sending/deliveries.ts'
 import { deliveryStatuses, deliveryTypes, type LoggedAttempt } from '#core/webhooks/delivery.ts'
@@ -178,8 +179,14 @@ const webhookTestShape = z
   })
   .meta({ id: 'WebhookTest' })
 
-const nextAttemptAt = { next_attempt_at: (delivery: DeliverySeen) => (delivery.paused ? null : orNull(delivery.nextAttemptAt)) }
-export const webhookAttempt = encoder(webhookAttemptShape).from<DeliverySeen>(nextAttemptAt)
+const deliveryCode = {
+  event_type({ eventType }: DeliverySeen) {
+    assert(eventType !== 'operator_alert', 'deliveries of alerts belong to no organization')
+    return eventType
+  },
+  next_attempt_at: (delivery: DeliverySeen) => (delivery.paused ? null : orNull(delivery.nextAttemptAt)),
+}
+export const webhookAttempt = encoder(webhookAttemptShape).from<DeliverySeen>(deliveryCode)
 
 const answeredCode = {
   latency_ms: ({ milliseconds }: Answered) => milliseconds,
@@ -190,7 +197,7 @@ const loggedAttempt = encoder(loggedAttemptShape).from<LoggedAttempt>(answeredCo
 
 export const webhookAttemptDetail = encoder(webhookAttemptDetailShape)
   .from<DeliverySeen & { readonly attempts: readonly LoggedAttempt[] }>({
-    ...nextAttemptAt,
+    ...deliveryCode,
     attempts: ({ attempts }) => attempts.map(loggedAttempt.encode),
   })
   .via(({ delivery, attempts }: DeliveryWithAttempts) => ({ ...delivery, attempts }))

@@ -84,7 +84,9 @@ export class Retention {
       await sweepSubmissions(work, organization.id, clock.now())
       await this.#note(organization.id)
     }
-    return removed + (await this.#remove(systemOrganizationId, this.#options.clock.now() - systemRetentionMs, Infinity))
+    const { database, clock } = this.#options
+    await sweepDeliveries({ database, stopping: () => this.#stopping }, systemOrganizationId, { nowMs: clock.now() })
+    return removed + (await this.#remove(systemOrganizationId, clock.now() - systemRetentionMs, Infinity))
   }
 
   async #sweep(organization: Organization): Promise<number> {

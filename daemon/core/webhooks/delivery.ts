@@ -25,14 +25,16 @@ export type AttemptEnding = (typeof attemptEndings)[number]
  * in the format of SNS is asked to confirm.
  */
 export const deliveryTypes = [...webhookEventTypes, 'inbound_message', 'form_submission', 'subscription_confirmation'] as const
-export type DeliveryType = (typeof deliveryTypes)[number]
+/** `operator_alert`: what is wrong with the service, for its operator; no delivery of a tenant has it. */
+const ownTypes = [...deliveryTypes, 'operator_alert'] as const
+export type DeliveryType = (typeof ownTypes)[number]
 
 const schema = z.strictObject({
   id: z.string(),
   /** The UUID by which the receiver distinguishes deliveries: the same at every attempt, also when asked for again. */
   deliveryId: z.uuidv4(),
   eventId: z.string(),
-  eventType: z.enum(deliveryTypes),
+  eventType: z.enum(ownTypes),
   /** Id of the target, which is an endpoint, an inbound route or a form. */
   endpointId: z.string(),
   /** The project of the message, which stays when the endpoint moves. */

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { loadConfig } from '#config/settings/load.ts'
 import { loadCertificate } from '../../../daemon/process/certificate.ts'
-import { examine, type Finding } from '../../../daemon/commands/doctor.ts'
+import { examineMachine, type MachineCheck } from '../../../daemon/doctor/machine.ts'
 import { column } from '../../support/column.ts'
 import { listenIn } from '../../support/web/listen.ts'
 
@@ -47,31 +47,34 @@ async function setUp(t: ExecutionContext) {
   return { folder, load }
 }
 
-const named = (findings: readonly Finding[], check: string): Finding | undefined => findings.find((finding) => finding.check === check)
+const named = (findings: readonly MachineCheck[], check: string): MachineCheck | undefined =>
+  findings.find((finding) => finding.check === check)
 
-test('examine() finds a fresh machine in order', async (t) => {
+test('examineMachine() finds a fresh machine in order', async (t) => {
   const { load } = await setUp(t)
-  const findings = await examine(load())
+  const findings = await examineMachine(load())
   t.deepEqual(
     findings.filter(({ ok }) => !ok),
     [],
   )
   t.deepEqual(column(findings, 'check'), ['node', 'data folder', 'master key', 'certificate', 'dns', 'clock'])
-  for (const { detail } of findings) t.regex(detail, /\.$/)
+  for (const { summary } of findings) t.regex(summary, /\.$/)
 })
 
-test('examine() says who holds a port', async (t) => {
+test('examineMachine() says who holds a port', async (t) => {
   const { load } = await setUp(t)
   const port = await listenIn(t, createServer())
-  const finding = named(await examine(load({ POSTERN_HTTP_LISTEN: `127.0.0.1:${port}` })), `port ${port}`)
+  const finding = named(await examineMachine(load({ POSTERN_HTTP_LISTEN: `127.0.0.1:${port}` })), `port ${port}`)
   t.false(finding?.ok)
   t.regex(
-    finding?.detail ?? '',
-    new RegExp(`^127\\.0\\.0\\.1:${port} \\(POSTERN_HTTP_LISTEN\\) is in use by (node \\(pid ${process.pid}\\)|another process);`),
+    finding?.summary ?? '',
+    new RegExp(
+      `^127\\.0\\.0\\.1:${port} \\(POSTERN_HTTP_LISTEN\\) is in use by (node \\(pid ${process.pid}\\)|another process)\\. Stop it`,
+    ),
   )
 })
 
-test('examine() frees the ports it tried', async (t) => {
+test('examineMachine() frees the ports it tried', async (t) => {
   const { load } = await setUp(t)
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -79,85 +82,92 @@ test('examine() frees the ports it tried', async (t) => {
   server.close()
   await once(server, 'close')
   const config = load({ POSTERN_HTTP_LISTEN: `127.0.0.1:${port}` })
-  t.true(named(await examine(config), `port ${port}`)?.ok)
-  t.true(named(await examine(config), `port ${port}`)?.ok)
+  t.true(named(await examineMachine(config), `port ${port}`)?.ok)
+  t.true(named(await examineMachine(config), `port ${port}`)?.ok)
 })
 
-test('examine() finds an address that is not of this machine', async (t) => {
+test('examineMachine() finds an address that is not of this machine', async (t) => {
   const { load } = await setUp(t)
-  const finding = named(await examine(load({ POSTERN_HTTP_LISTEN: '192.0.2.1:2526' })), 'port 2526')
-  t.deepEqual(finding, {
-    check: 'port 2526',
-    ok: false,
-    detail: '192.0.2.1:2526 (POSTERN_HTTP_LISTEN) cannot be used (EADDRNOTAVAIL); set an address of this machine.',
-  })
+  const finding = named(await examineMachine(load({ POSTERN_HTTP_LISTEN: '192.0.2.1:2526' })), 'port 2526')
+  t.deepEqual(finding?.findings, [
+    {
+      id: 'port.unavailable',
+      severity: 'error',
+      subject: '192.0.2.1:2526',
+      summary: '192.0.2.1:2526 (POSTERN_HTTP_LISTEN) cannot be used (EADDRNOTAVAIL).',
+      fix: 'Set an address of this machine.',
+    },
+  ])
 })
 
-test('examine() finds a master key that others can read', async (t) => {
+test('examineMachine() finds a master key that others can read', async (t) => {
   const { folder, load } = await setUp(t)
   const path = join(folder, 'own.key')
   await writeFile(path, 'x', { mode: 0o600 })
   const config = load({ POSTERN_MASTER_KEY_FILE: path })
-  t.true(named(await examine(config), 'master key')?.ok)
+  t.true(named(await examineMachine(config), 'master key')?.ok)
   await chmod(path, 0o640)
-  t.deepEqual(named(await examine(config), 'master key'), {
-    check: 'master key',
-    ok: false,
-    detail: `${path} can be read by others; run chmod 600 ${path}.`,
+  t.like(named(await examineMachine(config), 'master key')?.findings[0], {
+    id: 'master_key.exposed',
+    summary: `${path} can be read by others.`,
+    fix: `Run chmod 600 ${path}.`,
   })
 })
 
-test('examine() looks at the addresses for mail from other servers', async (t) => {
+test('examineMachine() looks at the addresses for mail from other servers', async (t) => {
   const { load } = await setUp(t)
   const port = await listenIn(t, createServer())
-  const finding = named(await examine(load({ POSTERN_MX_LISTEN: `127.0.0.1:${port}` })), `port ${port}`)
-  t.regex(finding?.detail ?? '', /\(POSTERN_MX_LISTEN\) is in use by /)
+  const finding = named(await examineMachine(load({ POSTERN_MX_LISTEN: `127.0.0.1:${port}` })), `port ${port}`)
+  t.regex(finding?.summary ?? '', /\(POSTERN_MX_LISTEN\) is in use by /)
 })
 
-test('examine() finds that the master key of stored data is missing', async (t) => {
+test('examineMachine() finds that the master key of stored data is missing', async (t) => {
   const { folder, load } = await setUp(t)
   await mkdir(join(folder, 'store'))
-  const finding = named(await examine(load()), 'master key')
+  const finding = named(await examineMachine(load()), 'master key')
   t.false(finding?.ok)
-  t.regex(finding?.detail ?? '', /master\.key is missing, but .* holds data written with it; restore the file or set POSTERN_MASTER_KEY\.$/)
+  t.regex(
+    finding?.summary ?? '',
+    /master\.key is missing, but .* holds data written with it\. Restore the file or set POSTERN_MASTER_KEY\.$/,
+  )
 })
 
-test('examine() finds a folder that cannot be written, and too little room', async (t) => {
+test('examineMachine() finds a folder that cannot be written, and too little room', async (t) => {
   const { folder, load } = await setUp(t)
   const file = join(folder, 'file')
   await writeFile(file, '')
-  const blocked = named(await examine(load({ POSTERN_DATA_DIR: join(file, 'data') })), 'data folder')
-  t.regex(blocked?.detail ?? '', /is not a folder, or lies in something that is none \(ENOTDIR\);/)
+  const blocked = named(await examineMachine(load({ POSTERN_DATA_DIR: join(file, 'data') })), 'data folder')
+  t.regex(blocked?.summary ?? '', /is not a folder, or lies in something that is none \(ENOTDIR\)\. Give it/)
   t.false(blocked?.ok)
-  const small = named(await examine(load({ POSTERN_STORE_LOW_DISK_BYTES: String(2 ** 50) })), 'data folder')
+  const small = named(await examineMachine(load({ POSTERN_STORE_LOW_DISK_BYTES: String(2 ** 50) })), 'data folder')
   t.false(small?.ok)
-  t.regex(small?.detail ?? '', /make room for at least 1073741824 MiB\.$/)
+  t.regex(small?.summary ?? '', /Make room for at least 1073741824 MiB\.$/)
 })
 
-test('examine() tells about the certificate', async (t) => {
+test('examineMachine() tells about the certificate', async (t) => {
   const { load } = await setUp(t)
   await loadCertificate(load(), Date.now())
   t.regex(
-    named(await examine(load()), 'certificate')?.detail ?? '',
+    named(await examineMachine(load()), 'certificate')?.summary ?? '',
     /^The certificate is valid for mail\.example\.org and 39\d days; it is self-signed\.$/,
   )
-  const other = named(await examine(load({ POSTERN_SMTP_HOST: 'other.example.org' })), 'certificate')
+  const other = named(await examineMachine(load({ POSTERN_SMTP_HOST: 'other.example.org' })), 'certificate')
   t.false(other?.ok)
-  const missing = named(await examine(load({ POSTERN_TLS_CERT: '/nowhere.pem', POSTERN_TLS_KEY: '/nowhere.key' })), 'certificate')
-  t.regex(missing?.detail ?? '', /^POSTERN_TLS_CERT: /)
+  const missing = named(await examineMachine(load({ POSTERN_TLS_CERT: '/nowhere.pem', POSTERN_TLS_KEY: '/nowhere.key' })), 'certificate')
+  t.regex(missing?.summary ?? '', /^POSTERN_TLS_CERT: /)
 })
 
-test('examine() finds an expired certificate', async (t) => {
+test('examineMachine() finds an expired certificate', async (t) => {
   const { load } = await setUp(t)
   const { expires } = await loadCertificate(load(), Date.now() - 400 * day)
-  t.deepEqual(named(await examine(load()), 'certificate'), {
-    check: 'certificate',
-    ok: false,
-    detail: `The certificate expired at ${expires.toISOString()}; renew it.`,
+  t.like(named(await examineMachine(load()), 'certificate')?.findings[0], {
+    id: 'certificate.expired',
+    severity: 'error',
+    summary: `The certificate of the SMTP listeners expired at ${expires.toISOString()}.`,
   })
 })
 
-test('examine() finds a name server that does not answer', async (t) => {
+test('examineMachine() finds a name server that does not answer', async (t) => {
   const { load } = await setUp(t)
   const closed = createSocket('udp4')
   closed.bind(0, '127.0.0.1')
@@ -165,18 +175,27 @@ test('examine() finds a name server that does not answer', async (t) => {
   const { port } = closed.address()
   closed.close()
   await once(closed, 'close')
-  const finding = named(await examine(load({ POSTERN_DNS_SERVERS: `127.0.0.1:${port}` })), 'dns')
+  const finding = named(await examineMachine(load({ POSTERN_DNS_SERVERS: `127.0.0.1:${port}` })), 'dns')
   t.false(finding?.ok)
-  t.regex(finding?.detail ?? '', /does not answer \((ECONNREFUSED|ETIMEOUT)\)/)
+  t.regex(finding?.summary ?? '', /does not answer \((ECONNREFUSED|ETIMEOUT)\)/)
 })
 
-test('examine() finds a clock that stands behind the data', async (t) => {
+test('examineMachine() finds a clock that stands behind the data', async (t) => {
   const { folder, load } = await setUp(t)
   const later = new Date(Date.now() + 3 * day)
   await utimes(folder, later, later)
-  t.deepEqual(named(await examine(load()), 'clock'), {
+  t.deepEqual(named(await examineMachine(load()), 'clock'), {
     check: 'clock',
     ok: false,
-    detail: 'The clock is behind the data by more than a day; set it before the start.',
+    summary: 'The clock is behind the data by more than a day. Set it before the start.',
+    findings: [
+      {
+        id: 'clock.wrong',
+        severity: 'error',
+        subject: '',
+        summary: 'The clock is behind the data by more than a day.',
+        fix: 'Set it before the start.',
+      },
+    ],
   })
 })

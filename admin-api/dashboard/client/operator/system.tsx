@@ -2,6 +2,7 @@
 import type { JSX } from 'preact'
 import { link } from '../app/location.ts'
 import { useRead } from '../app/query.ts'
+import { Findings } from '../findings/findings.tsx'
 import { Gauge } from '../parts/controls.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
@@ -42,6 +43,7 @@ function Shown({ state }: { readonly state: SystemState }): JSX.Element {
           </p>
         ))}
       </div>
+      <Findings />
       <Figures state={state} />
       <Breakers breakers={breakers} />
       <Lanes state={state} />

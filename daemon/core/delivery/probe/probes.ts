@@ -116,6 +116,22 @@ export class Probes {
     }
   }
 
+  /** What the latest probe under these settings saw, or one made now where the latest is older than `maxAgeMs`. */
+  async lately(destination: Destination, maxAgeMs: number): Promise<ProbeResult> {
+    const cached = this.#current(destination)
+    return cached && this.#options.clock.monotonic() - cached.monotonic < maxAgeMs ? cached : this.#probe(destination)
+  }
+
+  /** What the latest probe under these settings saw; undefined when none was made. */
+  seen(destination: Destination): ProbeResult | undefined {
+    return this.#current(destination)
+  }
+
+  #current({ id, updatedAt }: Destination): CachedProbe | undefined {
+    const cached = this.#cached.get(id)
+    return cached?.revision === updatedAt ? cached : undefined
+  }
+
   /** Checks for up to five seconds whether the current settings work; empty when they do. */
   async firstLook(destination: Destination): Promise<readonly DestinationWarning[]> {
     const { clock } = this.#options

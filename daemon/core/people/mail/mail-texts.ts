@@ -139,6 +139,9 @@ export const formRecipientMail = (organization: string, form: string, url: strin
 
 const dateFormat = atFirstUse(() => new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }))
 
+/** A mail of the words given, in the form of all mails of the service. */
+export const writtenMail = (words: Words): MailText => written(words)
+
 function written({ subject, paragraphs, button, footnote }: Words): MailText {
   const text = [...paragraphs, ...(button ? [button.url] : []), footnote].join('\n\n')
   const body = paragraphs.map((paragraph) => `<p style="margin:0 0 16px">${escape(paragraph)}</p>`).join('')

@@ -1,0 +1,82 @@
+/** What is wrong with the service, each with what to do: found by the service itself, and looked for again on demand. */
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { call } from '../app/api.ts'
+import { asFault, useRead } from '../app/query.ts'
+import { Icon } from '../parts/icon.tsx'
+import { Mark } from '../parts/mark.tsx'
+import { plain } from '../parts/safe-text.tsx'
+import { Show } from '../parts/states.tsx'
+import { longTime, shortTime } from '../parts/time.ts'
+import { toast } from '../parts/toast.tsx'
+import { operatorGetDoctor, operatorRunDoctor, type DoctorReport } from '../wire/operations.ts'
+import { words } from './findings-words.ts'
+
+const everyMs = 15_000
+const marks = { error: 'failed', warning: 'warning', notice: 'none' } as const
+const tones = { error: 'bad', warning: 'warn', notice: '' } as const
+
+export function Findings(): JSX.Element {
+  const w = words()
+  const read = useRead(operatorGetDoctor, {}, { every: everyMs })
+  const [isLooking, setLooking] = useState(false)
+  const look = async (): Promise<void> => {
+    setLooking(true)
+    try {
+      await call(operatorRunDoctor, {})
+    } catch (error) {
+      toast(asFault(error).message)
+    }
+    setLooking(false)
+    read.reload()
+  }
+  const isBusy = isLooking || read.data?.examining === true
+  return (
+    <section aria-label={w.findings}>
+      <div class="head">
+        <h3>{w.findings}</h3>
+        {read.data && (
+          <span class="faint" role="status">
+            {isBusy ? w.looking : <Looked report={read.data} />}
+          </span>
+        )}
+        <button class="button" aria-disabled={isBusy} onClick={() => void (isBusy || look())}>
+          <Icon name="replay" />
+          {w.look}
+        </button>
+      </div>
+      <Show read={read} reload={read.reload} failure={w.failed} rows={2}>
+        {(report) => <Found report={report} />}
+      </Show>
+    </section>
+  )
+}
+
+const Looked = ({ report: { checked_at: at } }: { readonly report: DoctorReport }): JSX.Element =>
+  at === null ? <>{words().notYet}</> : <time title={longTime(at)}>{words().lookedAt(shortTime(at))}</time>
+
+function Found({ report: { findings, checked_at: at } }: { readonly report: DoctorReport }): JSX.Element {
+  const w = words()
+  if (findings.length === 0)
+    return (
+      <p class="operator-note">
+        <Mark name={at === null ? 'pending' : 'ok'} /> {at === null ? w.firstLook : w.nothing}
+      </p>
+    )
+  return (
+    <ul class="operator-findings">
+      {findings.map(({ id, severity, subject, summary, fix }) => (
+        <li key={`${id} ${subject}`}>
+          <Mark name={marks[severity]} />
+          <div>
+            <b>{w.titles[id]}</b> <span class={`tag ${tones[severity]}`}>{w.severities[severity]}</span> <code class="faint">{id}</code>
+            <p lang="en">{plain(summary)}</p>
+            <p class="soft" lang="en">
+              {plain(fix)}
+            </p>
+          </div>
+        </li>
+      ))}
+    </ul>
+  )
+}

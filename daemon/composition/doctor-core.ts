@@ -1,0 +1,42 @@
+/** What the service finds wrong with itself, composed: what looks, and who is told. */
+import { Alerts } from '#core/doctor/alerts.ts'
+import { deliveryChecks } from '#core/doctor/delivery-checks.ts'
+import { Doctor } from '#core/doctor/doctor.ts'
+import { domainCheck } from '#core/doctor/domain-check.ts'
+import { formTarget } from '#core/forms/notifications/form-webhook.ts'
+import { routeTarget } from '#core/inbound-routes/route.ts'
+import { systemLookUp } from '#core/outbound/resolver.ts'
+import { addressCheck } from '../doctor/address-check.ts'
+import { processCheck } from '../doctor/process-check.ts'
+import { broke, type Composition } from './parts.ts'
+
+export function doctorCore(composition: Composition): Doctor {
+  const { get, config, metrics, replace } = composition
+  const core = get('core')
+  const { mail, outbox } = get('people')
+  const { mailTo, webhookUrl } = config.doctor
+  const publishing = { spfMechanisms: config.outbound.spf, bounceDomain: config.inboundDomain, mxHost: config.smtpHost }
+  const alerts = new Alerts({ ...core, mail, outbox, mailTo, hasWebhook: webhookUrl !== null })
+  const doctor = new Doctor({
+    clock: core.clock,
+    checks: [
+      processCheck({
+        ...{ config, clock: core.clock },
+        oldestQueuedMs: () => get('queue').oldestMs(),
+        isMailReady: () => mail.isReady(),
+      }),
+      ...deliveryChecks({ ...core, probes: get('probes'), health: get('healthRegistry'), targets: [routeTarget, formTarget] }),
+      domainCheck({ ...core, resolver: get('resolver'), publishing }),
+      addressCheck({ config, lookUp: replace.lookUp ?? systemLookUp(config.outbound.dnsServers) }),
+    ],
+    tell: (found) => alerts.tell(found),
+    onError: broke(composition, 'a check of the doctor'),
+  })
+  metrics.watchEach('doctor_findings', 'What the service finds wrong with itself, by severity.', ['severity'], () =>
+    [...doctor.counts().bySeverity].map(([severity, value]) => ({ labels: { severity }, value })),
+  )
+  metrics.watchEach('doctor_finding', 'What the service finds wrong with itself, by id.', ['id'], () =>
+    [...doctor.counts().byId].map(([id, value]) => ({ labels: { id }, value })),
+  )
+  return doctor
+}

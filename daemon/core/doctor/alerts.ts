@@ -1,0 +1,132 @@
+/** Tells the operator what is wrong, by mail and by webhook. What was told stands in the write of the mail and the delivery. */
+import { Change, decode, encode } from '#store/change.ts'
+import { newId } from '#store/ids.ts'
+import { globalKey } from '#store/record-kind.ts'
+import { unpack, within, type Element } from '#store/tuple.ts'
+import * as z from 'zod'
+import type { Core } from '../core.ts'
+import { writtenMail, type MailText } from '../people/mail/mail-texts.ts'
+import type { Outbox } from '../people/mail/outbox.ts'
+import type { SystemMail } from '../people/mail/system-mail.ts'
+import { systemOrganizationId, systemProjectId } from '../routing/policy/system-policy.ts'
+import { addDelivery } from '../webhooks/events/add-delivery.ts'
+import type { TargetSource } from '../webhooks/sending/target.ts'
+import { findingIds, inOrder, severities, type Finding } from './finding.ts'
+import { dayOf, toTell, type Telling, type Told } from './telling.ts'
+
+export interface AlertOptions extends Core {
+  readonly mail: Pick<SystemMail, 'isReady' | 'urlOf'>
+  readonly outbox: Outbox
+  /** Who gets mail; null for nobody. */
+  readonly mailTo: string | null
+  /** Whether there is a webhook: see `alertTarget`. */
+  readonly hasWebhook: boolean
+}
+
+/** The receiver of alerts, among those of webhook deliveries. */
+const receiverId = 'operator_alerts'
+const toldKey = (...rest: readonly Element[]): readonly Element[] => globalKey('doctor.told', ...rest)
+/** What is over is remembered until no day can be meant any more. */
+const rememberedMs = 2 * 86_400_000
+/** A mail lists so many; the dashboard has all. */
+const maxListed = 100
+
+const findingShape = z.object({
+  ...{ id: z.enum(findingIds), severity: z.enum(severities), subject: z.string() },
+  ...{ summary: z.string(), fix: z.string() },
+})
+
+/** What the receiver gets, signed as event webhooks are. */
+const alertEventShape = z.object({
+  ...{ id: z.string(), type: z.literal('operator_alert'), created_at: z.string() },
+  data: z.object({ standing: z.array(findingShape), over: z.array(findingShape) }),
+})
+
+export class Alerts {
+  readonly #options: AlertOptions
+
+  constructor(options: AlertOptions) {
+    this.#options = options
+  }
+
+  /** One mail and one delivery for all that is to be told now; nothing where neither would leave. */
+  async tell(found: ReadonlyMap<string, readonly Finding[]>): Promise<void> {
+    const { database, clock, mail, outbox, mailTo, hasWebhook } = this.#options
+    const mailed = mailTo !== null && (await mail.isReady()) ? mailTo : undefined
+    if (mailed === undefined && !hasWebhook) return
+    const now = clock.now()
+    const stored = await this.#stored()
+    const known = new Map([...stored].map(([name, { told }]) => [name, told]))
+    const telling = toTell(found, known, dayOf(now))
+    if (telling.rows.size === 0) return
+    const change = new Change()
+    for (const [name, row] of telling.rows) {
+      const key = toldKey(name)
+      change.check(key, stored.get(name)?.version)
+      if (row === undefined) change.delete(key)
+      else change.set(key, encode(row))
+      if (row?.overOn !== undefined) change.expire(now + rememberedMs, key)
+    }
+    if (telling.standing.length + telling.over.length > 0) {
+      if (mailed !== undefined) await outbox.add(change, mailed, alertMail(telling, mail.urlOf('/operator')))
+      if (hasWebhook) this.#deliver(change, telling, now)
+    }
+    if ((await database.commit(change)).ok) outbox.wake()
+    // otherwise another daemon tells the same
+  }
+
+  #deliver(change: Change, { standing, over }: Telling, at: number): void {
+    const eventId = newId('evt', at)
+    const event: z.input<typeof alertEventShape> = {
+      ...{ id: eventId, type: 'operator_alert', created_at: new Date(at).toISOString() },
+      data: { standing: inOrder(standing), over: inOrder(over) },
+    }
+    addDelivery(change, systemOrganizationId, {
+      ...{ eventId, eventType: 'operator_alert', endpointId: receiverId, projectId: systemProjectId },
+      ...{ traceId: null, body: JSON.stringify(event), at },
+    })
+  }
+
+  async #stored(): Promise<ReadonlyMap<string, { readonly told: Told; readonly version: bigint }>> {
+    const rows = new Map<string, { told: Told; version: bigint }>()
+    for await (const { key, value, version } of this.#options.database.kv.range(within(toldKey())))
+      rows.set(String(unpack(key).at(-1)), { told: decode<Told>(value), version })
+    return rows
+  }
+}
+
+/** Where alerts go, for the dispatcher of webhooks. Without an address, deliveries that wait are dropped. */
+export function alertTarget(
+  { secrets }: Pick<Core, 'secrets'>,
+  webhook: { readonly url: string; readonly secret: string } | undefined,
+): TargetSource {
+  const secretContext = 'operator_alerts/webhook'
+  const sealedSecret = webhook && secrets.seal(webhook.secret, secretContext)
+  return async (_, { organizationId }, id) => {
+    if (id !== receiverId || organizationId !== systemOrganizationId || !webhook || sealedSecret === undefined) return undefined
+    const target = { projectId: systemProjectId, targetUrl: webhook.url, sealedSecret, secretContext }
+    return { ...target, feature: 'webhooks', whileOff: 'Alerts are turned off.' }
+  }
+}
+
+function alertMail({ standing, over }: Pick<Telling, 'standing' | 'over'>, url: string): MailText {
+  const worst = inOrder(standing)
+  const listed = worst.slice(0, maxListed)
+  const [first] = worst
+  const subject =
+    first === undefined
+      ? over.length === 1
+        ? `Over: ${over[0]?.summary ?? ''}`
+        : `${over.length} findings are over`
+      : `${first.severity === 'error' ? 'Error' : 'Warning'}: ${first.summary}${worst.length > 1 ? ` (and ${worst.length - 1} more)` : ''}`
+  return writtenMail({
+    subject: subject.length > 150 ? `${subject.slice(0, 149)}…` : subject,
+    paragraphs: [
+      ...listed.map(({ id, severity, summary, fix }) => `${severity === 'error' ? 'Error' : 'Warning'}: ${summary} ${fix} [${id}]`),
+      ...(worst.length > listed.length ? [`${worst.length - listed.length} more are in the dashboard.`] : []),
+      ...over.slice(0, maxListed).map(({ id, summary }) => `Over: ${summary} [${id}]`),
+    ],
+    button: { label: 'View the service', url },
+    footnote: 'Each finding is sent at most once a day, and once when it is over. postern doctor on the server looks again at once.',
+  })
+}

@@ -1,0 +1,117 @@
+/** What keeps mail and events from arriving: destinations, parked webhooks, and sources that fell silent. Pure. */
+import type { IngestSource } from '../ingest-sources/ingest-source.ts'
+import type { SourcePoll, SourceSeen } from '../ingest-sources/source-status.ts'
+import { finding, type Finding } from './finding.ts'
+
+const minute = 60_000
+const hour = 60 * minute
+const day = 24 * hour
+
+/** A breaker that is open for a moment mends by itself. */
+const restingMs = 5 * minute
+const silentMs = 3 * day
+/** A new source is being set up for so long. */
+const newMs = 2 * day
+
+interface Owned {
+  readonly id: string
+  readonly name: string
+  readonly organizationName: string
+}
+
+/** What the last probe of a destination saw. */
+export interface FailedProbe extends Owned {
+  readonly problem: string
+}
+
+export const probeFindings = (probes: readonly FailedProbe[]): Finding[] =>
+  probes.map(({ id, name, organizationName, problem }) =>
+    finding(
+      'destination.probe_failed',
+      id,
+      `The destination ${name} (${organizationName}) cannot be used: ${sentence(problem)}`,
+      'Correct its host, port or credentials, then test it. Its mail waits in the queue or fails over meanwhile.',
+    ),
+  )
+
+export const breakerFindings = (
+  resting: readonly (Owned & { readonly since: number | null; readonly reason: string | null })[],
+  now: number,
+): Finding[] =>
+  resting
+    .filter(({ since }) => since !== null && now - since >= restingMs)
+    .map(({ id, name, organizationName, since, reason }) =>
+      finding(
+        'destination.resting',
+        id,
+        `The destination ${name} (${organizationName}) has rested since ${new Date(since ?? 0).toISOString()}: ${sentence(reason ?? 'its attempts failed')}`,
+        'Look at its provider, then test the destination: a test that works ends the rest. A failover policy takes its mail elsewhere.',
+      ),
+    )
+
+/** Deliveries of one receiver that were given up. */
+export interface ParkedFacts {
+  readonly endpointId: string
+  readonly targetUrl: string | undefined
+  readonly organizationName: string
+  readonly count: number
+  readonly isMore: boolean
+  readonly lastError: string | null
+}
+
+export const parkedFindings = (parked: readonly ParkedFacts[]): Finding[] =>
+  parked.map(({ endpointId, targetUrl, organizationName, count, isMore, lastError }) =>
+    finding(
+      'webhook.parked',
+      endpointId,
+      `${isMore ? 'At least ' : ''}${count} webhook deliveries to ${targetUrl ?? endpointId} (${organizationName}) were given up within a day: ${sentence(lastError ?? 'the receiver did not take them')}`,
+      'Mend the receiver, then send the parked deliveries again: POST /v1/webhook-attempts/{id}/redeliver.',
+    ),
+  )
+
+export interface SourceFacts {
+  readonly source: Pick<IngestSource, 'id' | 'label' | 'provider' | 'imap' | 'createdAt'>
+  readonly organizationName: string
+  readonly seen: SourceSeen | undefined
+  readonly poll: SourcePoll | undefined
+}
+
+export function sourceFindings(sources: readonly SourceFacts[], now: number): Finding[] {
+  return sources.flatMap(({ source, organizationName, seen, poll }) => {
+    const name = `${source.label === '' ? source.id : source.label} (${source.provider}, ${organizationName})`
+    if (source.imap) return pollFinding(source, name, poll, now)
+    if (seen === undefined)
+      return now - source.createdAt < newMs
+        ? []
+        : finding(
+            'source.never_seen',
+            source.id,
+            `The ingest source ${name} has never reported.`,
+            'Set up the mail server to post its events, or revoke the source.',
+          )
+    if (now - seen.at < silentMs) return []
+    return finding(
+      'source.silent',
+      source.id,
+      `The ingest source ${name} has been silent for ${Math.floor((now - seen.at) / day)} days: bounces that it knows of do not arrive.`,
+      'Look whether the program that posts still runs and has the present secret. Revoke the source if it is not used any more.',
+    )
+  })
+}
+
+function pollFinding({ id, imap, createdAt }: SourceFacts['source'], name: string, poll: SourcePoll | undefined, now: number): Finding[] {
+  const since = poll?.lastPolledAt ?? createdAt
+  const patience = Math.max(hour, 10 * (imap?.pollIntervalSeconds ?? 0) * 1000)
+  if (poll?.lastError == null || now - since < patience) return []
+  return [
+    finding(
+      'source.poll_failing',
+      id,
+      `The mailbox of the ingest source ${name} has not been read since ${new Date(since).toISOString()}: ${sentence(poll.lastError)}`,
+      'Correct the host, the login or the folder: make the source anew with right ones, and revoke this one.',
+    ),
+  ]
+}
+
+/** Ends with a full stop, once. */
+const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`)

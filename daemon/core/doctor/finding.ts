@@ -1,0 +1,83 @@
+/** What is wrong, and what to do: a finding, and everything that one can be about. */
+
+/** `error`: mail is lost, delayed or refused because of it; `warning`: it will be, or receivers trust less; `notice`: good to know. */
+export const severities = ['error', 'warning', 'notice'] as const
+export type Severity = (typeof severities)[number]
+
+/** Every finding by its id, which never changes its meaning. */
+export const severityOf = {
+  'machine.node': 'error',
+  'data.folder': 'error',
+  'master_key.missing': 'error',
+  'master_key.exposed': 'error',
+  'port.unavailable': 'error',
+  'daemon.not_running': 'notice',
+  'disk.low': 'error',
+  'disk.filling': 'warning',
+  'files.nearly_used': 'error',
+  'files.limit_low': 'warning',
+  'clock.wrong': 'error',
+  'clock.jumped': 'warning',
+  'certificate.unusable': 'error',
+  'certificate.expired': 'error',
+  'certificate.expiring': 'warning',
+  'certificate.name': 'error',
+  'certificate.self_signed': 'notice',
+  'backup.none': 'notice',
+  'backup.old': 'warning',
+  'queue.late': 'warning',
+  'dns.unreachable': 'error',
+  'domain.dkim': 'error',
+  'domain.spf': 'warning',
+  'domain.dmarc': 'warning',
+  'domain.bounce_mx': 'error',
+  'domain.bounce_spf': 'warning',
+  'domain.pending': 'notice',
+  'domain.lookup_failed': 'notice',
+  'address.listed': 'error',
+  'address.no_reverse_name': 'warning',
+  'address.reverse_mismatch': 'warning',
+  'blocklist.refused': 'notice',
+  'destination.probe_failed': 'error',
+  'destination.resting': 'error',
+  'webhook.parked': 'warning',
+  'source.silent': 'warning',
+  'source.never_seen': 'notice',
+  'source.poll_failing': 'error',
+  'alerts.no_mail': 'warning',
+} as const satisfies Record<string, Severity>
+
+export type FindingId = keyof typeof severityOf
+
+export const findingIds = Object.keys(severityOf) as readonly FindingId[]
+
+export interface Finding {
+  readonly id: FindingId
+  readonly severity: Severity
+  /** Which one, such as a domain or the id of a destination; empty for the service itself. With the id it stands for the finding. */
+  readonly subject: string
+  /** One sentence. */
+  readonly summary: string
+  /** What to do, in one or two sentences. */
+  readonly fix: string
+}
+
+export const finding = (id: FindingId, subject: string, summary: string, fix: string): Finding => ({
+  id,
+  severity: severityOf[id],
+  subject,
+  summary,
+  fix,
+})
+
+/** The same for a finding as long as it stands. */
+export const nameOf = ({ id, subject }: Pick<Finding, 'id' | 'subject'>): string => `${id} ${subject}`
+
+/** Whether somebody should be told; a notice is only shown. */
+export const isAlarming = ({ severity }: Pick<Finding, 'severity'>): boolean => severity !== 'notice'
+
+/** The worst first, then by id and subject. */
+export function inOrder(findings: readonly Finding[]): Finding[] {
+  const rank = ({ severity }: Finding): number => severities.indexOf(severity)
+  return findings.toSorted((a, b) => rank(a) - rank(b) || (nameOf(a) < nameOf(b) ? -1 : 1))
+}

@@ -1,0 +1,137 @@
+/** What the process and its machine say: room, open files, certificate, clock, backups, the queue. Pure. */
+import { finding, type Finding } from './finding.ts'
+
+const minute = 60_000
+const hour = 60 * minute
+const day = 24 * hour
+const mebibyte = 1024 * 1024
+
+/** A certificate ends in so many days: time to look why nothing renewed it. */
+const expiringDays = 14
+/** Of the limit of open files. */
+const nearlyUsed = 0.8
+const oldBackupDays = 7
+const lateMs = hour
+/** Clocks are set by a second; no more than this is called a jump. */
+const jumpMs = minute
+
+/** Room is measured where the data folder is, in bytes. */
+export interface DiskFacts {
+  readonly dataDir: string
+  readonly freeBytes: number
+  /** Below it nothing is accepted. */
+  readonly lowBytes: number
+}
+
+export function diskFindings({ dataDir, freeBytes, lowBytes }: DiskFacts): Finding[] {
+  const free = `${dataDir} has ${mebibytes(freeBytes)} MiB free`
+  const fix = `Make room on the file system of ${dataDir}, or shorten what is kept: delete old backups and logs there.`
+  if (freeBytes < lowBytes) return [finding('disk.low', '', `${free}; below ${mebibytes(lowBytes)} MiB no mail is accepted.`, fix)]
+  if (freeBytes < 3 * lowBytes) return [finding('disk.filling', '', `${free}; below ${mebibytes(lowBytes)} MiB no mail is accepted.`, fix)]
+  return []
+}
+
+/** Open files and sockets of the daemon; undefined where the system does not say. */
+export interface FileFacts {
+  readonly open: number | undefined
+  readonly limit: number | undefined
+  /** As many as the limits on connections allow at the same time. */
+  readonly needed: number
+}
+
+export function fileFindings({ open, limit, needed }: FileFacts): Finding[] {
+  if (limit === undefined) return []
+  const fix = `Raise the limit of open files to ${needed} or more: LimitNOFILE=${needed} in the systemd unit, or ulimit -n ${needed} before the start.`
+  if (open !== undefined && open > limit * nearlyUsed)
+    return [finding('files.nearly_used', '', `${open} of ${limit} open files and sockets are in use.`, fix)]
+  if (limit >= needed) return []
+  const summary = `The daemon may open ${limit} files and sockets, fewer than the ${needed} that its limits on connections allow.`
+  return [finding('files.limit_low', '', summary, `${fix} Or lower POSTERN_HTTP_MAX_CONNECTIONS.`)]
+}
+
+/** The certificate of the listeners. */
+export interface CertificateFacts {
+  readonly host: string
+  /** Undefined when there is none yet; a sentence when it cannot be used. */
+  readonly certificate: { readonly expiresAt: number; readonly isSelfSigned: boolean; readonly coversHost: boolean } | string | undefined
+  /** Whether other machines come to these listeners. */
+  readonly isPublic: boolean
+  readonly now: number
+}
+
+export function certificateFindings({ host, certificate, isPublic, now }: CertificateFacts): Finding[] {
+  const own = 'Renew it, and restart the daemon if it does not read the new files by itself.'
+  if (certificate === undefined) return []
+  if (typeof certificate === 'string')
+    return [finding('certificate.unusable', '', certificate, 'Correct POSTERN_TLS_CERT and POSTERN_TLS_KEY, then restart the daemon.')]
+  const { expiresAt, isSelfSigned, coversHost } = certificate
+  const days = Math.floor((expiresAt - now) / day)
+  const until = new Date(expiresAt).toISOString()
+  if (days < 0) return [finding('certificate.expired', '', `The certificate of the SMTP listeners expired at ${until}.`, own)]
+  if (!coversHost)
+    return [
+      finding(
+        'certificate.name',
+        '',
+        `The certificate of the SMTP listeners is not valid for ${host}.`,
+        `Get one for ${host}, or set POSTERN_SMTP_HOST to a name that it has.`,
+      ),
+    ]
+  // ours is made anew by the start of the daemon within its last week
+  if (isSelfSigned && isPublic)
+    return [
+      finding(
+        'certificate.self_signed',
+        '',
+        'The certificate of the SMTP listeners is self-signed: clients that verify it refuse to connect.',
+        `Get a certificate for ${host} from a public authority, and name its files in POSTERN_TLS_CERT and POSTERN_TLS_KEY.`,
+      ),
+    ]
+  if (days >= expiringDays || (isSelfSigned && days > 7)) return []
+  return [finding('certificate.expiring', '', `The certificate of the SMTP listeners expires in ${days} days, at ${until}.`, own)]
+}
+
+export interface ClockFacts {
+  readonly now: number
+  /** By how many milliseconds the wall clock went off from the monotonic one since the last look, and when that was seen. */
+  readonly jump: { readonly ms: number; readonly at: number } | undefined
+}
+
+export function clockFindings({ now, jump }: ClockFacts): Finding[] {
+  if (!jump || Math.abs(jump.ms) < jumpMs || now - jump.at > day) return []
+  const way = jump.ms > 0 ? 'forward' : 'back'
+  const summary = `The clock of the machine jumped ${way} by ${Math.round(Math.abs(jump.ms) / 1000)} seconds, seen at ${new Date(jump.at).toISOString()}.`
+  return [
+    finding('clock.jumped', '', summary, 'Let a service set the clock, such as systemd-timesyncd or chrony, and look whether it runs.'),
+  ]
+}
+
+/** `at`: the moment of the snapshot of the last backup; undefined when there was none. */
+export function backupFindings(at: number | undefined, now: number): Finding[] {
+  const fix = 'Run postern backup every day, and keep the files on another machine; a systemd timer or cron does.'
+  if (at === undefined) return [finding('backup.none', '', 'There has been no backup yet.', fix)]
+  const days = Math.floor((now - at) / day)
+  return days > oldBackupDays ? [finding('backup.old', '', `The last backup is ${days} days old.`, fix)] : []
+}
+
+/** `oldestMs`: for how long the message waits that is due longest. */
+export function queueFindings(oldestMs: number): Finding[] {
+  if (oldestMs < lateMs) return []
+  const summary = `A message has waited for ${Math.floor(oldestMs / minute)} minutes since its attempt was due.`
+  return [finding('queue.late', '', summary, 'Look which destinations rest or are slow; raise max_connections of one that takes more.')]
+}
+
+/** Alerts are to go by mail, and no mail of the service leaves. */
+export function alertFindings(mailTo: string | null, isMailReady: boolean): Finding[] {
+  if (mailTo === null || isMailReady) return []
+  return [
+    finding(
+      'alerts.no_mail',
+      '',
+      `Alerts to ${mailTo} are not sent: no live destination is set for mail of the service.`,
+      'Set POSTERN_SYSTEM_DESTINATION to a live destination of the first organization, and POSTERN_SYSTEM_FROM.',
+    ),
+  ]
+}
+
+const mebibytes = (bytes: number): number => Math.floor(bytes / mebibyte)

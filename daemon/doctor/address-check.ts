@@ -1,0 +1,99 @@
+/** The check of the addresses from which mail leaves this machine: reverse names, and blocklists. */
+import type { Config } from '#config/settings/load.ts'
+import type { Check } from '#core/doctor/check.ts'
+import { blocklistFindings, reverseFindings, type ListAnswer, type ReverseAnswer } from '#core/doctor/address-findings.ts'
+import { finding } from '#core/doctor/finding.ts'
+import type { LookUp } from '#core/outbound/resolver.ts'
+import { isPublic, plainAddress, pointerName, reversed } from '#ingest/dns/addresses.ts'
+
+export interface AddressCheckOptions {
+  readonly config: Pick<Config, 'doctor' | 'outbound' | 'smtpHost'>
+  readonly lookUp: LookUp
+}
+
+const hour = 3_600_000
+/** Names of one address that are followed. */
+const maxNames = 10
+
+export const addressCheck = (options: AddressCheckOptions): Check => ({
+  name: 'addresses',
+  everyMs: hour,
+  async find() {
+    const { config, lookUp } = options
+    const asker = new Asker(lookUp)
+    const addresses = await ownAddresses(config, asker)
+    const reverse = (await Promise.all(addresses.map((address) => reverseOf(asker, address)))).filter((one) => one !== undefined)
+    const lists = await Promise.all(addresses.flatMap((address) => config.doctor.blocklists.map((zone) => listed(asker, address, zone))))
+    const known = lists.filter((one) => one !== undefined)
+    const found = [...reverseFindings(reverse, config.smtpHost), ...blocklistFindings(known)]
+    return asker.isSilent ? [unreachable(config), ...found] : found
+  },
+})
+
+/** Those of the settings, or else what the host name leads to and SPF names, as far as it is public. */
+async function ownAddresses({ doctor, outbound, smtpHost }: AddressCheckOptions['config'], asker: Asker): Promise<string[]> {
+  if (doctor.addresses.length > 0) return doctor.addresses.map(plain)
+  const named = outbound.spf.flatMap((mechanism) => /^ip[46]:([^/]+)$/.exec(mechanism)?.[1] ?? [])
+  const resolved = smtpHost.includes('.')
+    ? [...((await asker.ask(smtpHost, 'A')) ?? []), ...((await asker.ask(smtpHost, 'AAAA')) ?? [])]
+    : []
+  return [...new Set([...named, ...resolved].map(plain))].filter(isPublic)
+}
+
+/** One spelling for each. */
+const plain = (address: string): string => plainAddress(address) ?? address
+
+/** Undefined when the name servers did not answer. */
+async function reverseOf(asker: Asker, address: string): Promise<ReverseAnswer | undefined> {
+  const names = await asker.ask(pointerName(address), 'PTR')
+  if (!names) return undefined
+  const type = address.includes(':') ? 'AAAA' : 'A'
+  const followed = await Promise.all(
+    names.slice(0, maxNames).map(async (name) => ({ name, addresses: ((await asker.ask(name, type)) ?? [address]).map(plain) })), // unknown is no fault
+  )
+  return { address, names: followed }
+}
+
+async function listed(asker: Asker, address: string, zone: string): Promise<ListAnswer | undefined> {
+  const codes = await asker.ask(`${reversed(address)}.${zone}`, 'A')
+  return codes && { address, zone, codes }
+}
+
+/** Looks up, and remembers whether any question was answered. */
+class Asker {
+  readonly #lookUp: LookUp
+  #asked = 0
+  #answered = 0
+
+  constructor(lookUp: LookUp) {
+    this.#lookUp = lookUp
+  }
+
+  /** Questions were asked, and none was answered. */
+  get isSilent(): boolean {
+    return this.#asked > 0 && this.#answered === 0
+  }
+
+  /** Empty when there is no such record; undefined when no answer could be had. */
+  async ask(name: string, type: 'A' | 'AAAA' | 'PTR'): Promise<readonly string[] | undefined> {
+    this.#asked++
+    try {
+      const found = (await this.#lookUp(name, type)).filter((record) => typeof record === 'string')
+      this.#answered++
+      return found
+    } catch (error) {
+      const code = error instanceof Error && 'code' in error ? error.code : undefined
+      if (code !== 'ENOTFOUND' && code !== 'ENODATA') return undefined
+      this.#answered++
+      return []
+    }
+  }
+}
+
+const unreachable = ({ outbound }: Pick<Config, 'outbound'>) =>
+  finding(
+    'dns.unreachable',
+    '',
+    `No name server answers (${outbound.dnsServers.length > 0 ? outbound.dnsServers.join(', ') : 'those of the system'}), so mail cannot be delivered.`,
+    'Check the network and the name servers of the system, or set POSTERN_DNS_SERVERS.',
+  )

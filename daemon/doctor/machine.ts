@@ -1,0 +1,188 @@
+/** Checks of the machine and the configuration that need no daemon: what a person would look at before calling for help. */
+import { randomUUID } from 'node:crypto'
+import { Resolver } from 'node:dns/promises'
+import { rm, stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { formatEndpoint } from '#config/settings/formats.ts'
+import type { Config } from '#config/settings/load.ts'
+import { finding, isAlarming, type Finding, type FindingId } from '#core/doctor/finding.ts'
+import { certificateFindings } from '#core/doctor/process-findings.ts'
+import { freeBytes } from '../observability/admission.ts'
+import { hasStore, prepareDataFolder } from '../process/data-folder.ts'
+import { listenersOf, listenProblem, type Listener } from '../process/listen-problem.ts'
+import { runningDaemon, type OperatorAccess } from '../process/operator-file.ts'
+import { StartRefused } from '../process/start-refused.ts'
+import { isThere, Unreadable } from '../process/unreadable.ts'
+import { certificateFacts } from './process-check.ts'
+
+/** What one check of the machine found: nothing, which `summary` says in a sentence, or what is wrong. */
+export interface MachineCheck {
+  readonly check: string
+  readonly ok: boolean
+  readonly summary: string
+  readonly findings: readonly Finding[]
+}
+
+type Outcome = Omit<MachineCheck, 'check'>
+
+const mebibyte = 1024 * 1024
+const day = 24 * 3600 * 1000
+const oldestNode = [24, 12] as const
+const dnsMs = 3000
+/** No clock that is right shows an earlier time than when this was written. */
+const earliestNow = Date.UTC(2026, 0, 1)
+
+/** Runs all checks for a configuration that loads. The data folder is made if it is missing; nothing else stays changed. */
+export async function examineMachine(config: Config): Promise<MachineCheck[]> {
+  const listeners = listenersOf(config).filter(({ endpoint }) => endpoint.port !== 0)
+  // First of all: the others write to the folder whose time it reads.
+  const clock = await checkClock(config)
+  const own = await askedBy(runningDaemon(config.dataDir))
+  const checks: readonly [string, Promise<Outcome>][] = [
+    ['node', checkNode()],
+    ['data folder', checkDataFolder(config, own)],
+    ['master key', checkMasterKey(config)],
+    ['certificate', checkCertificate(config, own)],
+    ['dns', checkDns(config)],
+    ['clock', Promise.resolve(clock)],
+    ...listeners.map((listener): [string, Promise<Outcome>] => [`port ${listener.endpoint.port}`, checkPort(listener, own)]),
+  ]
+  return Promise.all(checks.map(async ([check, outcome]) => ({ check, ...(await outcome) })))
+}
+
+/** What this user cannot see is a finding, and no reason to end. */
+const askedBy = <T>(asked: Promise<T>): Promise<T | Unreadable> =>
+  asked.catch((error: unknown) => {
+    if (error instanceof Unreadable) return error
+    throw error
+  })
+
+const good = (summary: string): Outcome => ({ ok: true, summary, findings: [] })
+const bad = (id: FindingId, summary: string, fix: string, subject = ''): Outcome => judged([finding(id, subject, summary, fix)], '')
+const judged = (findings: readonly Finding[], otherwise: string): Outcome => ({
+  ok: !findings.some(isAlarming),
+  summary: findings.map(({ summary, fix }) => `${summary} ${fix}`).join(' ') || otherwise,
+  findings,
+})
+const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : String(error))
+/** A sentence of others that ends with what to do, behind a semicolon. */
+function parted(message: string): readonly [summary: string, fix: string] {
+  const at = message.indexOf('; ')
+  if (at < 0) return [message, 'Set it right, and look again.']
+  const fix = message.slice(at + 2)
+  return [`${message.slice(0, at)}.`, fix.charAt(0).toUpperCase() + fix.slice(1)]
+}
+
+async function checkNode(): Promise<Outcome> {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  const recent = major > oldestNode[0] || (major === oldestNode[0] && minor >= oldestNode[1])
+  return recent
+    ? good(`Node ${process.versions.node}.`)
+    : bad('machine.node', `Node ${process.versions.node} is too old.`, `Use ${oldestNode.join('.')} or later.`)
+}
+
+async function checkDataFolder({ dataDir, store }: Config, own: unknown): Promise<Outcome> {
+  if (own instanceof Unreadable) return bad('data.folder', `${dataDir} is for ${own.owner} alone.`, 'Run postern doctor as that user.')
+  const probe = join(dataDir, `.doctor-${randomUUID()}`)
+  try {
+    await prepareDataFolder(dataDir)
+    await writeFile(probe, 'x', { flush: true })
+    await rm(probe)
+  } catch (error) {
+    if (error instanceof StartRefused) return bad('data.folder', ...parted(error.message))
+    return bad(
+      'data.folder',
+      `${dataDir} cannot be written (${codeOf(error)}).`,
+      'Give it to the user who runs Postern, or choose another with POSTERN_DATA_DIR.',
+    )
+  }
+  const free = Math.floor(freeBytes(dataDir) / mebibyte)
+  const ballast = (await stat(join(dataDir, 'ballast')).catch(() => undefined)) ? 0 : store.ballastBytes
+  const needed = Math.ceil((store.lowDiskBytes + ballast) / mebibyte)
+  return free >= needed
+    ? good(`${dataDir} can be written; ${free} MiB are free.`)
+    : bad('disk.low', `${dataDir} has ${free} MiB free.`, `Make room for at least ${needed} MiB.`)
+}
+
+async function checkMasterKey(config: Config): Promise<Outcome> {
+  if (config.masterKeyFile === null && config.masterKey !== null) return good('The master key is set by variable or configuration file.')
+  const path = config.masterKeyFile ?? join(config.dataDir, 'master.key')
+  const seen = await askedBy(isThere(path))
+  if (seen instanceof Unreadable) return bad('data.folder', ...parted(seen.message))
+  const found = await stat(path).catch(() => undefined)
+  const stored = await askedBy(hasStore(config.dataDir))
+  if (stored instanceof Unreadable) return bad('data.folder', ...parted(stored.message))
+  if (!found && stored)
+    return bad(
+      'master_key.missing',
+      `${path} is missing, but ${config.dataDir} holds data written with it.`,
+      'Restore the file or set POSTERN_MASTER_KEY.',
+    )
+  if (!found) return good(`There is no master key yet; the first start makes one at ${path}.`)
+  const open = (found.mode & 0o077) !== 0
+  return open
+    ? bad('master_key.exposed', `${path} can be read by others.`, `Run chmod 600 ${path}.`)
+    : good(`The master key is in ${path}, which only its owner can read.`)
+}
+
+async function checkCertificate(config: Config, own: unknown): Promise<Outcome> {
+  const facts = await certificateFacts(config, Date.now())
+  const { certificate, host } = facts
+  if (certificate === undefined && own instanceof Unreadable)
+    return bad('data.folder', `The files of the certificate are for ${own.owner} alone.`, 'Run postern doctor as that user.')
+  if (certificate === undefined) return good('There is no certificate yet; the first start makes a self-signed one.')
+  const findings = certificateFindings(facts)
+  if (typeof certificate === 'string') return judged(findings, '')
+  const days = Math.floor((certificate.expiresAt - facts.now) / day)
+  const words = `The certificate is valid for ${host} and ${days} days${certificate.isSelfSigned ? '; it is self-signed' : ''}.`
+  return { ...judged(findings, words), ...(findings.every((one) => !isAlarming(one)) && { summary: words }) }
+}
+
+/** Any answer will do, also that the name does not exist: only servers that do not answer are a problem. */
+async function checkDns({ outbound, smtpHost }: Config): Promise<Outcome> {
+  const resolver = new Resolver({ timeout: dnsMs, tries: 1 })
+  if (outbound.dnsServers.length > 0) resolver.setServers(outbound.dnsServers)
+  const servers = resolver.getServers().join(', ')
+  try {
+    const addresses = await resolver.resolve4(smtpHost)
+    return good(`${servers} answers; ${smtpHost} is ${addresses.join(', ')}.`)
+  } catch (error) {
+    const code = codeOf(error)
+    if (code === 'ENOTFOUND' || code === 'ENODATA') return good(`${servers} answers; ${smtpHost} has no address there.`)
+    return bad(
+      'dns.unreachable',
+      `${servers} does not answer (${code}), so mail to names cannot be delivered.`,
+      'Check the network or POSTERN_DNS_SERVERS.',
+    )
+  }
+}
+
+async function checkClock({ dataDir }: Config): Promise<Outcome> {
+  const now = Date.now()
+  if (now < earliestNow) return bad('clock.wrong', `The clock shows ${new Date(now).toISOString()}, which is in the past.`, 'Set it.')
+  const written = await stat(dataDir).catch(() => undefined)
+  if (written && written.mtimeMs > now + day)
+    return bad('clock.wrong', 'The clock is behind the data by more than a day.', 'Set it before the start.')
+  return good(`The clock shows ${new Date(now).toISOString()}.`)
+}
+
+async function checkPort(listener: Listener, own: OperatorAccess | Unreadable | undefined): Promise<Outcome> {
+  const address = formatEndpoint(listener.endpoint)
+  if (own && 'listening' in own && own.listening.includes(address))
+    return good(`${address} is used by the daemon of this data folder (pid ${own.pid}).`)
+  const { host, port } = listener.endpoint
+  const { promise, resolve } = Promise.withResolvers<string | undefined>()
+  const server = createServer()
+  server.once('error', (error) => resolve(codeOf(error)))
+  server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)))
+  const code = await promise
+  if (code === 'EADDRINUSE' && own instanceof Unreadable)
+    return bad(
+      'port.unavailable',
+      `${address} is in use, perhaps by the daemon of this data folder.`,
+      `Run postern doctor as ${own.owner} to know.`,
+      address,
+    )
+  return code === undefined ? good(`${address} is free.`) : bad('port.unavailable', ...parted(await listenProblem(listener, code)), address)
+}

@@ -1,0 +1,103 @@
+/** The check of the running process and its machine: gathers the facts, which the core judges. */
+import { readdir, readFile } from 'node:fs/promises'
+import { ConfigInvalid, isLoopback, type Config } from '#config/settings/load.ts'
+import type { Clock } from '#core/clock.ts'
+import type { Check } from '#core/doctor/check.ts'
+import {
+  alertFindings,
+  backupFindings,
+  certificateFindings,
+  clockFindings,
+  diskFindings,
+  fileFindings,
+  queueFindings,
+  type CertificateFacts,
+  type ClockFacts,
+  type FileFacts,
+} from '#core/doctor/process-findings.ts'
+import { lastBackupAt } from '../backup/last-backup.ts'
+import { freeBytes } from '../observability/admission.ts'
+import { covers, readCertificate } from '../process/certificate.ts'
+
+export interface ProcessCheckOptions {
+  readonly config: Config
+  readonly clock: Clock
+  /** For how long the message waits that is due longest, in milliseconds. */
+  readonly oldestQueuedMs: () => Promise<number>
+  readonly isMailReady: () => Promise<boolean>
+}
+
+const everyMs = 5 * 60_000
+/** Files of the store, of logs and of programs, beside connections. */
+const otherFiles = 1000
+
+export function processCheck({ config, clock, oldestQueuedMs, isMailReady }: ProcessCheckOptions): Check {
+  const watch = new ClockWatch(clock)
+  return {
+    name: 'process',
+    everyMs,
+    async find() {
+      const now = clock.now()
+      return [
+        ...diskFindings({ dataDir: config.dataDir, freeBytes: freeBytes(config.dataDir), lowBytes: config.store.lowDiskBytes }),
+        ...fileFindings(await fileFacts(config)),
+        ...certificateFindings(await certificateFacts(config, now)),
+        ...clockFindings(watch.look()),
+        ...backupFindings(await lastBackupAt(config.dataDir), now),
+        ...queueFindings(await oldestQueuedMs()),
+        ...alertFindings(config.doctor.mailTo, config.doctor.mailTo !== null && (await isMailReady())),
+      ]
+    },
+  }
+}
+
+/** Compares the wall clock with one that only runs. */
+class ClockWatch {
+  readonly #clock: Clock
+  #offset: number
+  #jump: ClockFacts['jump']
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+    this.#offset = clock.now() - clock.monotonic()
+  }
+
+  look(): ClockFacts {
+    const now = this.#clock.now()
+    const offset = now - this.#clock.monotonic()
+    const ms = offset - this.#offset
+    if (Math.abs(ms) > 1000) this.#jump = { ms, at: now }
+    this.#offset = offset
+    return { now, jump: this.#jump }
+  }
+}
+
+/** The certificate of the listeners as its files are now. */
+export async function certificateFacts(config: Config, now: number): Promise<CertificateFacts> {
+  const { submission, mx, smtpHost: host } = config
+  const isPublic = [...submission.listen, ...submission.implicitTlsListen, ...mx.listen].some((one) => !isLoopback(one.host))
+  try {
+    const certificate = await readCertificate(config)
+    const read = certificate && {
+      expiresAt: certificate.expires.getTime(),
+      isSelfSigned: certificate.selfSigned,
+      coversHost: covers(certificate, host),
+    }
+    return { host, isPublic, now, certificate: read }
+  } catch (error) {
+    if (error instanceof ConfigInvalid) return { host, isPublic, now, certificate: error.message }
+    throw error
+  }
+}
+
+/** From /proc of Linux; elsewhere nothing is known. */
+async function fileFacts({ http, submission, mx, delivery }: Config): Promise<FileFacts> {
+  const needed = http.maxConnections + submission.maxConnections + mx.maxConnections + delivery.connectionsTotal + otherFiles
+  const limits = await readFile('/proc/self/limits', 'utf8').catch(() => '')
+  const [, soft] = /^Max open files\s+(\d+)/m.exec(limits) ?? []
+  const open = await readdir('/proc/self/fd').then(
+    (names) => names.length,
+    () => undefined,
+  )
+  return { open, limit: soft === undefined ? undefined : Number(soft), needed }
+}

@@ -1,0 +1,144 @@
+/** What facts are findings, and that the documentation explains every one. */
+import { readFileSync } from 'node:fs'
+import test from 'ava'
+import { blocklistFindings, reverseFindings } from '#core/doctor/address-findings.ts'
+import { breakerFindings, sourceFindings } from '#core/doctor/delivery-findings.ts'
+import { domainFindings } from '#core/doctor/domain-findings.ts'
+import { findingIds, inOrder, severities, severityOf } from '#core/doctor/finding.ts'
+import {
+  alertFindings,
+  backupFindings,
+  certificateFindings,
+  clockFindings,
+  diskFindings,
+  fileFindings,
+  queueFindings,
+} from '#core/doctor/process-findings.ts'
+import { column } from '../../support/column.ts'
+
+const minute = 60_000
+const day = 24 * 60 * minute
+const now = Date.UTC(2030, 0, 15)
+const ids = (findings: readonly { readonly id: string }[]): unknown[] => column(findings, 'id')
+
+test('the chapter explains every finding, with its severity, and no other', (t) => {
+  const chapter = readFileSync(new URL('../../../admin-api/docs/doctor.md', import.meta.url), 'utf8')
+  const rows = [...chapter.matchAll(/^\| `([a-z_]+\.[a-z_]+)` +\| (\w+) +\| (.+?) +\| (.+?) +\|$/gm)]
+  t.deepEqual(rows.map(([, id, severity]) => [id, severity]).toSorted(), Object.entries(severityOf).toSorted())
+})
+
+test('room, open files, backups and the queue are judged by their limits', (t) => {
+  const disk = { dataDir: '/d', lowBytes: 100 }
+  t.deepEqual(ids(diskFindings({ ...disk, freeBytes: 99 })), ['disk.low'])
+  t.deepEqual(ids(diskFindings({ ...disk, freeBytes: 299 })), ['disk.filling'])
+  t.deepEqual(diskFindings({ ...disk, freeBytes: 300 }), [])
+  t.deepEqual(ids(fileFindings({ open: 900, limit: 1024, needed: 5000 })), ['files.nearly_used'])
+  t.deepEqual(ids(fileFindings({ open: 9, limit: 1024, needed: 5000 })), ['files.limit_low'])
+  t.deepEqual(fileFindings({ open: 9, limit: 5000, needed: 5000 }), [])
+  t.deepEqual(fileFindings({ open: undefined, limit: undefined, needed: 5000 }), [], 'a system that does not say')
+  t.deepEqual(ids(backupFindings(undefined, now)), ['backup.none'])
+  t.deepEqual(ids(backupFindings(now - 8 * day, now)), ['backup.old'])
+  t.deepEqual(backupFindings(now - 7 * day, now), [])
+  t.deepEqual(ids(queueFindings(60 * minute)), ['queue.late'])
+  t.deepEqual(queueFindings(59 * minute), [])
+  t.deepEqual(ids(alertFindings('ops@example.org', false)), ['alerts.no_mail'])
+  t.deepEqual(alertFindings(null, false), [])
+})
+
+test('a certificate is judged by its days, its name and who made it', (t) => {
+  const judged = (certificate: Parameters<typeof certificateFindings>[0]['certificate'], isPublic = true) =>
+    ids(certificateFindings({ host: 'mail.example.org', isPublic, now, certificate }))
+  const good = { expiresAt: now + 30 * day, isSelfSigned: false, coversHost: true }
+  t.deepEqual(judged(good), [])
+  t.deepEqual(judged({ ...good, expiresAt: now + 13 * day }), ['certificate.expiring'])
+  t.deepEqual(judged({ ...good, expiresAt: now - 1 }), ['certificate.expired'])
+  t.deepEqual(judged({ ...good, coversHost: false }), ['certificate.name'])
+  t.deepEqual(judged({ ...good, isSelfSigned: true }), ['certificate.self_signed'])
+  t.deepEqual(judged({ ...good, isSelfSigned: true, expiresAt: now + 10 * day }, false), [], 'the next start renews our own')
+  t.deepEqual(judged('POSTERN_TLS_CERT: no.'), ['certificate.unusable'])
+  t.deepEqual(judged(undefined), [])
+})
+
+test('a clock that jumped is told for a day', (t) => {
+  t.deepEqual(clockFindings({ now, jump: undefined }), [])
+  t.deepEqual(clockFindings({ now, jump: { ms: 59_000, at: now } }), [])
+  t.regex(clockFindings({ now, jump: { ms: -90_000, at: now } })[0]?.summary ?? '', /jumped back by 90 seconds/)
+  t.deepEqual(clockFindings({ now, jump: { ms: 90_000, at: now - day - 1 } }), [])
+})
+
+test('codes of blocklists: listed, refused to this name server, and answers of servers that know every name', (t) => {
+  const [address, zone] = ['192.0.2.7', 'zen.spamhaus.org']
+  const [listed] = blocklistFindings([{ address, zone, codes: ['127.0.0.4', '127.0.0.10'] }])
+  t.is(listed?.id, 'address.listed')
+  t.regex(listed?.summary ?? '', /zen\.spamhaus\.org \(127\.0\.0\.4, 127\.0\.0\.10, XBL: an infected machine or open proxy\)/)
+  t.regex(listed?.fix ?? '', /check\.spamhaus\.org/)
+  t.deepEqual(
+    ['127.255.255.252', '127.255.255.254', '127.255.255.255'].flatMap((code) => ids(blocklistFindings([{ address, zone, codes: [code] }]))),
+    ['blocklist.refused', 'blocklist.refused', 'blocklist.refused'],
+  )
+  t.deepEqual(blocklistFindings([{ address, zone, codes: ['198.51.100.1'] }]), [])
+  t.deepEqual(blocklistFindings([{ address, zone, codes: [] }]), [])
+})
+
+test('a reverse name must be there and lead back', (t) => {
+  const address = '192.0.2.7'
+  const judged = (...names: { name: string; addresses: string[] }[]) => ids(reverseFindings([{ address, names }], 'mail.example.org'))
+  t.deepEqual(judged(), ['address.no_reverse_name'])
+  t.deepEqual(judged({ name: 'a.example', addresses: ['192.0.2.8'] }), ['address.reverse_mismatch'])
+  t.deepEqual(judged({ name: 'a.example', addresses: [] }, { name: 'b.example', addresses: [address] }), [])
+})
+
+test('a domain: its keys that sign, its advice, and what the service itself needs', (t) => {
+  const key = { algorithm: 'rsa', publicKey: 'AAAA', sealedPrivateKey: 'x', createdAt: 0, retiredAt: null } as const
+  const domain = { domain: 'example.ch', status: 'verified', keys: [{ ...key, selector: 'a', state: 'active' }] } as const
+  const record = { type: 'TXT', expected: 'v=spf1 ~all', required: false, hint: '' } as const
+  const expected = [
+    { ...record, purpose: 'dkim', name: 'a._domainkey.example.ch' },
+    { ...record, purpose: 'dkim', name: 'b._domainkey.example.ch' },
+    { ...record, purpose: 'spf', name: 'example.ch' },
+    { ...record, purpose: 'bounce_mx', type: 'MX', name: 'bounces.example.org' },
+  ] as const
+  const checks = (verdict: 'ok' | 'missing' | 'mismatch' | 'error') =>
+    expected.map(({ purpose, name }) => ({ purpose, name, verdict, found: [], hint: 'Publish it.' }))
+  const found = (verdict: Parameters<typeof checks>[0], of: Parameters<typeof domainFindings>[0]['domain'] = domain) =>
+    domainFindings({ domain: of, organizationName: 'Alpenblick', expected, checks: checks(verdict) })
+  t.deepEqual(found('ok'), [])
+  const other = { ...domain, keys: [...domain.keys, { ...key, selector: 'b', state: 'pending' as const }] }
+  t.deepEqual(
+    found('missing', other).map(({ id, subject }) => [id, subject]),
+    [
+      ['domain.dkim', 'a._domainkey.example.ch'],
+      ['domain.spf', 'example.ch'],
+      ['domain.bounce_mx', 'bounces.example.org'],
+    ],
+    "a key that is not used yet is nobody's fault",
+  )
+  t.regex(found('mismatch').find(({ id }) => id === 'domain.spf')?.summary ?? '', /^example\.ch \(Alpenblick\): the SPF record at example\.ch is not what it should be\.$/)
+  t.deepEqual(ids(found('missing', { ...domain, keys: [] })), ['domain.pending'])
+  t.deepEqual(ids(found('error')), ['domain.lookup_failed'])
+})
+
+test('breakers count once they are open for a while, sources once they are silent for days', (t) => {
+  const resting = { id: 'dst_1', name: 'P', organizationName: 'O', reason: 'No route' }
+  t.deepEqual(ids(breakerFindings([{ ...resting, since: now - 5 * minute }], now)), ['destination.resting'])
+  t.deepEqual(breakerFindings([{ ...resting, since: now - 4 * minute }], now), [])
+  const source = { id: 'src_1', label: 'mx', provider: 'postfix', imap: null, createdAt: now - 9 * day } as const
+  const imap = { host: 'h', port: 993, username: 'u', sealedPassword: 's' as never, mailbox: 'INBOX', pollIntervalSeconds: 60 }
+  const judged = (facts: Partial<Parameters<typeof sourceFindings>[0][number]>) =>
+    ids(sourceFindings([{ source, organizationName: 'O', seen: undefined, poll: undefined, ...facts }], now))
+  t.deepEqual(judged({}), ['source.never_seen'])
+  t.deepEqual(judged({ source: { ...source, createdAt: now - day } }), [])
+  t.deepEqual(judged({ seen: { at: now - 3 * day, agent: null } }), ['source.silent'])
+  t.deepEqual(judged({ seen: { at: now - 2 * day, agent: null } }), [])
+  const failing = { lastPolledAt: now - 61 * minute, lastError: 'The login failed', lastErrorAt: now, checkpoint: null }
+  t.deepEqual(judged({ source: { ...source, imap }, poll: failing }), ['source.poll_failing'])
+  t.deepEqual(judged({ source: { ...source, imap }, poll: { ...failing, lastPolledAt: now - minute } }), [])
+  t.deepEqual(judged({ source: { ...source, imap }, poll: { ...failing, lastError: null } }), [])
+})
+
+test('the worst comes first', (t) => {
+  const all = findingIds.map((id) => ({ id, severity: severityOf[id], subject: '', summary: '', fix: '' }))
+  const order = inOrder(all).map(({ severity }) => severities.indexOf(severity))
+  t.deepEqual(order, order.toSorted())
+  t.is(order[0], 0)
+})

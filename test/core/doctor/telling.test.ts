@@ -1,0 +1,54 @@
+/** Each finding is told at most once a day, and once when it is over. */
+import test from 'ava'
+import { finding } from '#core/doctor/finding.ts'
+import { dayOf, toTell, type Told } from '#core/doctor/telling.ts'
+import { column } from '../../support/column.ts'
+
+const spf = finding('domain.spf', 'example.ch', 'SPF.', 'Fix.')
+const notice = finding('backup.none', '', 'None.', 'Make one.')
+
+/** A store of rows, and what a look tells over it. */
+function book() {
+  const told = new Map<string, Told>()
+  return (day: string, ...found: [check: string, ...(typeof spf)[]][]) => {
+    const { standing, over, rows } = toTell(new Map(found.map(([check, ...findings]) => [check, findings])), told, day)
+    for (const [name, row] of rows) {
+      if (row) told.set(name, row)
+      else told.delete(name)
+    }
+    return { standing: column(standing, 'id'), over: column(over, 'id'), rows: told.size }
+  }
+}
+
+test('a finding is told once a day as long as it stands, and once when it is over', (t) => {
+  const look = book()
+  t.deepEqual(look('1', ['domains', spf]), { standing: ['domain.spf'], over: [], rows: 1 })
+  t.deepEqual(look('1', ['domains', spf]), { standing: [], over: [], rows: 1 })
+  t.deepEqual(look('2', ['domains', spf]), { standing: ['domain.spf'], over: [], rows: 1 })
+  t.deepEqual(look('2', ['domains']), { standing: [], over: ['domain.spf'], rows: 1 })
+  t.deepEqual(look('2', ['domains']), { standing: [], over: [], rows: 1 })
+  t.deepEqual(look('3', ['domains']), { standing: [], over: [], rows: 0 }, 'then it is forgotten')
+})
+
+test('one that comes and goes within a day is told once, and is over once', (t) => {
+  const look = book()
+  look('1', ['domains', spf])
+  t.deepEqual(look('1', ['domains']).over, ['domain.spf'])
+  t.deepEqual(look('1', ['domains', spf]).standing, [])
+  t.deepEqual(look('1', ['domains']).over, [])
+  t.deepEqual(look('1', ['domains', spf]).standing, [])
+  t.deepEqual(look('2', ['domains', spf]).standing, ['domain.spf'])
+  t.deepEqual(look('2', ['domains']).over, ['domain.spf'])
+})
+
+test('what a check did not look at stays as it is, and a notice is never told', (t) => {
+  const look = book()
+  look('1', ['domains', spf])
+  t.deepEqual(look('1', ['process', notice]), { standing: [], over: [], rows: 1 })
+  t.deepEqual(look('1').over, [])
+})
+
+test('days are those of UTC', (t) => {
+  t.is(dayOf(Date.UTC(2030, 0, 15, 23, 59)), '2030-01-15')
+  t.is(dayOf(Date.UTC(2030, 0, 16)), '2030-01-16')
+})

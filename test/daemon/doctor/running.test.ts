@@ -1,0 +1,204 @@
+/** A running daemon that finds what is wrong with it: by REST, in the metrics, by the command, and as alerts. */
+import { createHmac, randomUUID } from 'node:crypto'
+import { createServer } from 'node:net'
+import test, { type ExecutionContext } from 'ava'
+import { SystemResolver, systemLookUp } from '#core/outbound/resolver.ts'
+import { writeSeen } from '#core/ingest-sources/source-status.ts'
+import { destinations } from '#core/routing/destination.ts'
+import { webhookDeliveries } from '#core/webhooks/delivery.ts'
+import { Change } from '#store/change.ts'
+import { newId } from '#store/ids.ts'
+import { doctor } from '../../../daemon/commands/doctor.ts'
+import { writeOperatorFile } from '../../../daemon/process/operator-file.ts'
+import { destinationDefaults } from '../../core/records.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
+import { Sink } from '../../support/smtp/sink.ts'
+import { startDaemon, type StartedDaemon } from '../../support/daemon/start-daemon.ts'
+import { listenIn } from '../../support/web/listen.ts'
+import { NameServer, type Records } from '../../support/web/name-server.ts'
+import { receiverOf } from '../../support/web/webhook-receiver.ts'
+
+interface Found {
+  readonly id: string
+  readonly severity: string
+  readonly subject: string
+  readonly summary: string
+  readonly fix: string
+}
+interface Report {
+  readonly ok: boolean
+  readonly checked_at: string | null
+  readonly findings: readonly Found[]
+}
+
+const operatorKey = `svcop_${'o'.repeat(43)}`
+const systemDestination = newId('dst', 0)
+const secret = `whsec_${Buffer.alloc(32, 1).toString('base64')}`
+const day = 86_400_000
+
+/** A daemon that is told of, with a name server whose records a test changes. */
+async function watched(t: ExecutionContext, env: Readonly<Record<string, string>> = {}) {
+  const records: Record<string, readonly string[]> = {}
+  const names = await NameServer.start(records satisfies Records)
+  t.teardown(() => names[Symbol.asyncDispose]())
+  const sink = await Sink.listen()
+  t.teardown(() => sink[Symbol.asyncDispose]())
+  const receiver = await receiverOf(t)
+  const clock = new FakeClock(Date.now())
+  const daemon = await startDaemon(t, {
+    env: {
+      POSTERN_OPERATOR_KEY: operatorKey,
+      POSTERN_SMTP_HOST: 'mail.example.org',
+      POSTERN_INBOUND_DOMAIN: 'bounces.example.org',
+      POSTERN_SYSTEM_DESTINATION: systemDestination,
+      POSTERN_SYSTEM_FROM: 'Postern <post@example.org>',
+      POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32;webhooks=127.0.0.1/32',
+      POSTERN_DOCTOR_MAIL_TO: 'ops@example.org',
+      POSTERN_DOCTOR_WEBHOOK_URL: receiver.url,
+      POSTERN_DOCTOR_WEBHOOK_SECRET: secret,
+      POSTERN_DOCTOR_ADDRESSES: '192.0.2.7',
+      POSTERN_DOCTOR_BLOCKLISTS: 'zen.spamhaus.org,bl.spamcop.net',
+      POSTERN_STORE_LOW_DISK_BYTES: '1048576',
+      ...env,
+    },
+    replacements: {
+      clock,
+      resolver: new SystemResolver({ servers: [names.address] }),
+      lookUp: systemLookUp([names.address]),
+    },
+  })
+  const { database, organizationId } = daemon
+  const mailDestination = {
+    ...destinationDefaults,
+    ...{ id: systemDestination, projectId: await projectOf(daemon), host: '127.0.0.1', port: sink.port, security: 'none' as const },
+  }
+  await database.commit(new Change().insert(destinations, organizationId, mailDestination))
+  const operator = daemon.client(operatorKey)
+  const look = async (): Promise<Report> => (await operator.must('POST', '/operator/v1/doctor')) as unknown as Report
+  return { daemon, operator, look, records, sink, receiver, clock }
+}
+
+async function projectOf({ rest }: StartedDaemon): Promise<string> {
+  const { data } = (await rest.must('GET', '/v1/projects')) as { data: readonly { readonly id: string }[] }
+  return data[0]?.id ?? ''
+}
+
+/** A domain that signs, with every record published. */
+async function publish({ rest }: StartedDaemon, records: Record<string, readonly string[]>): Promise<readonly string[]> {
+  const made = (await rest.must('POST', '/v1/domains', { domain: 'example.com' })) as {
+    id: string
+    records: readonly { purpose: string; type: string; name: string; expected: string }[]
+  }
+  for (const { type, name, expected } of made.records)
+    records[`${name} ${type}`] = [expected.replace('include:<your provider>', 'ip4:192.0.2.7')]
+  await rest.must('POST', `/v1/domains/${made.id}/verify`)
+  return made.records.filter(({ purpose }) => purpose === 'dkim').map(({ name }) => `${name} TXT`)
+}
+
+/** Our address with its reverse name, on one list and refused by the other. */
+const ownAddress = {
+  '7.2.0.192.in-addr.arpa PTR': ['mail.example.org'],
+  'mail.example.org A': ['192.0.2.7'],
+  '7.2.0.192.zen.spamhaus.org A': ['127.0.0.2'],
+  '7.2.0.192.bl.spamcop.net A': ['127.255.255.254'],
+} as const
+
+test('what is wrong is found and told once: by REST, metrics, command, mail and webhook; and told once when it is over', async (t) => {
+  const { daemon, operator, look, records, sink, receiver, clock } = await watched(t)
+  const { rest, database, organizationId, addresses, config } = daemon
+  t.like(await operator.must('GET', '/operator/v1/doctor'), { ok: true, checked_at: null, findings: [] })
+  const dkim = await publish(daemon, records)
+  Object.assign(records, ownAddress)
+  t.is(dkim.length, 1)
+  const key = records[dkim[0] ?? ''] ?? []
+  delete records[dkim[0] ?? '']
+
+  // a destination whose port is closed, given-up webhooks, and a source that reported last a week ago
+  const server = createServer()
+  const closed = await listenIn(t, server)
+  await new Promise((resolve) => server.close(resolve))
+  const projectId = await projectOf(daemon)
+  const broken = { ...destinationDefaults, id: newId('dst', 1), projectId, name: 'Broken', host: '127.0.0.1', port: closed }
+  const endpoint = await rest.must('POST', '/v1/webhooks', { name: 'Hook', target_url: receiver.url, event_types: ['bounced'] })
+  const source = await rest.must('POST', '/v1/ingest-sources', { provider: 'stalwart', label: 'mx1' })
+  const change = new Change().insert(destinations, organizationId, broken)
+  const at = clock.now()
+  change.insert(webhookDeliveries, organizationId, {
+    ...{ id: newId('wha', at), deliveryId: randomUUID(), eventId: 'evt_1', eventType: 'bounced', endpointId: String(endpoint['id']) },
+    ...{ projectId, traceId: null, body: '{}', status: 'parked', attemptCount: 7, begun: { at, attempts: 0 }, lastStatusCode: 500 },
+    ...{ lastError: 'The receiver returned status 500.', nextAttemptAt: null, createdAt: at, updatedAt: at },
+  })
+  await database.commit(change)
+  await database.commit(writeSeen(new Change(), organizationId, String(source['id']), { at: clock.now() - 7 * day, agent: null }))
+
+  const report = await look()
+  t.false(report.ok)
+  const byId = new Map(report.findings.map((one) => [one.id, one]))
+  t.deepEqual(
+    report.findings.map(({ id, severity, subject }) => [severity, id, subject]),
+    [
+      ['error', 'address.listed', '192.0.2.7 zen.spamhaus.org'],
+      ['error', 'destination.probe_failed', broken.id],
+      ['error', 'domain.dkim', dkim[0]?.replace(' TXT', '') ?? ''],
+      ['warning', 'source.silent', String(source['id'])],
+      ['warning', 'webhook.parked', String(endpoint['id'])],
+      ['notice', 'backup.none', ''],
+      ['notice', 'blocklist.refused', 'bl.spamcop.net'],
+    ].filter(([, id]) => id !== ''),
+  )
+  t.regex(
+    byId.get('webhook.parked')?.summary ?? '',
+    /1 webhook deliveries to http:.* were given up within a day: The receiver returned status 500\.$/,
+  )
+  for (const { summary, fix } of report.findings) t.regex(`${summary}\n${fix}`, /^[A-Z0-9a-z].*\.\n[A-Z].*\.$/)
+
+  // alerts
+  const mail = await sink.delivered(({ to }) => to.includes('ops@example.org'))
+  t.regex(mail.text, /^Subject: Error: 192\.0\.2\.7 is on the blocklist/m)
+  const alert = (await receiver.hasReceived(1))[0]
+  const event = JSON.parse(alert?.body ?? '{}') as { type: string; data: { standing: Found[]; over: Found[] } }
+  t.is(event.type, 'operator_alert')
+  t.deepEqual(
+    event.data.standing.map(({ id }) => id),
+    ['address.listed', 'destination.probe_failed', 'domain.dkim', 'source.silent', 'webhook.parked'],
+  )
+  const signed = `${String(alert?.headers['webhook-id'])}.${String(alert?.headers['webhook-timestamp'])}.${alert?.body ?? ''}`
+  t.is(alert?.headers['webhook-signature'], `v1,${createHmac('sha256', Buffer.alloc(32, 1)).update(signed).digest('base64')}`)
+
+  // metrics
+  const metrics = await (await fetch(`http://${addresses.http}/metrics`)).text()
+  t.regex(metrics, /^postern_doctor_findings\{severity="error"\} 3$/m)
+  t.regex(metrics, /^postern_doctor_findings\{severity="warning"\} 2$/m)
+  t.regex(metrics, /^postern_doctor_finding\{id="domain\.dkim"\} 1$/m)
+
+  // the command asks the daemon
+  const [host = '', port] = addresses.http.split(':')
+  await writeOperatorFile(config.dataDir, { http: { host, port: Number(port) }, submission: [], submissions: [], mx: [] }, 'operator-token')
+  const printed: string[] = []
+  t.is(await doctor(config, true, { write: (text: string) => printed.push(text) }), 1)
+  const told = JSON.parse(printed.join('')) as { ok: boolean; findings: Record<string, unknown>[] }
+  t.false(told.ok)
+  t.true(told.findings.every((one) => Object.keys(one).join() === 'id,severity,summary,fix'))
+  t.true(told.findings.some(({ id }) => id === 'domain.dkim'))
+
+  // one of them is over; the others were told today
+  records[dkim[0] ?? ''] = key
+  delete records['7.2.0.192.zen.spamhaus.org A']
+  t.false((await look()).findings.some(({ id }) => id === 'domain.dkim' || id === 'address.listed'))
+  const over = JSON.parse((await receiver.hasReceived(2))[1]?.body ?? '{}') as typeof event
+  t.deepEqual([over.data.standing, over.data.over.map(({ id }) => id)], [[], ['address.listed', 'domain.dkim']])
+  const second = await sink.delivered(({ text }) => text.includes('findings are over'))
+  t.true(second.to.includes('ops@example.org'))
+
+  // the next life knows what was told, and the next day tells again what stands
+  await daemon.stop()
+  const next = await daemon.again()
+  const lookAgain = async (): Promise<Report> => (await next.client(operatorKey).must('POST', '/operator/v1/doctor')) as unknown as Report
+  await lookAgain()
+  clock.advance(day)
+  await lookAgain()
+  const again = JSON.parse((await receiver.hasReceived(3))[2]?.body ?? '{}') as typeof event
+  t.false(again.data.standing.some(({ id }) => id === 'domain.dkim'))
+  t.true(again.data.standing.some(({ id }) => id === 'source.silent'))
+  t.deepEqual(again.data.over, [])
+})
