@@ -65,7 +65,7 @@ export const parkedFindings = (parked: readonly ParkedFacts[]): Finding[] =>
       'webhook.parked',
       endpointId,
       `${isMore ? 'At least ' : ''}${count} webhook deliveries to ${targetUrl ?? endpointId} (${organizationName}) were given up within a day: ${sentence(lastError ?? 'the receiver did not take them')}`,
-      'Mend the receiver, then send the parked deliveries again: POST /v1/webhook-attempts/{id}/redeliver.',
+      'Mend the receiver, then send the parked deliveries again: POST /v1/webhooks/attempts/{id}/redeliver.',
     ),
   )
 

@@ -113,7 +113,10 @@ test('a domain: its keys that sign, its advice, and what the service itself need
     ],
     "a key that is not used yet is nobody's fault",
   )
-  t.regex(found('mismatch').find(({ id }) => id === 'domain.spf')?.summary ?? '', /^example\.ch \(Alpenblick\): the SPF record at example\.ch is not what it should be\.$/)
+  t.regex(
+    found('mismatch').find(({ id }) => id === 'domain.spf')?.summary ?? '',
+    /^example\.ch \(Alpenblick\): the SPF record at example\.ch is not what it should be\.$/,
+  )
   t.deepEqual(ids(found('missing', { ...domain, keys: [] })), ['domain.pending'])
   t.deepEqual(ids(found('error')), ['domain.lookup_failed'])
 })

@@ -20,6 +20,12 @@ test('the operator sees how the service is, and sets plan, limits, flags and pri
     await page.click('nav >> text=Operator')
     await page.waitForSelector('text=The service takes and delivers mail.')
     await page.waitForSelector('tbody >> text=Infomaniak')
+    const findings = page.getByRole('region', { name: 'Findings' })
+    await findings.getByText(colorScheme === 'light' ? 'The service looks for the first time' : 'There is no backup').waitFor()
+    await tab.check(t)
+    await findings.getByRole('button', { name: 'Look now' }).click()
+    await findings.getByText('There has been no backup yet.').waitFor()
+    await findings.getByText('postern backup every day').waitFor()
     await tab.check(t)
     await page.click('.areas >> text=Failed logins')
     await page.waitForSelector('text=No SMTP login failed in the last 15 minutes')
@@ -195,15 +201,17 @@ test('forged and mixed cookies, other organizations, other sites, an old proof a
 
 test('the screens speak the language, and a service that cannot be reached is said to be so', async (t) => {
   const server = await startDashboard(t, browser, operators)
-  for (const [locale, words] of [
-    ['de', 'Der Dienst nimmt Mail an und liefert sie aus.'],
-    ['fr', 'Le service accepte et remet le courrier.'],
-    ['it', 'Il servizio accetta e consegna la posta.'],
+  for (const [locale, words, findingsFailed] of [
+    ['de', 'Der Dienst nimmt Mail an und liefert sie aus.', 'Die Befunde konnten nicht gelesen werden'],
+    ['fr', 'Le service accepte et remet le courrier.', 'Les constats n’ont pas pu être lus'],
+    ['it', 'Il servizio accetta e consegna la posta.', 'Non è stato possibile leggere i riscontri'],
   ] as const) {
     const tab = await server.open({ locale })
     await tab.go('/operator')
     await tab.page.waitForSelector(`text=${words}`)
     await tab.check(t)
+    await tab.page.route('**/operator/v1/doctor', (route) => route.abort())
+    await tab.page.waitForSelector(`text=${findingsFailed}`)
     await tab.page.route('**/operator/v1/system', (route) => route.abort())
     await tab.page.waitForSelector('[role=alert]')
     await tab.check(t)
