@@ -104,8 +104,7 @@ const webhooksEndMs = 2000
 export async function start(part: Resolve, config: Config, lifecycle: Lifecycle): Promise<Listening> {
   const daemon = partsOf(part)
   const { queue, replayRunner, transport, probes, reader, inboxes, housekeeping, retention, admission, submission, http } = daemon
-  const { rewriter, engagements, ingest, webhooks } = daemon
-  const { removals } = daemon.administration
+  const { rewriter, engagements, ingest, webhooks, doctor } = daemon
   const seconds = Math.max(1, config.shutdownSeconds - 5)
   await lifecycle.start({ name: 'message reader', start: async () => {}, stop: async () => reader[Symbol.asyncDispose]() })
   await lifecycle.start({ name: 'message rewriter', start: async () => {}, stop: async () => rewriter[Symbol.asyncDispose]() })
@@ -132,7 +131,7 @@ export async function start(part: Resolve, config: Config, lifecycle: Lifecycle)
     stopSeconds: seconds,
   })
   await lifecycle.start({ name: 'replays', start: () => replayRunner.start(), stop: () => replayRunner.stop() })
-  await lifecycle.start({ name: 'removals', start: async () => removals.start(), stop: () => removals.stop() })
+  await lifecycle.start({ name: 'removals', ...removalsOf(daemon) })
   await lifecycle.start({ name: 'mail of the service, and scans', ...mailOf(daemon) })
   const listening: { -readonly [Key in keyof Listening]: Listening[Key] } = {
     http: config.http.listen,
@@ -158,7 +157,7 @@ export async function start(part: Resolve, config: Config, lifecycle: Lifecycle)
     stop: () => http.close((seconds * 1000) / 3),
     stopSeconds: seconds,
   })
-  await lifecycle.start({ name: 'doctor', start: async () => daemon.doctor.start(), stop: () => daemon.doctor.stop() })
+  await lifecycle.start({ name: 'doctor', start: async () => doctor.start(), stop: () => doctor.stop() })
   await lifecycle.start({ name: 'agents', start: async () => {}, stop: () => daemon.agents.stop() })
   await lifecycle.start({ name: 'streams', start: async () => {}, stop: async () => closeStreams(daemon) })
   await lifecycle.start({
@@ -172,6 +171,11 @@ export async function start(part: Resolve, config: Config, lifecycle: Lifecycle)
   })
   return listening
 }
+
+const removalsOf = ({ administration: { removals } }: Daemon): ReturnType<typeof countsOf> => ({
+  start: async () => removals.start(),
+  stop: () => removals.stop(),
+})
 
 const mailOf = ({
   people: { outbox, approvalNotices, background },

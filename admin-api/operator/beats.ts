@@ -1,4 +1,4 @@
-/** Answers that take long: empty lines until the result is there, as connections without a word are closed. */
+/** Bodies that take long: empty lines until the result is there, as connections without a word are closed. */
 const beatMs = 10_000
 
 /** The result as a line of JSON. */

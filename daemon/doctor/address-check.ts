@@ -20,22 +20,24 @@ export const addressCheck = (options: AddressCheckOptions): Check => ({
   everyMs: hour,
   async find() {
     const { config, lookUp } = options
-    const asker = new Asker(lookUp)
-    const addresses = await ownAddresses(config, asker)
-    const reverse = (await Promise.all(addresses.map((address) => reverseOf(asker, address)))).filter((one) => one !== undefined)
-    const lists = await Promise.all(addresses.flatMap((address) => config.doctor.blocklists.map((zone) => listed(asker, address, zone))))
+    const questions = new Questions(lookUp)
+    const addresses = await ownAddresses(config, questions)
+    const reverse = (await Promise.all(addresses.map((address) => reverseOf(questions, address)))).filter((one) => one !== undefined)
+    const lists = await Promise.all(
+      addresses.flatMap((address) => config.doctor.blocklists.map((zone) => listed(questions, address, zone))),
+    )
     const known = lists.filter((one) => one !== undefined)
     const found = [...reverseFindings(reverse, config.smtpHost), ...blocklistFindings(known)]
-    return asker.isSilent ? [unreachable(config), ...found] : found
+    return questions.isSilent ? [unreachable(config), ...found] : found
   },
 })
 
 /** Those of the settings, or else what the host name leads to and SPF names, as far as it is public. */
-async function ownAddresses({ doctor, outbound, smtpHost }: AddressCheckOptions['config'], asker: Asker): Promise<string[]> {
+async function ownAddresses({ doctor, outbound, smtpHost }: AddressCheckOptions['config'], questions: Questions): Promise<string[]> {
   if (doctor.addresses.length > 0) return doctor.addresses.map(plain)
   const named = outbound.spf.flatMap((mechanism) => /^ip[46]:([^/]+)$/.exec(mechanism)?.[1] ?? [])
   const resolved = smtpHost.includes('.')
-    ? [...((await asker.ask(smtpHost, 'A')) ?? []), ...((await asker.ask(smtpHost, 'AAAA')) ?? [])]
+    ? [...((await questions.ask(smtpHost, 'A')) ?? []), ...((await questions.ask(smtpHost, 'AAAA')) ?? [])]
     : []
   return [...new Set([...named, ...resolved].map(plain))].filter(isPublic)
 }
@@ -44,23 +46,24 @@ async function ownAddresses({ doctor, outbound, smtpHost }: AddressCheckOptions[
 const plain = (address: string): string => plainAddress(address) ?? address
 
 /** Undefined when the name servers did not answer. */
-async function reverseOf(asker: Asker, address: string): Promise<ReverseAnswer | undefined> {
-  const names = await asker.ask(pointerName(address), 'PTR')
+async function reverseOf(questions: Questions, address: string): Promise<ReverseAnswer | undefined> {
+  const names = await questions.ask(pointerName(address), 'PTR')
   if (!names) return undefined
   const type = address.includes(':') ? 'AAAA' : 'A'
   const followed = await Promise.all(
-    names.slice(0, maxNames).map(async (name) => ({ name, addresses: ((await asker.ask(name, type)) ?? [address]).map(plain) })), // unknown is no fault
+    // a name that cannot be looked up now is no fault
+    names.slice(0, maxNames).map(async (name) => ({ name, addresses: ((await questions.ask(name, type)) ?? [address]).map(plain) })),
   )
   return { address, names: followed }
 }
 
-async function listed(asker: Asker, address: string, zone: string): Promise<ListAnswer | undefined> {
-  const codes = await asker.ask(`${reversed(address)}.${zone}`, 'A')
+async function listed(questions: Questions, address: string, zone: string): Promise<ListAnswer | undefined> {
+  const codes = await questions.ask(`${reversed(address)}.${zone}`, 'A')
   return codes && { address, zone, codes }
 }
 
 /** Looks up, and remembers whether any question was answered. */
-class Asker {
+class Questions {
   readonly #lookUp: LookUp
   #asked = 0
   #answered = 0

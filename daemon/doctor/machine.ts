@@ -59,8 +59,8 @@ const askedBy = <T>(asked: Promise<T>): Promise<T | Unreadable> =>
   })
 
 const good = (summary: string): Outcome => ({ ok: true, summary, findings: [] })
-const bad = (id: FindingId, summary: string, fix: string, subject = ''): Outcome => judged([finding(id, subject, summary, fix)], '')
-const judged = (findings: readonly Finding[], otherwise: string): Outcome => ({
+const bad = (id: FindingId, summary: string, fix: string, subject = ''): Outcome => outcomeOf([finding(id, subject, summary, fix)], '')
+const outcomeOf = (findings: readonly Finding[], otherwise: string): Outcome => ({
   ok: !findings.some(isAlarming),
   summary: findings.map(({ summary, fix }) => `${summary} ${fix}`).join(' ') || otherwise,
   findings,
@@ -133,10 +133,10 @@ async function checkCertificate(config: Config, own: unknown): Promise<Outcome> 
     return bad('data.folder', `The files of the certificate are for ${own.owner} alone.`, 'Run postern doctor as that user.')
   if (certificate === undefined) return good('There is no certificate yet; the first start makes a self-signed one.')
   const findings = certificateFindings(facts)
-  if (typeof certificate === 'string') return judged(findings, '')
+  if (typeof certificate === 'string') return outcomeOf(findings, '')
   const days = Math.floor((certificate.expiresAt - facts.now) / day)
   const words = `The certificate is valid for ${host} and ${days} days${certificate.isSelfSigned ? '; it is self-signed' : ''}.`
-  return { ...judged(findings, words), ...(findings.every((one) => !isAlarming(one)) && { summary: words }) }
+  return { ...outcomeOf(findings, words), ...(findings.every((one) => !isAlarming(one)) && { summary: words }) }
 }
 
 /** Any answer will do, also that the name does not exist: only servers that do not answer are a problem. */

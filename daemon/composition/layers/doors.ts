@@ -1,7 +1,7 @@
 /** The doors: SMTP and HTTP in front of the core. */
 import { LoginGuard } from '#core/visitors/login-guard.ts'
 import { restTable } from '../../../admin-api/rest/rest-operations.ts'
-import { doctorCore } from '../doctor-core.ts'
+import { doctorCore } from '../../doctor/doctor-core.ts'
 import { agentEndpoint, httpDoor } from '../http-door.ts'
 import { mailDoors, submissionDoor, submissionServer } from '../mail-doors.ts'
 import type { Add } from '../parts.ts'

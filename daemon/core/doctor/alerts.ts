@@ -12,12 +12,12 @@ import { systemOrganizationId, systemProjectId } from '../routing/policy/system-
 import { addDelivery } from '../webhooks/events/add-delivery.ts'
 import type { TargetSource } from '../webhooks/sending/target.ts'
 import { findingIds, inOrder, severities, type Finding } from './finding.ts'
-import { dayOf, toTell, type Telling, type Told } from './telling.ts'
+import { dayOf, toTell, type Telling, type Reported } from './telling.ts'
 
 export interface AlertOptions extends Core {
   readonly mail: Pick<SystemMail, 'isReady' | 'urlOf'>
   readonly outbox: Outbox
-  /** Who gets mail; null for nobody. */
+  /** Who gets mail; null for no one. */
   readonly mailTo: string | null
   /** Whether there is a webhook: see `alertTarget`. */
   readonly hasWebhook: boolean
@@ -25,7 +25,7 @@ export interface AlertOptions extends Core {
 
 /** The receiver of alerts, among those of webhook deliveries. */
 const receiverId = 'operator_alerts'
-const toldKey = (...rest: readonly Element[]): readonly Element[] => globalKey('doctor.told', ...rest)
+const reportedKey = (...rest: readonly Element[]): readonly Element[] => globalKey('doctor.reported', ...rest)
 /** What is over is remembered until no day can be meant any more. */
 const rememberedMs = 2 * 86_400_000
 /** A mail lists so many; the dashboard has all. */
@@ -56,12 +56,12 @@ export class Alerts {
     if (mailed === undefined && !hasWebhook) return
     const now = clock.now()
     const stored = await this.#stored()
-    const known = new Map([...stored].map(([name, { told }]) => [name, told]))
+    const known = new Map([...stored].map(([name, { reported }]) => [name, reported]))
     const telling = toTell(found, known, dayOf(now))
     if (telling.rows.size === 0) return
     const change = new Change()
     for (const [name, row] of telling.rows) {
-      const key = toldKey(name)
+      const key = reportedKey(name)
       change.check(key, stored.get(name)?.version)
       if (row === undefined) change.delete(key)
       else change.set(key, encode(row))
@@ -87,10 +87,10 @@ export class Alerts {
     })
   }
 
-  async #stored(): Promise<ReadonlyMap<string, { readonly told: Told; readonly version: bigint }>> {
-    const rows = new Map<string, { told: Told; version: bigint }>()
-    for await (const { key, value, version } of this.#options.database.kv.range(within(toldKey())))
-      rows.set(String(unpack(key).at(-1)), { told: decode<Told>(value), version })
+  async #stored(): Promise<ReadonlyMap<string, { readonly reported: Reported; readonly version: bigint }>> {
+    const rows = new Map<string, { reported: Reported; version: bigint }>()
+    for await (const { key, value, version } of this.#options.database.kv.range(within(reportedKey())))
+      rows.set(String(unpack(key).at(-1)), { reported: decode<Reported>(value), version })
     return rows
   }
 }

@@ -64,7 +64,7 @@ export const parkedFindings = (parked: readonly ParkedFacts[]): Finding[] =>
     finding(
       'webhook.parked',
       endpointId,
-      `${isMore ? 'At least ' : ''}${count} webhook deliveries to ${targetUrl ?? endpointId} (${organizationName}) were given up within a day: ${sentence(lastError ?? 'the receiver did not take them')}`,
+      `${isMore ? 'At least ' : ''}${count} webhook ${count === 1 ? 'delivery' : 'deliveries'} to ${targetUrl ?? endpointId} (${organizationName}) ${count === 1 ? 'was' : 'were'} given up within a day: ${sentence(lastError ?? 'the receiver did not take them')}`,
       'Mend the receiver, then send the parked deliveries again: POST /v1/webhooks/attempts/{id}/redeliver.',
     ),
   )

@@ -2,7 +2,7 @@
 import { isAlarming, nameOf, type Finding } from './finding.ts'
 
 /** What is kept of a finding that was told. */
-export interface Told {
+export interface Reported {
   /** The check that found it. */
   readonly check: string
   readonly finding: Finding
@@ -16,25 +16,25 @@ export interface Told {
 export interface Telling {
   readonly standing: readonly Finding[]
   readonly over: readonly Finding[]
-  readonly rows: ReadonlyMap<string, Told | undefined>
+  readonly rows: ReadonlyMap<string, Reported | undefined>
 }
 
 /** `found`: by the checks that have looked since the start; what others told stays as it is. */
-export function toTell(found: ReadonlyMap<string, readonly Finding[]>, told: ReadonlyMap<string, Told>, day: string): Telling {
+export function toTell(found: ReadonlyMap<string, readonly Finding[]>, reported: ReadonlyMap<string, Reported>, day: string): Telling {
   const standing: Finding[] = []
   const over: Finding[] = []
-  const rows = new Map<string, Told | undefined>()
+  const rows = new Map<string, Reported | undefined>()
   const present = new Set<string>()
   for (const [check, findings] of found)
     for (const finding of findings.filter(isAlarming)) {
       const name = nameOf(finding)
       if (present.has(name)) continue
       present.add(name)
-      if (told.get(name)?.day === day) continue
+      if (reported.get(name)?.day === day) continue
       standing.push(finding)
       rows.set(name, { check, finding, day })
     }
-  for (const [name, row] of told) {
+  for (const [name, row] of reported) {
     if (present.has(name) || !found.has(row.check)) continue
     if (row.overOn === undefined) {
       over.push(row.finding)

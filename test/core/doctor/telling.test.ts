@@ -1,7 +1,7 @@
 /** Each finding is told at most once a day, and once when it is over. */
 import test from 'ava'
 import { finding } from '#core/doctor/finding.ts'
-import { dayOf, toTell, type Told } from '#core/doctor/telling.ts'
+import { dayOf, toTell, type Reported } from '#core/doctor/telling.ts'
 import { column } from '../../support/column.ts'
 
 const spf = finding('domain.spf', 'example.ch', 'SPF.', 'Fix.')
@@ -9,14 +9,14 @@ const notice = finding('backup.none', '', 'None.', 'Make one.')
 
 /** A store of rows, and what a look tells over it. */
 function book() {
-  const told = new Map<string, Told>()
+  const reported = new Map<string, Reported>()
   return (day: string, ...found: [check: string, ...(typeof spf)[]][]) => {
-    const { standing, over, rows } = toTell(new Map(found.map(([check, ...findings]) => [check, findings])), told, day)
+    const { standing, over, rows } = toTell(new Map(found.map(([check, ...findings]) => [check, findings])), reported, day)
     for (const [name, row] of rows) {
-      if (row) told.set(name, row)
-      else told.delete(name)
+      if (row) reported.set(name, row)
+      else reported.delete(name)
     }
-    return { standing: column(standing, 'id'), over: column(over, 'id'), rows: told.size }
+    return { standing: column(standing, 'id'), over: column(over, 'id'), rows: reported.size }
   }
 }
 

@@ -24,7 +24,6 @@ test('the operator sees how the service is, and sets plan, limits, flags and pri
     await findings.getByText(colorScheme === 'light' ? 'The service looks for the first time' : 'There is no backup').waitFor()
     await tab.check(t)
     await findings.getByRole('button', { name: 'Look now' }).click()
-    await findings.getByText('There has been no backup yet.').waitFor()
     await findings.getByText('postern backup every day').waitFor()
     await tab.check(t)
     await page.click('.areas >> text=Failed logins')

@@ -6,9 +6,9 @@ import { domainCheck } from '#core/doctor/domain-check.ts'
 import { formTarget } from '#core/forms/notifications/form-webhook.ts'
 import { routeTarget } from '#core/inbound-routes/route.ts'
 import { systemLookUp } from '#core/outbound/resolver.ts'
-import { addressCheck } from '../doctor/address-check.ts'
-import { processCheck } from '../doctor/process-check.ts'
-import { broke, type Composition } from './parts.ts'
+import { broke, type Composition } from '../composition/parts.ts'
+import { addressCheck } from './address-check.ts'
+import { processCheck } from './process-check.ts'
 
 export function doctorCore(composition: Composition): Doctor {
   const { get, config, metrics, replace } = composition
