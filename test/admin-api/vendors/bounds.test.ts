@@ -66,7 +66,7 @@ test('a request that says no length makes as many messages as one that does', as
     const answer = await fetch(`http://${addresses.http}${path}`, {
       ...{ method: 'POST', headers: { authorization: `Bearer ${adminKey}`, 'content-type': type }, duplex: 'half' },
       body: Readable.toWeb(Readable.from([Buffer.from(body)])),
-    } as RequestInit)
+    })
     t.true(answer.ok, `${path}: ${await answer.text()}`)
   }
   t.is((await Array.fromAsync(rest.rows('/v1/traces'))).length, 2 * many.length)
