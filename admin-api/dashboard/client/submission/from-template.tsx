@@ -15,6 +15,7 @@ import {
   type FormSubmission,
   type Template,
 } from '../wire/operations.ts'
+import { filledIn } from './filled-in.ts'
 
 export type Variables = Readonly<Record<string, unknown>>
 
@@ -75,26 +76,50 @@ function Filling({ submission, template, variables, onVariables }: FillingProps)
         ))}
       </div>
       <div class="reply-preview">
-        {last.current && isFilled ? <Shown preview={last.current} read={read} /> : <p class="faint">{isFilled ? w.rendering : w.fillIn}</p>}
+        {last.current && isFilled ? (
+          <Shown template={template} preview={last.current} read={read} />
+        ) : (
+          <p class="faint">{isFilled ? w.rendering : w.fillIn}</p>
+        )}
       </div>
     </>
   )
 }
 
-/** HTML as mail programs show it; text as it is. */
-const Shown = ({ preview, read }: { readonly preview: FormReplyPreview; readonly read: Read<FormReplyPreview> }): JSX.Element =>
+interface ShownProps {
+  readonly template: Template
+  readonly preview: FormReplyPreview
+  readonly read: Read<FormReplyPreview>
+}
+
+/** HTML as mail programs show it; text as it is, with what was filled in marked. */
+const Shown = ({ template, preview, read }: ShownProps): JSX.Element =>
   preview.html === null ? (
     <div class="as-text">
       <b>
-        <SafeText text={preview.subject} />
+        <Marked source={template.subject_tmpl} rendered={preview.subject} />
       </b>
       <p class="prose">
-        <SafeText text={preview.text ?? ''} />
+        <Marked source={template.text_tmpl ?? ''} rendered={preview.text ?? ''} />
       </p>
     </div>
   ) : (
     <Preview preview={preview} read={read} isStale={read.state === 'failed'} />
   )
+
+const Marked = ({ source, rendered }: { readonly source: string; readonly rendered: string }): JSX.Element => (
+  <>
+    {filledIn(source, rendered).map(({ text, isFilledIn }, at) =>
+      isFilledIn ? (
+        <mark key={at}>
+          <SafeText text={text} />
+        </mark>
+      ) : (
+        <SafeText key={at} text={text} />
+      ),
+    )}
+  </>
+)
 
 const settleMs = 300
 

@@ -120,6 +120,8 @@ test('submissions are read, sorted, answered from a template and deleted by mous
   await page.selectOption('.composer select', { label: 'Appointment offer' })
   await page.locator('.composer').getByLabel('day').fill('Thursday')
   await page.waitForSelector('.as-text >> text=Your repair: Thursday')
+  const filled = await page.locator('.as-text mark').allInnerTexts()
+  t.deepEqual(filled, ['Thursday', 'Ruth Amstutz', 'Tour de Suisse, green, three gears', 'Thursday'], 'what was filled in is marked')
   await tab.check(t)
   const before = sink.deliveries.length
   await page.dblclick('.composer >> text=Send reply')
