@@ -16,7 +16,7 @@ const chapters = {
   smtp: 'smtp.md',
   bounces: 'bounces.md',
   claims: 'oauth.md',
-  vendors: 'destinations.md',
+  vendors: 'moving.md',
 } as const
 
 export type Topic = keyof typeof chapters

@@ -64,6 +64,8 @@ for (const era of ['legacy', 'modern'] as const satisfies readonly Era[])
 test('every guide is a chapter of the documentation', async (t) => {
   const agent = await (await startMcp(t)).agent()
   for (const topic of topics) t.regex((await read(agent, `docs://guide/${topic}`)).text, /^# /)
+  const { text } = await read(agent, 'docs://guide/vendors')
+  t.true(text.includes('`/emails/batch`') && text.includes('RESEND_BASE_URL'), 'whose clients work here, and how they are set')
 })
 
 test('an address that no resource has, and ids of others, are not found; no address leaves its place', async (t) => {

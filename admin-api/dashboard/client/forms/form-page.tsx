@@ -106,7 +106,7 @@ function Loaded({ form, first, part, onChanged }: LoadedProps): JSX.Element {
           </button>
         )}
       </TopBar>
-      <FormTabs form={form} part={part} />
+      <FormTabs form={form} part={part} rules={definition.logic.rules.length} />
       <Truth form={form} editing={editing} />
       <Notes form={form} editing={editing} />
       <div class="form-part">
@@ -138,7 +138,14 @@ function PageLink({ id }: { readonly id: string }): JSX.Element | null {
   ) : null
 }
 
-function FormTabs({ form, part }: { readonly form: ListedForm; readonly part: PartName }): JSX.Element {
+interface FormTabsProps {
+  readonly form: ListedForm
+  readonly part: PartName
+  /** How many rules its logic has. */
+  readonly rules: number
+}
+
+function FormTabs({ form, part, rules }: FormTabsProps): JSX.Element {
   const w = words()
   const bar = useRef<HTMLElement>(null)
   useEffect(() => bar.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' }), [part])
@@ -148,6 +155,7 @@ function FormTabs({ form, part }: { readonly form: ListedForm; readonly part: Pa
         <a key={one} href={link(pathOf(form.id, one))} aria-current={one === part ? 'page' : undefined}>
           {w.tabs[one]}
           {one === 'versions' && form.version > 0 && <span>{form.version}</span>}
+          {one === 'logic' && rules > 0 && <span>{rules}</span>}
         </a>
       ))}
       <a class="to-submissions" href={link(`/forms/${form.id}/submissions`)}>
