@@ -68,9 +68,11 @@ const file = operation({
   params: z.strictObject({ file: name }),
   response: media('text/javascript'),
   handle({ params, headers }) {
-    const contentType = types[params.file.slice(params.file.lastIndexOf('.') + 1)]
-    if (contentType === undefined || !/^[a-z]+-[A-Za-z0-9]+\.[a-z]+$/.test(params.file)) throw nothing()
-    return contentOf(params.file, headers, contentType, { 'cache-control': 'public, max-age=31536000, immutable' })
+    if (!readDocsManifest()?.files.includes(params.file)) throw nothing()
+    const contentType = /-[A-Za-z0-9]+\.(js|css|svg)$/.exec(params.file)?.[1]
+    // a program keeps its name when it changes
+    if (contentType === undefined) return contentOf(params.file, headers, 'text/plain; charset=utf-8', { 'cache-control': 'no-cache' })
+    return contentOf(params.file, headers, types[contentType] ?? '', { 'cache-control': 'public, max-age=31536000, immutable' })
   },
 })
 

@@ -1,6 +1,6 @@
 /** The whole site as files: for the daemon, which serves them under `/docs`, or for any web server. */
 import { hash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { build } from 'esbuild'
 import type { BuiltFile } from '../dashboard/place-files.ts'
@@ -8,7 +8,7 @@ import { chapterPage } from './chapter-page.ts'
 import { readManual } from './chapters/chapters.ts'
 import { root } from './chapters/contents.ts'
 import type { Site, SiteFiles } from './frame.ts'
-import type { Addresses } from './chapters/links.ts'
+import { downloadsFolder, type Addresses } from './chapters/links.ts'
 import { llmsFull, llmsTxt } from './llms.ts'
 import { searchIndex } from './search-index.ts'
 import { startPage } from './start-page.ts'
@@ -18,7 +18,7 @@ export interface MadeSite {
   readonly pages: ReadonlyMap<string, string>
   /** The Markdown of the same chapters. */
   readonly sources: ReadonlyMap<string, string>
-  /** What pages load, by names that change with the content. */
+  /** What pages load, by names that change with the content, and programs to download. */
   readonly files: readonly BuiltFile[]
   readonly llms: string
   readonly llmsFull: string
@@ -63,6 +63,7 @@ async function madeFiles(index: string): Promise<readonly [SiteFiles, readonly B
   const icon = readFileSync(here('../pages/assets/icon.svg'))
   const files: BuiltFile[] = [
     ...outputFiles.map(({ path, contents }) => [basename(path), contents] as const),
+    ...globSync('*', { cwd: join(root, downloadsFolder) }).map((name) => [name, readFileSync(join(root, downloadsFolder, name))] as const),
     named('icon.svg', icon),
     named('index.js', `self.docsIndex=${JSON.stringify(index).replaceAll('\u2028', '\\u2028')}`),
   ]

@@ -2,7 +2,7 @@
  * Makes the Debian package around the single binary: `npm run package:debian`, after `npm run package`. It has a systemd unit with
  * little that it may do, a configuration, and a user of its own. A commit always makes the same package.
  */
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -39,6 +39,9 @@ export function makeDebianPackage({ system, into, version = versionOf(), compres
     place(binaryOf(system), 'usr/bin/postern', 0o755)
     place(join(sources, 'postern.service'), 'lib/systemd/system/postern.service', 0o644)
     place(join(sources, 'postern.json'), 'etc/postern/postern.json', 0o640)
+    const shippers = join(root, 'daemon/packaging/log-shippers')
+    for (const name of readdirSync(shippers))
+      place(join(shippers, name), `usr/share/postern/${name}`, name.endsWith('.ps1') ? 0o644 : 0o755)
     place(join(root, 'LICENSE'), 'usr/share/doc/postern/copyright', 0o644)
     place(gzipSync(readFileSync(join(root, 'CHANGELOG.md')), { level: 9 }), 'usr/share/doc/postern/changelog.gz', 0o644)
     for (const script of ['preinst', 'postinst', 'prerm', 'postrm']) place(join(sources, script), `DEBIAN/${script}`, 0o755)

@@ -89,13 +89,38 @@ test('every variable of the chapters is a setting', (t) => {
 
 test('the chapter on errors names every code under its status', (t) => {
   const rows = [...read(`${folder}/errors.md`).matchAll(/^\| (\d{3}) +\| (.*) \|$/gm)]
-  const told = rows.flatMap(([, status, codes = '']) => [...codes.matchAll(/`(\w+)`/g)].map((match) => `${status} ${match[1]}`))
+  const told = rows.flatMap(([, status, codes = '']) =>
+    [...codes.matchAll(/\[`(\w+)`\]\(errors\/\1\.md\)/g)].map((match) => `${status} ${match[1]}`),
+  )
   t.deepEqual(
     told.toSorted(),
     Object.entries(refusals)
       .map(([code, { http }]) => `${http} ${code}`)
       .toSorted(),
   )
+})
+
+test('every error has a page with its status, its reply, why it happens and what to do', (t) => {
+  for (const [code, { http, smtp, nextAction }] of Object.entries(refusals)) {
+    const text = read(`${folder}/errors/${code}.md`)
+    t.true(text.startsWith(`# ${code}\n\n`), code)
+    t.true(
+      text.includes(`\n**${String(http)}** · SMTP \`${smtp}\` · Next action \`${nextAction}\` · Repeat **`),
+      `${code}: the line of facts`,
+    )
+    const sections = text.split(/^## (.*)$/m)
+    t.deepEqual([sections[1], sections[3]], ['Why it happens', 'What to do'], code)
+    t.true(
+      [sections[2], sections[4]].every((section = '') => /^- \S/m.test(section)),
+      code,
+    )
+    const [, response] = /```json title="Response"\n([^]*?)```/.exec(text) ?? []
+    if (response === undefined) continue
+    const { error } = JSON.parse(response) as { error: Record<string, unknown> }
+    t.like(error, { code, next_action: nextAction })
+  }
+  const pagesOfErrors = globSync('errors/*.md', { cwd: join(root, folder) }).map((name) => name.slice('errors/'.length, -'.md'.length))
+  t.deepEqual(pagesOfErrors.toSorted(), Object.keys(refusals).toSorted())
 })
 
 test('the chapter on configuration has the numbers of the plans', (t) => {

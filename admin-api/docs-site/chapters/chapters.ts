@@ -39,6 +39,7 @@ export function readManual(addresses: Addresses): Manual {
 function addressOf(target: Target, from: string, files: ReadonlyMap<string, string>, addresses: Addresses): string | undefined {
   if (target.kind === 'source') return undefined
   if (target.kind === 'outside') return target.href.startsWith('/') ? servedOnly(target.href, addresses) : target.href
+  if (target.kind === 'download') return addresses.file(target.name, from)
   const path = files.get(target.file) ?? ''
   return path === from && target.anchor !== '' ? target.anchor : addresses.page(path, from) + target.anchor
 }

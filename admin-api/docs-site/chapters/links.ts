@@ -27,10 +27,14 @@ export const fileAddresses: Addresses = {
 
 const above = (from: string): string => '../'.repeat(from.split('/').length - 1)
 
+/** Programs for other machines, which the site offers. */
+export const downloadsFolder = 'daemon/packaging/log-shippers'
+
 /** A link of a chapter: to a chapter, to somewhere else, or to a file of the sources, which the site does not have. */
 export type Target =
   | { readonly kind: 'chapter'; readonly file: string; readonly anchor: string }
   | { readonly kind: 'outside'; readonly href: string }
+  | { readonly kind: 'download'; readonly name: string }
   | { readonly kind: 'source'; readonly file: string }
 
 /** `file`: the chapter with the link, from the root of the repository. */
@@ -38,5 +42,6 @@ export function targetOf(href: string, file: string, isChapter: (file: string) =
   if (/^[a-z][a-z\d+.-]*:|^\//i.test(href)) return { kind: 'outside', href }
   const [path = '', anchor] = href.split('#')
   const to = path === '' ? file : posix.join(posix.dirname(file), path)
+  if (posix.dirname(to) === downloadsFolder) return { kind: 'download', name: posix.basename(to) }
   return isChapter(to) ? { kind: 'chapter', file: to, anchor: anchor === undefined ? '' : `#${anchor}` } : { kind: 'source', file: to }
 }
