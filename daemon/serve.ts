@@ -7,7 +7,8 @@ import type { Bootstrapped } from '#core/bootstrap.ts'
 import { loginLinkPath } from '#core/people/sign-in/operator-link.ts'
 import { keyName, sendSpool } from './commands/sendmail/hand-over.ts'
 import { spoolFolder } from './commands/sendmail/spool.ts'
-import type { Certificate } from './process/certificate.ts'
+import type { CertificateSource } from './certificates/certificate-source.ts'
+import type { CurrentCertificate } from './certificates/current-certificate.ts'
 import { boundCompiled } from './process/compiled-code.ts'
 import { exitCodes, Lifecycle, type ExitCode, type Part } from './process/lifecycle.ts'
 import { createLogger, prettyLines, type Logger } from './observability/logging.ts'
@@ -29,8 +30,9 @@ export async function serve(config: Config, { readyFile, version }: ServeOptions
   const lifecycle = new Lifecycle(log, config.shutdownSeconds)
   const ended = lifecycle.runUntilSignal()
   const operatorToken = randomBytes(32).toString('base64url')
-  const { listening, bootstrapped, certificate, metrics } = await open(config, log, lifecycle, { version, operatorToken })
-    .then(async ({ part, ...built }) => ({ ...built, listening: await start(part, config, lifecycle) }))
+  const reload = onHangup(log)
+  const { part, listening, bootstrapped, certificate, metrics } = await open(config, log, lifecycle, { version, operatorToken })
+    .then(async (built) => ({ ...built, listening: await start(built.part, config, lifecycle) }))
     .catch(async (error: unknown) => {
       await lifecycle.stop()
       throw error
@@ -40,6 +42,7 @@ export async function serve(config: Config, { readyFile, version }: ServeOptions
     start: () => writeOperatorFile(config.dataDir, listening, operatorToken),
     stop: () => clearOperatorFile(config.dataDir),
   })
+  reload.from(part('certificates').source)
   welcome(config, listening, bootstrapped)
   if (readyFile !== undefined) {
     await lifecycle.start({ name: 'ready file', start: () => writeReadyFile(readyFile, listening), stop: () => clearReadyFile(readyFile) })
@@ -51,6 +54,20 @@ export async function serve(config: Config, { readyFile, version }: ServeOptions
   void boundCompiled(config.dataDir)
   await ended
   return exitCodes.ok
+}
+
+/** SIGHUP has the certificate looked at anew; one that comes during the start does nothing, as all is read then. */
+function onHangup(log: Logger): { from(source: CertificateSource): void } {
+  let known: CertificateSource | undefined
+  process.on('SIGHUP', () => {
+    log.info('SIGHUP: looking at the certificate')
+    void known?.reload()
+  })
+  return {
+    from(source) {
+      known = source
+    },
+  }
 }
 
 /** Sends what `postern sendmail` kept while no daemon ran, through the same door as that does. */
@@ -92,15 +109,20 @@ function welcome(config: Config, { http, submission }: Listening, { ownerLink, a
 interface Started {
   readonly listening: Listening
   readonly version: string
-  readonly certificate: Certificate
+  readonly certificate: CurrentCertificate
 }
 
 function announce(config: Config, log: Logger, { listening, version, certificate }: Started): void {
-  const { http, ...smtp } = listening
+  const { http, https, acme, ...smtp } = listening
   const addresses = Object.fromEntries(Object.entries(smtp).map(([name, endpoints]) => [name, endpoints.map(formatEndpoint)]))
   const { selfSigned, expires } = certificate
   const place = { version, data_folder: resolve(config.dataDir), certificate: { self_signed: selfSigned, expires } }
-  log.info({ http: formatEndpoint(http), ...addresses, url: publicUrl(config, http), ...place }, 'ready')
+  const web = {
+    http: formatEndpoint(http),
+    ...(https.length > 0 && { https: https.map(formatEndpoint) }),
+    ...(acme.length > 0 && { acme: acme.map(formatEndpoint) }),
+  }
+  log.info({ ...web, ...addresses, url: publicUrl(config, http), ...place }, 'ready')
   const { destinations, webhooks } = config.outbound.allow
   if (destinations.length + webhooks.length > 0)
     log.warn({ destinations, webhooks }, 'private networks are allowed for outgoing connections')

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import type { Config } from '#config/settings/load.ts'
 import { bootstrap, type Bootstrapped } from '#core/bootstrap.ts'
 import { SecretBox } from '#core/access/secret-box.ts'
+import { systemClock } from '#core/clock.ts'
 import { recordKinds } from '#core/integrity.ts'
 import { carryCaptures } from '#core/capture/earlier-captures.ts'
 import { carryReadings, loadLatestMark } from '#core/capture/reading/read-marks.ts'
@@ -15,7 +16,10 @@ import { claimVersions } from '#store/claim-versions.ts'
 import { sweepAbandonedContent } from '#store/content.ts'
 import { LevelKv } from '#store/level/level-kv.ts'
 import { Ballast, freeBytes } from './observability/admission.ts'
-import { loadCertificate, type Certificate } from './process/certificate.ts'
+import { isSelfMade, loadCertificate } from './certificates/certificate.ts'
+import { CurrentCertificate } from './certificates/current-certificate.ts'
+import type { AdminApi } from '../admin-api/http/http-server.ts'
+import type { Certificates } from './certificates/certificate-source.ts'
 import { compose } from './composition/composition.ts'
 import { partsOf, type Daemon, type Replacements, type Resolve } from './composition/parts.ts'
 import { storeFolder } from './process/data-folder.ts'
@@ -31,7 +35,7 @@ import type { Listening } from './process/ready-file.ts'
 export interface Opened {
   readonly part: Resolve
   readonly bootstrapped: Bootstrapped
-  readonly certificate: Certificate
+  readonly certificate: CurrentCertificate
   readonly metrics: Metrics
 }
 
@@ -53,7 +57,7 @@ export async function open(
   })
   const ballast = new Ballast(join(dataDir, 'ballast'), store.ballastBytes, () => freeBytes(dataDir))
   const secrets = new SecretBox(await masterKey(config.masterKey, dataDir))
-  const certificate = await loadCertificate(config, Date.now())
+  const certificate = new CurrentCertificate(await loadCertificate(config, (replace.clock ?? systemClock).now()), isSelfMade(config))
   const kv = await ballast.openStore(() =>
     LevelKv.open(storeFolder(dataDir), {
       onFailure: (error) => lifecycle.fail(error),
@@ -135,6 +139,8 @@ export async function start(part: Resolve, config: Config, lifecycle: Lifecycle)
   await lifecycle.start({ name: 'mail of the service, and scans', ...mailOf(daemon) })
   const listening: { -readonly [Key in keyof Listening]: Listening[Key] } = {
     http: config.http.listen,
+    https: [],
+    acme: [],
     submission: [],
     submissions: [],
     mx: [],
@@ -149,15 +155,9 @@ export async function start(part: Resolve, config: Config, lifecycle: Lifecycle)
   })
   await startMailDoors(daemon.mailDoors, config, lifecycle, listening, seconds)
   daemon.ownListeners.set([...listening.submission, ...listening.submissions, ...listening.mx])
-  await lifecycle.start({
-    name: 'http',
-    async start() {
-      listening.http = await explainListen(config, () => http.listen())
-    },
-    stop: () => http.close((seconds * 1000) / 3),
-    stopSeconds: seconds,
-  })
+  await startHttp(http, config, lifecycle, listening, seconds)
   await lifecycle.start({ name: 'doctor', start: async () => doctor.start(), stop: () => doctor.stop() })
+  await startCertificates(daemon.certificates, config, lifecycle, listening)
   await lifecycle.start({ name: 'agents', start: async () => {}, stop: () => daemon.agents.stop() })
   await lifecycle.start({ name: 'streams', start: async () => {}, stop: async () => closeStreams(daemon) })
   await lifecycle.start({
@@ -211,6 +211,42 @@ const countsOf = ({
   start: async () => rollUp.start(),
   stop: async () => void (await Promise.all([rollUp.stop(), lateCounts.stop(), agentCalls.stop()])),
 })
+
+async function startHttp(
+  http: AdminApi,
+  config: Config,
+  lifecycle: Lifecycle,
+  listening: { http: Listening['http']; https: Listening['https'] },
+  seconds: number,
+): Promise<void> {
+  await lifecycle.start({
+    name: 'http',
+    async start() {
+      const { https, ...bound } = await explainListen(config, () => http.listen())
+      Object.assign(listening, { http: bound, https: https === undefined ? [] : [https] })
+    },
+    stop: () => http.close((seconds * 1000) / 3),
+    stopSeconds: seconds,
+  })
+}
+
+/** After the listeners: they answer the certificate authority that it orders from. */
+async function startCertificates(
+  { source, challengeServer }: Certificates,
+  config: Config,
+  lifecycle: Lifecycle,
+  listening: { acme: Listening['acme'] },
+): Promise<void> {
+  if (challengeServer)
+    await lifecycle.start({
+      name: 'answers to the certificate authority',
+      async start() {
+        listening.acme = await explainListen(config, () => challengeServer.listen())
+      },
+      stop: () => challengeServer.close(),
+    })
+  await lifecycle.start({ name: 'certificate', start: () => source.start(), stop: () => source.stop() })
+}
 
 /** Mail from other servers, and the mailboxes that are looked into. */
 async function startMailDoors(

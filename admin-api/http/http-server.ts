@@ -1,9 +1,7 @@
-/** The HTTP listener: Node's server under h3, with every limit set, and a close that lets requests finish. */
-import { once } from 'node:events'
+/** The HTTP side: its listeners, every limit that holds for all of them, and a close that lets requests finish. */
 import { randomBytes } from 'node:crypto'
-import type { RequestListener, Server } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
-import { serve } from 'h3'
+import type { Socket } from 'node:net'
+import type { H3 } from 'h3'
 import type { Feature } from '#config/plans/features.ts'
 import type { Principal } from '#core/access/principal/principal.ts'
 import { noOperator, type Authenticate, type AuthenticateOperator } from '../credentials/authentication.ts'
@@ -16,6 +14,7 @@ import type { JsonLimits } from '../bodies/json-body.ts'
 import { JsonThread } from '../bodies/json-thread.ts'
 import type { Operation, ErrorRenderer } from '../operation/operation.ts'
 import { BodyMemory } from '../bodies/request-body.ts'
+import { HttpListener, type Address, type HttpsOptions } from './listening/http-listener.ts'
 import { buildApp } from './routes.ts'
 import { systemOperations, type Health, type MetricsSource } from './system-operations.ts'
 
@@ -59,7 +58,9 @@ const defaultLimits: AdminApiLimits = {
 
 export interface AdminApiOptions {
   /** Port 0 takes a free one. */
-  readonly listen: { readonly host: string; readonly port: number }
+  readonly listen: Address
+  /** Another listener inside TLS, with the same operations and limits. */
+  readonly https?: (HttpsOptions & { readonly listen: Address }) | undefined
   /** Public address of the service. */
   readonly baseUrl: string
   readonly version: string
@@ -87,23 +88,24 @@ export interface AdminApiOptions {
   readonly checkAnswers?: boolean
 }
 
-/** Longer than the idle time of common proxies, so that they and not we close idle connections. */
-const keepAliveMilliseconds = 65_000
-const idleSweepMilliseconds = 20
+/** What was bound. */
+export interface HttpAddresses extends Address {
+  /** Inside TLS; undefined when there is no such listener. */
+  readonly https: Address | undefined
+}
 
 export class AdminApi {
   readonly #options: AdminApiOptions
   readonly #limits: AdminApiLimits
   readonly #inFlight = new Set<RequestHandler>()
   readonly #broken = new WeakSet<Socket>()
-  readonly #sockets = new Set<Socket>()
   readonly #clients: ClientLoad
   readonly #json = new JsonThread()
   readonly #idPrefix = `req_${randomBytes(6).toString('base64url')}`
   #requests = 0
   #lookedAt = 0
   #draining = false
-  #server: Server | undefined
+  #listeners: readonly HttpListener[] = []
   #deadlines: NodeJS.Timeout | undefined
 
   constructor(options: AdminApiOptions) {
@@ -118,36 +120,23 @@ export class AdminApi {
     return this.#options.operations
   }
 
-  /** Starts to accept; resolves with the address that was bound, rejects when it cannot be. */
-  async listen(): Promise<{ readonly host: string; readonly port: number }> {
-    const { listen, trustProxy, operations } = this.#options
-    const context = this.#handlerContext()
+  /** Starts to accept; resolves with the addresses that were bound. When one cannot be, it rejects and none stays open. */
+  async listen(): Promise<HttpAddresses> {
+    const { listen, https, operations } = this.#options
     const system = systemOperations({ ...this.#options, isDraining: () => this.#draining }, operations)
-    const served = serve(buildApp([...operations, ...system], context, this.#options.errorRenderer), {
-      hostname: listen.host,
-      port: listen.port,
-      silent: true,
-      gracefulShutdown: false,
-      manual: true,
-      trustProxy: trustProxy ? [...trustProxy] : false,
-      node: {
-        backlog: this.#limits.backlog,
-        headersTimeout: this.#limits.headerMs,
-        requestTimeout: this.#limits.requestMs,
-        keepAliveTimeout: keepAliveMilliseconds,
-        connectionsCheckingInterval: this.#limits.arrivalCheckMs,
-        insecureHTTPParser: false,
-        noDelay: true,
-      },
+    const app = buildApp([...operations, ...system], this.#handlerContext(), this.#options.errorRenderer)
+    const clear = this.#listenerAt(app, listen)
+    const bound = await clear.listen()
+    this.#listeners = [clear]
+    const secured = https && this.#listenerAt(app, https.listen, https)
+    const boundSecured = await secured?.listen().catch(async (error: unknown) => {
+      await this.close(0)
+      throw error
     })
-    const server = served.node?.server as Server
-    this.#guard(server, served.node?.handler as RequestListener)
-    await served.serve()
-    this.#server = server
+    if (secured) this.#listeners = [clear, secured]
     this.#lookedAt = this.#now()
     this.#deadlines = setInterval(() => this.#endOverdue(), this.#limits.deadlineCheckMs).unref()
-    const { address, port } = server.address() as AddressInfo
-    return { host: address, port }
+    return { ...bound, https: boundSecured }
   }
 
   /**
@@ -155,20 +144,27 @@ export class AdminApi {
    * requests whose write may be under way: they are answered with its outcome. Answers given meanwhile close their connections.
    */
   async close(deadlineMs: number): Promise<void> {
-    const server = this.#server
-    if (!server?.listening) return
+    if (this.#listeners.length === 0 || this.#draining) return
     this.#draining = true
-    const closed = once(server, 'close')
-    server.close()
+    const closed = this.#listeners.map((listener) => listener.close())
     for (const exchange of this.#inFlight) if (exchange.operation.waits) exchange.end('draining')
-    for (const socket of this.#sockets) if (socket.bytesRead === 0) socket.destroy()
-    const sweep = setInterval(() => server.closeIdleConnections(), idleSweepMilliseconds)
-    const cut = setTimeout(() => this.#cut(server), deadlineMs)
-    await closed
-    clearInterval(sweep)
+    const cut = setTimeout(() => this.#cut(), deadlineMs)
+    await Promise.all(closed)
     clearTimeout(cut)
     clearInterval(this.#deadlines)
     await this.#json[Symbol.asyncDispose]()
+  }
+
+  #listenerAt(app: H3, listen: Address, tls?: HttpsOptions): HttpListener {
+    const { maxConnections, backlog, headerMs, requestMs, arrivalCheckMs } = this.#limits
+    return new HttpListener({
+      ...{ app, listen, tls, trustProxy: this.#options.trustProxy },
+      ...{ maxConnections, backlog, headerMs, requestMs, arrivalCheckMs },
+      admit: (socket) => this.#clients.admit(socket),
+      turnedAway: (socket) => this.#turnAway(socket, tls !== undefined),
+      dropped: () => this.#options.events.connectionDropped(),
+      broke: (error, socket) => this.#broke(error, socket),
+    })
   }
 
   #handlerContext(): HandlerContext {
@@ -191,23 +187,11 @@ export class AdminApi {
     }
   }
 
-  #guard(server: Server, handler: RequestListener): void {
-    server.maxConnections = this.#limits.maxConnections
-    server.on('drop', () => this.#options.events.connectionDropped())
-    server.on('clientError', (error, socket) => this.#broke(error, socket as Socket))
-    // With a listener of its own, Node leaves "100 Continue" to the body reader: it is sent when the caller is known.
-    server.on('checkContinue', handler)
-    const serveSocket = server.listeners('connection')
-    server.removeAllListeners('connection')
-    server.on('connection', (socket) => {
-      if (!this.#clients.admit(socket)) {
-        this.#options.events.connectionDropped()
-        return answerTurnedAway(socket, this.#clients.refusal(), this.#nextRequestId())
-      }
-      this.#sockets.add(socket)
-      socket.once('close', () => this.#sockets.delete(socket))
-      for (const listener of serveSocket) listener.call(server, socket)
-    })
+  /** Inside a handshake no one reads a reason. */
+  #turnAway(socket: Socket, isSecured: boolean): void {
+    this.#options.events.connectionDropped()
+    if (isSecured) socket.destroy()
+    else answerTurnedAway(socket, this.#clients.refusal(), this.#nextRequestId())
   }
 
   /** A process that was stopped, or a machine that was frozen, takes no time away from its requests. */
@@ -232,14 +216,13 @@ export class AdminApi {
     for (const exchange of pending) exchange.breakOff(faultOf(error).refusal)
   }
 
-  #cut(server: Server): void {
+  #cut(): void {
     const kept = new Set<Socket>()
     for (const exchange of this.#inFlight) {
       exchange.end('draining')
       if (exchange.isCommitting) kept.add(exchange.socket)
     }
-    if (kept.size === 0) return server.closeAllConnections()
-    for (const socket of this.#sockets) if (!kept.has(socket)) socket.destroy()
+    for (const listener of this.#listeners) listener.cut(kept)
   }
 
   #now(): number {

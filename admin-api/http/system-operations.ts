@@ -9,6 +9,8 @@ import { operation, type Operation } from '../operation/operation.ts'
 export interface Health {
   /** Why it cannot, one short reason each: a listener that is down, a store that does not take writes. Empty when it can. */
   ready(): readonly string[]
+  /** What needs a person soon, while the work goes on. */
+  warnings?(): readonly string[]
 }
 
 /** The metrics of the process as text; `contentType` is that of the format. */
@@ -66,12 +68,13 @@ function readyz(parts: SystemParts): Operation {
     path: '/readyz',
     operationId: 'getReadiness',
     summary: 'Check that the service is ready',
-    response: z.object({ status: z.enum(['ready', 'not_ready']), reasons: z.array(z.string()) }),
+    response: z.object({ status: z.enum(['ready', 'not_ready']), reasons: z.array(z.string()), warnings: z.array(z.string()) }),
     otherResponses: { 503: 'The service is not ready; `reasons` lists why.' },
     handle() {
       const reasons = parts.isDraining() ? ['the service is closing'] : [...parts.health.ready()]
-      if (reasons.length === 0) return { status: 'ready' as const, reasons }
-      return answer({ status: 'not_ready', reasons }, { status: 503 })
+      const warnings = [...(parts.health.warnings?.() ?? [])]
+      if (reasons.length === 0) return { status: 'ready' as const, reasons, warnings }
+      return answer({ status: 'not_ready', reasons, warnings }, { status: 503 })
     },
   })
 }

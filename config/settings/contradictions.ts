@@ -7,12 +7,33 @@ type Settings = z.output<typeof schema>
 
 /** One sentence for each pair of settings that cannot both hold. */
 export function contradictions(settings: Settings): string[] {
-  const { tls, masterKey, masterKeyFile, systemMail, doctor } = settings
+  const { tls, acme, http, masterKey, masterKeyFile, systemMail, doctor } = settings
+  const orders = acme.challenge !== 'off'
   const rules: readonly [boolean, string][] = [
     [masterKey !== null && masterKeyFile !== null, 'POSTERN_MASTER_KEY and POSTERN_MASTER_KEY_FILE exclude each other; set one of them.'],
     [
       (tls.certificateFile === null) !== (tls.keyFile === null),
       'POSTERN_TLS_CERT and POSTERN_TLS_KEY belong together; set both, or none for a self-signed certificate.',
+    ],
+    [
+      orders && tls.certificateFile !== null,
+      'POSTERN_TLS_CERT and POSTERN_ACME_CHALLENGE exclude each other; the certificate is either yours or ordered.',
+    ],
+    [
+      orders && acme.terms !== 'agreed',
+      'POSTERN_ACME_CHALLENGE needs POSTERN_ACME_TERMS=agreed, once you have read the terms of the certificate authority.',
+    ],
+    [
+      acme.challenge === 'tls-alpn-01' && http.tlsListen === null,
+      'POSTERN_ACME_CHALLENGE=tls-alpn-01 is answered on the https listener; set POSTERN_HTTPS_LISTEN, such as 0.0.0.0:443.',
+    ],
+    [
+      acme.challenge === 'http-01' && acme.listen.length === 0,
+      'POSTERN_ACME_CHALLENGE=http-01 is answered at POSTERN_ACME_LISTEN; set an address there, such as 0.0.0.0:80.',
+    ],
+    [
+      (acme.eabKeyId === null) !== (acme.eabKey === null),
+      'POSTERN_ACME_EAB_KEY_ID and POSTERN_ACME_EAB_KEY belong together; set both, or none where no external account is needed.',
     ],
     [
       (systemMail.destination === null) !== (systemMail.from === null),
@@ -26,9 +47,11 @@ export function contradictions(settings: Settings): string[] {
   return [...rules.filter(([broken]) => broken).map(([, sentence]) => sentence), ...sharedEndpoints(settings)]
 }
 
-function sharedEndpoints({ http, submission, mx }: Settings): string[] {
+function sharedEndpoints({ http, submission, mx, acme }: Settings): string[] {
   const all: readonly [string, readonly Endpoint[]][] = [
     ['POSTERN_HTTP_LISTEN', [http.listen]],
+    ['POSTERN_HTTPS_LISTEN', http.tlsListen === null ? [] : [http.tlsListen]],
+    ['POSTERN_ACME_LISTEN', acme.challenge === 'http-01' ? acme.listen : []],
     ['POSTERN_SUBMISSION_LISTEN', submission.listen],
     ['POSTERN_SUBMISSIONS_LISTEN', submission.implicitTlsListen],
     ['POSTERN_MX_LISTEN', mx.listen],

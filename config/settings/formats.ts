@@ -136,6 +136,16 @@ export const emailAddress: TextForm<string> = {
   parse: (text) => (text.length <= 320 && /^[^\s<>@,]+@[^\s<>@,]+$/.test(text) ? text.toLowerCase() : undefined),
   format: (text) => text,
 }
+export const keyId = accepting((text) => /^[\x21-\x7e]{1,512}$/.test(text))
+export const hmacKey = accepting((text) => /^[A-Za-z0-9+/_-]{16,1024}={0,2}$/.test(text))
+/** An https address with any path and query. */
+export const secureAddress: TextForm<string> = {
+  parse: (text) => {
+    const url = URL.parse(text)
+    return url?.protocol === 'https:' && !url.username && !url.password && !url.hash ? url.href : undefined
+  },
+  format: (text) => text,
+}
 export const hostName: TextForm<string> = { parse: parseHostName, format: (text) => text }
 export const origin: TextForm<string> = { parse: parseOrigin, format: (text) => text }
 export const mcpAddress: TextForm<string> = { parse: parseMcpAddress, format: (text) => text }

@@ -5,6 +5,7 @@ import { operatorWords } from './operator-words.ts'
 import { masterKey, mcpAddress, network, operatorKey, origin, path, sharedSecret, spfMechanism } from './formats.ts'
 import { doctor } from './doctor-settings.ts'
 import { sendmail } from './sendmail-settings.ts'
+import { acme, tls } from './tls-settings.ts'
 import { captcha, forms, uploads } from './visitor-settings.ts'
 import { planNames } from '../plans/plans.ts'
 
@@ -31,6 +32,14 @@ const http = section({
     { description: 'Address of the HTTP side: REST API, pages for people, health and metrics.', limit: endpointLimit },
     endpoint,
     '127.0.0.1:8080',
+  ),
+  tlsListen: optionalWritten(
+    {
+      description:
+        'Address of the HTTP side inside TLS, with the certificate of the SMTP listeners. In production, port 443 of a public address, where no reverse proxy is. Without it, there is no such listener.',
+      limit: endpointLimit,
+    },
+    endpoint,
   ),
   maxBodyBytes: whole(
     'Largest body of a request, in bytes. A larger one is refused with 413.',
@@ -154,18 +163,6 @@ const imap = section({
     },
     path,
   ),
-})
-
-const tls = section({
-  certificateFile: optionalWritten(
-    {
-      description:
-        'PEM file with the certificate of the SMTP listeners and its chain. Without it, a self-signed certificate is made in the data folder.',
-      limit: pathLimit,
-    },
-    path,
-  ),
-  keyFile: optionalWritten({ description: 'PEM file with the private key of the certificate. Required with it.', limit: pathLimit }, path),
 })
 
 const allow = section(
@@ -373,6 +370,7 @@ export const schema = section({
   uploads: uploads.prefault({}),
   forms: forms.prefault({}),
   tls: tls.prefault({}),
+  acme: acme.prefault({}),
   outbound: outbound.prefault({}),
   sendmail: sendmail.prefault({}),
   doctor: doctor.prefault({}),

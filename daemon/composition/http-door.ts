@@ -21,7 +21,7 @@ import { formDraftOperations } from '../../admin-api/pages/messages/form-draft.t
 import { hostedFormOperations } from '../../admin-api/pages/forms/hosted-forms.ts'
 import { revealOperations } from '../../admin-api/pages/agents/reveal.ts'
 import { flagCheck } from '../../admin-api/rest/rest-operations.ts'
-import { AdminApi } from '../../admin-api/http/http-server.ts'
+import { AdminApi, type AdminApiOptions } from '../../admin-api/http/http-server.ts'
 import { graphqlOperations } from '../../admin-api/graphql/endpoint.ts'
 import type { Operation } from '../../admin-api/operation/operation.ts'
 import { BodyMemory } from '../../admin-api/bodies/request-body.ts'
@@ -53,6 +53,7 @@ export function httpDoor(composition: Composition): AdminApi {
   const make = async (email: string) => oauth.urls.issuer + (await operatorLink(database, clock, email))
   return new AdminApi({
     listen: config.http.listen,
+    https: httpsOf(composition),
     baseUrl,
     version,
     operations: [
@@ -97,6 +98,17 @@ export function httpDoor(composition: Composition): AdminApi {
       ...replace.http?.limits,
     },
   })
+}
+
+function httpsOf({ config, certificate, get }: Composition): AdminApiOptions['https'] {
+  const { tlsListen: listen } = config.http
+  if (listen === null) return undefined
+  const { challenges } = get('certificates')
+  return {
+    listen,
+    certificate,
+    challengeOf: (name) => challenges.contextOf(name),
+  }
 }
 
 /** GraphQL over the actions of REST. */

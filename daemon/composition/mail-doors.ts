@@ -32,7 +32,7 @@ export function submissionServer({ get, config, certificate }: Composition): Sub
   return new SubmissionServer({
     ...{ listen: submission.listen, tlsListen: submission.implicitTlsListen, hostname },
     ...{ door: get('submissionDoor'), clock: get('clock'), events: get('observer') },
-    tls: { ...certificate, isSelfMade: config.tls.certificateFile === null },
+    tls: certificate,
     cleartextAuth: submission.cleartextAuth,
     limits: { ...submission, sessionMs: submission.sessionSeconds * 1000, idleMs: submission.idleSeconds * 1000 },
   })

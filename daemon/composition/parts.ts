@@ -47,7 +47,8 @@ import type { AdminApi, AdminApiOptions } from '../../admin-api/http/http-server
 import type { RestCore } from '../../admin-api/rest/rest-operations.ts'
 import type { SubmissionServer } from '../../protocols/submission/submission-server.ts'
 import type { Admission } from '../observability/admission.ts'
-import type { Certificate } from '../process/certificate.ts'
+import type { Certificates } from '../certificates/certificate-source.ts'
+import type { CurrentCertificate } from '../certificates/current-certificate.ts'
 import type { Housekeeping } from '../observability/housekeeping.ts'
 import type { Decisions } from '../observability/decisions.ts'
 import type { Logger } from '../observability/logging.ts'
@@ -79,6 +80,8 @@ export interface Replacements {
   readonly trusted?: readonly string[]
   /** Networks besides the public internet that images of messages may come from. */
   readonly imagesAllowed?: readonly AllowedRange[]
+  /** First wait between two looks at the order of a certificate, in milliseconds. */
+  readonly acmePollMs?: number
   /** Stands between everything and the store. */
   readonly kv?: (kv: Kv) => Kv
   /** Milliseconds by which the event loop may be late before work is refused. */
@@ -98,7 +101,7 @@ export interface Foundation {
   readonly kv: LevelKv
   readonly secrets: SecretBox
   readonly metrics: Metrics
-  readonly certificate: Pick<Certificate, 'cert' | 'key'>
+  readonly certificate: CurrentCertificate
   readonly version: string
   /** What the command line of this machine shows to the daemon. */
   readonly operatorToken: string
@@ -117,6 +120,7 @@ export interface Parts {
   readonly healthRegistry: HealthRegistry
   readonly captureEvents: CaptureEvents
   readonly changeStreams: ChangeStreams
+  readonly certificates: Certificates
   readonly claims: Claims
   readonly clock: Clock
   readonly core: Core
@@ -186,6 +190,7 @@ const started = [
   'database',
   'clock',
   'admission',
+  'certificates',
   'reader',
   'inboxes',
   'housekeeping',

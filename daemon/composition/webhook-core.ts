@@ -12,7 +12,7 @@ import { TestDeliveries } from '#core/webhooks/endpoints/test-delivery.ts'
 import { Webhooks } from '#core/webhooks/endpoints/webhooks.ts'
 import { decodeEncodedWords } from '#ingest/mime/encoded-words.ts'
 import { guardedPost } from '../../protocols/outbound/clients.ts'
-import { makeSelfSignedRsa } from '../process/self-signed.ts'
+import { makeSelfSignedRsa } from '../certificates/self-signed.ts'
 import type { WebhookCore } from './composed.ts'
 import { broke, type Composition } from './parts.ts'
 

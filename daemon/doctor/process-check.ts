@@ -17,7 +17,7 @@ import {
 } from '#core/doctor/process-findings.ts'
 import { lastBackupAt } from '../backup/last-backup.ts'
 import { freeBytes } from '../observability/admission.ts'
-import { covers, readCertificate } from '../process/certificate.ts'
+import { covers, readCertificate } from '../certificates/certificate.ts'
 
 export interface ProcessCheckOptions {
   readonly config: Config

@@ -56,6 +56,12 @@ export class Metrics {
     ['source'],
     suppressionSources,
   )
+  readonly #certificates = this.#counter(
+    'certificate_orders',
+    'Certificates ordered from a certificate authority, by result.',
+    ['result'],
+    ['issued', 'failed'],
+  )
   readonly #rows = this.#counter('store_rows_written', 'Rows of the store that were set or deleted.', [])
   readonly #bytes = this.#counter(
     'store_written_bytes',
@@ -165,6 +171,10 @@ export class Metrics {
   /** `bounceClass` is `hard`, `soft`, `block` or `unclassified`. */
   bounced(bounceClass: string): void {
     this.#bounces.inc({ class: bounceClass })
+  }
+
+  certificateOrdered(result: 'issued' | 'failed'): void {
+    this.#certificates.inc({ result })
   }
 
   complained(): void {

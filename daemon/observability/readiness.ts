@@ -1,6 +1,7 @@
 /** Whether the daemon can do its work, for `/readyz`: from the moment all listeners accept until it begins to stop. */
 export class Readiness {
   #reasons: readonly string[] = ['starting']
+  readonly #watched: (() => string | undefined)[] = []
 
   /** Everything listens. */
   started(): void {
@@ -15,5 +16,15 @@ export class Readiness {
   /** Why it cannot; empty when it can. */
   ready(): readonly string[] {
     return this.#reasons
+  }
+
+  /** Asks `warning` whenever somebody asks; undefined when nothing is wrong there. */
+  watch(warning: () => string | undefined): void {
+    this.#watched.push(warning)
+  }
+
+  /** What needs a person soon, while the work goes on. */
+  warnings(): readonly string[] {
+    return this.#watched.map((warning) => warning()).filter((warning) => warning !== undefined)
   }
 }

@@ -12,9 +12,11 @@ export interface Listener {
 }
 
 /** Every address that `serve` listens on. */
-export function listenersOf({ http, submission, mx }: Config): Listener[] {
+export function listenersOf({ http, submission, mx, acme }: Config): Listener[] {
   const all: readonly [string, readonly Endpoint[]][] = [
     ['POSTERN_HTTP_LISTEN', [http.listen]],
+    ['POSTERN_HTTPS_LISTEN', http.tlsListen === null ? [] : [http.tlsListen]],
+    ['POSTERN_ACME_LISTEN', acme.challenge === 'http-01' ? acme.listen : []],
     ['POSTERN_SUBMISSION_LISTEN', submission.listen],
     ['POSTERN_SUBMISSIONS_LISTEN', submission.implicitTlsListen],
     ['POSTERN_MX_LISTEN', mx.listen],

@@ -5,6 +5,10 @@ import { formatEndpoint, type Endpoint } from '#config/settings/formats.ts'
 /** What the daemon really listens on; port 0 of the configuration has become a real one. */
 export interface Listening {
   readonly http: Endpoint
+  /** Inside TLS; empty when there is no such listener. */
+  readonly https: readonly Endpoint[]
+  /** Where HTTP-01 of a certificate authority is answered; empty where it is not. */
+  readonly acme: readonly Endpoint[]
   readonly submission: readonly Endpoint[]
   readonly submissions: readonly Endpoint[]
   readonly mx: readonly Endpoint[]
@@ -14,6 +18,8 @@ export interface Listening {
 export async function writeReadyFile(path: string, listening: Listening): Promise<void> {
   const content = {
     http: formatEndpoint(listening.http),
+    https: listening.https.map(formatEndpoint),
+    acme: listening.acme.map(formatEndpoint),
     submission: listening.submission.map(formatEndpoint),
     submissions: listening.submissions.map(formatEndpoint),
     mx: listening.mx.map(formatEndpoint),

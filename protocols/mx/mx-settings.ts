@@ -2,15 +2,14 @@
 import type { Clock } from '#core/clock.ts'
 import type { ReportReading } from '#core/feedback/event.ts'
 import type { InboundDoor, InboundOutcome } from '#core/inbound/inbound-door.ts'
-import type { ListenAddress, ReceptionEvents, ReceptionLimits, SessionFacts } from '../reception/reception-settings.ts'
+import type { ListenAddress, ListenerCertificate, ReceptionEvents, ReceptionLimits, SessionFacts } from '../reception/reception-settings.ts'
 import type { PostmasterBox } from './postmaster-box.ts'
 
 export interface MxOptions {
   readonly listen: readonly ListenAddress[]
   /** Our name in the greeting and in Received. */
   readonly hostname: string
-  /** PEM texts. */
-  readonly tls: { readonly cert: string; readonly key: string }
+  readonly tls: ListenerCertificate
   readonly limits: ReceptionLimits
   readonly door: InboundDoor
   /** Reads a mail as a report; it never throws. */

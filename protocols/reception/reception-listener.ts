@@ -8,7 +8,7 @@ import { ReceptionConnection } from './reception-connection.ts'
 import type { Admission } from './connection-caps.ts'
 import type { ReceptionContext } from './reception-context.ts'
 import type { PathArgument } from './paths.ts'
-import type { ListenAddress, ReceptionLimits } from './reception-settings.ts'
+import type { ListenAddress, ListenerCertificate, ReceptionLimits } from './reception-settings.ts'
 import { NegativeReply } from './smtp-reply.ts'
 
 type Answer = (error?: Error | null) => void
@@ -27,19 +27,21 @@ const backlog = 1024
 export interface ListenerOptions {
   /** Our name in the greeting. */
   readonly hostname: string
-  /** PEM texts. */
-  readonly tls: { readonly cert: string; readonly key: string }
+  readonly tls: ListenerCertificate
   readonly limits: ReceptionLimits
 }
 
 export abstract class ReceptionListener extends SMTPServer {
   readonly #context: ReceptionContext
   readonly #waited = new WeakSet<Socket>()
+  readonly #endsChanges: (() => void) | undefined
 
   constructor(context: ReceptionContext, { hostname, tls, limits }: ListenerOptions, insideTls: boolean, own: SMTPServerOptions) {
-    super({ ...packageOptions(hostname, limits), ...tls, secure: insideTls, ...own })
+    super({ ...packageOptions(hostname, limits), cert: tls.cert, key: tls.key, secure: insideTls, ...own })
     this.#context = context
     this.on('error', (error) => context.events.protocolError(error))
+    // handshakes that begin from now on; sessions inside TLS keep what they have
+    this.#endsChanges = tls.onChange?.(({ cert, key }) => this.updateSecureContext({ cert, key }))
   }
 
   protected abstract newConnection(socket: Socket, options?: SMTPConnectionOptions | null): ReceptionConnection
@@ -68,6 +70,7 @@ export abstract class ReceptionListener extends SMTPServer {
 
   /** Takes no more connections and lets the sessions end; resolves when the last one is gone. */
   drain(): Promise<void> {
+    this.#endsChanges?.()
     const closed = new Promise<void>((resolve) => this.close(() => resolve()))
     for (const connection of this.#sessions()) connection.shutDown()
     return closed

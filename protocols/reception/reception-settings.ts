@@ -5,6 +5,14 @@ export interface ListenAddress {
   readonly port: number
 }
 
+/** The certificate of a listener, in PEM. */
+export interface ListenerCertificate {
+  readonly cert: string
+  readonly key: string
+  /** Calls with each certificate that takes the place of another, until the returned function is called. */
+  onChange?(take: (pair: { readonly cert: string; readonly key: string }) => void): () => void
+}
+
 export interface ReceptionLimits {
   /** RFC 1870 size announced in EHLO. */
   readonly maxMessageBytes: number

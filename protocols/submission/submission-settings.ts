@@ -1,7 +1,7 @@
 /** The settings of the submission server, and the events it reports for logs and metrics. */
 import type { Clock } from '#core/clock.ts'
 import type { SmtpDoor } from '#core/submission/doors/smtp-door.ts'
-import type { ListenAddress, ReceptionEvents, ReceptionLimits, SessionFacts } from '../reception/reception-settings.ts'
+import type { ListenAddress, ListenerCertificate, ReceptionEvents, ReceptionLimits, SessionFacts } from '../reception/reception-settings.ts'
 
 /** `maxMessageBytes` is announced before the login; a credential may have a smaller one. */
 export interface SubmissionLimits extends ReceptionLimits {
@@ -16,8 +16,8 @@ export interface SubmissionOptions {
   readonly tlsListen: readonly ListenAddress[]
   /** Our name in the greeting. */
   readonly hostname: string
-  /** PEM texts. `isSelfMade`: no client can verify it, as Postern made it at its start. */
-  readonly tls: { readonly cert: string; readonly key: string; readonly isSelfMade?: boolean | undefined }
+  /** `isSelfMade`: no client can verify it, as Postern made it. */
+  readonly tls: ListenerCertificate & { readonly isSelfMade?: boolean | undefined }
   /**
    * `loopback` lets clients on 127.0.0.0/8 and ::1 log in without TLS; `auto` does on listeners of these addresses, other
    * than ports 587 and 2587, as long as the certificate is self-made.

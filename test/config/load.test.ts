@@ -282,3 +282,28 @@ test('pagesUrl() is a name where browsers need one: localhost for loopback, unle
   t.is(at('127.0.0.1', { POSTERN_BASE_URL: 'https://mail.example.org' }), 'https://mail.example.org')
   t.is(at('127.0.0.1', { POSTERN_AUTH_URL: 'https://auth.example.org' }), 'https://auth.example.org')
 })
+
+test('loadConfig() orders certificates only where the terms are agreed to and the challenge can be answered', (t) => {
+  const terms = 'POSTERN_ACME_CHALLENGE needs POSTERN_ACME_TERMS=agreed, once you have read the terms of the certificate authority.'
+  t.deepEqual(problems({ POSTERN_ACME_CHALLENGE: 'http-01' }), [terms])
+  const agreed = { POSTERN_ACME_TERMS: 'agreed', POSTERN_ACME_CHALLENGE: 'tls-alpn-01' }
+  t.deepEqual(problems(agreed), [
+    'POSTERN_ACME_CHALLENGE=tls-alpn-01 is answered on the https listener; set POSTERN_HTTPS_LISTEN, such as 0.0.0.0:443.',
+  ])
+  t.deepEqual(problems({ ...agreed, POSTERN_HTTPS_LISTEN: '0.0.0.0:443', POSTERN_ACME_EAB_KEY_ID: 'kid' }), [
+    'POSTERN_ACME_EAB_KEY_ID and POSTERN_ACME_EAB_KEY belong together; set both, or none where no external account is needed.',
+  ])
+  t.deepEqual(problems({ ...agreed, POSTERN_HTTPS_LISTEN: '0.0.0.0:443', POSTERN_TLS_CERT: '/c', POSTERN_TLS_KEY: '/k' }), [
+    'POSTERN_TLS_CERT and POSTERN_ACME_CHALLENGE exclude each other; the certificate is either yours or ordered.',
+  ])
+  t.deepEqual(problems({ ...agreed, POSTERN_ACME_CHALLENGE: 'http-01', POSTERN_ACME_LISTEN: '' }), [
+    'POSTERN_ACME_CHALLENGE=http-01 is answered at POSTERN_ACME_LISTEN; set an address there, such as 0.0.0.0:80.',
+  ])
+  t.deepEqual(problems({ POSTERN_HTTPS_LISTEN: '127.0.0.1:8080' }), [
+    'POSTERN_HTTPS_LISTEN holds 127.0.0.1:8080, which POSTERN_HTTP_LISTEN holds already; give one of them another port.',
+  ])
+  t.regex(problems({ POSTERN_ACME_DIRECTORY: 'http://acme.example.org' })[0] ?? '', /^POSTERN_ACME_DIRECTORY must be an https address/)
+  const config = load({ ...agreed, POSTERN_HTTPS_LISTEN: '[::]:443', POSTERN_ACME_EAB_KEY_ID: 'kid', POSTERN_ACME_EAB_KEY: 'A'.repeat(43) })
+  t.is(config.acme.directoryUrl, 'https://acme-v02.api.letsencrypt.org/directory')
+  t.notRegex(printConfig(config), /AAAA/)
+})

@@ -15,6 +15,7 @@ export const homes: Readonly<Record<string, readonly string[]>> = {
   postmark: [],
   resend: [],
   sparkpost: [],
+  'acme-client': ['daemon/certificates/acme/**'],
   '@fastify/busboy': ['admin-api/bodies/**'],
   '@preact/signals': ['admin-api/dashboard/client/**'],
   ava: [],

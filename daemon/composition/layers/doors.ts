@@ -1,6 +1,7 @@
 /** The doors: SMTP and HTTP in front of the core. */
 import { LoginGuard } from '#core/visitors/login-guard.ts'
 import { restTable } from '../../../admin-api/rest/rest-operations.ts'
+import { certificates } from '../../certificates/certificates.ts'
 import { doctorCore } from '../../doctor/doctor-core.ts'
 import { agentEndpoint, httpDoor } from '../http-door.ts'
 import { mailDoors, submissionDoor, submissionServer } from '../mail-doors.ts'
@@ -10,6 +11,7 @@ import { restCore } from '../rest-core.ts'
 
 export function addDoors(add: Add): void {
   add('loginGuard', ({ get }) => new LoginGuard(get('clock')))
+  add('certificates', certificates)
   add('submissionDoor', submissionDoor)
   add('submission', submissionServer)
   add('mailDoors', mailDoors)

@@ -166,11 +166,11 @@ test('AdminApi serves health, readiness with reasons, and metrics', async (t) =>
   const reasons: string[] = []
   const { port } = await startDemo(t, { health: { ready: () => reasons } })
   t.deepEqual(JSON.parse((await call(port, 'GET', '/healthz')).text), { status: 'alive' })
-  t.deepEqual(JSON.parse((await call(port, 'GET', '/readyz')).text), { status: 'ready', reasons: [] })
+  t.deepEqual(JSON.parse((await call(port, 'GET', '/readyz')).text), { status: 'ready', reasons: [], warnings: [] })
   reasons.push('the store takes no writes')
   const unready = await call(port, 'GET', '/readyz')
   t.is(unready.status, 503)
-  t.deepEqual(JSON.parse(unready.text), { status: 'not_ready', reasons: ['the store takes no writes'] })
+  t.deepEqual(JSON.parse(unready.text), { status: 'not_ready', reasons: ['the store takes no writes'], warnings: [] })
   const metrics = await call(port, 'GET', '/metrics')
   t.is(metrics.text, 'up 1\n')
   t.is(metrics.headers['content-type'], 'text/plain; version=0.0.4')

@@ -168,7 +168,11 @@ test('postern tail lets no sender steer the terminal', async (t) => {
     response.end(`${JSON.stringify({ at: '2026-11-22T12:00:00.000Z', kind: 'accepted', subject })}\n`),
   )
   const port = await listenIn(t, server)
-  await writeOperatorFile(folder.path, { http: { host: '127.0.0.1', port }, submission: [], submissions: [], mx: [] }, 'token')
+  await writeOperatorFile(
+    folder.path,
+    { http: { host: '127.0.0.1', port }, https: [], acme: [], submission: [], submissions: [], mx: [] },
+    'token',
+  )
   const options = { folder: folder.path, dataDir: folder.path }
   const line = (text: string): string => text.split('\n').find((one) => one.includes('accepted')) ?? ''
   t.is(line((await runCommand(options, 'tail')).output), '12:00:00.000 accepted    subject=a<U+202E>gpj.exe<U+2066>\u{fffd}2J<U+E0041>')

@@ -7,6 +7,8 @@ import { clearReadyFile, writeReadyFile } from '../../../daemon/process/ready-fi
 
 const listening = {
   http: { host: '127.0.0.1', port: 8080 },
+  https: [{ host: '127.0.0.1', port: 8443 }],
+  acme: [],
   submission: [
     { host: '127.0.0.1', port: 2525 },
     { host: '::1', port: 2587 },
@@ -23,6 +25,8 @@ test('writeReadyFile() replaces what is there with the real addresses, and clear
   await writeReadyFile(path, listening)
   t.deepEqual(JSON.parse(await readFile(path, 'utf8')), {
     http: '127.0.0.1:8080',
+    https: ['127.0.0.1:8443'],
+    acme: [],
     submission: ['127.0.0.1:2525', '[::1]:2587'],
     submissions: [],
     mx: ['127.0.0.1:2526'],

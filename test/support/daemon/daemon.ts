@@ -26,6 +26,8 @@ const startFlags = (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 /** The addresses of a daemon that is ready, as its ready file lists them. */
 export interface Addresses {
   readonly http: string
+  readonly https: readonly string[]
+  readonly acme: readonly string[]
   readonly submission: readonly string[]
   readonly submissions: readonly string[]
   readonly mx: readonly string[]

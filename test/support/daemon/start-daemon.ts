@@ -13,6 +13,7 @@ import { Lifecycle } from '../../../daemon/process/lifecycle.ts'
 import { createLogger } from '../../../daemon/observability/logging.ts'
 import { prepareDataFolder } from '../../../daemon/process/data-folder.ts'
 import { type Daemon, type Replacements, partsOf, type Resolve } from '../../../daemon/composition/parts.ts'
+import type { Listening } from '../../../daemon/process/ready-file.ts'
 import { open, start } from '../../../daemon/start.ts'
 import { CuttableKv } from '../cuttable-kv.ts'
 import { RestClient } from './rest.ts'
@@ -62,7 +63,7 @@ export interface OpenedDaemon {
 export interface StartedDaemon extends OpenedDaemon, Daemon {
   readonly part: Resolve
   /** `host:port` of what listens. */
-  readonly addresses: { readonly [Name in 'http' | 'submission' | 'submissions' | 'mx']: string }
+  readonly addresses: { readonly [Name in 'http' | 'https' | 'acme' | 'submission' | 'submissions' | 'mx']: string }
   /** The administrator of the first organization. */
   readonly rest: RestClient
   /** A client with another key, closed with the daemon. */
@@ -144,10 +145,12 @@ export async function openDaemon(
 async function live(t: Test, dataDir: string, options: StartOptions): Promise<StartedDaemon> {
   const opened = await openDaemon(t, dataDir, options)
   const listening = await start(opened.part, opened.config, opened.lifecycle)
-  const [submission, submissions, mx] = [listening.submission, listening.submissions, listening.mx].map(
-    ([one]) => one && formatEndpoint(one),
-  )
-  const addresses = { http: formatEndpoint(listening.http), submission: submission ?? '', submissions: submissions ?? '', mx: mx ?? '' }
+  const first = ([one]: Listening['mx']): string => (one ? formatEndpoint(one) : '')
+  const { https, acme, submission, submissions, mx } = listening
+  const addresses = {
+    ...{ http: formatEndpoint(listening.http), https: first(https), acme: first(acme) },
+    ...{ submission: first(submission), submissions: first(submissions), mx: first(mx) },
+  }
   const clients: RestClient[] = []
   const hangUp = (): void => {
     for (const one of clients.splice(0)) one[Symbol.dispose]()

@@ -48,6 +48,7 @@ const peers = {
   dovecot: { package: 'dovecot-imapd', file: '/usr/lib/dovecot/imap' },
   go: { package: 'golang-go', file: '/usr/bin/go' },
   nacl: { package: 'python3-nacl', file: `${modules}/nacl/__init__.py` },
+  pebble: { package: 'pebble', file: '/usr/bin/pebble' },
   php: { package: 'php-cli', file: '/usr/bin/php' },
   phpmailer: { package: 'libphp-phpmailer', file: '/usr/share/php/libphp-phpmailer/autoload.php' },
   postfix: { package: 'postfix', file: '/usr/sbin/postfix', alsoNeeds: root },

@@ -1,7 +1,7 @@
 /** A certificate of our own for one test run, for `localhost` and 127.0.0.1. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { makeSelfSigned } from '../../../daemon/process/self-signed.ts'
+import { makeSelfSigned } from '../../../daemon/certificates/self-signed.ts'
 
 /** Paths of PEM files. A client that trusts `ca` and nothing else accepts `cert` for `localhost` only. */
 export interface CertificateFiles {

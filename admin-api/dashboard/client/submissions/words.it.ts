@@ -62,7 +62,7 @@ export const it: Wider<typeof en> = {
   answers: 'Risposte',
   noAnswers: 'È arrivato senza risposte.',
   otherFiles: 'File',
-  textOf: (day: string) => `al testo del ${day}`,
+  consentText: 'al testo con SHA-256',
   given: 'Dato',
   yes: 'Sì',
   no: 'No',

@@ -85,7 +85,6 @@ export const de: FormWords = {
   },
   logic: {
     onlyIf: (condition) => `Nur wenn gilt: ${condition}`,
-    onlyIfThenNeeded: (condition) => `Nur wenn gilt: ${condition}; dann nötig`,
     notIf: (condition) => `Nicht wenn gilt: ${condition}`,
     neededIf: (condition) => `Nötig wenn gilt: ${condition}`,
     notNeededIf: (condition) => `Nicht nötig wenn gilt: ${condition}`,

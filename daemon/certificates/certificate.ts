@@ -1,8 +1,11 @@
-/** The certificate for TLS: the operator's files, or a self-signed one that is made and renewed in the data folder. */
+/** The certificate for TLS: the operator's files, the one that was ordered, or a self-signed one in the data folder. */
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto'
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { createSecureContext } from 'node:tls'
 import { ConfigInvalid, type Config } from '#config/settings/load.ts'
+import { placeWhole } from '../backup/whole-file.ts'
+import { readOrdered } from './acme/ordered-files.ts'
 import { makeSelfSigned } from './self-signed.ts'
 
 /** A certificate with its key, both in PEM. */
@@ -11,6 +14,7 @@ export interface Certificate {
   readonly cert: string
   readonly key: string
   readonly selfSigned: boolean
+  readonly begins: Date
   readonly expires: Date
 }
 
@@ -20,13 +24,16 @@ const lifetime = 397 * day
 
 const selfSignedFolder = (config: Config): string => join(config.dataDir, 'tls')
 
+/** Whether Postern itself makes what is served: neither files nor an order were asked for. */
+export const isSelfMade = ({ tls, acme }: Config): boolean => tls.certificateFile === null && acme.challenge === 'off'
+
 /**
- * Gives the configured certificate, or the self-signed one, which is made anew when it is missing, damaged, within
- * seven days of its end or made for another host. Throws `ConfigInvalid` when configured files cannot be used.
+ * Gives the configured certificate, the one that was ordered, or the self-signed one, which is made anew when it is missing, damaged,
+ * within seven days of its end or made for another host. Throws `ConfigInvalid` when configured files cannot be used.
  */
 export async function loadCertificate(config: Config, now: number): Promise<Certificate> {
   const present = await readCertificate(config)
-  if (present && (config.tls.certificateFile !== null || isFresh(present, config.smtpHost, now))) return present
+  if (present && (!present.selfSigned || config.tls.certificateFile !== null || isFresh(present, config.smtpHost, now))) return present
   const made = makeFor(config.smtpHost, now)
   await keep(selfSignedFolder(config), made)
   return made
@@ -36,12 +43,20 @@ export async function loadCertificate(config: Config, now: number): Promise<Cert
 export async function readCertificate(config: Config): Promise<Certificate | undefined> {
   const { certificateFile, keyFile } = config.tls
   if (certificateFile !== null && keyFile !== null) return readConfigured(certificateFile, keyFile)
-  return readSelfSigned(selfSignedFolder(config))
+  const ordered = config.acme.challenge === 'off' ? undefined : await readOrdered(config.dataDir)
+  return (ordered && usable(ordered.cert, ordered.key)) ?? readSelfSigned(selfSignedFolder(config))
 }
 
 /** Whether clients that check the certificate against this host name accept it (RFC 6125 §6.4). */
-export function covers({ cert }: Certificate, host: string): boolean {
+export function covers({ cert }: Pick<Certificate, 'cert'>, host: string): boolean {
   return new X509Certificate(cert).checkHost(host) !== undefined
+}
+
+/** What PEM texts hold; undefined when they are damaged or do not belong together. */
+export function usable(cert: string, key: string): Certificate | undefined {
+  const parsed = attempt(() => new X509Certificate(cert))
+  const privateKey: KeyObject | undefined = attempt(() => createPrivateKey(key))
+  return parsed && privateKey && parsed.checkPrivateKey(privateKey) ? describe(cert, key, parsed) : undefined
 }
 
 async function readConfigured(certificateFile: string, keyFile: string): Promise<Certificate> {
@@ -51,9 +66,13 @@ async function readConfigured(certificateFile: string, keyFile: string): Promise
   if (!parsed) throw new ConfigInvalid([`POSTERN_TLS_CERT: ${certificateFile} must hold a certificate in PEM form, followed by its chain.`])
   const privateKey = attempt(() => createPrivateKey(key))
   if (!privateKey) throw new ConfigInvalid([`POSTERN_TLS_KEY: ${keyFile} must hold a private key in PEM form, without a passphrase.`])
-  if (parsed.checkPrivateKey(privateKey)) return describe(cert, key, parsed)
+  if (!parsed.checkPrivateKey(privateKey))
+    throw new ConfigInvalid([
+      `POSTERN_TLS_KEY: ${keyFile} is not the key of the certificate in ${certificateFile}; give the key it was issued for.`,
+    ])
+  if (attempt(() => createSecureContext({ cert, key }))) return describe(cert, key, parsed)
   throw new ConfigInvalid([
-    `POSTERN_TLS_KEY: ${keyFile} is not the key of the certificate in ${certificateFile}; give the key it was issued for.`,
+    `POSTERN_TLS_CERT: ${certificateFile} cannot be used for TLS; its chain must be whole, and its keys at least RSA 2048 or P-256.`,
   ])
 }
 
@@ -70,9 +89,7 @@ async function readPem(variable: string, path: string): Promise<string> {
 async function readSelfSigned(folder: string): Promise<Certificate | undefined> {
   const files = ['cert.pem', 'key.pem'].map((name) => readFile(join(folder, name), 'utf8').catch(() => ''))
   const [cert = '', key = ''] = await Promise.all(files)
-  const parsed = attempt(() => new X509Certificate(cert))
-  const privateKey: KeyObject | undefined = attempt(() => createPrivateKey(key))
-  return parsed && privateKey && parsed.checkPrivateKey(privateKey) ? describe(cert, key, parsed) : undefined
+  return usable(cert, key)
 }
 
 const isFresh = (certificate: Certificate, host: string, now: number): boolean =>
@@ -92,18 +109,13 @@ function makeFor(host: string, now: number): Certificate {
 /** The key goes first: a certificate without its key is noticed at the next start. */
 async function keep(folder: string, { cert, key }: Certificate): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  for (const [name, content] of [
-    ['key.pem', key],
-    ['cert.pem', cert],
-  ] as const) {
-    const unfinished = join(folder, `${name}.tmp`)
-    await writeFile(unfinished, content, { mode: 0o600 })
-    await rename(unfinished, join(folder, name))
-  }
+  await placeWhole(join(folder, 'key.pem'), [Buffer.from(key)])
+  await placeWhole(join(folder, 'cert.pem'), [Buffer.from(cert)])
 }
 
 function describe(cert: string, key: string, parsed: X509Certificate): Certificate {
-  return { cert, key, selfSigned: parsed.issuer === parsed.subject && parsed.verify(parsed.publicKey), expires: parsed.validToDate }
+  const selfSigned = parsed.issuer === parsed.subject && parsed.verify(parsed.publicKey)
+  return { cert, key, selfSigned, begins: parsed.validFromDate, expires: parsed.validToDate }
 }
 
 function attempt<T>(work: () => T): T | undefined {

@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import { connect, createServer } from 'node:tls'
 import test, { type ExecutionContext } from 'ava'
 import { ConfigInvalid, loadConfig } from '#config/settings/load.ts'
-import { loadCertificate, readCertificate } from '../../../daemon/process/certificate.ts'
-import { makeSelfSigned } from '../../../daemon/process/self-signed.ts'
+import { loadCertificate, readCertificate } from '../../../daemon/certificates/certificate.ts'
+import { makeSelfSigned } from '../../../daemon/certificates/self-signed.ts'
 import { listenIn } from '../../support/web/listen.ts'
 
 const day = 24 * 3600 * 1000

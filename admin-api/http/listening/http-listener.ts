@@ -1,0 +1,198 @@
+/** One listening address of the HTTP side: Node's server under h3, in clear text or inside TLS, with who may connect. */
+import { once } from 'node:events'
+import type { RequestListener, Server } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import type { SecureContext, Server as TlsServer, TLSSocket } from 'node:tls'
+import { serve, type H3 } from 'h3'
+
+export interface Address {
+  readonly host: string
+  readonly port: number
+}
+
+/** PEM texts. */
+interface Pair {
+  readonly cert: string
+  readonly key: string
+}
+
+export interface HttpsOptions {
+  readonly certificate: Pair & {
+    /** Calls with each certificate that takes the place of another, until the returned function is called. */
+    onChange(take: (pair: Pair) => void): () => void
+  }
+  /** The certificate by which a name is proved to a certificate authority (RFC 8737). */
+  readonly challengeOf?: (name: string) => SecureContext | undefined
+}
+
+export interface HttpListenerOptions {
+  readonly app: H3
+  /** Port 0 takes a free one. */
+  readonly listen: Address
+  readonly tls?: HttpsOptions | undefined
+  readonly trustProxy: readonly string[] | undefined
+  readonly maxConnections: number
+  /** Connections the kernel holds until they are accepted. */
+  readonly backlog: number
+  readonly headerMs: number
+  readonly requestMs: number
+  readonly arrivalCheckMs: number
+  /** Counts a connection in; false when its client has too many. */
+  admit(socket: Socket): boolean
+  /** A connection that was not admitted. */
+  turnedAway(socket: Socket): void
+  /** A connection that the kernel accepted beyond `maxConnections`. */
+  dropped(): void
+  /** A connection on which no further request can be read. */
+  broke(error: Error & { readonly code?: string }, socket: Socket): void
+}
+
+const acmeProtocol = 'acme-tls/1'
+const http1 = 'http/1.1'
+/** Longer than the idle time of common proxies, so that they and not we close idle connections. */
+const keepAliveMilliseconds = 65_000
+const handshakeMs = 30_000
+const idleSweepMilliseconds = 20
+
+export class HttpListener {
+  readonly #options: HttpListenerOptions
+  readonly #sockets = new Set<Socket>()
+  /** Accepted, and not yet through with the handshake, by the address of the client. */
+  readonly #shaking = new Map<string, Socket>()
+  #server: Server | undefined
+  #endsChanges: (() => void) | undefined
+
+  constructor(options: HttpListenerOptions) {
+    this.#options = options
+  }
+
+  /** Starts to accept; resolves with the address that was bound, rejects when it cannot be. */
+  async listen(): Promise<Address> {
+    const { app, listen, tls, trustProxy, backlog, headerMs, requestMs, arrivalCheckMs } = this.#options
+    const served = serve(app, {
+      hostname: listen.host,
+      port: listen.port,
+      silent: true,
+      gracefulShutdown: false,
+      manual: true,
+      trustProxy: trustProxy ? [...trustProxy] : false,
+      node: {
+        backlog,
+        headersTimeout: headerMs,
+        requestTimeout: requestMs,
+        keepAliveTimeout: keepAliveMilliseconds,
+        connectionsCheckingInterval: arrivalCheckMs,
+        insecureHTTPParser: false,
+        noDelay: true,
+        ...(tls && tlsOptions(tls)),
+      },
+    })
+    const server = served.node?.server as Server
+    this.#guard(server, served.node?.handler as RequestListener)
+    await served.serve()
+    this.#server = server
+    const secured = server as Server & TlsServer
+    this.#endsChanges = tls?.certificate.onChange(({ cert, key }) => secured.setSecureContext({ cert, key, minVersion }))
+    const { address, port } = server.address() as AddressInfo
+    return { host: address, port }
+  }
+
+  /** Stops accepting; connections that have sent nothing and idle ones are closed. Resolves when the last one is gone. */
+  async close(): Promise<void> {
+    const server = this.#server
+    if (!server?.listening) return
+    this.#endsChanges?.()
+    const closed = once(server, 'close')
+    server.close()
+    for (const socket of this.#shaking.values()) socket.destroy()
+    for (const socket of this.#sockets) if (socket.bytesRead === 0) socket.destroy()
+    const sweep = setInterval(() => server.closeIdleConnections(), idleSweepMilliseconds)
+    await closed
+    clearInterval(sweep)
+  }
+
+  /** Ends all connections but these. */
+  cut(kept: ReadonlySet<Socket>): void {
+    if (kept.size === 0) return this.#server?.closeAllConnections()
+    for (const socket of this.#sockets) if (!kept.has(socket)) socket.destroy()
+  }
+
+  #guard(server: Server, handler: RequestListener): void {
+    server.maxConnections = this.#options.maxConnections
+    server.on('drop', () => this.#options.dropped())
+    server.on('clientError', (error, socket) => this.#broke(error, socket as Socket))
+    // With a listener of its own, Node leaves "100 Continue" to the body reader: it is sent when the caller is known.
+    server.on('checkContinue', handler)
+    this.#admitConnections(server)
+    if (this.#options.tls) this.#serveSecured(server)
+  }
+
+  #admitConnections(server: Server): void {
+    before(server, 'connection', (socket) => {
+      if (!this.#options.admit(socket)) {
+        this.#options.turnedAway(socket)
+        return false
+      }
+      if (this.#options.tls) this.#shake(socket)
+      else this.#keep(socket)
+      return true
+    })
+  }
+
+  #serveSecured(server: Server): void {
+    before(server, 'secureConnection', (socket) => {
+      this.#shaking.delete(clientOf(socket))
+      // the handshake was all that the certificate authority wanted to see
+      if ((socket as TLSSocket).alpnProtocol === acmeProtocol) {
+        socket.end()
+        return false
+      }
+      this.#keep(socket)
+      return true
+    })
+  }
+
+  #shake(socket: Socket): void {
+    const client = clientOf(socket)
+    this.#shaking.set(client, socket)
+    socket.once('close', () => this.#shaking.delete(client))
+  }
+
+  #keep(socket: Socket): void {
+    this.#sockets.add(socket)
+    socket.once('close', () => this.#sockets.delete(socket))
+  }
+
+  #broke(error: Error & { readonly code?: string }, socket: Socket): void {
+    if (this.#options.tls && !this.#sockets.has(socket)) return void socket.destroy()
+    this.#options.broke(error, socket)
+  }
+}
+
+const minVersion = 'TLSv1.2'
+
+/** HTTP/1.1 alone: what bounds requests and connections is made for it. */
+function tlsOptions({ certificate: { cert, key }, challengeOf }: HttpsOptions) {
+  return {
+    ...{ cert, key, minVersion, http2: false, handshakeTimeout: handshakeMs },
+    ALPNCallback(this: unknown, { servername, protocols }: { readonly servername: string; readonly protocols: readonly string[] }) {
+      if (!protocols.includes(acmeProtocol)) return protocols.includes(http1) ? http1 : undefined
+      const context = challengeOf?.(servername)
+      if (!context) return undefined
+      ;(this as TLSSocket).setKeyCert(context)
+      return acmeProtocol
+    },
+  } as const
+}
+
+const clientOf = ({ remoteAddress, remotePort }: Socket): string => `${String(remoteAddress)} ${String(remotePort)}`
+
+/** Asks before the listeners that stand: they are called when `admits` says so. */
+function before(server: Server, event: 'connection' | 'secureConnection', admits: (socket: Socket) => boolean): void {
+  const standing = server.listeners(event)
+  server.removeAllListeners(event)
+  server.on(event, (socket: Socket) => {
+    if (!admits(socket)) return
+    for (const listener of standing) listener.call(server, socket)
+  })
+}

@@ -1,0 +1,35 @@
+/** What a certificate authority asks to see while it validates names. */
+import { createSecureContext, type SecureContext } from 'node:tls'
+
+/** The protocol of TLS-ALPN-01 (RFC 8737 §3). */
+export const acmeProtocol = 'acme-tls/1'
+
+export class Challenges {
+  readonly #texts = new Map<string, string>()
+  readonly #contexts = new Map<string, SecureContext>()
+
+  /** The key authorization of a token, for HTTP-01 (RFC 8555 §8.3). */
+  textOf(token: string): string | undefined {
+    return this.#texts.get(token)
+  }
+
+  /** The certificate for a name in TLS-ALPN-01 (RFC 8737 §3). */
+  contextOf(name: string): SecureContext | undefined {
+    return this.#contexts.get(name.toLowerCase())
+  }
+
+  showText(token: string, keyAuthorization: string): void {
+    this.#texts.set(token, keyAuthorization)
+  }
+
+  /** Both in PEM. */
+  showCertificate(name: string, pair: { readonly cert: Buffer; readonly key: Buffer }): void {
+    this.#contexts.set(name.toLowerCase(), createSecureContext(pair))
+  }
+
+  /** The order has ended, however. */
+  clear(): void {
+    this.#texts.clear()
+    this.#contexts.clear()
+  }
+}

@@ -1,0 +1,122 @@
+/** Orders a certificate (RFC 8555 §7.4), under an account that is made once and kept. */
+import type { Client } from 'acme-client'
+import { AcmeTransport } from '../../../protocols/outbound/acme-transport.ts'
+import { covers, usable } from '../certificate.ts'
+import type { Challenges } from './challenges.ts'
+import { accountAt, keepAccount, type Account, type Ordered } from './ordered-files.ts'
+
+export interface OrderRequest {
+  readonly dataDir: string
+  /** Address of the directory of the certificate authority. */
+  readonly directory: string
+  readonly names: readonly string[]
+  readonly challenge: 'http-01' | 'tls-alpn-01'
+  readonly email: string | null
+  /** The external account that the account is bound to (RFC 8555 §7.3.4). */
+  readonly external: { readonly kid: string; readonly hmacKey: string } | undefined
+  /** Certificates in PEM that the directory may have besides those of public authorities. */
+  readonly trusted: string | null
+  readonly challenges: Challenges
+  readonly userAgent: string
+  readonly signal: AbortSignal
+  /** First wait between two looks at an order, in milliseconds. */
+  readonly pollMs: number
+}
+
+/** The message is for the operator; it has the words of the certificate authority. */
+export class OrderFailed extends Error {
+  override readonly name = 'OrderFailed'
+  /** When the certificate authority wants to be asked again. */
+  readonly retryAfterSeconds: number | undefined
+
+  constructor(message: string, retryAfterSeconds: number | undefined, options?: ErrorOptions) {
+    super(message, options)
+    this.retryAfterSeconds = retryAfterSeconds
+  }
+}
+
+const pollAttempts = 12
+
+const unknownAccount = 'urn:ietf:params:acme:error:accountDoesNotExist'
+
+/** Resolves with a certificate that covers all names and its new key. Throws `OrderFailed`; then nothing has changed but the account. */
+export async function orderCertificate(request: OrderRequest): Promise<Ordered> {
+  const transport = new AcmeTransport(request)
+  try {
+    return await attempt(request, transport).catch(async (error: unknown) => {
+      if (transport.problem?.type !== unknownAccount) throw error
+      // the authority has forgotten the account, as one for tests does at each of its starts
+      await keepAccount(request.dataDir, { ...(await accountAt(request.dataDir, request.directory)), url: null })
+      return attempt(request, transport)
+    })
+  } catch (error) {
+    const { type, retryAfterSeconds } = transport.problem ?? {}
+    const words = error instanceof Error && error.message !== '' ? error.message : (type ?? String(error))
+    throw new OrderFailed(words, retryAfterSeconds, { cause: error })
+  } finally {
+    request.challenges.clear()
+  }
+}
+
+/** 51 packages: loaded when a certificate is ordered. */
+async function library(transport: AcmeTransport): Promise<typeof import('acme-client')> {
+  const { default: acme } = await import('acme-client')
+  acme.axios.defaults.adapter = async (config) => {
+    const { url = '', method = 'get', data } = config
+    const headers = Object.entries(config.headers.toJSON()).flatMap(([name, value]) => (value === null ? [] : [[name, String(value)]]))
+    const body = typeof data === 'string' ? data : undefined
+    const answered = await transport.send({ url, method: method.toUpperCase(), headers: Object.fromEntries(headers), body })
+    return {
+      status: answered.status,
+      statusText: '',
+      headers: { ...answered.headers } as Record<string, string>,
+      data: answered.text,
+      config,
+    }
+  }
+  return acme
+}
+
+async function attempt(request: OrderRequest, transport: AcmeTransport): Promise<Ordered> {
+  const { dataDir, directory, names, challenge: wanted, external, challenges, pollMs } = request
+  const acme = await library(transport)
+  const account = await accountAt(dataDir, directory)
+  const client = new acme.Client({
+    directoryUrl: directory,
+    accountKey: account.key,
+    ...(account.url !== null && { accountUrl: account.url }),
+    ...(external && { externalAccountBinding: external }),
+    ...{ backoffAttempts: pollAttempts, backoffMin: pollMs },
+  })
+  await register(client, account, request)
+  const key = await acme.crypto.createPrivateEcdsaKey('P-256')
+  const [, csr] = await acme.crypto.createCsr({ altNames: [...names] }, key)
+  const cert = await client.auto({
+    csr,
+    termsOfServiceAgreed: true,
+    challengePriority: [wanted],
+    skipChallengeVerification: true,
+    async challengeCreateFn(authorization, { type, token }, keyAuthorization) {
+      const name = authorization.identifier.value
+      if (type !== wanted) throw new Error(`The certificate authority offers no ${wanted} for ${name}.`)
+      if (type === 'http-01') return challenges.showText(token, keyAuthorization)
+      const own = await acme.crypto.createPrivateEcdsaKey('P-256')
+      const [, shown] = await acme.crypto.createAlpnCertificate(authorization, keyAuthorization, own)
+      challenges.showCertificate(name, { cert: shown, key: own })
+    },
+    challengeRemoveFn: async () => {},
+  })
+  const ordered = { directory, cert, key: key.toString('utf8') }
+  const missing = usable(ordered.cert, ordered.key) ? names.filter((name) => !covers(ordered, name)) : names
+  if (missing.length > 0) throw new Error(`The certificate that was issued is not valid for ${missing.join(', ')}.`)
+  return ordered
+}
+
+/** Makes the account, or tells it another address of its owner. */
+async function register(client: Client, account: Account, { dataDir, email }: OrderRequest): Promise<void> {
+  const contact = email === null ? [] : [`mailto:${email}`]
+  if (account.url === null) await client.createAccount({ termsOfServiceAgreed: true, ...(email !== null && { contact }) })
+  else if (account.email === email) return
+  else await client.updateAccount({ contact })
+  await keepAccount(dataDir, { ...account, url: client.getAccountUrl(), email })
+}

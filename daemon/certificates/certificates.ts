@@ -1,0 +1,65 @@
+/** The certificate of a daemon, composed: where it comes from, and what proves names to a certificate authority. */
+import { readFileSync } from 'node:fs'
+import { ConfigInvalid, publicUrl, type Config } from '#config/settings/load.ts'
+import type { Composition } from '../composition/parts.ts'
+import { AcmeRenewal } from './acme/renewal.ts'
+import { ChallengeServer } from './acme/challenge-server.ts'
+import { Challenges } from './acme/challenges.ts'
+import { acmeNames } from './acme/names.ts'
+import type { Certificates } from './certificate-source.ts'
+import { ConfiguredFiles } from './configured-files.ts'
+import { SelfMade } from './self-made.ts'
+
+const pollMsDefault = 1000
+
+/** Throws `ConfigInvalid` when there is no name to order a certificate for, or a file cannot be read. */
+export function certificates(composition: Composition): Certificates {
+  const { config, certificate: current, log, metrics, get } = composition
+  const { acme, tls, http } = config
+  const options = { config, current, log, clock: get('clock') }
+  const challenges = new Challenges()
+  metrics.watch(
+    'certificate_expires_timestamp_seconds',
+    'When the certificate of the listeners expires, in seconds since the epoch.',
+    () => current.expires.getTime() / 1000,
+  )
+  get('health').watch(() => current.warning(get('clock').now()))
+  if (acme.challenge === 'off') {
+    const source = tls.certificateFile === null ? new SelfMade(options) : new ConfiguredFiles(options)
+    return { source, challenges, challengeServer: undefined }
+  }
+  const source = new AcmeRenewal({ ...options, ...{ random: get('random'), metrics, request: requestOf(composition, challenges) } })
+  const base = publicUrl(config, http.listen)
+  return {
+    source,
+    challenges,
+    challengeServer: acme.challenge === 'http-01' ? new ChallengeServer(acme.listen, challenges, base) : undefined,
+  }
+}
+
+function requestOf(
+  { config, version, replace }: Composition,
+  challenges: Challenges,
+): ConstructorParameters<typeof AcmeRenewal>[0]['request'] {
+  const { challenge, directoryUrl, email, eabKeyId, eabKey } = config.acme
+  return {
+    ...{ dataDir: config.dataDir, directory: directoryUrl, names: acmeNames(config), email, challenges },
+    challenge: challenge === 'tls-alpn-01' ? challenge : 'http-01',
+    external: eabKeyId === null || eabKey === null ? undefined : { kid: eabKeyId, hmacKey: eabKey },
+    trusted: trustedBy(config),
+    userAgent: `Postern/${version}`,
+    pollMs: replace.acmePollMs ?? pollMsDefault,
+  }
+}
+
+function trustedBy({ acme: { caFile } }: Config): string | null {
+  if (caFile === null) return null
+  try {
+    const text = readFileSync(caFile, 'utf8')
+    if (text.includes('-----BEGIN CERTIFICATE-----')) return text
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
+    throw new ConfigInvalid([`POSTERN_ACME_CA_FILE: ${caFile} cannot be read (${code}); check the path and its permissions.`])
+  }
+  throw new ConfigInvalid([`POSTERN_ACME_CA_FILE: ${caFile} must hold certificates in PEM form.`])
+}

@@ -1,0 +1,200 @@
+/** Certificates from a real ACME server: ordered, given to every listener, renewed in time, and kept in use when a renewal fails. */
+import { readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { connect } from 'node:tls'
+import { once } from 'node:events'
+import type { ExecutionContext } from 'ava'
+import { portOf } from '../../support/daemon/daemon.ts'
+import { startDaemon, type StartedDaemon } from '../../support/daemon/start-daemon.ts'
+import { temporaryFolder } from '../../support/daemon/workspace.ts'
+import { eventually } from '../../support/deadline.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
+import { testWith } from '../../support/peers/peers.ts'
+import { makeCertificates } from '../../support/web/certificates.ts'
+import { freePorts, Pebble, type PebbleOptions } from './pebble.ts'
+import { kinds, openAll, shownSerials, type SecuredPorts } from './shown-certificates.ts'
+
+const test = testWith('pebble')
+
+const names = ['mail.example.org', 'forms.example.org']
+const minute = 60_000
+const day = 24 * 3600 * 1000
+
+interface Scene {
+  readonly daemon: StartedDaemon
+  readonly clock: FakeClock
+  readonly ports: SecuredPorts
+  /** Starts an authority that knows nothing of an earlier one. */
+  authority(more?: Partial<PebbleOptions>): Promise<Pebble>
+}
+
+async function sceneOf(t: ExecutionContext, challenge: string, env: Record<string, string> = {}): Promise<Scene> {
+  const folder = await temporaryFolder('acme')
+  t.teardown(() => folder[Symbol.asyncDispose]())
+  const files = await makeCertificates(folder.path)
+  const ports = await freePorts()
+  const clock = new FakeClock(Date.now())
+  const daemon = await startDaemon(t, {
+    env: {
+      POSTERN_HTTPS_LISTEN: '127.0.0.1:0',
+      POSTERN_ACME_CHALLENGE: challenge,
+      POSTERN_ACME_TERMS: 'agreed',
+      POSTERN_ACME_NAMES: names.join(','),
+      POSTERN_ACME_EMAIL: 'admin@example.org',
+      POSTERN_ACME_LISTEN: '127.0.0.1:0',
+      POSTERN_ACME_DIRECTORY: `https://127.0.0.1:${ports[0]}/dir`,
+      POSTERN_ACME_CA_FILE: files.ca,
+      POSTERN_BASE_URL: 'https://mail.example.org',
+      ...env,
+    },
+    replacements: { clock, acmePollMs: 50 },
+  })
+  const { https, submissions, submission, mx, acme } = daemon.addresses
+  const validated = { httpPort: portOf(acme) || 1, tlsPort: portOf(https) }
+  return {
+    ...{ daemon, clock },
+    ports: { https: portOf(https), submissions: portOf(submissions), submission: portOf(submission), mx: portOf(mx) },
+    async authority(more = {}) {
+      const pebble = await Pebble.start({ folder: folder.path, files, ports, ...validated, ...more }, names)
+      t.teardown(() => pebble[Symbol.asyncDispose]())
+      return pebble
+    },
+  }
+}
+
+const logged = ({ daemon }: Scene, msg: string) => daemon.log.filter((line) => line.msg === msg)
+const issued = 'a certificate was issued; new connections get it'
+const failed = 'no certificate could be ordered; the one before stays in use'
+
+/** Waits for the line of a further attempt. */
+const attempted = (scene: Scene, msg: string, times: number) =>
+  eventually(10_000, `${msg} ${JSON.stringify(scene.daemon.log.slice(-3))}`, async () =>
+    logged(scene, msg).length >= times ? true : undefined,
+  )
+
+const readiness = async ({ daemon }: Scene) => (await daemon.rest.call('GET', '/readyz')).body as Record<string, unknown>
+
+async function figure({ daemon }: Scene, name: string): Promise<number> {
+  const text = await (await fetch(`http://${daemon.addresses.http}/metrics`)).text()
+  return Number(new RegExp(`^postern_${name.replaceAll(/[{}]/g, '\\$&')} (\\S+)$`, 'm').exec(text)?.[1])
+}
+
+test.serial(
+  'a certificate is ordered by http-01, given to all listeners under open connections, renewed, and stays when a renewal fails',
+  async (t) => {
+    const scene = await sceneOf(t, 'http-01')
+    const { clock, ports, daemon } = scene
+    await attempted(scene, failed, 1)
+    t.regex(String(logged(scene, failed)[0]?.['reason']), /^127\.0\.0\.1:\d+ cannot be reached: connect ECONNREFUSED/)
+    const [before] = new Set(await shownSerials(ports))
+    t.like(await readiness(scene), { status: 'ready', warnings: ['The certificate could not be replaced; the log says why.'] })
+    const kept = await openAll(ports)
+
+    const first = await scene.authority()
+    await daemon.certificates.source.reload()
+    await attempted(scene, issued, 1)
+    const trust = { ca: await first.root(), servername: 'forms.example.org' }
+    const [serial, ...others] = [...new Set(await shownSerials(ports, trust))]
+    t.deepEqual(others, [])
+    t.not(serial, before)
+    for (const [index, connection] of kept.entries()) t.regex(await connection.ask(), /^(HTTP\/1\.1 200|250)/, kinds[index])
+    t.deepEqual([...new Set(kept.map(({ certificate }) => certificate.serialNumber))], [before])
+    for (const connection of kept) connection.close()
+    t.like(await readiness(scene), { status: 'ready', warnings: [] })
+    const expires = await figure(scene, 'certificate_expires_timestamp_seconds')
+    t.true(Math.abs(expires * 1000 - Date.now() - 90 * day) < day)
+
+    const account = await filesOf(t, daemon)
+    clock.step(55 * day)
+    clock.advance(60 * minute)
+    t.is(logged(scene, 'ordering a certificate').length, 2, 'not yet due')
+    await first[Symbol.asyncDispose]()
+    clock.step(6 * day)
+    clock.advance(60 * minute)
+    await attempted(scene, failed, 2)
+    t.deepEqual(
+      await shownSerials(ports, trust),
+      kinds.map(() => String(serial)),
+    )
+    t.is(await figure(scene, 'certificate_orders_total{result="failed"}'), 2)
+
+    const second = await scene.authority()
+    clock.advance(7 * minute)
+    await attempted(scene, issued, 2)
+    const [renewed] = new Set(await shownSerials(ports, { ...trust, ca: await second.root() }))
+    t.not(renewed, serial)
+    t.is(account, await filesOf(t, daemon), 'the key of the account stays, also when an authority has forgotten it')
+    const elsewhere = await fetch(`http://${daemon.addresses.acme}/sign-in?x=1`, { redirect: 'manual' })
+    t.deepEqual([elsewhere.status, elsewhere.headers.get('location')], [308, 'https://mail.example.org/sign-in?x=1'])
+    t.is((await fetch(`http://${daemon.addresses.acme}/.well-known/acme-challenge/none`, { redirect: 'manual' })).status, 404)
+
+    const next = await daemon.stop().then(() => daemon.again({ replacements: { clock: new FakeClock(Date.now()) } }))
+    const again: SecuredPorts = {
+      https: portOf(next.addresses.https),
+      submissions: portOf(next.addresses.submissions),
+      submission: portOf(next.addresses.submission),
+      mx: portOf(next.addresses.mx),
+    }
+    t.deepEqual(
+      await shownSerials(again),
+      kinds.map(() => String(renewed)),
+      'the next start serves what is there and orders nothing',
+    )
+    t.is(next.log.filter(({ msg }) => msg === 'ordering a certificate').length, 0)
+  },
+)
+
+/** What is kept is for its owner only. Returns the key of the account. */
+async function filesOf(t: ExecutionContext, { dataDir }: StartedDaemon): Promise<string> {
+  const folder = join(dataDir, 'tls', 'acme')
+  const { globSync } = await import('node:fs')
+  const files = globSync('*', { cwd: folder })
+  t.is(files.length, 2)
+  for (const file of files) t.is((await stat(join(folder, file))).mode & 0o777, 0o600, file)
+  const account = JSON.parse(await readFile(join(folder, files.find((file) => file.startsWith('account')) ?? ''), 'utf8')) as {
+    key: string
+  }
+  return account.key
+}
+
+test.serial('tls-alpn-01 is answered on the https listener, with an external account, while it serves', async (t) => {
+  const external = { 'kid-1': Buffer.alloc(32, 5).toString('base64url') }
+  const scene = await sceneOf(t, 'tls-alpn-01', { POSTERN_ACME_EAB_KEY_ID: 'kid-1', POSTERN_ACME_EAB_KEY: external['kid-1'] })
+  t.is(scene.daemon.addresses.acme, '')
+  await attempted(scene, failed, 1)
+  const pebble = await scene.authority({ external })
+  scene.clock.advance(7 * minute)
+  const answers = Promise.all(Array.from({ length: 20 }, () => openAll(scene.ports)))
+  await attempted(scene, issued, 1)
+  for (const opened of await answers)
+    for (const connection of opened) {
+      t.regex(await connection.ask(), /^(HTTP\/1\.1 200|250)/)
+      connection.close()
+    }
+  t.is(new Set(await shownSerials(scene.ports, { ca: await pebble.root(), servername: 'mail.example.org' })).size, 1)
+  t.regex(pebble.log.join('\n'), /set VALID by completed challenge/, 'by TLS alone: nothing listens for http-01')
+  const outsider = connect({
+    host: '127.0.0.1',
+    port: scene.ports.https,
+    ALPNProtocols: ['acme-tls/1'],
+    servername: names[0],
+    rejectUnauthorized: false,
+  })
+  const [error] = (await once(outsider, 'error')) as [NodeJS.ErrnoException]
+  t.is(error.code, 'ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL', 'nothing is shown while nothing is validated')
+})
+
+test.serial('a name that cannot be validated leaves the certificate as it is, and the words of the authority in the log', async (t) => {
+  const scene = await sceneOf(t, 'http-01')
+  await attempted(scene, failed, 1)
+  await scene.authority({ httpPort: 1 })
+  scene.clock.advance(7 * minute)
+  await attempted(scene, failed, 2)
+  const [, line] = logged(scene, failed)
+  t.regex(String(line?.['reason']), /\.example\.org|refused/)
+  t.is(line?.['failures'], 2)
+  const next = Date.parse(String(line?.['next_attempt_at'])) - scene.clock.now()
+  t.true(next > 19 * minute && next < 25 * minute, String(next))
+  scene.clock.advance(10 * minute)
+  t.is(logged(scene, 'ordering a certificate').length, 2)
+})

@@ -1,0 +1,107 @@
+/** Pebble, the ACME server that Let's Encrypt tests clients with (RFC 8555), on loopback, with a name server that leads all names here. */
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile, writeFile } from 'node:fs/promises'
+import { request } from 'node:https'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { within } from '../../support/deadline.ts'
+import type { CertificateFiles } from '../../support/web/certificates.ts'
+import { NameServer } from '../../support/web/name-server.ts'
+
+export interface PebbleOptions {
+  readonly folder: string
+  /** Its own certificate. */
+  readonly files: CertificateFiles
+  /** What the directory is served on, and the management. */
+  readonly ports: readonly [number, number]
+  /** Where names are validated: by HTTP-01 and by TLS-ALPN-01. */
+  readonly httpPort: number
+  readonly tlsPort: number
+  /** External accounts, without which none is made: MAC keys by key id. */
+  readonly external?: Readonly<Record<string, string>>
+}
+
+const lifetimeSeconds = 90 * 24 * 3600
+
+/** Ports that were free just now, for a server that cannot take port 0. */
+export async function freePorts(): Promise<[number, number]> {
+  const servers = [createServer(), createServer()]
+  const ports = await Promise.all(
+    servers.map(async (server) => {
+      await once(server.listen(0, '127.0.0.1'), 'listening')
+      return (server.address() as AddressInfo).port
+    }),
+  )
+  await Promise.all(servers.map((server) => once(server.close(), 'close')))
+  return ports as [number, number]
+}
+
+export class Pebble implements AsyncDisposable {
+  readonly #child: ChildProcess
+  readonly #names: NameServer
+  readonly #management: number
+  readonly #files: CertificateFiles
+  /** What it printed. */
+  readonly log: string[] = []
+
+  private constructor(child: ChildProcess, names: NameServer, management: number, files: CertificateFiles) {
+    this.#child = child
+    this.#names = names
+    this.#management = management
+    this.#files = files
+  }
+
+  /** `names` lead to this machine; resolves when the directory is served. */
+  static async start({ folder, files, ports, httpPort, tlsPort, external }: PebbleOptions, names: readonly string[]): Promise<Pebble> {
+    const [port, management] = ports
+    const config = {
+      pebble: {
+        listenAddress: `127.0.0.1:${port}`,
+        managementListenAddress: `127.0.0.1:${management}`,
+        ...{ certificate: files.cert, privateKey: files.key, httpPort, tlsPort, ocspResponderURL: '' },
+        ...{ externalAccountBindingRequired: external !== undefined, externalAccountMACKeys: external ?? {} },
+        certificateValidityPeriod: lifetimeSeconds,
+      },
+    }
+    const path = join(folder, `pebble-${port}.json`)
+    await writeFile(path, JSON.stringify(config))
+    const server = await NameServer.start(Object.fromEntries(names.map((name) => [`${name} A`, ['127.0.0.1']])))
+    const child = spawn('pebble', ['-strict', '-config', path, '-dnsserver', server.address], {
+      // a share of the nonces is refused, as RFC 8555 §6.5 lets a server do at any time
+      env: { ...process.env, PEBBLE_VA_NOSLEEP: '1', PEBBLE_WFE_NONCEREJECT: '15' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    const pebble = new Pebble(child, server, management, files)
+    const listens = Promise.withResolvers<void>()
+    for (const stream of [child.stdout, child.stderr])
+      createInterface({ input: stream }).on('line', (line) => {
+        pebble.log.push(line)
+        if (line.includes('ACME directory available at')) listens.resolve()
+      })
+    child.once('exit', () => listens.reject(new Error(`pebble ended:\n${pebble.log.join('\n')}`)))
+    await within(5000, 'pebble listens', listens.promise)
+    return pebble
+  }
+
+  /** The root of everything that this run of it issues, in PEM. */
+  async root(): Promise<string> {
+    const asked = request({ host: '127.0.0.1', port: this.#management, path: '/roots/0', ca: await readFile(this.#files.ca) })
+    asked.end()
+    const [response] = await once(asked, 'response')
+    let text = ''
+    for await (const chunk of response.setEncoding('utf8')) text += chunk
+    return text
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#child.exitCode === null && this.#child.signalCode === null) {
+      const exited = once(this.#child, 'exit')
+      this.#child.kill('SIGKILL')
+      await exited
+      await this.#names[Symbol.asyncDispose]()
+    }
+  }
+}
