@@ -54,6 +54,8 @@ async function run(wanted: Command): Promise<number> {
       })
     case 'key create':
       return (await import('./commands/key-command.ts')).createKey(configuration(), wanted.words, process)
+    case 'queue':
+      return (await import('./commands/queue-command.ts')).queue(configuration(), wanted.words, process)
     case 'import':
       return (await import('./commands/import-command.ts')).importFile(configuration(), wanted.words, process)
     case 'serve':

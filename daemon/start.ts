@@ -101,13 +101,22 @@ async function carryEarlier(database: Database, log: Logger): Promise<void> {
   await loadLatestMark(database)
 }
 
+/** What people asked for that goes on in the background. */
+const jobsOf = ({ replayRunner, actRunner }: Daemon): { start(): Promise<void>; stop(): Promise<void> } => ({
+  async start() {
+    await replayRunner.start()
+    await actRunner.start()
+  },
+  stop: async () => void (await Promise.all([replayRunner.stop(), actRunner.stop()])),
+})
+
 /** What receivers have not answered by then is sent again after the next start, under the same delivery id. */
 const webhooksEndMs = 2000
 
 /** In order: what works in the background, then the doors; so the doors close first. Resolves with the addresses that were bound. */
 export async function start(part: Resolve, config: Config, lifecycle: Lifecycle): Promise<Listening> {
   const daemon = partsOf(part)
-  const { queue, replayRunner, transport, probes, reader, inboxes, housekeeping, retention, admission, submission, http } = daemon
+  const { queue, transport, probes, reader, inboxes, housekeeping, retention, admission, submission, http } = daemon
   const { rewriter, engagements, ingest, webhooks, doctor } = daemon
   const seconds = Math.max(1, config.shutdownSeconds - 5)
   await lifecycle.start({ name: 'message reader', start: async () => {}, stop: async () => reader[Symbol.asyncDispose]() })
@@ -134,7 +143,7 @@ export async function start(part: Resolve, config: Config, lifecycle: Lifecycle)
     stop: () => queue.stop((seconds * 1000) / 2),
     stopSeconds: seconds,
   })
-  await lifecycle.start({ name: 'replays', start: () => replayRunner.start(), stop: () => replayRunner.stop() })
+  await lifecycle.start({ name: 'replays, and acts on the queue', ...jobsOf(daemon) })
   await lifecycle.start({ name: 'removals', ...removalsOf(daemon) })
   await lifecycle.start({ name: 'mail of the service, and scans', ...mailOf(daemon) })
   const listening: { -readonly [Key in keyof Listening]: Listening[Key] } = {

@@ -40,6 +40,9 @@ export interface QueueEntry extends QueuePart {
   readonly begun?: BegunAttempt
 }
 
+/** Where entries stand that are held: nothing becomes due there (9999-12-31T23:59:59Z). */
+export const heldDueMs = 253_402_300_799_000
+
 /** A place in a part of the queue; entries before it are done. */
 export interface QueuePosition {
   readonly dueMs: number
@@ -152,10 +155,22 @@ export function toQueueEntry({ key, value }: Pick<Entry, 'key' | 'value'>): Queu
 const toBegun = (values: readonly unknown[]): BegunAttempt =>
   Object.fromEntries(begunFields.flatMap((field, i) => (values[i] === null ? [] : [[field, values[i]]]))) as unknown as BegunAttempt
 
+/** An entry that goes to a place where it does not wait for an attempt, or back from there. */
+export const moveEntry = (change: Change, entry: QueueEntry, next: QueueEntry): Change => enqueue(dequeue(change, entry), next)
+
 /** The entry as it stands in its place now; undefined when it does not. */
 export async function queuedAt(database: Database, row: QueueRow): Promise<QueueEntry | undefined> {
   const stored = await database.kv.get(pack(rowKey(row)))
   return stored && toQueueEntry(stored)
+}
+
+/** The entry in its place with the version of its row, so that a write can depend on it. */
+export async function rowAt(
+  database: Database,
+  row: QueueRow,
+): Promise<{ readonly entry: QueueEntry; readonly key: readonly Element[]; readonly version: bigint } | undefined> {
+  const stored = await database.kv.get(pack(rowKey(row)))
+  return stored && { entry: toQueueEntry(stored), key: rowKey(row), version: stored.version }
 }
 
 /** Whether anything is queued for a destination. */
@@ -164,11 +179,12 @@ export async function isQueuedFor(database: Database, destinationId: string): Pr
   return false
 }
 
-/** Every part that has anything queued, by one seek each. */
-export async function queuedParts(database: Database): Promise<QueuePart[]> {
+/** Every part that has anything queued, of one destination or of all, by one seek each. */
+export async function queuedParts(database: Database, destinationId?: string): Promise<QueuePart[]> {
   const found: QueuePart[] = []
-  const { end } = within(globalKey('queue'))
-  let { start } = within(globalKey('queue'))
+  const all = destinationId === undefined ? globalKey('queue') : globalKey('queue', destinationId)
+  const { end } = within(all)
+  let { start } = within(all)
   for (;;) {
     let next: QueuePart | undefined
     for await (const row of database.kv.range({ start, end, limit: 1 })) next = toQueueEntry(row)

@@ -56,6 +56,7 @@ export const tagWords: Readonly<Record<string, string>> = {
   process: 'Health, metrics and this document.',
   projects: 'Workspaces within an organization, with budgets and caps.',
   'publishable keys': 'Keys that are safe in web pages: restricted to origins, recipients and one sender.',
+  queue: 'What waits to be delivered: look at it, hold, release, expedite and drop it.',
   replays: 'Sending failed messages again in bulk.',
   routing: 'Rules that choose the destination of a message, failover, and a simulation of both.',
   'smtp credentials': 'Logins for software that sends by SMTP.',

@@ -27,6 +27,7 @@ import { auditEntry, auditFilter } from '../wire/organization/audit-entry.ts'
 import { idParams, line } from '../wire/fields/text.ts'
 import { invoice, invoiceFormat, period, usage } from '../wire/organization/usage.ts'
 import { operatorLoginActions, type FailedLogins } from './logins.ts'
+import { operatorQueueActions } from './operator-queue.ts'
 import { systemActions, type SystemSource } from './system.ts'
 import { doctorActions, type DoctorSource } from './operator-doctor.ts'
 import { exportedInvoices } from './invoice-export.ts'
@@ -43,6 +44,7 @@ export const operatorOperations = (core: RestCore, parts: OperatorParts): readon
   operationsOf([
     ...reading(core),
     ...setting(core),
+    ...operatorQueueActions(core),
     ...invoicing(core),
     ...operatorLoginActions(parts.logins),
     ...systemActions(parts.system),

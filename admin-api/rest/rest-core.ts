@@ -18,6 +18,7 @@ import type { Claims } from '#core/claims/claims.ts'
 import type { Clock } from '#core/clock.ts'
 import { requireFlag } from '#core/plan/features.ts'
 import type { Diagnoses } from '#core/diagnose/diagnoses.ts'
+import type { QueueActs } from '#core/delivery/acts/queue-acts.ts'
 import type { Probes } from '#core/delivery/probe/probes.ts'
 import type { Promotions } from '#core/promotion/promotions.ts'
 import type { SendingDomains } from '#core/domains/sending-domains.ts'
@@ -102,6 +103,7 @@ export interface RestCore {
   readonly sendBatches: SendBatches
   readonly bulkReports: BulkReports
   readonly replays: Replays
+  readonly queueActs: QueueActs
   readonly retries: Retries
   readonly releases: Releases
   readonly scheduledSends: ScheduledSends

@@ -42,6 +42,7 @@ import { planActions } from './organization/plans.ts'
 import { projectActions } from './organization/projects.ts'
 import { publishableKeyActions } from './access/publishable-keys.ts'
 import { providerTools } from './routing/provider-tools.ts'
+import { queueActions } from './sending/queue.ts'
 import { replayActions } from './sending/replays.ts'
 import { routingRuleActions } from './routing/routing-rules.ts'
 import { routingSimulationActions } from './routing/routing-simulation.ts'
@@ -77,6 +78,7 @@ export const restTable = (core: RestCore): readonly (Action | Operation)[] => [
   ...sendTools(core),
   ...diagnoseActions(core),
   ...replayActions(core),
+  ...queueActions(core),
   ...suppressionActions(core),
   ...serviceListOperations(core),
   ...suppressionTools(core),

@@ -79,6 +79,28 @@ ${elsewhere(18)}
 
 Exit code 1 when anything was refused.
 `,
+  queue: `Usage: postern queue list [FILTER] [--held] [OPTIONS]
+       postern queue hold|release|expedite|drop FILTER [--reason TEXT] [--yes] [OPTIONS]
+
+Shows the messages that wait, holds them back, releases what is held, makes retries due now, or drops messages so
+that they are not delivered. Without --yes the messages are only counted.
+
+FILTER, of which every option narrows:
+  --destination ID   waiting for this destination
+  --project ID       of this project
+  --to-domain NAME   with a recipient of this domain
+  --from ADDRESS     from this address, or from a domain: @example.com
+  --older-than AGE   accepted longer ago than 30m, 2h or 3d
+  --attempts N       after at least N attempts
+  --trace ID         this message; may be repeated
+  --all              every message
+
+  --reason TEXT      recorded in the traces and the audit log
+  --yes              do it
+  --organization ID  as the operator, with POSTERN_OPERATOR_KEY
+  --json             the answer as JSON
+${elsewhere(19)}
+`,
   'login-link': `Usage: postern login-link ADDRESS
 
 Prints a link that signs this mail address in, once, within 15 minutes. Asks the running daemon, or opens
@@ -132,6 +154,7 @@ export const helpText = `Usage: postern COMMAND
   sendmail            stand in for /usr/sbin/sendmail
   key create NAME     make an API key
   import WHAT FILE    take over suppressions or templates of another service
+  queue WHAT          show, hold, release, expedite or drop messages that wait
   login-link ADDRESS  print a link that signs this mail address in
   backup FILE         write everything that is stored into a file, while the daemon runs
   restore FILE        restore backups into an empty folder

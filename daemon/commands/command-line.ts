@@ -2,6 +2,7 @@
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util'
 import { closest } from '#config/words/closest.ts'
 import { commandHelp, helpText } from './command-help.ts'
+import { queueOptions, queueVerbs, queueWords, type QueueWords } from './queue-words.ts'
 import { operatorHelp, readOperatorWords, type OperatorRequest } from './operator-words.ts'
 
 /** Which daemon a command talks to: the one of the data folder, or another by its address and an API key. */
@@ -69,6 +70,7 @@ export type Command =
   | { readonly name: 'restore'; readonly words: RestoreWords }
   | { readonly name: 'sendmail'; readonly words: readonly string[] }
   | { readonly name: 'import'; readonly words: ImportWords }
+  | { readonly name: 'queue'; readonly words: QueueWords }
   | { readonly name: 'usage'; readonly message: string }
 
 /** Words that cannot be understood; the message says why. */
@@ -146,6 +148,15 @@ const commands: Readonly<Record<string, CommandWords>> = {
         name: 'import',
         words: { ...daemonChoice(values), what: isTemplates ? 'templates' : 'suppressions', file, options, ...flags },
       }
+    },
+  },
+  queue: {
+    options: { ...daemonOptions, ...queueOptions },
+    verbs: queueVerbs,
+    operands: [],
+    make({ values, operands: [verb] }) {
+      const words = queueWords(verb as QueueWords['verb'], values, Date.now())
+      return { name: 'queue', words: { ...daemonChoice(values), ...words } }
     },
   },
   'login-link': {

@@ -117,7 +117,8 @@ const tables = {
   },
 } satisfies Record<Exclude<OperatorRequest['show'], 'as it is'>, (answer: Json) => string>
 
-function table(head: readonly string[] | undefined, rows: Rows): string {
+/** Rows in columns, as text that a terminal can show. */
+export function table(head: readonly string[] | undefined, rows: Rows): string {
   if (head && rows.length === 0) return ''
   const cells = [...(head ? [head] : []), ...rows].map((row) => row.map(cleanText)) // names come from tenants
   const widths = (cells[0] ?? []).map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)))

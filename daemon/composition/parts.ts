@@ -32,6 +32,7 @@ import type { LateCounts } from '#core/insights/late-counts.ts'
 import type { RollUp } from '#core/insights/roll-up.ts'
 import type { Retention } from '#core/retention/retention.ts'
 import type { Accept } from '#core/submission/accept/accept.ts'
+import type { ActRunner } from '#core/delivery/acts/act-runner.ts'
 import type { ReplayRunner } from '#core/submission/replay/replay-runner.ts'
 import type { SubmissionDoor } from '#core/submission/doors/smtp-login.ts'
 import type { Engagements } from '#core/tracking/engagements.ts'
@@ -159,6 +160,7 @@ export interface Parts {
   readonly retention: Retention
   readonly rollUp: RollUp
   readonly replayRunner: ReplayRunner
+  readonly actRunner: ActRunner
   readonly resolver: Resolver & RecordResolver
   readonly rewriter: MessageRewriter
   readonly submission: SubmissionServer
@@ -203,6 +205,7 @@ const started = [
   'probes',
   'queue',
   'replayRunner',
+  'actRunner',
   'administration',
   'agents',
   'submission',

@@ -26,6 +26,7 @@ import { ConnectionTest } from '#core/submission/doors/connection-test.ts'
 import { PublishableSends } from '#core/submission/doors/publishable-send.ts'
 import { RefusedSends } from '#core/submission/accept/refused-sends.ts'
 import { Releases } from '#core/submission/replay/releases.ts'
+import { QueueActs } from '#core/delivery/acts/queue-acts.ts'
 import { Replays } from '#core/submission/replay/replays.ts'
 import { Retries } from '#core/submission/replay/retries.ts'
 import { ScheduledSends } from '#core/submission/schedule/scheduled-sends.ts'
@@ -92,7 +93,7 @@ export function restCore(composition: Composition): RestCore {
     sendBatches: new SendBatches({ accept, sendMessages, refusedSends, onError: broke(composition, 'a message of a batch') }),
     publishable: { keys, snippets, sends: new PublishableSends({ ...sending, ...captcha, keys, sendMessages }) },
     move: (principal, request) => moveResource(moved, principal, request),
-    replays: new Replays({ ...core, onJob: (organizationId, id) => get('replayRunner').wake(organizationId, id) }),
+    ...jobsOf(composition),
     retries: new Retries({ ...core, queued: (entry) => get('queue').offer(entry, undefined, false) }),
     releases: new Releases({ ...core, accept, unsubscribes, inboxes: get('inboxes').inboxes }),
     scheduledSends: new ScheduledSends({ ...core, queued: (entry) => get('queue').offer(entry, undefined, false) }),
@@ -111,6 +112,12 @@ export function restCore(composition: Composition): RestCore {
     maxReportBytes: config.mx.maxMessageBytes,
   }
 }
+
+/** What people ask for that goes on in the background. */
+const jobsOf = ({ get }: Composition): Pick<RestCore, 'replays' | 'queueActs'> => ({
+  replays: new Replays({ ...get('core'), onJob: (organizationId, id) => get('replayRunner').wake(organizationId, id) }),
+  queueActs: new QueueActs({ ...get('core'), onAct: (organizationId, id) => get('actRunner').wake(organizationId, id) }),
+})
 
 const importsOf = (core: Core, templates: Templates): Pick<RestCore, 'suppressionImport' | 'listImport' | 'templateImport'> => ({
   ...{ suppressionImport: new SuppressionImport(core), listImport: new ListImport(core) },

@@ -1,7 +1,7 @@
 /** What `verify` must know of the core: its record kinds, its other rows, and which record refers to what. */
 import type { ContentRef } from '#store/content.ts'
 import type { Database } from '#store/database.ts'
-import type { QueueEntry } from '#store/queue.ts'
+import { heldDueMs, type QueueEntry } from '#store/queue.ts'
 import type { VerifyOptions } from '#store/verify/verify.ts'
 import { pack, type Element } from '#store/tuple.ts'
 import { apiKeys } from './access/keys/api-key.ts'
@@ -45,6 +45,8 @@ import { destinations } from './routing/destination.ts'
 import { destinationEvidence } from './routing/destination-evidence.ts'
 import { failoverPolicies } from './routing/failover-policy.ts'
 import { routingRules } from './routing/rule.ts'
+import { queueActRecords } from './delivery/acts/queue-act.ts'
+import { isParked } from './trace/acts/queue-acts.ts'
 import { replayJobs } from './submission/replay/replay-job.ts'
 import { templateDisagreements } from './templates/version-agreement.ts'
 import { templates, templateVersions } from './templates/template.ts'
@@ -82,6 +84,7 @@ export const recordKinds = [
   inboxes,
   inspectTests,
   replayJobs,
+  queueActRecords,
   templates,
   templateVersions,
   forms,
@@ -192,6 +195,7 @@ function rowFamilies(database: Database): Required<VerifyOptions>['families'] {
     },
     { name: 'master-key', global: true },
     { name: 'replay.open', global: true },
+    { name: 'queue.act', global: true },
     {
       name: 'verp',
       global: true,
@@ -241,6 +245,10 @@ async function checkQueueEntry(database: Database, entry: QueueEntry): Promise<s
   if (!stored) return [`the trace ${entry.traceId} of a queue entry is missing`]
   if (stored.record.status !== 'queued' && !waitsForApproval(stored.record))
     return [`the trace ${entry.traceId} is queued for delivery although its status is ${stored.record.status}`]
+  if (isParked(stored.record) !== (entry.dueMs === heldDueMs))
+    return [
+      `the trace ${entry.traceId} is ${isParked(stored.record) ? 'held, but is queued to be attempted' : 'not held, but stands among what is'}`,
+    ]
   if (stored.record.projectId !== entry.projectId)
     return [`the trace ${entry.traceId} is of project ${stored.record.projectId}, but is queued for project ${entry.projectId}`]
   return []

@@ -3,6 +3,7 @@ import { cp, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { firstSecrets } from '#core/first-secrets.ts'
+import { queueActRecords } from '#core/delivery/acts/queue-act.ts'
 import { destinationEvidence } from '#core/routing/destination-evidence.ts'
 import { formDrafts, forms, formVersions } from '#core/forms/form.ts'
 import { formNotifications } from '#core/forms/notifications/notification.ts'
@@ -58,6 +59,7 @@ test('the first form: every record fits its schema of now, and would be written 
     firstSecrets,
     traces,
     destinationEvidence,
+    queueActRecords,
     forms,
     formDrafts,
     formVersions,

@@ -7,12 +7,13 @@ import { traceStatuses } from '#core/trace/states.ts'
 import { storyEntries } from '#core/trace/story/story.ts'
 import type { TimelineEntry } from '#core/trace/story/timeline.ts'
 import { countsOf, summaryOf, worstBounce } from '#core/trace/story/summary.ts'
+import { dueAt } from '#core/trace/acts/queue-acts.ts'
 import { bounceOf, causeOf, doors, outcomeCauses, type Trace, type TraceRecipient } from '#core/trace/trace.ts'
 import { untrackedReason } from '#core/trace/trace-tracking.ts'
 import { decodeEncodedWords } from '#ingest/mime/encoded-words.ts'
 import { encoder, encoderOf } from '../fields/codec.ts'
 import { id } from '../fields/text.ts'
-import { wireTime } from '../fields/time.ts'
+import { orNull, wireTime } from '../fields/time.ts'
 
 /** A UUID, in any case (RFC 9562 §4). */
 export const traceId = id.toLowerCase()
@@ -108,7 +109,8 @@ const summary = {
   attachment: z.boolean().meta({ description: 'Files are attached, as far as its header says. False for messages of earlier releases.' }),
   size: z.int().meta({ description: 'Size in octets of the message as submitted or composed, or as rewritten for tracking.' }),
   attempts: z.int(),
-  next_attempt_at: wireTime.nullable(),
+  next_attempt_at: wireTime.nullable().meta({ description: 'Null when no attempt is due, or while the message is held.' }),
+  held: z.boolean().meta({ description: 'Held in the queue: no attempt begins before it is released.' }),
   send_at: wireTime.nullable().meta({ description: 'The requested delivery time of a scheduled send.' }),
   created_at: wireTime,
   updated_at: wireTime,
@@ -178,6 +180,8 @@ export const traceSummaryCode = {
   metadata: ({ metadata = {} }: Trace) => metadata,
   attachment: ({ hasAttachment }: Trace) => hasAttachment === true,
   size: ({ content }: Trace) => content.size,
+  next_attempt_at: (trace: Trace) => orNull(dueAt(trace)),
+  held: ({ held }: Trace) => held !== undefined,
 }
 
 export const traceSummary = encoder(traceSummaryShape).from<Trace>(traceSummaryCode)

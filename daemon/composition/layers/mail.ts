@@ -1,5 +1,6 @@
 /** Mail on its way: its acceptance, its routing, its delivery and its feedback. */
 import { CaptureEvents } from '#core/capture/notify/capture-events.ts'
+import { ActRunner } from '#core/delivery/acts/act-runner.ts'
 import { HealthRegistry } from '#core/delivery/health/health-registry.ts'
 import { Probes } from '#core/delivery/probe/probes.ts'
 import { Destinations } from '#core/routing/destinations/destinations.ts'
@@ -43,6 +44,11 @@ export function addMail(add: Add): void {
     const { get } = composition
     const onError = broke(composition, 'a replay')
     return new ReplayRunner({ ...get('core'), queued: (entry) => get('queue').offer(entry, undefined, false), onError })
+  })
+  add('actRunner', (composition) => {
+    const { get } = composition
+    const onError = broke(composition, 'an act on the queue')
+    return new ActRunner({ ...get('core'), queued: (entry) => get('queue').offer(entry, undefined, false), onError })
   })
   add('captureEvents', () => new CaptureEvents())
   add('inboxes', inboxCore)

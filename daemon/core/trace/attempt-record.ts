@@ -103,6 +103,10 @@ const progressKey = (organizationId: string, traceId: string, number: number, ro
 export const writeAttempt = (change: Change, organizationId: string, traceId: string, attempt: AttemptRecord): Change =>
   change.set(attemptKey(organizationId, traceId, attempt.number), encode(attempt))
 
+/** Lets the write fail when this attempt has got a row of its own meanwhile. */
+export const checkNotBegun = (change: Change, organizationId: string, traceId: string, number: number): Change =>
+  change.check(attemptKey(organizationId, traceId, number), undefined)
+
 /** Adds to what an attempt under way knows of its recipients. */
 export const writeProgress = (
   change: Change,

@@ -9,6 +9,7 @@ import { traceStatuses } from './states.ts'
 import { reportTypes } from './trace-report.ts'
 import { isAwaited, traceApproval } from './approval/trace-approval.ts'
 import { traceTracking } from './trace-tracking.ts'
+import { heldBack, queueActDone } from './acts/act-record.ts'
 
 /** Where a submission came in. */
 export const doors = ['rest', 'smtp', 'publishable_key', 'mcp', 'form_notification'] as const
@@ -184,6 +185,12 @@ const schema = z.strictObject({
   /** The first attempt, once it has ended, where it is small; see `readAttempts`, which reads them all. */
   firstAttempt: z.custom<AttemptRecord>(isAttempt, 'is no attempt').optional(),
   replays: z.array(replay).optional(),
+  /** There while it is held back in the queue. */
+  held: heldBack.optional(),
+  /** It was dropped while an attempt was under way: what that leaves queued goes to no one. */
+  isDropped: z.literal(true).optional(),
+  /** What people did with it in the queue; the latest ones. */
+  queueActs: z.array(queueActDone).optional(),
   /** There once it was captured. */
   capture: capture.optional(),
   /** The captured message that it was released from. */
@@ -249,8 +256,8 @@ export const traces = defineRecord<Trace>({
   noun: 'trace',
   schema,
   // there is none of version 1: what was before it is `earlierTraces`, and a release that knows only that does not start on these; the
-  // next one has no tags, and would leave their rows behind
-  upgrades: [(old) => old, (old) => old],
+  // next one has no tags, and would leave their rows behind; the one after would attempt what is held or dropped
+  upgrades: [(old) => old, (old) => old, (old) => old],
   place: ({ projectId, capture: its, createdAt }) => (its ? [projectId, captured, its.id] : [projectId, inTime, createdAt]),
   indexes: {
     late: (trace) => (isCapturedLate(trace) ? [[trace.projectId, trace.createdAt]] : []),

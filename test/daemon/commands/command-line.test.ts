@@ -16,9 +16,13 @@ test('parseCommandLine() reads every command', (t) => {
   t.like(parse('verify b --passphrase-file p'), { file: 'b', passphraseFile: 'p' })
   t.deepEqual(parse('backup - --since a'), { name: 'backup', words: { file: '-', since: 'a', passphraseFile: undefined } })
   t.deepEqual(parse('restore a b --into c'), { name: 'restore', words: { files: ['a', 'b'], into: 'c', passphraseFile: undefined } })
+  t.like(parse('queue drop --to-domain a.ch --trace x --trace y --yes'), {
+    name: 'queue',
+    words: { verb: 'drop', filter: { to_domain: 'a.ch', trace_ids: ['x', 'y'] }, isConfirmed: true },
+  })
   t.deepEqual(parse('login-link ada@example.ch'), { name: 'login-link', email: 'ada@example.ch' })
   t.deepEqual(parse('--help'), { name: 'help', text: helpText })
-  const names = ['serve', 'send', 'tail', 'key', 'login-link', 'backup', 'restore', 'verify', 'doctor', 'config', 'operator']
+  const names = ['serve', 'send', 'tail', 'key', 'queue', 'login-link', 'backup', 'restore', 'verify', 'doctor', 'config', 'operator']
   for (const name of names) {
     const command = parse(`${name} --help`)
     t.is(command.name, 'help')
@@ -33,7 +37,10 @@ test('parseCommandLine() reads every command', (t) => {
 
 test('parseCommandLine() says what is wrong with the words', (t) => {
   const wrong: readonly [string, RegExp][] = [
-    ['', /^Say what to do: serve, send, tail, key, import, login-link, backup, restore, verify, doctor, config, sendmail, operator\./],
+    [
+      '',
+      /^Say what to do: serve, send, tail, key, import, queue, login-link, backup, restore, verify, doctor, config, sendmail, operator\./,
+    ],
     ['serv', /^"serv" is not a command; did you mean serve\?/],
     ['launch', /^"launch" is not a command; there are serve,/],
     ['serve now', /^serve takes no "now"\./],
@@ -55,6 +62,10 @@ test('parseCommandLine() says what is wrong with the words', (t) => {
     ['import', /^Say what to do: import suppressions, import templates\./],
     ['import templates', /^import needs a file\./],
     ['import templates x --list news', /^--list belongs to import suppressions\./],
+    ['queue', /^Say what to do: queue list, queue hold, queue release, queue expedite, queue drop\./],
+    ['queue drop --yes', /^queue drop needs an option that says which messages, or --all\./],
+    ['queue hold --older-than soon', /^--older-than needs an age such as 30m/],
+    ['queue list --yes', /^queue list takes no --yes\./],
     ['tail --key x', /--key/],
     ['serve --ready-file=', /^--ready-file needs a path\./],
     ['serve --ready-file', /--ready-file/],

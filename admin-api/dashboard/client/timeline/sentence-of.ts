@@ -63,6 +63,10 @@ const sentences: Readonly<Record<string, Sentence>> = {
   withdrawn: ({ text }) => words().withdrawnBy(decider(text)),
   expired: () => words().notApproved,
   canceled: ({ text }) => words().canceledBy(text('canceled_by')),
+  held: (given) => actSentence(given, words().heldBy),
+  hold_released: (given) => actSentence(given, words().holdReleasedBy),
+  expedited: (given) => actSentence(given, words().expeditedBy),
+  dropped: (given) => actSentence(given, words().droppedBy),
   sent: () => words().takenForAll,
   partly_sent: ({ trace }) => {
     const left = trace.recipients.filter(({ status }) => /^(sent|delivered|bounced|complained)$/.test(status)).length
@@ -100,6 +104,12 @@ const sentences: Readonly<Record<string, Sentence>> = {
 
 /** The person, where it was one, and the id by which they came. */
 const decider = (text: Given['text']): string => text('email') || text('decided_by')
+
+/** What a person did with it in the queue, and their reason. */
+function actSentence({ text, entry }: Given, saying: (who: string, why: string) => string): string {
+  const done = saying(text('by'), text('reason').replace(/[.\s]+$/, ''))
+  return entry.detail['attempt_under_way'] === true ? `${done} ${words().endsFirst}` : done
+}
 
 function scheduledSentence({ trace, text, at }: Given): string {
   const w = words()

@@ -49,16 +49,18 @@ export function applyReport(
 }
 
 /**
- * Since when, and in how many attempts, delivery is tried: a replay begins anew, a scheduled send at its time, and a round
- * over all fallbacks counts once.
+ * Since when, and in how many attempts, delivery is tried: a replay and the release of what was held begin anew, a scheduled send at its
+ * time, and a round over all fallbacks counts once.
  */
 function scheduleOf(
-  { createdAt, sendAt = createdAt, replays, failover }: Trace,
+  { createdAt, sendAt = createdAt, replays = [], queueActs = [], failover }: Trace,
   attempts: number,
 ): { readonly createdAt: number; readonly attempts: number } {
-  const last = replays?.at(-1)
   const counted = attempts - (failover?.detours ?? 0)
-  return last ? { createdAt: last.at, attempts: counted - last.attempts } : { createdAt: sendAt, attempts: counted }
+  const releases = queueActs.filter(({ act, at }) => act === 'release' && at >= sendAt)
+  const begun = [...replays, ...releases].map(({ at, attempts: before = 0 }) => ({ at, before }))
+  const last = begun.toSorted((a, b) => a.at - b.at).at(-1)
+  return last ? { createdAt: last.at, attempts: counted - last.before } : { createdAt: sendAt, attempts: counted }
 }
 
 /**

@@ -5,11 +5,12 @@ import { dequeue, dequeueIfThere, type QueueEntry } from '#store/queue.ts'
 import type { Stored } from '#store/record-kind.ts'
 import type { Clock } from '../../clock.ts'
 import { suppressionsAgainst, withoutSuppressed } from '../../feedback/suppression/suppressed-recipients.ts'
+import { isStopped } from '../../trace/acts/queue-acts.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
 
 /**
- * Takes the recipients off a queued message that were suppressed since. Returns the message for the others; undefined when
- * none is left, or the message ended meanwhile: then its queue entry is gone.
+ * Takes the recipients off a queued message that were suppressed since. Returns the message for the others, or as it is when
+ * it was held or dropped meanwhile; undefined when none is left, or the message ended meanwhile: then its queue entry is gone.
  */
 export async function applySuppressions(
   { database, clock }: { readonly database: Database; readonly clock: Clock },
@@ -19,6 +20,7 @@ export async function applySuppressions(
   const nowMs = clock.now()
   let stored: Stored<Trace> | undefined = first
   while (stored?.record.status === 'queued') {
+    if (isStopped(stored.record)) return stored // its entry may stand elsewhere by now
     const hits = await suppressionsAgainst(database, entry.organizationId, stored.record, nowMs)
     if (hits.size === 0) return stored
     const trace = withoutSuppressed(stored.record, hits, nowMs)

@@ -12,11 +12,17 @@ import {
   type AttemptRecord,
   type RecipientReport,
 } from '../../trace/attempt-record.ts'
+import { isStopped } from '../../trace/acts/queue-acts.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
 import { waitingEntry } from '../../trace/waiting-entry.ts'
 
 /** What an attempt that has only begun can say of where it goes. */
 type Place = Pick<AttemptRecord, 'destinationId' | 'provider' | 'host' | 'port'>
+
+/** The message was held or dropped before the attempt was recorded as begun, so that the peer may not have it. */
+export class CalledOff extends Error {
+  override readonly name = 'CalledOff'
+}
 
 export class AttemptLog {
   readonly #database: Database
@@ -36,18 +42,35 @@ export class AttemptLog {
     this.#name = { number: stored.record.attempts + 1, startedAt }
   }
 
-  /** Makes durable that the attempt has begun at `place`, or, when that is, what has become known of recipients since. */
+  /**
+   * Makes durable that the attempt has begun at `place`, or, when that is, what has become known of recipients since. Throws `CalledOff`
+   * when the message was held or dropped before.
+   */
   async record(place: Place, recipients?: readonly RecipientReport[]): Promise<void> {
     const { organizationId, traceId } = this.#entry
     if (this.#isBegun && !recipients) return
-    if (!this.#isBegun && !recipients && this.#isInPlace() && (await this.#noteInQueue(place))) return
+    const isFirst = !this.#isBegun
+    if (isFirst && !recipients && this.#isInPlace() && (await this.#noteInQueue(place))) return
     this.#isBegun = true
-    const change = new Change()
     if (!this.#hasRow) {
+      await this.#writeRow({ ...this.#name, ...place, state: 'started', recipients }, isFirst)
       this.#hasRow = true
-      writeAttempt(change, organizationId, traceId, { ...this.#name, ...place, state: 'started', recipients })
-    } else if (recipients) writeProgress(change, organizationId, traceId, { number: this.#name.number, row: ++this.#rows, recipients })
-    await this.#database.commit(change)
+    } else if (recipients) {
+      const progress = { number: this.#name.number, row: ++this.#rows, recipients }
+      await this.#database.commit(writeProgress(new Change(), organizationId, traceId, progress))
+    }
+  }
+
+  /** The row of the attempt. Where it says first that the attempt has begun, no one may have held or dropped the message before. */
+  async #writeRow(attempt: AttemptRecord, isFirst: boolean): Promise<void> {
+    const { organizationId, traceId } = this.#entry
+    for (;;) {
+      const stored = isFirst ? await this.#database.get(traces, this.#entry, traceId) : undefined
+      if (stored && (stored.record.status !== 'queued' || isStopped(stored.record))) throw new CalledOff()
+      const change = writeAttempt(new Change(), organizationId, traceId, attempt)
+      if (stored) change.checkRecord(traces, organizationId, stored)
+      if ((await this.#database.commit(change)).ok) return
+    }
   }
 
   /** Adds to the write that the attempt goes with its trace, which was deleted meanwhile: its start may have been written after that. */

@@ -1,19 +1,19 @@
 /** Carries out one delivery attempt: read, let the transport work, apply its report, commit. */
 import { Change } from '#store/change.ts'
-import { readContent } from '#store/content.ts'
-import type { Database } from '#store/database.ts'
 import { dequeue, dequeueIfThere, noteBegun, putOff, queuedAt, type QueueEntry } from '#store/queue.ts'
 import type { Stored } from '#store/record-kind.ts'
 import type { Core } from '../../core.ts'
 import type { Destination } from '../../routing/destination.ts'
 import { bouncesIn, stageBounces, bounceFacts, withBounces } from '../../feedback/apply/attempt-bounces.ts'
 import type { Policy } from '../../routing/policy/policy.ts'
-import { serviceRef, serviceRefField } from '../../trace/trace-token.ts'
+import { serviceRef } from '../../trace/trace-token.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
-import { readAttempt, writeWhole, type AttemptRecord } from '../../trace/attempt-record.ts'
+import { readAttempt, writeWhole } from '../../trace/attempt-record.ts'
 import { begunAttempt } from '../../trace/attempts.ts'
 import { announceFailures } from '../../webhooks/events/announce.ts'
-import { AttemptLog } from './attempt-log.ts'
+import { dueAt, isStopped } from '../../trace/acts/queue-acts.ts'
+import { afterActs, announceDropped, obeyAct, putOffOrPark, standing } from '../acts/obey.ts'
+import { AttemptLog, CalledOff } from './attempt-log.ts'
 import type { RetryPolicy } from './backoff.ts'
 import { beginScheduled } from './begin-scheduled.ts'
 import { countEnded } from './count-attempt.ts'
@@ -28,7 +28,7 @@ import { signTrace } from './signing.ts'
 import { applySuppressions } from './apply-suppressions.ts'
 import { throttlingNoted } from './throttling.ts'
 import type { FollowDecision } from '../../trace/approval/stage-decision.ts'
-import { toTarget } from './transport-target.ts'
+import { endpointOf, jobOf, toTarget } from './transport-target.ts'
 import type { AttemptReport, DeliveryJob, RecipientReport, Transport, TransportTarget } from '../transport.ts'
 
 /** Is notified of finished attempts, for logs and metrics. */
@@ -101,6 +101,7 @@ export class Attempts {
     const mayHaveBegun = !fresh || entry.begun !== undefined || stored?.record.begunAt !== undefined || stored?.record.verp !== undefined
     if (stored && mayHaveBegun) stored = await this.#countInterrupted(entry, stored)
     const afterUnknown = stored !== before
+    if (stored && isStopped(stored.record)) return obeyAct(this.#options, entry)
     if (stored?.record.sendAt !== undefined) {
       if (stored.record.outcome !== 'relayed') return captureScheduled(this.#options, await this.#settings(entry.organizationId), entry)
       const begun = await beginScheduled(database, entry, clock.now())
@@ -115,6 +116,7 @@ export class Attempts {
     }
     stored = await applySuppressions(this.#options, entry, stored)
     if (!stored) return undefined
+    if (isStopped(stored.record)) return obeyAct(this.#options, entry)
     const settings = await this.#settings(entry.organizationId)
     if (settings.deleted.has(stored.record.projectId)) {
       await database.commit(await dequeueIfThere(database, new Change(), entry)) // it goes with its project
@@ -130,6 +132,9 @@ export class Attempts {
           ? await this.#deliver(entry, stored.record, settings, log, content, { ...turn, signal })
           : failedBeforeStart(stored.record, 'signing_key_locked', `The DKIM key of ${locked} cannot be decrypted; rotate it.`, 'transient')
       return this.#commit(entry, stored, log, report, { settings, afterUnknown })
+    }).catch((error: unknown) => {
+      if (error instanceof CalledOff) return obeyAct(this.#options, entry)
+      throw error
     })
   }
 
@@ -192,6 +197,7 @@ export class Attempts {
       const next = putOff(change, entry, { ...entry, ...place })
       if ((await database.commit(change)).ok) return next
       stored = await database.get(traces, entry, entry.traceId)
+      if (stored && !(await queuedAt(database, entry))) return obeyAct(this.#options, entry) // it was moved
     }
     await database.commit(await dequeueIfThere(database, new Change(), entry)) // canceled or deleted meanwhile
     return undefined
@@ -240,8 +246,7 @@ export class Attempts {
         await (known ? (begun = record(known)) : (begun ??= begin()))
       }
       const report = throttlingNoted(await transport.deliver(target, { ...job, ...envelope, beforeFinalDot }))
-      await begun
-      health.attempted(entry.organizationId, destination, report)
+      await Promise.resolve(begun).finally(() => health.attempted(entry.organizationId, destination, report))
       return { ...report, provider: target.provider }
     }
     if (!trace.verp || 'off' in trace.verp) return deliver({}, record)
@@ -263,12 +268,15 @@ export class Attempts {
     const now = clock.now()
     const chance = random()
     for (let stored: Stored<Trace> | undefined = first; stored; stored = await database.get(traces, entry, entry.traceId)) {
+      if (stored.record.status === 'canceled') break // dropped before it had begun
+      const place = stored === first ? entry : await standing(database, entry, stored.record)
       const applied = applyReport(stored.record, report, retry, now, chance, {
         isAtOnce: failover?.isAtOnce ?? false,
         afterUnknown: failover !== undefined && afterUnknown,
       })
       const bounces = bouncesIn(stored.record, applied, report, now)
-      const next = withBounces(failover && applied.status === 'queued' ? afterFailover(applied, failover) : applied, bounces)
+      const left = withBounces(failover && applied.status === 'queued' ? afterFailover(applied, failover) : applied, bounces)
+      const next = afterActs(left, place, now)
       const { recipients, milliseconds, ...seen } = report
       const change = new Change()
       const trace = log.end(change, next, {
@@ -278,14 +286,13 @@ export class Attempts {
         state: recipients.some(({ verdict }) => verdict === 'unknown') ? 'unknown' : 'finished',
         endedAt: now,
         recipients,
-        nextAttemptAt: next.nextAttemptAt,
+        nextAttemptAt: dueAt(next),
         failover: failover && applied.status === 'queued' ? failover.note : undefined,
       })
       change.rewrite(traces, entry.organizationId, stored, trace)
       const { nextAttemptAt: dueMs, attempts } = trace
       const later = dueMs !== null && { ...entry, destinationId: trace.destinationId ?? entry.destinationId, dueMs, attempts }
-      const place = later ? putOff(change, entry, later) : undefined
-      if (!place) dequeue(change, entry)
+      const rest = later ? putOffOrPark(change, place, later, trace) : dequeued(change, place)
       const because = report.error?.message
       announceFailures(change, settings.webhooks, {
         ...entry,
@@ -295,11 +302,12 @@ export class Attempts {
         because,
         bounces: bounceFacts(bounces),
       })
+      announceDropped(change, settings.webhooks, { ...entry, before: stored.record, after: trace })
       await stageBounces(change, { ...settings, database, organizationId: entry.organizationId, nowMs: now }, trace, bounces)
       countEnded(change, entry, stored.record, trace, report, now)
       if ((await database.commit(change)).ok) {
         listener.attempted(trace, report, entry.destinationId)
-        return place
+        return rest
       }
     }
     await database.commit(await dequeueIfThere(database, log.drop(new Change()), entry)) // the trace was deleted meanwhile
@@ -360,37 +368,7 @@ export class Attempts {
   }
 }
 
-/** What an attempt that has only begun can say of where it goes. */
-const endpointOf = (target: TransportTarget): Pick<AttemptRecord, 'provider' | 'host' | 'port'> =>
-  target.provider === 'smtp' ? { provider: 'smtp', host: target.host, port: target.port } : { provider: target.provider }
-
-function jobOf(
-  database: Database,
-  entry: QueueEntry,
-  trace: Trace,
-  content: readonly Uint8Array[] | undefined,
-  signal: AbortSignal,
-  envelopeId: string,
-): Omit<DeliveryJob, 'beforeFinalDot'> {
-  const prefix = Buffer.from(trace.prefix + serviceRefField(envelopeId))
-  return {
-    traceId: trace.id,
-    organizationId: entry.organizationId,
-    envelopeId,
-    mailFrom: trace.mailFrom,
-    rcptTo: trace.recipients.filter(({ status }) => status === 'queued').map(({ address }) => address),
-    eightBit: trace.eightBit,
-    smtputf8: trace.smtputf8,
-    size: prefix.length + trace.content.size,
-    content: () => (content ? [prefix, ...content] : withPrefix(prefix, readContent(database, entry.organizationId, trace.content))),
-    signal,
-  }
-}
-
-async function* withPrefix(prefix: Uint8Array, body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
-  if (prefix.length > 0) yield prefix
-  yield* body
-}
+const dequeued = (change: Change, entry: QueueEntry): undefined => void dequeue(change, entry)
 
 /** Milliseconds as they are worth keeping: to a tenth. */
 const tenths = (milliseconds: AttemptReport['milliseconds']): AttemptReport['milliseconds'] =>

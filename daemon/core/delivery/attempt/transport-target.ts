@@ -1,8 +1,14 @@
-/** A destination as its transport takes it: what the destination holds, with its secrets opened. */
+/** What a transport is handed: the destination with its secrets opened, and the message as it goes out. */
+import { readContent } from '#store/content.ts'
+import type { Database } from '#store/database.ts'
+import type { QueueEntry } from '#store/queue.ts'
 import type { SecretBox } from '../../access/secret-box.ts'
 import { oauth2Context, passwordContext, secretContext, type Destination, type HttpDestination } from '../../routing/destination.ts'
 import { openOAuth2 } from '../../routing/destinations/oauth2.ts'
-import type { TransportTarget } from '../transport.ts'
+import type { AttemptRecord } from '../../trace/attempt-record.ts'
+import { serviceRefField } from '../../trace/trace-token.ts'
+import type { Trace } from '../../trace/trace.ts'
+import type { DeliveryJob, TransportTarget } from '../transport.ts'
 
 /** The settings of a destination with its secrets opened; undefined when one does not open. */
 export function toTarget(destination: Destination, secrets: SecretBox): TransportTarget | undefined {
@@ -43,4 +49,37 @@ function toHttpTarget(destination: HttpDestination, secrets: SecretBox): Transpo
     credentials: { ...credentials, ...opened },
     secrets: Object.values(opened),
   }
+}
+
+/** What an attempt that has only begun can say of where it goes. */
+export const endpointOf = (target: TransportTarget): Pick<AttemptRecord, 'provider' | 'host' | 'port'> =>
+  target.provider === 'smtp' ? { provider: 'smtp', host: target.host, port: target.port } : { provider: target.provider }
+
+/** One delivery of what is left of the message. */
+export function jobOf(
+  database: Database,
+  entry: QueueEntry,
+  trace: Trace,
+  content: readonly Uint8Array[] | undefined,
+  signal: AbortSignal,
+  envelopeId: string,
+): Omit<DeliveryJob, 'beforeFinalDot'> {
+  const prefix = Buffer.from(trace.prefix + serviceRefField(envelopeId))
+  return {
+    traceId: trace.id,
+    organizationId: entry.organizationId,
+    envelopeId,
+    mailFrom: trace.mailFrom,
+    rcptTo: trace.recipients.filter(({ status }) => status === 'queued').map(({ address }) => address),
+    eightBit: trace.eightBit,
+    smtputf8: trace.smtputf8,
+    size: prefix.length + trace.content.size,
+    content: () => (content ? [prefix, ...content] : withPrefix(prefix, readContent(database, entry.organizationId, trace.content))),
+    signal,
+  }
+}
+
+async function* withPrefix(prefix: Uint8Array, body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  if (prefix.length > 0) yield prefix
+  yield* body
 }

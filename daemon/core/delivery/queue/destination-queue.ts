@@ -1,5 +1,5 @@
 /** What one destination has to do for one project: what of it is in memory, and from where on it must be read from the store. */
-import type { QueueEntry, QueuePart, QueuePosition } from '#store/queue.ts'
+import { heldDueMs, type QueueEntry, type QueuePart, type QueuePosition } from '#store/queue.ts'
 import type { Stored } from '#store/record-kind.ts'
 import type { Trace } from '../../trace/trace.ts'
 import type { DestinationLoad } from '../health/destination-load.ts'
@@ -55,7 +55,7 @@ export class DestinationQueue implements QueuePart {
     const { entry } = ready
     if (this.held.has(entry.traceId)) return false // a refill was quicker
     if (entry.dueMs > nowMs) {
-      this.nextDueMs = Math.min(this.nextDueMs, entry.dueMs)
+      this.#willBeDue(entry)
       return false
     }
     if (this.unread !== undefined || this.ready.length >= this.#maxReady()) {
@@ -65,6 +65,11 @@ export class DestinationQueue implements QueuePart {
     this.ready.push(ready)
     this.held.add(entry.traceId)
     return true
+  }
+
+  /** What is held never becomes due where it stands. */
+  #willBeDue({ dueMs }: QueueEntry): void {
+    if (dueMs < heldDueMs) this.nextDueMs = Math.min(this.nextDueMs, dueMs)
   }
 
   /** The row of the entry is gone from the store, or stands at another place now. */
@@ -95,10 +100,7 @@ export class DestinationQueue implements QueuePart {
     this.refilling = false
     for (const entry of entries) {
       if (this.held.has(entry.traceId) || this.#doneMeanwhile.has(rowOf(entry))) continue
-      if (entry.dueMs > nowMs) {
-        this.nextDueMs = Math.min(this.nextDueMs, entry.dueMs)
-        return
-      }
+      if (entry.dueMs > nowMs) return this.#willBeDue(entry)
       this.ready.push({ entry, content: undefined, fresh: false })
       this.held.add(entry.traceId)
     }

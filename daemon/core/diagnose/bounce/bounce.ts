@@ -8,6 +8,7 @@ import { isEarlierUnsubscribe } from '../../feedback/suppression/earlier-unsubsc
 import { foldEmail, isInForce, suppressions } from '../../feedback/suppression/suppression.ts'
 import type { TraceReader, TraceStory } from '../../trace/story/trace-reader.ts'
 import type { TraceReport } from '../../trace/trace-report.ts'
+import { dueAt } from '../../trace/acts/queue-acts.ts'
 import type { Trace, TraceRecipient } from '../../trace/trace.ts'
 import type { BounceDiagnosis } from '../search/diagnosis.ts'
 import { findMessage } from '../search/find-message.ts'
@@ -106,7 +107,8 @@ const faultWords: Readonly<Record<Fault, string>> = {
 
 function ofRefusal(seen: RefusalSeen, { trace }: TraceStory, related: Related): { reason: string; actions: readonly string[] } {
   const { classification, report, isFinal } = seen
-  const next = trace.nextAttemptAt === null ? 'it is retried' : `it is retried at ${textOf(trace.nextAttemptAt)}`
+  const due = dueAt(trace)
+  const next = due === null ? 'it is retried' : `it is retried at ${textOf(due)}`
   const sentences = [
     ...(report?.isUnverified ? ['The report is unverified and had no effect.'] : []),
     ...(isFinal || report?.isUnverified ? [] : [`It has not bounced: ${report ? 'the next server retries it' : next}.`]),
@@ -215,7 +217,9 @@ const retries: Readonly<Record<RefusalCategory, Retry>> = {
 }
 
 /** Whether sending again can work, and when. */
-function retryOf(seen: RefusalSeen | undefined, { nextAttemptAt }: Trace): Retry {
-  if (nextAttemptAt !== null) return { useful: true, when: `automatically at ${textOf(nextAttemptAt)}` }
+function retryOf(seen: RefusalSeen | undefined, trace: Trace): Retry {
+  const due = dueAt(trace)
+  if (due !== null) return { useful: true, when: `automatically at ${textOf(due)}` }
+  if (trace.held) return { useful: false, when: 'when it is released from its hold in the queue' }
   return seen ? retries[seen.classification.category] : { useful: false, when: null }
 }

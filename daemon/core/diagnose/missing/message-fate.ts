@@ -2,6 +2,7 @@
 import { keptEvents } from '../../trace/story/engagement.ts'
 import type { TimelineEntry } from '../../trace/story/timeline.ts'
 import type { TraceStory } from '../../trace/story/trace-reader.ts'
+import { dropOf, holdOf, whoAndWhy } from '../../trace/acts/queue-acts.ts'
 import type { Trace, TraceRecipient } from '../../trace/trace.ts'
 import type { Evidence, Hypothesis, NextAction } from '../search/diagnosis.ts'
 import { queueIdIn } from '../search/queue-id.ts'
@@ -68,9 +69,7 @@ const fates: Readonly<Record<TraceRecipient['status'], (seen: MessageSeen, nowMs
   suppressed: (seen) => (seen.recipient.suppression?.source === 'unsubscribe' ? unsubscribed(seen) : suppressed(seen)),
   canceled: ({ story: { trace } }) => ({
     ...{ id: 'canceled', verdict: 'not_sent', confidence: 0.97 },
-    explanation: trace.approval?.decision
-      ? `A person had to approve it, and it was ${trace.approval.decision.as} at ${textOf(trace.approval.decision.at)}.`
-      : `It was scheduled and canceled${trace.canceled ? ` at ${textOf(trace.canceled.at)}` : ''} before it was sent.`,
+    explanation: whyCanceled(trace),
     nextAction: { text: 'Send it again.' },
   }),
   validation_failed: ({ story: { trace } }) => ({
@@ -93,6 +92,14 @@ const fates: Readonly<Record<TraceRecipient['status'], (seen: MessageSeen, nowMs
     explanation: 'It was delivered: the recipient, or their provider, reported it as spam, so it is in the spam folder.',
     nextAction: read(trace),
   }),
+}
+
+function whyCanceled(trace: Trace): string {
+  const { approval, canceled } = trace
+  const drop = dropOf(trace)
+  if (drop) return `It was dropped from the queue ${whoAndWhy(drop)}.`
+  if (approval?.decision) return `A person had to approve it, and it was ${approval.decision.as} at ${textOf(approval.decision.at)}.`
+  return `It was scheduled and canceled${canceled ? ` at ${textOf(canceled.at)}` : ''} before it was sent.`
 }
 
 const capturedIds: Readonly<Record<string, string>> = {
@@ -128,6 +135,13 @@ function queued({ story, recipient, waiting }: MessageSeen, nowMs: number): Fate
         tool: 'email_scheduled_cancel',
         arguments: { trace_id: trace.id },
       },
+    }
+  const hold = holdOf(trace)
+  if (hold)
+    return {
+      ...{ id: 'held', verdict: 'deferred', confidence: 0.97 },
+      explanation: `It is held in the queue since ${textOf(hold.at)} ${whoAndWhy(hold)}.`,
+      nextAction: { text: 'Ask who holds it, and release it in the queue.' },
     }
   const next = trace.nextAttemptAt === null ? '' : ` The next attempt is due at ${textOf(trace.nextAttemptAt)}.`
   if (waiting)

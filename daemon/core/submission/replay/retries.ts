@@ -82,6 +82,7 @@ export class Retries {
     const { record } = stored
     const now = clock.now()
     refuseSettled(record)
+    if (record.held || record.isDropped) throw heldOrDropped(record)
     if (record.status === 'queued' && (record.nextAttemptAt ?? 0) <= now) return undefined
     const attempts = await readAttempts(database, organizationId, record)
     const unknown = includeUnknown ? new Set<string>() : leftUnknown(record, attempts)
@@ -126,6 +127,11 @@ function refuseSettled({ status, sendAt, begunAt }: Trace): void {
     throw new Refusal('conflict', `The message is scheduled for ${at}; ${instead}.`, { nextAction: 'wait_or_cancel' })
   }
 }
+
+const heldOrDropped = ({ held }: Trace): Refusal =>
+  held
+    ? new Refusal('conflict', 'The message is held in the queue; release it, then it is attempted.', { nextAction: 'release' })
+    : new Refusal('conflict', 'The message was dropped while an attempt was under way; send a new message.', { nextAction: 'send_again' })
 
 const unknownOutcome = (): Refusal =>
   new Refusal(

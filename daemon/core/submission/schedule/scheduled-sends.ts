@@ -140,12 +140,13 @@ function refuseNotWaiting(trace: Trace): void {
       nextAction: 'wait_for_approval',
     })
   refuseTooLate(trace)
+  if (trace.held) throw new Refusal('conflict', 'The send is held in the queue; release it first.', { nextAction: 'release' })
 }
 
 function canceledTrace(trace: Trace, nowMs: number, by: string): Trace {
   if (waitsForApproval(trace)) return { ...afterDecision(trace, { as: 'withdrawn', at: nowMs, by }), canceled: { at: nowMs, by } }
   const recipients = trace.recipients.map((recipient) => ({ ...recipient, status: advance(recipient.status, 'canceled') }))
   const status = advance(trace.status, 'canceled')
-  const { scheduledAddresses: _, ...kept } = trace
+  const { scheduledAddresses: _, held: __, ...kept } = trace
   return { ...kept, status, recipients, nextAttemptAt: null, updatedAt: nowMs, canceled: { at: nowMs, by } }
 }

@@ -1,4 +1,5 @@
 /** Everything that is known of a trace, in one timeline. */
+import { actEntries } from './act-entries.ts'
 import { engagementEntries } from './engagement.ts'
 import type { TraceStory } from './trace-reader.ts'
 import { reportEntries } from './report-entries.ts'
@@ -6,4 +7,9 @@ import { inOrder, timelineOf, type TimelineEntry } from './timeline.ts'
 
 /** What was decided and tried, what was reported, and who opened or clicked, in order of time. */
 export const storyEntries = ({ trace, attempts, reports, engagement }: TraceStory): TimelineEntry[] =>
-  inOrder([...timelineOf(trace, attempts), ...reportEntries(trace, attempts, reports), ...engagementEntries(trace, engagement)])
+  inOrder([
+    ...actEntries(trace),
+    ...timelineOf(trace, attempts),
+    ...reportEntries(trace, attempts, reports),
+    ...engagementEntries(trace, engagement),
+  ])

@@ -26,6 +26,10 @@ export interface TimelineEntry {
     | 'partly_sent'
     | 'failed'
     | 'canceled'
+    | 'held'
+    | 'hold_released'
+    | 'expedited'
+    | 'dropped'
     | 'approval_requested'
     | 'approved'
     | 'refused'
@@ -311,7 +315,7 @@ function attemptDetail({
 }
 
 /** Of the recipients of a message that is done and was not taken for all. */
-const othersWords: Partial<Record<TraceStatus, string>> = { failed: 'failed', suppressed: 'are suppressed' }
+const othersWords: Partial<Record<TraceStatus, string>> = { failed: 'failed', suppressed: 'are suppressed', canceled: 'were dropped' }
 
 /** The provider took the message; some record its later outcome. */
 const taken: readonly TraceStatus[] = ['sent', 'delivered', 'bounced', 'complained']

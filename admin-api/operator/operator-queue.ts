@@ -1,0 +1,60 @@
+/** The delivery queue of any organization, for the operator. */
+import * as z from 'zod'
+import type { ActRequester } from '#core/delivery/acts/queue-acts.ts'
+import type { Principal } from '#core/access/principal/principal.ts'
+import type { Organization } from '#core/tenancy/organization.ts'
+import { action, type Action } from '../actions/action.ts'
+import { resource } from '../actions/resource.ts'
+import type { RestCore } from '../rest/rest-core.ts'
+import { dryRun, makeAct, queueActWords, queueListWords, statusOfAct } from '../rest/sending/queue.ts'
+import { newQueueAct, queueAct } from '../wire/sending/queue.ts'
+import { id } from '../wire/fields/text.ts'
+
+const all = '/operator/v1/organizations'
+const shared = { tags: ['operator'], scope: 'operator' } as const
+const organizations = resource(all, { name: 'Organization', ...shared })
+const ids = z.strictObject({ id, act_id: id })
+const oneAct = `${all}/{id}/queue/acts/{act_id}`
+
+export const operatorQueueActions = ({ operator, queueActs }: Pick<RestCore, 'operator' | 'queueActs'>): readonly Action[] => {
+  const inside = async (organizationId: string): Promise<Principal> => administratorOf((await operator.get(organizationId)).organization)
+  const requester = async (organizationId: string, operatorId: string | undefined): Promise<ActRequester> => ({
+    principal: await inside(organizationId),
+    actor: { kind: 'operator', id: operatorId ?? '' },
+  })
+  return [
+    organizations.listOf('queue', {
+      ...queueListWords,
+      id: 'operatorListQueue',
+      run: async (_, { id: owner, held, ...page }) => queueActs.waiting(await inside(owner), { ...page, isHeld: held }),
+    }),
+    action({
+      ...queueActWords,
+      ...shared,
+      id: 'operatorCreateQueueAct',
+      errors: ['not_found', 'conflict'],
+      input: newQueueAct.extend({ id }),
+      output: queueAct,
+      http: { method: 'POST', path: `${all}/{id}/queue/acts`, status: 201, otherResponses: { 200: dryRun }, statusOf: statusOfAct },
+      run: async ({ client }, { id: owner, ...asked }) => makeAct(queueActs, await requester(owner, client.operatorId), asked),
+    }),
+    action({
+      ...shared,
+      ...{ id: 'operatorGetQueueAct', summary: 'Get an act on the queue of an organization', errors: ['not_found'] },
+      ...{ input: ids, output: queueAct, http: { method: 'GET', path: oneAct } },
+      run: async (_, { id: owner, actId }) => queueActs.get(await inside(owner), actId),
+    }),
+    action({
+      ...shared,
+      ...{ id: 'operatorStopQueueAct', summary: 'Stop an act on the queue of an organization', errors: ['not_found'] },
+      ...{ input: ids, output: queueAct, http: { method: 'POST', path: `${oneAct}/stop` } },
+      run: async ({ client }, { id: owner, actId }) => queueActs.stop(await requester(owner, client.operatorId), actId),
+    }),
+  ]
+}
+
+/** The operator acts on what belongs to the whole organization. */
+const administratorOf = ({ id: organizationId, defaultProjectId }: Organization): Principal => ({
+  ...{ organizationId, projectId: defaultProjectId, bound: false },
+  ...{ scopes: ['api:admin'], credentialId: '' },
+})

@@ -1,0 +1,82 @@
+/** The delivery queue: what waits, and holding, releasing, expediting and dropping it by a filter. */
+import { invalid } from '#core/refusals.ts'
+import type { ActRequester, QueueActs } from '#core/delivery/acts/queue-acts.ts'
+import type { Action } from '../../actions/action.ts'
+import { resource } from '../../actions/resource.ts'
+import type { Decoded } from '../../wire/fields/codec.ts'
+import { newQueueAct, queueAct, queuedMessage, queueQuery } from '../../wire/sending/queue.ts'
+import type { RestCore } from '../rest-core.ts'
+
+const tags = ['queue'] as const
+const queue = resource('/v1/queue', { name: 'QueuedMessage', tags })
+const acts = resource('/v1/queue/acts', { name: 'QueueAct', tags })
+
+export const queueListWords = {
+  summary: 'List messages in the delivery queue',
+  description:
+    'In the order of the queue: by destination and project, then by the time of the next attempt. Messages that will be captured, or wait ' +
+    'for an approval, are not in it. A page can contain fewer messages than `limit`, even none, and still have a next one.',
+  filter: queueQuery,
+  item: queuedMessage,
+}
+
+export const queueActWords = {
+  summary: 'Hold, release, expedite or drop messages in the queue',
+  description:
+    'First with `dry_run`, which counts the messages and returns the filter bounded to those that are accepted by now; then with that ' +
+    'filter and the number as `expected`. The act runs in the background; get it to follow its progress.',
+}
+
+export const dryRun = 'A dry run: the number of messages that match the filter'
+export const statusOfAct = (made: object): number | undefined => ('matched' in made ? 200 : undefined)
+
+export const queueActions = ({ queueActs }: RestCore): readonly Action[] => [
+  queue.list({
+    ...queueListWords,
+    run: ({ principal }, { held, ...page }) => queueActs.waiting(principal, { ...page, isHeld: held }),
+  }),
+  acts.create({
+    ...queueActWords,
+    errors: ['not_found', 'conflict'],
+    input: newQueueAct,
+    output: queueAct,
+    examples: {
+      input: {
+        act: 'hold',
+        filter: { destination_id: 'dst_01935c0000007000800000000000000000' },
+        reason: 'provider incident',
+        dry_run: true,
+      },
+    },
+    http: { otherResponses: { 200: dryRun }, statusOf: statusOfAct },
+    run: ({ principal }, asked) => makeAct(queueActs, { principal }, asked),
+  }),
+  acts.list({
+    summary: 'List acts on the queue, newest first',
+    item: queueAct,
+    run: ({ principal }, page) => queueActs.list(principal, page),
+  }),
+  acts.read({
+    summary: 'Get an act on the queue with its counters',
+    output: queueAct,
+    run: ({ principal }, { id }) => queueActs.get(principal, id),
+  }),
+  acts.act('stop', {
+    summary: 'Stop an act on the queue',
+    description: 'No further message is acted on; what was done stays. An act that has ended is not changed.',
+    errors: ['not_found'],
+    output: queueAct,
+    run: ({ principal }, { id }) => queueActs.stop({ principal }, id),
+  }),
+]
+
+/** A dry run, or the act. Throws `validation_failed` without the number of a dry run. */
+export function makeAct(
+  queueActs: QueueActs,
+  requester: ActRequester,
+  { dryRun: isDryRun, expected, ...request }: Decoded<typeof newQueueAct>,
+) {
+  if (isDryRun) return queueActs.preview(requester, request)
+  if (expected === undefined) throw invalid([{ path: 'expected', message: 'is required: give the number that a dry run counted' }])
+  return queueActs.create(requester, { ...request, expected })
+}

@@ -1,0 +1,137 @@
+/**
+ * Carries out acts on the queue, in one write for each message: its trace, its entry and the count of the act change together, so that a
+ * crash leaves none half done and none counted twice. Acts of an earlier process go on at the start.
+ */
+import type { Change } from '#store/change.ts'
+import type { QueueEntry } from '#store/queue.ts'
+import type { Stored } from '#store/record-kind.ts'
+import { pack, unpack, within } from '#store/tuple.ts'
+import type { Core } from '../../core.ts'
+import { transact } from '../../writes/transact.ts'
+import { stageAct, type Applied } from './apply-act.ts'
+import { actCounterKey, counterNames, openActKey, openActsKey, queueActRecords, type CountedAct, type QueueAct } from './queue-act.ts'
+import { waitingOf, walkQueue, type QueueCursor, type QueueWalk, type Waiting } from './queue-walk.ts'
+
+export interface ActRunnerOptions extends Core {
+  /** The queue is notified of what becomes due. */
+  readonly queued: (entry: QueueEntry) => void
+  /** Is notified of defects; the act rests until the next start. */
+  readonly onError: (error: unknown, actId: string) => void
+}
+
+/** Messages whose writes share a sync of the disk. */
+const together = 16
+
+/** The act with what it has done so far. */
+export async function counted({ database }: Pick<Core, 'database'>, organizationId: string, act: QueueAct): Promise<CountedAct> {
+  const [acted = 0, inFlight = 0, skipped = 0] = await Promise.all(
+    counterNames.map((name) => database.kv.counter(pack(actCounterKey(organizationId, act.id, name)))),
+  )
+  return { ...act, counters: { acted, inFlight, skipped } }
+}
+
+export class ActRunner {
+  readonly #options: ActRunnerOptions
+  readonly #running = new Map<string, Promise<void>>()
+  #stopping = false
+
+  constructor(options: ActRunnerOptions) {
+    this.#options = options
+  }
+
+  /** Takes up the acts that an earlier process left. */
+  async start(): Promise<void> {
+    for await (const { key } of this.#options.database.kv.range(within(openActsKey))) {
+      const [, , organizationId, id] = unpack(key)
+      this.wake(String(organizationId), String(id))
+    }
+  }
+
+  /** Begins an act. */
+  wake(organizationId: string, id: string): void {
+    if (this.#stopping || this.#running.has(id)) return
+    const run = this.#run(organizationId, id)
+      .catch((error: unknown) => this.#options.onError(error, id))
+      .finally(() => this.#running.delete(id))
+    this.#running.set(id, run)
+  }
+
+  /** Ends between two writes; acts go on with the next start. */
+  async stop(): Promise<void> {
+    this.#stopping = true
+    await Promise.all(this.#running.values())
+  }
+
+  async #run(organizationId: string, id: string): Promise<void> {
+    const { database, policies } = this.#options
+    const stored = await database.get(queueActRecords, { organizationId }, id)
+    if (stored?.record.status !== 'running') return
+    const act = stored.record
+    const policy = await policies.of(organizationId)
+    const walk: QueueWalk = { organizationId, policy, filter: act.filter, after: act.cursor, isHeld: act.act === 'release' }
+    if (act.filter.traceIds) await this.#each(organizationId, act, await waitingOf(database, walk, act.filter.traceIds))
+    else
+      for await (const { last, found } of walkQueue(database, walk)) {
+        if (!(await this.#each(organizationId, act, found)) || !(await this.#goOn(organizationId, id, last))) return
+      }
+    if (!this.#stopping) await this.#finish(organizationId, id)
+  }
+
+  /** False when the act runs no more. */
+  async #each(organizationId: string, act: QueueAct, found: readonly Waiting[]): Promise<boolean> {
+    for (let at = 0; at < found.length; at += together) {
+      if (this.#stopping) return false
+      const done = await Promise.all(found.slice(at, at + together).map((one) => this.#one(organizationId, act, one)))
+      if (done.includes('ended')) return false
+    }
+    return true
+  }
+
+  async #one(organizationId: string, { id, act, by, reason }: QueueAct, { entry }: Waiting): Promise<Applied | 'ended'> {
+    const { database, policies, clock, queued } = this.#options
+    const { webhooks } = await policies.of(organizationId)
+    const { applied, due } = await transact(database, { organizationId }, async (change) => {
+      const job = await change.get(queueActRecords, id)
+      if (job?.record.status !== 'running') return { applied: 'ended' as const, due: undefined }
+      const done = { act, at: clock.now(), by: by.id === '' ? by.kind : by.id, reason, actId: id }
+      const staged = await stageAct(database, change, entry, { done, webhooks })
+      if (staged.applied === 'acted' || staged.applied === 'inFlight') change.add(actCounterKey(organizationId, id, 'acted'), 1)
+      if (staged.applied === 'inFlight' || staged.applied === 'skipped') change.add(actCounterKey(organizationId, id, staged.applied), 1)
+      return { applied: staged.applied, due: staged.entry }
+    })
+    if (due) queued(due)
+    return applied
+  }
+
+  /** Notes how far the walk has come. False when the act was stopped. */
+  async #goOn(organizationId: string, id: string, { destinationId, projectId, dueMs, traceId }: QueueCursor): Promise<boolean> {
+    const { database, clock } = this.#options
+    return transact(database, { organizationId }, async (change) => {
+      const stored = await change.get(queueActRecords, id)
+      if (stored?.record.status !== 'running') return false
+      const cursor = { destinationId, projectId, dueMs, traceId }
+      change.replace(queueActRecords, organizationId, stored, { ...stored.record, cursor, updatedAt: clock.now() })
+      return true
+    })
+  }
+
+  async #finish(organizationId: string, id: string): Promise<void> {
+    const { database, clock } = this.#options
+    await transact(database, { organizationId }, async (change) => {
+      const stored = await change.get(queueActRecords, id)
+      if (stored?.record.status !== 'running') return
+      stageEnd(change, { organizationId, stored }, { status: 'finished', updatedAt: clock.now() })
+    })
+  }
+}
+
+/** Adds to the write that the act runs no more. */
+export function stageEnd(
+  change: Change,
+  { organizationId, stored }: { readonly organizationId: string; readonly stored: Stored<QueueAct> },
+  end: Pick<QueueAct, 'status' | 'updatedAt'> & Partial<Pick<QueueAct, 'stoppedBecause'>>,
+): QueueAct {
+  const act: QueueAct = { ...stored.record, ...end, cursor: null }
+  change.replace(queueActRecords, organizationId, stored, act).delete(openActKey(organizationId, act.id))
+  return act
+}

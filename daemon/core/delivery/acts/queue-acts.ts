@@ -1,0 +1,218 @@
+/** The queue for people: what waits, and holding, releasing, expediting and dropping it by a filter, counted first. */
+import { cursorAt, keyAt } from '#store/cursor.ts'
+import type { Page } from '#store/database.ts'
+import { newId } from '#store/ids.ts'
+import { pack, unpack } from '#store/tuple.ts'
+import type { Core } from '../../core.ts'
+import { listReachable, type List, type OfProject, type PageQuery } from '../../access/principal/lists.ts'
+import type { Principal } from '../../access/principal/principal.ts'
+import { reachableProject } from '../../access/principal/project-choice.ts'
+import { invalid, Refusal } from '../../refusals.ts'
+import type { QueueActName } from '../../trace/acts/act-record.ts'
+import { actorOf, type Actor } from '../../writes/audit.ts'
+import { must, transact } from '../../writes/transact.ts'
+import { counted, stageEnd } from './act-runner.ts'
+import { openActKey, queueActRecords, type CountedAct, type QueueAct, type QueueFilter } from './queue-act.ts'
+import { queuedMessage, type QueuedMessage } from './queued-message.ts'
+import { walkQueue, waitingOf, type QueueCursor, type QueueWalk } from './queue-walk.ts'
+
+export interface QueueActsOptions extends Core {
+  /** Called when an act was written and may begin. */
+  readonly onAct: (organizationId: string, actId: string) => void
+}
+
+export interface ActRequest {
+  readonly act: QueueActName
+  readonly filter: QueueFilter
+  readonly reason?: string | undefined
+}
+
+/** What an act would find. */
+export interface ActPreview extends ActRequest {
+  readonly matched: number
+  /** False when there is more in the queue than one look counts. */
+  readonly complete: boolean
+  readonly lanes: readonly { readonly destinationId: string; readonly projectId: string; readonly count: number }[]
+}
+
+/** Who acts; the operator does so with no key of the organization. */
+export interface ActRequester {
+  readonly principal: Principal
+  readonly actor?: Actor | undefined
+}
+
+const maxRunning = 3
+/** A count looks at so many entries at most. */
+const maxLooks = 100_000
+/** A page of the list looks at so many, and is short where fewer of them fit. */
+const maxPageLooks = 5000
+const listName = ['queue of people']
+
+export class QueueActs implements List<OfProject, CountedAct> {
+  readonly #options: QueueActsOptions
+
+  constructor(options: QueueActsOptions) {
+    this.#options = options
+  }
+
+  /** What waits, in the order of the queue: by destination and project, then by due time. Throws `not_found`. */
+  async waiting(
+    principal: Principal,
+    { limit, cursor, ...filter }: PageQuery & QueueFilter & { readonly isHeld?: boolean | undefined },
+  ): Promise<Page<QueuedMessage>> {
+    const now = this.#options.clock.now()
+    const walk = { ...(await this.#walk(principal, filter)), after: cursor === undefined ? undefined : toCursor(principal, cursor) }
+    const rows: QueuedMessage[] = []
+    let looks = 0
+    for await (const { last, found, looked } of walkQueue(this.#options.database, { ...walk, isHeld: filter.isHeld })) {
+      for (const one of found) {
+        rows.push(queuedMessage(one, now))
+        if (rows.length === limit) return { rows, nextCursor: fromCursor(principal, one.entry) }
+      }
+      looks += looked
+      if (looks >= maxPageLooks) return { rows, nextCursor: fromCursor(principal, last) }
+    }
+    return { rows, nextCursor: undefined }
+  }
+
+  /** Counts what an act would find now, and writes nothing. The filter comes back bounded to what was accepted until now. */
+  async preview({ principal }: ActRequester, request: ActRequest): Promise<ActPreview> {
+    const filter = this.#bounded(request.filter)
+    const walk = { ...(await this.#walk(principal, filter)), isHeld: request.act === 'release' }
+    const counts = new Map<string, ActPreview['lanes'][number]>()
+    const [of, complete] = [filter.traceIds, { value: true }]
+    const steps = of
+      ? [{ found: await waitingOf(this.#options.database, walk, of), looked: of.length }]
+      : walkQueue(this.#options.database, walk)
+    let [matched, looks] = [0, 0]
+    for await (const { found, looked } of steps) {
+      for (const { entry } of found) {
+        const { destinationId, projectId } = entry
+        const key = `${destinationId} ${projectId}`
+        counts.set(key, { destinationId, projectId, count: (counts.get(key)?.count ?? 0) + 1 })
+      }
+      matched += found.length
+      looks += looked
+      if (looks < maxLooks) continue
+      complete.value = false
+      break
+    }
+    return { ...request, filter, matched, complete: complete.value, lanes: [...counts.values()] }
+  }
+
+  /**
+   * Writes the act, which then runs by itself. Throws `conflict` when more messages match than `expected`, or when too many acts run.
+   */
+  async create(requester: ActRequester, request: ActRequest & { readonly expected: number }): Promise<CountedAct> {
+    const { database, writes, clock, audit, onAct } = this.#options
+    const { principal, actor = actorOf(principal) } = requester
+    const { filter, matched, complete } = await this.preview(requester, request)
+    if (!complete)
+      throw invalid([{ path: 'filter', message: `matches within more than ${maxLooks} messages; narrow it by destination or project` }])
+    if (matched > request.expected) throw moreThan(matched, request.expected)
+    const { organizationId } = principal
+    const made = await writes.run(organizationId, async (change) => {
+      const all = await database.all(queueActRecords, { organizationId })
+      if (all.filter(({ record }) => record.status === 'running').length >= maxRunning) {
+        const message = `${maxRunning} acts on the queue are running; wait until one of them ends, or stop it.`
+        throw new Refusal('conflict', message, { nextAction: 'retry_later' })
+      }
+      const act = newAct(requester, { ...request, filter }, actor, clock.now())
+      change.insert(queueActRecords, organizationId, act).set(openActKey(organizationId, act.id))
+      audit.record(change, {
+        ...{ organizationId, actor, act: `queue.${pastOf[act.act]}`, target: act.id },
+        projectId: principal.bound ? principal.projectId : filter.projectId,
+        details: { filter: wireFilter(filter), matched, ...(act.reason !== null && { reason: act.reason }) },
+      })
+      return act
+    })
+    onAct(organizationId, made.id)
+    return counted(this.#options, organizationId, made)
+  }
+
+  /** Newest first, with their counts so far. */
+  async list(principal: Principal, query: PageQuery & OfProject): Promise<Page<CountedAct>> {
+    const page = await listReachable(this.#options, queueActRecords, principal, query)
+    return { ...page, rows: await Promise.all(page.rows.map((act) => counted(this.#options, principal.organizationId, act))) }
+  }
+
+  /** Throws `not_found` alike for missing and foreign ids. */
+  async get(principal: Principal, id: string): Promise<CountedAct> {
+    const { record } = await must(this.#options.database, queueActRecords, principal, id)
+    return counted(this.#options, principal.organizationId, record)
+  }
+
+  /** No further message is acted on; what was done stays. An act that has ended stays as it is. */
+  async stop({ principal, actor = actorOf(principal) }: ActRequester, id: string): Promise<CountedAct> {
+    const { database, clock, audit } = this.#options
+    const ended = await transact(database, principal, async (change) => {
+      const stored = await change.must(queueActRecords, id)
+      if (stored.record.status !== 'running') return stored.record
+      audit.record(change, {
+        ...{ organizationId: principal.organizationId, actor, act: 'queue.act_stopped', target: id },
+        projectId: principal.bound ? principal.projectId : stored.record.filter.projectId,
+        details: {},
+      })
+      const end = { status: 'stopped', stoppedBecause: 'Stopped on request.', updatedAt: clock.now() } as const
+      return stageEnd(change, { organizationId: principal.organizationId, stored }, end)
+    })
+    return counted(this.#options, principal.organizationId, ended)
+  }
+
+  /** What is accepted from now on is not meant. */
+  #bounded(filter: QueueFilter): QueueFilter {
+    const { acceptedAfter, acceptedBefore = Infinity } = filter
+    if (acceptedAfter !== undefined && acceptedAfter >= acceptedBefore)
+      throw invalid([{ path: 'filter.accepted_after', message: 'must be before filter.accepted_before' }])
+    return { ...filter, acceptedBefore: Math.min(acceptedBefore, this.#options.clock.now() + 1) }
+  }
+
+  async #walk(principal: Principal, filter: QueueFilter): Promise<QueueWalk> {
+    const { organizationId } = principal
+    const policy = await this.#options.policies.of(organizationId)
+    const projectId = reachableProject(principal, policy.projects, filter.projectId, 'project_id')
+    if (filter.destinationId !== undefined && !policy.destinations.has(filter.destinationId))
+      throw new Refusal('not_found', 'destination_id: no destination has this id.')
+    return { organizationId, policy, filter: { ...filter, projectId } }
+  }
+}
+
+/** How the audit log calls what was done. */
+const pastOf = { hold: 'held', release: 'released', expedite: 'expedited', drop: 'dropped' } as const
+
+const moreThan = (matched: number, expected: number): Refusal =>
+  new Refusal('conflict', `${matched} messages match now, and ${expected} were expected; make a dry run again and look.`, {
+    nextAction: 'dry_run_again',
+    details: { matched },
+  })
+
+const newAct = (
+  { principal }: ActRequester,
+  request: ActRequest & { readonly expected: number },
+  { kind, id }: Actor,
+  now: number,
+): QueueAct => ({
+  ...{ id: newId('qac', now), projectId: principal.projectId, bound: principal.bound },
+  ...{ act: request.act, filter: request.filter, reason: request.reason ?? null, expected: request.expected },
+  ...{ by: { kind, id }, status: 'running', stoppedBecause: null, cursor: null },
+  ...{ createdAt: now, updatedAt: now },
+})
+
+/** As the audit log shows it. */
+const wireFilter = ({ traceIds, ...filter }: QueueFilter): Record<string, unknown> => ({
+  ...Object.fromEntries(
+    Object.entries(filter).map(([name, value]) => [name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), value]),
+  ),
+  ...(traceIds && { trace_ids: traceIds }),
+})
+
+const fromCursor = ({ organizationId }: Principal, { destinationId, projectId, dueMs, traceId }: QueueCursor): string => {
+  const list = [...listName, organizationId]
+  return cursorAt(list, pack([...list, destinationId, projectId, dueMs, traceId]))
+}
+
+/** Throws `CursorInvalid`. */
+function toCursor({ organizationId }: Principal, cursor: string): QueueCursor {
+  const [, , destinationId, projectId, dueMs, traceId] = unpack(keyAt([...listName, organizationId], cursor))
+  return { destinationId: String(destinationId), projectId: String(projectId), dueMs: Number(dueMs), traceId: String(traceId) }
+}

@@ -1,0 +1,114 @@
+/** The entries of the queue that a filter means, in the order of the queue: by destination, project and due time. */
+import type { Database } from '#store/database.ts'
+import { heldDueMs, queuedAt, queuedParts, queueHead, type QueueEntry, type QueuePart } from '#store/queue.ts'
+import type { Stored } from '#store/record-kind.ts'
+import { foldAddress } from '../../addresses.ts'
+import type { Policy } from '../../routing/policy/policy.ts'
+import { traces, type Trace } from '../../trace/trace.ts'
+import { noDestination, waitingEntry } from '../../trace/waiting-entry.ts'
+import type { QueueFilter } from './queue-act.ts'
+
+/** Where a walk goes on: behind this entry. */
+export type QueueCursor = Pick<QueueEntry, 'destinationId' | 'projectId' | 'dueMs' | 'traceId'>
+
+/** A message that waits, and its place. */
+export interface Waiting {
+  readonly entry: QueueEntry
+  readonly stored: Stored<Trace>
+}
+
+export interface QueueWalk {
+  readonly organizationId: string
+  readonly policy: Policy
+  readonly filter: QueueFilter
+  /** Behind the last entry of an earlier walk. */
+  readonly after?: QueueCursor | null | undefined
+  /** Only what is held. */
+  readonly isHeld?: boolean | undefined
+}
+
+/** Entries that are read at a time. */
+const stepRows = 100
+
+/** Looks at the entries of every part in reach, in steps, with what fits; a step can be empty. */
+export async function* walkQueue(
+  database: Database,
+  walk: QueueWalk,
+): AsyncGenerator<{ readonly last: QueueCursor; readonly found: readonly Waiting[]; readonly looked: number }> {
+  for (const part of await partsOf(database, walk)) {
+    for (let after = startIn(part, walk); ;) {
+      const entries = await queueHead(database, part, { from: after, limit: stepRows })
+      const last = entries.at(-1)
+      if (!last) break
+      yield { last, found: await fitting(database, walk, entries), looked: entries.length }
+      if (entries.length < stepRows) break
+      after = behind(last)
+    }
+  }
+}
+
+/** Those of a list of traces that wait. */
+export async function waitingOf(database: Database, walk: QueueWalk, traceIds: readonly string[]): Promise<Waiting[]> {
+  const stored = await database.getMany(traces, walk, traceIds)
+  const rows = await Promise.all(stored.map(async (one) => one && queuedAt(database, waitingEntry(walk.organizationId, one.record))))
+  const entries = rows.filter((entry) => entry !== undefined)
+  return fitting(database, walk, entries)
+}
+
+/** Parts with mail, in their order. What goes to no destination, as it will be captured or waits for an approval, is in none. */
+async function partsOf(database: Database, { policy, filter, after }: QueueWalk): Promise<QueuePart[]> {
+  const { destinationId, projectId } = filter
+  const chosen = destinationId === undefined ? [...policy.destinations.keys()].toSorted() : [destinationId]
+  const found: QueuePart[] = []
+  for (const id of chosen) {
+    if (id === noDestination || !policy.destinations.has(id)) continue
+    for (const part of await queuedParts(database, id)) {
+      const isPast = after && (id < after.destinationId || (id === after.destinationId && part.projectId < after.projectId))
+      if (!isPast && policy.projects.has(part.projectId) && (projectId ?? part.projectId) === part.projectId) found.push(part)
+    }
+  }
+  return found
+}
+
+function startIn(part: QueuePart, { after, isHeld }: QueueWalk): Pick<QueueCursor, 'dueMs' | 'traceId'> {
+  const start = isHeld ? { dueMs: heldDueMs, traceId: '' } : { dueMs: 0, traceId: '' }
+  const isIn = after?.destinationId === part.destinationId && after.projectId === part.projectId
+  return isIn && after.dueMs >= start.dueMs ? behind(after) : start
+}
+
+const behind = ({ dueMs, traceId }: Pick<QueueCursor, 'dueMs' | 'traceId'>) => ({ dueMs, traceId: `${traceId}\0` })
+
+async function fitting(database: Database, { organizationId, filter }: QueueWalk, entries: readonly QueueEntry[]): Promise<Waiting[]> {
+  const few = entries.filter((entry) => fitsEntry(filter, entry))
+  const found = await database.getMany(
+    traces,
+    { organizationId },
+    few.map(({ traceId }) => traceId),
+  )
+  return few.flatMap((entry, i) => {
+    const stored = found[i]
+    return stored?.record.status === 'queued' && fitsTrace(filter, stored.record) ? [{ entry, stored }] : []
+  })
+}
+
+const fitsEntry = ({ projectId, destinationId, minAttempts = 0, traceIds }: QueueFilter, entry: QueueEntry): boolean =>
+  (projectId ?? entry.projectId) === entry.projectId &&
+  (destinationId ?? entry.destinationId) === entry.destinationId &&
+  entry.attempts >= minAttempts &&
+  (traceIds?.includes(entry.traceId) ?? true)
+
+/** Whether the message is meant, as far as its trace tells. Pure. */
+export function fitsTrace({ toDomain, from, acceptedAfter = 0, acceptedBefore = Infinity }: QueueFilter, trace: Trace): boolean {
+  const { createdAt, headerFrom, mailFrom, recipients } = trace
+  return (
+    createdAt >= acceptedAfter &&
+    createdAt < acceptedBefore &&
+    (from === undefined || [headerFrom, mailFrom].some((address) => isFrom(address, from))) &&
+    (toDomain === undefined || recipients.some(({ status, address }) => status === 'queued' && domainOf(address) === toDomain))
+  )
+}
+
+const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1).toLowerCase()
+
+const isFrom = (address: string, wanted: string): boolean =>
+  wanted.startsWith('@') ? domainOf(address) === domainOf(wanted) : foldAddress(address) === foldAddress(wanted)

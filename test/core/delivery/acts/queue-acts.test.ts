@@ -1,0 +1,278 @@
+/** Acts on the queue over the core: what is held stays, what is dropped ends, and no message is sent twice or lost. */
+import test, { type ExecutionContext } from 'ava'
+import type { ActRequest } from '#core/delivery/acts/queue-acts.ts'
+import type { QueueAct } from '#core/delivery/acts/queue-act.ts'
+import { webhookDeliveries } from '#core/webhooks/delivery.ts'
+import { webhookEndpoints } from '#core/webhooks/endpoint.ts'
+import { auditEntries } from '#core/writes/audit.ts'
+import {
+  organizationId,
+  principal,
+  projectId,
+  quiet,
+  relaying,
+  until,
+  type CoreFixture,
+  type CoreFixtureOptions,
+} from '../../core-fixture.ts'
+import { report, take, type Call, type Script } from '../../scripted-transport.ts'
+import { Seeded } from '../../../support/seeded.ts'
+
+const minute = 60_000
+const hour = 60 * minute
+const all = { destinationId: 'dst_1' }
+
+/** Counts, acts with that count, and waits for the end. */
+async function act(fixture: CoreFixture, request: ActRequest): Promise<QueueAct> {
+  const { queueActs } = fixture.core
+  fixture.clock.advance(1)
+  const { filter, matched } = await queueActs.preview({ principal }, request)
+  return ended(fixture, await queueActs.create({ principal }, { ...request, filter, expected: matched }))
+}
+
+async function ended(fixture: CoreFixture, { id }: QueueAct): Promise<QueueAct> {
+  await until('the act ended', async () => (await fixture.core.queueActs.get(principal, id)).status !== 'running')
+  return fixture.core.queueActs.get(principal, id)
+}
+
+const states = async (fixture: CoreFixture): Promise<string[]> =>
+  (await fixture.core.queueActs.waiting(principal, { limit: 100 })).rows.map(({ state }) => state)
+
+/** Messages of which one attempt each was put off. */
+async function putOff(t: ExecutionContext, n: number, options: CoreFixtureOptions = {}): Promise<{ fixture: CoreFixture; ids: string[] }> {
+  const fixture = await relaying(t, (call) => report(call, 'transient'), options)
+  const ids: string[] = []
+  for (let i = 0; i < n; i++) ids.push((await fixture.submit({ rcptTo: [`r${i}@example.net`] })).traceId)
+  await until('all were tried', () => fixture.attempted.length === n)
+  await quiet(fixture)
+  return { fixture, ids }
+}
+
+test('what is held is not attempted, over a crash too; released, each message goes once and its trace tells who and why', async (t) => {
+  const { fixture: first, ids } = await putOff(t, 5)
+  first.transport.script = (call) => take(call)
+  t.like(await act(first, { act: 'hold', filter: all, reason: 'provider incident' }), {
+    status: 'finished',
+    counters: { acted: 5, inFlight: 0, skipped: 0 },
+  })
+  first.clock.advance(6 * 24 * hour) // longer than messages are tried
+  await quiet(first)
+  t.deepEqual(await states(first), Array(5).fill('held'))
+  t.deepEqual(await first.problems(), [])
+  const fixture = await first.crash()
+  await fixture.queue.start()
+  await quiet(fixture)
+  t.is(fixture.transport.calls.length, 5)
+  t.is(await fixture.queue.oldestMs(), 0)
+  await t.throwsAsync(fixture.core.retries.retry(principal, ids[0] ?? '', { includeUnknown: false }), { message: /held in the queue/ })
+
+  fixture.transport.script = (call) => report(call, 'transient') // the schedule of retries begins anew
+  t.like(await act(fixture, { act: 'release', filter: all }), { counters: { acted: 5, inFlight: 0, skipped: 0 } })
+  await until('all were tried again', () => fixture.attempted.length === 5)
+  t.deepEqual(await states(fixture), Array(5).fill('retry'))
+  fixture.transport.script = (call) => take(call)
+  fixture.clock.advance(hour)
+  await until('all were sent', () => fixture.attempted.length === 10)
+  for (const id of ids) t.is((await fixture.trace(id)).status, 'sent')
+  const story = (await fixture.story(ids[0] ?? '')).join('\n')
+  t.regex(story, /held: Held in the queue by key_1: provider incident\.\nhold_released: Released from its hold by key_1\./)
+  const { rows } = await fixture.database.list(auditEntries, { organizationId }, { limit: 10 })
+  t.deepEqual(
+    rows.map(({ record }) => record.act),
+    ['queue.released', 'queue.held'],
+  )
+  t.like(rows[1]?.record.details, { matched: 5, reason: 'provider incident', filter: { destination_id: 'dst_1' } })
+  t.is(await fixture.queueLength(), 0)
+  t.deepEqual(await fixture.problems(), [])
+})
+
+test('expedite makes retries due now, and leaves alone what is due, scheduled or may be there already', async (t) => {
+  const { fixture, ids } = await putOff(t, 2, { retry: { delaysMs: [hour, hour], maxAgeMs: 24 * hour } })
+  await fixture.submit({ sendAt: fixture.clock.now() + 2 * hour })
+  fixture.transport.script = (call) => take(call, 'unknown')
+  const { traceId: unknown } = await fixture.submit()
+  await until('its outcome is unknown', async () => (await fixture.trace(unknown)).attempts === 1)
+  await quiet(fixture)
+  fixture.transport.script = (call) => take(call)
+  t.like(await act(fixture, { act: 'expedite', filter: { ...all, minAttempts: 0 } }), { counters: { acted: 2, inFlight: 0, skipped: 2 } })
+  await until('both were sent', () => fixture.attempted.length === 5)
+  for (const id of ids) t.is((await fixture.trace(id)).status, 'sent')
+  t.deepEqual((await states(fixture)).toSorted(), ['retry', 'scheduled'])
+  t.deepEqual(await fixture.problems(), [])
+})
+
+test('a scheduled send that is held does not leave at its time; released, it leaves once', async (t) => {
+  const fixture = await relaying(t, (call) => take(call))
+  const { traceId } = await fixture.submit({ sendAt: fixture.clock.now() + hour })
+  await act(fixture, { act: 'hold', filter: { ...all, traceIds: [traceId] } })
+  fixture.clock.advance(2 * hour)
+  await quiet(fixture)
+  t.is(fixture.transport.calls.length, 0)
+  await t.throwsAsync(fixture.core.scheduledSends.sendNow(principal, traceId), { message: /held in the queue/ })
+  await act(fixture, { act: 'release', filter: {} })
+  await until('it was sent', () => fixture.attempted.length === 1)
+  t.is((await fixture.trace(traceId)).status, 'sent')
+  t.deepEqual(await fixture.problems(), [])
+})
+
+test('a dropped message is canceled for who does not have it, webhooks learn why, and nothing of it is left in the queue', async (t) => {
+  const { fixture, ids } = await putOff(t, 3)
+  const endpoint = { id: 'whk_1', projectId, name: 'hooks', targetUrl: 'https://hooks.example.net/', eventTypes: [], sealedSecret: '' }
+  await fixture.put(webhookEndpoints, { ...endpoint, createdAt: 1, updatedAt: 1 })
+  const one = { act: 'drop', filter: { toDomain: 'example.net', traceIds: ids.slice(0, 2) }, reason: 'a mistake' } as const
+  t.like(await act(fixture, one), { counters: { acted: 2, inFlight: 0, skipped: 0 } })
+  const trace = await fixture.trace(ids[0] ?? '')
+  t.like(trace, { status: 'canceled', nextAttemptAt: null, recipients: [{ status: 'canceled' }] })
+  t.regex((await fixture.story(trace.id)).at(-1) ?? '', /^dropped: Dropped from the queue by key_1: a mistake\. Recipients/)
+  const { rows } = await fixture.database.list(webhookDeliveries, { organizationId }, { limit: 10 })
+  t.deepEqual(
+    rows.map(({ record: { eventType, traceId } }) => `${eventType} ${traceId}`).toSorted(),
+    ids
+      .slice(0, 2)
+      .map((id) => `failed ${id}`)
+      .toSorted(),
+  )
+  t.is(await fixture.queueLength(), 1)
+  t.deepEqual(await fixture.problems(), [])
+})
+
+/** An attempt of which the test says when it comes to its final dot, and with which outcome. */
+function steered() {
+  const [began, mayDot, dotted, mayEnd] = [0, 1, 2, 3].map(() => Promise.withResolvers<void>())
+  if (!began || !mayDot || !dotted || !mayEnd) throw new Error('no promises')
+  const script: Script = async (call: Call) => {
+    began.resolve()
+    await mayDot.promise
+    await call.job.beforeFinalDot()
+    dotted.resolve()
+    await mayEnd.promise
+    return report(call, 'transient')
+  }
+  return { began, mayDot, dotted, mayEnd, script }
+}
+
+test('before its final dot an attempt is called off by hold and drop; behind it, it ends, and what it leaves is held or dropped', async (t) => {
+  for (const name of ['hold', 'drop'] as const) {
+    const early = steered()
+    const fixture = await relaying(t, early.script)
+    const { traceId } = await fixture.submit()
+    await early.began.promise
+    t.like(await act(fixture, { act: name, filter: all }), { counters: { acted: 1, inFlight: 0 } }, name)
+    early.mayDot.resolve()
+    await quiet(fixture)
+    t.is(fixture.attempted.length, 0, name)
+    t.is((await fixture.trace(traceId)).status, name === 'hold' ? 'queued' : 'canceled')
+    t.deepEqual(await states(fixture), name === 'hold' ? ['held'] : [])
+
+    const late = steered()
+    fixture.transport.script = late.script
+    const { traceId: second } = await fixture.submit()
+    late.mayDot.resolve()
+    await late.dotted.promise
+    t.like(await act(fixture, { act: name, filter: { traceIds: [second] } }), { counters: { acted: 1, inFlight: 1 } }, name)
+    late.mayEnd.resolve()
+    await until('it has ended', () => fixture.attempted.length === 1)
+    await quiet(fixture)
+    fixture.clock.advance(2 * hour)
+    await quiet(fixture)
+    t.like(await fixture.trace(second), { attempts: 1, status: name === 'hold' ? 'queued' : 'canceled' }, name)
+    t.is(fixture.transport.calls.length, 2, name)
+    t.deepEqual(await fixture.problems(), [], name)
+  }
+})
+
+test('an attempt that a crash interrupts obeys afterwards', async (t) => {
+  for (const name of ['hold', 'drop'] as const) {
+    const way = steered()
+    const first = await relaying(t, way.script)
+    const { traceId } = await first.submit()
+    way.mayDot.resolve()
+    await way.dotted.promise
+    await act(first, { act: name, filter: all })
+    const fixture = await first.crash()
+    await fixture.queue.start()
+    await until(
+      'it has obeyed',
+      async () => (await fixture.trace(traceId)).attempts === 1 && (await fixture.queueLength()) === (name === 'hold' ? 1 : 0),
+    )
+    await quiet(fixture)
+    t.is(fixture.transport.calls.length, 1, name)
+    t.deepEqual(await states(fixture), name === 'hold' ? ['held'] : [], name)
+    t.deepEqual(await fixture.problems(), [], name)
+  }
+})
+
+test('an act goes on after a crash at any moment, and each message is acted on once', async (t) => {
+  const { fixture: first, ids } = await putOff(t, 60)
+  let fixture = first
+  const { filter, matched } = await fixture.core.queueActs.preview({ principal }, { act: 'hold', filter: all })
+  const made = await fixture.core.queueActs.create({ principal }, { act: 'hold', filter, expected: matched })
+  for (let writes = 1; writes <= 4; writes++) {
+    let left = writes
+    fixture.kv.beforeWrite = () => void (--left === 0 && void fixture.kv.cut())
+    await until(
+      'the crash, or the end',
+      async () => left <= 0 || (await fixture.core.queueActs.get(principal, made.id)).status !== 'running',
+    )
+    fixture = await fixture.crash()
+    await fixture.part('actRunner').start()
+  }
+  t.like(await ended(fixture, made), { status: 'finished', counters: { acted: 60, inFlight: 0, skipped: 0 } })
+  for (const id of ids) t.is((await fixture.trace(id)).queueActs?.length, 1)
+  t.deepEqual(await fixture.problems(), [])
+})
+
+test('a count that has grown stops the act; what came after the count is not meant', async (t) => {
+  const { fixture } = await putOff(t, 2)
+  const { queueActs } = fixture.core
+  const { filter } = await queueActs.preview({ principal }, { act: 'drop', filter: all })
+  await t.throwsAsync(queueActs.create({ principal }, { act: 'drop', filter, expected: 1 }), {
+    message: /^2 messages match now, and 1 were expected/,
+  })
+  fixture.clock.advance(10)
+  await fixture.submit()
+  await until('it was tried', () => fixture.attempted.length === 3)
+  const made = await ended(fixture, await queueActs.create({ principal }, { act: 'drop', filter, expected: 2 }))
+  t.like(made, { counters: { acted: 2 } })
+  t.is(await fixture.queueLength(), 1)
+})
+
+test('whatever acts meet whatever attempts: every message is taken once or dropped, and the store agrees with itself', async (t) => {
+  const random = new Seeded('acts and attempts')
+  const taken = new Map<string, number>()
+  const fixture = await relaying(t, async (call) => {
+    for (let turns = random.between(0, 11); turns > 0; turns--) await new Promise(setImmediate)
+    if (random.chance(1 / 3)) return report(call, 'transient')
+    await call.job.beforeFinalDot()
+    for (let turns = random.between(0, 5); turns > 0; turns--) await new Promise(setImmediate)
+    if (random.chance(0.25)) return report(call, 'transient')
+    taken.set(call.job.traceId, (taken.get(call.job.traceId) ?? 0) + 1)
+    return report(call, 'accepted')
+  })
+  await fixture.destination({ maxConnections: 4 })
+  const ids: string[] = []
+  const names = ['hold', 'release', 'expedite', 'drop', 'hold', 'release'] as const
+  for (let round = 0; round < 25; round++) {
+    for (let i = 0; i < 4; i++) ids.push((await fixture.submit({ rcptTo: [`r${ids.length}@d${ids.length % 3}.example`] })).traceId)
+    const name = random.pick(names)
+    const filter = random.chance(0.5) ? all : { toDomain: `d${random.between(0, 2)}.example` }
+    const { matched, filter: bounded } = await fixture.core.queueActs.preview({ principal }, { act: name, filter })
+    await ended(fixture, await fixture.core.queueActs.create({ principal }, { act: name, filter: bounded, expected: matched + 100 }))
+    if (random.chance(0.5)) fixture.clock.advance(random.between(0, 9) * minute)
+  }
+  await act(fixture, { act: 'release', filter: all })
+  await until('the queue is empty', async () => {
+    await quiet(fixture)
+    fixture.clock.advance(hour)
+    return (await fixture.queueLength()) === 0
+  })
+  await quiet(fixture)
+  const fates = new Map<string, number>()
+  for (const id of ids) {
+    const { status } = await fixture.trace(id)
+    fates.set(status, (fates.get(status) ?? 0) + 1)
+    t.is(taken.get(id) ?? 0, status === 'sent' ? 1 : 0, `${id} ${status}`)
+  }
+  t.deepEqual([...fates.keys()].toSorted(), ['canceled', 'sent'])
+  t.deepEqual(await fixture.problems(), [])
+})

@@ -1,0 +1,71 @@
+/** The queue as its operator works with it: by the command line, against a daemon and a provider that defers. */
+import test from 'ava'
+import { Daemon, runCommand } from '../../support/daemon/daemon.ts'
+import { makeDestination, makeRoute } from '../../support/daemon/provision.ts'
+import { Sink } from '../../support/smtp/sink.ts'
+import { temporaryFolder } from '../../support/daemon/workspace.ts'
+
+const operatorKey = `svcop_${'o'.repeat(43)}`
+
+test('postern queue counts first, then holds, drops, expedites and releases; each message goes once or not at all', async (t) => {
+  await using folder = await temporaryFolder('queue')
+  const provider = { defers: true }
+  await using sink = await Sink.listen({ script: { recipient: () => (provider.defers ? '451 4.3.2 come back later' : undefined) } })
+  const options = { folder: folder.path, env: { POSTERN_OPERATOR_KEY: operatorKey } }
+  await using daemon = await Daemon.start(options)
+  const { rest } = daemon
+  const destination = await makeDestination(rest, { name: 'slow', port: sink.port, mode: 'live' })
+  await makeRoute(rest, destination)
+  const ids: string[] = []
+  for (const domain of ['one.test', 'one.test', 'two.test']) {
+    const message = { from: 'a@shop.test', to: `c${ids.length}@${domain}`, subject: 'order', text: 'Hi' }
+    ids.push(String((await rest.must('POST', '/v1/messages', message))['trace_id']))
+  }
+  const queued = async () => Array.fromAsync(rest.rows('/v1/queue'))
+  while ((await queued()).filter(({ state }) => state === 'retry').length < 3);
+  const run = async (...words: string[]): Promise<string> => {
+    const { code, output } = await runCommand(options, 'queue', ...words)
+    t.is(code, 0, output)
+    return output
+  }
+
+  t.regex(
+    await run('hold', '--destination', destination),
+    /DESTINATION +PROJECT +MESSAGES\n.*  3\n3 messages match\. Nothing was done; with --yes, hold is\.\n$/,
+  )
+  t.is((await queued()).filter(({ state }) => state === 'held').length, 0)
+  t.is(await run('hold', '--destination', destination, '--reason', 'incident', '--yes'), 'hold: 3 messages.\n')
+  t.regex(
+    await run('list', '--to-domain', 'two.test'),
+    /^TRACE +STATE .*\n\S{36} +held +- +1 +dst_\S+ +a@shop\.test +c2@two\.test +451 .*come back later\n$/,
+  )
+  t.like(await rest.must('GET', `/v1/traces/${ids[0] ?? ''}`), { status: 'queued', held: true, next_attempt_at: null })
+  t.is((await rest.call('POST', `/v1/traces/${ids[0] ?? ''}/retry`)).status, 409)
+
+  t.is(await run('drop', '--trace', ids[1] ?? '', '--yes'), 'drop: 1 message.\n')
+  t.like(await rest.must('GET', `/v1/traces/${ids[1] ?? ''}`), { status: 'canceled', held: false })
+  const { id: organization } = (await Array.fromAsync(rest.rows('/v1/organizations')))[0] ?? {}
+  const asOperator = ['--organization', String(organization), '--url', `http://${daemon.addresses.http}`]
+  t.is(await run('release', '--to-domain', 'two.test', '--yes', ...asOperator), 'release: 1 message.\n')
+  while (sink.connections.length > 0 && (await queued()).find(({ trace_id }) => trace_id === ids[2])?.['attempts'] !== 2);
+  provider.defers = false
+  t.is(await run('expedite', '--all', '--yes'), 'expedite: 1 message, 1 skipped, as it does not apply to them.\n')
+  await sink.delivered(({ to }) => to.includes('c2@two.test'))
+  t.is(await run('release', '--all', '--yes'), 'release: 1 message.\n')
+  await sink.delivered(({ to }) => to.includes('c0@one.test'))
+  while ((await queued()).length > 0);
+  t.is(await run('list'), 'Nothing waits.\n')
+  t.deepEqual(sink.deliveries.flatMap(({ to }) => to).toSorted(), ['c0@one.test', 'c2@two.test'])
+  const acts = (await Array.fromAsync(rest.rows('/v1/audit'))).filter(({ act }) => String(act).startsWith('queue.'))
+  t.deepEqual(
+    acts
+      .map(({ act, actor }) => `${String(act)} ${(actor as { kind: string }).kind}`)
+      .toReversed()
+      .slice(0, 3),
+    ['queue.held api_key', 'queue.dropped api_key', 'queue.released operator'],
+  )
+
+  t.regex((await runCommand(options, 'queue', 'drop', '--yes')).output, /^queue drop needs an option that says which messages, or --all\./)
+  t.is((await rest.call('POST', '/v1/queue/acts', { act: 'drop', filter: {} })).status, 400)
+  t.is((await daemon.stop()).code, 0)
+})
