@@ -52,6 +52,10 @@ async function run(wanted: Command): Promise<number> {
         out: process.stdout,
         hints: process.stderr,
       })
+    case 'capture':
+      return (await import('./commands/capture/capture-command.ts')).capture(wanted.words, {
+        ...{ stdout: process.stdout, stderr: process.stderr, version: version() },
+      })
     case 'key create':
       return (await import('./commands/key-command.ts')).createKey(configuration(), wanted.words, process)
     case 'queue':

@@ -19,10 +19,23 @@ export const configFileVariable = 'POSTERN_CONFIG'
 /** The variable that holds the API key for commands such as `postern send`; no setting of the daemon. */
 export const apiKeyVariable = 'POSTERN_API_KEY'
 
+/** The variable that names another daemon for such commands, by its address; `postern capture` sets it for the tests that it runs. */
+export const daemonUrlVariable = 'POSTERN_URL'
+
+/** The variable by which tests that `postern capture` runs find its inbox. */
+export const inboxVariable = 'POSTERN_INBOX_ID'
+
 /** The variable that holds the passphrase of backups. */
 export const backupPassphraseVariable = 'POSTERN_BACKUP_PASSPHRASE'
 
-const noSettings: readonly string[] = [configFileVariable, apiKeyVariable, backupPassphraseVariable]
+/** Variables that are read elsewhere. */
+export const noSettings: readonly string[] = [
+  configFileVariable,
+  apiKeyVariable,
+  daemonUrlVariable,
+  inboxVariable,
+  backupPassphraseVariable,
+]
 
 const variables: Readonly<Record<string, Variable>> = {
   POSTERN_DATA_DIR: { path: 'dataDir', form: 'text' },

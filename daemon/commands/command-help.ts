@@ -1,7 +1,9 @@
 /** What `postern --help` and `postern COMMAND --help` print. */
 
 /** The options by which a command calls another daemon; `width` is where the descriptions of its options begin. */
-const elsewhere = (width: number): string => `  ${'--url URL'.padEnd(width)}another daemon than the one of this data folder
+const elsewhere = (
+  width: number,
+): string => `  ${'--url URL'.padEnd(width)}another daemon than the one of this data folder, by default POSTERN_URL
   ${'--key KEY'.padEnd(width)}an API key for it, by default POSTERN_API_KEY`
 
 const texts: Readonly<Record<string, string>> = {
@@ -58,6 +60,25 @@ Other options of sendmail are taken and change nothing; -bs, -bd, -bp and the li
 The API key is POSTERN_SENDMAIL_KEY, POSTERN_API_KEY, or on the machine of the daemon the one of its data folder.
 Exit codes (sysexits.h): 64 wrong arguments, 65 no message that could be sent, 69 refused by the daemon, 73 the
 spool cannot be written, 75 (-q) mail still waits, 77 the key is missing or wrong, 78 wrong settings.
+`,
+  capture: `Usage: postern capture [OPTIONS] [-- COMMAND ARGUMENTS...]
+
+Runs an instance for mail tests: it captures all mail, keeps nothing, and connects to this machine alone. With a command it
+sets SMTP_HOST, SMTP_PORT, SMTP_USERNAME, SMTP_PASSWORD, SMTP_URL, POSTERN_URL, POSTERN_API_KEY and POSTERN_INBOX_ID,
+runs it, and ends with its exit code. Without one it runs until SIGTERM or Ctrl-C.
+
+  --json              prints one line of JSON first: smtp, http, api_key and inbox_id
+  --smtp-port PORT    of 127.0.0.1, by default a free one
+  --http-port PORT    likewise
+  --expect WHAT       what must have been caught at the end, such as 'to=ada@example.com subject~=Welcome count=1'
+  --expect-file FILE  the same, one a line
+  --wait SECONDS      how long after the tests mail may still come, by default 5
+  --junit FILE        the outcome of each expectation as JUnit XML
+  --suppress          bounces and complaints put recipients on the suppression list
+  --verbose           logs to the standard error
+
+Recipients such as defer@, refuse@, bounce@, slow@, dsn@ and complaint@, at any domain, misbehave as their name says.
+Exit code: that of the command; 1 when an expectation is not met.
 `,
   import: `Usage: postern import suppressions FILE [OPTIONS]
        postern import templates FILE [OPTIONS]
@@ -152,6 +173,7 @@ export const helpText = `Usage: postern COMMAND
   send                send one message and print what was decided
   tail                show what the daemon decides, as it happens
   sendmail            stand in for /usr/sbin/sendmail
+  capture             run an instance for mail tests, which captures all mail
   key create NAME     make an API key
   import WHAT FILE    take over suppressions or templates of another service
   queue WHAT          show, hold, release, expedite or drop messages that wait

@@ -54,6 +54,24 @@ export interface ImportWords extends DaemonChoice {
   readonly asJson: boolean
 }
 
+export interface CaptureWords {
+  /** 0: a free one. */
+  readonly smtpPort: number
+  readonly httpPort: number
+  readonly asJson: boolean
+  /** Bounces and complaints put recipients on the suppression list. */
+  readonly suppresses: boolean
+  readonly isVerbose: boolean
+  /** As they were written. */
+  readonly expectations: readonly string[]
+  readonly expectationFile: string | undefined
+  /** How long after the end of the tests mail may still come. */
+  readonly waitSeconds: number
+  readonly junitFile: string | undefined
+  /** What runs the tests; none, where they are run by others. */
+  readonly command: readonly string[]
+}
+
 /** What the caller wants. `usage` is an error in the words; the process ends with 64. */
 export type Command =
   | { readonly name: 'serve'; readonly readyFile: string | undefined }
@@ -71,6 +89,7 @@ export type Command =
   | { readonly name: 'sendmail'; readonly words: readonly string[] }
   | { readonly name: 'import'; readonly words: ImportWords }
   | { readonly name: 'queue'; readonly words: QueueWords }
+  | { readonly name: 'capture'; readonly words: CaptureWords }
   | { readonly name: 'usage'; readonly message: string }
 
 /** Words that cannot be understood; the message says why. */
@@ -191,6 +210,24 @@ const commands: Readonly<Record<string, CommandWords>> = {
       return { name: 'verify', file, passphraseFile: textOf(values['passphrase-file']) }
     },
   },
+  capture: {
+    options: {
+      ...{ 'smtp-port': text, 'http-port': text, json: flag, suppress: flag, verbose: flag },
+      ...{ expect: { type: 'string', multiple: true }, 'expect-file': text, wait: text, junit: text },
+    },
+    operands: [],
+    more: true,
+    make({ values, operands: command }) {
+      const expectations = [values['expect'] ?? []].flat().map(String)
+      const [expectationFile, junitFile] = [textOf(values['expect-file']), textOf(values['junit'])]
+      if (junitFile !== undefined && expectations.length === 0 && expectationFile === undefined)
+        throw new WordsUnclear('--junit needs --expect or --expect-file.')
+      const ports = { smtpPort: numberOf(values, 'smtp-port', 0, 65_535), httpPort: numberOf(values, 'http-port', 0, 65_535) }
+      const flags = { asJson: values['json'] === true, suppresses: values['suppress'] === true, isVerbose: values['verbose'] === true }
+      const expected = { expectations, expectationFile, junitFile, waitSeconds: numberOf(values, 'wait', 5, 3600) }
+      return { name: 'capture', words: { ...ports, ...flags, ...expected, command } }
+    },
+  },
   doctor: { options: { json: flag }, operands: [], make: ({ values }) => ({ name: 'doctor', asJson: values['json'] === true }) },
   config: { options: {}, operands: [], make: () => ({ name: 'config' }) },
 }
@@ -269,6 +306,13 @@ function operatorCommand(words: readonly string[]): Command {
 function unknownCommand(name: string): string {
   const near = closest(name, [...names, 'help'])
   return `${JSON.stringify(name)} is not a command; ${near ? `did you mean ${near}?` : `there are ${names.join(', ')}.`}`
+}
+
+function numberOf(values: Words['values'], name: string, usual: number, most: number): number {
+  const given = textOf(values[name])
+  if (given === undefined) return usual
+  if (!/^\d{1,5}$/.test(given) || Number(given) > most) throw new WordsUnclear(`--${name} must be a whole number up to ${most}.`)
+  return Number(given)
 }
 
 const textOf = (value: Words['values'][string]): string | undefined => (typeof value === 'string' ? value : undefined)

@@ -1,5 +1,5 @@
 /** How commands of the command line call a daemon: the one that runs on this data folder, or another by address and API key. */
-import { apiKeyVariable } from '#config/settings/environment.ts'
+import { apiKeyVariable, daemonUrlVariable } from '#config/settings/environment.ts'
 import type { Config } from '#config/settings/load.ts'
 import { cleanText } from '../observability/clean-text.ts'
 import type { DaemonChoice } from './command-line.ts'
@@ -18,7 +18,9 @@ export async function localDaemon({ dataDir }: Config): Promise<OperatorAccess> 
 }
 
 /** Where to call, and with which secret. Throws `StartRefused`. */
-export async function chosenDaemon(config: Config, { url, key }: DaemonChoice, env: NodeJS.ProcessEnv): Promise<CalledDaemon> {
+export async function chosenDaemon(config: Config, { url: given, key }: DaemonChoice, env: NodeJS.ProcessEnv): Promise<CalledDaemon> {
+  const named = env[daemonUrlVariable]?.trim()
+  const url = given ?? (named === '' ? undefined : named)
   const token = key === undefined ? keyIn(apiKeyVariable, env[apiKeyVariable]) : requireKey('--key', key)
   if (url === undefined) {
     const { origin, token: ownToken } = await localDaemon(config)

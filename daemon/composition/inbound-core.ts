@@ -4,12 +4,11 @@ import { InboundMail } from '#core/inbound-routes/inbound-mail.ts'
 import { InboundRoutes } from '#core/inbound-routes/inbound-routes.ts'
 import { RouteIntake } from '#core/inbound-routes/route-intake.ts'
 import { Preparation } from '#core/inbound-routes/preparation.ts'
-import { addressGuard } from '#core/outbound/address-guard.ts'
 import { systemLookUp } from '#core/outbound/resolver.ts'
 import { AuthenticationThread } from '#ingest/authentication/authentication-thread.ts'
 import { WorkerMessageReader } from '#ingest/messages/message-reader.ts'
 import type { InboundCore } from './composed.ts'
-import { broke, type Composition } from './parts.ts'
+import { broke, guardOf, type Composition } from './parts.ts'
 
 export function inboundCore(composition: Composition): InboundCore {
   const { get, config, replace } = composition
@@ -19,7 +18,7 @@ export function inboundCore(composition: Composition): InboundCore {
   const base = { ...core, resolver, hostname, inboundDomain, baseUrl: publicUrl(config, config.http.listen) }
   const resolve = replace.lookUp ?? systemLookUp(outbound.dnsServers)
   return {
-    inboundRoutes: new InboundRoutes({ ...base, guard: addressGuard(outbound.allow.webhooks) }),
+    inboundRoutes: new InboundRoutes({ ...base, guard: guardOf(composition, outbound.allow.webhooks) }),
     inboundMail: new InboundMail({ ...base, reader: get('reader') }),
     routeIntake: new RouteIntake(base),
     preparation: new Preparation({

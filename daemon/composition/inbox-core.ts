@@ -7,17 +7,17 @@ import { BackgroundRead } from '#core/capture/reading/background-read.ts'
 import { MessageViews } from '#core/capture/reading/message-views.ts'
 import { Readings } from '#core/capture/reading/readings.ts'
 import { TraceMessages } from '#core/capture/reading/trace-messages.ts'
-import { addressGuard, webPortsOnly } from '#core/outbound/address-guard.ts'
+import { webPortsOnly } from '#core/outbound/address-guard.ts'
 import { guardedGet, guardedPost } from '../../protocols/outbound/clients.ts'
 import type { InboxCore } from './composed.ts'
-import { broke, type Composition } from './parts.ts'
+import { broke, guardOf, type Composition } from './parts.ts'
 
 export function inboxCore(composition: Composition): InboxCore {
   const { get, config, replace } = composition
   const { trusted = [], imagesAllowed = [] } = replace
   const core = get('core')
   const captureEvents = get('captureEvents')
-  const guard = addressGuard(config.outbound.allow.webhooks)
+  const guard = guardOf(composition, config.outbound.allow.webhooks)
   const network = { resolver: get('resolver'), clock: core.clock }
   const onError = broke(composition, 'the reading of a capture')
   const inboxNotifier = new Notifier({
@@ -38,7 +38,7 @@ export function inboxCore(composition: Composition): InboxCore {
       ...core,
       origin: pagesUrl(config, config.http.listen),
       // whoever writes a message names its images, so nothing but the public internet is asked for them
-      get: guardedGet({ ...network, guard: webPortsOnly(addressGuard(imagesAllowed)) }),
+      get: guardedGet({ ...network, guard: webPortsOnly(guardOf(composition, imagesAllowed)) }),
     }),
     readings,
     backgroundRead,

@@ -7,14 +7,14 @@ import { ThreadScorer } from '#ingest/inspect/thread-scorer.ts'
 import { publicFetch } from './oauth-core.ts'
 import { systemLookUp } from '#core/outbound/resolver.ts'
 import type { Inspect } from './composed.ts'
-import type { Composition } from './parts.ts'
+import { guardOf, type Composition } from './parts.ts'
 
 export function inspectCore({ get, config, replace }: Composition, onError: (error: unknown, testId: string) => void): Inspect {
   const { domain, dnsLists, mtaSts } = config.inspect
   const parts = { ...get('core'), onError }
   const { clock } = parts
   const resolve = replace.lookUp ?? systemLookUp(config.outbound.dnsServers)
-  const fetchPolicy = mtaSts === 'fetch' ? policyFetcher(publicFetch(get('resolver'), clock)) : undefined
+  const fetchPolicy = mtaSts === 'fetch' ? policyFetcher(publicFetch(get('resolver'), clock, guardOf({ replace }, []))) : undefined
   const scorer = replace.scorer ?? new ThreadScorer({ clock, resolve, lists: dnsLists.map(dnsListOf), fetchPolicy })
   const inspectScoring = new InspectScoring({ ...parts, scorer })
   const inspectTests = new InspectTests({ ...parts, domain: domain ?? config.inboundDomain, onReceived: () => inspectScoring.wake() })

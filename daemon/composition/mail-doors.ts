@@ -27,11 +27,12 @@ export function submissionDoor({ get, config }: Composition): SubmissionDoor {
   return new SubmissionDoor({ ...get('core'), ...parts, hostname: config.smtpHost, maxMessageBytes: config.submission.maxMessageBytes })
 }
 
-export function submissionServer({ get, config, certificate }: Composition): SubmissionServer {
+export function submissionServer({ get, config, certificate, replace }: Composition): SubmissionServer {
   const { submission, smtpHost: hostname } = config
   return new SubmissionServer({
     ...{ listen: submission.listen, tlsListen: submission.implicitTlsListen, hostname },
     ...{ door: get('submissionDoor'), clock: get('clock'), events: get('observer') },
+    ...(replace.recipients && { recipients: replace.recipients }),
     tls: certificate,
     cleartextAuth: submission.cleartextAuth,
     limits: { ...submission, sessionMs: submission.sessionSeconds * 1000, idleMs: submission.idleSeconds * 1000 },

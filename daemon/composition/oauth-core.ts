@@ -21,7 +21,7 @@ import { protectedResource } from '../../admin-api/oauth/discovery.ts'
 import type { AllowingCore } from '../../admin-api/pages/page-operations.ts'
 import { guardedFetch } from '../../protocols/outbound/clients.ts'
 import type { OAuthServer } from './composed.ts'
-import type { Composition, Resolve } from './parts.ts'
+import { guardOf, type Composition, type Resolve } from './parts.ts'
 
 export function oauthServer({ get, config, replace }: Pick<Composition, 'get' | 'config' | 'replace'>): OAuthServer {
   const core = get('core')
@@ -29,7 +29,7 @@ export function oauthServer({ get, config, replace }: Pick<Composition, 'get' | 
   const { members, notices } = get('people')
   const parts = { ...core, scopesOfMember: members.scopesOfMember, notices, events: get('observer') }
   const urls = oauthUrls(config, config.http.listen)
-  const fetch = replace.fetch ?? publicFetch(get('resolver'), clock)
+  const fetch = replace.fetch ?? publicFetch(get('resolver'), clock, guardOf({ replace }, []))
   const registrations = new Registrations(parts)
   const clients = new Clients({ ...parts, registrations, documents: new ClientMetadataDocuments({ fetch, clock }) })
   const signingKeys = new SigningKeys(parts)
@@ -64,4 +64,4 @@ export const applicationsOf = (get: Resolve): Applications =>
   new Applications({ ...get('core'), members: get('people').members, grants: get('oauth').grants })
 
 /** Fetches addresses named by unauthenticated clients, so no private network is open to it, whatever the operator allows elsewhere. */
-export const publicFetch = (resolver: Resolver, clock: Clock): Fetch => guardedFetch({ resolver, clock, guard: addressGuard([]) })
+export const publicFetch = (resolver: Resolver, clock: Clock, guard = addressGuard([])): Fetch => guardedFetch({ resolver, clock, guard })

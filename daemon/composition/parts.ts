@@ -18,8 +18,9 @@ import type { People } from '#core/people/people.ts'
 import type { Probes } from '#core/delivery/probe/probes.ts'
 import type { Transport } from '#core/delivery/transport.ts'
 import type { InspectScorer } from '#core/inspect/report.ts'
+import type { TestRecipients } from '#core/mail-tests/test-recipients.ts'
 import type { LoginGuard } from '#core/visitors/login-guard.ts'
-import type { AddressGuard, AllowedRange } from '#core/outbound/address-guard.ts'
+import { addressGuard, type AddressGuard, type AllowedRange } from '#core/outbound/address-guard.ts'
 import type { Fetch } from '#core/outbound/fetch.ts'
 import type { Post } from '#core/outbound/post.ts'
 import type { LookUp, RecordResolver, Resolver } from '#core/outbound/resolver.ts'
@@ -31,7 +32,7 @@ import type { ChangeStreams } from '#core/live/change-stream.ts'
 import type { LateCounts } from '#core/insights/late-counts.ts'
 import type { RollUp } from '#core/insights/roll-up.ts'
 import type { Retention } from '#core/retention/retention.ts'
-import type { Accept } from '#core/submission/accept/accept.ts'
+import type { Accept, AcceptOptions } from '#core/submission/accept/accept.ts'
 import type { ActRunner } from '#core/delivery/acts/act-runner.ts'
 import type { ReplayRunner } from '#core/submission/replay/replay-runner.ts'
 import type { SubmissionDoor } from '#core/submission/doors/smtp-login.ts'
@@ -66,6 +67,12 @@ export interface Replacements {
   readonly random?: () => number
   readonly resolver?: Resolver & RecordResolver
   readonly transport?: Transport
+  /** Makes the acceptance of messages. */
+  readonly accept?: (options: AcceptOptions) => Accept
+  /** What recipients answer to who submits by SMTP; all take mail by default. */
+  readonly recipients?: Pick<TestRecipients, 'answer'>
+  /** Which addresses may be connected to, whatever the settings allow. */
+  readonly guard?: AddressGuard
   /** Reads messages in place of the threads that do. */
   readonly reader?: MessageReader
   /** Rewrites messages in place of the threads that do. */
@@ -180,6 +187,10 @@ export interface Composition extends Foundation {
 
 /** Says how a part is built, once for each daemon. */
 export type Add = <N extends keyof Parts>(name: N, make: (composition: Composition) => Parts[N]) => void
+
+/** Which addresses may be connected to, by what the settings allow besides the public internet. */
+export const guardOf = ({ replace }: Pick<Composition, 'replace'>, allowed: readonly AllowedRange[]): AddressGuard =>
+  replace.guard ?? addressGuard(allowed)
 
 /** Logs what a part could not do. */
 export const broke =

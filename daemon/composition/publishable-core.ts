@@ -8,7 +8,7 @@ import { guardedPost } from '../../protocols/outbound/clients.ts'
 import type { Publishable } from './composed.ts'
 import type { Composition } from './parts.ts'
 
-export function publishableCore({ get, config }: Composition): Publishable {
+export function publishableCore({ get, config, replace }: Composition): Publishable {
   const core = get('core')
   const { accessTokens } = get('oauth')
   const { issuer, resources } = oauthUrls(config, config.http.listen)
@@ -23,7 +23,7 @@ export function publishableCore({ get, config }: Composition): Publishable {
     captcha: {
       secrets: core.secrets,
       // the operator alone says where; a verifier of their own may stand in their private network, and in clear only there
-      post: guardedPost({ clock: core.clock, resolver: get('resolver'), guard: () => true }),
+      post: guardedPost({ clock: core.clock, resolver: get('resolver'), guard: replace.guard ?? (() => true) }),
       verifyUrls: { turnstile: config.captcha.turnstileVerifyUrl, hcaptcha: config.captcha.hcaptchaVerifyUrl },
     },
   }

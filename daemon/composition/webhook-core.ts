@@ -3,7 +3,6 @@ import { publicUrl } from '#config/settings/load.ts'
 import { alertTarget } from '#core/doctor/alerts.ts'
 import { formTarget } from '#core/forms/notifications/form-webhook.ts'
 import { routeTarget } from '#core/inbound-routes/route.ts'
-import { addressGuard } from '#core/outbound/address-guard.ts'
 import { DeliveryAttempts } from '#core/webhooks/sending/attempts.ts'
 import { Deliveries } from '#core/webhooks/sending/deliveries.ts'
 import { Dispatcher } from '#core/webhooks/sending/dispatcher.ts'
@@ -14,7 +13,7 @@ import { decodeEncodedWords } from '#ingest/mime/encoded-words.ts'
 import { guardedPost } from '../../protocols/outbound/clients.ts'
 import { makeSelfSignedRsa } from '../certificates/self-signed.ts'
 import type { WebhookCore } from './composed.ts'
-import { broke, type Composition } from './parts.ts'
+import { broke, guardOf, type Composition } from './parts.ts'
 
 export function webhookCore(composition: Composition): WebhookCore {
   const { get, config, metrics, replace } = composition
@@ -23,7 +22,7 @@ export function webhookCore(composition: Composition): WebhookCore {
   const { webhookUrl: url, webhookSecret: secret } = config.doctor
   /** What has webhooks of its own, beside endpoints. */
   const targets = [routeTarget, formTarget, alertTarget(core, url !== null && secret !== null ? { url, secret } : undefined)]
-  const guard = addressGuard(config.outbound.allow.webhooks)
+  const guard = guardOf(composition, config.outbound.allow.webhooks)
   const resolver = get('resolver')
   const baseUrl = publicUrl(config, config.http.listen)
   const post = guardedPost({ resolver, clock, guard, trusted: replace.trusted ?? [] })

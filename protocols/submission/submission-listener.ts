@@ -23,6 +23,7 @@ export class SubmissionListener extends ReceptionListener {
   readonly #gate: LoginGate
   readonly #tlsRule: TlsRule
   readonly #hostname: string
+  readonly #recipients: SubmissionOptions['recipients']
 
   constructor(context: SubmissionContext, gate: LoginGate, options: SubmissionOptions, address: ListenAddress, insideTls: boolean) {
     const tlsRule = new TlsRule(options, address)
@@ -35,6 +36,7 @@ export class SubmissionListener extends ReceptionListener {
     this.#gate = gate
     this.#tlsRule = tlsRule
     this.#hostname = options.hostname
+    this.#recipients = options.recipients
   }
 
   override onAuth(auth: SMTPServerAuthentication, session: SMTPServerSession, answer: AuthAnswer): void {
@@ -60,8 +62,16 @@ export class SubmissionListener extends ReceptionListener {
     return checkMailFrom(path, login)
   }
 
-  protected override checkRcptTo(path: PathArgument, session: SMTPServerSession): string {
+  protected override checkRcptTo(path: PathArgument, session: SMTPServerSession): string | Promise<string> {
     this.#context.loginOf(session)
-    return readForwardPath(path, saysSmtpUtf8(session), this.#hostname)
+    const address = readForwardPath(path, saysSmtpUtf8(session), this.#hostname)
+    return this.#recipients ? this.#asked(this.#recipients, address) : address
+  }
+
+  /** The address, unless its recipient refuses it. */
+  async #asked(recipients: NonNullable<SubmissionOptions['recipients']>, address: string): Promise<string> {
+    const refused = await recipients.answer(address, 'submission')
+    if (refused) throw new NegativeReply(refused.code, refused.enhanced, refused.text)
+    return address
   }
 }

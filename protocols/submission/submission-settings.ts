@@ -1,5 +1,6 @@
 /** The settings of the submission server, and the events it reports for logs and metrics. */
 import type { Clock } from '#core/clock.ts'
+import type { TestRecipients } from '#core/mail-tests/test-recipients.ts'
 import type { SmtpDoor } from '#core/submission/doors/smtp-door.ts'
 import type { ListenAddress, ListenerCertificate, ReceptionEvents, ReceptionLimits, SessionFacts } from '../reception/reception-settings.ts'
 
@@ -25,6 +26,8 @@ export interface SubmissionOptions {
   readonly cleartextAuth: 'never' | 'loopback' | 'auto'
   readonly limits: SubmissionLimits
   readonly door: SmtpDoor
+  /** What recipients answer in a mail test; without it all take mail. */
+  readonly recipients?: Pick<TestRecipients, 'answer'>
   readonly events: SubmissionEvents
   readonly clock: Clock
 }

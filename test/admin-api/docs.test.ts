@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import test from 'ava'
 import { planNames, plans } from '#config/plans/plans.ts'
 import { settings } from '#config/settings/setting-list.ts'
-import { apiKeyVariable, backupPassphraseVariable, configFileVariable, variableFor } from '#config/settings/environment.ts'
+import { noSettings, variableFor } from '#config/settings/environment.ts'
 import { refusals } from '#core/refusals.ts'
 import { adminKey, startDaemon } from '../support/daemon/start-daemon.ts'
 
@@ -72,12 +72,7 @@ test('every operation of the chapters is one of the service', async (t) => {
 })
 
 test('every variable of the chapters is a setting', (t) => {
-  const variables = new Set([
-    ...settings.map(({ path }) => variableFor(path)),
-    configFileVariable,
-    apiKeyVariable,
-    backupPassphraseVariable,
-  ])
+  const variables = new Set([...settings.map(({ path }) => variableFor(path)), ...noSettings])
   for (const { path, text } of pages) {
     t.deepEqual(
       [...new Set(text.match(/POSTERN_[A-Z_]+/g))].filter((name) => !variables.has(name)),

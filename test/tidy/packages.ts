@@ -58,7 +58,7 @@ export const homes: Readonly<Record<string, readonly string[]>> = {
   'prom-client': ['daemon/observability/**'],
   'reflect-metadata': ['daemon/composition/composition.ts'],
   'sanitize-html': ['ingest/**'],
-  'smtp-server': ['protocols/reception/**', 'protocols/submission/**', 'protocols/mx/**'],
+  'smtp-server': ['protocols/reception/**', 'protocols/submission/**', 'protocols/mx/**', 'protocols/mail-tests/**'],
   'sns-validator': [],
   srvx: ['admin-api/**'],
   standardwebhooks: [],

@@ -18,14 +18,14 @@ import { FormThanks } from '#core/forms/submissions/thanks.ts'
 import { FileDownloads } from '#core/forms/uploads/file-downloads.ts'
 import { FileScanning } from '#core/forms/uploads/file-scanning.ts'
 import { Clamd } from '../../../protocols/clamd/clamd.ts'
-import { addressGuard } from '#core/outbound/address-guard.ts'
-import { broke, type Add } from '../parts.ts'
+import { broke, guardOf, type Add } from '../parts.ts'
 
 export function addForms(add: Add): void {
-  add('forms', ({ get, config }) => {
+  add('forms', (composition) => {
+    const { get, config } = composition
     const core = get('core')
     const { mail, outbox } = get('people')
-    const guards = { guard: addressGuard(config.outbound.allow.webhooks), resolver: get('resolver') }
+    const guards = { guard: guardOf(composition, config.outbound.allow.webhooks), resolver: get('resolver') }
     const publicForms: PublicForms = new PublicForms(core, (found) => visits.viewed(found))
     const visits = new FormVisits({ ...core, publicForms, lateCounts: get('lateCounts') })
     const address = formsUrl(config, config.http.listen)

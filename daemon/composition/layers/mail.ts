@@ -4,7 +4,7 @@ import { ActRunner } from '#core/delivery/acts/act-runner.ts'
 import { HealthRegistry } from '#core/delivery/health/health-registry.ts'
 import { Probes } from '#core/delivery/probe/probes.ts'
 import { Destinations } from '#core/routing/destinations/destinations.ts'
-import { Accept } from '#core/submission/accept/accept.ts'
+import { Accept, type AcceptOptions } from '#core/submission/accept/accept.ts'
 import { ReplayRunner } from '#core/submission/replay/replay-runner.ts'
 import { Engagements } from '#core/tracking/engagements.ts'
 import { Tracking } from '#core/tracking/message-tracking.ts'
@@ -66,9 +66,9 @@ export function addMail(add: Add): void {
 }
 
 /** What was accepted goes on at once; a process that dies before finds it in the store. */
-function acceptance({ get, config, secrets }: Composition): Accept {
+function acceptance({ get, config, secrets, replace }: Composition): Accept {
   const { maxRecipients, maxMessageBytes } = config.submission
-  return new Accept({
+  const options: AcceptOptions = {
     ...get('core'),
     tracking: new Tracking({ secrets, rewriter: get('rewriter'), publicUrl: config.baseUrl ?? undefined }),
     listener: {
@@ -81,5 +81,6 @@ function acceptance({ get, config, secrets }: Composition): Accept {
     maxRecipients,
     maxMessageBytes,
     bounceDomain: config.inboundDomain,
-  })
+  }
+  return replace.accept?.(options) ?? new Accept(options)
 }

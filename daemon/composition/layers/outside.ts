@@ -1,7 +1,6 @@
 /** What leaves the process: time, the network, the disk and the threads; and what watches over them. */
 import { observeCounts } from '#core/feedback/suppression/counts.ts'
 import { systemClock } from '#core/clock.ts'
-import { addressGuard } from '#core/outbound/address-guard.ts'
 import { SystemResolver } from '#core/outbound/resolver.ts'
 import { WorkerMessageReader } from '#ingest/messages/message-reader.ts'
 import { WorkerMessageRewriter } from '#ingest/messages/message-rewriter.ts'
@@ -15,7 +14,7 @@ import { Housekeeping } from '../../observability/housekeeping.ts'
 import { Observer } from '../../observability/observer.ts'
 import { Readiness } from '../../observability/readiness.ts'
 import { OwnListeners } from '../../process/own-listeners.ts'
-import { broke, type Add, type Composition } from '../parts.ts'
+import { broke, guardOf, type Add, type Composition } from '../parts.ts'
 
 /** So many writes in the queue for the disk mean that it cannot keep up. */
 const maxWaitingWrites = 20_000
@@ -32,7 +31,7 @@ export function addOutside(add: Add): void {
   add('observer', ({ get, log, metrics }) => new Observer(log, metrics, get('decisions')))
   add('health', () => new Readiness())
   add('ownListeners', () => new OwnListeners())
-  add('guard', ({ config }) => addressGuard(config.outbound.allow.destinations))
+  add('guard', (composition) => guardOf(composition, composition.config.outbound.allow.destinations))
   add(
     'resolver',
     ({ get, config, replace }) => replace.resolver ?? new SystemResolver({ servers: config.outbound.dnsServers, clock: get('clock') }),

@@ -39,7 +39,7 @@ test('parseCommandLine() says what is wrong with the words', (t) => {
   const wrong: readonly [string, RegExp][] = [
     [
       '',
-      /^Say what to do: serve, send, tail, key, import, queue, login-link, backup, restore, verify, doctor, config, sendmail, operator\./,
+      /^Say what to do: serve, send, tail, key, import, queue, login-link, backup, restore, verify, capture, doctor, config, sendmail, operator\./,
     ],
     ['serv', /^"serv" is not a command; did you mean serve\?/],
     ['launch', /^"launch" is not a command; there are serve,/],

@@ -50,6 +50,7 @@ const peers = {
   nacl: { package: 'python3-nacl', file: `${modules}/nacl/__init__.py` },
   pebble: { package: 'pebble', file: '/usr/bin/pebble' },
   php: { package: 'php-cli', file: '/usr/bin/php' },
+  phpunit: { package: 'phpunit', file: '/usr/bin/phpunit' },
   phpmailer: { package: 'libphp-phpmailer', file: '/usr/share/php/libphp-phpmailer/autoload.php' },
   postfix: { package: 'postfix', file: '/usr/sbin/postfix', alsoNeeds: root },
   python: { package: 'python3', file: '/usr/bin/python3' },

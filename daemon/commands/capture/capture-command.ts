@@ -1,0 +1,151 @@
+/** `postern capture`: an instance for mail tests that lives as long as the command, or as the tests that it runs. */
+import { readFile, writeFile } from 'node:fs/promises'
+import { performance } from 'node:perf_hooks'
+import { createInterface } from 'node:readline/promises'
+import { Readable } from 'node:stream'
+import type { CaptureWords } from '../command-line.ts'
+import type { Decision } from '../../observability/decisions.ts'
+import { createLogger } from '../../observability/logging.ts'
+import { exitCodes, Lifecycle } from '../../process/lifecycle.ts'
+import { StartRefused } from '../../process/start-refused.ts'
+import { tailLine } from '../tail-command.ts'
+import { awaitVerdicts } from './caught-mail.ts'
+import { ExpectationUnclear, readExpectation, readExpectations, type Expectation, type Verdict } from './expectations.ts'
+import { startInstance, type Instance } from './instance.ts'
+import { junitXml } from './junit.ts'
+import { makeRunFolder, removeLeftFolders, removeRunFolder } from './run-folder.ts'
+import { runTestCommand, type RunningCommand } from './test-command.ts'
+
+interface Surroundings {
+  readonly stdout: { write(text: string): unknown }
+  readonly stderr: { write(text: string): unknown }
+  readonly version: string
+}
+
+const stopSeconds = 5
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+/**
+ * Runs until a signal, or until the command of the run ends. Its exit code is that of the command, and otherwise 1 when an
+ * expectation is not met. Throws `StartRefused` when an expectation cannot be read, and when it cannot start.
+ */
+export async function capture(words: CaptureWords, surroundings: Surroundings): Promise<number> {
+  const expectations = await expectationsOf(words)
+  const stop = new Stop()
+  const startedAt = new Date()
+  const begun = performance.now()
+  await removeLeftFolders()
+  const folder = await makeRunFolder()
+  const log = createLogger(words.isVerbose ? 'info' : 'warn', 'stderr')
+  const lifecycle = new Lifecycle(log, stopSeconds)
+  try {
+    const { smtpPort, httpPort, suppresses } = words
+    const { version } = surroundings
+    const instance = await startInstance({ folder, smtpPort, httpPort, suppresses, version }, log, lifecycle)
+    const code = await use(instance, words, surroundings, stop)
+    const wait = { waitMs: words.waitSeconds * 1000, signal: stop.again }
+    const verdicts = expectations.length > 0 ? await awaitVerdicts(instance, expectations, wait) : []
+    if (words.junitFile !== undefined) {
+      const seconds = (performance.now() - begun) / 1000
+      await writeFile(words.junitFile, junitXml({ verdicts, startedAt, seconds }))
+    }
+    const isMet = report(verdicts, surroundings)
+    return code === 0 && !isMet ? exitCodes.failed : code
+  } finally {
+    await lifecycle.stop()
+    await removeRunFolder(folder)
+    stop.forget()
+  }
+}
+
+async function expectationsOf({ expectations, expectationFile }: CaptureWords): Promise<readonly Expectation[]> {
+  try {
+    const written = expectationFile === undefined ? [] : readExpectations(await readFile(expectationFile, 'utf8'))
+    return [...expectations.map(readExpectation), ...written]
+  } catch (error) {
+    if (error instanceof ExpectationUnclear) throw new StartRefused(error.message, exitCodes.usage, { cause: error })
+    throw error
+  }
+}
+
+/** Tells how to use it, and resolves with the exit code when no one does any more. */
+async function use(instance: Instance, { asJson, command }: CaptureWords, surroundings: Surroundings, stop: Stop): Promise<number> {
+  const { stdout, stderr } = surroundings
+  if (asJson) stdout.write(`${JSON.stringify(instance.access)}\n`)
+  if (command.length > 0 && !stop.first.aborted) {
+    const running = runTestCommand(command, instance.access, (sentence) => void stderr.write(`${sentence}\n`))
+    stop.passOnTo(running)
+    return running.ended
+  }
+  if (!asJson) {
+    stdout.write(welcome(instance))
+    void showDecisions(instance, stdout)
+  }
+  await stop.wanted
+  return exitCodes.ok
+}
+
+function welcome({ access: { smtp, http, api_key, inbox_id }, dashboard }: Instance): string {
+  const rows = [
+    ['SMTP', `${smtp.host}:${smtp.port}`],
+    ['user name', smtp.username],
+    ['password', smtp.password],
+    ['HTTP', http],
+    ['API key', api_key],
+    ['inbox', inbox_id],
+    ...(dashboard === undefined ? [] : [['dashboard', dashboard]]),
+  ]
+  const lines = rows.map(([name = '', value = '']) => `  ${name.padEnd(11)}${value}`)
+  return `Mail is captured, and none leaves this machine. Ctrl-C ends it and deletes everything.\n\n${lines.join('\n')}\n\n`
+}
+
+async function showDecisions({ part }: Instance, out: Surroundings['stdout']): Promise<void> {
+  const lines = createInterface({ input: Readable.fromWeb(part('decisions').watch()) })
+  for await (const line of lines) if (line !== '') out.write(`${tailLine(JSON.parse(line) as Decision)}\n`)
+}
+
+/** True when all are met; the others are told. */
+function report(verdicts: readonly Verdict[], { stderr }: Surroundings): boolean {
+  const failed = verdicts.filter(({ fault }) => fault !== undefined)
+  for (const { name, fault = '' } of failed) stderr.write(`Not met: ${name}\n  ${fault.replaceAll('\n', '\n  ')}\n`)
+  return failed.length === 0
+}
+
+/** Signals of the system: the first ends the run, or goes to its command; with the second nothing is waited for. */
+class Stop {
+  readonly #first = new AbortController()
+  readonly #again = new AbortController()
+  readonly #wanted = Promise.withResolvers<void>()
+  #command: RunningCommand | undefined
+  readonly #onSignal = (name: NodeJS.Signals): void => {
+    if (this.#first.signal.aborted) this.#again.abort()
+    this.#first.abort()
+    this.#command?.signal(name)
+    this.#wanted.resolve()
+  }
+
+  constructor() {
+    for (const name of signals) process.on(name, this.#onSignal)
+  }
+
+  get first(): AbortSignal {
+    return this.#first.signal
+  }
+
+  get again(): AbortSignal {
+    return this.#again.signal
+  }
+
+  get wanted(): Promise<void> {
+    return this.#wanted.promise
+  }
+
+  passOnTo(command: RunningCommand): void {
+    this.#command = command
+    void command.ended.then(() => (this.#command = undefined))
+  }
+
+  forget(): void {
+    for (const name of signals) process.off(name, this.#onSignal)
+  }
+}

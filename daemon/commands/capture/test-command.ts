@@ -1,0 +1,49 @@
+/** The command of a run, such as `npm test`: it knows by variables where mail goes, and its exit code is that of the run. */
+import { spawn, type ChildProcess } from 'node:child_process'
+import { constants } from 'node:os'
+import { apiKeyVariable, daemonUrlVariable, inboxVariable } from '#config/settings/environment.ts'
+import type { CaptureAccess } from './instance.ts'
+
+/** What the command finds in its environment. */
+export const variablesOf = ({ smtp, http, api_key, inbox_id }: CaptureAccess): Readonly<Record<string, string>> => ({
+  SMTP_HOST: smtp.host,
+  SMTP_PORT: String(smtp.port),
+  SMTP_USERNAME: smtp.username,
+  SMTP_PASSWORD: smtp.password,
+  SMTP_URL: `smtp://${smtp.username}:${smtp.password}@${smtp.host}:${smtp.port}`,
+  [daemonUrlVariable]: http,
+  [apiKeyVariable]: api_key,
+  [inboxVariable]: inbox_id,
+})
+
+/** As a shell has it. */
+const notFound = 127
+const notRunnable = 126
+/** What does not end after SIGTERM within this time is killed. */
+const patienceMs = 10_000
+
+export interface RunningCommand {
+  /** With its exit code, or 128 and the number of the signal that ended it. */
+  readonly ended: Promise<number>
+  /** Passes a signal on; the command decides when it ends, within 10 seconds. */
+  signal(name: NodeJS.Signals): void
+}
+
+/** Runs the words without a shell. `explain` gets one sentence when they cannot be run. */
+export function runTestCommand(words: readonly string[], access: CaptureAccess, explain: (sentence: string) => void): RunningCommand {
+  const [command = '', ...rest] = words
+  const child = spawn(command, rest, { stdio: 'inherit', env: { ...process.env, ...variablesOf(access) } })
+  const { promise: ended, resolve } = Promise.withResolvers<number>()
+  child.once('error', (error: NodeJS.ErrnoException) => {
+    explain(`${command} cannot be run (${error.code ?? error.message}).`)
+    resolve(error.code === 'ENOENT' ? notFound : notRunnable)
+  })
+  child.once('exit', (code, signal) => resolve(code ?? 128 + (signal ? constants.signals[signal] : 0)))
+  return { ended, signal: (name) => end(child, name) }
+}
+
+function end(child: ChildProcess, name: NodeJS.Signals): void {
+  child.kill(name)
+  const timer = setTimeout(() => child.kill('SIGKILL'), patienceMs)
+  child.once('exit', () => clearTimeout(timer))
+}

@@ -1,0 +1,102 @@
+/** Bounces and complaints of simulated recipients: mails as servers and mailbox providers send them, read and applied as any other. */
+import type { Clock, Timer } from '#core/clock.ts'
+import type { FeedbackTaker } from '#core/feedback/feedback-origin.ts'
+import { faultOf, type Fault } from '#core/mail-tests/fault.ts'
+import type { ReportReader } from '#ingest/report/report-reader.ts'
+import { bounceMail, complaintMail, type Returned } from './report-mail.ts'
+
+export interface LaterReportsOptions {
+  readonly feedback: Pick<FeedbackTaker, 'take'>
+  readonly readReport: ReportReader['read']
+  readonly organizationId: string
+  /** Whether the delivery is known to who will look for it. */
+  readonly isRecorded: (sendId: string, recipient: string) => Promise<boolean>
+  /** The ingest source that they come from. */
+  readonly sourceId: string
+  readonly clock: Clock
+  readonly onError: (error: unknown) => void
+}
+
+/** A mail that was delivered. */
+export interface Delivered {
+  readonly rcptTo: readonly string[]
+  readonly mailFrom: string
+  /** Its header block, and perhaps some of the body. */
+  readonly head: Uint8Array
+  /** The trace of the send. */
+  readonly sendId: string | undefined
+}
+
+interface Report {
+  readonly sendId: string | undefined
+  readonly recipient: string
+  readonly makeMail: (nowMs: number) => Buffer
+}
+
+const againSeconds = 0.02
+const maxTries = 500
+
+export class LaterReports {
+  readonly #options: LaterReportsOptions
+  readonly #waiting = new Set<Timer>()
+  readonly #inFlight = new Set<Promise<void>>()
+
+  constructor(options: LaterReportsOptions) {
+    this.#options = options
+  }
+
+  /** Reports on each recipient that wants it, after its time. */
+  expect({ rcptTo, mailFrom, head, sendId }: Delivered): void {
+    for (const recipient of rcptTo) {
+      const fault = faultOf(recipient)
+      if (fault && isReported(fault))
+        this.#after(secondsOf(fault), { sendId, recipient, makeMail: mailOf(fault, { recipient, mailFrom, head }) })
+    }
+  }
+
+  /** How many reports are still to come. */
+  get expected(): number {
+    return this.#waiting.size + this.#inFlight.size
+  }
+
+  /** What did not come by now does not come. */
+  async stop(): Promise<void> {
+    for (const timer of this.#waiting) timer.cancel()
+    this.#waiting.clear()
+    await Promise.all(this.#inFlight)
+  }
+
+  /** Reports that come before the delivery stands in the trace would wait for a quarter of a minute. */
+  #after(seconds: number, report: Report, tries = 1): void {
+    const { clock, onError } = this.#options
+    const timer = clock.after(seconds * 1000, () => {
+      this.#waiting.delete(timer)
+      const taking = this.#takeOrWait(report, tries).catch(onError)
+      this.#inFlight.add(taking)
+      void taking.finally(() => this.#inFlight.delete(taking))
+    })
+    this.#waiting.add(timer)
+  }
+
+  async #takeOrWait(report: Report, tries: number): Promise<void> {
+    const { clock, isRecorded } = this.#options
+    const { sendId, recipient, makeMail } = report
+    const isTime = tries >= maxTries || sendId === undefined || (await isRecorded(sendId, recipient))
+    if (isTime) await this.#take(makeMail(clock.now()))
+    else this.#after(againSeconds, report, tries + 1)
+  }
+
+  async #take(raw: Buffer): Promise<void> {
+    const { feedback, readReport, organizationId, sourceId } = this.#options
+    const { events } = await readReport(raw, organizationId)
+    await feedback.take({ organizationId, sourceId, channel: 'signed', raw }, events)
+  }
+}
+
+const isReported = ({ kind }: Fault): boolean => kind === 'bounce' || kind === 'dsn' || kind === 'complaint'
+const secondsOf = ({ kind, amount }: Fault): number => (kind === 'bounce' ? 0 : amount)
+
+const mailOf =
+  ({ kind, amount }: Fault, returned: Returned) =>
+  (nowMs: number): Buffer =>
+    kind === 'complaint' ? complaintMail(returned, nowMs) : bounceMail(returned, kind === 'bounce' ? amount : 550, nowMs)

@@ -1,0 +1,219 @@
+/** `postern capture` as test suites use it: caught mail, recipients with faults, the command form, and what is left afterwards. */
+import { once } from 'node:events'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline/promises'
+import { text } from 'node:stream/consumers'
+import test, { type ExecutionContext } from 'ava'
+import { createTransport } from 'nodemailer'
+import { eventually, within } from '../../../support/deadline.ts'
+import { runCommand, spawnCommand } from '../../../support/daemon/daemon.ts'
+import { RestClient } from '../../../support/daemon/rest.ts'
+import { temporaryFolder } from '../../../support/daemon/workspace.ts'
+import { WebhookReceiver } from '../../../support/web/webhook-receiver.ts'
+
+interface Access {
+  readonly smtp: { readonly host: string; readonly port: number; readonly username: string; readonly password: string }
+  readonly http: string
+  readonly api_key: string
+  readonly inbox_id: string
+}
+
+const runFolders = async (folder: string): Promise<string[]> =>
+  (await readdir(folder)).filter((name) => name.startsWith('postern-capture-')).toSorted()
+
+/** The exit code and what was written. */
+const capture = (folder: string, ...words: readonly string[]) => runCommand({ folder, env: { TMPDIR: folder } }, 'capture', ...words)
+
+/** A test suite in one line of JavaScript, which sends a mail by the login that it finds. */
+const suite = (body: string): string[] => [
+  '--',
+  process.execPath,
+  '--input-type=module',
+  '-e',
+  `import { createTransport } from 'nodemailer'\n${body}`,
+]
+const sends =
+  "await createTransport(process.env.SMTP_URL).sendMail({ from: 'a@site.test', to: 'ann@x.test', subject: 'Hello', text: 'Hi' })\n"
+
+class Run implements AsyncDisposable {
+  readonly access: Access
+  readonly rest: RestClient
+  readonly #child: ReturnType<typeof spawnCommand>
+
+  private constructor(access: Access, child: ReturnType<typeof spawnCommand>) {
+    this.access = access
+    this.#child = child
+    this.rest = new RestClient(new URL(access.http).host, access.api_key)
+  }
+
+  static async start(folder: string, ...words: readonly string[]): Promise<Run> {
+    const child = spawnCommand({ folder, env: { TMPDIR: folder } }, 'capture', '--json', ...words)
+    const errors = text(child.stderr)
+    const [line] = (await within(
+      30_000,
+      'the first line',
+      Promise.race([once(createInterface({ input: child.stdout }), 'line'), errors]),
+    )) as [string]
+    return new Run(JSON.parse(line) as Access, child)
+  }
+
+  /** The reply to a mail, by its code. */
+  async send(to: string): Promise<number> {
+    const { host, port, username: user, password: pass } = this.access.smtp
+    const transport = createTransport({ host, port, auth: { user, pass } })
+    try {
+      const { response } = await transport.sendMail({ from: 'shop@site.test', to, subject: `To ${to}`, text: 'Hello' })
+      return Number(response.slice(0, 3))
+    } catch (error) {
+      return (error as { responseCode: number }).responseCode
+    } finally {
+      transport.close()
+    }
+  }
+
+  async sendByRest(to: string): Promise<string> {
+    const sent = await this.rest.must('POST', '/v1/messages', { from: 'shop@site.test', to: [to], subject: `REST to ${to}`, text: 'Hello' })
+    return String(sent['trace_id'])
+  }
+
+  statusOf(traceId: string, wanted: string): Promise<string> {
+    return eventually(10_000, `${traceId} is ${wanted}`, async () => {
+      const { status } = (await this.rest.must('GET', `/v1/traces/${traceId}`)) as { status: string }
+      return status === wanted ? status : undefined
+    })
+  }
+
+  /** Subjects of what was caught, in the order of the alphabet, once there are so many. */
+  async subjects(count: number): Promise<string[] | undefined> {
+    const found: string[] = []
+    for await (const { subject } of this.rest.rows(`/v1/inboxes/${this.access.inbox_id}/messages`)) found.push(String(subject))
+    return found.length < count ? undefined : found.toSorted()
+  }
+
+  async end(signal: NodeJS.Signals): Promise<number | null> {
+    this.rest[Symbol.dispose]()
+    const exited = once(this.#child, 'exit')
+    this.#child.kill(signal)
+    const [code] = (await within(10_000, 'it ends', exited)) as [number | null]
+    return code
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.rest[Symbol.dispose]()
+    if (this.#child.exitCode === null && this.#child.signalCode === null) await this.end('SIGKILL')
+  }
+}
+
+test.serial('mail is caught, recipients with faults misbehave, nothing leaves the machine, and nothing stays', async (t) => {
+  await using folder = await temporaryFolder('capture')
+  await using hook = await new WebhookReceiver().listen()
+  await using run = await Run.start(folder.path, '--suppress')
+  t.deepEqual(Object.keys(run.access), ['smtp', 'http', 'api_key', 'inbox_id'])
+  t.is((await runFolders(folder.path)).length, 1)
+  t.false((await readdir(folder.path)).includes('data'), 'the data folder of the settings is not touched')
+  await run.rest.must('POST', '/v1/webhooks', { name: 'tests', target_url: hook.url })
+
+  t.is(await run.send('ann@x.test'), 250)
+  t.deepEqual([await run.send('bounce@x.test'), await run.send('refuse+552@x.test')], [550, 552])
+  t.deepEqual([await run.send('defer+2@x.test'), await run.send('defer+2@x.test'), await run.send('defer+2@x.test')], [451, 451, 250])
+  t.deepEqual([await run.send('slow+0@x.test'), await run.send('dsn+0.smtp@x.test, bob@x.test')], [250, 250])
+  const sent = {
+    bounced: await run.sendByRest('bounce@x.test'),
+    complained: await run.sendByRest('complaint+0@x.test'),
+    failed: await run.sendByRest('refuse@x.test'),
+    sent: await run.sendByRest('defer@x.test'),
+    captured: await run.sendByRest('ann@x.test'),
+  }
+  for (const [status, traceId] of Object.entries(sent)) t.is(await run.statusOf(traceId, status), status)
+  await hook.hasReceived(4)
+  const events = await eventually(10_000, 'all events', async () => {
+    const bodies = hook.received.map(({ body }) => JSON.parse(body) as { type: string; data?: { trace_id: string }; trace_id?: string })
+    return bodies.some(({ type }) => type === 'complained') && bodies.filter(({ type }) => type === 'bounced').length >= 2
+      ? bodies
+      : undefined
+  })
+  t.true(events.some(({ type }) => type === 'failed') && events.some(({ type }) => type === 'auto_suppressed'))
+  const inboxed = [
+    'REST to ann@x.test',
+    'REST to bounce@x.test',
+    'REST to complaint+0@x.test',
+    'REST to defer@x.test',
+    'To ann@x.test',
+    'To defer+2@x.test',
+    'To dsn+0.smtp@x.test, bob@x.test',
+    'To slow+0@x.test',
+  ]
+  t.deepEqual(await eventually(10_000, 'all is in the inbox', () => run.subjects(inboxed.length)), inboxed)
+  await staysHere(t, run)
+  t.is(await run.end('SIGTERM'), 0)
+  t.deepEqual(await runFolders(folder.path), [])
+})
+
+/** A bounce has suppressed its recipient, as live; and what is public cannot be reached. */
+async function staysHere(t: ExecutionContext, run: Run): Promise<void> {
+  const again = await run.rest.must('POST', '/v1/messages', { from: 'a@site.test', to: ['bounce@x.test'], subject: 'again', text: 'x' })
+  t.is(again['status'], 'suppressed')
+  const credentials = { host: '198.51.100.7', port: 587, security: 'starttls' }
+  const refused = await run.rest.call('POST', '/v1/destinations', { name: 'public', provider: 'smtp', credentials })
+  t.is(refused.status, 400, refused.bytes.toString('utf8'))
+  const key = { name: 'api', provider: 'postmark', credentials: { server_token: 'x'.repeat(36) } }
+  const { id } = await run.rest.must('POST', '/v1/destinations', key)
+  const tested = await run.rest.must('POST', `/v1/destinations/${String(id)}/test`)
+  t.regex(JSON.stringify(tested), /dns_not_found|no address/i)
+  const webhook = await run.rest.call('POST', '/v1/webhooks', { name: 'public', target_url: 'https://198.51.100.7/hook' })
+  t.is(webhook.status, 400, webhook.bytes.toString('utf8'))
+}
+
+test.serial('a command runs with the variables, and its exit code, expectations and folders are looked after', async (t) => {
+  await using folder = await temporaryFolder('capture')
+  const gone = spawnCommand({ folder: folder.path }, '--version')
+  await once(gone, 'exit')
+  const owners = {
+    'of-dead': { pid: gone.pid, host: hostname() },
+    'of-alive': { pid: process.pid, host: hostname() },
+    elsewhere: { pid: gone.pid, host: 'other' },
+  }
+  for (const [name, owner] of Object.entries(owners)) {
+    await mkdir(join(folder.path, `postern-capture-${name}`))
+    await writeFile(join(folder.path, `postern-capture-${name}`, 'owner.json'), JSON.stringify(owner))
+  }
+  const report = join(folder.path, 'mail.xml')
+  const expected = join(folder.path, 'expected.txt')
+  await writeFile(expected, '# the mail of the suite\nto=ann@x.test subject=Hello text~=hi count=1\nto=eve@x.test count=0\n')
+  const passed = await capture(folder.path, '--expect-file', expected, '--junit', report, ...suite(`${sends}process.exit(0)`))
+  t.is(passed.code, 0, passed.output)
+  t.is(passed.output, '')
+  t.regex(await readFile(report, 'utf8'), /<testsuite name="mail" tests="2" failures="0"/)
+  t.deepEqual(await runFolders(folder.path), ['postern-capture-elsewhere', 'postern-capture-of-alive'])
+
+  const failed = await capture(folder.path, '--wait', '0', '--expect', 'to=eve@x.test', '--junit', report, ...suite(sends))
+  t.is(failed.code, 1, failed.output)
+  t.regex(failed.output, /^Not met: to=eve@x\.test\n  Expected at least 1 message, found 0\. Caught:\n  ann@x\.test: Hello\n$/)
+  t.regex(await readFile(report, 'utf8'), /failures="1"[^]*<failure type="ExpectationFailed"/)
+  const ended = await capture(
+    folder.path,
+    '--',
+    process.execPath,
+    '-e',
+    'process.exit(process.env.POSTERN_INBOX_ID.startsWith("inb_") ? 7 : 8)',
+  )
+  t.is(ended.code, 7, ended.output)
+  const missing = await capture(folder.path, '--', '/no/such/program')
+  t.is(missing.code, 127)
+  t.regex(missing.output, /^\/no\/such\/program cannot be run \(ENOENT\)\.\n$/)
+  t.is((await capture(folder.path, '--expect', 'what')).code, 64)
+  t.is((await runFolders(folder.path)).length, 2)
+})
+
+test.serial('a signal goes to the command, and the folder goes as well', async (t) => {
+  await using folder = await temporaryFolder('capture')
+  const waits = "process.on('SIGINT', () => process.exit(5)); setInterval(() => undefined, 1e6); console.error('waits')"
+  const child = spawnCommand({ folder: folder.path, env: { TMPDIR: folder.path } }, 'capture', '--', process.execPath, '-e', waits)
+  await within(30_000, 'the command runs', once(createInterface({ input: child.stderr }), 'line'))
+  const exited = once(child, 'exit')
+  child.kill('SIGINT')
+  t.deepEqual(await within(10_000, 'it ends', exited), [5, null])
+  t.deepEqual(await runFolders(folder.path), [])
+})
