@@ -14,7 +14,6 @@ import { carryTraces } from '#core/trace/earlier-traces.ts'
 import type { Database } from '#store/database.ts'
 import { claimVersions } from '#store/claim-versions.ts'
 import { sweepAbandonedContent } from '#store/content.ts'
-import { LevelKv } from '#store/level/level-kv.ts'
 import { Ballast, freeBytes } from './observability/admission.ts'
 import { isSelfMade, loadCertificate } from './certificates/certificate.ts'
 import { CurrentCertificate } from './certificates/current-certificate.ts'
@@ -22,7 +21,7 @@ import type { AdminApi } from '../admin-api/http/http-server.ts'
 import type { Certificates } from './certificates/certificate-source.ts'
 import { compose } from './composition/composition.ts'
 import { partsOf, type Daemon, type Replacements, type Resolve } from './composition/parts.ts'
-import { storeFolder } from './process/data-folder.ts'
+import { openStore } from './process/open-store.ts'
 import type { Lifecycle } from './process/lifecycle.ts'
 import { lastBackupAt } from './backup/last-backup.ts'
 import { explainListen } from './process/listen-problem.ts'
@@ -59,7 +58,7 @@ export async function open(
   const secrets = new SecretBox(await masterKey(config.masterKey, dataDir))
   const certificate = new CurrentCertificate(await loadCertificate(config, (replace.clock ?? systemClock).now()), isSelfMade(config))
   const kv = await ballast.openStore(() =>
-    LevelKv.open(storeFolder(dataDir), {
+    openStore(config, {
       onFailure: (error) => lifecycle.fail(error),
       onGroup: (group) => metrics.groupCommitted(group),
     }),

@@ -6,6 +6,7 @@ import { masterKey, mcpAddress, network, operatorKey, origin, path, sharedSecret
 import { doctor } from './doctor-settings.ts'
 import { sendmail } from './sendmail-settings.ts'
 import { acme, tls } from './tls-settings.ts'
+import { store } from './store-settings.ts'
 import { captcha, forms, uploads } from './visitor-settings.ts'
 import { planNames } from '../plans/plans.ts'
 
@@ -244,21 +245,6 @@ const systemMail = section({
       limit: 'a mail address, with or without a name',
     },
     mailbox,
-  ),
-})
-
-const store = section({
-  lowDiskBytes: whole(
-    'Free space of the data folder below which new messages are refused, with 452 by SMTP and 503 by REST, in bytes.',
-    0,
-    2 ** 50,
-    256 * mebibyte,
-  ),
-  ballastBytes: whole(
-    'Size of a file in the data folder that is deleted to recover from a full disk, in bytes. 0: no such file.',
-    0,
-    2 ** 40,
-    64 * mebibyte,
   ),
 })
 

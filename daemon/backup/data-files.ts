@@ -2,7 +2,7 @@
 import { open, readdir } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { encodeFrame, jsonFrame, rowFrame } from '#store/backup/frames.ts'
-import type { LevelKv } from '#store/level/level-kv.ts'
+import type { StoreKv } from '#store/engine/store-kv.ts'
 import { storeFolder } from '../process/data-folder.ts'
 import { compiledFolder } from '../process/use-compiled.js'
 
@@ -13,12 +13,12 @@ const nothing = Buffer.alloc(0)
 const leftOut: ReadonlySet<string> = new Set(['ballast', 'operator.json', 'last-backup.json'])
 
 /** One moment of the store; the files as they are then or later. Rows of versions up to `since` come without their values. */
-export async function* backupFrames(kv: LevelKv, dataDir: string, since: bigint): AsyncGenerator<Uint8Array> {
+export async function* backupFrames(kv: StoreKv, dataDir: string, since: bigint): AsyncGenerator<Uint8Array> {
   yield* gathered(framesOf(kv, dataDir, since))
 }
 
-async function* framesOf(kv: LevelKv, dataDir: string, since: bigint): AsyncGenerator<Buffer> {
-  await using snapshot = kv.snapshot(since)
+async function* framesOf(kv: StoreKv, dataDir: string, since: bigint): AsyncGenerator<Buffer> {
+  await using snapshot = await kv.snapshot(since)
   yield jsonFrame('begin', { version: String(snapshot.version) })
   let [rows, files] = [0, 0]
   for await (const row of snapshot.rows) {

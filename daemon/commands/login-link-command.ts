@@ -4,10 +4,9 @@ import { systemClock } from '#core/clock.ts'
 import { operatorLink } from '#core/people/sign-in/operator-link.ts'
 import { Refusal } from '#core/refusals.ts'
 import { Database } from '#store/database.ts'
-import { LevelKv } from '#store/level/level-kv.ts'
 import { operatorLinkPath } from '../../admin-api/operator/operator-link.ts'
-import { hasStore, storeFolder } from '../process/data-folder.ts'
 import { exitCodes, type ExitCode } from '../process/lifecycle.ts'
+import { openStore, requireStore } from '../process/open-store.ts'
 import { readOperatorFile, type OperatorAccess } from '../process/operator-file.ts'
 import { StartRefused } from '../process/start-refused.ts'
 
@@ -33,12 +32,8 @@ async function askDaemon({ origin, token }: OperatorAccess, email: string): Prom
 }
 
 async function fromStore(config: Config, email: string): Promise<string> {
-  if (!(await hasStore(config.dataDir)))
-    throw new StartRefused(
-      `There is no data in ${config.dataDir}; start the daemon once, or set POSTERN_DATA_DIR to the folder that it uses.`,
-      exitCodes.failed,
-    )
-  await using kv = await LevelKv.open(storeFolder(config.dataDir))
+  await requireStore(config)
+  await using kv = await openStore(config)
   try {
     return pagesUrl(config, config.http.listen) + (await operatorLink(new Database(kv), systemClock, email))
   } catch (error) {

@@ -2,21 +2,20 @@
 import type { Config } from '#config/settings/load.ts'
 import { integrityChecks } from '#core/integrity.ts'
 import { Database } from '#store/database.ts'
-import { LevelKv } from '#store/level/level-kv.ts'
 import { verify, type VerifyReport } from '#store/verify/verify.ts'
 import { verifyPath } from '../../admin-api/operator/operator-backup.ts'
-import { hasStore, requireRestored, storeFolder } from '../process/data-folder.ts'
+import { requireRestored } from '../process/data-folder.ts'
 import { exitCodes, type ExitCode } from '../process/lifecycle.ts'
+import { openStore, requireStore } from '../process/open-store.ts'
 import { runningDaemon } from '../process/operator-file.ts'
 import { StartRefused } from '../process/start-refused.ts'
 import { callDaemon } from './daemon-client.ts'
 
 /** Prints what was found; ends with 1 when anything disagrees. */
-export async function verifyStore({ dataDir }: Config, out: { write(text: string): unknown }): Promise<ExitCode> {
-  if (!(await hasStore(dataDir)))
-    throw new StartRefused(`There is no data in ${dataDir}; set POSTERN_DATA_DIR to the folder that the daemon uses.`, exitCodes.failed)
-  await requireRestored(dataDir)
-  const report = await reportOf(dataDir)
+export async function verifyStore(config: Config, out: { write(text: string): unknown }): Promise<ExitCode> {
+  await requireStore(config)
+  await requireRestored(config.dataDir)
+  const report = await reportOf(config)
   for (const problem of report.problems) out.write(`${problem}\n`)
   const { records, indexRows, contents, queueEntries, problems } = report
   out.write(
@@ -25,8 +24,8 @@ export async function verifyStore({ dataDir }: Config, out: { write(text: string
   return problems.length === 0 ? exitCodes.ok : exitCodes.failed
 }
 
-async function reportOf(dataDir: string): Promise<VerifyReport> {
-  const daemon = await runningDaemon(dataDir)
+async function reportOf(config: Config): Promise<VerifyReport> {
+  const daemon = await runningDaemon(config.dataDir)
   if (daemon) {
     const response = await callDaemon(daemon, 'GET', verifyPath)
     try {
@@ -35,7 +34,7 @@ async function reportOf(dataDir: string): Promise<VerifyReport> {
       throw new StartRefused('The daemon broke off; what it found is not known.', exitCodes.failed, { cause: error })
     }
   }
-  await using kv = await LevelKv.open(storeFolder(dataDir))
+  await using kv = await openStore(config)
   const database = new Database(kv)
   return await verify(database, { ...integrityChecks(database), missingGroups: kv.missingGroups })
 }

@@ -40,7 +40,7 @@ import type { Engagements } from '#core/tracking/engagements.ts'
 import type { MessageRewriter } from '#core/tracking/rewriter.ts'
 import type { Database } from '#store/database.ts'
 import type { Kv } from '#store/kv.ts'
-import type { LevelKv } from '#store/level/level-kv.ts'
+import type { StoreKv } from '#store/engine/store-kv.ts'
 import type { Action } from '../../admin-api/actions/action.ts'
 import type { Operation } from '../../admin-api/operation/operation.ts'
 import type { AgentEndpoint } from '../../admin-api/mcp/endpoint.ts'
@@ -106,7 +106,7 @@ export interface Replacements {
 export interface Foundation {
   readonly config: Config
   readonly log: Logger
-  readonly kv: LevelKv
+  readonly kv: StoreKv
   readonly secrets: SecretBox
   readonly metrics: Metrics
   readonly certificate: CurrentCertificate

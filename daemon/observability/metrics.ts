@@ -8,7 +8,7 @@ import { bounceClasses } from '#core/feedback/event.ts'
 import { suppressionSources } from '#core/feedback/suppression/suppression.ts'
 import { recipientVerdicts } from '#core/trace/attempt-record.ts'
 import { attemptEndings } from '#core/webhooks/delivery.ts'
-import type { CommittedGroup } from '#store/level/level-kv.ts'
+import type { CommittedGroup } from '#store/engine/group-commit.ts'
 
 const require = createRequire(import.meta.url)
 // one by one, as the whole package loads another one for the figures of the process

@@ -3,12 +3,12 @@ import { setTimeout as rest } from 'node:timers/promises'
 import { integrityChecks } from '#core/integrity.ts'
 import { Database } from '#store/database.ts'
 import type { Entry, Kv, Range } from '#store/kv.ts'
-import type { LevelKv } from '#store/level/level-kv.ts'
+import type { StoreKv } from '#store/engine/store-kv.ts'
 import { verify, type VerifyReport } from '#store/verify/verify.ts'
 
 const workMs = 10
 
-export function verifyGently(kv: LevelKv): Promise<VerifyReport> {
+export function verifyGently(kv: StoreKv): Promise<VerifyReport> {
   const database = new Database(resting(kv))
   return verify(database, { ...integrityChecks(database), missingGroups: kv.missingGroups })
 }

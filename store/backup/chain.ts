@@ -1,5 +1,5 @@
 /** One backup as its rows and files, and the rows of a chain of backups in which each goes on from the one before it. */
-import type { SnapshotRow } from '../level/snapshot.ts'
+import type { SnapshotRow } from '../engine/snapshot.ts'
 import { BackupDamaged, readFrames, rowOf, type Begin, type End, type Frame } from './frames.ts'
 
 /** A file of the data folder; its content must be read before the next one. */

@@ -2,7 +2,7 @@
  * What a backup consists of before it is compressed and encrypted: frames of `type (1) key length (4) body length (4) key body`. The
  * first says of when it is, the last how much there was, so that what is cut is seen.
  */
-import type { SnapshotRow } from '../level/snapshot.ts'
+import type { SnapshotRow } from '../engine/snapshot.ts'
 import type { Bytes } from '../kv.ts'
 
 /** A file of the data folder comes as `file`, with its path as key and its mode in the body, and then its content in pieces. */

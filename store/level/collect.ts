@@ -1,7 +1,7 @@
 /** Frees the space of large values that were deleted: a segment with little alive is copied forward and dropped. */
 import type { Bytes, Kv, Write } from '../kv.ts'
-import { kindOf, kinds, pointerOf, versionOf } from './codec.ts'
-import type { Look } from './group.ts'
+import { kindOf, kinds, pointerOf, versionOf } from '../engine/codec.ts'
+import type { Look } from '../engine/group.ts'
 import type { LogEntry, ValueLog } from './value-log.ts'
 
 /** A segment is rewritten when at most this share of its bytes is still alive. */

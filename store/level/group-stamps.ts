@@ -2,8 +2,8 @@
  * LevelDB recovers leniently: damage in the middle of its log drops records without an error. So every group commit
  * leaves a numbered stamp in a ring; a number missing between others shows such a loss.
  */
-import { seal, versionOf } from './codec.ts'
-import type { Operation } from './group.ts'
+import { seal, versionOf } from '../engine/codec.ts'
+import type { Operation } from '../engine/group.ts'
 import type { Bytes } from '../kv.ts'
 
 /** More groups of the usual size than one of LevelDB's logs holds: what has left the log is safe in its tables. */

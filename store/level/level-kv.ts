@@ -6,20 +6,23 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Level } from 'level'
 import { loadNativeCode } from '#config/own-files.ts'
-import { StoreFailure, StoreUnavailable, type Bytes, type Entry, type Kv, type Range, type Write, type WriteResult } from '../kv.ts'
-import { counterOf, kindOf, kinds, payloadOf, pointerOf, seal, versionOf } from './codec.ts'
+import { StoreFailure, StoreUnavailable, type Bytes, type Entry, type Range, type Write, type WriteResult } from '../kv.ts'
+import { counterOf, kindOf, kinds, payloadOf, pointerOf, seal, versionOf } from '../engine/codec.ts'
+import type { StoreKv } from '../engine/store-kv.ts'
 import { keyName } from '../tuple.ts'
 import { collectSegments } from './collect.ts'
 import { groupStamp, missingGroups } from './group-stamps.ts'
 import { lastGroupInLog } from './log-tail.ts'
-import { planGroup, pointTo, sizeOf, type GroupSize, type Operation } from './group.ts'
+import { planGroup, pointTo, sizeOf, type Operation } from '../engine/group.ts'
+import { GroupCommit, type Committed, type GroupOptions } from '../engine/group-commit.ts'
 import { RecentValues } from './recent.ts'
-import { snapshotRows, type StoreSnapshot } from './snapshot.ts'
+import type { StoreSnapshot } from '../engine/snapshot.ts'
+import { snapshotRows } from './snapshot.ts'
 import { ValueLog } from './value-log.ts'
 
 type Engine = Level<Uint8Array, Uint8Array>
 
-export interface LevelOptions {
+export interface LevelOptions extends GroupOptions {
   /** Values over this many bytes go to the value log. */
   readonly maxInline?: number
   readonly segmentBytes?: number
@@ -27,30 +30,8 @@ export interface LevelOptions {
   readonly writeBufferSize?: number
   /** LevelDB's cache of table blocks, in bytes. */
   readonly cacheSize?: number
-  /** Is notified of the first failure of the medium, after which nothing is acknowledged any more. */
-  readonly onFailure?: (error: StoreFailure) => void
-  /** Is notified of every group commit. */
-  readonly onGroup?: (group: CommittedGroup) => void
   /** Stands between us and the disk in tests that let the n-th write fail. */
   readonly beforeBatch?: (operations: number) => void
-}
-
-/** What one disk sync made durable. */
-export interface CommittedGroup extends GroupSize {
-  /** Atomic writes, those that were refused among them. */
-  readonly writes: number
-  readonly milliseconds: number
-}
-
-interface Committed {
-  readonly results: readonly WriteResult[]
-  readonly size: GroupSize
-}
-
-interface Pending {
-  readonly write: Write
-  readonly settle: (result: WriteResult) => void
-  readonly fail: (error: unknown) => void
 }
 
 const encodings = { keyEncoding: 'view', valueEncoding: 'view' } as const
@@ -63,7 +44,7 @@ const defaults = { maxInline: 2 * 1024, segmentBytes: 128 * mebibyte, writeBuffe
 const maxRecentBytes = 12 * 1024 * 1024
 const emptyStoredBytes = seal(0n, Buffer.alloc(0)).length
 
-export class LevelKv implements Kv {
+export class LevelKv implements StoreKv {
   readonly #db: Engine
   readonly #log: ValueLog
   readonly #options: LevelOptions
@@ -76,9 +57,7 @@ export class LevelKv implements Kv {
   readonly missingGroups: readonly number[]
   #version: bigint
   #groupNumber: number
-  #pending: Pending[] = []
-  #flushing: Promise<void> | undefined
-  #failure: StoreFailure | undefined
+  readonly #groups: GroupCommit
   #closing: Promise<void> | undefined
 
   private constructor(db: Engine, log: ValueLog, options: LevelOptions, groups: { last: number; missing: readonly number[] }) {
@@ -89,6 +68,7 @@ export class LevelKv implements Kv {
     this.#version = versionOf(db.getSync(versionKey) ?? seal(0n, Buffer.alloc(0)))
     this.#groupNumber = groups.last
     this.missingGroups = groups.missing
+    this.#groups = new GroupCommit((writes) => this.#commit(writes), options)
   }
 
   /** Opens the folder, making it when it is not there. Throws `StoreUnavailable` when it is locked or unreadable. */
@@ -145,16 +125,11 @@ export class LevelKv implements Kv {
 
   /** Writes that wait for the next disk sync; many of them mean that the disk cannot keep up. */
   get waitingWrites(): number {
-    return this.#pending.length
+    return this.#groups.waiting
   }
 
   write(write: Write): Promise<WriteResult> {
-    if (this.#failure) return Promise.reject(this.#failure)
-    if (this.#closing) return Promise.reject(new StoreFailure('The store is closed.'))
-    const { promise, resolve, reject } = Promise.withResolvers<WriteResult>()
-    this.#pending.push({ write, settle: resolve, fail: reject })
-    this.#flushing ??= this.#flush()
-    return promise
+    return this.#groups.write(write)
   }
 
   /** Frees segments of the value log in which little or nothing is alive. Returns how many were dropped. */
@@ -191,30 +166,10 @@ export class LevelKv implements Kv {
   }
 
   async #close(): Promise<void> {
-    await this.#flushing
+    await this.#groups.close()
     this.#closed = true
     await this.#log.close()
     await this.#db.close()
-  }
-
-  async #flush(): Promise<void> {
-    await new Promise(setImmediate) // let everything that arrived with this turn of the event loop join
-    while (this.#pending.length > 0) {
-      const group = this.#pending
-      this.#pending = []
-      const began = performance.now()
-      let size: GroupSize
-      try {
-        const committed = await this.#commit(group.map(({ write }) => write))
-        size = committed.size
-        group.forEach(({ settle }, i) => settle(committed.results[i] as WriteResult))
-      } catch (error) {
-        this.#fail(error, [...group, ...this.#pending])
-        return
-      }
-      this.#options.onGroup?.({ writes: group.length, milliseconds: performance.now() - began, ...size })
-    }
-    this.#flushing = undefined // in the same tick as the loop's last look, so that no write is left waiting
   }
 
   async #commit(writes: readonly Write[]): Promise<Committed> {
@@ -239,13 +194,6 @@ export class LevelKv implements Kv {
       else batch.del(key)
     }
     return batch.write({ sync: true })
-  }
-
-  #fail(cause: unknown, waiting: readonly Pending[]): void {
-    this.#failure ??= new StoreFailure('The store could not write; the process must end.', { cause })
-    this.#pending = []
-    for (const { fail } of waiting) fail(this.#failure)
-    this.#options.onFailure?.(this.#failure)
   }
 
   /** Empty values, which index rows have, are not worth the memory, nor is what is not read soon. */

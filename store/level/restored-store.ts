@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { Level } from 'level'
 import { loadNativeCode } from '#config/own-files.ts'
 import type { Bytes } from '../kv.ts'
-import { sealPointer } from './codec.ts'
-import type { SnapshotRow } from './snapshot.ts'
+import { sealPointer } from '../engine/codec.ts'
+import type { SnapshotRow } from '../engine/snapshot.ts'
 import { ValueLog } from './value-log.ts'
 
 const encodings = { keyEncoding: 'view', valueEncoding: 'view' } as const

@@ -1,23 +1,8 @@
 /** A snapshot of the whole store at one group commit: rows as they lie in LevelDB, with the values that stand in the value log. */
+import type { SnapshotRow } from '../engine/snapshot.ts'
 import type { Bytes } from '../kv.ts'
-import { kindOf, kinds, pointerOf, versionOf } from './codec.ts'
+import { kindOf, kinds, pointerOf, versionOf } from '../engine/codec.ts'
 import type { ValueLog } from './value-log.ts'
-
-/** A row for a backup. `large`: the value stood in the value log; `same`: it has not changed since an earlier backup, and is left out. */
-export interface SnapshotRow {
-  readonly kind: 'inline' | 'large' | 'same'
-  readonly key: Bytes
-  readonly version: bigint
-  /** As it lies in LevelDB, or the value of `large`; empty for `same`. */
-  readonly body: Bytes
-}
-
-/** To be disposed; until then it holds the space of what was deleted meanwhile. */
-export interface StoreSnapshot extends AsyncDisposable {
-  /** Of the last write in it. */
-  readonly version: bigint
-  readonly rows: AsyncIterable<SnapshotRow>
-}
 
 /** The iterator of LevelDB, bound to a moment. */
 export interface FrozenRows {

@@ -7,7 +7,7 @@ import { mkdir, open, readdir, rm, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { lengthOf, StoreFailure, type Bytes } from '../kv.ts'
-import type { Pointer } from './codec.ts'
+import type { Pointer } from '../engine/codec.ts'
 
 const entryHeaderBytes = 12
 const readAtOnceBytes = 64 * 1024

@@ -10,13 +10,12 @@ import type { Config } from '#config/settings/load.ts'
 import { openBackup, readHead, sealBackup, type BackupHead } from '#store/backup/container.ts'
 import { BackupReader } from '#store/backup/chain.ts'
 import { BackupDamaged, ByteReader, encodeFrame, readFrames, type Begin, type Frame } from '#store/backup/frames.ts'
-import { LevelKv } from '#store/level/level-kv.ts'
 import { backupPath } from '../../../admin-api/operator/operator-backup.ts'
 import { backupFrames } from '../../backup/data-files.ts'
-import { hasStore, storeFolder } from '../../process/data-folder.ts'
 import { giveToOwnerOf } from '../../backup/ownership.ts'
 import { writeLastBackup } from '../../backup/last-backup.ts'
 import { exitCodes, type ExitCode } from '../../process/lifecycle.ts'
+import { openStore, requireStore } from '../../process/open-store.ts'
 import { runningDaemon } from '../../process/operator-file.ts'
 import { StartRefused } from '../../process/start-refused.ts'
 import { placeWhole } from '../../backup/whole-file.ts'
@@ -113,16 +112,16 @@ interface Source extends AsyncDisposable {
   readonly bytes: AsyncIterable<Uint8Array>
 }
 
-async function sourceOf({ dataDir }: Config, since: string): Promise<Source> {
+async function sourceOf(config: Config, since: string): Promise<Source> {
+  const { dataDir } = config
   const daemon = await runningDaemon(dataDir)
   if (daemon) {
     const { body } = await callDaemon(daemon, 'GET', `${backupPath}?since=${since}`)
     if (!body) throw new StartRefused('The daemon gave no snapshot.', exitCodes.failed)
     return { bytes: unbroken(body), async [Symbol.asyncDispose]() {} }
   }
-  if (!(await hasStore(dataDir)))
-    throw new StartRefused(`There is no data in ${dataDir}; set POSTERN_DATA_DIR to the folder that the daemon uses.`, exitCodes.failed)
-  const kv = await LevelKv.open(storeFolder(dataDir))
+  await requireStore(config)
+  const kv = await openStore(config)
   return {
     bytes: backupFrames(kv, dataDir, BigInt(since)),
     async [Symbol.asyncDispose]() {

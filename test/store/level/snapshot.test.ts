@@ -4,7 +4,7 @@ import test from 'ava'
 import { chainedRows } from '#store/backup/chain.ts'
 import type { Bytes, Kv } from '#store/kv.ts'
 import { writeRestoredStore } from '#store/level/restored-store.ts'
-import type { SnapshotRow } from '#store/level/snapshot.ts'
+import type { SnapshotRow } from '#store/engine/snapshot.ts'
 import { folderOf, openedBy, storeOf } from './folders.ts'
 
 const key = (i: number): Bytes => Buffer.from(`key ${String(i).padStart(3, '0')}`)

@@ -52,6 +52,7 @@ const peers = {
   php: { package: 'php-cli', file: '/usr/bin/php' },
   phpunit: { package: 'phpunit', file: '/usr/bin/phpunit' },
   phpmailer: { package: 'libphp-phpmailer', file: '/usr/share/php/libphp-phpmailer/autoload.php' },
+  postgresql: { package: 'postgresql', file: '/usr/lib/postgresql/*/bin/postgres' },
   postfix: { package: 'postfix', file: '/usr/sbin/postfix', alsoNeeds: root },
   python: { package: 'python3', file: '/usr/bin/python3' },
   sasl: { package: 'libsasl2-modules', file: '/usr/lib/*/sasl2/libplain.so' },

@@ -1,0 +1,26 @@
+/** Opens the store that the configuration names: the folder, or a database. */
+import type { Config } from '#config/settings/load.ts'
+import type { GroupOptions } from '#store/engine/group-commit.ts'
+import type { StoreKv } from '#store/engine/store-kv.ts'
+import { LevelKv } from '#store/level/level-kv.ts'
+import { exitCodes } from './lifecycle.ts'
+import { hasStore, storeFolder } from './data-folder.ts'
+import { StartRefused } from './start-refused.ts'
+
+type Place = Pick<Config, 'dataDir' | 'store'>
+
+/** For one process at a time. Throws `StoreUnavailable` when another one has it, or it cannot be opened. */
+export async function openStore({ dataDir, store: { address } }: Place, options: GroupOptions = {}): Promise<StoreKv> {
+  if (address === null) return LevelKv.open(storeFolder(dataDir), options)
+  const { PostgresKv } = await import('#store/postgresql/postgres-kv.ts') // only those who have one pay for it
+  return PostgresKv.open(address, { ...options, isOwner: true })
+}
+
+/** Throws `StartRefused` when nothing was stored in the folder; whether a database holds something shows when it is opened. */
+export async function requireStore({ dataDir, store: { address } }: Place): Promise<void> {
+  if (address !== null || (await hasStore(dataDir))) return
+  throw new StartRefused(
+    `There is no data in ${dataDir}; start the daemon once, or set POSTERN_DATA_DIR to the folder that it uses.`,
+    exitCodes.failed,
+  )
+}

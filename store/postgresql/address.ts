@@ -1,0 +1,49 @@
+/** `postgresql://user:password@host,other:5433/database?options`: where the servers of a store are, one of which takes writes. */
+import type { ClientConfig } from 'pg'
+import { StoreUnavailable } from '../kv.ts'
+
+/** What is the same for every server, and each server's place. */
+export interface StoreAddress {
+  readonly servers: readonly ClientConfig[]
+  /** Without the password, for messages. */
+  readonly shown: string
+}
+
+const defaultPort = 5432
+const maxServers = 10
+
+export const isPostgresAddress = (text: string): boolean => /^postgres(?:ql)?:\/\//.test(text)
+
+/** Throws `StoreUnavailable` for what is no address of a database. */
+export function parseStoreAddress(text: string): StoreAddress {
+  const parts = /^postgres(?:ql)?:\/\/(?:([^@/]*)@)?([^/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/.exec(text)
+  const [, login = '', hosts = '', database = '', query = ''] = parts ?? []
+  if (!parts || database === '') throw new StoreUnavailable('The address of the store must be postgresql://user@host/database.')
+  const [user = '', ...password] = login.split(':')
+  const options = new URLSearchParams(query)
+  const shared: ClientConfig = {
+    database: decodeURIComponent(database),
+    ...(user !== '' && { user: decodeURIComponent(user) }),
+    ...(password.length > 0 && { password: decodeURIComponent(password.join(':')) }),
+    ...tlsOf(options.get('sslmode')),
+  }
+  const places = hosts === '' ? [options.get('host') ?? 'localhost'] : hosts.split(',')
+  if (places.length > maxServers) throw new StoreUnavailable(`The address of the store names more than ${maxServers} servers.`)
+  const servers = places.map((place) => ({ ...shared, ...placeOf(decodeURIComponent(place)) }))
+  return { servers, shown: `postgresql://${user === '' ? '' : `${user}@`}${hosts}/${database}` }
+}
+
+function placeOf(place: string): ClientConfig {
+  if (place.startsWith('/')) return { host: place } // the folder of a Unix socket
+  const [, host = '', port] = /^(\[[^\]]*\]|[^:]*)(?::(\d+))?$/.exec(place) ?? []
+  if (host === '') throw new StoreUnavailable(`${JSON.stringify(place)} in the address of the store is no host.`)
+  return { host: host.replaceAll(/[[\]]/g, ''), port: port === undefined ? defaultPort : Number(port) }
+}
+
+/** As of libpq, for those modes that can be had: `require` does not look at the certificate, the `verify-…` do. */
+function tlsOf(mode: string | null): ClientConfig {
+  if (mode === null || mode === 'disable' || mode === 'prefer' || mode === 'allow') return {}
+  if (mode === 'require') return { ssl: { rejectUnauthorized: false } }
+  if (mode === 'verify-full' || mode === 'verify-ca') return { ssl: true }
+  throw new StoreUnavailable(`sslmode=${mode} in the address of the store is unknown; use disable, require or verify-full.`)
+}

@@ -1,0 +1,143 @@
+/**
+ * One group of writes as one transaction at READ COMMITTED: rows are locked in the order of their keys, the writes are evaluated in order
+ * against what is locked, and what they change is sent in one statement with the commit behind it.
+ */
+import type { Client } from 'pg'
+import { planGroup, sizeOf, type Operation } from '../engine/group.ts'
+import type { Committed } from '../engine/group-commit.ts'
+import { lengthOf, type Bytes, type Write } from '../kv.ts'
+import { keyName } from '../tuple.ts'
+
+/** Who writes, and the number of this group among its own. */
+export interface Mark {
+  readonly writer: string
+  readonly token: number
+}
+
+/** A row was made by another process since it was looked for: the group begins again. */
+export class Overtaken extends Error {}
+
+/** No answer came to the commit: whether it took place stands in the row of the writer. */
+export class CommitUnknown extends Error {
+  readonly committed: Committed
+
+  constructor(committed: Committed, cause: unknown) {
+    super('The connection broke off at a commit.', { cause })
+    this.committed = committed
+  }
+}
+
+/** Kind, version and the number of a counter: as much as is needed of a row that is only checked. */
+const headBytes = 17
+
+const begin = "BEGIN; SELECT nextval('postern_version') AS version"
+const lock = {
+  name: 'postern lock',
+  text: `SELECT key, CASE WHEN key = ANY($2::bytea[]) THEN stored ELSE substring(stored FROM 1 FOR ${headBytes}) END AS stored
+    FROM postern_rows WHERE key = ANY($1::bytea[]) ORDER BY key FOR UPDATE`,
+}
+
+/**
+ * Keys and values come as two long strings of octets with the places in them, as arrays of octets would be written in hexadecimal. A row
+ * that is there although it was not when rows were locked divides by zero, and nothing is committed.
+ */
+const apply = {
+  name: 'postern apply',
+  text: `WITH given AS (
+      SELECT substring($1::bytea FROM ka FOR kn) AS key, substring($2::bytea FROM va FOR vn) AS stored, fresh
+      FROM unnest($3::int[], $4::int[], $5::int[], $6::int[], $7::bool[]) AS places(ka, kn, va, vn, fresh)),
+    gone AS (DELETE FROM postern_rows WHERE key = ANY($8::bytea[])),
+    changed AS (UPDATE postern_rows AS r SET stored = g.stored FROM given AS g WHERE r.key = g.key AND NOT g.fresh),
+    marked AS (UPDATE postern_writers SET token = $10 WHERE id = $9),
+    made AS (INSERT INTO postern_rows (key, stored) SELECT key, stored FROM given WHERE fresh ORDER BY key
+      ON CONFLICT (key) DO NOTHING RETURNING 1)
+    SELECT 1 / (CASE WHEN (SELECT count(*) FROM made) = $11::int THEN 1 ELSE 0 END) AS done`,
+}
+const divisionByZero = '22012'
+
+/** Throws `Overtaken`, `CommitUnknown`, or what the database says; nothing is written then, but for `CommitUnknown`. */
+export async function commitGroup(client: Client, writes: readonly Write[], mark: Mark): Promise<Committed> {
+  const { all, whole } = keysOf(writes)
+  const [versions, locked] = await settled([
+    client.query(begin),
+    client.query<{ key: Buffer; stored: Buffer }>({ ...lock, values: [all, whole] }),
+  ])
+  const found = new Map(locked.rows.map(({ key, stored }) => [keyName(key), stored]))
+  const plan = planGroup(writes, (key) => found.get(keyName(key)), versionIn(versions), Infinity)
+  const committed: Committed = { results: plan.results, size: sizeOf(plan) }
+  if (plan.operations.length === 0) {
+    await client.query('ROLLBACK')
+    return committed
+  }
+  const applying = client.query({ ...apply, values: valuesOf(plan.operations, found, mark) })
+  const committing = client.query('COMMIT').catch((error: unknown) => error as Error) // answered behind what it commits
+  try {
+    await applying
+  } catch (error) {
+    const ending = await committing
+    if ((error as { code?: string }).code === divisionByZero) throw new Overtaken()
+    // the database rolled back what it refused; of a connection that is gone, nobody knows
+    if (ending instanceof Error) throw new CommitUnknown(committed, error)
+    throw error
+  }
+  const ending = await committing
+  if (ending instanceof Error) throw new CommitUnknown(committed, ending)
+  return committed
+}
+
+/** Both results, or the first failure, once both are settled: nothing is on its way then. */
+async function settled<A, B>([first, second]: readonly [Promise<A>, Promise<B>]): Promise<readonly [A, B]> {
+  const done = await Promise.allSettled([first, second])
+  for (const one of done) if (one.status === 'rejected') throw one.reason
+  return Promise.all([first, second])
+}
+
+/** `all`: in the store or not, what the writes depend on or change. `whole`: those whose values count. */
+function keysOf(writes: readonly Write[]): { readonly all: Buffer[]; readonly whole: Buffer[] } {
+  const all = new Map<string, Buffer>()
+  const whole = new Map<string, Buffer>()
+  const add = (keys: Map<string, Buffer>, key: Bytes): void => void keys.set(keyName(key), bufferOf(key))
+  for (const { checks, sets, deletes, adds, tallies = [] } of writes) {
+    for (const { key } of checks) add(all, key)
+    for (const { key, isNew } of sets) if (!isNew) add(all, key)
+    for (const key of deletes) add(all, key)
+    for (const { key } of adds) add(all, key)
+    for (const { key } of tallies) {
+      add(all, key)
+      add(whole, key)
+    }
+  }
+  return { all: [...all.values()], whole: [...whole.values()] }
+}
+
+const bufferOf = (bytes: Bytes): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+
+/** The last of the two statements that begin a group gives the end of a span of versions. */
+function versionIn(results: unknown): bigint {
+  const [, second] = results as readonly { readonly rows: readonly { readonly version: string }[] }[]
+  return BigInt(second?.rows[0]?.version ?? 0)
+}
+
+/** What is left of each key at the end of the group. */
+function valuesOf(operations: readonly Operation[], found: ReadonlyMap<string, Bytes>, { writer, token }: Mark): unknown[] {
+  const last = new Map<string, Operation>()
+  for (const operation of operations) last.set(keyName(operation.key), operation)
+  const [keys, stored, gone]: [Bytes[], Bytes[], Buffer[]] = [[], [], []]
+  const places: [number[], number[], number[], number[], boolean[]] = [[], [], [], [], []]
+  let [keyAt, valueAt, fresh] = [1, 1, 0]
+  for (const [name, { type, key, value }] of last) {
+    if (type === 'del') {
+      if (found.has(name)) gone.push(bufferOf(key))
+      continue
+    }
+    const isFresh = !found.has(name)
+    if (isFresh) fresh++
+    for (const [i, one] of [keyAt, key.length, valueAt, value.length, isFresh].entries()) (places[i] as unknown[]).push(one)
+    keys.push(key)
+    stored.push(value)
+    keyAt += key.length
+    valueAt += value.length
+  }
+  const octets = [keys, stored].map((pieces) => Buffer.concat(pieces, lengthOf(pieces)))
+  return [...octets, ...places, gone, writer, token, fresh]
+}

@@ -1,0 +1,223 @@
+/**
+ * The store on a database that speaks PostgreSQL's protocol. Any number of processes may use one: rows are locked in the order of their
+ * keys, and what was not there is made on condition that it still is not. Writes that wait at the same moment share a transaction.
+ */
+import { randomUUID } from 'node:crypto'
+import type { Client } from 'pg'
+import { counterOf, kindOf, kinds, payloadOf, versionOf } from '../engine/codec.ts'
+import { GroupCommit, type Committed, type GroupOptions } from '../engine/group-commit.ts'
+import type { StoreSnapshot } from '../engine/snapshot.ts'
+import type { StoreKv } from '../engine/store-kv.ts'
+import { StoreFailure, type Bytes, type Entry, type Range, type Write, type WriteResult } from '../kv.ts'
+import { keyName } from '../tuple.ts'
+import { parseStoreAddress } from './address.ts'
+import { isCollision } from './failures.ts'
+import { commitGroup, CommitUnknown, Overtaken } from './group-transaction.ts'
+import { keepOwning, takeOver } from './ownership.ts'
+import { Readers } from './readers.ts'
+import { prepareSchema, versionsAtOnce } from './schema.ts'
+import { Servers } from './servers.ts'
+import { openSnapshot } from './snapshot.ts'
+
+export interface PostgresOptions extends GroupOptions {
+  /** Connections that read; one more writes. 4 by default. */
+  readonly readers?: number
+  /** No other owner may have the store until this one closes it or ends; processes that are no owners may read and write beside it. */
+  readonly isOwner?: boolean
+  /** For so long the database may be away before the process ends, in milliseconds; 30,000 by default. */
+  readonly patienceMs?: number
+}
+
+const defaults = { readers: 4, patienceMs: 30_000 }
+/** A group that stands in the way of others is tried again so often. */
+const maxCollisions = 100
+/** Rows of a first question of a range, and of the last ones; fewer when they are large. */
+const [firstPage, maxPage, maxPageBytes] = [32, 512, 2 * 1024 * 1024]
+const [ascending, descending] = ['ASC', 'DESC'].map((order) => ({
+  name: `postern range ${order}`,
+  text: `SELECT key, stored FROM postern_rows WHERE key >= $1 AND key < $2 AND get_byte(stored, 0) <> ${kinds.counter}
+    ORDER BY key ${order} LIMIT $3`,
+})) as [Statement, Statement]
+const many = { name: 'postern many', text: 'SELECT key, stored FROM postern_rows WHERE key = ANY($1::bytea[])' }
+const one = { name: 'postern one', text: 'SELECT key, stored FROM postern_rows WHERE key = $1' }
+
+interface Statement {
+  readonly name: string
+  readonly text: string
+}
+
+interface Row {
+  readonly key: Buffer
+  readonly stored: Buffer
+}
+
+export class PostgresKv implements StoreKv {
+  readonly missingGroups: readonly number[] = []
+  readonly #servers: Servers
+  readonly #readers: Readers
+  readonly #groups: GroupCommit
+  readonly #writer = randomUUID()
+  readonly #isOwner: boolean
+  /** Of the last group that is known to be durable. */
+  #token = 0
+  #client: Client | undefined
+  #closing: Promise<void> | undefined
+
+  private constructor(servers: Servers, options: PostgresOptions) {
+    this.#servers = servers
+    this.#isOwner = options.isOwner ?? false
+    this.#readers = new Readers(servers, options.readers ?? defaults.readers)
+    this.#groups = new GroupCommit((writes) => this.#commit(writes), options, versionsAtOnce)
+  }
+
+  /** Makes the tables when they are not there. Throws `StoreUnavailable` in a sentence. */
+  static async open(address: string, options: PostgresOptions = {}): Promise<PostgresKv> {
+    const servers = new Servers(parseStoreAddress(address), options.patienceMs ?? defaults.patienceMs)
+    const kv = new PostgresKv(servers, options)
+    const client = await servers.connect('postern writes')
+    try {
+      await prepareSchema(client, servers.shown)
+      if (kv.#isOwner) await takeOver(client, kv.#writer, servers.shown)
+      await client.query('INSERT INTO postern_writers (id, token) VALUES ($1, 0)', [kv.#writer])
+    } catch (error) {
+      await client.end()
+      throw error
+    }
+    kv.#client = client
+    return kv
+  }
+
+  get waitingWrites(): number {
+    return this.#groups.waiting
+  }
+
+  async get(key: Bytes): Promise<Entry | undefined> {
+    const [row] = await this.#readers.query<Row>(one, [key])
+    return row && kindOf(row.stored) !== kinds.counter ? entryOf(key, row.stored) : undefined
+  }
+
+  async getMany(keys: readonly Bytes[]): Promise<(Entry | undefined)[]> {
+    if (keys.length === 0) return []
+    const rows = await this.#readers.query<Row>(many, [keys.map((key) => Buffer.from(key))])
+    const found = new Map(rows.map(({ key, stored }) => [keyName(key), stored]))
+    return keys.map((key) => {
+      const stored = found.get(keyName(key))
+      return stored && kindOf(stored) !== kinds.counter ? entryOf(key, stored) : undefined
+    })
+  }
+
+  async *range({ start, end, limit = Infinity, reverse = false }: Range): AsyncIterable<Entry> {
+    let [from, to, left, page] = [start, end, limit, firstPage]
+    while (left > 0) {
+      const asked = Math.min(left, page)
+      const rows = await this.#readers.query<Row>(reverse ? descending : ascending, [from, to, asked])
+      let bytes = 0
+      for (const { key, stored } of rows) {
+        bytes += stored.length
+        yield entryOf(key, stored)
+      }
+      const last = rows.at(-1)?.key
+      if (rows.length < asked || !last) return
+      left -= rows.length
+      page = Math.max(1, Math.min(maxPage, 2 * page, Math.floor((rows.length * maxPageBytes) / bytes)))
+      if (reverse) to = last
+      else from = Buffer.concat([last, Buffer.of(0)])
+    }
+  }
+
+  async counter(key: Bytes): Promise<number> {
+    const [row] = await this.#readers.query<Row>(one, [key])
+    return counterOf(row?.stored)
+  }
+
+  write(write: Write): Promise<WriteResult> {
+    return this.#groups.write(write)
+  }
+
+  /** The database frees its space itself. */
+  async collect(): Promise<number> {
+    return 0
+  }
+
+  /** All rows with their values, also those that have not changed since an earlier snapshot. */
+  snapshot(): Promise<StoreSnapshot> {
+    return openSnapshot(this.#servers)
+  }
+
+  /** Finishes what was written, then lets go of the database. Later writes are refused. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return (this.#closing ??= this.#close())
+  }
+
+  async #close(): Promise<void> {
+    await this.#groups.close()
+    await this.#readers.close()
+    await this.#client?.query('DELETE FROM postern_writers WHERE id = $1', [this.#writer]).catch(() => undefined)
+    await this.#client?.end().catch(() => undefined)
+  }
+
+  /** Throws when the database refuses, or is away for too long: the medium has failed then. */
+  #commit(writes: readonly Write[]): Promise<Committed> {
+    const token = this.#token + 1
+    let lost: Committed | undefined
+    const attempt = async (): Promise<Committed> => {
+      try {
+        const client = await this.#connection()
+        const known = lost && (await this.#tokenIn(client)) === token ? lost : undefined
+        lost = undefined
+        const committed = known ?? (await this.#committed(client, writes, token))
+        this.#token = token
+        return committed
+      } catch (error) {
+        if (error instanceof CommitUnknown) lost = error.committed
+        this.#hangUp()
+        throw error
+      }
+    }
+    return this.#servers.patiently(attempt, () => false)
+  }
+
+  /** A group that stands in the way of other processes is tried again. */
+  async #committed(client: Client, writes: readonly Write[], token: number): Promise<Committed> {
+    for (let collisions = 0; ; collisions++) {
+      try {
+        return await commitGroup(client, writes, { writer: this.#writer, token })
+      } catch (error) {
+        if (!(error instanceof Overtaken || isCollision(error)) || collisions > maxCollisions) throw error
+        await client.query('ROLLBACK')
+      }
+    }
+  }
+
+  #hangUp(): void {
+    const client = this.#client
+    this.#client = undefined
+    void client?.end().catch(() => undefined)
+  }
+
+  /** The connection that writes; another one when it broke off, on which everything that was acknowledged is still there. */
+  async #connection(): Promise<Client> {
+    if (this.#client) return this.#client
+    const client = await this.#servers.connect('postern writes')
+    try {
+      if (this.#isOwner) await keepOwning(client, this.#writer, this.#servers.shown)
+      const token = await this.#tokenIn(client)
+      if (token !== undefined && token >= this.#token) return (this.#client = client)
+    } catch (error) {
+      await client.end()
+      throw error
+    }
+    await client.end()
+    throw new StoreFailure(
+      `The database at ${this.#servers.shown} has lost writes that were acknowledged, as a standby does that did not have them yet.`,
+    )
+  }
+
+  /** Of the last group that took place; waits for one that is just taking place, whose transaction holds the row. */
+  async #tokenIn(client: Client): Promise<number | undefined> {
+    const { rows } = await client.query<{ token: string }>('SELECT token FROM postern_writers WHERE id = $1 FOR UPDATE', [this.#writer])
+    return rows[0] && Number(rows[0].token)
+  }
+}
+
+const entryOf = (key: Bytes, stored: Bytes): Entry => ({ key, value: payloadOf(stored), version: versionOf(stored) })

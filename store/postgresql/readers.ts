@@ -1,0 +1,64 @@
+/** Connections that read: a few, each with several questions on their way. */
+import type { Client, QueryResultRow } from 'pg'
+import { StoreFailure } from '../kv.ts'
+import type { Servers } from './servers.ts'
+
+interface Statement {
+  /** Prepared under this name. */
+  readonly name: string
+  readonly text: string
+}
+
+interface Lane {
+  client: Promise<Client> | undefined
+  underWay: number
+}
+
+export class Readers {
+  readonly #servers: Servers
+  readonly #lanes: readonly Lane[]
+  #closed = false
+
+  constructor(servers: Servers, connections: number) {
+    this.#servers = servers
+    this.#lanes = Array.from({ length: connections }, () => ({ client: undefined, underWay: 0 }))
+  }
+
+  /** Asks again, on another connection, while the database is away. Throws `StoreFailure`. */
+  async query<Row extends QueryResultRow>(statement: Statement, values: readonly unknown[]): Promise<readonly Row[]> {
+    if (this.#closed) throw new StoreFailure('The store is closed.')
+    try {
+      return await this.#servers.patiently(
+        () => this.#ask<Row>(statement, values),
+        () => this.#closed,
+      )
+    } catch (error) {
+      if (error instanceof StoreFailure) throw error
+      throw new StoreFailure(`The store could not be read: ${(error as Error).message}`, { cause: error })
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    await Promise.all(this.#lanes.map(async ({ client }) => (await client?.catch(() => undefined))?.end()))
+  }
+
+  async #ask<Row extends QueryResultRow>(statement: Statement, values: readonly unknown[]): Promise<readonly Row[]> {
+    const lane = this.#lanes.reduce((best, one) => (one.underWay < best.underWay ? one : best))
+    lane.underWay++
+    const connecting = (lane.client ??= this.#servers.connect('postern reads'))
+    try {
+      const { rows } = await (await connecting).query<Row>({ ...statement, values: [...values] })
+      return rows
+    } catch (error) {
+      if (lane.client === connecting) lane.client = undefined
+      void connecting.then(
+        (client) => client.end(),
+        () => undefined,
+      )
+      throw error
+    } finally {
+      lane.underWay--
+    }
+  }
+}

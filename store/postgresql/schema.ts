@@ -1,0 +1,63 @@
+/** The tables of a store, and what the server must be like. */
+import type { Client } from 'pg'
+import { StoreUnavailable } from '../kv.ts'
+
+/** The oldest release that tests have run on is 15; nothing is used that 13 does not have. */
+const minVersion = 130_000
+
+/** Held while tables are made: several daemons may start at once. The name in bytes. */
+const schemaLock = 0x706f_7374
+
+/**
+ * Rows are bytes with their kind and version before them, as the embedded store has them: see `engine/codec.ts`. Mail compresses badly
+ * and is read whole, so that values stand apart uncompressed. `postern_writers` has a row for each process that writes, by which it
+ * finds out whether a commit that got no answer took place, and
+ * `postern_owner` one for the process that owns the store.
+ */
+const tables = `
+  CREATE TABLE IF NOT EXISTS postern_rows (key bytea PRIMARY KEY, stored bytea NOT NULL);
+  ALTER TABLE postern_rows ALTER COLUMN stored SET STORAGE EXTERNAL;
+  CREATE TABLE IF NOT EXISTS postern_writers (id uuid PRIMARY KEY, token bigint NOT NULL, began timestamptz NOT NULL DEFAULT now());
+  CREATE TABLE IF NOT EXISTS postern_owner (single boolean PRIMARY KEY CHECK (single), writer uuid NOT NULL);
+  CREATE SEQUENCE IF NOT EXISTS postern_version INCREMENT BY 4096;
+`
+
+/** As many versions belong to one value of the sequence. */
+export const versionsAtOnce = 4096
+
+/** Makes what is missing. Throws `StoreUnavailable` in a sentence. */
+export async function prepareSchema(client: Client, shown: string): Promise<void> {
+  const { rows } = await client.query<{ number: string; fsync: string; full: string }>(
+    "SELECT current_setting('server_version_num') AS number, current_setting('fsync') AS fsync, current_setting('full_page_writes') AS full",
+  )
+  const [server] = rows
+  if (Number(server?.number) < minVersion) {
+    throw new StoreUnavailable(`The database at ${shown} is older than PostgreSQL 13; upgrade it.`)
+  }
+  if (server?.fsync !== 'on' || server.full !== 'on') {
+    throw new StoreUnavailable(`The database at ${shown} runs without fsync or full_page_writes and would lose mail; set both to on.`)
+  }
+  try {
+    await makeTables(client)
+  } catch (error) {
+    if ((error as { code?: string }).code !== '42501') throw error
+    throw new StoreUnavailable(
+      `The user of ${shown} may not make tables there: GRANT CREATE ON SCHEMA public, or give it a schema of its own. (${(error as Error).message})`,
+      { cause: error },
+    )
+  }
+}
+
+async function makeTables(client: Client): Promise<void> {
+  const { rows } = await client.query<{ there: boolean }>("SELECT to_regclass('postern_version') IS NOT NULL AS there")
+  if (rows[0]?.there === true) return
+  await client.query('BEGIN')
+  try {
+    await client.query('SELECT pg_advisory_xact_lock($1)', [schemaLock])
+    await client.query(tables)
+    await client.query('COMMIT')
+  } catch (error) {
+    await client.query('ROLLBACK')
+    throw error
+  }
+}

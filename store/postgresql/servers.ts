@@ -1,0 +1,86 @@
+/** The servers of a store: connections to the one that takes writes, whichever that is by now. */
+import { setTimeout as wait } from 'node:timers/promises'
+import { Client, type ClientConfig } from 'pg'
+import { StoreFailure, StoreUnavailable } from '../kv.ts'
+import type { StoreAddress } from './address.ts'
+import { isAway } from './failures.ts'
+
+const connectMs = 5000
+const [firstPauseMs, maxPauseMs] = [50, 1000]
+
+export class Servers {
+  readonly #address: StoreAddress
+  readonly #patienceMs: number
+  /** The one that took writes last is asked first. */
+  #latest = 0
+
+  /** `patienceMs`: for so long the database may be away, as while a standby is promoted. */
+  constructor(address: StoreAddress, patienceMs: number) {
+    this.#address = address
+    this.#patienceMs = patienceMs
+  }
+
+  get shown(): string {
+    return this.#address.shown
+  }
+
+  /** A connection of its own. Throws `StoreUnavailable` when no server can be had now. */
+  async connect(name: string): Promise<Client> {
+    const { servers, shown } = this.#address
+    const reasons: string[] = []
+    for (let i = 0; i < servers.length; i++) {
+      const at = (this.#latest + i) % servers.length
+      const server = servers[at] as ClientConfig
+      try {
+        const client = await connected(server, name)
+        if (client) {
+          this.#latest = at
+          return client
+        }
+        reasons.push(`${String(server.host)} is a standby`)
+      } catch (error) {
+        if (!isAway(error)) throw new StoreUnavailable(`The database at ${shown} refuses: ${(error as Error).message}`, { cause: error })
+        reasons.push(messageOf(error))
+      }
+    }
+    throw new StoreUnavailable(`No database takes writes at ${shown}: ${reasons.join('; ')}.`)
+  }
+
+  /** Repeats what failed because the database was away, until it is there or patience ends. Throws `StoreFailure` then. */
+  async patiently<Result>(work: () => Promise<Result>, isOver: () => boolean): Promise<Result> {
+    const deadline = Date.now() + this.#patienceMs
+    for (let pause = firstPauseMs; ; pause = Math.min(2 * pause, maxPauseMs)) {
+      try {
+        return await work()
+      } catch (error) {
+        if (isOver() || !(error instanceof StoreUnavailable || isAway(error))) throw error
+        if (Date.now() + pause > deadline) {
+          throw new StoreFailure(`The database at ${this.shown} has been away for ${this.#patienceMs / 1000} seconds.`, { cause: error })
+        }
+      }
+      await wait(pause)
+    }
+  }
+}
+
+/** Undefined for a standby. */
+async function connected(server: ClientConfig, name: string): Promise<Client | undefined> {
+  const client = new Client({
+    ...server,
+    application_name: name,
+    connectionTimeoutMillis: connectMs,
+    keepAlive: true,
+    pipeline: true,
+    // what is acknowledged is durable, whatever the database's default is
+    options: '-c synchronous_commit=on -c default_transaction_isolation=read\\ committed -c idle_in_transaction_session_timeout=60000',
+  })
+  client.on('error', () => undefined) // told by the query that needs it
+  await client.connect()
+  const { rows } = await client.query<{ standby: boolean }>('SELECT pg_is_in_recovery() AS standby')
+  if (rows[0]?.standby === false) return client
+  await client.end()
+  return undefined
+}
+
+const messageOf = (error: unknown): string =>
+  error instanceof AggregateError ? error.errors.map(messageOf).join(', ') : error instanceof Error ? error.message : String(error)

@@ -1,0 +1,59 @@
+/** Everything that is stored as of one moment, for backups and moves: one transaction that sees no later change. */
+import type { Client } from 'pg'
+import { kindOf, kinds, payloadOf, seal, versionOf } from '../engine/codec.ts'
+import type { SnapshotRow, StoreSnapshot } from '../engine/snapshot.ts'
+import type { Bytes } from '../kv.ts'
+import { versionsAtOnce } from './schema.ts'
+import type { Servers } from './servers.ts'
+
+const [rowsAtOnce, maxBytesAtOnce] = [512, 4 * 1024 * 1024]
+/** Larger values go to a log of their own in the embedded store; see `level/level-kv.ts`. */
+const maxInline = 2 * 1024
+/** Where the embedded store keeps the version that it wrote last; its own keys lie behind all others. */
+export const versionKey = Buffer.of(0xff, 0x01)
+
+const page = {
+  name: 'postern snapshot',
+  text: 'SELECT key, stored FROM postern_rows WHERE key > $1 ORDER BY key LIMIT $2',
+}
+
+export async function openSnapshot(servers: Servers): Promise<StoreSnapshot> {
+  const client = await servers.connect('postern snapshot')
+  try {
+    // a slow reader of a backup keeps it open for long
+    await client.query('SET idle_in_transaction_session_timeout = 0')
+    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+    await client.query('SELECT FROM postern_rows LIMIT 1') // what is seen is settled by the first look
+    const { rows } = await client.query<{ version: string }>('SELECT last_value AS version FROM postern_version')
+    const version = BigInt(rows[0]?.version ?? 0) + BigInt(versionsAtOnce)
+    return { version, rows: snapshotRows(client, version), [Symbol.asyncDispose]: () => client.end() }
+  } catch (error) {
+    await client.end()
+    throw error
+  }
+}
+
+/** As the embedded store has them: with the row of the version at the end. */
+async function* snapshotRows(client: Client, version: bigint): AsyncGenerator<SnapshotRow> {
+  let [after, limit]: [Bytes, number] = [Buffer.alloc(0), rowsAtOnce]
+  for (;;) {
+    const { rows } = await client.query<{ key: Buffer; stored: Buffer }>({ ...page, values: [after, limit] })
+    let bytes = 1
+    for (const { key, stored } of rows) {
+      bytes += stored.length
+      yield snapshotRow(key, stored)
+    }
+    const last = rows.at(-1)
+    if (!last || rows.length < limit) break
+    after = last.key
+    limit = Math.max(1, Math.min(rowsAtOnce, Math.floor((rows.length * maxBytesAtOnce) / bytes)))
+  }
+  yield { kind: 'inline', key: versionKey, version, body: seal(version, Buffer.alloc(0)) }
+}
+
+function snapshotRow(key: Bytes, stored: Bytes): SnapshotRow {
+  const version = versionOf(stored)
+  const payload = payloadOf(stored)
+  const isLarge = kindOf(stored) === kinds.inline && payload.length > maxInline
+  return isLarge ? { kind: 'large', key, version, body: payload } : { kind: 'inline', key, version, body: stored }
+}

@@ -1,0 +1,198 @@
+/** The store on PostgreSQL beyond the contract: several writers, broken connections, a crash of the server, one owner, snapshots. */
+import { once } from 'node:events'
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import type { StoreFailure } from '#store/kv.ts'
+import { PostgresKv } from '#store/postgresql/postgres-kv.ts'
+import { Postgresql } from '../../support/peers/postgresql.ts'
+import { testWith } from '../../support/peers/peers.ts'
+import { absent, check, count, everything, key, nameOf, ok, read, textOf, write } from '../../contracts/kv-subject.ts'
+
+const test = testWith('postgresql')
+let postgresql: Postgresql
+test.before(async () => {
+  postgresql = await Postgresql.start()
+})
+test.after.always(() => postgresql?.[Symbol.asyncDispose]())
+
+test('several processes count exactly, claim once, and overtake each other without an error', async (t) => {
+  const address = await postgresql.database()
+  const kvs = await Promise.all([1, 2, 3].map(() => PostgresKv.open(address)))
+  const claims = await Promise.all(
+    kvs.flatMap((kv, i) => Array.from({ length: 20 }, (_, n) => write(kv, { checks: [absent(`k${n}`)], sets: [[`k${n}`, String(i)]] }))),
+  )
+  t.is(claims.filter((claim) => claim.ok).length, 20, 'each key was claimed by one')
+  const limited = await Promise.all(
+    kvs.flatMap((kv) => Array.from({ length: 40 }, () => write(kv, { adds: [{ key: 'n', delta: 1, limit: 50 }] }))),
+  )
+  t.is(limited.filter((one) => one.ok).length, 50)
+  t.is(await count(kvs[0]!, 'n'), 50)
+  const increment = async (kv: PostgresKv): Promise<void> => {
+    for (;;) {
+      const current = await kv.get(key('sum'))
+      const next = String(Number(textOf(current) ?? 0) + 1)
+      if ((await write(kv, { checks: [{ key: key('sum'), version: current?.version }], sets: [['sum', next]] })).ok) return
+    }
+  }
+  await Promise.all(kvs.flatMap((kv) => Array.from({ length: 10 }, () => increment(kv))))
+  t.is(await read(kvs[0]!, 'sum'), '30')
+  const crossed = kvs.flatMap((kv, i) =>
+    Array.from({ length: 20 }, (_, n) =>
+      write(kv, { sets: ['x', 'y', 'z'].map((name) => [`${name}${(n * (i + 1)) % 5}`, `${i}`] as const) }),
+    ),
+  )
+  t.true((await Promise.all(crossed)).every((one) => one.ok))
+  for (const kv of kvs) await kv[Symbol.asyncDispose]()
+})
+
+test('a write whose commit got no answer took place once, or not and then again', async (t) => {
+  const address = await postgresql.database()
+  await using proxy = await startProxy(postgresql.port)
+  const kv = await PostgresKv.open(address.replace(String(postgresql.port), String(proxy.port)))
+  for (let i = 1; i <= 12; i++) {
+    if (i % 2 === 0) proxy.cutAtCommit(i % 4 === 0 ? 'before' : 'after')
+    t.deepEqual(await write(kv, { adds: [{ key: 'n', delta: 1 }], sets: [[`row ${i}`, '']] }), ok)
+    t.is(await count(kv, 'n'), i)
+  }
+  t.is(proxy.cuts, 6)
+  await kv[Symbol.asyncDispose]()
+})
+
+test.serial('a server that crashes and comes back loses nothing that was acknowledged, and the process goes on', async (t) => {
+  const address = await postgresql.database()
+  const kv = await PostgresKv.open(address, { patienceMs: 60_000 })
+  const acknowledged: string[] = []
+  let next = 0
+  const writer = async (until: number): Promise<void> => {
+    while (next < until) {
+      const name = `row ${next++}`
+      t.deepEqual(await write(kv, { sets: [[name, name]], adds: [{ key: 'n', delta: 1 }] }), ok)
+      acknowledged.push(name)
+    }
+  }
+  await Promise.all([writer(50), writer(50)])
+  const more = Promise.all([writer(300), writer(300), writer(300)])
+  await postgresql.stopServer('SIGQUIT')
+  await postgresql.startServer()
+  await more
+  const names: string[] = []
+  for await (const entry of kv.range(everything)) names.push(nameOf(entry.key))
+  t.deepEqual(names, acknowledged.toSorted())
+  t.is(await count(kv, 'n'), acknowledged.length, 'what had to be repeated counts once')
+  await kv[Symbol.asyncDispose]()
+})
+
+test.serial('a database that stays away ends the store with its reason', async (t) => {
+  const own = await Postgresql.start()
+  const failures: StoreFailure[] = []
+  const kv = await PostgresKv.open(await own.database(), { patienceMs: 300, onFailure: (failure) => failures.push(failure) })
+  await write(kv, { sets: [['a', 'kept']] })
+  await own.stopServer()
+  await t.throwsAsync(write(kv, { sets: [['b', 'late']] }), { name: 'StoreFailure', message: /has been away for 0\.3 seconds/ })
+  t.is(failures.length, 1)
+  await t.throwsAsync(kv.get(key('a')), { name: 'StoreFailure' })
+  await t.throwsAsync(PostgresKv.open(own.address()), { name: 'StoreUnavailable', message: /No database takes writes at postgresql:/ })
+  await kv[Symbol.asyncDispose]()
+  await own[Symbol.asyncDispose]()
+})
+
+test('a store has one owner, who notices when another one was there', async (t) => {
+  const address = await postgresql.database()
+  const database = address.split('/').at(-1)!
+  const first = await PostgresKv.open(address, { isOwner: true, patienceMs: 2000 })
+  t.deepEqual(await write(first, { sets: [['a', '1']] }), ok)
+  const cut = (): Promise<unknown> =>
+    postgresql.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${database}' AND application_name = 'postern writes'`,
+    )
+  await cut()
+  t.deepEqual(await write(first, { sets: [['a', '2']] }), ok, 'its connection is gone, and it stays the owner')
+  await cut()
+  const second = await PostgresKv.open(address, { isOwner: true })
+  await t.throwsAsync(write(first, { sets: [['a', '3']] }), { name: 'StoreFailure' })
+  t.deepEqual(await write(second, { checks: [await check(second, 'a')], sets: [['a', '4']] }), ok)
+  await second[Symbol.asyncDispose]()
+  await first[Symbol.asyncDispose]()
+})
+
+test('a snapshot is of one moment, and in order', async (t) => {
+  const kv = await PostgresKv.open(await postgresql.database())
+  const names = Array.from({ length: 1500 }, (_, i) => String(i).padStart(5, '0'))
+  await Promise.all(names.map((name) => write(kv, { sets: [[name, name === '00007' ? 'x'.repeat(5000) : name]] })))
+  await using snapshot = await kv.snapshot()
+  await write(kv, { sets: [['late', 'x']], deletes: ['00003'] })
+  const found: string[] = []
+  const kinds = new Map<string, number>()
+  let highest = 0n
+  for await (const row of snapshot.rows) {
+    kinds.set(row.kind, (kinds.get(row.kind) ?? 0) + 1)
+    if (row.version > highest) highest = row.version
+    if (row.key[0] !== 0xff) found.push(nameOf(row.key))
+  }
+  t.deepEqual(found, names)
+  t.deepEqual(Object.fromEntries(kinds), { inline: 1500, large: 1 })
+  t.is(highest, snapshot.version, 'the row of the version is the highest')
+  await kv[Symbol.asyncDispose]()
+})
+
+test('a server that would lose mail, and a user who may not, are refused in a sentence', async (t) => {
+  const address = await postgresql.database()
+  const database = address.split('/').at(-1)!
+  await postgresql.query('CREATE ROLE guest LOGIN')
+  await postgresql.query('REVOKE CREATE ON SCHEMA public FROM PUBLIC', database)
+  await t.throwsAsync(PostgresKv.open(address.replace('postern@', 'guest@')), { message: /may not make tables there: GRANT CREATE/ })
+  await t.throwsAsync(PostgresKv.open(address.replace(database, 'nowhere')), { message: /refuses: database "nowhere" does not exist/ })
+  await t.throwsAsync(PostgresKv.open('postgresql://host'), { message: /must be postgresql:\/\/user@host\/database/ })
+})
+
+/** A relay that can break a connection off when a commit passes, before the server has it or when its answer comes. */
+async function startProxy(target: number): Promise<Proxy> {
+  let armed: 'before' | 'after' | undefined
+  let cuts = 0
+  const sockets = new Set<Socket>()
+  const server = createServer((client) => {
+    const upstream = connect(target, '127.0.0.1')
+    for (const socket of [client, upstream]) sockets.add(socket.on('error', () => undefined).on('close', () => sockets.delete(socket)))
+    const end = (): void => {
+      armed = undefined
+      cuts++
+      client.destroy()
+      upstream.destroy()
+    }
+    let isEnding = false
+    client.on('data', (bytes) => {
+      const isCommit = armed !== undefined && bytes.includes('COMMIT')
+      if (isCommit && armed === 'before') {
+        end()
+        return
+      }
+      isEnding ||= isCommit
+      upstream.write(bytes)
+    })
+    upstream.on('data', (bytes) => {
+      if (isEnding && bytes.includes('COMMIT')) end()
+      else if (!isEnding) client.write(bytes)
+    })
+    client.on('close', () => upstream.end())
+    upstream.on('close', () => client.end())
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    port: (server.address() as AddressInfo).port,
+    cutAtCommit: (where) => void (armed = where),
+    get cuts() {
+      return cuts
+    },
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+interface Proxy extends AsyncDisposable {
+  readonly port: number
+  readonly cuts: number
+  cutAtCommit(where: 'before' | 'after'): void
+}

@@ -1,0 +1,118 @@
+/** A PostgreSQL of a test's own: a cluster in a temporary folder, on a Unix socket and a port of loopback. */
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { chown, globSync, mkdtempSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { createServer, type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { Client } from 'pg'
+
+const programs = (): string => globSync('/usr/lib/postgresql/*/bin').toSorted().at(-1) ?? ''
+const isRoot = process.getuid?.() === 0
+/** The server does not run as root. */
+const asServer = (command: string, words: readonly string[]): readonly [string, string[]] =>
+  isRoot ? ['setpriv', ['--reuid=postgres', '--regid=postgres', '--clear-groups', command, ...words]] : [command, [...words]]
+
+/** As little as durability allows: tests look at what is written, not at how fast. */
+const settings = ['listen_addresses=127.0.0.1', 'max_connections=60', 'shared_buffers=32MB', 'deadlock_timeout=100ms', 'autovacuum=off']
+
+export class Postgresql implements AsyncDisposable {
+  readonly folder: string
+  readonly port: number
+  #server: ChildProcess | undefined
+  #databases = 0
+
+  private constructor(folder: string, port: number) {
+    this.folder = folder
+    this.port = port
+  }
+
+  static async start(): Promise<Postgresql> {
+    const folder = mkdtempSync(join(tmpdir(), 'postern-pg-'))
+    if (isRoot) await give(folder)
+    run(join(programs(), 'initdb'), [
+      '-D',
+      join(folder, 'data'),
+      '-U',
+      'postern',
+      '-A',
+      'trust',
+      '-E',
+      'UTF8',
+      '--locale=C',
+      '--no-instructions',
+    ])
+    const postgresql = new Postgresql(folder, await freePort())
+    await postgresql.startServer()
+    return postgresql
+  }
+
+  /** Runs until it is stopped; resolves when it takes connections. */
+  async startServer(): Promise<void> {
+    const words = ['-D', join(this.folder, 'data'), '-k', this.folder, '-p', String(this.port), ...settings.flatMap((one) => ['-c', one])]
+    const server = spawn(...asServer(join(programs(), 'postgres'), words), { stdio: ['ignore', 'ignore', 'pipe'] })
+    this.#server = server
+    let said = ''
+    for await (const text of server.stderr as AsyncIterable<Buffer>) {
+      said += text.toString()
+      if (said.includes('ready to accept connections')) break
+    }
+    if (!said.includes('ready to accept connections')) throw new Error(`PostgreSQL did not start: ${said}`)
+    server.stderr?.resume()
+  }
+
+  /** `SIGINT` ends it in order, `SIGQUIT` at once, as a crash does. */
+  async stopServer(signal: 'SIGINT' | 'SIGQUIT' = 'SIGINT'): Promise<void> {
+    const server = this.#server
+    if (!server || server.exitCode !== null || server.signalCode !== null) return
+    const exited = once(server, 'exit')
+    server.kill(signal)
+    await exited
+  }
+
+  address(database = 'postgres'): string {
+    return `postgresql://postern@127.0.0.1:${this.port}/${database}`
+  }
+
+  /** A database of its own, empty. */
+  async database(): Promise<string> {
+    const name = `test_${++this.#databases}`
+    await this.query(`CREATE DATABASE ${name} TEMPLATE template0`)
+    return this.address(name)
+  }
+
+  async query(text: string, database = 'postgres'): Promise<readonly Record<string, unknown>[]> {
+    const client = new Client({ connectionString: this.address(database) })
+    await client.connect()
+    try {
+      return (await client.query<Record<string, unknown>>(text)).rows
+    } finally {
+      await client.end()
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stopServer('SIGQUIT')
+    await rm(this.folder, { recursive: true, force: true })
+  }
+}
+
+async function give(folder: string): Promise<void> {
+  const idOf = (option: string): number => Number(execFileSync('id', [option, 'postgres'], { encoding: 'utf8' }))
+  await promisify(chown)(folder, idOf('-u'), idOf('-g'))
+}
+
+function run(command: string, words: readonly string[]): void {
+  execFileSync(...asServer(command, words), { stdio: ['ignore', 'ignore', 'pipe'] })
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
