@@ -38,6 +38,8 @@ async function run(wanted: Command): Promise<number> {
       return (await import('./commands/backup/backup-command.ts')).verifyBackup(wanted.file, wanted.passphraseFile, process)
     case 'backup':
       return (await import('./commands/backup/backup-command.ts')).backup(configuration(), wanted.words, process)
+    case 'migrate':
+      return (await import('./commands/migrate-command.ts')).migrate(wanted.words, process.stdout)
     case 'restore':
       return (await import('./commands/backup/restore-command.ts')).restore(wanted.words, process)
     case 'login-link':

@@ -145,6 +145,14 @@ empty. A folder in which a restore broke off is marked, and no daemon starts on 
 
   --passphrase-file PATH  a file with the passphrase, in place of POSTERN_BACKUP_PASSPHRASE
 `,
+  migrate: `Usage: postern migrate --from PLACE --to PLACE [--replace]
+
+Copies everything that is stored, and compares the copy with what it was made of. A PLACE is a data folder, or
+a database such as postgresql://user@host/database. No daemon may run on either. Keys and certificates are no
+part of the store: they stay in the data folder. A copy that broke off is begun again by the same command.
+
+  --replace  deletes what the database holds
+`,
   verify: `Usage: postern verify [BACKUP] [--passphrase-file PATH]
 
 Checks that records, indexes, contents, counters and queue agree: in the running daemon, which goes on with its
@@ -180,6 +188,7 @@ export const helpText = `Usage: postern COMMAND
   login-link ADDRESS  print a link that signs this mail address in
   backup FILE         write everything that is stored into a file, while the daemon runs
   restore FILE        restore backups into an empty folder
+  migrate             copy the store into a database, or back
   verify [FILE]       check that records and indexes agree, or that a backup is whole
   doctor              check machine, configuration and running daemon
   config              print the effective configuration, secrets masked

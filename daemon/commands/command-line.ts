@@ -36,6 +36,14 @@ export interface RestoreWords {
   readonly passphraseFile: string | undefined
 }
 
+export interface MigrateWords {
+  /** A data folder, or the address of a database. */
+  readonly from: string
+  readonly to: string
+  /** Deletes what the database holds. */
+  readonly replace: boolean
+}
+
 export interface KeyWords extends DaemonChoice {
   readonly label: string
   readonly scope: string | undefined
@@ -86,6 +94,7 @@ export type Command =
   | { readonly name: 'verify'; readonly file: string | undefined; readonly passphraseFile: string | undefined }
   | { readonly name: 'backup'; readonly words: BackupWords }
   | { readonly name: 'restore'; readonly words: RestoreWords }
+  | { readonly name: 'migrate'; readonly words: MigrateWords }
   | { readonly name: 'sendmail'; readonly words: readonly string[] }
   | { readonly name: 'import'; readonly words: ImportWords }
   | { readonly name: 'queue'; readonly words: QueueWords }
@@ -199,6 +208,15 @@ const commands: Readonly<Record<string, CommandWords>> = {
       const into = textOf(values['into'])
       if (into === undefined || into === '') throw new WordsUnclear('restore needs --into and an empty folder.')
       return { name: 'restore', words: { files: operands, into, passphraseFile: textOf(values['passphrase-file']) } }
+    },
+  },
+  migrate: {
+    options: { from: text, to: text, replace: flag },
+    operands: [],
+    make({ values }) {
+      const [from, to] = [textOf(values['from']), textOf(values['to'])]
+      if (!from || !to) throw new WordsUnclear('migrate needs --from and --to: a data folder, or postgresql://user@host/database.')
+      return { name: 'migrate', words: { from, to, replace: values['replace'] === true } }
     },
   },
   verify: {

@@ -6,7 +6,7 @@ import { Refusal } from '#core/refusals.ts'
 import { Database } from '#store/database.ts'
 import { operatorLinkPath } from '../../admin-api/operator/operator-link.ts'
 import { exitCodes, type ExitCode } from '../process/lifecycle.ts'
-import { openStore, requireStore } from '../process/open-store.ts'
+import { openStore, requireStore } from '../open-store.ts'
 import { readOperatorFile, type OperatorAccess } from '../process/operator-file.ts'
 import { StartRefused } from '../process/start-refused.ts'
 

@@ -1,6 +1,9 @@
 /** What went wrong at the database, and whether it passes. */
 
-const codeOf = (error: unknown): string => String((error as { readonly code?: unknown } | undefined)?.code ?? '')
+function codeOf(error: unknown): string {
+  const code = (error as { readonly code?: unknown } | undefined)?.code
+  return typeof code === 'string' ? code : ''
+}
 
 /** Two transactions stood in each other's way: the same again is right (serialization_failure, deadlock_detected). */
 export const isCollision = (error: unknown): boolean => ['40001', '40P01'].includes(codeOf(error))

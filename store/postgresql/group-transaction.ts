@@ -5,8 +5,9 @@
 import type { Client } from 'pg'
 import { planGroup, sizeOf, type Operation } from '../engine/group.ts'
 import type { Committed } from '../engine/group-commit.ts'
-import { lengthOf, type Bytes, type Write } from '../kv.ts'
+import type { Bytes, Write } from '../kv.ts'
 import { keyName } from '../tuple.ts'
+import { packRows, type PackedRow } from './packed-rows.ts'
 
 /** Who writes, and the number of this group among its own. */
 export interface Mark {
@@ -37,10 +38,7 @@ const lock = {
     FROM postern_rows WHERE key = ANY($1::bytea[]) ORDER BY key FOR UPDATE`,
 }
 
-/**
- * Keys and values come as two long strings of octets with the places in them, as arrays of octets would be written in hexadecimal. A row
- * that is there although it was not when rows were locked divides by zero, and nothing is committed.
- */
+/** A row that is there although it was not when rows were locked divides by zero, and nothing is committed. */
 const apply = {
   name: 'postern apply',
   text: `WITH given AS (
@@ -76,7 +74,7 @@ export async function commitGroup(client: Client, writes: readonly Write[], mark
   } catch (error) {
     const ending = await committing
     if ((error as { code?: string }).code === divisionByZero) throw new Overtaken()
-    // the database rolled back what it refused; of a connection that is gone, nobody knows
+    // the database rolled back what it refused; its outcome on a connection that is gone is not known
     if (ending instanceof Error) throw new CommitUnknown(committed, error)
     throw error
   }
@@ -122,22 +120,17 @@ function versionIn(results: unknown): bigint {
 function valuesOf(operations: readonly Operation[], found: ReadonlyMap<string, Bytes>, { writer, token }: Mark): unknown[] {
   const last = new Map<string, Operation>()
   for (const operation of operations) last.set(keyName(operation.key), operation)
-  const [keys, stored, gone]: [Bytes[], Bytes[], Buffer[]] = [[], [], []]
-  const places: [number[], number[], number[], number[], boolean[]] = [[], [], [], [], []]
-  let [keyAt, valueAt, fresh] = [1, 1, 0]
+  const kept: PackedRow[] = []
+  const gone: Buffer[] = []
+  const fresh: boolean[] = []
   for (const [name, { type, key, value }] of last) {
+    const isThere = found.has(name)
     if (type === 'del') {
-      if (found.has(name)) gone.push(bufferOf(key))
+      if (isThere) gone.push(bufferOf(key))
       continue
     }
-    const isFresh = !found.has(name)
-    if (isFresh) fresh++
-    for (const [i, one] of [keyAt, key.length, valueAt, value.length, isFresh].entries()) (places[i] as unknown[]).push(one)
-    keys.push(key)
-    stored.push(value)
-    keyAt += key.length
-    valueAt += value.length
+    kept.push({ key, stored: value })
+    fresh.push(!isThere)
   }
-  const octets = [keys, stored].map((pieces) => Buffer.concat(pieces, lengthOf(pieces)))
-  return [...octets, ...places, gone, writer, token, fresh]
+  return [...packRows(kept), fresh, gone, writer, token, fresh.filter(Boolean).length]
 }

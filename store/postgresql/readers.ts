@@ -9,19 +9,19 @@ interface Statement {
   readonly text: string
 }
 
-interface Lane {
+interface Connection {
   client: Promise<Client> | undefined
-  underWay: number
+  inFlight: number
 }
 
 export class Readers {
   readonly #servers: Servers
-  readonly #lanes: readonly Lane[]
+  readonly #connections: readonly Connection[]
   #closed = false
 
-  constructor(servers: Servers, connections: number) {
+  constructor(servers: Servers, count: number) {
     this.#servers = servers
-    this.#lanes = Array.from({ length: connections }, () => ({ client: undefined, underWay: 0 }))
+    this.#connections = Array.from({ length: count }, () => ({ client: undefined, inFlight: 0 }))
   }
 
   /** Asks again, on another connection, while the database is away. Throws `StoreFailure`. */
@@ -40,25 +40,25 @@ export class Readers {
 
   async close(): Promise<void> {
     this.#closed = true
-    await Promise.all(this.#lanes.map(async ({ client }) => (await client?.catch(() => undefined))?.end()))
+    await Promise.all(this.#connections.map(async ({ client }) => (await client?.catch(() => undefined))?.end()))
   }
 
   async #ask<Row extends QueryResultRow>(statement: Statement, values: readonly unknown[]): Promise<readonly Row[]> {
-    const lane = this.#lanes.reduce((best, one) => (one.underWay < best.underWay ? one : best))
-    lane.underWay++
-    const connecting = (lane.client ??= this.#servers.connect('postern reads'))
+    const connection = this.#connections.reduce((best, one) => (one.inFlight < best.inFlight ? one : best))
+    connection.inFlight++
+    const connecting = (connection.client ??= this.#servers.connect('postern reads'))
     try {
       const { rows } = await (await connecting).query<Row>({ ...statement, values: [...values] })
       return rows
     } catch (error) {
-      if (lane.client === connecting) lane.client = undefined
+      if (connection.client === connecting) connection.client = undefined
       void connecting.then(
         (client) => client.end(),
         () => undefined,
       )
       throw error
     } finally {
-      lane.underWay--
+      connection.inFlight--
     }
   }
 }

@@ -10,7 +10,7 @@ const [rowsAtOnce, maxBytesAtOnce] = [512, 4 * 1024 * 1024]
 /** Larger values go to a log of their own in the embedded store; see `level/level-kv.ts`. */
 const maxInline = 2 * 1024
 /** Where the embedded store keeps the version that it wrote last; its own keys lie behind all others. */
-export const versionKey = Buffer.of(0xff, 0x01)
+const versionKey = Buffer.of(0xff, 0x01)
 
 const page = {
   name: 'postern snapshot',

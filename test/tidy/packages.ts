@@ -40,6 +40,7 @@ export const homes: Readonly<Record<string, readonly string[]>> = {
   'ipaddr.js': ['config/**', 'daemon/core/**', 'ingest/dns/**'],
   jose: ['daemon/core/oauth/**'],
   level: ['store/**'],
+  pg: ['store/postgresql/**'],
   'linkify-it': ['admin-api/pages/**'],
   mailauth: ['ingest/**', 'protocols/relay/**'],
   mailparser: ['ingest/**'],

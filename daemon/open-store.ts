@@ -3,9 +3,9 @@ import type { Config } from '#config/settings/load.ts'
 import type { GroupOptions } from '#store/engine/group-commit.ts'
 import type { StoreKv } from '#store/engine/store-kv.ts'
 import { LevelKv } from '#store/level/level-kv.ts'
-import { exitCodes } from './lifecycle.ts'
-import { hasStore, storeFolder } from './data-folder.ts'
-import { StartRefused } from './start-refused.ts'
+import { exitCodes } from './process/lifecycle.ts'
+import { hasStore, storeFolder } from './process/data-folder.ts'
+import { StartRefused } from './process/start-refused.ts'
 
 type Place = Pick<Config, 'dataDir' | 'store'>
 

@@ -1,0 +1,78 @@
+/** A daemon whose store is a database: what it acknowledged outlives kill -9, a second one is refused, and the store moves either way. */
+import { join } from 'node:path'
+import type { ExecutionContext } from 'ava'
+import { Daemon, newAdminKey, runCommand } from '../support/daemon/daemon.ts'
+import { temporaryFolder } from '../support/daemon/workspace.ts'
+import { Postgresql } from '../support/peers/postgresql.ts'
+import { testWith } from '../support/peers/peers.ts'
+
+const test = testWith('postgresql')
+let postgresql: Postgresql
+test.before(async () => {
+  postgresql = await Postgresql.start()
+})
+test.after.always(() => postgresql?.[Symbol.asyncDispose]())
+
+test('a daemon on PostgreSQL accepts, captures, crashes, moves into a folder and back', async (t) => {
+  await using folder = await temporaryFolder('postgresql')
+  const database = await postgresql.database()
+  const options = { folder: folder.path, env: { POSTERN_STORE: database } }
+  const traces: string[] = []
+  const key = newAdminKey()
+  {
+    await using daemon = await Daemon.start(options, key)
+    await send(daemon, traces, 30)
+    const second = await runCommand({ folder: join(folder.path, 'other'), env: options.env }, 'serve')
+    t.not(second.code, 0)
+    t.regex(second.output, /The database at postgresql:.* is in use by another Postern daemon\./)
+    t.regex((await runCommand(options, 'verify')).output, /: all agree\n$/, 'in the running daemon')
+    const backup = await runCommand(options, 'backup', join(folder.path, 'one.backup'))
+    t.is(backup.code, 0, backup.output)
+    await send(daemon, traces, 5)
+    await daemon.kill()
+  }
+  {
+    await using daemon = await Daemon.start(options, key)
+    await assertThere(t, daemon, traces)
+    await send(daemon, traces, 1)
+  }
+  t.regex((await runCommand(options, 'verify')).output, /: all agree\n$/, 'in the database of a stopped one')
+
+  const inFolder = { folder: join(folder.path, 'moved'), env: { POSTERN_MASTER_KEY_FILE: join(folder.path, 'data/master.key') } }
+  const target = join(inFolder.folder, 'data')
+  const moved = await runCommand(options, 'migrate', '--from', database, '--to', target)
+  t.regex(moved.output, /^Copied \d+ rows; the copy is the same \(SHA-256 [0-9a-f]{64}\)\.\n$/)
+  t.regex((await runCommand(options, 'migrate', '--from', database, '--to', target)).output, /holds a store already/)
+  {
+    await using daemon = await Daemon.start(inFolder, key)
+    await assertThere(t, daemon, traces)
+    await send(daemon, traces, 3)
+  }
+  const back = ['migrate', '--from', target, '--to', database] as const
+  t.regex((await runCommand(options, ...back)).output, /holds data already; --replace deletes them/)
+  t.is((await runCommand(options, ...back, '--replace')).code, 0)
+  {
+    await using daemon = await Daemon.start(options, key)
+    await assertThere(t, daemon, traces)
+  }
+  const restored = await runCommand(options, 'restore', join(folder.path, 'one.backup'), '--into', join(folder.path, 'restored'))
+  t.is(restored.code, 0, restored.output)
+  const verified = await runCommand({ folder: folder.path, env: { POSTERN_DATA_DIR: join(folder.path, 'restored') } }, 'verify')
+  t.regex(verified.output, /: all agree\n$/)
+})
+
+async function send({ rest }: Daemon, traces: string[], many: number): Promise<void> {
+  const one = async (text: string): Promise<void> => {
+    const sent = await rest.must('POST', '/v1/messages', { from: 'a@site.test', to: 'b@inbox.test', subject: 's', text })
+    traces.push(String(sent['trace_id']))
+  }
+  await Promise.all(Array.from({ length: many }, (_, i) => one(i === 0 ? 'large '.repeat(60_000) : `text ${i}`)))
+}
+
+async function assertThere(t: ExecutionContext, { rest }: Daemon, traces: readonly string[]): Promise<void> {
+  const answers = await Promise.all(traces.map((id) => rest.call('GET', `/v1/traces/${id}`)))
+  t.deepEqual(
+    answers.map(({ status }) => status),
+    traces.map(() => 200),
+  )
+}
