@@ -21,6 +21,8 @@ export interface SystemState {
   readonly breakers: readonly SystemBreaker[]
   readonly disk: { readonly freeBytes: number; readonly totalBytes: number; readonly lowBytes: number }
   readonly waitingWrites: number
+  /** The moment that the latest backup holds; null when there was none. */
+  readonly lastBackupAt: number | null
   readonly memoryBytes: number
 }
 
@@ -97,6 +99,9 @@ const stateShape = z
     }),
     waiting_writes: z.int().meta({ description: 'Writes that wait for the disk.' }),
     memory_bytes: z.int(),
+    last_backup_at: wireTime
+      .nullable()
+      .meta({ description: 'The moment that the latest backup of the data folder holds; null when `postern backup` has made none.' }),
   })
   .meta({ id: 'SystemState' })
 
@@ -127,12 +132,13 @@ const systemState = encoderOf(stateShape, (state: SystemState) => ({
   disk: { free_bytes: state.disk.freeBytes, total_bytes: state.disk.totalBytes, low_bytes: state.disk.lowBytes },
   waiting_writes: state.waitingWrites,
   memory_bytes: state.memoryBytes,
+  last_backup_at: isoOrNull(state.lastBackupAt),
 }))
 
 export const systemActions = (source: SystemSource): readonly Action[] => [
   action({
     id: 'operatorGetSystem',
-    summary: 'Get the state of the service: queue, destinations, disk',
+    summary: 'Get the state of the service: queue, destinations, disk, backup',
     description: 'Of this process, and of the store that it has. Figures of destinations are in memory and begin with the process.',
     tags: ['operator'],
     scope: 'operator',

@@ -9,6 +9,7 @@ import type { Database } from '#store/database.ts'
 import { queueHead, queueLength } from '#store/queue.ts'
 import type { NamedDestination, SystemSource, SystemState } from '../../admin-api/operator/system.ts'
 import type { Admission } from './admission.ts'
+import { lastBackupAt } from '../backup/last-backup.ts'
 import type { Readiness } from './readiness.ts'
 
 export interface SystemStateOptions {
@@ -64,6 +65,7 @@ async function systemState(options: SystemStateOptions, startedAt: number): Prom
     disk: { freeBytes: bavail * bsize, totalBytes: blocks * bsize, lowBytes: lowDiskBytes },
     waitingWrites: waitingWrites(),
     memoryBytes: process.memoryUsage.rss(),
+    lastBackupAt: (await lastBackupAt(dataDir)) ?? null,
   }
 }
 

@@ -1,6 +1,8 @@
 /** The test and the health of a destination. Spec "Destinations, routing, projects". */
-import type { Action } from '../../actions/action.ts'
-import { destinationHealth, destinationTest } from '../../wire/routing/destination-health.ts'
+import * as z from 'zod'
+import { action, type Action } from '../../actions/action.ts'
+import { pageEncoder, pageFields, project } from '../../wire/fields/paging.ts'
+import { destinationHealth, destinationTest, knownHealth } from '../../wire/routing/destination-health.ts'
 import type { RestCore } from '../rest-core.ts'
 import { evidence, evidenceInput, keptEvidence } from '../../wire/routing/destination-evidence.ts'
 import { destinationResource } from './destinations.ts'
@@ -41,6 +43,20 @@ export const destinationHealthActions = ({ probes, promotions }: RestCore): read
       hints: { openWorld: true },
     },
     run: ({ principal }, { id }) => probes.health(principal, id),
+  }),
+  action({
+    id: 'listDestinationHealth',
+    summary: 'List the health of destinations, without a probe',
+    description:
+      'In the order of the list of destinations, with the same pages: the state of the circuit breaker, and the figures of the last hour. They are kept in memory and start ' +
+      'over when the service restarts.',
+    tags: ['destinations'],
+    scope: 'api:read',
+    errors: ['not_found'],
+    input: z.strictObject({ ...pageFields, project }),
+    output: pageEncoder(knownHealth),
+    http: { method: 'GET', path: '/v1/destinations/health' },
+    run: ({ principal }, { project: projectId, ...page }) => probes.known(principal, { ...page, projectId }),
   }),
   destinationResource.act('evidence', {
     id: 'collectDestinationEvidence',

@@ -1,7 +1,7 @@
 /** Tests and health snapshots of destinations on the wire. Spec "Destination". */
 import * as z from 'zod'
 import type { BreakerView } from '#core/delivery/health/health-registry.ts'
-import type { HealthSnapshot, ProbeResult } from '#core/delivery/probe/probes.ts'
+import type { HealthSnapshot, KnownHealth, ProbeResult } from '#core/delivery/probe/probes.ts'
 import type { HourFigures } from '#core/delivery/health/rolling-hour.ts'
 import type { ProbeStep } from '#core/delivery/transport.ts'
 import { encoder } from '../fields/codec.ts'
@@ -50,6 +50,10 @@ const healthShape = z
   })
   .meta({ id: 'DestinationHealth' })
 
+const knownShape = z
+  .object({ destination_id: z.string(), breaker: breakerShape, last_hour: lastHourShape })
+  .meta({ id: 'KnownDestinationHealth' })
+
 const step = encoder(stepShape).from<ProbeStep>({ milliseconds: (one) => Math.round(one.milliseconds) })
 export const destinationTest = encoder(testShape).from<ProbeResult>({ steps: ({ steps }) => steps.map(step.encode) })
 
@@ -59,6 +63,11 @@ const lastHour = encoder(lastHourShape).from<HourFigures>({ error_rate: ({ error
 export const destinationHealth = encoder(healthShape).from<HealthSnapshot>({
   latency_ms: ({ latencyMs }) => Math.round(latencyMs),
   latency: ({ lastHour: { p50Ms, p95Ms, lastMs } }) => ({ p50_ms: p50Ms, p95_ms: p95Ms, last_ms: lastMs }),
+  breaker: (health) => breaker.encode(health.breaker),
+  last_hour: (health) => lastHour.encode(health.lastHour),
+})
+
+export const knownHealth = encoder(knownShape).from<KnownHealth>({
   breaker: (health) => breaker.encode(health.breaker),
   last_hour: (health) => lastHour.encode(health.lastHour),
 })

@@ -4,15 +4,18 @@ import { go, link, linkHere, projectId } from '../app/location.ts'
 import { isMakingNew, mayChange } from '../app/permissions.ts'
 import { useList } from '../app/query.ts'
 import type { ScreenProps } from '../app/screen-props.ts'
+import { HealthStrip, lastDay, stripWords } from '../insights/breakdowns.tsx'
+import { useInsight, useSpan } from '../insights/reading.tsx'
 import { markOf, useHealths, type Healths } from '../overview/destination-healths.tsx'
+import { troubledOf, Why } from '../overview/trouble.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { List, type Column } from '../parts/list.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { State } from '../parts/states.tsx'
-import { percent } from '../parts/time.ts'
+import { number, percent } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
-import { listDestinations, type Destination } from '../wire/operations.ts'
+import { getDestinationInsight, listDestinations, type Destination, type DestinationInsight } from '../wire/operations.ts'
 import { words } from '../words/words.ts'
 import { words as own } from './evidence-words.ts'
 import { useFromDomains } from './from-domains.ts'
@@ -20,6 +23,7 @@ import { DestinationPage } from './destination-page.tsx'
 import { Mode, placeOf } from './destination-words.tsx'
 import { NewDestination } from './new-destination.tsx'
 import { Promote } from './promote.tsx'
+import { WayOfSends } from './way-of-sends.tsx'
 
 export default function Destinations({ rest: [id, part] }: ScreenProps): JSX.Element {
   if (id === undefined) return <DestinationList />
@@ -30,7 +34,8 @@ function DestinationList(): JSX.Element {
   const w = words()
   const project = projectId.value === undefined ? {} : { project: projectId.value }
   const list = useList(listDestinations, { query: { ...project, limit: '50' } })
-  const healths = useHealths(list.read.data ?? [])
+  const healths = useHealths()
+  const day = useInsight(getDestinationInsight, lastDay(useSpan().now)).data?.data ?? []
   const domains = useFromDomains(project)
   const isMaking = isMakingNew(mayChange)
   const rows = list.read.data ?? []
@@ -53,6 +58,7 @@ function DestinationList(): JSX.Element {
             <p>{w.destinationsText}</p>
           </div>
         )}
+        <Troubles destinations={rows} healths={healths} />
         <List
           label={w.destinations}
           list={list}
@@ -68,7 +74,7 @@ function DestinationList(): JSX.Element {
               )}
             </State>
           }
-          columns={columns(healths, domains)}
+          columns={columns(healths, day, domains)}
           keyOf={({ id }) => id}
           open={({ id }) => link(`/destinations/${id}`)}
           narrow={(one) => [
@@ -78,13 +84,36 @@ function DestinationList(): JSX.Element {
             one.mode === 'live' ? w.modeLive : w.modeSandbox,
           ]}
         />
+        {rows.length > 0 && <WayOfSends destinations={rows} healths={healths} />}
       </div>
       {isMaking && <NewDestination onClose={() => go(linkHere({ new: '' }), { replaces: true })} />}
     </>
   )
 }
 
-function columns(healths: Healths, domainsOf: (destination: Destination) => string): readonly Column<Destination>[] {
+/** Each that gets no mail, or loses most of what it gets, with the way to a test. */
+const Troubles = ({ destinations, healths }: { readonly destinations: readonly Destination[]; readonly healths: Healths }): JSX.Element => (
+  <>
+    {troubledOf(destinations, healths).map((one) => (
+      <div class="note bad" key={one.destination.id}>
+        <Mark name={one.isPaused ? 'paused' : 'failed'} />
+        <div>
+          <b>
+            <SafeText text={one.destination.name} /> {one.isPaused ? words().isPaused : words().isFailing}
+          </b>{' '}
+          <Why {...one} />
+        </div>
+        <a class="button" href={link(`/destinations/${one.destination.id}`)}>
+          {own().testIt}
+        </a>
+      </div>
+    ))}
+  </>
+)
+
+type Days = DestinationInsight['data']
+
+function columns(healths: Healths, days: Days, domainsOf: (destination: Destination) => string): readonly Column<Destination>[] {
   const w = words()
   return [
     {
@@ -108,15 +137,20 @@ function columns(healths: Healths, domainsOf: (destination: Destination) => stri
     },
     { head: w.mode, class: 'c-status', cell: (one) => <Mode mode={one.mode} /> },
     { head: own().fromDomains, class: 'c-destination cut', cell: (one) => <span title={domainsOf(one)}>{domainsOf(one) || '–'}</span> },
+    { head: own().lastDay, class: 'c-strip', cell: (one) => <DayOf destination={one} days={days} /> },
     { head: w.environment, class: 'c-status', cell: ({ environment }) => environment ?? '–' },
     { head: w.priority, class: 'c-took', cell: ({ priority }) => priority },
-    { head: w.attemptsLastHour, class: 'c-outcome num', cell: ({ id }) => healths.get(id)?.last_hour.attempts ?? '–' },
     {
-      head: w.errors,
+      head: own().errorsLastHour,
       class: 'c-took num',
       cell: ({ id }) => {
         const hour = healths.get(id)?.last_hour
-        return hour && hour.attempts > 0 ? <span class={hour.error_rate > 0.1 ? 'bad' : ''}>{percent(hour.error_rate)}</span> : '–'
+        if (!hour || hour.attempts === 0) return '–'
+        return (
+          <span class={hour.error_rate > 0.1 ? 'bad' : ''} title={`${w.attemptsLastHour}: ${number(hour.attempts)}`}>
+            {percent(hour.error_rate)}
+          </span>
+        )
       },
     },
     {
@@ -128,4 +162,9 @@ function columns(healths: Healths, domainsOf: (destination: Destination) => stri
       },
     },
   ]
+}
+
+function DayOf({ destination: { id, name }, days }: { readonly destination: Destination; readonly days: Days }): JSX.Element {
+  const day = days.find(({ destination_id: of }) => of === id)
+  return <HealthStrip health={day} label={stripWords(name, day?.totals)} />
 }

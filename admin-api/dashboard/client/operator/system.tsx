@@ -65,6 +65,7 @@ function Figures({ state }: { readonly state: SystemState }): JSX.Element {
     [w.diskFree, bytes(disk.free_bytes), w.diskOf(bytes(disk.total_bytes))],
     [w.writes, number(writes)],
     [w.memory, bytes(memory)],
+    [w.lastBackup, ...backupOf(state)],
     [w.upSince, span(Date.now() - Date.parse(startedAt)), `${w.version} ${version}`],
   ] as const
   return (
@@ -85,6 +86,13 @@ function Figures({ state }: { readonly state: SystemState }): JSX.Element {
       ))}
     </dl>
   )
+}
+
+/** Its age; the day itself where it is older than two. */
+function backupOf({ last_backup_at: at }: SystemState): readonly [value: string, unit: string] {
+  const w = words()
+  if (at === null) return [w.noBackup, w.makeBackup]
+  return [w.ago(span(Math.max(0, Date.now() - Date.parse(at)))), longTime(at)]
 }
 
 interface Owned {

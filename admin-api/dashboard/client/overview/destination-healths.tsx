@@ -1,36 +1,27 @@
 /** How the destinations did in the last hour, by their real attempts. */
 import type { JSX } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
-import { call } from '../app/api.ts'
-import { link } from '../app/location.ts'
+import { link, projectId } from '../app/location.ts'
+import { useRead } from '../app/query.ts'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { percent } from '../parts/time.ts'
-import { getDestinationHealth, type Destination, type DestinationHealth } from '../wire/operations.ts'
+import { listDestinationHealth, type Destination, type KnownDestinationHealth } from '../wire/operations.ts'
 import { words } from '../words/words.ts'
 
-export type Healths = ReadonlyMap<string, DestinationHealth>
+export type Healths = ReadonlyMap<string, KnownDestinationHealth>
 
-const maxAsked = 20
+const refreshMs = 15_000
+const most = '200'
 
-/** The health of each, by its id; those that could not be read are left out. */
-export function useHealths(destinations: readonly Destination[]): Healths {
-  const [healths, setHealths] = useState<Healths>(new Map())
-  const ids = destinations.slice(0, maxAsked).map(({ id }) => id)
-  useEffect(() => {
-    const aborter = new AbortController()
-    for (const id of ids)
-      call(getDestinationHealth, { path: { id } }, { signal: aborter.signal }).then(
-        (health) => setHealths((before) => new Map(before).set(id, health)),
-        () => undefined,
-      )
-    return () => aborter.abort()
-  }, [ids.join()])
-  return healths
+/** The health of each, by its id, without asking the providers; it stays current. */
+export function useHealths(): Healths {
+  const project = projectId.value === undefined ? {} : { project: projectId.value }
+  const { data } = useRead(listDestinationHealth, { query: { ...project, limit: most } }, { every: refreshMs })
+  return new Map(data?.data.map((one) => [one.destination_id, one]))
 }
 
 /** What stands for a destination: broken first, then its mode. */
-export const markOf = ({ mode }: Destination, health: DestinationHealth | undefined): string =>
+export const markOf = ({ mode }: Destination, health: KnownDestinationHealth | undefined): string =>
   health?.breaker.state === 'open' ? 'paused' : mode === 'sandbox' ? 'sandbox' : health && health.last_hour.errors > 0 ? 'warning' : 'ok'
 
 export function DestinationHealths({

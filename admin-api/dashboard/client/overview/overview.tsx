@@ -1,7 +1,6 @@
 /** The start: whether mail is fine, in one sentence, with the figures of the day, the destinations and the latest traces. */
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { badges } from '../app/open.ts'
 import { link, projectId } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
 import { homeProject, projects } from '../app/projects.ts'
@@ -27,8 +26,8 @@ import {
 import { words } from '../words/words.ts'
 import { DestinationHealths, useHealths, type Healths } from './destination-healths.tsx'
 import { FirstRun } from './first-run.tsx'
-import { ProjectState } from './project-state.tsx'
 import { SendTest } from './send-test.tsx'
+import { Verdict } from './verdict.tsx'
 
 const refreshMs = 15_000
 const tracesRead = 50
@@ -54,12 +53,8 @@ export default function Overview(): JSX.Element {
   const usage = useRead(getUsage, {}, { every: refreshMs })
   const day = useRead(getDeliveryInsight, { query: { ...project, step_seconds: '10800' } }, { every: refreshMs })
   const all = useRead(listProjects, { query: { limit: '200' } }, { every: refreshMs })
-  const healths = useHealths(destinations.read.data ?? [])
+  const healths = useHealths()
   const [isSending, setSending] = useState(false)
-  const broken = brokenOf(destinations.read.data ?? [], healths)
-  useEffect(() => {
-    badges.value = { ...badges.value, destinations: { count: broken.length, isBroken: true } }
-  }, [broken.length])
   const isFirstRun = destinations.read.state === 'ready' && !destinations.read.data.some(({ mode }) => mode === 'live')
   return (
     <>
@@ -80,7 +75,7 @@ export default function Overview(): JSX.Element {
                   <FirstRun destinations={list} traces={data} onSend={() => setSending(true)} />
                 ) : (
                   <Settled
-                    {...{ traces: data, destinations: list, healths, broken, held: heldIn(all.data?.data ?? []) }}
+                    {...{ traces: data, destinations: list, healths, held: heldIn(all.data?.data ?? []) }}
                     {...{ usage: usage.data, day: day.data }}
                   />
                 )
@@ -94,9 +89,6 @@ export default function Overview(): JSX.Element {
   )
 }
 
-const brokenOf = (destinations: readonly Destination[], healths: Healths): readonly Destination[] =>
-  destinations.filter(({ id, mode }) => mode === 'live' && healths.get(id)?.breaker.state === 'open')
-
 /** Of the chosen project, or of all. */
 const heldIn = (all: readonly Project[]): number =>
   all.filter(({ id }) => projectId.value === undefined || id === projectId.value).reduce((sum, one) => sum + one.approvals_waiting, 0)
@@ -105,19 +97,18 @@ interface SettledProps {
   readonly traces: readonly TraceSummary[]
   readonly destinations: readonly Destination[]
   readonly healths: Healths
-  readonly broken: readonly Destination[]
   /** Messages of agents that wait for the approval of a member. */
   readonly held: number
   readonly usage: Usage | undefined
   readonly day: DeliveryInsight | undefined
 }
 
-function Settled({ traces, destinations, healths, broken, held, usage, day }: SettledProps): JSX.Element {
+function Settled({ traces, destinations, healths, held, usage, day }: SettledProps): JSX.Element {
   const w = words()
   const plots = usePlots()
   return (
     <>
-      <Say broken={broken} traces={traces} held={held} />
+      <Verdict {...{ destinations, healths, traces, held, day }} />
       <Ledger day={day} usage={usage} />
       <div class="columns">
         <section aria-labelledby="latest">
@@ -140,42 +131,6 @@ function Settled({ traces, destinations, healths, broken, held, usage, day }: Se
         </aside>
       </div>
     </>
-  )
-}
-
-/** The verdict, the worst thing first. */
-function Say({ broken, traces, held }: Pick<SettledProps, 'broken' | 'traces' | 'held'>): JSX.Element {
-  const w = words()
-  const [first] = broken
-  const waiting = traces.filter(({ status }) => status === 'queued').length
-  const relayed = traces.filter(({ outcome }) => outcome === 'relayed')
-  const lost = relayed.filter(({ status }) => status === 'bounced' || status === 'failed').length
-  return (
-    <div class="say">
-      <h2>
-        {first ? (
-          <>
-            {w.mailIsGoingOut} <a href={link('/traces', { destination_id: first.id })}>{first.name}</a> {w.isPaused}
-          </>
-        ) : lost > 0 ? (
-          w.mailIsGoingOut
-        ) : (
-          w.allMailGoesOut
-        )}
-      </h2>
-      {lost > 0 && (
-        <p>
-          {w.bouncedOrFailed}: {number(lost)} {w.ofLatestRelayed(relayed.length)}
-        </p>
-      )}
-      {held > 0 && (
-        <p>
-          <a href={link('/traces', { status: 'pending' })}>{w.awaitingApproval(held)}</a>
-        </p>
-      )}
-      <p>{waiting > 0 ? w.waitingOfLatest(waiting, traces.length) : w.nothingWaits}</p>
-      <ProjectState />
-    </div>
   )
 }
 

@@ -19,7 +19,7 @@ export function Failover({ destinations }: { readonly destinations: readonly Des
   const w = words()
   const project = projectId.value === undefined ? {} : { project: projectId.value }
   const list = useList(listFailoverPolicies, { query: { ...project, limit: '200' } })
-  const healths = useHealths(destinations)
+  const healths = useHealths()
   const rows = list.read.data ?? []
   const nameOf = (id: string): string => plain(destinations.find((one) => one.id === id)?.name ?? id)
   const isDown = ({ primary_id: id }: FailoverPolicy): boolean => healths.get(id)?.breaker.state === 'open'

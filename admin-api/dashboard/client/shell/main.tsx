@@ -16,6 +16,7 @@ import { followLinks, go, link, organization, organizations, path } from '../app
 import { BottomBar, Navigation } from './navigation.tsx'
 import { badges, isPaletteOpen } from '../app/open.ts'
 import { Palette } from './palette.tsx'
+import { Waiting } from './waiting.tsx'
 import { mayRead } from '../app/permissions.ts'
 import { followProjects } from '../app/projects.ts'
 import type { ScreenProps } from '../app/screen-props.ts'
@@ -140,6 +141,7 @@ function Shell(): JSX.Element {
         {w.skip}
       </a>
       <Navigation />
+      {organization.value && mayRead.value && <Waiting key={organization.value.id} />}
       <main class="page">{isShown ? <CurrentScreen /> : <Outside />}</main>
       <BottomBar />
       {isPaletteOpen.value && <Palette />}

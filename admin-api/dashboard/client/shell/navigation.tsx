@@ -3,7 +3,9 @@ import type { JSX } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import { Icon } from '../parts/icon.tsx'
 import { useOutside } from '../parts/outside.ts'
+import { Mark } from '../parts/mark.tsx'
 import { initial } from '../parts/safe-text.tsx'
+import { number } from '../parts/time.ts'
 import { words } from '../words/words.ts'
 import { link, linkHere, organization, organizations, path, projectId } from '../app/location.ts'
 import { pressedFor } from '../app/keys.ts'
@@ -27,7 +29,12 @@ const Entry = ({ screen }: { readonly screen: Screen }): JSX.Element => {
     >
       <Icon name={screen.icon} />
       <span class="shell-label">{label}</span>
-      {count > 0 && <span class={isBroken ? 'count broken' : 'count'}>{count}</span>}
+      {count > 0 && (
+        <span class={isBroken ? 'count broken' : 'count'}>
+          {isBroken && <Mark name="warning" />}
+          {number(count)}
+        </span>
+      )}
     </a>
   )
 }

@@ -7,6 +7,11 @@ export const screens: ScreenWords = {
   allMailGoesOut: 'Alle Mails gehen hinaus.',
   mailIsGoingOut: 'Mails gehen hinaus.',
   isPaused: 'ist angehalten.',
+  nothingGoesOut: 'Es gehen keine Mails hinaus.',
+  isFailing: 'versagt.',
+  failedInLastHour: (name, share) => `Bei ${name} sind ${share} der Versuche der letzten Stunde gescheitert.`,
+  tooManyBounces: 'Mails gehen hinaus, und zu viele kommen zurück.',
+  tooManyComplaints: 'Mails gehen hinaus, und zu viele Empfänger beschweren sich.',
   paused: 'angehalten',
   waitingOfLatest: (waiting, latest) => `${number(waiting)} der letzten ${number(latest)} Sendungen warten auf den nächsten Versuch.`,
   awaitingApproval: (waiting) =>

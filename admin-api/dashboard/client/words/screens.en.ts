@@ -6,6 +6,11 @@ export const screens = {
   allMailGoesOut: 'All mail is going out.',
   mailIsGoingOut: 'Mail is going out.',
   isPaused: 'is paused.',
+  nothingGoesOut: 'No mail is going out.',
+  isFailing: 'is failing.',
+  failedInLastHour: (name: string, share: string) => `At ${name}, ${share} of the attempts of the last hour failed.`,
+  tooManyBounces: 'Mail is going out, and too much of it bounces.',
+  tooManyComplaints: 'Mail is going out, and too many recipients complain.',
   paused: 'paused',
   waitingOfLatest: (waiting: number, latest: number) =>
     `${number(waiting)} of the latest ${number(latest)} sends ${waiting === 1 ? 'waits for its' : 'wait for their'} next attempt.`,

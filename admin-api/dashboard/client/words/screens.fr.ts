@@ -7,6 +7,11 @@ export const screens: ScreenWords = {
   allMailGoesOut: 'Tous les messages partent.',
   mailIsGoingOut: 'Les messages partent.',
   isPaused: 'est suspendue.',
+  nothingGoesOut: 'Aucun message ne part.',
+  isFailing: 'est en échec.',
+  failedInLastHour: (name, share) => `Chez ${name}, ${share} des essais de la dernière heure ont échoué.`,
+  tooManyBounces: 'Les messages partent, et trop d’entre eux reviennent.',
+  tooManyComplaints: 'Les messages partent, et trop de destinataires se plaignent.',
   paused: 'suspendue',
   waitingOfLatest: (waiting, latest) => `${number(waiting)} des ${number(latest)} derniers envois attendent le prochain essai.`,
   awaitingApproval: (waiting) =>

@@ -7,6 +7,11 @@ export const screens: ScreenWords = {
   allMailGoesOut: 'Tutta la posta parte.',
   mailIsGoingOut: 'La posta parte.',
   isPaused: 'è sospesa.',
+  nothingGoesOut: 'Nessun messaggio parte.',
+  isFailing: 'non funziona.',
+  failedInLastHour: (name, share) => `Presso ${name} è fallito il ${share} dei tentativi dell’ultima ora.`,
+  tooManyBounces: 'La posta parte, e troppa torna indietro.',
+  tooManyComplaints: 'La posta parte, e troppi destinatari si lamentano.',
   paused: 'sospesa',
   waitingOfLatest: (waiting, latest) => `${number(waiting)} degli ultimi ${number(latest)} invii attendono il prossimo tentativo.`,
   awaitingApproval: (waiting) =>

@@ -36,7 +36,8 @@ export const settings: SettingsWords = {
   attemptsLastHour: 'Versuche, 1 h',
   errors: 'Fehler',
   destinationsSay: (live, sandbox) => `${number(live)} live, ${number(sandbox)} in der Sandbox.`,
-  destinationsText: 'Zustand der letzten Stunde, aus wirklichen Versuchen.',
+  destinationsText:
+    'Zustand der letzten Stunde aus wirklichen Versuchen; der Streifen zeigt 24 Stunden in Viertelstunden, höher ist schlechter.',
   destinationsFailed: 'Die Destinationen konnten nicht gelesen werden',
   noDestinations: 'Noch keine Destination',
   noDestinationsText:

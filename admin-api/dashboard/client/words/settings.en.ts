@@ -34,7 +34,7 @@ export const settings = {
   attemptsLastHour: 'Attempts, 1 h',
   errors: 'Errors',
   destinationsSay: (live: number, sandbox: number) => `${number(live)} live, ${number(sandbox)} in the sandbox.`,
-  destinationsText: 'Health of the last hour, from real attempts.',
+  destinationsText: 'Health of the last hour from real attempts; the strip shows 24 hours in 15-minute cells, taller is worse.',
   destinationsFailed: 'The destinations could not be read',
   noDestinations: 'No destination yet',
   noDestinationsText: 'A destination is the provider or mailbox that carries your mail. Until one is live, mail is captured.',

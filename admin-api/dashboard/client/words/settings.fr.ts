@@ -36,7 +36,7 @@ export const settings: SettingsWords = {
   attemptsLastHour: 'Essais, 1 h',
   errors: 'Erreurs',
   destinationsSay: (live, sandbox) => `${number(live)} en service, ${number(sandbox)} en sandbox.`,
-  destinationsText: 'État de la dernière heure, d’après de vrais essais.',
+  destinationsText: 'État de la dernière heure d’après de vrais essais ; la bande montre 24 heures par quarts d’heure, plus haut est pire.',
   destinationsFailed: 'Les destinations n’ont pas pu être lues',
   noDestinations: 'Aucune destination encore',
   noDestinationsText:

@@ -36,7 +36,7 @@ export const settings: SettingsWords = {
   attemptsLastHour: 'Tentativi, 1 h',
   errors: 'Errori',
   destinationsSay: (live, sandbox) => `${number(live)} attive, ${number(sandbox)} in sandbox.`,
-  destinationsText: 'Stato dell’ultima ora, da tentativi veri.',
+  destinationsText: 'Stato dell’ultima ora da tentativi veri; la striscia mostra 24 ore a quarti d’ora, più alto è peggio.',
   destinationsFailed: 'Le destinazioni non si sono potute leggere',
   noDestinations: 'Ancora nessuna destinazione',
   noDestinationsText: 'Una destinazione è il fornitore o la casella che porta la tua posta. Finché nessuna è attiva, la posta è catturata.',

@@ -1,5 +1,7 @@
 /** Probes of destinations: the test that somebody asks for, the health snapshot, and the rounds that keep snapshots fresh. */
 import type { Core } from '../../core.ts'
+import type { Page } from '#store/database.ts'
+import type { OfProject, PageQuery } from '../../access/principal/lists.ts'
 import type { Principal } from '../../access/principal/principal.ts'
 import type { Timer } from '../../clock.ts'
 import type { Destination } from '../../routing/destination.ts'
@@ -13,7 +15,10 @@ import type { ProbeStep, Transport } from '../transport.ts'
 
 export interface ProbeOptions extends Core {
   /** Throws `not_found` alike for missing and foreign ids. */
-  readonly destinations: { get(principal: Principal, id: string): Promise<Destination> }
+  readonly destinations: {
+    get(principal: Principal, id: string): Promise<Destination>
+    list(principal: Principal, query: PageQuery & OfProject): Promise<Page<Destination>>
+  }
   /** The destination now; undefined when it is gone. For rounds, which run by themselves. */
   readonly current: (organizationId: string, id: string) => Promise<Destination | undefined>
   readonly health: HealthRegistry
@@ -41,6 +46,9 @@ export interface HealthSnapshot {
   readonly breaker: BreakerView
   readonly lastHour: HourFigures
 }
+
+/** What is known of a destination without asking it. */
+export type KnownHealth = Pick<HealthSnapshot, 'destinationId' | 'breaker' | 'lastHour'>
 
 /** What somebody who has just set up a destination must know. */
 export interface DestinationWarning {
@@ -114,6 +122,18 @@ export class Probes {
       breaker: health.breaker(destination),
       lastHour: health.figures(id),
     }
+  }
+
+  /** In the order of the list of destinations, with its pages; makes no probe. */
+  async known(principal: Principal, query: PageQuery & OfProject): Promise<Page<KnownHealth>> {
+    const { destinations, health } = this.#options
+    const { rows, ...page } = await destinations.list(principal, query)
+    const known = (one: Destination): KnownHealth => ({
+      destinationId: one.id,
+      breaker: health.breaker(one),
+      lastHour: health.figures(one.id),
+    })
+    return { ...page, rows: rows.map(known) }
   }
 
   /** What the latest probe under these settings saw, or one made now where the latest is older than `maxAgeMs`. */

@@ -183,5 +183,6 @@ test('the operator sees what waits, which destinations rest, and how much room t
   t.like(state, { ready: true, reasons: [], queue: { waiting: 0, active: 0, oldest_due_at: null }, lanes: [], breakers: [] })
   const { free_bytes: free, total_bytes: total } = state['disk'] as Record<string, unknown>
   t.true(Number(free) > 0 && Number(total) >= Number(free))
+  t.is(state['last_backup_at'], null)
   t.is((await rest.call('GET', '/operator/v1/system')).status, 401)
 })

@@ -139,3 +139,32 @@ test('health has the latency and the errors of the last hour, and an hour later 
   const none = { p50_ms: null, p95_ms: null, last_ms: null }
   t.like(await rest.must('GET', `/v1/destinations/${id}/health`), { latency: none, last_hour: { attempts: 0, errors: 0 } })
 })
+
+test('the health of all destinations is known without a probe, page by page and by project', async (t) => {
+  const { rest, transport, health, clock, organizationId } = await startFixture(t)
+  transport.steps = good
+  const [first, second] = [await addDestination(rest), await addDestination(rest)]
+  const probed = transport.probed.length
+  const subject = { id: first, updatedAt: clock.now() }
+  const recipients = [{ address: 'a@b.example', verdict: 'transient' as const }]
+  const error = { code: 'connect_refused', message: 'Refused.', phase: 'connect' }
+  for (let n = 0; n < 20; n++) {
+    health.attempting(subject)
+    health.attempted(organizationId, subject, {
+      recipients,
+      error,
+      host: 'mail.test',
+      port: 25,
+      reused: false,
+      milliseconds: { total: 10 },
+    })
+  }
+  const { data } = await rest.must('GET', '/v1/destinations/health')
+  const [later, earlier] = data as Record<string, unknown>[]
+  t.like(later, { destination_id: second, breaker: { state: 'closed' }, last_hour: { attempts: 0 } })
+  t.like(earlier, { destination_id: first, breaker: { state: 'open', reason: '5 consecutive attempts failed; the last one: Refused.' }, last_hour: { attempts: 20, errors: 20 } })
+  t.is((await Array.fromAsync(rest.rows('/v1/destinations/health', 1))).length, 2)
+  const project = String((await rest.must('POST', '/v1/projects', { name: 'Other' }))['id'])
+  t.deepEqual((await rest.must('GET', `/v1/destinations/health?project=${project}`))['data'], [])
+  t.is(transport.probed.length, probed)
+})

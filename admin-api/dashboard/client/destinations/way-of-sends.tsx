@@ -1,0 +1,93 @@
+/** How a send finds its destination: the rules, what happens without one, and which destinations take over for which. */
+import type { JSX } from 'preact'
+import { link, projectId } from '../app/location.ts'
+import { homeProject } from '../app/projects.ts'
+import { useRead } from '../app/query.ts'
+import { Icon } from '../parts/icon.tsx'
+import { Mark } from '../parts/mark.tsx'
+import { SafeText } from '../parts/safe-text.tsx'
+import type { Healths } from '../overview/destination-healths.tsx'
+import { listFailoverPolicies, listRoutingRules, type Destination, type FailoverPolicy } from '../wire/operations.ts'
+import { words as own } from './evidence-words.ts'
+
+interface Known {
+  readonly destinations: readonly Destination[]
+  readonly healths: Healths
+}
+
+/** As many as a list gives at once. */
+const most = '200'
+const chainsShown = 5
+
+export function WayOfSends({ destinations, healths }: Known): JSX.Element {
+  const w = own()
+  const project = projectId.value === undefined ? {} : { project: projectId.value }
+  const rules = useRead(listRoutingRules, { query: { ...project, limit: most } }).data
+  const policies = useRead(listFailoverPolicies, { query: { ...project, limit: most } }).data
+  const policy = homeProject()?.no_route_policy
+  const sender = destinations.find(({ is_org_default: isDefault }) => isDefault)
+  return (
+    <div class="halves">
+      <section aria-labelledby="way">
+        <h2 id="way">{w.howFound}</h2>
+        <ul class="ways">
+          <li>
+            <Icon name="routing" />
+            {rules && w.rules(rules.data.length, rules.next_cursor !== null)} <a href={link('/routing')}>{w.showRules}</a>
+          </li>
+          {policy === 'relay_default' && (
+            <li>
+              <Icon name="destinations" />
+              {w.elseSender} <b>{sender ? <SafeText text={sender.name} /> : w.noSender}</b>
+            </li>
+          )}
+          {policy !== undefined && (
+            <li>
+              <Mark name={policy === 'capture' ? 'captured' : policy === 'reject' ? 'refused' : 'relayed'} />
+              <span>
+                {w.elsePolicy} <code>{policy}</code>
+              </span>
+              <a href={link('/routing')}>{w.change}</a>
+            </li>
+          )}
+        </ul>
+      </section>
+      <section aria-labelledby="takeover">
+        <h2 id="takeover">{w.failover}</h2>
+        {policies?.data.length === 0 && <p class="soft">{w.noFailover}</p>}
+        {policies?.data.slice(0, chainsShown).map((one) => (
+          <Chain key={one.id} policy={one} destinations={destinations} healths={healths} />
+        ))}
+        <p>
+          <a href={link('/routing', { view: 'failover' })}>{w.showFailover}</a>
+        </p>
+      </section>
+    </div>
+  )
+}
+
+/** The one that mail is for, and after it those that take over; the first that takes mail now is marked. */
+function Chain({ policy, destinations, healths }: Known & { readonly policy: FailoverPolicy }): JSX.Element {
+  const w = own()
+  const ids = [policy.primary_id, ...policy.fallback_ids]
+  const isUp = (id: string): boolean =>
+    destinations.some((one) => one.id === id && one.mode === 'live') && (healths.get(id)?.breaker.state ?? 'closed') === 'closed'
+  const taker = ids.find(isUp)
+  return (
+    <ol class="takeover">
+      {ids.map((id) => {
+        const destination = destinations.find((one) => one.id === id)
+        const isPaused = destination?.mode === 'live' && !isUp(id)
+        const says = destination?.mode === 'sandbox' ? w.skipped : isPaused ? w.resting : id === taker ? w.takesNow : ''
+        return (
+          <li key={id}>
+            <span class={isPaused ? 'tag bad' : id === taker ? 'tag good' : 'tag'}>
+              <Mark name={destination?.mode === 'sandbox' ? 'sandbox' : isPaused ? 'paused' : 'live'} />
+              <SafeText text={destination?.name ?? id} /> {says !== '' && <small>{says}</small>}
+            </span>
+          </li>
+        )
+      })}
+    </ol>
+  )
+}

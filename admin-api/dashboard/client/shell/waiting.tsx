@@ -1,0 +1,31 @@
+/** What waits or is broken, as numbers beside the entries of the navigation, on every screen. */
+import { useEffect } from 'preact/hooks'
+import { everyMs, useChanges } from '../app/live.ts'
+import { projectId } from '../app/location.ts'
+import { badges } from '../app/open.ts'
+import { useRead } from '../app/query.ts'
+import { listDestinationHealth, listForms, listScheduledSends } from '../wire/operations.ts'
+
+const lookMs = 30_000
+const most = '200'
+
+/** Shows nothing by itself. For who may read mail; another organization needs another one. */
+export function Waiting(): null {
+  const project = projectId.value === undefined ? {} : { project: projectId.value }
+  const asked = { query: { ...project, limit: most } }
+  const healths = useRead(listDestinationHealth, asked, { every: lookMs }).data?.data ?? []
+  const scheduled =
+    useRead(listScheduledSends, { query: { ...asked.query, status: 'queued' } }, { every: everyMs(lookMs) }).data?.data ?? []
+  const forms = useRead(listForms, asked, { every: everyMs(lookMs) })
+  useChanges('form_submissions', forms.reload)
+  const paused = healths.filter(({ breaker }) => breaker.state !== 'closed').length
+  const unread = (forms.data?.data ?? []).reduce((sum, { submissions_new: fresh }) => sum + fresh, 0)
+  useEffect(() => {
+    badges.value = {
+      destinations: { count: paused, isBroken: true },
+      scheduled: { count: scheduled.length },
+      submissions: { count: unread },
+    }
+  }, [paused, scheduled.length, unread])
+  return null
+}

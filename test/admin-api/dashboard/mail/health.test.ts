@@ -1,0 +1,73 @@
+/** What keeps mail from going out is said first, on every screen, as it happens; and how a send finds its way. */
+import { testWith } from '../../../support/peers/peers.ts'
+import { makeDestination } from '../../../support/daemon/provision.ts'
+import { browserOf } from '../../../support/web/browser.ts'
+import { startDashboard, type DashboardServer } from '../dashboard-server.ts'
+import { seed } from '../seed.ts'
+
+const test = testWith('chromium')
+const browser = browserOf(test)
+
+/** As many attempts as pause it fail, one after the other. */
+async function failing({ daemon }: DashboardServer, id: string): Promise<void> {
+  const health = daemon.part('healthRegistry')
+  const { updated_at: at } = await daemon.rest.must('GET', `/v1/destinations/${id}`)
+  const subject = { id, updatedAt: Date.parse(String(at)) }
+  const recipients = [{ address: 'a@b.example', verdict: 'transient' as const }]
+  const error = { code: 'connect_refused', message: 'The host refused the connection.', phase: 'connect' }
+  for (let n = 0; n < 30; n++) {
+    health.attempting(subject)
+    health.attempted(daemon.organizationId, subject, { recipients, error, host: 'x', port: 25, reused: false, milliseconds: { total: 5 } })
+  }
+}
+
+test('a destination that gets no mail is named before everything else, beside its entry, and with who takes over', async (t) => {
+  const server = await startDashboard(t, browser)
+  const { live, sink } = await seed(t, server)
+  const { rest } = server.daemon
+  const tab = await server.open()
+  const { page } = tab
+  await page.clock.install()
+  await tab.go('/')
+  await page.waitForSelector('h2:text-is("Mail is going out.")')
+  await failing(server, live)
+  await page.clock.fastForward(31_000)
+  await page.waitForSelector('h2:has-text("No mail is going out. Infomaniak is paused.")')
+  t.regex(
+    await page.innerText('.say'),
+    /At Infomaniak, \d\d % of the attempts of the last hour failed\. .*The host refused the connection\./,
+  )
+  await page.waitForSelector('.nav a:has-text("Destinations") >> .count.broken >> text=1')
+  await tab.check(t)
+
+  const backup = await makeDestination(rest, { name: 'Backup', port: sink.port, mode: 'live' })
+  await rest.must('POST', '/v1/failover/policy', { primary_id: live, fallback_ids: [backup], conditions: { on: ['breaker_open'] } })
+  await rest.must('POST', '/v1/routing/rules', { match: 'alpenblick.example', destination_id: live })
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const other = await server.open({ colorScheme })
+    await other.page.waitForSelector('h2:has-text("Mail is going out. Infomaniak is paused.")')
+    await other.page.click('.say h2 a')
+    await other.page.waitForSelector('aside .note.bad')
+    await other.go('/destinations')
+    await other.page.waitForSelector('.note.bad >> text=Infomaniak is paused.')
+    await other.page.waitForSelector('tr:has-text("Infomaniak") >> [role=img][aria-label^="Infomaniak: "]')
+    await other.page.waitForSelector('.ways >> text=1 routing rule')
+    t.regex(await other.page.innerText('.takeover'), /Infomaniak\s*paused[^]*Backup\s*takes mail now/)
+    await other.check(t)
+  }
+})
+
+test('the words of the verdict are those of the language', async (t) => {
+  const server = await startDashboard(t, browser)
+  const { live } = await seed(t, server)
+  await failing(server, live)
+  for (const [locale, says] of [
+    ['de', 'Es gehen keine Mails hinaus. Infomaniak ist angehalten.'],
+    ['fr', 'Aucun message ne part. Infomaniak est suspendue.'],
+    ['it', 'Nessun messaggio parte. Infomaniak è sospesa.'],
+  ] as const) {
+    const { page } = await server.open({ locale })
+    await page.waitForSelector(`.say h2:has-text("${says}")`)
+    t.is(await page.locator('.say h2').count(), 1)
+  }
+})
