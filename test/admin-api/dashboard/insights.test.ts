@@ -11,7 +11,7 @@ const browser = browserOf(test)
 const plot = '.plot:has(h2:text-is("Sends"))'
 
 async function fileOf({ page }: DashboardTab, button: string): Promise<{ readonly name: string; readonly bytes: Buffer }> {
-  const [download] = await Promise.all([page.waitForEvent('download'), page.click(`${plot} >> [aria-label="${button}"]`)])
+  const [download] = await Promise.all([page.waitForEvent('download'), page.click(`.plot >> [aria-label="${button}"]`)])
   return { name: download.suggestedFilename(), bytes: await readFile(await download.path()) }
 }
 
@@ -47,6 +47,12 @@ test('plots show what happened, as pictures and as tables, and can be taken away
   const png = await fileOf(tab, 'PNG: Sends')
   t.deepEqual([png.name, png.bytes.subarray(1, 4).toString()], ['sends.png', 'PNG'])
   t.true(png.bytes.length > 5000)
+  const strips = await fileOf(tab, 'PNG: Destinations')
+  t.deepEqual([strips.name, strips.bytes.subarray(1, 4).toString()], ['health.png', 'PNG'])
+  const health = await fileOf(tab, 'CSV: Destinations')
+  t.regex(health.bytes.toString(), /^\uFEFFtime,Destination,Attempts,Errors,p95_ms\r\n[^]*Z,Infomaniak,[1-9]/)
+  await page.click('[aria-label="Show as a table: Destinations"]')
+  t.regex(await page.innerText('[aria-label="Table: Destinations"] tr:has-text("Infomaniak")'), /Infomaniak\s+\d+\s+\d/)
   await tab.check(t)
   await tab.go(`/traces?destination_id=${live}`)
   await tab.check(t)
@@ -73,6 +79,7 @@ test('plots are used by keys alone: steps, ranges, the time before, and the trac
   await page.click('text=Compare')
   await page.waitForURL(/compare=1/)
   await page.waitForSelector(`${plot} >> .plot-key >> text=Period before`)
+  await page.waitForSelector('.plot:has(h2:text-is("Recipients by domain")) >> td:first-of-type >> .before >> text=0')
   await page.click('.segments >> text=UTC')
   await page.waitForURL(/zone=utc/)
   await page.waitForSelector(`${plot} >> .plot-key >> text=relayed 4`)

@@ -207,7 +207,17 @@ test('captured mail comes in live and is read in every view, at three widths', a
   await page.waitForURL(/width=375/)
   t.is(await page.locator('iframe.paper').evaluate((one) => (one as unknown as { clientWidth: number }).clientWidth), 375)
   t.regex(await page.innerText('.reader-bar'), /1 remote image not loaded/)
+  await page.click('.segments >> text=Dark')
+  await page.waitForURL(/colors=dark/)
+  await page.waitForSelector('iframe.paper.dark')
   await tab.check(t)
+  await page.click('.segments >> text=Light')
+  const contact = page.url()
+  await page.click('[aria-label="Previous message"]')
+  await page.waitForURL((url) => url.pathname !== new URL(contact).pathname)
+  await page.click('[aria-label="Next message"]')
+  await page.waitForURL((url) => url.pathname === new URL(contact).pathname)
+  await frame.locator('text=Ihre Bestellung ist unterwegs').waitFor()
   for (const [name, shown] of [
     ['Text', /Guten Tag/],
     ['Source', /Content-Type: multipart/],

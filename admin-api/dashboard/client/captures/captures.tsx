@@ -23,6 +23,7 @@ import { AboutInbox } from './about-inbox.tsx'
 import { words as own } from './captures-words.ts'
 import { Inboxes } from './inbox-list.tsx'
 import { isUnread } from './unread.ts'
+import { neighbours } from './neighbours.ts'
 import { NewInbox } from './new-inbox.tsx'
 import { Reader } from './reader.tsx'
 import { isMakingNew, mayChange } from '../app/permissions.ts'
@@ -91,8 +92,13 @@ function Messages({ inboxId, chosen, onLive }: MessagesProps): JSX.Element {
   const input = { path: { id: inboxId }, query: { limit: '50', ...(wanted !== '' && { address: wanted }) } }
   const list = useList(listInboxMessages, input)
   const rows = list.read.data ?? []
-  const open = ({ id }: CapturedMessageSummary): void =>
-    go(link(`/captures/${inboxId}/${id}`, { address: wanted, tab: query.value.get('tab') ?? undefined }))
+  const placeOf = (one: CapturedMessageSummary | undefined): string | undefined =>
+    one && link(`/captures/${inboxId}/${one.id}`, { address: wanted, tab: query.value.get('tab') ?? undefined })
+  const open = (one: CapturedMessageSummary): void => go(placeOf(one) ?? '')
+  useEffect(() => {
+    const at = rows.findIndex(({ id }) => id === chosen)
+    neighbours.value = at < 0 ? {} : { before: rows[at - 1] && placeOf(rows[at - 1]), after: rows[at + 1] && placeOf(rows[at + 1]) }
+  }, [rows, chosen, query.value])
   const close = chosen === undefined ? undefined : () => go(link(`/captures/${inboxId}`, { address: wanted }))
   useListKeys({ rows, isOpen: ({ id }) => id === chosen, onOpen: open, onClose: close, search: 'recipient' }, [chosen])
   return (

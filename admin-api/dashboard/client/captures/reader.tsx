@@ -20,6 +20,7 @@ import { RemoteImages } from '../mail/remote-images.tsx'
 import { getInboxAttachment, getInboxMessage, getRawInboxMessage, type CapturedMessage } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
 import { words } from './captures-words.ts'
+import { neighbours } from './neighbours.ts'
 import { Release } from './release.tsx'
 import { markRead } from './unread.ts'
 import { WhyTab } from './why-captured.tsx'
@@ -107,6 +108,7 @@ function Head({ message, inboxId }: { readonly message: CapturedMessage; readonl
         <h2>
           <SafeText text={message.subject || w.noSubject} />
         </h2>
+        <Neighbours />
         {mayChange.value && !message.released && (
           <button class="button" onClick={() => setReleasing(true)}>
             <Icon name="destinations" />
@@ -154,10 +156,39 @@ function Head({ message, inboxId }: { readonly message: CapturedMessage; readonl
   )
 }
 
+/** From one message to the next without going back to the list. */
+const Neighbours = (): JSX.Element => {
+  const w = words()
+  const { before, after } = neighbours.value
+  const places = [
+    [before, w.before, 'left', '['],
+    [after, w.after, 'right', ']'],
+  ] as const
+  return (
+    <span class="neighbours">
+      {places.map(([href, label, icon, key]) => (
+        <button
+          key={key}
+          class="button quiet square"
+          aria-label={label}
+          title={label}
+          aria-disabled={href === undefined}
+          aria-keyshortcuts={keyFor(key)}
+          onClick={() => href !== undefined && go(href)}
+        >
+          <Icon name={icon} />
+        </button>
+      ))}
+    </span>
+  )
+}
+
 function Html({ message }: { readonly message: CapturedMessage }): JSX.Element {
   const w = allWords()
   const [withImages, setWithImages] = useState(false)
+  const own = words()
   const width = (query.value.get('width') ?? 'full') as FrameWidth
+  const isDark = query.value.get('colors') === 'dark'
   const remote = remoteImagesOf(message.html)
   return (
     <>
@@ -172,6 +203,15 @@ function Html({ message }: { readonly message: CapturedMessage }): JSX.Element {
             { value: 'full', label: w.full, icon: 'desktop' },
           ]}
         />
+        <Segments
+          label={own.colours}
+          value={isDark ? 'dark' : 'light'}
+          onChoose={(next) => go(linkHere({ colors: next === 'dark' ? 'dark' : '' }), { replaces: true })}
+          choices={[
+            { value: 'light', label: own.light },
+            { value: 'dark', label: own.dark },
+          ]}
+        />
         <RemoteImages count={remote} isLoaded={withImages} onLoad={() => setWithImages(true)} />
       </div>
       <div class="stage" tabIndex={0} role="group" aria-label={w.messageAsHtml}>
@@ -182,7 +222,7 @@ function Html({ message }: { readonly message: CapturedMessage }): JSX.Element {
             <span>{width} px</span>
           </div>
         )}
-        <MessageFrame view={pathOfView(message)} width={width} withImages={withImages} />
+        <MessageFrame view={pathOfView(message)} width={width} withImages={withImages} isDark={isDark} />
       </div>
     </>
   )

@@ -1,96 +1,20 @@
-/** The same figures apart: a strip for each destination, and what happened to recipients by destination and by domain. */
+/** What happened to recipients, by destination and by domain, beside the time before where that is compared. */
 import type { JSX } from 'preact'
 import { useId } from 'preact/hooks'
-import { link } from '../app/location.ts'
+import { query } from '../app/location.ts'
 import { SafeText } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
-import { decimal, number, percent } from '../parts/time.ts'
-import { getDestinationInsight, getDomainInsight, type Destination, type DestinationInsight } from '../wire/operations.ts'
+import { number, percent } from '../parts/time.ts'
+import { getDestinationInsight, getDomainInsight, type Destination } from '../wire/operations.ts'
 import { words } from '../words/words.ts'
 import { saveRows } from './plot-files.ts'
 import { Tool } from './plot.tsx'
-import { useInsight } from './reading.tsx'
-import type { TimeSpan } from './time-range.ts'
+import { useEarlier, useInsight } from './reading.tsx'
+import { isCompared, type TimeSpan } from './time-range.ts'
 
-const quarterMs = 15 * 60_000
-const cells = 96
-
-type Health = DestinationInsight['data'][number]
-
-/** The last day in cells of a quarter of an hour. */
-export const lastDay = (now: number): TimeSpan => {
-  const to = Math.floor(now / quarterMs) * quarterMs + quarterMs
-  return { from: to - cells * quarterMs, to, stepMs: quarterMs }
-}
-
-/** How a cell stands: height and colour say the same. Slow is three times the 95th percentile of the day. */
-function cellOf({ attempts, errors, p95_ms: p95 }: Health['points'][number], usual: number): readonly [height: number, fill: string] {
-  if (attempts === 0) return [1.5, '--line-strong']
-  if (errors / attempts >= 0.5) return [18, '--p-bad']
-  if (errors > 0 || (p95 !== null && usual > 0 && p95 > 3 * usual)) return [12, '--p-refused']
-  return [4, '--p-relayed']
-}
-
-const errorRate = ({ attempts, errors }: Health['totals']): number => (attempts === 0 ? 0 : (100 * errors) / attempts)
-
-/** 96 cells; what they say stands beside them in words. */
-export const HealthStrip = ({ health, label }: { readonly health: Health | undefined; readonly label: string }): JSX.Element => (
-  <svg class="strip" viewBox={`0 0 ${String(cells * 3)} 18`} preserveAspectRatio="none" role="img" aria-label={label}>
-    {(health?.points ?? []).map((point, at) => {
-      const [height, fill] = cellOf(point, health?.totals.p95_ms ?? 0)
-      return <rect key={point.at} x={at * 3} y={18 - height} width={2} height={height} fill={`var(${fill})`} />
-    })}
-    {!health && <rect y={16.5} width={cells * 3} height={1.5} fill="var(--line-strong)" />}
-  </svg>
-)
-
-/** What a strip says. */
-export function stripWords(name: string, totals: Health['totals'] | undefined): string {
-  const w = words()
-  return totals && totals.attempts > 0
-    ? `${name}: ${w.stripSays(number(totals.attempts), decimal(errorRate(totals), 1), String(totals.p95_ms ?? 0))}`
-    : `${name}: ${w.noAttempts}`
-}
-
-interface BreakdownProps {
+export interface BreakdownProps {
   readonly span: TimeSpan
   readonly destinations: readonly Destination[]
-}
-
-export function Strips({ span, destinations }: BreakdownProps): JSX.Element {
-  const w = words()
-  const id = useId()
-  const read = useInsight(getDestinationInsight, span)
-  return (
-    <section class="plot" aria-labelledby={id}>
-      <div class="plot-head">
-        <h2 id={id}>{w.destinations}</h2>
-        <span class="faint">{w.lastDayInQuarters}</span>
-      </div>
-      <Show read={read} reload={read.reload} failure={w.insightFailed} rows={3}>
-        {({ data }) => (
-          <ul class="strips">
-            {destinations.map(({ id: destination, name }) => {
-              const health = data.find((one) => one.destination_id === destination)
-              return (
-                <li key={destination}>
-                  <a class="cut" href={link('/traces', { destination_id: destination })}>
-                    <SafeText text={name} />
-                  </a>
-                  <span class="num faint">
-                    {health && health.totals.attempts > 0
-                      ? w.errorsAndLatency(percent(errorRate(health.totals) / 100, 1), health.totals.p95_ms ?? 0)
-                      : w.noAttempts}
-                  </span>
-                  <HealthStrip health={health} label={stripWords(name, health?.totals)} />
-                </li>
-              )
-            })}
-          </ul>
-        )}
-      </Show>
-    </section>
-  )
 }
 
 interface Fates {
@@ -105,19 +29,43 @@ interface SharesProps {
   readonly title: string
   readonly first: string
   readonly name: string
-  readonly rows: readonly (Fates & { readonly subject: string })[]
+  readonly rows: readonly Row[]
+  /** Of the time before, by their subjects. */
+  readonly before: ReadonlyMap<string, Fates>
 }
 
+type Row = Fates & { readonly subject: string }
+
+const bySubject = (rows: readonly Row[] | undefined): ReadonlyMap<string, Fates> => new Map(rows?.map((row) => [row.subject, row]))
+
+const fates = ['taken', 'delivered', 'bounced', 'complained'] as const
+const nothing: Fates = { taken: 0, failed: 0, delivered: 0, bounced: 0, complained: 0 }
+const allOf = ({ taken, failed }: Fates = nothing): number => taken + failed
+const countsOf = (row: Fates): readonly string[] => [allOf(row), ...fates.map((fate) => row[fate])].map(String)
+const share = (row: Fates, fate: (typeof fates)[number]): string =>
+  allOf(row) === 0 ? '–' : percent(row[fate] / allOf(row), row[fate] === 0 ? 0 : 1)
+
+/** A figure, and under it that of the time before. */
+const Cell = ({ now, before }: { readonly now: string; readonly before: string | undefined }): JSX.Element => (
+  <td class="num">
+    {now}
+    {before !== undefined && (
+      <small class="before" title={words().periodBefore}>
+        {before}
+      </small>
+    )}
+  </td>
+)
+
 /** Recipients of each subject, and their shares. */
-function Shares({ title, first, name, rows }: SharesProps): JSX.Element {
+function Shares({ title, first, name, rows, before }: SharesProps): JSX.Element {
   const w = words()
   const id = useId()
-  const share = ({ taken, failed }: Fates, part: number): string =>
-    taken + failed === 0 ? '–' : percent(part / (taken + failed), part === 0 ? 0 : 1)
+  const compared = isCompared(query.value)
   const head = [first, w.recipients, w.takenByProvider, w.deliveredReported, w.bounced, w.complained]
   const csv = [
-    head,
-    ...rows.map((row) => [row.subject, ...[row.taken + row.failed, row.taken, row.delivered, row.bounced, row.complained].map(String)]),
+    [...head, ...(compared ? head.slice(1).map((label) => `${label} (${w.periodBefore})`) : [])],
+    ...rows.map((row) => [row.subject, ...countsOf(row), ...(compared ? countsOf(before.get(row.subject) ?? nothing) : [])]),
   ]
   return (
     <section class="plot" aria-labelledby={id}>
@@ -147,11 +95,14 @@ function Shares({ title, first, name, rows }: SharesProps): JSX.Element {
                   <th scope="row">
                     <SafeText text={row.subject} />
                   </th>
-                  <td class="num">{number(row.taken + row.failed)}</td>
-                  <td class="num">{share(row, row.taken)}</td>
-                  <td class="num">{share(row, row.delivered)}</td>
-                  <td class="num">{share(row, row.bounced)}</td>
-                  <td class="num">{share(row, row.complained)}</td>
+                  <Cell now={number(row.taken + row.failed)} before={compared ? number(allOf(before.get(row.subject))) : undefined} />
+                  {fates.map((fate) => (
+                    <Cell
+                      key={fate}
+                      now={share(row, fate)}
+                      before={compared ? share(before.get(row.subject) ?? nothing, fate) : undefined}
+                    />
+                  ))}
                 </tr>
               ))}
             </tbody>
@@ -165,6 +116,7 @@ function Shares({ title, first, name, rows }: SharesProps): JSX.Element {
 export function ByDestination({ span, destinations }: BreakdownProps): JSX.Element {
   const w = words()
   const read = useInsight(getDestinationInsight, span)
+  const earlier = useEarlier(getDestinationInsight, span)
   const nameOf = (id: string): string => destinations.find((one) => one.id === id)?.name ?? w.deletedDestination
   return (
     <Show read={read} reload={read.reload} failure={w.insightFailed} rows={3}>
@@ -172,6 +124,7 @@ export function ByDestination({ span, destinations }: BreakdownProps): JSX.Eleme
         <Shares
           {...{ title: w.byDestination, first: w.destination, name: 'destinations' }}
           rows={data.map(({ destination_id: id, totals }) => ({ ...totals, subject: nameOf(id) }))}
+          before={bySubject(earlier?.data.map(({ destination_id: id, totals }) => ({ ...totals, subject: nameOf(id) })))}
         />
       )}
     </Show>
@@ -181,12 +134,14 @@ export function ByDestination({ span, destinations }: BreakdownProps): JSX.Eleme
 export function ByDomain({ span }: { readonly span: TimeSpan }): JSX.Element {
   const w = words()
   const read = useInsight(getDomainInsight, span)
+  const earlier = useEarlier(getDomainInsight, span)
   return (
     <Show read={read} reload={read.reload} failure={w.insightFailed} rows={3}>
       {({ data }) => (
         <Shares
           {...{ title: w.byDomain, first: w.recipientDomain, name: 'domains' }}
           rows={data.map((row) => ({ ...row, subject: row.domain ?? w.allOthers }))}
+          before={bySubject(earlier?.data.map((row) => ({ ...row, subject: row.domain ?? w.allOthers })))}
         />
       )}
     </Show>

@@ -5,7 +5,7 @@ import { TopBar } from '../parts/top-bar.tsx'
 import { listDestinations } from '../wire/operations.ts'
 import { words } from '../words/words.ts'
 import { projectId } from '../app/location.ts'
-import { ByDestination, ByDomain, lastDay, Strips } from './breakdowns.tsx'
+import { ByDestination, ByDomain } from './breakdowns.tsx'
 import {
   BounceRatePlot,
   ComplaintRatePlot,
@@ -18,6 +18,7 @@ import {
 } from './plots.tsx'
 import { RangeBar } from './range-bar.tsx'
 import { useSpan } from './reading.tsx'
+import { lastDay, Strips } from './strips.tsx'
 
 export default function Insights(): JSX.Element {
   const w = words()

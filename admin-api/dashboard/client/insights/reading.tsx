@@ -62,7 +62,8 @@ export function WithInsight<T extends Insight>({ operation, span, isShown = fals
   )
 }
 
-function useEarlier<T>(operation: InsightOperation<T>, span: TimeSpan): T | undefined {
+/** The same of the time before; undefined where that is not compared. */
+export function useEarlier<T>(operation: InsightOperation<T>, span: TimeSpan): T | undefined {
   const project = projectId.value === undefined ? {} : { project: projectId.value }
   return useRead(operation, isCompared(query.value) ? { query: { ...project, ...asQuery(earlier(span)) } } : undefined).data
 }

@@ -12,12 +12,14 @@ interface FrameProps {
   readonly view: string
   readonly width: FrameWidth
   readonly withImages: boolean
+  /** Asks the mail for its dark colours; one without them stays as it is. */
+  readonly isDark?: boolean
 }
 
-export const MessageFrame = ({ view, width, withImages }: FrameProps): JSX.Element => (
+export const MessageFrame = ({ view, width, withImages, isDark = false }: FrameProps): JSX.Element => (
   <iframe
     key={`${view} ${String(withImages)}`}
-    class={`paper w-${width}`}
+    class={`paper w-${width}${isDark ? ' dark' : ''}`}
     title={words().messageAsHtml}
     sandbox="allow-popups allow-popups-to-escape-sandbox"
     referrerpolicy="no-referrer"

@@ -1,7 +1,8 @@
 /** One delivery: where it stands on the ladder of retries, every attempt with its answer, and the body that was sent. */
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
+import { bind, keyFor } from '../app/keys.ts'
 import { everyMs, useChanges } from '../app/live.ts'
 import { mayChange } from '../app/permissions.ts'
 import { asFault, useRead, useTicks } from '../app/query.ts'
@@ -43,6 +44,7 @@ export function Delivery({ id, endpoint, onChange }: DeliveryProps): JSX.Element
       toast(asFault(error).message)
     }
   }
+  useEffect(() => (mayChange.value ? bind({ r: () => start(again) }) : undefined), [isBusy, read.data?.status])
   return (
     <Show read={read} reload={read.reload} failure={w.webhooksFailed} rows={4}>
       {(detail) => (
@@ -54,7 +56,7 @@ export function Delivery({ id, endpoint, onChange }: DeliveryProps): JSX.Element
                 <code>{detail.event_type}</code>
               </h2>
               {mayChange.value && (
-                <button class="button small end" aria-disabled={isBusy} onClick={() => start(again)}>
+                <button class="button small end" aria-disabled={isBusy} aria-keyshortcuts={keyFor('r')} onClick={() => start(again)}>
                   <Icon name="replay" />
                   {detail.status === 'parked' ? own().unpark : w.redeliver}
                 </button>

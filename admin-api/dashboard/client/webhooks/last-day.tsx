@@ -1,10 +1,13 @@
 /** How deliveries of the last day went: for each endpoint, and for all that are shown. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { projectId } from '../app/location.ts'
+import { useChanges } from '../app/live.ts'
+import { linkHere, projectId } from '../app/location.ts'
 import { useRead } from '../app/query.ts'
+import { HealthStrip, lastDay } from '../insights/strips.tsx'
+import { useInsight, useSpan } from '../insights/reading.tsx'
 import { number, percent } from '../parts/time.ts'
-import { getWebhookEndpointInsight, getWebhookInsight } from '../wire/operations.ts'
+import { getWebhookEndpointInsight, getWebhookInsight, listWebhookAttempts } from '../wire/operations.ts'
 import { words as own } from './webhooks-words.ts'
 
 const dayMs = 86_400_000
@@ -17,7 +20,7 @@ export interface DayTotals {
   readonly parked: number
 }
 
-function useSpan(): { readonly from: string; readonly to: string } {
+function useDay(): { readonly from: string; readonly to: string } {
   const [now] = useState(() => Date.now())
   return { from: new Date(now - dayMs).toISOString(), to: new Date(now).toISOString() }
 }
@@ -25,7 +28,7 @@ function useSpan(): { readonly from: string; readonly to: string } {
 /** By the id of the endpoint; those without an attempt are left out. */
 export function useLastDay(): ReadonlyMap<string, DayTotals> | undefined {
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const { data } = useRead(getWebhookEndpointInsight, { query: { ...useSpan(), ...project, limit: most } }, { every: refreshMs })
+  const { data } = useRead(getWebhookEndpointInsight, { query: { ...useDay(), ...project, limit: most } }, { every: refreshMs })
   return data && new Map(data.data.map(({ endpoint_id: id, totals }) => [id, totals]))
 }
 
@@ -40,14 +43,51 @@ export function successOf({ succeeded, failed }: DayTotals): string {
 /** Of all endpoints that are shown. */
 export function LastDay(): JSX.Element | null {
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const { data } = useRead(getWebhookInsight, { query: { ...useSpan(), ...project } }, { every: refreshMs })
+  const { data } = useRead(getWebhookInsight, { query: { ...useDay(), ...project } }, { every: refreshMs })
   return data ? <DayLedger totals={data.totals} /> : null
 }
 
-/** Of one endpoint. */
+/** Of one endpoint, with what waits and is parked now. */
 export function EndpointDay({ id }: { readonly id: string }): JSX.Element | null {
-  const days = useLastDay()
-  return days ? <DayLedger totals={days.get(id) ?? nothing} /> : null
+  const w = own()
+  const day = useInsight(getWebhookEndpointInsight, lastDay(useSpan().now)).data
+  const [waiting, parked] = [useCount(id, 'failed'), useCount(id, 'parked')]
+  if (!day) return null
+  const { points, totals } = day.data.find(({ endpoint_id: of }) => of === id) ?? { points: [], totals: nothing }
+  const asHealth = {
+    ...{ destination_id: id, totals: healthOf(totals) },
+    points: points.map(({ at, ...counts }) => ({ at, ...healthOf(counts) })),
+  }
+  return (
+    <dl class="ledger">
+      <Figure name={w.success} value={successOf(totals)} unit={w.ofAttempts(totals.succeeded + totals.failed)} />
+      <Figure name={w.failures} value={number(totals.failed)} isBad={totals.failed > 0} />
+      <Figure name={w.waitingNow} {...waiting} />
+      <Figure name={w.parkedNow} {...parked} isBad={parked.value !== '0'} />
+      <div>
+        <dt>{w.strip}</dt>
+        <dd>
+          <HealthStrip health={asHealth} label={`${w.success}: ${successOf(totals)} ${w.ofAttempts(totals.succeeded + totals.failed)}`} />
+        </dd>
+      </div>
+    </dl>
+  )
+}
+
+const healthOf = ({ succeeded, failed }: DayTotals) => ({
+  ...{ taken: 0, failed: 0, delivered: 0, bounced: 0, complained: 0 },
+  ...{ attempts: succeeded + failed, errors: failed, p50_ms: null, p95_ms: null },
+})
+
+const countedTo = 50
+
+/** How many deliveries are in a state now, and where they are listed. */
+function useCount(id: string, status: 'failed' | 'parked'): { readonly value: string; readonly href: string } {
+  const input = { path: { id }, query: { status, limit: String(countedTo) } }
+  const read = useRead(listWebhookAttempts, input, { every: refreshMs })
+  useChanges('webhook_deliveries', read.reload)
+  const { data = [], next_cursor: next = null } = read.data ?? {}
+  return { value: number(data.length) + (next === null ? '' : '+'), href: linkHere({ status }) }
 }
 
 function DayLedger({ totals }: { readonly totals: DayTotals }): JSX.Element {
@@ -67,13 +107,16 @@ interface FigureProps {
   readonly value: string
   readonly unit?: string
   readonly isBad?: boolean
+  /** Where it is shown one by one. */
+  readonly href?: string
 }
 
-const Figure = ({ name, value, unit, isBad = false }: FigureProps): JSX.Element => (
+const Figure = ({ name, value, unit, isBad = false, href }: FigureProps): JSX.Element => (
   <div>
     <dt>{name}</dt>
     <dd>
-      <b class={isBad ? 'bad' : ''}>{value}</b> {unit !== undefined && <span>{unit}</span>}
+      <b class={isBad ? 'bad' : ''}>{href === undefined || value === '0' ? value : <a href={href}>{value}</a>}</b>{' '}
+      {unit !== undefined && <span>{unit}</span>}
     </dd>
   </div>
 )

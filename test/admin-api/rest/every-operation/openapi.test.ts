@@ -52,6 +52,7 @@ const expected = [
   'GET /v1/billing/invoice-preview',
   'GET /v1/claims',
   'GET /v1/destinations',
+  'GET /v1/destinations/health',
   'GET /v1/destinations/presets',
   'GET /v1/destinations/providers',
   'GET /v1/destinations/{id}',
