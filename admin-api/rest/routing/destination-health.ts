@@ -44,20 +44,7 @@ export const destinationHealthActions = ({ probes, promotions }: RestCore): read
     },
     run: ({ principal }, { id }) => probes.health(principal, id),
   }),
-  action({
-    id: 'listDestinationHealth',
-    summary: 'List the health of destinations, without a probe',
-    description:
-      'In the order of the list of destinations, with the same pages: the state of the circuit breaker, and the figures of the last hour. They are kept in memory and start ' +
-      'over when the service restarts.',
-    tags: ['destinations'],
-    scope: 'api:read',
-    errors: ['not_found'],
-    input: z.strictObject({ ...pageFields, project }),
-    output: pageEncoder(knownHealth),
-    http: { method: 'GET', path: '/v1/destinations/health' },
-    run: ({ principal }, { project: projectId, ...page }) => probes.known(principal, { ...page, projectId }),
-  }),
+  allOfThem(probes),
   destinationResource.act('evidence', {
     id: 'collectDestinationEvidence',
     summary: 'Collect the evidence for a promotion',
@@ -80,3 +67,20 @@ export const destinationHealthActions = ({ probes, promotions }: RestCore): read
     run: ({ principal }, { id }) => promotions.evidence(principal, id),
   }),
 ]
+
+/** Known without asking the providers, so that a screen may look often. */
+const allOfThem = (probes: RestCore['probes']): Action =>
+  action({
+    id: 'listDestinationHealth',
+    summary: 'List the health of destinations, without a probe',
+    description:
+      'In the order of the list of destinations, with the same pages: the state of the circuit breaker, and the figures of the last hour. They are kept in memory and start ' +
+      'over when the service restarts.',
+    tags: ['destinations'],
+    scope: 'api:read',
+    errors: ['not_found'],
+    input: z.strictObject({ ...pageFields, project }),
+    output: pageEncoder(knownHealth),
+    http: { method: 'GET', path: '/v1/destinations/health' },
+    run: ({ principal }, { project: projectId, ...page }) => probes.known(principal, { ...page, projectId }),
+  })

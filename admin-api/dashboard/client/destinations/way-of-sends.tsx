@@ -6,7 +6,7 @@ import { useRead } from '../app/query.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
-import type { Healths } from '../overview/destination-healths.tsx'
+import type { Healths } from '../health/destination-healths.tsx'
 import { listFailoverPolicies, listRoutingRules, type Destination, type FailoverPolicy } from '../wire/operations.ts'
 import { words as own } from './evidence-words.ts'
 

@@ -18,7 +18,7 @@ import {
 } from './plots.tsx'
 import { RangeBar } from './range-bar.tsx'
 import { useSpan } from './reading.tsx'
-import { lastDay, Strips } from './strips.tsx'
+import { lastDay, Strips } from '../health/strips.tsx'
 
 export default function Insights(): JSX.Element {
   const w = words()

@@ -24,7 +24,7 @@ import {
   type Usage,
 } from '../wire/operations.ts'
 import { words } from '../words/words.ts'
-import { DestinationHealths, useHealths, type Healths } from './destination-healths.tsx'
+import { DestinationHealths, useHealths, type Healths } from '../health/destination-healths.tsx'
 import { FirstRun } from './first-run.tsx'
 import { SendTest } from './send-test.tsx'
 import { Verdict } from './verdict.tsx'

@@ -5,9 +5,9 @@ import { SafeText } from '../parts/safe-text.tsx'
 import { number } from '../parts/time.ts'
 import type { DeliveryInsight, Destination, TraceSummary } from '../wire/operations.ts'
 import { words } from '../words/words.ts'
-import type { Healths } from './destination-healths.tsx'
+import type { Healths } from '../health/destination-healths.tsx'
 import { ProjectState } from './project-state.tsx'
-import { troubledOf, Why, type Trouble } from './trouble.tsx'
+import { troubledOf, Why, type Trouble } from '../health/trouble.tsx'
 
 interface VerdictProps {
   readonly destinations: readonly Destination[]

@@ -7,12 +7,12 @@ import { Show } from '../parts/states.tsx'
 import { decimal, number, percent } from '../parts/time.ts'
 import { getDestinationInsight, type Destination, type DestinationInsight } from '../wire/operations.ts'
 import { words } from '../words/words.ts'
-import type { BreakdownProps } from './breakdowns.tsx'
-import type { LookName, Shape } from './drawing.ts'
-import { savePng, saveRows } from './plot-files.ts'
-import { Tool } from './plot.tsx'
-import { useInsight } from './reading.tsx'
-import type { TimeSpan } from './time-range.ts'
+import type { BreakdownProps } from '../insights/breakdowns.tsx'
+import type { LookName, Shape } from '../insights/drawing.ts'
+import { savePng, saveRows } from '../insights/plot-files.ts'
+import { Tool } from '../insights/plot.tsx'
+import { useInsight } from '../insights/reading.tsx'
+import type { TimeSpan } from '../insights/time-range.ts'
 
 const quarterMs = 15 * 60_000
 const cells = 96
