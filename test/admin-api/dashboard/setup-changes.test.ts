@@ -71,7 +71,7 @@ test('an endpoint is changed, paused, resumed and deleted, and says how the last
   await page.waitForSelector('th >> text=Parked')
   await tab.check(t)
   await page.click('tbody >> text=Shop')
-  await page.waitForSelector('.ledger >> text=Parked, last 24 h')
+  await page.waitForSelector('.ledger >> text=Parked now')
   await page.click('summary:has-text("How a receiver checks the signature")')
   await tab.check(t)
   await choose('Change endpoint')
