@@ -7,4 +7,6 @@ export const isApiCallOpen = signal(false)
 export const isMenuOpen = signal(false)
 
 /** By the name of the screen: what waits, or what is broken. */
-export const badges = signal<Readonly<Record<string, { readonly count: number; readonly isBroken?: boolean }>>>({})
+export const badges = signal<Readonly<Record<string, { readonly count: number; readonly hasMore?: boolean; readonly isBroken?: boolean }>>>(
+  {},
+)

@@ -17,7 +17,7 @@ import { beginningOf, mayOpen, screenAt, screens, type Screen } from './screens.
 import { SettingsMenu } from './settings-menu.tsx'
 
 const Entry = ({ screen }: { readonly screen: Screen }): JSX.Element => {
-  const { count = 0, isBroken = false } = badges.value[screen.name] ?? {}
+  const { count = 0, hasMore = false, isBroken = false } = badges.value[screen.name] ?? {}
   const label = screen.label(words())
   return (
     <a
@@ -33,6 +33,7 @@ const Entry = ({ screen }: { readonly screen: Screen }): JSX.Element => {
         <span class={isBroken ? 'count broken' : 'count'}>
           {isBroken && <Mark name="warning" />}
           {number(count)}
+          {hasMore && '+'}
         </span>
       )}
     </a>

@@ -8,14 +8,16 @@ import { listDestinationHealth, listForms, listScheduledSends } from '../wire/op
 
 const lookMs = 30_000
 const most = '200'
+/** Beyond it a plus stands beside the number. */
+const countedTo = 20
 
 /** Shows nothing by itself. For who may read mail; another organization needs another one. */
 export function Waiting(): null {
   const project = projectId.value === undefined ? {} : { project: projectId.value }
   const asked = { query: { ...project, limit: most } }
   const healths = useRead(listDestinationHealth, asked, { every: lookMs }).data?.data ?? []
-  const scheduled =
-    useRead(listScheduledSends, { query: { ...asked.query, status: 'queued' } }, { every: everyMs(lookMs) }).data?.data ?? []
+  const waiting = { query: { ...project, status: 'queued', limit: String(countedTo) } } as const
+  const { data: scheduled = [], next_cursor: more = null } = useRead(listScheduledSends, waiting, { every: everyMs(lookMs) }).data ?? {}
   const forms = useRead(listForms, asked, { every: everyMs(lookMs) })
   useChanges('form_submissions', forms.reload)
   const paused = healths.filter(({ breaker }) => breaker.state !== 'closed').length
@@ -23,9 +25,9 @@ export function Waiting(): null {
   useEffect(() => {
     badges.value = {
       destinations: { count: paused, isBroken: true },
-      scheduled: { count: scheduled.length },
+      scheduled: { count: scheduled.length, hasMore: more !== null },
       submissions: { count: unread },
     }
-  }, [paused, scheduled.length, unread])
+  }, [paused, scheduled.length, more, unread])
   return null
 }
