@@ -115,7 +115,7 @@ function refuseBeyond(form: Form): void {
 
 const isUnsubscribe = (name: string): boolean => name.toLowerCase() === 'list-unsubscribe'
 
-/** A header field as it leaves, without what that service would put into List-Unsubscribe; a Sender that says what From says is left out. */
+/** A header field as it leaves, without what that service would put into List-Unsubscribe; a Sender that repeats From is left out. */
 function fieldOf(name: string, value: string, from = ''): readonly (readonly [string, string])[] {
   const folded = name.toLowerCase()
   const addressOf = (text: string) => parseMailbox(text)?.address.toLowerCase()

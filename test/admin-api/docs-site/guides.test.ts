@@ -45,7 +45,6 @@ test.before(async () => {
   const login = { username: printed(/^ {2}user +(smtp_\S+)$/m), password: printed(/^ {2}password +(\S+)$/m) }
   const port = String(portOf(daemon.addresses.submission[0]))
   const smtp = { SMTP_HOST: '127.0.0.1', SMTP_PORT: port, SMTP_USER: login.username, SMTP_PASSWORD: login.password }
-  // eslint-disable-next-line node/no-process-env -- programs find one another by it
   place = { folder, rest, key, http: daemon.addresses.http, login, port, env: { ...process.env, ...smtp, POSTERN_API_KEY: key } }
 })
 test.after.always(() => lifetime.disposeAsync())

@@ -139,7 +139,11 @@ async function checkMetrics(t: ExecutionContext, { addresses }: StartedDaemon): 
 /** What `postern doctor --json` prints beside the daemon. */
 async function byCommand({ addresses, config }: StartedDaemon) {
   const [host = '', port] = addresses.http.split(':')
-  await writeOperatorFile(config.dataDir, { http: { host, port: Number(port) }, submission: [], submissions: [], mx: [] }, 'operator-token')
+  await writeOperatorFile(
+    config.dataDir,
+    { http: { host, port: Number(port) }, https: [], acme: [], submission: [], submissions: [], mx: [] },
+    'operator-token',
+  )
   const printed: string[] = []
   const code = await doctor(config, true, { write: (text: string) => printed.push(text) })
   return { code, ...(JSON.parse(printed.join('')) as { readonly ok: boolean; readonly findings: readonly Record<string, unknown>[] }) }

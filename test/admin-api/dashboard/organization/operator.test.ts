@@ -1,6 +1,7 @@
 /** The operator's screens in Chromium: the service, and every organization; and that others find nothing of them. */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { ExecutionContext } from 'ava'
 import { writeLastBackup } from '../../../../daemon/backup/last-backup.ts'
 import { sessions } from '#core/people/sign-in/session.ts'
 import { Change } from '#store/change.ts'
@@ -20,23 +21,7 @@ test('the operator sees how the service is, and sets plan, limits, flags and pri
   for (const colorScheme of ['light', 'dark'] as const) {
     const tab = await server.open({ colorScheme })
     const { page } = tab
-    await page.click('nav >> text=Operator')
-    await page.waitForSelector('text=The service takes and delivers mail.')
-    await page.waitForSelector('tbody >> text=Infomaniak')
-    await page.waitForSelector('dl >> text=postern backup FILE makes one')
-    const findings = page.getByRole('region', { name: 'Findings' })
-    await findings.getByText(colorScheme === 'light' ? 'The service looks for the first time' : 'There is no backup').waitFor()
-    await tab.check(t)
-    await findings.getByRole('button', { name: 'Look now' }).click()
-    await findings.getByText('postern backup every day').waitFor()
-    await tab.check(t)
-    await writeLastBackup(server.daemon.config.dataDir, Date.now() - 3 * 3_600_000)
-    await page.reload()
-    await page.waitForSelector('.ledger > div:has-text("Last backup") >> text=3 h ago')
-    await rm(join(server.daemon.config.dataDir, 'last-backup.json'))
-    await page.click('.areas >> text=Failed logins')
-    await page.waitForSelector('text=No SMTP login failed in the last 15 minutes')
-    await tab.check(t)
+    await seesSystem(t, server, tab, colorScheme)
     await page.click('.areas >> text=Organizations')
     await page.waitForSelector('tbody tr')
     await tab.check(t)
@@ -89,6 +74,32 @@ test('the operator sees how the service is, and sets plan, limits, flags and pri
     await page.context().close()
   }
 })
+
+async function seesSystem(
+  t: ExecutionContext,
+  server: Awaited<ReturnType<typeof startDashboard>>,
+  tab: DashboardTab,
+  colorScheme: 'light' | 'dark',
+): Promise<void> {
+  const { page } = tab
+  await page.click('nav >> text=Operator')
+  await page.waitForSelector('text=The service takes and delivers mail.')
+  await page.waitForSelector('tbody >> text=Infomaniak')
+  await page.waitForSelector('dl >> text=postern backup FILE makes one')
+  const findings = page.getByRole('region', { name: 'Findings' })
+  await findings.getByText(colorScheme === 'light' ? 'The service looks for the first time' : 'There is no backup').waitFor()
+  await tab.check(t)
+  await findings.getByRole('button', { name: 'Look now' }).click()
+  await findings.getByText('postern backup every day').waitFor()
+  await tab.check(t)
+  await writeLastBackup(server.daemon.config.dataDir, Date.now() - 3 * 3_600_000)
+  await page.reload()
+  await page.waitForSelector('.ledger > div:has-text("Last backup") >> text=3 h ago')
+  await rm(join(server.daemon.config.dataDir, 'last-backup.json'))
+  await page.click('.areas >> text=Failed logins')
+  await page.waitForSelector('text=No SMTP login failed in the last 15 minutes')
+  await tab.check(t)
+}
 
 test('others find nothing of the operator: neither in navigation, palette and keys, nor by its addresses and operations', async (t) => {
   const server = await startDashboard(t, browser, { POSTERN_OPERATORS: 'ops@alpenblick.example' })

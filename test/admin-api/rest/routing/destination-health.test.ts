@@ -162,7 +162,11 @@ test('the health of all destinations is known without a probe, page by page and 
   const { data } = await rest.must('GET', '/v1/destinations/health')
   const [later, earlier] = data as Record<string, unknown>[]
   t.like(later, { destination_id: second, breaker: { state: 'closed' }, last_hour: { attempts: 0 } })
-  t.like(earlier, { destination_id: first, breaker: { state: 'open', reason: '5 consecutive attempts failed; the last one: Refused.' }, last_hour: { attempts: 20, errors: 20 } })
+  t.like(earlier, {
+    destination_id: first,
+    breaker: { state: 'open', reason: '5 consecutive attempts failed; the last one: Refused.' },
+    last_hour: { attempts: 20, errors: 20 },
+  })
   t.is((await Array.fromAsync(rest.rows('/v1/destinations/health', 1))).length, 2)
   const project = String((await rest.must('POST', '/v1/projects', { name: 'Other' }))['id'])
   t.deepEqual((await rest.must('GET', `/v1/destinations/health?project=${project}`))['data'], [])
