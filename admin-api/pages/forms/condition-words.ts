@@ -8,6 +8,8 @@ import type { FormWords } from './words/words.ts'
 export interface ConditionNotes {
   readonly shown: readonly string[]
   readonly needed: readonly string[]
+  /** All of it, in as few sentences as it takes. */
+  readonly said: readonly string[]
 }
 
 export class ConditionWords {
@@ -29,13 +31,14 @@ export class ConditionWords {
       this.#rules
         .filter(({ then }) => then.some((each) => each.action === action && each.target === target))
         .map(({ when }) => this.#say(when))
-    const { onlyIf, notIf, neededIf, notNeededIf, or } = this.#words.logic
+    const { onlyIf, onlyIfThenNeeded, notIf, neededIf, notNeededIf, or } = this.#words.logic
     const joined = (list: readonly string[], words: (condition: string) => string): readonly string[] =>
       list.length === 0 ? [] : [words(list.join(or))]
-    return {
-      shown: [...joined(having('show'), onlyIf), ...joined(having('hide'), notIf)],
-      needed: [...joined(having('require'), neededIf), ...joined(having('unrequire'), notNeededIf)],
-    }
+    const [show, hide, require, unrequire] = [having('show'), having('hide'), having('require'), having('unrequire')]
+    const shown = [...joined(show, onlyIf), ...joined(hide, notIf)]
+    const needed = [...joined(require, neededIf), ...joined(unrequire, notNeededIf)]
+    const isBoth = hide.length + unrequire.length === 0 && show.join(or) === require.join(or)
+    return { shown, needed, said: isBoth ? joined(show, onlyIfThenNeeded) : [...shown, ...needed] }
   }
 
   /** Where the page leads to besides the next one. */

@@ -30,9 +30,9 @@ function factsOf(view: FormView, field: Field, id = idOf(field.key)): Html {
 export function describedBy(view: FormView, { key, type, help, unit, max_length: maxLength }: Field): string {
   const id = idOf(key)
   const hasNote = type === 'file_upload' ? view.form.uploads.enabled : type === 'textarea' && maxLength !== undefined
-  const { shown, needed } = view.conditions.of(key)
+  const { said } = view.conditions.of(key)
   return [
-    ...(shown.length + needed.length > 0 ? [`${id}-if`] : []),
+    ...(said.length > 0 ? [`${id}-if`] : []),
     ...(help === undefined ? [] : [`${id}-help`]),
     ...(Object.hasOwn(view.problems, key) ? [`${id}-error`] : []),
     ...(unit === undefined ? [] : [`${id}-unit`]),

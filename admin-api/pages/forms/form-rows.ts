@@ -21,7 +21,7 @@ export function steps(view: FormView, shown: readonly Step[]): Html {
     const notes = view.conditions.of(`page:${page.number}`)
     return html`<section class="step" data-page="${page.number}" data-key="${page.start?.key}" aria-labelledby="step-${page.number}">
       <h2 id="step-${page.number}"><span class="disc" aria-hidden="true">${number}</span>${title}</h2>
-      ${[...notes.shown, ...notes.needed].map((words) => html`<p class="only">${words}</p>`)}${rows.map((row) => rowOf(view, row))}
+      ${notes.said.map((words) => html`<p class="only">${words}</p>`)}${rows.map((row) => rowOf(view, row))}
       ${view.conditions.jumpsFrom(page.number).map((words) => html`<p class="skip-to">${words}</p>`)}
     </section>`
   })}`
@@ -40,12 +40,11 @@ function rowOf(view: FormView, row: PlacedRow): Html {
 }
 
 function fieldOf(view: FormView, field: Field): Html {
-  const { shown, needed } = view.conditions.of(field.key)
+  const { shown, needed, said } = view.conditions.of(field.key)
   const id = idOf(field.key)
   const isWrong = Object.hasOwn(view.problems, field.key)
   const only =
-    shown.length + needed.length > 0 &&
-    html`<p class="only" id="${id}-if">${[...shown, ...needed].map((words, at) => html`${at > 0 && html`<br />`}${words}`)}</p>`
+    said.length > 0 && html`<p class="only" id="${id}-if">${said.map((words, at) => html`${at > 0 && html`<br />`}${words}`)}</p>`
   const facts = html`data-field="${field.key}" ${needed.length > 0 && html`data-necessity`}`
   const classes = `field ${shown.length > 0 ? 'conditional' : ''} ${isWrong ? 'wrong' : ''}`
   if (!isQuestion(field)) return html`<div class="${classes}" ${facts}>${only}${still(field)}</div>`

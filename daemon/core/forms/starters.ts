@@ -3,6 +3,8 @@ import type { Field } from './definition/definition.ts'
 
 const name: Field = { key: 'name', type: 'text', label: 'Name', required: true, autocomplete: 'name' }
 const email: Field = { key: 'email', type: 'email', label: 'Email', required: true, autocomplete: 'email', prefill: true }
+/** Stands in the letterhead of the page, beside the questions. */
+const intro = (text: string): Field => ({ key: 'intro', type: 'paragraph', text })
 const options = (...labels: readonly string[]) =>
   labels.map((label) => ({ value: label.toLowerCase().replaceAll(/[^a-z0-9]+/g, '_'), label }))
 
@@ -16,13 +18,19 @@ interface Starter {
 
 const starters = {
   contact: {
-    fields: [name, email, { key: 'message', type: 'textarea', label: 'Message', required: true, rows: 6 }],
-    rows: [{ fields: ['name', 'email'] }, { fields: ['message'] }],
+    fields: [
+      intro('Ask us anything. We read every message and answer by email.'),
+      name,
+      email,
+      { key: 'message', type: 'textarea', label: 'Message', required: true, rows: 6 },
+    ],
+    rows: [{ fields: ['intro'] }, { fields: ['name', 'email'] }, { fields: ['message'] }],
     thanks: { title: 'Thank you', body: 'We read every message and answer as soon as we can.' },
     submit: 'Send message',
   },
   support: {
     fields: [
+      intro('Tell us what is wrong, and we help by email. The more exactly you say what happened, the sooner.'),
       name,
       email,
       { key: 'topic', type: 'select', label: 'Topic', required: true, options: options('Question', 'Problem', 'Invoice', 'Other') },
@@ -36,7 +44,7 @@ const starters = {
         help: 'What did you do, and what did you expect?',
       },
     ],
-    rows: [{ fields: ['name', 'email'] }],
+    rows: [{ fields: ['intro'] }, { fields: ['name', 'email'] }],
     rules: [
       {
         id: 'severity-of-problems',
@@ -49,6 +57,7 @@ const starters = {
   },
   feedback: {
     fields: [
+      intro('Two questions. Say it as it is: that helps us most.'),
       {
         key: 'score',
         type: 'scale',
@@ -75,13 +84,14 @@ const starters = {
   },
   rsvp: {
     fields: [
+      intro('Let us know whether you come, so that we can plan.'),
       name,
       email,
       { key: 'coming', type: 'radio', label: 'Are you coming?', required: true, options: options('Yes', 'No') },
       { key: 'guests', type: 'number', label: 'How many are you?', integer: true, min: 1, max: 10 },
       { key: 'note', type: 'textarea', label: 'Is there anything that we should know?', rows: 3 },
     ],
-    rows: [{ fields: ['name', 'email'] }],
+    rows: [{ fields: ['intro'] }, { fields: ['name', 'email'] }],
     rules: [
       {
         id: 'guests-who-come',
@@ -94,19 +104,21 @@ const starters = {
   },
   application: {
     fields: [
-      { key: 'about', type: 'heading', text: 'About you', level: 2 },
+      { key: 'about', type: 'page_break', title: 'About you' },
+      intro('It takes about five minutes. We read every application.'),
       name,
       email,
       { key: 'phone', type: 'phone', label: 'Telephone', autocomplete: 'tel' },
       { key: 'work', type: 'page_break', title: 'Your work' },
       { key: 'position', type: 'text', label: 'Position that you apply for', required: true },
-      { key: 'profile', type: 'url', label: 'Portfolio or profile', placeholder: 'https://' },
+      { key: 'profile', type: 'url', label: 'Portfolio or profile', help: 'A link is enough.' },
       { key: 'letter', type: 'textarea', label: 'Why you?', required: true, rows: 10 },
       { key: 'start', type: 'date', label: 'Earliest start', min: 'today' },
       {
         key: 'privacy',
         type: 'consent',
         label: 'Privacy',
+        label_hidden: true,
         required: true,
         text: 'You may keep my application for the time of the selection.',
       },
@@ -116,12 +128,14 @@ const starters = {
   },
   'newsletter-optin': {
     fields: [
+      intro('News by email, now and then.'),
       email,
       { key: 'topics', type: 'checkboxes', label: 'Topics', options: options('News', 'Offers', 'Events') },
       {
         key: 'consent',
         type: 'consent',
         label: 'Consent',
+        label_hidden: true,
         required: true,
         text: 'I want to get the newsletter, and can unsubscribe at any time.',
       },

@@ -3,7 +3,7 @@ import type { ComponentChildren, JSX } from 'preact'
 import { CopyButton } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
-import { dateOnly, longTime } from '../parts/time.ts'
+import { dateOnly } from '../parts/time.ts'
 import { words } from '../submissions/submissions-words.ts'
 import type { FormSubmission } from '../wire/operations.ts'
 import { fieldsOf, type Field } from './definition.ts'
@@ -43,8 +43,8 @@ export function Answers({ submission, definition, publishedAt, onRefused }: Answ
             )}
             {consent && (
               <p class="faint">
-                {longTime(submission.created_at)}, {w.consentText} <code title={consent.sha256}>{consent.sha256.slice(0, 12)}</code>
-                {publishedAt !== undefined && ` (${longTime(publishedAt)})`}
+                {publishedAt !== undefined && `${w.textOf(dateOnly(publishedAt))} · `}
+                SHA-256 <code title={consent.sha256}>{consent.sha256.slice(0, 12)}</code>
               </p>
             )}
           </Pair>

@@ -27,11 +27,14 @@ export function titleOf(submission: Said): string {
 
 const addressOf = (submission: Said): string => texts(submission).find((text) => /^\S+@\S+\.\S+$/.test(text)) ?? ''
 
-/** The longest text that is not the title. */
+/** Addresses and numbers say how somebody is reached, and nothing of what they want. */
+const isContact = (text: string): boolean => /^\S+@\S+\.\S+$|^https?:\/\/\S+$|^[\d ()+.-]{4,32}$/.test(text)
+
+/** The longest text that is not the title, words before contacts. */
 export function firstLineOf(submission: Said): string {
   const title = titleOf(submission)
   const [longest = ''] = texts(submission)
     .filter((text) => text !== title)
-    .toSorted((a, b) => b.length - a.length)
+    .toSorted((a, b) => Number(isContact(a)) - Number(isContact(b)) || b.length - a.length)
   return longest.slice(0, 200)
 }

@@ -68,7 +68,7 @@ export const de: Wider<typeof en> = {
   answers: 'Antworten',
   noAnswers: 'Er kam ohne Antworten.',
   otherFiles: 'Dateien',
-  consentText: 'zum Text mit SHA-256',
+  textOf: (day: string) => `zum Text vom ${day}`,
   given: 'Erteilt',
   yes: 'Ja',
   no: 'Nein',

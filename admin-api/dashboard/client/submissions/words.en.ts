@@ -65,7 +65,7 @@ export const en = {
   answers: 'Answers',
   noAnswers: 'It came without answers.',
   otherFiles: 'Files',
-  consentText: 'to the text with SHA-256',
+  textOf: (day: string) => `to the text of ${day}`,
   given: 'Given',
   yes: 'Yes',
   no: 'No',

@@ -68,7 +68,7 @@ export const fr: Wider<typeof en> = {
   answers: 'Réponses',
   noAnswers: 'Il est arrivé sans réponses.',
   otherFiles: 'Fichiers',
-  consentText: 'au texte de SHA-256',
+  textOf: (day: string) => `au texte du ${day}`,
   given: 'Donné',
   yes: 'Oui',
   no: 'Non',

@@ -62,7 +62,7 @@ export const it: Wider<typeof en> = {
   answers: 'Risposte',
   noAnswers: 'È arrivato senza risposte.',
   otherFiles: 'File',
-  consentText: 'al testo con SHA-256',
+  textOf: (day: string) => `al testo del ${day}`,
   given: 'Dato',
   yes: 'Sì',
   no: 'No',

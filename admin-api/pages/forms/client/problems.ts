@@ -17,15 +17,13 @@ export class Problems {
     this.#summary?.addEventListener('click', this.#follow)
   }
 
-  /** Shows what is wrong with these fields, and goes to the first of them. False where nothing is. */
+  /** Shows what is wrong with these fields, and goes to the summary of it. False where nothing is. */
   report(problems: ReadonlyMap<string, string>): boolean {
     for (const key of [...this.#shown.keys()]) if (!problems.has(key)) this.#mark(key, undefined)
     for (const [key, sentence] of problems) this.#mark(key, sentence)
     this.#summarize()
-    const [key] = problems.keys()
-    if (key === undefined) return false
-    this.#goTo(key)
-    return true
+    this.#read()
+    return problems.size > 0
   }
 
   /** Of the field that was left. */
@@ -46,8 +44,12 @@ export class Problems {
   say(sentence: string): void {
     const summary = this.#place()
     summary.replaceChildren(element('p', 'title', sentence))
-    summary.focus()
-    summary.scrollIntoView({ block: 'center' })
+    this.#read()
+  }
+
+  #read(): void {
+    this.#summary?.focus({ preventScroll: true })
+    this.#summary?.scrollIntoView({ block: 'center' })
   }
 
   #goTo(key: string): void {

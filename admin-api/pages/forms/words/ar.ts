@@ -81,6 +81,7 @@ export const ar: FormWords = {
   },
   logic: {
     onlyIf: (condition) => `فقط إذا كان: ${condition}`,
+    onlyIfThenNeeded: (condition) => `فقط إذا كان: ${condition}، وحينها مطلوب`,
     notIf: (condition) => `إلا إذا كان: ${condition}`,
     neededIf: (condition) => `مطلوب إذا كان: ${condition}`,
     notNeededIf: (condition) => `غير مطلوب إذا كان: ${condition}`,

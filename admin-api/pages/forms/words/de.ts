@@ -85,6 +85,7 @@ export const de: FormWords = {
   },
   logic: {
     onlyIf: (condition) => `Nur wenn gilt: ${condition}`,
+    onlyIfThenNeeded: (condition) => `Nur wenn gilt: ${condition}; dann nötig`,
     notIf: (condition) => `Nicht wenn gilt: ${condition}`,
     neededIf: (condition) => `Nötig wenn gilt: ${condition}`,
     notNeededIf: (condition) => `Nicht nötig wenn gilt: ${condition}`,

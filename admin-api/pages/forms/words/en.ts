@@ -81,6 +81,7 @@ export const en: FormWords = {
   },
   logic: {
     onlyIf: (condition) => `Only if ${condition}`,
+    onlyIfThenNeeded: (condition) => `Only if ${condition}, then needed`,
     notIf: (condition) => `Not if ${condition}`,
     neededIf: (condition) => `Needed if ${condition}`,
     notNeededIf: (condition) => `Not needed if ${condition}`,

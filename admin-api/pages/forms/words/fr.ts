@@ -84,6 +84,7 @@ export const fr: FormWords = {
   },
   logic: {
     onlyIf: (condition) => `Seulement si ${condition}`,
+    onlyIfThenNeeded: (condition) => `Seulement si ${condition}, et alors nécessaire`,
     notIf: (condition) => `Sauf si ${condition}`,
     neededIf: (condition) => `Nécessaire si ${condition}`,
     notNeededIf: (condition) => `Pas nécessaire si ${condition}`,

@@ -82,6 +82,7 @@ export const it: FormWords = {
   },
   logic: {
     onlyIf: (condition) => `Solo se ${condition}`,
+    onlyIfThenNeeded: (condition) => `Solo se ${condition}, e allora necessario`,
     notIf: (condition) => `Non se ${condition}`,
     neededIf: (condition) => `Necessario se ${condition}`,
     notNeededIf: (condition) => `Non necessario se ${condition}`,

@@ -43,6 +43,8 @@ export interface FormWords {
   readonly thanks: Readonly<Record<'reference' | 'received' | 'replyTo' | 'noMail' | 'again' | 'goOn' | 'print', string>>
   readonly logic: {
     readonly onlyIf: Say
+    /** Where the same condition shows it and asks for an answer. */
+    readonly onlyIfThenNeeded: Say
     readonly notIf: Say
     readonly neededIf: Say
     readonly notNeededIf: Say

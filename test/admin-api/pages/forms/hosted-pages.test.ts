@@ -168,6 +168,23 @@ test('steps are sections with links, and conditions are words', async (t) => {
     'Only if “What is it about?” is “My website is down or slow”',
     'Only if “How should we answer?” is “By phone”',
   ])
+  const rules = [
+    { id: 'r', when: { field: 'ask', op: 'checked' }, then: ['show', 'require'].map((action) => ({ action, target: 'email' })) },
+  ]
+  const asking = await hosted.publish({
+    name: 'Ask',
+    schema: {
+      version: 1,
+      fields: [
+        { key: 'ask', type: 'checkbox', label: 'Ask me' },
+        { key: 'email', type: 'email', label: 'Email' },
+      ],
+    },
+    logic: { version: 1, rules },
+  })
+  await page.goto(asking.page)
+  t.deepEqual(await page.locator('.only').allInnerTexts(), ['Only if “Ask me” is ticked, then needed'], 'one condition is said once')
+  await page.goto(address)
   t.is(
     await page.innerText('.skip-to'),
     'If “What is it about?” is “Something else” and it is not so that “Which website?” is empty, go on at step 3.',
