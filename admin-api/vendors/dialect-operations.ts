@@ -66,8 +66,7 @@ function sendOperation(core: DialectCore, dialect: Dialect, send: DialectSend): 
     const body = form ?? sentBody
     const given = check(send.body, body, 'body')
     const translation = translate(given, { headers, params: params as Readonly<Record<string, string>>, nowMs: core.clock.now() })
-    const shared = (form?.size ?? bodyBytes) - (translation.ownOctets ?? 0)
-    requireRoom(translation.messages.length, shared, core.maxSendBodyBytes)
+    requireRoom(translation, form?.size ?? bodyBytes, core.maxSendBodyBytes)
     const ignored = ignoredFields(send.body, body)
     const sent = await sentBy(core, principal, translation, { of: dialect.name, ignored })
     if (translation.keepsReport) await core.bulkReports.keep(principal, reportOf(sent))
@@ -91,14 +90,23 @@ function sendOperation(core: DialectCore, dialect: Dialect, send: DialectSend): 
   })
 }
 
-/** A body that is repeated for many recipients must not become more than a few of the largest. */
-function requireRoom(messages: number, size: number, maxBodyBytes: number): void {
-  if (messages <= 1 || messages * size <= maxRepeated * maxBodyBytes) return
-  const most = Math.max(1, Math.floor((maxRepeated * maxBodyBytes) / size))
+/** What a body repeats for many recipients must not become more than a few of the largest. */
+function requireRoom({ messages: { length }, own }: Translation, size: number, maxBodyBytes: number): void {
+  const room = maxRepeated * maxBodyBytes
+  if (length <= 1 || length * size <= room) return
+  const shared = size - charactersIn(own)
+  if (length * shared <= room) return
   throw new Refusal(
     'request_too_large',
-    `This body makes ${String(messages)} messages; one of its size may make ${String(most)}. Send to fewer recipients at once.`,
+    `This body makes ${String(length)} messages; one of its size may make ${String(Math.max(1, Math.floor(room / shared)))}. Send to fewer recipients at once.`,
   )
+}
+
+/** At least so many octets it has. */
+function charactersIn(value: unknown): number {
+  if (typeof value === 'string') return value.length
+  if (typeof value !== 'object' || value === null) return 0
+  return Object.values(value).reduce<number>((sum, one) => sum + charactersIn(one), 0)
 }
 
 /** A message with its variables filled in may be longer than the request that it came from. */

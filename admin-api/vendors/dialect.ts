@@ -52,8 +52,8 @@ export interface Translation {
   /** Nothing is sent unless every message passes each check; by default each is taken or refused by itself, and has its own result. */
   readonly isStrict?: boolean
   readonly idempotencyKey?: string | undefined
-  /** Of the request, what belongs to one message each, and is repeated for none. */
-  readonly ownOctets?: number
+  /** Of the request, what belongs to one message each, so that none repeats that of another; the rest is in all of them. */
+  readonly own?: unknown
   /** What came of it can be asked for later, by the id of the first message. */
   readonly keepsReport?: boolean
 }

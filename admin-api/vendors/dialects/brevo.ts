@@ -142,6 +142,7 @@ export const brevo: Dialect = {
           messages: versions.length > 0 ? messages : [messageOf(given, given, '', shared)],
           isStrict: true,
           idempotencyKey: idempotencyKeyOf(given),
+          own: versions,
         }
       },
       answer(sent, { messageVersions, scheduledAt }, publicHost) {

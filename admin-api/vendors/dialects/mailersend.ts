@@ -38,6 +38,9 @@ function messagesOf(given: Email, at = ''): readonly DialectMessage[] {
   return to.map((one, i) => messageOf(given, own, [one], `${at}to[${String(i)}]`, at))
 }
 
+/** As `messagesOf` makes one of it. */
+const isOne = ({ to, personalization }: Email): boolean => !personalization?.length || (to?.length ?? 0) < 2
+
 /** Of each recipient, by the address in lower case. */
 type Personal = ReadonlyMap<string, Variables>
 
@@ -101,7 +104,11 @@ export const mailersend: Dialect = {
       operationId: 'sendBulkByMailerSend',
       path: '/v1/bulk-email',
       body: z.array(email).min(1).max(500),
-      translate: (given) => ({ messages: given.flatMap((one, i) => messagesOf(one, `[${String(i)}].`)), keepsReport: true }),
+      translate: (given) => ({
+        messages: given.flatMap((one, i) => messagesOf(one, `[${String(i)}].`)),
+        keepsReport: true,
+        own: given.filter(isOne),
+      }),
       answer(sent) {
         const first = sent.find((one): one is Acceptance => !(one instanceof Refusal))
         const [refusal] = sent

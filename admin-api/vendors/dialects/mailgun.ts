@@ -218,15 +218,15 @@ function wholeMessageOf(form: Form): DialectMessage {
   }
 }
 
-/** Of what stands there once for each recipient. */
-const ownOctets = ({ fields }: FormRequest): number =>
-  ['to', 'recipient-variables'].reduce((sum, name) => sum + (fields.get(name) ?? []).join().length, 0)
-
 const sendTo = (address: string, operationId: string, messages: (form: Form) => readonly DialectMessage[]) =>
   dialectSend({
     ...{ operationId, path: `/v3/{domain}/${address}`, params: z.strictObject({ domain: z.string().max(253) }), form: true },
     body: z.custom<FormRequest>(),
-    translate: (given) => ({ messages: messages(new Form(given)), isStrict: true, ownOctets: ownOctets(given) }),
+    translate: (given) => ({
+      messages: messages(new Form(given)),
+      isStrict: true,
+      own: [given.fields.get('to'), given.fields.get('recipient-variables')],
+    }),
     answer(sent, _, publicHost) {
       const [first] = accepted(sent)
       return answer({ id: `<${first?.traceId ?? ''}@${publicHost}>`, message: 'Queued. Thank you.' }, {})

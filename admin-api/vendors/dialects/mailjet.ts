@@ -135,6 +135,7 @@ export const mailjet: Dialect = {
       body,
       translate: ({ Messages, Globals, SandboxMode }) => ({
         messages: Messages.map((given, i) => messageOf({ ...Globals, ...given }, i, SandboxMode === true)),
+        own: Messages,
       }),
       answer: (sent, given) => answer({ Messages: results(sent, given) }, { status: statusOf(sent) }),
     }),

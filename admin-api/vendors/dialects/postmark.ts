@@ -203,13 +203,13 @@ export const postmark: Dialect = {
     one('sendTemplateByPostmark', '/email/withTemplate'),
     dialectSend({
       ...{ operationId: 'sendBatchByPostmark', path: '/email/batch', body: z.array(email).min(1).max(500) },
-      translate: (given) => ({ messages: given.map(messageOf) }),
+      translate: (given) => ({ messages: given.map(messageOf), own: given }),
       answer: (sent, given) => answer(results(sent, given), {}),
     }),
     dialectSend({
       ...{ operationId: 'sendTemplateBatchByPostmark', path: '/email/batchWithTemplates' },
       body: z.looseObject({ Messages: z.array(email).min(1).max(500) }),
-      translate: ({ Messages }) => ({ messages: Messages.map(messageOf) }),
+      translate: ({ Messages }) => ({ messages: Messages.map(messageOf), own: Messages }),
       answer: (sent, { Messages }) => answer(results(sent, Messages), {}),
     }),
   ],

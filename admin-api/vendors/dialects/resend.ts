@@ -199,6 +199,7 @@ export const resend: Dialect = {
         messages: given.map((one) => messageOf(one, request)),
         isStrict: !isPermissive(request.headers),
         idempotencyKey: idempotencyKeyOf(request),
+        own: given,
       }),
       answer(sent, _, _host, headers) {
         const data = sent.flatMap((one) => (one instanceof Refusal ? [] : [{ id: one.traceId }]))

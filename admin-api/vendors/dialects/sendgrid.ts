@@ -157,7 +157,11 @@ export const sendgrid: Dialect = {
       operationId: 'sendBySendGrid',
       path: '/v3/mail/send',
       body,
-      translate: (given) => ({ messages: given.personalizations.map((own, i) => messageOf(given, own, i)), isStrict: true }),
+      translate: (given) => ({
+        messages: given.personalizations.map((own, i) => messageOf(given, own, i)),
+        isStrict: true,
+        own: given.personalizations,
+      }),
       answer(sent, { mail_settings: settings }) {
         const [first] = accepted(sent)
         const isSandbox = settings?.sandbox_mode?.enable === true

@@ -239,7 +239,11 @@ export const ses: Dialect = {
     }),
     dialectSend({
       ...{ operationId: 'sendBulkBySes', path: '/v2/email/outbound-bulk-emails', body: bulk },
-      translate: (given, request) => ({ messages: messagesOf(given), idempotencyKey: idempotencyKeyOf(request) }),
+      translate: (given, request) => ({
+        messages: messagesOf(given),
+        idempotencyKey: idempotencyKeyOf(request),
+        own: given.BulkEmailEntries,
+      }),
       answer: (sent) =>
         answer(
           {

@@ -252,7 +252,7 @@ export const sparkpost: Dialect = {
         if (typeof given.content.email_rfc822 === 'string')
           return { messages: given.recipients.map((own, i) => wholeMessageOf(given, own, i)) }
         const named = copiesIn(given)
-        return { messages: groupsOf(given.recipients).map((group) => messageOf(given, named, group)) }
+        return { messages: groupsOf(given.recipients).map((group) => messageOf(given, named, group)), own: given.recipients }
       },
       answer: (sent, given) => answer({ results: resultsOf(sent, given) }, {}),
     }),

@@ -111,3 +111,27 @@ test('what variables make of a text is bounded, in each message and in all of a 
   t.is(results.total_accepted_recipients, 8, 'eight times the largest body')
   t.regex(JSON.stringify(results.rcpt_to_errors), /are too long together/)
 })
+
+test('a batch whose messages have a content each may be as long as a body', async (t) => {
+  const { rest } = await startDaemon(t, { env: { POSTERN_HTTP_MAX_BODY_BYTES: '1000000' } })
+  const text = 'x'.repeat(40_000)
+  const many = people.slice(0, 20)
+  const each = <T>(make: (one: string) => T): T[] => many.map((one) => make(one))
+  const cases: readonly (readonly [path: string, body: unknown])[] = [
+    ['/emails/batch', each((to) => ({ from: email, to, subject: 's', text }))],
+    ['/email/batch', each((To) => ({ From: email, To, Subject: 's', TextBody: text }))],
+    ['/v1/bulk-email', each((to) => ({ from: { email }, to: [{ email: to }], subject: 's', text }))],
+    ['/v3.1/send', { Messages: each((to) => ({ From: { Email: email }, To: [{ Email: to }], Subject: 's', TextPart: text })) }],
+    ['/v3/smtp/email', { sender: { email }, subject: 's', messageVersions: each((to) => ({ to: [{ email: to }], textContent: text })) }],
+  ]
+  for (const [i, [path, body]] of cases.entries()) {
+    const { status, bytes } = await rest.call('POST', path, body)
+    t.true(status < 300, `${path}: ${String(status)} ${bytes.toString()}`)
+    t.is(
+      (await Array.fromAsync(rest.rows('/v1/traces?status=queued'))).length +
+        (await Array.fromAsync(rest.rows('/v1/traces?status=captured'))).length,
+      (i + 1) * many.length,
+      path,
+    )
+  }
+})
