@@ -137,7 +137,7 @@ const groupLinks = ({ title, entries }: Group, addresses: Addresses, from: strin
     <ul>
       ${entries.map(
         ({ path, label }) =>
-          html`<li><a href="${addresses.page(path, from)}" ${path === from && html`aria-current="page"`}>${label}</a></li>`,
+          html`<li><a href="${addresses.page(path, from)}" ${path === from && html`aria-current="page"`}>${breakable(label)}</a></li>`,
       )}
     </ul>`
 
@@ -149,3 +149,6 @@ function footer({ addresses, version }: Site, { path }: FramedPage): Html {
     <p>Postern ${version}. No cookies, no tracking, no third-party requests.</p>
   </footer>`
 }
+
+/** A long code may break behind its underscores. */
+const breakable = (label: string): Html => html`${label.split('_').map((part, index) => (index === 0 ? part : html`_<wbr />${part}`))}`

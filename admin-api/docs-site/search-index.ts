@@ -10,19 +10,24 @@ const maxExcerpt = 140
 export function searchIndex(chapters: readonly Chapter[]): string {
   const index = new MiniSearch<Found & { readonly id: number; readonly text: string }>(searchOptions)
   const documents = chapters.flatMap(({ entry, title, section, sections }) =>
-    sections.map(({ heading, text }) => ({
-      path: entry.path,
-      anchor: heading?.anchor ?? '',
-      title,
-      heading: heading?.title ?? '',
-      section,
-      text: text.slice(0, maxText),
-      excerpt: excerptOf(text),
-    })),
+    (isError(entry.path) ? [{ heading: undefined, text: sections.map(({ text }) => text).join(' ') }] : sections).map(
+      ({ heading, text }) => ({
+        path: entry.path,
+        anchor: heading?.anchor ?? '',
+        title,
+        heading: heading?.title ?? '',
+        section,
+        text: text.slice(0, maxText),
+        excerpt: excerptOf(text),
+      }),
+    ),
   )
   index.addAll(documents.map((document, id) => ({ ...document, id })))
   return JSON.stringify(index)
 }
+
+/** Its sections are named alike on all of these pages, so that the page is one place. */
+const isError = (path: string): boolean => path.startsWith('errors/')
 
 function excerptOf(text: string): string {
   const plain = text.replaceAll(/\s+/g, ' ').trim()

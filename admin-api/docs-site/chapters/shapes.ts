@@ -26,6 +26,9 @@ export function shaped(tokens: readonly Token[]): Token[] {
   const put = (text: string): void => void result.push(markup('html_block', text))
   for (const [index, token] of tokens.entries()) {
     const next = tokens[index + 1]
+    const wasTab = isTab(tokens[index - 1])
+    if (!isTab(token) && wasTab) put('</div>')
+    if (isTab(token) && !wasTab) put('<div class="tabs">')
     if (token.type === 'heading_open') {
       heading = textOf(next ? [next] : [])
       if (token.tag === 'h2') {
@@ -35,9 +38,6 @@ export function shaped(tokens: readonly Token[]): Token[] {
         if (isInStep) put(opening('section', { class: 'step', 'aria-labelledby': String(token.attrGet('id')) }))
       }
     }
-    const wasTab = isTab(tokens[index - 1])
-    if (isTab(token) && !wasTab) put('<div class="tabs">')
-    if (!isTab(token) && wasTab) put('</div>')
     if (token.type === 'blockquote_open') openCallout(token, tokens[index + 2])
     if (token.type === 'inline' && tokens[index - 1]?.type === 'heading_open') linkToItself(token, tokens[index - 1])
     if (token.type === 'table_open')

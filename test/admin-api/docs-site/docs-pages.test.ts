@@ -82,7 +82,7 @@ test('pages have no faults for axe in the light and in the dark, from a phone to
   for (const colorScheme of ['light', 'dark'] as const) {
     const context = await browser().newContext({ colorScheme })
     const page = await context.newPage()
-    for (const path of ['', '/sending', '/settings', '/errors']) {
+    for (const path of ['', '/guides/node', '/settings', '/errors/method_not_allowed']) {
       await page.goto(`http://${addresses.http}/docs${path}`)
       t.deepEqual(await axeFaults(page), [], `${path} ${colorScheme}`)
       await page.setViewportSize({ width: 320, height: 800 })

@@ -84,8 +84,7 @@ testWith('php', 'phpmailer')('WordPress: wp-config.php and the plugin of the gui
     .replace(/_PORT', 587/, `_PORT', ${place.port}`)
     .replace("'smtp_…'", `'${place.login.username}'`)
     .replace("'…'", `'${place.login.password}'`)
-  // 2525, the port beside the daemon, is another one here
-  const plugin = (await codeOf('wordpress', 'wp-content/mu-plugins/postern.php')).replace('2525', place.port)
+  const plugin = await codeOf('wordpress', 'wp-content/mu-plugins/postern.php')
   const file = join(place.folder, 'wordpress.php')
   await writeFile(file, wordpress(config, plugin))
   await run('php', [file])

@@ -1,7 +1,7 @@
 /** The documentation as pages: every link and anchor leads somewhere, nothing is inline, and every chapter is in the index for models. */
 import { posix } from 'node:path'
 import test from 'ava'
-import { parseDocument } from 'htmlparser2'
+import { parseDocument, Parser } from 'htmlparser2'
 import { fileAddresses, servedAddresses } from '../../../admin-api/docs-site/chapters/links.ts'
 import { makeSite } from '../../../admin-api/docs-site/site.ts'
 
@@ -18,6 +18,20 @@ function elementsOf(nodes: readonly Child[]): { name: string; attributes: Readon
         : [],
   )
 }
+
+/** Elements that something else closed: a tag too few or too many. */
+function impliedEnds(html: string): string[] {
+  const implied: string[] = []
+  const parser = new Parser({
+    onclosetag: (name, isImplied) => {
+      if (isImplied && !voids.has(name)) implied.push(name)
+    },
+  })
+  parser.end(html)
+  return implied
+}
+
+const voids = new Set(['br', 'hr', 'img', 'input', 'link', 'meta', 'wbr', 'path', 'circle'])
 
 for (const [kind, addresses] of [
   ['served', servedAddresses],
@@ -49,6 +63,7 @@ for (const [kind, addresses] of [
         .map((href) => `${path}: ${href}`),
     )
     t.deepEqual(dead, [])
+    for (const [path, html] of pages) t.deepEqual(impliedEnds(html), [], path)
     t.deepEqual(
       [...anchors].filter(([, ids]) => new Set(ids).size !== ids.length).map(([path]) => path),
       [],

@@ -29,6 +29,7 @@ contents() { postern verify | grep -o '[0-9]* contents.*'; }
 dpkg -i /mnt/postern_1.0_amd64.deb >/dev/null
 echo "installed: $(stat -c '%U %G %a' /var/lib/postern) $(stat -c '%U %G %a' /etc/postern/postern.json)"
 test -e /lib/systemd/system/postern.service
+test -x /usr/share/postern/postern-log-shipper
 
 # the administrator's own settings, with a port that wants a privilege
 cat >/etc/postern/postern.json <<'CONFIG'

@@ -68,7 +68,16 @@ test.serial('the binary takes mail, reads it in its threads, shows its pages, an
   t.is(message['subject'], 'grün')
   const [, manifest] = (await bundleDashboard()).at(-1) ?? []
   const { script } = JSON.parse(String(manifest)) as Manifest
-  for (const path of ['/', '/favicon.ico', '/embed.js', '/openapi.json', `${dashboardAssets}/${script}`])
+  for (const path of [
+    '/',
+    '/favicon.ico',
+    '/embed.js',
+    '/openapi.json',
+    '/docs/guides/wordpress',
+    '/docs/files/postern-log-shipper',
+    '/llms.txt',
+    `${dashboardAssets}/${script}`,
+  ])
     t.is((await next.rest.call('GET', path)).status, 200, path)
   t.is((await next.stop()).code, 0)
   t.deepEqual(await readdir(join(options.binary, '..')), ['postern'], 'nothing is written beside it')
