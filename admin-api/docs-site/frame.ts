@@ -126,9 +126,9 @@ export function side({ manual, addresses }: Site, section: Section, from: string
 }
 
 const reference = (service: string): Html =>
-  html`<h2>Reference</h2>
+  html`<h2>Try it out</h2>
     <ul>
-      <li><a href="${service}/docs/api">Every operation</a></li>
+      <li><a href="${service}/docs/api">All operations, with your session</a></li>
       <li><a href="${service}/openapi.json">OpenAPI 3.1</a></li>
     </ul>`
 

@@ -1,5 +1,6 @@
-/** The documentation for language models: `llms.txt` lists the chapters, `llms-full.txt` holds all of them. */
+/** The documentation for language models: `llms.txt` lists the chapters, `llms-full.txt` holds all but the reference. */
 import { posix } from 'node:path'
+import { referenceFolder } from './chapters/reference.ts'
 import type { Chapter, Manual } from './chapters/chapters.ts'
 
 const summary = `# Postern
@@ -28,14 +29,16 @@ export function llmsTxt({ sections, chapters }: Manual, linkTo: (path: string) =
 
 const firstSentence = (chapter: Chapter | undefined): string => /^[^]*?\.(?=\s|$)/.exec(chapter?.sections[0]?.text.trim() ?? '')?.[0] ?? ''
 
-/** Links between chapters lead to their Markdown. */
+/** Links between chapters lead to their Markdown. The reference is left to `/openapi.json`. */
 export function llmsFull({ chapters }: Manual, linkTo: (path: string) => string): string {
   const paths = new Map(chapters.map(({ entry }) => [entry.file, entry.path]))
-  const texts = chapters.map(({ source, entry }) =>
-    source.replaceAll(/\]\(([^)\s#:]+\.md)(#[^)\s]*)?\)/g, (whole, target: string, anchor = '') => {
-      const path = paths.get(posix.join(posix.dirname(entry.file), target))
-      return path === undefined ? whole : `](${linkTo(path)}${String(anchor)})`
-    }),
-  )
+  const texts = chapters
+    .filter(({ entry }) => !entry.path.startsWith(`${referenceFolder}/`))
+    .map(({ source, entry }) =>
+      source.replaceAll(/\]\(([^)\s#:]+\.md)(#[^)\s]*)?\)/g, (whole, target: string, anchor = '') => {
+        const path = paths.get(posix.join(posix.dirname(entry.file), target))
+        return path === undefined ? whole : `](${linkTo(path)}${String(anchor)})`
+      }),
+    )
   return [summary, ...texts].join('\n')
 }

@@ -1,10 +1,13 @@
 /** The index of the search, made when the site is built: an entry for each section of a chapter. The browser only looks things up. */
 import MiniSearch from 'minisearch'
 import type { Chapter } from './chapters/chapters.ts'
+import { referenceFolder } from './chapters/reference.ts'
 import { searchOptions, type Found } from './search-options.ts'
 
 /** Words of a section beyond these are not found; a section is not that long, a list of settings is. */
 const maxText = 6000
+/** An operation is looked for by its name and what it does; its fields are many and named alike. */
+const maxReference = 400
 const maxExcerpt = 140
 
 export function searchIndex(chapters: readonly Chapter[]): string {
@@ -17,7 +20,7 @@ export function searchIndex(chapters: readonly Chapter[]): string {
         title,
         heading: heading?.title ?? '',
         section,
-        text: text.slice(0, maxText),
+        text: text.slice(0, entry.path.startsWith(`${referenceFolder}/`) ? maxReference : maxText),
         excerpt: excerptOf(text),
       }),
     ),

@@ -1,9 +1,10 @@
-/** All chapters of the site, rendered: those of the index, and a page for each error. */
+/** All chapters of the site, rendered: those of the index, a page for each error, and the reference of the API. */
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { refusals, type RefusalCode } from '#core/refusals.ts'
 import { docsFolder, pathOf, readContents, root, type Entry, type Group, type Section } from './contents.ts'
 import type { Addresses, Target } from './links.ts'
+import { reference } from './reference.ts'
 import { renderChapter, type RenderedChapter } from './markdown.ts'
 
 export interface Chapter extends RenderedChapter {
@@ -20,13 +21,16 @@ export interface Manual {
 }
 
 export function readManual(addresses: Addresses): Manual {
-  const sections = readContents().map(withErrors)
+  const { group: operations, sources } = reference()
+  const sections = readContents()
+    .map(withErrors)
+    .map((section) => (section.title === 'API' ? { ...section, groups: [...section.groups, operations] } : section))
   const files = new Map(sections.flatMap(({ groups }) => groups.flatMap(({ entries }) => entries.map(({ file, path }) => [file, path]))))
   files.set(`${docsFolder}/README.md`, '')
   const chapters = sections.flatMap(({ title: section, groups }) =>
     groups.flatMap(({ title: group, entries }) =>
       entries.map((entry): Chapter => {
-        const source = readFileSync(join(root, entry.file), 'utf8')
+        const source = sources.get(entry.file) ?? readFileSync(join(root, entry.file), 'utf8')
         const hrefOf = (target: Target): string | undefined => addressOf(target, entry.path, files, addresses)
         const rendered = renderChapter({ file: entry.file, text: source }, (file) => files.has(file), hrefOf)
         return { ...rendered, entry, section, group, source }

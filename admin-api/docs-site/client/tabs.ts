@@ -2,11 +2,21 @@
 
 export function prepareTabs(): void {
   for (const [number, group] of document.querySelectorAll<HTMLElement>('.tabs').entries()) {
-    const panels = [...group.querySelectorAll<HTMLElement>('figure[data-tab]')]
-    if (panels.length > 1) makeTabs(group, panels, number)
+    const figures = [...group.querySelectorAll<HTMLElement>('figure[data-tab]')]
+    if (figures.length > 1) makeTabs(group, figures.map(panelOf), number)
   }
   const chosen = remembered()
   if (chosen !== undefined) choose(chosen)
+}
+
+/** A figure has a role of its own, so that the panel is around it. */
+function panelOf(figure: HTMLElement): HTMLElement {
+  const panel = document.createElement('div')
+  panel.dataset['tab'] = figure.dataset['tab']
+  delete figure.dataset['tab']
+  figure.before(panel)
+  panel.append(figure)
+  return panel
 }
 
 function makeTabs(group: HTMLElement, panels: readonly HTMLElement[], number: number): void {
@@ -40,7 +50,7 @@ function makeTabs(group: HTMLElement, panels: readonly HTMLElement[], number: nu
 /** In every group of the page that has this language. */
 function choose(name: string): void {
   for (const group of document.querySelectorAll<HTMLElement>('.tabs'))
-    if (group.querySelector(`figure[data-tab="${CSS.escape(name)}"]`)) show(group, name)
+    if (group.querySelector(`[data-tab="${CSS.escape(name)}"]`)) show(group, name)
 }
 
 function show(group: HTMLElement, name: string): void {
@@ -49,7 +59,7 @@ function show(group: HTMLElement, name: string): void {
     tab.ariaSelected = String(isChosen)
     tab.tabIndex = isChosen ? 0 : -1
   }
-  for (const panel of group.querySelectorAll<HTMLElement>('figure[data-tab]')) panel.hidden = panel.dataset['tab'] !== name
+  for (const panel of group.querySelectorAll<HTMLElement>('[role=tabpanel]')) panel.hidden = panel.dataset['tab'] !== name
 }
 
 function moveBetween(event: KeyboardEvent, list: HTMLElement): void {

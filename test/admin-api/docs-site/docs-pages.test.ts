@@ -59,8 +59,8 @@ test('people search, choose a language, change colours and copy', async (t) => {
   const refused: string[] = []
   page.on('console', (message) => void (message.type() === 'error' && refused.push(message.text())))
   await page.goto(`http://${addresses.http}/docs`)
-  await find(page, 'credential rotat')
-  await page.waitForURL(/\/docs\/smtp/)
+  await find(page, 'Ports and TLS')
+  await page.waitForURL(/\/docs\/smtp/, { timeout: 30_000 })
   await page.click('figure.code button >> nth=1')
   await becomesTrue(page, "document.body.innerText.includes('Copied')")
   t.regex(await page.evaluate<string>('navigator.clipboard.readText()'), /^swaks --server 127\.0\.0\.1:2587 -tls/)
