@@ -6,6 +6,7 @@ import { ConfigInvalid, loadConfig, type Config } from '#config/settings/load.ts
 import { printConfig } from '#config/settings/print.ts'
 import { StoreUnavailable } from '#store/kv.ts'
 import { parseCommandLine, type Command } from './commands/command-line.ts'
+import { becomeUser } from './process/become-user.ts'
 import { becomeOwnerOf, prepareDataFolder } from './process/data-folder.ts'
 import { exitCodes, type ExitCode } from './process/lifecycle.ts'
 import { StartRefused } from './process/start-refused.ts'
@@ -28,6 +29,8 @@ async function run(wanted: Command): Promise<number> {
       return exitCodes.usage
     case 'config':
       return say(printConfig(configuration()))
+    case 'licenses':
+      return say(await (await import('./commands/licenses-command.ts')).licences(wanted.asBill))
     case 'doctor':
       return (await import('./commands/doctor.ts')).doctor(configuration(), wanted.asJson, process.stdout)
     case 'operator':
@@ -74,9 +77,10 @@ async function run(wanted: Command): Promise<number> {
  * run code here: a folder for everybody's temporary files would be open to other users of the machine.
  */
 async function serve(config: Config, readyFile: string | undefined): Promise<ExitCode> {
-  await prepareDataFolder(config.dataDir)
-  useCompiled(config.dataDir)
-  return (await import('./serve.ts')).serve(config, { readyFile, version: version() })
+  const mine = await becomeUser(config)
+  await prepareDataFolder(mine.dataDir)
+  useCompiled(mine.dataDir)
+  return (await import('./serve.ts')).serve(mine, { readyFile, version: version() })
 }
 
 /** What stops a start is reported in one sentence each, without a stack. */

@@ -182,6 +182,7 @@ export class AdminApi {
       broken: this.#broken,
       monotonic: () => this.#now(),
       checkAnswers: this.#options.checkAnswers ?? false,
+      isHttps: this.#options.baseUrl.startsWith('https:'),
       isDraining: () => this.#draining,
       nextRequestId: () => this.#nextRequestId(),
     }

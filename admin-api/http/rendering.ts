@@ -15,6 +15,8 @@ export interface AnswerFrame {
   readonly isPrivate: boolean
   /** HEAD: the headers of the answer without its body. */
   readonly headOnly: boolean
+  /** The service is reached by https alone. */
+  readonly isHttps: boolean
   /** Scripts of any web page may read the answer. */
   readonly allowsAnyOrigin: boolean
   /** The answer depends on the page that asks. */
@@ -22,6 +24,9 @@ export interface AnswerFrame {
 }
 
 type HeaderList = [string, string][]
+
+/** RFC 6797 §6.1: for a year. Not for hosts below this one, which may be others'. */
+const strictTransport: [string, string] = ['strict-transport-security', 'max-age=31536000']
 
 /** For scripts and for the preflight that browsers send before: no cookies, so nothing is given away by naming every origin. */
 const anyOriginHeaders: Readonly<HeaderList> = [
@@ -80,7 +85,9 @@ function frameHeaders(frame: AnswerFrame): HeaderList {
     ['x-request-id', frame.requestId],
     ['x-content-type-options', 'nosniff'],
     ['content-security-policy', "default-src 'none'; frame-ancestors 'none'"],
+    ['referrer-policy', 'no-referrer'],
   ]
+  if (frame.isHttps) headers.push(strictTransport)
   if (frame.isPrivate) headers.push(['cache-control', 'no-store'])
   if (frame.closes) headers.push(['connection', 'close'])
   if (frame.allowsAnyOrigin) headers.push(...anyOriginHeaders)

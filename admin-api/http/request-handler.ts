@@ -44,6 +44,8 @@ export interface HandlerContext {
   /** Connections that broke HTTP and were refused for it: no further request of theirs is run. */
   readonly broken: WeakSet<Socket>
   readonly checkAnswers: boolean
+  /** The public address is https. */
+  readonly isHttps: boolean
   isDraining(): boolean
   /** Milliseconds that only grow. */
   monotonic(): number
@@ -380,6 +382,7 @@ export class RequestHandler {
       closes: unclear || this.#ended === 'deadline' || this.#ended === 'broken' || this.#context.isDraining(),
       isPrivate: this.operation.scope !== 'none',
       headOnly: req.method === 'HEAD',
+      isHttps: this.#context.isHttps,
       allowsAnyOrigin: this.operation.allowsAnyOrigin ?? false,
       cors: corsReader(this.operation, this.#asked),
     }

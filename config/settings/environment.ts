@@ -39,6 +39,7 @@ export const noSettings: readonly string[] = [
 
 const variables: Readonly<Record<string, Variable>> = {
   POSTERN_DATA_DIR: { path: 'dataDir', form: 'text' },
+  POSTERN_USER: { path: 'user', form: 'text' },
   POSTERN_BASE_URL: { path: 'baseUrl', form: 'text' },
   POSTERN_AUTH_URL: { path: 'authUrl', form: 'text' },
   POSTERN_FORMS_URL: { path: 'formsUrl', form: 'text' },

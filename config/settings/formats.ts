@@ -137,6 +137,7 @@ export const emailAddress: TextForm<string> = {
   parse: (text) => (text.length <= 320 && /^[^\s<>@,]+@[^\s<>@,]+$/.test(text) ? text.toLowerCase() : undefined),
   format: (text) => text,
 }
+export const userName = accepting((text) => /^[a-zA-Z_][a-zA-Z0-9_.-]{0,31}$/.test(text))
 export const keyId = accepting((text) => /^[\x21-\x7e]{1,512}$/.test(text))
 export const hmacKey = accepting((text) => /^[A-Za-z0-9+/_-]{16,1024}={0,2}$/.test(text))
 /** An https address with any path and query. */

@@ -2,7 +2,7 @@
 import { fraction, listOf, oneOf, optionalWritten, section, whole, wholes, written } from './fields.ts'
 import { address, adminKey, destinationId, dnsList, dnsServer, emailAddress, endpoint, hostName, mailbox } from './formats.ts'
 import { operatorWords } from './operator-words.ts'
-import { masterKey, mcpAddress, network, operatorKey, origin, path, sharedSecret, spfMechanism } from './formats.ts'
+import { masterKey, mcpAddress, network, operatorKey, origin, path, sharedSecret, spfMechanism, userName } from './formats.ts'
 import { doctor } from './doctor-settings.ts'
 import { sendmail } from './sendmail-settings.ts'
 import { store } from './store-settings.ts'
@@ -258,6 +258,14 @@ export const schema = section({
     { description: 'Folder of everything that Postern stores. It is made when it does not exist.', limit: 'the path of a folder' },
     path,
     './data',
+  ),
+  user: optionalWritten(
+    {
+      description:
+        'Name of the user that a start as root becomes, with its groups, once ports below 1024 are bound. The data folder must belong to that user. Not needed where systemd or a container starts Postern.',
+      limit: 'the name of a user of this system, such as postern',
+    },
+    userName,
   ),
   baseUrl: optionalOrigin(
     'mail',

@@ -172,6 +172,12 @@ Each finding says what to do. Exit code 1 when an error or a warning is among th
 
 Prints the effective configuration as JSON, with secrets masked. config/settings.md describes every setting.
 `,
+  licenses: `Usage: postern licenses [--sbom]
+
+Prints the licences of what others wrote of this program, with their texts.
+
+  --sbom   the bill of materials instead, as CycloneDX in JSON
+`,
 }
 
 /** Printed for `--help`. */
@@ -192,6 +198,7 @@ export const helpText = `Usage: postern COMMAND
   verify [FILE]       check that records and indexes agree, or that a backup is whole
   doctor              check machine, configuration and running daemon
   config              print the effective configuration, secrets masked
+  licenses            licences of what is inside, or the bill of materials
   operator WHAT       plans, flags, prices and invoices of all organizations
 
   help [COMMAND]      as --help

@@ -86,6 +86,7 @@ export type Command =
   | { readonly name: 'config' | 'version' }
   | { readonly name: 'doctor'; readonly asJson: boolean }
   | { readonly name: 'help'; readonly text: string }
+  | { readonly name: 'licenses'; readonly asBill: boolean }
   | { readonly name: 'operator'; readonly request: OperatorRequest }
   | { readonly name: 'login-link'; readonly email: string }
   | { readonly name: 'send'; readonly words: SendWords }
@@ -248,6 +249,7 @@ const commands: Readonly<Record<string, CommandWords>> = {
   },
   doctor: { options: { json: flag }, operands: [], make: ({ values }) => ({ name: 'doctor', asJson: values['json'] === true }) },
   config: { options: {}, operands: [], make: () => ({ name: 'config' }) },
+  licenses: { options: { sbom: flag }, operands: [], make: ({ values }) => ({ name: 'licenses', asBill: values['sbom'] === true }) },
 }
 
 const names = [...Object.keys(commands), 'sendmail', 'operator']

@@ -9,6 +9,7 @@ import { gzipSync } from 'node:zlib'
 import { root } from './bundle.ts'
 import { isRelease, madeOf } from './made-of.ts'
 import { run } from './run-command.ts'
+import { billFile, billOfMaterials, licenceTexts } from './shipped-packages.ts'
 import { binaryOf, type System } from './single-binary.ts'
 
 const architectures: Readonly<Record<System, string>> = { 'linux-x64': 'amd64', 'linux-arm64': 'arm64' }
@@ -44,6 +45,8 @@ export function makeDebianPackage({ system, into, version = versionOf(), compres
       place(join(shippers, name), `usr/share/postern/${name}`, name.endsWith('.ps1') ? 0o644 : 0o755)
     place(join(root, 'LICENSE'), 'usr/share/doc/postern/copyright', 0o644)
     place(gzipSync(readFileSync(join(root, 'CHANGELOG.md')), { level: 9 }), 'usr/share/doc/postern/changelog.gz', 0o644)
+    place(gzipSync(licenceTexts(), { level: 9 }), 'usr/share/doc/postern/third-party-licences.gz', 0o644)
+    place(Buffer.from(billOfMaterials(madeOf())), `usr/share/doc/postern/${billFile}`, 0o644)
     for (const script of ['preinst', 'postinst', 'prerm', 'postrm']) place(join(sources, script), `DEBIAN/${script}`, 0o755)
     place(Buffer.from('/etc/postern/postern.json\n'), 'DEBIAN/conffiles', 0o644)
     const size = Math.ceil(statSync(binaryOf(system)).size / 1024)

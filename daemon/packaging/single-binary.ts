@@ -26,6 +26,7 @@ import { bundleFormScripts } from '../../admin-api/pages/forms/scripts/build.ts'
 import { bundleDaemon, root } from './bundle.ts'
 import { madeOf } from './made-of.ts'
 import { run } from './run-command.ts'
+import { billFile, billOfMaterials, licenceTexts, textsFile } from './shipped-packages.ts'
 
 const systems = { 'linux-x64': 'strip', 'linux-arm64': 'aarch64-linux-gnu-strip' } as const
 export type System = keyof typeof systems
@@ -97,6 +98,8 @@ async function madeFiles(): Promise<readonly BuiltFile[]> {
     ...under('admin-api/docs-site/built', docs),
     ...under('admin-api/pages/forms/built', forms),
     ['made-of.json', JSON.stringify(madeOf())],
+    [textsFile, licenceTexts()],
+    [billFile, billOfMaterials(madeOf())],
   ]
 }
 

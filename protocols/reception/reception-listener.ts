@@ -56,10 +56,10 @@ export abstract class ReceptionListener extends SMTPServer {
   protected abstract checkRcptTo(path: PathArgument, session: SMTPServerSession): string | Promise<string>
 
   /** Resolves with the real address when connections are taken. */
-  async open({ host, port }: ListenAddress): Promise<ListenAddress> {
+  async open({ host, port, bound }: ListenAddress): Promise<ListenAddress> {
     await new Promise<void>((resolve, reject) => {
       this.server.once('error', reject)
-      this.listen({ host, port, backlog }, () => {
+      this.listen(bound ?? { host, port, backlog }, () => {
         this.server.off('error', reject)
         resolve()
       })

@@ -1,8 +1,11 @@
 /** The settings of a server that takes in mail over SMTP, and the events it reports for logs and metrics. */
+import type { Server } from 'node:net'
 
 export interface ListenAddress {
   readonly host: string
   readonly port: number
+  /** Bound there already, by a start as root: it is taken over. */
+  readonly bound?: Server | undefined
 }
 
 /** The certificate of a listener, in PEM. */

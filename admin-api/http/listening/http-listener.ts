@@ -1,13 +1,15 @@
 /** One listening address of the HTTP side: Node's server under h3, in clear text or inside TLS, with who may connect. */
 import { once } from 'node:events'
 import type { RequestListener, Server } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { AddressInfo, Server as NetServer, Socket } from 'node:net'
 import type { SecureContext, Server as TlsServer, TLSSocket } from 'node:tls'
 import { serve, type H3 } from 'h3'
 
 export interface Address {
   readonly host: string
   readonly port: number
+  /** Bound there already, by a start as root: it is taken over. */
+  readonly bound?: NetServer | undefined
 }
 
 /** PEM texts. */
@@ -89,7 +91,7 @@ export class HttpListener {
     })
     const server = served.node?.server as Server
     this.#guard(server, served.node?.handler as RequestListener)
-    await served.serve()
+    await (listen.bound ? once(server.listen(listen.bound), 'listening') : served.serve())
     this.#server = server
     const secured = server as Server & TlsServer
     this.#endsChanges = tls?.certificate.onChange(({ cert, key }) => secured.setSecureContext({ cert, key, minVersion }))

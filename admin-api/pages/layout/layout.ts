@@ -66,6 +66,7 @@ const safety = ({ hasScript, hasFrames, formAction, keepsOpener }: Page): Readon
   ...(!keepsOpener && { 'cross-origin-opener-policy': 'same-origin' }),
   // the origin of a form must be sent to ourselves, and nothing to any other site: links hold secrets
   'referrer-policy': 'same-origin',
+  'permissions-policy': 'camera=(), microphone=(), geolocation=()',
   'x-robots-tag': 'noindex, nofollow',
 })
 

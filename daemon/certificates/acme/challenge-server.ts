@@ -1,22 +1,27 @@
 /** The listener of HTTP-01 (RFC 8555 §8.3): answers the certificate authority, and sends everybody else on to https. */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Server as NetServer } from 'node:net'
 import type { Endpoint } from '#config/settings/formats.ts'
 import type { Challenges } from './challenges.ts'
+
+interface BindEndpoint extends Endpoint {
+  /** Bound there already, by a start as root: it is taken over. */
+  readonly bound?: NetServer | undefined
+}
 
 const place = '/.well-known/acme-challenge/'
 const timeoutMs = 10_000
 const maxConnections = 256
 
 export class ChallengeServer {
-  readonly #listen: readonly Endpoint[]
+  readonly #listen: readonly BindEndpoint[]
   readonly #challenges: Challenges
   readonly #servers: Server[] = []
   readonly #target: string | undefined
 
   /** `baseUrl`: where other requests are sent, when it is https. */
-  constructor(listen: readonly Endpoint[], challenges: Challenges, baseUrl: string) {
+  constructor(listen: readonly BindEndpoint[], challenges: Challenges, baseUrl: string) {
     this.#listen = listen
     this.#challenges = challenges
     this.#target = baseUrl.startsWith('https:') ? baseUrl : undefined
@@ -25,17 +30,18 @@ export class ChallengeServer {
   /** Resolves with the real addresses. */
   async listen(): Promise<readonly Endpoint[]> {
     const opened: Endpoint[] = []
-    for (const { host, port } of this.#listen) {
+    for (const { host, port, bound } of this.#listen) {
       const server = createServer(
         { headersTimeout: timeoutMs, requestTimeout: timeoutMs, connectionsCheckingInterval: timeoutMs },
         (request, response) => this.#answer(request, response),
       )
       server.maxConnections = maxConnections
       this.#servers.push(server)
-      server.listen(port, host)
+      if (bound) server.listen(bound)
+      else server.listen(port, host)
       await once(server, 'listening')
-      const { address, port: bound } = server.address() as AddressInfo
-      opened.push({ host: address, port: bound })
+      const real = server.address() as AddressInfo
+      opened.push({ host: real.address, port: real.port })
     }
     return opened
   }

@@ -22,7 +22,21 @@ test('parseCommandLine() reads every command', (t) => {
   })
   t.deepEqual(parse('login-link ada@example.ch'), { name: 'login-link', email: 'ada@example.ch' })
   t.deepEqual(parse('--help'), { name: 'help', text: helpText })
-  const names = ['serve', 'send', 'tail', 'key', 'queue', 'login-link', 'backup', 'restore', 'verify', 'doctor', 'config', 'operator']
+  const names = [
+    'serve',
+    'send',
+    'tail',
+    'key',
+    'queue',
+    'login-link',
+    'backup',
+    'restore',
+    'verify',
+    'doctor',
+    'config',
+    'licenses',
+    'operator',
+  ]
   for (const name of names) {
     const command = parse(`${name} --help`)
     t.is(command.name, 'help')
@@ -39,7 +53,7 @@ test('parseCommandLine() says what is wrong with the words', (t) => {
   const wrong: readonly [string, RegExp][] = [
     [
       '',
-      /^Say what to do: serve, send, tail, key, import, queue, login-link, backup, restore, verify, capture, doctor, config, sendmail, operator\./,
+      /^Say what to do: serve, send, tail, key, import, queue, login-link, backup, restore, migrate, verify, capture, doctor, config, licenses, sendmail, operator\./,
     ],
     ['serv', /^"serv" is not a command; did you mean serve\?/],
     ['launch', /^"launch" is not a command; there are serve,/],

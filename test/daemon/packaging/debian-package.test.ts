@@ -31,6 +31,17 @@ testWith('unshare')('the package is installed, upgraded, removed and purged, and
     'what root looks at, backs up and restores is the service’s',
   )
   t.regex(walk.stdout, /Restored the backup of /)
+  const [, uid = '', gid = ''] = /^user: (\d+) (\d+)$/m.exec(walk.stdout) ?? []
+  const [, threads = ''] = /^threads: (.*)$/m.exec(walk.stdout) ?? []
+  const [user, group] = [uid, gid].map((id) => Array.from({ length: 4 }, () => id).join(' '))
+  t.is(
+    threads,
+    `CapEff: 0000000000000000;Gid: ${String(group)};Groups: ${gid};Uid: ${String(user)};`,
+    'all threads, and nothing is left of root',
+  )
+  t.true(walk.stdout.includes('greeted: 220\n'), walk.stdout)
+  t.regex(walk.stdout, /^refused: \/var\/lib\/other is not postern's, .* run chown -R postern: \/var\/lib\/other\.$/m)
+  t.true(walk.stdout.includes('bill of materials: CycloneDX\n'), walk.stdout)
   t.true(walk.stdout.includes('upgraded: 1.1 1\n'), 'with the settings of the administrator')
   t.regex(walk.stdout, /The mail, traces and settings of Postern stay in \/var\/lib\/postern/)
   t.regex(walk.stdout, /kept: 1 contents.*all agree\n/)

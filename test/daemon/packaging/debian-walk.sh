@@ -30,6 +30,8 @@ dpkg -i /mnt/postern_1.0_amd64.deb >/dev/null
 echo "installed: $(stat -c '%U %G %a' /var/lib/postern) $(stat -c '%U %G %a' /etc/postern/postern.json)"
 test -e /lib/systemd/system/postern.service
 test -x /usr/share/postern/postern-log-shipper
+echo "bill of materials: $(grep -o CycloneDX /usr/share/doc/postern/sbom.cdx.json)"
+zcat /usr/share/doc/postern/third-party-licences.gz | grep -q '^Node.js '
 
 # the administrator's own settings, with a port that wants a privilege
 cat >/etc/postern/postern.json <<'CONFIG'
@@ -43,6 +45,19 @@ before=$(contents)
 postern backup /root/full 2>/dev/null
 
 dpkg -i --force-confold /mnt/postern_1.1_amd64.deb >/dev/null
+# started by root, it binds the port and becomes the user
+: >/tmp/log
+POSTERN_CONFIG=/etc/postern/postern.json POSTERN_USER=postern /usr/bin/postern serve --ready-file /var/lib/postern/ready >/tmp/log 2>&1 &
+pid=$!
+tail -f /tmp/log --pid=$pid | grep -q -m1 '"msg":"ready"' || { cat /tmp/log; exit 1; }
+echo "threads: $(cat /proc/$pid/task/*/status | awk '/^(Uid|Gid|Groups|CapEff):/ { $1 = $1; print }' | sort -u | tr '\n' ';')"
+echo "user: $(id -u postern) $(id -g postern)"
+bash -c 'read -r line </dev/tcp/127.19.26.1/587 && echo "greeted: ${line:0:3}"'
+end
+mkdir /var/lib/other
+POSTERN_DATA_DIR=/var/lib/other POSTERN_USER=postern postern serve 2>&1 | sed 's/^/refused: /' || true
+rm -r /var/lib/other
+
 echo "upgraded: $(dpkg-query -W -f '${Version}' postern) $(grep -c 127.19.26.1 /etc/postern/postern.json)"
 serve
 postern backup /root/later --since /root/full 2>/dev/null

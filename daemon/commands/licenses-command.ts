@@ -1,0 +1,13 @@
+/** `postern licenses`: the licences of what others wrote of this program, with their texts, or its bill of materials (CycloneDX). */
+import { join } from 'node:path'
+import { hasOwnFile, ownFileTime, readOwnFile } from '#config/own-files.ts'
+import { billFile, billOfMaterials, licenceTexts, textsFile } from '../packaging/shipped-packages.ts'
+
+/** Packages have both inside; from the sources they are put together now. */
+export async function licences(asBill: boolean): Promise<string> {
+  const path = join(import.meta.dirname, '../..', asBill ? billFile : textsFile)
+  if (hasOwnFile(path)) return (await readOwnFile(path)).toString('utf8')
+  if (!asBill) return licenceTexts()
+  const changed = await ownFileTime(join(import.meta.dirname, '../../package-lock.json'))
+  return billOfMaterials({ commit: 'unpackaged', committedAt: changed.toISOString() })
+}

@@ -1,0 +1,51 @@
+/** Headers that keep browsers safe, on every kind of answer that the whole daemon gives. */
+import test from 'ava'
+import { startDaemon } from '../../support/daemon/start-daemon.ts'
+import { call, startDemo } from './demo-api.ts'
+
+const paths = [
+  ...[
+    '/',
+    '/sign-in',
+    '/sign-up',
+    '/organizations',
+    '/docs',
+    '/docs/configuration',
+    '/docs/api',
+    '/f/none',
+    '/nowhere',
+    '/u/none',
+    '/c/none',
+  ],
+  ...['/healthz', '/readyz', '/metrics', '/openapi.json', '/v1/traces', '/v1/nowhere', '/operator/v1/organizations', '/graphql', '/mcp'],
+  ...['/embed.js', '/favicon.ico', '/llms.txt', '/.well-known/oauth-authorization-server', '/.well-known/oauth-protected-resource/v1'],
+]
+
+test('every answer says by which transport and in which frames it may be shown, and what may run in it', async (t) => {
+  const { addresses } = await startDaemon(t, { env: { POSTERN_BASE_URL: 'https://mail.example.org' } })
+  const kinds = new Set<string>()
+  for (const accept of ['text/html', 'application/json'])
+    for (const path of paths) {
+      const answer = await fetch(`http://${addresses.http}${path}`, { headers: { accept, host: 'mail.example.org' }, redirect: 'manual' })
+      const header = (name: string): string => answer.headers.get(name) ?? ''
+      const where = `${accept} ${path} ${answer.status}`
+      const type = header('content-type').split(';')[0] ?? ''
+      await answer.arrayBuffer()
+      kinds.add(`${type} ${Math.floor(answer.status / 100)}`)
+      t.is(header('strict-transport-security'), 'max-age=31536000', where)
+      t.is(header('x-content-type-options'), 'nosniff', where)
+      t.regex(header('referrer-policy'), /^(no-referrer|same-origin|strict-origin-when-cross-origin)$/, where)
+      t.regex(header('content-security-policy'), /default-src 'none'/, where)
+      t.regex(header('content-security-policy'), /frame-ancestors|sandbox/, where)
+      if (type === 'text/html' && answer.status !== 303) t.not(header('cache-control'), '', where)
+    }
+  for (const kind of ['text/html 2', 'text/html 4', 'application/json 2', 'application/json 4', 'text/plain 2'])
+    t.true(kinds.has(kind), `${kind} in ${[...kinds].join(', ')}`)
+})
+
+test('without an https address nothing is said of https', async (t) => {
+  const { port } = await startDemo(t, { baseUrl: 'http://127.0.0.1:8080' })
+  t.is((await call(port, 'GET', '/healthz')).headers['strict-transport-security'], undefined)
+  const secured = await startDemo(t)
+  t.is((await call(secured.port, 'GET', '/nowhere')).headers['strict-transport-security'], 'max-age=31536000')
+})
