@@ -33,6 +33,8 @@ async function run(wanted: Command): Promise<number> {
       return say(await (await import('./commands/licenses-command.ts')).licences(wanted.asBill))
     case 'doctor':
       return (await import('./commands/doctor.ts')).doctor(configuration(), wanted.asJson, process.stdout)
+    case 'setup':
+      return (await import('./commands/setup/setup-command.ts')).setup(wanted.words, { stdin: process.stdin, stdout: process.stdout, env: { ...packagedConfig(), ...process.env }, version: version() })
     case 'operator':
       return (await import('./commands/operator-command.ts')).operate(configuration(), wanted.request, process.stdout)
     case 'verify':

@@ -168,6 +168,28 @@ Each finding says what to do. Exit code 1 when an error or a warning is among th
 
   --json   {"ok", "findings": [{"id", "severity", "summary", "fix"}]}
 `,
+  setup: `Usage: postern setup [OPTIONS]
+
+A guided first installation for a domain: asks what cannot be known, shows what it would write into the
+configuration file and writes it, checks ports, disk, clock, DNS, reverse DNS, blocklists and outgoing
+connections, prints the DNS records to publish as a zone file, and ends with a first captured mail. A daemon
+that runs is used; otherwise one runs for the moment. Run again, it changes nothing that is right.
+
+  --domain NAME     the domain that mail is sent from
+  --host NAME       the name of this machine for others
+  --email ADDRESS   who runs the service: gets alerts, and may sign in as operator
+  --url ADDRESS     public address of the HTTP side, or none
+  --public yes|no   whether other machines send mail through this one, and bounces come back to it
+  --spf MECHANISM   SPF mechanism of your provider, or none
+  --config PATH     the file to write; by default POSTERN_CONFIG, then /etc/postern/postern.json for root
+                    where it is there, then ./postern.json
+  --zone PATH       a file that receives the records too
+  --outgoing HOST:PORT  where it is tried whether mail can go out; can be repeated; none tries nothing.
+                    By default a mail server of Gmail on port 25, and its submission on 587
+  --yes             the default for every question without a flag
+
+Exit code 1 when a check found something wrong, or nothing was to be written.
+`,
   config: `Usage: postern config
 
 Prints the effective configuration as JSON, with secrets masked. config/settings.md describes every setting.
@@ -183,6 +205,7 @@ Prints the licences of what others wrote of this program, with their texts.
 /** Printed for `--help`. */
 export const helpText = `Usage: postern COMMAND
 
+  setup               install for a domain, guided
   serve               run the daemon in the foreground until SIGTERM
   send                send one message and print what was decided
   tail                show what the daemon decides, as it happens

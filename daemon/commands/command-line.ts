@@ -3,6 +3,7 @@ import { parseArgs, type ParseArgsOptionsConfig } from 'node:util'
 import { closest } from '#config/words/closest.ts'
 import { commandHelp, helpText } from './command-help.ts'
 import { queueOptions, queueVerbs, queueWords, type QueueWords } from './queue-words.ts'
+import type { SetupWords } from './setup/answers.ts'
 import { operatorHelp, readOperatorWords, type OperatorRequest } from './operator-words.ts'
 
 /** Which daemon a command talks to: the one of the data folder, or another by its address and an API key. */
@@ -85,6 +86,7 @@ export type Command =
   | { readonly name: 'serve'; readonly readyFile: string | undefined }
   | { readonly name: 'config' | 'version' }
   | { readonly name: 'doctor'; readonly asJson: boolean }
+  | { readonly name: 'setup'; readonly words: SetupWords }
   | { readonly name: 'help'; readonly text: string }
   | { readonly name: 'licenses'; readonly asBill: boolean }
   | { readonly name: 'operator'; readonly request: OperatorRequest }
@@ -248,6 +250,20 @@ const commands: Readonly<Record<string, CommandWords>> = {
     },
   },
   doctor: { options: { json: flag }, operands: [], make: ({ values }) => ({ name: 'doctor', asJson: values['json'] === true }) },
+  setup: {
+    options: {
+      ...{ domain: text, host: text, email: text, url: text, public: text, spf: text, config: text, zone: text },
+      ...{ outgoing: { type: 'string', multiple: true }, yes: flag },
+    },
+    operands: [],
+    make({ values }) {
+      const given = (name: string) => textOf(values[name])
+      const asked = { domain: given('domain'), host: given('host'), email: given('email'), url: given('url'), public: given('public') }
+      const outgoing = [values['outgoing'] ?? []].flat().map(String)
+      const files = { config: given('config'), zone: given('zone') }
+      return { name: 'setup', words: { ...asked, ...files, spf: given('spf'), outgoing, yes: values['yes'] === true } }
+    },
+  },
   config: { options: {}, operands: [], make: () => ({ name: 'config' }) },
   licenses: { options: { sbom: flag }, operands: [], make: ({ values }) => ({ name: 'licenses', asBill: values['sbom'] === true }) },
 }

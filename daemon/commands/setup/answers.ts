@@ -1,0 +1,146 @@
+/** The questions of the setup: each is answered by its flag, by the configuration that there is, or by whoever sits there. */
+import { hostname } from 'node:os'
+import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
+import type { Config } from '#config/settings/load.ts'
+import { parseAddress, parseDomain } from '#core/addresses.ts'
+import { exitCodes } from '../../process/lifecycle.ts'
+import { StartRefused } from '../../process/start-refused.ts'
+
+/** What flags say; absent: ask. */
+export interface SetupWords {
+  readonly domain: string | undefined
+  readonly host: string | undefined
+  readonly email: string | undefined
+  readonly url: string | undefined
+  /** `yes` or `no`. */
+  readonly public: string | undefined
+  readonly spf: string | undefined
+  readonly config: string | undefined
+  /** Where the zone file is written too. */
+  readonly zone: string | undefined
+  /** Where it is tried whether mail can go out, as `host:port`; `none` tries nothing. */
+  readonly outgoing: readonly string[]
+  /** Takes every default, and writes. */
+  readonly yes: boolean
+}
+
+/** What the setup knows then. */
+export interface Answers {
+  /** From which mail is sent. */
+  readonly domain: string
+  /** The name of this machine for others. */
+  readonly host: string
+  /** Who runs the service. */
+  readonly email: string
+  /** Public address of the HTTP side; null for none. */
+  readonly url: string | null
+  /** Whether other machines send mail through this one, and bounces come back to it. */
+  readonly isPublic: boolean
+  /** SPF mechanisms under which mail leaves. */
+  readonly spf: readonly string[]
+}
+
+/** Reads lines of somebody, or of a file. */
+export class Questions implements Disposable {
+  readonly #lines: AsyncIterator<string>
+  readonly #reader: ReturnType<typeof createInterface>
+  readonly #out: { write(text: string): unknown }
+  readonly #takesDefaults: boolean
+
+  constructor(input: Readable, out: { write(text: string): unknown }, takesDefaults: boolean) {
+    this.#reader = createInterface({ input, terminal: false })
+    this.#lines = this.#reader[Symbol.asyncIterator]()
+    this.#out = out
+    this.#takesDefaults = takesDefaults
+  }
+
+  /** Asks until the answer can be read; an empty one is the default. Throws `StartRefused` when no answer comes. */
+  async ask<T>(flag: string, question: string, fallback: string | undefined, read: (text: string) => T | undefined): Promise<T> {
+    if (this.#takesDefaults) {
+      const taken = fallback === undefined ? undefined : read(fallback)
+      if (taken !== undefined) return taken
+      throw new StartRefused(`There is no default for it: give ${flag}.`, exitCodes.usage)
+    }
+    for (;;) {
+      this.#out.write(`${question}${fallback === undefined || fallback === '' ? '' : ` [${fallback}]`} `)
+      const line = await this.#lines.next()
+      if (line.done) throw new StartRefused(`\nNobody answers: give ${flag}, or --yes for every default.`, exitCodes.usage)
+      const given = line.value.trim()
+      const answer = given === '' && fallback === undefined ? undefined : read(given === '' ? (fallback ?? '') : given)
+      if (answer !== undefined) return answer
+      this.#out.write('That cannot be read; try again.\n')
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#reader.close()
+  }
+}
+
+const readHost = (text: string): string | undefined => {
+  const name = parseDomain(text.trim().replace(/\.$/, ''))
+  return name?.includes('.') ? name : undefined
+}
+const readUrl = (text: string): string | undefined => {
+  if (text === '' || text === 'none') return 'none'
+  const url = URL.parse(text)
+  return url && /^https?:$/.test(url.protocol) && url.pathname === '/' && url.search === '' ? url.origin : undefined
+}
+const readYes = (text: string): boolean | undefined => (/^y(?:es)?$/i.test(text) ? true : /^no?$/i.test(text) ? false : undefined)
+const readMechanisms = (text: string): readonly string[] => (text === 'none' ? [] : text.split(/[\s,]+/).filter((one) => one !== ''))
+
+const readEmail = (text: string): string | undefined => parseAddress(text)?.address
+
+/** Flags that cannot be read end the setup before it asks anything. Throws `StartRefused`. */
+function requireReadable({ domain, host, email, url, public: isPublic, spf }: SetupWords): void {
+  const flags: readonly (readonly [name: string, given: string | undefined, read: (text: string) => unknown])[] = [
+    ['domain', domain, readHost],
+    ['host', host, readHost],
+    ['email', email, readEmail],
+    ['url', url, readUrl],
+    ['public', isPublic, readYes],
+    ['spf', spf, readMechanisms],
+  ]
+  const wrong = flags.find(([, given, read]) => given !== undefined && read(given.trim()) === undefined)
+  if (wrong) throw new StartRefused(`--${wrong[0]} cannot be ${JSON.stringify(wrong[1])}.`, exitCodes.usage)
+}
+
+/** In this order; the configuration that there is gives the defaults. */
+export async function answersTo(words: SetupWords, config: Config, questions: Questions): Promise<Answers> {
+  requireReadable(words)
+  const take = async <T>(
+    [flag, given]: readonly [string, string | undefined],
+    question: string,
+    fallback: string | undefined,
+    read: (text: string) => T | undefined,
+  ): Promise<T> => (given === undefined ? undefined : read(given.trim())) ?? questions.ask(`--${flag}`, question, fallback, read)
+  const domain = await take(['domain', words.domain], 'From which domain do you send mail, such as example.com?', undefined, readHost)
+  const named = readHost(config.smtpHost) ?? readHost(hostname()) ?? `mail.${domain}`
+  const host = await take(['host', words.host], 'Which name has this machine for others?', named, readHost)
+  const email = await take(
+    ['email', words.email],
+    'Who runs this service: a mail address that gets alerts and may sign in as operator?',
+    config.doctor.mailTo ?? config.operators[0] ?? `postmaster@${domain}`,
+    readEmail,
+  )
+  const url = await take(
+    ['url', words.url],
+    'At which https address do people reach the dashboard (none: only from here)?',
+    config.baseUrl ?? 'none',
+    readUrl,
+  )
+  const isPublic = await take(
+    ['public', words.public],
+    'Do other machines send mail through this one (ports 587 and 465), and do bounces come back to it (port 25)? yes or no',
+    config.inboundDomain === null ? 'no' : 'yes',
+    readYes,
+  )
+  const spf = await take(
+    ['spf', words.spf],
+    'Which SPF mechanism has your provider, such as include:_spf.provider.example (none: not known yet)?',
+    config.outbound.spf.join(' ') || 'none',
+    readMechanisms,
+  )
+  return { domain, host, email, url: url === 'none' ? null : url, isPublic, spf }
+}

@@ -1,0 +1,99 @@
+/** The configuration file: what the answers change in it, shown before it is written, and written whole. */
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { chown } from 'node:fs/promises'
+import { configFileVariable } from '#config/settings/environment.ts'
+import { loadConfig, type Config } from '#config/settings/load.ts'
+import { at, isSection } from '#config/settings/setting-list.ts'
+import { placeWhole } from '../../backup/whole-file.ts'
+import type { Answers } from './answers.ts'
+
+type Json = Record<string, unknown>
+
+/** One setting that is to be another. `before` is undefined when it is not in the file. */
+export interface Changed {
+  readonly path: string
+  readonly before: unknown
+  readonly after: unknown
+}
+
+const packaged = '/etc/postern/postern.json'
+const newFileMode = 0o640
+
+/** Which file the setup writes. */
+export function configFile(given: string | undefined, env: NodeJS.ProcessEnv): string {
+  if (given !== undefined) return given
+  const named = env[configFileVariable]
+  if (named !== undefined && named !== '') return named
+  return process.getuid?.() === 0 && existsSync(packaged) ? packaged : './postern.json'
+}
+
+/** The configuration with a file of this content in place of what is there; nothing where there is no file. */
+export function configWith(path: string, content: Json | undefined, env: NodeJS.ProcessEnv): Config {
+  const named = { ...env, [configFileVariable]: content === undefined ? '' : path }
+  return loadConfig({ env: named, readFile: (file) => (file === path ? JSON.stringify(content) : readFileSync(file, 'utf8')) })
+}
+
+/** What is in the file; undefined when there is none. Throws `ConfigInvalid` for what is no configuration. */
+export function contentOf(path: string, env: NodeJS.ProcessEnv): Json | undefined {
+  if (!existsSync(path)) return undefined
+  loadConfig({ env: { ...env, [configFileVariable]: path }, readFile: (file) => readFileSync(file, 'utf8') })
+  return JSON.parse(readFileSync(path, 'utf8')) as Json
+}
+
+/** The settings that the answers mean, in the form of the file. Only those that are not so already are to be changed. */
+export function changesFor(answers: Answers, content: Json, config: Config): Changed[] {
+  const { host, email, url, isPublic, spf } = answers
+  const wanted: readonly (readonly [path: string, value: unknown, isSo: boolean])[] = [
+    ['smtpHost', host, config.smtpHost === host && at(content, ['smtpHost']) !== undefined],
+    ['baseUrl', url, config.baseUrl === url],
+    ['operators', [...config.operators, email], config.operators.includes(email)],
+    ['doctor.mailTo', email, config.doctor.mailTo === email],
+    ['outbound.spf', spf, spf.join() === config.outbound.spf.join()],
+    ...(isPublic ? publicSettings(answers, config) : []),
+  ]
+  return wanted.filter(([, , isSo]) => !isSo).map(([path, after]) => ({ path, before: at(content, path.split('.')), after }))
+}
+
+/** What other machines need. Listeners that are open to them already, on whichever ports, are right. */
+function publicSettings({ domain }: Answers, { submission, mx, inboundDomain }: Config): (readonly [string, unknown, boolean])[] {
+  const isOpen = (listeners: Config['mx']['listen']): boolean => listeners.some(({ host }) => !/^127\.|^::1$|^localhost$/.test(host))
+  return [
+    ['inboundDomain', inboundDomain ?? `bounces.${domain}`, inboundDomain !== null],
+    ['submission.listen', ['127.0.0.1:2525', '0.0.0.0:587'], isOpen(submission.listen)],
+    ['submission.implicitTlsListen', ['0.0.0.0:465'], isOpen(submission.implicitTlsListen)],
+    ['mx.listen', ['0.0.0.0:25'], isOpen(mx.listen)],
+  ]
+}
+
+/** The content with the changes in it; everything else stays as it is. */
+export function changed(content: Json, changes: readonly Changed[]): Json {
+  const result = structuredClone(content)
+  for (const { path, after } of changes) {
+    const parts = path.split('.')
+    let section = result
+    for (const part of parts.slice(0, -1)) {
+      const inner = section[part]
+      const next: Json = isSection(inner) ? inner : {}
+      section[part] = next
+      section = next
+    }
+    section[parts.at(-1) ?? ''] = after
+  }
+  return result
+}
+
+/** One line for what goes, one for what comes. */
+export const diffOf = (changes: readonly Changed[]): string =>
+  changes
+    .map(
+      ({ path, before, after }) =>
+        `${before === undefined ? '' : `- ${path}: ${JSON.stringify(before)}\n`}+ ${path}: ${JSON.stringify(after)}\n`,
+    )
+    .join('')
+
+/** Whole or not at all; a file that is there keeps its owner and its permissions. */
+export async function writeConfigFile(path: string, content: Json): Promise<void> {
+  const before = statSync(path, { throwIfNoEntry: false })
+  await placeWhole(path, [Buffer.from(`${JSON.stringify(content, undefined, 2)}\n`)], before ? before.mode & 0o777 : newFileMode)
+  if (before && process.getuid?.() === 0) await chown(path, before.uid, before.gid)
+}

@@ -1,0 +1,36 @@
+/** Whether mail can go out: a connection to somebody's mail server, which is closed again once it has greeted. */
+import { addressesOf, ResolveError, type Resolver } from '#core/outbound/resolver.ts'
+import { dialDirectly } from '../../../protocols/outbound/dial.ts'
+
+/** Servers that everybody may connect to: one that takes mail of others, and one for submission. */
+export const usualOutgoing = ['gmail-smtp-in.l.google.com:25', 'smtp.gmail.com:587'] as const
+
+const patienceMs = 5000
+
+/** Undefined when it greets as mail servers do; otherwise what is wrong, in a sentence. */
+export async function outgoingProblem(target: string, resolver: Resolver): Promise<string | undefined> {
+  const [, host = '', port = ''] = /^\[?([^\]]+?)\]?:(\d{1,5})$/.exec(target) ?? []
+  if (host === '') return `${target} is no host with a port.`
+  try {
+    const [address = ''] = (await addressesOf(resolver, host)).toSorted((a, b) => Number(a.includes(':')) - Number(b.includes(':')))
+    return (await greets(address, Number(port)))
+      ? undefined
+      : `${target} does not answer; a provider that blocks port ${port} lets no mail out there.`
+  } catch (error) {
+    if (error instanceof ResolveError) return `${host} cannot be looked up, so it is not known whether port ${port} is open.`
+    throw error
+  }
+}
+
+function greets(address: string, port: number): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  const socket = dialDirectly(address, port)
+  const timer = setTimeout(() => resolve(false), patienceMs)
+  socket.once('data', (data: Buffer) => resolve(data.toString('latin1').startsWith('220')))
+  socket.once('error', () => resolve(false))
+  socket.once('close', () => resolve(false))
+  return promise.finally(() => {
+    clearTimeout(timer)
+    socket.destroy()
+  })
+}

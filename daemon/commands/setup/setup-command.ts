@@ -1,0 +1,128 @@
+/** `postern setup`: a guided first installation for a domain. Asks what cannot be known, and changes nothing that is right. */
+import { open } from 'node:fs/promises'
+import { networkInterfaces } from 'node:os'
+import type { Readable } from 'node:stream'
+import type { Config } from '#config/settings/load.ts'
+import { isAlarming } from '#core/doctor/finding.ts'
+import { SystemResolver, systemLookUp } from '#core/outbound/resolver.ts'
+import { isPublic } from '#ingest/dns/addresses.ts'
+import { addressCheck } from '../../doctor/address-check.ts'
+import { examineMachine } from '../../doctor/machine.ts'
+import { cleanText } from '../../observability/clean-text.ts'
+import { exitCodes, type ExitCode } from '../../process/lifecycle.ts'
+import { answersTo, Questions, type Answers, type SetupWords } from './answers.ts'
+import { changed, changesFor, configFile, configWith, contentOf, diffOf, writeConfigFile } from './config-file.ts'
+import { firstMail, registeredDomain, useDaemon, type FirstMail } from './first-mail.ts'
+import { outgoingProblem, usualOutgoing } from './outgoing.ts'
+import { reverseSentence, zoneFile } from './zone-file.ts'
+
+export interface SetupIo {
+  readonly stdin: Readable
+  readonly stdout: { write(text: string): unknown }
+  readonly env: NodeJS.ProcessEnv
+  readonly version: string
+}
+
+/** Ends with 1 when a check found something that keeps mail from working; all steps are made nevertheless. */
+export async function setup(words: SetupWords, { stdin, stdout, env, version }: SetupIo): Promise<ExitCode> {
+  const say = (text: string): void => void stdout.write(`${text}\n`)
+  using questions = new Questions(stdin, stdout, words.yes)
+  const path = configFile(words.config, env)
+  const content = contentOf(path, env)
+  const answers = await answersTo(words, configWith(path, content, env), questions)
+  const config = await configured(path, content, { answers, questions, env, say })
+  if (!config) return exitCodes.failed
+  const addresses = publicAddresses(config)
+  say('\nChecks:')
+  const isWell = await checked(config, words.outgoing.length === 0 ? usualOutgoing : words.outgoing, say)
+
+  // before the process becomes the owner of the data, who may not write there
+  await using zoneTo = words.zone === undefined ? undefined : await open(words.zone, 'w', 0o644)
+  await using daemon = await useDaemon(config, version)
+  const { status, records } = await registeredDomain(daemon.called, answers.domain)
+  const zone = zoneFile({ ...answers, addresses, records, bounceDomain: config.inboundDomain })
+  say(`\nDNS records of ${answers.domain} (${status === 'verified' ? 'verified' : 'not verified yet'}):\n\n${zone}`)
+  say(reverseSentence(addresses, answers.host))
+  await zoneTo?.writeFile(zone)
+  if (zoneTo) say(`The records are in ${words.zone}.`)
+  say(`\n${mailSentence(await firstMail(daemon.called, answers.domain, answers.email))}`)
+  say(nextSteps(answers, daemon.wasRunning))
+  return isWell ? exitCodes.ok : exitCodes.failed
+}
+
+interface Writing {
+  readonly answers: Answers
+  readonly questions: Questions
+  readonly env: NodeJS.ProcessEnv
+  readonly say: (text: string) => void
+}
+
+/** The configuration after the setup; undefined when somebody did not want it. */
+async function configured(
+  path: string,
+  content: Record<string, unknown> | undefined,
+  { answers, questions, env, say }: Writing,
+): Promise<Config | undefined> {
+  const before = content ?? {}
+  const changes = changesFor(answers, before, configWith(path, before, env))
+  const after = changed(before, changes)
+  const config = configWith(path, after, env)
+  if (content !== undefined && changes.length === 0) {
+    say(`\n${path} is right; nothing was changed.`)
+    return config
+  }
+  say(`\n${content === undefined ? 'New file' : 'Changes of'} ${path}:\n\n${diffOf(changes)}`)
+  const isWanted = await questions.ask('--yes', 'Write it? yes or no', 'yes', (text) =>
+    /^y(?:es)?$/i.test(text) ? true : /^no?$/i.test(text) ? false : undefined,
+  )
+  if (!isWanted) {
+    say('Nothing was written.')
+    return undefined
+  }
+  await writeConfigFile(path, after)
+  say(`${path} was written.`)
+  return config
+}
+
+/** Prints what each check says; false when one is bad. */
+async function checked(config: Config, outgoing: readonly string[], say: (text: string) => void): Promise<boolean> {
+  const resolver = new SystemResolver({ servers: config.outbound.dnsServers })
+  const machine = await examineMachine(config)
+  const found = await addressCheck({ config, lookUp: systemLookUp(config.outbound.dnsServers) }).find(new AbortController().signal, true)
+  const tried = await Promise.all(
+    outgoing.filter((one) => one !== 'none').map(async (target) => ({ target, problem: await outgoingProblem(target, resolver) })),
+  )
+  const lines = [
+    ...machine.map(({ check, ok, summary }) => ({ ok, text: `${check}: ${summary}` })),
+    ...found.map((one) => ({ ok: !isAlarming(one), text: `${one.id}: ${one.summary} ${one.fix}` })),
+    ...tried.map(({ target, problem }) => ({ ok: problem === undefined, text: `outgoing ${target}: ${problem ?? 'it answers.'}` })),
+  ]
+  for (const { ok, text } of lines) say(`${ok ? 'ok  ' : 'BAD '} ${cleanText(text)}`)
+  return lines.every(({ ok }) => ok)
+}
+
+/** Those of the network cards, unless the settings name them. */
+function publicAddresses({ doctor }: Config): readonly string[] {
+  if (doctor.addresses.length > 0) return doctor.addresses
+  const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? [])
+  return [...new Set(all.map(({ address }) => address))].filter(isPublic)
+}
+
+function mailSentence(mail: FirstMail): string {
+  if ('wouldBe' in mail) return `Mail of this domain is delivered already (${mail.wouldBe}), so no mail was sent to try it.`
+  const { traceId, outcome, isNew } = mail
+  return isNew
+    ? `The first mail was captured (${outcome}): it is in the dashboard under Captures, its trace is ${traceId}.`
+    : `The first mail was captured earlier: its trace is ${traceId}.`
+}
+
+const nextSteps = ({ domain, url }: Answers, wasRunning: boolean): string =>
+  [
+    '\nNext:',
+    wasRunning
+      ? '- Restart the daemon if its settings were changed: systemctl restart postern, or stop it and run postern serve.'
+      : '- Start the daemon: systemctl start postern, or postern serve. It prints the link by which you become the owner.',
+    `- Publish the records, then run postern setup --domain ${domain} again, or postern doctor: both look them up.`,
+    `- Connect your provider as a destination in the dashboard${url === null ? '' : ` at ${url}`}, and promote it to live.`,
+    '- Run postern backup every day.',
+  ].join('\n')

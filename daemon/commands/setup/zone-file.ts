@@ -1,0 +1,82 @@
+/** The DNS records to publish, as a zone file (RFC 1035 §5.1). Pure. */
+
+/** A record of a sending domain as REST lists it. */
+export interface ListedRecord {
+  readonly purpose: string
+  readonly type: string
+  readonly name: string
+  readonly expected: string
+  readonly verdict: string | null
+}
+
+export interface ZoneFacts {
+  readonly domain: string
+  readonly host: string
+  /** Where reports about TLS go. */
+  readonly email: string
+  /** Public addresses of this machine. */
+  readonly addresses: readonly string[]
+  readonly records: readonly ListedRecord[]
+  /** Where bounces come back to; null for nowhere. */
+  readonly bounceDomain: string | null
+}
+
+/** Longest string of a TXT record. */
+const maxString = 255
+
+export function zoneFile({ domain, host, email, addresses, records, bounceDomain }: ZoneFacts): string {
+  const lines = [
+    `; What to publish for ${domain}. Paste it into the zone, or enter the records one by one.`,
+    `$ORIGIN ${domain}.`,
+    '$TTL 3600',
+    '',
+  ]
+  for (const record of records) lines.push(...linesOf(record, domain))
+  if (bounceDomain !== null)
+    lines.push(
+      '; Reports of other servers about TLS with this one (RFC 8460).',
+      entry(`_smtp._tls.${bounceDomain}`, domain, 'TXT', quoted(`v=TLSRPTv1; rua=mailto:${email}`)),
+    )
+  lines.push('', `; The name of this machine${isWithin(host, domain) ? '' : `, in the zone of ${host}`}.`)
+  if (addresses.length === 0) lines.push(`; ${entry(host, domain, 'A', '<the public address of this machine>')}`)
+  for (const address of addresses) lines.push(entry(host, domain, address.includes(':') ? 'AAAA' : 'A', address))
+  lines.push("; Only this authority may issue its certificates (RFC 8659). Take out the semicolon if yours come from Let's Encrypt.")
+  lines.push(`; ${entry(host, domain, 'CAA', '0 issue "letsencrypt.org"')}`)
+  return `${lines.join('\n')}\n`
+}
+
+/** What the owner of the addresses has to do. */
+export const reverseSentence = (addresses: readonly string[], host: string): string =>
+  addresses.length === 0
+    ? `Ask your hoster to set the reverse name (PTR) of the public address of this machine to ${host}.`
+    : `Ask your hoster to set the reverse name (PTR) of ${addresses.join(' and ')} to ${host}.`
+
+const words: Readonly<Record<string, string>> = {
+  dkim: 'The key with which mail is signed (DKIM). Without it the domain is not verified.',
+  spf: 'Who may send mail of this domain (SPF).',
+  dmarc: 'What receivers do with mail that is neither (DMARC).',
+  bounce_mx: 'Bounces come back to this machine.',
+  bounce_spf: 'Who may send mail whose bounces come back here (SPF).',
+}
+
+function linesOf({ purpose, type, name, expected, verdict }: ListedRecord, domain: string): string[] {
+  const isThere = verdict === 'ok' ? ' It is published.' : ''
+  const value = type === 'TXT' ? quoted(expected) : type === 'MX' ? `${expected}.` : expected
+  const line = entry(name, domain, type, value)
+  return expected.includes('<')
+    ? [`; ${words[purpose] ?? purpose} Put in what your provider documents, and take out the semicolon.`, `; ${line}`]
+    : [`; ${words[purpose] ?? purpose}${isThere}`, line]
+}
+
+const isWithin = (name: string, domain: string): boolean => name === domain || name.endsWith(`.${domain}`)
+
+function entry(name: string, domain: string, type: string, value: string): string {
+  const owner = name === domain ? '@' : isWithin(name, domain) ? name.slice(0, -domain.length - 1) : `${name}.`
+  return `${owner.padEnd(28)} IN ${type.padEnd(5)} ${value}`
+}
+
+/** In strings of at most 255 octets, in brackets where there are several. */
+function quoted(text: string): string {
+  const strings = (text.match(new RegExp(`[^]{1,${maxString}}`, 'g')) ?? ['']).map((part) => `"${part.replaceAll(/["\\]/g, '\\$&')}"`)
+  return strings.length === 1 ? (strings[0] ?? '""') : `( ${strings.join(' ')} )`
+}

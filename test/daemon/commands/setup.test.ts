@@ -1,0 +1,152 @@
+/** `postern setup` as somebody runs it: questions, flags, the file, the records, the first mail; and again, when all is right. */
+import { spawn } from 'node:child_process'
+import { chmod, readFile, stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import test, { type ExecutionContext } from 'ava'
+import { zoneFile } from '../../../daemon/commands/setup/zone-file.ts'
+import { Daemon } from '../../support/daemon/daemon.ts'
+import { temporaryFolder } from '../../support/daemon/workspace.ts'
+import { Sink } from '../../support/smtp/sink.ts'
+import { listenIn } from '../../support/web/listen.ts'
+import { NameServer } from '../../support/web/name-server.ts'
+
+const program = fileURLToPath(new URL('../../../daemon/postern.js', import.meta.url))
+
+/** A machine whose names are as they should be, but for one domain that publishes nothing yet. */
+async function machine(t: ExecutionContext) {
+  const folder = await temporaryFolder('setup')
+  t.teardown(() => folder[Symbol.asyncDispose]())
+  const records: Record<string, readonly string[]> = {
+    '7.2.0.192.in-addr.arpa PTR': ['mail.example.com'],
+    'mail.example.com A': ['192.0.2.7'],
+  }
+  const names = await NameServer.start(records)
+  t.teardown(() => names[Symbol.asyncDispose]())
+  const sink = await Sink.listen()
+  t.teardown(() => sink[Symbol.asyncDispose]())
+  const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('POSTERN_')))
+  const env = {
+    ...inherited,
+    POSTERN_DATA_DIR: join(folder.path, 'data'),
+    POSTERN_DNS_SERVERS: names.address,
+    POSTERN_DOCTOR_ADDRESSES: '192.0.2.7',
+    POSTERN_DOCTOR_BLOCKLISTS: '',
+    POSTERN_HTTP_LISTEN: '127.0.0.1:0',
+    POSTERN_SUBMISSION_LISTEN: '127.0.0.1:0',
+    POSTERN_SUBMISSIONS_LISTEN: '127.0.0.1:0',
+    POSTERN_MX_LISTEN: '127.0.0.1:0',
+    POSTERN_STORE_BALLAST_BYTES: '0',
+  }
+  const run = (answers: string, ...words: readonly string[]): Promise<{ code: number | null; output: string }> => {
+    const child = spawn(process.execPath, [program, 'setup', ...words], { cwd: folder.path, env, stdio: ['pipe', 'pipe', 'pipe'] })
+    let output = ''
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()))
+    child.stdin.on('error', () => {}) // it may have ended before it was asked
+    child.stdin.end(answers)
+    return new Promise((resolve) => child.once('close', (code) => resolve({ code, output })))
+  }
+  return { folder: folder.path, records, outgoing: `127.0.0.1:${sink.port}`, run, env }
+}
+
+test('answers of somebody become the file, the records and a first mail; again, nothing is changed', async (t) => {
+  const { folder, outgoing, run } = await machine(t)
+  const answers = 'not a domain\nexample.com\nmail.example.com\nops@example.com\n\nno\n\nyes\n'
+  const first = await run(answers, '--outgoing', outgoing)
+  t.is(first.code, 0, first.output)
+  t.regex(first.output, /That cannot be read; try again\./)
+  t.regex(first.output, /New file \.\/postern\.json:\n\n\+ smtpHost: "mail\.example\.com"\n/)
+  t.regex(first.output, new RegExp(`^ok   outgoing ${outgoing}: it answers\\.$`, 'm'))
+  t.regex(first.output, /^ok   clock: /m)
+  t.regex(first.output, /^\$ORIGIN example\.com\.$/m)
+  t.regex(first.output, /^pst\S+\._domainkey +IN TXT +\( "v=DKIM1; k=rsa; p=[^"]+" "[^"]+" \)$/m)
+  t.regex(first.output, /^_dmarc +IN TXT +"v=DMARC1; p=none"$/m)
+  t.regex(first.output, /^mail +IN A +192\.0\.2\.7$/m)
+  t.regex(first.output, /Ask your hoster to set the reverse name \(PTR\) of 192\.0\.2\.7 to mail\.example\.com\./)
+  t.regex(first.output, /The first mail was captured \(captured\.no_route\)/)
+  const path = join(folder, 'postern.json')
+  const written = await readFile(path, 'utf8')
+  t.deepEqual(JSON.parse(written), {
+    smtpHost: 'mail.example.com',
+    operators: ['ops@example.com'],
+    doctor: { mailTo: 'ops@example.com' },
+  })
+
+  // what the setup does not know stays, and so do permissions; what is right is not touched
+  await writeFile(path, JSON.stringify({ ...(JSON.parse(written) as object), signUp: 'closed' }))
+  await chmod(path, 0o600)
+  const before = await stat(path)
+  const second = await run('', '--domain', 'example.com', '--config', path, '--outgoing', 'none', '--yes', '--zone', join(folder, 'zone'))
+  t.is(second.code, 0, second.output)
+  t.regex(second.output, /postern\.json is right; nothing was changed\./)
+  t.regex(second.output, /The first mail was captured earlier/)
+  t.is((await stat(path)).mtimeMs, before.mtimeMs)
+  t.regex(await readFile(join(folder, 'zone'), 'utf8'), /^\$ORIGIN example\.com\.$/m)
+
+  const third = await run(
+    '',
+    '--domain',
+    'example.com',
+    '--config',
+    path,
+    '--outgoing',
+    'none',
+    '--yes',
+    '--spf',
+    'include:_spf.provider.example',
+  )
+  t.regex(third.output, /\+ outbound\.spf: \["include:_spf\.provider\.example"\]/)
+  t.regex(third.output, /^@ +IN TXT +"v=spf1 include:_spf\.provider\.example ~all"$/m)
+  t.like(JSON.parse(await readFile(path, 'utf8')), { signUp: 'closed', outbound: { spf: ['include:_spf.provider.example'] } })
+  t.is((await stat(path)).mode & 0o777, 0o600)
+})
+
+test('a daemon that runs is used; what is wrong is said and ends with 1; who answers nothing is told the flag', async (t) => {
+  const { folder, records, run, env } = await machine(t)
+  const daemon = await Daemon.start({ folder, env: { POSTERN_DNS_SERVERS: env.POSTERN_DNS_SERVERS } })
+  t.teardown(() => daemon[Symbol.asyncDispose]())
+  records['7.2.0.192.in-addr.arpa PTR'] = ['other.example.net']
+  const server = createServer()
+  const closed = await listenIn(t, server)
+  await new Promise((resolve) => server.close(resolve))
+  const words = ['--domain', 'example.com', '--host', 'mail.example.com', '--outgoing', `127.0.0.1:${closed}`]
+  const ran = await run('', ...words, '--yes')
+  t.is(ran.code, 1, ran.output)
+  t.regex(ran.output, /^BAD  address\.reverse_mismatch: /m)
+  t.regex(ran.output, new RegExp(`^BAD  outgoing 127\\.0\\.0\\.1:${closed}: .* does not answer`, 'm'))
+  t.regex(ran.output, /Restart the daemon if its settings were changed/)
+  const { data } = (await daemon.rest.must('GET', '/v1/traces')) as { data: readonly { readonly from: string; readonly outcome: string }[] }
+  t.deepEqual(
+    data.map(({ outcome }) => outcome),
+    ['captured.no_route'],
+  )
+
+  const silent = await run('')
+  t.deepEqual([silent.code, /give --domain, or --yes for every default/.test(silent.output)], [64, true], silent.output)
+  const refused = await run('', ...words, '--public', 'perhaps')
+  t.deepEqual([refused.code, /--public cannot be "perhaps"/.test(refused.output)], [64, true], refused.output)
+})
+
+test('the zone file has long keys in strings, and leaves out what only the provider knows', (t) => {
+  const record = { type: 'TXT', verdict: null } as const
+  const zone = zoneFile({
+    ...{
+      domain: 'example.com',
+      host: 'mx.example.net',
+      email: 'ops@example.com',
+      addresses: ['2001:db8::1'],
+      bounceDomain: 'b.example.com',
+    },
+    records: [
+      { ...record, purpose: 'dkim', name: 's._domainkey.example.com', expected: `v=DKIM1; p=${'A'.repeat(400)}`, verdict: 'ok' },
+      { ...record, purpose: 'spf', name: 'example.com', expected: 'v=spf1 include:<your provider> ~all' },
+      { ...record, purpose: 'bounce_mx', type: 'MX', name: 'b.example.com', expected: '10 mx.example.net' },
+    ],
+  })
+  t.regex(zone, /It is published\.\ns\._domainkey +IN TXT +\( "[^"]{255}" "A+" \)\n/)
+  t.regex(zone, /^; @ +IN TXT +"v=spf1 include:<your provider> ~all"$/m)
+  t.regex(zone, /^b +IN MX +10 mx\.example\.net\.$/m)
+  t.regex(zone, /^_smtp\._tls\.b +IN TXT +"v=TLSRPTv1; rua=mailto:ops@example\.com"$/m)
+  t.regex(zone, /^mx\.example\.net\. +IN AAAA +2001:db8::1$/m)
+})
