@@ -59,6 +59,8 @@ async function run(wanted: Command): Promise<number> {
         out: process.stdout,
         hints: process.stderr,
       })
+    case 'logs':
+      return (await import('./commands/logs/logs-command.ts')).logs(configuration, wanted.words, process)
     case 'capture':
       return (await import('./commands/capture/capture-command.ts')).capture(wanted.words, {
         ...{ stdout: process.stdout, stderr: process.stderr, version: version() },

@@ -12,6 +12,8 @@ import type { CurrentCertificate } from './certificates/current-certificate.ts'
 import { boundCompiled } from './process/compiled-code.ts'
 import { exitCodes, Lifecycle, type ExitCode, type Part } from './process/lifecycle.ts'
 import { createLogger, prettyLines, type Logger } from './observability/logging.ts'
+import type { PartLogs } from './observability/part-logs.ts'
+import { RecentLines } from './observability/recent-lines.ts'
 import { clearOperatorFile, readOperatorFile, writeOperatorFile } from './process/operator-file.ts'
 import { QuietMemory } from './process/quiet-memory.ts'
 import { clearReadyFile, writeReadyFile, type Listening } from './process/ready-file.ts'
@@ -26,12 +28,17 @@ export interface ServeOptions {
 /** Runs until a signal; resolves only when the start fails, by throwing. */
 export async function serve(config: Config, { readyFile, version }: ServeOptions): Promise<ExitCode> {
   const format = config.logFormat === 'pretty' ? await prettyLines(process.stdout) : undefined
-  const log = createLogger(config.logLevel, 'stdout', format)
+  const recentLines = new RecentLines()
+  const log = createLogger(config.logLevel, 'stdout', format, recentLines)
   const lifecycle = new Lifecycle(log, config.shutdownSeconds)
   const ended = lifecycle.runUntilSignal()
   const operatorToken = randomBytes(32).toString('base64url')
   const reload = onHangup(log)
-  const { part, listening, bootstrapped, certificate, metrics } = await open(config, log, lifecycle, { version, operatorToken })
+  const { part, listening, bootstrapped, certificate, metrics } = await open(config, log, lifecycle, {
+    version,
+    operatorToken,
+    recentLines,
+  })
     .then(async (built) => ({ ...built, listening: await start(built.part, config, lifecycle) }))
     .catch(async (error: unknown) => {
       await lifecycle.stop()
@@ -43,6 +50,7 @@ export async function serve(config: Config, { readyFile, version }: ServeOptions
     stop: () => clearOperatorFile(config.dataDir),
   })
   reload.from(part('certificates').source)
+  toggleDebugOnSignal(part('partLogs'), log)
   welcome(config, listening, bootstrapped)
   if (readyFile !== undefined) {
     await lifecycle.start({ name: 'ready file', start: () => writeReadyFile(readyFile, listening), stop: () => clearReadyFile(readyFile) })
@@ -68,6 +76,11 @@ function onHangup(log: Logger): { from(source: CertificateSource): void } {
       known = source
     },
   }
+}
+
+/** SIGUSR2 asks for everything that can be logged, and the next one for the usual lines. */
+function toggleDebugOnSignal(logs: PartLogs, log: Logger): void {
+  process.on('SIGUSR2', () => log.info({ levels: logs.toggleDebug() }, 'levels of the log changed'))
 }
 
 /** Sends what `postern sendmail` kept while no daemon ran, through the same door as that does. */

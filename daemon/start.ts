@@ -20,7 +20,7 @@ import { CurrentCertificate } from './certificates/current-certificate.ts'
 import type { AdminApi } from '../admin-api/http/http-server.ts'
 import type { Certificates } from './certificates/certificate-source.ts'
 import { compose } from './composition/composition.ts'
-import { partsOf, type Daemon, type Replacements, type Resolve } from './composition/parts.ts'
+import { partsOf, type Daemon, type Foundation, type Replacements, type Resolve } from './composition/parts.ts'
 import { openStore } from './open-store.ts'
 import type { Lifecycle } from './process/lifecycle.ts'
 import { lastBackupAt } from './backup/last-backup.ts'
@@ -30,6 +30,9 @@ import type { MailDoors } from './composition/composed.ts'
 import { checkMasterKey, masterKey } from './process/master-key.ts'
 import { Metrics } from './observability/metrics.ts'
 import type { Listening } from './process/ready-file.ts'
+
+/** What the collector of traces has not taken by then is dropped. */
+const spansEndMs = 2000
 
 export interface Opened {
   readonly part: Resolve
@@ -43,7 +46,7 @@ export async function open(
   config: Config,
   log: Logger,
   lifecycle: Lifecycle,
-  given: { readonly version: string; readonly operatorToken: string },
+  given: Pick<Foundation, 'version' | 'operatorToken' | 'recentLines'>,
   replace: Replacements = {},
 ): Promise<Opened> {
   const { dataDir, store } = config
@@ -72,6 +75,7 @@ export async function open(
   }
   await ballast.ensure(store.lowDiskBytes)
   const part = compose({ config, log, kv, secrets, metrics, certificate, ...given }, replace)
+  await lifecycle.start({ name: 'traces', start: async () => {}, stop: async () => part('spans')?.spanExport.stop(spansEndMs) })
   const database = part('database')
   await claimVersions(database, recordKinds)
   await carryEarlier(database, log)

@@ -57,6 +57,7 @@ const variables: Readonly<Record<string, Variable>> = {
   POSTERN_SYSTEM_DESTINATION: { path: 'systemMail.destination', form: 'text' },
   POSTERN_SYSTEM_FROM: { path: 'systemMail.from', form: 'text' },
   POSTERN_LOG_LEVEL: { path: 'logLevel', form: 'text' },
+  POSTERN_LOG_LEVELS: { path: 'logLevels', form: 'text' },
   POSTERN_LOG_FORMAT: { path: 'logFormat', form: 'text' },
   POSTERN_SHUTDOWN_SECONDS: { path: 'shutdownSeconds', form: 'number' },
   POSTERN_HTTP_LISTEN: { path: 'http.listen', form: 'text' },
@@ -112,6 +113,10 @@ const variables: Readonly<Record<string, Variable>> = {
   POSTERN_DOCTOR_WEBHOOK_SECRET: { path: 'doctor.webhookSecret', form: 'text' },
   POSTERN_DOCTOR_ADDRESSES: { path: 'doctor.addresses', form: 'list' },
   POSTERN_DOCTOR_BLOCKLISTS: { path: 'doctor.blocklists', form: 'list' },
+  POSTERN_OTLP_ENDPOINT: { path: 'otlp.endpoint', form: 'text' },
+  POSTERN_OTLP_HEADERS: { path: 'otlp.headers', form: 'text' },
+  POSTERN_OTLP_SAMPLE_RATIO: { path: 'otlp.sampleRatio', form: 'number' },
+  POSTERN_OTLP_SERVICE_NAME: { path: 'otlp.serviceName', form: 'text' },
   POSTERN_DELIVERY_RETRY_SECONDS: { path: 'delivery.retrySeconds', form: 'numbers' },
   POSTERN_DELIVERY_UNKNOWN_RETRY_SECONDS: { path: 'delivery.unknownRetrySeconds', form: 'number' },
   POSTERN_DELIVERY_MAX_AGE_HOURS: { path: 'delivery.maxAgeHours', form: 'number' },
@@ -126,6 +131,13 @@ const variables: Readonly<Record<string, Variable>> = {
 }
 
 const nameByPath = new Map(Object.entries(variables).map(([name, { path }]) => [path, name]))
+
+/** Variables of OpenTelemetry, which count where ours is not set. */
+const openTelemetry: Readonly<Record<string, string>> = {
+  OTEL_EXPORTER_OTLP_ENDPOINT: 'POSTERN_OTLP_ENDPOINT',
+  OTEL_EXPORTER_OTLP_HEADERS: 'POSTERN_OTLP_HEADERS',
+  OTEL_SERVICE_NAME: 'POSTERN_OTLP_SERVICE_NAME',
+}
 
 /** The variable that sets what is at `path`, alone or together with what is around it. */
 export function variableFor(path: readonly string[]): string | undefined {
@@ -143,13 +155,19 @@ export interface Overlay {
 export function readEnvironment(env: Readonly<Record<string, string | undefined>>): Overlay {
   const values = new Map<string, unknown>()
   const problems: string[] = []
-  for (const [name, text] of Object.entries(env)) {
+  for (const [name, text] of Object.entries(withOpenTelemetry(env))) {
     if (!name.startsWith('POSTERN_') || noSettings.includes(name) || text === undefined) continue
     const variable = Object.hasOwn(variables, name) ? variables[name] : undefined
     if (!variable) problems.push(unknownVariable(name))
     else if (text.trim() !== '' || isList(variable.form)) values.set(variable.path, readText(variable.form, text.trim()))
   }
   return { values, problems }
+}
+
+/** The environment with ours in place of those of OpenTelemetry. */
+function withOpenTelemetry(env: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string | undefined>> {
+  const taken = Object.entries(openTelemetry).flatMap(([theirs, ours]) => ((env[ours] ?? '').trim() === '' ? [[ours, env[theirs]]] : []))
+  return { ...env, ...(Object.fromEntries(taken) as Record<string, string | undefined>) }
 }
 
 /** Puts the values of an overlay over the content of the configuration file, which stays as it is. */

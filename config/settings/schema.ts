@@ -4,6 +4,7 @@ import { address, adminKey, destinationId, dnsList, dnsServer, emailAddress, end
 import { operatorWords } from './operator-words.ts'
 import { masterKey, mcpAddress, network, operatorKey, origin, path, sharedSecret, spfMechanism, userName } from './formats.ts'
 import { doctor } from './doctor-settings.ts'
+import { log, otlp } from './observability-settings.ts'
 import { sendmail } from './sendmail-settings.ts'
 import { store } from './store-settings.ts'
 import { acme, tls } from './tls-settings.ts'
@@ -348,12 +349,7 @@ export const schema = section({
     'invited',
   ),
   systemMail: systemMail.prefault({}),
-  logLevel: oneOf(
-    'Least important level of log lines that is written.',
-    ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
-    'info',
-  ),
-  logFormat: oneOf('How log lines are written. json: one object on each line. pretty: text for a terminal.', ['json', 'pretty'], 'json'),
+  ...log,
   shutdownSeconds: whole('Longest time from SIGTERM to the end of the process, in seconds.', 1, 600, 30),
   http: http.prefault({}),
   submission: submission.prefault({}),
@@ -368,6 +364,7 @@ export const schema = section({
   outbound: outbound.prefault({}),
   sendmail: sendmail.prefault({}),
   doctor: doctor.prefault({}),
+  otlp: otlp.prefault({}),
   delivery: delivery.prefault({}),
   store: store.prefault({}),
   billing: billing.prefault({}),

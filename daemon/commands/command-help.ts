@@ -34,6 +34,14 @@ refused, delivery attempts, and destinations that break or recover. Ends with Ct
 
   --json   one JSON object a line
 `,
+  logs: `Usage: postern logs --trace ID [FILE] [--json]
+
+Prints what was logged about one message: the latest lines of the running daemon, or those of a file. FILE - is the
+standard input, such as what journalctl prints. Exit code 1 when there is none.
+
+  --trace ID  the trace_id of the message
+  --json      the lines as they are, one JSON object each
+`,
   key: `Usage: postern key create NAME [OPTIONS]
 
 Makes an API key and prints it; it is shown only once.
@@ -209,6 +217,7 @@ export const helpText = `Usage: postern COMMAND
   serve               run the daemon in the foreground until SIGTERM
   send                send one message and print what was decided
   tail                show what the daemon decides, as it happens
+  logs --trace ID     show what was logged about a message
   sendmail            stand in for /usr/sbin/sendmail
   capture             run an instance for mail tests, which captures all mail
   key create NAME     make an API key

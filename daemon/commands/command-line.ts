@@ -63,6 +63,13 @@ export interface ImportWords extends DaemonChoice {
   readonly asJson: boolean
 }
 
+export interface LogsWords {
+  readonly traceId: string
+  /** `-` is the standard input; none is the running daemon. */
+  readonly file: string | undefined
+  readonly asJson: boolean
+}
+
 export interface CaptureWords {
   /** 0: a free one. */
   readonly smtpPort: number
@@ -102,6 +109,7 @@ export type Command =
   | { readonly name: 'import'; readonly words: ImportWords }
   | { readonly name: 'queue'; readonly words: QueueWords }
   | { readonly name: 'capture'; readonly words: CaptureWords }
+  | { readonly name: 'logs'; readonly words: LogsWords }
   | { readonly name: 'usage'; readonly message: string }
 
 /** Words that cannot be understood; the message says why. */
@@ -150,6 +158,18 @@ const commands: Readonly<Record<string, CommandWords>> = {
     },
   },
   tail: { options: { json: flag }, operands: [], make: ({ values }) => ({ name: 'tail', asJson: values['json'] === true }) },
+  logs: {
+    options: { trace: text, json: flag },
+    operands: [],
+    more: true,
+    make({ values, operands: [file, surplus] }) {
+      const traceId = textOf(values['trace'])?.toLowerCase() ?? ''
+      if (!/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(traceId))
+        throw new WordsUnclear('logs needs --trace and the id of a trace.')
+      if (surplus !== undefined) throw new WordsUnclear('logs reads one file at a time.')
+      return { name: 'logs', words: { traceId, file, asJson: values['json'] === true } }
+    },
+  },
   key: {
     options: { ...daemonOptions, scope: text, project: text, 'send-only': flag },
     verbs: ['create'],

@@ -38,6 +38,8 @@ import type { Dispatcher } from '#core/webhooks/sending/dispatcher.ts'
 import type { TestDeliveries } from '#core/webhooks/endpoints/test-delivery.ts'
 import type { Webhooks } from '#core/webhooks/endpoints/webhooks.ts'
 import type { Poller } from '../../protocols/imap-dsn/poller.ts'
+import type { MessageSpans } from '../observability/tracing/message-spans.ts'
+import type { SpanExport } from '../observability/tracing/span-export.ts'
 import type { MxServer } from '../../protocols/mx/mx-server.ts'
 
 export interface Administration {
@@ -107,6 +109,12 @@ export interface WebhookCore {
   readonly webhookDeliveries: Deliveries
   readonly webhookTests: TestDeliveries
   readonly webhookDispatcher: Dispatcher
+}
+
+export interface SpanCore {
+  readonly messages: MessageSpans
+  /** To be stopped. */
+  readonly spanExport: SpanExport
 }
 
 export interface MailDoors {

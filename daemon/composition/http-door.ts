@@ -8,6 +8,7 @@ import { operationsOf } from '../../admin-api/actions/http.ts'
 import { claimOperations } from '../../admin-api/pages/agents/claims.ts'
 import { oauthOperations } from '../../admin-api/oauth/oauth-operations.ts'
 import { operatorDecisionsOperation } from '../../admin-api/operator/operator-decisions.ts'
+import { operatorLogOperation } from '../../admin-api/operator/operator-log.ts'
 import { operatorLinkOperation } from '../../admin-api/operator/operator-link.ts'
 import { doctorOperation } from '../../admin-api/operator/operator-doctor.ts'
 import { sendmailOperation } from '../../admin-api/operator/sendmail.ts'
@@ -78,6 +79,7 @@ export function httpDoor(composition: Composition): AdminApi {
       ...operatorBackupOperations({ token, ...backupSource(composition) }),
       doctorOperation(token, get('doctor')),
       operatorDecisionsOperation({ token, watch: () => get('decisions').watch() }),
+      operatorLogOperation({ token, linesWith: (text) => composition.recentLines?.with(text) ?? [] }),
       ...dialectOperations({ ...core, baseUrl, clock, verifyKey, formMemory: new BodyMemory(maxFormMemoryBytes) }, dialects),
       ...(replace.operations ?? []),
     ],

@@ -48,9 +48,9 @@ const imapStepMs = 30_000
 
 /** Throws `ConfigInvalid` when the file of trusted certificates cannot be read. */
 export function mailDoors(composition: Composition): MailDoors {
-  const { get, config, certificate, log, metrics } = composition
+  const { get, config, certificate, metrics } = composition
   const { mx, smtpHost, dataDir, inboundDomain } = config
-  const events = new MailDoorObserver(log, metrics)
+  const events = new MailDoorObserver(get('partLogs'), metrics)
   const core = get('core')
   const { clock } = core
   const resolver = get('resolver')

@@ -54,11 +54,23 @@ import type { CurrentCertificate } from '../certificates/current-certificate.ts'
 import type { Housekeeping } from '../observability/housekeeping.ts'
 import type { Decisions } from '../observability/decisions.ts'
 import type { Logger } from '../observability/logging.ts'
+import type { PartLogs } from '../observability/part-logs.ts'
+import type { RecentLines } from '../observability/recent-lines.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { Observer } from '../observability/observer.ts'
 import type { OwnListeners } from '../process/own-listeners.ts'
 import type { Readiness } from '../observability/readiness.ts'
-import type { Administration, InboundCore, InboxCore, Ingest, OAuthServer, Publishable, WebhookCore, MailDoors } from './composed.ts'
+import type {
+  Administration,
+  InboundCore,
+  InboxCore,
+  Ingest,
+  OAuthServer,
+  Publishable,
+  SpanCore,
+  WebhookCore,
+  MailDoors,
+} from './composed.ts'
 
 /** What leaves the process, or is time or chance; tests put their own in its place. */
 export interface Replacements {
@@ -113,6 +125,8 @@ export interface Foundation {
   readonly version: string
   /** What the command line of this machine shows to the daemon. */
   readonly operatorToken: string
+  /** The latest lines of the log, where they are kept. */
+  readonly recentLines?: RecentLines | undefined
 }
 
 /** The parts of a daemon by name, as they stand in the container. */
@@ -157,6 +171,7 @@ export interface Parts {
   readonly oauth: OAuthServer
   readonly observer: Observer
   readonly ownListeners: OwnListeners
+  readonly partLogs: PartLogs
   readonly people: People
   readonly probes: Probes
   readonly publishable: Publishable
@@ -170,6 +185,8 @@ export interface Parts {
   readonly actRunner: ActRunner
   readonly resolver: Resolver & RecordResolver
   readonly rewriter: MessageRewriter
+  /** Undefined where no collector is configured. */
+  readonly spans: SpanCore | undefined
   readonly submission: SubmissionServer
   readonly submissionDoor: SubmissionDoor
   readonly transport: Transport

@@ -3,7 +3,7 @@ import { publicUrl } from '#config/settings/load.ts'
 import { alertTarget } from '#core/doctor/alerts.ts'
 import { formTarget } from '#core/forms/notifications/form-webhook.ts'
 import { routeTarget } from '#core/inbound-routes/route.ts'
-import { DeliveryAttempts } from '#core/webhooks/sending/attempts.ts'
+import { DeliveryAttempts, type WebhookAttempted } from '#core/webhooks/sending/attempts.ts'
 import { Deliveries } from '#core/webhooks/sending/deliveries.ts'
 import { Dispatcher } from '#core/webhooks/sending/dispatcher.ts'
 import { Sender } from '#core/webhooks/sending/sender.ts'
@@ -29,7 +29,11 @@ export function webhookCore(composition: Composition): WebhookCore {
   const sender = new Sender({ ...core, baseUrl, post })
   const webhooks = new Webhooks({ ...core, resolver, guard, makeCertificate: makeSelfSignedRsa })
   const parts = { ...core, readSubject: decodeEncodedWords, onError: broke(composition, 'a webhook delivery') }
-  const onAttempted = (result: string): void => metrics.webhookAttempted(result)
+  const spans = get('spans')
+  const onAttempted = (attempted: WebhookAttempted): void => {
+    metrics.webhookAttempted(attempted.ending)
+    spans?.messages.webhookAttempted(attempted)
+  }
   const dispatcher = new Dispatcher({ ...parts, attempts: new DeliveryAttempts({ ...parts, sender, targets, onAttempted }) })
   metrics.watch('webhooks_active', 'Webhook deliveries under way.', () => dispatcher.active)
   return {

@@ -5,6 +5,7 @@
 import pino from 'pino'
 import { cleanText } from './clean-text.ts'
 import { openLines, type LineFormat } from './log-stream.ts'
+import type { RecentLines } from './recent-lines.ts'
 
 export type Logger = pino.Logger
 
@@ -22,9 +23,9 @@ const maxRememberedName = 64
 
 /**
  * Makes the root logger. Lines are written in the background and flushed when the process ends; when the reader falls
- * 8 MiB behind, lines are dropped and mail is not.
+ * 8 MiB behind, lines are dropped and mail is not. `recent` keeps the latest ones.
  */
-export function createLogger(level: string, to: LogDestination, format?: LineFormat): Logger {
+export function createLogger(level: string, to: LogDestination, format?: LineFormat, recent?: RecentLines): Logger {
   const options: pino.LoggerOptions = {
     level,
     base: null,
@@ -32,7 +33,8 @@ export function createLogger(level: string, to: LogDestination, format?: LineFor
     formatters: { level: (label) => ({ level: label }), log: (fields) => cleanse(fields, 0) as Record<string, unknown> },
     serializers: { msg: cleanText, err: (cleansed: unknown) => cleansed },
   }
-  const logger = pino(options, typeof to === 'string' ? openLines(to === 'stdout' ? 1 : 2, format) : to)
+  const stream = typeof to === 'string' ? openLines(to === 'stdout' ? 1 : 2, format) : to
+  const logger = pino(options, recent ? recent.before(stream) : stream)
   const plain = Object.getPrototypeOf(logger) as Logger
   // Fields of a child logger do not pass through `formatters`; children inherit this property.
   logger.child = function <Custom extends string = never>(

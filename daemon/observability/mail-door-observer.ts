@@ -5,14 +5,17 @@ import type { RoundResult } from '../../protocols/imap-dsn/mailbox-poll.ts'
 import type { Reception, MxEvents } from '../../protocols/mx/mx-settings.ts'
 import type { SessionFacts } from '../../protocols/reception/reception-settings.ts'
 import type { Logger } from './logging.ts'
+import type { PartLogs } from './part-logs.ts'
 import type { Metrics } from './metrics.ts'
 
 export class MailDoorObserver implements MxEvents, PollEvents {
   readonly #log: Logger
+  readonly #mailboxes: Logger
   readonly #metrics: Metrics
 
-  constructor(log: Logger, metrics: Metrics) {
-    this.#log = log
+  constructor(logs: Pick<PartLogs, 'of'>, metrics: Metrics) {
+    this.#log = logs.of('mx')
+    this.#mailboxes = logs.of('mailboxes')
     this.#metrics = metrics
   }
 
@@ -47,13 +50,13 @@ export class MailDoorObserver implements MxEvents, PollEvents {
   polled(sourceId: string, { mails, reports, skipped }: RoundResult): void {
     this.#metrics.mailboxPolled('ok')
     const facts = { source_id: sourceId, mails, reports, skipped }
-    if (skipped > 0) this.#log.warn(facts, 'mails of a mailbox could not be read and were left out')
-    else if (mails > 0) this.#log.info(facts, 'mails of a mailbox were read')
+    if (skipped > 0) this.#mailboxes.warn(facts, 'mails of a mailbox could not be read and were left out')
+    else if (mails > 0) this.#mailboxes.info(facts, 'mails of a mailbox were read')
   }
 
   failed(sourceId: string, problem: PollProblem, reason: string): void {
     this.#metrics.mailboxPolled(problem)
-    this.#log.warn({ source_id: sourceId, problem, reason }, 'a mailbox could not be read')
+    this.#mailboxes.warn({ source_id: sourceId, problem, reason }, 'a mailbox could not be read')
   }
 
   /** `where` is a session, or the id of an ingest source or of a deliverability test. */

@@ -9,6 +9,7 @@ import { suppressionSources } from '#core/feedback/suppression/suppression.ts'
 import { recipientVerdicts } from '#core/trace/attempt-record.ts'
 import { attemptEndings } from '#core/webhooks/delivery.ts'
 import type { CommittedGroup } from '#store/engine/group-commit.ts'
+import { spanEndings, type SpanEnding } from './tracing/span.ts'
 
 const require = createRequire(import.meta.url)
 // one by one, as the whole package loads another one for the figures of the process
@@ -62,6 +63,7 @@ export class Metrics {
     ['result'],
     ['issued', 'failed'],
   )
+  readonly #spans = this.#counter('trace_spans', 'Spans for OpenTelemetry, by their end.', ['result'], spanEndings)
   readonly #rows = this.#counter('store_rows_written', 'Rows of the store that were set or deleted.', [])
   readonly #bytes = this.#counter(
     'store_written_bytes',
@@ -184,6 +186,11 @@ export class Metrics {
   /** `source` is how the entries came about, one of `suppressionSources`. */
   suppressed(source: string, entries: number): void {
     this.#suppressions.inc({ source }, entries)
+  }
+
+  /** So many spans were taken by the collector, or dropped. */
+  spansEnded(result: SpanEnding, spans: number): void {
+    this.#spans.inc({ result }, spans)
   }
 
   /** What runs here, as the labels of a gauge that is always 1. */

@@ -13,7 +13,9 @@ import type { SubmissionEvents } from '../../protocols/submission/submission-set
 import type { Decisions } from './decisions.ts'
 import { FrequentLine } from './frequent-line.ts'
 import type { Logger } from './logging.ts'
+import type { PartLogs } from './part-logs.ts'
 import type { Metrics } from './metrics.ts'
+import type { MessageSpans } from './tracing/message-spans.ts'
 
 type Answered = Parameters<AdminApiEvents['answered']>[0]
 
@@ -30,30 +32,44 @@ function acceptedFacts({ id, door, outcome, outcomeReason, mailFrom, headerFrom,
   return { outcome, envelope, reason: outcomeReason, subject, door, trace_id: id, destination_id: destinationId }
 }
 
+const attemptFields = ['trace_id', 'destination_id', 'attempt', 'status', 'milliseconds'] as const
 const toolCallFields = ['tool', 'outcome', 'milliseconds', 'organization_id', 'project_id', 'grant_id', 'request_id'] as const
 
 export class Observer
   implements AttemptListener, BreakerListener, SubmissionEvents, AdminApiEvents, AgentEvents, GraphqlEvents, TokenEvents
 {
-  readonly #log: Logger
+  readonly #delivery: Logger
+  readonly #smtp: Logger
+  readonly #http: Logger
+  readonly #graphql: Logger
   readonly #metrics: Metrics
   readonly #decisions: Decisions
+  readonly #spans: MessageSpans | undefined
   readonly #acceptedBySmtp: FrequentLine<'trace_id' | 'session' | 'username' | 'milliseconds'>
   readonly #accepted: FrequentLine<'trace_id' | 'door' | 'outcome' | 'project_id' | 'recipients'>
-  readonly #attempt: FrequentLine<'trace_id' | 'destination_id' | 'attempt' | 'status' | 'milliseconds'>
+  readonly #attempt: FrequentLine<(typeof attemptFields)[number]>
   readonly #toolCall: FrequentLine<(typeof toolCallFields)[number]>
 
-  constructor(log: Logger, metrics: Metrics, decisions: Decisions) {
-    this.#log = log
-    this.#acceptedBySmtp = new FrequentLine(log, 'message accepted', ['trace_id', 'session', 'username', 'milliseconds'])
-    this.#accepted = new FrequentLine(log, 'message accepted', ['trace_id', 'door', 'outcome', 'project_id', 'recipients'])
-    this.#attempt = new FrequentLine(log, 'delivery attempt', ['trace_id', 'destination_id', 'attempt', 'status', 'milliseconds'])
-    this.#toolCall = new FrequentLine(log, 'tool call', toolCallFields)
+  /** Without `spans`, no traces are made for OpenTelemetry. */
+  constructor(logs: Pick<PartLogs, 'of'>, metrics: Metrics, decisions: Decisions, spans?: MessageSpans) {
+    this.#spans = spans
+    this.#delivery = logs.of('delivery')
+    this.#smtp = logs.of('smtp')
+    this.#http = logs.of('http')
+    this.#graphql = logs.of('graphql')
+    const accepted = ['trace_id', 'door', 'outcome', 'project_id', 'recipients'] as const
+    this.#acceptedBySmtp = new FrequentLine(this.#smtp, 'message accepted', ['trace_id', 'session', 'username', 'milliseconds'])
+    this.#accepted = new FrequentLine(this.#http, 'message accepted', accepted)
+    this.#attempt = new FrequentLine(this.#delivery, 'delivery attempt', attemptFields)
+    this.#toolCall = new FrequentLine(logs.of('agents'), 'tool call', toolCallFields)
     this.#metrics = metrics
     this.#decisions = decisions
   }
 
-  attempted({ id, status, attempts }: Trace, { recipients, error, milliseconds }: AttemptReport, destinationId: string): void {
+  attempted(trace: Trace, report: AttemptReport, destinationId: string, dueMs: number): void {
+    const { id, status, attempts } = trace
+    const { recipients, error, milliseconds } = report
+    this.#spans?.attempted(trace, report, destinationId, dueMs)
     for (const { verdict } of recipients) this.#metrics.recipientAttempted(verdict)
     const facts = {
       trace_id: id,
@@ -64,7 +80,7 @@ export class Observer
     }
     if (this.#decisions.isWatched)
       this.#decisions.publish('attempt', { status, code: error?.code, reason: error?.message, trace_id: id, destination_id: destinationId })
-    if (error) this.#log.warn({ ...facts, error: error.code, reason: error.message }, 'delivery attempt failed')
+    if (error) this.#delivery.warn({ ...facts, error: error.code, reason: error.message }, 'delivery attempt failed')
     else this.#attempt.write(facts)
   }
 
@@ -72,15 +88,19 @@ export class Observer
     this.#metrics.breakerChanged(phase)
     const facts = { destination_id: destinationId, breaker: phase }
     this.#decisions.publish('destination', { ...facts, reason })
-    if (phase === 'closed') this.#log.info(facts, 'circuit breaker closed')
+    if (phase === 'closed') this.#delivery.info(facts, 'circuit breaker closed')
     else
-      this.#log.warn({ ...facts, reason, next_trial_at: until === null ? null : new Date(until).toISOString() }, 'circuit breaker opened')
+      this.#delivery.warn(
+        { ...facts, reason, next_trial_at: until === null ? null : new Date(until).toISOString() },
+        'circuit breaker opened',
+      )
   }
 
   /** A send was accepted at any door. The SMTP doors log it themselves, with their session. */
   sendAccepted(trace: Trace): void {
     const { id, door, outcome, projectId, recipients } = trace
     this.#metrics.messageAccepted(door, outcome)
+    this.#spans?.accepted(trace)
     if (this.#decisions.isWatched) this.#decisions.publish('accepted', acceptedFacts(trace))
     if (door === 'smtp') return
     this.#accepted.write({ trace_id: id, door, outcome, project_id: projectId, recipients: recipients.length })
@@ -92,14 +112,14 @@ export class Observer
 
   sessionClosed({ sessionId, remoteAddress, username }: SessionFacts): void {
     this.#metrics.smtpSessionClosed('submission')
-    this.#log.debug({ session: sessionId, remote: remoteAddress, username }, 'smtp session closed')
+    this.#smtp.debug({ session: sessionId, remote: remoteAddress, username }, 'smtp session closed')
   }
 
   refused(code: string, { sessionId, remoteAddress, username, triedUsername }: SessionFacts): void {
     this.#metrics.refused('smtp', code)
     const who = triedUsername === undefined ? { username } : { tried_username: triedUsername }
     this.#decisions.publish('refused', { code, door: 'smtp', remote: remoteAddress, ...who })
-    this.#log.info({ session: sessionId, remote: remoteAddress, ...who, reply: code }, 'smtp refusal')
+    this.#smtp.info({ session: sessionId, remote: remoteAddress, ...who, reply: code }, 'smtp refusal')
   }
 
   accepted(traceId: string, ms: number, { sessionId, username }: SessionFacts): void {
@@ -108,11 +128,11 @@ export class Observer
   }
 
   protocolError(error: Error): void {
-    this.#log.debug({ err: error }, 'smtp connection failed')
+    this.#smtp.debug({ err: error }, 'smtp connection failed')
   }
 
   defect(error: unknown, where: SessionFacts): void {
-    this.#log.error({ err: error, session: where.sessionId }, 'unexpected error in an smtp session')
+    this.#smtp.error({ err: error, session: where.sessionId }, 'unexpected error in an smtp session')
   }
 
   answered(answered: Answered): void {
@@ -122,8 +142,8 @@ export class Observer
     if (code !== undefined && !isNoise(operationId)) {
       const facts = { request_id: requestId, operation: operationId, organization_id: organizationId, status, code, reason }
       this.#decisions.publish('refused', { code, reason, door: 'http', operation: operationId })
-      this.#log.info({ ...facts, milliseconds: tenths(durationMs) }, 'http refusal')
-    } else this.#log.debug({ ...answered, durationMs: tenths(durationMs) }, 'http request')
+      this.#http.info({ ...facts, milliseconds: tenths(durationMs) }, 'http refusal')
+    } else this.#http.debug({ ...answered, durationMs: tenths(durationMs) }, 'http request')
   }
 
   /** The arguments of a call may hold mail and secrets, and are never logged. */
@@ -139,26 +159,26 @@ export class Observer
     this.#metrics.graphqlFieldAnswered(field, outcome)
     const who = { organization_id: organizationId, project_id: projectId, grant_id: grantId, request_id: requestId }
     const facts = { field, outcome, milliseconds: tenths(milliseconds), ...who }
-    if (outcome === 'ok') return this.#log.debug(facts, 'graphql field')
+    if (outcome === 'ok') return this.#graphql.debug(facts, 'graphql field')
     this.#metrics.refused('graphql', outcome)
     this.#decisions.publish('refused', { code: outcome, door: 'graphql', operation: field })
-    this.#log.info(facts, 'graphql refusal')
+    this.#graphql.info(facts, 'graphql refusal')
   }
 
   failed(error: unknown, where: { readonly requestId: string; readonly operationId: string }): void {
-    this.#log.error({ err: error, request_id: where.requestId, operation: where.operationId }, 'unexpected error in a request')
+    this.#http.error({ err: error, request_id: where.requestId, operation: where.operationId }, 'unexpected error in a request')
   }
 
   tokenReused(what: string, { id }: Grant): void {
-    this.#log.warn({ grant_id: id, reused: what }, 'oauth grant revoked: one of its tokens was reused')
+    this.#http.warn({ grant_id: id, reused: what }, 'oauth grant revoked: one of its tokens was reused')
   }
 
   connectionDropped(): void {
-    this.#log.warn('http connection dropped: too many are open')
+    this.#http.warn('http connection dropped: too many are open')
   }
 
   /** A defect of background work; what it was about is tried again later. */
   broke(what: string, error: unknown, id = ''): void {
-    this.#log.error({ err: error, id }, `unexpected error in ${what}`)
+    this.#delivery.error({ err: error, id }, `unexpected error in ${what}`)
   }
 }

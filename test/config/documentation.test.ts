@@ -31,7 +31,17 @@ test('settings have a description, a limit, a default and a variable of their ow
 
 test('settings that hold a key are secret', (t) => {
   const secret = settings.filter((setting) => setting.secret).map(({ path }) => path.join('.'))
-  t.deepEqual(secret, ['adminKey', 'operatorKey', 'masterKey', 'inboxNotifySecret', 'acme.eabKey', 'sendmail.key', 'doctor.webhookSecret'])
+  t.deepEqual(secret, [
+    'adminKey',
+    'operatorKey',
+    'masterKey',
+    'inboxNotifySecret',
+    'acme.eabKey',
+    'sendmail.key',
+    'doctor.webhookSecret',
+    'otlp.headers',
+    'store.address',
+  ])
 })
 
 test('settings refuse what is over their limit', (t) => {

@@ -36,7 +36,7 @@ export async function capture(words: CaptureWords, surroundings: Surroundings): 
   const begun = performance.now()
   await removeLeftFolders()
   const folder = await makeRunFolder()
-  const log = createLogger(words.isVerbose ? 'info' : 'warn', 'stderr')
+  const log = createLogger(words.isVerbose ? 'info' : 'error', 'stderr')
   const lifecycle = new Lifecycle(log, stopSeconds)
   try {
     const { smtpPort, httpPort, suppresses } = words

@@ -12,8 +12,10 @@ import { Admission, defaultLag, freeBytes } from '../../observability/admission.
 import { Decisions } from '../../observability/decisions.ts'
 import { Housekeeping } from '../../observability/housekeeping.ts'
 import { Observer } from '../../observability/observer.ts'
+import { PartLogs } from '../../observability/part-logs.ts'
 import { Readiness } from '../../observability/readiness.ts'
 import { OwnListeners } from '../../process/own-listeners.ts'
+import { spanCore } from './spans.ts'
 import { broke, guardOf, type Add, type Composition } from '../parts.ts'
 
 /** So many writes in the queue for the disk mean that it cannot keep up. */
@@ -28,7 +30,9 @@ export function addOutside(add: Add): void {
     return database
   })
   add('decisions', () => new Decisions())
-  add('observer', ({ get, log, metrics }) => new Observer(log, metrics, get('decisions')))
+  add('partLogs', ({ log, config }) => new PartLogs(log, config.logLevels))
+  add('observer', ({ get, metrics }) => new Observer(get('partLogs'), metrics, get('decisions'), get('spans')?.messages))
+  add('spans', spanCore)
   add('health', () => new Readiness())
   add('ownListeners', () => new OwnListeners())
   add('guard', (composition) => guardOf(composition, composition.config.outbound.allow.destinations))

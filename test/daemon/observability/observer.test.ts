@@ -3,13 +3,14 @@ import test from 'ava'
 import { Decisions } from '../../../daemon/observability/decisions.ts'
 import { createLogger } from '../../../daemon/observability/logging.ts'
 import { Metrics } from '../../../daemon/observability/metrics.ts'
+import { PartLogs } from '../../../daemon/observability/part-logs.ts'
 import { Observer } from '../../../daemon/observability/observer.ts'
 
 test('answered() counts a refusal by its code and logs it with its reason, and other requests only for debugging', async (t) => {
   const lines: Record<string, unknown>[] = []
   const metrics = new Metrics()
   const log = createLogger('debug', { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) })
-  const observer = new Observer(log, metrics, new Decisions())
+  const observer = new Observer(new PartLogs(log, {}), metrics, new Decisions())
   const answer = {
     operationId: 'getTrace',
     method: 'GET',
@@ -37,7 +38,7 @@ test('breakerChanged() counts the change, warns of a breaker that opens with its
   const lines: Record<string, unknown>[] = []
   const metrics = new Metrics()
   const log = createLogger('info', { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) })
-  const observer = new Observer(log, metrics, new Decisions())
+  const observer = new Observer(new PartLogs(log, {}), metrics, new Decisions())
   const until = Date.UTC(2030, 0, 1)
   observer.breakerChanged('dst_1', { phase: 'open', since: until - 30_000, reason: 'Refused.', until })
   observer.breakerChanged('dst_1', { phase: 'closed', since: until, reason: null, until: null })

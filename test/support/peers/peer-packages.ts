@@ -54,6 +54,7 @@ const peers = {
   phpmailer: { package: 'libphp-phpmailer', file: '/usr/share/php/libphp-phpmailer/autoload.php' },
   postgresql: { package: 'postgresql', file: '/usr/lib/postgresql/*/bin/postgres' },
   postfix: { package: 'postfix', file: '/usr/sbin/postfix', alsoNeeds: root },
+  prometheus: { package: 'prometheus', file: '/usr/bin/promtool' },
   python: { package: 'python3', file: '/usr/bin/python3' },
   sasl: { package: 'libsasl2-modules', file: '/usr/lib/*/sasl2/libplain.so' },
   ssleay: { package: 'libnet-ssleay-perl', file: '/usr/lib/*/perl5/*/Net/SSLeay.pm' },

@@ -33,7 +33,8 @@ import type { AttemptReport, DeliveryJob, RecipientReport, Transport, TransportT
 
 /** Is notified of finished attempts, for logs and metrics. */
 export interface AttemptListener {
-  attempted(trace: Trace, report: AttemptReport, destinationId: string): void
+  /** The attempt was due at `dueMs`, in milliseconds since the epoch. */
+  attempted(trace: Trace, report: AttemptReport, destinationId: string, dueMs: number): void
 }
 
 /** Records and reports the health of destinations from the attempts at them. */
@@ -306,7 +307,7 @@ export class Attempts {
       await stageBounces(change, { ...settings, database, organizationId: entry.organizationId, nowMs: now }, trace, bounces)
       countEnded(change, entry, stored.record, trace, report, now)
       if ((await database.commit(change)).ok) {
-        listener.attempted(trace, report, entry.destinationId)
+        listener.attempted(trace, report, entry.destinationId, entry.dueMs)
         return rest
       }
     }

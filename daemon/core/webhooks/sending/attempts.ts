@@ -25,10 +25,18 @@ export interface AttemptOptions extends Core {
   readonly sender: Pick<Sender, 'send'>
   /** Decodes a raw Subject value (RFC 2047). */
   readonly readSubject: (raw: string) => string
-  /** Is notified of the status of the delivery after each attempt; must not throw. */
-  readonly onAttempted?: ((ending: AttemptEnding) => void) | undefined
+  /** Is notified after each attempt; must not throw. */
+  readonly onAttempted?: ((attempted: WebhookAttempted) => void) | undefined
   /** Of the nouns above; endpoints are known. */
   readonly targets?: readonly TargetSource[]
+}
+
+/** An attempt that ended, and the message that it is about; null for what is about none. */
+export interface WebhookAttempted extends Pick<WebhookDelivery, 'traceId' | 'eventType'> {
+  readonly ending: AttemptEnding
+  readonly endpointId: string
+  readonly attempt: number
+  readonly sent: Sent
 }
 
 /** How an attempt went, for those who share connections out. */
@@ -96,7 +104,7 @@ export class DeliveryAttempts {
     const { database, clock } = this.#options
     const { organizationId, endpointId, id } = row
     const now = clock.now()
-    const ending = await transact(database, { organizationId }, async (change) => {
+    const attempted = await transact(database, { organizationId }, async (change) => {
       const stored = await change.get(webhookDeliveries, id)
       if (!stored) return undefined
       const { record } = stored
@@ -114,9 +122,10 @@ export class DeliveryAttempts {
       const place = { organizationId, projectId: record.projectId }
       count(change, place, countedAs[ended], now)
       countFor(change, place, endpointId, countedAs[ended], now)
-      return ended
+      const { traceId, eventType } = record
+      return { ending: ended, endpointId, traceId, eventType, attempt: next.attemptCount, sent }
     })
-    if (ending) this.#options.onAttempted?.(ending)
+    if (attempted) this.#options.onAttempted?.(attempted)
   }
 }
 

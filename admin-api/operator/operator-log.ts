@@ -1,0 +1,33 @@
+/** Where the command line of the same machine finds what the daemon logged about a message. */
+import * as z from 'zod'
+import { media, raw } from '../operation/answer.ts'
+import { operation, type Operation } from '../operation/operation.ts'
+import { requireRunToken } from './operator-link.ts'
+
+export const logPath = '/operator/log'
+
+export interface OperatorLogOptions {
+  /** What the caller must know. */
+  readonly token: string
+  /** The latest lines with this text, each with its line break, the oldest first. */
+  readonly linesWith: (text: string) => readonly string[]
+}
+
+const contentType = 'application/x-ndjson'
+
+export const operatorLogOperation = ({ token, linesWith }: OperatorLogOptions): Operation =>
+  operation({
+    method: 'GET',
+    path: logPath,
+    operationId: 'readLog',
+    summary: 'Lines of the log about a message',
+    tags: ['process'],
+    scope: 'none',
+    hiddenFromOpenApi: true,
+    query: z.strictObject({ trace_id: z.uuid() }),
+    response: media(contentType),
+    async handle({ headers, headOnly, query }) {
+      requireRunToken(headers, token)
+      return raw(headOnly ? '' : linesWith(query.trace_id).join(''), { contentType })
+    },
+  })
