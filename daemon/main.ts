@@ -34,7 +34,12 @@ async function run(wanted: Command): Promise<number> {
     case 'doctor':
       return (await import('./commands/doctor.ts')).doctor(configuration(), wanted.asJson, process.stdout)
     case 'setup':
-      return (await import('./commands/setup/setup-command.ts')).setup(wanted.words, { stdin: process.stdin, stdout: process.stdout, env: { ...packagedConfig(), ...process.env }, version: version() })
+      return (await import('./commands/setup/setup-command.ts')).setup(wanted.words, {
+        stdin: process.stdin,
+        stdout: process.stdout,
+        env: { ...packagedConfig(), ...process.env },
+        version: version(),
+      })
     case 'operator':
       return (await import('./commands/operator-command.ts')).operate(configuration(), wanted.request, process.stdout)
     case 'verify':
@@ -68,7 +73,7 @@ async function run(wanted: Command): Promise<number> {
     case 'key create':
       return (await import('./commands/key-command.ts')).createKey(configuration(), wanted.words, process)
     case 'queue':
-      return (await import('./commands/queue-command.ts')).queue(configuration(), wanted.words, process)
+      return (await import('./commands/queue/queue-command.ts')).queue(configuration(), wanted.words, process)
     case 'import':
       return (await import('./commands/import-command.ts')).importFile(configuration(), wanted.words, process)
     case 'serve':

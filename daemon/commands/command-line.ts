@@ -2,7 +2,7 @@
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util'
 import { closest } from '#config/words/closest.ts'
 import { commandHelp, helpText } from './command-help.ts'
-import { queueOptions, queueVerbs, queueWords, type QueueWords } from './queue-words.ts'
+import { queueOptions, queueVerbs, queueWords, type QueueWords } from './queue/queue-words.ts'
 import type { SetupWords } from './setup/answers.ts'
 import { operatorHelp, readOperatorWords, type OperatorRequest } from './operator-words.ts'
 

@@ -1,11 +1,11 @@
 /** `postern queue`: what waits, and holding, releasing, expediting and dropping it, by the same REST calls as everybody's. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { publicUrl, type Config } from '#config/settings/load.ts'
-import { cleanJson, cleanText } from '../observability/clean-text.ts'
-import { exitCodes, type ExitCode } from '../process/lifecycle.ts'
-import { StartRefused } from '../process/start-refused.ts'
-import { callDaemon, chosenDaemon, postToDaemon } from './daemon-client.ts'
-import { table } from './operator-command.ts'
+import { cleanJson, cleanText } from '../../observability/clean-text.ts'
+import { exitCodes, type ExitCode } from '../../process/lifecycle.ts'
+import { StartRefused } from '../../process/start-refused.ts'
+import { callDaemon, chosenDaemon, postToDaemon } from '../daemon-client.ts'
+import { table } from '../operator-command.ts'
 import type { QueueWords } from './queue-words.ts'
 
 interface Surroundings {
