@@ -93,7 +93,7 @@ function DestinationList(): JSX.Element {
 
 /** Each that gets no mail, or loses most of what it gets, with the way to a test. */
 const Troubles = ({ destinations, healths }: { readonly destinations: readonly Destination[]; readonly healths: Healths }): JSX.Element => (
-  <>
+  <div class="troubles">
     {troubledOf(destinations, healths).map((one) => (
       <div class="note bad" key={one.destination.id}>
         <Mark name={one.isPaused ? 'paused' : 'failed'} />
@@ -108,7 +108,7 @@ const Troubles = ({ destinations, healths }: { readonly destinations: readonly D
         </a>
       </div>
     ))}
-  </>
+  </div>
 )
 
 type Days = DestinationInsight['data']
