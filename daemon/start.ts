@@ -7,13 +7,13 @@ import type { Config } from '#config/settings/load.ts'
 import { bootstrap, type Bootstrapped } from '#core/bootstrap.ts'
 import { SecretBox } from '#core/access/secret-box.ts'
 import { systemClock } from '#core/clock.ts'
-import { recordKinds } from '#core/integrity.ts'
-import { carryCaptures } from '#core/capture/earlier-captures.ts'
-import { carryReadings, loadLatestMark } from '#core/capture/reading/read-marks.ts'
-import { carryTraces } from '#core/trace/earlier-traces.ts'
+import { migrations, releaseForm } from '#core/migrations.ts'
+import { loadLatestMark } from '#core/capture/reading/read-marks.ts'
 import type { Database } from '#store/database.ts'
-import { claimVersions } from '#store/claim-versions.ts'
+import { claimVersions } from '#store/upgrade/claim-versions.ts'
 import { sweepAbandonedContent } from '#store/content.ts'
+import { migrate } from '#store/upgrade/migrate.ts'
+import { requireReadable } from '#store/upgrade/store-form.ts'
 import { Ballast, freeBytes } from './observability/admission.ts'
 import { isSelfMade, loadCertificate } from './certificates/certificate.ts'
 import { CurrentCertificate } from './certificates/current-certificate.ts'
@@ -77,8 +77,10 @@ export async function open(
   const part = compose({ config, log, kv, secrets, metrics, certificate, ...given }, replace)
   await lifecycle.start({ name: 'traces', start: async () => {}, stop: async () => part('spans')?.spanExport.stop(spansEndMs) })
   const database = part('database')
-  await claimVersions(database, recordKinds)
-  await carryEarlier(database, log)
+  await requireReadable(kv, releaseForm)
+  await claimVersions(database, releaseForm)
+  await upgrade(database, log)
+  await loadLatestMark(database)
   await checkMasterKey(database, secrets, dataDir)
   const swept = await sweepAbandonedContent(database)
   if (swept > 0) log.info({ contents: swept }, 'removed contents whose acceptance an earlier crash cut short')
@@ -92,16 +94,12 @@ export async function open(
   return { part, bootstrapped, certificate, metrics }
 }
 
-/** What earlier releases kept otherwise, before anything is served. */
-async function carryEarlier(database: Database, log: Logger): Promise<void> {
-  const traces = await carryTraces(database, (count) => log.info({ traces: count }, 'carrying over the traces of an earlier release'))
-  if (traces > 0) log.info({ traces }, 'carried the traces of an earlier release over')
-  const captures = await carryCaptures(database, (count) =>
-    log.info({ captures: count }, 'carrying over the captures of an earlier release'),
-  )
-  if (captures > 0) log.info({ captures }, 'carried the captures of an earlier release over')
-  await carryReadings(database)
-  await loadLatestMark(database)
+/** What earlier releases kept otherwise is brought into the form of this one, before anything is served. */
+async function upgrade(database: Database, log: Logger): Promise<void> {
+  await migrate(database, migrations, ({ number, of, name, state, done }) => {
+    if (state === 'ended' && done === 0) return
+    log.info({ step: number, of, done }, `${state === 'ended' ? 'upgraded' : 'upgrading'} the store: ${name}`)
+  })
 }
 
 /** What people asked for that goes on in the background. */

@@ -3,6 +3,7 @@ import { open, readdir } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { encodeFrame, jsonFrame, rowFrame } from '#store/backup/frames.ts'
 import type { StoreKv } from '#store/engine/store-kv.ts'
+import { formOf } from '#store/upgrade/store-form.ts'
 import { storeFolder } from '../process/data-folder.ts'
 import { compiledFolder } from '../process/use-compiled.js'
 
@@ -19,7 +20,7 @@ export async function* backupFrames(kv: StoreKv, dataDir: string, since: bigint)
 
 async function* framesOf(kv: StoreKv, dataDir: string, since: bigint): AsyncGenerator<Buffer> {
   await using snapshot = await kv.snapshot(since)
-  yield jsonFrame('begin', { version: String(snapshot.version) })
+  yield jsonFrame('begin', { version: String(snapshot.version), form: await formOf(kv) })
   let [rows, files] = [0, 0]
   for await (const row of snapshot.rows) {
     yield rowFrame(row)

@@ -1,7 +1,9 @@
 /** `postern verify`: compares everything that is stored with everything that must agree with it, in the running daemon or in its data. */
 import type { Config } from '#config/settings/load.ts'
 import { integrityChecks } from '#core/integrity.ts'
+import { releaseForm } from '#core/migrations.ts'
 import { Database } from '#store/database.ts'
+import { requireReadable } from '#store/upgrade/store-form.ts'
 import { verify, type VerifyReport } from '#store/verify/verify.ts'
 import { verifyPath } from '../../admin-api/operator/operator-backup.ts'
 import { requireRestored } from '../process/data-folder.ts'
@@ -35,6 +37,7 @@ async function reportOf(config: Config): Promise<VerifyReport> {
     }
   }
   await using kv = await openStore(config)
+  await requireReadable(kv, releaseForm)
   const database = new Database(kv)
   return await verify(database, { ...integrityChecks(database), missingGroups: kv.missingGroups })
 }

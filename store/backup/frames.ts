@@ -4,6 +4,7 @@
  */
 import type { SnapshotRow } from '../engine/snapshot.ts'
 import type { Bytes } from '../kv.ts'
+import type { StoreForm } from '../upgrade/store-form.ts'
 
 /** A file of the data folder comes as `file`, with its path as key and its mode in the body, and then its content in pieces. */
 export interface Frame {
@@ -19,6 +20,8 @@ export type FrameType = (typeof frameTypes)[number]
 export interface Begin {
   /** The last write that is in it. */
   readonly version: string
+  /** In which form the store was; backups of before 2026-11-28 do not say it. */
+  readonly form?: StoreForm
 }
 
 export interface End {

@@ -2,12 +2,12 @@
  * Walks the whole store and compares everything with everything that must agree with it. Nothing is changed, memory stays
  * constant, and the store may be in use: what looks wrong counts only when a second look finds it unchanged.
  */
-import { versionsFamily } from '../claim-versions.ts'
 import type { ContentRef } from '../content.ts'
 import type { Database } from '../database.ts'
 import { StoreFailure, type Bytes, type Entry } from '../kv.ts'
 import { queueLength, rowOfAge, rowOfSince, sinceFamily, toQueueEntry, type QueueEntry } from '../queue.ts'
 import { globalKey, type AnyKind } from '../record-kind.ts'
+import { formatFamily, versionsFamily } from '../upgrade/store-form.ts'
 import { describeKey, elementsOf, pack, within, type Element } from '../tuple.ts'
 import { Balance } from './verify-balance.ts'
 import { ContentMeasure, contentSummary, missingContents, verifyContent, type ContentOwner } from './verify-content.ts'
@@ -162,7 +162,7 @@ class Verifier {
     })
     checks.set(familyName(true, 'queue'), (key, entry) => this.#queueRow(key, entry))
     checks.set(familyName(true, sinceFamily), (key, entry) => this.#sinceRow(key, entry))
-    checks.set(familyName(true, versionsFamily), (key) => this.#shape(key, key.length === 2))
+    for (const name of [versionsFamily, formatFamily]) checks.set(familyName(true, name), (key) => this.#shape(key, key.length === 2))
     checks.set(familyName(true, 'expire'), (key) => this.#shape(key, typeof key[2] === 'number' && key[3] instanceof Uint8Array))
     return checks
   }

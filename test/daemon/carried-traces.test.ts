@@ -5,6 +5,7 @@ import { captureOf } from '#core/capture/capture.ts'
 import { earlierCaptures } from '#core/capture/earlier-captures.ts'
 import { pendingReadKey } from '#core/capture/reading/pending-read.ts'
 import { integrityChecks } from '#core/integrity.ts'
+import { migrations } from '#core/migrations.ts'
 import { discardTrace } from '#core/retention/remove-trace.ts'
 import { storedTracesCounter } from '#core/tenancy/counters.ts'
 import { earlierTraces } from '#core/trace/earlier-traces.ts'
@@ -43,7 +44,9 @@ async function takeBack(dataDir: string, kept: number): Promise<readonly string[
       const earlier = captureOf(stored.record)
       if (capture && earlier) change.insert(earlierCaptures, organizationId, earlier)
       if (capture) change.set(pendingReadKey(organizationId, capture.id)) // as if its body was still to be read
-      await database.commit(change.delete(globalKey('carried', 'traces')).delete(globalKey('carried', 'captures')))
+      await database.commit(
+        change.delete(globalKey('carried', 'traces')).delete(globalKey('carried', 'captures')).delete(globalKey('format')),
+      )
       back.push(stored.record.id)
     }
   }
@@ -62,10 +65,10 @@ async function problemsOf({ database }: StartedDaemon): Promise<readonly string[
   return (await verify(database, integrityChecks(database))).problems
 }
 
-/** What the log says was carried over. */
+/** What the log says was carried over, by the step of the upgrade. */
 function carriedOver({ log }: StartedDaemon): object {
-  const lines = log.filter(({ msg }) => /^carried the \w+ of an earlier release over$/.test(msg))
-  return Object.assign({}, ...lines.map(({ traces: all, captures }) => (captures === undefined ? { traces: all } : { captures }))) as object
+  const [traceStep, captureStep] = migrations.map(({ name }) => log.find(({ msg }) => msg === `upgraded the store: ${name}`))
+  return { ...(traceStep && { traces: traceStep['done'] }), ...(captureStep && { captures: captureStep['done'] }) }
 }
 
 for (const kept of [0, 2]) {

@@ -1,4 +1,5 @@
 /** Stores that earlier forms of the daemon wrote (test/fixtures/stores) open, agree with themselves, and are read at the doors. */
+import { readdirSync } from 'node:fs'
 import { cp, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
@@ -13,11 +14,13 @@ import { dkimKeyContext, sendingDomains } from '#core/domains/sending-domain.ts'
 import { ingestSources, openHmacSecret } from '#core/ingest-sources/ingest-source.ts'
 import { secretContext, webhookEndpoints } from '#core/webhooks/endpoint.ts'
 import { earlierKinds, integrityChecks, recordKinds } from '#core/integrity.ts'
+import { migrations } from '#core/migrations.ts'
 import { traces } from '#core/trace/trace.ts'
 import { Change, encode } from '#store/change.ts'
 import { LevelKv } from '#store/level/level-kv.ts'
 import { decodeRecord, encodeRecord } from '#store/record-version.ts'
 import { globalKey, type Identified, type RecordKind } from '#store/record-kind.ts'
+import { formatKey, formOf } from '#store/upgrade/store-form.ts'
 import { unpack } from '#store/tuple.ts'
 import { verify, type VerifyReport } from '#store/verify/verify.ts'
 import { env, fill, operatorKey, type Made } from '../fixtures/stores/make.ts'
@@ -122,6 +125,45 @@ test('a store in which a newer release has raised the version of a kind is not o
   await t.throwsAsync(daemon.again(), {
     name: 'StoreUnavailable',
     message: /^The store was written by a newer release: this one cannot read its records of the kinds trace\. Start that release,/,
+  })
+})
+
+/** Stores beside the first one, by the release or the day that they are of. */
+const later = readdirSync(fixtures, { withFileTypes: true }).flatMap((one) => (one.isDirectory() && one.name !== 'first' ? [one.name] : []))
+
+for (const name of later)
+  test(`the store ${name} opens in the form of now, agrees with itself, and is read and sent from`, async (t) => {
+    const copy = await copyOf(t, name)
+    const daemon = await opened(t, copy)
+    t.deepEqual((await checked(daemon)).problems, [])
+    t.is((await formOf(daemon.database.kv)).format, migrations.length)
+    const statusOf = async (id: string): Promise<unknown> => (await daemon.rest.must('GET', `/v1/traces/${id}`))['status']
+    const { sentTraceId, replayedTraceId, waitingTraceId } = copy.made
+    t.deepEqual(await Promise.all([sentTraceId, replayedTraceId, waitingTraceId].map(statusOf)), ['bounced', 'queued', 'queued'])
+    for (const path of ['/v1/destinations', '/v1/templates', '/v1/webhooks', '/v1/forms', '/v1/suppressions', '/v1/queue/acts'])
+      t.true((await Array.fromAsync(daemon.rest.rows(path))).length > 0, path)
+    t.is((await daemon.rest.must('DELETE', `/v1/messages/scheduled/${waitingTraceId}`))['status'], 'canceled')
+    t.deepEqual((await checked(daemon)).problems, [])
+  })
+
+test('a store of every release of the changelog is kept', async (t) => {
+  const changelog = await readFile(new URL('../../CHANGELOG.md', import.meta.url), 'utf8')
+  const releases = [...changelog.matchAll(/^## (\d+\.\d+\.\d+) – (\S+)$/gm)].map(([, version, date]) => ({ version, date }))
+  t.true(releases.length > 0)
+  t.deepEqual(
+    releases.filter(({ version = '', date }) => date !== 'unreleased' && !later.includes(version)),
+    [],
+  )
+})
+
+test('a store in a format that a newer release has brought it into is not opened', async (t) => {
+  const copy = await copyOf(t, 'first')
+  const daemon = await opened(t, copy)
+  await daemon.database.commit(new Change().set(formatKey, encode(migrations.length + 1)))
+  await daemon.stop()
+  await t.throwsAsync(daemon.again(), {
+    name: 'StoreUnavailable',
+    message: /in format \d+: this one knows formats up to \d+\. Start that release,/,
   })
 })
 

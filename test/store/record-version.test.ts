@@ -1,9 +1,10 @@
 import test, { type ExecutionContext } from 'ava'
 import * as z from 'zod'
 import { Change, decode } from '#store/change.ts'
-import { claimVersions } from '#store/claim-versions.ts'
+import { claimVersions } from '#store/upgrade/claim-versions.ts'
 import { Database } from '#store/database.ts'
 import { defineRecord, recordKey, upgradeFrom } from '#store/record-kind.ts'
+import { formOfRelease, requireReadable } from '#store/upgrade/store-form.ts'
 import { verify } from '#store/verify/verify.ts'
 import { fixtures, keysOf } from './kinds.ts'
 import { storeOf } from './level/folders.ts'
@@ -86,14 +87,14 @@ test('a record that its version does not allow, or whose upgrade the schema does
 
 test('claimVersions() writes nothing for version 1, and lets no older release start', async (t) => {
   const database = await databaseOf(t)
-  await claimVersions(database, [dogs, fixtures])
+  await claimVersions(database, formOfRelease(0, [dogs, fixtures]))
   t.deepEqual(await keysOf(database), [])
-  await claimVersions(database, [dogs3, fixtures])
-  await claimVersions(database, [dogs3, fixtures])
+  await claimVersions(database, formOfRelease(0, [dogs3, fixtures]))
+  await claimVersions(database, formOfRelease(0, [dogs3, fixtures]))
   t.deepEqual(await keysOf(database), [['', 'versions']])
   t.deepEqual((await verify(database, { kinds: [dogs3] })).problems, [])
   for (const kinds of [[dogs2, fixtures], [fixtures]]) {
-    await t.throwsAsync(claimVersions(database, kinds), {
+    await t.throwsAsync(requireReadable(database.kv, formOfRelease(0, kinds)), {
       name: 'StoreUnavailable',
       message:
         'The store was written by a newer release: this one cannot read its records of the kinds dog. ' +

@@ -10,6 +10,8 @@ import type { Config } from '#config/settings/load.ts'
 import { openBackup, readHead, sealBackup, type BackupHead } from '#store/backup/container.ts'
 import { BackupReader } from '#store/backup/chain.ts'
 import { BackupDamaged, ByteReader, encodeFrame, readFrames, type Begin, type Frame } from '#store/backup/frames.ts'
+import { whyNewer } from '#store/upgrade/store-form.ts'
+import { releaseForm } from '#core/migrations.ts'
 import { backupPath } from '../../../admin-api/operator/operator-backup.ts'
 import { backupFrames } from '../../backup/data-files.ts'
 import { giveToOwnerOf } from '../../backup/ownership.ts'
@@ -62,15 +64,24 @@ export async function backup(config: Config, words: BackupWords, { env, stdout, 
 export async function verifyBackup(file: string, passphraseFile: string | undefined, { env, stdout }: Surroundings): Promise<ExitCode> {
   const passphrase = await passphraseOf(passphraseFile, env)
   const { head, reader } = await openedBackup(file, passphrase)
+  const begin = await explained(reader.begin())
   await explained(readThrough(reader))
   const { rows, files } = reader.counts
   const after = head.since ? `, goes on from the backup ${head.since.id}` : ''
   stdout.write(`Backup ${head.id} of ${head.created_at}${after}: ${rows} rows and ${files} files, all whole\n`)
-  return exitCodes.ok
+  const why = whyUnreadable(head, begin)
+  if (why === undefined) return exitCodes.ok
+  stdout.write(`${why}\n`)
+  return exitCodes.failed
+}
+
+/** Why this release cannot restore it; undefined when it can. */
+export function whyUnreadable({ id }: BackupHead, { form }: Begin): string | undefined {
+  const why = form && whyNewer(form, releaseForm)
+  return why === undefined ? undefined : `The backup ${id} ${why} Restore it with that release.`
 }
 
 async function readThrough(reader: BackupReader): Promise<void> {
-  await reader.begin()
   for await (const _ of reader.rows());
   for await (const _ of reader.files());
 }

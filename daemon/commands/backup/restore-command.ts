@@ -2,6 +2,7 @@
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, isAbsolute, join, normalize, resolve } from 'node:path'
 import type { BackupHead } from '#store/backup/container.ts'
+import type { Begin } from '#store/backup/frames.ts'
 import { chainedRows, type BackupFile, type BackupReader } from '#store/backup/chain.ts'
 import { writeRestoredStore } from '#store/level/restored-store.ts'
 import { makeFolder, storeFolder, unfinishedRestore } from '../../process/data-folder.ts'
@@ -10,7 +11,7 @@ import { StartRefused } from '../../process/start-refused.ts'
 import { placeWhole, syncFolder } from '../../backup/whole-file.ts'
 import type { RestoreWords } from '../command-line.ts'
 import { giveToOwnerOf } from '../../backup/ownership.ts'
-import { explained, openedBackup, passphraseOf } from './backup-command.ts'
+import { explained, openedBackup, passphraseOf, whyUnreadable } from './backup-command.ts'
 
 interface Surroundings {
   readonly env: NodeJS.ProcessEnv
@@ -24,6 +25,7 @@ export async function restore(words: RestoreWords, { env, stdout }: Surroundings
   const chain: { readonly head: BackupHead; readonly reader: BackupReader }[] = []
   for (const file of words.files) chain.push(await openedBackup(file, passphrase))
   requireChain(chain.map(({ head }) => head))
+  for (const { head, reader } of chain) requireReadableBackup(head, await explained(reader.begin()))
   const last = chain.at(-1)
   if (!last) throw new StartRefused('restore needs a backup.', exitCodes.usage)
   await makeFolder(into)
@@ -54,7 +56,6 @@ export async function restore(words: RestoreWords, { env, stdout }: Surroundings
 }
 
 async function restoreInto(into: string, readers: readonly BackupReader[], last: BackupReader): Promise<void> {
-  for (const reader of readers) await reader.begin()
   await writeRestoredStore(storeFolder(into), chainedRows(readers.map((reader) => reader.rows())))
   for (const reader of readers) {
     for await (const file of reader.files()) if (reader === last) await placeFile(into, file)
@@ -68,6 +69,12 @@ async function placeFile(into: string, { path, mode, content }: BackupFile): Pro
   const place = join(into, clean)
   await mkdir(dirname(place), { recursive: true, mode: 0o700 })
   await placeWhole(place, content, mode)
+}
+
+/** Throws `StartRefused` for a backup that a newer release has made. */
+function requireReadableBackup(head: BackupHead, begin: Begin): void {
+  const why = whyUnreadable(head, begin)
+  if (why !== undefined) throw new StartRefused(why, exitCodes.failed)
 }
 
 function requireChain(heads: readonly BackupHead[]): void {

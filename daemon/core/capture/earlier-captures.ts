@@ -1,5 +1,5 @@
 /** Captures as releases before 2026-11-23 kept them: records beside their traces. They go into these before anything is served. */
-import { carryRecords } from '#store/carry.ts'
+import { carryRecords } from '#store/upgrade/carry.ts'
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { defineRecord, globalKey, type Immutable, type Stored } from '#store/record-kind.ts'

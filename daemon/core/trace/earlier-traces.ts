@@ -1,5 +1,5 @@
 /** Traces as releases before 2026-11-23 kept them: by id, with rows for every order. They are carried over before anything is served. */
-import { carryRecords } from '#store/carry.ts'
+import { carryRecords } from '#store/upgrade/carry.ts'
 import { Change } from '#store/change.ts'
 import type { Database, Visibility } from '#store/database.ts'
 import { defineRecord, globalKey, type Stored } from '#store/record-kind.ts'

@@ -5,6 +5,7 @@
 import { spawn, type ChildProcess, type ChildProcessByStdio } from 'node:child_process'
 import type { Readable } from 'node:stream'
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { watch, readFileSync } from 'node:fs'
 import { mkdir, readFile, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -120,6 +121,16 @@ export class Daemon implements AsyncDisposable {
 
   get log(): string {
     return this.#log.join('')
+  }
+
+  /** Resolves when the log has something like this; rejects when the process ends before. */
+  async said(what: RegExp): Promise<void> {
+    const outputs = [this.#child.stdout, this.#child.stderr].filter((out) => out !== null)
+    const heard = (): Promise<unknown> => Promise.race(outputs.map((out) => once(out, 'data')))
+    while (!what.test(this.log)) {
+      const isOver = await Promise.race([heard().then(() => false), this.exited.then(() => true)])
+      if (isOver && !what.test(this.log)) throw new Error(`the daemon ended without a word of ${String(what)}:\n${this.log.slice(-2000)}`)
+    }
   }
 
   /** The REST client of this life, with the administrator's key. */

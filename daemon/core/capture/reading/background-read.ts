@@ -6,7 +6,7 @@
 import { Change } from '#store/change.ts'
 import type { Core } from '../../core.ts'
 import { projects } from '../../tenancy/organization.ts'
-import { owners } from '#store/carry.ts'
+import { owners } from '#store/upgrade/carry.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
 import { isSwitchedOn } from '../../plan/features.ts'
 import { meter } from '../../tenancy/counters.ts'

@@ -7,7 +7,7 @@ import type { Database } from '#store/database.ts'
 import { globalKey, type Stored } from '#store/record-kind.ts'
 import { pack, unpack, within, type Element } from '#store/tuple.ts'
 import { projects } from '../../tenancy/organization.ts'
-import { owners } from '#store/carry.ts'
+import { owners } from '#store/upgrade/carry.ts'
 import { captured, traces, type Trace } from '../../trace/trace.ts'
 import { transact, type Transaction } from '../../writes/transact.ts'
 
@@ -135,9 +135,13 @@ function setLatest(database: Database, change: Change, captureId: string): void 
 /** Says that every project has its mark. */
 const carriedKey = globalKey('carried', 'readings')
 
-/** Marks what releases before 2026-11-23 captured as read: what was not has a row of its own. Nothing else may write meanwhile. */
-export async function carryReadings(database: Database): Promise<void> {
-  if (await database.kv.get(pack(carriedKey))) return
+/**
+ * Marks what releases before 2026-11-23 captured as read: what was not has a row of its own. Nothing else may write meanwhile. Returns how
+ * many projects there were.
+ */
+export async function carryReadings(database: Database): Promise<number> {
+  if (await database.kv.get(pack(carriedKey))) return 0
+  let marked = 0
   for await (const organizationId of owners(database)) {
     const change = new Change()
     for (const { record } of await database.all(projects, { organizationId })) {
@@ -145,10 +149,12 @@ export async function carryReadings(database: Database): Promise<void> {
       if (!last) continue
       change.set(readMarkKey(organizationId, record.id), encode(last))
       setLatest(database, change, last[0])
+      marked++
     }
     if (change.sets.length > 0) await database.commit(change)
   }
   await database.commit(new Change().set(carriedKey))
+  return marked
 }
 
 async function lastCaptured({ kv }: Database, organizationId: string, projectId: string): Promise<Place | undefined> {

@@ -1,8 +1,8 @@
 /** Records of an earlier release that are carried over into another form at the first start, before anything is served. */
-import { Change } from './change.ts'
-import type { Database } from './database.ts'
-import type { Identified, RecordKind, Stored } from './record-kind.ts'
-import { pack, unpack, within, type Element } from './tuple.ts'
+import { Change } from '../change.ts'
+import type { Database } from '../database.ts'
+import type { Identified, RecordKind, Stored } from '../record-kind.ts'
+import { pack, unpack, within, type Element } from '../tuple.ts'
 
 /** Records in one write, and those after which the progress is reported. */
 const batch = 200

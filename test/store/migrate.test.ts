@@ -1,0 +1,107 @@
+/** The numbered steps of an upgrade: in order, once, from wherever a crash left them, and never on a newer store. */
+import { join } from 'node:path'
+import test, { type ExecutionContext } from 'ava'
+import { Change, encode } from '#store/change.ts'
+import { Database } from '#store/database.ts'
+import { LevelKv } from '#store/level/level-kv.ts'
+import { migrate, type Migration, type MigrationNews } from '#store/upgrade/migrate.ts'
+import { formatKey, formOf, requireReadable, whyNewer } from '#store/upgrade/store-form.ts'
+import { pack, unpack, within } from '#store/tuple.ts'
+import { CuttableKv } from '../support/cuttable-kv.ts'
+import { temporaryFolder } from '../support/daemon/workspace.ts'
+
+async function folderOf(t: ExecutionContext): Promise<string> {
+  const folder = await temporaryFolder('migrate')
+  t.teardown(() => folder[Symbol.asyncDispose]())
+  return join(folder.path, 'store')
+}
+
+/** Moves rows of one family into the next, three in each write, and so can go on anywhere. */
+const moving = (from: string, to: string): Migration => ({
+  name: `${from} become ${to}`,
+  async run(database, progress) {
+    for (let done = 0; ;) {
+      const change = new Change()
+      for await (const { key, value } of database.kv.range({ ...within(['org_1', from]), limit: 3 })) {
+        const id = String(unpack(key)[2])
+        change.delete(['org_1', from, id]).set(['org_1', to, id], Buffer.concat([value, Buffer.from(to)]))
+        done++
+      }
+      if (change.sets.length === 0) return done
+      await database.commit(change)
+      progress(done)
+    }
+  },
+})
+const steps = [moving('a', 'b'), moving('b', 'c'), moving('c', 'd')]
+
+async function fill(database: Database, rows: number): Promise<void> {
+  const change = new Change()
+  for (let i = 0; i < rows; i++) change.set(['org_1', 'a', `row${i}`], Buffer.from('a'))
+  await database.commit(change)
+}
+
+const families = async ({ kv }: Database): Promise<string[]> => {
+  const found: string[] = []
+  for await (const { key, value } of kv.range(within(['org_1']))) found.push(`${String(unpack(key)[1])} ${Buffer.from(value).toString()}`)
+  return found
+}
+
+test('migrate() goes the steps that are left, in order, tells of each, and does nothing the next time', async (t) => {
+  await using kv = await LevelKv.open(await folderOf(t))
+  const database = new Database(kv)
+  await fill(database, 7)
+  await database.commit(new Change().set(formatKey, encode(0)))
+  const told: MigrationNews[] = []
+  await migrate(database, steps.slice(0, 1), () => {})
+  await migrate(database, steps, (news) => told.push(news))
+  t.deepEqual(
+    told.map(({ number, of, state, done }) => `${number}/${of} ${state} ${done}`),
+    [2, 3].flatMap((step) => [`${step}/3 begun 0`, ...[3, 6, 7].map((done) => `${step}/3 going ${done}`), `${step}/3 ended 7`]),
+  )
+  t.deepEqual(await families(database), Array(7).fill('d abcd'))
+  t.is((await formOf(kv)).format, 3)
+  await migrate(database, steps, () => t.fail('nothing is left'))
+})
+
+test('migrate() ends the same after a crash at each of its writes', async (t) => {
+  const folder = await folderOf(t)
+  let crashes = 0
+  {
+    await using kv = await LevelKv.open(folder)
+    await fill(new Database(kv), 7)
+  }
+  for (let isDone = false; !isDone;) {
+    await using kv = await LevelKv.open(folder)
+    const cuttable = new CuttableKv(kv)
+    let left = 2 // one write is let through in each life
+    const cut = Promise.withResolvers<void>()
+    cuttable.beforeWrite = () => {
+      if (--left > 0) return
+      cut.resolve(cuttable.cut())
+    }
+    const run = migrate(new Database(cuttable), steps, () => {}).then(() => (isDone = true))
+    await Promise.race([run, cut.promise])
+    if (!isDone) crashes++
+  }
+  await using kv = await LevelKv.open(folder)
+  t.deepEqual(await families(new Database(kv)), Array(7).fill('d abcd'))
+  t.is((await formOf(kv)).format, 3)
+  t.is(crashes, 11, 'each of the twelve writes was the last of a life')
+})
+
+test('a new store has the newest format at once, and a newer one is not touched', async (t) => {
+  await using kv = await LevelKv.open(await folderOf(t))
+  const database = new Database(kv)
+  await migrate(database, steps, () => t.fail('there is nothing to carry over'))
+  t.is((await formOf(kv)).format, 3)
+  const before = (await kv.get(pack(formatKey)))?.version
+  await t.throwsAsync(requireReadable(kv, { format: 2, kinds: {} }), {
+    name: 'StoreUnavailable',
+    message:
+      'The store was written by a newer release, in format 3: this one knows formats up to 2. Start that release, or restore a backup from before it.',
+  })
+  t.is((await kv.get(pack(formatKey)))?.version, before)
+  t.is(whyNewer({ format: 3, kinds: { send: 2 } }, { format: 3, kinds: { send: 2 } }), undefined)
+  t.regex(whyNewer({ format: 3, kinds: { send: 3 } }, { format: 3, kinds: { send: 2 } }) ?? '', /records of the kinds send\.$/)
+})
