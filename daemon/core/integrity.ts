@@ -146,7 +146,7 @@ export function integrityChecks(database: Database): VerifyOptions {
 }
 
 /** Rows of the whole store that say by themselves what is to be done. */
-const uncheckedRows = [...['capture.pending', 'capture.marked', 'carried', 'people.outbox', 'approval.asked']] as const
+const uncheckedRows = [...['capture.pending', 'capture.marked', 'carried', 'people.outbox', 'approval.asked', 'doctor.reported']] as const
 
 /** Rows beside records. */
 function rowFamilies(database: Database): Required<VerifyOptions>['families'] {
