@@ -140,15 +140,17 @@ test('a dropped message is canceled for who does not have it, webhooks learn why
 function steered() {
   const [began, mayDot, dotted, mayEnd] = [0, 1, 2, 3].map(() => Promise.withResolvers<void>())
   if (!began || !mayDot || !dotted || !mayEnd) throw new Error('no promises')
+  const steps: string[] = []
   const script: Script = async (call: Call) => {
     began.resolve()
     await mayDot.promise
     await call.job.beforeFinalDot()
+    steps.push('final dot')
     dotted.resolve()
     await mayEnd.promise
     return report(call, 'transient')
   }
-  return { began, mayDot, dotted, mayEnd, script }
+  return { began, mayDot, dotted, mayEnd, steps, script }
 }
 
 test('before its final dot an attempt is called off by hold and drop; behind it, it ends, and what it leaves is held or dropped', async (t) => {
@@ -159,7 +161,9 @@ test('before its final dot an attempt is called off by hold and drop; behind it,
     await early.began.promise
     t.like(await act(fixture, { act: name, filter: all }), { counters: { acted: 1, inFlight: 0 } }, name)
     early.mayDot.resolve()
+    await until('the attempt is over', () => fixture.queue.active === 0)
     await quiet(fixture)
+    t.deepEqual(early.steps, [], name)
     t.is(fixture.attempted.length, 0, name)
     t.is((await fixture.trace(traceId)).status, name === 'hold' ? 'queued' : 'canceled')
     t.deepEqual(await states(fixture), name === 'hold' ? ['held'] : [])
@@ -241,10 +245,10 @@ test('whatever acts meet whatever attempts: every message is taken once or dropp
   const random = new Seeded('acts and attempts')
   const taken = new Map<string, number>()
   const fixture = await relaying(t, async (call) => {
-    for (let turns = random.between(0, 11); turns > 0; turns--) await new Promise(setImmediate)
+    for (let turns = random.between(0, 600); turns > 0; turns--) await new Promise(setImmediate)
     if (random.chance(1 / 3)) return report(call, 'transient')
     await call.job.beforeFinalDot()
-    for (let turns = random.between(0, 5); turns > 0; turns--) await new Promise(setImmediate)
+    for (let turns = random.between(0, 300); turns > 0; turns--) await new Promise(setImmediate)
     if (random.chance(0.25)) return report(call, 'transient')
     taken.set(call.job.traceId, (taken.get(call.job.traceId) ?? 0) + 1)
     return report(call, 'accepted')
