@@ -127,6 +127,6 @@ test('verify refuses a folder without data, and makes none', async (t) => {
   await mkdir(join(folder, 'data'))
   const { code, output } = await runCommand({ folder }, 'verify')
   t.is(code, 1)
-  t.is(output, `There is no data in ${join(folder, 'data')}; set POSTERN_DATA_DIR to the folder that the daemon uses.\n`)
+  t.is(output, `There is no data in ${join(folder, 'data')}; start the daemon once, or set POSTERN_DATA_DIR to the folder that it uses.\n`)
   await t.throwsAsync(stat(join(folder, 'data', 'store')), { code: 'ENOENT' })
 })
