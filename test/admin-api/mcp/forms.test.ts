@@ -37,7 +37,7 @@ test('a form is made of its parts, listed, and published once for each version',
   })
   const plain = await agent.must('form_create', { name: 'Write to us' })
   const { definition: contact } = await fixture.rest.must('GET', `/v1/forms/${String(plain['id'])}/draft`)
-  t.like(contact, { name: 'Write to us', schema: { fields: [{ key: 'name' }, { key: 'email' }, { key: 'message' }] } })
+  t.like(contact, { name: 'Write to us', schema: { fields: [{ key: 'intro' }, { key: 'name' }, { key: 'email' }, { key: 'message' }] } })
   const wrong = await agent.refused('form_create', { name: 'x', fields: [{ key: 'a', type: 'nothing', label: 'A' }] })
   t.is(wrong.code, 'definition_invalid')
   t.regex(JSON.stringify(wrong.details), /schema\.fields\[0\]\.type/)
