@@ -51,8 +51,8 @@ const alone = (dataDir: string): Finding =>
   finding(
     'daemon.not_running',
     '',
-    `No daemon runs on ${dataDir}, so only the machine and the configuration were checked.`,
-    'Start it with postern serve, then run postern doctor again for domains, blocklists, destinations, webhooks and sources.',
+    `No daemon that this user could ask runs on ${dataDir}, so only the machine and the configuration were checked.`,
+    'Start it with postern serve, or become its user, and run postern doctor again for domains, blocklists, destinations, webhooks and sources.',
   )
 
 function asText({ machine, service }: Examined, dataDir: string): string {
