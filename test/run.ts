@@ -68,6 +68,6 @@ async function run(): Promise<number> {
 
 if (prepare()) {
   if (isWhole)
-    console.log(`About 5,200 tests, which take about 20 minutes on two processors (this machine has ${String(cpus().length)}).\n`)
+    console.log(`About 5,500 tests, which take about 30 minutes on two processors (this machine has ${String(cpus().length)}).\n`)
   process.exitCode = await run()
 } else process.exitCode = 1
