@@ -51,6 +51,7 @@ test('getTrace tells the story of a send', async (t) => {
     send_at: null,
     tracking: null,
     next_attempt_at: at,
+    held: false,
     created_at: at,
     updated_at: at,
   })
