@@ -277,6 +277,7 @@ test('whatever acts meet whatever attempts: every message is taken once or dropp
     fates.set(status, (fates.get(status) ?? 0) + 1)
     t.is(taken.get(id) ?? 0, status === 'sent' ? 1 : 0, `${id} ${status}`)
   }
-  t.deepEqual([...fates.keys()].toSorted(), ['canceled', 'sent'])
+  // one whose retries were all put off by chance has failed, and no one has it
+  t.deepEqual([...fates.keys()].filter((status) => status !== 'failed').toSorted(), ['canceled', 'sent'])
   t.deepEqual(await fixture.problems(), [])
 })
