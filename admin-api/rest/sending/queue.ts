@@ -1,10 +1,11 @@
 /** The delivery queue: what waits, and holding, releasing, expediting and dropping it by a filter. */
+import * as z from 'zod'
 import { invalid } from '#core/refusals.ts'
 import type { ActRequester, QueueActs } from '#core/delivery/acts/queue-acts.ts'
-import type { Action } from '../../actions/action.ts'
+import { action, type Action } from '../../actions/action.ts'
 import { resource } from '../../actions/resource.ts'
 import type { Decoded } from '../../wire/fields/codec.ts'
-import { newQueueAct, queueAct, queuedMessage, queueQuery } from '../../wire/sending/queue.ts'
+import { newQueueAct, queueAct, queueCounts, queuedMessage, queueQuery } from '../../wire/sending/queue.ts'
 import type { RestCore } from '../rest-core.ts'
 
 const tags = ['queue'] as const
@@ -18,6 +19,13 @@ export const queueListWords = {
     'for an approval, are not in it. A page can contain fewer messages than `limit`, even none, and still have a next one.',
   filter: queueQuery,
   item: queuedMessage,
+}
+
+export const queueCountWords = {
+  summary: 'Count the messages in the delivery queue',
+  description: 'By destination and project, of the messages that the same filter lists.',
+  input: z.strictObject(queueQuery),
+  output: queueCounts,
 }
 
 export const queueActWords = {
@@ -34,6 +42,12 @@ export const queueActions = ({ queueActs }: RestCore): readonly Action[] => [
   queue.list({
     ...queueListWords,
     run: ({ principal }, { held, ...page }) => queueActs.waiting(principal, { ...page, isHeld: held }),
+  }),
+  action({
+    ...queueCountWords,
+    ...{ id: 'countQueue', tags, scope: 'api:read', errors: ['not_found'] },
+    http: { method: 'GET', path: '/v1/queue/counts' },
+    run: ({ principal }, { project, held, ...filter }) => queueActs.counts(principal, { ...filter, projectId: project, isHeld: held }),
   }),
   acts.create({
     ...queueActWords,

@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { queueActs } from '#core/trace/acts/act-record.ts'
 import { queueActStatuses, type CountedAct, type QueueFilter } from '#core/delivery/acts/queue-act.ts'
 import type { ActPreview } from '#core/delivery/acts/queue-acts.ts'
+import type { QueueCounts } from '#core/delivery/acts/queue-counts.ts'
 import { queueStates, type QueuedMessage } from '#core/delivery/acts/queued-message.ts'
 import { encoder } from '../fields/codec.ts'
 import { filledLine, id, line } from '../fields/text.ts'
@@ -19,6 +20,7 @@ const attemptsMeta = { description: 'At least this many delivery attempts were m
 const minAttempts = attempts.optional().meta(attemptsMeta)
 
 const conditions = {
+  held_by: id.optional().meta({ description: 'Id of an act: only what that one holds.' }),
   destination_id: id.optional(),
   to_domain: domain.optional(),
   from: from.optional(),
@@ -35,6 +37,8 @@ const queueFilter = z
   })
   .meta({ description: 'Selects messages in the queue; all fields must match. An empty object selects all.' })
 
+const heldMeta = { description: 'true: only messages that are held. false: only those that are not.' }
+
 /** The same in the query of a list. */
 export const queueQuery = {
   ...{ project: id.optional(), ...conditions },
@@ -48,12 +52,12 @@ export const queueQuery = {
       .meta(attemptsMeta),
   ),
   held: withTextForm(
-    z.boolean().optional().meta({ description: 'Only messages that are held.' }),
+    z.boolean().optional().meta(heldMeta),
     z
       .enum(['true', 'false'])
       .transform((text) => text === 'true')
       .optional()
-      .meta({ description: 'Only messages that are held.' }),
+      .meta(heldMeta),
   ),
 }
 
@@ -82,8 +86,27 @@ const filterShape = z.object({
   accepted_before: wireTime.nullable(),
   min_attempts: z.int().nullable(),
   trace_ids: z.array(z.string()).nullable(),
+  held_by: z.string().nullable(),
 })
 const filterOf = encoder(filterShape).from<Partial<QueueFilter> & { readonly [Name in keyof Required<QueueFilter>]: QueueFilter[Name] }>()
+
+const count = z.int().meta({ description: 'Messages, held ones too.' })
+const heldCount = z.int().meta({ description: 'Of these, those that are held.' })
+const lanesShape = z.array(z.object({ destination_id: z.string(), project_id: z.string(), count, held: heldCount }))
+
+/** How much waits. */
+export const queueCounts = encoder(
+  z
+    .object({
+      count,
+      held: heldCount,
+      complete: z.boolean().meta({ description: 'false when the queue is longer than is counted; the numbers are the least there is.' }),
+      lanes: lanesShape.meta({ description: 'The same by destination and project.' }),
+    })
+    .meta({ id: 'QueueCounts' }),
+)
+  .from<QueueCounts & { readonly count: number }>()
+  .via((counts: QueueCounts) => ({ ...counts, count: counts.matched }))
 
 const actShape = z
   .object({
@@ -94,11 +117,10 @@ const actShape = z
     filter: filterShape,
     reason: z.string().nullable(),
     matched: z.int().nullable().meta({ description: 'Messages that match the filter; counted by a dry run only.' }),
-    complete: z.boolean().nullable().meta({ description: 'For a dry run: false when the queue is longer than it counts.' }),
-    lanes: z
-      .array(z.object({ destination_id: z.string(), project_id: z.string(), count: z.int() }))
-      .nullable()
-      .meta({ description: 'For a dry run: the same by destination and project.' }),
+    complete: z.boolean().meta({
+      description: 'false when the queue is longer than is counted at a time: the act ends before its end; ask again for the rest.',
+    }),
+    lanes: lanesShape.nullable().meta({ description: 'For a dry run: the same by destination and project.' }),
     expected: z.int().nullable(),
     counters: z.object({ acted: z.int(), in_flight: z.int(), skipped: z.int() }).meta({
       description:
@@ -114,13 +136,13 @@ const actShape = z
 const nothingYet = { acted: 0, inFlight: 0, skipped: 0 }
 const noFilter = {
   ...{ projectId: undefined, destinationId: undefined, toDomain: undefined, from: undefined },
-  ...{ acceptedAfter: undefined, acceptedBefore: undefined, minAttempts: undefined, traceIds: undefined },
+  ...{ acceptedAfter: undefined, acceptedBefore: undefined, minAttempts: undefined, traceIds: undefined, heldBy: undefined },
 }
 
 const actOf = (made: CountedAct | ActPreview) => ({
   ...('matched' in made
     ? { ...made, id: null, status: 'preview' as const, stoppedBecause: null, expected: null, counters: nothingYet }
-    : { ...made, matched: null, complete: null, lanes: null }),
+    : { ...made, matched: null, complete: made.until === undefined, lanes: null }),
   ...('matched' in made
     ? { requestedBy: null, createdAt: null, updatedAt: null }
     : { requestedBy: made.by.id === '' ? made.by.kind : made.by.id, createdAt: made.createdAt, updatedAt: made.updatedAt }),

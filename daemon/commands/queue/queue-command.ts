@@ -34,19 +34,29 @@ export async function queue(config: Config, words: QueueWords, { env, stdout }: 
   const { access, path } = await reached(config, words, env)
   if (words.verb === 'list') return list(access, path, words, stdout)
   const request = { act: words.verb, filter: words.filter, ...(words.reason !== undefined && { reason: words.reason }) }
-  const found = (await postToDaemon(access, `${path}/acts`, { ...request, dry_run: true })) as Act
+  const count = async (): Promise<Act> => (await postToDaemon(access, `${path}/acts`, { ...request, dry_run: true })) as Act
+  const found = await count()
   if (!words.isConfirmed) {
     stdout.write(words.asJson ? `${cleanJson(JSON.stringify(found))}\n` : preview(words.verb, found))
     return exitCodes.ok
   }
-  const filter = Object.fromEntries(Object.entries(found.filter).filter(([, value]) => value !== null))
-  let act = (await postToDaemon(access, `${path}/acts`, { ...request, filter, expected: found.matched })) as Act
+  for (let next = found; ; next = await count()) {
+    const act = await carriedOut(access, path, request, next)
+    stdout.write(words.asJson ? `${cleanJson(JSON.stringify(act))}\n` : outcome(words.verb, act))
+    if (act.status !== 'finished') return exitCodes.failed
+    if (act.complete !== false || act.counters.acted === 0) return exitCodes.ok // else there are more than are counted at a time
+  }
+}
+
+/** Acts on what was counted, and waits for the end. */
+async function carriedOut(access: Access, path: string, request: object, { filter: counted, matched: expected }: Act): Promise<Act> {
+  const filter = Object.fromEntries(Object.entries(counted).filter(([, value]) => value !== null))
+  let act = (await postToDaemon(access, `${path}/acts`, { ...request, filter, expected })) as Act
   while (act.status === 'running') {
     await pause(lookMs)
     act = (await (await callDaemon(access, 'GET', `${path}/acts/${act.id ?? ''}`)).json()) as Act
   }
-  stdout.write(words.asJson ? `${cleanJson(JSON.stringify(act))}\n` : outcome(words.verb, act))
-  return act.status === 'finished' ? exitCodes.ok : exitCodes.failed
+  return act
 }
 
 /** As whoever holds the key, or as the operator inside one organization. */
@@ -103,8 +113,8 @@ const stringsOf = (fields: Readonly<Record<string, string | number | readonly st
 
 function preview(verb: string, { matched, complete, lanes }: Act): string {
   const rows = (lanes ?? []).map((lane) => [lane.destination_id, lane.project_id, lane.count])
-  const count = `${messages(matched ?? 0)} match${complete === false ? ', and there are more than were counted; narrow it' : ''}.`
-  const next = matched === 0 || complete === false ? '' : ` Nothing was done; with --yes, ${verb} is.`
+  const count = `${messages(matched ?? 0)} match${complete === false ? ' in the part that is counted at a time, and there are more behind it' : ''}.`
+  const next = matched === 0 ? '' : ` Nothing was done; with --yes, ${verb} is.`
   return `${rows.length === 0 ? '' : table(['DESTINATION', 'PROJECT', 'MESSAGES'], rows)}${count}${next}\n`
 }
 

@@ -10,7 +10,7 @@ import type { Core } from '../../core.ts'
 import { transact } from '../../writes/transact.ts'
 import { stageAct, type Applied } from './apply-act.ts'
 import { actCounterKey, counterNames, openActKey, openActsKey, queueActRecords, type CountedAct, type QueueAct } from './queue-act.ts'
-import { waitingOf, walkQueue, type QueueCursor, type QueueWalk, type Waiting } from './queue-walk.ts'
+import { isBehind, rangeOf, waitingOf, walkQueue, type QueueCursor, type QueueWalk, type Waiting } from './queue-walk.ts'
 
 export interface ActRunnerOptions extends Core {
   /** The queue is notified of what becomes due. */
@@ -68,11 +68,13 @@ export class ActRunner {
     if (stored?.record.status !== 'running') return
     const act = stored.record
     const policy = await policies.of(organizationId)
-    const walk: QueueWalk = { organizationId, policy, filter: act.filter, after: act.cursor, isHeld: act.act === 'release' }
+    const walk: QueueWalk = { organizationId, policy, filter: act.filter, after: act.cursor, ...rangeOf(act.act, act.createdAt) }
     if (act.filter.traceIds) await this.#each(organizationId, act, await waitingOf(database, walk, act.filter.traceIds))
     else
       for await (const { last, found } of walkQueue(database, walk)) {
-        if (!(await this.#each(organizationId, act, found)) || !(await this.#goOn(organizationId, id, last))) return
+        const meant = found.filter(({ entry }) => !act.until || !isBehind(entry, act.until))
+        if (!(await this.#each(organizationId, act, meant)) || !(await this.#goOn(organizationId, id, last))) return
+        if (act.until && !isBehind(act.until, last)) break
       }
     if (!this.#stopping) await this.#finish(organizationId, id)
   }

@@ -19,6 +19,8 @@ const filter = z.strictObject({
   /** At least so many attempts were made. */
   minAttempts: z.int().optional(),
   traceIds: z.array(z.string()).optional(),
+  /** What this act holds. */
+  heldBy: z.string().optional(),
 })
 export type QueueFilter = Immutable<z.infer<typeof filter>>
 
@@ -35,6 +37,8 @@ export interface QueueActCounters {
 }
 export const counterNames = ['acted', 'inFlight', 'skipped'] as const satisfies readonly (keyof QueueActCounters)[]
 
+const place = z.strictObject({ destinationId: z.string(), projectId: z.string(), dueMs: z.int(), traceId: z.string() })
+
 const schema = z.strictObject({
   id: z.string(),
   projectId: z.string(),
@@ -49,7 +53,9 @@ const schema = z.strictObject({
   /** Why it stopped before the end. */
   stoppedBecause: z.string().nullable(),
   /** Where the walk over the queue goes on; null at its beginning. */
-  cursor: z.strictObject({ destinationId: z.string(), projectId: z.string(), dueMs: z.int(), traceId: z.string() }).nullable(),
+  cursor: place.nullable(),
+  /** The act ends here, as the dry run counted no further and there is more behind it; absent where it ends with the queue. */
+  until: place.optional(),
   createdAt: z.int(),
   updatedAt: z.int(),
 })

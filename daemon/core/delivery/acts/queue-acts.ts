@@ -14,7 +14,8 @@ import { must, transact } from '../../writes/transact.ts'
 import { counted, stageEnd } from './act-runner.ts'
 import { openActKey, queueActRecords, type CountedAct, type QueueAct, type QueueFilter } from './queue-act.ts'
 import { queuedMessage, type QueuedMessage } from './queued-message.ts'
-import { walkQueue, waitingOf, type QueueCursor, type QueueWalk } from './queue-walk.ts'
+import { countQueue, type QueueCounts } from './queue-counts.ts'
+import { rangeOf, walkQueue, type QueueCursor, type QueueWalk } from './queue-walk.ts'
 
 export interface QueueActsOptions extends Core {
   /** Called when an act was written and may begin. */
@@ -28,12 +29,7 @@ export interface ActRequest {
 }
 
 /** What an act would find. */
-export interface ActPreview extends ActRequest {
-  readonly matched: number
-  /** False when there is more in the queue than one look counts. */
-  readonly complete: boolean
-  readonly lanes: readonly { readonly destinationId: string; readonly projectId: string; readonly count: number }[]
-}
+export interface ActPreview extends ActRequest, QueueCounts {}
 
 /** Who acts; the operator does so with no key of the organization. */
 export interface ActRequester {
@@ -42,8 +38,6 @@ export interface ActRequester {
 }
 
 const maxRunning = 3
-/** A count looks at so many entries at most. */
-const maxLooks = 100_000
 /** A page of the list looks at so many, and is short where fewer of them fit. */
 const maxPageLooks = 5000
 const listName = ['queue of people']
@@ -75,29 +69,16 @@ export class QueueActs implements List<OfProject, CountedAct> {
     return { rows, nextCursor: undefined }
   }
 
+  /** How much waits, by destination and project. Throws `not_found`. */
+  async counts(principal: Principal, { isHeld, ...filter }: QueueFilter & { readonly isHeld?: boolean | undefined }): Promise<QueueCounts> {
+    return countQueue(this.#options.database, { ...(await this.#walk(principal, filter)), isHeld })
+  }
+
   /** Counts what an act would find now, and writes nothing. The filter comes back bounded to what was accepted until now. */
   async preview({ principal }: ActRequester, request: ActRequest): Promise<ActPreview> {
     const filter = this.#bounded(request.filter)
-    const walk = { ...(await this.#walk(principal, filter)), isHeld: request.act === 'release' }
-    const counts = new Map<string, ActPreview['lanes'][number]>()
-    const [of, complete] = [filter.traceIds, { value: true }]
-    const steps = of
-      ? [{ found: await waitingOf(this.#options.database, walk, of), looked: of.length }]
-      : walkQueue(this.#options.database, walk)
-    let [matched, looks] = [0, 0]
-    for await (const { found, looked } of steps) {
-      for (const { entry } of found) {
-        const { destinationId, projectId } = entry
-        const key = `${destinationId} ${projectId}`
-        counts.set(key, { destinationId, projectId, count: (counts.get(key)?.count ?? 0) + 1 })
-      }
-      matched += found.length
-      looks += looked
-      if (looks < maxLooks) continue
-      complete.value = false
-      break
-    }
-    return { ...request, filter, matched, complete: complete.value, lanes: [...counts.values()] }
+    const walk = { ...(await this.#walk(principal, filter)), ...rangeOf(request.act, this.#options.clock.now()) }
+    return { ...request, filter, ...(await countQueue(this.#options.database, walk)) }
   }
 
   /**
@@ -106,9 +87,7 @@ export class QueueActs implements List<OfProject, CountedAct> {
   async create(requester: ActRequester, request: ActRequest & { readonly expected: number }): Promise<CountedAct> {
     const { database, writes, clock, audit, onAct } = this.#options
     const { principal, actor = actorOf(principal) } = requester
-    const { filter, matched, complete } = await this.preview(requester, request)
-    if (!complete)
-      throw invalid([{ path: 'filter', message: `matches within more than ${maxLooks} messages; narrow it by destination or project` }])
+    const { filter, matched, until } = await this.preview(requester, request)
     if (matched > request.expected) throw moreThan(matched, request.expected)
     const { organizationId } = principal
     const made = await writes.run(organizationId, async (change) => {
@@ -117,7 +96,7 @@ export class QueueActs implements List<OfProject, CountedAct> {
         const message = `${maxRunning} acts on the queue are running; wait until one of them ends, or stop it.`
         throw new Refusal('conflict', message, { nextAction: 'retry_later' })
       }
-      const act = newAct(requester, { ...request, filter }, actor, clock.now())
+      const act = newAct(requester, { ...request, filter, until }, actor, clock.now())
       change.insert(queueActRecords, organizationId, act).set(openActKey(organizationId, act.id))
       audit.record(change, {
         ...{ organizationId, actor, act: `queue.${pastOf[act.act]}`, target: act.id },
@@ -188,12 +167,13 @@ const moreThan = (matched: number, expected: number): Refusal =>
 
 const newAct = (
   { principal }: ActRequester,
-  request: ActRequest & { readonly expected: number },
+  request: ActRequest & { readonly expected: number; readonly until: QueueAct['until'] | null },
   { kind, id }: Actor,
   now: number,
 ): QueueAct => ({
   ...{ id: newId('qac', now), projectId: principal.projectId, bound: principal.bound },
   ...{ act: request.act, filter: request.filter, reason: request.reason ?? null, expected: request.expected },
+  ...(request.until && { until: request.until }),
   ...{ by: { kind, id }, status: 'running', stoppedBecause: null, cursor: null },
   ...{ createdAt: now, updatedAt: now },
 })

@@ -4,6 +4,8 @@ import { heldDueMs, queuedAt, queuedParts, queueHead, type QueueEntry, type Queu
 import type { Stored } from '#store/record-kind.ts'
 import { foldAddress } from '../../addresses.ts'
 import type { Policy } from '../../routing/policy/policy.ts'
+import type { QueueActName } from '../../trace/acts/act-record.ts'
+import { holdOf } from '../../trace/acts/queue-acts.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
 import { noDestination, waitingEntry } from '../../trace/waiting-entry.ts'
 import type { QueueFilter } from './queue-act.ts'
@@ -23,9 +25,17 @@ export interface QueueWalk {
   readonly filter: QueueFilter
   /** Behind the last entry of an earlier walk. */
   readonly after?: QueueCursor | null | undefined
-  /** Only what is held. */
+  /** Only what is held, or only what is not. */
   readonly isHeld?: boolean | undefined
+  /** Only what is due later. */
+  readonly laterThan?: number | undefined
 }
+
+/** What an act can apply to: the more it leaves alone is not counted. */
+export const rangeOf = (act: QueueActName, now: number): Pick<QueueWalk, 'isHeld' | 'laterThan'> => ({
+  ...(act !== 'drop' && { isHeld: act === 'release' }),
+  ...(act === 'expedite' && { laterThan: now }),
+})
 
 /** Entries that are read at a time. */
 const stepRows = 100
@@ -35,12 +45,42 @@ export async function* walkQueue(
   database: Database,
   walk: QueueWalk,
 ): AsyncGenerator<{ readonly last: QueueCursor; readonly found: readonly Waiting[]; readonly looked: number }> {
+  for await (const { last, entries } of steps(database, walk))
+    yield { last, found: await fitting(database, walk, entries), looked: entries.length }
+}
+
+/** The entries that fit, without their traces where nothing has to be known of those. */
+export async function* walkEntries(
+  database: Database,
+  walk: QueueWalk,
+): AsyncGenerator<{ readonly last: QueueCursor; readonly found: readonly QueueEntry[]; readonly looked: number }> {
+  const { toDomain, from, acceptedAfter, acceptedBefore, heldBy, traceIds } = walk.filter
+  if (traceIds) {
+    const found = (await waitingOf(database, walk, traceIds)).map(({ entry }) => entry)
+    const last = found.at(-1)
+    if (last) yield { last, found, looked: found.length }
+    return
+  }
+  const isOfEntries = [toDomain, from, acceptedAfter, acceptedBefore, heldBy].every((one) => one === undefined)
+  for await (const { last, entries } of steps(database, walk)) {
+    const found = isOfEntries
+      ? entries.filter((entry) => fitsEntry(walk.filter, entry))
+      : (await fitting(database, walk, entries)).map(({ entry }) => entry)
+    yield { last, found, looked: entries.length }
+  }
+}
+
+async function* steps(
+  database: Database,
+  walk: QueueWalk,
+): AsyncGenerator<{ readonly last: QueueCursor; readonly entries: readonly QueueEntry[] }> {
+  const until = walk.isHeld === false && { untilMs: heldDueMs - 1 }
   for (const part of await partsOf(database, walk)) {
     for (let after = startIn(part, walk); ;) {
-      const entries = await queueHead(database, part, { from: after, limit: stepRows })
+      const entries = await queueHead(database, part, { from: after, limit: stepRows, ...until })
       const last = entries.at(-1)
       if (!last) break
-      yield { last, found: await fitting(database, walk, entries), looked: entries.length }
+      yield { last, entries }
       if (entries.length < stepRows) break
       after = behind(last)
     }
@@ -70,8 +110,14 @@ async function partsOf(database: Database, { policy, filter, after }: QueueWalk)
   return found
 }
 
-function startIn(part: QueuePart, { after, isHeld }: QueueWalk): Pick<QueueCursor, 'dueMs' | 'traceId'> {
-  const start = isHeld ? { dueMs: heldDueMs, traceId: '' } : { dueMs: 0, traceId: '' }
+/** Whether a place in the queue comes behind another. */
+export function isBehind(one: QueueCursor, other: QueueCursor): boolean {
+  const differs = (['destinationId', 'projectId', 'dueMs', 'traceId'] as const).find((name) => one[name] !== other[name])
+  return differs !== undefined && one[differs] > other[differs]
+}
+
+function startIn(part: QueuePart, { after, isHeld, laterThan = -1 }: QueueWalk): Pick<QueueCursor, 'dueMs' | 'traceId'> {
+  const start = { dueMs: isHeld ? heldDueMs : laterThan + 1, traceId: '' }
   const isIn = after?.destinationId === part.destinationId && after.projectId === part.projectId
   return isIn && after.dueMs >= start.dueMs ? behind(after) : start
 }
@@ -98,9 +144,11 @@ const fitsEntry = ({ projectId, destinationId, minAttempts = 0, traceIds }: Queu
   (traceIds?.includes(entry.traceId) ?? true)
 
 /** Whether the message is meant, as far as its trace tells. Pure. */
-export function fitsTrace({ toDomain, from, acceptedAfter = 0, acceptedBefore = Infinity }: QueueFilter, trace: Trace): boolean {
+export function fitsTrace(filter: QueueFilter, trace: Trace): boolean {
+  const { toDomain, from, acceptedAfter = 0, acceptedBefore = Infinity, heldBy } = filter
   const { createdAt, headerFrom, mailFrom, recipients } = trace
   return (
+    (heldBy === undefined || holdOf(trace)?.actId === heldBy) &&
     createdAt >= acceptedAfter &&
     createdAt < acceptedBefore &&
     (from === undefined || [headerFrom, mailFrom].some((address) => isFrom(address, from))) &&

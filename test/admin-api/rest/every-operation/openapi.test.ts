@@ -131,6 +131,7 @@ const expected = [
   'GET /v1/queue',
   'GET /v1/queue/acts',
   'GET /v1/queue/acts/{id}',
+  'GET /v1/queue/counts',
   'GET /v1/replays',
   'GET /v1/replays/{job_id}',
   'GET /v1/routing/rules',

@@ -1,0 +1,46 @@
+/** How much waits, by destination and project. */
+import type { Database } from '#store/database.ts'
+import { heldDueMs } from '#store/queue.ts'
+import { walkEntries, type QueueCursor, type QueueWalk } from './queue-walk.ts'
+
+export interface QueueCounts {
+  readonly matched: number
+  /** Of these, those that are held. */
+  readonly held: number
+  /** False when there is more in the queue than one look counts. */
+  readonly complete: boolean
+  readonly lanes: readonly LaneCount[]
+  /** The last entry that was looked at, when there is more. */
+  readonly until: QueueCursor | null
+}
+
+interface LaneCount {
+  readonly destinationId: string
+  readonly projectId: string
+  readonly count: number
+  readonly held: number
+}
+
+/** A count looks at so many entries at most. */
+const maxLooks = 100_000
+
+export async function countQueue(database: Database, walk: QueueWalk): Promise<QueueCounts> {
+  const lanes = new Map<string, LaneCount>()
+  let [looks, until]: [number, QueueCursor | null] = [0, null]
+  for await (const { found, looked, last } of walkEntries(database, walk)) {
+    for (const { destinationId, projectId, dueMs } of found) {
+      const key = `${destinationId} ${projectId}`
+      const { count = 0, held = 0 } = lanes.get(key) ?? {}
+      lanes.set(key, { destinationId, projectId, count: count + 1, held: held + (dueMs === heldDueMs ? 1 : 0) })
+    }
+    looks += looked
+    if (looks < maxLooks) continue
+    until = placeOf(last)
+    break
+  }
+  const all = [...lanes.values()]
+  const sum = (field: 'count' | 'held'): number => all.reduce((total, lane) => total + lane[field], 0)
+  return { matched: sum('count'), held: sum('held'), complete: until === null, lanes: all, until }
+}
+
+const placeOf = ({ destinationId, projectId, dueMs, traceId }: QueueCursor): QueueCursor => ({ destinationId, projectId, dueMs, traceId })
