@@ -17,7 +17,7 @@ const paths = [
   ...['/captures', '/captures/{inbox_id}', '/captures/{inbox_id}/{message_id}'],
   ...['/destinations', '/destinations/{id}', '/destinations/{id}/promote'],
   ...['/domains', '/domains/{id}', '/suppressions', '/keys', '/webhooks', '/webhooks/{id}'],
-  ...['/agents', '/replays', '/replays/{job_id}'],
+  ...['/agents', '/replays', '/replays/{job_id}', '/queue', '/queue/acts', '/queue/acts/{id}'],
   ...['/projects', '/projects/{id}', '/projects/{id}/move'],
   ...['/members', '/routing', '/scheduled', '/inspect', '/inspect/{id}', '/bounce-sources', '/bounce-sources/{id}'],
   ...['/forms', '/forms/{id}', '/forms/{id}/logic', '/forms/{id}/theme', '/forms/{id}/thanks', '/forms/{id}/settings'],

@@ -1,7 +1,7 @@
 /** The names of the screens, for links that must not lead nowhere; `screens.ts` has their code. */
 const screenNames: ReadonlySet<string> = new Set([
   ...['', 'insights', 'traces', 'captures', 'destinations', 'domains'],
-  ...['suppressions', 'keys', 'webhooks', 'docs', 'members', 'projects', 'agents'],
+  ...['suppressions', 'keys', 'webhooks', 'docs', 'members', 'projects', 'agents', 'queue'],
   ...['routing', 'scheduled', 'replays', 'inspect', 'bounce-sources', 'templates', 'forms', 'operator', 'orgs', 'usage'],
   ...['audit', 'profile'],
 ])

@@ -39,6 +39,7 @@ const all: readonly Screen[] = [
   { name: 'insights', label: (w) => w.insights, icon: 'usage', group: 'mail', key: 'n', load: () => import('../insights/insights.tsx') },
   { name: 'traces', label: (w) => w.traces, icon: 'traces', group: 'mail', key: 't', load: () => import('../traces/traces.tsx') },
   { name: 'captures', label: (w) => w.captures, icon: 'captures', group: 'mail', key: 'i', load: () => import('../captures/captures.tsx') },
+  { name: 'queue', label: (w) => w.queue, icon: 'queue', group: 'mail', key: 'q', load: () => import('../queue/queue.tsx') },
   {
     name: 'scheduled',
     label: (w) => w.scheduled,
@@ -188,7 +189,7 @@ const all: readonly Screen[] = [
     label: (w) => w.profile,
     icon: 'account',
     group: 'none',
-    key: 'q',
+    key: '0',
     load: () => import('../profile/profile.tsx'),
   },
   {

@@ -4,7 +4,7 @@ import { everyMs, useChanges } from '../app/live.ts'
 import { projectId } from '../app/location.ts'
 import { badges } from '../app/open.ts'
 import { useRead } from '../app/query.ts'
-import { listDestinationHealth, listForms, listScheduledSends } from '../wire/operations.ts'
+import { countQueue, listDestinationHealth, listForms, listScheduledSends } from '../wire/operations.ts'
 
 const lookMs = 30_000
 const most = '200'
@@ -18,6 +18,7 @@ export function Waiting(): null {
   const healths = useRead(listDestinationHealth, asked, { every: lookMs }).data?.data ?? []
   const waiting = { query: { ...project, status: 'queued', limit: String(countedTo) } } as const
   const { data: scheduled = [], next_cursor: more = null } = useRead(listScheduledSends, waiting, { every: everyMs(lookMs) }).data ?? {}
+  const { held = 0 } = useRead(countQueue, { query: { ...project, held: 'true' } }, { every: everyMs(lookMs) }).data ?? {}
   const forms = useRead(listForms, asked, { every: everyMs(lookMs) })
   useChanges('form_submissions', forms.reload)
   const paused = healths.filter(({ breaker }) => breaker.state !== 'closed').length
@@ -25,9 +26,10 @@ export function Waiting(): null {
   useEffect(() => {
     badges.value = {
       destinations: { count: paused, isBroken: true },
+      queue: { count: held, isBroken: true },
       scheduled: { count: scheduled.length, hasMore: more !== null },
       submissions: { count: unread },
     }
-  }, [paused, scheduled.length, more, unread])
+  }, [paused, held, scheduled.length, more, unread])
   return null
 }

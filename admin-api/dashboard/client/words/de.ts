@@ -116,6 +116,7 @@ export const de: Words = {
   project: 'Projekt',
   routing: 'Routing',
   scheduled: 'Geplant',
+  queue: 'Warteschlange',
   replays: 'Erneut senden',
   newReplay: 'Erneut senden …',
   inspect: 'Zustelltest',

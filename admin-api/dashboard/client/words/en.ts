@@ -117,6 +117,7 @@ export const en = {
   project: 'Project',
   routing: 'Routing',
   scheduled: 'Scheduled',
+  queue: 'Queue',
   replays: 'Bulk replay',
   newReplay: 'New replay',
   inspect: 'Inspect',

@@ -116,6 +116,7 @@ export const fr: Words = {
   project: 'Projet',
   routing: 'Routage',
   scheduled: 'Programmés',
+  queue: 'File d’attente',
   replays: 'Renvoi groupé',
   newReplay: 'Nouveau renvoi',
   inspect: 'Délivrabilité',

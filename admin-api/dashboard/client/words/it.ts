@@ -115,6 +115,7 @@ export const it: Words = {
   project: 'Progetto',
   routing: 'Instradamento',
   scheduled: 'Programmati',
+  queue: 'Coda',
   replays: 'Nuovo invio',
   newReplay: 'Nuovo invio in blocco',
   inspect: 'Recapito',

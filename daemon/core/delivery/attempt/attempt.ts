@@ -8,6 +8,7 @@ import { bouncesIn, stageBounces, bounceFacts, withBounces } from '../../feedbac
 import type { Policy } from '../../routing/policy/policy.ts'
 import { serviceRef } from '../../trace/trace-token.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
+import { waitingEntry } from '../../trace/waiting-entry.ts'
 import { readAttempt, writeWhole } from '../../trace/attempt-record.ts'
 import { begunAttempt } from '../../trace/attempts.ts'
 import { announceFailures } from '../../webhooks/events/announce.ts'
@@ -98,6 +99,7 @@ export class Attempts {
     const { database, health, clock } = this.#options
     const before = await (trace ? database.newest(traces, entry, trace) : database.get(traces, entry, entry.traceId))
     if (before && isOfApproval(entry, before.record)) return expireApproval(this.#options, entry)
+    if (before && (await this.#hasMoved(entry, before.record))) return obeyAct(this.#options, entry)
     let stored = before
     const mayHaveBegun = !fresh || entry.begun !== undefined || stored?.record.begunAt !== undefined || stored?.record.verp !== undefined
     if (stored && mayHaveBegun) stored = await this.#countInterrupted(entry, stored)
@@ -137,6 +139,13 @@ export class Attempts {
       if (error instanceof CalledOff) return obeyAct(this.#options, entry)
       throw error
     })
+  }
+
+  /** Whether somebody has moved the entry since it was read: by a hold and its release, or a retry that was expedited. */
+  async #hasMoved(entry: QueueEntry, trace: Trace): Promise<boolean> {
+    const { destinationId, dueMs } = waitingEntry(entry.organizationId, trace)
+    if (destinationId === entry.destinationId && dueMs === entry.dueMs) return false
+    return (await queuedAt(this.#options.database, entry)) === undefined
   }
 
   /** Breaks off the attempts under way of these projects, or of the whole organization; resolves when they have ended. */

@@ -18,7 +18,7 @@ const hidden = '\u202Etxt.exe\u200B'
 /** Makes it all; ids are found by following the links of the lists. */
 export async function seedHostile(t: ExecutionContext, server: DashboardServer, hostile = hostileName): Promise<void> {
   const { rest } = server.daemon
-  const { live, sandbox } = await seed(t, server)
+  const { live, sandbox, traces } = await seed(t, server)
   const make = async (path: string, body: object): Promise<string> => String((await rest.must('POST', path, body))['id'])
   const destination = await make('/v1/destinations', {
     ...{ name: hostile, provider: 'smtp' },
@@ -52,6 +52,7 @@ export async function seedHostile(t: ExecutionContext, server: DashboardServer, 
   await make('/v1/suppressions', { email: 'blocked@example.org', reason: hostile })
   await submitHostile(server, hostile)
   await replayHostile(server)
+  await holdHostile(server, traces.deferred, hostile)
   await make('/v1/projects', { name: hostile.slice(0, 100) })
   await make('/v1/domains', { domain: 'alpenblick.example' })
   await make('/v1/inspect/tests', {})
@@ -97,6 +98,16 @@ async function replayHostile({ daemon: { rest } }: DashboardServer): Promise<voi
   const { job_id: id } = await rest.must('POST', '/v1/replays', { filter: { to: hostileAddress, from: hostileAddress } })
   await eventually(30_000, 'the replay is done', async () => {
     const { status } = await rest.must('GET', `/v1/replays/${String(id)}`)
+    return status === 'finished' || undefined
+  })
+}
+
+/** A message that is held for a reason. */
+async function holdHostile({ daemon: { rest } }: DashboardServer, trace: string, reason: string): Promise<void> {
+  const body = { act: 'hold', filter: { trace_ids: [trace] }, reason, expected: 1 }
+  const { id } = await rest.must('POST', '/v1/queue/acts', body)
+  await eventually(30_000, 'it is held', async () => {
+    const { status } = await rest.must('GET', `/v1/queue/acts/${String(id)}`)
     return status === 'finished' || undefined
   })
 }

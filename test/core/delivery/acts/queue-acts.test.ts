@@ -185,6 +185,26 @@ test('before its final dot an attempt is called off by hold and drop; behind it,
   }
 })
 
+test('a message that was held and released while it waited for its turn in memory leaves one entry, and goes once', async (t) => {
+  const first = steered()
+  const fixture = await relaying(t, first.script, { maxConnections: 1 })
+  await fixture.submit()
+  await first.began.promise
+  const { traceId } = await fixture.submit() // due, and in memory behind the first
+  await act(fixture, { act: 'hold', filter: { traceIds: [traceId] } })
+  fixture.clock.advance(minute)
+  fixture.transport.script = (call) => take(call)
+  await act(fixture, { act: 'release', filter: { traceIds: [traceId] } })
+  first.mayDot.resolve()
+  first.mayEnd.resolve()
+  await until('both were tried', () => fixture.attempted.length === 2)
+  await quiet(fixture)
+  t.like(await fixture.trace(traceId), { status: 'sent', attempts: 1 })
+  t.is(await fixture.queueLength(), 1)
+  t.deepEqual(await states(fixture), ['retry'])
+  t.deepEqual(await fixture.problems(), [])
+})
+
 test('an attempt that a crash interrupts obeys afterwards', async (t) => {
   for (const name of ['hold', 'drop'] as const) {
     const way = steered()

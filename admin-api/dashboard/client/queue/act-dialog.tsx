@@ -1,0 +1,87 @@
+/** An act before it is one: counted, with its reason, and asked for once more. Dropping is confirmed by the number. */
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { call } from '../app/api.ts'
+import { go, link } from '../app/location.ts'
+import { useRead } from '../app/query.ts'
+import { TextField } from '../parts/controls.tsx'
+import { Fault, FormDialog } from '../parts/forms.tsx'
+import { Loading } from '../parts/states.tsx'
+import { number } from '../parts/time.ts'
+import { toast } from '../parts/toast.tsx'
+import { createQueueAct, type Destination, type QueueAct } from '../wire/operations.ts'
+import { words as allWords } from '../words/words.ts'
+import { Lanes } from './counts.tsx'
+import { givenOf, type ActFilter, type ActName } from './filter.ts'
+import { releaseHeldBy } from './release.ts'
+import { words } from './queue-words.ts'
+
+export interface Asked {
+  readonly act: ActName
+  readonly filter: ActFilter
+  /** Clears the choice of rows. */
+  readonly done?: () => void
+}
+
+interface ActDialogProps {
+  readonly asked: Asked
+  readonly destinations: readonly Destination[]
+  readonly onClose: () => void
+}
+
+export function ActDialog({ asked: { act, filter, done }, destinations, onClose }: ActDialogProps): JSX.Element {
+  const w = words()
+  const preview = useRead(createQueueAct, { body: { act, filter, dry_run: true } }, { isShown: true })
+  const [reason, setReason] = useState('')
+  const [typed, setTyped] = useState('')
+  const matched = preview.data?.matched ?? 0
+  const isConfirmed = act !== 'drop' || typed.trim() === String(matched)
+  const run = async (): Promise<void> => {
+    if (!preview.data) return
+    try {
+      const body = { act, filter: givenOf(preview.data.filter), expected: matched, ...(reason.trim() !== '' && { reason: reason.trim() }) }
+      const { id } = await call(createQueueAct, { body })
+      done?.()
+      toast(w.begun[act], act === 'hold' && id !== null ? () => void releaseHeldBy(id) : undefined)
+      go(link(`/queue/acts/${id ?? ''}`))
+    } catch (error) {
+      preview.reload() // when more match than were counted, the number changes
+      throw error
+    }
+  }
+  return (
+    <FormDialog
+      title={preview.data ? w.questions[act](matched) : w.verbs[act]}
+      submit={w.verbs[act]}
+      isDangerous={act === 'drop'}
+      isReady={preview.state === 'ready' && matched > 0 && isConfirmed}
+      onClose={onClose}
+      onSubmit={run}
+    >
+      {(fault) => (
+        <>
+          {preview.state === 'failed' && <Fault fault={preview.fault} />}
+          {preview.data ? <Found found={preview.data} destinations={destinations} /> : preview.state === 'loading' && <Loading rows={2} />}
+          <p>{w.effects[act]}</p>
+          <TextField label={w.reason} hint={w.reasonHint} value={reason} onChange={setReason} fault={fault?.fields.get('reason')} />
+          {act === 'drop' && matched > 0 && (
+            <TextField label={allWords().typeToConfirm(String(matched))} value={typed} onChange={setTyped} />
+          )}
+        </>
+      )}
+    </FormDialog>
+  )
+}
+
+interface FoundProps {
+  readonly found: QueueAct
+  readonly destinations: readonly Destination[]
+}
+
+const Found = ({ found: { matched, complete, lanes }, destinations }: FoundProps): JSX.Element => (
+  <>
+    <p class="big-count">{matched === 0 ? words().noneMatches : `${words().count}: ${number(matched ?? 0)}`}</p>
+    <Lanes lanes={lanes ?? []} destinations={destinations} />
+    {!complete && <p>{words().isMore}</p>}
+  </>
+)

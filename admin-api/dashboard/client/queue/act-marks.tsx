@@ -1,0 +1,38 @@
+/** The state of an act as a mark with its word, and which messages are meant in words. */
+import type { JSX } from 'preact'
+import { Mark } from '../parts/mark.tsx'
+import { SafeText } from '../parts/safe-text.tsx'
+import { shortTime } from '../parts/time.ts'
+import type { QueueAct } from '../wire/operations.ts'
+import { words } from './queue-words.ts'
+
+export const markOf = (status: QueueAct['status']): string => (status === 'running' ? 'queued' : status === 'finished' ? 'ok' : 'canceled')
+
+export const ActStatus = ({ status }: Pick<QueueAct, 'status'>): JSX.Element => (
+  <span class="status">
+    <Mark name={markOf(status)} />
+    {words().statuses[status]}
+  </span>
+)
+
+/** `to example.org · accepted before 12:04`. The end is when it began, unless it was given. */
+export function FilterWords({ act: { filter, created_at: made } }: { readonly act: QueueAct }): JSX.Element {
+  const { parts: w, chosen, everything } = words()
+  const before = filter.accepted_before
+  const isEndGiven = before !== null && made !== null && Math.abs(Date.parse(before) - Date.parse(made)) > endMs
+  const given = [
+    ...(filter.trace_ids === null ? [] : [chosen(filter.trace_ids.length)]),
+    ...(filter.to_domain === null ? [] : [`${w.to} ${filter.to_domain}`]),
+    ...(filter.from === null ? [] : [`${w.from} ${filter.from}`]),
+    ...(filter.destination_id === null ? [] : [`${w.via} ${filter.destination_id}`]),
+    ...(filter.project_id === null ? [] : [`${w.project} ${filter.project_id}`]),
+    ...(filter.held_by === null ? [] : [`${w.heldBy} ${filter.held_by}`]),
+    ...(filter.min_attempts === null ? [] : [`${w.attempts} ${filter.min_attempts}`]),
+    ...(filter.accepted_after === null ? [] : [`${w.after} ${shortTime(filter.accepted_after)}`]),
+    ...(isEndGiven ? [`${w.before} ${shortTime(before)}`] : []),
+  ]
+  return <SafeText text={given.length === 0 ? everything : given.join(' · ')} />
+}
+
+/** Between the count of a dry run and the act. */
+const endMs = 120_000

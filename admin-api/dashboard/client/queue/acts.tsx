@@ -1,0 +1,72 @@
+/** What people did with the queue, newest first. */
+import type { JSX } from 'preact'
+import { link, projectId } from '../app/location.ts'
+import { useList, useTicks } from '../app/query.ts'
+import { List } from '../parts/list.tsx'
+import { Mark } from '../parts/mark.tsx'
+import { State } from '../parts/states.tsx'
+import { number, shortTime } from '../parts/time.ts'
+import { TopBar } from '../parts/top-bar.tsx'
+import { listQueueActs, type QueueAct } from '../wire/operations.ts'
+import { words as allWords } from '../words/words.ts'
+import { ActStatus, FilterWords, markOf } from './act-marks.tsx'
+import { words } from './queue-words.ts'
+
+const everyMs = 5000
+
+export function ActList(): JSX.Element {
+  const [w, common] = [words(), allWords()]
+  const project = projectId.value === undefined ? {} : { project: projectId.value }
+  const list = useList(listQueueActs, { query: { ...project, limit: '50' } })
+  const rows = list.read.data ?? []
+  const running = rows.filter(({ status }) => status === 'running').length
+  useTicks(running > 0 ? everyMs : undefined, list.reload)
+  return (
+    <>
+      <TopBar
+        title={w.acts}
+        heading={
+          <>
+            <a href={link('/queue')}>{common.queue}</a>
+            <span class="cut">{w.acts}</span>
+          </>
+        }
+      />
+      <div class="sheet">
+        {rows.length > 0 && (
+          <div class="say">
+            <h2>{w.actsSay(running)}</h2>
+            <p>{w.actsText}</p>
+          </div>
+        )}
+        <List
+          label={w.acts}
+          list={list}
+          failure={w.actsFailed}
+          keyOf={keyOf}
+          open={(one) => link(`/queue/acts/${keyOf(one)}`)}
+          empty={<State title={w.noActs} text={w.noActsText} />}
+          columns={[
+            { head: w.when, class: 'c-time', cell: (one) => <a href={link(`/queue/acts/${keyOf(one)}`)}>{begun(one)}</a> },
+            { head: w.act, class: 'c-status', cell: ({ act }) => w.verbs[act] },
+            { head: common.status, class: 'c-status', cell: ({ status }) => <ActStatus status={status} /> },
+            { head: w.which, class: 'strong', cell: (one) => <FilterWords act={one} /> },
+            { head: w.done, class: 'c-took num', cell: ({ counters }) => number(counters.acted) },
+            { head: w.skipped, class: 'c-took num', cell: ({ counters }) => number(counters.skipped) },
+          ]}
+          narrow={(one) => [
+            <Mark name={markOf(one.status)} />,
+            <>
+              {w.verbs[one.act]}: <FilterWords act={one} />
+            </>,
+            `${w.statuses[one.status]} · ${w.done} ${number(one.counters.acted)}`,
+            begun(one),
+          ]}
+        />
+      </div>
+    </>
+  )
+}
+
+const keyOf = ({ id }: QueueAct): string => id ?? ''
+const begun = ({ created_at: at }: QueueAct): string => (at === null ? '–' : shortTime(at))

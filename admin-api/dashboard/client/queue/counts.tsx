@@ -1,0 +1,63 @@
+/** How much waits, and where. */
+import type { JSX } from 'preact'
+import { linkHere } from '../app/location.ts'
+import { projects } from '../app/projects.ts'
+import { SafeText } from '../parts/safe-text.tsx'
+import { number } from '../parts/time.ts'
+import type { Destination, QueueCounts } from '../wire/operations.ts'
+import { DestinationName } from './queued-cells.tsx'
+import { words } from './queue-words.ts'
+
+interface CountsProps {
+  readonly counts: QueueCounts
+  readonly destinations: readonly Destination[]
+}
+
+export function Counts({ counts: { count, held, complete, lanes }, destinations }: CountsProps): JSX.Element | null {
+  const w = words()
+  if (count === 0) return null
+  return (
+    <>
+      <div class="say">
+        <h2>{w.say(count, held, !complete)}</h2>
+        <p>{w.sayText}</p>
+      </div>
+      <Lanes
+        lanes={lanes}
+        destinations={destinations}
+        linksTo={({ destination_id: destination, project_id: project }) => linkHere({ destination, project })}
+      />
+    </>
+  )
+}
+
+type Lane = QueueCounts['lanes'][number]
+
+interface LanesProps extends Pick<CountsProps, 'destinations'> {
+  readonly lanes: readonly Lane[]
+  /** The same list narrowed to one. */
+  readonly linksTo?: (lane: Lane) => string
+}
+
+export function Lanes({ lanes, destinations, linksTo }: LanesProps): JSX.Element {
+  const w = words()
+  const nameOf = (id: string): string => projects.value.find((one) => one.id === id)?.name ?? id
+  return (
+    <ul class="queue-lanes" aria-label={w.lanes}>
+      {lanes.map((lane) => {
+        const inside = (
+          <>
+            <DestinationName id={lane.destination_id} among={destinations} /> · <SafeText text={nameOf(lane.project_id)} />
+          </>
+        )
+        return (
+          <li key={`${lane.destination_id} ${lane.project_id}`}>
+            <span class="cut">{linksTo ? <a href={linksTo(lane)}>{inside}</a> : inside}</span>
+            <b>{number(lane.count)}</b>
+            <span class="soft">{lane.held > 0 && `${w.held} ${number(lane.held)}`}</span>
+          </li>
+        )
+      })}
+    </ul>
+  )
+}

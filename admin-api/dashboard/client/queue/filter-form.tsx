@@ -1,0 +1,88 @@
+/** The filters over the queue; what is typed is in the address once it is sent. */
+import type { JSX } from 'preact'
+import { useEffect, useId, useState } from 'preact/hooks'
+import { bind } from '../app/keys.ts'
+import { go, linkHere } from '../app/location.ts'
+import { plain } from '../parts/safe-text.tsx'
+import type { Destination } from '../wire/operations.ts'
+import { words as allWords } from '../words/words.ts'
+import { ageNames, isFiltered, withoutFilters, type Age, type Chosen } from './filter.ts'
+import { words } from './queue-words.ts'
+
+interface FilterFormProps {
+  readonly chosen: Chosen
+  readonly destinations: readonly Destination[]
+}
+
+export function FilterForm({ chosen, destinations }: FilterFormProps): JSX.Element {
+  const w = words()
+  const id = useId()
+  const [typed, setTyped] = useState(chosen)
+  useEffect(() => setTyped(chosen), [JSON.stringify(chosen)])
+  useEffect(() => bind({ '/': () => document.getElementById(`${id}-to_domain`)?.focus() }), [])
+  const field = (name: 'to_domain' | 'from' | 'attempts', label: string, hint?: string): JSX.Element => (
+    <div class="field">
+      <label for={`${id}-${name}`}>{label}</label>
+      <input
+        id={`${id}-${name}`}
+        class="input"
+        inputMode={name === 'attempts' ? 'numeric' : 'text'}
+        placeholder={hint}
+        value={typed[name]}
+        spellcheck={false}
+        autocomplete="off"
+        onInput={(event) => setTyped({ ...typed, [name]: event.currentTarget.value })}
+      />
+    </div>
+  )
+  const choose = (name: 'destination' | 'age', label: string, options: readonly (readonly [string, string])[]): JSX.Element => (
+    <div class="field">
+      <label for={`${id}-${name}`}>{label}</label>
+      <select
+        id={`${id}-${name}`}
+        class="input"
+        value={typed[name]}
+        onChange={(event) => go(linkHere({ ...trimmed(typed), [name]: event.currentTarget.value }))}
+      >
+        {options.map(([value, text]) => (
+          <option key={value} value={value}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </div>
+  )
+  return (
+    <form
+      class="audit-filter"
+      role="search"
+      onSubmit={(event) => {
+        event.preventDefault()
+        go(linkHere(trimmed(typed)))
+      }}
+    >
+      {choose('destination', w.destination, [['', w.every], ...destinations.map((one) => [one.id, plain(one.name)] as const)])}
+      {field('to_domain', w.toDomain)}
+      {field('from', w.from, w.fromHint)}
+      {choose(
+        'age',
+        w.age,
+        ageNames.map((age: Age) => [age, w.ages[age]]),
+      )}
+      {field('attempts', w.attempts)}
+      <div class="actions">
+        <button class="button">{w.filter}</button>
+        {isFiltered(chosen) && (
+          <a class="button quiet" href={withoutFilters()}>
+            {allWords().clearAll}
+          </a>
+        )}
+      </div>
+    </form>
+  )
+}
+
+const trimmed = ({ to_domain: domain, from, attempts, ...rest }: Chosen): Chosen => ({
+  ...rest,
+  ...{ to_domain: domain.trim(), from: from.trim(), attempts: attempts.trim() },
+})

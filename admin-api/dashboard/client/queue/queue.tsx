@@ -1,0 +1,157 @@
+/** The queue: how much waits where, the messages one by one, and what can be done with all that match or with some of them. */
+import type { JSX } from 'preact'
+import { useMemo, useState } from 'preact/hooks'
+import { go, link, linkHere, projectId } from '../app/location.ts'
+import { mayChange } from '../app/permissions.ts'
+import { useList, useRead } from '../app/query.ts'
+import type { ScreenProps } from '../app/screen-props.ts'
+import { Icon } from '../parts/icon.tsx'
+import { List } from '../parts/list.tsx'
+import { Show, State } from '../parts/states.tsx'
+import { TopBar } from '../parts/top-bar.tsx'
+import { countQueue, listDestinations, listQueuedMessages, type Destination, type QueuedMessage } from '../wire/operations.ts'
+import { words as allWords } from '../words/words.ts'
+import { ActDialog, type Asked } from './act-dialog.tsx'
+import { ActPage } from './act-page.tsx'
+import { ActList } from './acts.tsx'
+import { actFilter, actNames, chosenNow, isFiltered, listQuery, withoutFilters, type ActName } from './filter.ts'
+import { FilterForm } from './filter-form.tsx'
+import { Counts } from './counts.tsx'
+import { DestinationName, QueueState, StateMark, To, When } from './queued-cells.tsx'
+import { words } from './queue-words.ts'
+
+export default function Queue({ rest: [part, id] }: ScreenProps): JSX.Element {
+  if (part === 'acts') return id === undefined ? <ActList /> : <ActPage key={id} id={id} />
+  return <Waiting />
+}
+
+function Waiting(): JSX.Element {
+  const [w, common] = [words(), allWords()]
+  const chosen = chosenNow()
+  const key = JSON.stringify([chosen, projectId.value])
+  const [nowMs, asked] = useMemo(() => [Date.now(), listQuery(chosen, Date.now())] as const, [key])
+  const project = projectId.value === undefined ? {} : { project: projectId.value }
+  const destinations = useList(listDestinations, { query: { ...project, limit: '200' } }, { isShown: false }).read.data ?? []
+  const list = useList(listQueuedMessages, { query: { ...asked, limit: '50' } })
+  const counts = useRead(countQueue, { query: asked })
+  const [acting, setActing] = useState<Asked>()
+  const reload = (): void => {
+    list.reload()
+    counts.reload()
+  }
+  return (
+    <>
+      <TopBar title={common.queue}>
+        <button class="button" onClick={reload} title={common.loadAgain}>
+          <Icon name="refresh" />
+          <span class="shell-label">{common.loadAgain}</span>
+        </button>
+        <a class="button" href={link('/queue/acts')} title={w.acts}>
+          <Icon name="scheduled" />
+          <span class="shell-label">{w.acts}</span>
+        </a>
+      </TopBar>
+      <div class="sheet">
+        <Show read={counts} reload={counts.reload} failure={w.failed} rows={2}>
+          {(found) => <Counts counts={found} destinations={destinations} />}
+        </Show>
+        <FilterForm chosen={chosen} destinations={destinations} />
+        <div class="filters">
+          <HeldPills held={chosen.held} />
+          {mayChange.value && (counts.data?.count ?? 0) > 0 && (
+            <Verbs onAct={(act) => setActing({ act, filter: actFilter(chosen, nowMs) })} of={chosen.held} />
+          )}
+        </div>
+        <List
+          label={common.queue}
+          list={list}
+          failure={w.failed}
+          keyOf={({ trace_id: id }) => id}
+          nameOf={({ to }) => to.join(', ')}
+          bulk={mayChange.value && ((rows, done) => <Bulk rows={rows} onAct={(act) => setActing({ act, filter: ofRows(rows), done })} />)}
+          empty={<Nothing isNarrowed={isFiltered(chosen)} />}
+          {...rowsOf(destinations)}
+        />
+      </div>
+      {acting && <ActDialog asked={acting} destinations={destinations} onClose={() => setActing(undefined)} />}
+    </>
+  )
+}
+
+const ofRows = (rows: readonly QueuedMessage[]) => ({ trace_ids: rows.map(({ trace_id: id }) => id) })
+
+function rowsOf(destinations: readonly Destination[]): Pick<Parameters<typeof List<QueuedMessage>>[0], 'columns' | 'narrow'> {
+  const [w, common] = [words(), allWords()]
+  return {
+    columns: [
+      { head: w.state, class: 'c-queue-state', cell: (one) => <QueueState one={one} /> },
+      { head: w.message, class: 'strong', cell: (one) => <To one={one} /> },
+      { head: w.destination, class: 'c-destination', cell: ({ destination_id: id }) => <DestinationName id={id} among={destinations} /> },
+      { head: w.next, class: 'c-status', cell: (one) => <When one={one} /> },
+      { head: common.attempts, class: 'c-took num', cell: ({ attempts }) => attempts },
+      { head: w.lastReply, cell: ({ last_reply: reply }) => <span lang="en">{reply ?? '–'}</span> },
+    ],
+    narrow: (one) => [
+      <StateMark state={one.state} />,
+      <To one={one} />,
+      <>
+        {w.states[one.state]} · <DestinationName id={one.destination_id} among={destinations} /> · <When one={one} />
+      </>,
+    ],
+  }
+}
+
+function HeldPills({ held }: { readonly held: string }): JSX.Element {
+  const w = words()
+  const pills = [
+    ['', w.all],
+    ['true', w.heldOnly],
+    ['false', w.notHeld],
+  ] as const
+  return (
+    <div class="pills" role="group" aria-label={w.state}>
+      {pills.map(([value, label]) => (
+        <button key={value} aria-pressed={held === value} onClick={() => go(linkHere({ held: value }))}>
+          {label}
+        </button>
+      ))}
+    </div>
+  )
+}
+
+interface VerbsProps {
+  readonly onAct: (act: ActName) => void
+  /** What is shown alone: what is held, or what is not. */
+  readonly of?: string
+}
+
+function Verbs({ onAct, of = '' }: VerbsProps): JSX.Element {
+  const fits = (act: ActName): boolean => act === 'drop' || (act === 'release' ? of !== 'false' : of !== 'true')
+  return (
+    <span class="queue-verbs">
+      {actNames.filter(fits).map((act) => (
+        <button key={act} class={`button small${act === 'drop' ? ' danger' : ''}`} onClick={() => onAct(act)}>
+          {words().verbs[act]}…
+        </button>
+      ))}
+    </span>
+  )
+}
+
+const Bulk = ({ rows, onAct }: VerbsProps & { readonly rows: readonly QueuedMessage[] }): JSX.Element => {
+  const isAll = (isHeld: boolean): boolean => rows.every(({ state }) => (state === 'held') === isHeld)
+  return <Verbs onAct={onAct} of={isAll(true) ? 'true' : isAll(false) ? 'false' : ''} />
+}
+
+const Nothing = ({ isNarrowed }: { readonly isNarrowed: boolean }): JSX.Element =>
+  isNarrowed ? (
+    <State title={allWords().nothingMatches} text={allWords().nothingMatchesText} drawing={<Icon name="search" />}>
+      <div class="actions">
+        <a class="button" href={withoutFilters()}>
+          {allWords().clearAll}
+        </a>
+      </div>
+    </State>
+  ) : (
+    <State title={words().nothing} text={words().nothingText} />
+  )

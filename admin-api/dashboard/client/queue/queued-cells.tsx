@@ -1,0 +1,53 @@
+/** The cells of a message in the queue. */
+import type { JSX } from 'preact'
+import { link } from '../app/location.ts'
+import { Mark } from '../parts/mark.tsx'
+import { plain, SafeText } from '../parts/safe-text.tsx'
+import { longTime, shortTime } from '../parts/time.ts'
+import type { Destination, QueuedMessage } from '../wire/operations.ts'
+import { words as allWords } from '../words/words.ts'
+import { words } from './queue-words.ts'
+
+interface OneProps {
+  readonly one: QueuedMessage
+}
+
+const marks = { due: 'queued', attempting: 'pending', retry: 'warning', scheduled: 'queued', held: 'paused' } as const
+
+export const StateMark = ({ state }: Pick<QueuedMessage, 'state'>): JSX.Element => <Mark name={marks[state]} />
+
+export const QueueState = ({ one: { state } }: OneProps): JSX.Element => (
+  <span class="status">
+    <StateMark state={state} />
+    {words().states[state]}
+  </span>
+)
+
+export function To({ one: { trace_id: id, to, from } }: OneProps): JSX.Element {
+  const w = allWords()
+  return (
+    <a href={link(`/traces/${id}`)} title={plain(`${from} → ${to.join(', ')}`)}>
+      <SafeText text={to[0] ?? from} />
+      {to.length > 1 && ` ${w.andMore(to.length - 1)}`} <span class="faint">{w.from} </span>
+      <span class="faint">
+        <SafeText text={from} />
+      </span>
+    </a>
+  )
+}
+
+export function When({ one: { next_attempt_at: at, held } }: OneProps): JSX.Element {
+  if (held) {
+    const why = words().heldBy(held.by, plain(held.reason ?? ''))
+    return (
+      <span title={`${longTime(held.at)}: ${why}`}>
+        {shortTime(held.at)} {why}
+      </span>
+    )
+  }
+  return at === null ? <>–</> : <time datetime={at}>{shortTime(at)}</time>
+}
+
+export const DestinationName = ({ id, among }: { readonly id: string; readonly among: readonly Destination[] }): JSX.Element => (
+  <SafeText text={among.find((one) => one.id === id)?.name ?? id} />
+)
