@@ -7,7 +7,6 @@ import { useRead } from '../app/query.ts'
 import { TextField } from '../parts/controls.tsx'
 import { Fault, FormDialog } from '../parts/forms.tsx'
 import { Loading } from '../parts/states.tsx'
-import { number } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { createQueueAct, type Destination, type QueueAct } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
@@ -80,7 +79,7 @@ interface FoundProps {
 
 const Found = ({ found: { matched, complete, lanes }, destinations }: FoundProps): JSX.Element => (
   <>
-    <p class="big-count">{matched === 0 ? words().noneMatches : `${words().count}: ${number(matched ?? 0)}`}</p>
+    {matched === 0 && <p class="big-count">{words().noneMatches}</p>}
     <Lanes lanes={lanes ?? []} destinations={destinations} />
     {!complete && <p>{words().isMore}</p>}
   </>

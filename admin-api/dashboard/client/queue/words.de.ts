@@ -28,7 +28,6 @@ export const de: Wider<typeof en> = {
   ages: { '': 'beliebig', '15m': 'über 15 Minuten', '1h': 'über einer Stunde', '6h': 'über 6 Stunden', '24h': 'über einem Tag' },
   attempts: 'Versuche, mindestens',
   lanes: 'Nach Ziel und Projekt',
-  count: 'Nachrichten',
   held: 'Angehalten',
   state: 'Zustand',
   states: {

@@ -25,7 +25,6 @@ export const en = {
   ages: { '': 'any time', '15m': 'over 15 minutes', '1h': 'over an hour', '6h': 'over 6 hours', '24h': 'over a day' },
   attempts: 'Attempts, at least',
   lanes: 'By destination and project',
-  count: 'Messages',
   held: 'Held',
   state: 'State',
   states: { due: 'waits for its turn', attempting: 'attempt under way', retry: 'waits for a retry', scheduled: 'scheduled', held: 'held' },

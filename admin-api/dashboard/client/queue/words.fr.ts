@@ -28,7 +28,6 @@ export const fr: Wider<typeof en> = {
   ages: { '': 'peu importe', '15m': 'plus de 15 minutes', '1h': 'plus d’une heure', '6h': 'plus de 6 heures', '24h': 'plus d’un jour' },
   attempts: 'Essais, au moins',
   lanes: 'Par destination et projet',
-  count: 'Messages',
   held: 'En suspens',
   state: 'État',
   states: {

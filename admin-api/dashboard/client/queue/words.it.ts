@@ -27,7 +27,6 @@ export const it: Wider<typeof en> = {
   ages: { '': 'qualsiasi', '15m': 'oltre 15 minuti', '1h': 'oltre un’ora', '6h': 'oltre 6 ore', '24h': 'oltre un giorno' },
   attempts: 'Tentativi, almeno',
   lanes: 'Per destinazione e progetto',
-  count: 'Messaggi',
   held: 'Trattenuti',
   state: 'Stato',
   states: {
