@@ -21,7 +21,7 @@ export const queueListWords = {
   item: queuedMessage,
 }
 
-export const queueCountWords = {
+const queueCountWords = {
   summary: 'Count the messages in the delivery queue',
   description: 'By destination and project, of the messages that the same filter lists.',
   input: z.strictObject(queueQuery),

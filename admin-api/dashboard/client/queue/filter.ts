@@ -14,7 +14,7 @@ const ages = { '': 0, '15m': 15 * minute, '1h': 60 * minute, '6h': 360 * minute,
 export type Age = keyof typeof ages
 export const ageNames = Object.keys(ages) as Age[]
 
-export const filterNames = ['destination', 'to_domain', 'from', 'age', 'attempts', 'held_by'] as const
+const filterNames = ['destination', 'to_domain', 'from', 'age', 'attempts', 'held_by'] as const
 type FilterName = (typeof filterNames)[number]
 
 /** Each is in the address. */
@@ -60,4 +60,4 @@ export function listQuery(chosen: Chosen, nowMs: number): ListQuery {
 
 /** Of an act, without what is not there, as another act takes it. */
 export const givenOf = (filter: QueueAct['filter']): ActFilter =>
-  Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== null)) as ActFilter
+  Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== null))
