@@ -10,7 +10,7 @@ import { Loading } from '../parts/states.tsx'
 import { toast } from '../parts/toast.tsx'
 import { createQueueAct, type Destination, type QueueAct } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
-import { Lanes } from './counts.tsx'
+import { Parts } from './counts.tsx'
 import { givenOf, type ActFilter, type ActName } from './filter.ts'
 import { releaseHeldBy } from './release.ts'
 import { words } from './queue-words.ts'
@@ -80,7 +80,7 @@ interface FoundProps {
 const Found = ({ found: { matched, complete, lanes }, destinations }: FoundProps): JSX.Element => (
   <>
     {matched === 0 && <p class="big-count">{words().noneMatches}</p>}
-    <Lanes lanes={lanes ?? []} destinations={destinations} />
+    <Parts lanes={lanes ?? []} destinations={destinations} />
     {!complete && <p>{words().isMore}</p>}
   </>
 )

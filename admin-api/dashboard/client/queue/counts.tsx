@@ -22,7 +22,7 @@ export function Counts({ counts: { count, held, complete, lanes }, destinations 
         <h2>{w.say(count, held, !complete)}</h2>
         <p>{w.sayText}</p>
       </div>
-      <Lanes
+      <Parts
         lanes={lanes}
         destinations={destinations}
         linksTo={({ destination_id: destination, project_id: project }) => linkHere({ destination, project })}
@@ -31,15 +31,15 @@ export function Counts({ counts: { count, held, complete, lanes }, destinations 
   )
 }
 
-type Lane = QueueCounts['lanes'][number]
+type Part = QueueCounts['lanes'][number]
 
-interface LanesProps extends Pick<CountsProps, 'destinations'> {
-  readonly lanes: readonly Lane[]
+interface PartsProps extends Pick<CountsProps, 'destinations'> {
+  readonly lanes: readonly Part[]
   /** The same list narrowed to one. */
-  readonly linksTo?: (lane: Lane) => string
+  readonly linksTo?: (lane: Part) => string
 }
 
-export function Lanes({ lanes, destinations, linksTo }: LanesProps): JSX.Element {
+export function Parts({ lanes, destinations, linksTo }: PartsProps): JSX.Element {
   const w = words()
   const nameOf = (id: string): string => projects.value.find((one) => one.id === id)?.name ?? id
   return (

@@ -9,12 +9,12 @@ export interface QueueCounts {
   readonly held: number
   /** False when there is more in the queue than one look counts. */
   readonly complete: boolean
-  readonly lanes: readonly LaneCount[]
+  readonly lanes: readonly PartCount[]
   /** The last entry that was looked at, when there is more. */
   readonly until: QueueCursor | null
 }
 
-interface LaneCount {
+interface PartCount {
   readonly destinationId: string
   readonly projectId: string
   readonly count: number
@@ -25,7 +25,7 @@ interface LaneCount {
 const maxLooks = 100_000
 
 export async function countQueue(database: Database, walk: QueueWalk): Promise<QueueCounts> {
-  const lanes = new Map<string, LaneCount>()
+  const lanes = new Map<string, PartCount>()
   let [looks, until]: [number, QueueCursor | null] = [0, null]
   for await (const { found, looked, last } of walkEntries(database, walk)) {
     for (const { destinationId, projectId, dueMs } of found) {

@@ -1,10 +1,10 @@
 /** The queue in Chromium: what waits is narrowed, held with a reason and released again, followed to the end, and dropped by its number. */
-import { eventually } from '../../support/deadline.ts'
-import { Sink } from '../../support/smtp/sink.ts'
-import { testWith } from '../../support/peers/peers.ts'
-import { browserOf } from '../../support/web/browser.ts'
-import { startDashboard } from './dashboard-server.ts'
-import { openAs } from './open-as.ts'
+import { eventually } from '../../../support/deadline.ts'
+import { Sink } from '../../../support/smtp/sink.ts'
+import { testWith } from '../../../support/peers/peers.ts'
+import { browserOf } from '../../../support/web/browser.ts'
+import { startDashboard } from '../dashboard-server.ts'
+import { openAs } from '../open-as.ts'
 
 const test = testWith('chromium')
 const browser = browserOf(test)
