@@ -2,6 +2,7 @@
 import type { Config } from '#config/settings/load.ts'
 import type { GroupOptions } from '#store/engine/group-commit.ts'
 import type { StoreKv } from '#store/engine/store-kv.ts'
+import type { StoreUse } from '#store/postgresql/ownership.ts'
 import { LevelKv } from '#store/level/level-kv.ts'
 import { exitCodes } from './process/lifecycle.ts'
 import { hasStore, storeFolder } from './process/data-folder.ts'
@@ -9,11 +10,18 @@ import { StartRefused } from './process/start-refused.ts'
 
 type Place = Pick<Config, 'dataDir' | 'store'>
 
-/** For one process at a time. Throws `StoreUnavailable` when another one has it, or it cannot be opened. */
-export async function openStore({ dataDir, store: { address } }: Place, options: GroupOptions = {}): Promise<StoreKv> {
+/**
+ * For one process at a time, or for daemons together where the store is a database. Throws `StoreUnavailable` when another one
+ * has it, or it cannot be opened.
+ */
+export async function openStore(
+  { dataDir, store: { address } }: Place,
+  options: GroupOptions = {},
+  use: StoreUse = 'alone',
+): Promise<StoreKv> {
   if (address === null) return LevelKv.open(storeFolder(dataDir), options)
   const { PostgresKv } = await import('#store/postgresql/postgres-kv.ts') // only those who have one pay for it
-  return PostgresKv.open(address, { ...options, isOwner: true })
+  return PostgresKv.open(address, { ...options, use })
 }
 
 /** Throws `StartRefused` when nothing was stored in the folder; whether a database holds something shows when it is opened. */

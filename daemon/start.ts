@@ -9,6 +9,7 @@ import { SecretBox } from '#core/access/secret-box.ts'
 import { systemClock } from '#core/clock.ts'
 import { migrations, releaseForm } from '#core/migrations.ts'
 import { loadLatestMark } from '#core/capture/reading/read-marks.ts'
+import type { SharedWork } from '#store/daemons/daemons.ts'
 import type { Database } from '#store/database.ts'
 import { claimVersions } from '#store/upgrade/claim-versions.ts'
 import { sweepAbandonedContent } from '#store/content.ts'
@@ -20,6 +21,7 @@ import { CurrentCertificate } from './certificates/current-certificate.ts'
 import type { AdminApi } from '../admin-api/http/http-server.ts'
 import type { Certificates } from './certificates/certificate-source.ts'
 import { compose } from './composition/composition.ts'
+import { inspectWork, pollerWork, sharedWorks } from './composition/works/shared-works.ts'
 import { partsOf, type Daemon, type Foundation, type Replacements, type Resolve } from './composition/parts.ts'
 import { openStore } from './open-store.ts'
 import type { Lifecycle } from './process/lifecycle.ts'
@@ -61,10 +63,7 @@ export async function open(
   const secrets = new SecretBox(await masterKey(config.masterKey, dataDir))
   const certificate = new CurrentCertificate(await loadCertificate(config, (replace.clock ?? systemClock).now()), isSelfMade(config))
   const kv = await ballast.openStore(() =>
-    openStore(config, {
-      onFailure: (error) => lifecycle.fail(error),
-      onGroup: (group) => metrics.groupCommitted(group),
-    }),
+    openStore(config, { onFailure: (error) => lifecycle.fail(error), onGroup: (group) => metrics.groupCommitted(group) }, 'together'),
   )
   await lifecycle.start({ name: 'store', start: async () => {}, stop: () => kv[Symbol.asyncDispose]() })
   if (kv.missingGroups.length > 0) {
@@ -77,19 +76,16 @@ export async function open(
   const part = compose({ config, log, kv, secrets, metrics, certificate, ...given }, replace)
   await lifecycle.start({ name: 'traces', start: async () => {}, stop: async () => part('spans')?.spanExport.stop(spansEndMs) })
   const database = part('database')
-  await requireReadable(kv, releaseForm)
-  await claimVersions(database, releaseForm)
-  await upgrade(database, log)
-  await loadLatestMark(database)
-  await checkMasterKey(database, secrets, dataDir)
-  const swept = await sweepAbandonedContent(database)
-  if (swept > 0) log.info({ contents: swept }, 'removed contents whose acceptance an earlier crash cut short')
-  const bootstrapped = await bootstrap({
-    database,
-    clock: part('clock'),
-    secrets,
-    adminKey: config.adminKey,
-    plan: config.plan,
+  const { adminKey, plan } = config
+  const bootstrapped = await kv.daemons.inTurn(async () => {
+    await requireReadable(kv, releaseForm)
+    await claimVersions(database, releaseForm)
+    await upgrade(database, log)
+    await loadLatestMark(database)
+    await checkMasterKey(database, secrets, dataDir)
+    const swept = await sweepAbandonedContent(database)
+    if (swept > 0) log.info({ contents: swept }, 'removed contents whose acceptance an earlier crash cut short')
+    return await bootstrap({ database, clock: part('clock'), secrets, adminKey, plan })
   })
   return { part, bootstrapped, certificate, metrics }
 }
@@ -102,51 +98,39 @@ async function upgrade(database: Database, log: Logger): Promise<void> {
   })
 }
 
-/** What people asked for that goes on in the background. */
-const jobsOf = ({ replayRunner, actRunner }: Daemon): { start(): Promise<void>; stop(): Promise<void> } => ({
-  async start() {
-    await replayRunner.start()
-    await actRunner.start()
-  },
-  stop: async () => void (await Promise.all([replayRunner.stop(), actRunner.stop()])),
-})
+type Share = (work: SharedWork) => Promise<void>
 
-/** What receivers have not answered by then is sent again after the next start, under the same delivery id. */
-const webhooksEndMs = 2000
+/** Has the work done here whenever its turn is here, until the lifecycle ends. */
+const shareIn =
+  (lifecycle: Lifecycle, { database: { daemons } }: Daemon): Share =>
+  (work) =>
+    lifecycle.start({ name: work.name, start: () => daemons.share(work), stop: () => daemons.leave(work.name) })
 
 /** In order: what works in the background, then the doors; so the doors close first. Resolves with the addresses that were bound. */
 export async function start(part: Resolve, config: Config, lifecycle: Lifecycle): Promise<Listening> {
   const daemon = partsOf(part)
-  const { queue, transport, probes, reader, inboxes, housekeeping, retention, admission, submission, http } = daemon
-  const { rewriter, engagements, ingest, webhooks, doctor } = daemon
+  const { queue, transport, probes, reader, inboxes, admission, submission, http, rewriter, engagements, ingest, doctor } = daemon
+  const works = sharedWorks(daemon)
+  const share = shareIn(lifecycle, daemon)
   const seconds = Math.max(1, config.shutdownSeconds - 5)
   await lifecycle.start({ name: 'message reader', start: async () => {}, stop: async () => reader[Symbol.asyncDispose]() })
   await lifecycle.start({ name: 'message rewriter', start: async () => {}, stop: async () => rewriter[Symbol.asyncDispose]() })
   await lifecycle.start({ name: 'openings and clicks', start: async () => {}, stop: () => engagements.settled() })
-  const { pendingReports, reports } = ingest
-  await lifecycle.start({ name: 'report reader', start: async () => {}, stop: async () => reports[Symbol.asyncDispose]() })
-  await lifecycle.start({ name: 'early reports', start: async () => pendingReports.wake(), stop: () => pendingReports.stop() })
-  const { backgroundRead, inboxNotifier } = inboxes
-  await lifecycle.start({ name: 'notifications of inboxes', start: async () => {}, stop: () => inboxNotifier.stop() })
-  await lifecycle.start({ name: 'background reading', start: async () => backgroundRead.wake(), stop: () => backgroundRead.stop() })
-  await lifecycle.start({ name: 'housekeeping', start: async () => housekeeping.start(), stop: () => housekeeping.stop() })
-  await lifecycle.start({ name: 'retention', start: async () => retention.start(), stop: () => retention.stop() })
+  await lifecycle.start({ name: 'report reader', start: async () => {}, stop: async () => ingest.reports[Symbol.asyncDispose]() })
+  await lifecycle.start({ name: 'notifications of inboxes', start: async () => {}, stop: () => inboxes.inboxNotifier.stop() })
+  for (const work of works.first) await share(work)
   await lifecycle.start({ name: 'counts', ...countsOf(daemon) })
   await lifecycle.start({ name: 'transport', start: async () => {}, stop: async () => transport[Symbol.asyncDispose]() })
   await lifecycle.start({ name: 'probes', start: async () => {}, stop: () => probes.stop() })
-  const { preparation } = daemon.inbound
-  await lifecycle.start({ name: 'mail for routes', start: async () => preparation.start(), stop: () => preparation.stop() })
-  const { webhookDispatcher } = webhooks
-  await lifecycle.start({ name: 'webhooks', start: () => webhookDispatcher.start(), stop: () => webhookDispatcher.stop(webhooksEndMs) })
+  for (const work of works.afterTransport) await share(work)
   await lifecycle.start({
     name: 'delivery',
     start: () => queue.start(),
     stop: () => queue.stop((seconds * 1000) / 2),
     stopSeconds: seconds,
   })
-  await lifecycle.start({ name: 'replays, and acts on the queue', ...jobsOf(daemon) })
-  await lifecycle.start({ name: 'removals', ...removalsOf(daemon) })
-  await lifecycle.start({ name: 'mail of the service, and scans', ...mailOf(daemon) })
+  for (const work of works.afterDelivery) await share(work)
+  await lifecycle.start({ name: 'mail of the service', ...mailOf(daemon) })
   const listening: { -readonly [Key in keyof Listening]: Listening[Key] } = {
     http: config.http.listen,
     https: [],
@@ -163,7 +147,7 @@ export async function start(part: Resolve, config: Config, lifecycle: Lifecycle)
     stop: () => submission.close((seconds * 1000) / 3),
     stopSeconds: seconds,
   })
-  await startMailDoors(daemon.mailDoors, config, lifecycle, listening, seconds)
+  await startMailDoors(daemon.mailDoors, config, lifecycle, listening, { seconds, share })
   daemon.ownListeners.set([...listening.submission, ...listening.submissions, ...listening.mx])
   await startHttp(http, config, lifecycle, listening, seconds)
   await lifecycle.start({ name: 'doctor', start: async () => doctor.start(), stop: () => doctor.stop() })
@@ -182,28 +166,16 @@ export async function start(part: Resolve, config: Config, lifecycle: Lifecycle)
   return listening
 }
 
-const removalsOf = ({ administration: { removals } }: Daemon): ReturnType<typeof countsOf> => ({
-  start: async () => removals.start(),
-  stop: () => removals.stop(),
-})
-
+/** What others left is handed over again, as twice makes one mail. */
 const mailOf = ({
-  people: { outbox, approvalNotices, background },
-  formNotifier,
-  fileScanning,
-}: Pick<Daemon, 'people' | 'formNotifier' | 'fileScanning'>): ReturnType<typeof countsOf> => ({
+  database: { daemons },
+  people: { outbox, background },
+}: Pick<Daemon, 'database' | 'people'>): { readonly start: () => Promise<void>; readonly stop: () => Promise<void> } => ({
   async start() {
+    daemons.onGap(() => outbox.wake())
     outbox.wake()
-    approvalNotices.start()
-    formNotifier.start()
-    fileScanning.start()
   },
-  async stop() {
-    await fileScanning.stop()
-    await formNotifier.stop()
-    await approvalNotices.stop()
-    await background.idle()
-  },
+  stop: () => background.idle(),
 })
 
 /** What goes on until somebody ends it. */
@@ -213,13 +185,9 @@ function closeStreams({ decisions, changeStreams }: Daemon): void {
 }
 
 /** What is counted late is written at the end of everything that counts. */
-const countsOf = ({
-  rollUp,
-  lateCounts,
-  agentCalls,
-}: Daemon): { readonly start: () => Promise<void>; readonly stop: () => Promise<void> } => ({
-  start: async () => rollUp.start(),
-  stop: async () => void (await Promise.all([rollUp.stop(), lateCounts.stop(), agentCalls.stop()])),
+const countsOf = ({ lateCounts, agentCalls }: Daemon): { readonly start: () => Promise<void>; readonly stop: () => Promise<void> } => ({
+  start: async () => {},
+  stop: async () => void (await Promise.all([lateCounts.stop(), agentCalls.stop()])),
 })
 
 async function startHttp(
@@ -260,14 +228,14 @@ async function startCertificates(
 
 /** Mail from other servers, and the mailboxes that are looked into. */
 async function startMailDoors(
-  { mx, poller, inspect }: MailDoors,
+  doors: MailDoors,
   config: Config,
   lifecycle: Lifecycle,
   listening: { mx: Listening['mx'] },
-  seconds: number,
+  { seconds, share }: { readonly seconds: number; readonly share: Share },
 ): Promise<void> {
-  const { inspectScoring } = inspect
-  await lifecycle.start({ name: 'deliverability tests', start: async () => inspectScoring.wake(), stop: () => inspectScoring.stop() })
+  const { mx } = doors
+  await share(inspectWork(doors))
   await lifecycle.start({
     name: 'mx',
     async start() {
@@ -276,5 +244,5 @@ async function startMailDoors(
     stop: () => mx.close((seconds * 1000) / 3),
     stopSeconds: seconds,
   })
-  await lifecycle.start({ name: 'polled mailboxes', start: async () => poller.start(), stop: () => poller.stop() })
+  await share(pollerWork(doors))
 }

@@ -3,7 +3,7 @@
  * one the full rows are durable before that write, under a marker by which a crash's leftovers are found and removed.
  */
 import { createHash, hash, type Hash } from 'node:crypto'
-import { Change } from './change.ts'
+import { Change, decode, encode } from './change.ts'
 import type { Database } from './database.ts'
 import { joined, type Bytes } from './kv.ts'
 import { globalKey } from './record-kind.ts'
@@ -107,7 +107,7 @@ export class Draft {
   async #spill(): Promise<void> {
     const whole = joined(this.#pieces)
     const change = new Change()
-    if (this.#rows === 0) change.set(openContentKey(this.#organizationId, this.#id))
+    if (this.#rows === 0) change.set(openContentKey(this.#organizationId, this.#id), encode(Date.now()))
     let at = 0
     for (; at + contentRowBytes <= whole.length; at += contentRowBytes) {
       change.set(contentRowKey(this.#organizationId, this.#id, this.#rows++), whole.subarray(at, at + contentRowBytes))
@@ -137,13 +137,18 @@ export async function readWholeContent(database: Database, organizationId: strin
   return joined(pieces)
 }
 
+/** Longer than any message is on its way in, whatever clocks of daemons say. */
+const longestDraftMs = 86_400_000
+
 /**
- * Removes the rows of content whose acceptance never came. Only for the start after a crash, before anything is taken in:
- * it would remove drafts that are still being written. Returns how many contents went.
+ * Removes the rows of content whose acceptance never came. Only for the start after a crash, before anything is taken in: it would
+ * remove drafts that are still being written. Beside other daemons, those that have been left for a day. Returns how many contents went.
  */
 export async function sweepAbandonedContent(database: Database): Promise<number> {
   let swept = 0
-  for await (const { key } of database.kv.range(within(globalKey('content.open')))) {
+  const begunBefore = database.daemons.isAlone ? Infinity : Date.now() - longestDraftMs
+  for await (const { key, value } of database.kv.range(within(globalKey('content.open')))) {
+    if (value.length > 0 && decode<number>(value) > begunBefore) continue
     const [, , organizationId, id] = unpack(key)
     await removeRows(database, String(organizationId), String(id))
     swept++

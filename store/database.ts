@@ -1,6 +1,9 @@
 /** Records over the ordered map: typed reads inside one organization, lists by cursor, and commits of a `Change`. */
 import { Change, decode, fillName } from './change.ts'
 import { cursorAt, keyAt } from './cursor.ts'
+import type { Daemons } from './daemons/daemons.ts'
+import { OneDaemon } from './daemons/one-daemon.ts'
+import { SharedChanges } from './daemons/shared-changes.ts'
 import { OrderedIds } from './ids.ts'
 import type { Bytes, Entry, Kv, Tally, WriteResult } from './kv.ts'
 import {
@@ -58,6 +61,8 @@ const maxStep = 128
 
 export class Database {
   readonly kv: Kv
+  readonly daemons: Daemons
+  readonly #shared: SharedChanges | undefined
   readonly #generations = new Map<string, number>()
   readonly #workers = new Map<string, (places: ReadonlySet<string>) => void>()
   #onTallied: ((tallies: readonly Tally[]) => void) | undefined
@@ -67,13 +72,27 @@ export class Database {
   readonly #empty = new Set<string>()
   #fillings = 0
 
-  constructor(kv: Kv) {
+  constructor(kv: Kv, daemons: Daemons = new OneDaemon()) {
     this.kv = kv
+    this.daemons = daemons
+    if (daemons.isAlone) return
+    this.#shared = new SharedChanges(kv, daemons, {
+      onSettings: (ids) => ids.forEach((id) => this.#settingsChanged(id)),
+      onWork: (worker, places) => daemons.placeOf(worker) === 'here' && this.#workers.get(worker)?.(places),
+      onTallied: (tallies) => this.#onTallied?.(tallies),
+    })
   }
 
-  /** Grows whenever settings of the organization are written by this process; caches compare it. */
+  /**
+   * Another one whenever settings of the organization were written, here or by another daemon; caches compare it. Where several daemons
+   * share the store, one that cannot look into it is given another one each time.
+   */
   generation(organizationId: string): number {
-    return this.#generations.get(organizationId) ?? 0
+    return (this.#generations.get(organizationId) ?? 0) + (this.#shared?.generation(organizationId) ?? 0)
+  }
+
+  #settingsChanged(organizationId: string): void {
+    this.#generations.set(organizationId, (this.#generations.get(organizationId) ?? 0) + 1)
   }
 
   /**
@@ -86,20 +105,23 @@ export class Database {
     return ids.next(nowMs)
   }
 
-  /** How many changes this process has committed. */
+  /** Another one when changes were committed, or may have been by another daemon. */
   get commits(): number {
-    return this.#commits
+    return this.#shared ? ++this.#commits : this.#commits
   }
 
   async commit(change: Change): Promise<WriteResult> {
     if (change.fills.size > 0) this.#fillings++
+    if (change.settingsOf.length > 0) this.#shared?.count(change)
     const result = await this.kv.write(change)
     this.#commits++
     if (change.fills.size > 0) this.#forgetEmpty(change.fills)
     if (!result.ok) return result
-    for (const id of change.settingsOf) this.#generations.set(id, this.generation(id) + 1)
+    for (const id of change.settingsOf) this.#settingsChanged(id)
     if (change.tallies.length > 0) this.#onTallied?.(change.tallies)
-    if (change.work) for (const [worker, places] of change.work) this.#workers.get(worker)?.(places)
+    if (change.work)
+      for (const [worker, places] of change.work) if (this.daemons.placeOf(worker) !== 'elsewhere') this.#workers.get(worker)?.(places)
+    if (this.#shared) await this.#shared.publish(change)
     return result
   }
 
@@ -113,18 +135,26 @@ export class Database {
     this.#onTallied = listener
   }
 
+  /** Has other daemons publish the tallies of this organization too, until the returned function is called. */
+  follow(organizationId: string): () => void {
+    return this.#shared?.follow(organizationId) ?? ((): void => {})
+  }
+
   /** Notified of work that changes schedule (`Change.schedule`) as soon as it is durable. What was scheduled before is in the store. */
   onWork(worker: string, listener: (places: ReadonlySet<string>) => void): void {
     this.#workers.set(worker, listener)
   }
 
-  /** Whether the organization has no record of a kind that is often empty. Found out once, and remembered until this process writes one. */
+  /**
+   * Whether the organization has no record of a kind that is often empty. Found out once, and remembered until this
+   * process writes one; asked each time where several daemons share the store.
+   */
   async isEmpty<R extends Identified>(kind: RecordKind<R>, organizationId: string): Promise<boolean> {
     const name = fillName(kind.name, organizationId)
     if (this.#empty.has(name)) return true
     const before = this.#fillings
     for await (const _row of this.kv.range({ ...within([organizationId, kind.name]), limit: 1 })) return false
-    if (kind.isOftenEmpty && before === this.#fillings) this.#empty.add(name) // otherwise a write came between
+    if (kind.isOftenEmpty && !this.#shared && before === this.#fillings) this.#empty.add(name) // otherwise a write came between, or may
     return true
   }
 

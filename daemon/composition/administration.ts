@@ -4,6 +4,7 @@ import { Projects } from '#core/administration/projects.ts'
 import { Removals } from '#core/administration/removals.ts'
 import type { Administration } from './composed.ts'
 import { broke, type Composition } from './parts.ts'
+import { workNames } from './works/work-names.ts'
 
 export function administration(composition: Composition): Administration {
   const { get } = composition
@@ -22,7 +23,7 @@ export function administration(composition: Composition): Administration {
       ...core,
       async onDeleted(organizationId, projectIds) {
         await attempts.breakOff(organizationId, projectIds)
-        removals.wake()
+        core.database.daemons.wake(workNames.removals, () => removals.wake())
       },
     }),
     organizations: new Organizations({ ...core, onDeleted: (organizationId) => attempts.breakOff(organizationId) }),

@@ -11,12 +11,17 @@ import { KeyedMutex } from '#core/keyed-mutex.ts'
 import { ReportReader } from '#ingest/report/report-reader.ts'
 import type { Ingest } from './composed.ts'
 import { broke, type Composition } from './parts.ts'
+import { workNames } from './works/work-names.ts'
 
 export function ingestCore(composition: Composition): Ingest {
   const { get } = composition
   const parts = { ...get('core'), guard: get('guard'), resolver: get('resolver'), onError: broke(composition, 'feedback') }
   const room = new WaitingRoom()
-  const feedback = new Feedback({ ...parts, room, onPending: () => pendingReports.wake() })
+  const feedback = new Feedback({
+    ...parts,
+    room,
+    onPending: () => parts.database.daemons.wake(workNames.earlyReports, () => pendingReports.wake()),
+  })
   const pendingReports: PendingReports = new PendingReports({ ...parts, room, feedback })
   const mutex = new KeyedMutex()
   return {

@@ -8,6 +8,7 @@ import { publicFetch } from './oauth-core.ts'
 import { systemLookUp } from '#core/outbound/resolver.ts'
 import type { Inspect } from './composed.ts'
 import { guardOf, type Composition } from './parts.ts'
+import { workNames } from './works/work-names.ts'
 
 export function inspectCore({ get, config, replace }: Composition, onError: (error: unknown, testId: string) => void): Inspect {
   const { domain, dnsLists, mtaSts } = config.inspect
@@ -17,6 +18,7 @@ export function inspectCore({ get, config, replace }: Composition, onError: (err
   const fetchPolicy = mtaSts === 'fetch' ? policyFetcher(publicFetch(get('resolver'), clock, guardOf({ replace }, []))) : undefined
   const scorer = replace.scorer ?? new ThreadScorer({ clock, resolve, lists: dnsLists.map(dnsListOf), fetchPolicy })
   const inspectScoring = new InspectScoring({ ...parts, scorer })
-  const inspectTests = new InspectTests({ ...parts, domain: domain ?? config.inboundDomain, onReceived: () => inspectScoring.wake() })
+  const onReceived = (): void => parts.database.daemons.wake(workNames.inspectScoring, () => inspectScoring.wake())
+  const inspectTests = new InspectTests({ ...parts, domain: domain ?? config.inboundDomain, onReceived })
   return { inspectTests, inspectScoring }
 }

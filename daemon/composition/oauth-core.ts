@@ -22,6 +22,7 @@ import type { AllowingCore } from '../../admin-api/pages/page-operations.ts'
 import { guardedFetch } from '../../protocols/outbound/clients.ts'
 import type { OAuthServer } from './composed.ts'
 import { guardOf, type Composition, type Resolve } from './parts.ts'
+import { workNames } from './works/work-names.ts'
 
 export function oauthServer({ get, config, replace }: Pick<Composition, 'get' | 'config' | 'replace'>): OAuthServer {
   const core = get('core')
@@ -36,7 +37,10 @@ export function oauthServer({ get, config, replace }: Pick<Composition, 'get' | 
   const tokens = new AccessTokens({ keys: signingKeys, urls, clock })
   const grants = new Grants(parts)
   const uses = get('keyUses')
-  const sandboxes = new Sandboxes({ ...parts, onDeleted: () => get('administration').removals.wake() })
+  const sandboxes = new Sandboxes({
+    ...parts,
+    onDeleted: () => core.database.daemons.wake(workNames.removals, () => get('administration').removals.wake()),
+  })
   return {
     ...{ urls, signingKeys, registrations, clients, sandboxes, grants, uses },
     authorizations: new Authorizations({ ...parts, urls, clients, registrations, grants }),

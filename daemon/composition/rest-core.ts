@@ -41,6 +41,7 @@ import { restoreOrganization } from '#core/administration/restore.ts'
 import { decodeEncodedWords } from '#ingest/mime/encoded-words.ts'
 import { applicationsOf } from './oauth-core.ts'
 import { broke, type Composition } from './parts.ts'
+import { workNames } from './works/work-names.ts'
 
 export function restCore(composition: Composition): RestCore {
   const { get, config } = composition
@@ -114,10 +115,19 @@ export function restCore(composition: Composition): RestCore {
 }
 
 /** What people ask for that goes on in the background. */
-const jobsOf = ({ get }: Composition): Pick<RestCore, 'replays' | 'queueActs'> => ({
-  replays: new Replays({ ...get('core'), onJob: (organizationId, id) => get('replayRunner').wake(organizationId, id) }),
-  queueActs: new QueueActs({ ...get('core'), onAct: (organizationId, id) => get('actRunner').wake(organizationId, id) }),
-})
+const jobsOf = ({ get }: Composition): Pick<RestCore, 'replays' | 'queueActs'> => {
+  const { daemons } = get('database')
+  return {
+    replays: new Replays({
+      ...get('core'),
+      onJob: (organizationId, id) => daemons.wake(workNames.replays, () => get('replayRunner').wake(organizationId, id)),
+    }),
+    queueActs: new QueueActs({
+      ...get('core'),
+      onAct: (organizationId, id) => daemons.wake(workNames.queueActs, () => get('actRunner').wake(organizationId, id)),
+    }),
+  }
+}
 
 const importsOf = (core: Core, templates: Templates): Pick<RestCore, 'suppressionImport' | 'listImport' | 'templateImport'> => ({
   ...{ suppressionImport: new SuppressionImport(core), listImport: new ListImport(core) },

@@ -146,7 +146,10 @@ export function integrityChecks(database: Database): VerifyOptions {
 }
 
 /** Rows of the whole store that say by themselves what is to be done. */
-const uncheckedRows = [...['capture.pending', 'capture.marked', 'carried', 'people.outbox', 'approval.asked', 'doctor.reported']] as const
+const uncheckedRows = [
+  ...['capture.pending', 'capture.marked', 'carried', 'people.outbox', 'approval.asked', 'doctor.reported', 'settings.changes'],
+  'insight.rolled',
+] as const
 
 /** Rows beside records. */
 function rowFamilies(database: Database): Required<VerifyOptions>['families'] {
@@ -216,7 +219,6 @@ function rowFamilies(database: Database): Required<VerifyOptions>['families'] {
     { name: 'approval.mailed' },
     ...levels.map(({ name }) => ({ name, check: checkCounts })),
     ...formRows(database),
-    { name: 'insight.rolled', global: true },
   ]
 }
 

@@ -1,8 +1,11 @@
 /** The ordered map as a daemon keeps it: what an engine does beside reading and writing. */
+import type { Daemons } from '../daemons/daemons.ts'
 import type { Kv } from '../kv.ts'
 import type { StoreSnapshot } from './snapshot.ts'
 
 export interface StoreKv extends Kv {
+  /** All daemons at the store. */
+  readonly daemons: Daemons
   /** Writes that wait for the next group; many of them mean that the medium cannot keep up. */
   readonly waitingWrites: number
   /** Numbers of group commits that are missing although later ones were there: what was acknowledged was lost. */

@@ -6,6 +6,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Level } from 'level'
 import { loadNativeCode } from '#config/own-files.ts'
+import { OneDaemon } from '../daemons/one-daemon.ts'
 import { StoreFailure, StoreUnavailable, type Bytes, type Entry, type Range, type Write, type WriteResult } from '../kv.ts'
 import { counterOf, kindOf, kinds, payloadOf, pointerOf, seal, versionOf } from '../engine/codec.ts'
 import type { StoreKv } from '../engine/store-kv.ts'
@@ -54,6 +55,7 @@ export class LevelKv implements StoreKv {
   #snapshots = 0
   readonly #recent = new RecentValues(maxRecentBytes)
   /** Numbers of groups that are missing although later ones were there: the write-ahead log was damaged. */
+  readonly daemons = new OneDaemon()
   readonly missingGroups: readonly number[]
   #version: bigint
   #groupNumber: number

@@ -15,7 +15,7 @@ export interface Mark {
   readonly token: number
 }
 
-/** A row was made by another process since it was looked for: the group begins again. */
+/** A row was made by another process since it was looked for: the group begins again. Or the writer was taken out. */
 export class Overtaken extends Error {}
 
 /** No answer came to the commit: whether it took place stands in the row of the writer. */
@@ -38,7 +38,7 @@ const lock = {
     FROM postern_rows WHERE key = ANY($1::bytea[]) ORDER BY key FOR UPDATE`,
 }
 
-/** A row that is there although it was not when rows were locked divides by zero, and nothing is committed. */
+/** A row that is there although it was not when rows were locked, and a writer that was taken out, divide by zero: nothing is committed. */
 const apply = {
   name: 'postern apply',
   text: `WITH given AS (
@@ -46,10 +46,10 @@ const apply = {
       FROM unnest($3::int[], $4::int[], $5::int[], $6::int[], $7::bool[]) AS places(ka, kn, va, vn, fresh)),
     gone AS (DELETE FROM postern_rows WHERE key = ANY($8::bytea[])),
     changed AS (UPDATE postern_rows AS r SET stored = g.stored FROM given AS g WHERE r.key = g.key AND NOT g.fresh),
-    marked AS (UPDATE postern_writers SET token = $10 WHERE id = $9),
+    marked AS (UPDATE postern_writers SET token = $10 WHERE id = $9 RETURNING 1),
     made AS (INSERT INTO postern_rows (key, stored) SELECT key, stored FROM given WHERE fresh ORDER BY key
       ON CONFLICT (key) DO NOTHING RETURNING 1)
-    SELECT 1 / (CASE WHEN (SELECT count(*) FROM made) = $11::int THEN 1 ELSE 0 END) AS done`,
+    SELECT 1 / (CASE WHEN (SELECT count(*) FROM made) = $11::int AND EXISTS (SELECT FROM marked) THEN 1 ELSE 0 END) AS done`,
 }
 const divisionByZero = '22012'
 

@@ -10,10 +10,13 @@ import type { StoreSnapshot } from '../engine/snapshot.ts'
 import type { StoreKv } from '../engine/store-kv.ts'
 import { StoreFailure, type Bytes, type Entry, type Range, type Write, type WriteResult } from '../kv.ts'
 import { keyName } from '../tuple.ts'
+import { OneDaemon } from '../daemons/one-daemon.ts'
+import type { Daemons } from '../daemons/daemons.ts'
 import { parseStoreAddress } from './address.ts'
+import { PostgresDaemons } from './daemons/postgres-daemons.ts'
 import { isCollision } from './failures.ts'
 import { commitGroup, CommitUnknown, Overtaken } from './group-transaction.ts'
-import { keepOwning, takeOver } from './ownership.ts'
+import { keepOwning, takeOver, type StoreUse } from './ownership.ts'
 import { Readers } from './readers.ts'
 import { prepareSchema, versionsAtOnce } from './schema.ts'
 import { Servers } from './servers.ts'
@@ -22,13 +25,18 @@ import { openSnapshot } from './snapshot.ts'
 export interface PostgresOptions extends GroupOptions {
   /** Connections that read; one more writes. 4 by default. */
   readonly readers?: number
-  /** No other owner may have the store until this one closes it or ends; processes that are no owners may read and write beside it. */
-  readonly isOwner?: boolean
+  /**
+   * `alone`: no one else who says so may have the store until this one closes it or ends. `together`: any number of daemons, and none
+   * alone. Who says nothing reads and writes beside them.
+   */
+  readonly use?: StoreUse
   /** For so long the database may be away before the process ends, in milliseconds; 30,000 by default. */
   readonly patienceMs?: number
 }
 
 const defaults = { readers: 4, patienceMs: 30_000 }
+/** A daemon that stops in the middle of a transaction holds up others so long. */
+const writerIdleMs = 3000
 /** A group that stands in the way of others is tried again so often. */
 const maxCollisions = 100
 /** Rows of a first question of a range, and of the last ones; fewer when they are large. */
@@ -57,7 +65,9 @@ export class PostgresKv implements StoreKv {
   readonly #readers: Readers
   readonly #groups: GroupCommit
   readonly #writer = randomUUID()
-  readonly #isOwner: boolean
+  readonly #use: StoreUse | undefined
+  #daemons: PostgresDaemons | undefined
+  #alone: OneDaemon | undefined
   /** Of the last group that is known to be durable. */
   #token = 0
   #client: Client | undefined
@@ -65,7 +75,7 @@ export class PostgresKv implements StoreKv {
 
   private constructor(servers: Servers, options: PostgresOptions) {
     this.#servers = servers
-    this.#isOwner = options.isOwner ?? false
+    this.#use = options.use
     this.#readers = new Readers(servers, options.readers ?? defaults.readers)
     this.#groups = new GroupCommit((writes) => this.#commit(writes), options, versionsAtOnce)
   }
@@ -74,17 +84,22 @@ export class PostgresKv implements StoreKv {
   static async open(address: string, options: PostgresOptions = {}): Promise<PostgresKv> {
     const servers = new Servers(parseStoreAddress(address), options.patienceMs ?? defaults.patienceMs)
     const kv = new PostgresKv(servers, options)
-    const client = await servers.connect('postern writes')
+    const client = await servers.connect('postern writes', writerIdleMs)
     try {
       await prepareSchema(client, servers.shown)
-      if (kv.#isOwner) await takeOver(client, kv.#writer, servers.shown)
+      if (options.use) await takeOver(client, options.use, kv.#writer, servers.shown)
       await client.query('INSERT INTO postern_writers (id, token) VALUES ($1, 0)', [kv.#writer])
+      if (options.use === 'together') kv.#daemons = await PostgresDaemons.join(servers, kv.#writer, (error) => options.onFailure?.(error))
     } catch (error) {
       await client.end()
       throw error
     }
     kv.#client = client
     return kv
+  }
+
+  get daemons(): Daemons {
+    return this.#daemons ?? (this.#alone ??= new OneDaemon())
   }
 
   get waitingWrites(): number {
@@ -151,6 +166,7 @@ export class PostgresKv implements StoreKv {
 
   async #close(): Promise<void> {
     await this.#groups.close()
+    await this.#daemons?.close()
     await this.#readers.close()
     await this.#client?.query('DELETE FROM postern_writers WHERE id = $1', [this.#writer]).catch(() => undefined)
     await this.#client?.end().catch(() => undefined)
@@ -185,6 +201,7 @@ export class PostgresKv implements StoreKv {
       } catch (error) {
         if (!(error instanceof Overtaken || isCollision(error)) || collisions > maxCollisions) throw error
         await client.query('ROLLBACK')
+        if (this.#daemons && (await this.#tokenIn(client)) === undefined) throw takenOut()
       }
     }
   }
@@ -198,10 +215,11 @@ export class PostgresKv implements StoreKv {
   /** The connection that writes; another one when it broke off, on which everything that was acknowledged is still there. */
   async #connection(): Promise<Client> {
     if (this.#client) return this.#client
-    const client = await this.#servers.connect('postern writes')
+    const client = await this.#servers.connect('postern writes', writerIdleMs)
     try {
-      if (this.#isOwner) await keepOwning(client, this.#writer, this.#servers.shown)
+      if (this.#use) await keepOwning(client, this.#use, this.#writer, this.#servers.shown)
       const token = await this.#tokenIn(client)
+      if (token === undefined && this.#daemons) throw takenOut()
       if (token !== undefined && token >= this.#token) return (this.#client = client)
     } catch (error) {
       await client.end()
@@ -219,5 +237,8 @@ export class PostgresKv implements StoreKv {
     return rows[0] && Number(rows[0].token)
   }
 }
+
+const takenOut = (): StoreFailure =>
+  new StoreFailure('Other daemons have taken over from this one, as it did not show itself for seconds; start it again.')
 
 const entryOf = (key: Bytes, stored: Bytes): Entry => ({ key, value: payloadOf(stored), version: versionOf(stored) })

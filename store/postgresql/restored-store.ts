@@ -31,7 +31,7 @@ export async function writeRestoredDatabase(address: string, rows: AsyncIterable
   const client = await servers.connect('postern restore')
   try {
     await prepareSchema(client, servers.shown)
-    await takeOver(client, randomUUID(), servers.shown)
+    await takeOver(client, 'alone', randomUUID(), servers.shown)
     const { rows: held } = await client.query('SELECT FROM postern_rows LIMIT 1')
     if (held.length > 0 && !mayReplace)
       throw new StoreUnavailable(`The database at ${servers.shown} holds data already; --replace deletes them.`)

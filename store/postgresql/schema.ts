@@ -1,6 +1,7 @@
 /** The tables of a store, and what the server must be like. */
 import type { Client } from 'pg'
 import { StoreUnavailable } from '../kv.ts'
+import { daemonTables } from './daemons/membership.ts'
 
 /** The oldest release that tests have run on is 15; nothing is used that 13 does not have. */
 const minVersion = 130_000
@@ -20,6 +21,7 @@ const tables = `
   CREATE TABLE IF NOT EXISTS postern_writers (id uuid PRIMARY KEY, token bigint NOT NULL, began timestamptz NOT NULL DEFAULT now());
   CREATE TABLE IF NOT EXISTS postern_owner (single boolean PRIMARY KEY CHECK (single), writer uuid NOT NULL);
   CREATE SEQUENCE IF NOT EXISTS postern_version INCREMENT BY 4096;
+  ${daemonTables}
 `
 
 /** As many versions belong to one value of the sequence. */
@@ -49,7 +51,7 @@ export async function prepareSchema(client: Client, shown: string): Promise<void
 }
 
 async function makeTables(client: Client): Promise<void> {
-  const { rows } = await client.query<{ there: boolean }>("SELECT to_regclass('postern_version') IS NOT NULL AS there")
+  const { rows } = await client.query<{ there: boolean }>("SELECT to_regclass('postern_leases') IS NOT NULL AS there")
   if (rows[0]?.there === true) return
   await client.query('BEGIN')
   try {

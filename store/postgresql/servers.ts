@@ -6,6 +6,7 @@ import type { StoreAddress } from './address.ts'
 import { isAway } from './failures.ts'
 
 const connectMs = 5000
+const defaultIdleMs = 60_000
 const [firstPauseMs, maxPauseMs] = [50, 1000]
 
 export class Servers {
@@ -24,15 +25,15 @@ export class Servers {
     return this.#address.shown
   }
 
-  /** A connection of its own. Throws `StoreUnavailable` when no server can be had now. */
-  async connect(name: string): Promise<Client> {
+  /** A connection of its own, which ends when a transaction rests for `idleMs`. Throws `StoreUnavailable` when no server can be had now. */
+  async connect(name: string, idleMs = defaultIdleMs): Promise<Client> {
     const { servers, shown } = this.#address
     const reasons: string[] = []
     for (let i = 0; i < servers.length; i++) {
       const at = (this.#latest + i) % servers.length
       const server = servers[at] as ClientConfig
       try {
-        const client = await connected(server, name)
+        const client = await connected(server, name, idleMs)
         if (client) {
           this.#latest = at
           return client
@@ -64,7 +65,7 @@ export class Servers {
 }
 
 /** Undefined for a standby. */
-async function connected(server: ClientConfig, name: string): Promise<Client | undefined> {
+async function connected(server: ClientConfig, name: string, idleMs: number): Promise<Client | undefined> {
   const client = new Client({
     ...server,
     application_name: name,
@@ -72,7 +73,7 @@ async function connected(server: ClientConfig, name: string): Promise<Client | u
     keepAlive: true,
     pipeline: true,
     // what is acknowledged is durable, whatever the database's default is
-    options: '-c synchronous_commit=on -c default_transaction_isolation=read\\ committed -c idle_in_transaction_session_timeout=60000',
+    options: `-c synchronous_commit=on -c default_transaction_isolation=read\\ committed -c idle_in_transaction_session_timeout=${idleMs}`,
   })
   client.on('error', () => undefined) // told by the query that needs it
   await client.connect()

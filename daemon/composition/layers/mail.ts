@@ -1,5 +1,6 @@
 /** Mail on its way: its acceptance, its routing, its delivery and its feedback. */
 import { CaptureEvents } from '#core/capture/notify/capture-events.ts'
+import { shareCaptures } from '#core/capture/notify/shared-captures.ts'
 import { ActRunner } from '#core/delivery/acts/act-runner.ts'
 import { HealthRegistry } from '#core/delivery/health/health-registry.ts'
 import { Probes } from '#core/delivery/probe/probes.ts'
@@ -50,7 +51,11 @@ export function addMail(add: Add): void {
     const onError = broke(composition, 'an act on the queue')
     return new ActRunner({ ...get('core'), queued: (entry) => get('queue').offer(entry, undefined, false), onError })
   })
-  add('captureEvents', () => new CaptureEvents())
+  add('captureEvents', (composition) => {
+    const events = new CaptureEvents()
+    shareCaptures(composition.get('database'), events, broke(composition, 'a capture of another daemon'))
+    return events
+  })
   add('inboxes', inboxCore)
   add('engagements', (composition) => {
     const { get } = composition

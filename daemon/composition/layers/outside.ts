@@ -25,7 +25,7 @@ export function addOutside(add: Add): void {
   add('clock', ({ replace }) => replace.clock ?? systemClock)
   add('random', ({ replace }) => replace.random ?? Math.random)
   add('database', ({ kv, metrics, replace }) => {
-    const database = new Database(replace.kv?.(kv) ?? kv)
+    const database = new Database(replace.kv?.(kv) ?? kv, kv.daemons)
     observeCounts(database, metrics)
     return database
   })

@@ -33,7 +33,10 @@ interface Watcher extends Watched {
 export class Changes {
   readonly #watchers = new Map<string, Set<Watcher>>()
 
+  readonly #database: Database
+
   constructor(database: Database) {
+    this.#database = database
     database.onTallied((tallies) => {
       if (this.#watchers.size > 0) for (const tally of tallies) this.#report(tally)
     })
@@ -43,8 +46,10 @@ export class Changes {
   watch(watched: Watched, onChange: Listener): () => void {
     const watcher = { ...watched, onChange }
     const { organizationId } = watched
+    const unfollow = this.#database.follow(organizationId)
     this.#watchers.set(organizationId, (this.#watchers.get(organizationId) ?? new Set<Watcher>()).add(watcher))
     return () => {
+      unfollow()
       const left = this.#watchers.get(organizationId)
       left?.delete(watcher)
       if (left?.size === 0) this.#watchers.delete(organizationId)

@@ -98,7 +98,7 @@ test.serial('a database that stays away ends the store with its reason', async (
 test('a store has one owner, who notices when another one was there', async (t) => {
   const address = await postgresql.database()
   const database = address.split('/').at(-1)!
-  const first = await PostgresKv.open(address, { isOwner: true, patienceMs: 2000 })
+  const first = await PostgresKv.open(address, { use: 'alone', patienceMs: 2000 })
   t.deepEqual(await write(first, { sets: [['a', '1']] }), ok)
   const cut = (): Promise<unknown> =>
     postgresql.query(
@@ -107,7 +107,7 @@ test('a store has one owner, who notices when another one was there', async (t) 
   await cut()
   t.deepEqual(await write(first, { sets: [['a', '2']] }), ok, 'its connection is gone, and it stays the owner')
   await cut()
-  const second = await PostgresKv.open(address, { isOwner: true })
+  const second = await PostgresKv.open(address, { use: 'alone' })
   await t.throwsAsync(write(first, { sets: [['a', '3']] }), { name: 'StoreFailure' })
   t.deepEqual(await write(second, { checks: [await check(second, 'a')], sets: [['a', '4']] }), ok)
   await second[Symbol.asyncDispose]()

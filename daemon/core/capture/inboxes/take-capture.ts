@@ -21,7 +21,7 @@ export function takeCapture(
   const id = database.orderedId('cap', nowMs)
   const addresses = [trace.mailFrom, ...trace.recipients.map(({ address }) => address)].map(foldAddress)
   const capture = { id, at: nowMs, addressesSeen: [...new Set([...headerAddresses, ...addresses])].toSorted() }
-  const isPassedOver = mayBeMarked(database, id)
+  const isPassedOver = !database.daemons.isAlone || mayBeMarked(database, id) // others have clocks of their own
   if (isPassedOver) change.set(pendingReadKey(organizationId, id), Buffer.from(trace.id))
   scheduleReading(change, { organizationId, projectId: trace.projectId, isPassedOver })
   return { ...trace, capture }

@@ -1,4 +1,4 @@
-/** Wakes those who wait for a capture. At most once, in this process: whoever misses the bell finds the capture in the store. */
+/** Wakes those who wait for a capture. At most once: whoever misses the bell finds the capture in the store. */
 import type { Capture } from '../capture.ts'
 
 /** `before`: the capture as it was reported already, when only addresses were added to it. */
@@ -7,7 +7,21 @@ type Listener = (capture: Capture, before: Capture | undefined) => void
 export class CaptureEvents {
   readonly #waiting = new Map<string, Set<Listener>>()
 
+  #own: Listener | undefined
+
+  /** Of a capture that this daemon took. */
   notify(capture: Capture, before?: Capture): void {
+    this.ring(capture, before)
+    this.#own?.(capture, before)
+  }
+
+  /** Is notified of what this daemon captures. */
+  onOwn(listener: Listener): void {
+    this.#own = listener
+  }
+
+  /** Of a capture of any daemon. */
+  ring(capture: Capture, before?: Capture): void {
     for (const listener of this.#waiting.get(capture.projectId) ?? []) listener(capture, before)
   }
 

@@ -2,11 +2,11 @@
 import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 
-const work = 'reading of captures'
+export const readingWork = 'reading of captures'
 
 /** Something in this project is unread once the change is durable. */
 export const scheduleReading = (change: Change, { organizationId, projectId, isPassedOver }: UnreadProject): Change =>
-  change.schedule(work, `${organizationId} ${projectId}${isPassedOver ? ' passed over' : ''}`)
+  change.schedule(readingWork, `${organizationId} ${projectId}${isPassedOver ? ' passed over' : ''}`)
 
 export interface UnreadProject {
   readonly organizationId: string
@@ -16,7 +16,7 @@ export interface UnreadProject {
 }
 
 export const onUnread = (database: Database, listener: (projects: readonly UnreadProject[]) => void): void =>
-  database.onWork(work, (places) => listener([...places].map(unreadProject)))
+  database.onWork(readingWork, (places) => listener([...places].map(unreadProject)))
 
 function unreadProject(place: string): UnreadProject {
   const [organizationId = '', projectId = '', ...more] = place.split(' ')

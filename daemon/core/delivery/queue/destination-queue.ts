@@ -23,7 +23,11 @@ export class DestinationQueue implements QueuePart {
   readonly held = new Set<string>()
   /** Attempts under way. */
   active = 0
+  /** Called when none is under way. */
+  readonly onEnded: (() => void)[] = []
   refilling = false
+  /** Its part of the queue went to another daemon. */
+  isReleased = false
   /** From here on entries may stand in the store that are not held; undefined when there are none that are due. */
   unread: QueuePosition | undefined
   /** The earliest entry known to be due later. */
@@ -55,7 +59,7 @@ export class DestinationQueue implements QueuePart {
     const { entry } = ready
     if (this.held.has(entry.traceId)) return false // a refill was quicker
     if (entry.dueMs > nowMs) {
-      this.#willBeDue(entry)
+      this.#willBeDue(entry.dueMs)
       return false
     }
     if (this.unread !== undefined || this.ready.length >= this.#maxReady()) {
@@ -68,8 +72,20 @@ export class DestinationQueue implements QueuePart {
   }
 
   /** What is held never becomes due where it stands. */
-  #willBeDue({ dueMs }: QueueEntry): void {
+  #willBeDue(dueMs: number): void {
     if (dueMs < heldDueMs) this.nextDueMs = Math.min(this.nextDueMs, dueMs)
+  }
+
+  /** Another daemon queued something that is due then. */
+  queuedElsewhere(dueMs: number, nowMs: number): void {
+    if (dueMs > nowMs) this.#willBeDue(dueMs)
+    else this.readFrom({ dueMs, traceId: '' })
+  }
+
+  /** Lets go for good of all that waits, which stands in the store: another daemon has it now. Returns what was ready. */
+  release(): readonly Ready[] {
+    this.isReleased = true
+    return this.ready.splice(0)
   }
 
   /** The row of the entry is gone from the store, or stands at another place now. */
@@ -98,9 +114,10 @@ export class DestinationQueue implements QueuePart {
   /** What was read, at most `limit` entries. Entries offered meanwhile may have set `unread` again. */
   refill(entries: readonly QueueEntry[], limit: number, nowMs: number): void {
     this.refilling = false
+    if (this.isReleased) return
     for (const entry of entries) {
       if (this.held.has(entry.traceId) || this.#doneMeanwhile.has(rowOf(entry))) continue
-      if (entry.dueMs > nowMs) return this.#willBeDue(entry)
+      if (entry.dueMs > nowMs) return this.#willBeDue(entry.dueMs)
       this.ready.push({ entry, content: undefined, fresh: false })
       this.held.add(entry.traceId)
     }

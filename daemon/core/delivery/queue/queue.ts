@@ -1,18 +1,19 @@
 /**
  * Hands queue entries to delivery attempts: per destination up to its connections and rate, in all up to a total, fairly
- * between projects and between destinations. Leases live in memory; after a crash every entry is due again.
+ * between projects and between destinations. What waits stands in the store; after a crash every entry is due again. Where several
+ * daemons share the store, each has the destinations of some parts of the queue, and is notified of what others queue for them.
  */
-import { Change } from '#store/change.ts'
 import { lengthOf } from '#store/kv.ts'
-import { oldestSince, putOff, queueHead, queuedParts, type QueueEntry, type QueuePart } from '#store/queue.ts'
+import { oldestSince, queueHead, queuedParts, type QueueEntry, type QueuePart } from '#store/queue.ts'
+import { QueueParts, queuedTopic, toQueued } from './queue-parts.ts'
 import type { Stored } from '#store/record-kind.ts'
 import type { Core } from '../../core.ts'
 import type { Timer } from '../../clock.ts'
-import { keepBegun } from '../../trace/attempt-record.ts'
 import type { Trace } from '../../trace/trace.ts'
 import type { Attempts } from '../attempt/attempt.ts'
 import { DestinationLoad, type DeliveryLimits } from '../health/destination-load.ts'
 import { DestinationQueue, type Ready } from './destination-queue.ts'
+import { defectPauseMs, restAfterDefect } from './rest-after-defect.ts'
 import { RoundRobin } from './round-robin.ts'
 
 export interface DeliveryQueueOptions extends Core {
@@ -39,8 +40,6 @@ export interface QueueLane extends QueuePart {
   readonly nextDueMs: number | null
 }
 
-/** After a defect in our own code an entry rests this long. */
-const defectPauseMs = 60_000
 const maxStandardReady = 2048
 const standardReadyTotal = 65_536
 /** With fewer than this, reading entries would cost more than sending them. */
@@ -67,23 +66,59 @@ export class DeliveryQueue {
   #memoryBytes = 0
   #stopping = false
   #startedAtMs = Infinity
+  readonly #parts: QueueParts
   #alarm: { readonly atMs: number; readonly timer: Timer } | undefined
 
   constructor(options: DeliveryQueueOptions) {
     this.#options = options
     this.#roundRobin = new RoundRobin(options.maxConnections)
+    const { daemons } = options.database
+    this.#parts = new QueueParts(daemons, { take: (number) => this.#take(number), release: (number) => this.#release(number) })
+    daemons.subscribe(queuedTopic, (items) => items.forEach((item) => this.#queuedElsewhere(item)))
+    daemons.onGap(() => this.#later(this.#takeUp((part) => this.#parts.holds(part))))
   }
 
-  /** Takes up everything that is queued, also what an earlier process left. */
+  /** Takes up everything that is queued, also what an earlier process left; where daemons share it, the parts whose turn is here. */
   async start(): Promise<void> {
-    this.#startedAtMs = this.#options.clock.now()
-    const queues = (await queuedParts(this.#options.database)).map((part) => this.#queue(part))
+    const { clock, database } = this.#options
+    if (database.daemons.isAlone) this.#startedAtMs = clock.now()
+    await this.#parts.share()
+  }
+
+  #take(number: number | undefined): Promise<void> {
+    return this.#takeUp((part) => number === undefined || this.#parts.numberOf(part) === number)
+  }
+
+  async #takeUp(isMeant: (part: QueuePart) => boolean): Promise<void> {
+    const queues = (await queuedParts(this.#options.database)).filter(isMeant).map((part) => this.#queue(part))
     for (const queue of queues) queue.readFrom({ dueMs: 0, traceId: '' })
     for (const queue of queues) this.#wake(queue)
   }
 
+  /** Begins nothing more of a part; resolves when its attempts under way have ended. */
+  async #release(number: number | undefined): Promise<void> {
+    const ended: Promise<void>[] = []
+    for (const [key, queue] of this.#queues) {
+      if (number !== undefined && this.#parts.numberOf(queue) !== number) continue
+      for (const { content } of queue.release()) this.#memoryBytes -= weightOf(content)
+      if (queue.active > 0) ended.push(new Promise((resolve) => queue.onEnded.push(resolve)))
+      this.#forget(key, queue)
+    }
+    await Promise.all(ended)
+  }
+
+  /** Another daemon queued something: it is read where this one has the destination. */
+  #queuedElsewhere(item: string): void {
+    const { dueMs, ...part } = toQueued(item)
+    if (!this.#parts.holds(part)) return
+    const queue = this.#queue(part)
+    queue.queuedElsewhere(dueMs, this.#options.clock.now())
+    this.#wake(queue)
+  }
+
   /** A message that was accepted or rescheduled just now. */
   offer(entry: QueueEntry, content: readonly Uint8Array[] | undefined, fresh: boolean, trace?: Stored<Trace>): void {
+    if (!this.#parts.holds(entry)) return this.#parts.publish(entry)
     const queue = this.#queue(entry)
     const bytes = weightOf(content)
     const isKept = content !== undefined && this.#memoryBytes + bytes <= this.#options.maxMemoryBytes
@@ -97,10 +132,12 @@ export class DeliveryQueue {
   async stop(deadlineMs: number): Promise<void> {
     this.#stopping = true
     this.#alarm?.timer.cancel()
+    const left = this.#parts.leave()
     for (const { copies } of this.#loads.values()) for (const begin of copies.splice(0)) begin(false)
-    if (this.active === 0 && this.#refills === 0) return
+    if (this.active === 0 && this.#refills === 0) return await left
     const deadline = this.#options.clock.after(deadlineMs, () => this.#abort.abort())
     await new Promise<void>((resolve) => this.#idle.push(resolve))
+    await left
     deadline.cancel()
   }
 
@@ -159,7 +196,7 @@ export class DeliveryQueue {
   }
 
   #wake(queue: DestinationQueue): void {
-    if (this.#stopping) return
+    if (this.#stopping || queue.isReleased) return
     if (queue.ready.length > 0) this.#roundRobin.add(queue)
     else if (queue.unread && !queue.refilling) this.#later(this.#refill(queue))
     this.#setAlarm(queue.nextDueMs)
@@ -196,9 +233,11 @@ export class DeliveryQueue {
     await this.#lookAtLimits(load, next.entry)
     const isPaused = load.pauseMs > 0
     if (load.width > width) this.#admit(load) // the others need not wait for the first one to end
-    if (isPaused || load.active > load.width) queue.ready.unshift(next)
+    if (queue.isReleased) this.#memoryBytes -= weightOf(next.content)
+    else if (isPaused || load.active > load.width) queue.ready.unshift(next)
     else await this.#attempt(queue, next)
     this.#roundRobin.ended(queue)
+    if (queue.active === 0) for (const ended of queue.onEnded.splice(0)) ended()
     if (isPaused) this.#rest(load, Math.min(load.pauseMs, breakerLookMs))
     this.#wake(queue)
     this.#admit(load)
@@ -229,10 +268,12 @@ export class DeliveryQueue {
     } catch (error) {
       this.#options.onError(error, entry.traceId)
       this.#possiblyStarted.add(entry.traceId)
-      await this.#putOff(queue, entry)
+      await restAfterDefect(this.#options, entry)
+      queue.readFrom(entry)
     }
     this.#memoryBytes -= weightOf(content)
     queue.finish(entry)
+    if (queue.isReleased && next?.destinationId === queue.destinationId) return // whoever has it now finds it in the store
     if (next?.destinationId === queue.destinationId)
       queue.offer({ entry: next, content: undefined, fresh: false }, this.#options.clock.now())
     else if (next) this.offer(next, undefined, false)
@@ -255,23 +296,6 @@ export class DeliveryQueue {
       load.copies.shift()?.(true)
     }
     if (load.copies.length > 0) this.#rest(load, load.restMs(monotonic))
-  }
-
-  /** After a defect the entry rests in the store, unless the attempt had come so far as to settle or reschedule it there. */
-  async #putOff(queue: DestinationQueue, entry: QueueEntry): Promise<void> {
-    const { database, clock, onError } = this.#options
-    try {
-      const [row] = await queueHead(database, entry, { from: entry, limit: 1 })
-      if (row?.traceId === entry.traceId && row.dueMs === entry.dueMs) {
-        const change = new Change()
-        putOff(change, row, { ...row, dueMs: clock.now() + defectPauseMs })
-        await keepBegun(database, change, row)
-        await database.commit(change)
-      }
-      queue.readFrom(entry)
-    } catch (error) {
-      onError(error, entry.traceId) // the store failed, which ends the process; the next one finds the entry
-    }
   }
 
   async #refill(queue: DestinationQueue): Promise<void> {
@@ -335,12 +359,15 @@ export class DeliveryQueue {
   #settle(queue: DestinationQueue): void {
     const { load } = queue
     const key = queueKey(queue.destinationId, queue.projectId)
-    if (queue.idle && this.#queues.get(key) === queue) {
-      this.#queues.delete(key)
-      load.projects--
-    }
-    this.#settleLoad(load)
+    if (queue.idle && this.#queues.get(key) === queue) this.#forget(key, queue)
+    else this.#settleLoad(load)
     if (this.active === 0 && this.#refills === 0) for (const resolve of this.#idle.splice(0)) resolve()
+  }
+
+  #forget(key: string, { load }: DestinationQueue): void {
+    this.#queues.delete(key)
+    load.projects--
+    this.#settleLoad(load)
   }
 
   #settleLoad(load: DestinationLoad): void {

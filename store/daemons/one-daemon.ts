@@ -1,0 +1,48 @@
+/** The only daemon at an embedded store: there is no other one to be notified, and all work is its own. */
+import type { Daemons, SharedWork } from './daemons.ts'
+
+export class OneDaemon implements Daemons {
+  readonly isAlone = true
+  readonly #works = new Map<string, SharedWork>()
+
+  publish(): void {}
+
+  async publishToAll(): Promise<void> {}
+
+  subscribe(): void {}
+
+  onGap(): void {}
+
+  onBeat(): void {}
+
+  isCurrent(): boolean {
+    return true
+  }
+
+  async share(work: SharedWork): Promise<void> {
+    this.#works.set(work.name, work)
+    await work.start()
+  }
+
+  async leave(name: string): Promise<void> {
+    const work = this.#works.get(name)
+    this.#works.delete(name)
+    await work?.stop()
+  }
+
+  holds(name: string): boolean {
+    return this.#works.has(name)
+  }
+
+  placeOf(): 'here' {
+    return 'here'
+  }
+
+  wake(_name: string, here: () => void): void {
+    here()
+  }
+
+  inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    return work()
+  }
+}

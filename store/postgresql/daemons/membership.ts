@@ -1,0 +1,78 @@
+/**
+ * Which daemons are at the store. Each counts its beats in a row of its own; one whose row does not change for long, by the clock of
+ * another that looks regularly, is taken out with its leases, and can write nothing from then on.
+ */
+import type { Client } from 'pg'
+
+/** Made beside the tables of the store. */
+export const daemonTables = `
+  CREATE TABLE IF NOT EXISTS postern_daemons (id uuid PRIMARY KEY, beat bigint NOT NULL, began timestamptz NOT NULL DEFAULT now());
+  CREATE TABLE IF NOT EXISTS postern_leases (unit text PRIMARY KEY,
+    holder uuid NOT NULL REFERENCES postern_daemons (id) ON DELETE CASCADE);
+`
+
+/** So long the row of a daemon may stand still. */
+const deadMs = 6000
+/** Who has not looked for so long begins to observe anew. */
+const regularMs = 2500
+
+interface Seen {
+  readonly beat: string
+  readonly since: number
+}
+
+export const join = (client: Client, id: string): Promise<unknown> =>
+  client.query('INSERT INTO postern_daemons (id, beat) VALUES ($1, 0)', [id])
+
+export const depart = (client: Client, id: string): Promise<unknown> => client.query('DELETE FROM postern_daemons WHERE id = $1', [id])
+
+/** Shows that this daemon lives. False when others have taken it out. */
+export async function beat(client: Client, id: string): Promise<boolean> {
+  const { rowCount } = await client.query({
+    name: 'postern beat',
+    text: 'UPDATE postern_daemons SET beat = beat + 1 WHERE id = $1',
+    values: [id],
+  })
+  return rowCount === 1
+}
+
+export class Fellows {
+  readonly #self: string
+  #seen = new Map<string, Seen>()
+  #lastLook = -Infinity
+
+  constructor(self: string) {
+    this.#self = self
+  }
+
+  /** The daemons that are at the store, and those of them that have not shown themselves for long, with their last beats. */
+  async look(client: Client, now: number): Promise<{ readonly living: string[]; readonly silent: ReadonlyMap<string, string> }> {
+    const { rows } = await client.query<{ id: string; beat: string }>({
+      name: 'postern daemons',
+      text: 'SELECT id, beat FROM postern_daemons',
+    })
+    const isRegular = now - this.#lastLook < regularMs
+    this.#lastLook = now
+    const before = this.#seen
+    this.#seen = new Map(
+      rows.map(({ id, beat }) => {
+        const known = before.get(id)
+        return [id, isRegular && known?.beat === beat ? known : { beat, since: now }]
+      }),
+    )
+    const silent = new Map<string, string>()
+    for (const [id, { beat, since }] of this.#seen) if (id !== this.#self && now - since > deadMs) silent.set(id, beat)
+    return { living: [...this.#seen.keys()].filter((id) => !silent.has(id)).toSorted(), silent }
+  }
+}
+
+/**
+ * Takes a daemon out, unless it has shown itself again: its leases go with it. A write of its own that is just taking place ends before.
+ */
+export async function bury(client: Client, id: string, beat: string): Promise<void> {
+  await client.query(
+    `WITH gone AS (DELETE FROM postern_daemons WHERE id = $1 AND beat = $2 RETURNING id)
+      DELETE FROM postern_writers WHERE id IN (SELECT id FROM gone)`,
+    [id, beat],
+  )
+}

@@ -1,0 +1,290 @@
+/**
+ * The daemons that share a database: one connection on which each shows that it lives, is notified of what others publish, and takes
+ * leases. A daemon
+ * that was taken out, as it did not show itself for seconds, ends: what it knows is outdated, and it can write nothing.
+ */
+import { randomUUID } from 'node:crypto'
+import type { Client } from 'pg'
+import { staleMs, type Daemons, type SharedWork } from '../../daemons/daemons.ts'
+import { WorkTurns } from '../../daemons/work-turns.ts'
+import { StoreFailure } from '../../kv.ts'
+import type { Servers } from '../servers.ts'
+import { giveBackLease, holders, takeLeases } from './leases.ts'
+import { beat, bury, depart, Fellows, join } from './membership.ts'
+import { gapTopic, noticeOf, Outgoing, payloadsOf, type Notice } from './notices.ts'
+
+const beatMs = 1000
+/** Leases have become free. */
+const leasesTopic = 'leases'
+const arrivedTopic = 'arrived'
+/** Has a work look for what there is to do. */
+const lookTopic = 'look'
+/** Held while a daemon starts; the name in bytes. */
+const startLock = 0x7073_7274
+
+export class PostgresDaemons implements Daemons {
+  readonly isAlone = false
+  readonly #servers: Servers
+  readonly #id: string
+  readonly #onFailure: (error: StoreFailure) => void
+  readonly #fellows: Fellows
+  readonly #turns: WorkTurns
+  readonly #outgoing = new Outgoing()
+  readonly #listeners = new Map<string, ((items: readonly string[]) => void)[]>()
+  readonly #gaps: (() => void)[] = []
+  readonly #looks: (() => Promise<void>)[] = []
+  /** By notice that is to be answered: who has not answered yet. */
+  readonly #unanswered = new Map<string, { readonly missing: Set<string>; readonly done: () => void }>()
+  #client: Client | undefined
+  #channel = ''
+  #currentUntil = 0
+  #timer: NodeJS.Timeout | undefined
+  #beating: Promise<void> | undefined
+  #isAgain = false
+  #sending: Promise<void> | undefined
+  #burying: Promise<void> | undefined
+  #isClosed = false
+
+  private constructor(servers: Servers, id: string, onFailure: (error: StoreFailure) => void) {
+    this.#servers = servers
+    this.#id = id
+    this.#onFailure = onFailure
+    this.#fellows = new Fellows(id)
+    const leases = {
+      take: async (names: readonly string[]) => takeLeases(await this.#connection(), id, names),
+      giveBack: async (name: string) => {
+        await giveBackLease(await this.#connection(), id, name)
+        this.publish(leasesTopic, [name])
+      },
+    }
+    this.#turns = new WorkTurns(id, leases, (error) => this.#fail('A daemon could not take over or give back its work.', error))
+  }
+
+  /** Joins the daemons at the store. `id`: by which it writes. */
+  static async join(servers: Servers, id: string, onFailure: (error: StoreFailure) => void): Promise<PostgresDaemons> {
+    const daemons = new PostgresDaemons(servers, id, onFailure)
+    const client = await daemons.#connection()
+    await join(client, id)
+    daemons.#currentUntil = performance.now() + staleMs
+    daemons.#timer = setTimeout(() => daemons.#beatNow(), beatMs)
+    return daemons
+  }
+
+  publish(topic: string, items: readonly string[]): void {
+    if (this.#isClosed) return
+    this.#outgoing.add(topic, items)
+    this.#sending ??= this.#send()
+  }
+
+  async publishToAll(topic: string, items: readonly string[]): Promise<void> {
+    if (this.#isClosed) return
+    const answer = randomUUID()
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, staleMs) // whoever has not answered by then looks before it acts
+    try {
+      const client = await this.#connection()
+      const { rows } = await client.query<{ id: string }>('SELECT id FROM postern_daemons WHERE id <> $1', [this.#id])
+      if (rows.length === 0) return
+      this.#unanswered.set(answer, { missing: new Set(rows.map(({ id }) => id)), done: resolve })
+      const payloads = payloadsOf({ from: this.#id, topic, items })
+      const asking = payloads.map((payload, i) =>
+        i === payloads.length - 1 ? JSON.stringify({ ...JSON.parse(payload), answer }) : payload,
+      )
+      await this.#notify(client, asking)
+      await promise
+    } catch {
+      await promise // the connection broke off; all others look at their next beat
+    } finally {
+      clearTimeout(timer)
+      this.#unanswered.delete(answer)
+    }
+  }
+
+  subscribe(topic: string, listener: (items: readonly string[]) => void): void {
+    this.#listeners.set(topic, [...(this.#listeners.get(topic) ?? []), listener])
+  }
+
+  onGap(listener: () => void): void {
+    this.#gaps.push(listener)
+  }
+
+  onBeat(look: () => Promise<void>): void {
+    this.#looks.push(look)
+  }
+
+  isCurrent(): boolean {
+    return performance.now() < this.#currentUntil
+  }
+
+  async share(work: SharedWork): Promise<void> {
+    this.#turns.add(work)
+    this.#beatNow()
+  }
+
+  leave(name: string): Promise<void> {
+    return this.#turns.leave(name)
+  }
+
+  holds(name: string): boolean {
+    return this.#turns.holds(name)
+  }
+
+  placeOf(scheduled: string): 'here' | 'elsewhere' | 'everywhere' {
+    return this.#turns.placeOf(scheduled)
+  }
+
+  wake(name: string, here: () => void): void {
+    if (this.#turns.holds(name)) here()
+    else this.publish(lookTopic, [name])
+  }
+
+  async inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    const client = await this.#servers.connect('postern start')
+    try {
+      await client.query('SELECT pg_advisory_lock($1)', [startLock])
+      return await work()
+    } finally {
+      await client.end()
+    }
+  }
+
+  /** Departs, so that others take over at once. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    clearTimeout(this.#timer)
+    await this.#beating
+    await this.#sending
+    await this.#burying
+    const client = this.#client
+    this.#client = undefined
+    if (!client) return
+    await depart(client, this.#id).catch(() => undefined)
+    await this.#notify(client, payloadsOf({ from: this.#id, topic: leasesTopic, items: [] })).catch(() => undefined)
+    await client.end().catch(() => undefined)
+  }
+
+  /** Now, or again right after the one under way. */
+  #beatNow(): void {
+    if (this.#isClosed) return
+    this.#isAgain = true
+    this.#beating ??= this.#beatOn()
+  }
+
+  async #beatOn(): Promise<void> {
+    clearTimeout(this.#timer)
+    while (this.#isAgain && !this.#isClosed) {
+      this.#isAgain = false
+      try {
+        await this.#beat()
+      } catch (error) {
+        if (error instanceof StoreFailure) this.#onFailure(error)
+        else this.#hangUp() // away: the writes of the store say for how long that may be
+      }
+    }
+    this.#beating = undefined
+    if (!this.#isClosed) this.#timer = setTimeout(() => this.#beatNow(), beatMs)
+  }
+
+  async #beat(): Promise<void> {
+    const began = performance.now()
+    const client = await this.#connection()
+    if (!(await beat(client, this.#id)))
+      throw new StoreFailure('Other daemons have taken over from this one, as it did not show itself for seconds; start it again.')
+    const { living, silent } = await this.#fellows.look(client, began)
+    if (silent.size > 0) this.#burying ??= this.#bury(silent)
+    if (!this.#outgoing.isEmpty) this.#sending ??= this.#send()
+    for (const { missing, done } of this.#unanswered.values()) {
+      for (const id of missing) if (!living.includes(id)) missing.delete(id)
+      if (missing.size === 0) done()
+    }
+    await Promise.all(this.#looks.map((look) => look()))
+    this.#currentUntil = began + staleMs
+    await this.#turns.look(await holders(client), living)
+  }
+
+  /** On a connection of its own, as it may have to wait for a transaction of theirs. What they wrote and did not publish is looked for. */
+  async #bury(silent: ReadonlyMap<string, string>): Promise<void> {
+    try {
+      const client = await this.#servers.connect('postern takes over')
+      try {
+        for (const [id, last] of silent) await bury(client, id, last)
+      } finally {
+        await client.end()
+      }
+      this.publish(gapTopic, [])
+      this.#reportGap()
+      this.#beatNow()
+    } catch {
+      // another beat tries again
+    } finally {
+      this.#burying = undefined
+    }
+  }
+
+  async #connection(): Promise<Client> {
+    if (this.#client) return this.#client
+    const client = await this.#servers.connect('postern daemon')
+    const { rows } = await client.query<{ channel: string }>("SELECT 'postern_' || md5(current_schema()) AS channel")
+    this.#channel = rows[0]?.channel ?? ''
+    client.on('notification', ({ payload }) => this.#receive(noticeOf(payload ?? '')))
+    client.on('end', () => this.#client === client && this.#hangUp())
+    await client.query(`LISTEN ${this.#channel}`)
+    this.#client = client
+    this.#reportGap() // what was published before it listened did not arrive
+    return client
+  }
+
+  #hangUp(): void {
+    const client = this.#client
+    this.#client = undefined
+    void client?.end().catch(() => undefined)
+  }
+
+  #receive(notice: Notice | undefined): void {
+    if (!notice || notice.from === this.#id) return
+    const { from, topic, items, answer } = notice
+    if (topic === gapTopic) this.#reportGap()
+    else if (topic === lookTopic) this.#turns.wake(items)
+    else if (topic === leasesTopic) this.#beatNow()
+    else if (topic === arrivedTopic) for (const one of items) this.#arrived(one, from)
+    else for (const listener of this.#listeners.get(topic) ?? []) listener(items)
+    if (answer !== undefined) this.publish(arrivedTopic, [answer])
+  }
+
+  #arrived(answer: string, by: string): void {
+    const waiting = this.#unanswered.get(answer)
+    waiting?.missing.delete(by)
+    if (waiting?.missing.size === 0) waiting.done()
+  }
+
+  #reportGap(): void {
+    for (const listener of this.#gaps) listener()
+    this.#turns.wake()
+  }
+
+  async #send(): Promise<void> {
+    await new Promise(setImmediate) // what comes with this turn of the event loop goes along
+    while (!this.#outgoing.isEmpty && !this.#isClosed) {
+      const payloads = this.#outgoing.take(this.#id)
+      try {
+        await this.#notify(await this.#connection(), payloads)
+      } catch {
+        this.#outgoing.add(gapTopic, []) // published with the next beat that has a connection
+        break
+      }
+    }
+    this.#sending = undefined
+  }
+
+  async #notify(client: Client, payloads: readonly string[]): Promise<void> {
+    await client.query({
+      name: 'postern notify',
+      text: 'SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS notices(payload)',
+      values: [this.#channel, payloads],
+    })
+  }
+
+  #fail(message: string, cause: unknown): void {
+    this.#onFailure(cause instanceof StoreFailure ? cause : new StoreFailure(message, { cause }))
+  }
+}

@@ -1,0 +1,82 @@
+/** Three daemons at one database: what one is told all know, and what one takes all show. */
+import { once } from 'node:events'
+import { Postgresql } from '../../support/peers/postgresql.ts'
+import { testWith } from '../../support/peers/peers.ts'
+import { catchAllInbox, makeDestination, makeRoute } from '../../support/daemon/provision.ts'
+import { RestClient } from '../../support/daemon/rest.ts'
+import { Sink } from '../../support/smtp/sink.ts'
+import { severalDaemons } from './daemons.ts'
+
+const test = testWith('postgresql')
+let postgresql: Postgresql
+test.before(async () => {
+  postgresql = await Postgresql.start()
+})
+test.after.always(() => postgresql?.[Symbol.asyncDispose]())
+
+const inText = (one: string, other: string): number => one.localeCompare(other)
+
+test('what is set at one daemon holds at all others when it is acknowledged', async (t) => {
+  await using sink = await Sink.listen()
+  const several = await severalDaemons(t, await postgresql.database())
+  const [a, b, c] = await Promise.all([several.start(), several.start(), several.start()])
+  const mail = { from: 'a@site.test', to: 'b@inbox.test', subject: 's', text: 't' }
+  for (let i = 0; i < 5; i++) {
+    const made = await a.rest.must('POST', '/v1/api-keys', { name: `key ${i}`, scopes: ['api:send'] })
+    using sender = new RestClient(b.addresses.http, String(made['key']))
+    t.is((await sender.call('POST', '/v1/messages', mail)).status, 200)
+    t.is((await c.rest.call('DELETE', `/v1/api-keys/${String(made['id'])}`)).status, 200)
+    t.is((await sender.call('POST', '/v1/messages', mail)).status, 401, 'revoked at another daemon')
+    const destination = await makeDestination(b.rest, { name: `host ${i}`, port: sink.port, mode: 'live' })
+    await makeRoute(b.rest, destination, `site${i}.test`)
+    const live = { ...mail, from: `a@site${i}.test`, to: `x${i}@inbox.test` }
+    t.is((await c.rest.must('POST', '/v1/messages', live))['outcome'], 'relayed', 'routed at another daemon')
+    await c.rest.must('POST', '/v1/suppressions', { email: live.to })
+    const { status } = await a.rest.must('POST', '/v1/messages', live)
+    t.is(status, 'suppressed', 'at another daemon')
+  }
+})
+
+test('a capture at one daemon wakes who waits at another, once, and all show it', async (t) => {
+  const several = await severalDaemons(t, await postgresql.database())
+  const [a, b] = await Promise.all([several.start(), several.start()])
+  const inbox = await catchAllInbox(a.rest)
+  let isAwake = false
+  const waiting = b.rest.call('POST', `/v1/inboxes/${inbox}/wait?timeout=30`).finally(() => (isAwake = true))
+  const sent: string[] = []
+  while (!isAwake) {
+    const { trace_id } = await a.rest.must('POST', '/v1/messages', { from: 'a@site.test', to: 'b@inbox.test', subject: 's', text: 't' })
+    sent.push(String(trace_id))
+  }
+  const woken = await waiting
+  t.is(woken.status, 200, 'long before its time is over')
+  t.true(sent.includes(String((woken.body as { trace_id: unknown }).trace_id)))
+  const shown: string[] = []
+  for await (const row of b.rest.rows(`/v1/inboxes/${inbox}/messages`)) shown.push(String(row['trace_id']))
+  t.deepEqual(shown.toSorted(inText), sent.toSorted(inText))
+})
+
+test('the queue moves to a daemon that comes, and back when it goes', async (t) => {
+  await using sink = await Sink.listen()
+  const several = await severalDaemons(t, await postgresql.database())
+  const a = await several.start()
+  const sites = Array.from({ length: 12 }, (_, at) => `site${at}.test`)
+  for (const site of sites) await makeRoute(a.rest, await makeDestination(a.rest, { name: site, port: sink.port, mode: 'live' }), site)
+  const arrived = new Set<string>()
+  sink.on('delivery', ({ content }: { readonly content: Buffer }) => arrived.add(/^Subject: (.*)\r$/m.exec(content.toString())?.[1] ?? ''))
+  let sent = 0
+  const sendToAll = async (): Promise<void> => {
+    for (const site of sites) {
+      await a.rest.must('POST', '/v1/messages', { from: `a@${site}`, to: 'b@there.test', subject: String(sent++), text: 't' })
+    }
+  }
+  const b = await several.start()
+  let isRelaying = false
+  const relaying = b.said(/delivery attempt/).then(() => (isRelaying = true))
+  while (!isRelaying) await sendToAll()
+  await relaying
+  t.is((await b.stop()).code, 0)
+  await sendToAll()
+  while (arrived.size < sent) await once(sink, 'delivery')
+  t.is(arrived.size, sent)
+})

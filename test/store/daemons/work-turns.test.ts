@@ -1,0 +1,118 @@
+import test from 'ava'
+import { WorkTurns } from '#store/daemons/work-turns.ts'
+
+/** Leases of several daemons, and what each of them does. */
+class Place {
+  readonly holders = new Map<string, string>()
+  readonly done = new Map<string, Set<string>>()
+  readonly turns = new Map<string, WorkTurns>()
+
+  join(id: string, works: readonly string[], moves?: true): void {
+    const doing = new Set<string>()
+    this.done.set(id, doing)
+    const leases = {
+      take: async (names: readonly string[]) => names.filter((name) => !this.holders.has(name) && this.holders.set(name, id)),
+      giveBack: async (name: string) => void this.holders.delete(name),
+    }
+    const turns = new WorkTurns(id, leases, (error) => {
+      throw error
+    })
+    for (const name of works) {
+      const start = (): void => void doing.add(name)
+      turns.add({ name, start, stop: () => void doing.delete(name), ...(moves && { moves }) })
+    }
+    this.turns.set(id, turns)
+  }
+
+  /** What a daemon held that was taken out is free. */
+  leave(id: string): void {
+    this.turns.delete(id)
+    this.done.delete(id)
+    for (const [name, holder] of this.holders) if (holder === id) this.holders.delete(name)
+  }
+
+  /** All look, so often. */
+  async look(times = 3): Promise<void> {
+    for (let i = 0; i < times; i++) {
+      for (const turns of this.turns.values()) await turns.look(new Map(this.holders), [...this.turns.keys()])
+      await new Promise(setImmediate)
+    }
+  }
+
+  /** How many works each does; fails when two do the same or a work is left. */
+  counts(works: readonly string[]): number[] {
+    const all = [...this.done.values()].flatMap((doing) => [...doing])
+    if (all.length !== works.length || new Set(all).size !== works.length) throw new Error(`done: ${all.join()}`)
+    return [...this.done.values()].map(({ size }) => size)
+  }
+}
+
+const parts = Array.from({ length: 32 }, (_, at) => `part ${at}`)
+
+test('each work is done by one daemon, and each daemon has a share', async (t) => {
+  const place = new Place()
+  for (const id of ['a', 'b', 'c']) place.join(id, parts, true)
+  await place.look()
+  t.true(place.counts(parts).every((count) => count >= 5))
+})
+
+test('works move to a daemon that comes, and from one that goes; the others stay where they are', async (t) => {
+  const place = new Place()
+  for (const id of ['a', 'b']) place.join(id, parts, true)
+  await place.look()
+  const before = new Map(place.holders)
+  place.join('c', parts, true)
+  await place.look()
+  t.true(place.counts(parts).every((count) => count >= 5))
+  const moved = parts.filter((part) => place.holders.get(part) !== before.get(part))
+  t.true(moved.length >= 5 && moved.every((part) => place.holders.get(part) === 'c'))
+  place.leave('b')
+  await place.look()
+  t.is(place.counts(parts).length, 2)
+})
+
+test('what does not move stays with its daemon, and goes to another one with its end', async (t) => {
+  const place = new Place()
+  const works = ['webhooks', 'retention', 'mailboxes', 'replays', 'removals', 'housekeeping']
+  place.join('a', works)
+  await place.look()
+  place.join('b', works)
+  await place.look()
+  t.deepEqual(place.counts(works), [6, 0])
+  place.leave('a')
+  await place.look()
+  t.deepEqual(place.counts(works), [6])
+})
+
+test('a work that the daemon whose turn it is does not take is taken by another one', async (t) => {
+  const place = new Place()
+  place.join('a', parts, true)
+  const ids = ['a', 'away']
+  const [turns] = place.turns.values()
+  for (let i = 0; i < 3; i++) await turns?.look(new Map(place.holders), ids)
+  t.true((place.done.get('a')?.size ?? 0) < parts.length)
+  for (let i = 0; i < 3; i++) await turns?.look(new Map(place.holders), ids)
+  t.is(place.done.get('a')?.size, parts.length)
+})
+
+test('leave() ends a work before another daemon may have it, and what was never begun too', async (t) => {
+  const place = new Place()
+  place.join('a', ['w'])
+  await place.look()
+  const ends = Promise.withResolvers<void>()
+  const events: string[] = []
+  const leases = { take: async (names: readonly string[]) => names, giveBack: async () => void events.push('given back') }
+  const turns = new WorkTurns('b', leases, () => undefined)
+  turns.add({ name: 'x', start: () => {}, stop: () => ends.promise.then(() => void events.push('ended')) })
+  turns.add({ name: 'y', start: () => {}, stop: () => void events.push('never begun') })
+  await turns.look(new Map([['y', 'a']]), ['b'])
+  t.true(turns.holds('x'))
+  const leaving = turns.leave('x')
+  await new Promise(setImmediate)
+  t.false(turns.holds('x'))
+  await turns.leave('y')
+  t.deepEqual(events, ['never begun'])
+  ends.resolve()
+  await leaving
+  t.deepEqual(events, ['never begun', 'ended', 'given back'])
+})
