@@ -4,7 +4,7 @@ import { operatorLink } from '#core/people/sign-in/operator-link.ts'
 import { startDaemon, type StartedDaemon } from '../../support/daemon/start-daemon.ts'
 import { freePort } from '../../support/daemon/workspace.ts'
 import { builtDashboard } from '../../support/web/built.ts'
-import { axeFaults, overflows, widths, type Browser, type Page } from '../../support/web/browser.ts'
+import { axeFaults, overflows, rulesOfColours, widths, type Browser, type Page } from '../../support/web/browser.ts'
 
 export interface DashboardServer {
   readonly daemon: StartedDaemon
@@ -19,7 +19,8 @@ export interface DashboardServer {
 }
 
 export interface TabOptions {
-  readonly colorScheme?: 'light' | 'dark'
+  /** `both` is light, and looked at in the dark, too. */
+  readonly colorScheme?: 'light' | 'dark' | 'both'
   readonly locale?: string
   /** Signs in by this link in place of the owner's. */
   readonly link?: string
@@ -37,7 +38,10 @@ export interface DashboardTab {
   readonly faults: readonly string[]
   /** What the service refused so far. */
   readonly refusals: readonly string[]
-  /** The policy was kept, nothing threw, nothing was asked of others, no tab is cut, and axe-core and the widths find nothing. */
+  /**
+   * The policy was kept, nothing threw, nothing was asked of others, no tab is cut, and axe-core and the widths find nothing. The same page
+   * in the other theme is asked for its colours alone.
+   */
   check(t: ExecutionContext): Promise<void>
 }
 
@@ -73,7 +77,7 @@ export async function startDashboard(
     },
     async open({ colorScheme = 'light', locale = 'en-GB', link } = {}) {
       const context = await browser().newContext({
-        colorScheme,
+        colorScheme: colorScheme === 'both' ? 'light' : colorScheme,
         locale,
         viewport: { width: 1440, height: 900 },
         timezoneId: 'Europe/Zurich',
@@ -85,7 +89,7 @@ export async function startDashboard(
       })
       if (signedIn.status() !== 303) throw new Error(`signing in: ${String(signedIn.status())}`)
       const page = await context.newPage()
-      const tab = watched(page, url)
+      const tab = watched(page, url, colorScheme === 'both')
       await page.goto(url)
       await page.waitForSelector('.shell')
       return tab
@@ -93,7 +97,7 @@ export async function startDashboard(
   }
 }
 
-function watched(page: Page, url: string): DashboardTab {
+function watched(page: Page, url: string, isInBothThemes = false): DashboardTab {
   const [faults, refusals]: [string[], string[]] = [[], []]
   page.on('console', (message) => {
     const isOfRefusal = message.text().startsWith('Failed to load resource')
@@ -122,12 +126,21 @@ function watched(page: Page, url: string): DashboardTab {
       for (const width of widths) {
         t.deepEqual(await overflows(page, [width]), [], page.url())
         t.deepEqual(await axeFaults(page, { at: [width] }), [])
+        if (isInBothThemes) t.deepEqual(await coloursInTheDark(page, width), [])
       }
       t.deepEqual(faults, [])
       await page.setViewportSize({ width: 1440, height: 900 })
       t.deepEqual(await cutTabs(page), [], page.url())
     },
   }
+}
+
+/** What axe-core finds wrong with the colours of a page that is light otherwise. */
+async function coloursInTheDark(page: Page, width: number): Promise<string[]> {
+  await page.emulateMedia({ colorScheme: 'dark' })
+  const faults = await axeFaults(page, { at: [width], rules: rulesOfColours })
+  await page.emulateMedia({ colorScheme: 'light' })
+  return faults.map((fault) => `dark: ${fault}`)
 }
 
 /** Tabs that lie beyond their list, where nothing shows that there is more. */

@@ -13,40 +13,37 @@ test('an SMTP login shows how a program is set to it, what would happen to its m
   const { rest } = server.daemon
   const { live } = await seed(t, server)
   const { id, username } = await rest.must('POST', '/v1/smtp-credentials', { label: '<b>Shop</b>', default_destination_id: live })
-  for (const colorScheme of ['light', 'dark'] as const) {
-    const tab = await server.open({ colorScheme })
-    const { page } = tab
-    await tab.go('/keys?kind=smtp')
-    await page.click('tbody a')
-    await page.waitForURL(/login=smc_/)
-    const text = (): Promise<string> => page.innerText('dialog')
-    t.true((await text()).includes(`smtp://${String(username)}:PASSWORD@`))
-    t.regex(await text(), /\(STARTTLS\)/)
-    await page.click('dialog >> text=Postfix')
-    await page.waitForSelector('dialog >> text=/relayhost = /')
-    await page.click('dialog >> text=Test the connection')
-    await page.waitForSelector('dialog .checks >> text=destination_resolves')
-    t.regex(await text(), /credential_active[^]*does not expire[^]*Infomaniak/)
-    await tab.check(t)
-    await page.click('dialog >> text=Change settings')
-    await tab.fill('Per minute', '30')
-    await tab.fill('Good until (UTC)', 'soon')
-    await page.click('dialog >> text=Save')
-    await page.waitForSelector('dialog .wrong')
-    await tab.check(t)
-    await tab.fill('Good until (UTC)', '2031-12-31')
-    await page.getByLabel('Also checks the From field').check()
-    await page.click('dialog >> text=Save')
-    await page.waitForSelector('.toast >> text=The login is saved.')
-    t.like(await rest.must('GET', `/v1/smtp-credentials/${String(id)}`), {
-      max_rate_per_min: 30,
-      enforce_header_from: true,
-      expires_at: '2031-12-31T00:00:00.000Z',
-      default_destination_id: live,
-    })
-    await rest.must('PATCH', `/v1/smtp-credentials/${String(id)}`, { expires_at: null, enforce_header_from: false })
-    await page.context().close()
-  }
+  const tab = await server.open({ colorScheme: 'both' })
+  const { page } = tab
+  await tab.go('/keys?kind=smtp')
+  await page.click('tbody a')
+  await page.waitForURL(/login=smc_/)
+  const text = (): Promise<string> => page.innerText('dialog')
+  t.true((await text()).includes(`smtp://${String(username)}:PASSWORD@`))
+  t.regex(await text(), /\(STARTTLS\)/)
+  await page.click('dialog >> text=Postfix')
+  await page.waitForSelector('dialog >> text=/relayhost = /')
+  await page.click('dialog >> text=Test the connection')
+  await page.waitForSelector('dialog .checks >> text=destination_resolves')
+  t.regex(await text(), /credential_active[^]*does not expire[^]*Infomaniak/)
+  await tab.check(t)
+  await page.click('dialog >> text=Change settings')
+  await tab.fill('Per minute', '30')
+  await tab.fill('Good until (UTC)', 'soon')
+  await page.click('dialog >> text=Save')
+  await page.waitForSelector('dialog .wrong')
+  await tab.check(t)
+  await tab.fill('Good until (UTC)', '2031-12-31')
+  await page.getByLabel('Also checks the From field').check()
+  await page.click('dialog >> text=Save')
+  await page.waitForSelector('.toast >> text=The login is saved.')
+  t.like(await rest.must('GET', `/v1/smtp-credentials/${String(id)}`), {
+    max_rate_per_min: 30,
+    enforce_header_from: true,
+    expires_at: '2031-12-31T00:00:00.000Z',
+    default_destination_id: live,
+  })
+  await rest.must('PATCH', `/v1/smtp-credentials/${String(id)}`, { expires_at: null, enforce_header_from: false })
   const vera = await openAs(browser, server, 'viewer', { locale: 'de' })
   await vera.go(`/keys?kind=smtp&login=${String(id)}`)
   await vera.page.waitForSelector('dialog >> text=Einstellungen für ein Programm')

@@ -40,7 +40,7 @@ function mounting(): string | undefined {
 }
 
 const peers = {
-  chromium: { package: 'chromium', file: '/usr/bin/chromium' },
+  chromium: { package: 'chromium-headless-shell', file: '/usr/bin/chromium-headless-shell' },
   clamav: { package: 'clamav-daemon', file: '/usr/sbin/clamd' },
   curl: { package: 'curl', file: '/usr/bin/curl' },
   django: { package: 'python3-django', file: `${modules}/django/__init__.py` },

@@ -11,29 +11,27 @@ const browser = browserOf(test)
 test('a relayed message is shown as it looks, as text and source, with its header', async (t) => {
   const server = await startDashboard(t, browser)
   const { traces } = await seed(t, server)
-  for (const colorScheme of ['light', 'dark'] as const) {
-    const tab = await server.open({ colorScheme })
-    const { page } = tab
-    await tab.go(`/traces/${traces.bounced}`)
-    await page.frameLocator('iframe.paper').locator('text=Ihre Bestellung ist unterwegs').waitFor()
-    t.regex(await page.innerText('.message-bar'), /1 remote image not loaded/)
-    t.is(await page.getAttribute('iframe.paper', 'sandbox'), 'allow-popups allow-popups-to-escape-sandbox')
-    await tab.check(t)
-    await page.click('.message-bar >> text=Text')
-    await page.waitForURL(/view=text/)
-    t.is((await page.innerText('.paper.text')).trim(), 'Guten Tag')
-    await page.click('.message-bar >> text=Source')
-    await page.waitForSelector('pre.code >> text=Content-Type: multipart/alternative')
-    await tab.check(t)
-    await page.click('[role=tab]:has-text("Headers")')
-    await page.waitForSelector('.headers >> text=Message-ID')
-    await tab.check(t)
-    const [download] = await Promise.all([
-      page.waitForEvent('download'),
-      page.click('[role=tab]:has-text("Message")').then(() => page.click('text=Save as .eml')),
-    ])
-    t.is(download.suggestedFilename(), `${traces.bounced}.eml`)
-  }
+  const tab = await server.open({ colorScheme: 'both' })
+  const { page } = tab
+  await tab.go(`/traces/${traces.bounced}`)
+  await page.frameLocator('iframe.paper').locator('text=Ihre Bestellung ist unterwegs').waitFor()
+  t.regex(await page.innerText('.message-bar'), /1 remote image not loaded/)
+  t.is(await page.getAttribute('iframe.paper', 'sandbox'), 'allow-popups allow-popups-to-escape-sandbox')
+  await tab.check(t)
+  await page.click('.message-bar >> text=Text')
+  await page.waitForURL(/view=text/)
+  t.is((await page.innerText('.paper.text')).trim(), 'Guten Tag')
+  await page.click('.message-bar >> text=Source')
+  await page.waitForSelector('pre.code >> text=Content-Type: multipart/alternative')
+  await tab.check(t)
+  await page.click('[role=tab]:has-text("Headers")')
+  await page.waitForSelector('.headers >> text=Message-ID')
+  await tab.check(t)
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.click('[role=tab]:has-text("Message")').then(() => page.click('text=Save as .eml')),
+  ])
+  t.is(download.suggestedFilename(), `${traces.bounced}.eml`)
 })
 
 test('hops and their delays, and what servers found of the sender, stand over the fields', async (t) => {
@@ -152,20 +150,18 @@ const everyEntry = Object.entries({
 test('what the public link shows is seen before it is copied', async (t) => {
   const server = await startDashboard(t, browser)
   const { traces } = await seed(t, server)
-  for (const colorScheme of ['light', 'dark'] as const) {
-    const tab = await server.open({ colorScheme })
-    const { page } = tab
-    await tab.go(`/traces/${traces.bounced}`)
-    await page.keyboard.press('s')
-    await page.waitForSelector('dialog .share-preview >> text=o***@e***')
-    const preview = await page.innerText('dialog')
-    t.notRegex(preview, /office@example\.org|shop@alpenblick|Ihre Bestellung|User unknown/)
-    t.true(preview.includes(`${server.url}/share/traces/${traces.bounced}`))
-    await tab.check(t)
-    const [shared] = await Promise.all([page.waitForEvent('popup'), page.click('dialog >> text=Open the link')])
-    await shared.waitForSelector('text=o***@e***')
-    await shared.close()
-  }
+  const tab = await server.open({ colorScheme: 'both' })
+  const { page } = tab
+  await tab.go(`/traces/${traces.bounced}`)
+  await page.keyboard.press('s')
+  await page.waitForSelector('dialog .share-preview >> text=o***@e***')
+  const preview = await page.innerText('dialog')
+  t.notRegex(preview, /office@example\.org|shop@alpenblick|Ihre Bestellung|User unknown/)
+  t.true(preview.includes(`${server.url}/share/traces/${traces.bounced}`))
+  await tab.check(t)
+  const [shared] = await Promise.all([page.waitForEvent('popup'), page.click('dialog >> text=Open the link')])
+  await shared.waitForSelector('text=o***@e***')
+  await shared.close()
 })
 
 test('a diagnosis stands over the timeline; a viewer reads all and is offered no change', async (t) => {

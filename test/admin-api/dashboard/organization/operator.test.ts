@@ -18,82 +18,75 @@ const operators = { POSTERN_OPERATORS: 'Olga@Alpenblick.example' }
 test('the operator sees how the service is, and sets plan, limits, flags and prices, with a way back and a log', async (t) => {
   const server = await startDashboard(t, browser, operators)
   await seed(t, server)
-  for (const colorScheme of ['light', 'dark'] as const) {
-    const tab = await server.open({ colorScheme })
-    const { page } = tab
-    await seesSystem(t, server, tab, colorScheme)
-    await page.click('.areas >> text=Organizations')
-    await page.waitForSelector('tbody tr')
-    await tab.check(t)
-    await page.fill('#organization-search', 'zzz')
-    await page.press('#organization-search', 'Enter')
-    await page.waitForURL(/q=zzz/)
-    await page.waitForSelector('text=No organization has “zzz” in its name or id')
-    await tab.check(t)
-    await page.click('text=Clear all')
-    await page.click('tbody a')
-    await page.waitForURL(/\/operator\/organizations\/org_/)
-    await page.getByRole('combobox', { name: 'Plan' }).selectOption('pro')
-    await page.click('button:has-text("Set the plan")')
-    await page.waitForSelector('.toast >> text=The plan is pro.')
-    await page.waitForSelector('.top .tag >> text=pro')
-    await tab.check(t)
-    await page.click('.toast button')
-    await page.waitForSelector('.top .tag >> text=enterprise')
-    await page.click('[role=tab]:has-text("Limits")')
-    await tab.fill('Own value: sends_per_day', '500')
-    await tab.check(t)
-    await page.click('text=Save the limits')
-    await page.waitForSelector('tr:has-text("sends_per_day") >> td.num >> text=500')
-    await page.click('.toast button')
-    await page.waitForSelector('tr:has-text("sends_per_day") >> td.num >> text=no limit')
-    await page.click('[role=tab]:has-text("Flags")')
-    await page.click('li:has-text("bulk_replay") >> text=Off')
-    await page.waitForSelector('li:has-text("bulk_replay") >> [aria-pressed=true] >> text=Off')
-    await tab.check(t)
-    await page.click('.toast button')
-    await page.waitForSelector('li:has-text("bulk_replay") >> [aria-pressed=true] >> text=Default')
-    await page.click('[role=tab]:has-text("Prices")')
-    await page.click('text=Set a price')
-    await page.waitForSelector('dialog')
-    await tab.fill('Price of one, in rappen', '2.5')
-    await tab.check(t)
-    await page.click('dialog >> button:has-text("Set a price")')
-    await page.waitForSelector('tbody >> text=2.5')
-    await tab.check(t)
-    await page.click('[role=tab]:has-text("Usage")')
-    await page.waitForSelector('text=Invoice preview')
-    await page.waitForSelector('text=/Total CHF/')
-    await tab.check(t)
-    await page.click('[role=tab]:has-text("Audit")')
-    await page.waitForSelector('tbody >> text=organization.price_set')
-    t.regex(await page.innerText('tbody'), /organization\.plan_set[^]*operator usr_/)
-    await tab.check(t)
-    await page.click('[title="This screen as an API call"]')
-    t.regex(await page.innerText('.drawer'), /\/operator\/v1\/organizations\/org_[0-9a-f]+\/audit/)
-    await page.context().close()
-  }
+  const tab = await server.open({ colorScheme: 'both' })
+  const { page } = tab
+  await seesSystem(t, server, tab)
+  await page.click('.areas >> text=Organizations')
+  await page.waitForSelector('tbody tr')
+  await tab.check(t)
+  await page.fill('#organization-search', 'zzz')
+  await page.press('#organization-search', 'Enter')
+  await page.waitForURL(/q=zzz/)
+  await page.waitForSelector('text=No organization has “zzz” in its name or id')
+  await tab.check(t)
+  await page.click('text=Clear all')
+  await page.click('tbody a')
+  await page.waitForURL(/\/operator\/organizations\/org_/)
+  await page.getByRole('combobox', { name: 'Plan' }).selectOption('pro')
+  await page.click('button:has-text("Set the plan")')
+  await page.waitForSelector('.toast >> text=The plan is pro.')
+  await page.waitForSelector('.top .tag >> text=pro')
+  await tab.check(t)
+  await page.click('.toast button')
+  await page.waitForSelector('.top .tag >> text=enterprise')
+  await page.click('[role=tab]:has-text("Limits")')
+  await tab.fill('Own value: sends_per_day', '500')
+  await tab.check(t)
+  await page.click('text=Save the limits')
+  await page.waitForSelector('tr:has-text("sends_per_day") >> td.num >> text=500')
+  await page.click('.toast button')
+  await page.waitForSelector('tr:has-text("sends_per_day") >> td.num >> text=no limit')
+  await page.click('[role=tab]:has-text("Flags")')
+  await page.click('li:has-text("bulk_replay") >> text=Off')
+  await page.waitForSelector('li:has-text("bulk_replay") >> [aria-pressed=true] >> text=Off')
+  await tab.check(t)
+  await page.click('.toast button')
+  await page.waitForSelector('li:has-text("bulk_replay") >> [aria-pressed=true] >> text=Default')
+  await page.click('[role=tab]:has-text("Prices")')
+  await page.click('text=Set a price')
+  await page.waitForSelector('dialog')
+  await tab.fill('Price of one, in rappen', '2.5')
+  await tab.check(t)
+  await page.click('dialog >> button:has-text("Set a price")')
+  await page.waitForSelector('tbody >> text=2.5')
+  await tab.check(t)
+  await page.click('[role=tab]:has-text("Usage")')
+  await page.waitForSelector('text=Invoice preview')
+  await page.waitForSelector('text=/Total CHF/')
+  await tab.check(t)
+  await page.click('[role=tab]:has-text("Audit")')
+  await page.waitForSelector('tbody >> text=organization.price_set')
+  t.regex(await page.innerText('tbody'), /organization\.plan_set[^]*operator usr_/)
+  await tab.check(t)
+  await page.click('[title="This screen as an API call"]')
+  t.regex(await page.innerText('.drawer'), /\/operator\/v1\/organizations\/org_[0-9a-f]+\/audit/)
 })
 
-async function seesSystem(
-  t: ExecutionContext,
-  server: Awaited<ReturnType<typeof startDashboard>>,
-  tab: DashboardTab,
-  colorScheme: 'light' | 'dark',
-): Promise<void> {
+async function seesSystem(t: ExecutionContext, server: Awaited<ReturnType<typeof startDashboard>>, tab: DashboardTab): Promise<void> {
   const { page } = tab
   await page.click('nav >> text=Operator')
   await page.waitForSelector('text=The service takes and delivers mail.')
   await page.waitForSelector('tbody >> text=Infomaniak')
   await page.waitForSelector('dl >> text=postern backup FILE makes one')
   const findings = page.getByRole('region', { name: 'Findings' })
-  await findings.getByText(colorScheme === 'light' ? 'The service looks for the first time' : 'There is no backup').waitFor()
+  await findings.getByText('The service looks for the first time').waitFor()
   await tab.check(t)
   await findings.getByRole('button', { name: 'Look now' }).click()
   await findings.getByText('postern backup every day').waitFor()
   await tab.check(t)
   await writeLastBackup(server.daemon.config.dataDir, Date.now() - 3 * 3_600_000)
   await page.reload()
+  await findings.getByText('There is no backup').waitFor() // as when it was looked
   await page.waitForSelector('.ledger > div:has-text("Last backup") >> text=3 h ago')
   await rm(join(server.daemon.config.dataDir, 'last-backup.json'))
   await page.click('.areas >> text=Failed logins')
@@ -219,11 +212,7 @@ test('forged and mixed cookies, other organizations, other sites, an old proof a
 
 test('the screens speak the language, and a service that cannot be reached is said to be so', async (t) => {
   const server = await startDashboard(t, browser, operators)
-  for (const [locale, words, findingsFailed] of [
-    ['de', 'Der Dienst nimmt Mail an und liefert sie aus.', 'Die Befunde konnten nicht gelesen werden'],
-    ['fr', 'Le service accepte et remet le courrier.', 'Les constats n’ont pas pu être lus'],
-    ['it', 'Il servizio accetta e consegna la posta.', 'Non è stato possibile leggere i riscontri'],
-  ] as const) {
+  const look = async (locale: string, words: string, findingsFailed: string): Promise<void> => {
     const tab = await server.open({ locale })
     await tab.go('/operator')
     await tab.page.waitForSelector(`text=${words}`)
@@ -233,6 +222,11 @@ test('the screens speak the language, and a service that cannot be reached is sa
     await tab.page.route('**/operator/v1/system', (route) => route.abort())
     await tab.page.waitForSelector('[role=alert]')
     await tab.check(t)
-    await tab.page.context().close()
   }
+  // at once, as each waits for what is asked again every few seconds
+  await Promise.all([
+    look('de', 'Der Dienst nimmt Mail an und liefert sie aus.', 'Die Befunde konnten nicht gelesen werden'),
+    look('fr', 'Le service accepte et remet le courrier.', 'Les constats n’ont pas pu être lus'),
+    look('it', 'Il servizio accetta e consegna la posta.', 'Non è stato possibile leggere i riscontri'),
+  ])
 })
