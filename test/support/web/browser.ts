@@ -83,10 +83,13 @@ export async function axeFaults(page: Page, { at = widths, rules }: Look = {}): 
   return faults
 }
 
-/** Waits until nothing fades any more, as colours on their way have contrasts of their own; a change fades from the next frame on. */
+/**
+ * Waits until nothing that is seen fades any more, as colours on their way have contrasts of their own; a change fades from the next frame
+ * on. What is not seen, such as the inside of closed details, may never be said to have ended.
+ */
 const settle = (page: Page): Promise<unknown> =>
   page.evaluate(`new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))).then(() => Promise.allSettled(document.getAnimations()
-    .filter(({ effect }) => Number.isFinite(effect.getComputedTiming().endTime)).map(({ finished }) => finished))).then(() => 0)`)
+    .filter(({ effect }) => Number.isFinite(effect.getComputedTiming().endTime) && effect.target?.checkVisibility()).map(({ finished }) => finished))).then(() => 0)`)
 
 /** The widths at which the page does not fit into the window. */
 export async function overflows(page: Page, at: readonly number[] = widths): Promise<number[]> {
