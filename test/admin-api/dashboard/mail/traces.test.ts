@@ -10,7 +10,7 @@ const test = testWith('chromium')
 const browser = browserOf(test)
 const all = 100_000
 
-/** Lists of traces have so many made-up ones, in fewer and larger pages than the service's; made in the page, as their way would be long. */
+/** Lists of traces have so many made-up ones, in larger pages than the service's; made in the page, as their way would be long. */
 const withManyTraces = (page: Page): Promise<unknown> =>
   page.addInitScript(`{
     const newest = Date.now()
