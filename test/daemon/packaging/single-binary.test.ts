@@ -1,17 +1,23 @@
 /** The single binary as it is put on a server: one file in a folder of its own, with nothing of the project beside it. */
 import { spawnSync } from 'node:child_process'
 import { hash } from 'node:crypto'
-import { copyFile, mkdir, readdir, readFile, stat } from 'node:fs/promises'
+import { once } from 'node:events'
+import { copyFile, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import test, { type ExecutionContext } from 'ava'
 import { bundleDashboard } from '../../../admin-api/dashboard/build.ts'
 import type { Manifest } from '../../../admin-api/dashboard/built-files.ts'
 import { dashboardAssets } from '../../../admin-api/dashboard/shell-page.ts'
 import { makeBinary } from '../../../daemon/packaging/single-binary.ts'
-import { Daemon, portOf, runCommand, type DaemonOptions } from '../../support/daemon/daemon.ts'
+import { Daemon, portOf, runCommand, spawnCommand, type DaemonOptions } from '../../support/daemon/daemon.ts'
 import { catchAllInbox } from '../../support/daemon/provision.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
+import { Postgresql } from '../../support/peers/postgresql.ts'
+import { testWith } from '../../support/peers/peers.ts'
 import { SmtpClient } from '../../support/smtp/smtp-client.ts'
+import { makeCertificates } from '../../support/web/certificates.ts'
+import { freePorts, Pebble } from '../certificates/pebble.ts'
 
 /** Megabytes. */
 const largest = 135
@@ -83,6 +89,65 @@ test.serial('the binary takes mail, reads it in its threads, shows its pages, an
   t.deepEqual(await readdir(join(options.binary, '..')), ['postern'], 'nothing is written beside it')
   const verified = await runCommand(options, 'verify')
   t.is(verified.code, 0, verified.output)
+})
+
+testWith('pebble', 'postgresql').serial('every command of the binary does its work', async (t) => {
+  const place = await installed(t)
+  const { folder } = place
+  const files = await makeCertificates(folder)
+  const [ports, [httpPort, tlsPort]] = [await freePorts(), await freePorts()]
+  await using _pebble = await Pebble.start({ folder, files, ports, httpPort, tlsPort }, ['mail.example.org'])
+  const env = {
+    POSTERN_ACME_CHALLENGE: 'http-01',
+    POSTERN_ACME_TERMS: 'agreed',
+    POSTERN_ACME_NAMES: 'mail.example.org',
+    POSTERN_ACME_EMAIL: 'admin@example.org',
+    POSTERN_ACME_LISTEN: `127.0.0.1:${String(httpPort)}`,
+    POSTERN_ACME_DIRECTORY: `https://127.0.0.1:${String(ports[0])}/dir`,
+    POSTERN_ACME_CA_FILE: files.ca,
+    POSTERN_OPERATOR_KEY: `svcop_${'o'.repeat(43)}`,
+    POSTERN_SMTP_HOST: 'mail.example.org',
+    POSTERN_CONFIG: join(folder, 'postern.json'),
+  }
+  await writeFile(env.POSTERN_CONFIG, '{}')
+  await writeFile(join(folder, 'list.csv'), 'email,reason,created\nada@example.net,550 unknown,1700000000\n')
+  await writeFile(join(folder, 'hello.html'), '<p>Hello {{name}}</p>')
+  const daemon = await begun(t, { ...place, env })
+  await daemon.said(/a certificate was issued/)
+  const options = { ...place, env: { ...env, POSTERN_HTTP_LISTEN: daemon.addresses.http, POSTERN_API_KEY: daemon.adminKey } }
+  const file = (name: string): string => join(folder, name)
+  const says = async (what: RegExp, ...words: readonly string[]): Promise<RegExpExecArray | null> => {
+    const { code, output } = await runCommand(options, ...words)
+    t.is(code, 0, `${words.join(' ')}: ${output}`)
+    t.regex(output, what, words.join(' '))
+    return what.exec(output)
+  }
+  const said = await says(/^captured\.no_route\ntrace (\S+)$/m, 'send', '--from', 'a@example.com', '--to', 'b@example.net', '--text', 'Hi')
+  await says(/"msg":"message accepted"/, 'logs', '--trace', said?.[1] ?? '', '--json')
+  await says(/^svckey_/, 'key', 'create', 'site', '--send-only')
+  await says(/^1 added/m, 'import', 'suppressions', file('list.csv'), '--from', 'sendgrid', '--kind', 'bounces')
+  await says(/^1 created/m, 'import', 'templates', file('hello.html'), '--from', 'postmark', '--subject', 'Hello')
+  await says(/^Nothing waits\.$/m, 'queue', 'list')
+  await says(/sign-in\/link\//, 'login-link', 'owner@example.com')
+  await says(/./, 'operator', 'organizations')
+  await says(/"findings": \[/, 'doctor', '--json')
+  await says(/^Backup of /m, 'backup', file('one.backup'))
+  await says(/^Incremental backup of /m, 'backup', file('two.backup'), '--since', file('one.backup'))
+  await says(/all whole$/m, 'verify', file('two.backup'))
+  await says(/^Restored the backup of /m, 'restore', file('one.backup'), file('two.backup'), '--into', file('restored'))
+  await says(/"acme": \{/, 'config')
+  await says(/MIT/, 'licenses')
+  await says(/CycloneDX/, 'licenses', '--sbom')
+  t.is((await daemon.stop()).code, 0)
+
+  await using postgresql = await Postgresql.start()
+  const database = await postgresql.database()
+  await says(/the copy is the same/, 'migrate', '--from', file('restored'), '--to', database)
+  const captures = spawnCommand({ ...place, env: { TMPDIR: folder } }, 'capture', '--json')
+  const [line] = (await once(createInterface({ input: captures.stdout }), 'line')) as [string]
+  t.like(JSON.parse(line), { smtp: { host: '127.0.0.1' } })
+  captures.kill()
+  t.is((await once(captures, 'close'))[0], 0)
 })
 
 async function begun(t: ExecutionContext, options: DaemonOptions): Promise<Daemon> {

@@ -23,13 +23,13 @@ export default function Reference({ rest: [, name] }: ScreenProps): JSX.Element 
   const entry = subjects.flatMap(({ entries }) => entries).find(({ operationId }) => operationId === name)
   const heading = (
     <>
-      <a href={link('/docs/api')}>{w.title}</a>
-      {name !== undefined && <span lang="en">{entry?.summary ?? name}</span>}
+      <a href={name === undefined ? '/docs' : link('/docs/api')}>{name === undefined ? w.docs : w.title}</a>
+      {name === undefined ? <span>{w.title}</span> : <span lang="en">{entry?.summary ?? name}</span>}
     </>
   )
   return (
     <>
-      <TopBar title={entry?.summary ?? w.title} {...(name !== undefined && { heading })}>
+      <TopBar title={entry?.summary ?? w.title} heading={heading}>
         {boot.email === '' && (
           <a class="button" href="/sign-in?next=/docs/api">
             {allWords().signIn}

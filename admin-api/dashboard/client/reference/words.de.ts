@@ -5,6 +5,7 @@ import type { en } from './words.en.ts'
 
 export const de: Wider<typeof en> = {
   title: 'API-Referenz',
+  docs: 'Dokumentation',
   failed: 'Die API-Beschreibung konnte nicht gelesen werden',
   search: 'Operationen suchen',
   subjects: 'Themen',

@@ -2,6 +2,7 @@
 import { number } from '../parts/time.ts'
 export const en = {
   title: 'API reference',
+  docs: 'Docs',
   failed: 'The API description could not be read',
   search: 'Search operations',
   subjects: 'Subjects',

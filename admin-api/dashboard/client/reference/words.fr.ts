@@ -5,6 +5,7 @@ import type { en } from './words.en.ts'
 
 export const fr: Wider<typeof en> = {
   title: 'Référence de l’API',
+  docs: 'Documentation',
   failed: 'La description de l’API n’a pas pu être lue',
   search: 'Chercher une opération',
   subjects: 'Sujets',

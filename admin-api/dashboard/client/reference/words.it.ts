@@ -5,6 +5,7 @@ import type { en } from './words.en.ts'
 
 export const it: Wider<typeof en> = {
   title: 'Riferimento API',
+  docs: 'Documentazione',
   failed: 'Impossibile leggere la descrizione dell’API',
   search: 'Cerca un’operazione',
   subjects: 'Argomenti',

@@ -204,7 +204,7 @@ async function begin(root: HTMLElement): Promise<void> {
   followTheme()
   followLinks((path) => {
     const screen = screenAt(path)
-    return screen !== undefined && (boot.email !== '' || screen.isOpen === true)
+    return screen !== undefined && path.startsWith(screen.at ?? '/') && (boot.email !== '' || screen.isOpen === true)
   })
   listenToKeys()
   followProjects()
