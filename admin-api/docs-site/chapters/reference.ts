@@ -62,7 +62,7 @@ export function reference(): { readonly group: Group; readonly sources: Readonly
     const operations = operationsOf(name)
     if (operations.length === 0) return []
     const file = `${docsFolder}/${referenceFolder}/${name.replaceAll(' ', '-')}.md`
-    const label = name[0]?.toUpperCase() + name.slice(1)
+    const label = name.replace(/^(api|smtp|mcp|[a-z])/, (start) => start.toUpperCase())
     sources.set(file, [`# ${label}`, description, ...operations].join('\n\n'))
     return [{ path: pathOf(file), file, label, wayIn: undefined, about: description }]
   })
