@@ -17,7 +17,7 @@ function Send-Lines($Lines, $End) {
     agent     = @{ name = 'postern-log-shipper'; version = '1'; hostname = $env:COMPUTERNAME }
     time_zone = $TimeZone
     cursor    = @{ end = $End }
-    lines     = @($Lines)
+    lines     = $Lines.ToArray()
   }
   $body = [Text.Encoding]::UTF8.GetBytes((ConvertTo-Json $report -Depth 4 -Compress))
   $hmac = New-Object Security.Cryptography.HMACSHA256 (, [Text.Encoding]::UTF8.GetBytes($Secret))
