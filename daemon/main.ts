@@ -49,7 +49,7 @@ async function run(wanted: Command): Promise<number> {
     case 'backup':
       return (await import('./commands/backup/backup-command.ts')).backup(configuration(), wanted.words, process)
     case 'migrate':
-      return (await import('./commands/migrate-command.ts')).migrate(wanted.words, process.stdout)
+      return (await import('./commands/migrate-command.ts')).migrate(wanted.words, configuration().store, process.stdout)
     case 'restore':
       return (await import('./commands/backup/restore-command.ts')).restore(wanted.words, process)
     case 'login-link':

@@ -2,6 +2,7 @@
 import type { Config } from '#config/settings/load.ts'
 import type { GroupOptions } from '#store/engine/group-commit.ts'
 import type { StoreKv } from '#store/engine/store-kv.ts'
+import type { ObjectOptions } from '#store/postgresql/objects/large-values.ts'
 import type { StoreUse } from '#store/postgresql/ownership.ts'
 import { LevelKv } from '#store/level/level-kv.ts'
 import { exitCodes } from './process/lifecycle.ts'
@@ -14,14 +15,18 @@ type Place = Pick<Config, 'dataDir' | 'store'>
  * For one process at a time, or for daemons together where the store is a database. Throws `StoreUnavailable` when another one
  * has it, or it cannot be opened.
  */
-export async function openStore(
-  { dataDir, store: { address } }: Place,
-  options: GroupOptions = {},
-  use: StoreUse = 'alone',
-): Promise<StoreKv> {
+export async function openStore({ dataDir, store }: Place, options: GroupOptions = {}, use: StoreUse = 'alone'): Promise<StoreKv> {
+  const { address } = store
   if (address === null) return LevelKv.open(storeFolder(dataDir), options)
   const { PostgresKv } = await import('#store/postgresql/postgres-kv.ts') // only those who have one pay for it
-  return PostgresKv.open(address, { ...options, use })
+  return PostgresKv.open(address, { ...options, use, large: await objectsOf(store) })
+}
+
+/** Where large values of a database stand apart; undefined when they do not. Throws `StoreUnavailable`. */
+export async function objectsOf({ objects, objectBytes }: Config['store']): Promise<ObjectOptions | undefined> {
+  if (objects === null) return undefined
+  const { objectStoreAt } = await import('#store/postgresql/objects/address.ts')
+  return { objects: objectStoreAt(objects, process.env), leastBytes: objectBytes }
 }
 
 /** Throws `StartRefused` when nothing was stored in the folder; whether a database holds something shows when it is opened. */

@@ -158,6 +158,7 @@ export async function sweepAbandonedContent(database: Database): Promise<number>
 
 async function removeRows(database: Database, organizationId: string, id: string): Promise<void> {
   const change = new Change()
-  for await (const { key } of database.kv.range(within([organizationId, 'content', id]))) change.deletes.push(key)
+  const rows = database.kv.range({ ...within([organizationId, 'content', id]), keysOnly: true })
+  for await (const { key } of rows) change.deletes.push(key)
   await database.commit(change.delete(openContentKey(organizationId, id)))
 }

@@ -27,6 +27,8 @@ export interface Range {
   readonly end: Bytes
   readonly limit?: number
   readonly reverse?: boolean
+  /** Values may come empty, which spares those that stand apart from being read. */
+  readonly keysOnly?: boolean
 }
 
 /** Holds when the key still has this version; `undefined` means the key must be absent, and must be set by the same write. */
@@ -107,6 +109,11 @@ export class StoreFailure extends Error {
     super(message, options)
     this.key = options.key
   }
+}
+
+/** Where large values stand is away: nothing was written or read. The same again may succeed later, and the process goes on. */
+export class StoreAway extends Error {
+  override readonly name = 'StoreAway'
 }
 
 /** Another process owns the data folder, or it cannot be opened; the message says what to do. */

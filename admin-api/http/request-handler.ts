@@ -7,6 +7,7 @@ import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import type { Feature } from '#config/plans/features.ts'
 import { CursorInvalid } from '#store/cursor.ts'
+import { StoreAway } from '#store/kv.ts'
 import { invalid, Refusal, refusals, type RefusalCode } from '#core/refusals.ts'
 import type { Principal } from '#core/access/principal/principal.ts'
 import { Answer, type AnswerBody } from '../operation/answer.ts'
@@ -66,6 +67,7 @@ const bodyBytesDefault = 65_536
 const maxDiscardedBytes = 1_048_576
 /** Only for the log: the client is gone. */
 const statusOfGone = 499
+const contentsAway = 'Contents can be neither stored nor read at the moment; repeat the request in a few seconds.'
 const deadlineSecondsDefault = 30
 const waitDeadlineSeconds = 130
 
@@ -327,6 +329,7 @@ export class RequestHandler {
       return this.#respond(renderEmpty(statusOfGone, this.#frame()), undefined)
     if (this.#ended !== undefined) return this.#refuse(this.#interrupted())
     this.#context.events.failed(error, { requestId: this.#requestId, operationId: this.operation.operationId })
+    if (error instanceof StoreAway) return this.#refuse(new Refusal('overloaded', contentsAway, { retryAfterSeconds: 5 }))
     this.#refuse(new Refusal('internal_error', `The request failed inside the service; report it with its id ${this.#requestId}.`))
   }
 

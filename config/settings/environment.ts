@@ -125,6 +125,8 @@ const variables: Readonly<Record<string, Variable>> = {
   POSTERN_DELIVERY_CONNECTIONS_TOTAL: { path: 'delivery.connectionsTotal', form: 'number' },
   POSTERN_DELIVERY_MEMORY_BUDGET_BYTES: { path: 'delivery.memoryBudgetBytes', form: 'number' },
   POSTERN_STORE: { path: 'store.address', form: 'text' },
+  POSTERN_STORE_OBJECTS: { path: 'store.objects', form: 'text' },
+  POSTERN_STORE_OBJECT_BYTES: { path: 'store.objectBytes', form: 'number' },
   POSTERN_STORE_LOW_DISK_BYTES: { path: 'store.lowDiskBytes', form: 'number' },
   POSTERN_STORE_BALLAST_BYTES: { path: 'store.ballastBytes', form: 'number' },
   POSTERN_VAT_BASIS_POINTS: { path: 'billing.vatBasisPoints', form: 'number' },

@@ -126,6 +126,7 @@ export const masterKey = { parse: parseMasterKey, format: formatMasterKey }
 export const sharedSecret = accepting((text) => /^[\u0021-\u007e]{32,256}$/.test(text))
 export const path = accepting((text) => text.length > 0 && !text.includes('\0'))
 export const databaseAddress = accepting((text) => /^postgres(?:ql)?:\/\/[^/?#]*\/[^/?#]+(?:\?[^#]*)?$/.test(text))
+export const objectsAddress = accepting((text) => /^(?:s3:\/\/[^/?#]+(?:\/[\w./-]*)?(?:\?[^#]*)?|file:\/\/\/[^?#]+)$/.test(text))
 export const operatorKey = accepting((text) => /^svcop_[A-Za-z0-9_-]{43,128}$/.test(text))
 export const adminKey = accepting((text) => /^svckey_[A-Za-z0-9_-]{43,128}$/.test(text))
 export const sendKey = accepting((text) => /^[\x21-\x7e]{8,512}$/.test(text))

@@ -1,6 +1,6 @@
 /** Settings of the store: where records are kept, and how much of the disk is left alone. */
 import { optionalWritten, section, whole } from './fields.ts'
-import { databaseAddress } from './formats.ts'
+import { databaseAddress, objectsAddress } from './formats.ts'
 
 const mebibyte = 1024 * 1024
 
@@ -13,6 +13,21 @@ export const store = section({
       secret: true,
     },
     databaseAddress,
+  ),
+  objects: optionalWritten(
+    {
+      description:
+        'Where a store in a database keeps its large values, as one object each: a bucket of Amazon S3 or of a server that speaks its protocol, or a folder that all daemons share. Without it they are rows of the database.',
+      limit: 's3://bucket/prefix?endpoint=https://host&region=name, or file:///folder',
+      secret: true,
+    },
+    objectsAddress,
+  ),
+  objectBytes: whole(
+    'Values of at least this size become objects, in bytes. Content is stored in rows of 262,144 bytes: with the default, messages and files up to that size stay in the database as a whole, and the full rows of larger ones become objects.',
+    4096,
+    256 * 1024,
+    256 * 1024,
   ),
   lowDiskBytes: whole(
     'Free space of the data folder below which new messages are refused, with 452 by SMTP and 503 by REST, in bytes.',

@@ -157,7 +157,8 @@ empty. A folder in which a restore broke off is marked, and no daemon starts on 
 
 Copies everything that is stored, and compares the copy with what it was made of. A PLACE is a data folder, or
 a database such as postgresql://user@host/database. No daemon may run on either. Keys and certificates are no
-part of the store: they stay in the data folder. A copy that broke off is begun again by the same command.
+part of the store: they stay in the data folder. Large values of a database are objects where
+POSTERN_STORE_OBJECTS says, and rows of it otherwise. A copy that broke off is begun again by the same command.
 
   --replace  deletes what the database holds
 `,

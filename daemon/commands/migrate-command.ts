@@ -1,6 +1,7 @@
 /** `postern migrate`: copies a store between a data folder and a database, either way, and compares the copy with what it was made of. */
 import { mkdir, rename, rm } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import type { Config } from '#config/settings/load.ts'
 import { digestRows, type RowDigest } from '#store/engine/row-digest.ts'
 import type { StoreKv } from '#store/engine/store-kv.ts'
 import { writeRestoredStore } from '#store/level/restored-store.ts'
@@ -9,20 +10,29 @@ import { giveToOwnerOf } from '../backup/ownership.ts'
 import { syncFolder } from '../backup/whole-file.ts'
 import { hasStore, storeFolder } from '../process/data-folder.ts'
 import { exitCodes, type ExitCode } from '../process/lifecycle.ts'
-import { openStore, requireStore } from '../open-store.ts'
+import { objectsOf, openStore, requireStore } from '../open-store.ts'
 import { StartRefused } from '../process/start-refused.ts'
 import type { MigrateWords } from './command-line.ts'
 
-/** Throws `StartRefused` or `StoreUnavailable`; what was there before is there then. */
-export async function migrate({ from, to, replace }: MigrateWords, out: { write(text: string): unknown }): Promise<ExitCode> {
+type StoreSettings = Config['store']
+
+/**
+ * Large values of a database stand where the settings say. Throws `StartRefused` or `StoreUnavailable`; what was there before is there
+ * then.
+ */
+export async function migrate(
+  { from, to, replace }: MigrateWords,
+  settings: StoreSettings,
+  out: { write(text: string): unknown },
+): Promise<ExitCode> {
   if (isPostgresAddress(from) ? from === to : resolve(from) === resolve(to))
     throw new StartRefused('--from and --to are the same store.', exitCodes.usage)
-  await requireStore(placeOf(from))
-  await using source = await openStore(placeOf(from))
-  if (isPostgresAddress(to)) await copyIntoDatabase(source, to, replace)
+  await requireStore(placeOf(from, settings))
+  await using source = await openStore(placeOf(from, settings))
+  if (isPostgresAddress(to)) await copyIntoDatabase(source, to, replace, settings)
   else await copyIntoFolder(source, to)
   const expected = await digestOf(source)
-  await using copy = await openStore(placeOf(to))
+  await using copy = await openStore(placeOf(to, settings))
   const found = await digestOf(copy)
   if (found.digest !== expected.digest)
     throw new StartRefused(
@@ -33,17 +43,15 @@ export async function migrate({ from, to, replace }: MigrateWords, out: { write(
   return exitCodes.ok
 }
 
-const placeOf = (place: string): Parameters<typeof openStore>[0] => {
-  const store = { lowDiskBytes: 0, ballastBytes: 0 }
-  return isPostgresAddress(place)
-    ? { dataDir: '', store: { ...store, address: place } }
-    : { dataDir: place, store: { ...store, address: null } }
-}
+const placeOf = (place: string, settings: StoreSettings): Parameters<typeof openStore>[0] =>
+  isPostgresAddress(place)
+    ? { dataDir: '', store: { ...settings, address: place } }
+    : { dataDir: place, store: { ...settings, address: null } }
 
-async function copyIntoDatabase(source: StoreKv, address: string, mayReplace: boolean): Promise<void> {
+async function copyIntoDatabase(source: StoreKv, address: string, mayReplace: boolean, settings: StoreSettings): Promise<void> {
   const { writeRestoredDatabase } = await import('#store/postgresql/restored-store.ts')
   await using snapshot = await source.snapshot()
-  await writeRestoredDatabase(address, snapshot.rows, mayReplace)
+  await writeRestoredDatabase(address, snapshot.rows, mayReplace, await objectsOf(settings))
 }
 
 /** Keys and certificates of the folder stay as they are. */

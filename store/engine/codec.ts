@@ -1,8 +1,8 @@
 /** How values lie in LevelDB: one byte of kind, eight bytes of version, then the payload. */
 import type { Bytes } from '../kv.ts'
 
-/** The value itself, a counter, or where in the value log it stands. */
-export const kinds = { inline: 0, counter: 1, pointer: 2 } as const
+/** The value itself, a counter, where in the value log it stands, or which object it is. */
+export const kinds = { inline: 0, counter: 1, pointer: 2, object: 3 } as const
 const headerBytes = 9
 
 /** Where a large value stands: segment number, offset, length and CRC-32. */
@@ -11,6 +11,15 @@ export interface Pointer {
   readonly offset: number
   readonly length: number
   readonly crc: number
+}
+
+/** A large value that stands apart from the database. */
+export interface ObjectPlace {
+  /** 16 octets that no other object has. */
+  readonly id: Bytes
+  readonly size: number
+  /** 32 octets. */
+  readonly sha256: Bytes
 }
 
 const view = (stored: Bytes): Buffer => Buffer.from(stored.buffer, stored.byteOffset, stored.byteLength)
@@ -52,6 +61,26 @@ export function pointerOf(stored: Bytes): Pointer {
     crc: bytes.readUInt32BE(headerBytes + 14),
   }
 }
+
+export function sealObject(version: bigint, { id, size, sha256 }: ObjectPlace): Bytes {
+  const stored = header(kinds.object, version, 52)
+  stored.set(id, headerBytes)
+  stored.writeUInt32BE(size, headerBytes + 16)
+  stored.set(sha256, headerBytes + 20)
+  return stored
+}
+
+/** Also of the first octets of what is stored: see `objectHeadBytes`. */
+export const objectIdOf = (stored: Bytes): Bytes => stored.subarray(headerBytes, objectHeadBytes)
+
+/** As many octets tell kind, version, the number of a counter, and which object it is. */
+export const objectHeadBytes = headerBytes + 16
+
+export const objectOf = (stored: Bytes): ObjectPlace => ({
+  id: objectIdOf(stored),
+  size: view(stored).readUInt32BE(headerBytes + 16),
+  sha256: stored.subarray(headerBytes + 20, headerBytes + 52),
+})
 
 /** The version that was written last, in halves: a write gives many values the same, and taking a big integer apart is slow. */
 let halves = { version: 0n, high: 0, low: 0 }

@@ -2,7 +2,7 @@
  * Turns the writes that share one disk sync into one LevelDB batch: checks and counters are evaluated in order of
  * arrival against what the group itself has changed so far.
  */
-import { joined, lengthOf, type Bytes, type Tally, type Write, type WriteResult } from '../kv.ts'
+import { joined, lengthOf, type Bytes, type Setting, type Tally, type Write, type WriteResult } from '../kv.ts'
 import { addNames, decodeCounts, encodeCounts, foldSubjects, type Counts } from '../tally.ts'
 import { keyName } from '../tuple.ts'
 import { counterOf, kindOf, kinds, payloadOf, seal, sealCounter, sealPointer, versionOf, type Pointer } from './codec.ts'
@@ -18,8 +18,9 @@ export interface Operation {
   readonly isCold?: true | undefined
 }
 
-/** A value for the value log, and its place among the operations, to be filled in once it is known where the value stands. */
+/** A value that stands apart, and its place among the operations, to be filled in once it is known where the value stands. */
 export interface LargeValue {
+  readonly setting: Setting
   readonly key: Bytes
   readonly pieces: readonly Bytes[]
   readonly version: bigint
@@ -30,7 +31,7 @@ export interface LargeValue {
 export interface Plan {
   readonly results: readonly WriteResult[]
   readonly operations: Operation[]
-  /** Values that go to the value log first. */
+  /** Values that go to where large ones stand first. */
   readonly large: readonly LargeValue[]
   readonly version: bigint
 }
@@ -96,13 +97,14 @@ export function planGroup(writes: readonly Write[], look: Look, lastVersion: big
       counter.changed = true
     }
     if (write.tallies) for (const tally of write.tallies) addTally(tally, changes)
-    for (const { key, value, isNew, isCold } of write.sets) {
+    for (const setting of write.sets) {
+      const { key, value, isNew, isCold } = setting
       const operation: Operation = { type: 'put', key, value: nothing, isNew, isCold }
       operations.push(operation)
       const isWhole = value instanceof Uint8Array
       if (value.length === 0) operation.value = sealedNothing ??= seal(version, nothing)
       else if ((isWhole ? value.length : lengthOf(value)) <= maxInline) operation.value = seal(version, isWhole ? value : joined(value))
-      else large.push({ key, pieces: isWhole ? [value] : value, version, operation })
+      else large.push({ setting, key, pieces: isWhole ? [value] : value, version, operation })
       changes.versions?.set(keyName(key), version)
     }
   }

@@ -110,11 +110,12 @@ export class LevelKv implements StoreKv {
     return found
   }
 
-  async *range({ start, end, limit, reverse = false }: Range): AsyncIterable<Entry> {
+  async *range({ start, end, limit, reverse = false, keysOnly = false }: Range): AsyncIterable<Entry> {
     let left = limit ?? Infinity
     if (left <= 0) return
     for await (const [key, stored] of this.#walk({ gte: start, lt: end, reverse })) {
-      const entry = kindOf(stored) === kinds.counter ? undefined : await this.#entry(key, stored)
+      const isShown = kindOf(stored) !== kinds.counter
+      const entry = isShown ? (keysOnly ? withoutValue(key, stored) : await this.#entry(key, stored)) : undefined
       if (!entry) continue
       yield entry
       if (--left === 0) return
@@ -240,6 +241,8 @@ export class LevelKv implements StoreKv {
 }
 
 const entryOf = (key: Bytes, stored: Bytes): Entry => ({ key, value: payloadOf(stored), version: versionOf(stored) })
+const withoutValue = (key: Bytes, stored: Bytes): Entry => ({ key, value: noValue, version: versionOf(stored) })
+const noValue = Buffer.alloc(0)
 
 const unreadable = (cause: unknown, key?: Bytes): StoreFailure =>
   new StoreFailure(`The store could not be read: ${(cause as Error).message}`, { cause, ...(key && { key }) })

@@ -3,10 +3,12 @@
  * against what is locked, and what they change is sent in one statement with the commit behind it.
  */
 import type { Client } from 'pg'
-import { planGroup, sizeOf, type Operation } from '../engine/group.ts'
+import { kindOf, kinds, objectHeadBytes, seal } from '../engine/codec.ts'
+import { planGroup, sizeOf, type Operation, type Plan } from '../engine/group.ts'
 import type { Committed } from '../engine/group-commit.ts'
-import type { Bytes, Write } from '../kv.ts'
+import { joined, type Bytes, type Write } from '../kv.ts'
 import { keyName } from '../tuple.ts'
+import type { LargeValues } from './objects/large-values.ts'
 import { packRows, type PackedRow } from './packed-rows.ts'
 
 /** Who writes, and the number of this group among its own. */
@@ -20,21 +22,23 @@ export class Overtaken extends Error {}
 
 /** No answer came to the commit: whether it took place stands in the row of the writer. */
 export class CommitUnknown extends Error {
-  readonly committed: Committed
+  readonly committed: CommittedRows
 
-  constructor(committed: Committed, cause: unknown) {
+  constructor(committed: CommittedRows, cause: unknown) {
     super('The connection broke off at a commit.', { cause })
     this.committed = committed
   }
 }
 
-/** Kind, version and the number of a counter: as much as is needed of a row that is only checked. */
-const headBytes = 17
+/** The outcome of a group, and the objects that no row names any more. */
+export interface CommittedRows extends Committed {
+  readonly unnamed: readonly string[]
+}
 
 const begin = "BEGIN; SELECT nextval('postern_version') AS version"
 const lock = {
   name: 'postern lock',
-  text: `SELECT key, CASE WHEN key = ANY($2::bytea[]) THEN stored ELSE substring(stored FROM 1 FOR ${headBytes}) END AS stored
+  text: `SELECT key, CASE WHEN key = ANY($2::bytea[]) THEN stored ELSE substring(stored FROM 1 FOR ${objectHeadBytes}) END AS stored
     FROM postern_rows WHERE key = ANY($1::bytea[]) ORDER BY key FOR UPDATE`,
 }
 
@@ -54,20 +58,28 @@ const apply = {
 const divisionByZero = '22012'
 
 /** Throws `Overtaken`, `CommitUnknown`, or what the database says; nothing is written then, but for `CommitUnknown`. */
-export async function commitGroup(client: Client, writes: readonly Write[], mark: Mark): Promise<Committed> {
+export async function commitGroup(
+  client: Client,
+  writes: readonly Write[],
+  mark: Mark,
+  values: LargeValues | undefined,
+): Promise<CommittedRows> {
   const { all, whole } = keysOf(writes)
   const [versions, locked] = await settled([
     client.query(begin),
     client.query<{ key: Buffer; stored: Buffer }>({ ...lock, values: [all, whole] }),
   ])
   const found = new Map(locked.rows.map(({ key, stored }) => [keyName(key), stored]))
-  const plan = planGroup(writes, (key) => found.get(keyName(key)), versionIn(versions), Infinity)
-  const committed: Committed = { results: plan.results, size: sizeOf(plan) }
+  const plan = planGroup(writes, (key) => found.get(keyName(key)), versionIn(versions), values ? values.leastBytes - 1 : Infinity)
+  for (const large of plan.large) large.operation.value = values?.sealed(large) ?? seal(large.version, joined(large.pieces))
+  const last = new Map(plan.operations.map((operation) => [keyName(operation.key), operation]))
+  const unnamed = values ? unnamedBy(plan, last, found, values) : []
+  const committed: CommittedRows = { results: plan.results, size: sizeOf(plan), unnamed }
   if (plan.operations.length === 0) {
     await client.query('ROLLBACK')
     return committed
   }
-  const applying = client.query({ ...apply, values: valuesOf(plan.operations, found, mark) })
+  const applying = client.query({ ...apply, values: valuesOf(last, found, mark) })
   const committing = client.query('COMMIT').catch((error: unknown) => error as Error) // answered behind what it commits
   try {
     await applying
@@ -116,10 +128,23 @@ function versionIn(results: unknown): bigint {
   return BigInt(second?.rows[0]?.version ?? 0)
 }
 
+/** Those that rows named which are gone or set anew, and those that the group itself made in vain. */
+function unnamedBy(
+  { large }: Plan,
+  last: ReadonlyMap<string, Operation>,
+  found: ReadonlyMap<string, Bytes>,
+  values: LargeValues,
+): readonly string[] {
+  const before = [...last].flatMap(([name, { key }]) => {
+    const stored = found.get(name)
+    return stored && kindOf(stored) === kinds.object ? values.nameIn(key, stored) : []
+  })
+  const inVain = large.filter(({ key, operation }) => last.get(keyName(key)) !== operation)
+  return [...before, ...values.namesOf(inVain.map(({ setting }) => setting))]
+}
+
 /** What is left of each key at the end of the group. */
-function valuesOf(operations: readonly Operation[], found: ReadonlyMap<string, Bytes>, { writer, token }: Mark): unknown[] {
-  const last = new Map<string, Operation>()
-  for (const operation of operations) last.set(keyName(operation.key), operation)
+function valuesOf(last: ReadonlyMap<string, Operation>, found: ReadonlyMap<string, Bytes>, { writer, token }: Mark): unknown[] {
   const kept: PackedRow[] = []
   const gone: Buffer[] = []
   const fresh: boolean[] = []

@@ -15,7 +15,11 @@ import type { Daemons } from '../daemons/daemons.ts'
 import { parseStoreAddress } from './address.ts'
 import { PostgresDaemons } from './daemons/postgres-daemons.ts'
 import { isCollision } from './failures.ts'
-import { commitGroup, CommitUnknown, Overtaken } from './group-transaction.ts'
+import { commitGroup, CommitUnknown, Overtaken, type CommittedRows } from './group-transaction.ts'
+import { inOrder } from './objects/in-order.ts'
+import { LargeValues, refuseWithObjects, type ObjectOptions } from './objects/large-values.ts'
+import { LargeWrites } from './objects/large-writes.ts'
+import { ObjectSweep } from './objects/object-sweep.ts'
 import { keepOwning, takeOver, type StoreUse } from './ownership.ts'
 import { Readers } from './readers.ts'
 import { prepareSchema, versionsAtOnce } from './schema.ts'
@@ -32,6 +36,8 @@ export interface PostgresOptions extends GroupOptions {
   readonly use?: StoreUse
   /** For so long the database may be away before the process ends, in milliseconds; 30,000 by default. */
   readonly patienceMs?: number
+  /** Where large values stand; in the database itself by default. */
+  readonly large?: ObjectOptions | undefined
 }
 
 const defaults = { readers: 4, patienceMs: 30_000 }
@@ -46,6 +52,8 @@ const [ascending, descending] = ['ASC', 'DESC'].map((order) => ({
   text: `SELECT key, stored FROM postern_rows WHERE key >= $1 AND key < $2 AND get_byte(stored, 0) <> ${kinds.counter}
     ORDER BY key ${order} LIMIT $3`,
 })) as [Statement, Statement]
+/** Large values that are read ahead of the one that a range gives out. */
+const readAhead = 4
 const many = { name: 'postern many', text: 'SELECT key, stored FROM postern_rows WHERE key = ANY($1::bytea[])' }
 const one = { name: 'postern one', text: 'SELECT key, stored FROM postern_rows WHERE key = $1' }
 
@@ -59,6 +67,13 @@ interface Row {
   readonly stored: Buffer
 }
 
+/** What a store with objects has. */
+interface Large {
+  readonly values: LargeValues
+  readonly writes: LargeWrites
+  readonly sweep: ObjectSweep
+}
+
 export class PostgresKv implements StoreKv {
   readonly missingGroups: readonly number[] = []
   readonly #servers: Servers
@@ -68,6 +83,7 @@ export class PostgresKv implements StoreKv {
   readonly #use: StoreUse | undefined
   #daemons: PostgresDaemons | undefined
   #alone: OneDaemon | undefined
+  #large: Large | undefined
   /** Of the last group that is known to be durable. */
   #token = 0
   #client: Client | undefined
@@ -88,6 +104,8 @@ export class PostgresKv implements StoreKv {
     try {
       await prepareSchema(client, servers.shown)
       if (options.use) await takeOver(client, options.use, kv.#writer, servers.shown)
+      if (options.large) kv.#useObjects(await LargeValues.open(client, options.large))
+      else await refuseWithObjects(client)
       await client.query('INSERT INTO postern_writers (id, token) VALUES ($1, 0)', [kv.#writer])
       if (options.use === 'together') kv.#daemons = await PostgresDaemons.join(servers, kv.#writer, (error) => options.onFailure?.(error))
     } catch (error) {
@@ -103,34 +121,34 @@ export class PostgresKv implements StoreKv {
   }
 
   get waitingWrites(): number {
-    return this.#groups.waiting
+    return this.#groups.waiting + (this.#large?.writes.waiting ?? 0)
   }
 
   async get(key: Bytes): Promise<Entry | undefined> {
     const [row] = await this.#readers.query<Row>(one, [key])
-    return row && kindOf(row.stored) !== kinds.counter ? entryOf(key, row.stored) : undefined
+    return row && this.#entry(key, row.stored)
   }
 
   async getMany(keys: readonly Bytes[]): Promise<(Entry | undefined)[]> {
     if (keys.length === 0) return []
     const rows = await this.#readers.query<Row>(many, [keys.map((key) => Buffer.from(key))])
     const found = new Map(rows.map(({ key, stored }) => [keyName(key), stored]))
-    return keys.map((key) => {
-      const stored = found.get(keyName(key))
-      return stored && kindOf(stored) !== kinds.counter ? entryOf(key, stored) : undefined
-    })
+    return Promise.all(
+      keys.map(async (key) => {
+        const stored = found.get(keyName(key))
+        return stored && this.#entry(key, stored)
+      }),
+    )
   }
 
-  async *range({ start, end, limit = Infinity, reverse = false }: Range): AsyncIterable<Entry> {
+  async *range({ start, end, limit = Infinity, reverse = false, keysOnly = false }: Range): AsyncIterable<Entry> {
     let [from, to, left, page] = [start, end, limit, firstPage]
     while (left > 0) {
       const asked = Math.min(left, page)
       const rows = await this.#readers.query<Row>(reverse ? descending : ascending, [from, to, asked])
       let bytes = 0
-      for (const { key, stored } of rows) {
-        bytes += stored.length
-        yield entryOf(key, stored)
-      }
+      for (const { stored } of rows) bytes += stored.length
+      yield* this.#entries(rows, keysOnly)
       const last = rows.at(-1)?.key
       if (rows.length < asked || !last) return
       left -= rows.length
@@ -146,17 +164,17 @@ export class PostgresKv implements StoreKv {
   }
 
   write(write: Write): Promise<WriteResult> {
-    return this.#groups.write(write)
+    return this.#large ? this.#large.writes.write(write) : this.#groups.write(write)
   }
 
-  /** The database frees its space itself. */
+  /** Removes objects that a crash left behind; the database frees its space itself. */
   async collect(): Promise<number> {
-    return 0
+    return (await this.#large?.sweep.sweep()) ?? 0
   }
 
   /** All rows with their values, also those that have not changed since an earlier snapshot. */
   snapshot(): Promise<StoreSnapshot> {
-    return openSnapshot(this.#servers)
+    return openSnapshot(this.#servers, this.#large?.values)
   }
 
   /** Finishes what was written, then lets go of the database. Later writes are refused. */
@@ -165,7 +183,9 @@ export class PostgresKv implements StoreKv {
   }
 
   async #close(): Promise<void> {
+    await this.#large?.writes.close()
     await this.#groups.close()
+    await this.#large?.sweep.close()
     await this.#daemons?.close()
     await this.#readers.close()
     await this.#client?.query('DELETE FROM postern_writers WHERE id = $1', [this.#writer]).catch(() => undefined)
@@ -175,7 +195,7 @@ export class PostgresKv implements StoreKv {
   /** Throws when the database refuses, or is away for too long: the medium has failed then. */
   #commit(writes: readonly Write[]): Promise<Committed> {
     const token = this.#token + 1
-    let lost: Committed | undefined
+    let lost: CommittedRows | undefined
     const attempt = async (): Promise<Committed> => {
       try {
         const client = await this.#connection()
@@ -183,6 +203,7 @@ export class PostgresKv implements StoreKv {
         lost = undefined
         const committed = known ?? (await this.#committed(client, writes, token))
         this.#token = token
+        this.#large?.sweep.forget(committed.unnamed)
         return committed
       } catch (error) {
         if (error instanceof CommitUnknown) lost = error.committed
@@ -194,16 +215,47 @@ export class PostgresKv implements StoreKv {
   }
 
   /** A group that stands in the way of other processes is tried again. */
-  async #committed(client: Client, writes: readonly Write[], token: number): Promise<Committed> {
+  async #committed(client: Client, writes: readonly Write[], token: number): Promise<CommittedRows> {
     for (let collisions = 0; ; collisions++) {
       try {
-        return await commitGroup(client, writes, { writer: this.#writer, token })
+        return await commitGroup(client, writes, { writer: this.#writer, token }, this.#large?.values)
       } catch (error) {
         if (!(error instanceof Overtaken || isCollision(error)) || collisions > maxCollisions) throw error
         await client.query('ROLLBACK')
         if (this.#daemons && (await this.#tokenIn(client)) === undefined) throw takenOut()
       }
     }
+  }
+
+  #useObjects(values: LargeValues): void {
+    const sweep = new ObjectSweep(this.#servers, values)
+    const writes = new LargeWrites(
+      values,
+      (write) => this.#groups.write(write),
+      (names) => sweep.forget(names),
+    )
+    this.#large = { values, writes, sweep }
+  }
+
+  async *#entries(rows: readonly Row[], keysOnly: boolean): AsyncIterable<Entry> {
+    if (keysOnly || !rows.some(({ stored }) => kindOf(stored) === kinds.object)) {
+      for (const { key, stored } of rows) yield entryOf(key, stored)
+      return
+    }
+    for await (const entry of inOrder(rows, ({ key, stored }) => this.#entry(key, stored), readAhead)) if (entry) yield entry
+  }
+
+  /** The whole entry; undefined for a counter, and when it was deleted since it was looked for. */
+  async #entry(key: Bytes, stored: Bytes): Promise<Entry | undefined> {
+    if (kindOf(stored) === kinds.counter) return undefined
+    if (kindOf(stored) !== kinds.object) return entryOf(key, stored)
+    if (!this.#large) throw new StoreFailure('The value is an object; set POSTERN_STORE_OBJECTS as the other daemons have it.', { key })
+    const { values } = this.#large
+    const value = await values.load(key, stored)
+    if (value) return { key, value, version: versionOf(stored) }
+    const [again] = await this.#readers.query<Row>(one, [key])
+    if (again && versionOf(again.stored) === versionOf(stored)) throw await values.missing(key, stored)
+    return again && this.#entry(key, again.stored)
   }
 
   #hangUp(): void {

@@ -4,6 +4,8 @@ import { seal, versionOf } from '../engine/codec.ts'
 import type { SnapshotRow } from '../engine/snapshot.ts'
 import { StoreUnavailable } from '../kv.ts'
 import { parseStoreAddress } from './address.ts'
+import { LargeValues, refuseWithObjects, type ObjectOptions } from './objects/large-values.ts'
+import { keepObjects } from './objects/object-sweep.ts'
 import { takeOver } from './ownership.ts'
 import { packRows, type PackedRow } from './packed-rows.ts'
 import { prepareSchema } from './schema.ts'
@@ -26,7 +28,12 @@ const insert = {
  * Rows come into a table beside the one in use, which they replace at the end, so that one that broke off is begun again. Throws
  * `StoreUnavailable` when a daemon uses the database, or it holds rows and `mayReplace` is not set.
  */
-export async function writeRestoredDatabase(address: string, rows: AsyncIterable<SnapshotRow>, mayReplace: boolean): Promise<void> {
+export async function writeRestoredDatabase(
+  address: string,
+  rows: AsyncIterable<SnapshotRow>,
+  mayReplace: boolean,
+  large: ObjectOptions | undefined,
+): Promise<void> {
   const servers = new Servers(parseStoreAddress(address), 0)
   const client = await servers.connect('postern restore')
   try {
@@ -35,9 +42,12 @@ export async function writeRestoredDatabase(address: string, rows: AsyncIterable
     const { rows: held } = await client.query('SELECT FROM postern_rows LIMIT 1')
     if (held.length > 0 && !mayReplace)
       throw new StoreUnavailable(`The database at ${servers.shown} holds data already; --replace deletes them.`)
+    const values = large && (await LargeValues.open(client, large))
+    if (values) await keepObjects(client)
+    else await refuseWithObjects(client)
     await client.query('DROP TABLE IF EXISTS postern_rows_restored')
     await client.query('CREATE TABLE postern_rows_restored (LIKE postern_rows INCLUDING ALL)')
-    const version = await copyRows(client, rows)
+    const version = await copyRows(client, rows, values)
     await client.query(`BEGIN; DROP TABLE postern_rows; ALTER TABLE postern_rows_restored RENAME TO postern_rows;
       ALTER INDEX postern_rows_restored_pkey RENAME TO postern_rows_pkey;
       SELECT setval('postern_version', GREATEST(last_value, ${version})) FROM postern_version; COMMIT`)
@@ -47,23 +57,37 @@ export async function writeRestoredDatabase(address: string, rows: AsyncIterable
 }
 
 /** Returns the highest version among them. */
-async function copyRows(client: Client, rows: AsyncIterable<SnapshotRow>): Promise<bigint> {
-  let [waiting, bytes, highest]: [PackedRow[], number, bigint] = [[], 0, 0n]
-  for await (const { kind, key, version, body } of rows) {
+async function copyRows(client: Client, rows: AsyncIterable<SnapshotRow>, values: LargeValues | undefined): Promise<bigint> {
+  let [waiting, bytes, highest]: [SnapshotRow[], number, bigint] = [[], 0, 0n]
+  for await (const row of rows) {
+    const { key, version, body } = row
     if (version > highest && key[0] !== ownPrefix) highest = version
     if (key[0] === ownPrefix) {
       highest = versionOfOwn(key, body, highest)
       continue
     }
-    waiting.push({ key, stored: kind === 'large' ? seal(version, body) : body })
+    waiting.push(row)
     bytes += key.length + body.length
     if (waiting.length < maxRows && bytes < maxBytes) continue
-    await client.query({ ...insert, values: [...packRows(waiting)] })
+    await insertRows(client, waiting, values)
     waiting = []
     bytes = 0
   }
-  if (waiting.length > 0) await client.query({ ...insert, values: [...packRows(waiting)] })
+  if (waiting.length > 0) await insertRows(client, waiting, values)
   return highest
+}
+
+async function insertRows(client: Client, rows: readonly SnapshotRow[], values: LargeValues | undefined): Promise<void> {
+  const packed = await Promise.all(
+    rows.map(async ({ kind, key, version, body }): Promise<PackedRow> => {
+      if (kind !== 'large') return { key, stored: body }
+      const setting = { key, value: body }
+      if (!values?.isLarge(setting)) return { key, stored: seal(version, body) }
+      await values.keep(setting)
+      return { key, stored: values.sealed({ setting, pieces: [body], version }) }
+    }),
+  )
+  await client.query({ ...insert, values: [...packRows(packed)] })
 }
 
 /** The version that the embedded store wrote last may be that of a row that is gone. */

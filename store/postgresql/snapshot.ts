@@ -3,6 +3,9 @@ import type { Client } from 'pg'
 import { kindOf, kinds, payloadOf, seal, versionOf } from '../engine/codec.ts'
 import type { SnapshotRow, StoreSnapshot } from '../engine/snapshot.ts'
 import type { Bytes } from '../kv.ts'
+import { inOrder } from './objects/in-order.ts'
+import type { LargeValues } from './objects/large-values.ts'
+import { keepObjects } from './objects/object-sweep.ts'
 import { versionsAtOnce } from './schema.ts'
 import type { Servers } from './servers.ts'
 
@@ -12,21 +15,25 @@ const maxInline = 2 * 1024
 /** Where the embedded store keeps the version that it wrote last; its own keys lie behind all others. */
 const versionKey = Buffer.of(0xff, 0x01)
 
+/** Large values that are read ahead of the one that is given out. */
+const readAhead = 8
+
 const page = {
   name: 'postern snapshot',
   text: 'SELECT key, stored FROM postern_rows WHERE key > $1 ORDER BY key LIMIT $2',
 }
 
-export async function openSnapshot(servers: Servers): Promise<StoreSnapshot> {
+export async function openSnapshot(servers: Servers, values: LargeValues | undefined): Promise<StoreSnapshot> {
   const client = await servers.connect('postern snapshot')
   try {
     // a slow reader of a backup keeps it open for long
     await client.query('SET idle_in_transaction_session_timeout = 0')
+    if (values) await keepObjects(client)
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
     await client.query('SELECT FROM postern_rows LIMIT 1') // what is seen is settled by the first look
     const { rows } = await client.query<{ version: string }>('SELECT last_value AS version FROM postern_version')
     const version = BigInt(rows[0]?.version ?? 0) + BigInt(versionsAtOnce)
-    return { version, rows: snapshotRows(client, version), [Symbol.asyncDispose]: () => client.end() }
+    return { version, rows: snapshotRows(client, version, values), [Symbol.asyncDispose]: () => client.end() }
   } catch (error) {
     await client.end()
     throw error
@@ -34,15 +41,13 @@ export async function openSnapshot(servers: Servers): Promise<StoreSnapshot> {
 }
 
 /** As the embedded store has them: with the row of the version at the end. */
-async function* snapshotRows(client: Client, version: bigint): AsyncGenerator<SnapshotRow> {
+async function* snapshotRows(client: Client, version: bigint, values: LargeValues | undefined): AsyncGenerator<SnapshotRow> {
   let [after, limit]: [Bytes, number] = [Buffer.alloc(0), rowsAtOnce]
   for (;;) {
     const { rows } = await client.query<{ key: Buffer; stored: Buffer }>({ ...page, values: [after, limit] })
     let bytes = 1
-    for (const { key, stored } of rows) {
-      bytes += stored.length
-      yield snapshotRow(key, stored)
-    }
+    for (const { stored } of rows) bytes += stored.length
+    yield* inOrder(rows, ({ key, stored }) => snapshotRow(key, stored, values), readAhead)
     const last = rows.at(-1)
     if (!last || rows.length < limit) break
     after = last.key
@@ -51,8 +56,13 @@ async function* snapshotRows(client: Client, version: bigint): AsyncGenerator<Sn
   yield { kind: 'inline', key: versionKey, version, body: seal(version, Buffer.alloc(0)) }
 }
 
-function snapshotRow(key: Bytes, stored: Bytes): SnapshotRow {
+async function snapshotRow(key: Bytes, stored: Bytes, values: LargeValues | undefined): Promise<SnapshotRow> {
   const version = versionOf(stored)
+  if (kindOf(stored) === kinds.object && values) {
+    const body = await values.load(key, stored)
+    if (!body) throw await values.missing(key, stored)
+    return { kind: 'large', key, version, body }
+  }
   const payload = payloadOf(stored)
   const isLarge = kindOf(stored) === kinds.inline && payload.length > maxInline
   return isLarge ? { kind: 'large', key, version, body: payload } : { kind: 'inline', key, version, body: stored }

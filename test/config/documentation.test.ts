@@ -41,6 +41,7 @@ test('settings that hold a key are secret', (t) => {
     'doctor.webhookSecret',
     'otlp.headers',
     'store.address',
+    'store.objects',
   ])
 })
 

@@ -1,4 +1,5 @@
 /** A daemon whose store is a database: what it acknowledged outlives kill -9, what needs it alone waits, and the store moves either way. */
+import { mkdir, readdir, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ExecutionContext } from 'ava'
 import { Daemon, newAdminKey, runCommand } from '../support/daemon/daemon.ts'
@@ -16,7 +17,9 @@ test.after.always(() => postgresql?.[Symbol.asyncDispose]())
 test('a daemon on PostgreSQL accepts, captures, crashes, moves into a folder and back', async (t) => {
   await using folder = await temporaryFolder('postgresql')
   const database = await postgresql.database()
-  const options = { folder: folder.path, env: { POSTERN_STORE: database } }
+  const objects = join(folder.path, 'objects')
+  await mkdir(objects)
+  const options = { folder: folder.path, env: { POSTERN_STORE: database, POSTERN_STORE_OBJECTS: `file://${objects}` } }
   const traces: string[] = []
   const key = newAdminKey()
   {
@@ -37,6 +40,15 @@ test('a daemon on PostgreSQL accepts, captures, crashes, moves into a folder and
     await send(daemon, traces, 1)
   }
   t.regex((await runCommand(options, 'verify')).output, /: all agree\n$/, 'in the database of a stopped one')
+
+  const large = (await readdir(objects, { recursive: true })).filter((name) => name.includes('.')).map((name) => join(objects, name))
+  t.is(large.length, 3, 'of each large message, the full row')
+  const [one = ''] = large
+  await rename(one, `${one}.away`)
+  const damaged = await runCommand(options, 'verify')
+  t.is(damaged.code, 1)
+  t.regex(damaged.output, /is missing in file:.*: bring it back from a copy of the objects, or restore a backup\./)
+  await rename(`${one}.away`, one)
 
   const inFolder = { folder: join(folder.path, 'moved'), env: { POSTERN_MASTER_KEY_FILE: join(folder.path, 'data/master.key') } }
   const target = join(inFolder.folder, 'data')

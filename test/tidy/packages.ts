@@ -26,6 +26,7 @@ export const homes: Readonly<Record<string, readonly string[]>> = {
   '@modelcontextprotocol/server': ['admin-api/mcp/**'],
   '@seriousme/openapi-schema-validator': [],
   '@simplewebauthn/server': ['daemon/core/people/**'],
+  aws4fetch: ['store/postgresql/objects/**'],
   'axe-core': [],
   'css-tree': ['ingest/**'],
   dataloader: ['admin-api/graphql/**'],

@@ -1,0 +1,168 @@
+/**
+ * Large values of a store as objects. An object is durable before the row that names it is committed, has a name that is never used
+ * again, and is removed after the row. Its name ends in the key of that row, by which a sweep finds out whether it is still named.
+ */
+import { createHash, randomUUID } from 'node:crypto'
+import type { Client } from 'pg'
+import { objectIdOf, objectOf, sealObject, seal, type ObjectPlace } from '../../engine/codec.ts'
+import type { LargeValue } from '../../engine/group.ts'
+import { joined, lengthOf, StoreAway, StoreFailure, StoreUnavailable, type Bytes, type Setting } from '../../kv.ts'
+import { Slots } from './slots.ts'
+import type { ObjectStore } from './object-store.ts'
+
+/** What large values need to be kept apart. */
+export interface ObjectOptions {
+  readonly objects: ObjectStore
+  /** Values of at least so many octets; 262,144 by default, as many as a full row of content has. */
+  readonly leastBytes?: number
+}
+
+interface Kept extends ObjectPlace {
+  readonly name: string
+  readonly at: number
+}
+
+const defaultLeastBytes = 256 * 1024
+/** Values of longer keys stay in the database: the name of a file takes 255 octets. */
+const maxKeyBytes = 150
+/** On their way at once. */
+const maxAtOnce = 32
+/**
+ * A row must not name an object that is older, as a sweep may be about to remove it. What comes between this look and the commit takes a
+ * minute at most, as the database ends transactions that do nothing for longer.
+ */
+const maxAgeMs = 3_600_000
+/** Held while the table is made; the name in bytes. */
+const tableLock = 0x7074_6f73
+
+export class LargeValues {
+  readonly leastBytes: number
+  readonly objects: ObjectStore
+  /** The first part of all names. */
+  readonly folder: string
+  readonly #slots = new Slots(maxAtOnce)
+  readonly #kept = new WeakMap<Setting, Kept>()
+
+  private constructor({ objects, leastBytes = defaultLeastBytes }: ObjectOptions, folder: string) {
+    this.objects = objects
+    this.leastBytes = leastBytes
+    this.folder = folder
+  }
+
+  /** Throws `StoreUnavailable` when the objects of this store are somewhere else, or cannot be had. */
+  static async open(client: Client, options: ObjectOptions): Promise<LargeValues> {
+    const { objects } = options
+    try {
+      return new LargeValues(options, await folderOf(client, objects))
+    } catch (error) {
+      if (error instanceof StoreAway) throw new StoreUnavailable(error.message, { cause: error })
+      throw error
+    }
+  }
+
+  isLarge({ key, value }: Setting): boolean {
+    return (value instanceof Uint8Array ? value.length : lengthOf(value)) >= this.leastBytes && key.length <= maxKeyBytes
+  }
+
+  /** Resolves once the value of a setting is durable as an object. Throws `StoreAway`. */
+  async keep(setting: Setting): Promise<void> {
+    const { key, value } = setting
+    const id = Buffer.from(randomUUID().replaceAll('-', ''), 'hex')
+    const content = value instanceof Uint8Array ? value : joined(value)
+    const sha256 = createHash('sha256').update(content).digest()
+    const name = this.#nameOf(key, id)
+    const at = Date.now()
+    await this.#slots.run(() => this.objects.put(name, content, sha256.toString('hex')))
+    this.#kept.set(setting, { name, at, id, size: content.length, sha256 })
+  }
+
+  /** Names of the objects that hold values of these settings. */
+  namesOf(settings: readonly Setting[]): string[] {
+    return settings.flatMap((setting) => this.#kept.get(setting)?.name ?? [])
+  }
+
+  /** The object that a row of this key names, of which the first octets are enough. */
+  nameIn(key: Bytes, stored: Bytes): string {
+    return this.#nameOf(key, objectIdOf(stored))
+  }
+
+  /** What a row says of a large value. Throws when its object has become too old while it waited. */
+  sealed({ setting, pieces, version }: Pick<LargeValue, 'setting' | 'pieces' | 'version'>): Bytes {
+    const kept = this.#kept.get(setting)
+    if (!kept) return seal(version, joined(pieces))
+    if (kept.at < Date.now() - maxAgeMs) throw new StoreFailure('A write waited for an hour between its objects and the database.')
+    return sealObject(version, kept)
+  }
+
+  /** The value that a row names, compared with its hash; undefined when its object is not there. Throws `StoreAway`, `StoreFailure`. */
+  async load(key: Bytes, stored: Bytes): Promise<Bytes | undefined> {
+    const name = this.nameIn(key, stored)
+    const content = await this.#slots.run(() => this.objects.get(name))
+    if (!content) return undefined
+    const { size, sha256 } = objectOf(stored)
+    if (content.length === size && createHash('sha256').update(content).digest().equals(sha256)) return content
+    throw new StoreFailure(`The object ${name} in ${this.objects.shown} is not what was written: ${remedy}`, { key })
+  }
+
+  /** For an object that a row names and that is not there. */
+  async missing(key: Bytes, stored: Bytes): Promise<Error> {
+    if (!(await this.objects.get(markerIn(this.folder))))
+      return new StoreAway(`${this.objects.shown} does not hold the objects of this store at the moment; is the folder mounted?`)
+    return new StoreFailure(`The object ${this.nameIn(key, stored)} is missing in ${this.objects.shown}: ${remedy}`, { key })
+  }
+
+  /** The key that the end of a name says, and the object; undefined for what is no object of a value. */
+  placeIn(name: string): { readonly key: Buffer; readonly id: Buffer } | undefined {
+    const [, id = '', key = ''] = /\/([0-9a-f]{32})\.([\w-]*)$/.exec(name) ?? []
+    return id === '' ? undefined : { key: Buffer.from(key, 'base64url'), id: Buffer.from(id, 'hex') }
+  }
+
+  #nameOf(key: Bytes, id: Bytes): string {
+    const hex = Buffer.from(id).toString('hex')
+    return `${this.folder}/${hex.slice(0, 2)}/${hex}.${Buffer.from(key).toString('base64url')}`
+  }
+}
+
+const remedy = 'bring it back from a copy of the objects, or restore a backup.'
+/** Written before the first object: where it is, the objects of this store are. */
+const markerIn = (folder: string): string => `${folder}/store`
+
+/** Made at the first start with objects. */
+async function folderOf(client: Client, objects: ObjectStore): Promise<string> {
+  await client.query('BEGIN')
+  try {
+    await client.query('SET LOCAL idle_in_transaction_session_timeout = 60000') // the first object is written meanwhile
+    await client.query('SELECT pg_advisory_xact_lock($1)', [tableLock])
+    await client.query(
+      'CREATE TABLE IF NOT EXISTS postern_objects (single boolean PRIMARY KEY CHECK (single), folder text NOT NULL, place text NOT NULL)',
+    )
+    const { rows } = await client.query<{ folder: string; place: string }>('SELECT folder, place FROM postern_objects')
+    const folder = rows[0]?.folder ?? randomUUID()
+    if (!rows[0]) await begin(objects, folder)
+    else if (!(await objects.get(markerIn(folder))))
+      throw new StoreUnavailable(`${objects.shown} does not hold ${folder}, the objects of this store: they were in ${rows[0].place}.`)
+    await client.query(
+      'INSERT INTO postern_objects (single, folder, place) VALUES (true, $1, $2) ON CONFLICT (single) DO UPDATE SET place = $2',
+      [folder, objects.shown],
+    )
+    await client.query('COMMIT')
+    return folder
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => undefined)
+    throw error
+  }
+}
+
+async function begin(objects: ObjectStore, folder: string): Promise<void> {
+  const content = Buffer.from('Objects of a Postern store. They are of no use without its database, nor is that without them.\n')
+  await objects.prepare(folder)
+  await objects.put(markerIn(folder), content, createHash('sha256').update(content).digest('hex'))
+}
+
+/** For a start without objects. Throws `StoreUnavailable` when the store has some. */
+export async function refuseWithObjects(client: Client): Promise<void> {
+  const { rows } = await client.query<{ there: boolean }>("SELECT to_regclass('postern_objects') IS NOT NULL AS there")
+  if (rows[0]?.there !== true) return
+  const { rows: places } = await client.query<{ place: string }>('SELECT place FROM postern_objects')
+  if (places[0]) throw new StoreUnavailable(`Contents of this store are in ${places[0].place}; set POSTERN_STORE_OBJECTS to it.`)
+}

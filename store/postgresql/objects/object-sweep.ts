@@ -1,0 +1,121 @@
+/**
+ * Removes objects that no row names any more: those of deleted values soon after the commit, and what crashes left behind once it is a day
+ * old. Nothing is removed while a snapshot is read, which may still see the rows.
+ */
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Client } from 'pg'
+import { kindOf, kinds, objectHeadBytes } from '../../engine/codec.ts'
+import { keyName } from '../../tuple.ts'
+import type { Servers } from '../servers.ts'
+import { partSuffix } from './folder-objects.ts'
+import type { LargeValues } from './large-values.ts'
+
+/** Shared by those who read snapshots; the name in bytes. */
+const objectLock = 0x7074_6f62
+/** Removes that are remembered; what is beyond is found by the sweep. */
+const maxGone = 100_000
+/** Removed while the lock is held once, so that a snapshot never waits for long. */
+const [batch, atOnce] = [256, 16]
+const retryMs = 1000
+/** Rows are written within an hour of their objects: see `large-values.ts`. */
+const leastAgeMs = 86_400_000
+const everyMs = 86_400_000
+
+const named = {
+  name: 'postern named',
+  text: `SELECT key, substring(stored FROM 1 FOR ${objectHeadBytes}) AS stored FROM postern_rows WHERE key = ANY($1::bytea[])`,
+}
+
+/** On the connection that reads a snapshot, before its first look; held until that ends. */
+export const keepObjects = (client: Client): Promise<unknown> => client.query('SELECT pg_advisory_lock_shared($1)', [objectLock])
+
+export class ObjectSweep {
+  readonly #servers: Servers
+  readonly #values: LargeValues
+  readonly #closing = new AbortController()
+  #gone: string[] = []
+  #removing: Promise<void> | undefined
+  #sweptAt = -Infinity
+
+  constructor(servers: Servers, values: LargeValues) {
+    this.#servers = servers
+    this.#values = values
+  }
+
+  /** The rows that named them are gone, durably. */
+  forget(names: readonly string[]): void {
+    if (names.length === 0 || this.#gone.length > maxGone || this.#closing.signal.aborted) return
+    this.#gone.push(...names)
+    this.#removing ??= this.#removeGone().finally(() => (this.#removing = undefined))
+  }
+
+  /** Once a day: what no row names and is old enough. Returns how many went. Throws `StoreAway`, or what the database says. */
+  async sweep(now = Date.now()): Promise<number> {
+    if (now - this.#sweptAt < everyMs) return 0
+    let [old, swept]: [string[], number] = [[], 0]
+    for await (const { name, modifiedAt } of this.#values.objects.list(this.#values.folder)) {
+      if (now - modifiedAt < leastAgeMs || !(name.endsWith(partSuffix) || this.#values.placeIn(name))) continue
+      old.push(name)
+      if (old.length < batch) continue
+      const removed = await this.#removeUnnamed(old)
+      if (removed === undefined) return swept // begun again at the next call
+      swept += removed
+      old = []
+    }
+    const removed = await this.#removeUnnamed(old)
+    if (removed !== undefined) this.#sweptAt = now
+    return swept + (removed ?? 0)
+  }
+
+  /** What is not removed by now is found by the sweep of a later start. */
+  async close(): Promise<void> {
+    this.#closing.abort()
+    await this.#removing?.catch(() => undefined)
+  }
+
+  /** Until nothing is left; tried again while a snapshot is read, or something is away. */
+  async #removeGone(): Promise<void> {
+    while (this.#gone.length > 0) {
+      const names = this.#gone.slice(0, batch)
+      const isDone = await this.#alone(() => this.#remove(names)).catch(() => undefined)
+      if (isDone !== undefined) this.#gone.splice(0, names.length)
+      else if (this.#closing.signal.aborted) return
+      else await wait(retryMs, undefined, { ref: false, signal: this.#closing.signal }).catch(() => undefined)
+    }
+  }
+
+  #removeUnnamed(names: readonly string[]): Promise<number | undefined> {
+    return this.#alone(async (client) => {
+      const places = names.map((name) => this.#values.placeIn(name))
+      const { rows } = await client.query<{ key: Buffer; stored: Buffer }>({
+        ...named,
+        values: [places.flatMap((place) => place?.key ?? [])],
+      })
+      const inUse = new Map(rows.flatMap(({ key, stored }) => (kindOf(stored) === kinds.object ? [[keyName(key), stored] as const] : [])))
+      const unnamed = names.filter((name, i) => {
+        const key = places[i]?.key
+        const stored = key && inUse.get(keyName(key))
+        return !key || !stored || this.#values.nameIn(key, stored) !== name
+      })
+      return this.#remove(unnamed)
+    })
+  }
+
+  async #remove(names: readonly string[]): Promise<number> {
+    for (let at = 0; at < names.length; at += atOnce) {
+      await Promise.all(names.slice(at, at + atOnce).map((name) => this.#values.objects.remove(name)))
+    }
+    return names.length
+  }
+
+  /** Undefined while a snapshot is read, or another process removes objects. */
+  async #alone(work: (client: Client) => Promise<number>): Promise<number | undefined> {
+    const client = await this.#servers.connect('postern objects')
+    try {
+      const { rows } = await client.query<{ locked: boolean }>('SELECT pg_try_advisory_lock($1) AS locked', [objectLock])
+      return rows[0]?.locked === true ? await work(client) : undefined
+    } finally {
+      await client.end()
+    }
+  }
+}

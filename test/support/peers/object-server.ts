@@ -1,0 +1,78 @@
+/** A server that speaks the protocol of Amazon S3, with one bucket in a temporary folder: s3rver, in a process of its own. */
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const program = createRequire(import.meta.url).resolve('s3rver/bin/s3rver.js')
+/** The only pair of keys that it knows. */
+const key = 'S3RVER'
+
+export class ObjectServer implements AsyncDisposable {
+  readonly folder: string
+  readonly bucket: string
+  port = 0
+  #server: ChildProcess | undefined
+
+  private constructor(folder: string, bucket: string) {
+    this.folder = folder
+    this.bucket = bucket
+  }
+
+  static async start(bucket = 'contents'): Promise<ObjectServer> {
+    const server = new ObjectServer(mkdtempSync(join(tmpdir(), 'postern-s3-')), bucket)
+    await server.startServer()
+    return server
+  }
+
+  /** At the same port as before; resolves when it listens. */
+  async startServer(): Promise<void> {
+    const words = [
+      '-d',
+      this.folder,
+      '-a',
+      '127.0.0.1',
+      '-p',
+      String(this.port),
+      '-s',
+      '--no-vhost-buckets',
+      '--configure-bucket',
+      this.bucket,
+    ]
+    const server = spawn(process.execPath, [program, ...words], { stdio: ['ignore', 'pipe', 'pipe'] })
+    this.#server = server
+    let said = ''
+    for await (const text of server.stdout as AsyncIterable<Buffer>) {
+      said += text.toString()
+      const [, port] = /listening on .*?:(\d+)\s/.exec(said) ?? []
+      if (port === undefined) continue
+      this.port = Number(port)
+      server.stdout.resume()
+      server.stderr.resume()
+      return
+    }
+    throw new Error(`s3rver did not start: ${said}`)
+  }
+
+  async stopServer(): Promise<void> {
+    const server = this.#server
+    this.#server = undefined
+    if (!server) return
+    const exited = once(server, 'exit')
+    server.kill('SIGKILL')
+    await exited
+  }
+
+  /** Of `POSTERN_STORE_OBJECTS`. */
+  address(prefix = ''): string {
+    return `s3://${key}:${key}@${this.bucket}/${prefix}?endpoint=http://127.0.0.1:${this.port}&region=us-east-1`
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stopServer()
+    await rm(this.folder, { recursive: true, force: true })
+  }
+}
