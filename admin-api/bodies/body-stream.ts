@@ -22,6 +22,11 @@ export interface BodyStream {
    * `ClientGone`. What is not read is thrown away after the answer.
    */
   readonly bytes: AsyncIterable<Uint8Array>
+  /**
+   * The whole body, where all of it is there already, as it is of most requests that are short: nothing is waited for, and `bytes` has no
+   * more. Undefined otherwise. Throws `request_too_large`.
+   */
+  readonly ready: () => Buffer | undefined
 }
 
 /** Declares a streamed body, for example `streamed({'text/csv': z.string()})`. */
@@ -54,7 +59,13 @@ export function openBodyStream(
   const mediaType = takesAsSent ? given : acceptedType(given, Object.keys(mediaTypes))
   const declared = Number(req.headers['content-length'] ?? 0)
   if (declared > maxBytes) throw tooLarge(maxBytes, `this one has ${declared}`)
-  return { mediaType, bytes: bytesOf(req, res, maxBytes, watch) }
+  return { mediaType, bytes: bytesOf(req, res, maxBytes, watch), ready: () => readyBytes(req, maxBytes) }
+}
+
+function readyBytes(req: IncomingMessage, maxBytes: number): Buffer | undefined {
+  const bytes = req.complete ? (req.read() as Buffer | null) : null
+  if (bytes && bytes.length > maxBytes) throw tooLarge(maxBytes, 'this one has more')
+  return bytes ?? undefined
 }
 
 /** A type and its parameters; all of our types are text, which must be UTF-8. */

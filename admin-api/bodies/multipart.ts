@@ -41,7 +41,7 @@ const maxBeyond = 20
 
 /** The fields, in their order. */
 export async function readMultipart(
-  bytes: AsyncIterable<Uint8Array>,
+  bytes: AsyncIterable<Uint8Array> | readonly Uint8Array[],
   contentType: string,
   limits: MultipartLimits,
   handlers: MultipartHandlers,

@@ -60,6 +60,7 @@ function sendOperation(core: DialectCore, dialect: Dialect, send: DialectSend): 
     headers: IncomingHttpHeaders,
   ) => ReturnType<DialectSend['answer']>
   type Request = Parameters<DialectSend['translate']>[1]
+  const publicHost = new URL(core.baseUrl).hostname
   const run = async ({ body: sentBody, bodyBytes, headers, params, principal }: HandlerInput<unknown, unknown, unknown, Principal>) => {
     const form =
       send.form && (await readFormRequest(sentBody as BodyStream, headers['content-type'] ?? '', core.formMemory, core.maxSendBodyBytes))
@@ -70,7 +71,7 @@ function sendOperation(core: DialectCore, dialect: Dialect, send: DialectSend): 
     const ignored = ignoredFields(send.body, body)
     const sent = await sentBy(core, principal, translation, { of: dialect.name, ignored })
     if (translation.keepsReport) await core.bulkReports.keep(principal, reportOf(sent))
-    return answer(sent, given, new URL(core.baseUrl).hostname, headers)
+    return answer(sent, given, publicHost, headers)
   }
   return operation({
     ...{ method: 'POST', path: send.path, operationId: send.operationId, tags: ['vendors'] },
@@ -181,5 +182,11 @@ const sendOrderOf = (fields: Fields) => toSendOrder(decode(check(sendInput, fiel
 const wholeOrderOf = (fields: Fields) => toWholeOrder(decodeWhole(check(wholeInput, fields, 'body')))
 
 /** Without the fields that say nothing. */
-const present = (fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null && value !== ''))
+function present(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const said: Record<string, unknown> = {}
+  for (const name of Object.keys(fields)) {
+    const value = fields[name]
+    if (value !== undefined && value !== null && value !== '') said[name] = value
+  }
+  return said
+}

@@ -1,7 +1,8 @@
 /** AWS Signature Version 4 with an API key of ours as the access key id and as the secret. */
-import { createHmac, createSecretKey, hash, timingSafeEqual, type KeyObject } from 'node:crypto'
+import { hash, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Clock } from '#core/clock.ts'
+import { hmac, hmacKey, type HmacKey } from '#core/access/hmac.ts'
 import { RecentMap } from '#core/recent-map.ts'
 import { Refusal } from '#core/refusals.ts'
 import type { Credential } from '../credentials/credentials.ts'
@@ -15,6 +16,29 @@ const maxSkewMs = 15 * 60_000
 const payloadHash = /^[0-9a-f]{64}$/
 const emptyHash = hash('sha256', '')
 
+/** What the header says of the signature. */
+interface Claim {
+  readonly key: string
+  readonly day: string
+  readonly region: string
+  readonly service: string
+  readonly signedHeaders: string
+  readonly signature: string
+}
+
+/** Three checks of a request ask for it. */
+const claims = new WeakMap<IncomingHttpHeaders, Claim>()
+
+function claimOf(headers: IncomingHttpHeaders): Claim {
+  const known = claims.get(headers)
+  if (known) return known
+  const [, key = '', day = '', region = '', service = '', signedHeaders = '', signature = ''] =
+    scheme.exec(headers.authorization ?? '') ?? []
+  const claim = { key, day, region, service, signedHeaders, signature }
+  claims.set(headers, claim)
+  return claim
+}
+
 /**
  * The key as the access key id, with which the request must be signed; or, as the token of a session, without: then the secret is the
  * caller's own affair, as the key says who it is.
@@ -25,7 +49,7 @@ export const awsKey = (clock: Clock, verify: VerifyKey): Credential => ({
   secretOf({ headers }) {
     const { authorization = '', 'x-amz-security-token': token } = headers
     if (!authorization.startsWith(algorithm)) return undefined
-    return typeof token === 'string' ? token : (scheme.exec(authorization)?.[1] ?? '')
+    return typeof token === 'string' ? token : claimOf(headers).key
   },
   async authenticate(key, { method, path, headers, search, remoteAddress }) {
     const principal = await verify(key, remoteAddress)
@@ -44,8 +68,8 @@ export const signedBody = (path: string, clock: Clock) => async (bytes: Uint8Arr
   if (!authorization.startsWith(algorithm) || token !== undefined) return
   const digest = bytes.length > maxHashedHere ? await hashedBeside(bytes) : hash('sha256', bytes)
   if (claimed !== undefined && digest !== claimed) throw mismatch()
-  const [, key = ''] = scheme.exec(authorization) ?? []
-  if (claimed === undefined) requireSignature(key, { method: 'POST', path, headers, search: undefined, hash: digest }, clock.now())
+  if (claimed !== undefined) return
+  requireSignature(claimOf(headers).key, { method: 'POST', path, headers, search: undefined, hash: digest }, clock.now())
 }
 
 /** More takes milliseconds. */
@@ -64,45 +88,43 @@ interface SignedRequest {
 
 function requireSignature(key: string, request: SignedRequest, nowMs: number): void {
   const { hash: digest } = request
-  const { authorization = '', 'x-amz-date': date } = request.headers
-  const [, , day = '', region = '', service = '', signedHeaders = '', signature = ''] = scheme.exec(authorization) ?? []
+  const { 'x-amz-date': date } = request.headers
+  const { day, region, service, signedHeaders, signature } = claimOf(request.headers)
   if (typeof date !== 'string' || !payloadHash.test(digest)) throw mismatch()
-  const at = Date.parse(date.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'))
-  if (!(Math.abs(at - nowMs) <= maxSkewMs) || !date.startsWith(day))
+  if (!(Math.abs(timeIn(date) - nowMs) <= maxSkewMs) || !date.startsWith(day))
     throw new Refusal('invalid_signature', 'The request was signed more than 15 minutes ago or ahead; check the clock of the client.')
   const names = signedHeaders.split(';')
   for (const needed of ['host', 'x-amz-date']) if (!names.includes(needed)) throw mismatch()
-  const canonical = [
-    request.method,
-    request.path,
-    canonicalQuery(request.search),
-    ...names.map(
-      (name) =>
-        `${name}:${String(request.headers[name] ?? '')
-          .trim()
-          .replaceAll(/ {2,}/g, ' ')}`,
-    ),
-    '',
-    signedHeaders,
-    digest,
-  ].join('\n')
+  const fields = names.map((name) => `${name}:${plain(request.headers[name])}`)
+  const canonical = [request.method, request.path, canonicalQuery(request.search), ...fields, '', signedHeaders, digest].join('\n')
   const scope = `${day}/${region}/${service}/aws4_request`
   const toSign = [algorithm, date, scope, hash('sha256', canonical)].join('\n')
-  if (!timingSafeEqual(hmac(signingKey(key, day, region, service), toSign), Buffer.from(signature, 'hex'))) throw mismatch()
+  if (!timingSafeEqual(hmac(signingKey(key, day, region, service), Buffer.from(toSign)), Buffer.from(signature, 'hex'))) throw mismatch()
 }
 
-const hmac = (secret: KeyObject, data: string): Buffer => createHmac('sha256', secret).update(data).digest()
+/** A value without what is around it, and with one space where there are several. */
+function plain(value: string | readonly string[] | undefined): string {
+  const text = String(value ?? '').trim()
+  return text.includes('  ') ? text.replaceAll(/ {2,}/g, ' ') : text
+}
+
+/** ISO 8601 in its basic format, in milliseconds since the epoch; NaN for anything else. */
+function timeIn(date: string): number {
+  if (!/^\d{8}T\d{6}Z$/.test(date)) return NaN
+  const part = (from: number, to: number): number => Number(date.slice(from, to))
+  return Date.UTC(part(0, 4), part(4, 6) - 1, part(6, 8), part(9, 11), part(11, 13), part(13, 15))
+}
 
 /** What a client signs with all day, by the hash of what it is made of: four of the five steps of a signature are the same each time. */
-const signingKeys = new RecentMap<string, KeyObject>(500)
+const signingKeys = new RecentMap<string, HmacKey>(500)
 
-function signingKey(key: string, day: string, region: string, service: string): KeyObject {
+function signingKey(key: string, day: string, region: string, service: string): HmacKey {
   const parts = [`AWS4${key}`, day, region, service, 'aws4_request']
   const id = hash('sha256', parts.join('/'), 'base64')
   const known = signingKeys.get(id)
   if (known) return known
   const [secret = '', ...steps] = parts
-  const made = steps.reduce((signing, step) => createSecretKey(hmac(signing, step)), createSecretKey(secret, 'utf8'))
+  const made = steps.reduce((signing, step) => hmacKey(hmac(signing, Buffer.from(step))), hmacKey(Buffer.from(secret)))
   signingKeys.set(id, made)
   return made
 }

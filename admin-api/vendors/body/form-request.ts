@@ -4,6 +4,7 @@ import { maxAttachments } from '#core/submission/compose/attachments.ts'
 import type { BodyStream } from '../../bodies/body-stream.ts'
 import { readMultipart } from '../../bodies/multipart.ts'
 import { tooLarge, type BodyMemory } from '../../bodies/request-body.ts'
+import { plainParts } from './plain-parts.ts'
 
 export interface FormFile {
   readonly name: string
@@ -27,31 +28,37 @@ const maxFields = 5000
 const maxPairBytes = 2_097_152
 
 /** Throws `validation_failed`, `request_too_large` and `overloaded`. What it holds counts in `memory` until the whole form is there. */
-export async function readFormRequest(
-  { bytes, mediaType }: BodyStream,
-  contentType: string,
-  memory: BodyMemory,
-  maxBytes: number,
-): Promise<FormRequest> {
+export async function readFormRequest(body: BodyStream, contentType: string, memory: BodyMemory, maxBytes: number): Promise<FormRequest> {
   let held = 0
+  const count = (piece: Uint8Array): void => {
+    memory.take(piece.length)
+    held += piece.length
+  }
   async function* counted(): AsyncGenerator<Uint8Array> {
-    for await (const piece of bytes) {
-      memory.take(piece.length)
-      held += piece.length
+    for await (const piece of body.bytes) {
+      count(piece)
       yield piece
     }
   }
   try {
-    const parts = mediaType === 'multipart/form-data' ? await readParts(counted(), contentType, maxBytes) : await readPairs(counted())
-    return { ...parts, size: held }
+    const whole = body.ready()
+    if (whole) count(whole)
+    const isParts = body.mediaType === 'multipart/form-data'
+    const plain = whole && isParts ? plainParts(whole, contentType, maxFields) : undefined
+    if (plain) return { fields: gathered(plain), files: new Map(), size: held }
+    const bytes = whole ? [whole] : counted()
+    return { ...(isParts ? await readParts(bytes, contentType, maxBytes) : await readPairs(bytes)), size: held }
   } finally {
     memory.release(held)
   }
 }
 
+/** A body as it comes, or in one piece. */
+type Pieces = AsyncIterable<Uint8Array> | readonly Uint8Array[]
+
 type Parts = Omit<FormRequest, 'size'>
 
-async function readParts(bytes: AsyncIterable<Uint8Array>, contentType: string, maxBytes: number): Promise<Parts> {
+async function readParts(bytes: Pieces, contentType: string, maxBytes: number): Promise<Parts> {
   const files = new Map<string, FormFile[]>()
   const limits = { fields: maxFields, fieldBytes: maxBytes, files: maxAttachments, fileBytes: maxBytes, alwaysFields: new Set<string>() }
   const entries = await readMultipart(bytes, contentType, limits, {
@@ -79,7 +86,7 @@ async function readParts(bytes: AsyncIterable<Uint8Array>, contentType: string, 
   return { fields: gathered(entries), files }
 }
 
-async function readPairs(bytes: AsyncIterable<Uint8Array>): Promise<Parts> {
+async function readPairs(bytes: Pieces): Promise<Parts> {
   const pieces: Uint8Array[] = []
   let size = 0
   for await (const piece of bytes) {

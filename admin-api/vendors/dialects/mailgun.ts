@@ -33,6 +33,8 @@ const knownOptions = new Set(['o:tag', 'o:deliverytime', 'o:testmode', 'o:tracki
 
 class Form {
   readonly #request: FormRequest
+  /** By what they begin with; each is asked for several times. */
+  readonly #behind = new Map<string, readonly (readonly [name: string, value: string])[]>()
 
   constructor(request: FormRequest) {
     this.#request = request
@@ -55,10 +57,14 @@ class Form {
   }
 
   /** Fields that begin so, without the beginning. */
-  behind(beginning: string): (readonly [name: string, value: string])[] {
-    return [...this.#request.fields].flatMap(([name, values]) =>
-      name.startsWith(beginning) ? values.map((value) => [name.slice(beginning.length), value] as const) : [],
-    )
+  behind(beginning: string): readonly (readonly [name: string, value: string])[] {
+    const known = this.#behind.get(beginning)
+    if (known) return known
+    const found: (readonly [string, string])[] = []
+    for (const [name, values] of this.#request.fields)
+      if (name.startsWith(beginning)) for (const value of values) found.push([name.slice(beginning.length), value])
+    this.#behind.set(beginning, found)
+    return found
   }
 
   get ignored(): readonly string[] {

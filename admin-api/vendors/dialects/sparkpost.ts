@@ -220,12 +220,12 @@ const codes: Words<string> = {
 
 /** As each recipient has a result: what was wrong with some keeps the others from nothing. Throws when none was accepted. */
 function resultsOf(sent: Sent, { recipients, content }: Body) {
-  const groups = typeof content.email_rfc822 === 'string' ? undefined : groupsOf(recipients)
-  const sizes = sent.map((_, i) => (groups?.[i]?.to.length ?? 1) + (groups?.[i]?.copies.length ?? 0))
-  const [refusal] = sent.filter((one) => one instanceof Refusal)
+  const refusal = sent.find((one) => one instanceof Refusal)
   const first = sent.find((one): one is Acceptance => !(one instanceof Refusal))
   if (!first && refusal) throw refusal
-  const rejected = sent.reduce((sum, one, i) => sum + (one instanceof Refusal ? (sizes[i] ?? 0) : 0), 0)
+  const groups = refusal && typeof content.email_rfc822 !== 'string' ? groupsOf(recipients) : []
+  const sizeOf = (i: number): number => (groups[i]?.to.length ?? 1) + (groups[i]?.copies.length ?? 0)
+  const rejected = sent.reduce((sum, one, i) => sum + (one instanceof Refusal ? sizeOf(i) : 0), 0)
   return {
     ...(rejected > 0 && { rcpt_to_errors: sent.flatMap((one) => (one instanceof Refusal ? errorsOf(one) : [])).slice(0, maxErrors) }),
     ...{ total_rejected_recipients: rejected, total_accepted_recipients: recipients.length - rejected, id: first?.traceId },

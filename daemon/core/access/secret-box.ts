@@ -9,6 +9,7 @@ import {
   timingSafeEqual,
   type KeyObject,
 } from 'node:crypto'
+import { hmac, hmacKey, type HmacKey } from './hmac.ts'
 
 /** `v1.<key id>.<nonce>.<ciphertext and tag>`, base64url. */
 export type SealedSecret = string
@@ -21,7 +22,7 @@ const gcm = { authTagLength: tagBytes } as const
 export class SecretBox {
   readonly #key: Buffer
   readonly #pepper: KeyObject
-  readonly #tokens: KeyObject
+  readonly #tokens: HmacKey
   /** Names the master key in sealed secrets, so that a rotated key is recognized. */
   readonly keyId: string
 
@@ -30,7 +31,7 @@ export class SecretBox {
     if (masterKey.length !== 32) throw new TypeError('a master key has 32 bytes')
     this.#key = derive(masterKey, 'postern secrets at rest')
     this.#pepper = createSecretKey(derive(masterKey, 'postern credential pepper'))
-    this.#tokens = createSecretKey(derive(masterKey, 'postern tokens'))
+    this.#tokens = hmacKey(derive(masterKey, 'postern tokens'))
     this.keyId = derive(masterKey, 'postern key id').subarray(0, 4).toString('hex')
   }
 
@@ -63,7 +64,7 @@ export class SecretBox {
 
   /** HMAC-SHA-256 of data that leaves the house and is to be known again. `purpose` keeps one sort of token from standing for another. */
   mac(purpose: string, data: Uint8Array): Buffer {
-    return createHmac('sha256', this.#tokens).update(`${purpose}\0`).update(data).digest()
+    return hmac(this.#tokens, Buffer.from(`${purpose}\0`), data)
   }
 
   /** Compares in constant time. */
