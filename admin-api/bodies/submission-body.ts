@@ -56,12 +56,16 @@ export class FilesOfPage implements SubmissionFiles {
   }
 }
 
-export async function readSubmission(
-  { bytes, mediaType }: BodyStream,
-  contentType: string,
-  files: SubmissionFiles,
-): Promise<SubmissionValues> {
+export async function readSubmission(body: BodyStream, contentType: string, files: SubmissionFiles): Promise<SubmissionValues> {
+  const { bytes, mediaType } = body
   if (mediaType === 'multipart/form-data') return readParts(bytes, contentType, files)
+  const whole = body.ready() ?? (await gathered(bytes))
+  if (whole.length > maxAnswerBytes) throw tooLong()
+  return unwrapped(mediaType === 'application/json' ? jsonOf(whole) : fieldsOf(new URLSearchParams(whole.toString('utf8'))))
+}
+
+/** No more of it than is too long. */
+async function gathered(bytes: BodyStream['bytes']): Promise<Buffer> {
   const pieces: Uint8Array[] = []
   let size = 0
   for await (const piece of bytes) {
@@ -69,8 +73,7 @@ export async function readSubmission(
     if (size > maxAnswerBytes) throw tooLong()
     pieces.push(piece)
   }
-  const whole = Buffer.concat(pieces)
-  return unwrapped(mediaType === 'application/json' ? jsonOf(whole) : fieldsOf(new URLSearchParams(whole.toString('utf8'))))
+  return Buffer.concat(pieces)
 }
 
 const tooLong = (): Refusal => tooLarge(maxAnswerBytes, 'this one has more, besides files')

@@ -21,6 +21,8 @@ export interface WindowLimit {
   /** What is counted, as the beginning of the keys of its counters. */
   readonly key: readonly Element[]
   readonly limit: number
+  /** A longer window that the same writes count in: where that is empty, so is this one, and none of its counters are read. */
+  readonly longer?: WindowLimit
   /** Made for a window that is full; the seconds are those until there is room again. */
   readonly refusal: (retryAfterSeconds: number) => Refusal
 }
@@ -43,7 +45,13 @@ export async function openWindows(
   limits: readonly WindowLimit[],
   nowMs: number,
 ): Promise<readonly Window[]> {
-  const windows = await Promise.all(limits.map((limit) => openWindow(database, limit, nowMs)))
+  const opened = new Map<WindowLimit, Promise<OpenWindow>>()
+  const open = (limit: WindowLimit): Promise<OpenWindow> => {
+    const known = opened.get(limit) ?? openWindow(database, limit, nowMs, limit.longer && open(limit.longer))
+    opened.set(limit, known)
+    return known
+  }
+  const windows = await Promise.all(limits.map(open))
   const [longest] = windows.filter(({ isFull }) => isFull).toSorted((a, b) => waitOf(b) - waitOf(a))
   if (longest) throw longest.refusal()
   return windows
@@ -68,24 +76,38 @@ function partsOf({ key, shape: { groupSlices = Infinity } }: WindowLimit, oldest
   return parts
 }
 
+interface OpenWindow extends Window {
+  readonly isFull: boolean
+  readonly isEmpty: boolean
+}
+
 async function openWindow(
   { kv }: Pick<Database, 'kv'>,
   window: WindowLimit,
   nowMs: number,
-): Promise<Window & { readonly isFull: boolean }> {
+  longer: Promise<OpenWindow> | undefined,
+): Promise<OpenWindow> {
   const { key, limit } = window
   const { sliceMs, slices, groupSlices } = window.shape
   const current = Math.floor(nowMs / sliceMs)
   const parts = partsOf(window, current - slices, current)
   const countOf = (counter: readonly Element[]): Promise<number> => kv.counter(pack(counter))
-  const counts = await Promise.all(parts.map((part) => countOf(part.key)))
+  const counts = (await longer)?.isEmpty ? [] : await Promise.all(parts.map((part) => countOf(part.key)))
   const before = counts.slice(0, -1).reduce((sum, count) => sum + count, 0)
-  const isFull = before + (counts.at(-1) ?? 0) >= limit
+  const all = before + (counts.at(-1) ?? 0)
+  const [isFull, isEmpty] = [all >= limit, all === 0]
   // room comes when the first slice that holds anything has left as a whole
   let first = parts[counts.findIndex((count) => count > 0)]?.firstSlice ?? current
   if (isFull) while (first < current && (await countOf([...key, 'slice', first])) === 0) first++
   const refusal = (): Refusal => window.refusal(Math.max(1, Math.ceil(((first + slices + 1) * sliceMs - nowMs) / 1000)))
-  const open = { isFull, key: [...key, 'slice', current], most: limit - before, refusal, expiresAt: (current + slices + 2) * sliceMs }
+  const open = {
+    isFull,
+    isEmpty,
+    key: [...key, 'slice', current],
+    most: limit - before,
+    refusal,
+    expiresAt: (current + slices + 2) * sliceMs,
+  }
   if (groupSlices === undefined) return open
   const group = Math.floor(current / groupSlices)
   return { ...open, group: { key: [...key, 'group', group], expiresAt: ((group + 1) * groupSlices + slices + 2) * sliceMs } }

@@ -30,18 +30,16 @@ export async function openFormWindows(
   const { formSubmissionsPerDay: limit } = limitsOf(organization)
   if (limit !== undefined && (await database.kv.counter(pack(formDayCounter(organization.id, dayOf(nowMs))))) >= limit)
     throw dayIsFull(nowMs)
-  const windows = [
-    { shape: minute, limit: 10, words: '10 times in a minute', of: clientNetwork(remoteAddress) },
-    { shape: hour, limit: 60, words: '60 times in an hour', of: clientNetwork(remoteAddress) },
-    { shape: hour, limit: 1000, words: '1000 times in an hour by all visitors', of: '' },
-  ]
-  const limits = windows.map(({ shape, limit: most, words, of }, at): WindowLimit => ({
-    shape,
-    limit: most,
+  const windowOf = (at: number, of: string, shape: WindowShape, limit: number, words: string): WindowLimit => ({
+    ...{ shape, limit },
     key: [organization.id, 'counter', 'form_use', formId, at, of],
     refusal: (retryAfterSeconds) =>
       new Refusal('rate_limit_exceeded', `This form can be sent ${words}; wait and send it again.`, { retryAfterSeconds }),
-  }))
+  })
+  const visitor = clientNetwork(remoteAddress)
+  const visitorHour = windowOf(1, visitor, hour, 60, '60 times in an hour')
+  const visitorMinute = { ...windowOf(0, visitor, minute, 10, '10 times in a minute'), longer: visitorHour }
+  const limits = [visitorMinute, visitorHour, windowOf(2, '', hour, 1000, '1000 times in an hour by all visitors')]
   return openWindows(database, limits, nowMs)
 }
 

@@ -76,11 +76,10 @@ export class PublicForms {
     const { database, policies } = this.#core
     const found = await database.lookup(forms, 'public', [publicId])
     if (found?.record.status !== 'published') throw noForm()
-    const { organizationId, record } = found
+    const { organizationId, ...stored } = found
     const { organization, deleted } = await policies.of(organizationId)
-    if (organization.deletedAt !== undefined || deleted.has(record.projectId) || !isSwitchedOn(organization, 'forms')) throw noForm()
-    const stored = await database.get(forms, { organizationId }, record.id)
-    if (stored?.record.status !== 'published') throw noForm()
+    const { projectId } = stored.record
+    if (organization.deletedAt !== undefined || deleted.has(projectId) || !isSwitchedOn(organization, 'forms')) throw noForm()
     return { organization, stored }
   }
 

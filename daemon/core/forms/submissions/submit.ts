@@ -230,10 +230,13 @@ export class SubmitForms {
     const taken: Taken = { id: uploads?.submissionId ?? newId('sub', nowMs), message: body || title, title, redirectUrl }
     let tries = 0
     const result = await transact(database, { organizationId }, async (change) => {
-      const form = (await change.get(forms, formId))?.record
+      const isFirst = tries++ === 0
+      // as it was found; where it has changed since, the next try reads it again
+      if (isFirst) change.checkRecord(forms, organizationId, stored)
+      const form = isFirst ? stored.record : (await change.get(forms, formId))?.record
       if (form?.status !== 'published') throw noForm()
       const nonce = token && !isTrap ? nonceKey(organizationId, formId, token.nonce) : undefined
-      const earlier = token && nonce && (tries++ === 0 ? draft.earlier : await this.#usedBefore(found, token))
+      const earlier = token && nonce && (isFirst ? draft.earlier : await this.#usedBefore(found, token))
       if (earlier && earlier.digest === digestOf(visit)) return earlier
       const spam: readonly SpamReason[] = earlier ? [...draft.spam, 'token_reuse'] : draft.spam
       countInWindows(change, draft.windows, organization, nowMs)
