@@ -32,6 +32,29 @@ export async function measure(contender: Contender, load: () => Promise<LoadResu
   return { sample, from, until }
 }
 
+/** Of one measurement, whose traffics are compared with each other. */
+const turns = 4
+
+/**
+ * Several kinds of traffic in turns, each with its share of the messages, after a warm-up of all: a process is faster at the end of its
+ * life than at the beginning, and the machine changes meanwhile, which so falls on all of them alike.
+ */
+export async function inTurns(
+  contender: Contender,
+  kinds: ReadonlyMap<string, (count: number) => Promise<LoadResult>>,
+  { warm, messages }: { readonly warm: number; readonly messages: number },
+): Promise<ReadonlyMap<string, readonly Measured[]>> {
+  for (const load of kinds.values()) await load(warm)
+  const measured = new Map([...kinds.keys()].map((name) => [name, [] as Measured[]]))
+  for (let turn = 0; turn < turns; turn++)
+    for (const [name, load] of kinds) measured.get(name)?.push(await measure(contender, () => load(Math.ceil(messages / turns))))
+  return measured
+}
+
+/** The last turn of each. */
+export const lastTurns = (measured: ReadonlyMap<string, readonly Measured[]>): ReadonlyMap<string, Measured> =>
+  new Map([...measured].flatMap(([name, all]) => all.slice(-1).map((last) => [name, last] as const)))
+
 /** Figure by figure, what came to be in between for each message. */
 function perMessage<Name extends string>(
   after: Readonly<Record<Name, number>>,

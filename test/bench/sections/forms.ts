@@ -9,8 +9,8 @@ import { RestClient } from '../../support/daemon/rest.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
 import { recipient, sender, startPostern, type Postern } from '../contenders.ts'
 import { loadByRest } from '../load/generators.ts'
-import { sessions, type RestRequest } from '../load/load-job.ts'
-import { measure } from '../measure.ts'
+import { sessions, type LoadResult, type RestRequest } from '../load/load-job.ts'
+import { inTurns, lastTurns, measure } from '../measure.ts'
 import type { BenchOptions } from '../options.ts'
 import { profiled, shareLines } from '../profile.ts'
 import { costHead, costRow, judge, medianSample, sampleHead, sampleRow, type Sample, type Section } from '../results.ts'
@@ -18,7 +18,7 @@ import { costHead, costRow, judge, medianSample, sampleHead, sampleRow, type Sam
 const size = 2048
 /** A form takes 1,000 in an hour. */
 const perForm = 900
-const shares = { warmRest: 0.3, warmForms: 0.3, fetches: 0.5 }
+const shares = { warm: 0.3, fetches: 0.5 }
 const kinds = ['rest', 'submissions', 'definitions'] as const
 type Kind = (typeof kinds)[number]
 
@@ -40,10 +40,10 @@ export async function measureForms(options: BenchOptions): Promise<Section> {
   for (let round = 0; round < options.rounds; round++) {
     await using postern = await start()
     const life = await measureLife(postern, options)
-    for (const kind of kinds) samples[kind].push(...[life.get(kind)?.sample ?? []].flat())
+    for (const kind of kinds) samples[kind].push(...(life.get(kind) ?? []).map(({ sample }) => sample))
   }
   const [rest, submissions, definitions] = kinds.map((kind) => medianSample(samples[kind])) as [Sample, Sample, Sample]
-  const profile = options.profile ? await profiled(start, (postern) => measureLife(postern, options)) : new Map()
+  const profile = options.profile ? await profiled(start, async (postern) => lastTurns(await measureLife(postern, options))) : new Map()
   const ratio = submissions.perSecond / rest.perSecond
   return {
     name: 'forms',
@@ -65,7 +65,7 @@ export async function measureForms(options: BenchOptions): Promise<Section> {
   }
 }
 
-/** One daemon, warm by both doors. */
+/** One daemon, and both doors in turns. */
 async function measureLife(postern: Postern, { warm, messages, seconds }: BenchOptions) {
   const { daemon } = postern
   await using folder = await temporaryFolder('bench-forms')
@@ -78,23 +78,20 @@ async function measureLife(postern: Postern, { warm, messages, seconds }: BenchO
     size,
     mostSeconds: seconds,
   }
-  const byRest = (count: number) => loadByRest({ ...base, count })
-  await byRest(Math.ceil(warm * shares.warmRest))
-  const rest = await measure(postern, () => byRest(messages))
-  const [warmUp, counted] = [Math.ceil(warm * shares.warmForms), messages]
-  const files = [join(folder.path, 'warm'), join(folder.path, 'counted')] as const
-  const opened = await writeVisits(postern, files[0], warmUp + sessions)
-  await loadByRest({ ...base, count: warmUp, requests: files[0] })
-  await writeVisits(postern, files[1], counted + sessions)
-  const submissions = await measure(postern, () => loadByRest({ ...base, count: counted, requests: files[1] }))
+  let opened = ''
+  const loads: Readonly<Record<Exclude<Kind, 'definitions'>, (count: number) => Promise<LoadResult>>> = {
+    rest: (count) => loadByRest({ ...base, count }),
+    async submissions(count) {
+      const requests = join(folder.path, 'visits')
+      opened = await writeVisits(postern, requests, count + sessions)
+      return loadByRest({ ...base, count, requests })
+    },
+  }
+  const life = await inTurns(postern, new Map(Object.entries(loads)), { warm: Math.ceil(warm * shares.warm), messages })
   const definitions = await measure(postern, () =>
     loadByRest({ ...base, count: Math.ceil(messages * shares.fetches), request: { path: opened } }),
   )
-  return new Map([
-    ['rest', rest],
-    ['submissions', submissions],
-    ['definitions', definitions],
-  ])
+  return new Map([...life, ['definitions', [definitions]]])
 }
 
 let visitors = 0
