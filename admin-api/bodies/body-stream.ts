@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type * as z from 'zod'
 import { Refusal } from '#core/refusals.ts'
-import { announcesBody, assertNotEncoded, ClientGone, tooLarge } from './request-body.ts'
+import { announcesBody, assertNotEncoded, bytesThere, ClientGone, tooLarge } from './request-body.ts'
 
 /** Declares a body that the handler reads as a stream, with a schema for each media type that it takes. */
 export interface StreamShape {
@@ -59,13 +59,13 @@ export function openBodyStream(
   const mediaType = takesAsSent ? given : acceptedType(given, Object.keys(mediaTypes))
   const declared = Number(req.headers['content-length'] ?? 0)
   if (declared > maxBytes) throw tooLarge(maxBytes, `this one has ${declared}`)
-  return { mediaType, bytes: bytesOf(req, res, maxBytes, watch), ready: () => readyBytes(req, maxBytes) }
+  return { mediaType, bytes: bytesOf(req, res, maxBytes, watch), ready: () => wholeBody(req, maxBytes) }
 }
 
-function readyBytes(req: IncomingMessage, maxBytes: number): Buffer | undefined {
-  const bytes = req.complete ? (req.read() as Buffer | null) : null
+function wholeBody(req: IncomingMessage, maxBytes: number): Buffer | undefined {
+  const bytes = bytesThere(req)
   if (bytes && bytes.length > maxBytes) throw tooLarge(maxBytes, 'this one has more')
-  return bytes ?? undefined
+  return bytes
 }
 
 /** A type and its parameters; all of our types are text, which must be UTF-8. */

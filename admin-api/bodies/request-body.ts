@@ -209,10 +209,20 @@ interface ReadBytes {
   readonly held: number
 }
 
+/** Whether all of the body has come: it ended, or has as many octets as were declared (RFC 9112 §6.3). */
+export const isThere = (req: IncomingMessage): boolean =>
+  req.complete || (req.readableLength > 0 && req.headers['content-length'] === String(req.readableLength))
+
 /** The body of a request that came in one piece with its header, as most do: nothing has to be waited for. */
+export function bytesThere(req: IncomingMessage): Buffer | undefined {
+  const bytes = isThere(req) ? (req.read() as Buffer | null) : null
+  if (!req.complete && bytes) req.resume() // its end, which Node has not told yet, is heard
+  return bytes ?? undefined
+}
+
 function readyBytes(req: IncomingMessage, { maxBytes, setting }: Pick<BodyLimits, 'maxBytes' | 'setting'>, memory: BodyMemory) {
-  const bytes = req.complete ? (req.read() as Buffer | null) : null
-  if (bytes === null) return undefined
+  const bytes = bytesThere(req)
+  if (bytes === undefined) return undefined
   if (bytes.length > maxBytes) throw tooLarge(maxBytes, 'this one has more', setting)
   memory.take(bytes.length)
   return { bytes, held: bytes.length }

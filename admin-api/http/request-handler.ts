@@ -22,7 +22,7 @@ import type { HandlerInput, Operation } from '../operation/operation.ts'
 import { queryObject } from './query.ts'
 import { renderAnswer, renderJson, renderEmpty, renderRefusal, type AnswerFrame } from './rendering.ts'
 import type { JsonLimits } from '../bodies/json-body.ts'
-import { announcesBody, ClientGone, discardRest, readAbsentBody, readJsonBody, type BodyReading } from '../bodies/request-body.ts'
+import { announcesBody, ClientGone, discardRest, isThere, readAbsentBody, readJsonBody, type BodyReading } from '../bodies/request-body.ts'
 import { check } from '../bodies/validation.ts'
 import { checkBody } from './body-check.ts'
 
@@ -197,7 +197,7 @@ export class RequestHandler {
     }
     const params = check(operation.params, pathValues, 'path')
     const query = check(operation.query, search ? withoutSecrets(queryObject(search), operation) : {}, 'query')
-    const isWhole = req.complete
+    const isWhole = isThere(req)
     let body: unknown
     if (isStreamed(operation.body)) {
       body = openBodyStream(req, res, operation.body, operation.maxBodyBytes ?? bodyBytesDefault, this.#bodyWatch())

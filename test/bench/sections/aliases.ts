@@ -105,5 +105,5 @@ async function measureLife(postern: Postern, { warm, messages, seconds }: BenchO
     })
   }
   await add(nativeIdempotent, (address) => sendOwn(address, daemon.adminKey, { 'Idempotency-Key': stamp }))
-  return inTurns(postern, kinds, { warm: Math.ceil(warm * share), messages })
+  return await inTurns(postern, kinds, { warm: Math.ceil(warm * share), messages })
 }

@@ -1,5 +1,5 @@
 /** Sends a message that came in a request (REST), as fields or whole: finds project and From, composes once, and hands over to `accept`. */
-import { createHash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
 import { Draft } from '#store/content.ts'
 import { newTraceId } from '#store/ids.ts'
 import type { Core } from '../../core.ts'
@@ -100,10 +100,9 @@ export const orderDigest = (order: SendOrder | WholeOrder): string | undefined =
 
 /** The SHA-256 of everything that the caller asked for but the idempotency key, in hexadecimal. */
 export function requestDigest(order: SendOrder | WholeOrder): string {
-  const digest = createHash('sha256')
   if ('mime' in order) {
     const { idempotencyKey: _key, mime, ...asked } = order
-    return digest
+    return createHash('sha256')
       .update(JSON.stringify(asked))
       .update('base64' in mime ? mime.base64 : mime)
       .digest('hex')
@@ -112,7 +111,9 @@ export function requestDigest(order: SendOrder | WholeOrder): string {
   const digits = attachments.map(({ content }) => ('unchecked' in content ? content.unchecked : content.digits))
   const files = attachments.map(({ content: _content, ...facts }, i) => ({ ...facts, length: digits[i]?.length }))
   // lengths come first, so that nothing can move from one part into the next
-  digest.update(JSON.stringify([rest, files, text?.length ?? null, html?.length ?? null]))
+  const facts = JSON.stringify([rest, files, text?.length ?? null, html?.length ?? null])
+  if (digits.length === 0) return hash('sha256', `${facts}${text ?? ''}${html ?? ''}`)
+  const digest = createHash('sha256').update(facts)
   for (const part of [text ?? '', html ?? '', ...digits]) digest.update(part)
   return digest.digest('hex')
 }
