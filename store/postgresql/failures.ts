@@ -17,5 +17,5 @@ export function isAway(error: unknown): boolean {
   const code = codeOf(error)
   if (passing.includes(code) || network.includes(code) || code.startsWith('08')) return true
   if (error instanceof AggregateError) return error.errors.every(isAway)
-  return error instanceof Error && code === '' && /connection|timeout/i.test(error.message) // of the client itself
+  return error instanceof Error && code === '' && /connection|timeout|not queryable/i.test(error.message) // of the client itself
 }

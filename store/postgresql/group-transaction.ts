@@ -35,14 +35,19 @@ export interface CommittedRows extends Committed {
   readonly unnamed: readonly string[]
 }
 
-const begin = "BEGIN; SELECT nextval('postern_version') AS version"
+/**
+ * The row of the writer is locked from here to the end, so that who asks on another connection whether this group took place waits for
+ * what is still on its way to the server on this one.
+ */
+const beginOf = ({ writer, token }: Mark): string =>
+  `BEGIN; UPDATE postern_writers SET token = ${token} WHERE id = '${writer}'; SELECT nextval('postern_version') AS version`
 const lock = {
   name: 'postern lock',
   text: `SELECT key, CASE WHEN key = ANY($2::bytea[]) THEN stored ELSE substring(stored FROM 1 FOR ${objectHeadBytes}) END AS stored
     FROM postern_rows WHERE key = ANY($1::bytea[]) ORDER BY key FOR UPDATE`,
 }
 
-/** A row that is there although it was not when rows were locked, and a writer that was taken out, divide by zero: nothing is committed. */
+/** A row that is there although it was not when rows were locked divides by zero, and nothing is committed. */
 const apply = {
   name: 'postern apply',
   text: `WITH given AS (
@@ -50,10 +55,9 @@ const apply = {
       FROM unnest($3::int[], $4::int[], $5::int[], $6::int[], $7::bool[]) AS places(ka, kn, va, vn, fresh)),
     gone AS (DELETE FROM postern_rows WHERE key = ANY($8::bytea[])),
     changed AS (UPDATE postern_rows AS r SET stored = g.stored FROM given AS g WHERE r.key = g.key AND NOT g.fresh),
-    marked AS (UPDATE postern_writers SET token = $10 WHERE id = $9 RETURNING 1),
     made AS (INSERT INTO postern_rows (key, stored) SELECT key, stored FROM given WHERE fresh ORDER BY key
       ON CONFLICT (key) DO NOTHING RETURNING 1)
-    SELECT 1 / (CASE WHEN (SELECT count(*) FROM made) = $11::int AND EXISTS (SELECT FROM marked) THEN 1 ELSE 0 END) AS done`,
+    SELECT 1 / (CASE WHEN (SELECT count(*) FROM made) = $9::int THEN 1 ELSE 0 END) AS done`,
 }
 const divisionByZero = '22012'
 
@@ -65,12 +69,13 @@ export async function commitGroup(
   values: LargeValues | undefined,
 ): Promise<CommittedRows> {
   const { all, whole } = keysOf(writes)
-  const [versions, locked] = await settled([
-    client.query(begin),
+  const [begun, locked] = await settled([
+    client.query(beginOf(mark)),
     client.query<{ key: Buffer; stored: Buffer }>({ ...lock, values: [all, whole] }),
   ])
+  const version = versionIn(begun)
   const found = new Map(locked.rows.map(({ key, stored }) => [keyName(key), stored]))
-  const plan = planGroup(writes, (key) => found.get(keyName(key)), versionIn(versions), values ? values.leastBytes - 1 : Infinity)
+  const plan = planGroup(writes, (key) => found.get(keyName(key)), version, values ? values.leastBytes - 1 : Infinity)
   for (const large of plan.large) large.operation.value = values?.sealed(large) ?? seal(large.version, joined(large.pieces))
   const last = new Map(plan.operations.map((operation) => [keyName(operation.key), operation]))
   const unnamed = values ? unnamedBy(plan, last, found, values) : []
@@ -79,7 +84,7 @@ export async function commitGroup(
     await client.query('ROLLBACK')
     return committed
   }
-  const applying = client.query({ ...apply, values: valuesOf(last, found, mark) })
+  const applying = client.query({ ...apply, values: valuesOf(last, found) })
   const committing = client.query('COMMIT').catch((error: unknown) => error as Error) // answered behind what it commits
   try {
     await applying
@@ -122,10 +127,11 @@ function keysOf(writes: readonly Write[]): { readonly all: Buffer[]; readonly wh
 
 const bufferOf = (bytes: Bytes): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
-/** The last of the two statements that begin a group gives the end of a span of versions. */
+/** The end of a span of versions. Throws `Overtaken` when the writer was taken out. */
 function versionIn(results: unknown): bigint {
-  const [, second] = results as readonly { readonly rows: readonly { readonly version: string }[] }[]
-  return BigInt(second?.rows[0]?.version ?? 0)
+  const [, marked, versions] = results as readonly { readonly rowCount: number; readonly rows: readonly { readonly version: string }[] }[]
+  if (marked?.rowCount !== 1) throw new Overtaken()
+  return BigInt(versions?.rows[0]?.version ?? 0)
 }
 
 /** Those that rows named which are gone or set anew, and those that the group itself made in vain. */
@@ -144,7 +150,7 @@ function unnamedBy(
 }
 
 /** What is left of each key at the end of the group. */
-function valuesOf(last: ReadonlyMap<string, Operation>, found: ReadonlyMap<string, Bytes>, { writer, token }: Mark): unknown[] {
+function valuesOf(last: ReadonlyMap<string, Operation>, found: ReadonlyMap<string, Bytes>): unknown[] {
   const kept: PackedRow[] = []
   const gone: Buffer[] = []
   const fresh: boolean[] = []
@@ -157,5 +163,5 @@ function valuesOf(last: ReadonlyMap<string, Operation>, found: ReadonlyMap<strin
     kept.push({ key, stored: value })
     fresh.push(!isThere)
   }
-  return [...packRows(kept), fresh, gone, writer, token, fresh.filter(Boolean).length]
+  return [...packRows(kept), fresh, gone, fresh.filter(Boolean).length]
 }

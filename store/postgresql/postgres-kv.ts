@@ -202,7 +202,7 @@ export class PostgresKv implements StoreKv {
         const known = lost && (await this.#tokenIn(client)) === token ? lost : undefined
         lost = undefined
         const committed = known ?? (await this.#committed(client, writes, token))
-        this.#token = token
+        if (committed.size.rows > 0) this.#token = token // a group of refused writes leaves no mark
         this.#large?.sweep.forget(committed.unnamed)
         return committed
       } catch (error) {

@@ -6,6 +6,7 @@ import { rm } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { Client } from 'pg'
 
@@ -17,6 +18,9 @@ const asServer = (command: string, words: readonly string[]): readonly [string, 
 
 /** As little as durability allows: tests look at what is written, not at how fast. */
 const settings = ['listen_addresses=127.0.0.1', 'max_connections=60', 'shared_buffers=32MB', 'deadlock_timeout=100ms', 'autovacuum=off']
+
+/** A standby takes connections that read. */
+const isReady = /ready to accept (?:read-only )?connections/
 
 export class Postgresql implements AsyncDisposable {
   readonly folder: string
@@ -49,6 +53,29 @@ export class Postgresql implements AsyncDisposable {
     return postgresql
   }
 
+  /** A standby that follows another server. */
+  static async standbyOf(primary: Postgresql): Promise<Postgresql> {
+    const folder = mkdtempSync(join(tmpdir(), 'postern-pg-'))
+    if (isRoot) await give(folder)
+    const source = ['-h', '127.0.0.1', '-p', String(primary.port), '-U', 'postern']
+    run(join(programs(), 'pg_basebackup'), [...source, '-D', join(folder, 'data'), '-R', '-c', 'fast'])
+    const standby = new Postgresql(folder, await freePort())
+    await standby.startServer()
+    return standby
+  }
+
+  /** Commits wait for the standby from now on; resolves when it has caught up. */
+  async replicateSynchronously(): Promise<void> {
+    await this.query("ALTER SYSTEM SET synchronous_standby_names = '*'")
+    await this.query('SELECT pg_reload_conf()')
+    while ((await this.query("SELECT FROM pg_stat_replication WHERE sync_state = 'sync'")).length === 0) await wait(50)
+  }
+
+  /** A standby takes writes from then on. */
+  promote(): void {
+    run(join(programs(), 'pg_ctl'), ['promote', '-w', '-D', join(this.folder, 'data')])
+  }
+
   /** Runs until it is stopped; resolves when it takes connections. */
   async startServer(): Promise<void> {
     const words = ['-D', join(this.folder, 'data'), '-k', this.folder, '-p', String(this.port), ...settings.flatMap((one) => ['-c', one])]
@@ -57,9 +84,9 @@ export class Postgresql implements AsyncDisposable {
     let said = ''
     for await (const text of server.stderr as AsyncIterable<Buffer>) {
       said += text.toString()
-      if (said.includes('ready to accept connections')) break
+      if (isReady.test(said)) break
     }
-    if (!said.includes('ready to accept connections')) throw new Error(`PostgreSQL did not start: ${said}`)
+    if (!isReady.test(said)) throw new Error(`PostgreSQL did not start: ${said}`)
     server.stderr?.resume()
   }
 
