@@ -145,11 +145,16 @@ test('postern tail shows what is accepted and refused as it happens, and ends wi
   t.teardown(() => child.kill('SIGKILL'))
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
   const next = async (): Promise<string> => String((await lines.next()).value)
-  // only its first line shows whether it watches yet
+  // only its first line shows whether it watches yet; a daemon on a busy machine may refuse one of that many sends
   let isShown = false
-  const first = next().finally(() => (isShown = true))
+  const accepted = async (): Promise<string> => {
+    let line = await next()
+    while (/ refused /.test(line)) line = await next()
+    return line
+  }
+  const first = accepted().finally(() => (isShown = true))
   const body = { from: 'shop@site.test', to: ['ann@inbox.test', 'ben@inbox.test'], subject: 'Seen live', text: 'x' }
-  while (!isShown) await daemon.rest.must('POST', '/v1/messages', body)
+  while (!isShown) await daemon.rest.call('POST', '/v1/messages', body)
   t.regex(
     await first,
     /^\d\d:\d\d:\d\d\.\d{3} accepted +captured\.no_route shop@site\.test -> ann@inbox\.test \(\+1\) .*subject=Seen live door=rest trace_id=\S{36}$/,
