@@ -10,11 +10,14 @@ const stamp = '0000000000000000'
 const lines = job.requests === undefined ? [] : readFileSync(job.requests, 'utf8').trimEnd().split('\n')
 const once = lines.map((line) => fixedRequest(JSON.parse(line) as RestRequest)).reverse()
 
+/** So that no stamp is that of another run: idempotency keys of an earlier one would be answered, and nothing sent. */
+const firstStamp = (Math.floor(performance.timeOrigin) % 9e8) * 1000
+
 /** One connection with its own copy of the request, whose stamps make every message another. */
 class Client {
   #socket!: Socket
   #pending = ''
-  #count = 0
+  #count = firstStamp
   #askedAt = 0
   #leaving = false
   #request: Buffer
