@@ -1,7 +1,7 @@
 /** The inboxes, each with how much is in it and when the latest message came; and what the month has left. */
 import type { JSX } from 'preact'
 import { link, projectId } from '../app/location.ts'
-import { homeProject } from '../app/projects.ts'
+import { homeProject, projects } from '../app/projects.ts'
 import { useRead } from '../app/query.ts'
 import { Gauge } from '../parts/controls.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
@@ -24,7 +24,7 @@ export function Inboxes({ inboxes, chosen }: { readonly inboxes: readonly Inbox[
   return (
     <nav class="inboxes" aria-label={w.inboxes}>
       <ul>
-        {inboxes.map(({ id, name, address_pattern: pattern }) => (
+        {inboxes.map(({ id, name, address_pattern: pattern, project_id: owner }) => (
           <li key={id}>
             <a href={link(`/captures/${id}`)} aria-current={id === chosen ? 'true' : undefined}>
               <b class="cut">
@@ -33,6 +33,7 @@ export function Inboxes({ inboxes, chosen }: { readonly inboxes: readonly Inbox[
               <Count figures={byInbox.get(id)} />
               <code class="cut">{pattern}</code>
               <Latest figures={byInbox.get(id)} />
+              {projectId.value === undefined && projects.value.length > 1 && <ProjectOf id={owner} />}
             </a>
           </li>
         ))}
@@ -52,6 +53,13 @@ export function Inboxes({ inboxes, chosen }: { readonly inboxes: readonly Inbox[
     </nav>
   )
 }
+
+/** Each project has a catch-all inbox of the same name. */
+const ProjectOf = ({ id }: { readonly id: string }): JSX.Element => (
+  <small class="cut faint">
+    <SafeText text={projects.value.find((one) => one.id === id)?.name ?? id} />
+  </small>
+)
 
 interface FiguresProps {
   readonly figures: InboxFigures | undefined

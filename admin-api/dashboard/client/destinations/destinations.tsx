@@ -80,8 +80,14 @@ function DestinationList(): JSX.Element {
           narrow={(one) => [
             <Mark name={markOf(one, healths.get(one.id))} />,
             <SafeText text={one.name} />,
-            placeOf(one),
-            one.mode === 'live' ? w.modeLive : w.modeSandbox,
+            <>
+              {placeOf(one)}
+              <DayOf destination={one} days={day} />
+            </>,
+            <span class="mode-errors">
+              <Mode mode={one.mode} />
+              <Errors id={one.id} healths={healths} />
+            </span>,
           ]}
         />
         {rows.length > 0 && <WayOfSends destinations={rows} healths={healths} />}
@@ -143,15 +149,7 @@ function columns(healths: Healths, days: Days, domainsOf: (destination: Destinat
     {
       head: own().errorsLastHour,
       class: 'c-took num',
-      cell: ({ id }) => {
-        const hour = healths.get(id)?.last_hour
-        if (!hour || hour.attempts === 0) return '–'
-        return (
-          <span class={hour.error_rate > 0.1 ? 'bad' : ''} title={`${w.attemptsLastHour}: ${number(hour.attempts)}`}>
-            {percent(hour.error_rate)}
-          </span>
-        )
-      },
+      cell: ({ id }) => <Errors id={id} healths={healths} />,
     },
     {
       head: 'p50 / p95',
@@ -162,6 +160,17 @@ function columns(healths: Healths, days: Days, domainsOf: (destination: Destinat
       },
     },
   ]
+}
+
+/** The share of attempts of the last hour that failed. */
+function Errors({ id, healths }: { readonly id: string; readonly healths: Healths }): JSX.Element {
+  const hour = healths.get(id)?.last_hour
+  if (!hour || hour.attempts === 0) return <span>–</span>
+  return (
+    <span class={hour.error_rate > 0.1 ? 'bad' : ''} title={`${words().attemptsLastHour}: ${number(hour.attempts)}`}>
+      {percent(hour.error_rate)}
+    </span>
+  )
 }
 
 function DayOf({ destination: { id, name }, days }: { readonly destination: Destination; readonly days: Days }): JSX.Element {

@@ -2,9 +2,10 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
+import { useRead } from '../app/query.ts'
 import { Segments } from '../parts/controls.tsx'
 import { number } from '../parts/time.ts'
-import { operatorSetFlags, operatorSetOverrides, type OperatorAccount } from '../wire/operations.ts'
+import { listFlags, operatorSetFlags, operatorSetOverrides, type Flag, type OperatorAccount } from '../wire/operations.ts'
 import type { InputOf } from '../wire/operation.ts'
 import { words } from './operator-words.ts'
 import { change, type TabProps } from './tab.ts'
@@ -131,18 +132,26 @@ const flagOf = (choice: Choice): boolean | null => (choice === 'default' ? null 
 export function FlagsTab({ account, onChanged }: TabProps): JSX.Element {
   const w = words()
   const labels: Readonly<Record<Choice, string>> = { default: w.byDefault, on: w.on, off: w.off }
+  // what a flag is when nobody set it, and what it opens, are the same for every organization
+  const known = useRead(listFlags, {}, { isShown: false }).data?.data ?? []
+  const labelOf = (value: Choice, flag: Flag | undefined): string =>
+    value === 'default' && flag ? `${labels.default}: ${flag.default ? w.on : w.off}` : labels[value]
   const put = (name: FlagName, choice: Choice) => call(operatorSetFlags, { path: { id: account.id }, body: { [name]: flagOf(choice) } })
   return (
     <ul class="operator-flags" aria-label={w.flags}>
       {flagNames.map((name) => {
         const current = choiceOf(account.flags[name])
+        const flag = known.find((one) => one.flag === name)
         return (
           <li key={name}>
-            <code>{name}</code>
+            <div>
+              <code>{name}</code>
+              {flag && <code class="faint">{[...flag.routes, ...flag.tools].join(', ')}</code>}
+            </div>
             <Segments
               label={name}
               value={current}
-              choices={(['default', 'on', 'off'] as const).map((value) => ({ value, label: labels[value] }))}
+              choices={(['default', 'on', 'off'] as const).map((value) => ({ value, label: labelOf(value, flag) }))}
               onChoose={(next) =>
                 next !== current &&
                 void change(

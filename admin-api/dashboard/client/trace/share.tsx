@@ -51,8 +51,13 @@ export function Share({ id, onClose }: { readonly id: string; readonly onClose: 
 
 function Preview({ shared }: { readonly shared: SharedTrace }): JSX.Element {
   const w = allWords()
-  const title = (event: string): string =>
-    Object.hasOwn(w.events, event) ? w.events[event as keyof typeof w.events] : event.replaceAll('_', ' ')
+  const attempts = shared.timeline.filter(({ event }) => event === 'attempt')
+  const title = (entry: SharedTrace['timeline'][number]): string => {
+    const { event } = entry
+    if (event === 'routed') return shared.outcome === 'relayed' ? w.routedRelayed : w.routedCaptured
+    if (event === 'attempt') return w.attemptNumber(attempts.indexOf(entry) + 1)
+    return Object.hasOwn(w.events, event) ? w.events[event as keyof typeof w.events] : event.replaceAll('_', ' ')
+  }
   return (
     <div class="share-preview" tabIndex={0} role="group" aria-label={words().shareTitle}>
       <p>
@@ -76,9 +81,9 @@ function Preview({ shared }: { readonly shared: SharedTrace }): JSX.Element {
         </dd>
       </dl>
       <ol>
-        {shared.timeline.map(({ at, event }, i) => (
+        {shared.timeline.map((entry, i) => (
           <li key={i}>
-            <time datetime={at}>{longTime(at)}</time> {title(event)}
+            <time datetime={entry.at}>{longTime(entry.at)}</time> {title(entry)}
           </li>
         ))}
       </ol>

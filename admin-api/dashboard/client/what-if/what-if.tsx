@@ -1,6 +1,6 @@
 /** What if: stored messages under settings as they would be, with what would have gone another way. The trial stands in the address. */
 import type { JSX } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { call, type ApiFault } from '../app/api.ts'
 import { go, link, linkHere, query } from '../app/location.ts'
 import { homeProject } from '../app/projects.ts'
@@ -192,6 +192,9 @@ function Result({ trial, home, destinations }: ResultProps): JSX.Element {
 
 function Sums({ rows }: { readonly rows: readonly SimulatedTrace[] }): JSX.Element {
   const w = words()
+  const heading = useRef<HTMLHeadingElement>(null)
+  // the button stands below a long form, from where the result cannot be seen
+  useLayoutEffect(() => heading.current?.focus(), [])
   const count = (fits: (row: SimulatedTrace) => boolean): string => number(rows.filter(fits).length)
   const sums = [
     ['relayed', count(({ now }) => now.outcome === 'relayed'), w.nowRelayed],
@@ -201,7 +204,9 @@ function Sums({ rows }: { readonly rows: readonly SimulatedTrace[] }): JSX.Eleme
   ] as const
   return (
     <div class="block" role="status">
-      <h2>{w.looked(rows.length)}</h2>
+      <h2 ref={heading} tabIndex={-1}>
+        {w.looked(rows.length)}
+      </h2>
       <ul class="would">
         {sums.map(([mark, sum, text]) => (
           <li key={mark}>

@@ -155,6 +155,7 @@ test('what the public link shows is seen before it is copied', async (t) => {
   await tab.go(`/traces/${traces.bounced}`)
   await page.keyboard.press('s')
   await page.waitForSelector('dialog .share-preview >> text=o***@e***')
+  t.regex(await page.innerText('dialog .share-preview'), /Routed and relayed[^]*Attempt 1/)
   const preview = await page.innerText('dialog')
   t.notRegex(preview, /office@example\.org|shop@alpenblick|Ihre Bestellung|User unknown/)
   t.true(preview.includes(`${server.url}/share/traces/${traces.bounced}`))

@@ -24,7 +24,7 @@ test('a rule and a budget are tried on stored messages', async (t) => {
   await page.waitForURL(/view=what-if/)
   await tab.check(t)
   await page.click('button:has-text("Run")')
-  await page.waitForSelector('text=8 messages looked at')
+  await page.waitForSelector('h2:focus >> text=8 messages looked at')
   await page.waitForSelector('text=Every message would have gone the same way.')
   await tab.check(t)
   await page.getByLabel('New rule matches').fill('alpenblick.example')

@@ -51,7 +51,7 @@ test('the operator sees how the service is, and sets plan, limits, flags and pri
   await page.waitForSelector('li:has-text("bulk_replay") >> [aria-pressed=true] >> text=Off')
   await tab.check(t)
   await page.click('.toast button')
-  await page.waitForSelector('li:has-text("bulk_replay") >> [aria-pressed=true] >> text=Default')
+  await page.waitForSelector('li:has-text("bulk_replay") >> [aria-pressed=true] >> text=Default: on')
   await page.click('[role=tab]:has-text("Prices")')
   await page.click('text=Set a price')
   await page.waitForSelector('dialog')
