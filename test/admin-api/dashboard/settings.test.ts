@@ -60,6 +60,7 @@ test('a destination is made, probed and promoted with evidence, goes back to the
   await page.waitForSelector('text=Live again.')
   await tab.go('/destinations')
   await page.waitForSelector('text=1 live, 0 in the sandbox.')
+  t.is(await page.locator('.rows .strip').count(), 1, 'phones have the strip too')
   await tab.check(t)
   await page.click('tbody >> text=Relay')
   await page.click('text=Delete the destination')

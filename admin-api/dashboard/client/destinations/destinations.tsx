@@ -82,12 +82,12 @@ function DestinationList(): JSX.Element {
             <SafeText text={one.name} />,
             <>
               {placeOf(one)}
-              <DayOf destination={one} days={day} />
+              <span class="strip-line">
+                <DayOf destination={one} days={day} />
+                <Errors id={one.id} healths={healths} />
+              </span>
             </>,
-            <span class="mode-errors">
-              <Mode mode={one.mode} />
-              <Errors id={one.id} healths={healths} />
-            </span>,
+            <Mode mode={one.mode} />,
           ]}
         />
         {rows.length > 0 && <WayOfSends destinations={rows} healths={healths} />}
