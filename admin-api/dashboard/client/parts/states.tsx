@@ -1,7 +1,7 @@
 /** The states of every list and screen: nothing yet, nothing by the filter, loading, refused, not allowed. */
 import type { ComponentChildren, JSX } from 'preact'
 import { boot } from '../app/boot.ts'
-import { address, organization } from '../app/location.ts'
+import { address, link, organization } from '../app/location.ts'
 import type { ApiFault } from '../app/api.ts'
 import type { Read } from '../app/query.ts'
 import { words } from '../words/words.ts'
@@ -99,6 +99,9 @@ function NotAllowed({ fault }: { readonly fault: ApiFault }): JSX.Element {
   return (
     <State title={w.notAllowed} text={text} drawing={<Drawing sign="lock" />}>
       {typeof scope === 'string' && <code class="tag">{scope}</code>}
+      <p>
+        <a href={link('/members')}>{w.whoToAsk}</a>
+      </p>
     </State>
   )
 }

@@ -101,6 +101,7 @@ export const de: Words = {
   newVersionText: 'Diese Seite stammt von einer früheren Version des Dienstes. Nichts geht verloren.',
   notAllowed: 'Deine Rolle erlaubt das nicht',
   yourRole: (role, name) => `Du bist ${role} in ${name}.`,
+  whoToAsk: 'Wer deine Rolle ändern kann',
   signedOut: 'Du bist abgemeldet',
   signedOutText: 'Die Sitzung ist zu Ende. Nach dem Anmelden geht es hier weiter.',
   signIn: 'Anmelden',

@@ -103,6 +103,7 @@ export const en = {
   newVersionText: 'This page was made by an earlier version of the service. Nothing is lost.',
   notAllowed: 'Your role cannot do this',
   yourRole: (role: string, name: string) => `You are ${role} in ${name}.`,
+  whoToAsk: 'Who can change your role',
   signedOut: 'You are signed out',
   signedOutText: 'The session has ended. Signing in brings you back to this screen.',
   signIn: 'Sign in',

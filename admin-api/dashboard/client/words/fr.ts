@@ -101,6 +101,7 @@ export const fr: Words = {
   newVersionText: 'Cette page vient d’une version antérieure du service. Rien n’est perdu.',
   notAllowed: 'Votre rôle ne le permet pas',
   yourRole: (role, name) => `Vous êtes ${role} dans ${name}.`,
+  whoToAsk: 'Qui peut changer votre rôle',
   signedOut: 'Vous êtes déconnecté',
   signedOutText: 'La session a pris fin. La connexion vous ramène à cet écran.',
   signIn: 'Se connecter',

@@ -101,6 +101,7 @@ export const it: Words = {
   newVersionText: 'Questa pagina viene da una versione precedente del servizio. Nulla va perso.',
   notAllowed: 'Il tuo ruolo non lo permette',
   yourRole: (role, name) => `Sei ${role} in ${name}.`,
+  whoToAsk: 'Chi può cambiare il tuo ruolo',
   signedOut: 'Sei uscito',
   signedOutText: 'La sessione è finita. Dopo l’accesso si torna a questa vista.',
   signIn: 'Accedi',

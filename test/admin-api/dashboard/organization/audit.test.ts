@@ -89,6 +89,7 @@ test('viewers are not allowed to see it; a log that fails says so; the words are
   const viewer = await server.open({ link: await server.signInLink('vera@alpenblick.example') })
   await viewer.go('/audit')
   await viewer.page.waitForSelector('text=Your role cannot do this')
+  await viewer.page.waitForSelector('main >> a[href^="/members"] >> text=Who can change your role')
   await viewer.check(t)
   for (const [locale, failed] of [
     ['de', 'Das Protokoll konnte nicht gelesen werden'],
