@@ -132,7 +132,7 @@ const flagOf = (choice: Choice): boolean | null => (choice === 'default' ? null 
 export function FlagsTab({ account, onChanged }: TabProps): JSX.Element {
   const w = words()
   const labels: Readonly<Record<Choice, string>> = { default: w.byDefault, on: w.on, off: w.off }
-  // what a flag is when nobody set it, and what it opens, are the same for every organization
+  // the default of a flag and what it opens are the same for every organization
   const known = useRead(listFlags, {}, { isShown: false }).data?.data ?? []
   const labelOf = (value: Choice, flag: Flag | undefined): string =>
     value === 'default' && flag ? `${labels.default}: ${flag.default ? w.on : w.off}` : labels[value]
