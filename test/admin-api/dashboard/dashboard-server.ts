@@ -39,8 +39,8 @@ export interface DashboardTab {
   /** What the service refused so far. */
   readonly refusals: readonly string[]
   /**
-   * The policy was kept, nothing threw, nothing was asked of others, no tab is cut, and axe-core and the widths find nothing. The same page
-   * in the other theme is asked for its colours alone.
+   * The policy was kept, nothing threw, nothing was asked of others, no tab and no filter is cut, and axe-core and the widths find nothing.
+   * The same page in the other theme is asked for its colours alone.
    */
   check(t: ExecutionContext): Promise<void>
 }
@@ -143,8 +143,8 @@ async function coloursInTheDark(page: Page, width: number): Promise<string[]> {
   return faults.map((fault) => `dark: ${fault}`)
 }
 
-/** Tabs that lie beyond their list, where nothing shows that there is more. */
+/** Tabs and filters that lie beyond their list, where nothing shows that there is more. */
 const cutTabs = (page: Page): Promise<string[]> =>
-  page.evaluate(`[...document.querySelectorAll('[role=tab]')]
+  page.evaluate(`[...document.querySelectorAll('[role=tab], .pills button')]
     .filter((tab) => tab.getBoundingClientRect().right > tab.parentElement.getBoundingClientRect().right)
     .map((tab) => tab.textContent)`)

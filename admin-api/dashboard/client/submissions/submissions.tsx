@@ -1,6 +1,7 @@
 /** What came in by forms, as in a mail program: filters, the list, live, and the reader beside them. */
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
+import { shownCall } from '../app/api.ts'
 import { useChanges } from '../app/live.ts'
 import { go, link, linkHere, projectId, query } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
@@ -24,7 +25,8 @@ import { words } from './submissions-words.ts'
 export default function Submissions({ rest }: ScreenProps): JSX.Element {
   const w = words()
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const forms = useList(listForms, { query: { ...project, limit: '200' } }, { isShown: false })
+  // the call of the screen until there is a form, whose submissions are it then
+  const forms = useList(listForms, { query: { ...project, limit: '200' } }, { isShown: shownCall.peek() === undefined })
   const flag = useFlag('forms')
   const [first, , chosenId] = rest
   const isOfAll = first === 'submissions' || query.value.get('in') === 'all'

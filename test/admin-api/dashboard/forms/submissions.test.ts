@@ -3,7 +3,7 @@ import type { ExecutionContext } from 'ava'
 import { readFileSync } from 'node:fs'
 import { testWith } from '../../../support/peers/peers.ts'
 import { eventually } from '../../../support/deadline.ts'
-import { becomesTrue, browserOf } from '../../../support/web/browser.ts'
+import { becomesTrue, browserOf, type Page } from '../../../support/web/browser.ts'
 import { FakeClamd } from '../../../support/web/fake-clamd.ts'
 import { startDashboard, type DashboardServer, type DashboardTab } from '../dashboard-server.ts'
 import { openAs } from '../open-as.ts'
@@ -84,6 +84,12 @@ async function downloadFiles(t: ExecutionContext, server: DashboardServer, tab: 
   t.deepEqual(readFileSync(await (await hub).path()), samples.png)
 }
 
+async function showsCall(t: ExecutionContext, page: Page): Promise<void> {
+  await page.click('[title="This screen as an API call"]')
+  t.regex(await page.innerText('.drawer'), /curl .*\/v1\/forms\/submissions\?/)
+  await page.keyboard.press('Escape')
+}
+
 test('submissions are read, sorted, answered from a template and deleted by mouse; new ones are announced', async (t) => {
   await using scanner = await FakeClamd.listen()
   scanner.conduct = () => undefined
@@ -100,6 +106,7 @@ test('submissions are read, sorted, answered from a template and deleted by mous
     page.waitForSelector(`.sub-filters a:has-text("${label}"):has(.count:text-is("${count}"))`)
   await tab.go('/forms/submissions')
   t.is(await page.locator('.message-list li').count(), 5, 'spam is elsewhere')
+  await showsCall(t, page)
   await counted('Open', '5')
   await counted('Spam', '1')
   await tab.check(t)

@@ -61,6 +61,10 @@ test('every screen says what will be there while there is nothing, and is in ord
     if (!neverEmpty.has(path) && (await page.locator(says).count()) === 0) wrong.push(`${path}: says nothing of what will be there`)
     if (/undefined|NaN|\[object/.test(await page.innerText('main'))) wrong.push(`${path}: shows what is not there`)
     wrong.push(...(await wrongWith(page)).map((fault) => `${path}: ${fault}`))
+    await page.click('[title="This screen as an API call"]')
+    if (!/curl .*\/(?:v1|openapi)/.test(await page.innerText('.drawer'))) wrong.push(`${path}: has no call`)
+    await page.keyboard.press('Escape')
+    await page.waitForSelector('.drawer', { state: 'detached' })
   }
   t.deepEqual([...wrong, ...faults], [])
 })
