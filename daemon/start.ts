@@ -8,7 +8,7 @@ import { bootstrap, type Bootstrapped } from '#core/bootstrap.ts'
 import { SecretBox } from '#core/access/secret-box.ts'
 import { systemClock } from '#core/clock.ts'
 import { migrations, releaseForm } from '#core/migrations.ts'
-import { loadLatestMark } from '#core/capture/reading/read-marks.ts'
+import { loadLatestMark, switchReadings } from '#core/capture/reading/read-marks.ts'
 import type { SharedWork } from '#store/daemons/daemons.ts'
 import type { Database } from '#store/database.ts'
 import { claimVersions } from '#store/upgrade/claim-versions.ts'
@@ -82,6 +82,7 @@ export async function open(
     await claimVersions(database, releaseForm)
     await upgrade(database, log)
     await loadLatestMark(database)
+    await switchReadings(database)
     await checkMasterKey(database, secrets, dataDir)
     const swept = await sweepAbandonedContent(database)
     if (swept > 0) log.info({ contents: swept }, 'removed contents whose acceptance an earlier crash cut short')

@@ -12,6 +12,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { within } from '../deadline.ts'
 import { RestClient } from './rest.ts'
+import { storeSettings } from './store-of-test.ts'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 const main = join(root, 'daemon', 'postern.js')
@@ -101,7 +102,7 @@ export class Daemon implements AsyncDisposable {
     const [command, ...words] = [...(options.wrapper ?? []), ...program(options, startFlags), 'serve', '--ready-file', readyFile]
     const child = spawn(String(command), words, {
       cwd: root,
-      env: environment(options, adminKey),
+      env: { ...(await storeSettings(dataDirOf(options))), ...environment(options, adminKey) },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     return new Daemon(child, adminKey, readyFile)
@@ -210,7 +211,8 @@ export const programOf = (options: DaemonOptions): { readonly words: readonly st
 
 /** Runs another command of the daemon, such as `verify`, to its end. */
 export async function runCommand(options: DaemonOptions, ...args: readonly string[]): Promise<Exit & { readonly output: string }> {
-  const child = spawnCommand(options, ...args)
+  const store = await storeSettings(dataDirOf(options))
+  const child = spawnCommand({ ...options, env: { ...store, ...options.env } }, ...args)
   running.add(child)
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString('utf8')))
@@ -231,12 +233,14 @@ async function readAddresses(path: string): Promise<Addresses | undefined> {
   }
 }
 
+const dataDirOf = ({ folder, dataDir }: Pick<DaemonOptions, 'folder' | 'dataDir'>): string => dataDir ?? join(folder, 'data')
+
 function environment({ folder, dataDir, env }: DaemonOptions, adminKey: string): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('POSTERN_') && name !== 'NODE_ENV')
   return {
     ...Object.fromEntries(inherited),
     NODE_COMPILE_CACHE: compiled,
-    POSTERN_DATA_DIR: dataDir ?? join(folder, 'data'),
+    POSTERN_DATA_DIR: dataDir ?? dataDirOf({ folder }),
     POSTERN_HTTP_LISTEN: '127.0.0.1:0',
     POSTERN_SUBMISSION_LISTEN: '127.0.0.1:0,127.0.0.1:0',
     POSTERN_SUBMISSIONS_LISTEN: '127.0.0.1:0',

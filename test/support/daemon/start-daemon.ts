@@ -17,6 +17,7 @@ import type { Listening } from '../../../daemon/process/ready-file.ts'
 import { open, start } from '../../../daemon/start.ts'
 import { CuttableKv } from '../cuttable-kv.ts'
 import { RestClient } from './rest.ts'
+import { storeSettings } from './store-of-test.ts'
 import { temporaryFolder } from './workspace.ts'
 
 /** The administrator of the first organization. */
@@ -116,7 +117,8 @@ export async function openDaemon(
   dataDir: string,
   { env, change = (config) => config, replacements: given }: StartOptions = {},
 ): Promise<OpenedDaemon & { readonly lifecycle: Lifecycle }> {
-  const config = change(loadConfig({ env: { ...settings, POSTERN_DATA_DIR: dataDir, ...env }, readFile: () => '{}' }))
+  const own = { ...settings, POSTERN_DATA_DIR: dataDir, ...(await storeSettings(dataDir)) }
+  const config = change(loadConfig({ env: { ...own, ...env }, readFile: () => '{}' }))
   const book = new LogBook()
   const log = createLogger('info', book)
   const lifecycle = new Lifecycle(log, config.shutdownSeconds, { events: new EventEmitter(), exit: () => {} })

@@ -17,7 +17,7 @@ const asServer = (command: string, words: readonly string[]): readonly [string, 
   isRoot ? ['setpriv', ['--reuid=postgres', '--regid=postgres', '--clear-groups', command, ...words]] : [command, [...words]]
 
 /** As little as durability allows: tests look at what is written, not at how fast. */
-const settings = ['listen_addresses=127.0.0.1', 'max_connections=60', 'shared_buffers=32MB', 'deadlock_timeout=100ms', 'autovacuum=off']
+const settings = ['listen_addresses=127.0.0.1', 'max_connections=800', 'shared_buffers=32MB', 'deadlock_timeout=100ms', 'autovacuum=off']
 
 /** A standby takes connections that read. */
 const isReady = /ready to accept (?:read-only )?connections/

@@ -1,9 +1,12 @@
 /**
  * Reads the bodies of captured messages for the addresses in them, after the acknowledgement and apart from it, in the order of the
  * captures of a project. Then all inboxes of a message are known, and who waits for it is notified. What is written for a notification
- * says that the message was read, and comes first, so that none is notified twice.
+ * says that the message was read, and comes first, so that none is notified twice. Where daemons share the store, captures do not come in
+ * their order: each has a row of its own then, as those have that were passed over.
  */
 import { Change } from '#store/change.ts'
+import type { Database } from '#store/database.ts'
+import { pack, type Element } from '#store/tuple.ts'
 import type { Core } from '../../core.ts'
 import { projects } from '../../tenancy/organization.ts'
 import { owners } from '#store/upgrade/carry.ts'
@@ -47,8 +50,8 @@ interface PassedOver {
 
 const toBegin = (restsUntil: number): PassedOver => ({ restsUntil, afterId: '', hasFailed: false })
 
-/** Says in a write that a message needs no more reading. */
-type Mark = (change: Transaction) => unknown
+/** Says in a write that a message needs no more reading; false when another one has said so. */
+type Mark = (change: Transaction) => Promise<boolean>
 
 /** What came of a reading: `failed` by a defect, and `stopped` with the process; `written` is what the marks know of already. */
 type Outcome = 'unchanged' | 'written' | 'failed' | 'stopped'
@@ -60,6 +63,8 @@ export class BackgroundRead {
   readonly #unread = new Map<string, Set<string>>()
   /** Organizations with messages that were passed over. */
   readonly #pending = new Map<string, PassedOver>()
+  /** Messages whose reading failed, and until when they rest. */
+  readonly #resting = new Map<string, number>()
   readonly #inFlight = new Map<string, Promise<void>>()
   #looking: Promise<void> | undefined
   #isStopping = false
@@ -70,7 +75,7 @@ export class BackgroundRead {
     onUnread(options.database, (unread) => {
       for (const { organizationId, projectId, isPassedOver } of unread) {
         if (isPassedOver) this.#pending.set(organizationId, toBegin(0))
-        this.#add(organizationId, projectId)
+        this.#add(organizationId, this.#inOrder ? projectId : undefined)
       }
       this.#begin()
     })
@@ -100,13 +105,18 @@ export class BackgroundRead {
     await this.#marks.save()
   }
 
+  /** Captures become visible in the order of their ids, and are read in it. */
+  get #inOrder(): boolean {
+    return this.#options.database.daemons.isAlone
+  }
+
   async #look(): Promise<void> {
     const { database } = this.#options
     for await (const organizationId of organizationsWithPendingReads(database.kv)) this.#pending.set(organizationId, toBegin(0))
     for await (const organizationId of owners(database)) {
       if (this.#isStopping) return
       if (this.#pending.has(organizationId)) this.#add(organizationId)
-      for (const { record } of await database.all(projects, { organizationId })) this.#add(organizationId, record.id)
+      if (this.#inOrder) for (const { record } of await database.all(projects, { organizationId })) this.#add(organizationId, record.id)
       this.#begin()
     }
   }
@@ -155,7 +165,10 @@ export class BackgroundRead {
     const rows = await this.#marks.next(organizationId, projectId, turn)
     for (const { record } of rows) {
       if (this.#isStopping) return false
-      const outcome = await this.#tryToRead(organizationId, record, (change) => this.#marks.passWith(change, organizationId, record))
+      const outcome = await this.#tryToRead(organizationId, record, async (change) => {
+        await this.#marks.passWith(change, organizationId, record)
+        return true
+      })
       if (outcome === 'stopped') return false
       if (outcome === 'failed') await this.#passOver(organizationId, record)
       if (outcome === 'unchanged') await this.#marks.pass(organizationId, record)
@@ -181,11 +194,21 @@ export class BackgroundRead {
       if (this.#isStopping) return false
       const key = pendingReadKey(organizationId, captureId)
       const stored = await database.get(traces, { organizationId }, traceId)
-      const isDue = stored && !(await this.#marks.isAhead(organizationId, stored.record)) // otherwise its project comes to it
-      const outcome = isDue ? await this.#tryToRead(organizationId, stored.record, (change) => change.delete(key)) : 'unchanged'
+      if ((this.#resting.get(captureId) ?? 0) > clock.monotonic()) {
+        pending.hasFailed = true
+        pending.afterId = captureId
+        continue
+      }
+      this.#resting.delete(captureId)
+      // otherwise its project comes to it
+      const isDue = stored && !(this.#inOrder && (await this.#marks.isAhead(organizationId, stored.record)))
+      const outcome = isDue ? await this.#tryToRead(organizationId, stored.record, (change) => takeRow(database, change, key)) : 'unchanged'
       if (outcome === 'stopped') return false
       if (outcome === 'unchanged') await database.commit(new Change().delete(key))
-      if (outcome === 'failed') pending.hasFailed = true
+      if (outcome === 'failed') {
+        pending.hasFailed = true
+        this.#resting.set(captureId, clock.monotonic() + restMs)
+      }
       pending.afterId = captureId
     }
     if (rows.length === turn) return true
@@ -222,7 +245,7 @@ export class BackgroundRead {
     if (!found || (found.addresses.length === 0 && (await this.#inboxesToNotify(organizationId, found.capture)).length === 0))
       return 'unchanged'
     const written = await transact(database, { organizationId }, async (change) => {
-      await mark(change)
+      if (!(await mark(change))) return undefined
       const stored = await change.get(traces, trace.id)
       const before = stored && captureOf(stored.record)
       const now = withSeen(before, seen)
@@ -253,6 +276,13 @@ export class BackgroundRead {
     const { rows } = await this.#options.database.list(inboxes, { organizationId }, wanted)
     return rows.map(({ record }) => record).filter((inbox) => landsIn(inbox, capture))
   }
+}
+
+/** Removes the row by which a message is still to be read; false when it is gone. */
+async function takeRow({ kv }: Database, change: Transaction, key: readonly Element[]): Promise<boolean> {
+  const row = await kv.get(pack(key))
+  if (row) change.check(key, row.version).delete(key)
+  return row !== undefined
 }
 
 /** With the addresses of its body, and which of them only that has. */

@@ -10,6 +10,7 @@ import { projects } from '../../tenancy/organization.ts'
 import { owners } from '#store/upgrade/carry.ts'
 import { captured, traces, type Trace } from '../../trace/trace.ts'
 import { transact, type Transaction } from '../../writes/transact.ts'
+import { pendingReadKey } from './pending-read.ts'
 
 /** The ids of a capture and of its trace, by which captures lie. */
 type Place = readonly [captureId: string, traceId: string]
@@ -155,6 +156,43 @@ export async function carryReadings(database: Database): Promise<number> {
   }
   await database.commit(new Change().set(carriedKey))
   return marked
+}
+
+/** Says that captures have rows of their own until they are read, as daemons share the store. */
+const rowsKey = globalKey('carried', 'rows of readings')
+
+/**
+ * Where daemons share the store, what is not read has a row of its own; where one has it alone, marks say how far it has come. At the
+ * first start of the other kind the one becomes the other. Nothing else may write meanwhile.
+ */
+export async function switchReadings(database: Database): Promise<void> {
+  const hasRows = (await database.kv.get(pack(rowsKey))) !== undefined
+  if (hasRows !== database.daemons.isAlone) return
+  for await (const organizationId of owners(database)) {
+    for (const { record } of await database.all(projects, { organizationId })) {
+      if (!hasRows) await rowsBeyondMark(database, organizationId, record.id)
+      const last = await lastCaptured(database, organizationId, record.id)
+      if (!last) continue
+      const change = new Change().set(readMarkKey(organizationId, record.id), encode(last))
+      setLatest(database, change, last[0])
+      await database.commit(change)
+    }
+  }
+  await database.commit(hasRows ? new Change().delete(rowsKey) : new Change().set(rowsKey))
+}
+
+/** A row for each capture that the mark of its project has not come to. */
+async function rowsBeyondMark(database: Database, organizationId: string, projectId: string): Promise<void> {
+  const marks = new ReadMarks(database)
+  for (;;) {
+    const unread = await marks.next(organizationId, projectId, savedEvery)
+    const last = unread.at(-1)
+    if (!last) return
+    const change = new Change()
+    for (const { record } of unread)
+      if (record.capture) change.set(pendingReadKey(organizationId, record.capture.id), Buffer.from(record.id))
+    await database.commit(change.set(readMarkKey(organizationId, projectId), encode(placeOf(last.record))))
+  }
 }
 
 async function lastCaptured({ kv }: Database, organizationId: string, projectId: string): Promise<Place | undefined> {

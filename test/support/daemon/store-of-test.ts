@@ -1,0 +1,29 @@
+/** Which store daemons of tests have: a folder, or a database of a server that `test/on-postgresql.ts` started for all of them. */
+import { createHash } from 'node:crypto'
+import { Client } from 'pg'
+
+/** The address of the server, up to the name of the database. */
+export const serverVariable = 'POSTERN_TEST_POSTGRESQL'
+
+const made = new Set<string>()
+
+/** The setting of the store for a daemon with this data folder; a database of its own, which its next life has again. */
+export async function storeSettings(dataDir: string): Promise<Readonly<Record<string, string>>> {
+  const server = process.env[serverVariable]
+  if (server === undefined) return {}
+  const name = `test_${createHash('sha256').update(dataDir).digest('hex').slice(0, 24)}`
+  if (!made.has(name)) await makeDatabase(server, name)
+  made.add(name)
+  return { POSTERN_STORE: `${server}/${name}` }
+}
+
+async function makeDatabase(server: string, name: string): Promise<void> {
+  const client = new Client({ connectionString: `${server}/postgres` })
+  await client.connect()
+  try {
+    const { rowCount } = await client.query('SELECT FROM pg_database WHERE datname = $1', [name])
+    if (rowCount === 0) await client.query(`CREATE DATABASE ${name} TEMPLATE template0`)
+  } finally {
+    await client.end()
+  }
+}
