@@ -24,3 +24,6 @@ export const systemClock: Clock = {
     return { cancel: () => clearTimeout(handle) }
   },
 }
+
+/** Daemons that share a store have the time of it, as what one writes is due at another. */
+export const clockOf = (daemons: { now(): number | undefined }): Clock => ({ ...systemClock, now: () => daemons.now() ?? Date.now() })

@@ -41,6 +41,9 @@ export interface Daemons {
   /** What is in memory is as the others left it less than `staleMs` ago. */
   isCurrent(): boolean
 
+  /** The time that all daemons have, in milliseconds since the epoch; undefined where there is no other. */
+  now(): number | undefined
+
   /** Does the work whenever its turn is here; resolves when that has begun where no other daemon can be, and at once otherwise. */
   share(work: SharedWork): Promise<void>
 

@@ -19,6 +19,8 @@ export class OneDaemon implements Daemons {
     return true
   }
 
+  now(): undefined {}
+
   async share(work: SharedWork): Promise<void> {
     this.#works.set(work.name, work)
     await work.start()

@@ -1,6 +1,6 @@
 /** What leaves the process: time, the network, the disk and the threads; and what watches over them. */
 import { observeCounts } from '#core/feedback/suppression/counts.ts'
-import { systemClock } from '#core/clock.ts'
+import { clockOf } from '#core/clock.ts'
 import { SystemResolver } from '#core/outbound/resolver.ts'
 import { WorkerMessageReader } from '#ingest/messages/message-reader.ts'
 import { WorkerMessageRewriter } from '#ingest/messages/message-rewriter.ts'
@@ -22,7 +22,7 @@ import { broke, guardOf, type Add, type Composition } from '../parts.ts'
 const maxWaitingWrites = 20_000
 
 export function addOutside(add: Add): void {
-  add('clock', ({ replace }) => replace.clock ?? systemClock)
+  add('clock', ({ replace, kv }) => replace.clock ?? clockOf(kv.daemons))
   add('random', ({ replace }) => replace.random ?? Math.random)
   add('database', ({ kv, metrics, replace }) => {
     const database = new Database(replace.kv?.(kv) ?? kv, kv.daemons)

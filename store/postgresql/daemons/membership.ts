@@ -26,14 +26,14 @@ export const join = (client: Client, id: string): Promise<unknown> =>
 
 export const depart = (client: Client, id: string): Promise<unknown> => client.query('DELETE FROM postern_daemons WHERE id = $1', [id])
 
-/** Shows that this daemon lives. False when others have taken it out. */
-export async function beat(client: Client, id: string): Promise<boolean> {
-  const { rowCount } = await client.query({
+/** Shows that this daemon lives. Gives the time of the server, in milliseconds; undefined when others have taken the daemon out. */
+export async function beat(client: Client, id: string): Promise<number | undefined> {
+  const { rows } = await client.query<{ now: string }>({
     name: 'postern beat',
-    text: 'UPDATE postern_daemons SET beat = beat + 1 WHERE id = $1',
+    text: `UPDATE postern_daemons SET beat = beat + 1 WHERE id = $1 RETURNING extract(epoch FROM clock_timestamp()) * 1000 AS now`,
     values: [id],
   })
-  return rowCount === 1
+  return rows[0] && Number(rows[0].now)
 }
 
 export class Fellows {

@@ -14,6 +14,8 @@ import { beat, bury, depart, Fellows, join } from './membership.ts'
 import { gapTopic, noticeOf, Outgoing, payloadsOf, type Notice } from './notices.ts'
 
 const beatMs = 1000
+/** The time that daemons share is set by no less. */
+const smallestStepMs = 50
 /** Leases have become free. */
 const leasesTopic = 'leases'
 const arrivedTopic = 'arrived'
@@ -38,6 +40,8 @@ export class PostgresDaemons implements Daemons {
   #client: Client | undefined
   #channel = ''
   #currentUntil = 0
+  /** The time of the server when the monotonic clock was 0, in milliseconds. */
+  #epoch = 0
   #timer: NodeJS.Timeout | undefined
   #beating: Promise<void> | undefined
   #isAgain = false
@@ -65,6 +69,8 @@ export class PostgresDaemons implements Daemons {
     const daemons = new PostgresDaemons(servers, id, onFailure)
     const client = await daemons.#connection()
     await join(client, id)
+    const began = performance.now()
+    daemons.#setClock((await beat(client, id)) ?? Date.now(), began)
     daemons.#currentUntil = performance.now() + staleMs
     daemons.#timer = setTimeout(() => daemons.#beatNow(), beatMs)
     return daemons
@@ -114,6 +120,11 @@ export class PostgresDaemons implements Daemons {
 
   isCurrent(): boolean {
     return performance.now() < this.#currentUntil
+  }
+
+  /** That of the database, which goes on by the monotonic clock of this machine: a step of its time of day changes nothing. */
+  now(): number {
+    return Math.round(this.#epoch + performance.now())
   }
 
   async share(work: SharedWork): Promise<void> {
@@ -188,8 +199,10 @@ export class PostgresDaemons implements Daemons {
   async #beat(): Promise<void> {
     const began = performance.now()
     const client = await this.#connection()
-    if (!(await beat(client, this.#id)))
+    const time = await beat(client, this.#id)
+    if (time === undefined)
       throw new StoreFailure('Other daemons have taken over from this one, as it did not show itself for seconds; start it again.')
+    this.#setClock(time, began)
     const { living, silent } = await this.#fellows.look(client, began)
     if (silent.size > 0) this.#burying ??= this.#bury(silent)
     if (!this.#outgoing.isEmpty) this.#sending ??= this.#send()
@@ -219,6 +232,12 @@ export class PostgresDaemons implements Daemons {
     } finally {
       this.#burying = undefined
     }
+  }
+
+  /** `time` was read by the server between then and now. What lies within the way there and back is no difference. */
+  #setClock(time: number, asked: number): void {
+    const epoch = time - (asked + performance.now()) / 2
+    if (Math.abs(epoch - this.#epoch) > smallestStepMs) this.#epoch = epoch
   }
 
   async #connection(): Promise<Client> {

@@ -3,9 +3,9 @@ import { Postgresql } from '../../support/peers/postgresql.ts'
 import { testWith } from '../../support/peers/peers.ts'
 import { blows, severalCrashes } from './several-crashes.ts'
 
-const test = testWith('postgresql')
+const test = testWith('postgresql', 'faketime')
 
-test('three daemons lose nothing they acknowledged and relay nothing twice outside the window', async (t) => {
+test('three daemons lose nothing they acknowledged and relay nothing twice outside the window, with clocks that differ', async (t) => {
   await using postgresql = await Postgresql.start()
   const seed = Math.floor(Math.random() * 2 ** 31)
   t.log(`seed ${seed}`)

@@ -2,12 +2,14 @@
  * Three daemons at one database, all of them under load, while daemons and the database are killed, stopped and cut off: at the end the
  * book of what was promised is compared with what arrived, as with one daemon.
  */
+import { globSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { within } from '../../support/deadline.ts'
 import { Daemon, newAdminKey, portOf, runCommand } from '../../support/daemon/daemon.ts'
 import { makeDestination, makeLogin, makeRoute, type Login } from '../../support/daemon/provision.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
+import { CuttableLink } from '../../support/peers/cuttable-link.ts'
 import type { Postgresql } from '../../support/peers/postgresql.ts'
 import { Seeded } from '../../support/seeded.ts'
 import { Sink } from '../../support/smtp/sink.ts'
@@ -18,7 +20,7 @@ import { Ledger, type Fate } from '../ledger.ts'
 import { domainOf, repeatKeys, restLoad, smtpLoad, type Load } from '../load.ts'
 
 /** What happens in a round, to one daemon or to the database. */
-export const blows = ['kill', 'pause', 'database', 'stop', 'kill two'] as const
+export const blows = ['kill', 'pause', 'database', 'cut', 'blink', 'stop', 'kill two'] as const
 export type Blow = (typeof blows)[number]
 
 export interface SeveralOptions {
@@ -29,8 +31,10 @@ export interface SeveralOptions {
 
 const count = 3
 const mostPerClient = 60
-/** Longer than a daemon may be silent. */
-const pausedMs = 9000
+/** Longer than a daemon may be silent; and much shorter. */
+const [pausedMs, blinkMs] = [9000, 1500]
+/** What the clocks of three machines say, in seconds, beside the right time. */
+const clocks = [0, 90, -200]
 const drainMs = 90_000
 
 class Site implements AsyncDisposable {
@@ -43,6 +47,7 @@ class Site implements AsyncDisposable {
   readonly #adminKey = newAdminKey()
   readonly sink: Sink
   logins!: Readonly<Record<Fate, Login>>
+  readonly #links = new Map<Daemon, CuttableLink>()
   #folders = 0
 
   private constructor(postgresql: Postgresql, database: string, folder: string, sink: Sink, ends: AsyncDisposableStack) {
@@ -80,16 +85,23 @@ class Site implements AsyncDisposable {
   /** Starts as many daemons as are missing, each in a folder of its own, as new machines have it. */
   async fill(): Promise<void> {
     const env = {
-      POSTERN_STORE: this.#database,
       POSTERN_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
       POSTERN_STORE_BALLAST_BYTES: '0',
       POSTERN_DELIVERY_RETRY_SECONDS: '1,1,2',
       POSTERN_DELIVERY_JITTER: '0.1',
     }
-    const missing = Array.from({ length: count - this.daemons.length }, () => join(this.#folder, String(++this.#folders)))
-    const started = await Promise.all(missing.map((folder) => Daemon.start({ folder, env }, this.#adminKey)))
-    for (const daemon of started) this.#ends.use(daemon)
-    this.daemons.push(...started)
+    await Promise.all(Array.from({ length: count - this.daemons.length }, () => this.#start(env)))
+  }
+
+  async #start(env: Readonly<Record<string, string>>): Promise<void> {
+    const number = ++this.#folders
+    const link = this.#ends.use(await CuttableLink.to(this.#postgresql.port))
+    const store = this.#database.replace(`:${this.#postgresql.port}/`, `:${link.port}/`)
+    const clock = setBy(clocks[number % clocks.length] ?? 0)
+    const options = { folder: join(this.#folder, String(number)), env: { ...env, ...clock, POSTERN_STORE: store } }
+    const daemon = this.#ends.use(await Daemon.start(options, this.#adminKey))
+    this.#links.set(daemon, link)
+    this.daemons.push(daemon)
   }
 
   /** Takes one out of those that run. */
@@ -111,8 +123,10 @@ class Site implements AsyncDisposable {
       if (exit.code !== 0) this.ledger.problem(`SIGTERM under load: ${JSON.stringify(exit)}:\n${daemon.log.slice(-2000)}`)
       return
     }
+    if (blow === 'blink') return this.#blink(daemon)
     this.ledger.killed()
     if (blow === 'pause') return this.#pause(daemon)
+    if (blow === 'cut') return this.#cut(daemon)
     await daemon.kill()
     if (blow === 'kill two') await this.strike('kill', random)
   }
@@ -121,11 +135,33 @@ class Site implements AsyncDisposable {
   async #pause(daemon: Daemon): Promise<void> {
     process.kill(daemon.addresses.pid, 'SIGSTOP')
     await pause(pausedMs)
-    this.ledger.killed() // what was on its way when it stopped may still get its answer
     process.kill(daemon.addresses.pid, 'SIGCONT')
-    const exit = await within(20_000, 'a daemon that was paused ends', daemon.exited)
-    if (exit.code !== 70)
-      this.ledger.problem(`paused for ${pausedMs} ms, it ended with ${JSON.stringify(exit)}:\n${daemon.log.slice(-2000)}`)
+    await this.#takenOut(daemon)
+  }
+
+  /** Others take over from a daemon that is cut off from the database: it ends once it sees that again. */
+  async #cut(daemon: Daemon): Promise<void> {
+    const link = this.#links.get(daemon)
+    link?.cut()
+    await pause(pausedMs)
+    link?.mend()
+    await this.#takenOut(daemon)
+  }
+
+  /** What it was just doing is done when it sees the database again; it goes on. */
+  async #blink(daemon: Daemon): Promise<void> {
+    const link = this.#links.get(daemon)
+    link?.cut()
+    await pause(blinkMs)
+    link?.mend()
+    await within(20_000, 'a daemon that was cut off for a moment answers', daemon.rest.must('GET', '/v1/projects/me'))
+    this.daemons.push(daemon)
+  }
+
+  async #takenOut(daemon: Daemon): Promise<void> {
+    this.ledger.killed() // what was on its way may still get its answer
+    const exit = await within(20_000, 'a daemon that others took over from ends', daemon.exited)
+    if (exit.code !== 70) this.ledger.problem(`away for ${pausedMs} ms, it ended with ${JSON.stringify(exit)}:\n${daemon.log.slice(-2000)}`)
   }
 
   /** Ends all in order, and walks the store. */
@@ -141,6 +177,13 @@ class Site implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.#ends.disposeAsync()
   }
+}
+
+/** The variables under which a process has another time of day; how fast time goes by stays the same. */
+function setBy(seconds: number): Readonly<Record<string, string>> {
+  const [library] = globSync('/usr/lib/*/faketime/libfaketime.so.1')
+  if (seconds === 0 || library === undefined) return {}
+  return { LD_PRELOAD: library, FAKETIME: `${seconds > 0 ? '+' : ''}${seconds}s`, FAKETIME_DONT_FAKE_MONOTONIC: '1' }
 }
 
 /** Runs all rounds and the audit. What the daemons did wrong is in `problems`. */

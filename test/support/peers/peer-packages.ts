@@ -46,6 +46,7 @@ const peers = {
   django: { package: 'python3-django', file: `${modules}/django/__init__.py` },
   dkimpy: { package: 'python3-dkim', file: `${modules}/dkim/__init__.py` },
   dovecot: { package: 'dovecot-imapd', file: '/usr/lib/dovecot/imap' },
+  faketime: { package: 'libfaketime', file: '/usr/lib/*/faketime/libfaketime.so.1' },
   go: { package: 'golang-go', file: '/usr/bin/go' },
   nacl: { package: 'python3-nacl', file: `${modules}/nacl/__init__.py` },
   pebble: { package: 'pebble', file: '/usr/bin/pebble' },
