@@ -57,7 +57,15 @@ export class PostgresDaemons implements Daemons {
     const leases = {
       take: async (names: readonly string[]) => takeLeases(await this.#connection(), id, names),
       giveBack: async (name: string) => {
-        await giveBackLease(await this.#connection(), id, name)
+        const giveBack = async (): Promise<unknown> => {
+          try {
+            return await giveBackLease(await this.#connection(), id, name)
+          } catch (error) {
+            this.#hangUp()
+            throw error
+          }
+        }
+        await this.#servers.patiently(giveBack, () => false)
         this.publish(leasesTopic, [name])
       },
     }

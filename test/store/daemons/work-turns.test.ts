@@ -95,6 +95,19 @@ test('a work that the daemon whose turn it is does not take is taken by another 
   t.is(place.done.get('a')?.size, parts.length)
 })
 
+test('a lease that was taken although no answer came is used at the next look', async (t) => {
+  let starts = 0
+  const leases = { take: async () => Promise.reject(new Error('the connection broke off')), giveBack: async () => undefined }
+  const turns = new WorkTurns('a', leases, () => undefined)
+  turns.add({ name: 'x', start: () => void starts++, stop: () => {} })
+  await t.throwsAsync(turns.look(new Map(), ['a']))
+  t.false(turns.holds('x'))
+  await turns.look(new Map([['x', 'a']]), ['a'])
+  t.true(turns.holds('x'))
+  await new Promise(setImmediate)
+  t.is(starts, 1)
+})
+
 test('leave() ends a work before another daemon may have it, and what was never begun too', async (t) => {
   const place = new Place()
   place.join('a', ['w'])
