@@ -76,9 +76,8 @@ export class QueueActs implements List<OfProject, CountedAct> {
 
   /** Counts what an act would find now, and writes nothing. The filter comes back bounded to what was accepted until now. */
   async preview({ principal }: ActRequester, request: ActRequest): Promise<ActPreview> {
-    const filter = this.#bounded(request.filter)
-    const walk = { ...(await this.#walk(principal, filter)), ...rangeOf(request.act, this.#options.clock.now()) }
-    return { ...request, filter, ...(await countQueue(this.#options.database, walk)) }
+    const walk = { ...(await this.#walk(principal, this.#bounded(request.filter))), ...rangeOf(request.act, this.#options.clock.now()) }
+    return { ...request, filter: walk.filter, ...(await countQueue(this.#options.database, walk)) }
   }
 
   /**
@@ -152,7 +151,7 @@ export class QueueActs implements List<OfProject, CountedAct> {
     const projectId = reachableProject(principal, policy.projects, filter.projectId, 'project_id')
     if (filter.destinationId !== undefined && !policy.destinations.has(filter.destinationId))
       throw new Refusal('not_found', 'destination_id: no destination has this id.')
-    return { organizationId, policy, filter: { ...filter, projectId } }
+    return { organizationId, policy, filter: { ...filter, ...(projectId !== undefined && { projectId }) } }
   }
 }
 

@@ -4,6 +4,7 @@ import type { ActRequest } from '#core/delivery/acts/queue-acts.ts'
 import type { QueueAct } from '#core/delivery/acts/queue-act.ts'
 import { webhookDeliveries } from '#core/webhooks/delivery.ts'
 import { webhookEndpoints } from '#core/webhooks/endpoint.ts'
+import { projects } from '#core/tenancy/organization.ts'
 import { auditEntries } from '#core/writes/audit.ts'
 import {
   organizationId,
@@ -259,6 +260,23 @@ test('a count that has grown stops the act; what came after the count is not mea
   const made = await ended(fixture, await queueActs.create({ principal }, { act: 'drop', filter, expected: 2 }))
   t.like(made, { counters: { acted: 2 } })
   t.is(await fixture.queueLength(), 1)
+})
+
+test('an act of a key of one project leaves the messages of the others alone, whatever its filter leaves out', async (t) => {
+  const { fixture, ids } = await putOff(t, 1)
+  const own = await fixture.database.get(projects, { organizationId }, projectId)
+  if (!own) return t.fail('no project')
+  await fixture.put(projects, { ...own.record, id: 'prj_2', isDefault: false })
+  const requester = { principal: { ...principal, projectId: 'prj_2', bound: true } }
+  const { queueActs } = fixture.core
+  fixture.clock.advance(1)
+  for (const filter of [{}, { traceIds: ids }]) {
+    const found = await queueActs.preview(requester, { act: 'drop', filter })
+    t.like(found, { matched: 0, filter: { projectId: 'prj_2' } })
+    const made = await queueActs.create(requester, { act: 'drop', filter: found.filter, expected: 0 })
+    await until('the act ended', async () => (await queueActs.get(requester.principal, made.id)).status !== 'running')
+  }
+  t.is((await fixture.trace(ids[0] ?? '')).status, 'queued')
 })
 
 test('whatever acts meet whatever attempts: every message is taken once or dropped, and the store agrees with itself', async (t) => {
