@@ -64,6 +64,7 @@ export function enqueue(change: Change, entry: QueueEntry): Change {
   const { since, traceId, begun } = entry
   change.set(rowKey(entry), rowValue(entry, begun))
   if (since !== undefined) change.set(sinceKey(since, traceId), encode([entry.destinationId, entry.projectId, entry.dueMs]))
+  if (entry.dueMs === heldDueMs) change.add(heldLengthKey, 1)
   return change.add(queueLengthKey, 1)
 }
 
@@ -80,6 +81,7 @@ const begunFields = ['number', 'startedAt', 'provider', 'host', 'port'] as const
 
 export function dequeue(change: Change, row: QueueRow): Change {
   if (row.since !== undefined) change.delete(sinceKey(row.since, row.traceId))
+  if (row.dueMs === heldDueMs) change.add(heldLengthKey, -1)
   return change.delete(rowKey(row)).add(queueLengthKey, -1)
 }
 
@@ -124,6 +126,9 @@ export async function dequeueIfWaiting(database: Database, change: Change, row: 
 
 /** Counts all entries, so that metrics never scan. */
 const queueLengthKey = globalKey('counter', 'queue.length')
+/** Of these, those that are held. */
+const heldLengthKey = globalKey('counter', 'queue.held')
+export const heldLength = (database: Database): Promise<number> => database.kv.counter(pack(heldLengthKey))
 export const queueLength = (database: Database): Promise<number> => database.kv.counter(pack(queueLengthKey))
 
 /** Entries of one part in order of due time, from a position on (inclusive). */

@@ -6,8 +6,17 @@ import type { Organization } from '#core/tenancy/organization.ts'
 import { action, type Action } from '../actions/action.ts'
 import { resource } from '../actions/resource.ts'
 import type { RestCore } from '../rest/rest-core.ts'
-import { dryRun, makeAct, queueActWords, queueListWords, statusOfAct } from '../rest/sending/queue.ts'
+import {
+  dryRun,
+  makeAct,
+  queueActWords,
+  queueHoldReleaseWords,
+  queueHoldWords,
+  queueListWords,
+  statusOfAct,
+} from '../rest/sending/queue.ts'
 import { newQueueAct, queueAct } from '../wire/sending/queue.ts'
+import { newQueueHold, queueHold } from '../wire/sending/queue-holds.ts'
 import { id } from '../wire/fields/text.ts'
 
 const all = '/operator/v1/organizations'
@@ -16,7 +25,11 @@ const organizations = resource(all, { name: 'Organization', ...shared })
 const ids = z.strictObject({ id, act_id: id })
 const oneAct = `${all}/{id}/queue/acts/{act_id}`
 
-export const operatorQueueActions = ({ operator, queueActs }: Pick<RestCore, 'operator' | 'queueActs'>): readonly Action[] => {
+export const operatorQueueActions = ({
+  operator,
+  queueActs,
+  queueHolds,
+}: Pick<RestCore, 'operator' | 'queueActs' | 'queueHolds'>): readonly Action[] => {
   const inside = async (organizationId: string): Promise<Principal> => administratorOf((await operator.get(organizationId)).organization)
   const requester = async (organizationId: string, operatorId: string | undefined): Promise<ActRequester> => ({
     principal: await inside(organizationId),
@@ -37,6 +50,26 @@ export const operatorQueueActions = ({ operator, queueActs }: Pick<RestCore, 'op
       output: queueAct,
       http: { method: 'POST', path: `${all}/{id}/queue/acts`, status: 201, otherResponses: { 200: dryRun }, statusOf: statusOfAct },
       run: async ({ client }, { id: owner, ...asked }) => makeAct(queueActs, await requester(owner, client.operatorId), asked),
+    }),
+    organizations.listOf('queue/holds', {
+      ...{ id: 'operatorListQueueHolds', summary: 'List the standing holds of an organization', item: queueHold },
+      run: async (_, { id: owner, ...page }) => queueHolds.list(await inside(owner), page),
+    }),
+    action({
+      ...queueHoldWords,
+      ...shared,
+      id: 'operatorCreateQueueHold',
+      input: newQueueHold.extend({ id }),
+      http: { method: 'POST', path: `${all}/{id}/queue/holds`, status: 201 },
+      run: async ({ client }, { id: owner, ...asked }) => queueHolds.create(await requester(owner, client.operatorId), asked),
+    }),
+    action({
+      ...queueHoldReleaseWords,
+      ...shared,
+      id: 'operatorReleaseQueueHold',
+      input: z.strictObject({ id, hold_id: id }),
+      http: { method: 'POST', path: `${all}/{id}/queue/holds/{hold_id}/release` },
+      run: async ({ client }, { id: owner, holdId }) => queueHolds.release(await requester(owner, client.operatorId), holdId),
     }),
     action({
       ...shared,

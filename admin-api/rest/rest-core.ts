@@ -19,6 +19,7 @@ import type { Clock } from '#core/clock.ts'
 import { requireFlag } from '#core/plan/features.ts'
 import type { Diagnoses } from '#core/diagnose/diagnoses.ts'
 import type { QueueActs } from '#core/delivery/acts/queue-acts.ts'
+import type { QueueHolds } from '#core/delivery/acts/queue-holds.ts'
 import type { Probes } from '#core/delivery/probe/probes.ts'
 import type { Promotions } from '#core/promotion/promotions.ts'
 import type { SendingDomains } from '#core/domains/sending-domains.ts'
@@ -104,6 +105,7 @@ export interface RestCore {
   readonly bulkReports: BulkReports
   readonly replays: Replays
   readonly queueActs: QueueActs
+  readonly queueHolds: QueueHolds
   readonly retries: Retries
   readonly releases: Releases
   readonly scheduledSends: ScheduledSends

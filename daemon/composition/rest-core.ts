@@ -27,6 +27,7 @@ import { PublishableSends } from '#core/submission/doors/publishable-send.ts'
 import { RefusedSends } from '#core/submission/accept/refused-sends.ts'
 import { Releases } from '#core/submission/replay/releases.ts'
 import { QueueActs } from '#core/delivery/acts/queue-acts.ts'
+import { QueueHolds } from '#core/delivery/acts/queue-holds.ts'
 import { Replays } from '#core/submission/replay/replays.ts'
 import { Retries } from '#core/submission/replay/retries.ts'
 import { ScheduledSends } from '#core/submission/schedule/scheduled-sends.ts'
@@ -115,17 +116,18 @@ export function restCore(composition: Composition): RestCore {
 }
 
 /** What people ask for that goes on in the background. */
-const jobsOf = ({ get }: Composition): Pick<RestCore, 'replays' | 'queueActs'> => {
+const jobsOf = ({ get }: Composition): Pick<RestCore, 'replays' | 'queueActs' | 'queueHolds'> => {
   const { daemons } = get('database')
+  const queueActs = new QueueActs({
+    ...get('core'),
+    onAct: (organizationId, id) => daemons.wake(workNames.queueActs, () => get('actRunner').wake(organizationId, id)),
+  })
   return {
     replays: new Replays({
       ...get('core'),
       onJob: (organizationId, id) => daemons.wake(workNames.replays, () => get('replayRunner').wake(organizationId, id)),
     }),
-    queueActs: new QueueActs({
-      ...get('core'),
-      onAct: (organizationId, id) => daemons.wake(workNames.queueActs, () => get('actRunner').wake(organizationId, id)),
-    }),
+    ...{ queueActs, queueHolds: new QueueHolds({ ...get('core'), acts: queueActs }) },
   }
 }
 

@@ -46,6 +46,7 @@ import { destinationEvidence } from './routing/destination-evidence.ts'
 import { failoverPolicies } from './routing/failover-policy.ts'
 import { routingRules } from './routing/rule.ts'
 import { queueActRecords } from './delivery/acts/queue-act.ts'
+import { queueHolds } from './delivery/acts/queue-hold.ts'
 import { isParked } from './trace/acts/queue-acts.ts'
 import { replayJobs } from './submission/replay/replay-job.ts'
 import { templateDisagreements } from './templates/version-agreement.ts'
@@ -85,6 +86,7 @@ export const recordKinds = [
   inspectTests,
   replayJobs,
   queueActRecords,
+  queueHolds,
   templates,
   templateVersions,
   forms,

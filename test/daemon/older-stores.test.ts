@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { firstSecrets } from '#core/first-secrets.ts'
 import { queueActRecords } from '#core/delivery/acts/queue-act.ts'
+import { queueHolds } from '#core/delivery/acts/queue-hold.ts'
 import { destinationEvidence } from '#core/routing/destination-evidence.ts'
 import { formDrafts, forms, formVersions } from '#core/forms/form.ts'
 import { formNotifications } from '#core/forms/notifications/notification.ts'
@@ -63,6 +64,7 @@ test('the first form: every record fits its schema of now, and would be written 
     traces,
     destinationEvidence,
     queueActRecords,
+    queueHolds,
     forms,
     formDrafts,
     formVersions,

@@ -6,11 +6,13 @@ import { action, type Action } from '../../actions/action.ts'
 import { resource } from '../../actions/resource.ts'
 import type { Decoded } from '../../wire/fields/codec.ts'
 import { newQueueAct, queueAct, queueCounts, queuedMessage, queueQuery } from '../../wire/sending/queue.ts'
+import { newQueueHold, queueHold } from '../../wire/sending/queue-holds.ts'
 import type { RestCore } from '../rest-core.ts'
 
 const tags = ['queue'] as const
 const queue = resource('/v1/queue', { name: 'QueuedMessage', tags })
 const acts = resource('/v1/queue/acts', { name: 'QueueAct', tags })
+const holds = resource('/v1/queue/holds', { name: 'QueueHold', tags })
 
 export const queueListWords = {
   summary: 'List messages in the delivery queue',
@@ -35,10 +37,27 @@ export const queueActWords = {
     'filter and the number as `expected`. The act runs in the background; get it to follow its progress.',
 }
 
+export const queueHoldWords = {
+  summary: 'Hold messages in the queue, and those to come',
+  description:
+    'Messages that match are held, and those that are accepted later, whenever their turn comes, until the hold is released. One that is ' +
+    'released by hand meanwhile is let through.',
+  errors: ['not_found', 'conflict'],
+  input: newQueueHold,
+  output: queueHold,
+} as const
+
+export const queueHoldReleaseWords = {
+  summary: 'Lift a standing hold and release what it held',
+  description: 'New messages are not held any more. The answer is the act that releases those that were.',
+  errors: ['not_found', 'insufficient_scope', 'conflict'],
+  output: queueAct,
+} as const
+
 export const dryRun = 'A dry run: the number of messages that match the filter'
 export const statusOfAct = (made: object): number | undefined => ('matched' in made ? 200 : undefined)
 
-export const queueActions = ({ queueActs }: RestCore): readonly Action[] => [
+export const queueActions = ({ queueActs, queueHolds }: RestCore): readonly Action[] => [
   queue.list({
     ...queueListWords,
     run: ({ principal }, { held, ...page }) => queueActs.waiting(principal, { ...page, isHeld: held }),
@@ -82,6 +101,17 @@ export const queueActions = ({ queueActs }: RestCore): readonly Action[] => [
     output: queueAct,
     run: ({ principal }, { id }) => queueActs.stop({ principal }, id),
   }),
+  holds.list({
+    summary: 'List standing holds of the queue, newest first',
+    item: queueHold,
+    run: ({ principal }, page) => queueHolds.list(principal, page),
+  }),
+  holds.create({
+    ...queueHoldWords,
+    examples: { input: { filter: { destination_id: 'dst_01935c0000007000800000000000000000' }, reason: 'provider incident' } },
+    run: ({ principal }, asked) => queueHolds.create({ principal }, asked),
+  }),
+  holds.act('release', { ...queueHoldReleaseWords, run: ({ principal }, { id }) => queueHolds.release({ principal }, id) }),
 ]
 
 /** A dry run, or the act. Throws `validation_failed` without the number of a dry run. */

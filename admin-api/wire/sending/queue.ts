@@ -11,19 +11,19 @@ import { withTextForm } from '../fields/text-form.ts'
 import { timeInput, wireTime } from '../fields/time.ts'
 import { traceId } from './trace.ts'
 
-const domain = line(255, 'Domain of a recipient that still waits.')
+export const toDomainField = line(255, 'Domain of a recipient that still waits.')
   .regex(/^[^@\s]+\.[^@\s]+$/, 'must be a domain such as example.com')
   .toLowerCase()
-const from = line(320, 'The From field or MAIL FROM: an exact address, or `@example.com` for every address of a domain.')
+export const fromField = line(320, 'The From field or MAIL FROM: an exact address, or `@example.com` for every address of a domain.')
 const attempts = z.int().min(0).max(1000)
 const attemptsMeta = { description: 'At least this many delivery attempts were made.' }
 const minAttempts = attempts.optional().meta(attemptsMeta)
 
 const conditions = {
-  held_by: id.optional().meta({ description: 'Id of an act: only what that one holds.' }),
+  held_by: id.optional().meta({ description: 'Id of an act or of a standing hold: only what that one holds.' }),
   destination_id: id.optional(),
-  to_domain: domain.optional(),
-  from: from.optional(),
+  to_domain: toDomainField.optional(),
+  from: fromField.optional(),
   accepted_after: timeInput.optional().meta({ description: 'Accepted at or after this time.' }),
   accepted_before: timeInput.optional().meta({ description: 'Accepted before this time. Defaults to now.' }),
 }

@@ -89,13 +89,17 @@ export class ActRunner {
     return true
   }
 
-  async #one(organizationId: string, { id, act, by, reason }: QueueAct, { entry }: Waiting): Promise<Applied | 'ended'> {
+  async #one(organizationId: string, { id, act, by, reason, ofHold }: QueueAct, { entry }: Waiting): Promise<Applied | 'ended'> {
     const { database, policies, clock, queued } = this.#options
     const { webhooks } = await policies.of(organizationId)
     const { applied, due } = await transact(database, { organizationId }, async (change) => {
       const job = await change.get(queueActRecords, id)
       if (job?.record.status !== 'running') return { applied: 'ended' as const, due: undefined }
-      const done = { act, at: clock.now(), by: by.id === '' ? by.kind : by.id, reason, actId: id }
+      const done = {
+        ...{ act, at: clock.now(), by: by.id === '' ? by.kind : by.id, reason, actId: act === 'hold' ? (ofHold ?? id) : id },
+        ...(act === 'release' && ofHold !== undefined && { ofHold }),
+        ...(by.kind === 'operator' && { isOperators: true as const }),
+      }
       const staged = await stageAct(database, change, entry, { done, webhooks })
       if (staged.applied === 'acted' || staged.applied === 'inFlight') change.add(actCounterKey(organizationId, id, 'acted'), 1)
       if (staged.applied === 'inFlight' || staged.applied === 'skipped') change.add(actCounterKey(organizationId, id, staged.applied), 1)

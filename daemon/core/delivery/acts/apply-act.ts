@@ -6,7 +6,7 @@ import { dequeue, heldDueMs, moveEntry, rowAt, type QueueEntry } from '#store/qu
 import type { Stored } from '#store/record-kind.ts'
 import { checkNotBegun, readAttempt } from '../../trace/attempt-record.ts'
 import type { QueueActDone } from '../../trace/acts/act-record.ts'
-import { dropped, isParked, parked, withAct } from '../../trace/acts/queue-acts.ts'
+import { dropped, holdOf, isParked, parked, withAct } from '../../trace/acts/queue-acts.ts'
 import { keepReturnPaths } from '../../trace/return-paths.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
 import { waitingEntry } from '../../trace/waiting-entry.ts'
@@ -78,14 +78,14 @@ function move(
 }
 
 /** The trace after the act; undefined when that does not apply. Pure. */
-function afterAct({ act }: Order['done'], found: Found): Trace | undefined {
+function afterAct(done: Order['done'], found: Found): Trace | undefined {
   const { trace, row, hasBegun, now } = found
-  switch (act) {
+  switch (done.act) {
     case 'hold':
       if (trace.held) return undefined
       return hasBegun ? { ...trace, held: { due: row.dueMs } } : parked(trace, row.dueMs, row.since)
     case 'release': {
-      if (!trace.held) return undefined
+      if (!trace.held || (holdOf(trace)?.isOperators && !done.isOperators)) return undefined
       const { held, ...free } = trace
       return isParked(trace) ? { ...free, nextAttemptAt: Math.max(now, held.due) } : free
     }

@@ -46,6 +46,8 @@ const schema = z.strictObject({
   act: z.enum(queueActs),
   filter,
   reason: z.string().nullable(),
+  /** The standing hold that it holds for, or lifts. */
+  ofHold: z.string().optional(),
   /** How many a dry run had counted. */
   expected: z.int(),
   by: z.strictObject({ kind: z.enum(actorKinds), id: z.string() }),

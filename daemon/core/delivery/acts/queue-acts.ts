@@ -1,4 +1,5 @@
 /** The queue for people: what waits, and holding, releasing, expediting and dropping it by a filter, counted first. */
+import type { Change } from '#store/change.ts'
 import { cursorAt, keyAt } from '#store/cursor.ts'
 import type { Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
@@ -84,10 +85,28 @@ export class QueueActs implements List<OfProject, CountedAct> {
    * Writes the act, which then runs by itself. Throws `conflict` when more messages match than `expected`, or when too many acts run.
    */
   async create(requester: ActRequester, request: ActRequest & { readonly expected: number }): Promise<CountedAct> {
+    const preview = await this.preview(requester, request)
+    if (preview.matched > request.expected) throw moreThan(preview.matched, request.expected)
+    return this.#write(requester, { ...request, ...preview })
+  }
+
+  /** Of everything that matches, however much that is, of a standing hold. `stage` adds to the write that makes the act. */
+  async createWhole(
+    requester: ActRequester,
+    request: ActRequest & { readonly ofHold: string },
+    stage: (change: Change, act: QueueAct) => Promise<void>,
+  ): Promise<CountedAct> {
+    const preview = await this.preview(requester, request)
+    return this.#write(requester, { ...request, ...preview, expected: preview.matched, until: null }, stage)
+  }
+
+  async #write(
+    requester: ActRequester,
+    request: ActPreview & { readonly expected: number; readonly ofHold?: string },
+    stage?: (change: Change, act: QueueAct) => Promise<void>,
+  ): Promise<CountedAct> {
     const { database, writes, clock, audit, onAct } = this.#options
     const { principal, actor = actorOf(principal) } = requester
-    const { filter, matched, until } = await this.preview(requester, request)
-    if (matched > request.expected) throw moreThan(matched, request.expected)
     const { organizationId } = principal
     const made = await writes.run(organizationId, async (change) => {
       const all = await database.all(queueActRecords, { organizationId })
@@ -95,13 +114,15 @@ export class QueueActs implements List<OfProject, CountedAct> {
         const message = `${maxRunning} acts on the queue are running; wait until one of them ends, or stop it.`
         throw new Refusal('conflict', message, { nextAction: 'retry_later' })
       }
-      const act = newAct(requester, { ...request, filter, until }, actor, clock.now())
+      const act = newAct(requester, request, actor, clock.now())
       change.insert(queueActRecords, organizationId, act).set(openActKey(organizationId, act.id))
+      const { filter, matched } = request
       audit.record(change, {
         ...{ organizationId, actor, act: `queue.${pastOf[act.act]}`, target: act.id },
         projectId: principal.bound ? principal.projectId : filter.projectId,
         details: { filter: wireFilter(filter), matched, ...(act.reason !== null && { reason: act.reason }) },
       })
+      await stage?.(change, act)
       return act
     })
     onAct(organizationId, made.id)
@@ -166,13 +187,14 @@ const moreThan = (matched: number, expected: number): Refusal =>
 
 const newAct = (
   { principal }: ActRequester,
-  request: ActRequest & { readonly expected: number; readonly until: QueueAct['until'] | null },
+  request: ActRequest & { readonly expected: number; readonly until: QueueAct['until'] | null; readonly ofHold?: string },
   { kind, id }: Actor,
   now: number,
 ): QueueAct => ({
   ...{ id: newId('qac', now), projectId: principal.projectId, bound: principal.bound },
   ...{ act: request.act, filter: request.filter, reason: request.reason ?? null, expected: request.expected },
   ...(request.until && { until: request.until }),
+  ...(request.ofHold !== undefined && { ofHold: request.ofHold }),
   ...{ by: { kind, id }, status: 'running', stoppedBecause: null, cursor: null },
   ...{ createdAt: now, updatedAt: now },
 })

@@ -137,6 +137,9 @@ async function fitting(database: Database, { organizationId, filter }: QueueWalk
   })
 }
 
+/** Whether a message that stands there is meant. Pure. */
+export const fits = (filter: QueueFilter, entry: QueueEntry, trace: Trace): boolean => fitsEntry(filter, entry) && fitsTrace(filter, trace)
+
 const fitsEntry = ({ projectId, destinationId, minAttempts = 0, traceIds }: QueueFilter, entry: QueueEntry): boolean =>
   (projectId ?? entry.projectId) === entry.projectId &&
   (destinationId ?? entry.destinationId) === entry.destinationId &&
@@ -144,7 +147,7 @@ const fitsEntry = ({ projectId, destinationId, minAttempts = 0, traceIds }: Queu
   (traceIds?.includes(entry.traceId) ?? true)
 
 /** Whether the message is meant, as far as its trace tells. Pure. */
-export function fitsTrace(filter: QueueFilter, trace: Trace): boolean {
+function fitsTrace(filter: QueueFilter, trace: Trace): boolean {
   const { toDomain, from, acceptedAfter = 0, acceptedBefore = Infinity, heldBy } = filter
   const { createdAt, headerFrom, mailFrom, recipients } = trace
   return (

@@ -14,6 +14,8 @@ import { begunAttempt } from '../../trace/attempts.ts'
 import { announceFailures } from '../../webhooks/events/announce.ts'
 import { dueAt, isStopped } from '../../trace/acts/queue-acts.ts'
 import { afterActs, announceDropped, obeyAct, putOffOrPark, standing } from '../acts/obey.ts'
+import { holdAtTurn } from '../acts/hold-at-turn.ts'
+import { holdsBack } from '../acts/queue-hold.ts'
 import { AttemptLog, CalledOff } from './attempt-log.ts'
 import type { RetryPolicy } from './backoff.ts'
 import { beginScheduled } from './begin-scheduled.ts'
@@ -125,6 +127,9 @@ export class Attempts {
       await database.commit(await dequeueIfThere(database, new Change(), entry)) // it goes with its project
       return undefined
     }
+    const { record } = stored
+    const hold = settings.holds.find((one) => holdsBack(one, entry, record))
+    if (hold) return (await holdAtTurn(this.#options, entry, hold)) ? undefined : obeyAct(this.#options, entry)
     const destination = settings.destinations.get(entry.destinationId)
     const skip = destination && skipDestination(settings, health, stored.record, destination)
     if (skip) return this.#pass(entry, stored, afterUnknown ? this.#waiting(entry, skip) : skip)

@@ -3,6 +3,7 @@ import type { Database } from '#store/database.ts'
 import type { Identified, RecordKind, Stored } from '#store/record-kind.ts'
 import { smtpCredentials, type SmtpCredential } from '../../access/smtp-credential.ts'
 import { sendingDomains, type SendingDomain } from '../../domains/sending-domain.ts'
+import { queueHolds, type QueueHold } from '../../delivery/acts/queue-hold.ts'
 import { destinations, type Destination } from '../destination.ts'
 import { failoverPolicies, Failovers } from '../failover-policy.ts'
 import { orderRules } from '../match/match.ts'
@@ -28,6 +29,8 @@ export interface Policy {
   /** By project, in the order in which they are tried. */
   readonly rules: ReadonlyMap<string, readonly RoutingRule[]>
   readonly failovers: Failovers
+  /** Standing holds of the queue. */
+  readonly holds: readonly QueueHold[]
   /** Who is notified of events; none while the flag is off. */
   readonly webhooks: WebhookEndpoints
 }
@@ -79,13 +82,14 @@ export class Policies {
     // of an organization that is deleted nothing is left to decide with
     const all = <R extends Identified>(kind: RecordKind<R>): Promise<Stored<R>[]> =>
       organization.record.deletedAt === undefined ? this.#database.all(kind, reach) : Promise.resolve([])
-    const [allProjects, allDestinations, allRules, allCredentials, allDomains, allFailovers, allEndpoints] = await Promise.all([
+    const [allProjects, allDestinations, allRules, allCredentials, allDomains, allFailovers, allHolds, allEndpoints] = await Promise.all([
       all(projects),
       all(destinations),
       all(routingRules),
       all(smtpCredentials),
       all(sendingDomains),
       all(failoverPolicies),
+      all(queueHolds),
       isSwitchedOn(organization.record, 'webhooks') ? all(webhookEndpoints) : [],
     ])
     const deleted = new Set(allProjects.flatMap(({ record: { id, deletedAt } }) => (deletedAt === undefined ? [] : [id])))
@@ -102,6 +106,7 @@ export class Policies {
       sendingDomains: new Map(allDomains.map(({ record }) => [record.domain, record])),
       rules: Map.groupBy(orderRules(living(routingRules, allRules)), (rule) => rule.projectId),
       failovers: new Failovers(living(failoverPolicies, allFailovers)),
+      holds: living(queueHolds, allHolds),
       webhooks: Map.groupBy(living(webhookEndpoints, allEndpoints), ({ projectId }) => projectId),
     }
   }

@@ -40,6 +40,7 @@ export function systemPolicy(destination: Destination | undefined) {
     sendingDomains: new Map<string, never>(),
     rules: new Map<string, never>(),
     failovers: new Failovers([]),
+    holds: [],
     webhooks: new Map<string, never>(),
   }
 }

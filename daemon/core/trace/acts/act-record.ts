@@ -11,8 +11,12 @@ export const queueActDone = z.strictObject({
   at: z.int(),
   by: z.string(),
   reason: z.string().nullable(),
-  /** The act on the queue that this one is part of. */
+  /** The act on the queue that this one is part of; of what a standing hold holds, that one. */
   actId: z.string(),
+  /** Of a release, the standing hold that was lifted by it. */
+  ofHold: z.string().optional(),
+  /** By the operator of the service, who alone releases what they hold. */
+  isOperators: z.literal(true).optional(),
   /** An attempt was under way, and the act takes effect when that ends. */
   isLater: z.literal(true).optional(),
   /** Of a release, the attempts made before it: the schedule of retries begins anew with it. */
