@@ -110,9 +110,13 @@ Exit code 1 when anything was refused.
 `,
   queue: `Usage: postern queue list [FILTER] [--held] [OPTIONS]
        postern queue hold|release|expedite|drop FILTER [--reason TEXT] [--yes] [OPTIONS]
+       postern queue hold --standing FILTER [--reason TEXT] [--yes] [OPTIONS]
+       postern queue release --hold ID [--yes] [OPTIONS]
+       postern queue holds [OPTIONS]
 
 Shows the messages that wait, holds them back, releases what is held, makes retries due now, or drops messages so
-that they are not delivered. Without --yes the messages are only counted.
+that they are not delivered. Without --yes the messages are only counted. A standing hold holds new messages
+too, until it is released.
 
 FILTER, of which every option narrows:
   --destination ID   waiting for this destination
@@ -124,6 +128,8 @@ FILTER, of which every option narrows:
   --trace ID         this message; may be repeated
   --all              every message
 
+  --standing         hold what is accepted from now on, too
+  --hold ID          the standing hold to lift, with what it held
   --reason TEXT      recorded in the traces and the audit log
   --yes              do it
   --organization ID  as the operator, with POSTERN_OPERATOR_KEY

@@ -4,7 +4,7 @@ import { deliveryLimits } from '#core/delivery/health/delivery-limits.ts'
 import { DeliveryQueue } from '#core/delivery/queue/queue.ts'
 import { Signer } from '#core/domains/signer.ts'
 import { followDecision } from '#core/forms/replies/reply-sent.ts'
-import { queueLength } from '#store/queue.ts'
+import { heldLength, queueLength } from '#store/queue.ts'
 import { broke, type Composition } from './parts.ts'
 
 /** The attempts, with the retry schedule of the configuration. */
@@ -46,6 +46,7 @@ export function deliveryQueue(composition: Composition): DeliveryQueue {
     ...replace.queue,
   })
   metrics.watch('queue_length', 'Messages waiting for a delivery attempt.', () => queueLength(database))
+  metrics.watch('queue_held', 'Messages that people hold back in the queue; counted in queue_length, too.', () => heldLength(database))
   metrics.watch(
     'queue_oldest_due_seconds',
     'For how long the attempt that is most overdue has been due. No age: a message that waits for its next retry counts from when that is due.',

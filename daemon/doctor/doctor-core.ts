@@ -1,4 +1,5 @@
 /** What the service finds wrong with itself, composed: what looks, and who is told. */
+import { heldNow } from '#core/delivery/acts/held-now.ts'
 import { Alerts } from '#core/doctor/alerts.ts'
 import { deliveryChecks } from '#core/doctor/delivery-checks.ts'
 import { Doctor } from '#core/doctor/doctor.ts'
@@ -23,6 +24,7 @@ export function doctorCore(composition: Composition): Doctor {
       processCheck({
         ...{ config, clock: core.clock },
         oldestQueuedMs: () => get('queue').oldestMs(),
+        heldNow: () => heldNow(core.database),
         isMailReady: () => mail.isReady(),
       }),
       ...deliveryChecks({ ...core, probes: get('probes'), health: get('healthRegistry'), targets: [routeTarget, formTarget] }),

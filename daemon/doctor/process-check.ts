@@ -10,11 +10,13 @@ import {
   clockFindings,
   diskFindings,
   fileFindings,
+  heldFindings,
   queueFindings,
   type CertificateFacts,
   type ClockFacts,
   type FileFacts,
 } from '#core/doctor/process-findings.ts'
+import type { HeldNow } from '#core/delivery/acts/held-now.ts'
 import { lastBackupAt } from '../backup/last-backup.ts'
 import { freeBytes } from '../observability/admission.ts'
 import { covers, readCertificate } from '../certificates/certificate.ts'
@@ -24,6 +26,7 @@ export interface ProcessCheckOptions {
   readonly clock: Clock
   /** For how long the message waits that is due longest, in milliseconds. */
   readonly oldestQueuedMs: () => Promise<number>
+  readonly heldNow: () => Promise<HeldNow>
   readonly isMailReady: () => Promise<boolean>
 }
 
@@ -31,7 +34,7 @@ const everyMs = 5 * 60_000
 /** Files of the store, of logs and of programs, beside connections. */
 const otherFiles = 1000
 
-export function processCheck({ config, clock, oldestQueuedMs, isMailReady }: ProcessCheckOptions): Check {
+export function processCheck({ config, clock, oldestQueuedMs, heldNow, isMailReady }: ProcessCheckOptions): Check {
   const watch = new ClockWatch(clock)
   return {
     name: 'process',
@@ -45,6 +48,7 @@ export function processCheck({ config, clock, oldestQueuedMs, isMailReady }: Pro
         ...clockFindings(watch.look()),
         ...backupFindings(await lastBackupAt(config.dataDir), now),
         ...queueFindings(await oldestQueuedMs()),
+        ...heldFindings(await heldNow()),
         ...alertFindings(config.doctor.mailTo, config.doctor.mailTo !== null && (await isMailReady())),
       ]
     },

@@ -1,11 +1,12 @@
 /** `postern queue`: what waits, and holding, releasing, expediting and dropping it, by the same REST calls as everybody's. */
-import { setTimeout as pause } from 'node:timers/promises'
 import { publicUrl, type Config } from '#config/settings/load.ts'
-import { cleanJson, cleanText } from '../../observability/clean-text.ts'
+import { cleanJson } from '../../observability/clean-text.ts'
 import { exitCodes, type ExitCode } from '../../process/lifecycle.ts'
 import { StartRefused } from '../../process/start-refused.ts'
 import { callDaemon, chosenDaemon, postToDaemon } from '../daemon-client.ts'
 import { table } from '../operator-command.ts'
+import { carriedOut, outcome, preview, type Access, type Act } from './queue-act.ts'
+import { listHolds, stand } from './queue-holds.ts'
 import type { QueueWords } from './queue-words.ts'
 
 interface Surroundings {
@@ -13,27 +14,14 @@ interface Surroundings {
   readonly stdout: { write(text: string): unknown }
 }
 
-interface Act {
-  readonly id: string | null
-  readonly status: string
-  readonly filter: Readonly<Record<string, unknown>>
-  readonly matched: number | null
-  readonly complete: boolean | null
-  readonly lanes: readonly { readonly destination_id: string; readonly project_id: string; readonly count: number }[] | null
-  readonly counters: { readonly acted: number; readonly in_flight: number; readonly skipped: number }
-  readonly stopped_because: string | null
-}
-
-type Access = Awaited<ReturnType<typeof chosenDaemon>>
-
-/** Looked at so often until an act has ended. */
-const lookMs = 200
-
 /** Prints the list, the count of a dry run, or what was done. Throws `StartRefused` with the daemon's words when it refuses. */
 export async function queue(config: Config, words: QueueWords, { env, stdout }: Surroundings): Promise<ExitCode> {
   const { access, path } = await reached(config, words, env)
   if (words.verb === 'list') return list(access, path, words, stdout)
-  const request = { act: words.verb, filter: words.filter, ...(words.reason !== undefined && { reason: words.reason }) }
+  if (words.verb === 'holds') return listHolds(access, path, words, stdout)
+  if (words.isConfirmed && (words.isStanding || words.hold !== undefined)) return stand(access, path, words, stdout)
+  const meant = words.hold === undefined ? words.filter : { held_by: words.hold }
+  const request = { act: words.verb, filter: meant, ...(words.reason !== undefined && { reason: words.reason }) }
   const count = async (): Promise<Act> => (await postToDaemon(access, `${path}/acts`, { ...request, dry_run: true })) as Act
   const found = await count()
   if (!words.isConfirmed) {
@@ -46,17 +34,6 @@ export async function queue(config: Config, words: QueueWords, { env, stdout }: 
     if (act.status !== 'finished') return exitCodes.failed
     if (act.complete !== false || act.counters.acted === 0) return exitCodes.ok // else there are more than are counted at a time
   }
-}
-
-/** Acts on what was counted, and waits for the end. */
-async function carriedOut(access: Access, path: string, request: object, { filter: counted, matched: expected }: Act): Promise<Act> {
-  const filter = Object.fromEntries(Object.entries(counted).filter(([, value]) => value !== null))
-  let act = (await postToDaemon(access, `${path}/acts`, { ...request, filter, expected })) as Act
-  while (act.status === 'running') {
-    await pause(lookMs)
-    act = (await (await callDaemon(access, 'GET', `${path}/acts/${act.id ?? ''}`)).json()) as Act
-  }
-  return act
 }
 
 /** As whoever holds the key, or as the operator inside one organization. */
@@ -110,22 +87,3 @@ const rowOf = (one: Readonly<Record<string, unknown>>): readonly unknown[] => {
 
 const stringsOf = (fields: Readonly<Record<string, string | number | readonly string[] | undefined>>): Record<string, string> =>
   Object.fromEntries(Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])))
-
-function preview(verb: string, { matched, complete, lanes }: Act): string {
-  const rows = (lanes ?? []).map((lane) => [lane.destination_id, lane.project_id, lane.count])
-  const count = `${messages(matched ?? 0)} match${complete === false ? ' in the part that is counted at a time, and there are more behind it' : ''}.`
-  const next = matched === 0 ? '' : ` Nothing was done; with --yes, ${verb} is.`
-  return `${rows.length === 0 ? '' : table(['DESTINATION', 'PROJECT', 'MESSAGES'], rows)}${count}${next}\n`
-}
-
-function outcome(verb: string, { counters, status, stopped_because: because }: Act): string {
-  const { acted, in_flight: later, skipped } = counters
-  const rest = [
-    later > 0 ? `${later} of them once the attempt under way ends` : '',
-    skipped > 0 ? `${skipped} skipped, as it does not apply to them` : '',
-  ].filter(Boolean)
-  const end = status === 'finished' ? '' : ` It was stopped: ${cleanText(because ?? '')}`
-  return `${verb}: ${messages(acted)}${rest.length > 0 ? `, ${rest.join(', ')}` : ''}.${end}\n`
-}
-
-const messages = (count: number): string => `${count} ${count === 1 ? 'message' : 'messages'}`

@@ -1,6 +1,6 @@
 /** The words of `postern queue`: in come options, out goes the filter. Reads nothing and does nothing. */
 
-export const queueVerbs = ['list', 'hold', 'release', 'expedite', 'drop'] as const
+export const queueVerbs = ['list', 'holds', 'hold', 'release', 'expedite', 'drop'] as const
 
 export interface QueueWords {
   /** Which daemon, and with which key; see `DaemonChoice`. */
@@ -12,6 +12,10 @@ export interface QueueWords {
   readonly reason: string | undefined
   /** Only what is held; of a list. */
   readonly isHeld: boolean
+  /** Of a hold: it stands, for what is still to come too. */
+  readonly isStanding: boolean
+  /** Of a release: the standing hold that is lifted by it. */
+  readonly hold: string | undefined
   /** Without it an act is counted only. */
   readonly isConfirmed: boolean
   /** As the operator, in this organization. */
@@ -24,7 +28,16 @@ const flag = { type: 'boolean' } as const
 
 export const queueOptions = {
   ...{ destination: text, project: text, 'to-domain': text, from: text, 'older-than': text, attempts: text },
-  ...{ trace: { type: 'string', multiple: true } as const, all: flag, held: flag, reason: text, yes: flag, organization: text },
+  ...{
+    trace: { type: 'string', multiple: true } as const,
+    all: flag,
+    held: flag,
+    standing: flag,
+    hold: text,
+    reason: text,
+    yes: flag,
+    organization: text,
+  },
 } as const
 
 type Values = Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>
@@ -35,16 +48,33 @@ class FilterUnclear extends Error {}
 /** Throws `FilterUnclear`. */
 export function queueWords(verb: QueueWords['verb'], values: Values, nowMs: number): Omit<QueueWords, 'url' | 'key'> {
   const filter = filterOf(values, nowMs)
-  const isList = verb === 'list'
-  const foreign = (isList ? ['reason', 'yes', 'all', 'trace'] : ['held']).find((name) => values[name] !== undefined)
-  if (foreign !== undefined) throw new FilterUnclear(`queue ${verb} takes no --${foreign}.`)
-  if (!isList && Object.keys(filter).length === 0 && values['all'] !== true)
+  const isRead = verb === 'list' || verb === 'holds'
+  const [isStanding, hold] = [values['standing'] === true, textOf(values['hold'])]
+  const foreign = [
+    ...(isRead ? ['reason', 'yes', 'all', 'trace'] : ['held']),
+    ...(verb === 'hold' ? [] : ['standing']),
+    ...(verb === 'release' ? [] : ['hold']),
+    ...(isStanding ? ['older-than', 'attempts', 'trace'] : []),
+    ...(verb === 'holds' || hold !== undefined ? selecting : []),
+  ].find((name) => values[name] !== undefined)
+  if (foreign !== undefined) throw new FilterUnclear(`queue ${verb}${isStanding ? ' --standing' : ''} takes no --${foreign}.`)
+  if (!isRead && hold === undefined && Object.keys(filter).length === 0 && values['all'] !== true)
     throw new FilterUnclear(`queue ${verb} needs an option that says which messages, or --all.`)
   return {
-    ...{ verb, filter, reason: textOf(values['reason']), isHeld: values['held'] === true, isConfirmed: values['yes'] === true },
+    ...{
+      verb,
+      filter,
+      reason: textOf(values['reason']),
+      isHeld: values['held'] === true,
+      isStanding,
+      hold,
+      isConfirmed: values['yes'] === true,
+    },
     ...{ organization: textOf(values['organization']), asJson: values['json'] === true },
   }
 }
+
+const selecting = ['destination', 'project', 'to-domain', 'from', 'older-than', 'attempts', 'trace', 'all', 'held']
 
 function filterOf(values: Values, nowMs: number): QueueWords['filter'] {
   const attempts = textOf(values['attempts'])

@@ -26,6 +26,7 @@ export const severityOf = {
   'backup.none': 'notice',
   'backup.old': 'warning',
   'queue.late': 'warning',
+  'queue.held': 'warning',
   'dns.unreachable': 'error',
   'domain.dkim': 'error',
   'domain.spf': 'warning',

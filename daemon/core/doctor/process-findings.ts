@@ -121,6 +121,15 @@ export function queueFindings(oldestMs: number): Finding[] {
   return [finding('queue.late', '', summary, 'Look which destinations rest or are slow; raise max_connections of one that takes more.')]
 }
 
+/** What people hold back in the queue. */
+export function heldFindings({ count, since }: { readonly count: number; readonly since: number | undefined }): Finding[] {
+  if (count === 0) return []
+  const from = since === undefined ? '' : `, since ${new Date(since).toISOString()}`
+  const summary = `${count === 1 ? 'One message is' : `${count} messages are`} held in the queue${from}.`
+  const fix = 'Look at them with postern queue list --held and postern queue holds, and release what is to go: postern queue release.'
+  return [finding('queue.held', '', summary, fix)]
+}
+
 /** Alerts are to go by mail, and no mail of the service leaves. */
 export function alertFindings(mailTo: string | null, isMailReady: boolean): Finding[] {
   if (mailTo === null || isMailReady) return []

@@ -12,6 +12,7 @@ import {
   clockFindings,
   diskFindings,
   fileFindings,
+  heldFindings,
   queueFindings,
 } from '#core/doctor/process-findings.ts'
 import { column } from '../../support/column.ts'
@@ -47,6 +48,10 @@ test('room, open files, backups and the queue are judged by their limits', (t) =
   t.deepEqual(backupFindings(now - 7 * day, now), [])
   t.deepEqual(ids(queueFindings(60 * minute)), ['queue.late'])
   t.deepEqual(queueFindings(59 * minute), [])
+  t.deepEqual(heldFindings({ count: 0, since: undefined }), [])
+  t.like(heldFindings({ count: 2, since: 0 }), [
+    { id: 'queue.held', summary: '2 messages are held in the queue, since 1970-01-01T00:00:00.000Z.' },
+  ])
   t.deepEqual(ids(alertFindings('ops@example.org', false)), ['alerts.no_mail'])
   t.deepEqual(alertFindings(null, false), [])
 })

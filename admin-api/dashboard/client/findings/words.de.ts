@@ -33,6 +33,7 @@ export const de: Wider<typeof en> = {
     'backup.none': 'Es gibt keine Sicherung',
     'backup.old': 'Die letzte Sicherung ist alt',
     'queue.late': 'Mail wartet zu lange',
+    'queue.held': 'Mail wird angehalten',
     'dns.unreachable': 'Kein Nameserver antwortet',
     'domain.dkim': 'Ein DKIM-Eintrag ist falsch',
     'domain.spf': 'Ein SPF-Eintrag ist falsch',

@@ -34,6 +34,7 @@ export const en = {
     'backup.none': 'There is no backup',
     'backup.old': 'The last backup is old',
     'queue.late': 'Mail waits too long',
+    'queue.held': 'Mail is held',
     'dns.unreachable': 'No name server answers',
     'domain.dkim': 'A DKIM record is wrong',
     'domain.spf': 'An SPF record is wrong',

@@ -33,6 +33,7 @@ export const fr: Wider<typeof en> = {
     'backup.none': 'Il n’y a pas de sauvegarde',
     'backup.old': 'La dernière sauvegarde est ancienne',
     'queue.late': 'Du courrier attend trop longtemps',
+    'queue.held': 'Du courrier est en suspens',
     'dns.unreachable': 'Aucun serveur de noms ne répond',
     'domain.dkim': 'Un enregistrement DKIM est faux',
     'domain.spf': 'Un enregistrement SPF est faux',

@@ -33,6 +33,7 @@ export const it: Wider<typeof en> = {
     'backup.none': 'Non c’è alcun backup',
     'backup.old': 'L’ultimo backup è vecchio',
     'queue.late': 'La posta attende troppo a lungo',
+    'queue.held': 'La posta è trattenuta',
     'dns.unreachable': 'Nessun server dei nomi risponde',
     'domain.dkim': 'Un record DKIM è errato',
     'domain.spf': 'Un record SPF è errato',

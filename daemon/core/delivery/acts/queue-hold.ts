@@ -33,6 +33,7 @@ export type QueueHold = Immutable<z.infer<typeof schema>>
 export const queueHolds = defineRecord<QueueHold>({
   name: 'queue_hold',
   noun: 'standing hold',
+  isSetting: true,
   schema,
   // as of acts on the queue
   projectOf: (hold) => (hold.bound ? hold.projectId : (hold.filter.projectId ?? '')),

@@ -1,0 +1,56 @@
+/** An act of `postern queue`: carried out, followed, and said in words. */
+import { setTimeout as pause } from 'node:timers/promises'
+import { cleanText } from '../../observability/clean-text.ts'
+import { callDaemon, postToDaemon, type chosenDaemon } from '../daemon-client.ts'
+import { table } from '../operator-command.ts'
+
+export interface Act {
+  readonly id: string | null
+  readonly status: string
+  readonly filter: Readonly<Record<string, unknown>>
+  readonly matched: number | null
+  readonly complete: boolean | null
+  readonly lanes: readonly { readonly destination_id: string; readonly project_id: string; readonly count: number }[] | null
+  readonly counters: { readonly acted: number; readonly in_flight: number; readonly skipped: number }
+  readonly stopped_because: string | null
+}
+
+export type Access = Awaited<ReturnType<typeof chosenDaemon>>
+
+/** Looked at so often until an act has ended. */
+const lookMs = 200
+
+/** Acts on what was counted, and waits for the end. */
+export async function carriedOut(access: Access, path: string, request: object, { filter: counted, matched: expected }: Act): Promise<Act> {
+  const filter = Object.fromEntries(Object.entries(counted).filter(([, value]) => value !== null))
+  return followed(access, path, (await postToDaemon(access, `${path}/acts`, { ...request, filter, expected })) as Act)
+}
+
+/** The act when it has ended. */
+export async function followed(access: Access, path: string, begun: Act): Promise<Act> {
+  let act = begun
+  while (act.status === 'running') {
+    await pause(lookMs)
+    act = (await (await callDaemon(access, 'GET', `${path}/acts/${act.id ?? ''}`)).json()) as Act
+  }
+  return act
+}
+
+export function preview(verb: string, { matched, complete, lanes }: Act): string {
+  const rows = (lanes ?? []).map((lane) => [lane.destination_id, lane.project_id, lane.count])
+  const count = `${messages(matched ?? 0)} match${complete === false ? ' in the part that is counted at a time, and there are more behind it' : ''}.`
+  const next = matched === 0 ? '' : ` Nothing was done; with --yes, ${verb} is.`
+  return `${rows.length === 0 ? '' : table(['DESTINATION', 'PROJECT', 'MESSAGES'], rows)}${count}${next}\n`
+}
+
+export function outcome(verb: string, { counters, status, stopped_because: because }: Act): string {
+  const { acted, in_flight: later, skipped } = counters
+  const rest = [
+    later > 0 ? `${later} of them once the attempt under way ends` : '',
+    skipped > 0 ? `${skipped} skipped, as it does not apply to them` : '',
+  ].filter(Boolean)
+  const end = status === 'finished' ? '' : ` It was stopped: ${cleanText(because ?? '')}`
+  return `${verb}: ${messages(acted)}${rest.length > 0 ? `, ${rest.join(', ')}` : ''}.${end}\n`
+}
+
+const messages = (count: number): string => `${count} ${count === 1 ? 'message' : 'messages'}`

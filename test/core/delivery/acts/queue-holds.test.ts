@@ -1,0 +1,98 @@
+/** Standing holds over the core: what comes under one is held at its turn, lifted it goes once, and the operator's is the operator's. */
+import test from 'ava'
+import { heldNow } from '#core/delivery/acts/held-now.ts'
+import type { Principal } from '#core/access/principal/principal.ts'
+import type { Actor } from '#core/writes/audit.ts'
+import { principal, projectId, quiet, relaying, until, type CoreFixture } from '../../core-fixture.ts'
+import { report, take } from '../../scripted-transport.ts'
+
+const hour = 60 * 60_000
+const all = { destinationId: 'dst_1' }
+const operator = { principal, actor: { kind: 'operator', id: '' } satisfies Actor }
+
+const states = async (fixture: CoreFixture): Promise<string[]> =>
+  (await fixture.core.queueActs.waiting(principal, { limit: 100 })).rows.map(({ state }) => state)
+
+const ended = (fixture: CoreFixture, id: string): Promise<void> =>
+  until('the act ended', async () => (await fixture.core.queueActs.get(principal, id)).status !== 'running')
+
+test('what waits and what comes is held, over a crash too, until the hold is lifted; then each goes once', async (t) => {
+  const first = await relaying(t, (call) => report(call, 'transient'))
+  const { traceId: early } = await first.submit()
+  await until('it was tried', () => first.attempted.length === 1)
+  first.transport.script = (call) => take(call)
+  first.clock.advance(1)
+  const hold = await first.core.queueHolds.create({ principal }, { filter: all, reason: 'provider incident' })
+  await ended(first, hold.actId)
+  const { traceId: late } = await first.submit()
+  const { traceId: scheduled } = await first.submit({ sendAt: first.clock.now() + hour })
+  await quiet(first)
+  first.clock.advance(2 * hour)
+  await until('all are held', async () => (await states(first)).join() === 'held,held,held')
+  t.deepEqual(await first.problems(), [])
+  t.like(await heldNow(first.database), { count: 3 })
+
+  const fixture = await first.crash()
+  await fixture.queue.start()
+  await quiet(fixture)
+  t.is(fixture.transport.calls.length, 1, 'nothing was tried but the first, before')
+  t.regex((await fixture.story(late)).join('\n'), /held: Held in the queue by key_1: provider incident\./)
+  // one is let through by hand, while the hold stands
+  fixture.clock.advance(1)
+  const { filter, matched } = await fixture.core.queueActs.preview({ principal }, { act: 'release', filter: { traceIds: [early] } })
+  await ended(fixture, (await fixture.core.queueActs.create({ principal }, { act: 'release', filter, expected: matched })).id)
+  await until('it was sent', () => fixture.attempted.length === 1)
+  t.is((await fixture.trace(early)).status, 'sent')
+  t.deepEqual(await states(fixture), ['held', 'held'])
+
+  fixture.clock.advance(1)
+  await ended(fixture, (await fixture.core.queueHolds.release({ principal }, hold.id)).id)
+  await until('both were sent', () => fixture.attempted.length === 3)
+  for (const id of [late, scheduled]) t.like(await fixture.trace(id), { status: 'sent', attempts: 1 })
+  await fixture.submit()
+  await until('new mail goes', () => fixture.attempted.length === 4)
+  t.deepEqual(await heldNow(fixture.database), { count: 0, since: undefined })
+  t.deepEqual([(await fixture.core.queueHolds.list(principal, { limit: 10 })).rows, await fixture.queueLength()], [[], 0])
+  t.deepEqual(await fixture.problems(), [])
+})
+
+test('a hold that is lifted while messages come to their turn leaves none behind; another hold goes on holding', async (t) => {
+  const fixture = await relaying(t, (call) => take(call))
+  const wide = await fixture.core.queueHolds.create({ principal }, { filter: all })
+  const narrow = await fixture.core.queueHolds.create({ principal }, { filter: { toDomain: 'kept.example' } })
+  const ids: string[] = []
+  const submitting = (async () => {
+    for (let i = 0; i < 40; i++)
+      ids.push((await fixture.submit({ rcptTo: [i % 4 === 0 ? `r${i}@kept.example` : `r${i}@example.net`] })).traceId)
+  })()
+  await until('some are held', async () => (await states(fixture)).filter((state) => state === 'held').length > 5)
+  fixture.clock.advance(1)
+  await ended(fixture, (await fixture.core.queueHolds.release({ principal }, wide.id)).id)
+  await submitting
+  await until('the rest was sent', () => fixture.attempted.length === 30)
+  await until('and the others are held', async () => (await states(fixture)).join() === Array(10).fill('held').join())
+  for (const [i, id] of ids.entries()) t.is((await fixture.trace(id)).status, i % 4 === 0 ? 'queued' : 'sent', String(i))
+  fixture.clock.advance(1)
+  await ended(fixture, (await fixture.core.queueHolds.release({ principal }, narrow.id)).id)
+  await until('those too', () => fixture.attempted.length === 40)
+  t.deepEqual(await fixture.problems(), [])
+})
+
+test('what the operator holds is released by the operator alone, and a key of one project acts within it', async (t) => {
+  const fixture = await relaying(t, (call) => take(call))
+  const { queueActs, queueHolds } = fixture.core
+  const hold = await queueHolds.create(operator, { filter: {}, reason: 'abuse' })
+  const { traceId } = await fixture.submit()
+  await until('it is held', async () => (await states(fixture)).join() === 'held')
+  fixture.clock.advance(1)
+  await t.throwsAsync(queueHolds.release({ principal }, hold.id), { code: 'insufficient_scope' })
+  const made = await queueActs.create({ principal }, { act: 'release', filter: {}, expected: 1 })
+  await ended(fixture, made.id)
+  t.like(await queueActs.get(principal, made.id), { counters: { acted: 0, skipped: 1 } })
+  const elsewhere: Principal = { ...principal, projectId: 'prj_2', bound: true }
+  await t.throwsAsync(queueActs.preview({ principal: elsewhere }, { act: 'drop', filter: { projectId } }), { code: 'not_found' })
+  t.like(await queueActs.preview({ principal: elsewhere }, { act: 'drop', filter: {} }), { matched: 0, filter: { projectId: 'prj_2' } })
+  await ended(fixture, (await queueHolds.release(operator, hold.id)).id)
+  await until('it was sent', () => fixture.attempted.length === 1)
+  t.is((await fixture.trace(traceId)).status, 'sent')
+})
