@@ -1,6 +1,6 @@
 /** Standing holds of the delivery queue on the wire. */
 import * as z from 'zod'
-import { isOperators, type HoldFilter, type QueueHold } from '#core/delivery/acts/queue-hold.ts'
+import { isOperators, type HoldFilter, type QueueHold } from '#core/routing/queue-hold.ts'
 import { encoder } from '../fields/codec.ts'
 import { filledLine, id } from '../fields/text.ts'
 import { wireTime } from '../fields/time.ts'

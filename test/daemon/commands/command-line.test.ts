@@ -77,7 +77,7 @@ test('parseCommandLine() says what is wrong with the words', (t) => {
     ['import', /^Say what to do: import suppressions, import templates\./],
     ['import templates', /^import needs a file\./],
     ['import templates x --list news', /^--list belongs to import suppressions\./],
-    ['queue', /^Say what to do: queue list, queue hold, queue release, queue expedite, queue drop\./],
+    ['queue', /^Say what to do: queue list, queue holds, queue hold, queue release, queue expedite, queue drop\./],
     ['queue drop --yes', /^queue drop needs an option that says which messages, or --all\./],
     ['queue hold --older-than soon', /^--older-than needs an age such as 30m/],
     ['queue list --yes', /^queue list takes no --yes\./],

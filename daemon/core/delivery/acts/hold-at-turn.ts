@@ -2,10 +2,11 @@
 import { moveEntry, rowAt, type QueueEntry } from '#store/queue.ts'
 import type { Core } from '../../core.ts'
 import { isStopped, parked, withAct } from '../../trace/acts/queue-acts.ts'
-import { traces } from '../../trace/trace.ts'
+import { traces, type Trace } from '../../trace/trace.ts'
 import { waitingEntry } from '../../trace/waiting-entry.ts'
 import { transact } from '../../writes/transact.ts'
-import { holdsBack, isOperators, queueHolds, type QueueHold } from './queue-hold.ts'
+import { isOperators, queueHolds, type QueueHold } from '../../routing/queue-hold.ts'
+import { fits } from './queue-walk.ts'
 
 /**
  * False when it is not held after all, as the hold was lifted or the message was changed meanwhile. The write depends on the hold: what is
@@ -26,3 +27,14 @@ export const holdAtTurn = ({ database, clock }: Pick<Core, 'database' | 'clock'>
     moveEntry(change, row.entry, waitingEntry(entry.organizationId, held))
     return true
   })
+
+/**
+ * Whether the hold keeps this message from its attempt. One that somebody has released by hand since is let through, so that a single
+ * message can be tried; a hold of the operator lets through what the operator released. Pure.
+ */
+export const holdsBack = (hold: QueueHold, entry: QueueEntry, trace: Trace): boolean =>
+  fits(hold.filter, entry, trace) &&
+  !trace.queueActs?.some(
+    ({ act, at, ofHold, isOperators: byOperator }) =>
+      act === 'release' && at >= hold.createdAt && ofHold === undefined && (!isOperators(hold) || byOperator === true),
+  )

@@ -9,7 +9,7 @@ import { actorOf } from '../../writes/audit.ts'
 import { must } from '../../writes/transact.ts'
 import type { ActRequester, QueueActs } from './queue-acts.ts'
 import type { CountedAct } from './queue-act.ts'
-import { isOperators, queueHolds, type HoldFilter, type QueueHold } from './queue-hold.ts'
+import { isOperators, queueHolds, type HoldFilter, type QueueHold } from '../../routing/queue-hold.ts'
 
 export interface HoldRequest {
   readonly filter: HoldFilter

@@ -1,10 +1,7 @@
 /** A standing hold: what matches it is held when its turn comes, whenever it was accepted, until the hold is lifted. */
 import { defineRecord, type Immutable } from '#store/record-kind.ts'
-import type { QueueEntry } from '#store/queue.ts'
 import * as z from 'zod'
-import type { Trace } from '../../trace/trace.ts'
-import { actorKinds } from '../../writes/audit.ts'
-import { fits } from './queue-walk.ts'
+import { actorKinds } from '../writes/audit.ts'
 
 /** Which messages are meant; each condition narrows, and none means all of the organization. */
 const filter = z.strictObject({
@@ -40,14 +37,3 @@ export const queueHolds = defineRecord<QueueHold>({
 })
 
 export const isOperators = ({ by }: Pick<QueueHold, 'by'>): boolean => by.kind === 'operator'
-
-/**
- * Whether the hold keeps this message from its attempt. One that somebody has released by hand since is let through, so that a single
- * message can be tried; a hold of the operator lets through what the operator released. Pure.
- */
-export const holdsBack = (hold: QueueHold, entry: QueueEntry, trace: Trace): boolean =>
-  fits(hold.filter, entry, trace) &&
-  !trace.queueActs?.some(
-    ({ act, at, ofHold, isOperators: byOperator }) =>
-      act === 'release' && at >= hold.createdAt && ofHold === undefined && (!isOperators(hold) || byOperator === true),
-  )
