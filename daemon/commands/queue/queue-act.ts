@@ -36,10 +36,11 @@ export async function followed(access: Access, path: string, begun: Act): Promis
   return act
 }
 
-export function preview(verb: string, { matched, complete, lanes }: Act): string {
+/** `isOfHold`: a standing hold is set or lifted, which means something even where nothing waits. */
+export function preview(verb: string, { matched, complete, lanes }: Act, isOfHold: boolean): string {
   const rows = (lanes ?? []).map((lane) => [lane.destination_id, lane.project_id, lane.count])
   const count = `${messages(matched ?? 0)} match${complete === false ? ' in the part that is counted at a time, and there are more behind it' : ''}.`
-  const next = matched === 0 ? '' : ` Nothing was done; with --yes, ${verb} is.`
+  const next = matched === 0 && !isOfHold ? '' : ` Nothing was done; with --yes, ${verb} is.`
   return `${rows.length === 0 ? '' : table(['DESTINATION', 'PROJECT', 'MESSAGES'], rows)}${count}${next}\n`
 }
 

@@ -25,7 +25,9 @@ export async function queue(config: Config, words: QueueWords, { env, stdout }: 
   const count = async (): Promise<Act> => (await postToDaemon(access, `${path}/acts`, { ...request, dry_run: true })) as Act
   const found = await count()
   if (!words.isConfirmed) {
-    stdout.write(words.asJson ? `${cleanJson(JSON.stringify(found))}\n` : preview(words.verb, found))
+    stdout.write(
+      words.asJson ? `${cleanJson(JSON.stringify(found))}\n` : preview(words.verb, found, words.isStanding || words.hold !== undefined),
+    )
     return exitCodes.ok
   }
   for (let next = found; ; next = await count()) {
