@@ -67,7 +67,8 @@ export class WorkTurns {
       const isOurs = chosen(name, daemons) === this.#self
       turn.free = holder === undefined ? turn.free + 1 : 0
       if (holder === undefined && !turn.changing && (isOurs || turn.free > patience)) wanted.push(name)
-      if (holder === this.#self && !turn.isHeld && !turn.changing) this.#begin(turn) // the answer to its taking was lost
+      if (holder === this.#self && !turn.isHeld && !turn.changing)
+        this.#begin(turn) // the answer to its taking was lost
       else if (turn.isHeld && !turn.changing && turn.work.moves && !isOurs) this.#release(turn)
     }
     if (wanted.length === 0) return
