@@ -30,7 +30,7 @@ export async function serve(config: Config, { readyFile, version }: ServeOptions
   const format = config.logFormat === 'pretty' ? await prettyLines(process.stdout) : undefined
   const recentLines = new RecentLines()
   const log = createLogger(config.logLevel, 'stdout', format, recentLines)
-  const lifecycle = new Lifecycle(log, config.shutdownSeconds)
+  const lifecycle = new Lifecycle(log, config.shutdownSeconds + config.drainSeconds)
   const ended = lifecycle.runUntilSignal()
   const operatorToken = randomBytes(32).toString('base64url')
   const reload = onHangup(log)

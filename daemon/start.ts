@@ -3,6 +3,7 @@
  * order. Prints nothing and ends nothing.
  */
 import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import type { Config } from '#config/settings/load.ts'
 import { bootstrap, type Bootstrapped } from '#core/bootstrap.ts'
 import { SecretBox } from '#core/access/secret-box.ts'
@@ -160,9 +161,11 @@ export async function start(part: Resolve, config: Config, lifecycle: Lifecycle)
     start: async () => daemon.health.started(),
     stop: async () => {
       daemon.health.stopping()
+      await wait(config.drainSeconds * 1000)
       admission.close()
       admission[Symbol.dispose]()
     },
+    stopSeconds: config.drainSeconds + 1,
   })
   return listening
 }

@@ -60,6 +60,7 @@ const variables: Readonly<Record<string, Variable>> = {
   POSTERN_LOG_LEVELS: { path: 'logLevels', form: 'text' },
   POSTERN_LOG_FORMAT: { path: 'logFormat', form: 'text' },
   POSTERN_SHUTDOWN_SECONDS: { path: 'shutdownSeconds', form: 'number' },
+  POSTERN_DRAIN_SECONDS: { path: 'drainSeconds', form: 'number' },
   POSTERN_HTTP_LISTEN: { path: 'http.listen', form: 'text' },
   POSTERN_HTTPS_LISTEN: { path: 'http.tlsListen', form: 'text' },
   POSTERN_HTTP_MAX_BODY_BYTES: { path: 'http.maxBodyBytes', form: 'number' },

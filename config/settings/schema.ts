@@ -351,6 +351,12 @@ export const schema = section({
   systemMail: systemMail.prefault({}),
   ...log,
   shutdownSeconds: whole('Longest time from SIGTERM to the end of the process, in seconds.', 1, 600, 30),
+  drainSeconds: whole(
+    'So long after SIGTERM everything goes on while /readyz answers 503, in seconds: for a balancer to send no more. Comes before shutdownSeconds.',
+    0,
+    300,
+    0,
+  ),
   http: http.prefault({}),
   submission: submission.prefault({}),
   mx: mx.prefault({}),

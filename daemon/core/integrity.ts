@@ -149,7 +149,7 @@ export function integrityChecks(database: Database): VerifyOptions {
 
 /** Rows of the whole store that say by themselves what is to be done. */
 const uncheckedRows = [
-  ...['capture.pending', 'capture.marked', 'carried', 'people.outbox', 'approval.asked', 'doctor.reported', 'settings.changes'],
+  ...['capture.pending', 'capture.marked', 'carried', 'people.outbox', 'approval.asked', 'doctor.reported'],
   'insight.rolled',
 ] as const
 

@@ -163,6 +163,7 @@ class Verifier {
     checks.set(familyName(true, 'queue'), (key, entry) => this.#queueRow(key, entry))
     checks.set(familyName(true, sinceFamily), (key, entry) => this.#sinceRow(key, entry))
     for (const name of [versionsFamily, formatFamily]) checks.set(familyName(true, name), (key) => this.#shape(key, key.length === 2))
+    checks.set(familyName(true, 'settings.changes'), (key) => this.#shape(key, key.length === 2))
     checks.set(familyName(true, 'expire'), (key) => this.#shape(key, typeof key[2] === 'number' && key[3] instanceof Uint8Array))
     return checks
   }

@@ -48,6 +48,7 @@ const peers = {
   dovecot: { package: 'dovecot-imapd', file: '/usr/lib/dovecot/imap' },
   faketime: { package: 'libfaketime', file: '/usr/lib/*/faketime/libfaketime.so.1' },
   go: { package: 'golang-go', file: '/usr/bin/go' },
+  haproxy: { package: 'haproxy', file: '/usr/sbin/haproxy' },
   nacl: { package: 'python3-nacl', file: `${modules}/nacl/__init__.py` },
   pebble: { package: 'pebble', file: '/usr/bin/pebble' },
   php: { package: 'php-cli', file: '/usr/bin/php' },
