@@ -18,8 +18,8 @@ test.after.always(async () => {
   await server?.[Symbol.asyncDispose]()
 })
 
-/** So few octets that much of what the contract writes becomes objects. */
-const leastBytes = 60
+/** So few octets that some of what each test of the contract writes becomes objects; the server of these tests takes a few a second. */
+const leastBytes = 100
 const addresses = new Map<Kv, string>()
 const openAt = async (address: string): Promise<Kv> => {
   const kv = await PostgresKv.open(address, { large: { objects: objectStoreAt(server.address(), {}), leastBytes } })

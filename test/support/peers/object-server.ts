@@ -45,16 +45,16 @@ export class ObjectServer implements AsyncDisposable {
     const server = spawn(process.execPath, [program, ...words], { stdio: ['ignore', 'pipe', 'pipe'] })
     this.#server = server
     let said = ''
-    for await (const text of server.stdout as AsyncIterable<Buffer>) {
+    const { promise, resolve, reject } = Promise.withResolvers<number>()
+    // read to the end: a server that cannot say what went wrong ends
+    server.stderr.resume()
+    server.stdout.on('data', (text: Buffer) => {
       said += text.toString()
       const [, port] = /listening on .*?:(\d+)\s/.exec(said) ?? []
-      if (port === undefined) continue
-      this.port = Number(port)
-      server.stdout.resume()
-      server.stderr.resume()
-      return
-    }
-    throw new Error(`s3rver did not start: ${said}`)
+      if (port !== undefined) resolve(Number(port))
+    })
+    server.once('exit', () => reject(new Error(`s3rver did not start: ${said}`)))
+    this.port = await promise
   }
 
   async stopServer(): Promise<void> {
