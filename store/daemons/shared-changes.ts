@@ -22,6 +22,8 @@ const countsKey = pack(globalKey('settings.changes'))
 const [settingsTopic, workTopic, talliesTopic, followTopic] = ['settings', 'work', 'tallies', 'follow']
 /** Who follows an organization says so with every beat. */
 const followMs = 5000
+/** What was read so short a time ago may be used by a daemon that is not current: its reads still come from the store. */
+const momentMs = 100
 
 export class SharedChanges {
   readonly #kv: Kv
@@ -33,7 +35,6 @@ export class SharedChanges {
   readonly #followed = new Map<string, number>()
   readonly #followedElsewhere = new Map<string, number>()
   #gaps = 0
-  #asked = 0
 
   constructor(kv: Kv, daemons: Daemons, { onSettings, onWork, onTallied }: ChangeListener) {
     this.#kv = kv
@@ -49,10 +50,10 @@ export class SharedChanges {
     daemons.onBeat(() => this.#look())
   }
 
-  /** Part of what `Database.generation` gives; never the same again while this daemon does not know the store. */
+  /** Part of what `Database.generation` gives; another one every moment while this daemon does not know the store. */
   generation(organizationId: string): number {
     const known = this.#gaps + (this.#changes.get(countOf(organizationId)) ?? 0)
-    return this.#daemons.isCurrent() ? known : known - ++this.#asked * 2 ** -30
+    return this.#daemons.isCurrent() ? known : known - Math.floor(performance.now() / momentMs) * 2 ** -30
   }
 
   /** Has the write count that it changes settings. */

@@ -1,7 +1,6 @@
 /**
  * The daemons that share a database: one connection on which each shows that it lives, is notified of what others publish, and takes
- * leases. A daemon
- * that was taken out, as it did not show itself for seconds, ends: what it knows is outdated, and it can write nothing.
+ * leases. A daemon that was taken out, as it did not show itself for seconds, ends: what it knows is outdated, and it can write nothing.
  */
 import { randomUUID } from 'node:crypto'
 import type { Client } from 'pg'
@@ -38,6 +37,7 @@ export class PostgresDaemons implements Daemons {
   /** By notice that is to be answered: who has not answered yet. */
   readonly #unanswered = new Map<string, { readonly missing: Set<string>; readonly done: () => void }>()
   #client: Client | undefined
+  #connecting: Promise<Client> | undefined
   #channel = ''
   #currentUntil = 0
   /** The time of the server when the monotonic clock was 0, in milliseconds. */
@@ -248,8 +248,12 @@ export class PostgresDaemons implements Daemons {
     if (Math.abs(epoch - this.#epoch) > smallestStepMs) this.#epoch = epoch
   }
 
+  /** One for all who ask while it is being made. */
   async #connection(): Promise<Client> {
-    if (this.#client) return this.#client
+    return this.#client ?? (await (this.#connecting ??= this.#connect().finally(() => (this.#connecting = undefined))))
+  }
+
+  async #connect(): Promise<Client> {
     const client = await this.#servers.connect('postern daemon')
     const { rows } = await client.query<{ channel: string }>("SELECT 'postern_' || md5(current_schema()) AS channel")
     this.#channel = rows[0]?.channel ?? ''

@@ -80,3 +80,18 @@ test('the queue moves to a daemon that comes, and back when it goes', async (t) 
   while (arrived.size < sent) await once(sink, 'delivery')
   t.is(arrived.size, sent)
 })
+
+test('a daemon whose connections all broke off has each once again', async (t) => {
+  const database = await postgresql.database()
+  const several = await severalDaemons(t, database)
+  const a = await several.start()
+  const name = database.split('/').at(-1) ?? ''
+  const connections = (): Promise<readonly Record<string, unknown>[]> =>
+    postgresql.query(`SELECT pid FROM pg_stat_activity WHERE datname = '${name}' AND application_name = 'postern daemon'`)
+  const [before] = await connections()
+  await postgresql.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`)
+  for (let i = 0; i < 5; i++) await a.rest.must('POST', '/v1/api-keys', { name: `key ${i}`, scopes: ['api:send'] })
+  let now = await connections()
+  while (now.length === 0 || now[0]?.['pid'] === before?.['pid']) now = await connections()
+  t.is(now.length, 1)
+})

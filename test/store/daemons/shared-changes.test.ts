@@ -1,0 +1,22 @@
+import test from 'ava'
+import { OneDaemon } from '#store/daemons/one-daemon.ts'
+import { SharedChanges } from '#store/daemons/shared-changes.ts'
+
+test('generation() is another one every moment while a daemon is not current, and stays while it is read', (t) => {
+  let isCurrent = true
+  const daemons = Object.assign(new OneDaemon(), { isCurrent: () => isCurrent })
+  const nothing = (): void => {}
+  // it looks into the store with beats alone, of which there are none here
+  const changes = new SharedChanges(undefined as never, daemons, { onSettings: nothing, onWork: nothing, onTallied: nothing })
+  const known = changes.generation('org_1')
+  t.is(changes.generation('org_1'), known)
+  isCurrent = false
+  const seen = new Set<number>()
+  let asked = 0
+  while (seen.size < 4) {
+    seen.add(changes.generation('org_1'))
+    asked++
+  }
+  t.true(asked > 100, 'whoever reads until nothing has changed meanwhile comes to an end')
+  t.false(seen.has(known))
+})
