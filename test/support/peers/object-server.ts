@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 const program = createRequire(import.meta.url).resolve('s3rver/bin/s3rver.js')
+const folders = import.meta.resolve('./object-server-folders.ts')
 /** The only pair of keys that it knows. */
 const key = 'S3RVER'
 
@@ -42,7 +43,7 @@ export class ObjectServer implements AsyncDisposable {
       '--configure-bucket',
       this.bucket,
     ]
-    const server = spawn(process.execPath, [program, ...words], { stdio: ['ignore', 'pipe', 'pipe'] })
+    const server = spawn(process.execPath, ['--import', folders, program, ...words], { stdio: ['ignore', 'pipe', 'pipe'] })
     this.#server = server
     let said = ''
     const { promise, resolve, reject } = Promise.withResolvers<number>()
