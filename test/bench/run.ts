@@ -16,6 +16,7 @@ import { measureMcp } from './sections/mcp.ts'
 import { measureRelay } from './sections/relay.ts'
 import { measureRest } from './sections/rest-intake.ts'
 import type { Section } from './results.ts'
+import { measureScale } from './sections/scale.ts'
 import { measureWaits } from './sections/waits.ts'
 import { reasonAgainst } from '../support/peers/peer-packages.ts'
 
@@ -33,6 +34,7 @@ const measures: Readonly<Record<SectionName, (options: BenchOptions) => Promise<
   dashboard: measureDashboard,
   forms: measureForms,
   aliases: measureAliases,
+  scale: measureScale,
 }
 
 /** A section that could not be measured is a missed goal, and no reason to forget the others. */

@@ -25,15 +25,18 @@ const isReady = /ready to accept (?:read-only )?connections/
 export class Postgresql implements AsyncDisposable {
   readonly folder: string
   readonly port: number
+  readonly #settings: readonly string[]
   #server: ChildProcess | undefined
   #databases = 0
 
-  private constructor(folder: string, port: number) {
+  private constructor(folder: string, port: number, further: readonly string[] = []) {
     this.folder = folder
     this.port = port
+    this.#settings = [...settings, ...further]
   }
 
-  static async start(): Promise<Postgresql> {
+  /** Each of `further` is a setting such as `autovacuum=on`, and comes before those of all tests. */
+  static async start(further: readonly string[] = []): Promise<Postgresql> {
     const folder = mkdtempSync(join(tmpdir(), 'postern-pg-'))
     if (isRoot) await give(folder)
     run(join(programs(), 'initdb'), [
@@ -48,7 +51,7 @@ export class Postgresql implements AsyncDisposable {
       '--locale=C',
       '--no-instructions',
     ])
-    const postgresql = new Postgresql(folder, await freePort())
+    const postgresql = new Postgresql(folder, await freePort(), further)
     await postgresql.startServer()
     return postgresql
   }
@@ -78,7 +81,15 @@ export class Postgresql implements AsyncDisposable {
 
   /** Runs until it is stopped; resolves when it takes connections. */
   async startServer(): Promise<void> {
-    const words = ['-D', join(this.folder, 'data'), '-k', this.folder, '-p', String(this.port), ...settings.flatMap((one) => ['-c', one])]
+    const words = [
+      '-D',
+      join(this.folder, 'data'),
+      '-k',
+      this.folder,
+      '-p',
+      String(this.port),
+      ...this.#settings.flatMap((one) => ['-c', one]),
+    ]
     const server = spawn(...asServer(join(programs(), 'postgres'), words), { stdio: ['ignore', 'ignore', 'pipe'] })
     this.#server = server
     let said = ''
@@ -97,6 +108,11 @@ export class Postgresql implements AsyncDisposable {
     const exited = once(server, 'exit')
     server.kill(signal)
     await exited
+  }
+
+  /** Of the process that all others of the server descend from. */
+  get pid(): number {
+    return this.#server?.pid ?? NaN
   }
 
   address(database = 'postgres'): string {

@@ -1,0 +1,51 @@
+/** What a database does for its daemons: processor time, transactions, round trips, log. Counted by the server itself. */
+import type { Postgresql } from '../support/peers/postgresql.ts'
+import { processorTimeOfTree } from './resources.ts'
+
+/** Since the server started. */
+export interface DatabaseWork {
+  /** Of all processes of the server, those that write its log and its pages among them. */
+  readonly cpuSeconds: number
+  /** That changed something: the group commits of the daemons, and their beats. */
+  readonly commits: number
+  /** Questions that a daemon waits for; what is sent together counts once. */
+  readonly roundTrips: number
+  readonly statements: number
+  readonly walBytes: number
+  readonly fsyncs: number
+}
+
+/** As Debian starts it, but for what counts statements. */
+export const settingsOfDatabase = [
+  'autovacuum=on',
+  'shared_buffers=128MB',
+  'deadlock_timeout=1s',
+  'shared_preload_libraries=pg_stat_statements',
+]
+
+export const prepareCounting = (postgresql: Postgresql): Promise<unknown> => postgresql.query('CREATE EXTENSION pg_stat_statements')
+
+/**
+ * These are sent together with another statement: a group of writes begins with four in one round trip, and ends with its changes and the
+ * commit in another.
+ */
+const riding = ['BEGIN%', 'UPDATE postern_writers%', 'SELECT nextval%', 'COMMIT%', '%postern_parts%']
+
+export async function workOf(postgresql: Postgresql): Promise<DatabaseWork> {
+  const conditions = riding.map((text) => `query LIKE '${text}'`).join(' OR ')
+  const [counted] = await postgresql.query(`SELECT coalesce(sum(calls), 0)::float8 AS statements,
+      coalesce(sum(calls) FILTER (WHERE NOT (${conditions})), 0)::float8 AS trips,
+      coalesce(sum(calls) FILTER (WHERE query LIKE 'COMMIT%'), 0)::float8 AS commits
+    FROM pg_stat_statements WHERE dbid <> (SELECT oid FROM pg_database WHERE datname = 'postgres')`)
+  const [log] = await postgresql.query(
+    `SELECT (pg_current_wal_insert_lsn() - '0/0')::float8 AS octets, wal_sync::float8 AS syncs FROM pg_stat_wal`,
+  )
+  return {
+    cpuSeconds: await processorTimeOfTree(postgresql.pid),
+    commits: Number(counted?.['commits']),
+    roundTrips: Number(counted?.['trips']),
+    statements: Number(counted?.['statements']),
+    walBytes: Number(log?.['octets']),
+    fsyncs: Number(log?.['syncs']),
+  }
+}
