@@ -140,6 +140,7 @@ export async function start(part: Resolve, config: Config, lifecycle: Lifecycle)
     submission: [],
     submissions: [],
     mx: [],
+    sites: [],
   }
   await lifecycle.start({
     name: 'smtp submission',
@@ -152,6 +153,7 @@ export async function start(part: Resolve, config: Config, lifecycle: Lifecycle)
   await startMailDoors(daemon.mailDoors, config, lifecycle, listening, { seconds, share })
   daemon.ownListeners.set([...listening.submission, ...listening.submissions, ...listening.mx])
   await startHttp(http, config, lifecycle, listening, seconds)
+  await startSites(daemon.sites, config, lifecycle, listening, seconds)
   await lifecycle.start({ name: 'doctor', start: async () => doctor.start(), stop: () => doctor.stop() })
   await startCertificates(daemon.certificates, config, lifecycle, listening)
   await lifecycle.start({ name: 'agents', start: async () => {}, stop: () => daemon.agents.stop() })
@@ -208,6 +210,26 @@ async function startHttp(
       Object.assign(listening, { http: bound, https: https === undefined ? [] : [https] })
     },
     stop: () => http.close((seconds * 1000) / 3),
+    stopSeconds: seconds,
+  })
+}
+
+/** Where no websites are served, what they left is removed and settled all the same. */
+async function startSites(
+  { server, traffic }: Daemon['sites'],
+  config: Config,
+  lifecycle: Lifecycle,
+  listening: { sites: Listening['sites'] },
+  seconds: number,
+): Promise<void> {
+  if (!server) return
+  await lifecycle.start({ name: 'traffic of websites', start: async () => {}, stop: () => traffic.flush() })
+  await lifecycle.start({
+    name: 'websites',
+    async start() {
+      listening.sites = [await explainListen(config, () => server.listen())]
+    },
+    stop: () => server.close((seconds * 1000) / 3),
     stopSeconds: seconds,
   })
 }

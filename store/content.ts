@@ -119,9 +119,9 @@ export class Draft {
   }
 }
 
-/** The content row by row. */
-export async function* readContent(database: Database, organizationId: string, ref: ContentRef): AsyncIterable<Bytes> {
-  for (let row = 0; row < ref.rows; row++) yield await readRow(database, organizationId, ref.id, row)
+/** The content row by row, from the one with this number on. */
+export async function* readContent(database: Database, organizationId: string, ref: ContentRef, firstRow = 0): AsyncIterable<Bytes> {
+  for (let row = firstRow; row < ref.rows; row++) yield await readRow(database, organizationId, ref.id, row)
 }
 
 async function readRow(database: Database, organizationId: string, id: string, row: number): Promise<Bytes> {

@@ -59,6 +59,7 @@ export const tagWords: Readonly<Record<string, string>> = {
   queue: 'What waits to be delivered: look at it, hold, release, expedite and drop it.',
   replays: 'Sending failed messages again in bulk.',
   routing: 'Rules that choose the destination of a message, failover, and a simulation of both.',
+  sites: 'Managed websites: deploys of folders of files, previews, domains and use.',
   'smtp credentials': 'Logins for software that sends by SMTP.',
   suppressions: 'Addresses that no mail is sent to.',
   templates: 'Saved subjects and bodies with variables, in versions.',

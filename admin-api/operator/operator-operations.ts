@@ -28,6 +28,7 @@ import { idParams, line } from '../wire/fields/text.ts'
 import { invoice, invoiceFormat, period, usage } from '../wire/organization/usage.ts'
 import { operatorLoginActions, type FailedLogins } from './logins.ts'
 import { operatorQueueActions } from './operator-queue.ts'
+import { operatorSiteActions } from './operator-sites.ts'
 import { systemActions, type SystemSource } from './system.ts'
 import { doctorActions, type DoctorSource } from './operator-doctor.ts'
 import { exportedInvoices } from './invoice-export.ts'
@@ -45,6 +46,7 @@ export const operatorOperations = (core: RestCore, parts: OperatorParts): readon
     ...reading(core),
     ...setting(core),
     ...operatorQueueActions(core),
+    ...operatorSiteActions(core),
     ...invoicing(core),
     ...operatorLoginActions(parts.logins),
     ...systemActions(parts.system),

@@ -62,6 +62,7 @@ import type { Organization } from '#core/tenancy/organization.ts'
 import type { TraceReader } from '#core/trace/story/trace-reader.ts'
 import type { Engagements } from '#core/tracking/engagements.ts'
 import type { FormCore } from './forms/form-core.ts'
+import type { SiteCore } from './sites/site-core.ts'
 import type { IngestCore } from './ingest-core.ts'
 import type { Deliveries } from '#core/webhooks/sending/deliveries.ts'
 import type { TestDeliveries } from '#core/webhooks/endpoints/test-delivery.ts'
@@ -100,6 +101,7 @@ export interface RestCore {
   readonly move: (principal: Principal, request: MoveRequest) => Promise<MoveWarnings>
   readonly templates: Templates
   readonly forms: FormCore
+  readonly sites: SiteCore
   readonly sendMessages: SendMessages
   readonly sendBatches: SendBatches
   readonly bulkReports: BulkReports

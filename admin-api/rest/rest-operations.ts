@@ -49,6 +49,8 @@ import { routingSimulationActions } from './routing/routing-simulation.ts'
 import { scheduledSendActions } from './sending/scheduled-sends.ts'
 import { sendTools } from './sending/send-tools.ts'
 import { smtpCredentialActions } from './access/smtp-credentials.ts'
+import { siteActions } from './sites/sites.ts'
+import { deployOperations } from './sites/deploys.ts'
 import { suppressionTools } from './feedback/suppression-tools.ts'
 import { templateTools } from './sending/template-tools.ts'
 import { templateActions } from './sending/templates.ts'
@@ -105,6 +107,8 @@ export const restTable = (core: RestCore): readonly (Action | Operation)[] => [
   ...notificationActions(core),
   ...formTools(core),
   ...publicFormOperations(core),
+  ...siteActions(core),
+  ...deployOperations(core),
   ...failoverPolicyActions(core),
   ...projectActions(core),
   ...moveActions(core),

@@ -7,7 +7,7 @@ type Settings = z.output<typeof schema>
 
 /** One sentence for each pair of settings that cannot both hold. */
 export function contradictions(settings: Settings): string[] {
-  const { tls, acme, http, masterKey, masterKeyFile, systemMail, doctor } = settings
+  const { tls, acme, http, masterKey, masterKeyFile, systemMail, doctor, sites } = settings
   const orders = acme.challenge !== 'off'
   const rules: readonly [boolean, string][] = [
     [masterKey !== null && masterKeyFile !== null, 'POSTERN_MASTER_KEY and POSTERN_MASTER_KEY_FILE exclude each other; set one of them.'],
@@ -40,14 +40,31 @@ export function contradictions(settings: Settings): string[] {
       'POSTERN_SYSTEM_DESTINATION and POSTERN_SYSTEM_FROM belong together; set both, or none when the service sends no mail of its own.',
     ],
     [
+      (sites.listen === null) !== (sites.domain === null),
+      'POSTERN_SITES_LISTEN and POSTERN_SITES_DOMAIN belong together; set both, or none when no websites are served.',
+    ],
+    [
       (doctor.webhookUrl === null) !== (doctor.webhookSecret === null),
       'POSTERN_DOCTOR_WEBHOOK_URL and POSTERN_DOCTOR_WEBHOOK_SECRET belong together; set both, or none when no alerts go to a webhook.',
     ],
   ]
-  return [...rules.filter(([broken]) => broken).map(([, sentence]) => sentence), ...sharedEndpoints(settings)]
+  const broken = rules.filter(([isBroken]) => isBroken).map(([, sentence]) => sentence)
+  return [...broken, ...sharedHosts(settings), ...sharedEndpoints(settings)]
 }
 
-function sharedEndpoints({ http, submission, mx, acme }: Settings): string[] {
+/** Pages of tenants must not reach what browsers keep for the service. */
+function sharedHosts({ sites: { domain }, baseUrl, authUrl, formsUrl, mcpUrl }: Settings): string[] {
+  const own = Object.entries({ POSTERN_BASE_URL: baseUrl, POSTERN_AUTH_URL: authUrl, POSTERN_FORMS_URL: formsUrl, POSTERN_MCP_URL: mcpUrl })
+  if (domain === null) return []
+  const isWithin = (inner: string, outer: string): boolean => inner === outer || inner.endsWith(`.${outer}`)
+  return own.flatMap(([variable, url]) => {
+    const host = url === null ? '' : new URL(url).hostname
+    if (host === '' || (!isWithin(host, domain) && !isWithin(domain, host))) return []
+    return [`POSTERN_SITES_DOMAIN is ${domain}, where tenants decide what pages do, and ${variable} is at ${host}; use another domain.`]
+  })
+}
+
+function sharedEndpoints({ http, submission, mx, acme, sites }: Settings): string[] {
   const all: readonly [string, readonly Endpoint[]][] = [
     ['POSTERN_HTTP_LISTEN', [http.listen]],
     ['POSTERN_HTTPS_LISTEN', http.tlsListen === null ? [] : [http.tlsListen]],
@@ -55,6 +72,7 @@ function sharedEndpoints({ http, submission, mx, acme }: Settings): string[] {
     ['POSTERN_SUBMISSION_LISTEN', submission.listen],
     ['POSTERN_SUBMISSIONS_LISTEN', submission.implicitTlsListen],
     ['POSTERN_MX_LISTEN', mx.listen],
+    ['POSTERN_SITES_LISTEN', sites.listen === null ? [] : [sites.listen]],
   ]
   const owner = new Map<string, string>()
   const problems: string[] = []

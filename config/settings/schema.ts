@@ -8,7 +8,7 @@ import { log, otlp } from './observability-settings.ts'
 import { sendmail } from './sendmail-settings.ts'
 import { store } from './store-settings.ts'
 import { acme, tls } from './tls-settings.ts'
-import { captcha, forms, uploads } from './visitor-settings.ts'
+import { captcha, forms, sites, uploads } from './visitor-settings.ts'
 import { planNames } from '../plans/plans.ts'
 
 const mebibyte = 1024 * 1024
@@ -365,6 +365,7 @@ export const schema = section({
   captcha: captcha.prefault({}),
   uploads: uploads.prefault({}),
   forms: forms.prefault({}),
+  sites: sites.prefault({}),
   tls: tls.prefault({}),
   acme: acme.prefault({}),
   outbound: outbound.prefault({}),

@@ -1,6 +1,6 @@
-/** Settings of what visitors of web pages send: who verifies that they are people, what scans their files, and what is below forms. */
-import { oneOf, optionalWritten, section, written } from './fields.ts'
-import { service, verifyUrl, webPage, webPageOrMail } from './formats.ts'
+/** Settings of what visitors of web pages send and get: who verifies that they are people, what scans their files, forms, websites. */
+import { oneOf, optionalWritten, section, whole, written } from './fields.ts'
+import { endpoint, hostName, service, verifyUrl, webPage, webPageOrMail } from './formats.ts'
 
 const verifyUrlLimit = 'an https address, or an http address in a private network'
 
@@ -48,4 +48,24 @@ export const uploads = section({
     ['refuse', 'allow'],
     'refuse',
   ),
+})
+
+export const sites = section({
+  listen: optionalWritten(
+    {
+      description:
+        'Address at which websites of tenants are served, in clear text: in production a reverse proxy with TLS stands before it. Without it and sites.domain, no websites are served.',
+      limit: 'an IP address (IPv6 in brackets) or localhost, with a port, such as 127.0.0.1:8081 (port 0 picks a free one)',
+    },
+    endpoint,
+  ),
+  domain: optionalWritten(
+    {
+      description:
+        'Domain under which each website has a host of its own. Its wildcard DNS record leads to sites.listen, or to the proxy before it. It must be apart from every other address of the service, as tenants decide what their pages do.',
+      limit: 'a host name of letters, digits, hyphens and dots',
+    },
+    hostName,
+  ),
+  maxConnections: whole('Most connections to websites at a time.', 1, 1_000_000, 10_000),
 })

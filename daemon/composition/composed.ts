@@ -37,6 +37,10 @@ import type { Deliveries } from '#core/webhooks/sending/deliveries.ts'
 import type { Dispatcher } from '#core/webhooks/sending/dispatcher.ts'
 import type { TestDeliveries } from '#core/webhooks/endpoints/test-delivery.ts'
 import type { Webhooks } from '#core/webhooks/endpoints/webhooks.ts'
+import type { SiteCore } from '../../admin-api/rest/sites/site-core.ts'
+import type { SiteServer } from '../../admin-api/sites/site-server.ts'
+import type { SiteTraffic } from '#core/sites/metering/site-traffic.ts'
+import type { SiteUpkeep } from '#core/sites/site-upkeep.ts'
 import type { Poller } from '../../protocols/imap-dsn/poller.ts'
 import type { MessageSpans } from '../observability/tracing/message-spans.ts'
 import type { SpanExport } from '../observability/tracing/span-export.ts'
@@ -109,6 +113,14 @@ export interface WebhookCore {
   readonly webhookDeliveries: Deliveries
   readonly webhookTests: TestDeliveries
   readonly webhookDispatcher: Dispatcher
+}
+
+export interface SiteParts {
+  readonly core: SiteCore
+  readonly traffic: SiteTraffic
+  readonly upkeep: SiteUpkeep
+  /** Undefined where no websites are served. */
+  readonly server: SiteServer | undefined
 }
 
 export interface SpanCore {

@@ -8,6 +8,7 @@ import { addCore } from './layers/core.ts'
 import { addDoors } from './layers/doors.ts'
 import { addForms } from './layers/forms.ts'
 import { addMail } from './layers/mail.ts'
+import { addSites } from './layers/sites.ts'
 import { addOutside } from './layers/outside.ts'
 import type { Add, Composition, Foundation, Replacements, Resolve } from './parts.ts'
 
@@ -21,6 +22,7 @@ export function compose(foundation: Foundation, replace: Replacements = {}): Res
   addCore(add)
   addMail(add)
   addForms(add)
+  addSites(add)
   addDoors(add)
   return get
 }

@@ -67,6 +67,7 @@ import type {
   Ingest,
   OAuthServer,
   Publishable,
+  SiteParts,
   SpanCore,
   WebhookCore,
   MailDoors,
@@ -187,6 +188,7 @@ export interface Parts {
   readonly rewriter: MessageRewriter
   /** Undefined where no collector is configured. */
   readonly spans: SpanCore | undefined
+  readonly sites: SiteParts
   readonly submission: SubmissionServer
   readonly submissionDoor: SubmissionDoor
   readonly transport: Transport
@@ -251,6 +253,7 @@ const started = [
   'formNotifier',
   'fileScanning',
   'doctor',
+  'sites',
 ] as const satisfies readonly (keyof Parts)[]
 
 /** The parts of a daemon that are started and stopped, and what the start itself needs. */

@@ -74,7 +74,7 @@ export function restCore(composition: Composition): RestCore {
     ...get('administration'),
     ...get('webhooks'),
     ...get('inboxes'),
-    ...get('inbound'),
+    ...{ ...get('inbound'), sites: get('sites').core },
     apiKeys: get('apiKeys'),
     changeStreams: get('changeStreams'),
     applications: new OrganizationApplications({ ...core, applications: applicationsOf(get), uses: get('oauth').uses }),

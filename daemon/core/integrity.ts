@@ -23,6 +23,9 @@ import { earlierCaptures, type EarlierCapture } from './capture/earlier-captures
 import { claims } from './claims/claim.ts'
 import { sendingDomains } from './domains/sending-domain.ts'
 import { optOuts } from './feedback/suppression/opt-out.ts'
+import { siteContentOf, siteDisagreements, siteKinds, siteRows } from './sites/site-integrity.ts'
+import { contentsOfBlob } from './sites/deploys/blobs.ts'
+import { siteBlobs, type SiteBlob } from './sites/site.ts'
 import { suppressions } from './feedback/suppression/suppression.ts'
 import { firstSecrets } from './first-secrets.ts'
 import { ingestSources } from './ingest-sources/ingest-source.ts'
@@ -112,6 +115,7 @@ export const recordKinds = [
   webhookDeliveries,
   inboundRoutes,
   inboundMessages,
+  ...siteKinds,
 ] as const
 
 /** Those that are carried over when the daemon starts. */
@@ -138,7 +142,9 @@ export function integrityChecks(database: Database): VerifyOptions {
       if (kind === inboundMessages.name) return checkInboundMessage(database, organizationId, record as InboundMessage)
       if (kind === projects.name) return checkDeletedProject(database, organizationId, record as Project)
       if (kind === organizations.name) return checkDeletedOrganization(database, record as Organization)
-      const found = await formDisagreements(database, kind, organizationId, record)
+      const found =
+        (await formDisagreements(database, kind, organizationId, record)) ??
+        (await siteDisagreements(database, kind, organizationId, record))
       if (found) return found
       if (kind !== earlierCaptures.name) return templateDisagreements(database, kind, organizationId, record)
       return missing(database, organizationId, 'trace', (record as EarlierCapture).traceId)
@@ -221,12 +227,14 @@ function rowFamilies(database: Database): Required<VerifyOptions>['families'] {
     { name: 'approval.mailed' },
     ...levels.map(({ name }) => ({ name, check: checkCounts })),
     ...formRows(database),
+    ...siteRows(database),
   ]
 }
 
 /** What of a record lies in the store of contents. */
 function contentsOf(kind: string, record: unknown): readonly ContentRef[] {
   if (kind === formSubmissions.name) return fileContents(record as FormSubmission)
+  if (kind === siteBlobs.name) return contentsOfBlob(record as SiteBlob)
   if (kind === inspectTests.name) return mailContent(record as InspectTest)
   const isTrace = kind === traces.name || kind === earlierTraces.name
   if (isTrace && (record as Trace).outcome === 'refused') return [] // nothing of it was kept
@@ -235,6 +243,8 @@ function contentsOf(kind: string, record: unknown): readonly ContentRef[] {
 
 /** Content has the id of what it belongs to, that of a file of a submission both ids, and that of a test an id of its own. */
 async function contentOf(database: Database, organizationId: string, id: string): Promise<ContentRef | undefined> {
+  const ofSite = await siteContentOf(database, organizationId, id)
+  if (ofSite) return ofSite
   const stored = (await traceInAnyForm(database, { organizationId }, id)) ?? (await database.get(inboundMessages, { organizationId }, id))
   return stored?.record.content ?? (await fileContentOf(database, organizationId, id)) ?? contentOfTest(database, organizationId, id)
 }

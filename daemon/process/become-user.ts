@@ -86,12 +86,13 @@ async function holdPorts(endpoints: readonly Endpoint[]): Promise<ReadonlyMap<st
 
 function withHeld(config: Config, held: ReadonlyMap<string, Server>): Config {
   const at = <E extends Endpoint>(endpoint: E): E => ({ ...endpoint, bound: held.get(keyOf(endpoint)) })
-  const { http, submission, mx, acme } = config
+  const { http, submission, mx, acme, sites } = config
   return {
     ...config,
     http: { ...http, listen: at(http.listen), tlsListen: http.tlsListen && at(http.tlsListen) },
     submission: { ...submission, listen: submission.listen.map(at), implicitTlsListen: submission.implicitTlsListen.map(at) },
     mx: { ...mx, listen: mx.listen.map(at) },
     acme: { ...acme, listen: acme.listen.map(at) },
+    sites: { ...sites, listen: sites.listen && at(sites.listen) },
   }
 }

@@ -12,7 +12,7 @@ export interface Listener {
 }
 
 /** Every address that `serve` listens on. */
-export function listenersOf({ http, submission, mx, acme }: Config): Listener[] {
+export function listenersOf({ http, submission, mx, acme, sites }: Config): Listener[] {
   const all: readonly [string, readonly Endpoint[]][] = [
     ['POSTERN_HTTP_LISTEN', [http.listen]],
     ['POSTERN_HTTPS_LISTEN', http.tlsListen === null ? [] : [http.tlsListen]],
@@ -20,6 +20,7 @@ export function listenersOf({ http, submission, mx, acme }: Config): Listener[] 
     ['POSTERN_SUBMISSION_LISTEN', submission.listen],
     ['POSTERN_SUBMISSIONS_LISTEN', submission.implicitTlsListen],
     ['POSTERN_MX_LISTEN', mx.listen],
+    ['POSTERN_SITES_LISTEN', sites.listen === null ? [] : [sites.listen]],
   ]
   return all.flatMap(([variable, endpoints]) => endpoints.map((endpoint) => ({ endpoint, variable })))
 }

@@ -12,6 +12,8 @@ export interface Listening {
   readonly submission: readonly Endpoint[]
   readonly submissions: readonly Endpoint[]
   readonly mx: readonly Endpoint[]
+  /** Where websites of tenants are served; empty where they are not. */
+  readonly sites: readonly Endpoint[]
 }
 
 /** Writes the file beside its place and renames it, so that a reader never sees half of it. */
@@ -23,6 +25,7 @@ export async function writeReadyFile(path: string, listening: Listening): Promis
     submission: listening.submission.map(formatEndpoint),
     submissions: listening.submissions.map(formatEndpoint),
     mx: listening.mx.map(formatEndpoint),
+    sites: listening.sites.map(formatEndpoint),
     pid: process.pid,
   }
   const unfinished = `${path}.${process.pid}.tmp`

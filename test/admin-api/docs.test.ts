@@ -8,6 +8,7 @@ import { settings } from '#config/settings/setting-list.ts'
 import { noSettings, variableFor } from '#config/settings/environment.ts'
 import { refusals } from '#core/refusals.ts'
 import { adminKey, startDaemon } from '../support/daemon/start-daemon.ts'
+import { siteSettings } from './sites/site-client.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
@@ -160,7 +161,7 @@ test('the chapter on configuration has the numbers of the plans', (t) => {
 test('the examples of the chapters are answered as they stand', async (t) => {
   const sent = pages.flatMap((page) => examples(page))
   t.true(sent.length >= 15, `only ${sent.length} examples found`)
-  const { addresses } = await startDaemon(t, { env: { POSTERN_INBOUND_DOMAIN: 'in.example.com' } })
+  const { addresses } = await startDaemon(t, { env: { POSTERN_INBOUND_DOMAIN: 'in.example.com', ...siteSettings } })
   for (const { path, method, target, body } of sent) {
     const response = await fetch(`http://${addresses.http}${target}`, {
       method,

@@ -67,6 +67,7 @@ export const homes: Readonly<Record<string, readonly string[]>> = {
   stripe: [],
   svix: [],
   tldts: ['ingest/dns/**'],
+  yauzl: ['ingest/zip/**'],
   tsyringe: ['daemon/composition/composition.ts', 'daemon/composition/parts.ts'],
   zod: ['config/**', 'store/**', 'daemon/core/**', 'admin-api/**'],
 }

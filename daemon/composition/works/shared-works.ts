@@ -7,6 +7,7 @@ import { mailboxWork } from '#core/ingest-sources/ingest-source.ts'
 import { preparationWork } from '#core/inbound-routes/inbound-message.ts'
 import { askedWork } from '#core/trace/approval/asked.ts'
 import { cleanupWork } from '#core/webhooks/sending/cleanup.ts'
+import { siteWork } from '#core/sites/site.ts'
 import { deliveryWork, resumedWork } from '#core/webhooks/delivery.ts'
 import type { SharedWork } from '#store/daemons/daemons.ts'
 import type { Daemon } from '../parts.ts'
@@ -62,6 +63,7 @@ export function sharedWorks(daemon: Daemon): Readonly<Record<'first' | 'afterTra
       begun('mail about approvals', daemon.people.approvalNotices, [askedWork]),
       begun('notifications of forms', daemon.formNotifier, [noticeWork]),
       begun('scans of files', daemon.fileScanning, [scanWork]),
+      begun('websites', daemon.sites.upkeep, [siteWork]),
     ],
   }
 }

@@ -6,6 +6,7 @@ import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import type { Identified, RecordKind } from '#store/record-kind.ts'
 import { unpack, within, type Element } from '#store/tuple.ts'
+import { removeSites } from '../sites/remove-sites.ts'
 import { removeForms } from '../forms/remove-forms.ts'
 import { apiKeys } from '../access/keys/api-key.ts'
 import { keyUses } from '../access/keys/key-uses.ts'
@@ -82,6 +83,7 @@ export async function removeProject(
   await removeMessages(work, organizationId, 'project', projectId)
   await removeDeliveries(work, organizationId, projectId)
   await removeForms(work, organizationId, projectId)
+  await removeSites(work, organizationId, projectId)
   await removeTemplates(work, organizationId, projectId)
   await removeTraces(work, organizationId, projectId)
   for (const rows of ['idempotency', 'bulk.report']) await removeRange(work, [organizationId, rows, projectId])

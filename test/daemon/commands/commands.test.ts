@@ -175,7 +175,7 @@ test('postern tail lets no sender steer the terminal', async (t) => {
   const port = await listenIn(t, server)
   await writeOperatorFile(
     folder.path,
-    { http: { host: '127.0.0.1', port }, https: [], acme: [], submission: [], submissions: [], mx: [] },
+    { http: { host: '127.0.0.1', port }, https: [], acme: [], submission: [], submissions: [], mx: [], sites: [] },
     'token',
   )
   const options = { folder: folder.path, dataDir: folder.path }

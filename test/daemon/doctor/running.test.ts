@@ -141,7 +141,7 @@ async function byCommand({ addresses, config }: StartedDaemon) {
   const [host = '', port] = addresses.http.split(':')
   await writeOperatorFile(
     config.dataDir,
-    { http: { host, port: Number(port) }, https: [], acme: [], submission: [], submissions: [], mx: [] },
+    { http: { host, port: Number(port) }, https: [], acme: [], submission: [], submissions: [], mx: [], sites: [] },
     'operator-token',
   )
   const printed: string[] = []

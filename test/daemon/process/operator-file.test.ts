@@ -5,7 +5,7 @@ import test from 'ava'
 import { readOperatorFile, writeOperatorFile } from '../../../daemon/process/operator-file.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
 
-const listening = { http: { host: '127.0.0.1', port: 8080 }, https: [], acme: [], submission: [], submissions: [], mx: [] }
+const listening = { http: { host: '127.0.0.1', port: 8080 }, https: [], acme: [], submission: [], submissions: [], mx: [], sites: [] }
 
 test('nobody else reads the token, also not from a file that was there before', async (t) => {
   await using folder = await temporaryFolder('operator-file')

@@ -15,6 +15,7 @@ const listening = {
   ],
   submissions: [],
   mx: [{ host: '127.0.0.1', port: 2526 }],
+  sites: [],
 }
 
 test('writeReadyFile() replaces what is there with the real addresses, and clearReadyFile() removes it', async (t) => {
@@ -30,6 +31,7 @@ test('writeReadyFile() replaces what is there with the real addresses, and clear
     submission: ['127.0.0.1:2525', '[::1]:2587'],
     submissions: [],
     mx: ['127.0.0.1:2526'],
+    sites: [],
     pid: process.pid,
   })
   t.deepEqual(await readdir(folder), ['ready.json'])

@@ -33,6 +33,7 @@ export interface Addresses {
   readonly submission: readonly string[]
   readonly submissions: readonly string[]
   readonly mx: readonly string[]
+  readonly sites: readonly string[]
   readonly pid: number
 }
 

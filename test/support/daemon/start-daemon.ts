@@ -64,7 +64,7 @@ export interface OpenedDaemon {
 export interface StartedDaemon extends OpenedDaemon, Daemon {
   readonly part: Resolve
   /** `host:port` of what listens. */
-  readonly addresses: { readonly [Name in 'http' | 'https' | 'acme' | 'submission' | 'submissions' | 'mx']: string }
+  readonly addresses: { readonly [Name in 'http' | 'https' | 'acme' | 'submission' | 'submissions' | 'mx' | 'sites']: string }
   /** The administrator of the first organization. */
   readonly rest: RestClient
   /** A client with another key, closed with the daemon. */
@@ -148,10 +148,10 @@ async function live(t: Test, dataDir: string, options: StartOptions): Promise<St
   const opened = await openDaemon(t, dataDir, options)
   const listening = await start(opened.part, opened.config, opened.lifecycle)
   const first = ([one]: Listening['mx']): string => (one ? formatEndpoint(one) : '')
-  const { https, acme, submission, submissions, mx } = listening
+  const { https, acme, submission, submissions, mx, sites } = listening
   const addresses = {
     ...{ http: formatEndpoint(listening.http), https: first(https), acme: first(acme) },
-    ...{ submission: first(submission), submissions: first(submissions), mx: first(mx) },
+    ...{ submission: first(submission), submissions: first(submissions), mx: first(mx), sites: first(sites) },
   }
   const clients: RestClient[] = []
   const hangUp = (): void => {

@@ -19,9 +19,6 @@ const asking: Partial<Record<Feature, Record<string, (installation: Installation
   },
 }
 
-/** Flags of what is not there yet. */
-const notBuilt: readonly Feature[] = ['managed_websites']
-
 const setFlag = (installation: Installation, flag: Feature, isOn: boolean): Promise<unknown> =>
   installation.operator.must('PUT', `/operator/v1/organizations/${installation.organizationId}/flags`, { [flag]: isOn })
 
@@ -61,7 +58,7 @@ for (const flag of featureNames) {
     }
     for (const operationId of within) t.true(belonging.has(operationId), `${operationId} is an operation`)
     const isEffectOnly = routes.length + within.length + featureFlag(flag).tools.length === 0
-    t.is(belonging.size === 0, isEffectOnly || notBuilt.includes(flag), 'a flag that refuses nothing says so')
+    t.is(belonging.size === 0, isEffectOnly, 'a flag that refuses nothing says so')
   })
 }
 

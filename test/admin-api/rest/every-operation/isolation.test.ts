@@ -40,6 +40,7 @@ const noActs = new Set([
   'clearInbox',
   'saveFormDraft',
   'stopQueueAct',
+  'putSiteFile',
 ])
 
 /** Sends that go against what was decided. */

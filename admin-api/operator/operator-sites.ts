@@ -1,0 +1,28 @@
+/** What the operator does about websites of tenants: takes one down in one act, and lets it back. */
+import { action, type Action } from '../actions/action.ts'
+import { siteKeyInput, takedownInput, takenDownSite } from '../wire/sites/site.ts'
+import type { RestCore } from '../rest/rest-core.ts'
+
+const shared = { tags: ['operator'], scope: 'operator', errors: ['not_found'], output: takenDownSite } as const
+
+export const operatorSiteActions = ({ sites: { takedowns } }: RestCore): readonly Action[] => [
+  action({
+    ...shared,
+    id: 'operatorTakeDownSite',
+    summary: 'Take a website down',
+    description:
+      'By its id or its name. From now on visitors get that status in place of everything, at all its hosts. It is in the audit log of its organization.',
+    input: takedownInput,
+    examples: { input: { status: 451, reason: 'Order of the court of Zurich, 2026-11-28' } },
+    http: { method: 'PUT', path: '/operator/v1/sites/{id}/takedown' },
+    run: ({ client }, { id, status, reason }) => takedowns.set(id, { status, reason }, client.operatorId),
+  }),
+  action({
+    ...shared,
+    id: 'operatorLetSiteBack',
+    summary: 'Let a website back that was taken down',
+    input: siteKeyInput,
+    http: { method: 'DELETE', path: '/operator/v1/sites/{id}/takedown', status: 200 },
+    run: ({ client }, { id }) => takedowns.set(id, null, client.operatorId),
+  }),
+]

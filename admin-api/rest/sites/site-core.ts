@@ -1,0 +1,20 @@
+/** What the operations of sites need of the core. */
+import type { ArchiveDeploys } from '#core/sites/deploys/archive-deploys.ts'
+import type { SiteDeploys } from '#core/sites/deploys/deploys.ts'
+import type { SiteAddresses } from '#core/sites/addresses.ts'
+import type { SiteDomains } from '#core/sites/domains/site-domains.ts'
+import type { SiteUsages } from '#core/sites/metering/site-usage.ts'
+import type { Sites } from '#core/sites/sites.ts'
+import type { Takedowns } from '#core/sites/takedown.ts'
+
+export interface SiteCore {
+  readonly sites: Sites
+  readonly deploys: SiteDeploys
+  readonly archives: ArchiveDeploys
+  readonly usages: SiteUsages
+  readonly domains: SiteDomains
+  readonly takedowns: Takedowns
+  readonly addresses: SiteAddresses | undefined
+  /** Where archives stand while they are read. */
+  readonly folder: string
+}

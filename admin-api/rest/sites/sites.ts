@@ -1,0 +1,81 @@
+/** Managed websites: sites, their domains and their use. Spec "Managed Websites". */
+import { action, type Action } from '../../actions/action.ts'
+import { resource } from '../../actions/resource.ts'
+import { listEncoder } from '../../wire/fields/paging.ts'
+import { domainInput, newDomain, newSite, site, siteChanges, siteDomain, siteUsage, usageInput } from '../../wire/sites/site.ts'
+import type { RestCore } from '../rest-core.ts'
+
+const tags = ['sites']
+const feature = 'managed_websites'
+const sites = resource('/v1/sites', { name: 'Site', tags, feature })
+
+export const siteActions = (core: RestCore): readonly Action[] => [...keeping(core), ...domains(core)]
+
+const keeping = ({ sites: { sites: core, usages } }: RestCore): readonly Action[] => [
+  sites.list({ summary: 'List websites, newest first', item: site, run: ({ principal }, query) => core.list(principal, query) }),
+  sites.create({
+    summary: 'Create a website',
+    description:
+      'Its address follows from its name, which no other site of the service has. It serves nothing before its first deploy is activated.',
+    errors: ['not_found', 'conflict', 'feature_unavailable'],
+    input: newSite,
+    output: site,
+    examples: { input: { slug: 'alpenblick' } },
+    run: ({ principal }, given) => core.create(principal, given),
+  }),
+  sites.read({ summary: 'Get a website', output: site, run: ({ principal }, { id }) => core.get(principal, id) }),
+  sites.change({
+    summary: 'Rename, move or pause a website',
+    description: 'A name that is given up is free for everybody at once. A site moves with its deploys, and keeps its address.',
+    input: siteChanges,
+    output: site,
+    run: ({ principal }, { id, ...changes }) => core.update(principal, id, changes),
+  }),
+  sites.remove({
+    summary: 'Delete a website for good',
+    description: 'With its deploys and their files. Its name is free for everybody at once.',
+    run: ({ principal }, { id }) => core.remove(principal, id),
+  }),
+  sites.readOf('usage', {
+    summary: 'Get what a website stores and sends',
+    input: usageInput,
+    output: siteUsage,
+    run: ({ principal }, { id, days }) => usages.read(principal, id, days),
+  }),
+]
+
+const domains = ({ sites: { domains: core } }: RestCore): readonly Action[] => [
+  sites.readOf('domains', {
+    id: 'listSiteDomains',
+    summary: 'List the domains of a website',
+    output: listEncoder(siteDomain),
+    run: ({ principal }, { id }) => core.list(principal, id),
+  }),
+  sites.act('domains', {
+    id: 'addSiteDomain',
+    summary: 'Claim a domain for a website',
+    description: 'It leads to the site once its records are published and `verify` has found them. The same domain again changes nothing.',
+    input: newDomain,
+    output: siteDomain,
+    examples: { input: { domain: 'www.example.ch' } },
+    http: { status: 201 },
+    run: ({ principal }, { id, domain }) => core.add(principal, id, domain),
+  }),
+  action({
+    ...{ id: 'verifySiteDomain', tags, feature, scope: 'api:admin', errors: ['not_found', 'conflict'] },
+    summary: 'Look for the records of a domain',
+    description:
+      'What is wrong stands in `problem`; the status is 200 all the same. `conflict`: another site has proved that the domain is its own.',
+    input: domainInput,
+    output: siteDomain,
+    http: { method: 'POST', path: '/v1/sites/{id}/domains/{domain}/verify' },
+    run: ({ principal }, { id, domain }) => core.verify(principal, id, domain),
+  }),
+  action({
+    ...{ id: 'removeSiteDomain', tags, feature, scope: 'api:admin', errors: ['not_found', 'conflict'] },
+    summary: 'Remove a domain of a website',
+    input: domainInput,
+    http: { method: 'DELETE', path: '/v1/sites/{id}/domains/{domain}' },
+    run: ({ principal }, { id, domain }) => core.remove(principal, id, domain),
+  }),
+]

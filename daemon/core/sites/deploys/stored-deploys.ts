@@ -1,0 +1,65 @@
+/** Deploys in the store: the files of each, which are kept, and how much all of a site take up. */
+import type { Change } from '#store/change.ts'
+import { decode } from '#store/change.ts'
+import type { Database } from '#store/database.ts'
+import type { Stored } from '#store/record-kind.ts'
+import { pack } from '#store/tuple.ts'
+import { begunKey, leftoversKey, manifestKey, siteDeploys, siteUsages, siteWork, wantedCounter, type SiteDeploy } from '../site.ts'
+import { storedFromNow } from '../metering/stored-bytes.ts'
+import type { ManifestFile } from './manifest.ts'
+import { deployLimits } from './site-path.ts'
+
+/** So long the files of a deploy that goes stay, for what is still being sent. */
+export const graceMs = 60_000
+
+/** The files of a deploy; none where it has gone. */
+export async function readManifest(database: Database, organizationId: string, deployId: string): Promise<readonly ManifestFile[]> {
+  const entry = await database.kv.get(pack(manifestKey(organizationId, deployId)))
+  return entry ? decode<[string, string, number][]>(entry.value).map(([path, sha256, size]) => ({ path, sha256, size })) : []
+}
+
+/** All of a site, in the order in which they were made. */
+export async function deploysOf(database: Database, organizationId: string, siteId: string): Promise<Stored<SiteDeploy>[]> {
+  const { rows } = await database.list(siteDeploys, { organizationId }, { index: 'site', values: [siteId], limit: 1000, ascending: true })
+  return [...rows]
+}
+
+/** Digests of the deploys, with their sizes. */
+export async function digestsOf(database: Database, organizationId: string, deploys: readonly SiteDeploy[]): Promise<Map<string, number>> {
+  const sizes = new Map<string, number>()
+  for (const { id } of deploys) {
+    for (const { sha256, size } of await readManifest(database, organizationId, id)) sizes.set(sha256, size)
+    await new Promise(setImmediate)
+  }
+  return sizes
+}
+
+/** Adds to a write that the site stores the files of these deploys and no others. */
+export async function addStored(
+  { database, change, nowMs }: { readonly database: Database; readonly change: Change; readonly nowMs: number },
+  { organizationId, siteId }: { readonly organizationId: string; readonly siteId: string },
+  deploys: readonly SiteDeploy[],
+): Promise<void> {
+  const usage = await database.get(siteUsages, { organizationId }, siteId)
+  if (!usage) return
+  let bytes = 0
+  for (const size of (await digestsOf(database, organizationId, deploys)).values()) bytes += size
+  change.replace(siteUsages, organizationId, usage, storedFromNow(usage.record, bytes, nowMs))
+}
+
+/** Those that go when a site has this one besides: all but the newest, and but the one that visitors get. */
+export function surplusOf(ready: readonly Stored<SiteDeploy>[], activeDeployId: string | null): readonly Stored<SiteDeploy>[] {
+  const old = ready.slice(0, Math.max(0, ready.length - deployLimits.kept))
+  return old.filter(({ record }) => record.id !== activeDeployId)
+}
+
+/** Takes a deploy away; its files go later, where no other deploy has them. */
+export function removeDeploy(change: Change, organizationId: string, stored: Stored<SiteDeploy>, nowMs: number): void {
+  const { id, createdAt } = stored.record
+  change
+    .remove(siteDeploys, organizationId, stored)
+    .delete(begunKey(createdAt, organizationId, id))
+    .delete(wantedCounter(organizationId, id))
+    .set(leftoversKey(nowMs + graceMs, organizationId, id))
+    .schedule(siteWork, id)
+}

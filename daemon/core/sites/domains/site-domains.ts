@@ -1,0 +1,200 @@
+/**
+ * Domains of tenants that lead to their sites. Anybody may claim one; it is theirs once DNS shows their TXT record, and once it leads here.
+ * Who has it keeps it as long as their record stands: another who shows one of theirs then takes it over.
+ */
+import { randomBytes } from 'node:crypto'
+import { isIP } from 'node:net'
+import { isDeepStrictEqual } from 'node:util'
+import type { Stored } from '#store/record-kind.ts'
+import type { Principal } from '../../access/principal/principal.ts'
+import type { Core } from '../../core.ts'
+import { addressesIfAny, ResolveError, type LookUp, type RecordResolver, type Resolver } from '../../outbound/resolver.ts'
+import { invalid, Refusal } from '../../refusals.ts'
+import { must } from '../../writes/transact.ts'
+import type { SiteAddresses } from '../addresses.ts'
+import { sites, type Site, type SiteDomain } from '../site.ts'
+
+/** A record that must be published. */
+export interface DomainRecord {
+  readonly type: 'CNAME' | 'TXT'
+  readonly name: string
+  readonly value: string
+}
+
+export interface ClaimedDomain extends SiteDomain {
+  readonly status: 'pending' | 'verified'
+  readonly records: readonly DomainRecord[]
+}
+
+export interface SiteDomainsOptions extends Core {
+  readonly resolver: Resolver & RecordResolver
+  readonly lookUp: LookUp
+  readonly addresses: SiteAddresses | undefined
+  /** Hosts of the service itself. */
+  readonly ownHosts: readonly string[]
+}
+
+const maxDomains = 20
+const hostShape = /^(?=.{4,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])$/
+
+export class SiteDomains {
+  readonly #options: SiteDomainsOptions
+
+  constructor(options: SiteDomainsOptions) {
+    this.#options = options
+  }
+
+  async list(principal: Principal, siteId: string): Promise<readonly ClaimedDomain[]> {
+    const { record } = await must(this.#options.database, sites, principal, siteId)
+    return record.domains.map((domain) => this.#claimed(record, domain))
+  }
+
+  /** Throws `validation_failed` for names that cannot lead to a site; the same again changes nothing. */
+  async add(principal: Principal, siteId: string, given: string): Promise<ClaimedDomain> {
+    const { writes, database, clock } = this.#options
+    const name = given.toLowerCase().replace(/\.$/, '')
+    this.#requireName(name)
+    const site = await writes.runAudited(
+      principal,
+      'site.domain_added',
+      async (change) => {
+        const stored = await must(database, sites, principal, siteId)
+        if (stored.record.domains.some((domain) => domain.name === name)) return stored.record
+        if (stored.record.domains.length >= maxDomains)
+          throw new Refusal('conflict', `A site has at most ${maxDomains} domains; remove one.`)
+        const token = `postern-site=${randomBytes(18).toString('base64url')}`
+        const domain: SiteDomain = { name, token, verifiedAt: null, checkedAt: null, problem: null, createdAt: clock.now() }
+        const next = { ...stored.record, domains: [...stored.record.domains, domain], updatedAt: clock.now() }
+        change.replace(sites, principal.organizationId, stored, next)
+        return next
+      },
+      { domain: name },
+    )
+    return this.#claimed(site, domainOf(site, name))
+  }
+
+  /** Looks at DNS now. Findings are no refusals: they stand in `problem`. Throws `conflict` for a domain that another site has. */
+  async verify(principal: Principal, siteId: string, name: string): Promise<ClaimedDomain> {
+    const { writes, database, clock } = this.#options
+    const before = (await must(database, sites, principal, siteId)).record
+    const problem = await this.#problemOf(before, domainOf(before, name))
+    if (problem === null) await this.#takeOver(before, name)
+    const site = await writes.runAudited(
+      principal,
+      'site.domain_verified',
+      async (change) => {
+        const stored = await must(database, sites, principal, siteId)
+        const domain = domainOf(stored.record, name)
+        if (problem === null && domain.verifiedAt === null && (await database.lookup(sites, 'domain', [name]))) throw taken()
+        const at = clock.now()
+        const next: SiteDomain = { ...domain, checkedAt: at, problem, verifiedAt: domain.verifiedAt ?? (problem === null ? at : null) }
+        return replaceDomain(change, principal.organizationId, stored, next)
+      },
+      { domain: name },
+    )
+    return this.#claimed(site, domainOf(site, name))
+  }
+
+  async remove(principal: Principal, siteId: string, name: string): Promise<void> {
+    const { writes, database, clock } = this.#options
+    await writes.runAudited(
+      principal,
+      'site.domain_removed',
+      async (change) => {
+        const stored = await must(database, sites, principal, siteId)
+        domainOf(stored.record, name)
+        const domains = stored.record.domains.filter((domain) => domain.name !== name)
+        change.replace(sites, principal.organizationId, stored, { ...stored.record, domains, updatedAt: clock.now() })
+      },
+      { domain: name },
+    )
+  }
+
+  /** Another site has the domain: it keeps it while its own record stands. */
+  async #takeOver({ id }: Site, name: string): Promise<void> {
+    const { database, writes } = this.#options
+    const holder = await database.lookup(sites, 'domain', [name])
+    if (!holder || holder.record.id === id) return
+    const token = holder.record.domains.find((domain) => domain.name === name)?.token ?? ''
+    if ((await this.#tokensAt(name)).includes(token)) throw taken()
+    await writes.run(holder.organizationId, async (change) => {
+      const stored = await database.get(sites, { organizationId: holder.organizationId }, holder.record.id)
+      const domain = stored?.record.domains.find((one) => one.name === name)
+      if (!stored || !domain) return
+      const problem = 'The TXT record is no longer there, and another site has proved that the domain is its own.'
+      replaceDomain(change, holder.organizationId, stored, { ...domain, verifiedAt: null, problem })
+    })
+  }
+
+  /** What keeps the domain from leading to the site; null where nothing does. */
+  async #problemOf(site: Site, { name, token }: SiteDomain): Promise<string | null> {
+    const { addresses } = this.#options
+    if (!addresses) return 'This service serves no websites.'
+    const host = addresses.hostOf(site.slug)
+    try {
+      if (!(await this.#tokensAt(name)).includes(token)) return `The TXT record ${recordName(name)} does not hold ${token}; publish it.`
+      if ((await this.#aliasesOf(name)).includes(host)) return null
+      const [own, ours] = await Promise.all([addressesIfAny(this.#options.resolver, name), addressesIfAny(this.#options.resolver, host)])
+      if (own.some((address) => ours.includes(address))) return null
+      return `${name} does not lead here; publish a CNAME record with the value ${host}, or the same addresses where no CNAME may stand.`
+    } catch (error) {
+      if (error instanceof ResolveError) return `DNS gave no answer for ${name}; verify again later.`
+      throw error
+    }
+  }
+
+  #tokensAt = (name: string): Promise<readonly string[]> => this.#options.resolver.resolveTxt(recordName(name))
+
+  async #aliasesOf(name: string): Promise<readonly string[]> {
+    const answers = await this.#options.lookUp(name, 'CNAME').catch(() => [])
+    return answers.map((answer) => String(answer).toLowerCase().replace(/\.$/, ''))
+  }
+
+  #requireName(name: string): void {
+    const { addresses, ownHosts } = this.#options
+    const refuse = (message: string): never => {
+      throw invalid([{ path: 'domain', message }])
+    }
+    if (!hostShape.test(name) || isIP(name) !== 0)
+      refuse('must be a host name such as www.example.ch; others in their form of ASCII (xn--…)')
+    const domain = addresses?.domain
+    const isOurs = domain !== undefined && (name === domain || name.endsWith(`.${domain}`) || ownHosts.includes(name))
+    if (isOurs) refuse('is of the service itself')
+  }
+
+  #claimed(site: Site, domain: SiteDomain): ClaimedDomain {
+    const { addresses } = this.#options
+    return {
+      ...domain,
+      status: domain.verifiedAt === null ? 'pending' : 'verified',
+      records: [
+        { type: 'CNAME', name: domain.name, value: addresses?.hostOf(site.slug) ?? '' },
+        { type: 'TXT', name: recordName(domain.name), value: domain.token },
+      ],
+    }
+  }
+}
+
+const recordName = (domain: string): string => `_postern-site.${domain}`
+
+function domainOf({ domains }: Site, name: string): SiteDomain {
+  const domain = domains.find((one) => one.name === name)
+  if (!domain) throw new Refusal('not_found', 'The site has no domain of this name.')
+  return domain
+}
+
+function replaceDomain(
+  change: { replace: (kind: typeof sites, organizationId: string, stored: Stored<Site>, next: Site) => unknown },
+  organizationId: string,
+  stored: Stored<Site>,
+  next: SiteDomain,
+): Site {
+  const domains = stored.record.domains.map((domain) => (domain.name === next.name ? next : domain))
+  if (isDeepStrictEqual(domains, stored.record.domains)) return stored.record
+  const site = { ...stored.record, domains }
+  change.replace(sites, organizationId, stored, site)
+  return site
+}
+
+const taken = (): Refusal =>
+  new Refusal('conflict', 'Another site has proved that this domain is its own.', { nextAction: 'remove_other_record' })

@@ -1,0 +1,53 @@
+/** What a site used, to be shown: octets sent on each day, and what its deploys take up. */
+import { pack } from '#store/tuple.ts'
+import type { Principal } from '../../access/principal/principal.ts'
+import type { Core } from '../../core.ts'
+import { must } from '../../writes/transact.ts'
+import { answersCounter, sites, siteUsages, trafficCounter } from '../site.ts'
+import { dayOf } from './site-traffic.ts'
+
+export interface SiteDay {
+  readonly day: string
+  readonly trafficBytes: number
+  readonly answers: number
+}
+
+export interface SiteUsage {
+  readonly siteId: string
+  readonly storedBytes: number
+  /** Of the days that are shown. */
+  readonly trafficBytes: number
+  readonly answers: number
+  readonly days: readonly SiteDay[]
+}
+
+const dayMs = 86_400_000
+
+export class SiteUsages {
+  readonly #core: Core
+
+  constructor(core: Core) {
+    this.#core = core
+  }
+
+  /** Of so many days up to today (UTC). Throws `not_found`. */
+  async read(principal: Principal, siteId: string, days: number): Promise<SiteUsage> {
+    const { database, clock } = this.#core
+    const { organizationId } = principal
+    await must(database, sites, principal, siteId)
+    const usage = await database.get(siteUsages, { organizationId }, siteId)
+    const names = Array.from({ length: days }, (_, i) => dayOf(clock.now() - (days - 1 - i) * dayMs))
+    const counted = await Promise.all(
+      names.map(async (day) => ({
+        day,
+        trafficBytes: await database.kv.counter(pack(trafficCounter(organizationId, siteId, day))),
+        answers: await database.kv.counter(pack(answersCounter(organizationId, siteId, day))),
+      })),
+    )
+    const sum = (of: 'trafficBytes' | 'answers'): number => counted.reduce((total, day) => total + day[of], 0)
+    return {
+      ...{ siteId, storedBytes: usage?.record.storedBytes ?? 0 },
+      ...{ trafficBytes: sum('trafficBytes'), answers: sum('answers'), days: counted },
+    }
+  }
+}

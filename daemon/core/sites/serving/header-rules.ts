@@ -1,0 +1,70 @@
+/** Rules of `_headers`: a path, and below it, indented, the fields of answers to it. All that fit count, later ones last. */
+import { maxRuleFileBytes, maxRules, type RuleProblem } from './rule-problem.ts'
+
+interface Rule {
+  /** Ends with `*` where it stands for all that begins so. */
+  readonly path: string
+  readonly fields: readonly (readonly [string, string])[]
+}
+
+export interface HeaderRules {
+  readonly rules: readonly Rule[]
+  readonly problems: readonly RuleProblem[]
+}
+
+/** What the service says itself, what belongs to the connection, and what would reach beyond the site. */
+const own: ReadonlySet<string> = new Set(
+  (
+    'accept-ranges age allow alt-svc connection content-encoding content-length content-range content-type date etag keep-alive last-modified location ' +
+    'proxy-authenticate public-key-pins retry-after server set-cookie set-cookie2 strict-transport-security te trailer transfer-encoding upgrade vary via ' +
+    'www-authenticate x-content-type-options'
+  ).split(' '),
+)
+const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/
+const visible = /^[\t\x20-\x7e]{0,4096}$/
+
+export function readHeaderRules(text: string): HeaderRules {
+  const rules: { path: string; fields: (readonly [string, string])[] }[] = []
+  const problems: RuleProblem[] = []
+  let fields = 0
+  for (const [at, written] of text.slice(0, maxRuleFileBytes).split(/\r?\n/).entries()) {
+    const line = written.trim()
+    if (line === '' || line.startsWith('#')) continue
+    const problem = /^\s/.test(written) ? addField(rules.at(-1), line, ++fields) : addPath(rules, line)
+    if (problem !== undefined) problems.push({ line: at + 1, problem })
+  }
+  return { rules, problems }
+}
+
+function addPath(rules: { path: string; fields: (readonly [string, string])[] }[], path: string): string | undefined {
+  rules.push({ path, fields: [] })
+  if (!path.startsWith('/')) return 'The path must begin with a slash; rules for other hosts are not supported.'
+  if (path.slice(0, -1).includes('*')) return 'A * stands at the end of the path only.'
+  return rules.length > maxRules ? `Only ${maxRules} rules are read.` : undefined
+}
+
+function addField(
+  rule: { path: string; fields: (readonly [string, string])[] } | undefined,
+  line: string,
+  count: number,
+): string | undefined {
+  if (!rule) return 'A path must stand before the fields.'
+  const colon = line.indexOf(':')
+  const [name, value] = [line.slice(0, Math.max(0, colon)), line.slice(colon + 1).trim()]
+  if (!token.test(name) || !visible.test(value)) return 'Write a field as "Name: value", in ASCII.'
+  if (own.has(name.toLowerCase())) return `${name} is set by the service.`
+  if (count > maxRules) return `Only ${maxRules} fields are read.`
+  rule.fields.push([name.toLowerCase(), value])
+  return undefined
+}
+
+/** The fields for this decoded path, by their names in lower case. */
+export function headersFor({ rules }: HeaderRules, path: string): ReadonlyMap<string, string> | undefined {
+  if (rules.length === 0) return undefined
+  const fields = new Map<string, string>()
+  for (const rule of rules.slice(0, maxRules)) {
+    const fits = rule.path.endsWith('*') ? path.startsWith(rule.path.slice(0, -1)) : path === rule.path
+    if (fits && rule.path.startsWith('/')) for (const [name, value] of rule.fields) fields.set(name, value)
+  }
+  return fields.size === 0 ? undefined : fields
+}

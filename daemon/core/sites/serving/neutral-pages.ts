@@ -1,0 +1,36 @@
+/** What stands in the place of a site that is not served: short pages that say nothing of its owner. */
+import type { SiteAnswer } from './site-answer.ts'
+
+const words = {
+  400: ['Bad request', 'The address is not valid.'],
+  404: ['Not found', 'There is nothing at this address.'],
+  405: ['Method not allowed', 'This address can only be read.'],
+  410: ['Gone', 'This website is no longer available.'],
+  451: ['Unavailable for legal reasons', 'This website is not available for legal reasons.'],
+  paused: ['Temporarily unavailable', 'This website is taking a break. Please try again later.'],
+} as const satisfies Readonly<Record<string, readonly [string, string]>>
+
+const retryAfterSeconds = 600
+const pages = new Map(
+  Object.entries(words).map(([state, [title, text]]) => {
+    const html =
+      `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">` +
+      `<meta name="robots" content="noindex"><title>${title}</title></head><body><main><h1>${title}</h1><p>${text}</p></main></body></html>\n`
+    return [state, Buffer.from(html)] as const
+  }),
+)
+
+export function statePage(state: keyof typeof words, method: string): SiteAnswer {
+  const body = pages.get(String(state)) ?? Buffer.alloc(0)
+  const status = state === 'paused' ? 503 : Number(state)
+  const headers: Record<string, string | number> = {
+    'content-type': 'text/html; charset=utf-8',
+    'content-length': body.length,
+    'cache-control': 'no-store',
+    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+    'x-content-type-options': 'nosniff',
+  }
+  if (status === 503) headers['retry-after'] = retryAfterSeconds
+  if (status === 405) headers['allow'] = 'GET, HEAD'
+  return { status, headers, body: method === 'HEAD' ? undefined : body }
+}

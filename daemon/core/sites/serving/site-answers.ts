@@ -1,0 +1,199 @@
+/** Requests for files of sites, answered: which file, in which encoding and range, with which fields (RFC 9110). Knows no connection. */
+import { joined, type Bytes } from '#store/kv.ts'
+import { contentRowBytes, readContent, type ContentRef } from '#store/content.ts'
+import type { Database } from '#store/database.ts'
+import { fileType, isPage } from '../deploys/content-types.ts'
+import { isRuleFile } from '../deploys/site-path.ts'
+import { siteBlobs, type SiteBlob } from '../site.ts'
+import { acceptedEncoding, isNotModified, rangeOf } from './conditions.ts'
+import { findFile, type Found } from './find-file.ts'
+import { headersFor } from './header-rules.ts'
+import { statePage } from './neutral-pages.ts'
+import { redirectFor, type Redirect } from './redirects.ts'
+import type { SiteAnswer } from './site-answer.ts'
+import type { ServedDeploy, ServedFile, SiteView } from './site-views.ts'
+import { WeighedCache } from './weighed-cache.ts'
+
+/** As much of a request as its answer depends on. */
+export interface SiteRequest {
+  readonly method: string
+  /** As it was sent: path and query. */
+  readonly target: string
+  readonly acceptEncoding: string | undefined
+  readonly ifNoneMatch: string | undefined
+  readonly ifRange: string | undefined
+  readonly range: string | undefined
+}
+
+const maxHotBytes = 48 * 1_048_576
+
+export class SiteAnswers {
+  readonly #database: Database
+  readonly #hot = new WeighedCache<Bytes>(maxHotBytes)
+
+  constructor(database: Database) {
+    this.#database = database
+  }
+
+  async answer(view: SiteView, request: SiteRequest): Promise<SiteAnswer> {
+    const { method, target } = request
+    if (view.state !== 'live') return statePage(view.state, method)
+    if (method !== 'GET' && method !== 'HEAD') return statePage(405, method)
+    const { deploy } = view
+    if (!deploy) return statePage(404, method)
+    const [encoded = '/', ...query] = target.split('?')
+    const path = decoded(encoded)
+    if (path === undefined) return statePage(400, method)
+    const search = query.length === 0 ? '' : `?${query.join('?')}`
+    const forced = redirectFor(deploy.redirects, path, true)
+    const found = forced ? undefined : fileAt(deploy, path)
+    if (found && 'file' in found) return this.#file(view, deploy, path, found.file, request)
+    if (found) return redirect(301, `/${found.redirect.split('/').map(encodeURIComponent).join('/')}${search}`)
+    const rule = forced ?? redirectFor(deploy.redirects, path)
+    return rule ? this.#byRule(view, deploy, path, rule, search, request) : this.#missing(view, deploy, path, request)
+  }
+
+  async #byRule(
+    view: SiteView,
+    deploy: ServedDeploy,
+    path: string,
+    { to, status }: Redirect,
+    search: string,
+    request: SiteRequest,
+  ): Promise<SiteAnswer> {
+    if (status !== 200 && status !== 404) return redirect(status, to.includes('?') ? to : `${to}${search}`)
+    const other = fileAt(deploy, decoded(to.split('?')[0] ?? '/') ?? '/')
+    if (!other || !('file' in other)) return this.#missing(view, deploy, path, request)
+    return this.#file(view, deploy, path, other.file, request, status)
+  }
+
+  #missing(view: SiteView, deploy: ServedDeploy, path: string, request: SiteRequest): Promise<SiteAnswer> | SiteAnswer {
+    if (!deploy.files.has('404.html')) return statePage(404, request.method)
+    return this.#file(view, deploy, path, '404.html', request, 404)
+  }
+
+  async #file(
+    { organizationId, isPreview }: SiteView,
+    deploy: ServedDeploy,
+    path: string,
+    name: string,
+    request: SiteRequest,
+    status = 200,
+  ): Promise<SiteAnswer> {
+    const file = deploy.files.get(name)
+    const blob = file && (await this.#blob(organizationId, file))
+    if (!file || !blob) return statePage(404, request.method)
+    const size = blob.size + Buffer.byteLength(blob.suffix)
+    const hasVariants = blob.brotli !== null || blob.gzip !== null
+    const wantsRange = request.range !== undefined && status === 200
+    const encoding = hasVariants && !wantsRange ? acceptedEncoding(request.acceptEncoding, blob) : undefined
+    const tag = `"${blob.id.slice(0, 32)}${blob.suffix === '' ? '' : '-f'}${encoding === undefined ? '' : `-${encoding}`}"`
+    const headers: Record<string, string | number> = {
+      'content-type': fileType(name).type,
+      'cache-control': isImmutable(name) ? 'public, max-age=31536000, immutable' : 'public, max-age=0, must-revalidate',
+      'accept-ranges': 'bytes',
+      etag: tag,
+      'x-content-type-options': 'nosniff',
+    }
+    if (hasVariants) headers['vary'] = 'Accept-Encoding'
+    if (isPreview) headers['x-robots-tag'] = 'noindex'
+    for (const [field, value] of headersFor(deploy.headers, path) ?? []) headers[field] = value
+    if (status === 200 && isNotModified(request.ifNoneMatch, tag)) return { status: 304, headers, body: undefined }
+    const ref = encoding === 'br' ? blob.brotli : encoding === 'gzip' ? blob.gzip : null
+    if (ref && encoding !== undefined) {
+      headers['content-encoding'] = encoding
+      headers['content-length'] = ref.size
+      return { status, headers, body: request.method === 'HEAD' ? undefined : await this.#octets(organizationId, ref, '') }
+    }
+    const span = wantsRange && (request.ifRange === undefined || request.ifRange === tag) ? rangeOf(request.range, size) : undefined
+    if (span === 'beyond') {
+      headers['content-range'] = `bytes */${size}`
+      headers['content-length'] = 0
+      return { status: 416, headers, body: undefined }
+    }
+    headers['content-length'] = span ? span.end - span.start : size
+    if (span) headers['content-range'] = `bytes ${span.start}-${span.end - 1}/${size}`
+    const body = request.method === 'HEAD' ? undefined : await this.#octets(organizationId, blob.content, blob.suffix, span)
+    return { status: span ? 206 : status, headers, body }
+  }
+
+  async #blob(organizationId: string, file: ServedFile): Promise<SiteBlob | undefined> {
+    if (file.blob) return file.blob
+    file.blob = (await this.#database.get(siteBlobs, { organizationId }, file.sha256))?.record
+    return file.blob
+  }
+
+  /** In one piece where that is small, else piece by piece. */
+  async #octets(
+    organizationId: string,
+    ref: ContentRef,
+    suffix: string,
+    span?: { readonly start: number; readonly end: number },
+  ): Promise<Bytes | AsyncIterable<Bytes>> {
+    if (ref.size + suffix.length > contentRowBytes) return pieces(this.#database, organizationId, ref, suffix, span)
+    let whole = this.#hot.get(ref.id)
+    if (!whole) {
+      const read: Bytes[] = []
+      for await (const piece of readContent(this.#database, organizationId, ref)) read.push(piece)
+      whole = joined(suffix === '' ? read : [...read, Buffer.from(suffix)])
+      this.#hot.set(ref.id, whole, whole.length + 200)
+    }
+    return span ? whole.subarray(span.start, span.end) : whole
+  }
+}
+
+async function* pieces(
+  database: Database,
+  organizationId: string,
+  ref: ContentRef,
+  suffix: string,
+  { start, end }: { readonly start: number; readonly end: number } = { start: 0, end: Infinity },
+): AsyncGenerator<Bytes> {
+  let at = 0
+  const cut = (piece: Bytes): Bytes => {
+    const from = at
+    at += piece.length
+    return piece.subarray(Math.max(0, start - from), Math.max(0, end - from))
+  }
+  if (start < ref.size) {
+    const row = contentRowOf(start)
+    at = row * contentRowBytes
+    for await (const piece of readContent(database, organizationId, ref, row)) {
+      if (at >= end) return
+      const part = cut(piece)
+      if (part.length > 0) yield part
+    }
+  }
+  at = ref.size
+  const last = cut(Buffer.from(suffix))
+  if (last.length > 0) yield last
+}
+
+const contentRowOf = (offset: number): number => Math.floor(offset / contentRowBytes)
+
+function fileAt(deploy: ServedDeploy, path: string): Found | undefined {
+  const name = path.slice(1)
+  return isRuleFile(name) ? undefined : findFile(name, (file) => deploy.files.has(file))
+}
+
+/** Undefined for what is no text, and for what no path of a file can be. */
+function decoded(path: string): string | undefined {
+  try {
+    const text = path.includes('%') ? decodeURIComponent(path) : path
+    return text.startsWith('/') && !text.includes('\0') ? text : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const redirect = (status: number, location: string): SiteAnswer => ({
+  status,
+  headers: { location, 'content-length': 0, 'cache-control': 'public, max-age=0, must-revalidate', 'x-content-type-options': 'nosniff' },
+  body: undefined,
+})
+
+const digestInName = /[.-](?=[0-9a-f]*\d)[0-9a-f]{8,64}\.[a-z0-9.]+$/
+const builtFolder = /(?:^|\/)(?:assets|_astro|_nuxt|_next\/static|immutable)\/(?:.*[.-])?(?=[\w-]*[0-9A-Z])[\w-]{8,64}\.[a-z0-9.]+$/
+
+/** Names that building tools give to files by their content. */
+const isImmutable = (name: string): boolean => !isPage(name) && (digestInName.test(name) || builtFolder.test(name))

@@ -1,0 +1,112 @@
+/**
+ * A ZIP archive in a file, as the files in it. Its directory is checked before anything is inflated: no links, no encryption, no more
+ * files and bytes than are said to be taken, none that overlap, and nothing that is compressed as no real file is.
+ */
+import { crc32 } from 'node:zlib'
+import { fromFd, type Entry, type ZipFile } from 'yauzl'
+
+export interface ZippedFile {
+  readonly path: string
+  readonly size: number
+  /** The octets, inflated as they are read; throws `ZipBroken` for more or fewer than `size`, and for another checksum. */
+  octets(): AsyncIterable<Buffer>
+}
+
+/** The archive cannot be used; the message completes "The archive …". */
+export class ZipBroken extends Error {
+  override readonly name = 'ZipBroken'
+}
+
+export interface ZipLimits {
+  readonly entries: number
+  readonly bytes: number
+  readonly fileBytes: number
+}
+
+const linkMode = 0o120_000
+const folderMode = 0o040_000
+const fileMode = 0o100_000
+const kindMask = 0o170_000
+/** DEFLATE makes at most 1 out of 1032; real files of some size are far from it. */
+const maxRatio = 200
+const ratioFrom = 1_048_576
+const stored = 0
+const deflated = 8
+
+/** Reads the directory. The file stays open as long as files are read. Throws `ZipBroken`. */
+export async function readZip(fd: number, limits: ZipLimits): Promise<readonly ZippedFile[]> {
+  const zip = await opened(fd)
+  if (zip.entryCount > limits.entries) throw new ZipBroken(`has ${zip.entryCount} entries; at most ${limits.entries} are read`)
+  const files: ZippedFile[] = []
+  let [bytes, packed] = [0, 0]
+  for await (const entry of entriesOf(zip)) {
+    if (isFolder(entry)) continue
+    requirePlain(entry, limits)
+    bytes += entry.uncompressedSize
+    packed += entry.compressedSize
+    if (bytes > limits.bytes) throw new ZipBroken(`has more than ${Math.floor(limits.bytes / 1_048_576)} MiB when it is unpacked`)
+    if (packed > zip.fileSize) throw new ZipBroken('has files that overlap')
+    files.push({ path: entry.fileName, size: entry.uncompressedSize, octets: () => octetsOf(zip, entry) })
+  }
+  return files
+}
+
+function opened(fd: number): Promise<ZipFile> {
+  const options = { lazyEntries: true, autoClose: false, strictFileNames: true, validateEntrySizes: true, decodeStrings: true }
+  return new Promise((resolve, reject) => {
+    fromFd(fd, options, (error, zip) => (error ? reject(broken(error)) : resolve(zip)))
+  })
+}
+
+async function* entriesOf(zip: ZipFile): AsyncGenerator<Entry> {
+  for (;;) {
+    const entry = await new Promise<Entry | undefined>((resolve, reject) => {
+      zip.removeAllListeners('entry').removeAllListeners('end').removeAllListeners('error')
+      zip.once('entry', resolve)
+      zip.once('end', () => resolve(undefined))
+      zip.once('error', (error: Error) => reject(broken(error)))
+      zip.readEntry()
+    })
+    if (!entry) return
+    yield entry
+  }
+}
+
+/** Of Unix, where the archive was made there. */
+const modeOf = ({ externalFileAttributes }: Entry): number => (externalFileAttributes >>> 16) & kindMask
+const isFolder = (entry: Entry): boolean => entry.fileName.endsWith('/') || modeOf(entry) === folderMode
+
+function requirePlain(entry: Entry, { fileBytes }: ZipLimits): void {
+  const { fileName, uncompressedSize, compressedSize, compressionMethod } = entry
+  const name = JSON.stringify(fileName.slice(0, 100))
+  const mode = modeOf(entry)
+  if (mode === linkMode) throw new ZipBroken(`has a symbolic link, ${name}; put the file itself in`)
+  if (mode !== 0 && mode !== fileMode) throw new ZipBroken(`has something that is no file, ${name}`)
+  if (entry.isEncrypted()) throw new ZipBroken(`has an encrypted file, ${name}`)
+  if (compressionMethod !== stored && compressionMethod !== deflated)
+    throw new ZipBroken(`has ${name} compressed by method ${compressionMethod}; use DEFLATE`)
+  if (uncompressedSize > fileBytes) throw new ZipBroken(`has a file of more than ${Math.floor(fileBytes / 1_048_576)} MiB, ${name}`)
+  if (uncompressedSize > ratioFrom && uncompressedSize > compressedSize * maxRatio)
+    throw new ZipBroken(`has ${name} compressed to less than 1/${maxRatio}; leave it out`)
+}
+
+async function* octetsOf(zip: ZipFile, entry: Entry): AsyncGenerator<Buffer> {
+  const stream = await new Promise<AsyncIterable<Buffer>>((resolve, reject) => {
+    zip.openReadStream(entry, (error, opening) => (error ? reject(broken(error)) : resolve(opening)))
+  })
+  let [left, checksum] = [entry.uncompressedSize, 0]
+  try {
+    for await (const chunk of stream) {
+      left -= chunk.length
+      if (left < 0) throw new ZipBroken(`has more in ${JSON.stringify(entry.fileName.slice(0, 100))} than its directory says`)
+      checksum = crc32(chunk, checksum)
+      yield chunk
+    }
+  } catch (error) {
+    throw broken(error as Error)
+  }
+  if (left > 0 || checksum !== entry.crc32) throw new ZipBroken(`has a damaged file, ${JSON.stringify(entry.fileName.slice(0, 100))}`)
+}
+
+const broken = (error: Error): ZipBroken =>
+  error instanceof ZipBroken ? error : new ZipBroken(`cannot be read: ${error.message.slice(0, 200)}`, { cause: error })

@@ -1,0 +1,249 @@
+/** Websites from outside: deployed by zip and by digests, served by host, rolled back, guarded, metered and deleted. */
+import { createHash } from 'node:crypto'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { once } from 'node:events'
+import { connect, createServer, type AddressInfo } from 'node:net'
+import test from 'ava'
+import { within } from '#store/tuple.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
+import { problemsOf } from '../../support/problems.ts'
+import { asking, domain, startSites } from './site-client.ts'
+
+const style = `body { color: #123; }\n${'.a { margin: 0 }\n'.repeat(200)}`
+const large = Buffer.alloc(700_000, 'abcdefghij')
+const homePage = '<!doctype html><title>Home</title><img src="/logo.png"><a href="/about">About</a><a href="/nowhere">x</a>'
+const entries = [
+  {
+    path: 'index.html',
+    content: homePage,
+  },
+  { path: 'about.html', content: '<h1>About</h1><div data-svc-form="Abc123"></div>' },
+  { path: 'blog/index.html', content: '<h1>Blog</h1>' },
+  { path: 'assets/app.3f2a9c1b.js', content: 'let a = 1' },
+  { path: 'style.css', content: style },
+  { path: 'film.bin', content: large },
+  { path: '404.html', content: '<h1>Lost</h1>' },
+  { path: '.git/config', content: 'secret' },
+  { path: '_redirects', content: '/old/* /blog/:splat 301\n/app/* /index.html 200\n/bad\n' },
+  { path: '_headers', content: '/style.css\n  X-Shop: yes\n  Set-Cookie: a=1\n' },
+]
+const digest = (octets: Buffer | string): string => createHash('sha256').update(octets).digest('hex')
+
+test('a site is served by its host as its files say, in the best encoding and in ranges, with its pages and rules', async (t) => {
+  const { ask, deploy, rest } = await startSites(t)
+  const site = await rest.must('POST', '/v1/sites', { slug: 'alpenblick' })
+  const host = new URL(String(site['url'])).hostname
+  t.is(host, `alpenblick.${domain}`)
+  t.is((await ask(host, '/')).status, 404)
+  const made = await deploy(String(site['id']), entries)
+  t.is(made.status, 201)
+  const { report, ...facts } = made.body as { report: Record<string, unknown> }
+  t.like(facts, { status: 'ready', files: 9, missing: [] })
+  t.deepEqual(report, {
+    pages: 4,
+    broken_links: {
+      count: 2,
+      first: [
+        { page: 'index.html', link: '/logo.png' },
+        { page: 'index.html', link: '/nowhere' },
+      ],
+    },
+    missing_alt: { count: 1, first: [{ page: 'index.html', image: '/logo.png' }] },
+    forms: [{ page: 'about.html', form: 'Abc123' }],
+    ignored: 1,
+    rules: [
+      { file: '_redirects', line: 3, problem: 'Write the path, where it leads, and a status, with blanks between them.' },
+      { file: '_headers', line: 3, problem: 'Set-Cookie is set by the service.' },
+    ],
+  })
+  const home = await ask(`${host}:8443`, '/')
+  t.is(home.text, homePage)
+  t.like(home.headers, {
+    'content-type': 'text/html; charset=utf-8',
+    'x-content-type-options': 'nosniff',
+    'cache-control': 'public, max-age=0, must-revalidate',
+  })
+  t.is(home.headers['set-cookie'], undefined)
+  t.is((await ask(host, '/blog/')).text, '<h1>Blog</h1>')
+  t.like(await ask(host, '/blog?x=1'), { status: 301, headers: { location: '/blog/?x=1' } })
+  t.like(await ask(host, '/old/a/b'), { status: 301, headers: { location: '/blog/a/b' } })
+  t.like(await ask(host, '/app/deep'), { status: 200, text: homePage })
+  t.like(await ask(host, '/nowhere'), { status: 404, text: '<h1>Lost</h1>' })
+  for (const path of ['/_redirects', '/.git/config', '/%2e%2e/x', '/..%2fx', '/%00']) t.not((await ask(host, path)).status, 200, path)
+  t.regex((await ask(host, '/about')).text, /^<h1>About.*<\/div><script async src="http:\/\/127\.0\.0\.1:\d+\/embed\.js"><\/script>\n$/)
+  t.is((await ask(host, '/assets/app.3f2a9c1b.js')).headers['cache-control'], 'public, max-age=31536000, immutable')
+})
+
+test('the best encoding, ranges, validators, previews and hosts are as caches and proxies expect them', async (t) => {
+  const { ask, create, deploy, rest } = await startSites(t)
+  const host = `alpenblick.${domain}`
+  const made = await deploy(await create('alpenblick'), entries)
+  const br = await ask(host, '/style.css', { 'accept-encoding': 'gzip, br' })
+  t.like(br.headers, { 'content-encoding': 'br', vary: 'Accept-Encoding', 'x-shop': 'yes' })
+  t.is(brotliDecompressSync(br.bytes).toString(), style)
+  const gzip = await ask(host, '/style.css', { 'accept-encoding': 'br;q=0, gzip' })
+  t.is(gunzipSync(gzip.bytes).toString(), style)
+  t.not(br.headers.etag, gzip.headers.etag)
+  t.like(await ask(host, '/style.css', { 'accept-encoding': 'br', 'if-none-match': `"x", W/${String(br.headers.etag)}` }), {
+    status: 304,
+    text: '',
+  })
+  const head = await ask(host, '/style.css', { 'accept-encoding': 'br' }, 'HEAD')
+  t.like(head, { status: 200, text: '', headers: { 'content-length': String(br.bytes.length) } })
+  t.is((await ask(host, '/', {}, 'POST')).status, 405)
+
+  t.true((await ask(host, '/film.bin')).bytes.equals(large))
+  const etag = String((await ask(host, '/film.bin', {}, 'HEAD')).headers.etag)
+  for (const [range, from, to] of [
+    ['bytes=0-9', 0, 10],
+    ['bytes=262100-262200', 262_100, 262_201],
+    ['bytes=-5', 699_995, 700_000],
+    ['bytes=699999-', 699_999, 700_000],
+  ] as const) {
+    const part = await ask(host, '/film.bin', { range, 'if-range': etag })
+    t.like(part, { status: 206, headers: { 'content-range': `bytes ${from}-${to - 1}/700000` } })
+    t.true(part.bytes.equals(large.subarray(from, to)), range)
+  }
+  t.like(await ask(host, '/film.bin', { range: 'bytes=700000-' }), { status: 416, headers: { 'content-range': 'bytes */700000' } })
+  t.is((await ask(host, '/film.bin', { range: 'bytes=0-1', 'if-range': '"other"' })).bytes.length, large.length)
+
+  const preview = new URL((made.body as { preview_url: string }).preview_url).hostname
+  t.like(await ask(preview, '/about'), { status: 200, headers: { 'x-robots-tag': 'noindex' } })
+  t.is((await ask(`00000000000000000000--alpenblick.${domain}`, '/')).status, 404)
+  t.is((await ask(`unknown.${domain}`, '/')).status, 404)
+  t.is((await ask('127.0.0.1', `/internal/tls-allow?domain=${host}`)).status, 200)
+  t.is((await ask('127.0.0.1', `/internal/tls-allow?domain=unknown.${domain}`)).status, 404)
+  t.is((await ask(host, `/internal/tls-allow?domain=${host}`)).status, 404)
+  t.is((await rest.call('POST', '/v1/sites', { slug: 'alpenblick' })).status, 409)
+  for (const slug of ['www', 'a', 'UPPER', 'two--hyphens', '-x-', 'a.b'])
+    t.is((await rest.call('POST', '/v1/sites', { slug })).status, 400, slug)
+  await create('gipfel')
+})
+
+test('archives that are no websites are refused, and leave nothing', async (t) => {
+  const { daemon, create, deploy, rest } = await startSites(t)
+  const site = await create('gipfel')
+  const page = { path: 'index.html', content: 'x' }
+  const many = Array.from({ length: 5001 }, (_, i) => ({ path: `a${i}.txt` }))
+  const refused: Readonly<Record<string, Parameters<typeof deploy>[1]>> = {
+    'a path that leads out': [page, { path: '../evil.html' }],
+    'an absolute path': [{ path: '/etc/passwd' }],
+    'a backslash': [{ path: 'a\\b.html' }],
+    'an encoded path': [{ path: 'a/%2e%2e/b.html' }],
+    'a control character': [{ path: 'a\u0000b.html' }],
+    'text that turns around': [{ path: 'a\u202ehtml.exe' }],
+    'a symbolic link': [{ path: 'link', content: '/etc/passwd', mode: 0o120_777 }],
+    'a device': [{ path: 'dev', mode: 0o020_666 }],
+    'two names that differ by case': [page, { path: 'INDEX.html' }],
+    'two that are the same': [page, page],
+    'a bomb': [{ path: 'zeros', content: Buffer.alloc(20 * 1_048_576) }],
+    'a file that is larger than its directory says': [{ path: 'a.txt', content: Buffer.alloc(5000), size: 10 }],
+    'another checksum': [{ ...page, checksum: 1 }],
+    'an encrypted file': [{ ...page, flags: 0x801 }],
+    'another compression': [{ ...page, method: 12 }],
+    'too many files': many,
+    'nothing that is served': [{ path: '.env', content: 'KEY=1' }],
+    'no files': [],
+  }
+  for (const [what, entries_] of Object.entries(refused)) {
+    const answer = await deploy(site, entries_)
+    t.is(answer.status, 400, `${what}: ${answer.bytes.toString().slice(0, 300)}`)
+  }
+  const zip = { 'content-type': 'application/zip' }
+  t.is((await rest.call('POST', `/v1/sites/${site}/deploys`, Buffer.from('no archive'), zip)).status, 400)
+  t.deepEqual((await rest.must('GET', `/v1/sites/${site}/deploys`))['data'], [])
+  for (const rows of ['site_blob', 'content', 'site.use', 'site.manifest']) t.deepEqual(await keysOf(daemon, rows), [], rows)
+})
+
+async function keysOf({ database, organizationId }: Awaited<ReturnType<typeof startSites>>['daemon'], name: string): Promise<string[]> {
+  const keys: string[] = []
+  for await (const { key } of database.kv.range(within([organizationId, name]))) keys.push(Buffer.from(key).toString('latin1'))
+  return keys
+}
+
+test('by digests only what the site has not shown is sent; twelve deploys leave ten; a deleted site leaves nothing', async (t) => {
+  const clock = new FakeClock(Date.UTC(2030, 0, 1))
+  const { daemon, rest, ask, create } = await startSites(t, { replacements: { clock } })
+  const [site, other] = [await create('gipfel'), await create('gletscher')]
+  const pages = ['one', 'two', 'three'].map((text) => Buffer.from(`<p>${text}</p>`))
+  const manifest = (all: readonly Buffer[]) => ({
+    files: all.map((page, i) => ({ path: `${i}.html`, sha256: digest(page), size: page.length })),
+  })
+  const put = (id: string, page: Buffer, to = site) =>
+    rest.call('PUT', `/v1/sites/${to}/deploys/${id}/files/${digest(page)}`, page, { 'content-type': 'application/octet-stream' })
+  const begin = async (all: readonly Buffer[], to = site) =>
+    (await rest.must('POST', `/v1/sites/${to}/deploys?activate=true`, manifest(all))) as { id: string; missing: string[]; status: string }
+
+  const first = await begin(pages)
+  t.deepEqual(first.missing, pages.map(digest))
+  t.is((await rest.call('POST', `/v1/sites/${site}/deploys/${first.id}/activate`)).status, 409)
+  t.is((await put(first.id, Buffer.from('outsider'))).status, 404)
+  const wrong = await rest.call('PUT', `/v1/sites/${site}/deploys/${first.id}/files/${digest(pages[0] ?? '')}`, Buffer.from('<p>xyz</p>'), {
+    'content-type': 'application/octet-stream',
+  })
+  t.is(wrong.status, 400)
+  await Promise.all(pages.map((page) => put(first.id, page)))
+  t.is((await put(first.id, pages[0] ?? Buffer.alloc(0))).status, 200)
+  t.is((await ask(`gipfel.${domain}`, '/0')).text, '<p>one</p>')
+  const outsider = await begin(pages, other)
+  t.is(outsider.missing.length, 3, 'what another site has says nothing')
+
+  const changed = [Buffer.from('<p>new</p>'), ...pages.slice(1)]
+  const second = await begin(changed)
+  t.deepEqual(second.missing, [digest(changed[0] ?? '')])
+  await put(second.id, changed[0] ?? Buffer.alloc(0))
+  t.is((await ask(`gipfel.${domain}`, '/0')).text, '<p>new</p>')
+  await rest.must('POST', `/v1/sites/${site}/deploys/${first.id}/activate`)
+  t.is((await ask(`gipfel.${domain}`, '/0')).text, '<p>one</p>', 'a rollback')
+  for (let n = 0; n < 11; n++) {
+    const page = Buffer.from(`<p>${n}</p>`)
+    const { id } = (await rest.must('POST', `/v1/sites/${site}/deploys`, manifest([page]))) as { id: string }
+    await put(id, page)
+  }
+  const kept = (await rest.must('GET', `/v1/sites/${site}/deploys?limit=50`))['data'] as { id: string }[]
+  t.is(kept.length, 11, 'ten, and the one that visitors get')
+  t.is(kept.at(-1)?.id, first.id)
+  t.is((await rest.call('DELETE', `/v1/sites/${site}/deploys/${first.id}`)).status, 409)
+  t.deepEqual(await problemsOf(daemon), [])
+
+  await rest.must('DELETE', `/v1/sites/${site}`)
+  await rest.must('DELETE', `/v1/sites/${other}`)
+  t.is((await ask(`gipfel.${domain}`, '/0')).status, 404)
+  clock.advance(61_000)
+  daemon.sites.upkeep.wake()
+  await daemon.sites.upkeep.idle()
+  for (const rows of ['site', 'site_deploy', 'site_blob', 'content', 'site.use', 'site.manifest'])
+    t.deepEqual(await keysOf(daemon, rows), [], rows)
+  t.deepEqual(await problemsOf(daemon), [])
+})
+
+test('what is sent is counted to the byte, as a proxy counts it', async (t) => {
+  const { daemon, rest, create, deploy } = await startSites(t)
+  const site = await create('gipfel')
+  await deploy(site, entries)
+  let counted = 0
+  const [host = '', port] = daemon.addresses.sites.split(':')
+  const proxy = createServer((client) => {
+    const server = connect(Number(port), host)
+    server.on('data', (chunk: Buffer) => (counted += chunk.length))
+    client.pipe(server).pipe(client)
+    for (const side of [client, server]) side.on('error', () => side.destroy())
+  })
+  proxy.listen(0, '127.0.0.1')
+  await once(proxy, 'listening')
+  t.teardown(() => proxy.close())
+  const ask = asking(t, `127.0.0.1:${(proxy.address() as AddressInfo).port}`, 4)
+  const paths = ['/', '/about', '/style.css', '/film.bin', '/nowhere', '/blog', '/assets/app.3f2a9c1b.js']
+  for (let round = 0; round < 5; round++)
+    await Promise.all(
+      paths.map((path) => ask(`gipfel.${domain}`, path, round % 2 ? { 'accept-encoding': 'br' } : {}, round === 4 ? 'HEAD' : 'GET')),
+    )
+  await daemon.sites.traffic.flush()
+  const usage = await rest.must('GET', `/v1/sites/${site}/usage?days=2`)
+  t.is(usage['traffic_bytes'], counted)
+  t.is(usage['answers'], 5 * paths.length)
+  t.is(
+    usage['stored_bytes'],
+    entries.filter(({ path }) => !path.startsWith('.')).reduce((sum, { content }) => sum + content.length, 0),
+  )
+})
