@@ -1,6 +1,6 @@
 /** Settings of what the service finds wrong with itself: whom it tells, and what it looks at. */
 import { listOf, optionalWritten, section } from './fields.ts'
-import { address, emailAddress, hostName, webhookAddress, webhookSecret } from './formats.ts'
+import { address, emailAddress, hostName, timeServer, webhookAddress, webhookSecret } from './formats.ts'
 
 export const doctor = section({
   mailTo: optionalWritten(
@@ -43,5 +43,14 @@ export const doctor = section({
     },
     hostName,
     ['zen.spamhaus.org', 'bl.spamcop.net', 'psbl.surriel.com'],
+  ),
+  timeServers: listOf(
+    {
+      description:
+        'Time servers (NTP) that postern doctor and postern setup compare the clock with, by one question each. Empty: none is asked.',
+      limit: 'a list of at most 64 host names or IP addresses, each with or without a port, such as ntp.example.org or 192.0.2.123:123',
+    },
+    timeServer,
+    ['time.cloudflare.com:123'],
   ),
 })

@@ -117,6 +117,7 @@ const variables: Readonly<Record<string, Variable>> = {
   POSTERN_DOCTOR_WEBHOOK_SECRET: { path: 'doctor.webhookSecret', form: 'text' },
   POSTERN_DOCTOR_ADDRESSES: { path: 'doctor.addresses', form: 'list' },
   POSTERN_DOCTOR_BLOCKLISTS: { path: 'doctor.blocklists', form: 'list' },
+  POSTERN_DOCTOR_TIME_SERVERS: { path: 'doctor.timeServers', form: 'list' },
   POSTERN_OTLP_ENDPOINT: { path: 'otlp.endpoint', form: 'text' },
   POSTERN_OTLP_HEADERS: { path: 'otlp.headers', form: 'text' },
   POSTERN_OTLP_SAMPLE_RATIO: { path: 'otlp.sampleRatio', form: 'number' },

@@ -69,6 +69,11 @@ export type ServiceAddress = { readonly path: string } | { readonly host: string
 /** Reads `/run/clamav/clamd.ctl`, `clamav:3310`, `127.0.0.1:3310` or `[::1]:3310`; undefined for anything else. */
 function parseService(text: string): ServiceAddress | undefined {
   if (text.startsWith('/')) return text.includes('\0') || text.length > 107 ? undefined : { path: text }
+  return parseNamedEndpoint(text)
+}
+
+/** Reads a name or an address with a port above 0, an IPv6 address in brackets. */
+function parseNamedEndpoint(text: string): Endpoint | undefined {
   const [, bracketed, plain = '', digits] = hostAndPort.exec(text) ?? []
   const port = Number(digits)
   if (!(port >= 1 && port <= 65_535)) return undefined
@@ -157,6 +162,11 @@ export const spfMechanism = accepting((text) =>
 )
 export const dnsList = accepting((text) => /^(?:ip|domain)\/(?:major|minor)\/(?:[a-z0-9_-]{1,63}\.){1,10}[a-z0-9-]{2,63}$/.test(text))
 export const dnsServer: TextForm<string> = { parse: parseDnsServer, format: (text) => text }
+/** A time server: its name or address, with a port or that of NTP (RFC 5905 §7.2). */
+export const timeServer: TextForm<Endpoint> = {
+  parse: (text) => parseNamedEndpoint(isAddress(text) && text.includes(':') ? `[${text}]:123` : /:\d+$/.test(text) ? text : `${text}:123`),
+  format: formatEndpoint,
+}
 export const verifyUrl: TextForm<string> = { parse: (text) => parseAddress(text)?.href, format: (text) => text }
 const parseWebPage = (text: string): string | undefined => {
   const url = text.length > 2048 ? null : URL.parse(text)

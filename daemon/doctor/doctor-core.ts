@@ -22,7 +22,7 @@ export function doctorCore(composition: Composition): Doctor {
     clock: core.clock,
     checks: [
       processCheck({
-        ...{ config, clock: core.clock },
+        ...{ config, clock: core.clock, current: composition.certificate },
         oldestQueuedMs: () => get('queue').oldestMs(),
         heldNow: () => heldNow(core.database),
         isMailReady: () => mail.isReady(),

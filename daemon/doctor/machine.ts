@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { formatEndpoint } from '#config/settings/formats.ts'
 import type { Config } from '#config/settings/load.ts'
 import { finding, isAlarming, type Finding, type FindingId } from '#core/doctor/finding.ts'
-import { certificateFindings } from '#core/doctor/process-findings.ts'
+import { certificateFindings, lagFindings } from '#core/doctor/process-findings.ts'
 import { freeBytes } from '../observability/admission.ts'
 import { hasStore, prepareDataFolder } from '../process/data-folder.ts'
 import { listenersOf, listenProblem, type Listener } from '../process/listen-problem.ts'
@@ -15,6 +15,7 @@ import { runningDaemon, type OperatorAccess } from '../process/operator-file.ts'
 import { StartRefused } from '../process/start-refused.ts'
 import { isThere, Unreadable } from '../process/unreadable.ts'
 import { certificateFacts } from './process-check.ts'
+import { lagBehindServers } from './time-check.ts'
 
 /** What one check of the machine found: nothing, which `summary` says in a sentence, or what is wrong. */
 export interface MachineCheck {
@@ -45,7 +46,7 @@ export async function examineMachine(config: Config): Promise<MachineCheck[]> {
     ['master key', checkMasterKey(config)],
     ['certificate', checkCertificate(config, own)],
     ['dns', checkDns(config)],
-    ['clock', Promise.resolve(clock)],
+    ['clock', compareClock(config, clock)],
     ...listeners.map((listener): [string, Promise<Outcome>] => [`port ${listener.endpoint.port}`, checkPort(listener, own)]),
   ]
   return Promise.all(checks.map(async ([check, outcome]) => ({ check, ...(await outcome) })))
@@ -165,6 +166,14 @@ async function checkClock({ dataDir }: Config): Promise<Outcome> {
   if (written && written.mtimeMs > now + day)
     return bad('clock.wrong', 'The clock is behind the data by more than a day.', 'Set it before the start.')
   return good(`The clock shows ${new Date(now).toISOString()}.`)
+}
+
+/** With a clock that may be right; a server that does not answer is no fault of the clock. */
+async function compareClock(config: Config, seen: Outcome): Promise<Outcome> {
+  if (!seen.ok || config.doctor.timeServers.length === 0) return seen
+  const lag = await lagBehindServers(config)
+  if (!lag) return good(`${seen.summary} No time server answers, so it was compared with none.`)
+  return outcomeOf(lagFindings(lag), `${seen.summary} It is ${Math.abs(Math.round(lag.ms))} ms off ${lag.server}.`)
 }
 
 async function checkPort(listener: Listener, own: OperatorAccess | Unreadable | undefined): Promise<Outcome> {

@@ -20,10 +20,13 @@ import type { HeldNow } from '#core/delivery/acts/held-now.ts'
 import { lastBackupAt } from '../backup/last-backup.ts'
 import { freeBytes } from '../observability/admission.ts'
 import { covers, readCertificate } from '../certificates/certificate.ts'
+import type { CurrentCertificate } from '../certificates/current-certificate.ts'
 
 export interface ProcessCheckOptions {
   readonly config: Config
   readonly clock: Clock
+  /** The certificate of the listeners. */
+  readonly current: Pick<CurrentCertificate, 'problem'>
   /** For how long the message waits that is due longest, in milliseconds. */
   readonly oldestQueuedMs: () => Promise<number>
   readonly heldNow: () => Promise<HeldNow>
@@ -34,7 +37,7 @@ const everyMs = 5 * 60_000
 /** Files of the store, of logs and of programs, beside connections. */
 const otherFiles = 1000
 
-export function processCheck({ config, clock, oldestQueuedMs, heldNow, isMailReady }: ProcessCheckOptions): Check {
+export function processCheck({ config, clock, current, oldestQueuedMs, heldNow, isMailReady }: ProcessCheckOptions): Check {
   const watch = new ClockWatch(clock)
   return {
     name: 'process',
@@ -44,7 +47,7 @@ export function processCheck({ config, clock, oldestQueuedMs, heldNow, isMailRea
       return [
         ...diskFindings({ dataDir: config.dataDir, freeBytes: freeBytes(config.dataDir), lowBytes: config.store.lowDiskBytes }),
         ...fileFindings(await fileFacts(config)),
-        ...certificateFindings(await certificateFacts(config, now)),
+        ...certificateFindings({ ...(await certificateFacts(config, now)), orderProblem: orderProblem(config, current) }),
         ...clockFindings(watch.look()),
         ...backupFindings(await lastBackupAt(config.dataDir), now),
         ...queueFindings(await oldestQueuedMs()),
@@ -53,6 +56,13 @@ export function processCheck({ config, clock, oldestQueuedMs, heldNow, isMailRea
       ]
     },
   }
+}
+
+/** In one sentence. What is wrong with files is found in the files. */
+function orderProblem({ acme }: Config, { problem }: Pick<CurrentCertificate, 'problem'>): string | undefined {
+  if (acme.challenge === 'off' || problem === undefined) return undefined
+  const words = problem.replaceAll(/\s+/g, ' ').trim()
+  return /[.!?]$/.test(words) ? words : `${words}.`
 }
 
 /** Compares the wall clock with one that only runs. */
@@ -83,6 +93,7 @@ export async function certificateFacts(config: Config, now: number): Promise<Cer
   try {
     const certificate = await readCertificate(config)
     const read = certificate && {
+      beginsAt: certificate.begins.getTime(),
       expiresAt: certificate.expires.getTime(),
       isSelfSigned: certificate.selfSigned,
       coversHost: covers(certificate, host),

@@ -6,14 +6,17 @@ const hour = 60 * minute
 const day = 24 * hour
 const mebibyte = 1024 * 1024
 
-/** A certificate ends in so many days: time to look why nothing renewed it. */
+/** A certificate ends in so many days, or in this share of its lifetime: time to look why nothing renewed it. */
 const expiringDays = 14
+const expiringShare = 0.2
 /** Of the limit of open files. */
 const nearlyUsed = 0.8
 const oldBackupDays = 7
 const lateMs = hour
 /** Clocks are set by a second; no more than this is called a jump. */
 const jumpMs = minute
+/** Codes of a second factor are good for half a minute, and signed requests of providers for some minutes. */
+const offMs = 5000
 
 /** Room is measured where the data folder is, in bytes. */
 export interface DiskFacts {
@@ -49,22 +52,46 @@ export function fileFindings({ open, limit, needed }: FileFacts): Finding[] {
   return [finding('files.limit_low', '', summary, `${fix} Or lower POSTERN_HTTP_MAX_CONNECTIONS.`)]
 }
 
+interface SeenCertificate {
+  readonly beginsAt: number
+  readonly expiresAt: number
+  readonly isSelfSigned: boolean
+  readonly coversHost: boolean
+}
+
 /** The certificate of the listeners. */
 export interface CertificateFacts {
   readonly host: string
   /** Undefined when there is none yet; a sentence when it cannot be used. */
-  readonly certificate: { readonly expiresAt: number; readonly isSelfSigned: boolean; readonly coversHost: boolean } | string | undefined
+  readonly certificate: SeenCertificate | string | undefined
+  /** Why the last order at the certificate authority failed, in a sentence; undefined while none did. */
+  readonly orderProblem?: string | undefined
   /** Whether other machines come to these listeners. */
   readonly isPublic: boolean
   readonly now: number
 }
 
-export function certificateFindings({ host, certificate, isPublic, now }: CertificateFacts): Finding[] {
+export const certificateFindings = (facts: CertificateFacts): Finding[] => [...orderFindings(facts), ...servedFindings(facts)]
+
+function orderFindings({ orderProblem, certificate }: CertificateFacts): Finding[] {
+  if (orderProblem === undefined) return []
+  const until = typeof certificate === 'object' ? ` The one before is served until ${new Date(certificate.expiresAt).toISOString()}.` : ''
+  return [
+    finding(
+      'certificate.renewal_failed',
+      '',
+      orderProblem,
+      `Look whether each name leads to this machine and the port of the challenge is reached from outside.${until} It is tried again by itself, and at once by SIGHUP.`,
+    ),
+  ]
+}
+
+function servedFindings({ host, certificate, isPublic, now }: CertificateFacts): Finding[] {
   const own = 'Renew it, and restart the daemon if it does not read the new files by itself.'
   if (certificate === undefined) return []
   if (typeof certificate === 'string')
     return [finding('certificate.unusable', '', certificate, 'Correct POSTERN_TLS_CERT and POSTERN_TLS_KEY, then restart the daemon.')]
-  const { expiresAt, isSelfSigned, coversHost } = certificate
+  const { beginsAt, expiresAt, isSelfSigned, coversHost } = certificate
   const days = Math.floor((expiresAt - now) / day)
   const until = new Date(expiresAt).toISOString()
   if (days < 0) return [finding('certificate.expired', '', `The certificate of the SMTP listeners expired at ${until}.`, own)]
@@ -87,7 +114,8 @@ export function certificateFindings({ host, certificate, isPublic, now }: Certif
         `Get a certificate for ${host} from a public authority, and name its files in POSTERN_TLS_CERT and POSTERN_TLS_KEY.`,
       ),
     ]
-  if (days >= expiringDays || (isSelfSigned && days > 7)) return []
+  const dueMs = Math.min(expiringDays * day, (expiresAt - beginsAt) * expiringShare)
+  if (expiresAt - now >= dueMs || (isSelfSigned && days > 7)) return []
   return [finding('certificate.expiring', '', `The certificate of the SMTP listeners expires in ${days} days, at ${until}.`, own)]
 }
 
@@ -104,6 +132,18 @@ export function clockFindings({ now, jump }: ClockFacts): Finding[] {
   return [
     finding('clock.jumped', '', summary, 'Let a service set the clock, such as systemd-timesyncd or chrony, and look whether it runs.'),
   ]
+}
+
+/** By how much the clock is behind that of a time server, in milliseconds; below zero when it is ahead. */
+export interface ClockLag {
+  readonly server: string
+  readonly ms: number
+}
+
+export function lagFindings({ server, ms }: ClockLag): Finding[] {
+  if (Math.abs(ms) < offMs) return []
+  const summary = `The clock of the machine is ${Math.round(Math.abs(ms) / 1000)} seconds ${ms > 0 ? 'behind' : 'ahead'}, by ${server}.`
+  return [finding('clock.off', '', summary, 'Let a service set the clock, such as systemd-timesyncd or chrony, and look whether it runs.')]
 }
 
 /** `at`: the moment of the snapshot of the last backup; undefined when there was none. */

@@ -57,16 +57,21 @@ test('room, open files, backups and the queue are judged by their limits', (t) =
 })
 
 test('a certificate is judged by its days, its name and who made it', (t) => {
-  const judged = (certificate: Parameters<typeof certificateFindings>[0]['certificate'], isPublic = true) =>
-    ids(certificateFindings({ host: 'mail.example.org', isPublic, now, certificate }))
-  const good = { expiresAt: now + 30 * day, isSelfSigned: false, coversHost: true }
+  const judged = (certificate: Parameters<typeof certificateFindings>[0]['certificate'], isPublic = true, orderProblem?: string) =>
+    ids(certificateFindings({ host: 'mail.example.org', isPublic, now, certificate, orderProblem }))
+  const good = { beginsAt: now - 60 * day, expiresAt: now + 30 * day, isSelfSigned: false, coversHost: true }
   t.deepEqual(judged(good), [])
   t.deepEqual(judged({ ...good, expiresAt: now + 13 * day }), ['certificate.expiring'])
   t.deepEqual(judged({ ...good, expiresAt: now - 1 }), ['certificate.expired'])
   t.deepEqual(judged({ ...good, coversHost: false }), ['certificate.name'])
   t.deepEqual(judged({ ...good, isSelfSigned: true }), ['certificate.self_signed'])
   t.deepEqual(judged({ ...good, isSelfSigned: true, expiresAt: now + 10 * day }, false), [], 'the next start renews our own')
+  const short = { ...good, beginsAt: now - 2 * day }
+  t.deepEqual(judged({ ...short, expiresAt: now + 4 * day }), [], 'one of six days, as long as it should be renewed')
+  t.deepEqual(judged({ ...short, beginsAt: now - 5 * day, expiresAt: now + day }), ['certificate.expiring'])
   t.deepEqual(judged('POSTERN_TLS_CERT: no.'), ['certificate.unusable'])
+  t.deepEqual(judged({ ...good, expiresAt: now + 13 * day }, true, 'No.'), ['certificate.renewal_failed', 'certificate.expiring'])
+  t.deepEqual(judged(undefined, true, 'No.'), ['certificate.renewal_failed'])
   t.deepEqual(judged(undefined), [])
 })
 

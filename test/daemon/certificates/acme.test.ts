@@ -17,6 +17,7 @@ import { kinds, openAll, shownSerials, type SecuredPorts } from './shown-certifi
 const test = testWith('pebble')
 
 const names = ['mail.example.org', 'forms.example.org']
+const operatorKey = `svcop_${'o'.repeat(43)}`
 const minute = 60_000
 const day = 24 * 3600 * 1000
 
@@ -37,6 +38,8 @@ async function sceneOf(t: ExecutionContext, challenge: string, env: Record<strin
   const daemon = await startDaemon(t, {
     env: {
       POSTERN_HTTPS_LISTEN: '127.0.0.1:0',
+      POSTERN_OPERATOR_KEY: operatorKey,
+      POSTERN_DOCTOR_BLOCKLISTS: '',
       POSTERN_ACME_CHALLENGE: challenge,
       POSTERN_ACME_TERMS: 'agreed',
       POSTERN_ACME_NAMES: names.join(','),
@@ -71,6 +74,16 @@ const attempted = (scene: Scene, msg: string, times: number) =>
   eventually(10_000, `${msg} ${JSON.stringify(scene.daemon.log.slice(-3))}`, async () =>
     logged(scene, msg).length >= times ? true : undefined,
   )
+
+const directoryPort = ({ daemon }: Scene) => new URL(daemon.config.acme.directoryUrl).port
+
+/** What the doctor of the daemon finds now under an id. */
+async function lookFor({ daemon }: Scene, id: string) {
+  const { findings } = (await daemon.client(operatorKey).must('POST', '/operator/v1/doctor')) as unknown as {
+    readonly findings: readonly { readonly id: string; readonly summary: string }[]
+  }
+  return findings.find((one) => one.id === id)
+}
 
 const readiness = async ({ daemon }: Scene) => (await daemon.rest.call('GET', '/readyz')).body as Record<string, unknown>
 
@@ -118,11 +131,17 @@ test.serial(
     )
     t.is(await figure(scene, 'certificate_orders_total{result="failed"}'), 2)
 
+    t.like(await lookFor(scene, 'certificate.renewal_failed'), {
+      severity: 'warning',
+      summary: `No certificate could be ordered for ${names.join(', ')}: 127.0.0.1:${directoryPort(scene)} cannot be reached: connect ECONNREFUSED 127.0.0.1:${directoryPort(scene)}.`,
+    })
+
     const second = await scene.authority()
     clock.advance(7 * minute)
     await attempted(scene, issued, 2)
     const [renewed] = new Set(await shownSerials(ports, { ...trust, ca: await second.root() }))
     t.not(renewed, serial)
+    t.is(await lookFor(scene, 'certificate.renewal_failed'), undefined)
     t.is(account, await filesOf(t, daemon), 'the key of the account stays, also when an authority has forgotten it')
     const elsewhere = await fetch(`http://${daemon.addresses.acme}/sign-in?x=1`, { redirect: 'manual' })
     t.deepEqual([elsewhere.status, elsewhere.headers.get('location')], [308, 'https://mail.example.org/sign-in?x=1'])

@@ -10,11 +10,13 @@ import { loadConfig } from '#config/settings/load.ts'
 import { loadCertificate } from '../../../daemon/certificates/certificate.ts'
 import { examineMachine, type MachineCheck } from '../../../daemon/doctor/machine.ts'
 import { column } from '../../support/column.ts'
+import { freePort } from '../../support/daemon/workspace.ts'
 import { listenIn } from '../../support/web/listen.ts'
 
 const day = 24 * 3600 * 1000
 const quiet = {
   POSTERN_HTTP_LISTEN: '127.0.0.1:0',
+  POSTERN_DOCTOR_TIME_SERVERS: '',
   POSTERN_SUBMISSION_LISTEN: '',
   POSTERN_SUBMISSIONS_LISTEN: '',
   POSTERN_MX_LISTEN: '',
@@ -32,6 +34,27 @@ async function nameServer(t: ExecutionContext): Promise<string> {
     answer[2] = 0x81
     answer[3] = 0x83
     socket.send(answer, port, address)
+  })
+  socket.bind(0, '127.0.0.1')
+  await once(socket, 'listening')
+  return `127.0.0.1:${socket.address().port}`
+}
+
+/** A time server on loopback whose clock is ahead (RFC 4330 §5). It sends an answer to somebody else's question before its own. */
+async function timeServer(t: ExecutionContext, aheadMs: number, stratum = 2): Promise<string> {
+  const socket = createSocket('udp4')
+  t.teardown(() => socket.close())
+  socket.on('message', (question, { port, address }) => {
+    const answer = Buffer.alloc(48)
+    answer.writeUInt16BE(0x2400 + stratum)
+    question.copy(answer, 24, 40)
+    const seconds = (Date.now() + aheadMs) / 1000 + 2_208_988_800
+    for (const at of [32, 40]) {
+      answer.writeUInt32BE(Math.floor(seconds) % 2 ** 32, at)
+      answer.writeUInt32BE(Math.floor((seconds % 1) * 2 ** 32), at + 4)
+    }
+    const foreign = Buffer.from(answer).fill(7, 24, 32).fill(0, 32)
+    socket.send(foreign, port, address, () => socket.send(answer, port, address))
   })
   socket.bind(0, '127.0.0.1')
   await once(socket, 'listening')
@@ -198,4 +221,24 @@ test('examineMachine() finds a clock that stands behind the data', async (t) => 
       },
     ],
   })
+})
+
+test('examineMachine() compares the clock with time servers, also after 2036, and with none that does not know the time', async (t) => {
+  const { load } = await setUp(t)
+  const clock = async (...servers: string[]) =>
+    named(await examineMachine(load({ POSTERN_DOCTOR_TIME_SERVERS: servers.join(',') })), 'clock')
+  const right = await clock(await timeServer(t, 0))
+  t.deepEqual([right?.ok, right?.findings], [true, []])
+  t.regex(right?.summary ?? '', /^The clock shows \S+ It is \d+ ms off 127\.0\.0\.1\.$/)
+  t.like((await clock(await timeServer(t, 90_000)))?.findings, [
+    { id: 'clock.off', severity: 'warning', summary: 'The clock of the machine is 90 seconds behind, by 127.0.0.1.' },
+  ])
+  t.like((await clock(await timeServer(t, -90_000)))?.findings, [
+    { summary: 'The clock of the machine is 90 seconds ahead, by 127.0.0.1.' },
+  ])
+  const later = (await clock(await timeServer(t, Date.UTC(2037, 0, 1) - Date.now())))?.findings[0]?.summary
+  t.is(Math.round(Number(/is (\d+) seconds behind/.exec(later ?? '')?.[1]) / 60), Math.round((Date.UTC(2037, 0, 1) - Date.now()) / 60_000))
+  const unsure = await clock(await timeServer(t, 90_000, 0), `127.0.0.1:${await freePort()}`)
+  t.true(unsure?.ok)
+  t.regex(unsure?.summary ?? '', /No time server answers, so it was compared with none\.$/)
 })

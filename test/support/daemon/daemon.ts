@@ -243,6 +243,7 @@ function environment({ folder, dataDir, env }: DaemonOptions, adminKey: string):
     NODE_COMPILE_CACHE: compiled,
     POSTERN_DATA_DIR: dataDir ?? dataDirOf({ folder }),
     POSTERN_HTTP_LISTEN: '127.0.0.1:0',
+    POSTERN_DOCTOR_TIME_SERVERS: '',
     POSTERN_SUBMISSION_LISTEN: '127.0.0.1:0,127.0.0.1:0',
     POSTERN_SUBMISSIONS_LISTEN: '127.0.0.1:0',
     POSTERN_MX_LISTEN: '127.0.0.1:0',
