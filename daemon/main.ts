@@ -74,6 +74,8 @@ async function run(wanted: Command): Promise<number> {
       return (await import('./commands/key-command.ts')).createKey(configuration(), wanted.words, process)
     case 'queue':
       return (await import('./commands/queue/queue-command.ts')).queue(configuration(), wanted.words, process)
+    case 'deploy':
+      return (await import('./commands/deploy/deploy-command.ts')).deploy(configuration(), wanted.words, process)
     case 'import':
       return (await import('./commands/import-command.ts')).importFile(configuration(), wanted.words, process)
     case 'serve':

@@ -136,6 +136,18 @@ FILTER, of which every option narrows:
   --json             the answer as JSON
 ${elsewhere(19)}
 `,
+  deploy: `Usage: postern deploy FOLDER --site NAME [OPTIONS]
+
+Deploys a website: sends those files of the folder that it does not have yet, and gives them to visitors in one
+step. A website of this name is made where there is none. Prints what its pages lack, and the address.
+
+  --site NAME   its name or id
+  --preview     visitors get it once it is activated; prints the address of the preview
+  --json        the answer as JSON
+${elsewhere(14)}
+
+Left out are names that begin with a dot (but .well-known), __MACOSX and Thumbs.db.
+`,
   'login-link': `Usage: postern login-link ADDRESS
 
 Prints a link that signs this mail address in, once, within 15 minutes. Asks the running daemon, or opens
@@ -229,6 +241,7 @@ export const helpText = `Usage: postern COMMAND
   capture             run an instance for mail tests, which captures all mail
   key create NAME     make an API key
   import WHAT FILE    take over suppressions or templates of another service
+  deploy FOLDER       deploy a website; only files that are new are sent
   queue WHAT          show, hold, release, expedite or drop messages that wait
   login-link ADDRESS  print a link that signs this mail address in
   backup FILE         write everything that is stored into a file, while the daemon runs

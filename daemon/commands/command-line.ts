@@ -2,6 +2,7 @@
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util'
 import { closest } from '#config/words/closest.ts'
 import { commandHelp, helpText } from './command-help.ts'
+import { deployOptions, deployWords, type DeployWords } from './deploy/deploy-words.ts'
 import { queueOptions, queueVerbs, queueWords, type QueueWords } from './queue/queue-words.ts'
 import type { SetupWords } from './setup/answers.ts'
 import { operatorHelp, readOperatorWords, type OperatorRequest } from './operator-words.ts'
@@ -107,6 +108,7 @@ export type Command =
   | { readonly name: 'migrate'; readonly words: MigrateWords }
   | { readonly name: 'sendmail'; readonly words: readonly string[] }
   | { readonly name: 'import'; readonly words: ImportWords }
+  | { readonly name: 'deploy'; readonly words: DeployWords }
   | { readonly name: 'queue'; readonly words: QueueWords }
   | { readonly name: 'capture'; readonly words: CaptureWords }
   | { readonly name: 'logs'; readonly words: LogsWords }
@@ -209,6 +211,11 @@ const commands: Readonly<Record<string, CommandWords>> = {
       const words = queueWords(verb as QueueWords['verb'], values, Date.now())
       return { name: 'queue', words: { ...daemonChoice(values), ...words } }
     },
+  },
+  deploy: {
+    options: { ...daemonOptions, ...deployOptions },
+    operands: ['a folder'],
+    make: ({ values, operands: [folder = ''] }) => ({ name: 'deploy', words: { ...daemonChoice(values), ...deployWords(folder, values) } }),
   },
   'login-link': {
     options: {},

@@ -8,7 +8,7 @@ import { readOperatorFile, type OperatorAccess } from '../process/operator-file.
 import { StartRefused } from '../process/start-refused.ts'
 
 /** Where a daemon is, and the secret it is called with. */
-type CalledDaemon = Pick<OperatorAccess, 'origin' | 'token'>
+export type CalledDaemon = Pick<OperatorAccess, 'origin' | 'token'>
 
 /** The running daemon of the data folder. Throws `StartRefused` when none runs, or when it is another user's. */
 export async function localDaemon({ dataDir }: Config): Promise<OperatorAccess> {
@@ -57,7 +57,21 @@ export async function callDaemon(
 
 /** A POST, and the JSON that a daemon answers. Throws `StartRefused`, also for what answers something else. */
 export async function postToDaemon(daemon: CalledDaemon, path: string, body: Readonly<Record<string, unknown>>): Promise<unknown> {
-  const response = await reachDaemon(daemon, 'POST', path, body)
+  return jsonOf(daemon, await reachDaemon(daemon, 'POST', path, body))
+}
+
+/** The JSON that a daemon answers to a GET. Throws `StartRefused`. */
+export const getFromDaemon = async (daemon: CalledDaemon, path: string): Promise<unknown> =>
+  jsonOf(daemon, await reachDaemon(daemon, 'GET', path))
+
+/** A PUT of octets that are read as they are sent. Throws `StartRefused`. */
+export async function putToDaemon(daemon: CalledDaemon, path: string, octets: AsyncIterable<Uint8Array>): Promise<void> {
+  const headers = { 'content-type': 'application/octet-stream' }
+  const response = await reach(daemon, path, { method: 'PUT', headers, body: octets, duplex: 'half' })
+  await jsonOf(daemon, response)
+}
+
+async function jsonOf(daemon: CalledDaemon, response: Response): Promise<unknown> {
   const text = await response.text()
   if (!response.ok) throw refusedBy(response.status, text, withOption)
   try {

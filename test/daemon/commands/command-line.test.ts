@@ -54,7 +54,7 @@ test('parseCommandLine() says what is wrong with the words', (t) => {
   const wrong: readonly [string, RegExp][] = [
     [
       '',
-      /^Say what to do: serve, send, tail, logs, key, import, queue, login-link, backup, restore, migrate, verify, capture, doctor, setup, config, licenses, sendmail, operator\./,
+      /^Say what to do: serve, send, tail, logs, key, import, queue, deploy, login-link, backup, restore, migrate, verify, capture, doctor, setup, config, licenses, sendmail, operator\./,
     ],
     ['serv', /^"serv" is not a command; did you mean serve\?/],
     ['launch', /^"launch" is not a command; there are serve,/],
@@ -80,6 +80,8 @@ test('parseCommandLine() says what is wrong with the words', (t) => {
     ['queue', /^Say what to do: queue list, queue holds, queue hold, queue release, queue expedite, queue drop\./],
     ['queue drop --yes', /^queue drop needs an option that says which messages, or --all\./],
     ['queue hold --older-than soon', /^--older-than needs an age such as 30m/],
+    ['deploy', /^deploy needs a folder\./],
+    ['deploy public', /^deploy needs --site and the name of a website\./],
     ['queue list --yes', /^queue list takes no --yes\./],
     ['tail --key x', /--key/],
     ['serve --ready-file=', /^--ready-file needs a path\./],

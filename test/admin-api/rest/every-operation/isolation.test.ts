@@ -40,7 +40,6 @@ const noActs = new Set([
   'clearInbox',
   'saveFormDraft',
   'stopQueueAct',
-  'putSiteFile',
 ])
 
 /** Sends that go against what was decided. */

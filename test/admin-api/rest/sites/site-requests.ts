@@ -52,8 +52,8 @@ export const siteRequests = (made: MadeSites & { readonly target: string }) => {
       ...{ ...refused, params: { id: made.site, deploy_id: made.openDeploy, sha256 }, body: page },
       headers: { 'content-type': 'application/octet-stream' },
     },
-    activateSiteDeploy: deployed,
-    deleteSiteDeploy: { ...refused, params: { id: made.site, deploy_id: made.spareDeploy } },
+    activateSiteDeploy: { ...refused, params: { id: made.site, deploy_id: made.spareDeploy } },
+    deleteSiteDeploy: deployed,
     removeSiteDomain: domain,
     deleteSite: { ...refused, params: { id: made.spareSite } },
   }

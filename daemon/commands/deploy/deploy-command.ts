@@ -1,0 +1,101 @@
+/** `postern deploy`: a folder becomes what visitors of a website get, by the same REST calls as everybody's; only what is new is sent. */
+import { createReadStream } from 'node:fs'
+import type { Config } from '#config/settings/load.ts'
+import { cleanJson, cleanText } from '../../observability/clean-text.ts'
+import { exitCodes, type ExitCode } from '../../process/lifecycle.ts'
+import type { DeployWords } from './deploy-words.ts'
+import { chosenDaemon, getFromDaemon, postToDaemon, putToDaemon, type CalledDaemon } from '../daemon-client.ts'
+import { StartRefused } from '../../process/start-refused.ts'
+import { ProgressLine } from './progress-line.ts'
+import { filesOf, type SiteFile } from './site-folder.ts'
+
+interface Surroundings {
+  readonly env: NodeJS.ProcessEnv
+  readonly stdout: { write(text: string): unknown }
+  readonly stderr: { readonly isTTY?: boolean; write(text: string): unknown }
+}
+
+interface Site {
+  readonly id: string
+  readonly slug: string
+  readonly url: string
+}
+
+interface Deploy {
+  readonly id: string
+  readonly status: string
+  readonly missing: readonly string[]
+  readonly preview_url: string
+  readonly report: {
+    readonly broken_links: { readonly count: number; readonly first: readonly { readonly page: string; readonly link: string }[] }
+    readonly missing_alt: { readonly count: number }
+    readonly rules: readonly { readonly file: string; readonly line: number; readonly problem: string }[]
+  } | null
+}
+
+/** Files that are sent at a time. */
+const atOnce = 4
+const maxShown = 10
+
+/** Prints the address. Throws `StartRefused` with the daemon's words when it refuses. */
+export async function deploy(config: Config, words: DeployWords, { env, stdout, stderr }: Surroundings): Promise<ExitCode> {
+  const daemon = await chosenDaemon(config, words, env)
+  const files = await filesOf(words.folder)
+  const site = await siteOf(daemon, words.site)
+  const path = `/v1/sites/${site.id}/deploys`
+  const manifest = { files: files.map(({ path: name, sha256, size }) => ({ path: name, sha256, size })) }
+  const begun = (await postToDaemon(daemon, `${path}?activate=${String(!words.isPreview)}`, manifest)) as Deploy
+  stderr.write(`${files.length} files, ${begun.missing.length} of them new.\n`)
+  await sendFiles(daemon, `${path}/${begun.id}/files/`, missingOf(files, begun.missing), stderr)
+  const made = (await getFromDaemon(daemon, `${path}/${begun.id}`)) as Deploy
+  if (made.status !== 'ready') throw new StartRefused('Files changed while they were sent; run it again.', exitCodes.failed)
+  const url = words.isPreview ? made.preview_url : site.url
+  if (words.asJson) stdout.write(`${cleanJson(JSON.stringify({ ...made, url }))}\n`)
+  else stdout.write(`${reported(made)}${url}\n`)
+  return exitCodes.ok
+}
+
+/** The site of this name or id; one of that name is made where there is none. */
+async function siteOf(daemon: CalledDaemon, named: string): Promise<Site> {
+  for (let cursor = ''; ;) {
+    const page = (await getFromDaemon(daemon, `/v1/sites?limit=100${cursor}`)) as { data: readonly Site[]; next_cursor: string | null }
+    const found = page.data.find(({ id, slug }) => id === named || slug === named)
+    if (found) return found
+    if (page.next_cursor === null) return (await postToDaemon(daemon, '/v1/sites', { slug: named })) as Site
+    cursor = `&cursor=${encodeURIComponent(page.next_cursor)}`
+  }
+}
+
+function missingOf(files: readonly SiteFile[], missing: readonly string[]): SiteFile[] {
+  const byDigest = new Map(files.map((file) => [file.sha256, file]))
+  return missing.flatMap((sha256) => byDigest.get(sha256) ?? [])
+}
+
+async function sendFiles(daemon: CalledDaemon, path: string, files: readonly SiteFile[], stderr: Surroundings['stderr']): Promise<void> {
+  if (files.length === 0) return
+  const progress = new ProgressLine(stderr, 'sent', files.length)
+  const left = [...files]
+  const work = async (): Promise<void> => {
+    for (let file = left.shift(); file; file = left.shift()) {
+      await putToDaemon(daemon, path + file.sha256, createReadStream(file.place))
+      progress.add(1)
+    }
+  }
+  try {
+    await Promise.all(Array.from({ length: atOnce }, work))
+  } finally {
+    progress.end()
+  }
+}
+
+function reported({ report }: Deploy): string {
+  if (!report) return ''
+  const { broken_links: links, missing_alt: alt, rules } = report
+  const lines = [
+    ...links.first.slice(0, maxShown).map(({ page, link }) => `${page}: ${link} leads nowhere`),
+    ...(links.count > maxShown ? [`${links.count - maxShown} more links lead nowhere`] : []),
+    ...(alt.count > 0 ? [`${alt.count} images have no alt text`] : []),
+    ...rules.slice(0, maxShown).map(({ file, line, problem }) => `${file}, line ${line}: ${problem}`),
+  ]
+  return lines.map((line) => `${cleanText(line)}\n`).join('')
+}

@@ -1,0 +1,44 @@
+/** How far something is: a bar that is drawn over itself on a terminal, and a line at each quarter elsewhere. */
+
+interface Out {
+  readonly isTTY?: boolean
+  write(text: string): unknown
+}
+
+const width = 24
+
+export class ProgressLine {
+  readonly #out: Out
+  readonly #what: string
+  readonly #total: number
+  #done = 0
+  #quarter = 0
+
+  constructor(out: Out, what: string, total: number) {
+    this.#out = out
+    this.#what = what
+    this.#total = total
+  }
+
+  add(count: number): void {
+    this.#done += count
+    if (this.#out.isTTY === true) return void this.#out.write(`\r${this.#bar()} ${this.#words()}`)
+    const quarter = Math.floor((4 * this.#done) / this.#total)
+    if (quarter > this.#quarter) this.#out.write(`${this.#words()}\n`)
+    this.#quarter = quarter
+  }
+
+  /** Leaves the line. */
+  end(): void {
+    if (this.#out.isTTY === true) this.#out.write('\n')
+  }
+
+  #bar(): string {
+    const full = Math.round((width * this.#done) / this.#total)
+    return `[${'#'.repeat(full)}${' '.repeat(width - full)}]`
+  }
+
+  #words(): string {
+    return `${this.#what} ${this.#done} of ${this.#total}`
+  }
+}
