@@ -2,7 +2,11 @@
 import { createHmac } from 'node:crypto'
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import type { ExecutionContext } from 'ava'
+import { temporaryFolder } from '../../support/daemon/workspace.ts'
 import { browserOf } from '../../support/web/browser.ts'
 import { eventually } from '../../support/deadline.ts'
 import { testWith } from '../../support/peers/peers.ts'
@@ -177,6 +181,25 @@ test('a scheduled send is seen and canceled, another one leaves now', async (t) 
   )
 })
 
+/**
+ * Runs a script that sets up a machine, in a folder in place of the root of this one. Nothing is run when a path would lie outside.
+ * Returns the folder.
+ */
+async function runAsRoot(t: ExecutionContext, script: string, files: Readonly<Record<string, string>>): Promise<string> {
+  const folder = await temporaryFolder('machine')
+  t.teardown(() => folder[Symbol.asyncDispose]())
+  const root = folder.path
+  for (const path of ['/etc/cron.d/x', '/usr/local/sbin/x', '/var/lib/x', '/var/log/x', ...Object.keys(files)])
+    await mkdir(dirname(join(root, path)), { recursive: true })
+  for (const [path, text] of Object.entries(files)) await writeFile(join(root, path), text)
+  const absolute = /(?<![\w.:/-])\/(?=[\w.])/g
+  const moved = script.replaceAll(absolute, `${root}/`)
+  const outside = moved.replaceAll(`${root}/`, '').match(absolute)
+  if (outside) throw new Error(`paths of the script lie outside of ${root}: ${moved}`)
+  await promisify(execFile)('sh', ['-c', moved])
+  return root
+}
+
 test('a bounce source shows its secret once, how to post, and what fitted no message', async (t) => {
   const server = await startDashboard(t, browser)
   const tab = await server.open()
@@ -190,12 +213,14 @@ test('a bounce source shows its secret once, how to post, and what fitted no mes
   await page.check('dialog >> text=I stored it')
   await page.click('dialog >> text=Done')
   await page.click('tbody >> text=postfix')
-  const script = (await page.innerText('aside pre')).replace('…', ofPostfix).replace(' /var/log/mail.log', '')
   const line =
     'Nov 24 08:00:00 mx1 postfix/smtp[7]: 4F1: to=<a@example.org>, relay=mx[192.0.2.1]:25, dsn=5.1.1, status=bounced (host said: 550 5.1.1 no)'
-  const answer = promisify(execFile)('sh', ['-c', script])
-  answer.child.stdin?.end(`${line}\n`)
-  t.like(JSON.parse((await answer).stdout) as object, { rejected: [] })
+  const machine = await runAsRoot(t, (await page.innerText('aside pre')).replace('…', ofPostfix), { '/var/log/mail.log': `${line}\n` })
+  t.is((await stat(join(machine, '/etc/postern/log-shipper.conf'))).mode & 0o777, 0o600)
+  t.regex(await readFile(join(machine, '/etc/cron.d/postern-log-shipper'), 'utf8'), /^(\* ){5}root \S+\/postern-log-shipper\n$/)
+  await page.reload()
+  await page.waitForSelector('aside pre')
+  t.notRegex(await page.innerText('main'), /nothing yet/, 'the source has reported')
   await tab.go('/bounce-sources')
   await page.click('header >> text=New bounce source')
   await tab.fill('Name', 'mx1')

@@ -3,7 +3,8 @@ import type { JSX } from 'preact'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { shortTime } from '../parts/time.ts'
-import type { QueueAct } from '../wire/operations.ts'
+import type { QueueAct, QueueHold } from '../wire/operations.ts'
+import type { HoldFilter } from './filter.ts'
 import { words } from './queue-words.ts'
 
 export const markOf = (status: QueueAct['status']): string => (status === 'running' ? 'queued' : status === 'finished' ? 'ok' : 'canceled')
@@ -22,16 +23,35 @@ export function FilterWords({ act: { filter, created_at: made } }: { readonly ac
   const isEndGiven = before !== null && made !== null && Math.abs(Date.parse(before) - Date.parse(made)) > endMs
   const given = [
     ...(filter.trace_ids === null ? [] : [chosen(filter.trace_ids.length)]),
-    ...(filter.to_domain === null ? [] : [`${w.to} ${filter.to_domain}`]),
-    ...(filter.from === null ? [] : [`${w.from} ${filter.from}`]),
-    ...(filter.destination_id === null ? [] : [`${w.via} ${filter.destination_id}`]),
-    ...(filter.project_id === null ? [] : [`${w.project} ${filter.project_id}`]),
+    ...meantBy(filter),
     ...(filter.held_by === null ? [] : [`${w.heldBy} ${filter.held_by}`]),
     ...(filter.min_attempts === null ? [] : [`${w.attempts} ${filter.min_attempts}`]),
     ...(filter.accepted_after === null ? [] : [`${w.after} ${shortTime(filter.accepted_after)}`]),
     ...(isEndGiven ? [`${w.before} ${shortTime(before)}`] : []),
   ]
   return <SafeText text={given.length === 0 ? everything : given.join(' · ')} />
+}
+
+/** What a standing hold means, as it is or as it would be set. */
+export function HoldWords({ filter }: { readonly filter: HoldFilter | QueueHold['filter'] }): JSX.Element {
+  const given = meantBy(filter)
+  return <SafeText text={given.length === 0 ? words().allMail : given.join(' · ')} />
+}
+
+function meantBy({
+  to_domain: domain,
+  from,
+  destination_id: destination,
+  project_id: project,
+}: HoldFilter | QueueHold['filter']): string[] {
+  const w = words().parts
+  const parts = [
+    [w.to, domain],
+    [w.from, from],
+    [w.via, destination],
+    [w.project, project],
+  ] as const
+  return parts.flatMap(([word, value]) => (value == null ? [] : [`${word} ${value}`]))
 }
 
 /** Between the count of a dry run and the act. */

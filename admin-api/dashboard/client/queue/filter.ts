@@ -1,9 +1,10 @@
 /** What the screen of the queue is narrowed to: in the address, as a list takes it, and as an act does. */
 import { linkHere, projectId, query } from '../app/location.ts'
 import type { InputOf } from '../wire/operation.ts'
-import type { createQueueAct, listQueuedMessages, QueueAct } from '../wire/operations.ts'
+import type { createQueueAct, createQueueHold, listQueuedMessages, QueueAct } from '../wire/operations.ts'
 
 export type ActFilter = InputOf<typeof createQueueAct>['body']['filter']
+export type HoldFilter = InputOf<typeof createQueueHold>['body']['filter']
 export type ActName = QueueAct['act']
 type ListQuery = NonNullable<InputOf<typeof listQueuedMessages>['query']>
 
@@ -45,6 +46,17 @@ export function actFilter({ destination, to_domain: domain, from, age, attempts,
     ...(age !== '' && { accepted_before: new Date(nowMs - ages[age as Age]).toISOString() }),
     ...(attempts !== '' && { min_attempts: Number(attempts) }),
     ...(act !== '' && { held_by: act }),
+  }
+}
+
+/** Of what the screen shows, what can be known of mail to come. */
+export function holdFilter(chosen: Chosen): HoldFilter {
+  const { project_id: project, destination_id: destination, to_domain: domain, from } = actFilter(chosen, 0)
+  return {
+    ...(project !== undefined && { project_id: project }),
+    ...(destination !== undefined && { destination_id: destination }),
+    ...(domain !== undefined && { to_domain: domain }),
+    ...(from !== undefined && { from }),
   }
 }
 

@@ -9,14 +9,23 @@ import { Icon } from '../parts/icon.tsx'
 import { List } from '../parts/list.tsx'
 import { Show, State } from '../parts/states.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
-import { countQueue, listDestinations, listQueuedMessages, type Destination, type QueuedMessage } from '../wire/operations.ts'
+import {
+  countQueue,
+  listDestinations,
+  listQueuedMessages,
+  listQueueHolds,
+  type Destination,
+  type QueuedMessage,
+} from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
 import { ActDialog, type Asked } from './act-dialog.tsx'
 import { ActPage } from './act-page.tsx'
 import { ActList } from './acts.tsx'
-import { actFilter, actNames, chosenNow, isFiltered, listQuery, withoutFilters, type ActName } from './filter.ts'
+import { actFilter, actNames, chosenNow, holdFilter, isFiltered, listQuery, withoutFilters, type ActName } from './filter.ts'
 import { FilterForm } from './filter-form.tsx'
 import { Counts } from './counts.tsx'
+import { NewHold } from '../queue-holds/new-hold.tsx'
+import { Standing } from '../queue-holds/standing.tsx'
 import { DestinationName, QueueState, StateMark, To, When } from './queued-cells.tsx'
 import { words } from './queue-words.ts'
 
@@ -34,10 +43,13 @@ function Waiting(): JSX.Element {
   const destinations = useList(listDestinations, { query: { ...project, limit: '200' } }, { isShown: false }).read.data ?? []
   const list = useList(listQueuedMessages, { query: { ...asked, limit: '50' } })
   const counts = useRead(countQueue, { query: asked })
+  const holds = useList(listQueueHolds, { query: { ...project, limit: '50' } }, { isShown: false })
   const [acting, setActing] = useState<Asked>()
+  const [isHolding, setHolding] = useState(false)
   const reload = (): void => {
     list.reload()
     counts.reload()
+    holds.reload()
   }
   return (
     <>
@@ -55,11 +67,19 @@ function Waiting(): JSX.Element {
         <Show read={counts} reload={counts.reload} failure={w.failed} rows={2}>
           {(found) => <Counts counts={found} destinations={destinations} />}
         </Show>
+        <Standing list={holds} />
         <FilterForm chosen={chosen} destinations={destinations} />
         <div class="filters">
           <HeldPills held={chosen.held} />
-          {mayChange.value && (counts.data?.count ?? 0) > 0 && (
-            <Verbs onAct={(act) => setActing({ act, filter: actFilter(chosen, nowMs) })} of={chosen.held} />
+          {mayChange.value && (
+            <span class="queue-verbs">
+              {(counts.data?.count ?? 0) > 0 && (
+                <Verbs onAct={(act) => setActing({ act, filter: actFilter(chosen, nowMs) })} of={chosen.held} />
+              )}
+              <button class="button small" onClick={() => setHolding(true)}>
+                {w.holdComing}…
+              </button>
+            </span>
           )}
         </div>
         <List
@@ -73,6 +93,7 @@ function Waiting(): JSX.Element {
           {...rowsOf(destinations)}
         />
       </div>
+      {isHolding && <NewHold filter={holdFilter(chosen)} destinations={destinations} onDone={reload} onClose={() => setHolding(false)} />}
       {acting && <ActDialog asked={acting} destinations={destinations} onClose={() => setActing(undefined)} />}
     </>
   )
@@ -128,19 +149,23 @@ interface VerbsProps {
 function Verbs({ onAct, of = '' }: VerbsProps): JSX.Element {
   const fits = (act: ActName): boolean => act === 'drop' || (act === 'release' ? of !== 'false' : of !== 'true')
   return (
-    <span class="queue-verbs">
+    <>
       {actNames.filter(fits).map((act) => (
         <button key={act} class={`button small${act === 'drop' ? ' danger' : ''}`} onClick={() => onAct(act)}>
           {words().verbs[act]}…
         </button>
       ))}
-    </span>
+    </>
   )
 }
 
 const Bulk = ({ rows, onAct }: VerbsProps & { readonly rows: readonly QueuedMessage[] }): JSX.Element => {
   const isAll = (isHeld: boolean): boolean => rows.every(({ state }) => (state === 'held') === isHeld)
-  return <Verbs onAct={onAct} of={isAll(true) ? 'true' : isAll(false) ? 'false' : ''} />
+  return (
+    <span class="queue-verbs">
+      <Verbs onAct={onAct} of={isAll(true) ? 'true' : isAll(false) ? 'false' : ''} />
+    </span>
+  )
 }
 
 const Nothing = ({ isNarrowed }: { readonly isNarrowed: boolean }): JSX.Element =>

@@ -111,4 +111,16 @@ export const de: Wider<typeof en> = {
   sayAct: 'Im Trace jeder Nachricht steht, wer es wann und warum getan hat.',
   inAudit: 'Im Protokoll',
   heldNow: 'Was er jetzt anhält',
+  standing: 'Stehende Sperren',
+  moreHolds: 'Weitere stehende Sperren',
+  theOperator: 'Betreiber des Dienstes',
+  allMail: 'alle Nachrichten, auch kommende',
+  holdComing: 'Auch Kommendes anhalten',
+  holdQuestion: 'Diese Nachrichten und kommende anhalten?',
+  holdEffect:
+    'Für Wartendes und später Angenommenes beginnt kein Versuch, auch nach einem Neustart, bis die Sperre freigegeben ist. Sie gilt für das, was die Filter Ziel, Domain des Empfängers und Absender lassen.',
+  holdSet: 'Die Sperre steht.',
+  liftQuestion: 'Diese Sperre freigeben?',
+  liftEffect: 'Neue Nachrichten hält sie nicht mehr an, und was sie anhält, ist wieder fällig.',
+  waitNow: (n, isMore) => `${isMore ? 'Mindestens ' : ''}${messages(n)} jetzt in der Warteschlange.`,
 }

@@ -101,4 +101,16 @@ export const en = {
   sayAct: 'The trace of each message has who did it, when and why.',
   inAudit: 'In the audit log',
   heldNow: 'What it holds now',
+  standing: 'Standing holds',
+  moreHolds: 'More standing holds',
+  theOperator: 'the operator of the service',
+  allMail: 'all mail, and what comes',
+  holdComing: 'Hold what comes',
+  holdQuestion: 'Hold these messages, and those to come?',
+  holdEffect:
+    'No attempt begins for what waits and for what is accepted later, across restarts too, until the hold is released. It is for what the filters destination, recipient’s domain and sender leave.',
+  holdSet: 'The hold stands.',
+  liftQuestion: 'Release this hold?',
+  liftEffect: 'New mail is not held by it any more, and what it holds is due again.',
+  waitNow: (n: number, isMore: boolean) => `${isMore ? 'At least ' : ''}${messages(n)} in the queue now.`,
 } as const

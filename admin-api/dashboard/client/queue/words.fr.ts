@@ -116,4 +116,16 @@ export const fr: Wider<typeof en> = {
   sayAct: 'La trace de chaque message dit qui l’a fait, quand et pourquoi.',
   inAudit: 'Dans le journal d’audit',
   heldNow: 'Ce qu’elle suspend maintenant',
+  standing: 'Suspensions permanentes',
+  moreHolds: 'Autres suspensions permanentes',
+  theOperator: 'l’exploitant du service',
+  allMail: 'tous les messages, et ceux à venir',
+  holdComing: 'Suspendre aussi ce qui vient',
+  holdQuestion: 'Suspendre ces messages et ceux à venir ?',
+  holdEffect:
+    'Aucun essai ne commence pour ce qui attend ni pour ce qui sera accepté, même après un redémarrage, avant la libération. Elle vaut pour ce que laissent les filtres destination, domaine du destinataire et expéditeur.',
+  holdSet: 'La suspension est en place.',
+  liftQuestion: 'Libérer cette suspension ?',
+  liftEffect: 'Elle ne suspend plus de nouveaux messages, et ce qu’elle suspend est de nouveau dû.',
+  waitNow: (n, isMore) => `${isMore ? 'Au moins ' : ''}${messages(n)} dans la file d’attente maintenant.`,
 }

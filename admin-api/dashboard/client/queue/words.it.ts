@@ -115,4 +115,16 @@ export const it: Wider<typeof en> = {
   sayAct: 'La traccia di ogni messaggio ha chi l’ha fatto, quando e perché.',
   inAudit: 'Nel registro di controllo',
   heldNow: 'Ciò che trattiene ora',
+  standing: 'Blocchi permanenti',
+  moreHolds: 'Altri blocchi permanenti',
+  theOperator: 'il gestore del servizio',
+  allMail: 'tutti i messaggi, anche quelli in arrivo',
+  holdComing: 'Trattieni anche ciò che arriva',
+  holdQuestion: 'Trattenere questi messaggi e quelli in arrivo?',
+  holdEffect:
+    'Nessun tentativo comincia per ciò che attende e per ciò che sarà accettato, anche dopo un riavvio, finché il blocco è rilasciato. Vale per ciò che lasciano i filtri destinazione, dominio del destinatario e mittente.',
+  holdSet: 'Il blocco è attivo.',
+  liftQuestion: 'Rilasciare questo blocco?',
+  liftEffect: 'Non trattiene più posta nuova, e ciò che trattiene è di nuovo dovuto.',
+  waitNow: (n, isMore) => `${isMore ? 'Almeno ' : ''}${messages(n)} ora in coda.`,
 }

@@ -20,18 +20,21 @@ export interface Snippet {
 
 const signed = (file: string): string => `SIGNATURE=$(openssl dgst -sha256 -hmac "$SECRET" -r < ${file} | cut -d' ' -f1)`
 
-/** The end of the log, again and again: what was sent before adds nothing. */
+/** The script that the service itself gives out sends each line of the log once; its settings, and the line that runs it every minute. */
 const postfix = (address: string): Snippet => ({
-  place: '/etc/cron.d/postern: */5 * * * * root /usr/local/sbin/postern-log',
-  text: `#!/bin/sh
+  place: 'sh (root)',
+  text: `set -eu
+curl -fsS '${new URL('/docs/files/postern-log-shipper', address).href}' -o /usr/local/sbin/postern-log-shipper
+chmod 755 /usr/local/sbin/postern-log-shipper
+mkdir -p /etc/postern
+(umask 077; cat > /etc/postern/log-shipper.conf) <<'END'
+URL='${address}'
 SECRET='…'
-LOG=$(mktemp)
-tail -n 20000 /var/log/mail.log | gzip > "$LOG"
-${signed('"$LOG"')}
-curl -fsS '${address}' \\
-  -H "X-Service-Signature: sha256=$SIGNATURE" -H 'Content-Encoding: gzip' \\
-  --data-binary @"$LOG"
-rm "$LOG"`,
+LOG=/var/log/mail.log
+STATE=/var/lib/postern-log-shipper
+END
+/usr/local/sbin/postern-log-shipper /etc/postern/log-shipper.conf
+echo '* * * * * root /usr/local/sbin/postern-log-shipper' > /etc/cron.d/postern-log-shipper`,
 })
 
 /** One mail on standard input, as an alias pipes it. */

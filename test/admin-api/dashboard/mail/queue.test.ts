@@ -1,9 +1,10 @@
 /** The queue in Chromium: what waits is narrowed, held with a reason and released again, followed to the end, and dropped by its number. */
+import type { ExecutionContext } from 'ava'
 import { eventually } from '../../../support/deadline.ts'
 import { Sink } from '../../../support/smtp/sink.ts'
 import { testWith } from '../../../support/peers/peers.ts'
 import { browserOf } from '../../../support/web/browser.ts'
-import { startDashboard } from '../dashboard-server.ts'
+import { startDashboard, type DashboardServer, type DashboardTab } from '../dashboard-server.ts'
 import { openAs } from '../open-as.ts'
 
 const test = testWith('chromium')
@@ -67,8 +68,53 @@ test('what waits is counted and narrowed, held and released, and dropped by its 
   await page.waitForSelector('text=No act is running.')
   await tab.check(t)
 
+  await holdAndLift(t, server, tab, { id: String(id), states })
+})
+
+interface Waiting {
+  /** Of the destination. */
+  readonly id: string
+  readonly states: () => Promise<readonly string[]>
+}
+
+/** A standing hold over two messages takes a third; who only reads sees it; it is released with what it held, and one is taken back. */
+async function holdAndLift(t: ExecutionContext, server: DashboardServer, tab: DashboardTab, { id, states }: Waiting): Promise<void> {
+  const { rest } = server.daemon
+  const { page } = tab
+  await tab.go('/queue?to_domain=example.org')
+  await page.click('text=Hold what comes…')
+  await page.waitForSelector('dialog >> text=2 messages in the queue now.')
+  await tab.check(t)
+  await tab.fill('Reason', 'blocked by the receiver')
+  await page.click('dialog >> button:has-text("Hold")')
+  await page.waitForSelector('.toast >> text=The hold stands.')
+  await page.waitForSelector('[aria-label="Standing holds"] >> text=/to example.org · .* blocked by the receiver/')
+  const later = { from: 'shop@alpenblick.example', to: 'dan@example.org', subject: 'Order', text: 'x', destination_id: id }
+  await rest.must('POST', '/v1/messages', later)
+  const heldAre = (n: number) =>
+    eventually(30_000, `${n} are held`, async () => (await states()).filter((state) => state === 'held').length === n || undefined)
+  await heldAre(3)
+  await tab.check(t)
+
   const viewer = await openAs(browser, server, 'viewer')
   await viewer.go('/queue')
-  await viewer.page.waitForSelector('text=2 messages in the queue.')
+  await viewer.page.waitForSelector('text=3 messages in the queue, 3 of them held.')
+  await viewer.page.waitForSelector('text=blocked by the receiver')
+  t.is(await viewer.page.locator('text=Hold what comes').count(), 0)
+  t.is(await viewer.page.locator('[aria-label="Standing holds"] button').count(), 0)
   t.is(await viewer.page.locator('.queue-verbs').count(), 0)
-})
+
+  await page.click('[aria-label="Standing holds"] >> button:has-text("Release")')
+  await page.waitForSelector('dialog >> text=Release this hold?')
+  await tab.check(t)
+  await page.click('dialog >> button:has-text("Release")')
+  await page.waitForSelector('text=3 messages released.')
+  await heldAre(0)
+  await tab.go('/queue?to_domain=example.org')
+  await page.click('text=Hold what comes…')
+  await page.click('dialog >> button[aria-disabled=false]:has-text("Hold")')
+  await page.click('.toast button')
+  await page.waitForSelector('.toast >> text=is being released')
+  const { data: holds } = await rest.must('GET', '/v1/queue/holds')
+  t.deepEqual(holds, [])
+}

@@ -1,0 +1,69 @@
+/** A standing hold before it is one: over what it means now, with its reason. */
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { call } from '../app/api.ts'
+import { asFault, useRead } from '../app/query.ts'
+import { TextField } from '../parts/controls.tsx'
+import { Fault, FormDialog } from '../parts/forms.tsx'
+import { Loading } from '../parts/states.tsx'
+import { toast } from '../parts/toast.tsx'
+import { createQueueAct, createQueueHold, releaseQueueHold, type Destination } from '../wire/operations.ts'
+import { HoldWords } from '../queue/act-marks.tsx'
+import { Parts } from '../queue/counts.tsx'
+import type { HoldFilter } from '../queue/filter.ts'
+import { words } from '../queue/queue-words.ts'
+
+interface NewHoldProps {
+  readonly filter: HoldFilter
+  readonly destinations: readonly Destination[]
+  readonly onDone: () => void
+  readonly onClose: () => void
+}
+
+export function NewHold({ filter, destinations, onDone, onClose }: NewHoldProps): JSX.Element {
+  const w = words()
+  const preview = useRead(createQueueAct, { body: { act: 'hold', filter, dry_run: true } }, { isShown: true })
+  const [reason, setReason] = useState('')
+  const hold = async (): Promise<void> => {
+    const body = { filter, ...(reason.trim() !== '' && { reason: reason.trim() }) }
+    const { id } = await call(createQueueHold, { body })
+    toast(w.holdSet, () => void lift(id, onDone))
+    onClose()
+    onDone()
+  }
+  return (
+    <FormDialog title={w.holdQuestion} submit={w.verbs.hold} isReady={preview.state === 'ready'} onClose={onClose} onSubmit={hold}>
+      {(fault) => (
+        <>
+          <p>
+            <b>
+              <HoldWords filter={filter} />
+            </b>
+          </p>
+          {preview.state === 'failed' && <Fault fault={preview.fault} />}
+          {preview.data ? (
+            <>
+              <p>{w.waitNow(preview.data.matched ?? 0, !preview.data.complete)}</p>
+              <Parts lanes={preview.data.lanes ?? []} destinations={destinations} />
+            </>
+          ) : (
+            preview.state === 'loading' && <Loading rows={2} />
+          )}
+          <p>{w.holdEffect}</p>
+          <TextField label={w.reason} hint={w.reasonHint} value={reason} onChange={setReason} fault={fault?.fields.get('reason')} />
+        </>
+      )}
+    </FormDialog>
+  )
+}
+
+/** The way back from setting it. */
+async function lift(id: string, onDone: () => void): Promise<void> {
+  try {
+    await call(releaseQueueHold, { path: { id } })
+    toast(words().undone)
+  } catch (error) {
+    toast(asFault(error).message)
+  }
+  onDone()
+}

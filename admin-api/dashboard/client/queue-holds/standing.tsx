@@ -1,0 +1,89 @@
+/** Standing holds: what is held whenever its turn comes, set over what the screen shows, and released with what they held. */
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { call } from '../app/api.ts'
+import { go, link } from '../app/location.ts'
+import { mayChange } from '../app/permissions.ts'
+import type { Listing } from '../app/query.ts'
+import { FormDialog } from '../parts/forms.tsx'
+import { Mark } from '../parts/mark.tsx'
+import { SafeText } from '../parts/safe-text.tsx'
+import { longTime, shortTime } from '../parts/time.ts'
+import { toast } from '../parts/toast.tsx'
+import { releaseQueueHold, type QueueHold } from '../wire/operations.ts'
+import { HoldWords } from '../queue/act-marks.tsx'
+import { words } from '../queue/queue-words.ts'
+
+export function Standing({ list }: { readonly list: Listing<QueueHold> }): JSX.Element | null {
+  const w = words()
+  const [lifted, setLifted] = useState<QueueHold>()
+  const rows = list.read.data ?? []
+  if (rows.length === 0) return null
+  return (
+    <section class="block" aria-label={w.standing}>
+      <h2>{w.standing}</h2>
+      <ul class="links">
+        {rows.map((hold) => (
+          <Row key={hold.id} hold={hold} onLift={() => setLifted(hold)} />
+        ))}
+      </ul>
+      {list.more && (
+        <button class="button small" aria-disabled={list.isLoadingMore} onClick={list.more}>
+          {w.moreHolds}
+        </button>
+      )}
+      {lifted && <Lift hold={lifted} onClose={() => setLifted(undefined)} />}
+    </section>
+  )
+}
+
+function Row({ hold, onLift }: { readonly hold: QueueHold; readonly onLift: () => void }): JSX.Element {
+  const w = words()
+  const { id, filter, reason, created_at: at, set_by: by, of_operator: isOperators } = hold
+  return (
+    <li>
+      <Mark name="paused" />
+      <span>
+        <b>
+          <HoldWords filter={filter} />
+        </b>{' '}
+        ·{' '}
+        <time datetime={at} title={longTime(at)}>
+          {shortTime(at)}
+        </time>{' '}
+        · <SafeText text={w.heldBy(isOperators ? w.theOperator : by, reason ?? '')} /> ·{' '}
+        <a href={link('/queue', { held: 'true', held_by: id })}>{w.heldNow}</a>
+      </span>
+      {mayChange.value && !isOperators && (
+        <button class="button small" onClick={onLift}>
+          {w.verbs.release}…
+        </button>
+      )}
+    </li>
+  )
+}
+
+function Lift({ hold, onClose }: { readonly hold: QueueHold; readonly onClose: () => void }): JSX.Element {
+  const w = words()
+  return (
+    <FormDialog
+      title={w.liftQuestion}
+      submit={w.verbs.release}
+      onClose={onClose}
+      onSubmit={async () => {
+        const { id } = await call(releaseQueueHold, { path: { id: hold.id } })
+        toast(w.begun.release)
+        go(link(`/queue/acts/${id ?? ''}`))
+      }}
+    >
+      {() => (
+        <>
+          <p>
+            <HoldWords filter={hold.filter} />
+          </p>
+          <p>{w.liftEffect}</p>
+        </>
+      )}
+    </FormDialog>
+  )
+}
