@@ -1,8 +1,8 @@
 /** How values lie in LevelDB: one byte of kind, eight bytes of version, then the payload. */
 import type { Bytes } from '../kv.ts'
 
-/** The value itself, a counter, where in the value log it stands, or which object it is. */
-export const kinds = { inline: 0, counter: 1, pointer: 2, object: 3 } as const
+/** The value itself, a counter, where in the value log it stands, which object it is, or that it is the sum of parts that lie elsewhere. */
+export const kinds = { inline: 0, counter: 1, pointer: 2, object: 3, counterInParts: 4, talliesInParts: 5 } as const
 const headerBytes = 9
 
 /** Where a large value stands: segment number, offset, length and CRC-32. */
@@ -39,6 +39,10 @@ export function sealCounter(version: bigint, value: number): Bytes {
   stored.writeDoubleBE(value, headerBytes)
   return stored
 }
+
+/** Of a counter, or of counts by name. */
+export const sealParts = (isTally: boolean, version: bigint): Bytes =>
+  header(isTally ? kinds.talliesInParts : kinds.counterInParts, version, 0)
 
 export const counterOf = (stored: Bytes | undefined): number =>
   stored && kindOf(stored) === kinds.counter ? view(stored).readDoubleBE(headerBytes) : 0

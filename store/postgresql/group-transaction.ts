@@ -10,6 +10,9 @@ import { joined, type Bytes, type Write } from '../kv.ts'
 import { keyName } from '../tuple.ts'
 import type { LargeValues } from './objects/large-values.ts'
 import { packRows, type PackedRow } from './packed-rows.ts'
+import { GroupParts } from './parts/group-parts.ts'
+import { readOwnParts, writeParts } from './parts/part-rows.ts'
+import type { PartedKeys } from './parts/parted-keys.ts'
 
 /** Who writes, and the number of this group among its own. */
 export interface Mark {
@@ -46,6 +49,15 @@ const lock = {
   text: `SELECT key, CASE WHEN key = ANY($2::bytea[]) THEN stored ELSE substring(stored FROM 1 FOR ${objectHeadBytes}) END AS stored
     FROM postern_rows WHERE key = ANY($1::bytea[]) ORDER BY key FOR UPDATE`,
 }
+/** Some rows are held with others ($3): those that are only checked, and counters of which each process has a part. */
+const lockShared = {
+  name: 'postern lock shared',
+  text: `SELECT k.key, CASE WHEN k.whole THEN coalesce(alone.stored, shared.stored)
+      ELSE substring(coalesce(alone.stored, shared.stored) FROM 1 FOR ${objectHeadBytes}) END AS stored
+    FROM (SELECT key, key = ANY($2::bytea[]) AS whole, key = ANY($3::bytea[]) AS shared FROM unnest($1::bytea[]) AS given(key) ORDER BY key) AS k
+    LEFT JOIN LATERAL (SELECT stored FROM postern_rows AS r WHERE r.key = k.key AND NOT k.shared FOR UPDATE) AS alone ON true
+    LEFT JOIN LATERAL (SELECT stored FROM postern_rows AS r WHERE r.key = k.key AND k.shared FOR SHARE) AS shared ON true`,
+}
 
 /** A row that is there although it was not when rows were locked divides by zero, and nothing is committed. */
 const apply = {
@@ -61,33 +73,40 @@ const apply = {
 }
 const divisionByZero = '22012'
 
-/** Throws `Overtaken`, `CommitUnknown`, or what the database says; nothing is written then, but for `CommitUnknown`. */
+/** Throws `Overtaken`, `NeedsWhole`, `CommitUnknown`, or what the database says; nothing is written then, but for `CommitUnknown`. */
 export async function commitGroup(
   client: Client,
   writes: readonly Write[],
   mark: Mark,
   values: LargeValues | undefined,
+  known: PartedKeys,
 ): Promise<CommittedRows> {
-  const { all, whole } = keysOf(writes)
-  const [begun, locked] = await settled([
+  const parts = new GroupParts(writes, known)
+  const { all, whole, shared } = keysOf(writes, parts)
+  const [begun, locked, own] = await settled([
     client.query(beginOf(mark)),
-    client.query<{ key: Buffer; stored: Buffer }>({ ...lock, values: [all, whole] }),
+    client.query<LockedRow>(shared.length > 0 ? { ...lockShared, values: [all, whole, shared] } : { ...lock, values: [all, whole] }),
+    readOwnParts(client, parts.sharedKeys, mark.writer),
   ])
   const version = versionIn(begun)
-  const found = new Map(locked.rows.map(({ key, stored }) => [keyName(key), stored]))
-  const plan = planGroup(writes, (key) => found.get(keyName(key)), version, values ? values.leastBytes - 1 : Infinity)
+  const found = new Map(locked.rows.flatMap(({ key, stored }) => (stored ? [[keyName(key), stored] as const] : [])))
+  await parts.hold(client, found, own, version)
+  const look = (key: Bytes): Bytes | undefined => parts.look(keyName(key), found.get(keyName(key)))
+  const plan = planGroup(parts.underCeilings(writes), look, version, values ? values.leastBytes - 1 : Infinity)
+  parts.confirm(plan.results)
   for (const large of plan.large) large.operation.value = values?.sealed(large) ?? seal(large.version, joined(large.pieces))
   const last = new Map(plan.operations.map((operation) => [keyName(operation.key), operation]))
+  const changes = parts.divert(last, found)
   const unnamed = values ? unnamedBy(plan, last, found, values) : []
   const committed: CommittedRows = { results: plan.results, size: sizeOf(plan), unnamed }
   if (plan.operations.length === 0) {
     await client.query('ROLLBACK')
     return committed
   }
-  const applying = client.query({ ...apply, values: valuesOf(last, found) })
+  const applying = [writeParts(client, changes, mark.writer), client.query({ ...apply, values: valuesOf(last, found) })] as const
   const committing = client.query('COMMIT').catch((error: unknown) => error as Error) // answered behind what it commits
   try {
-    await applying
+    await settled(applying)
   } catch (error) {
     const ending = await committing
     if ((error as { code?: string }).code === divisionByZero) throw new Overtaken()
@@ -100,29 +119,44 @@ export async function commitGroup(
   return committed
 }
 
-/** Both results, or the first failure, once both are settled: nothing is on its way then. */
-async function settled<A, B>([first, second]: readonly [Promise<A>, Promise<B>]): Promise<readonly [A, B]> {
-  const done = await Promise.allSettled([first, second])
-  for (const one of done) if (one.status === 'rejected') throw one.reason
-  return Promise.all([first, second])
+interface LockedRow {
+  readonly key: Buffer
+  readonly stored: Buffer | null
 }
 
-/** `all`: in the store or not, what the writes depend on or change. `whole`: those whose values count. */
-function keysOf(writes: readonly Write[]): { readonly all: Buffer[]; readonly whole: Buffer[] } {
+/** All results, or the first failure, once all are settled: nothing is on its way then. */
+async function settled<const All extends readonly Promise<unknown>[]>(all: All): Promise<{ -readonly [I in keyof All]: Awaited<All[I]> }> {
+  for (const one of await Promise.allSettled(all)) if (one.status === 'rejected') throw one.reason
+  return Promise.all(all)
+}
+
+interface GroupKeys {
+  /** In the store or not, what the writes depend on or change. */
+  readonly all: Buffer[]
+  /** Those whose values count. */
+  readonly whole: Buffer[]
+  /** Those that may be held with others. */
+  readonly shared: Buffer[]
+}
+
+function keysOf(writes: readonly Write[], parts: GroupParts): GroupKeys {
   const all = new Map<string, Buffer>()
+  const changed = new Map<string, Buffer>()
   const whole = new Map<string, Buffer>()
   const add = (keys: Map<string, Buffer>, key: Bytes): void => void keys.set(keyName(key), bufferOf(key))
   for (const { checks, sets, deletes, adds, tallies = [] } of writes) {
     for (const { key } of checks) add(all, key)
-    for (const { key, isNew } of sets) if (!isNew) add(all, key)
-    for (const key of deletes) add(all, key)
-    for (const { key } of adds) add(all, key)
+    for (const { key, isNew } of sets) if (!isNew) add(changed, key)
+    for (const key of deletes) add(changed, key)
+    for (const { key } of adds) add(changed, key)
     for (const { key } of tallies) {
-      add(all, key)
+      add(changed, key)
       add(whole, key)
     }
   }
-  return { all: [...all.values()], whole: [...whole.values()] }
+  for (const [name, key] of changed) all.set(name, key)
+  const shared = [...all].flatMap(([name, key]) => (changed.has(name) && !parts.isShared(name) ? [] : [key]))
+  return { all: [...all.values()], whole: [...whole.values()], shared }
 }
 
 const bufferOf = (bytes: Bytes): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)

@@ -24,6 +24,9 @@ import { keepOwning, takeOver, type StoreUse } from './ownership.ts'
 import { Readers } from './readers.ts'
 import { prepareSchema, versionsAtOnce } from './schema.ts'
 import { Servers } from './servers.ts'
+import { NeedsWhole } from './parts/group-parts.ts'
+import { isInParts, withSums } from './parts/part-rows.ts'
+import { PartedKeys } from './parts/parted-keys.ts'
 import { openSnapshot } from './snapshot.ts'
 
 export interface PostgresOptions extends GroupOptions {
@@ -36,6 +39,8 @@ export interface PostgresOptions extends GroupOptions {
   readonly use?: StoreUse
   /** For so long the database may be away before the process ends, in milliseconds; 30,000 by default. */
   readonly patienceMs?: number
+  /** Which counters and tallies have a part for each process: those that several write at the same time, or all. */
+  readonly parts?: 'contended' | 'always'
   /** Where large values stand; in the database itself by default. */
   readonly large?: ObjectOptions | undefined
 }
@@ -49,7 +54,7 @@ const maxCollisions = 100
 const [firstPage, maxPage, maxPageBytes] = [32, 512, 2 * 1024 * 1024]
 const [ascending, descending] = ['ASC', 'DESC'].map((order) => ({
   name: `postern range ${order}`,
-  text: `SELECT key, stored FROM postern_rows WHERE key >= $1 AND key < $2 AND get_byte(stored, 0) <> ${kinds.counter}
+  text: `SELECT key, stored FROM postern_rows WHERE key >= $1 AND key < $2 AND get_byte(stored, 0) NOT IN (${kinds.counter}, ${kinds.counterInParts})
     ORDER BY key ${order} LIMIT $3`,
 })) as [Statement, Statement]
 /** Large values that are read ahead of the one that a range gives out. */
@@ -81,6 +86,7 @@ export class PostgresKv implements StoreKv {
   readonly #groups: GroupCommit
   readonly #writer = randomUUID()
   readonly #use: StoreUse | undefined
+  readonly #parts: PartedKeys
   #daemons: PostgresDaemons | undefined
   #alone: OneDaemon | undefined
   #large: Large | undefined
@@ -92,6 +98,7 @@ export class PostgresKv implements StoreKv {
   private constructor(servers: Servers, options: PostgresOptions) {
     this.#servers = servers
     this.#use = options.use
+    this.#parts = new PartedKeys(this.#writer, options.parts === 'always')
     this.#readers = new Readers(servers, options.readers ?? defaults.readers)
     this.#groups = new GroupCommit((writes) => this.#commit(writes), options, versionsAtOnce)
   }
@@ -125,13 +132,13 @@ export class PostgresKv implements StoreKv {
   }
 
   async get(key: Bytes): Promise<Entry | undefined> {
-    const [row] = await this.#readers.query<Row>(one, [key])
+    const [row] = await this.#read(one, [key])
     return row && this.#entry(key, row.stored)
   }
 
   async getMany(keys: readonly Bytes[]): Promise<(Entry | undefined)[]> {
     if (keys.length === 0) return []
-    const rows = await this.#readers.query<Row>(many, [keys.map((key) => Buffer.from(key))])
+    const rows = await this.#read(many, [keys.map((key) => Buffer.from(key))])
     const found = new Map(rows.map(({ key, stored }) => [keyName(key), stored]))
     return Promise.all(
       keys.map(async (key) => {
@@ -148,7 +155,7 @@ export class PostgresKv implements StoreKv {
       const rows = await this.#readers.query<Row>(reverse ? descending : ascending, [from, to, asked])
       let bytes = 0
       for (const { stored } of rows) bytes += stored.length
-      yield* this.#entries(rows, keysOnly)
+      yield* this.#entries(await this.#summed(rows), keysOnly)
       const last = rows.at(-1)?.key
       if (rows.length < asked || !last) return
       left -= rows.length
@@ -159,7 +166,7 @@ export class PostgresKv implements StoreKv {
   }
 
   async counter(key: Bytes): Promise<number> {
-    const [row] = await this.#readers.query<Row>(one, [key])
+    const [row] = await this.#read(one, [key])
     return counterOf(row?.stored)
   }
 
@@ -218,8 +225,12 @@ export class PostgresKv implements StoreKv {
   async #committed(client: Client, writes: readonly Write[], token: number): Promise<CommittedRows> {
     for (let collisions = 0; ; collisions++) {
       try {
-        return await commitGroup(client, writes, { writer: this.#writer, token }, this.#large?.values)
+        return await commitGroup(client, writes, { writer: this.#writer, token }, this.#large?.values, this.#parts)
       } catch (error) {
+        if (error instanceof NeedsWhole) {
+          await client.query('ROLLBACK')
+          continue
+        }
         if (!(error instanceof Overtaken || isCollision(error)) || collisions > maxCollisions) throw error
         await client.query('ROLLBACK')
         if (this.#daemons && (await this.#tokenIn(client)) === undefined) throw takenOut()
@@ -237,9 +248,17 @@ export class PostgresKv implements StoreKv {
     this.#large = { values, writes, sweep }
   }
 
+  async #read(statement: Statement, values: readonly unknown[]): Promise<readonly Row[]> {
+    return this.#summed(await this.#readers.query<Row>(statement, values))
+  }
+
+  #summed(rows: readonly Row[]): readonly Row[] | Promise<readonly Row[]> {
+    return rows.some(({ stored }) => isInParts(stored)) ? withSums(rows, (statement, keys) => this.#readers.query(statement, keys)) : rows
+  }
+
   async *#entries(rows: readonly Row[], keysOnly: boolean): AsyncIterable<Entry> {
     if (keysOnly || !rows.some(({ stored }) => kindOf(stored) === kinds.object)) {
-      for (const { key, stored } of rows) yield entryOf(key, stored)
+      for (const { key, stored } of rows) if (kindOf(stored) !== kinds.counter) yield entryOf(key, stored)
       return
     }
     for await (const entry of inOrder(rows, ({ key, stored }) => this.#entry(key, stored), readAhead)) if (entry) yield entry
@@ -253,7 +272,7 @@ export class PostgresKv implements StoreKv {
     const { values } = this.#large
     const value = await values.load(key, stored)
     if (value) return { key, value, version: versionOf(stored) }
-    const [again] = await this.#readers.query<Row>(one, [key])
+    const [again] = await this.#read(one, [key])
     if (again && versionOf(again.stored) === versionOf(stored)) throw await values.missing(key, stored)
     return again && this.#entry(key, again.stored)
   }

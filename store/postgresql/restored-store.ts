@@ -48,7 +48,7 @@ export async function writeRestoredDatabase(
     await client.query('DROP TABLE IF EXISTS postern_rows_restored')
     await client.query('CREATE TABLE postern_rows_restored (LIKE postern_rows INCLUDING ALL)')
     const version = await copyRows(client, rows, values)
-    await client.query(`BEGIN; DROP TABLE postern_rows; ALTER TABLE postern_rows_restored RENAME TO postern_rows;
+    await client.query(`BEGIN; DELETE FROM postern_parts; DROP TABLE postern_rows; ALTER TABLE postern_rows_restored RENAME TO postern_rows;
       ALTER INDEX postern_rows_restored_pkey RENAME TO postern_rows_pkey;
       SELECT setval('postern_version', GREATEST(last_value, ${version})) FROM postern_version; COMMIT`)
   } finally {

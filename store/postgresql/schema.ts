@@ -2,6 +2,7 @@
 import type { Client } from 'pg'
 import { StoreUnavailable } from '../kv.ts'
 import { daemonTables } from './daemons/membership.ts'
+import { partTable } from './parts/part-rows.ts'
 
 /** The oldest release that tests have run on is 15; nothing is used that 13 does not have. */
 const minVersion = 130_000
@@ -22,6 +23,7 @@ const tables = `
   CREATE TABLE IF NOT EXISTS postern_owner (single boolean PRIMARY KEY CHECK (single), writer uuid NOT NULL);
   CREATE SEQUENCE IF NOT EXISTS postern_version INCREMENT BY 4096;
   ${daemonTables}
+  ${partTable}
 `
 
 /** As many versions belong to one value of the sequence. */
@@ -51,7 +53,7 @@ export async function prepareSchema(client: Client, shown: string): Promise<void
 }
 
 async function makeTables(client: Client): Promise<void> {
-  const { rows } = await client.query<{ there: boolean }>("SELECT to_regclass('postern_leases') IS NOT NULL AS there")
+  const { rows } = await client.query<{ there: boolean }>("SELECT to_regclass('postern_parts') IS NOT NULL AS there")
   if (rows[0]?.there === true) return
   await client.query('BEGIN')
   try {

@@ -64,6 +64,19 @@ export class Servers {
   }
 }
 
+/**
+ * What is acknowledged is durable, whatever the database's default is. Rows are found by their keys: a plan that was made while the table
+ * was small must not read the whole of it once it has grown, and no statement is worth a compilation.
+ */
+const sessionSettings = [
+  'synchronous_commit=on',
+  'default_transaction_isolation=read\\ committed',
+  'enable_seqscan=off',
+  'enable_hashjoin=off',
+  'enable_mergejoin=off',
+  'jit=off',
+]
+
 /** Undefined for a standby. */
 async function connected(server: ClientConfig, name: string, idleMs: number): Promise<Client | undefined> {
   const client = new Client({
@@ -72,8 +85,7 @@ async function connected(server: ClientConfig, name: string, idleMs: number): Pr
     connectionTimeoutMillis: connectMs,
     keepAlive: true,
     pipeline: true,
-    // what is acknowledged is durable, whatever the database's default is
-    options: `-c synchronous_commit=on -c default_transaction_isolation=read\\ committed -c idle_in_transaction_session_timeout=${idleMs}`,
+    options: [...sessionSettings, `idle_in_transaction_session_timeout=${idleMs}`].map((setting) => `-c ${setting}`).join(' '),
   })
   client.on('error', () => undefined) // told by the query that needs it
   await client.connect()

@@ -6,6 +6,7 @@ import type { Bytes } from '../kv.ts'
 import { inOrder } from './objects/in-order.ts'
 import type { LargeValues } from './objects/large-values.ts'
 import { keepObjects } from './objects/object-sweep.ts'
+import { withSums } from './parts/part-rows.ts'
 import { versionsAtOnce } from './schema.ts'
 import type { Servers } from './servers.ts'
 
@@ -47,7 +48,8 @@ async function* snapshotRows(client: Client, version: bigint, values: LargeValue
     const { rows } = await client.query<{ key: Buffer; stored: Buffer }>({ ...page, values: [after, limit] })
     let bytes = 1
     for (const { stored } of rows) bytes += stored.length
-    yield* inOrder(rows, ({ key, stored }) => snapshotRow(key, stored, values), readAhead)
+    const whole = await withSums(rows, async (statement, values) => (await client.query({ ...statement, values })).rows)
+    yield* inOrder(whole, ({ key, stored }) => snapshotRow(key, stored, values), readAhead)
     const last = rows.at(-1)
     if (!last || rows.length < limit) break
     after = last.key
