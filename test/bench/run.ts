@@ -17,6 +17,7 @@ import { measureRelay } from './sections/relay.ts'
 import { measureRest } from './sections/rest-intake.ts'
 import type { Section } from './results.ts'
 import { measureScale } from './sections/scale.ts'
+import { measureWebsites } from './sections/websites.ts'
 import { measureWaits } from './sections/waits.ts'
 import { reasonAgainst } from '../support/peers/peer-packages.ts'
 
@@ -35,6 +36,7 @@ const measures: Readonly<Record<SectionName, (options: BenchOptions) => Promise<
   forms: measureForms,
   aliases: measureAliases,
   scale: measureScale,
+  websites: measureWebsites,
 }
 
 /** A section that could not be measured is a missed goal, and no reason to forget the others. */

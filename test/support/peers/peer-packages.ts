@@ -50,6 +50,7 @@ const peers = {
   go: { package: 'golang-go', file: '/usr/bin/go' },
   haproxy: { package: 'haproxy', file: '/usr/sbin/haproxy' },
   nacl: { package: 'python3-nacl', file: `${modules}/nacl/__init__.py` },
+  nginx: { package: 'nginx', file: '/usr/sbin/nginx' },
   pebble: { package: 'pebble', file: '/usr/bin/pebble' },
   php: { package: 'php-cli', file: '/usr/bin/php' },
   phpunit: { package: 'phpunit', file: '/usr/bin/phpunit' },
@@ -63,6 +64,7 @@ const peers = {
   strace: { package: 'strace', file: '/usr/bin/strace', alsoNeeds: tracing },
   swaks: { package: 'swaks', file: '/usr/bin/swaks' },
   systemd: { package: 'systemd', file: '/usr/bin/systemd-analyze' },
+  wrk: { package: 'wrk', file: '/usr/bin/wrk' },
   unshare: { package: 'util-linux', file: '/usr/bin/unshare', alsoNeeds: mounting },
 } as const satisfies Readonly<Record<string, Peer>>
 
