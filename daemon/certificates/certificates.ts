@@ -1,11 +1,11 @@
 /** The certificate of a daemon, composed: where it comes from, and what proves names to a certificate authority. */
-import { readFileSync } from 'node:fs'
-import { ConfigInvalid, publicUrl, type Config } from '#config/settings/load.ts'
+import { publicUrl } from '#config/settings/load.ts'
 import type { Composition } from '../composition/parts.ts'
 import { AcmeRenewal } from './acme/renewal.ts'
 import { ChallengeServer } from './acme/challenge-server.ts'
 import { Challenges } from './acme/challenges.ts'
 import { acmeNames } from './acme/names.ts'
+import { authoritiesIn } from './authorities.ts'
 import type { Certificates } from './certificate-source.ts'
 import { ConfiguredFiles } from './configured-files.ts'
 import { SelfMade } from './self-made.ts'
@@ -46,20 +46,8 @@ function requestOf(
     ...{ dataDir: config.dataDir, directory: directoryUrl, names: acmeNames(config), email, challenges },
     challenge: challenge === 'tls-alpn-01' ? challenge : 'http-01',
     external: eabKeyId === null || eabKey === null ? undefined : { kid: eabKeyId, hmacKey: eabKey },
-    trusted: trustedBy(config),
+    trusted: authoritiesIn('POSTERN_ACME_CA_FILE', config.acme.caFile),
     userAgent: `Postern/${version}`,
     pollMs: replace.acmePollMs ?? pollMsDefault,
   }
-}
-
-function trustedBy({ acme: { caFile } }: Config): string | null {
-  if (caFile === null) return null
-  try {
-    const text = readFileSync(caFile, 'utf8')
-    if (text.includes('-----BEGIN CERTIFICATE-----')) return text
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
-    throw new ConfigInvalid([`POSTERN_ACME_CA_FILE: ${caFile} cannot be read (${code}); check the path and its permissions.`])
-  }
-  throw new ConfigInvalid([`POSTERN_ACME_CA_FILE: ${caFile} must hold certificates in PEM form.`])
 }

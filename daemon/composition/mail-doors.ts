@@ -1,7 +1,5 @@
 /** The doors of mail: submission, the MX listener, and mailboxes that are looked into for reports. */
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ConfigInvalid, type Config } from '#config/settings/load.ts'
 import { InboundDoor } from '#core/inbound/inbound-door.ts'
 import { PolledMailboxes } from '#core/feedback/intake/polled-mailboxes.ts'
 import { SubmissionDoor } from '#core/submission/doors/smtp-login.ts'
@@ -10,6 +8,7 @@ import { PostmasterBox } from '../../protocols/mx/postmaster-box.ts'
 import { MxServer } from '../../protocols/mx/mx-server.ts'
 import type { ReportReader } from '#ingest/report/report-reader.ts'
 import { SubmissionServer } from '../../protocols/submission/submission-server.ts'
+import { authoritiesIn } from '../certificates/authorities.ts'
 import { inspectCore } from './inspect-core.ts'
 import { MailDoorObserver } from '../observability/mail-door-observer.ts'
 import type { MailDoors } from './composed.ts'
@@ -57,7 +56,7 @@ export function mailDoors(composition: Composition): MailDoors {
   const { feedback, reports } = get('ingest')
   const readReport: ReportReader['read'] = (mail, turn) => reports.read(mail, turn)
   const inspect = inspectCore(composition, (error, id) => events.defect(error, id))
-  const network = { resolver, guard: get('guard'), trusted: trustedBy(config), stepMs: imapStepMs }
+  const network = { resolver, guard: get('guard'), trusted: authoritiesIn('POSTERN_IMAP_CA_FILE', config.imap.caFile), stepMs: imapStepMs }
   const parts = { ...core, feedback, resolver, inboundDomain, admission: get('admission') }
   return {
     inspect,
@@ -69,16 +68,4 @@ export function mailDoors(composition: Composition): MailDoors {
     }),
     poller: new Poller({ readReport, clock, random: get('random'), events, mailboxes: new PolledMailboxes(parts), network }),
   }
-}
-
-function trustedBy({ imap: { caFile } }: Config): string | null {
-  if (caFile === null) return null
-  try {
-    const text = readFileSync(caFile, 'utf8')
-    if (text.includes('-----BEGIN CERTIFICATE-----')) return text
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
-    throw new ConfigInvalid([`POSTERN_IMAP_CA_FILE: ${caFile} cannot be read (${code}); check the path and its permissions.`])
-  }
-  throw new ConfigInvalid([`POSTERN_IMAP_CA_FILE: ${caFile} must hold certificates in PEM form.`])
 }

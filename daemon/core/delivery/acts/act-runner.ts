@@ -5,8 +5,9 @@
 import type { Change } from '#store/change.ts'
 import type { QueueEntry } from '#store/queue.ts'
 import type { Stored } from '#store/record-kind.ts'
-import { pack, unpack, within } from '#store/tuple.ts'
+import { pack } from '#store/tuple.ts'
 import type { Core } from '../../core.ts'
+import { StoredJobs } from '../../stored-jobs.ts'
 import { transact } from '../../writes/transact.ts'
 import { stageAct, type Applied } from './apply-act.ts'
 import { actCounterKey, counterNames, openActKey, openActsKey, queueActRecords, type CountedAct, type QueueAct } from './queue-act.ts'
@@ -32,34 +33,32 @@ export async function counted({ database }: Pick<Core, 'database'>, organization
 
 export class ActRunner {
   readonly #options: ActRunnerOptions
-  readonly #running = new Map<string, Promise<void>>()
-  #stopping = false
+  readonly #jobs: StoredJobs
 
   constructor(options: ActRunnerOptions) {
     this.#options = options
+    const { database, onError } = options
+    this.#jobs = new StoredJobs({
+      database,
+      onError,
+      openKeys: openActsKey,
+      carryOut: (organizationId, id) => this.#run(organizationId, id),
+    })
   }
 
   /** Takes up the acts that an earlier process left. */
-  async start(): Promise<void> {
-    for await (const { key } of this.#options.database.kv.range(within(openActsKey))) {
-      const [, , organizationId, id] = unpack(key)
-      this.wake(String(organizationId), String(id))
-    }
+  start(): Promise<void> {
+    return this.#jobs.start()
   }
 
   /** Begins an act. */
   wake(organizationId: string, id: string): void {
-    if (this.#stopping || this.#running.has(id)) return
-    const run = this.#run(organizationId, id)
-      .catch((error: unknown) => this.#options.onError(error, id))
-      .finally(() => this.#running.delete(id))
-    this.#running.set(id, run)
+    this.#jobs.wake(organizationId, id)
   }
 
   /** Ends between two writes; acts go on with the next start. */
-  async stop(): Promise<void> {
-    this.#stopping = true
-    await Promise.all(this.#running.values())
+  stop(): Promise<void> {
+    return this.#jobs.stop()
   }
 
   async #run(organizationId: string, id: string): Promise<void> {
@@ -76,13 +75,13 @@ export class ActRunner {
         if (!(await this.#each(organizationId, act, meant)) || !(await this.#goOn(organizationId, id, last))) return
         if (act.until && !isBehind(act.until, last)) break
       }
-    if (!this.#stopping) await this.#finish(organizationId, id)
+    if (!this.#jobs.stopping) await this.#finish(organizationId, id)
   }
 
   /** False when the act runs no more. */
   async #each(organizationId: string, act: QueueAct, found: readonly Waiting[]): Promise<boolean> {
     for (let at = 0; at < found.length; at += together) {
-      if (this.#stopping) return false
+      if (this.#jobs.stopping) return false
       const done = await Promise.all(found.slice(at, at + together).map((one) => this.#one(organizationId, act, one)))
       if (done.includes('ended')) return false
     }

@@ -6,7 +6,6 @@ import type { Change } from '#store/change.ts'
 import { CursorInvalid } from '#store/cursor.ts'
 import type { QueueEntry } from '#store/queue.ts'
 import type { Stored } from '#store/record-kind.ts'
-import { unpack, within } from '#store/tuple.ts'
 import type { Core } from '../../core.ts'
 import type { Principal } from '../../access/principal/principal.ts'
 import { Refusal } from '../../refusals.ts'
@@ -18,6 +17,7 @@ import { matchingTraces } from '../../trace/trace-search.ts'
 import { openReplayKey, openReplaysKey, replayJobs, type ReplayCounters, type ReplayJob } from './replay-job.ts'
 import { requeue } from './requeue.ts'
 import { allSuppressed, isAllSuppressed, obstacleOf, stageAgain, suppressedSince } from './send-again.ts'
+import { StoredJobs } from '../../stored-jobs.ts'
 import { transact, type Transaction } from '../../writes/transact.ts'
 
 export interface ReplayRunnerOptions extends Core {
@@ -39,41 +39,39 @@ type Verdict = { readonly next: Trace } | { readonly skip: true } | { readonly r
 
 export class ReplayRunner {
   readonly #options: ReplayRunnerOptions
-  readonly #running = new Map<string, Promise<void>>()
-  #stopping = false
+  readonly #jobs: StoredJobs
 
   constructor(options: ReplayRunnerOptions) {
     this.#options = options
+    const { database, onError } = options
+    this.#jobs = new StoredJobs({
+      database,
+      onError,
+      openKeys: openReplaysKey,
+      carryOut: (organizationId, id) => this.#run(organizationId, id),
+    })
   }
 
   /** Takes up the jobs that an earlier process left. */
-  async start(): Promise<void> {
-    for await (const { key } of this.#options.database.kv.range(within(openReplaysKey))) {
-      const [, , organizationId, id] = unpack(key)
-      this.wake(String(organizationId), String(id))
-    }
+  start(): Promise<void> {
+    return this.#jobs.start()
   }
 
   /** Begins a job. */
   wake(organizationId: string, id: string): void {
-    if (this.#stopping || this.#running.has(id)) return
-    const run = this.#run(organizationId, id)
-      .catch((error: unknown) => this.#options.onError(error, id))
-      .finally(() => this.#running.delete(id))
-    this.#running.set(id, run)
+    this.#jobs.wake(organizationId, id)
   }
 
   /** Ends between two traces; jobs go on with the next start. */
-  async stop(): Promise<void> {
-    this.#stopping = true
-    await Promise.all(this.#running.values())
+  stop(): Promise<void> {
+    return this.#jobs.stop()
   }
 
   async #run(organizationId: string, id: string): Promise<void> {
     const { database } = this.#options
     for (;;) {
       const job = await database.get(replayJobs, { organizationId }, id)
-      if (!job || this.#stopping || job.record.status !== 'running') return
+      if (!job || this.#jobs.stopping || job.record.status !== 'running') return
       await this.#page(organizationId, job)
     }
   }
@@ -93,7 +91,7 @@ export class ReplayRunner {
     })
     const counted = { examined: 0, skipped: 0 }
     for (const trace of page.rows) {
-      if (this.#stopping) return
+      if (this.#jobs.stopping) return
       if (trace.replays?.some(({ jobId }) => jobId === record.id)) continue // it failed again since, or a crash came before the page's end
       const done = await this.#replay(organizationId, record.id, trace.id)
       if (done === 'ended') return

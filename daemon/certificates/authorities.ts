@@ -1,0 +1,16 @@
+/** Certificate authorities of the operator's own, which are trusted besides the public ones. */
+import { readFileSync } from 'node:fs'
+import { ConfigInvalid } from '#config/settings/load.ts'
+
+/** The certificates of a file in PEM; null without one. Throws `ConfigInvalid`, which names the variable of the setting. */
+export function authoritiesIn(variable: string, file: string | null): string | null {
+  if (file === null) return null
+  try {
+    const text = readFileSync(file, 'utf8')
+    if (text.includes('-----BEGIN CERTIFICATE-----')) return text
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
+    throw new ConfigInvalid([`${variable}: ${file} cannot be read (${code}); check the path and its permissions.`])
+  }
+  throw new ConfigInvalid([`${variable}: ${file} must hold certificates in PEM form.`])
+}
