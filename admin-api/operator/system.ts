@@ -1,9 +1,11 @@
 /** How the service itself is: whether it takes mail, what waits, which destinations rest, and how much room there is. */
 import * as z from 'zod'
+import type { BreakerCause } from '#core/delivery/health/breaker.ts'
 import { action, type Action } from '../actions/action.ts'
 import { encoderOf } from '../wire/fields/codec.ts'
 import { noInput } from '../wire/fields/text.ts'
 import { wireTime } from '../wire/fields/time.ts'
+import { breakerCause } from '../wire/routing/destination-health.ts'
 
 /** The service at one moment; times in milliseconds since the epoch. */
 export interface SystemState {
@@ -39,6 +41,7 @@ export interface SystemBreaker {
   readonly destination: NamedDestination | null
   readonly phase: 'open' | 'half_open'
   readonly reason: string | null
+  readonly cause: BreakerCause | null
   readonly since: number | null
   readonly until: number | null
 }
@@ -77,6 +80,7 @@ const breakerShape = z.object({
   ...ownedDestination,
   state: z.enum(['open', 'half_open']),
   reason: z.string().nullable(),
+  cause: breakerCause.schema.nullable(),
   since: wireTime.nullable(),
   until: wireTime.nullable(),
 })
@@ -125,9 +129,9 @@ const systemState = encoderOf(stateShape, (state: SystemState) => ({
     ...owned(destinationId, destination),
     ...{ project_id: projectId, active, ready, next_due_at: isoOrNull(nextDueAt) },
   })),
-  breakers: state.breakers.map(({ destination, destinationId, phase, reason, since, until }) => ({
+  breakers: state.breakers.map(({ destination, destinationId, phase, reason, cause, since, until }) => ({
     ...owned(destinationId, destination),
-    ...{ state: phase, reason, since: isoOrNull(since), until: isoOrNull(until) },
+    ...{ state: phase, reason, cause: cause && breakerCause.encode(cause), since: isoOrNull(since), until: isoOrNull(until) },
   })),
   disk: { free_bytes: state.disk.freeBytes, total_bytes: state.disk.totalBytes, low_bytes: state.disk.lowBytes },
   waiting_writes: state.waitingWrites,

@@ -56,8 +56,8 @@ async function systemState(options: SystemStateOptions, startedAt: number): Prom
       })),
     ),
     breakers: await Promise.all(
-      health.resting().map(async ({ destinationId, organizationId, breaker: { phase, reason, since, until } }) => ({
-        ...{ destinationId, reason, since, until },
+      health.resting().map(async ({ destinationId, organizationId, breaker: { phase, reason, cause, since, until } }) => ({
+        ...{ destinationId, reason, cause, since, until },
         phase: phase === 'half_open' ? phase : 'open',
         destination: await named(options, destinationId, organizationId),
       })),

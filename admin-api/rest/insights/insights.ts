@@ -79,7 +79,7 @@ export const insightActions = ({ insights }: RestCore): readonly Action[] => {
       'Get over time what happened to recipients',
       deliveryInsight,
       ofDestinations,
-      '`taken` by a provider or `failed` at it, when the attempt ended; `delivered`, `bounced` and `complained` when that was reported. A recipient that failed with a bounce is in both. ',
+      '`taken` by a provider or `failed` at it, when the attempt ended; `deferred` for each attempt that left one waiting; `delivered`, `bounced` and `complained` when that was reported. A recipient that failed with a bounce is in both. ',
     ),
     figures(
       'Latency',

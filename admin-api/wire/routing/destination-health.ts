@@ -1,5 +1,6 @@
 /** Tests and health snapshots of destinations on the wire. Spec "Destination". */
 import * as z from 'zod'
+import { breakerCauses, type BreakerCause } from '#core/delivery/health/breaker.ts'
 import type { BreakerView } from '#core/delivery/health/health-registry.ts'
 import type { HealthSnapshot, KnownHealth, ProbeResult } from '#core/delivery/probe/probes.ts'
 import type { HourFigures } from '#core/delivery/health/rolling-hour.ts'
@@ -17,10 +18,23 @@ const aspect = z.object({
   detail: z.string(),
 })
 
+const causeShape = z.object({
+  code: z.enum(breakerCauses),
+  failed: z.int().meta({ description: 'Attempts that failed, of `attempts`.' }),
+  attempts: z.int(),
+  error: z.object({
+    code: z.string().meta({ description: 'Of the last of them, such as `connect_refused`.' }),
+    message: z.string(),
+  }),
+})
+
+export const breakerCause = encoder(causeShape).from<BreakerCause>({ error: ({ error: { code, message } }) => ({ code, message }) })
+
 const breakerShape = z.object({
   state: z.enum(['closed', 'open', 'half_open']),
   since: wireTime.nullable(),
   reason: z.string().nullable(),
+  cause: causeShape.nullable().meta({ description: 'The same as `reason`, in codes and numbers; null while it is closed.' }),
   next_trial_at: wireTime
     .nullable()
     .meta({ description: 'When a trial message is let through; null while the circuit breaker is closed.' }),
@@ -57,7 +71,11 @@ const knownShape = z
 const step = encoder(stepShape).from<ProbeStep>({ milliseconds: (one) => Math.round(one.milliseconds) })
 export const destinationTest = encoder(testShape).from<ProbeResult>({ steps: ({ steps }) => steps.map(step.encode) })
 
-const breaker = encoder(breakerShape).from<BreakerView>({ state: ({ phase }) => phase, next_trial_at: ({ until }) => orNull(until) })
+const breaker = encoder(breakerShape).from<BreakerView>({
+  state: ({ phase }) => phase,
+  cause: ({ cause }) => cause && breakerCause.encode(cause),
+  next_trial_at: ({ until }) => orNull(until),
+})
 const lastHour = encoder(lastHourShape).from<HourFigures>({ error_rate: ({ errorRate }) => Math.round(errorRate * 10_000) / 10_000 })
 
 export const destinationHealth = encoder(healthShape).from<HealthSnapshot>({

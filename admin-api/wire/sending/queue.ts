@@ -8,7 +8,7 @@ import { queueStates, type QueuedMessage } from '#core/delivery/acts/queued-mess
 import { encoder } from '../fields/codec.ts'
 import { filledLine, id, line } from '../fields/text.ts'
 import { withTextForm } from '../fields/text-form.ts'
-import { timeInput, wireTime } from '../fields/time.ts'
+import { orNull, timeInput, wireTime } from '../fields/time.ts'
 import { traceId } from './trace.ts'
 
 export const toDomainField = line(255, 'Domain of a recipient that still waits.')
@@ -102,11 +102,14 @@ export const queueCounts = encoder(
       held: heldCount,
       complete: z.boolean().meta({ description: 'false when the queue is longer than is counted; the numbers are the least there is.' }),
       lanes: lanesShape.meta({ description: 'The same by destination and project.' }),
+      waiting_since: wireTime.nullable().meta({
+        description: 'When the first attempt was due of the message that waits longest and is not held; null when none waits.',
+      }),
     })
     .meta({ id: 'QueueCounts' }),
 )
-  .from<QueueCounts & { readonly count: number }>()
-  .via((counts: QueueCounts) => ({ ...counts, count: counts.matched }))
+  .from<QueueCounts & { readonly count: number; readonly waiting_since: string | null }>()
+  .via((counts: QueueCounts) => ({ ...counts, count: counts.matched, waiting_since: orNull(counts.waitingSince) }))
 
 const actShape = z
   .object({

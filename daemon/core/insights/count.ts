@@ -37,8 +37,11 @@ export const refusedLetter = 'x'
 export const smtpRefusedLetter = 'z'
 export const suppressedLetter = 'u'
 
-/** Of recipients, for a destination and for a domain. `taken` and `failed` are the ends of attempts, the others are reported later. */
-export const recipientNames = { taken: 'k', failed: 'g', delivered: 'd', bounced: 'b', complained: 'c' } as const
+/**
+ * Of recipients, for a destination and for a domain. `taken` and `failed` are the ends of attempts, `deferred` are recipients that an
+ * attempt left waiting, once for each; the others are reported later.
+ */
+export const recipientNames = { taken: 'k', failed: 'g', deferred: 'h', delivered: 'd', bounced: 'b', complained: 'c' } as const
 export type RecipientFate = keyof typeof recipientNames
 /** Of an ingest source: what it reported, whether or not it fits a message. `unreadable` are mails that are no reports. */
 export const reportNames = { delivered: 'd', deferred: 't', bounced: 'b', complained: 'c', unreadable: 'y' } as const
@@ -147,6 +150,8 @@ export interface CountedAttempt {
   /** Of recipients that came to an end by it. */
   readonly taken: readonly string[]
   readonly failed: readonly string[]
+  /** Of recipients that wait for another attempt. */
+  readonly deferred: readonly string[]
   /** The destination, and not our own doing, kept it from working. */
   readonly isError: boolean
   /** Milliseconds, where they are known. */
@@ -154,18 +159,18 @@ export interface CountedAttempt {
 }
 
 export function countAttempt(change: Change, place: Place, attempt: CountedAttempt, nowMs: number): void {
-  const { destinationId, taken, failed, isError, timings } = attempt
+  const { destinationId, isError, timings } = attempt
   const names: string[] = [attemptNames.attempts]
   if (isError) names.push(attemptNames.errors)
-  for (const _ of taken) names.push(recipientNames.taken)
-  for (const _ of failed) names.push(recipientNames.failed)
+  const byDomain: string[] = []
+  for (const end of ['taken', 'failed', 'deferred'] as const)
+    for (const address of attempt[end]) {
+      names.push(recipientNames[end])
+      byDomain.push(recipientNames[end] + domainOf(address))
+    }
   for (const timing in timings) names.push(timingName(timing as Timing, timings[timing as Timing] ?? 0))
   change.tally({ key: minuteKey(place.organizationId, place.projectId, destinationId, nowMs), names })
-  if (taken.length + failed.length === 0) return
-  const byDomain: string[] = []
-  for (const address of taken) byDomain.push(recipientNames.taken + domainOf(address))
-  for (const address of failed) byDomain.push(recipientNames.failed + domainOf(address))
-  countDomains(change, place, byDomain, nowMs)
+  if (byDomain.length > 0) countDomains(change, place, byDomain, nowMs)
 }
 
 /** What was reported about a recipient after the message had left, or with it. */

@@ -4,15 +4,17 @@ import { afterFault, afterSuccess, endPause, newBreaker, phaseOf, type Breaker }
 
 const start = Date.UTC(2030, 0, 1)
 const second = 1000
+const because = (message: string) => ({ code: 'connection_lost', message })
 
 const faults = (count: number, breaker: Breaker = newBreaker, now = start): Breaker =>
-  Array.from({ length: count }).reduce<Breaker>((state) => afterFault(state, 'Refused.', now, 0.5), breaker)
+  Array.from({ length: count }).reduce<Breaker>((state) => afterFault(state, because('Refused.'), now, 0.5), breaker)
 
 test('five faults in a row open a breaker, and it says since when, why and until when', (t) => {
   t.is(phaseOf(faults(4), start), 'closed')
   const open = faults(5)
   t.is(phaseOf(open, start), 'open')
   t.like(open, { since: start, until: start + 30 * second, reason: '5 consecutive attempts failed; the last one: Refused.' })
+  t.deepEqual(open.cause, { code: 'faults_in_row', failed: 5, attempts: 5, error: because('Refused.') })
 })
 
 test('a success between faults starts the count anew', (t) => {
@@ -25,7 +27,7 @@ test('a breaker opens when half of twenty attempts within a minute are faults, a
     let breaker = newBreaker
     for (let n = 0; n < 20; n++) {
       const now = start + n * everyMs
-      breaker = n % 2 === 0 ? afterSuccess(breaker, now) : afterFault(breaker, 'Lost.', now, 0.5)
+      breaker = n % 2 === 0 ? afterSuccess(breaker, now) : afterFault(breaker, because('Lost.'), now, 0.5)
     }
     return breaker
   }
@@ -37,7 +39,7 @@ test('a breaker opens when half of twenty attempts within a minute are faults, a
 test('what ends while a breaker is open changes nothing, as it had begun before', (t) => {
   const open = faults(5)
   t.is(afterSuccess(open, start + second), open)
-  t.is(afterFault(open, 'Late.', start + second, 0.5), open)
+  t.is(afterFault(open, because('Late.'), start + second, 0.5), open)
 })
 
 test('a trial that fails makes the pause twice as long up to a quarter of an hour, and a trial that succeeds closes the breaker', (t) => {
@@ -46,7 +48,7 @@ test('a trial that fails makes the pause twice as long up to a quarter of an hou
   for (let n = 0; n < 7; n++) {
     const now = breaker.until
     t.is(phaseOf(breaker, now), 'half_open')
-    breaker = afterFault(breaker, 'Refused.', now, 0.5)
+    breaker = afterFault(breaker, because('Refused.'), now, 0.5)
     pauses.push((breaker.until - now) / second)
   }
   t.deepEqual(pauses, [60, 120, 240, 480, 900, 900, 900])
@@ -58,8 +60,8 @@ test('a trial that fails makes the pause twice as long up to a quarter of an hou
 
 test('a pause is varied by a fifth either way', (t) => {
   const four = faults(4)
-  t.is(afterFault(four, '', start, 0).until - start, 24 * second)
-  t.is(afterFault(four, '', start, 0.999_999).until - start, 36 * second)
+  t.is(afterFault(four, because(''), start, 0).until - start, 24 * second)
+  t.is(afterFault(four, because(''), start, 0.999_999).until - start, 36 * second)
 })
 
 test('the pause of an open breaker can be ended, that of a closed one is none', (t) => {

@@ -40,8 +40,8 @@ test('breakerChanged() counts the change, warns of a breaker that opens with its
   const log = createLogger('info', { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) })
   const observer = new Observer(new PartLogs(log, {}), metrics, new Decisions())
   const until = Date.UTC(2030, 0, 1)
-  observer.breakerChanged('dst_1', { phase: 'open', since: until - 30_000, reason: 'Refused.', until })
-  observer.breakerChanged('dst_1', { phase: 'closed', since: until, reason: null, until: null })
+  observer.breakerChanged('dst_1', { phase: 'open', since: until - 30_000, cause: null, reason: 'Refused.', until })
+  observer.breakerChanged('dst_1', { phase: 'closed', since: until, cause: null, reason: null, until: null })
   t.like(lines[0], {
     level: 'warn',
     destination_id: 'dst_1',

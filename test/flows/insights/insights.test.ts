@@ -42,7 +42,7 @@ test('what was relayed, captured and refused is counted once, and outlives a kil
   const before = await read(first.rest)
   t.like(before.sends, { relayed: 2, captured_sandbox_destination: 1, captured_no_route: 0, refused: 1, failed: 0 })
   t.deepEqual(before.sends['refused_by_code'], { validation_failed: 1 })
-  t.deepEqual(before.delivery, { taken: 3, failed: 0, delivered: 0, bounced: 0, complained: 0 })
+  t.deepEqual(before.delivery, { taken: 3, failed: 0, deferred: 0, delivered: 0, bounced: 0, complained: 0 })
   t.like(before.latency['delivery'], { count: 2 })
   t.like(before.smtp, { logins: 1, refused: 1, refused_by_code: { sender_not_allowed: 1 } })
   t.like(before.domains, [

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import { boot } from '../app/boot.ts'
 import { call } from '../app/api.ts'
 import { go, linkHere, projectId, query } from '../app/location.ts'
-import { isMakingNew, mayChange } from '../app/permissions.ts'
+import { isMakingNew, mayAdminister, mayChange } from '../app/permissions.ts'
 import { projects } from '../app/projects.ts'
 import { useList, useRead, type Listing } from '../app/query.ts'
 import { ChooseField, Tabs, TextField } from '../parts/controls.tsx'
@@ -14,7 +14,7 @@ import { List } from '../parts/list.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { SecretDialog, type Secret } from '../parts/secret-dialog.tsx'
-import { State } from '../parts/states.tsx'
+import { NotAllowed, State } from '../parts/states.tsx'
 import { shortTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
@@ -94,6 +94,21 @@ interface ApiKeysProps {
 /** The key that `POSTERN_ADMIN_KEY` sets is changed there. */
 const ofEnvironment = 'key_environment'
 
+/** Nothing to see; keys of the whole organization are listed for its administrators alone. */
+function NoKeys(): JSX.Element {
+  const w = words()
+  if (!mayChange.value) return <NotAllowed says={own().keysHidden} />
+  return (
+    <State title={w.noKeys} text={mayAdminister.value ? w.noKeysText : own().keysHidden}>
+      <div class="actions">
+        <a class="button primary" href={linkHere({ new: '1' })}>
+          {w.newKey}
+        </a>
+      </div>
+    </State>
+  )
+}
+
 type Doing = { readonly what: SecretAction; readonly key: ApiKey }
 
 function ApiKeys({ list, isMaking, onClose, onSecret }: ApiKeysProps): JSX.Element {
@@ -114,17 +129,7 @@ function ApiKeys({ list, isMaking, onClose, onSecret }: ApiKeysProps): JSX.Eleme
         list={list}
         failure={w.keysFailed}
         keyOf={({ id }) => id}
-        empty={
-          <State title={w.noKeys} text={w.noKeysText}>
-            {mayChange.value && (
-              <div class="actions">
-                <a class="button primary" href={linkHere({ new: '1' })}>
-                  {w.newKey}
-                </a>
-              </div>
-            )}
-          </State>
-        }
+        empty={<NoKeys />}
         columns={[
           { head: w.name, class: 'tall strong', cell: (key) => <NameOf apiKey={key} /> },
           { head: own().kind, class: 'c-path', cell: (key) => own().kinds[kindOf(key)] },

@@ -3,6 +3,7 @@ import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
 export const de: Wider<typeof en> = {
+  keysHidden: 'Schlüssel der ganzen Organisation sehen ihre Inhaber und Administratoren, und kein Projekt hat einen eigenen.',
   settings: 'Einstellungen für ein Programm',
   host: 'Server',
   ports: 'Ports',

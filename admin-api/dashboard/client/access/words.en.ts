@@ -1,5 +1,6 @@
 /** English: details of keys and logins. */
 export const en = {
+  keysHidden: 'Keys of the whole organization are shown to its owners and administrators, and no project has one of its own.',
   settings: 'Settings for a program',
   host: 'Server',
   ports: 'Ports',

@@ -3,6 +3,8 @@ import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
 export const fr: Wider<typeof en> = {
+  keysHidden:
+    'Les clés de toute l’organisation ne sont visibles que pour ses propriétaires et administrateurs, et aucun projet n’a la sienne.',
   settings: 'Réglages pour un programme',
   host: 'Serveur',
   ports: 'Ports',

@@ -3,6 +3,7 @@ import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
 export const it: Wider<typeof en> = {
+  keysHidden: 'Le chiavi di tutta l’organizzazione le vedono i suoi proprietari e amministratori, e nessun progetto ne ha una propria.',
   settings: 'Impostazioni per un programma',
   host: 'Server',
   ports: 'Porte',

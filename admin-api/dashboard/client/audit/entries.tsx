@@ -39,6 +39,8 @@ const detailsOf = ({ details }: AuditEntry): string =>
 const targetOf = ({ details, target }: AuditEntry, names: Names): string =>
   typeof details['name'] === 'string' ? details['name'] : (names.get(target) ?? target)
 
+const isNotAllowed = ({ read }: Listing<AuditEntry>): boolean => read.state === 'failed' && read.fault.code === 'insufficient_scope'
+
 export function Entries({ list, actors, projects }: EntriesProps): JSX.Element {
   const w = words()
   const filter = filterHere()
@@ -46,7 +48,7 @@ export function Entries({ list, actors, projects }: EntriesProps): JSX.Element {
   const close = (): void => go(linkHere({ entry: '' }), { replaces: true })
   return (
     <>
-      <FilterForm filter={filter} actors={actors} />
+      {!isNotAllowed(list) && <FilterForm filter={filter} actors={actors} />}
       <List
         label={w.title}
         list={list}

@@ -13,6 +13,7 @@ import { Show } from '../parts/states.tsx'
 import { longTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
+import { BreakerReason } from '../reasons/breaker-reason.tsx'
 import {
   deleteDestination,
   getDestination,
@@ -178,7 +179,7 @@ function Health({ health }: { readonly health: DestinationHealth }): JSX.Element
         <div class="note bad">
           <Mark name="paused" />
           <p>
-            <b>{w.paused}</b> <span lang="en">{breaker.reason}</span>{' '}
+            <b>{w.paused}</b> <BreakerReason cause={breaker.cause} />{' '}
             {breaker.next_trial_at !== null && w.nextTrial(longTime(breaker.next_trial_at))}
           </p>
         </div>

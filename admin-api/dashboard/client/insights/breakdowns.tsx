@@ -57,6 +57,40 @@ const Cell = ({ now, before }: { readonly now: string; readonly before: string |
   </td>
 )
 
+const barWidth = 160
+/** Next to one another and of all: taken and not bounced later, bounced after that, and failed at once. */
+function ShareBar({ row, label }: { readonly row: Fates; readonly label: string }): JSX.Element {
+  const all = allOf(row)
+  const late = Math.min(row.taken, Math.max(0, row.bounced - row.failed))
+  const parts = [
+    [row.taken - late, '--p-relayed'],
+    [late, '--p-bad'],
+    [row.failed, '--p-refused'],
+  ] as const
+  let x = 0
+  return (
+    <svg class="share-bar" viewBox={`0 0 ${String(barWidth)} 10`} preserveAspectRatio="none" role="img" aria-label={label}>
+      <rect y={9} width={barWidth} height={1} fill="var(--line-strong)" />
+      {parts.map(([some, fill]) => {
+        const [at, width] = [x, all === 0 ? 0 : (some / all) * barWidth]
+        x += width
+        return (
+          width > 0 && (
+            <rect
+              key={fill}
+              x={at}
+              y={fill === '--p-bad' ? 0 : 2}
+              width={width}
+              height={fill === '--p-bad' ? 10 : 8}
+              fill={`var(${fill})`}
+            />
+          )
+        )
+      })}
+    </svg>
+  )
+}
+
 /** Recipients of each subject, and their shares. */
 function Shares({ title, first, name, rows, before }: SharesProps): JSX.Element {
   const w = words()
@@ -68,7 +102,7 @@ function Shares({ title, first, name, rows, before }: SharesProps): JSX.Element 
     ...rows.map((row) => [row.subject, ...countsOf(row), ...(compared ? countsOf(before.get(row.subject) ?? nothing) : [])]),
   ]
   return (
-    <section class="plot" aria-labelledby={id}>
+    <section class="plot wide" aria-labelledby={id}>
       <div class="plot-head">
         <h2 id={id}>{title}</h2>
         <span class="plot-tools">
@@ -83,9 +117,12 @@ function Shares({ title, first, name, rows, before }: SharesProps): JSX.Element 
             <thead>
               <tr>
                 {head.map((label, at) => (
-                  <th key={label} scope="col" class={at === 0 ? '' : 'num'}>
-                    {label}
-                  </th>
+                  <>
+                    <th key={label} scope="col" class={at === 0 ? '' : 'num'}>
+                      {label}
+                    </th>
+                    {at === 0 && <th scope="col">{w.shares}</th>}
+                  </>
                 ))}
               </tr>
             </thead>
@@ -95,6 +132,9 @@ function Shares({ title, first, name, rows, before }: SharesProps): JSX.Element 
                   <th scope="row">
                     <SafeText text={row.subject} />
                   </th>
+                  <td>
+                    <ShareBar row={row} label={`${w.takenByProvider} ${share(row, 'taken')}, ${w.bounced} ${share(row, 'bounced')}`} />
+                  </td>
                   <Cell now={number(row.taken + row.failed)} before={compared ? number(allOf(before.get(row.subject))) : undefined} />
                   {fates.map((fate) => (
                     <Cell

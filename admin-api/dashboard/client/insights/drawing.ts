@@ -126,6 +126,9 @@ function mostOf({ series, before = [], limits = [], atLeast = 0 }: PlotData): nu
   return numbers.reduce<number>((most, value) => Math.max(most, value ?? 0), atLeast)
 }
 
+/** Pixels that the label of a limit needs. */
+const labelRoom = 16
+
 /** Everything but the upright of the cursor. `timeLabels` are places on the axis, by step. */
 export function draw(data: PlotData, frame: Frame, timeLabels: readonly (readonly [index: number, label: string])[]): readonly Shape[] {
   const ticks = ticksOf(mostOf(data))
@@ -140,12 +143,14 @@ export function draw(data: PlotData, frame: Frame, timeLabels: readonly (readonl
     { kind: 'line', look: tick === 0 ? 'base' : 'grid', points: across(tick) },
     { kind: 'text', look: 'axis', x: frame.left - 8, y: y(tick) + 4, text: data.format(tick), anchor: 'end' },
   ])
-  for (const { value, label, look } of data.limits ?? []) {
+  const limits = data.limits ?? []
+  const highest = Math.max(...limits.map(({ value }) => value))
+  for (const { value, label, look } of limits) {
     shapes.push({ kind: 'line', look, points: across(value) })
-    // apart from each other, as both can be low
+    // apart from each other, and over both lines where they are close, as both can be low
     const isLow = look === 'warnLimit'
     const [textX, anchor] = isLow ? ([frame.left + 4, 'start'] as const) : ([frame.right, 'end'] as const)
-    shapes.push({ kind: 'text', look, x: textX, y: y(value) - 4, text: label, anchor })
+    shapes.push({ kind: 'text', look, x: textX, y: (y(value) - y(highest) < labelRoom ? y(highest) : y(value)) - 4, text: label, anchor })
   }
   shapes.push(...bars(data, frame, y))
   if (data.before) shapes.push(...lines(data.before, 'before', x, y))

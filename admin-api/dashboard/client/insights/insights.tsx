@@ -39,11 +39,11 @@ export default function Insights(): JSX.Element {
           <BounceRatePlot span={span} />
           <ComplaintRatePlot span={span} />
           <Strips span={lastDay(now)} destinations={destinations} />
-          <ByDestination span={span} destinations={destinations} />
-          <ByDomain span={span} />
           <WebhookPlot span={span} />
           <SuppressionPlot span={span} />
           <SmtpPlot span={span} />
+          <ByDestination span={span} destinations={destinations} />
+          <ByDomain span={span} />
         </div>
       </div>
     </>

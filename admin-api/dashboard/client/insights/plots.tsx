@@ -12,6 +12,7 @@ import {
   getWebhookInsight,
   type DeliveryInsight,
 } from '../wire/operations.ts'
+import { rateLimits } from '../health/limits.ts'
 import { words } from '../words/words.ts'
 import type { LookName, PlotData, Series } from './drawing.ts'
 import { Plot } from './plot.tsx'
@@ -103,7 +104,7 @@ function rates({ now, before }: Compared<DeliveryInsight>, fate: Fate, label: st
     ...{ label, look: 'line', kind: 'line', total: total === null ? '–' : percentOf(total) },
     values: now.points.map((point) => rateOf(point, point[fate])),
   }
-  const [warn, bad] = fate === 'bounced' ? [2, 5] : [0.1, 0.3]
+  const { warn, bad } = rateLimits[fate]
   return {
     ...{ times: timesOf(now.points), stepMs: span.stepMs, series: [series], format: percentOf, atLeast: bad * 1.1 },
     before: before?.points.map((point) => rateOf(point, point[fate])),

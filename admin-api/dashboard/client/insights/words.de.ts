@@ -43,6 +43,7 @@ export const insights: InsightWords = {
   lastDayInQuarters: 'letzte 24 h, in Viertelstunden',
   stripSays: (attempts, errors, p95) => `${attempts} Versuche in 24 Stunden, ${errors} % Fehler, p95 ${p95} ms`,
   byDestination: 'Empfänger nach Destination',
+  shares: 'Anteile',
   byDomain: 'Empfänger nach Domain',
   recipientDomain: 'Domain',
   allOthers: 'alle anderen',

@@ -42,6 +42,7 @@ export const insights = {
   lastDayInQuarters: 'last 24 h, in quarters of an hour',
   stripSays: (attempts: string, errors: string, p95: string) => `${attempts} attempts in 24 hours, ${errors} % errors, p95 ${p95} ms`,
   byDestination: 'Recipients by destination',
+  shares: 'Shares',
   byDomain: 'Recipients by domain',
   recipientDomain: 'Domain',
   allOthers: 'all others',

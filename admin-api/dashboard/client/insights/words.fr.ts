@@ -43,6 +43,7 @@ export const insights: InsightWords = {
   lastDayInQuarters: 'dernières 24 h, par quart d’heure',
   stripSays: (attempts, errors, p95) => `${attempts} essais en 24 heures, ${errors} % d’erreurs, p95 ${p95} ms`,
   byDestination: 'Destinataires par destination',
+  shares: 'Parts',
   byDomain: 'Destinataires par domaine',
   recipientDomain: 'Domaine',
   allOthers: 'tous les autres',

@@ -43,6 +43,7 @@ export const insights: InsightWords = {
   lastDayInQuarters: 'ultime 24 h, per quarti d’ora',
   stripSays: (attempts, errors, p95) => `${attempts} tentativi in 24 ore, ${errors} % di errori, p95 ${p95} ms`,
   byDestination: 'Destinatari per destinazione',
+  shares: 'Quote',
   byDomain: 'Destinatari per dominio',
   recipientDomain: 'Dominio',
   allOthers: 'tutti gli altri',

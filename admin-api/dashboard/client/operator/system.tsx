@@ -9,6 +9,7 @@ import { SafeText } from '../parts/safe-text.tsx'
 import { Show, State } from '../parts/states.tsx'
 import { bytes, longTime, number, shortTime, span } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
+import { BreakerReason } from '../reasons/breaker-reason.tsx'
 import { operatorGetSystem, operatorListFailedLogins, type SystemState } from '../wire/operations.ts'
 import { words } from './operator-words.ts'
 
@@ -136,8 +137,8 @@ function Breakers({ breakers }: Pick<SystemState, 'breakers'>): JSX.Element {
               <b>
                 <DestinationName one={one} />
               </b>
-              <span class="soft" lang="en">
-                {one.reason}
+              <span class="soft">
+                <BreakerReason cause={one.cause} />
               </span>
               <span class="faint">
                 <Owner one={one} /> · {one.state === 'half_open' ? w.onTrial : one.until ? w.trialAt(shortTime(one.until)) : w.resting}

@@ -12,25 +12,33 @@ import { month, number, percent } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
 import { TraceRows } from '../traces/trace-rows.tsx'
 import {
+  countQueue,
   getDeliveryInsight,
+  getSendInsight,
   getUsage,
+  getWebhookInsight,
   listDestinations,
   listProjects,
   listTraces,
   type DeliveryInsight,
   type Destination,
   type Project,
+  type QueueCounts,
+  type SendInsight,
   type TraceSummary,
   type Usage,
 } from '../wire/operations.ts'
 import { words } from '../words/words.ts'
 import { DestinationHealths, useHealths, type Healths } from '../health/destination-healths.tsx'
+import { rateLimits } from '../health/limits.ts'
 import { FirstRun } from './first-run.tsx'
+import { stepSeconds } from './judgement.ts'
 import { SendTest } from './send-test.tsx'
 import { Verdict } from './verdict.tsx'
 
 const refreshMs = 15_000
-const tracesRead = 50
+/** The queue is counted entry by entry, so it is asked less often than counters are. */
+const queueRefreshMs = 60_000
 const tracesShown = 10
 
 type Plots = typeof import('../insights/overview-plots.tsx')
@@ -48,10 +56,14 @@ function usePlots(): Plots | undefined {
 export default function Overview(): JSX.Element {
   const w = words()
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const traces = useRead(listTraces, { query: { ...project, limit: String(tracesRead) } }, { isShown: true, every: refreshMs })
+  const traces = useRead(listTraces, { query: { ...project, limit: String(tracesShown) } }, { isShown: true, every: refreshMs })
   const destinations = useList(listDestinations, { query: { ...project, limit: '50' } }, { isShown: false })
   const usage = useRead(getUsage, {}, { every: refreshMs })
-  const day = useRead(getDeliveryInsight, { query: { ...project, step_seconds: '10800' } }, { every: refreshMs })
+  const steps = { query: { ...project, step_seconds: String(stepSeconds) } }
+  const day = useRead(getDeliveryInsight, steps, { every: refreshMs })
+  const sends = useRead(getSendInsight, steps, { every: refreshMs })
+  const webhooks = useRead(getWebhookInsight, steps, { every: refreshMs })
+  const queue = useRead(countQueue, { query: project }, { every: queueRefreshMs })
   const all = useRead(listProjects, { query: { limit: '200' } }, { every: refreshMs })
   const healths = useHealths()
   const [isSending, setSending] = useState(false)
@@ -76,7 +88,8 @@ export default function Overview(): JSX.Element {
                 ) : (
                   <Settled
                     {...{ traces: data, destinations: list, healths, held: heldIn(all.data?.data ?? []) }}
-                    {...{ usage: usage.data, day: day.data }}
+                    {...{ usage: usage.data, day: day.data, sends: sends.data }}
+                    {...{ queue: queue.data, parked: webhooks.data?.totals.parked ?? 0 }}
                   />
                 )
               }
@@ -101,14 +114,18 @@ interface SettledProps {
   readonly held: number
   readonly usage: Usage | undefined
   readonly day: DeliveryInsight | undefined
+  readonly sends: SendInsight | undefined
+  readonly queue: QueueCounts | undefined
+  readonly parked: number
 }
 
-function Settled({ traces, destinations, healths, held, usage, day }: SettledProps): JSX.Element {
+function Settled({ traces, destinations, healths, held, usage, day, sends, queue, parked }: SettledProps): JSX.Element {
   const w = words()
   const plots = usePlots()
+  const figures = day && sends && queue && { delivery: day, sends, waitingSince: queue.waiting_since }
   return (
     <>
-      <Verdict {...{ destinations, healths, traces, held, day }} />
+      <Verdict {...{ destinations, healths, held, figures, queue, parked }} />
       <Ledger day={day} usage={usage} />
       <div class="columns">
         <section aria-labelledby="latest">
@@ -117,7 +134,7 @@ function Settled({ traces, destinations, healths, held, usage, day }: SettledPro
             <h2 id="latest">{w.latestTraces}</h2>
             <a href={link('/traces')}>{w.exploreAll}</a>
           </div>
-          <TraceRows traces={traces.slice(0, tracesShown)} destinations={destinations} isShort />
+          <TraceRows traces={traces} destinations={destinations} isShort />
         </section>
         <aside aria-label={w.destinations}>
           {plots ? (
@@ -186,7 +203,12 @@ function shares({ totals: { taken, failed, bounced, complained } }: DeliveryInsi
   const rate = (part: number): number => (all === 0 ? 0 : (100 * part) / all)
   return [
     { label: w.takenShare, value: share(taken), unit: w.ofRecipients(number(all)) },
-    { label: w.bounceRate, value: share(bounced), unit: w.bounceLimit, gauge: { used: rate(bounced), limit: 2 } },
-    { label: w.complaintRate, value: share(complained), unit: w.complaintLimit, gauge: { used: rate(complained), limit: 0.1 } },
+    { label: w.bounceRate, value: share(bounced), unit: w.bounceLimit, gauge: { used: rate(bounced), limit: rateLimits.bounced.warn } },
+    {
+      label: w.complaintRate,
+      value: share(complained),
+      unit: w.complaintLimit,
+      gauge: { used: rate(complained), limit: rateLimits.complained.warn },
+    },
   ]
 }

@@ -1,47 +1,50 @@
-/** Whether mail is fine, in one sentence with the worst thing first, and what that means for mail. */
+/** Whether mail is fine, in one sentence with the worst thing first, and what that means for mail; from counters, never from messages. */
 import type { JSX } from 'preact'
 import { link } from '../app/location.ts'
-import { SafeText } from '../parts/safe-text.tsx'
-import { number } from '../parts/time.ts'
-import type { DeliveryInsight, Destination, TraceSummary } from '../wire/operations.ts'
-import { words } from '../words/words.ts'
 import type { Healths } from '../health/destination-healths.tsx'
-import { ProjectState } from './project-state.tsx'
 import { troubledOf, Why, type Trouble } from '../health/trouble.tsx'
+import { SafeText } from '../parts/safe-text.tsx'
+import { number, span } from '../parts/time.ts'
+import type { Destination, QueueCounts } from '../wire/operations.ts'
+import { words } from '../words/words.ts'
+import { alarming, isQuiet, lastHour, lateBy, lostInHour, type Figures, type Share } from './judgement.ts'
+import { ProjectState } from './project-state.tsx'
 
 interface VerdictProps {
   readonly destinations: readonly Destination[]
   readonly healths: Healths
-  readonly traces: readonly TraceSummary[]
   /** Messages of agents that wait for the approval of a member. */
   readonly held: number
-  readonly day: DeliveryInsight | undefined
+  /** Undefined until all are read. */
+  readonly figures: Figures | undefined
+  readonly queue: QueueCounts | undefined
+  /** Deliveries of webhooks that were parked in the last day. */
+  readonly parked: number
 }
 
 /** Of those that have trouble, so many are explained. */
 const shownInFull = 3
 
-export function Verdict({ destinations, healths, traces, held, day }: VerdictProps): JSX.Element {
+export function Verdict({ destinations, healths, held, figures, queue, parked }: VerdictProps): JSX.Element {
   const w = words()
-  const waiting = traces.filter(({ status }) => status === 'queued').length
-  const relayed = traces.filter(({ outcome }) => outcome === 'relayed')
-  const lost = relayed.filter(({ status }) => status === 'bounced' || status === 'failed').length
   const troubled = troubledOf(destinations, healths)
+  const found = figures ? findings(figures) : []
+  const isNamed = troubled.length > 0
   return (
     <div class="say">
-      <h2>
-        {troubled.length > 0 ? (
-          <Troubled all={destinations} troubled={troubled} />
-        ) : (
-          (tooMuch(day) ?? (lost > 0 ? w.mailIsGoingOut : w.allMailGoesOut))
-        )}
-      </h2>
+      <h2>{isNamed ? <Troubled all={destinations} troubled={troubled} /> : (found[0] ?? <Fine figures={figures} />)}</h2>
       {troubled.slice(0, shownInFull).map((one) => (
         <Why key={one.destination.id} {...one} />
       ))}
-      {lost > 0 && (
-        <p>
-          {w.bouncedOrFailed}: {number(lost)} {w.ofLatestRelayed(relayed.length)}
+      {found.slice(isNamed ? 0 : 1).map((one, at) => (
+        <p key={at} class="warn">
+          {one}
+        </p>
+      ))}
+      {figures && <Hour figures={figures} isNamed={found.length > 0} />}
+      {parked > 0 && (
+        <p class="warn">
+          <a href={link('/webhooks')}>{w.webhooksParked(parked)}</a>
         </p>
       )}
       {held > 0 && (
@@ -49,9 +52,69 @@ export function Verdict({ destinations, healths, traces, held, day }: VerdictPro
           <a href={link('/traces', { status: 'pending' })}>{w.awaitingApproval(held)}</a>
         </p>
       )}
-      <p>{waiting > 0 ? w.waitingOfLatest(waiting, traces.length) : w.nothingWaits}</p>
+      {queue && <Waits queue={queue} />}
       <ProjectState />
     </div>
+  )
+}
+
+/** Each with the way to what it is about. */
+function findings(figures: Figures): readonly JSX.Element[] {
+  const w = words()
+  const late = lateBy(figures, Date.now())
+  const [first, ...others] = alarming(figures).map((share) => (
+    <a key={share.what} href={link('/traces', tracesOf(share))}>
+      {sentence(share)}
+    </a>
+  ))
+  const waits = late !== undefined && (
+    <a key="late" href={link('/queue')}>
+      {w.mailIsLate(span(late))}
+    </a>
+  )
+  return [...(first ? [first] : []), ...(waits ? [waits] : []), ...others]
+}
+
+const hourMs = 3_600_000
+
+function tracesOf({ what, hours }: Share): Record<string, string> {
+  const since = new Date(Date.now() - hours * hourMs).toISOString()
+  if (what === 'refused') return { outcome: 'refused', since }
+  return { status: what === 'deferred' ? 'queued' : what, since }
+}
+
+function sentence({ what, some, all, hours }: Share): string {
+  const says = words().tooMuch[what]
+  return says(number(some), some > all ? undefined : number(all), hours)
+}
+
+function Fine({ figures }: { readonly figures: Figures | undefined }): JSX.Element {
+  const w = words()
+  if (!figures) return <span class="faint">{w.loading}</span>
+  return <>{isQuiet(figures) ? w.nothingWasSent : lostInHour(figures) ? w.mailIsGoingOut : w.allMailGoesOut}</>
+}
+
+/** The figures of the last hour; what is lost is a sentence of its own where the verdict does not say it. */
+function Hour({ figures, isNamed }: { readonly figures: Figures; readonly isNamed: boolean }): JSX.Element | null {
+  const { taken, failed, deferred } = lastHour(figures)
+  const lost = isNamed ? undefined : lostInHour(figures)
+  if (taken + failed + deferred === 0) return null
+  return (
+    <p>
+      {words().hourSays(number(taken), number(failed), number(deferred))} {lost && sentence(lost)}
+    </p>
+  )
+}
+
+function Waits({ queue: { count, held, complete, waiting_since: since } }: { readonly queue: QueueCounts }): JSX.Element {
+  const w = words()
+  const waited = since === null ? 0 : Math.max(0, Date.now() - Date.parse(since))
+  if (count === 0) return <p>{w.nothingWaits}</p>
+  return (
+    <p>
+      <a href={link('/queue')}>{w.waitsInQueue(complete ? number(count) : `> ${number(count)}`, count, span(Math.max(1000, waited)))}</a>{' '}
+      {held > 0 && w.ofThemHeld(number(held))}
+    </p>
   )
 }
 
@@ -72,17 +135,4 @@ function Troubled({ all, troubled }: { readonly all: readonly Destination[]; rea
       )}
     </>
   )
-}
-
-/** Rates of few recipients say nothing. */
-const recipientsMin = 50
-
-/** More than mailbox providers put up with; the lines of the plots. */
-function tooMuch(day: DeliveryInsight | undefined): string | undefined {
-  const w = words()
-  if (!day) return undefined
-  const { taken, failed, bounced, complained } = day.totals
-  const all = taken + failed
-  if (all < recipientsMin) return undefined
-  return complained / all > 0.003 ? w.tooManyComplaints : bounced / all > 0.05 ? w.tooManyBounces : undefined
 }

@@ -87,13 +87,14 @@ function Failed({ fault, what, retry }: { readonly fault: ApiFault; readonly wha
   )
 }
 
-function NotAllowed({ fault }: { readonly fault: ApiFault }): JSX.Element {
+/** The own role, what would be needed, and whom to ask; `fault` is how the service refused it, where it was asked. */
+export function NotAllowed({ fault, says }: { readonly fault?: ApiFault; readonly says?: string }): JSX.Element {
   const w = words()
   const { name = '', role = '' } = organization.value ?? {}
-  const scope = fault.details['required_scope']
+  const scope = fault?.details['required_scope']
   const text = (
     <>
-      {w.yourRole(role, name)} {fault.message}
+      {w.yourRole(role, name)} {typeof scope === 'string' ? w.needsScope : (says ?? (fault && <span lang="en">{fault.message}</span>))}
     </>
   )
   return (

@@ -41,7 +41,7 @@ export function ReplayPage({ id }: { readonly id: string }): JSX.Element {
         heading={
           <>
             <a href={link('/replays')}>{common.replays}</a>
-            <span class="cut">{replay?.created_at == null ? '' : shortTime(replay.created_at)}</span>
+            <span class="cut">{replay?.created_at == null ? w.title : shortTime(replay.created_at)}</span>
           </>
         }
         {...(replay?.status === 'running' && { isLive: true })}

@@ -75,7 +75,7 @@ export function EndpointDay({ id }: { readonly id: string }): JSX.Element | null
 }
 
 const healthOf = ({ succeeded, failed }: DayTotals) => ({
-  ...{ taken: 0, failed: 0, delivered: 0, bounced: 0, complained: 0 },
+  ...{ taken: 0, failed: 0, deferred: 0, delivered: 0, bounced: 0, complained: 0 },
   ...{ attempts: succeeded + failed, errors: failed, p50_ms: null, p95_ms: null },
 })
 

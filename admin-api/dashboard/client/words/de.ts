@@ -100,6 +100,7 @@ export const de: Words = {
   newVersion: 'Es gibt eine neue Version',
   newVersionText: 'Diese Seite stammt von einer früheren Version des Dienstes. Nichts geht verloren.',
   notAllowed: 'Deine Rolle erlaubt das nicht',
+  needsScope: 'Nötig ist dieser Scope:',
   yourRole: (role, name) => `Du bist ${role} in ${name}.`,
   whoToAsk: 'Wer deine Rolle ändern kann',
   signedOut: 'Du bist abgemeldet',

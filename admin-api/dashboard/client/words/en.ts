@@ -102,6 +102,7 @@ export const en = {
   newVersion: 'There is a new version',
   newVersionText: 'This page was made by an earlier version of the service. Nothing is lost.',
   notAllowed: 'Your role cannot do this',
+  needsScope: 'It needs this scope:',
   yourRole: (role: string, name: string) => `You are ${role} in ${name}.`,
   whoToAsk: 'Who can change your role',
   signedOut: 'You are signed out',

@@ -100,6 +100,7 @@ export const fr: Words = {
   newVersion: 'Il y a une nouvelle version',
   newVersionText: 'Cette page vient d’une version antérieure du service. Rien n’est perdu.',
   notAllowed: 'Votre rôle ne le permet pas',
+  needsScope: 'Il faut ce scope :',
   yourRole: (role, name) => `Vous êtes ${role} dans ${name}.`,
   whoToAsk: 'Qui peut changer votre rôle',
   signedOut: 'Vous êtes déconnecté',

@@ -100,6 +100,7 @@ export const it: Words = {
   newVersion: 'C’è una nuova versione',
   newVersionText: 'Questa pagina viene da una versione precedente del servizio. Nulla va perso.',
   notAllowed: 'Il tuo ruolo non lo permette',
+  needsScope: 'Serve questo scope:',
   yourRole: (role, name) => `Sei ${role} in ${name}.`,
   whoToAsk: 'Chi può cambiare il tuo ruolo',
   signedOut: 'Sei uscito',

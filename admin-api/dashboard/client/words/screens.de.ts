@@ -2,6 +2,9 @@
 import { number } from '../parts/time.ts'
 import type { ScreenWords } from './entries.ts'
 
+const within = (hours: number): string => (hours === 1 ? 'in der letzten Stunde' : `in den letzten ${String(hours)} Stunden`)
+const ofAll = (some: string, all: string | undefined): string => (all === undefined ? some : `${some} von ${all}`)
+
 export const screens: ScreenWords = {
   overviewFailed: 'Die Übersicht konnte nicht gelesen werden',
   allMailGoesOut: 'Alle Mails gehen hinaus.',
@@ -9,16 +12,33 @@ export const screens: ScreenWords = {
   isPaused: 'ist angehalten.',
   nothingGoesOut: 'Es gehen keine Mails hinaus.',
   isFailing: 'versagt.',
+  tooMuch: {
+    bounced: (some, all, hours) => `Mails an ${ofAll(some, all)} Empfänger kamen ${within(hours)} zurück.`,
+    failed: (some, all, hours) => `Mails an ${ofAll(some, all)} Empfänger scheiterten ${within(hours)}.`,
+    deferred: (some, all, hours) => `Bei ${ofAll(some, all)} Versuchen wurden Mails ${within(hours)} aufgeschoben.`,
+    complained: (some, all, hours) => `${ofAll(some, all)} Empfänger beschwerten sich ${within(hours)}.`,
+    refused: (some, all, hours) => `${ofAll(some, all)} Sendungen wurden ${within(hours)} abgelehnt.`,
+  },
+  mailIsLate: (time) => `Mails warten seit bis zu ${time}.`,
+  nothingWasSent: 'Alles in Ordnung; in den letzten 24 Stunden wurde nichts gesendet.',
+  hourSays: (taken, failed, deferred) =>
+    `Letzte Stunde: ${taken} von Providern angenommen, ${failed} gescheitert, ${deferred} aufgeschoben.`,
+  webhooksParked: (parked) =>
+    parked === 1
+      ? '1 Webhook-Zustellung wurde in den letzten 24 Stunden geparkt.'
+      : `${number(parked)} Webhook-Zustellungen wurden in den letzten 24 Stunden geparkt.`,
+  waitsInQueue: (shown, count, time) =>
+    count === 1
+      ? `1 Mail steht in der Warteschlange, seit ${time}.`
+      : `${shown} Mails stehen in der Warteschlange, die älteste seit ${time}.`,
+  ofThemHeld: (held) => `Von Hand angehalten: ${held}.`,
+  nothingWaits: 'In der Warteschlange steht keine Mail.',
   failedInLastHour: (name, share) => `Bei ${name} sind ${share} der Versuche der letzten Stunde gescheitert.`,
-  tooManyBounces: 'Mails gehen hinaus, und zu viele kommen zurück.',
-  tooManyComplaints: 'Mails gehen hinaus, und zu viele Empfänger beschweren sich.',
   paused: 'angehalten',
-  waitingOfLatest: (waiting, latest) => `${number(waiting)} der letzten ${number(latest)} Sendungen warten auf den nächsten Versuch.`,
   awaitingApproval: (waiting) =>
     waiting === 1
       ? '1 Sendung wartet auf die Freigabe durch ein Mitglied.'
       : `${number(waiting)} Sendungen warten auf die Freigabe durch ein Mitglied.`,
-  nothingWaits: 'Keine der letzten Sendungen wartet auf einen weiteren Versuch.',
   projectsClaimed: (claimed, all) => `${claimed} von ${all} Projekten sind übernommen`,
   anonymousIsCaptured: 'Was ein nicht übernommenes Projekt sendet, wird abgefangen.',
   claimIt: 'Übernehmen',
@@ -26,9 +46,7 @@ export const screens: ScreenWords = {
   capturesIn: (month) => `Captures im ${month}`,
   capturesLeft: (left, cap) => `${left} von ${cap} übrig. Danach werden Sendungen mit 402 abgelehnt.`,
   sendBudget: 'Sendebudget',
-  bouncedOrFailed: 'Zurückgewiesen oder gescheitert',
   complained: 'Beschwerden',
-  ofLatestRelayed: (count) => `der letzten ${number(count)} weitergeleiteten`,
   latestTraces: 'Letzte Traces',
   exploreAll: 'Alle ansehen',
   lastHour: 'letzte Stunde',

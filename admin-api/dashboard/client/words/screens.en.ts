@@ -1,5 +1,8 @@
 /** English: what single screens say. */
 import { number } from '../parts/time.ts'
+const within = (hours: number): string => (hours === 1 ? 'in the last hour' : `in the last ${String(hours)} hours`)
+const ofAll = (some: string, all: string | undefined): string => (all === undefined ? some : `${some} of ${all}`)
+
 export const screens = {
   // overview
   overviewFailed: 'The overview could not be read',
@@ -8,15 +11,29 @@ export const screens = {
   isPaused: 'is paused.',
   nothingGoesOut: 'No mail is going out.',
   isFailing: 'is failing.',
+  tooMuch: {
+    bounced: (some: string, all: string | undefined, hours: number) => `Mail to ${ofAll(some, all)} recipients bounced ${within(hours)}.`,
+    failed: (some: string, all: string | undefined, hours: number) => `Mail to ${ofAll(some, all)} recipients failed ${within(hours)}.`,
+    deferred: (some: string, all: string | undefined, hours: number) => `Mail was put off in ${ofAll(some, all)} tries ${within(hours)}.`,
+    complained: (some: string, all: string | undefined, hours: number) => `${ofAll(some, all)} recipients complained ${within(hours)}.`,
+    refused: (some: string, all: string | undefined, hours: number) => `${ofAll(some, all)} sends were refused ${within(hours)}.`,
+  },
+  mailIsLate: (time: string) => `Mail has been waiting for up to ${time}.`,
+  nothingWasSent: 'Nothing is wrong, and nothing was sent in the last 24 hours.',
+  hourSays: (taken: string, failed: string, deferred: string) =>
+    `In the last hour: ${taken} taken by providers, ${failed} failed, ${deferred} put off.`,
+  webhooksParked: (parked: number) =>
+    parked === 1
+      ? '1 webhook delivery was parked in the last 24 hours.'
+      : `${number(parked)} webhook deliveries were parked in the last 24 hours.`,
+  waitsInQueue: (shown: string, count: number, time: string) =>
+    count === 1 ? `1 message is in the queue, for ${time}.` : `${shown} messages are in the queue, the longest for ${time}.`,
+  ofThemHeld: (held: string) => `Held by hand: ${held}.`,
+  nothingWaits: 'No message waits in the queue.',
   failedInLastHour: (name: string, share: string) => `At ${name}, ${share} of the attempts of the last hour failed.`,
-  tooManyBounces: 'Mail is going out, and too much of it bounces.',
-  tooManyComplaints: 'Mail is going out, and too many recipients complain.',
   paused: 'paused',
-  waitingOfLatest: (waiting: number, latest: number) =>
-    `${number(waiting)} of the latest ${number(latest)} sends ${waiting === 1 ? 'waits for its' : 'wait for their'} next attempt.`,
   awaitingApproval: (waiting: number) =>
     waiting === 1 ? '1 send waits for the approval of a member.' : `${number(waiting)} sends wait for the approval of a member.`,
-  nothingWaits: 'None of the latest sends waits for another attempt.',
   projectsClaimed: (claimed: string, all: string) => `${claimed} of ${all} projects are claimed`,
   anonymousIsCaptured: 'What an unclaimed project sends is captured.',
   claimIt: 'Claim it',
@@ -24,9 +41,7 @@ export const screens = {
   capturesIn: (month: string) => `Captures in ${month}`,
   capturesLeft: (left: string, cap: string) => `${left} left of ${cap}. Past it, sends are refused with 402.`,
   sendBudget: 'Send budget',
-  bouncedOrFailed: 'Bounced or failed',
   complained: 'Complained',
-  ofLatestRelayed: (count: number) => `of the latest ${number(count)} relayed`,
   latestTraces: 'Latest traces',
   exploreAll: 'Explore all',
   lastHour: 'last hour',

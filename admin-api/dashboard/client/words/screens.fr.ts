@@ -2,6 +2,9 @@
 import { number } from '../parts/time.ts'
 import type { ScreenWords } from './entries.ts'
 
+const within = (hours: number): string => (hours === 1 ? 'durant la dernière heure' : `durant les dernières ${String(hours)} heures`)
+const ofAll = (some: string, all: string | undefined): string => (all === undefined ? some : `${some} sur ${all}`)
+
 export const screens: ScreenWords = {
   overviewFailed: 'La vue d’ensemble n’a pas pu être lue',
   allMailGoesOut: 'Tous les messages partent.',
@@ -9,14 +12,29 @@ export const screens: ScreenWords = {
   isPaused: 'est suspendue.',
   nothingGoesOut: 'Aucun message ne part.',
   isFailing: 'est en échec.',
+  tooMuch: {
+    bounced: (some, all, hours) => `Destinataires dont les messages sont revenus ${within(hours)} : ${ofAll(some, all)}.`,
+    failed: (some, all, hours) => `Destinataires dont les messages ont échoué ${within(hours)} : ${ofAll(some, all)}.`,
+    deferred: (some, all, hours) => `Essais différés ${within(hours)} : ${ofAll(some, all)}.`,
+    complained: (some, all, hours) => `Destinataires qui se sont plaints ${within(hours)} : ${ofAll(some, all)}.`,
+    refused: (some, all, hours) => `Envois refusés ${within(hours)} : ${ofAll(some, all)}.`,
+  },
+  mailIsLate: (time) => `Des messages attendent depuis ${time}.`,
+  nothingWasSent: 'Tout va bien ; rien n’a été envoyé ces dernières 24 heures.',
+  hourSays: (taken, failed, deferred) =>
+    `Dernière heure : ${taken} acceptés par les fournisseurs, ${failed} échoués, ${deferred} différés.`,
+  webhooksParked: (parked) =>
+    parked === 1
+      ? '1 livraison de webhook a été mise de côté ces dernières 24 heures.'
+      : `${number(parked)} livraisons de webhook ont été mises de côté ces dernières 24 heures.`,
+  waitsInQueue: (shown, count, time) =>
+    count === 1 ? `1 message est dans la file, depuis ${time}.` : `${shown} messages sont dans la file, le plus ancien depuis ${time}.`,
+  ofThemHeld: (held) => `Retenus à la main : ${held}.`,
+  nothingWaits: 'Aucun message n’attend dans la file.',
   failedInLastHour: (name, share) => `Chez ${name}, ${share} des essais de la dernière heure ont échoué.`,
-  tooManyBounces: 'Les messages partent, et trop d’entre eux reviennent.',
-  tooManyComplaints: 'Les messages partent, et trop de destinataires se plaignent.',
   paused: 'suspendue',
-  waitingOfLatest: (waiting, latest) => `${number(waiting)} des ${number(latest)} derniers envois attendent le prochain essai.`,
   awaitingApproval: (waiting) =>
     waiting === 1 ? '1 envoi attend l’approbation d’un membre.' : `${number(waiting)} envois attendent l’approbation d’un membre.`,
-  nothingWaits: 'Aucun des derniers envois n’attend un nouvel essai.',
   projectsClaimed: (claimed, all) => `${claimed} projets sur ${all} sont rattachés`,
   anonymousIsCaptured: 'Ce qu’envoie un projet non rattaché est capturé.',
   claimIt: 'Rattacher',
@@ -24,9 +42,7 @@ export const screens: ScreenWords = {
   capturesIn: (month) => `Captures en ${month}`,
   capturesLeft: (left, cap) => `${left} sur ${cap} restent. Au-delà, les envois sont refusés avec 402.`,
   sendBudget: 'Budget d’envoi',
-  bouncedOrFailed: 'Rejetés ou échoués',
   complained: 'Plaintes',
-  ofLatestRelayed: (count) => `des ${number(count)} derniers relayés`,
   latestTraces: 'Dernières traces',
   exploreAll: 'Tout explorer',
   lastHour: 'dernière heure',

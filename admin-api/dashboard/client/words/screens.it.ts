@@ -2,6 +2,9 @@
 import { number } from '../parts/time.ts'
 import type { ScreenWords } from './entries.ts'
 
+const within = (hours: number): string => (hours === 1 ? 'nell’ultima ora' : `nelle ultime ${String(hours)} ore`)
+const ofAll = (some: string, all: string | undefined): string => (all === undefined ? some : `${some} su ${all}`)
+
 export const screens: ScreenWords = {
   overviewFailed: 'La panoramica non si è potuta leggere',
   allMailGoesOut: 'Tutta la posta parte.',
@@ -9,14 +12,28 @@ export const screens: ScreenWords = {
   isPaused: 'è sospesa.',
   nothingGoesOut: 'Nessun messaggio parte.',
   isFailing: 'non funziona.',
+  tooMuch: {
+    bounced: (some, all, hours) => `Destinatari la cui posta è tornata indietro ${within(hours)}: ${ofAll(some, all)}.`,
+    failed: (some, all, hours) => `Destinatari la cui posta è fallita ${within(hours)}: ${ofAll(some, all)}.`,
+    deferred: (some, all, hours) => `Tentativi rinviati ${within(hours)}: ${ofAll(some, all)}.`,
+    complained: (some, all, hours) => `Destinatari che si sono lamentati ${within(hours)}: ${ofAll(some, all)}.`,
+    refused: (some, all, hours) => `Invii rifiutati ${within(hours)}: ${ofAll(some, all)}.`,
+  },
+  mailIsLate: (time) => `C’è posta che attende da ${time}.`,
+  nothingWasSent: 'Tutto a posto; nelle ultime 24 ore non è stato inviato nulla.',
+  hourSays: (taken, failed, deferred) => `Ultima ora: ${taken} accettati dai provider, ${failed} falliti, ${deferred} rinviati.`,
+  webhooksParked: (parked) =>
+    parked === 1
+      ? '1 consegna di webhook è stata parcheggiata nelle ultime 24 ore.'
+      : `${number(parked)} consegne di webhook sono state parcheggiate nelle ultime 24 ore.`,
+  waitsInQueue: (shown, count, time) =>
+    count === 1 ? `1 messaggio è in coda, da ${time}.` : `${shown} messaggi sono in coda, il più vecchio da ${time}.`,
+  ofThemHeld: (held) => `Trattenuti a mano: ${held}.`,
+  nothingWaits: 'Nessun messaggio attende in coda.',
   failedInLastHour: (name, share) => `Presso ${name} è fallito il ${share} dei tentativi dell’ultima ora.`,
-  tooManyBounces: 'La posta parte, e troppa torna indietro.',
-  tooManyComplaints: 'La posta parte, e troppi destinatari si lamentano.',
   paused: 'sospesa',
-  waitingOfLatest: (waiting, latest) => `${number(waiting)} degli ultimi ${number(latest)} invii attendono il prossimo tentativo.`,
   awaitingApproval: (waiting) =>
     waiting === 1 ? '1 invio attende l’approvazione di un membro.' : `${number(waiting)} invii attendono l’approvazione di un membro.`,
-  nothingWaits: 'Nessuno degli ultimi invii attende un altro tentativo.',
   projectsClaimed: (claimed, all) => `${claimed} progetti su ${all} sono collegati`,
   anonymousIsCaptured: 'Ciò che invia un progetto non collegato è catturato.',
   claimIt: 'Collega',
@@ -24,9 +41,7 @@ export const screens: ScreenWords = {
   capturesIn: (month) => `Catture in ${month}`,
   capturesLeft: (left, cap) => `${left} di ${cap} rimaste. Oltre, gli invii sono rifiutati con 402.`,
   sendBudget: 'Budget di invio',
-  bouncedOrFailed: 'Respinti o falliti',
   complained: 'Reclami',
-  ofLatestRelayed: (count) => `degli ultimi ${number(count)} inoltrati`,
   latestTraces: 'Ultimi trace',
   exploreAll: 'Vedi tutti',
   lastHour: 'ultima ora',

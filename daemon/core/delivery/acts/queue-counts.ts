@@ -10,6 +10,8 @@ export interface QueueCounts {
   /** False when there is more in the queue than one look counts. */
   readonly complete: boolean
   readonly lanes: readonly PartCount[]
+  /** When the first attempt was due of what waits longest and is not held; null where nothing waits. Later than now for scheduled sends. */
+  readonly waitingSince: number | null
   /** The last entry that was looked at, when there is more. */
   readonly until: QueueCursor | null
 }
@@ -26,11 +28,13 @@ const maxLooks = 100_000
 
 export async function countQueue(database: Database, walk: QueueWalk): Promise<QueueCounts> {
   const lanes = new Map<string, PartCount>()
+  let waitingSince = Infinity
   let [looks, until]: [number, QueueCursor | null] = [0, null]
   for await (const { found, looked, last } of walkEntries(database, walk)) {
-    for (const { destinationId, projectId, dueMs } of found) {
+    for (const { destinationId, projectId, dueMs, since = dueMs } of found) {
       const key = `${destinationId} ${projectId}`
       const { count = 0, held = 0 } = lanes.get(key) ?? {}
+      if (dueMs !== heldDueMs) waitingSince = Math.min(waitingSince, since)
       lanes.set(key, { destinationId, projectId, count: count + 1, held: held + (dueMs === heldDueMs ? 1 : 0) })
     }
     looks += looked
@@ -40,7 +44,10 @@ export async function countQueue(database: Database, walk: QueueWalk): Promise<Q
   }
   const all = [...lanes.values()]
   const sum = (field: 'count' | 'held'): number => all.reduce((total, lane) => total + lane[field], 0)
-  return { matched: sum('count'), held: sum('held'), complete: until === null, lanes: all, until }
+  return {
+    ...{ matched: sum('count'), held: sum('held'), complete: until === null, lanes: all, until },
+    waitingSince: Number.isFinite(waitingSince) ? waitingSince : null,
+  }
 }
 
 const placeOf = ({ destinationId, projectId, dueMs, traceId }: QueueCursor): QueueCursor => ({ destinationId, projectId, dueMs, traceId })

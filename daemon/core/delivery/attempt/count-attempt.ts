@@ -12,15 +12,17 @@ export function countEnded(change: Change, entry: QueueEntry, before: Trace, aft
   const effect = effectOf(report)
   const taken: string[] = []
   const failed: string[] = []
+  const deferred: string[] = []
   for (const [i, { status, address }] of after.recipients.entries()) {
     if (before.recipients[i]?.status !== 'queued') continue
     if (status === 'sent') taken.push(address)
     else if (status === 'failed') failed.push(address)
+    else if (status === 'queued' && effect !== 'ours') deferred.push(address)
   }
   if (effect !== 'ours' || taken.length + failed.length > 0) {
     const isError = effect === 'busy' || effect === 'fault'
     const timings = timingsOf(before, taken.length > 0, report.milliseconds['total'], now)
-    countAttempt(change, place, { destinationId: entry.destinationId, taken, failed, isError, timings }, now)
+    countAttempt(change, place, { destinationId: entry.destinationId, taken, failed, deferred, isError, timings }, now)
   }
   if (after.status === 'failed') count(change, place, [projectNames.failed], now)
 }

@@ -3,7 +3,7 @@
  * memory alone, so that an idle service writes nothing; after a start every breaker is closed and every window is empty.
  */
 import type { Clock } from '../../clock.ts'
-import { afterFault, afterSuccess, endPause, newBreaker, phaseOf, type Breaker, type BreakerPhase } from './breaker.ts'
+import { afterFault, afterSuccess, endPause, newBreaker, phaseOf, type Breaker, type BreakerCause, type BreakerPhase } from './breaker.ts'
 import type { BreakerGate } from './destination-load.ts'
 import { effectOf, errorClass } from '../attempt/error-class.ts'
 import { RollingHour, type HourFigures } from './rolling-hour.ts'
@@ -15,6 +15,7 @@ export interface BreakerView {
   readonly phase: BreakerPhase
   readonly since: number | null
   readonly reason: string | null
+  readonly cause: BreakerCause | null
   /** When an attempt is let through again; null while closed. */
   readonly until: number | null
 }
@@ -94,8 +95,8 @@ export class HealthRegistry {
       entry.slowDown = afterThrottling(entry.slowDown, monotonic, (report.retryAfterSeconds ?? 0) * 1000)
     else if (effect === 'works') entry.slowDown = afterDelivery(entry.slowDown, monotonic)
     if (subject.updatedAt < entry.revision) return // it says nothing about the new settings
-    const what = report.error?.message ?? 'The provider did not respond.'
-    this.#set(subject.id, entry, effect === 'fault' ? afterFault(entry.breaker, what, now, random()) : afterSuccess(entry.breaker, now))
+    const fault = report.error ?? { code: 'no_answer', message: 'The provider did not respond.' }
+    this.#set(subject.id, entry, effect === 'fault' ? afterFault(entry.breaker, fault, now, random()) : afterSuccess(entry.breaker, now))
   }
 
   /** A test has seen the destination work: mail that waits for it may be tried at once. */
@@ -209,5 +210,6 @@ const viewOf = (breaker: Breaker, now: number): BreakerView => ({
   phase: phaseOf(breaker, now),
   since: breaker.since,
   reason: breaker.reason,
+  cause: breaker.cause,
   until: breaker.state === 'open' ? breaker.until : null,
 })

@@ -93,6 +93,8 @@ async function goLive(t: ExecutionContext, tab: DashboardTab, { sink }: Provider
     'the mail arrives',
     sink.delivered(({ to }) => to.includes(ben)),
   )
+  await page.click('nav >> text=Overview')
+  await page.waitForSelector('h2:text-is("All mail is going out.")')
 }
 
 test('from the first run to live mail, a bounce that comes back, its suppression, and a replay that arrives', async (t) => {
@@ -137,4 +139,6 @@ test('from the first run to live mail, a bounce that comes back, its suppression
   t.regex(replayed.content.toString(), /Subject: Your order/)
   await page.waitForSelector('.story >> text=Attempt 2 taken')
   await tab.check(t)
+  await page.click('nav >> text=Overview')
+  await page.waitForSelector('.say h2 a >> text=/^Mail to 2 of [0-9] recipients bounced in the last hour.$/')
 })

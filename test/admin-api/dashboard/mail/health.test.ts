@@ -29,7 +29,9 @@ test('a destination that gets no mail is named before everything else, beside it
   const { page } = tab
   await page.clock.install()
   await tab.go('/')
-  await page.waitForSelector('h2:text-is("Mail is going out.")')
+  await page.waitForSelector('.say h2 a:text-is("Mail to 2 of 3 recipients bounced in the last hour.")')
+  t.regex(await page.innerText('.say'), /2 taken by providers, 1 failed, 1 put off\.[^]*1 message is in the queue/)
+  t.regex(String(await page.getAttribute('.say h2 a', 'href')), /^\/traces\?status=bounced&since=/)
   await failing(server, live)
   await page.clock.fastForward(31_000)
   await page.waitForSelector('h2:has-text("No mail is going out. Infomaniak is paused.")')
@@ -59,13 +61,30 @@ test('the words of the verdict are those of the language', async (t) => {
   const server = await startDashboard(t, browser)
   const { live } = await seed(t, server)
   await failing(server, live)
-  for (const [locale, says] of [
-    ['de', 'Es gehen keine Mails hinaus. Infomaniak ist angehalten.'],
-    ['fr', 'Aucun message ne part. Infomaniak est suspendue.'],
-    ['it', 'Nessun messaggio parte. Infomaniak è sospesa.'],
+  for (const [locale, says, bounced, why] of [
+    [
+      'de',
+      'Es gehen keine Mails hinaus. Infomaniak ist angehalten.',
+      'Mails an 2 von 3 Empfänger kamen in der letzten Stunde zurück.',
+      '5 Versuche nacheinander scheiterten. Zuletzt: Der Host wies die Verbindung ab.',
+    ],
+    [
+      'fr',
+      'Aucun message ne part. Infomaniak est suspendue.',
+      'Destinataires dont les messages sont revenus durant la dernière heure : 2 sur 3.',
+      '5 essais de suite ont échoué. Le dernier : L’hôte a refusé la connexion.',
+    ],
+    [
+      'it',
+      'Nessun messaggio parte. Infomaniak è sospesa.',
+      'Destinatari la cui posta è tornata indietro nell’ultima ora: 2 su 3.',
+      '5 tentativi di fila sono falliti. L’ultimo: L’host ha rifiutato la connessione.',
+    ],
   ] as const) {
     const { page } = await server.open({ locale })
     await page.waitForSelector(`.say h2:has-text("${says}")`)
     t.is(await page.locator('.say h2').count(), 1)
+    await page.waitForSelector(`.say p >> text=${bounced}`)
+    await page.waitForSelector(`.say p >> text=${why}`)
   }
 })

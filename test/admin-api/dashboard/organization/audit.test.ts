@@ -89,7 +89,11 @@ test('viewers are not allowed to see it; a log that fails says so; the words are
   const viewer = await server.open({ link: await server.signInLink('vera@alpenblick.example') })
   await viewer.go('/audit')
   await viewer.page.waitForSelector('text=Your role cannot do this')
+  t.is(await viewer.page.locator('.audit-filter').count(), 0)
   await viewer.page.waitForSelector('main >> a[href^="/members"] >> text=Who can change your role')
+  await viewer.check(t)
+  await viewer.go('/keys')
+  await viewer.page.waitForSelector('text=Keys of the whole organization are shown to its owners and administrators')
   await viewer.check(t)
   for (const [locale, failed] of [
     ['de', 'Das Protokoll konnte nicht gelesen werden'],

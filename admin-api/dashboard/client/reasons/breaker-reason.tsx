@@ -1,0 +1,35 @@
+/** Why a destination rests, in the chosen language from the codes of the service; what its provider said stays as it was said. */
+import type { JSX } from 'preact'
+import { SafeText } from '../parts/safe-text.tsx'
+import { number } from '../parts/time.ts'
+import type { KnownDestinationHealth } from '../wire/operations.ts'
+import { words } from './reasons-words.ts'
+
+type Cause = KnownDestinationHealth['breaker']['cause']
+
+export function BreakerReason({ cause }: { readonly cause: Cause }): JSX.Element | null {
+  if (cause === null) return null
+  const { code, failed, attempts, error } = cause
+  return (
+    <>
+      {words().breaker[code](number(failed), number(attempts))} <ErrorSaid {...error} />
+    </>
+  )
+}
+
+/** Behind the sentence of its code an error quotes what was said. */
+function ErrorSaid({ code, message }: NonNullable<Cause>['error']): JSX.Element {
+  const known: Readonly<Record<string, string>> = words().errors
+  const said = message.indexOf('. ')
+  const quoted = Object.hasOwn(known, code) ? (said < 0 ? '' : message.slice(said + 2)) : message
+  return (
+    <>
+      {Object.hasOwn(known, code) && known[code]}{' '}
+      {quoted !== '' && (
+        <span lang="en">
+          <SafeText text={quoted} />
+        </span>
+      )}
+    </>
+  )
+}
