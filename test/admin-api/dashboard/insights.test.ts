@@ -75,7 +75,7 @@ test('plots are used by keys alone: steps, ranges, the time before, and the trac
   await page.click('text=Compare')
   await page.waitForURL(/compare=1/)
   await page.waitForSelector(`${plot} >> .plot-key >> text=Period before`)
-  await page.waitForSelector('.plot:has(h2:text-is("Recipients by domain")) >> td:first-of-type >> .before >> text=0')
+  await page.waitForSelector('.plot:has(h2:text-is("Recipients by domain")) >> td:nth-of-type(2) >> .before >> text=0')
   await page.click('.segments >> text=UTC')
   await page.waitForURL(/zone=utc/)
   await page.waitForSelector(`${plot} >> .plot-key >> text=relayed 4`)
