@@ -11,6 +11,7 @@ import { pack } from '#store/tuple.ts'
 import { recordsOf, type PageQuery } from '../../access/principal/lists.ts'
 import type { Principal } from '../../access/principal/principal.ts'
 import type { Core } from '../../core.ts'
+import { RecentMap } from '../../recent-map.ts'
 import { Refusal } from '../../refusals.ts'
 import { must, Transaction } from '../../writes/transact.ts'
 import type { SiteCredits } from '../metering/site-credits.ts'
@@ -42,11 +43,14 @@ export interface DeploysOptions extends Core {
   readonly reportOf: (organizationId: string, deploy: SiteDeploy) => Promise<DeployReport>
 }
 
+/** Deploys on their way whose files are in memory. */
+const maxOpen = 16
 const shown = encode(1)
 const isShown = (value: Bytes): boolean => value.length > 0
 
 export class SiteDeploys {
   readonly #options: DeploysOptions
+  readonly #files = new RecentMap<string, ReadonlyMap<string, readonly ManifestFile[]>>(maxOpen)
 
   constructor(options: DeploysOptions) {
     this.#options = options
@@ -100,7 +104,7 @@ export class SiteDeploys {
   async put(principal: Principal, siteId: string, id: string, sha256: string, octets: AsyncIterable<Bytes>): Promise<OpenDeploy> {
     const { organizationId } = principal
     const { record: deploy } = await this.#must(principal, siteId, id)
-    const files = (await readManifest(this.#options.database, organizationId, id)).filter((file) => file.sha256 === sha256)
+    const files = (await this.#filesOf(organizationId, id)).get(sha256) ?? []
     if (files.length === 0) throw new Refusal('not_found', 'The deploy has no file with this digest.')
     if (deploy.status === 'uploading') await this.take(organizationId, deploy, files, octets)
     return this.ended(principal, deploy)
@@ -204,6 +208,15 @@ export class SiteDeploys {
       await addStored({ database, change, nowMs: now }, { organizationId, siteId }, [...kept, deploy])
       return deploy
     })
+  }
+
+  /** By digest, kept as a deploy of many files is asked for with each of them. Lists of files do not change. */
+  async #filesOf(organizationId: string, id: string): Promise<ReadonlyMap<string, readonly ManifestFile[]>> {
+    const known = this.#files.get(id)
+    if (known) return known
+    const files = Map.groupBy(await readManifest(this.#options.database, organizationId, id), ({ sha256 }) => sha256)
+    this.#files.set(id, files)
+    return files
   }
 
   async #missing(organizationId: string, { id, status }: SiteDeploy): Promise<readonly string[]> {

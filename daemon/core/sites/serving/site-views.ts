@@ -2,7 +2,6 @@
 import type { Database } from '#store/database.ts'
 import type { Core } from '../../core.ts'
 import { isSwitchedOn } from '../../plan/features.ts'
-import { RecentMap } from '../../recent-map.ts'
 import type { SiteAddresses } from '../addresses.ts'
 import { readBlobText } from '../deploys/blobs.ts'
 import { headersFile, redirectsFile } from '../deploys/site-path.ts'
@@ -51,15 +50,15 @@ interface Kept {
   readonly untilMs: number
 }
 
-const maxHosts = 10_000
-/** Files of all deploys in memory. */
+/** Files of all deploys in memory; a host counts as some of them besides. */
 const maxFiles = 100_000
+const hostWeight = 20
 /** Credit is no setting: so soon it is looked at again. */
 const keptMs = 5000
 
 export class SiteViews {
   readonly #options: SiteViewsOptions
-  readonly #kept = new RecentMap<string, Kept>(maxHosts)
+  readonly #kept = new WeighedCache<Kept>(maxFiles)
   readonly #deploys = new WeighedCache<ServedDeploy>(maxFiles)
   readonly #loading = new Map<string, Promise<SiteView | undefined>>()
 
@@ -104,7 +103,8 @@ export class SiteViews {
     const state = site.takedown?.status ?? (status === 'live' ? 'live' : 'paused')
     const deploy = deployId === null ? undefined : await this.#deploy(organizationId, deployId)
     const view: SiteView = { organizationId, siteId: site.id, state, deploy, isPreview: label !== undefined }
-    this.#kept.set(host, { generation, view, untilMs: clock.monotonic() + keptMs })
+    const kept = { generation, view, untilMs: clock.monotonic() + keptMs }
+    this.#kept.set(host, kept, hostWeight + (deploy?.files.size ?? 0))
     return view
   }
 
