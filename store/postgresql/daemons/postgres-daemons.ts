@@ -22,6 +22,8 @@ const arrivedTopic = 'arrived'
 const lookTopic = 'look'
 /** Held while a daemon starts; the name in bytes. */
 const startLock = 0x7073_7274
+/** The server takes it from a daemon that was silent for so long: others have taken it out before, and it can write nothing more. */
+const turnIdleMs = 10_000
 
 export class PostgresDaemons implements Daemons {
   readonly isAlone = false
@@ -158,11 +160,15 @@ export class PostgresDaemons implements Daemons {
   }
 
   async inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    const client = await this.#servers.connect('postern start')
+    const client = await this.#servers.connect('postern start', turnIdleMs)
+    let timer: NodeJS.Timeout | undefined
     try {
-      await client.query('SELECT pg_advisory_lock($1)', [startLock])
+      await client.query('BEGIN')
+      await client.query('SELECT pg_advisory_xact_lock($1)', [startLock])
+      timer = setInterval(() => void client.query('SELECT 1').catch(() => undefined), beatMs)
       return await work()
     } finally {
+      clearInterval(timer)
       await client.end()
     }
   }

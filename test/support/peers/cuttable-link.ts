@@ -45,6 +45,11 @@ export class CuttableLink implements AsyncDisposable {
     this.#isCut = false
   }
 
+  /** From now on nothing comes through, and neither side is told, as when a process is stopped. */
+  silence(): void {
+    for (const socket of this.#sockets) socket.unpipe().pause()
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.cut()
     this.#server.close()
