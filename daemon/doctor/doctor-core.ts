@@ -10,6 +10,7 @@ import { systemLookUp } from '#core/outbound/resolver.ts'
 import { broke, type Composition } from '../composition/parts.ts'
 import { addressCheck } from './address-check.ts'
 import { processCheck } from './process-check.ts'
+import { storeChecks } from './store-check.ts'
 
 export function doctorCore(composition: Composition): Doctor {
   const { get, config, metrics, replace } = composition
@@ -27,6 +28,7 @@ export function doctorCore(composition: Composition): Doctor {
         heldNow: () => heldNow(core.database),
         isMailReady: () => mail.isReady(),
       }),
+      ...storeChecks(config),
       ...deliveryChecks({ ...core, probes: get('probes'), health: get('healthRegistry'), targets: [routeTarget, formTarget] }),
       domainCheck({ ...core, resolver: get('resolver'), publishing }),
       addressCheck({ config, lookUp: replace.lookUp ?? systemLookUp(config.outbound.dnsServers) }),

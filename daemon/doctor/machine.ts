@@ -15,6 +15,7 @@ import { runningDaemon, type OperatorAccess } from '../process/operator-file.ts'
 import { StartRefused } from '../process/start-refused.ts'
 import { isThere, Unreadable } from '../process/unreadable.ts'
 import { certificateFacts } from './process-check.ts'
+import { examineStore } from './store-check.ts'
 import { lagBehindServers } from './time-check.ts'
 
 /** What one check of the machine found: nothing, which `summary` says in a sentence, or what is wrong. */
@@ -44,6 +45,7 @@ export async function examineMachine(config: Config): Promise<MachineCheck[]> {
     ['node', checkNode()],
     ['data folder', checkDataFolder(config, own)],
     ['master key', checkMasterKey(config)],
+    ...(config.store.address === null ? [] : [['store', checkStore(config)] satisfies [string, Promise<Outcome>]]),
     ['certificate', checkCertificate(config, own)],
     ['dns', checkDns(config)],
     ['clock', compareClock(config, clock)],
@@ -125,6 +127,11 @@ async function checkMasterKey(config: Config): Promise<Outcome> {
   return open
     ? bad('master_key.exposed', `${path} can be read by others.`, `Run chmod 600 ${path}.`)
     : good(`The master key is in ${path}, which only its owner can read.`)
+}
+
+async function checkStore(config: Config): Promise<Outcome> {
+  const { summary, findings } = await examineStore(config)
+  return outcomeOf(findings, summary)
 }
 
 async function checkCertificate(config: Config, own: unknown): Promise<Outcome> {

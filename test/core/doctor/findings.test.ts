@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import test from 'ava'
 import { blocklistFindings, reverseFindings } from '#core/doctor/address-findings.ts'
+import { databaseFindings, objectFindings } from '#core/doctor/database-findings.ts'
 import { breakerFindings, sourceFindings } from '#core/doctor/delivery-findings.ts'
 import { domainFindings } from '#core/doctor/domain-findings.ts'
 import { findingIds, inOrder, severities, severityOf } from '#core/doctor/finding.ts'
@@ -54,6 +55,27 @@ test('room, open files, backups and the queue are judged by their limits', (t) =
   ])
   t.deepEqual(ids(alertFindings('ops@example.org', false)), ['alerts.no_mail'])
   t.deepEqual(alertFindings(null, false), [])
+})
+
+test('a database is judged by its settings, its age, its connections, its standbys and its clock', (t) => {
+  const server = { shown: 'postgresql://host/db', version: '16.4', unsafe: [], standbys: [], clockLagMs: 100 }
+  const facts = { ...server, connections: { used: 77, limit: 97 } }
+  t.deepEqual(databaseFindings(facts), [])
+  t.deepEqual(ids(databaseFindings({ ...facts, unsafe: ['fsync'] })), ['database.unsafe'])
+  t.deepEqual(ids(databaseFindings({ ...facts, version: '14.20' })), ['database.old'])
+  t.deepEqual(ids(databaseFindings({ ...facts, version: '15.0' })), [])
+  t.deepEqual(ids(databaseFindings({ ...facts, connections: { used: 78, limit: 97 } })), ['database.connections'])
+  const standbys = [
+    { name: 'near', lagSeconds: 29 },
+    { name: 'far', lagSeconds: 30 },
+  ]
+  t.like(databaseFindings({ ...facts, standbys }), { 0: { id: 'database.standby_late', subject: 'far' }, length: 1 })
+  t.like(databaseFindings({ ...facts, clockLagMs: -7000 }), {
+    0: { id: 'clock.off', summary: 'The clock of the machine is 7 seconds ahead, by the database.' },
+  })
+  t.like(databaseFindings({ problem: 'It is away.' }), { 0: { id: 'database.away', summary: 'It is away.' } })
+  t.deepEqual(objectFindings(undefined), [])
+  t.deepEqual(ids(objectFindings('It is full.')), ['objects.away'])
 })
 
 test('a certificate is judged by its days, its name and who made it', (t) => {

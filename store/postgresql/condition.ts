@@ -1,0 +1,76 @@
+/** What the server of a store is like at the moment, for those who look whether something is wrong with it. */
+import type { Client } from 'pg'
+import { parseStoreAddress } from './address.ts'
+import { Servers } from './servers.ts'
+
+export interface StandbyCondition {
+  readonly name: string
+  /** For how long what was committed has not been replayed there, in seconds. */
+  readonly lagSeconds: number
+}
+
+export interface DatabaseCondition {
+  /** Its address without the password. */
+  readonly shown: string
+  /** As `16.4`. */
+  readonly version: string
+  /** Settings under which a crash loses what was acknowledged: `fsync`, `full_page_writes`, `synchronous_commit`. */
+  readonly unsafe: readonly string[]
+  /** Of all users of the server, and as many as there may be. */
+  readonly connections: { readonly used: number; readonly limit: number }
+  /** Those that the user of the store may see. */
+  readonly standbys: readonly StandbyCondition[]
+  /** By how much the clock of this machine is behind that of the server, in milliseconds; below zero when it is ahead. */
+  readonly clockLagMs: number
+}
+
+interface ServerRow {
+  readonly version: string
+  readonly fsync: string
+  readonly full_page_writes: string
+  readonly synchronous_commit: string
+  readonly used: string
+  readonly most: string
+  readonly now: string
+}
+
+const server = `SELECT current_setting('server_version') AS version, current_setting('fsync') AS fsync,
+  current_setting('full_page_writes') AS full_page_writes, current_setting('synchronous_commit') AS synchronous_commit,
+  (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' OR backend_type IS NULL) AS used,
+  current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int AS most,
+  extract(epoch FROM clock_timestamp()) * 1000 AS now`
+/** Without rights to it the columns are null. */
+const standbys = `SELECT coalesce(nullif(application_name, ''), client_addr::text, 'standby') AS name,
+  extract(epoch FROM replay_lag)::float AS lag FROM pg_stat_replication WHERE replay_lag IS NOT NULL`
+
+/** On a connection of its own. Throws `StoreUnavailable` when no server takes writes now. */
+export async function databaseCondition(address: string): Promise<DatabaseCondition> {
+  const servers = new Servers(parseStoreAddress(address), 0)
+  const client = await servers.connect('postern doctor')
+  try {
+    return await look(client, servers.shown)
+  } finally {
+    await client.end().catch(() => undefined)
+  }
+}
+
+async function look(client: Client, shown: string): Promise<DatabaseCondition> {
+  const asked = Date.now()
+  const [row] = (await client.query<ServerRow>(server)).rows
+  const answered = Date.now()
+  if (!row) throw new Error('The database gave no answer.')
+  const { rows } = await client.query<{ name: string; lag: number }>(standbys)
+  const unsafe = Object.entries({
+    fsync: row.fsync !== 'on',
+    full_page_writes: row.full_page_writes !== 'on',
+    synchronous_commit: ['off', 'local'].includes(row.synchronous_commit),
+  })
+  return {
+    shown,
+    version: row.version.split(' ')[0] ?? '',
+    unsafe: unsafe.filter(([, isUnsafe]) => isUnsafe).map(([name]) => name),
+    connections: { used: Number(row.used), limit: Number(row.most) },
+    standbys: rows.map(({ name, lag }) => ({ name, lagSeconds: lag })),
+    clockLagMs: Number(row.now) - (asked + answered) / 2,
+  }
+}

@@ -1,0 +1,17 @@
+/** Whether a place for objects can be used: one is written, read and removed, beside those of any store. */
+import { createHash, randomUUID } from 'node:crypto'
+import { StoreAway } from '../../kv.ts'
+import type { ObjectStore } from './object-store.ts'
+
+const folder = 'doctor'
+
+/** Throws `StoreAway` when the place cannot be reached, refuses, or gives something else back. */
+export async function probeObjects(objects: ObjectStore): Promise<void> {
+  const name = `${folder}/${randomUUID()}`
+  const content = Buffer.from(name)
+  await objects.prepare(folder)
+  await objects.put(name, content, createHash('sha256').update(content).digest('hex'))
+  const found = await objects.get(name)
+  await objects.remove(name)
+  if (!found || Buffer.compare(found, content) !== 0) throw new StoreAway(`${objects.shown} does not give back what was just written.`)
+}

@@ -1,0 +1,68 @@
+/** What the doctor finds at the store of a daemon that has it in a database: by the running daemon, and by the command without one. */
+import { mkdir, rename } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { ExecutionContext } from 'ava'
+import { Daemon, runCommand } from '../../support/daemon/daemon.ts'
+import { RestClient } from '../../support/daemon/rest.ts'
+import { temporaryFolder } from '../../support/daemon/workspace.ts'
+import { Postgresql } from '../../support/peers/postgresql.ts'
+import { testWith } from '../../support/peers/peers.ts'
+
+const operatorKey = `svcop_${'o'.repeat(43)}`
+
+interface Found {
+  readonly id: string
+  readonly summary: string
+  readonly fix: string
+}
+
+/** Those about the store. */
+const ofStore = (findings: readonly Found[]): readonly Found[] => findings.filter(({ id }) => /^(?:database|objects)\./.test(id))
+
+testWith('postgresql')('the doctor says what is wrong with the database and with the place for objects', async (t) => {
+  await using postgresql = await Postgresql.start(['max_connections=20'])
+  await using folder = await temporaryFolder('doctor')
+  const objects = join(folder.path, 'objects')
+  await mkdir(objects)
+  const database = await postgresql.database()
+  const env = {
+    POSTERN_STORE: database,
+    POSTERN_STORE_OBJECTS: `file://${objects}`,
+    POSTERN_OPERATOR_KEY: operatorKey,
+    POSTERN_DOCTOR_TIME_SERVERS: '',
+  }
+  const options = { folder: folder.path, env }
+  const daemon = await Daemon.start(options)
+  t.teardown(() => daemon.kill())
+  using operator = new RestClient(daemon.addresses.http, operatorKey)
+  const look = async (): Promise<readonly Found[]> => ofStore((await operator.must('POST', '/operator/v1/doctor'))['findings'] as Found[])
+  t.deepEqual(await look(), [])
+  await rename(objects, `${objects}.away`)
+  await postgresql.query('ALTER SYSTEM SET fsync = off')
+  await postgresql.query('SELECT pg_reload_conf()')
+  await assertTroubled(t, await look())
+  await rename(`${objects}.away`, objects)
+  await postgresql.query('ALTER SYSTEM RESET fsync')
+  await postgresql.query('SELECT pg_reload_conf()')
+  t.deepEqual(await look(), [], 'what was mended is over')
+  t.is((await daemon.stop()).code, 0)
+
+  const found = await runCommand(options, 'doctor')
+  t.regex(found.output, /PostgreSQL \d+\.\d+ at postgresql:\S+ takes writes\. Objects are written and read back\./)
+  await postgresql.stopServer()
+  const away = await runCommand(options, 'doctor', '--json')
+  t.is(away.code, 1)
+  const [one, ...others] = ofStore((JSON.parse(away.output) as { findings: Found[] }).findings)
+  t.is(others.length, 0)
+  t.is(one?.id, 'database.away')
+  t.regex(String(one?.summary), /^No database takes writes at postgresql:.*ECONNREFUSED/)
+})
+
+async function assertTroubled(t: ExecutionContext, findings: readonly Found[]): Promise<void> {
+  t.deepEqual(
+    findings.map(({ id }) => id),
+    ['database.unsafe', 'objects.away'],
+  )
+  t.regex(String(findings[0]?.summary), /runs without fsync: a crash of its machine loses mail that was acknowledged\.$/)
+  t.regex(String(findings[1]?.summary), /^The folder of objects at .*ENOENT/)
+}
