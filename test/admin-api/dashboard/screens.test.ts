@@ -84,7 +84,7 @@ test('overview, traces and a trace show what happened, and filters stand in the 
   const { traces, live } = await seed(t, server)
   const tab = await server.open({ colorScheme: 'both' })
   const { page } = tab
-  await page.waitForSelector('h2:text-is("Mail is going out.")')
+  await page.waitForSelector('.say h2 a:text-is("Mail to 2 of 3 recipients bounced in the last hour.")')
   await tab.check(t)
   await page.click('nav >> text=Traces')
   await page.waitForSelector('tbody tr >> nth=6')
