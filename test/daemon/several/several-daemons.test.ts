@@ -1,5 +1,7 @@
 /** Three daemons at one database: what one is told all know, and what one takes all show. */
 import { once } from 'node:events'
+import { eventually } from '../../support/deadline.ts'
+import type { Daemon } from '../../support/daemon/daemon.ts'
 import { Postgresql } from '../../support/peers/postgresql.ts'
 import { testWith } from '../../support/peers/peers.ts'
 import { catchAllInbox, makeDestination, makeRoute } from '../../support/daemon/provision.ts'
@@ -35,6 +37,29 @@ test('what is set at one daemon holds at all others when it is acknowledged', as
     const { status } = await a.rest.must('POST', '/v1/messages', live)
     t.is(status, 'suppressed', 'at another daemon')
   }
+})
+
+test('a standing hold that is set at one daemon stops what another relays, and what it held goes once it is lifted at a third', async (t) => {
+  await using sink = await Sink.listen()
+  const several = await severalDaemons(t, await postgresql.database())
+  const [a, b, c] = await Promise.all([several.start(), several.start(), several.start()])
+  await makeRoute(a.rest, await makeDestination(a.rest, { name: 'host', port: sink.port, mode: 'live' }))
+  const mail = { from: 'a@site.test', subject: 's', text: 't' }
+  const arrived: string[] = []
+  sink.on('delivery', ({ content }: { readonly content: Buffer }) => arrived.push(/^To: (.*)\r$/m.exec(content.toString())?.[1] ?? ''))
+  const send = ({ rest }: Daemon, to: string) => rest.must('POST', '/v1/messages', { ...mail, to })
+  const hold = await a.rest.must('POST', '/v1/queue/holds', { filter: { to_domain: 'held.test' }, reason: 'provider incident' })
+  const held = await Promise.all([a, b, c].map((daemon, at) => send(daemon, `${at}@held.test`)))
+  for (const { trace_id } of held)
+    await eventually(30_000, 'it is held', async () => {
+      const { held: since } = await c.rest.must('GET', `/v1/traces/${String(trace_id)}`)
+      return since ?? undefined
+    })
+  t.deepEqual(arrived, [])
+  await c.rest.must('POST', `/v1/queue/holds/${String(hold['id'])}/release`)
+  await send(b, 'later@held.test')
+  while (arrived.length < 4) await once(sink, 'delivery')
+  t.deepEqual(arrived.toSorted(inText), ['0@held.test', '1@held.test', '2@held.test', 'later@held.test'])
 })
 
 test('a capture at one daemon wakes who waits at another, once, and all show it', async (t) => {
