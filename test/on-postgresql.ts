@@ -9,7 +9,7 @@ import { serverVariable } from './support/daemon/store-of-test.ts'
 import { Postgresql } from './support/peers/postgresql.ts'
 
 /** What is said of a daemon from outside, whatever its store is. */
-const patterns = ['test/flows/**/*.test.ts', 'test/crash/*.test.ts', 'test/daemon/serve.test.ts', 'test/admin-api/**/isolation.test.ts']
+const patterns = ['test/flows/**/*.test.ts', 'test/crash/*.test.ts', 'test/admin-api/**/isolation.test.ts']
 /** These look at the embedded store itself: at its files, what it writes and handles, or a disk that is full below it. */
 const embedded = [
   'test/flows/delivery/failing-providers.test.ts',
