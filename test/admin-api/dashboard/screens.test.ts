@@ -120,7 +120,7 @@ test('a list of traces is used by keys alone; a suppression is set from the trac
   const { traces } = await seed(t, server)
   const tab = await server.open()
   const { page } = tab
-  await page.waitForSelector('h2:text-is("Mail is going out.")')
+  await page.waitForSelector('.say h2 a:text-is("Mail to 2 of 3 recipients bounced in the last hour.")')
   await page.keyboard.press('g')
   await page.keyboard.press('t')
   await page.waitForSelector('tbody tr')

@@ -75,7 +75,7 @@ test('captured mail and traces are found, opened, read and left by keys alone', 
   const press = async (...keys: readonly string[]): Promise<void> => {
     for (const key of keys) await page.keyboard.press(key)
   }
-  await page.waitForSelector('h2:text-is("Mail is going out.")')
+  await page.waitForSelector('.say h2 a:text-is("Mail to 2 of 3 recipients bounced in the last hour.")')
   await press('g', 'i')
   await page.waitForSelector('.message-list a')
   await press('j')
