@@ -12,16 +12,22 @@ export async function temporaryFolder(name: string): Promise<AsyncDisposable & {
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) }
 }
 
+const firstPort = 20_000
+const ports = 10_000
+/** Runs beside this one begin elsewhere, and none is given out twice here, where the server of the first may not listen yet. */
+let next = (process.pid * 97) % ports
+
 /**
  * A free port on loopback below the ephemeral range, for servers that cannot pick one themselves: a port of that range
  * could be taken by an outgoing connection between the look and the use.
  */
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < 50; tries++) {
-    const port = 20_000 + Math.floor(Math.random() * 10_000)
+    const port = firstPort + next
+    next = (next + 1) % ports
     if (await isFree(port)) return port
   }
-  throw new Error('no free port found between 20000 and 29999')
+  throw new Error(`no free port found between ${firstPort} and ${firstPort + ports - 1}`)
 }
 
 async function isFree(port: number): Promise<boolean> {
