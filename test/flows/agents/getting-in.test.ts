@@ -98,7 +98,12 @@ async function byInspector(t: ExecutionContext, place: Place): Promise<void> {
 }
 
 async function byBridge(t: ExecutionContext, place: Place): Promise<void> {
-  const transport = new StdioClientTransport({ command: process.execPath, args: [bridge, place.address], env: place.env, stderr: 'pipe' })
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [bridge, place.address, String(await freePort())],
+    env: place.env,
+    stderr: 'pipe',
+  })
   const client = new Client(identity)
   t.teardown(() => client.close())
   const connecting = client.connect(transport)
