@@ -16,6 +16,7 @@ import { ingestSources, openHmacSecret } from '#core/ingest-sources/ingest-sourc
 import { secretContext, webhookEndpoints } from '#core/webhooks/endpoint.ts'
 import { earlierKinds, integrityChecks, recordKinds } from '#core/integrity.ts'
 import { migrations } from '#core/migrations.ts'
+import { siteKinds } from '#core/sites/site-integrity.ts'
 import { traces } from '#core/trace/trace.ts'
 import { Change, encode } from '#store/change.ts'
 import { LevelKv } from '#store/level/level-kv.ts'
@@ -71,6 +72,7 @@ test('the first form: every record fits its schema of now, and would be written 
     formSubmissions,
     formReplies,
     formNotifications,
+    ...siteKinds,
   ]
   const expected = [...recordKinds, ...earlierKinds].filter((kind) => !absent.includes(kind)).map(({ name }) => name)
   t.deepEqual([...seen].toSorted(), expected.toSorted())

@@ -47,8 +47,8 @@ export class RestClient implements Disposable {
   }
 
   /** The JSON object of a call that must succeed; the error shows what came instead. */
-  async must(method: Method, path: string, body?: unknown): Promise<Json> {
-    const { status, bytes, body: parsed } = await this.call(method, path, body)
+  async must(method: Method, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Json> {
+    const { status, bytes, body: parsed } = await this.call(method, path, body, headers)
     if (status >= 200 && status < 300) return (parsed ?? {}) as Json
     throw new Error(`${method} ${path} answered ${String(status)}: ${bytes.toString('utf8').slice(0, 500)}`)
   }
