@@ -39,7 +39,7 @@ export const destinationHealthActions = ({ probes, promotions }: RestCore): read
       description:
         'Get reachability, TLS, sign-in and the last hour of errors and latency of a provider, from a probe at most a minute old. Use email_provider_test to check again now. Changes nothing.',
       arguments: { destination_id: 'id' },
-      untrusted: ['detail', 'reason'],
+      untrusted: ['detail', 'reason', 'error.message'],
       hints: { openWorld: true },
     },
     run: ({ principal }, { id }) => probes.health(principal, id),

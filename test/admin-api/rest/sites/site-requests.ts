@@ -17,9 +17,10 @@ interface MadeSites {
   readonly openDeploy: string
 }
 
-export async function makeSites(rest: RestClient): Promise<MadeSites> {
-  const { id: site } = await rest.must('POST', '/v1/sites', { slug: 'alpenblick' })
-  const { id: spare } = await rest.must('POST', '/v1/sites', { slug: 'alpenrose' })
+/** Their names are of the whole service: `end` is one of its own for each organization. */
+export async function makeSites(rest: RestClient, end: string): Promise<MadeSites> {
+  const { id: site } = await rest.must('POST', '/v1/sites', { slug: `alpenblick-${end}` })
+  const { id: spare } = await rest.must('POST', '/v1/sites', { slug: `alpenrose-${end}` })
   const path = `/v1/sites/${String(site)}`
   const deploy = async (query: string): Promise<string> =>
     ((await rest.call('POST', `${path}/deploys${query}`, zip, archive)).body as { id: string }).id
