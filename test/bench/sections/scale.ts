@@ -145,18 +145,7 @@ function medianCosts(list: readonly Costs[]): Costs {
   return Object.fromEntries(names.map((name) => [name, median(list.map((costs) => costs[name]))])) as unknown as Costs
 }
 
-const head = row('', [
-  'x embedded',
-  'msg/s',
-  'p50 ms',
-  'p99 ms',
-  'daemon µs',
-  'database µs',
-  'commits',
-  'round trips',
-  'log octets',
-  'syncs',
-])
+const head = row('', ['x embedded', 'msg/s', 'p50 ms', 'p99 ms', 'daemon µs', 'base µs', 'commits', 'round trips', 'log octets', 'syncs'])
 
 const costsRow = (label: string, costs: Costs, embedded?: Costs): string =>
   row(label, [
