@@ -24,6 +24,7 @@ import {
   toOverrideChanges,
 } from '../wire/organization/operator.ts'
 import { auditEntry, auditFilter } from '../wire/organization/audit-entry.ts'
+import { creditGrant, creditsGiven, creditState, toCreditsGiven } from '../wire/organization/credits.ts'
 import { idParams, line } from '../wire/fields/text.ts'
 import { invoice, invoiceFormat, period, usage } from '../wire/organization/usage.ts'
 import { operatorLoginActions, type FailedLogins } from './logins.ts'
@@ -47,6 +48,7 @@ export const operatorOperations = (core: RestCore, parts: OperatorParts): readon
     ...setting(core),
     ...operatorQueueActions(core),
     ...operatorSiteActions(core),
+    ...crediting(core),
     ...invoicing(core),
     ...operatorLoginActions(parts.logins),
     ...systemActions(parts.system),
@@ -151,6 +153,24 @@ const setting = ({ operator, restoreOrganization }: RestCore): readonly Action[]
       await restoreOrganization(id)
       return operator.get(id)
     },
+  }),
+]
+
+const crediting = ({ credits }: RestCore): readonly Action[] => [
+  organizations.readOf('credits', {
+    id: 'operatorGetCredits',
+    summary: 'Get the credits of an organization',
+    output: creditState,
+    run: (_, { id }) => credits.of(id),
+  }),
+  action({
+    ...{ ...sets, output: creditGrant },
+    id: 'operatorGrantCredits',
+    summary: 'Grant credits to an organization',
+    description: 'As a gift, or as `purchased` when they were paid for. Websites that are paused for want of credits are served again within ten seconds.',
+    input: creditsGiven,
+    http: { method: 'POST', path: `${one}/credits`, status: 201 },
+    run: ({ client }, { id, ...given }) => credits.give(id, toCreditsGiven(given), client.operatorId),
   }),
 ]
 

@@ -4,6 +4,7 @@ import type { Feature } from '#config/plans/features.ts'
 import type { Principal } from '#core/access/principal/principal.ts'
 import type { SmtpCredentials } from '#core/access/smtp-credentials.ts'
 import type { AuditLog } from '#core/administration/audit-log.ts'
+import type { Credits } from '#core/billing/credits/credits.ts'
 import type { Invoices } from '#core/billing/invoice.ts'
 import type { Operator } from '#core/billing/operator.ts'
 import type { Usage } from '#core/billing/usage-report.ts'
@@ -134,6 +135,7 @@ export interface RestCore {
   readonly webhookDeliveries: Deliveries
   readonly webhookTests: TestDeliveries
   readonly usage: Usage
+  readonly credits: Credits
   readonly invoices: Invoices
   readonly auditLog: AuditLog
   readonly operator: Operator

@@ -9,6 +9,7 @@ import { keyUses } from './access/keys/key-uses.ts'
 import { smtpCredentials } from './access/smtp-credential.ts'
 import { organizationRemovalKey, projectRemovalKey, removableFrom } from './tenancy/removal-key.ts'
 import { auditEntries } from './writes/audit.ts'
+import { creditKinds } from './billing/credits/credit.ts'
 import { planTerms } from './billing/plan-term.ts'
 import { prices } from './billing/price.ts'
 import { formDisagreements, formRows } from './forms/form-integrity.ts'
@@ -109,6 +110,7 @@ export const recordKinds = [
   passkeys,
   planTerms,
   prices,
+  ...creditKinds,
   oauthGrants,
   claims,
   webhookEndpoints,

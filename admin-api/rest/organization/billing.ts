@@ -4,8 +4,11 @@ import type { Principal } from '#core/access/principal/principal.ts'
 import { Refusal } from '#core/refusals.ts'
 import { action, type Action } from '../../actions/action.ts'
 import { operation, type Operation } from '../../operation/operation.ts'
+import { noInput } from '../../wire/fields/text.ts'
 import { invoice, invoiceFormat, period, usage } from '../../wire/organization/usage.ts'
 import type { RestCore } from '../rest-core.ts'
+import { creditEntry, creditState } from '../../wire/organization/credits.ts'
+import { pageEncoder, pageFields } from '../../wire/fields/paging.ts'
 import { invoiceFile } from '../../http/download.ts'
 
 const tags = ['usage']
@@ -22,6 +25,31 @@ export const billingEntries = (core: RestCore): readonly (Action | Operation)[] 
     output: usage,
     http: { method: 'GET', path: '/v1/usage' },
     run: ({ principal }, asked) => core.usage.of(wholeOrganization(principal), asked.period),
+  }),
+  action({
+    id: 'getCredits',
+    summary: 'Get the credits of the organization',
+    description: 'Requires a key of the whole organization. Credits pay for managed websites, and for nothing else.',
+    tags,
+    scope: 'api:read',
+    openToBilling: true,
+    input: noInput,
+    output: creditState,
+    http: { method: 'GET', path: '/v1/billing/credits' },
+    run: ({ principal }) => core.credits.of(wholeOrganization(principal)),
+  }),
+  action({
+    id: 'listCreditEntries',
+    summary: 'List the changes of the credits, newest first',
+    description: 'Requires a key of the whole organization. The balance is the sum of all entries.',
+    tags,
+    scope: 'api:read',
+    openToBilling: true,
+    input: z.strictObject(pageFields),
+    output: pageEncoder(creditEntry),
+    list: { item: creditEntry },
+    http: { method: 'GET', path: '/v1/billing/credits/entries' },
+    run: ({ principal }, page) => core.credits.entries(wholeOrganization(principal), page),
   }),
   // an operation, as it can be a file
   operation({

@@ -1,0 +1,170 @@
+/** Credits of organizations, with which managed websites are paid for. Spec "Limits" 15. */
+import { monthlyCredits, ucrPerCredit } from '#config/plans/credits.ts'
+import type { Change } from '#store/change.ts'
+import type { Page } from '#store/database.ts'
+import { newId } from '#store/ids.ts'
+import type { Stored } from '#store/record-kind.ts'
+import type { PageQuery } from '../../access/principal/lists.ts'
+import type { Core } from '../../core.ts'
+import { Refusal } from '../../refusals.ts'
+import { organizations, type Organization } from '../../tenancy/organization.ts'
+import { transact } from '../../writes/transact.ts'
+import { CreditBook, inOrderOfUse, newAccount } from './credit-book.ts'
+import { creditAccounts, creditEntries, creditGrants, type CreditAccount, type CreditEntry, type CreditGrant } from './credit.ts'
+
+export interface CreditState {
+  readonly balanceUcr: number
+  /** The plan has credits by contract: use is recorded and costs none. */
+  readonly isUnlimited: boolean
+  /** Websites are served. */
+  readonly hasCredit: boolean
+  /** Share of the credits used since the balance last grew, of which members are told: 80, 95 or 100 percent; 0 before. */
+  readonly alertPercent: number
+  /** What can still be spent, in the order in which it is. */
+  readonly grants: readonly CreditGrant[]
+}
+
+export interface CreditsGiven {
+  readonly kind: 'operator' | 'purchased'
+  readonly amountUcr: number
+  /** null is never. */
+  readonly expiresAt: number | null
+  readonly note: string
+}
+
+/** What was read, to be changed. */
+interface Opened {
+  readonly book: CreditBook
+  readonly account: Stored<CreditAccount> | undefined
+  readonly grants: ReadonlyMap<string, Stored<CreditGrant>>
+}
+
+/** What a website used that is not paid for yet. */
+export interface WebsiteUse {
+  readonly organizationId: string
+  readonly siteId: string
+  readonly trafficBytes: number
+  /** Octets times milliseconds. */
+  readonly storedByteMs: bigint
+  /** The end of the time in which it was used. */
+  readonly untilMs: number
+}
+
+export class Credits {
+  readonly #core: Core
+
+  constructor(core: Core) {
+    this.#core = core
+  }
+
+  async hasCredit(organizationId: string): Promise<boolean> {
+    const organization = await this.#organization(organizationId)
+    if (!organization) return false
+    const { book } = await this.#open(organization)
+    return hasCredit(organization, book)
+  }
+
+  /** As it is now, with what the present month comes with. Throws `not_found`. */
+  async of(organizationId: string): Promise<CreditState> {
+    await transact(this.#core.database, { organizationId }, async (change) => {
+      const opened = await this.#open(await this.#must(organizationId))
+      await this.#close(change, organizationId, opened)
+    })
+    const organization = await this.#must(organizationId)
+    const { book } = await this.#open(organization)
+    return {
+      ...{ balanceUcr: book.balanceUcr, isUnlimited: isUnlimited(organization), hasCredit: hasCredit(organization, book) },
+      alertPercent: book.account.alerted,
+      grants: [...book.grants.values()].filter(({ remainingUcr }) => remainingUcr > 0).toSorted(inOrderOfUse),
+    }
+  }
+
+  /** The ledger, newest first. Throws `CursorInvalid`. */
+  async entries(organizationId: string, page: PageQuery): Promise<Page<CreditEntry>> {
+    const { rows, nextCursor } = await this.#core.database.list(creditEntries, { organizationId }, page)
+    return { rows: rows.map(({ record }) => record), nextCursor }
+  }
+
+  /** Adds to the write what a website used: with the write it is paid for, or nothing of it is. */
+  async settle(change: Change, { organizationId, siteId, trafficBytes, storedByteMs, untilMs }: WebsiteUse): Promise<void> {
+    const organization = await this.#organization(organizationId)
+    if (!organization) return // removed; nothing is left that could pay
+    const opened = await this.#open(organization)
+    const { book } = opened
+    book.spend({ use: 'traffic', siteId, quantity: BigInt(trafficBytes) }, organization.plan, untilMs)
+    book.spend({ use: 'storage', siteId, quantity: storedByteMs }, organization.plan, untilMs)
+    book.takeAlert()
+    await this.#close(change, organizationId, opened)
+  }
+
+  /** What the operator gives or enters as bought, with its line in the audit log. `by` is a user, or undefined for the operator's key. */
+  async give(organizationId: string, given: CreditsGiven, by?: string): Promise<CreditGrant> {
+    const { writes, audit, clock } = this.#core
+    return writes.run(organizationId, async (change) => {
+      const opened = await this.#open(await this.#must(organizationId))
+      const now = clock.now()
+      const made = opened.book.grant({ id: newId('crg', now), period: undefined, grantedBy: by ?? '', ...given }, now)
+      await this.#close(change, organizationId, opened)
+      const { id, kind, amountUcr, note } = made
+      const details = { kind, credits: amountUcr / ucrPerCredit, note }
+      audit.record(change, { organizationId, actor: { kind: 'operator', id: by ?? '' }, act: 'credit.granted', target: id, details })
+      return made
+    })
+  }
+
+  /** As it is now, before it is written. */
+  async #open({ id: organizationId, plan }: Organization): Promise<Opened> {
+    const { database, clock } = this.#core
+    const reach = { organizationId }
+    const [account, grants] = await Promise.all([
+      database.get(creditAccounts, reach, organizationId),
+      database.all(creditGrants, reach),
+    ])
+    const book = new CreditBook(
+      account?.record ?? newAccount(organizationId),
+      grants.map(({ record }) => record),
+    )
+    const now = clock.now()
+    book.bringUpToDate(plan, now, () => newId('crg', now))
+    return { book, account, grants: new Map(grants.map((stored) => [stored.record.id, stored])) }
+  }
+
+  /** Adds to the write what has changed. The account goes with every write, as what others decided on it is not so any more. */
+  async #close(change: Change, organizationId: string, { book, account, grants }: Opened): Promise<void> {
+    if (book.entries.length === 0 && account?.record === book.account) return
+    if (account) change.rewrite(creditAccounts, organizationId, account, book.account)
+    else change.insert(creditAccounts, organizationId, book.account)
+    for (const grant of book.grants.values()) {
+      const before = grants.get(grant.id)
+      if (!before) change.insert(creditGrants, organizationId, grant)
+      else if (before.record !== grant) change.rewrite(creditGrants, organizationId, before, grant)
+    }
+    const at = this.#core.clock.now()
+    for (const entry of book.entries) {
+      const { siteId, day, reason, grantId, deltaUcr, quantity } = entry
+      const before =
+        siteId === undefined
+          ? undefined
+          : await this.#core.database.find(creditEntries, { organizationId }, 'use', [day, reason, siteId, grantId ?? ''])
+      if (!before) change.insert(creditEntries, organizationId, { id: newId('cre', at), at, ...entry })
+      else {
+        const total = BigInt(before.record.quantity ?? 0) + BigInt(quantity ?? 0)
+        const sum = { ...before.record, at, deltaUcr: before.record.deltaUcr + deltaUcr, quantity: String(total) }
+        change.rewrite(creditEntries, organizationId, before, sum)
+      }
+    }
+  }
+
+  async #organization(id: string): Promise<Organization | undefined> {
+    return (await this.#core.database.get(organizations, { organizationId: id }, id))?.record
+  }
+
+  async #must(id: string): Promise<Organization> {
+    const organization = await this.#organization(id)
+    if (organization) return organization
+    throw new Refusal('not_found', 'No organization has this id.')
+  }
+}
+
+const isUnlimited = ({ plan }: Organization): boolean => monthlyCredits[plan].credits === undefined
+const hasCredit = (organization: Organization, { balanceUcr }: CreditBook): boolean => isUnlimited(organization) || balanceUcr > 0
