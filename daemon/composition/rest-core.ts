@@ -5,7 +5,6 @@ import type { Core } from '#core/core.ts'
 import type { RestCore } from '../../admin-api/rest/rest-operations.ts'
 import { OrganizationApplications } from '#core/consent/organization-applications.ts'
 import { AuditLog } from '#core/administration/audit-log.ts'
-import { Credits } from '#core/billing/credits/credits.ts'
 import { Invoices } from '#core/billing/invoice.ts'
 import { Operator } from '#core/billing/operator.ts'
 import { Usage } from '#core/billing/usage-report.ts'
@@ -107,9 +106,8 @@ export function restCore(composition: Composition): RestCore {
     }),
     suppressions: new Suppressions(core),
     ...importsOf(core, moved.templates),
-    credits: new Credits(core),
+    ...{ credits: get('credits'), auditLog: new AuditLog(core) },
     invoices: new Invoices({ database, usage, vatBasisPoints: config.billing.vatBasisPoints }),
-    auditLog: new AuditLog(core),
     operator: new Operator(core),
     restoreOrganization: (id) => restoreOrganization(core, id),
     maxSendBodyBytes: config.http.maxBodyBytes,

@@ -157,7 +157,7 @@ export function integrityChecks(database: Database): VerifyOptions {
 
 /** Rows of the whole store that say by themselves what is to be done. */
 const uncheckedRows = [
-  ...['capture.pending', 'capture.marked', 'carried', 'people.outbox', 'approval.asked', 'doctor.reported'],
+  ...['capture.pending', 'capture.marked', 'carried', 'people.outbox', 'approval.asked', 'doctor.reported', 'credit.alert'],
   'insight.rolled',
 ] as const
 

@@ -13,7 +13,9 @@ const credits = z.string().meta({ description: 'Credits with up to six decimals.
 /** `12.5` of 12,500,000 millionths. */
 export function toCredits(ucr: number): string {
   const size = Math.abs(ucr)
-  const decimals = String(size % ucrPerCredit).padStart(6, '0').replace(/0+$/, '') // prettier-ignore
+  const decimals = String(size % ucrPerCredit)
+    .padStart(6, '0')
+    .replace(/0+$/, '')
   return `${ucr < 0 ? '-' : ''}${Math.floor(size / ucrPerCredit)}${decimals && `.${decimals}`}`
 }
 

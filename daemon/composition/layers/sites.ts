@@ -1,6 +1,5 @@
 /** Managed websites: what they are, who serves them, and what is done for them in the background. */
 import { formsUrl, publicUrl, pagesUrl } from '#config/settings/load.ts'
-import { Credits } from '#core/billing/credits/credits.ts'
 import { systemLookUp } from '#core/outbound/resolver.ts'
 import { SiteAddresses } from '#core/sites/addresses.ts'
 import { ArchiveDeploys } from '#core/sites/deploys/archive-deploys.ts'
@@ -27,7 +26,7 @@ function siteParts(composition: Composition): SiteParts {
   const { get, config, replace } = composition
   const core = get('core')
   const { database } = core
-  const credits: SiteCredits = new Credits(core)
+  const credits: SiteCredits = get('credits')
   const addresses = addressesOf(composition)
   const forms = formsUrl(config, config.http.listen)
   const blobs = new Blobs({ database, readPage: readSitePage, formsUrl: forms })

@@ -1,4 +1,5 @@
 /** What one daemon at a time does for all that share a store; on an embedded store, what the daemon does in the background. */
+import { creditAlertWork } from '#core/billing/credits/alert.ts'
 import { readingWork } from '#core/capture/reading/reading-work.ts'
 import { scanWork } from '#core/forms/uploads/submission-file.ts'
 import { noticeWork } from '#core/forms/notifications/notice-rows.ts'
@@ -61,6 +62,8 @@ export function sharedWorks(daemon: Daemon): Readonly<Record<'first' | 'afterTra
       begun(workNames.queueActs, actRunner),
       { ...woken(workNames.removals, administration.removals, [formRemovalWork]), start: () => administration.removals.start() },
       begun('mail about approvals', daemon.people.approvalNotices, [askedWork]),
+      begun('mail about credits', daemon.people.creditNotices, [creditAlertWork]),
+      timed('billing', daemon.billingUpkeep),
       begun('notifications of forms', daemon.formNotifier, [noticeWork]),
       begun('scans of files', daemon.fileScanning, [scanWork]),
       begun('websites', daemon.sites.upkeep, [siteWork]),

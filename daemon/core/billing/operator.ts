@@ -18,6 +18,7 @@ import { invalid, Refusal } from '../refusals.ts'
 import { monthOf } from '../tenancy/counters.ts'
 import { organizationsAfter } from '../tenancy/organization-list.ts'
 import { organizations, type Organization } from '../tenancy/organization.ts'
+import { Credits } from './credits/credits.ts'
 import { planTerms } from './plan-term.ts'
 import { prices, type Price } from './price.ts'
 
@@ -54,9 +55,11 @@ const maxLooks = 5000
 
 export class Operator {
   readonly #core: Core
+  readonly #credits: Credits
 
   constructor(core: Core) {
     this.#core = core
+    this.#credits = new Credits(core)
   }
 
   /** In order of id, which is that of creation. Throws `CursorInvalid`. */
@@ -85,7 +88,8 @@ export class Operator {
   }
 
   /** What it has already is kept; sends that are under way follow what they read. Throws `not_found`. */
-  setPlan(id: string, plan: PlanName, by?: OperatorId): Promise<OrganizationAccount> {
+  async setPlan(id: string, plan: PlanName, by?: OperatorId): Promise<OrganizationAccount> {
+    await this.#credits.refresh(id) // what came with the plan so far is kept
     return this.#change(id, by, 'organization.plan_set', (before) => ({ ...before, plan }), { plan })
   }
 

@@ -10,6 +10,7 @@ import { LoginLinks, type SignUp } from './sign-in/login-links.ts'
 import { Members } from './members/members.ts'
 import { mailedNotices, type Notices } from './account-notices.ts'
 import { ApprovalNotices } from './mail/approval-notices.ts'
+import { CreditNotices } from './mail/credit-notices.ts'
 import { MailChoices } from './mail-choices.ts'
 import { Outbox } from './mail/outbox.ts'
 import { Passkeys } from './sign-in/passkeys.ts'
@@ -40,6 +41,7 @@ export interface People {
   /** Mail of writes that a crash may have left; to be woken at every start. */
   readonly outbox: Outbox
   readonly approvalNotices: ApprovalNotices
+  readonly creditNotices: CreditNotices
   readonly relyingParty: RelyingParty
   /** Mail that is still to be handed over; awaited before the store closes. */
   readonly background: Background
@@ -62,6 +64,7 @@ export function people(options: PeopleOptions): People {
     loginLinks: new LoginLinks({ ...core, sessions, passkeys, invitations, mail, background, signUp }),
     passkeys,
     approvalNotices: new ApprovalNotices({ ...core, mail, outbox, onError }),
+    creditNotices: new CreditNotices({ ...core, mail, outbox, onError }),
     accounts: new Accounts({ ...core, sessions, notices, signUp }),
     mailChoices: new MailChoices(core),
   }

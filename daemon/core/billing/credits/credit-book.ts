@@ -39,20 +39,23 @@ export class CreditBook {
 
   /** What can be spent, in millionths of a credit; less than nothing when more was used than there was. */
   get balanceUcr(): number {
-    let sum = -this.account.owedUcr
+    let sum = 0 - this.account.owedUcr
     for (const { remainingUcr } of this.grants.values()) sum += remainingUcr
     return sum
   }
 
-  /** Takes away what has expired, and grants what the plan comes with in the months since the last time. `newId` makes ids of grants. */
-  bringUpToDate(plan: PlanName, nowMs: number, newId: () => string): void {
+  /** Takes away what has expired, and grants what the plan comes with in the months since the last time. */
+  bringUpToDate(plan: PlanName, nowMs: number): void {
     this.#expire(nowMs)
     const month = monthOf(nowMs)
     const { credits = 0, carriedMonths } = monthlyCredits[plan]
     for (const period of monthsAfter(this.account.grantedMonth, month, carriedMonths)) {
       const due = credits * ucrPerCredit - this.#allowanceOf(period)
       const expiresAt = startOfMonth(period, 1 + carriedMonths)
-      if (due > 0) this.grant({ id: newId(), kind: 'allowance', amountUcr: due, period, expiresAt, note: '', grantedBy: '' }, nowMs)
+      if (due <= 0) continue
+      // the same whoever looks, before it is written too
+      const id = `crg_${period.replace('-', '')}_${this.account.grants}`
+      this.grant({ id, kind: 'allowance', amountUcr: due, period, expiresAt, note: '', grantedBy: '' }, nowMs)
     }
     if (month > this.account.grantedMonth) this.account = { ...this.account, grantedMonth: month }
   }

@@ -9,6 +9,7 @@ import type { Core } from '../../core.ts'
 import { Refusal } from '../../refusals.ts'
 import { organizations, type Organization } from '../../tenancy/organization.ts'
 import { transact } from '../../writes/transact.ts'
+import { noteAlert } from './alert.ts'
 import { CreditBook, inOrderOfUse, newAccount } from './credit-book.ts'
 import { creditAccounts, creditEntries, creditGrants, type CreditAccount, type CreditEntry, type CreditGrant } from './credit.ts'
 
@@ -64,12 +65,16 @@ export class Credits {
     return hasCredit(organization, book)
   }
 
+  /** Writes what time alone has changed: what has expired, and what the months since the last time came with. */
+  refresh(organizationId: string): Promise<void> {
+    return transact(this.#core.database, { organizationId }, async (change) => {
+      const organization = await this.#organization(organizationId)
+      if (organization) await this.#close(change, organizationId, await this.#open(organization))
+    })
+  }
+
   /** As it is now, with what the present month comes with. Throws `not_found`. */
   async of(organizationId: string): Promise<CreditState> {
-    await transact(this.#core.database, { organizationId }, async (change) => {
-      const opened = await this.#open(await this.#must(organizationId))
-      await this.#close(change, organizationId, opened)
-    })
     const organization = await this.#must(organizationId)
     const { book } = await this.#open(organization)
     return {
@@ -93,7 +98,8 @@ export class Credits {
     const { book } = opened
     book.spend({ use: 'traffic', siteId, quantity: BigInt(trafficBytes) }, organization.plan, untilMs)
     book.spend({ use: 'storage', siteId, quantity: storedByteMs }, organization.plan, untilMs)
-    book.takeAlert()
+    const percent = book.takeAlert()
+    if (percent > 0) noteAlert(change, organizationId, percent)
     await this.#close(change, organizationId, opened)
   }
 
@@ -125,7 +131,7 @@ export class Credits {
       grants.map(({ record }) => record),
     )
     const now = clock.now()
-    book.bringUpToDate(plan, now, () => newId('crg', now))
+    book.bringUpToDate(plan, now)
     return { book, account, grants: new Map(grants.map((stored) => [stored.record.id, stored])) }
   }
 

@@ -125,6 +125,20 @@ export const approvalMail = (project: string, url: string): MailText =>
     footnote: 'The page asks you to sign in. If you did not expect this, refuse the message and review the applications with access.',
   })
 
+/** `percent` of the credits are used; at 100, websites are paused. */
+export const creditMail = (organization: string, percent: number, url: string): MailText =>
+  written({
+    subject: percent < 100 ? `${organization} has used ${percent} % of its credits` : `The credits of ${organization} are used up`,
+    paragraphs: [
+      percent < 100
+        ? `The websites of ${organization} have used ${percent} % of the credits that there were. When none are left, the websites are paused.`
+        : `The websites of ${organization} are paused: visitors get a neutral page until there are credits again.`,
+      'Mail and forms go on as before. The credits of the next month come with its first day (UTC); the operator of the service can grant more now.',
+    ],
+    button: { label: 'View credits', url },
+    footnote: 'You get this mail because you see the billing of the organization.',
+  })
+
 /** To an address that somebody wants notified of submissions, and that belongs to no member. */
 export const formRecipientMail = (organization: string, form: string, url: string): MailText =>
   written({

@@ -1,7 +1,90 @@
 import test from 'ava'
-import { Credits } from '#core/billing/credits/credits.ts'
+import { systemOrganizationId } from '#core/routing/policy/system-policy.ts'
+import { traces } from '#core/trace/trace.ts'
 import { Change } from '#store/change.ts'
-import { startFixture } from '../fixture/rest-fixture.ts'
+import { errorOf, startFixture, type Fixture } from '../fixture/rest-fixture.ts'
+import { column } from '../../../support/column.ts'
+import { zipOf } from '../../../support/web/zip-file.ts'
+import { asking } from '../../sites/site-client.ts'
 
 const gibibyte = 2 ** 30
-const monthMs = 730n * 3_600_000n
+
+async function use({ daemon, database, clock, organizationId }: Fixture, siteId: string, gibibytes: number): Promise<void> {
+  const change = new Change()
+  const trafficBytes = gibibytes * gibibyte
+  await daemon.part('credits').settle(change, { organizationId, siteId, trafficBytes, storedByteMs: 0n, untilMs: clock.now() })
+  await database.commit(change)
+}
+
+test('a website that has used up the credits is away while mail goes on, members are told, and a grant brings it back', async (t) => {
+  const fixture = await startFixture(t, { plan: 'free', hasMail: true })
+  const { rest, operator, organizationId, clock, database, daemon, addMember } = fixture
+  await addMember('cashier@example.ch', 'billing')
+  await addMember('reader@example.ch', 'viewer')
+  const root = `/operator/v1/organizations/${organizationId}/credits`
+  const { id } = await rest.must('POST', '/v1/sites', { slug: 'alpenblick' })
+  const zip = zipOf([{ path: 'index.html', content: '<h1>Hello</h1>' }])
+  await rest.call('POST', `/v1/sites/${String(id)}/deploys?activate=true`, zip, { 'content-type': 'application/zip' })
+  const ask = asking(t, daemon.addresses.sites)
+  const status = async (): Promise<number> => (await ask('alpenblick.sites.example.net', '/')).status
+  t.is(await status(), 200)
+  const full = await rest.must('GET', '/v1/billing/credits')
+  t.like(full, { balance_credits: '200', is_unlimited: false, has_credit: true, alert_percent: 0 })
+  t.like((full['grants'] as object[])[0], { kind: 'allowance', amount: '200', remaining: '200', expires_at: '2030-02-01T00:00:00.000Z' })
+  await use(fixture, String(id), 16)
+  t.like(await rest.must('GET', '/v1/billing/credits'), { balance_credits: '40', alert_percent: 80 })
+  await daemon.people.creditNotices.idle() // a later one takes the place of one that waits
+  await use(fixture, String(id), 4.5)
+  t.like(await rest.must('GET', '/v1/billing/credits'), { balance_credits: '-5', has_credit: false, alert_percent: 100, grants: [] })
+  clock.advance(10_000)
+  t.is(await status(), 503)
+  await rest.must('POST', '/v1/messages', { from: 'shop@example.ch', to: 'ada@example.ch', subject: 'x', text: 'x' })
+  const granted = await operator.must('POST', root, { credits: '12.500001', note: 'sorry' })
+  t.like(granted, { kind: 'operator', amount: '12.500001', remaining: '7.500001', expires_at: null, note: 'sorry' })
+  clock.advance(10_000)
+  t.is(await status(), 200)
+  const ledger = await Array.fromAsync(rest.rows('/v1/billing/credits/entries', 3))
+  t.deepEqual(ledger.map(({ reason, credits }) => `${String(reason)} ${String(credits)}`).toSorted(), [
+    'adjust -5',
+    'adjust 5',
+    'grant 12.500001',
+    'grant 200',
+    'traffic -200',
+    'traffic -5',
+  ])
+  t.is((await operator.must('GET', root))['balance_credits'], '7.500001')
+  const { data } = await rest.must('GET', '/v1/audit?act=credit.granted')
+  t.deepEqual(column(data as object[], 'details'), [{ kind: 'operator', credits: 12.500001, note: 'sorry' }])
+  await daemon.people.creditNotices.idle()
+  await daemon.people.background.idle()
+  const { rows } = await database.list(traces, { organizationId: systemOrganizationId }, { limit: 10, ascending: true })
+  t.deepEqual(
+    rows.map(({ record: { subject, recipients } }) => [subject, ...column(recipients, 'address')]),
+    [
+      ['Default has used 80 % of its credits', 'cashier@example.ch'],
+      ['The credits of Default are used up', 'cashier@example.ch'],
+    ],
+  )
+})
+
+test('the next month comes with new credits, and what is no amount is refused', async (t) => {
+  const { rest, operator, organizationId, clock, addOrganization } = await startFixture(t, { plan: 'basic' })
+  const root = `/operator/v1/organizations/${organizationId}/credits`
+  await operator.must('POST', root, { credits: '1', kind: 'purchased' })
+  clock.advance(31 * 86_400_000)
+  const { balance_credits, grants } = await rest.must('GET', '/v1/billing/credits')
+  t.is(balance_credits, '1601')
+  t.deepEqual(
+    (grants as Record<string, unknown>[]).map(({ kind, remaining, expires_at }) => [kind, remaining, expires_at]),
+    [
+      ['allowance', '800', '2030-08-01T00:00:00.000Z'],
+      ['allowance', '800', '2030-09-01T00:00:00.000Z'],
+      ['purchased', '1', null],
+    ],
+  )
+  for (const credits of ['0', '0.000000', '-1', '1.0000001', '100000000', '01', '', 'x', 5])
+    t.is(errorOf(await operator.call('POST', root, { credits })).code, 'validation_failed', String(credits))
+  t.is((await operator.call('POST', root.replace(organizationId, 'org_0'), { credits: '1' })).status, 404)
+  const { rest: other } = await addOrganization('enterprise')
+  t.like(await other.must('GET', '/v1/billing/credits'), { balance_credits: '0', is_unlimited: true, has_credit: true, grants: [] })
+})

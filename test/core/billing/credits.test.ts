@@ -1,0 +1,162 @@
+/** Credits of a year, with all that can come between, against a model that knows no remainders, books or writes. */
+import test from 'ava'
+import { creditPrices, monthlyCredits, ucrPerCredit } from '#config/plans/credits.ts'
+import type { PlanName } from '#config/plans/plans.ts'
+import { creditEntries } from '#core/billing/credits/credit.ts'
+import { Change } from '#store/change.ts'
+import { Seeded } from '../../support/seeded.ts'
+import { coreFixture, organizationId } from '../core-fixture.ts'
+import { problemsOf } from '../../support/problems.ts'
+
+const dayMs = 86_400_000
+const gibibyte = 2 ** 30
+const gibibyteMonth = BigInt(gibibyte) * 730n * 3_600_000n
+
+interface ModelGrant {
+  readonly rank: number
+  readonly month: string | undefined
+  readonly amount: number
+  readonly expires: number
+  left: number
+}
+
+/** What credits are, in the words of the specification. */
+class Model {
+  readonly grants: ModelGrant[] = []
+  readonly used = { traffic: 0n, storage: 0n }
+  owed = 0
+  #seen = ''
+
+  pass(plan: PlanName, now: number): void {
+    for (const grant of this.grants) if (grant.expires <= now) grant.left = 0
+    const { credits = 0, carriedMonths } = monthlyCredits[plan]
+    const present = new Date(now)
+    for (let back = carriedMonths; back >= 0; back--) {
+      const first = Date.UTC(present.getUTCFullYear(), present.getUTCMonth() - back, 1)
+      const month = new Date(first).toISOString().slice(0, 7)
+      if (back > 0 && (this.#seen === '' || month <= this.#seen)) continue
+      const already = this.grants.reduce((sum, grant) => sum + (grant.month === month ? grant.amount : 0), 0)
+      const start = new Date(first)
+      const expires = Date.UTC(start.getUTCFullYear(), start.getUTCMonth() + carriedMonths + 1, 1)
+      this.give(0, credits * ucrPerCredit - already, expires, month)
+    }
+    this.#seen = present.toISOString().slice(0, 7)
+  }
+
+  give(rank: number, amount: number, expires: number, month?: string): void {
+    if (amount <= 0) return
+    const paid = Math.min(amount, this.owed)
+    this.owed -= paid
+    this.grants.push({ rank, month, amount, expires, left: amount - paid })
+  }
+
+  use(what: 'traffic' | 'storage', quantity: bigint): void {
+    const { ucr, units } = creditPrices[what]
+    const before = (this.used[what] * ucr) / units
+    this.used[what] += quantity
+    let cost = Number((this.used[what] * ucr) / units - before)
+    const order = this.grants
+      .map((grant, age) => ({ grant, age }))
+      .toSorted((a, b) => a.grant.rank - b.grant.rank || a.grant.expires - b.grant.expires || a.age - b.age)
+    for (const { grant } of order) {
+      const taken = Math.min(cost, grant.left)
+      grant.left -= taken
+      cost -= taken
+    }
+    this.owed += cost
+  }
+
+  get balance(): number {
+    return this.grants.reduce((sum, { left }) => sum + left, -this.owed)
+  }
+}
+
+for (const seed of [1, 2, 3])
+  test(`a year of use, grants, plans and crashes is that of a plain model to the micro-credit, seed ${seed}`, async (t) => {
+    const random = new Seeded(seed)
+    const fixture = await coreFixture(t, { deaf: true })
+    const { database, clock } = fixture
+    const credits = fixture.part('credits')
+    let plan: PlanName = 'free'
+    await fixture.organization({ plan })
+    const [model, recorded] = [new Model(), { traffic: 0n, storage: 0n }]
+    for (let step = 0; step < 150; step++) {
+      clock.step(random.between(0, 5 * dayMs))
+      model.pass(plan, clock.now())
+      if (random.chance(0.1)) {
+        plan = (['anonymous', 'free', 'basic', 'pro', 'enterprise'] as const)[random.between(0, 4)] ?? 'free'
+        await fixture.core.operator.setPlan(organizationId, plan)
+        model.pass(plan, clock.now())
+      }
+      if (random.chance(0.1)) {
+        const kind = random.chance(0.5) ? 'operator' : 'purchased'
+        const expiresAt = random.chance(0.3) ? clock.now() + random.between(1, 60) * dayMs : null
+        const amountUcr = random.between(1, 900_000_000)
+        await credits.give(organizationId, { kind, amountUcr, expiresAt, note: '' })
+        model.give(kind === 'operator' ? 1 : 2, amountUcr, expiresAt ?? Infinity)
+      }
+      const isLarge = random.chance(0.2)
+      const trafficBytes = random.between(0, isLarge ? 40 * gibibyte : 20_000_000)
+      const storedByteMs = (gibibyteMonth * BigInt(random.between(0, isLarge ? 90_000_000 : 1000))) / 1_000_003n
+      const used = { organizationId, siteId: random.chance(0.5) ? 'sit_1' : 'sit_2', trafficBytes, storedByteMs, untilMs: clock.now() }
+      // a crash before the write leaves nothing, and the same is settled again
+      for (let lives = random.between(0, 2); lives > 0; lives--) await credits.settle(new Change(), used)
+      const change = new Change()
+      await credits.settle(change, used)
+      t.true((await database.commit(change)).ok)
+      if (plan !== 'enterprise') {
+        model.use('traffic', BigInt(trafficBytes))
+        model.use('storage', storedByteMs)
+      }
+      recorded.traffic += BigInt(trafficBytes)
+      recorded.storage += storedByteMs
+      if (random.chance(0.3)) await credits.refresh(organizationId)
+      const state = await credits.of(organizationId)
+      t.is(state.balanceUcr, model.balance, `step ${step}`)
+      t.is(state.hasCredit, plan === 'enterprise' || model.balance > 0)
+      t.deepEqual(
+        state.grants.map(({ remainingUcr }) => remainingUcr).toSorted((a, b) => a - b),
+        model.grants
+          .map(({ left }) => left)
+          .filter((left) => left > 0)
+          .toSorted((a, b) => a - b),
+        `step ${step}`,
+      )
+    }
+    await credits.refresh(organizationId)
+    const entries = (await database.all(creditEntries, { organizationId })).map(({ record }) => record)
+    t.is(
+      entries.reduce((sum, { deltaUcr }) => sum + deltaUcr, 0),
+      model.balance,
+    )
+    for (const use of ['traffic', 'storage'] as const) {
+      const of = entries.filter(({ reason }) => reason === use)
+      t.is(
+        of.reduce((sum, { quantity }) => sum + BigInt(quantity ?? 0), 0n),
+        recorded[use],
+        'to the byte',
+      )
+      const { ucr, units } = creditPrices[use]
+      t.is(
+        of.reduce((sum, { deltaUcr }) => sum - BigInt(deltaUcr), 0n),
+        (model.used[use] * ucr) / units,
+        use,
+      )
+    }
+    t.deepEqual(await problemsOf(fixture), [])
+  })
+
+test('use that meets a grant is paid once, whoever writes first', async (t) => {
+  const fixture = await coreFixture(t, { deaf: true })
+  await fixture.organization({ plan: 'free' })
+  const credits = fixture.part('credits')
+  const used = { organizationId, siteId: 'sit_1', trafficBytes: gibibyte, storedByteMs: 0n, untilMs: fixture.clock.now() }
+  const late = new Change()
+  await credits.settle(late, used)
+  await credits.give(organizationId, { kind: 'operator', amountUcr: 5_000_000, expiresAt: null, note: '' })
+  t.false((await fixture.database.commit(late)).ok, 'it was decided on what is not so any more')
+  const again = new Change()
+  await credits.settle(again, used)
+  t.true((await fixture.database.commit(again)).ok)
+  t.is((await credits.of(organizationId)).balanceUcr, 195_000_000)
+})
