@@ -41,7 +41,7 @@ async function run(wanted: Command): Promise<number> {
         version: version(),
       })
     case 'operator':
-      return (await import('./commands/operator-command.ts')).operate(configuration(), wanted.request, process.stdout)
+      return (await import('./commands/operator/operator-command.ts')).operate(configuration(), wanted.request, process.stdout)
     case 'verify':
       if (wanted.file === undefined)
         return (await import('./commands/verify-command.ts')).verifyStore(asOwner(configuration()), process.stdout)

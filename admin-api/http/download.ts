@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import type { ReadAttachment } from '#core/capture/reading/message-reader.ts'
 import { raw, type Answer, type AnswerBody } from '../operation/answer.ts'
+import type { WireFinalInvoice } from '../wire/organization/invoices.ts'
 import { invoiceCsv, invoiceCsvHeader, type WireInvoice } from '../wire/organization/usage.ts'
 
 /** The place of an attachment in its message, as a path has it. */
@@ -34,6 +35,13 @@ export function attachmentHeaders(filename: string): Headers {
   const real = encodeURIComponent(filename.toWellFormed()).replaceAll(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)
   return { 'content-disposition': `attachment; filename="${plain}"; filename*=UTF-8''${real}` }
 }
+
+/** A final invoice as a file for spreadsheets. */
+export const finalInvoiceFile = (invoice: WireFinalInvoice) =>
+  raw(invoiceCsvHeader() + invoiceCsv(invoice), {
+    contentType: 'text/csv; charset=utf-8',
+    headers: attachmentHeaders(`${invoice.number}.csv`),
+  })
 
 /** The preview of an invoice as a file for spreadsheets. */
 export const invoiceFile = (preview: WireInvoice) =>

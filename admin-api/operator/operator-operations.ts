@@ -32,7 +32,8 @@ import { operatorQueueActions } from './operator-queue.ts'
 import { operatorSiteActions } from './operator-sites.ts'
 import { systemActions, type SystemSource } from './system.ts'
 import { doctorActions, type DoctorSource } from './operator-doctor.ts'
-import { exportedInvoices } from './invoice-export.ts'
+import { operatorInvoiceActions } from './operator-invoices.ts'
+import { exportedInvoices, exportedPreviews } from './invoice-export.ts'
 
 const all = '/operator/v1/organizations'
 const one = `${all}/{id}`
@@ -50,6 +51,7 @@ export const operatorOperations = (core: RestCore, parts: OperatorParts): readon
     ...operatorSiteActions(core),
     ...crediting(core),
     ...invoicing(core),
+    ...operatorInvoiceActions(core),
     ...operatorLoginActions(parts.logins),
     ...systemActions(parts.system),
     ...doctorActions(parts.doctor),
@@ -156,7 +158,7 @@ const setting = ({ operator, restoreOrganization }: RestCore): readonly Action[]
   }),
 ]
 
-const crediting = ({ credits }: RestCore): readonly Action[] => [
+const crediting = ({ billing: { credits } }: RestCore): readonly Action[] => [
   organizations.readOf('credits', {
     id: 'operatorGetCredits',
     summary: 'Get the credits of an organization',
@@ -167,7 +169,8 @@ const crediting = ({ credits }: RestCore): readonly Action[] => [
     ...{ ...sets, output: creditGrant },
     id: 'operatorGrantCredits',
     summary: 'Grant credits to an organization',
-    description: 'As a gift, or as `purchased` when they were paid for. Websites that are paused for want of credits are served again within ten seconds.',
+    description:
+      'As a gift, or as `purchased` when they were paid for. Websites that are paused for want of credits are served again within ten seconds.',
     input: creditsGiven,
     http: { method: 'POST', path: `${one}/credits`, status: 201 },
     run: ({ client }, { id, ...given }) => credits.give(id, toCreditsGiven(given), client.operatorId),
@@ -198,14 +201,20 @@ const invoicing = (core: RestCore): readonly Operation[] => [
     method: 'GET',
     path: '/operator/v1/invoices/export',
     operationId: 'operatorExportInvoices',
-    summary: 'Export the invoice previews of all organizations for a month',
-    description: 'CSV, or with `format=json` an object with all invoices in `data`.',
-    query: z.strictObject({ period, format: z.enum(['csv', 'json']).optional().meta({ description: 'Defaults to csv.' }) }),
+    summary: 'Export the invoices of all organizations for a month',
+    description:
+      'Previews, or with `of=final` the invoices and credit notes that are final. CSV, or with `format=json` an object with all of them in `data`.',
+    query: z.strictObject({
+      period,
+      format: z.enum(['csv', 'json']).optional().meta({ description: 'Defaults to csv.' }),
+      of: z.enum(['previews', 'final']).optional().meta({ description: 'Defaults to previews.' }),
+    }),
     response: media('text/csv'),
     handle({ query }) {
       const format = query.format ?? 'csv'
       const { month } = periodOf(query.period, core.clock.now())
-      return raw(Readable.from(exportedInvoices(core, month, format)), {
+      const exported = query.of === 'final' ? exportedInvoices : exportedPreviews
+      return raw(Readable.from(exported(core, month, format)), {
         contentType: format === 'csv' ? 'text/csv; charset=utf-8' : 'application/json',
         headers: attachmentHeaders(`invoices-${month}.${format}`),
       })

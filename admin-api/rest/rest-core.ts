@@ -4,6 +4,9 @@ import type { Feature } from '#config/plans/features.ts'
 import type { Principal } from '#core/access/principal/principal.ts'
 import type { SmtpCredentials } from '#core/access/smtp-credentials.ts'
 import type { AuditLog } from '#core/administration/audit-log.ts'
+import type { BillingProfiles } from '#core/billing/billing-profiles.ts'
+import type { Closing } from '#core/billing/closing/closing.ts'
+import type { InvoiceRegister } from '#core/billing/closing/invoice-register.ts'
 import type { Credits } from '#core/billing/credits/credits.ts'
 import type { Invoices } from '#core/billing/invoice.ts'
 import type { Operator } from '#core/billing/operator.ts'
@@ -76,6 +79,14 @@ export interface PublishableCore {
   readonly snippets: Snippets
 }
 
+/** Credits, and invoices that are final. */
+export interface BillingCore {
+  readonly credits: Credits
+  readonly closing: Closing
+  readonly register: InvoiceRegister
+  readonly profiles: BillingProfiles
+}
+
 export interface RestCore {
   readonly apiKeys: ApiKeys
   readonly applications: OrganizationApplications
@@ -135,7 +146,7 @@ export interface RestCore {
   readonly webhookDeliveries: Deliveries
   readonly webhookTests: TestDeliveries
   readonly usage: Usage
-  readonly credits: Credits
+  readonly billing: BillingCore
   readonly invoices: Invoices
   readonly auditLog: AuditLog
   readonly operator: Operator

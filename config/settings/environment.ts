@@ -134,6 +134,8 @@ const variables: Readonly<Record<string, Variable>> = {
   POSTERN_STORE_OBJECT_BYTES: { path: 'store.objectBytes', form: 'number' },
   POSTERN_STORE_LOW_DISK_BYTES: { path: 'store.lowDiskBytes', form: 'number' },
   POSTERN_STORE_BALLAST_BYTES: { path: 'store.ballastBytes', form: 'number' },
+  POSTERN_INVOICE_ISSUER: { path: 'billing.issuer', form: 'text' },
+  POSTERN_INVOICE_PAYMENT_DAYS: { path: 'billing.paymentDays', form: 'number' },
   POSTERN_VAT_BASIS_POINTS: { path: 'billing.vatBasisPoints', form: 'number' },
 }
 

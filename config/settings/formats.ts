@@ -188,3 +188,17 @@ export const webPageOrMail: TextForm<string> = {
   parse: (text) => (/^[\w.+-]{1,64}@(?:[a-z0-9-]{1,63}\.){1,10}[a-z]{2,63}$/i.test(text) ? text : parseWebPage(text)),
   format: (text) => text,
 }
+
+const maxAddressLines = 8
+
+/** Lines of an address, with semicolons between them. */
+export const addressLines: TextForm<readonly string[]> = {
+  parse(text) {
+    const lines = text
+      .split(';')
+      .map((line) => line.trim())
+      .filter((line) => line !== '')
+    return lines.length > 0 && lines.length <= maxAddressLines ? lines : undefined
+  },
+  format: (lines) => lines.join('; '),
+}

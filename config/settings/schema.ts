@@ -1,6 +1,6 @@
 /** Every setting of Postern: what it means, what it may be, and its default. */
 import { fraction, listOf, oneOf, optionalWritten, section, whole, wholes, written } from './fields.ts'
-import { address, adminKey, destinationId, dnsList, dnsServer, emailAddress, endpoint, hostName, mailbox } from './formats.ts'
+import { address, adminKey, addressLines, destinationId, dnsList, dnsServer, emailAddress, endpoint, hostName, mailbox } from './formats.ts'
 import { operatorWords } from './operator-words.ts'
 import { masterKey, mcpAddress, network, operatorKey, origin, path, sharedSecret, spfMechanism, userName } from './formats.ts'
 import { doctor } from './doctor-settings.ts'
@@ -251,6 +251,14 @@ const systemMail = section({
 
 const billing = section({
   vatBasisPoints: whole('VAT on invoices, in hundredths of a percent (810 is 8.1 %).', 0, 10_000, 0),
+  issuer: optionalWritten(
+    {
+      description: 'Who issues invoices: name, address and VAT number, which stand below each other on them.',
+      limit: 'up to 8 lines with semicolons between them, such as Example AG; Bahnhofstrasse 1; 8001 Zürich',
+    },
+    addressLines,
+  ),
+  paymentDays: whole('Days from the issue of an invoice to the day on which it is due.', 0, 365, 30),
 })
 
 /** The schema of the configuration file; its output is what `loadConfig` returns. */

@@ -5,7 +5,7 @@ import { commandHelp, helpText } from './command-help.ts'
 import { deployOptions, deployWords, type DeployWords } from './deploy/deploy-words.ts'
 import { queueOptions, queueVerbs, queueWords, type QueueWords } from './queue/queue-words.ts'
 import type { SetupWords } from './setup/answers.ts'
-import { operatorHelp, readOperatorWords, type OperatorRequest } from './operator-words.ts'
+import { operatorHelp, readOperatorWords, type OperatorRequest } from './operator/operator-words.ts'
 
 /** Which daemon a command talks to: the one of the data folder, or another by its address and an API key. */
 export interface DaemonChoice {

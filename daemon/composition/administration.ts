@@ -14,6 +14,7 @@ export function administration(composition: Composition): Administration {
     ...core,
     async settled(organizationId, projectId) {
       await get('accept').settled()
+      if (projectId === undefined) await get('billing').closing.closeRemoved(organizationId)
       await attempts.breakOff(organizationId, projectId === undefined ? undefined : new Set([projectId]))
     },
     onError: broke(composition, 'a removal'),

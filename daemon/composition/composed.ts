@@ -1,4 +1,10 @@
 /** What the composed parts of a daemon consist of. */
+import type { BillingProfiles } from '#core/billing/billing-profiles.ts'
+import type { BillingUpkeep } from '#core/billing/billing-upkeep.ts'
+import type { Closing } from '#core/billing/closing/closing.ts'
+import type { InvoiceRegister } from '#core/billing/closing/invoice-register.ts'
+import type { Credits } from '#core/billing/credits/credits.ts'
+import type { Invoices } from '#core/billing/invoice.ts'
 import type { KeyUses } from '#core/access/keys/key-uses.ts'
 import type { Organizations } from '#core/administration/organizations.ts'
 import type { Projects } from '#core/administration/projects.ts'
@@ -113,6 +119,15 @@ export interface WebhookCore {
   readonly webhookDeliveries: Deliveries
   readonly webhookTests: TestDeliveries
   readonly webhookDispatcher: Dispatcher
+}
+
+export interface BillingParts {
+  readonly credits: Credits
+  readonly invoices: Invoices
+  readonly closing: Closing
+  readonly register: InvoiceRegister
+  readonly profiles: BillingProfiles
+  readonly upkeep: BillingUpkeep
 }
 
 export interface SiteParts {

@@ -1,6 +1,4 @@
 /** What a daemon is made of: what it is built from, the parts that are started and stopped, and the name of each part. */
-import type { BillingUpkeep } from '#core/billing/billing-upkeep.ts'
-import type { Credits } from '#core/billing/credits/credits.ts'
 import type { Config } from '#config/settings/load.ts'
 import type { ApiKeys } from '#core/access/keys/api-keys.ts'
 import type { KeyUses } from '#core/access/keys/key-uses.ts'
@@ -64,6 +62,7 @@ import type { OwnListeners } from '../process/own-listeners.ts'
 import type { Readiness } from '../observability/readiness.ts'
 import type {
   Administration,
+  BillingParts,
   InboundCore,
   InboxCore,
   Ingest,
@@ -149,9 +148,8 @@ export interface Parts {
   readonly claims: Claims
   readonly clock: Clock
   readonly core: Core
-  readonly billingUpkeep: BillingUpkeep
+  readonly billing: BillingParts
   readonly credentials: SmtpCredentials
-  readonly credits: Credits
   readonly database: Database
   readonly decisions: Decisions
   readonly destinations: Destinations
@@ -231,7 +229,7 @@ const started = [
   'inboxes',
   'housekeeping',
   'retention',
-  'billingUpkeep',
+  'billing',
   'rollUp',
   'agentCalls',
   'lateCounts',

@@ -5,7 +5,6 @@ import type { Core } from '#core/core.ts'
 import type { RestCore } from '../../admin-api/rest/rest-operations.ts'
 import { OrganizationApplications } from '#core/consent/organization-applications.ts'
 import { AuditLog } from '#core/administration/audit-log.ts'
-import { Invoices } from '#core/billing/invoice.ts'
 import { Operator } from '#core/billing/operator.ts'
 import { Usage } from '#core/billing/usage-report.ts'
 import { Diagnoses } from '#core/diagnose/diagnoses.ts'
@@ -47,7 +46,7 @@ import { workNames } from './works/work-names.ts'
 export function restCore(composition: Composition): RestCore {
   const { get, config } = composition
   const core = get('core')
-  const { database, policies, clock } = core
+  const { policies, clock } = core
   const health = get('healthRegistry')
   const probes = get('probes')
   const accept = get('accept')
@@ -106,8 +105,8 @@ export function restCore(composition: Composition): RestCore {
     }),
     suppressions: new Suppressions(core),
     ...importsOf(core, moved.templates),
-    ...{ credits: get('credits'), auditLog: new AuditLog(core) },
-    invoices: new Invoices({ database, usage, vatBasisPoints: config.billing.vatBasisPoints }),
+    ...{ billing: get('billing'), auditLog: new AuditLog(core) },
+    invoices: get('billing').invoices,
     operator: new Operator(core),
     restoreOrganization: (id) => restoreOrganization(core, id),
     maxSendBodyBytes: config.http.maxBodyBytes,

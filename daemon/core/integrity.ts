@@ -9,9 +9,8 @@ import { keyUses } from './access/keys/key-uses.ts'
 import { smtpCredentials } from './access/smtp-credential.ts'
 import { organizationRemovalKey, projectRemovalKey, removableFrom } from './tenancy/removal-key.ts'
 import { auditEntries } from './writes/audit.ts'
-import { creditKinds } from './billing/credits/credit.ts'
-import { planTerms } from './billing/plan-term.ts'
-import { prices } from './billing/price.ts'
+import { billingKinds, checkInvoice, closedInvoiceRows } from './billing/billing-integrity.ts'
+import { invoiceDocuments, type InvoiceDocument } from './billing/closing/invoice-document.ts'
 import { formDisagreements, formRows } from './forms/form-integrity.ts'
 import { formDrafts, forms, formVersions } from './forms/form.ts'
 import { formNotifications } from './forms/notifications/notification.ts'
@@ -108,9 +107,7 @@ export const recordKinds = [
   loginLinks,
   sessions,
   passkeys,
-  planTerms,
-  prices,
-  ...creditKinds,
+  ...billingKinds,
   oauthGrants,
   claims,
   webhookEndpoints,
@@ -143,6 +140,7 @@ export function integrityChecks(database: Database): VerifyOptions {
       if (kind === webhookDeliveries.name) return checkDelivery(database, record as WebhookDelivery)
       if (kind === inboundMessages.name) return checkInboundMessage(database, organizationId, record as InboundMessage)
       if (kind === projects.name) return checkDeletedProject(database, organizationId, record as Project)
+      if (kind === invoiceDocuments.name) return checkInvoice(database, record as InvoiceDocument)
       if (kind === organizations.name) return checkDeletedOrganization(database, record as Organization)
       const found =
         (await formDisagreements(database, kind, organizationId, record)) ??
@@ -229,7 +227,7 @@ function rowFamilies(database: Database): Required<VerifyOptions>['families'] {
     { name: 'approval.mailed' },
     ...levels.map(({ name }) => ({ name, check: checkCounts })),
     ...formRows(database),
-    ...siteRows(database),
+    ...[...siteRows(database), ...closedInvoiceRows(database)],
   ]
 }
 

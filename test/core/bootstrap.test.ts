@@ -61,7 +61,7 @@ test('bootstrap() makes an SMTP login of the project Default that is counted, an
   const { projectId } = await keys.authenticate(apiKey)
   t.like(stored, { organizationId, record: { projectId, defaultDestinationId: null, expiresAt: null, allowedFromDomains: [] } })
   t.true(secrets.matches(smtpLogin?.password ?? '', stored?.record.passwordFingerprint ?? ''))
-  t.is(await peakUsage(database, organizationId, 'smtp_credentials', new Date(clock.now()).toISOString().slice(0, 7)), 1)
+  t.is((await peakUsage(database, organizationId, 'smtp_credentials', new Date(clock.now()).toISOString().slice(0, 7))).most, 1)
   t.deepEqual(await problemsOf({ database }), [])
   t.is((await (await openStore(t)).start(first)).smtpLogin, undefined)
   t.is((await (await openStore(t)).start(undefined, 'anonymous')).smtpLogin, undefined)

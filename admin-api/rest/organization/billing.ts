@@ -4,7 +4,9 @@ import type { Principal } from '#core/access/principal/principal.ts'
 import { Refusal } from '#core/refusals.ts'
 import { action, type Action } from '../../actions/action.ts'
 import { operation, type Operation } from '../../operation/operation.ts'
-import { noInput } from '../../wire/fields/text.ts'
+import { finalFormat, finalInvoice, invoiceSummary } from '../../wire/organization/invoices.ts'
+import { shownInvoice } from '../../http/invoices/shown-invoice.ts'
+import { idParams, noInput } from '../../wire/fields/text.ts'
 import { invoice, invoiceFormat, period, usage } from '../../wire/organization/usage.ts'
 import type { RestCore } from '../rest-core.ts'
 import { creditEntry, creditState } from '../../wire/organization/credits.ts'
@@ -14,6 +16,12 @@ import { invoiceFile } from '../../http/download.ts'
 const tags = ['usage']
 
 export const billingEntries = (core: RestCore): readonly (Action | Operation)[] => [
+  ...usageEntries(core),
+  ...creditActions(core),
+  ...invoiceEntries(core),
+]
+
+const usageEntries = (core: RestCore): readonly (Action | Operation)[] => [
   action({
     id: 'getUsage',
     summary: 'Get the usage of a month and the present use of the limits',
@@ -25,31 +33,6 @@ export const billingEntries = (core: RestCore): readonly (Action | Operation)[] 
     output: usage,
     http: { method: 'GET', path: '/v1/usage' },
     run: ({ principal }, asked) => core.usage.of(wholeOrganization(principal), asked.period),
-  }),
-  action({
-    id: 'getCredits',
-    summary: 'Get the credits of the organization',
-    description: 'Requires a key of the whole organization. Credits pay for managed websites, and for nothing else.',
-    tags,
-    scope: 'api:read',
-    openToBilling: true,
-    input: noInput,
-    output: creditState,
-    http: { method: 'GET', path: '/v1/billing/credits' },
-    run: ({ principal }) => core.credits.of(wholeOrganization(principal)),
-  }),
-  action({
-    id: 'listCreditEntries',
-    summary: 'List the changes of the credits, newest first',
-    description: 'Requires a key of the whole organization. The balance is the sum of all entries.',
-    tags,
-    scope: 'api:read',
-    openToBilling: true,
-    input: z.strictObject(pageFields),
-    output: pageEncoder(creditEntry),
-    list: { item: creditEntry },
-    http: { method: 'GET', path: '/v1/billing/credits/entries' },
-    run: ({ principal }, page) => core.credits.entries(wholeOrganization(principal), page),
   }),
   // an operation, as it can be a file
   operation({
@@ -69,6 +52,67 @@ export const billingEntries = (core: RestCore): readonly (Action | Operation)[] 
       const preview = invoice.encode(await core.invoices.preview(wholeOrganization(principal), query.period))
       return query.format === 'csv' ? invoiceFile(preview) : preview
     },
+  }),
+]
+
+const creditActions = (core: RestCore): readonly Action[] => [
+  action({
+    id: 'getCredits',
+    summary: 'Get the credits of the organization',
+    description: 'Requires a key of the whole organization. Credits pay for managed websites, and for nothing else.',
+    tags,
+    scope: 'api:read',
+    openToBilling: true,
+    input: noInput,
+    output: creditState,
+    http: { method: 'GET', path: '/v1/billing/credits' },
+    run: ({ principal }) => core.billing.credits.of(wholeOrganization(principal)),
+  }),
+  action({
+    id: 'listCreditEntries',
+    summary: 'List the changes of the credits, newest first',
+    description: 'Requires a key of the whole organization. The balance is the sum of all entries.',
+    tags,
+    scope: 'api:read',
+    openToBilling: true,
+    input: z.strictObject(pageFields),
+    output: pageEncoder(creditEntry),
+    list: { item: creditEntry },
+    http: { method: 'GET', path: '/v1/billing/credits/entries' },
+    run: ({ principal }, page) => core.billing.credits.entries(wholeOrganization(principal), page),
+  }),
+]
+
+const invoiceEntries = (core: RestCore): readonly (Action | Operation)[] => [
+  action({
+    id: 'listInvoices',
+    summary: 'List the invoices and credit notes of the organization, newest first',
+    description: 'Requires a key of the whole organization. Each month is closed some hours after its end (UTC).',
+    tags,
+    scope: 'api:read',
+    openToBilling: true,
+    input: z.strictObject(pageFields),
+    output: pageEncoder(invoiceSummary),
+    list: { item: invoiceSummary },
+    http: { method: 'GET', path: '/v1/billing/invoices' },
+    run: ({ principal }, page) => core.billing.register.list(wholeOrganization(principal), page),
+  }),
+  // an operation, as it can be a file
+  operation({
+    method: 'GET',
+    path: '/v1/billing/invoices/{id}',
+    operationId: 'getInvoice',
+    summary: 'Get an invoice or credit note',
+    description: 'Requires a key of the whole organization. Final: it never changes, except for its state of payment.',
+    tags,
+    scope: 'api:read',
+    openToBilling: true,
+    errors: ['not_found'],
+    params: idParams,
+    query: z.strictObject({ format: finalFormat }),
+    response: finalInvoice.schema,
+    handle: async ({ principal, params, query }) =>
+      shownInvoice(await core.billing.register.get(wholeOrganization(principal), params.id), query.format),
   }),
 ]
 

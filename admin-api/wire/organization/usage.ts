@@ -43,45 +43,60 @@ export const usage = encoder(usageShape)
   })
   .via(inPeriod<UsageReport>)
 
-const invoiceShape = z
-  .object({
-    organization_id: z.string(),
-    period: z.string(),
-    from: wireTime,
-    until: wireTime,
-    plan: z.enum(planNames).meta({ description: 'The plan that the month is billed on: the one with the largest fee during the month.' }),
-    currency: z.literal('CHF'),
-    lines: z.array(
-      z.object({
-        axis: z.enum([...axisNames, 'monthly_fee']),
-        label: z.string(),
-        quantity: z.int(),
-        included: z.int(),
-        billable: z.int(),
-        unit_price_urp: z.int().meta({ description: 'Millionths of a rappen.' }),
-        amount_rappen: z.int().meta({ description: '`billable` times the unit price, rounded half up to whole rappen.' }),
-      }),
-    ),
-    net_rappen: z.int().meta({ description: 'The sum of the lines.' }),
-    vat_basis_points: z.int().meta({ description: 'Hundredths of a percent.' }),
-    vat_rappen: z.int().meta({ description: 'Tax on the net amount, rounded half up to whole rappen.' }),
-    total_rappen: z.int(),
-  })
-  .meta({ id: 'InvoicePreview' })
+const lineShape = z.object({
+  axis: z.enum([...axisNames, 'monthly_fee']),
+  label: z.string(),
+  quantity: z.int(),
+  included: z.int(),
+  billable: z.int(),
+  unit_price_urp: z.int().meta({ description: 'Millionths of a rappen, for so many units as `per` says.' }),
+  per: z.int().meta({ description: '1; for the fee of a plan that was not in force all month, the days of the month.' }),
+  amount_rappen: z.int().meta({ description: '`billable` times the unit price, divided by `per`, rounded half up to whole rappen.' }),
+  days: z.array(z.object({ day: z.string(), quantity: z.int() })).meta({
+    description:
+      'Of which days the quantity is, in UTC. For the most at a time, the day since which it was so many; for an average, the number of each day.',
+  }),
+  projects: z.array(z.object({ project_id: z.string().nullable(), name: z.string(), quantity: z.int() })).meta({
+    description:
+      'Of which projects the quantity is, where it is counted by project; null is what is left, such as that of deleted projects.',
+  }),
+})
+
+/** What all invoices have. */
+export const invoiceFields = {
+  organization_id: z.string(),
+  period: z.string(),
+  from: wireTime,
+  until: wireTime,
+  plan: z.enum(planNames).meta({
+    description:
+      'The plan that the use of the month is billed on: the one with the largest fee during the month. Fees are billed by the day.',
+  }),
+  currency: z.literal('CHF'),
+  lines: z.array(lineShape),
+  net_rappen: z.int().meta({ description: 'The sum of the lines.' }),
+  vat_basis_points: z.int().meta({ description: 'Hundredths of a percent.' }),
+  vat_rappen: z.int().meta({ description: 'Tax on the net amount, rounded half up to whole rappen.' }),
+  total_rappen: z.int(),
+}
+
+const invoiceShape = z.object(invoiceFields).meta({ id: 'InvoicePreview' })
 
 export const invoice = encoder(invoiceShape)
   .from<ReturnType<typeof inPeriod<Invoice>>>()
   .via(inPeriod<Invoice>)
 
 export type WireInvoice = ReturnType<typeof invoice.encode>
+/** As much of an invoice as is written as CSV. */
+export type InvoiceRows = Pick<WireInvoice, 'lines' | 'net_rappen' | 'vat_basis_points' | 'vat_rappen' | 'total_rappen'>
 
-const columns = ['axis', 'label', 'quantity', 'included', 'billable', 'unit_price_urp', 'amount_rappen'] as const
+const columns = ['axis', 'label', 'quantity', 'included', 'billable', 'unit_price_urp', 'per', 'amount_rappen'] as const
 
 /** The header row of invoices as CSV; `before` names columns that come first. */
 export const invoiceCsvHeader = (...before: readonly string[]): string => csvLine([...before, ...columns])
 
 /** The lines of an invoice with its sums, as CSV; `before` fills the columns that come first. */
-export function invoiceCsv(preview: WireInvoice, ...before: readonly string[]): string {
+export function invoiceCsv(preview: InvoiceRows, ...before: readonly string[]): string {
   const sums: readonly [string, string, number][] = [
     ['net', 'Net', preview.net_rappen],
     ['vat', `VAT ${(preview.vat_basis_points / 100).toFixed(2)} %`, preview.vat_rappen],
@@ -89,7 +104,7 @@ export function invoiceCsv(preview: WireInvoice, ...before: readonly string[]): 
   ]
   return [
     ...preview.lines.map((line) => csvLine([...before, ...columns.map((column) => String(line[column]))])),
-    ...sums.map(([name, label, amount]) => csvLine([...before, name, label, '', '', '', '', String(amount)])),
+    ...sums.map(([name, label, amount]) => csvLine([...before, name, label, '', '', '', '', '', String(amount)])),
   ].join('')
 }
 

@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { cleanText } from '../../observability/clean-text.ts'
 import { callDaemon, postToDaemon, type chosenDaemon } from '../daemon-client.ts'
-import { table } from '../operator-command.ts'
+import { table } from '../operator/text-table.ts'
 
 export interface Act {
   readonly id: string | null

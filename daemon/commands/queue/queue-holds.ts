@@ -2,7 +2,7 @@
 import { cleanJson, cleanText } from '../../observability/clean-text.ts'
 import { exitCodes, type ExitCode } from '../../process/lifecycle.ts'
 import { callDaemon, postToDaemon } from '../daemon-client.ts'
-import { table } from '../operator-command.ts'
+import { table } from '../operator/text-table.ts'
 import { followed, outcome, type Access, type Act } from './queue-act.ts'
 import type { QueueWords } from './queue-words.ts'
 

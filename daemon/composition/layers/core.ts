@@ -12,8 +12,6 @@ import { Changes } from '#core/live/changes.ts'
 import { LateCounts } from '#core/insights/late-counts.ts'
 import { RollUp } from '#core/insights/roll-up.ts'
 import { people } from '#core/people/people.ts'
-import { BillingUpkeep } from '#core/billing/billing-upkeep.ts'
-import { Credits } from '#core/billing/credits/credits.ts'
 import { Retention } from '#core/retention/retention.ts'
 import { Policies } from '#core/routing/policy/policy.ts'
 import { systemOrganizationId, systemProjectId } from '#core/routing/policy/system-policy.ts'
@@ -22,6 +20,7 @@ import { SettingWrites } from '#core/writes/setting-writes.ts'
 import { administration } from '../administration.ts'
 import { oauthServer } from '../oauth-core.ts'
 import { broke, type Add } from '../parts.ts'
+import { addBilling } from './billing.ts'
 
 export function addCore(add: Add): void {
   add('core', ({ get, config, secrets }) => {
@@ -57,11 +56,7 @@ export function addCore(add: Add): void {
     const others = [{ organizationId: systemOrganizationId, projectId: systemProjectId }]
     return new RollUp({ ...composition.get('core'), others, onError: broke(composition, 'sums of counts') })
   })
-  add('credits', ({ get }) => new Credits(get('core')))
-  add('billingUpkeep', (composition) => {
-    const { get } = composition
-    return new BillingUpkeep({ ...get('core'), credits: get('credits'), onError: broke(composition, 'billing') })
-  })
+  addBilling(add)
   add('retention', (composition) => {
     const { get } = composition
     return new Retention({ ...get('core'), random: get('random'), onError: broke(composition, 'retention') })

@@ -26,7 +26,11 @@ function siteParts(composition: Composition): SiteParts {
   const { get, config, replace } = composition
   const core = get('core')
   const { database } = core
-  const credits: SiteCredits = get('credits')
+  const { credits: account } = get('billing')
+  const credits: SiteCredits = {
+    hasCredit: (organizationId) => account.hasCredit(organizationId),
+    settle: (change, use) => account.settle(change, use),
+  }
   const addresses = addressesOf(composition)
   const forms = formsUrl(config, config.http.listen)
   const blobs = new Blobs({ database, readPage: readSitePage, formsUrl: forms })

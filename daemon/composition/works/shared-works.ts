@@ -63,7 +63,7 @@ export function sharedWorks(daemon: Daemon): Readonly<Record<'first' | 'afterTra
       { ...woken(workNames.removals, administration.removals, [formRemovalWork]), start: () => administration.removals.start() },
       begun('mail about approvals', daemon.people.approvalNotices, [askedWork]),
       begun('mail about credits', daemon.people.creditNotices, [creditAlertWork]),
-      timed('billing', daemon.billingUpkeep),
+      timed('billing', daemon.billing.upkeep),
       begun('notifications of forms', daemon.formNotifier, [noticeWork]),
       begun('scans of files', daemon.fileScanning, [scanWork]),
       begun('websites', daemon.sites.upkeep, [siteWork]),

@@ -1,12 +1,19 @@
-/** What time alone changes in billing, done in the background by one daemon: credits come with their months and expire. */
+/**
+ * What time alone changes in billing, done in the background by one daemon: credits come with their months and expire, months that are
+ * over are closed, and what is owed is asked for.
+ */
 import type { Core } from '../core.ts'
 import type { Timer } from '../clock.ts'
 import { allOrganizations } from '../tenancy/organization-list.ts'
 import { WorkLoop } from '../work-loop.ts'
+import type { Closing } from './closing/closing.ts'
+import type { InvoiceRegister } from './closing/invoice-register.ts'
 import type { Credits } from './credits/credits.ts'
 
 export interface BillingUpkeepOptions extends Core {
   readonly credits: Credits
+  readonly closing: Closing
+  readonly register: InvoiceRegister
   readonly onError: (error: unknown) => void
 }
 
@@ -28,6 +35,11 @@ export class BillingUpkeep {
     this.#rounds.wake()
   }
 
+  /** Something was closed, and may be asked for. */
+  wake(): void {
+    this.#rounds.wake()
+  }
+
   /** Resolves when nothing is under way. */
   async idle(): Promise<void> {
     await this.#rounds.idle()
@@ -40,9 +52,13 @@ export class BillingUpkeep {
   }
 
   async #round(): Promise<void> {
-    for await (const { id } of allOrganizations(this.#options.database)) {
-      if (this.#rounds.stopping) return
-      await this.#options.credits.refresh(id)
+    const { database, credits, closing, register } = this.#options
+    const stopping = (): boolean => this.#rounds.stopping
+    for await (const { id } of allOrganizations(database)) {
+      if (stopping()) return
+      await credits.refresh(id)
     }
+    await closing.closeDue(stopping)
+    await register.askForPayment(stopping)
   }
 }

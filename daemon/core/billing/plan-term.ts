@@ -38,16 +38,17 @@ export function termsWithin(
   })
 }
 
-/** The term that a month is billed on: the one with the largest fee; a fee by contract counts as larger than any. */
-export function billedTerm(
-  organization: Organization,
-  terms: readonly PlanTerm[],
-  { from, until }: Period,
-): Pick<PlanTerm, 'plan' | 'overrides'> {
-  const within = termsWithin(organization, terms, from, until)
-  const fee = (term: Pick<PlanTerm, 'plan' | 'overrides'>): number => limitsOf(term).monthlyFeeRappen ?? Infinity
-  return within.reduce((dearest, term) => (fee(term) > fee(dearest) ? term : dearest), within[0] ?? organization)
+type Term = Pick<PlanTerm, 'plan' | 'overrides'>
+
+/** The one with the largest fee; a fee by contract counts as larger than any. The present one where there is none. */
+export function dearestTerm(organization: Organization, terms: readonly Term[]): Term {
+  const fee = (term: Term): number => limitsOf(term).monthlyFeeRappen ?? Infinity
+  return terms.reduce((dearest, term) => (fee(term) > fee(dearest) ? term : dearest), terms[0] ?? organization)
 }
+
+/** The term that the use of a month is billed on: what it includes, and its default prices. */
+export const billedTerm = (organization: Organization, terms: readonly PlanTerm[], { from, until }: Period): Term =>
+  dearestTerm(organization, termsWithin(organization, terms, from, until))
 
 /** Sends beyond what the plan included on one day. A day on several plans has the largest of their numbers. */
 export function overageOfDay(limits: readonly Plan[], sends: number): number {

@@ -2,8 +2,7 @@
 import { axisNames, type Axis } from '#config/plans/prices.ts'
 import type { Plan, PlanName } from '#config/plans/plans.ts'
 import type { Visibility } from '#store/database.ts'
-import { decode } from '#store/change.ts'
-import { pack, unpack, within, type Element } from '#store/tuple.ts'
+import { pack, type Element } from '#store/tuple.ts'
 import type { Core } from '../core.ts'
 import { smtpCredentials } from '../access/smtp-credential.ts'
 import { limitsOf } from '../plan/limits.ts'
@@ -20,13 +19,13 @@ import {
   storedFormFilesCounter,
   storedInboundCounter,
   storedTracesCounter,
-  storedTracesKey,
   usageCounter,
   type EventAxis,
 } from '../tenancy/counters.ts'
 import { organizations, projects, type Organization } from '../tenancy/organization.ts'
 import { periodOf, type Period } from './period.ts'
-import { overageOfDay, planTerms, termsWithin, type PlanTerm } from './plan-term.ts'
+import { planTerms, type PlanTerm } from './plan-term.ts'
+import { overageByDay, sendsByDay, storedByDay } from './use-by-day.ts'
 
 export interface ProjectUsage {
   readonly projectId: string
@@ -78,7 +77,7 @@ export class Usage {
     const stored = await database.get(organizations, { organizationId }, organizationId)
     if (!stored) throw new Refusal('not_found', 'No organization has this id.')
     const terms = (await database.all(planTerms, { organizationId })).map(({ record }) => record)
-    const daily = await Promise.all(period.begun.map((day) => this.#count(organizationSendCounter(organizationId, day))))
+    const daily = await sendsByDay(database, organizationId, period)
     return {
       period,
       plan: stored.record.plan,
@@ -94,31 +93,24 @@ export class Usage {
     organization: Organization,
     terms: readonly PlanTerm[],
     period: Period,
-    daily: readonly number[],
+    sends: readonly number[],
   ): Promise<Record<Axis, number>> {
     const { id } = organization
+    const { database } = this.#core
     const axes = {} as Record<Axis, number>
     for (const axis of axisNames) {
-      if (axis === 'sources' || axis === 'smtp_credentials') axes[axis] = await peakUsage(this.#core.database, id, axis, period.month)
+      if (axis === 'sources' || axis === 'smtp_credentials') axes[axis] = (await peakUsage(database, id, axis, period.month)).most
       else if (axis === 'traces_stored') axes[axis] = await this.#averageStored(id, period)
-      else if (axis === 'sends_overage') axes[axis] = sum(daily.map((sends, i) => overageOn(organization, terms, period.from, i, sends)))
+      else if (axis === 'sends_overage') axes[axis] = sum(overageByDay(organization, terms, period, sends))
       else axes[axis] = await this.#count(usageCounter(id, axis satisfies EventAxis, period.month))
     }
     return axes
   }
 
   /** Over all days of the month, rounded half up; days to come count as none. */
-  async #averageStored(organizationId: string, { days, begun }: Period): Promise<number> {
-    const { kv } = this.#core.database
-    const prefix = within([organizationId, 'usage.stored'])
-    const first = pack(storedTracesKey(organizationId, days[0] ?? ''))
-    let count = 0
-    for await (const { value } of kv.range({ start: prefix.start, end: first, limit: 1, reverse: true })) count = decode<number>(value)
-    const byDay = new Map<string, number>()
-    const end = within(storedTracesKey(organizationId, days.at(-1) ?? '')).end
-    for await (const { key, value } of kv.range({ start: first, end })) byDay.set(String(unpack(key)[2]), decode<number>(value))
-    const total = sum(begun.map((day) => (count = byDay.get(day) ?? count)))
-    return Math.floor((2 * total + days.length) / (2 * days.length))
+  async #averageStored(organizationId: string, period: Period): Promise<number> {
+    const total = sum(await storedByDay(this.#core.database, organizationId, period))
+    return Math.floor((2 * total + period.days.length) / (2 * period.days.length))
   }
 
   async #projects(organizationId: string, { month, begun }: Period): Promise<ProjectUsage[]> {
@@ -167,11 +159,6 @@ export class Usage {
   #count(key: readonly Element[]): Promise<number> {
     return this.#core.database.kv.counter(pack(key))
   }
-}
-
-function overageOn(organization: Organization, terms: readonly PlanTerm[], monthFrom: number, day: number, sends: number): number {
-  const from = monthFrom + day * 86_400_000
-  return overageOfDay(termsWithin(organization, terms, from, from + 86_400_000).map(limitsOf), sends)
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, n) => total + n, 0)

@@ -44,13 +44,18 @@ export type EventAxis = (typeof eventAxes)[number]
 export const usageCounter = (organizationId: string, axis: EventAxis, month: string, projectId = ''): readonly Element[] =>
   counter(organizationId, 'usage', axis, month, projectId)
 
+/** The same on one day, in the organization. */
+export const usageDayCounter = (organizationId: string, axis: EventAxis, day: string): readonly Element[] =>
+  counter(organizationId, 'usage_day', axis, day)
+
 /**
  * Counts what is billed by use, in the write that makes it happen: once, whatever crashes. `projectId` is left out for what
  * belongs to the whole organization.
  */
 export function meter(change: Change, axis: EventAxis, organizationId: string, projectId: string | undefined, nowMs: number): void {
-  const month = monthOf(nowMs)
-  change.add(usageCounter(organizationId, axis, month), 1)
+  const day = dayOf(nowMs)
+  const month = day.slice(0, 7)
+  change.add(usageCounter(organizationId, axis, month), 1).add(usageDayCounter(organizationId, axis, day), 1)
   if (projectId !== undefined) change.add(usageCounter(organizationId, axis, month, projectId), 1)
 }
 
@@ -96,6 +101,7 @@ export function organizationCounters(organizationId: string, fromMs: number, toM
   const months = [...new Set(days.map((day) => day.slice(0, 7)))]
   return [
     ...days.map((day) => organizationSendCounter(organizationId, day)),
+    ...days.flatMap((day) => eventAxes.map((axis) => usageDayCounter(organizationId, axis, day))),
     ...months.flatMap((month) => eventAxes.map((axis) => usageCounter(organizationId, axis, month))),
     ...months.map((month) => agentCallCounter(organizationId, month)),
     storedTracesCounter(organizationId),

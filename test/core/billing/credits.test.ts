@@ -1,11 +1,11 @@
 /** Credits of a year, with all that can come between, against a model that knows no remainders, books or writes. */
-import test from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import { creditPrices, monthlyCredits, ucrPerCredit } from '#config/plans/credits.ts'
 import type { PlanName } from '#config/plans/plans.ts'
 import { creditEntries } from '#core/billing/credits/credit.ts'
 import { Change } from '#store/change.ts'
 import { Seeded } from '../../support/seeded.ts'
-import { coreFixture, organizationId } from '../core-fixture.ts'
+import { coreFixture, organizationId, type CoreFixture } from '../core-fixture.ts'
 import { problemsOf } from '../../support/problems.ts'
 
 const dayMs = 86_400_000
@@ -71,12 +71,40 @@ class Model {
   }
 }
 
+/** All entries are the balance, all use of a sort costs what its sum costs, and none is missing. */
+async function assertLedger(
+  t: ExecutionContext,
+  fixture: CoreFixture,
+  model: Model,
+  recorded: Readonly<Record<'traffic' | 'storage', bigint>>,
+): Promise<void> {
+  const entries = (await fixture.database.all(creditEntries, { organizationId })).map(({ record }) => record)
+  t.is(
+    entries.reduce((sum, { deltaUcr }) => sum + deltaUcr, 0),
+    model.balance,
+  )
+  for (const use of ['traffic', 'storage'] as const) {
+    const of = entries.filter(({ reason }) => reason === use)
+    t.is(
+      of.reduce((sum, { quantity }) => sum + BigInt(quantity ?? 0), 0n),
+      recorded[use],
+      'to the byte',
+    )
+    const { ucr, units } = creditPrices[use]
+    t.is(
+      of.reduce((sum, { deltaUcr }) => sum - BigInt(deltaUcr), 0n),
+      (model.used[use] * ucr) / units,
+      use,
+    )
+  }
+}
+
 for (const seed of [1, 2, 3])
   test(`a year of use, grants, plans and crashes is that of a plain model to the micro-credit, seed ${seed}`, async (t) => {
     const random = new Seeded(seed)
     const fixture = await coreFixture(t, { deaf: true })
     const { database, clock } = fixture
-    const credits = fixture.part('credits')
+    const credits = fixture.part('billing').credits
     let plan: PlanName = 'free'
     await fixture.organization({ plan })
     const [model, recorded] = [new Model(), { traffic: 0n, storage: 0n }]
@@ -124,32 +152,14 @@ for (const seed of [1, 2, 3])
       )
     }
     await credits.refresh(organizationId)
-    const entries = (await database.all(creditEntries, { organizationId })).map(({ record }) => record)
-    t.is(
-      entries.reduce((sum, { deltaUcr }) => sum + deltaUcr, 0),
-      model.balance,
-    )
-    for (const use of ['traffic', 'storage'] as const) {
-      const of = entries.filter(({ reason }) => reason === use)
-      t.is(
-        of.reduce((sum, { quantity }) => sum + BigInt(quantity ?? 0), 0n),
-        recorded[use],
-        'to the byte',
-      )
-      const { ucr, units } = creditPrices[use]
-      t.is(
-        of.reduce((sum, { deltaUcr }) => sum - BigInt(deltaUcr), 0n),
-        (model.used[use] * ucr) / units,
-        use,
-      )
-    }
+    await assertLedger(t, fixture, model, recorded)
     t.deepEqual(await problemsOf(fixture), [])
   })
 
 test('use that meets a grant is paid once, whoever writes first', async (t) => {
   const fixture = await coreFixture(t, { deaf: true })
   await fixture.organization({ plan: 'free' })
-  const credits = fixture.part('credits')
+  const credits = fixture.part('billing').credits
   const used = { organizationId, siteId: 'sit_1', trafficBytes: gibibyte, storedByteMs: 0n, untilMs: fixture.clock.now() }
   const late = new Change()
   await credits.settle(late, used)

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { axisNames, billableAxes } from '#config/plans/prices.ts'
-import { invoiceLine, totals } from '#core/billing/invoice.ts'
+import { invoiceLine, totals } from '#core/billing/invoice-line.ts'
 import { priceIn, type Price } from '#core/billing/price.ts'
 import { Seeded } from '../../support/seeded.ts'
 

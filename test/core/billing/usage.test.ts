@@ -143,7 +143,7 @@ test('sends beyond those of plan free are overage, day by day', async (t) => {
   t.is((await usage.of(organizationId, undefined)).axes.sends_overage, 2)
 })
 
-test('a month is billed on the plan with the largest fee that was in force in it', async (t) => {
+test('fees are billed by the day, each day on the plan with the largest fee that was in force on it', async (t) => {
   const { fixture, operator, invoices } = await officeOf(t, { plan: 'free' })
   const bill = async (month: string) => {
     const { plan, netRappen, vatRappen, totalRappen } = await invoices.preview(organizationId, month)
@@ -153,14 +153,19 @@ test('a month is billed on the plan with the largest fee that was in force in it
   await operator.setPlan(organizationId, 'pro')
   fixture.clock.advance(1000)
   await operator.setPlan(organizationId, 'basic')
-  t.deepEqual(await bill('2030-01'), ['pro', 4900, 397, 5297])
+  // made on the 15th: a day of pro is 158, and 16 days of basic are 516
+  t.deepEqual(await bill('2030-01'), ['pro', 674, 55, 729])
+  t.deepEqual(
+    (await invoices.preview(organizationId, '2030-01')).lines.slice(0, 2).map(({ label }) => label),
+    ['Plan pro, 1 of 31 days', 'Plan basic, 16 of 31 days'],
+  )
   fixture.clock.advance(31 * dayMs)
   t.deepEqual(await bill('2030-02'), ['basic', 1000, 81, 1081])
   await operator.setOverrides(organizationId, { monthlyFeeRappen: 777 })
-  t.deepEqual(await bill('2030-02'), ['basic', 1000, 81, 1081], 'the larger fee of the month')
+  t.deepEqual(await bill('2030-02'), ['basic', 536 + 361, 73, 970], '15 days at 1000, 13 at 777')
   fixture.clock.advance(31 * dayMs)
   t.deepEqual(await bill('2030-03'), ['basic', 777, 63, 840])
-  t.deepEqual(await bill('2030-01'), ['pro', 4900, 397, 5297], 'the past stays as it was')
+  t.deepEqual(await bill('2030-01'), ['pro', 674, 55, 729], 'the past stays as it was')
   t.deepEqual(await fixture.problems(), [])
 })
 

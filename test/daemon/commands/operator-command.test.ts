@@ -1,8 +1,8 @@
 /** `postern operator`: its words, and its tables from a daemon's answers. */
 import test from 'ava'
 import { loadConfig } from '#config/settings/load.ts'
-import { operate } from '../../../daemon/commands/operator-command.ts'
-import { readOperatorWords, type OperatorRequest } from '../../../daemon/commands/operator-words.ts'
+import { operate } from '../../../daemon/commands/operator/operator-command.ts'
+import { readOperatorWords, type OperatorRequest } from '../../../daemon/commands/operator/operator-words.ts'
 import { operatorKey, startFixture } from '../../admin-api/rest/fixture/rest-fixture.ts'
 
 const read = (line: string) => readOperatorWords(line.split(' '))
@@ -36,6 +36,13 @@ test('the words become one request each', (t) => {
     { prices: [{ axis: 'captures', unit_price_urp: 5, effective_from: '2026-12' }] },
   ])
   t.deepEqual(request('payment org_1 manual_ok'), ['PUT', 'organizations/org_1/payment-state', { payment_state: 'manual_ok' }])
+  t.deepEqual(request('credits org_1'), ['GET', 'organizations/org_1/credits', undefined])
+  t.deepEqual(request('credits org_1 12.5 --purchased'), ['POST', 'organizations/org_1/credits', { credits: '12.5', kind: 'purchased' }])
+  t.deepEqual(request('close-month 2026-10'), ['POST', 'invoices/close', { period: '2026-10' }])
+  t.deepEqual(request('invoices --period 2026-10'), ['GET', 'invoices?period=2026-10', undefined])
+  t.deepEqual(request('export --final'), ['GET', 'invoices/export?of=final', undefined])
+  t.deepEqual(request('paid inv_1'), ['PUT', 'invoices/inv_1/payment', { state: 'paid' }])
+  t.deepEqual(request('void inv_1 --note wrong --reopen'), ['POST', 'invoices/inv_1/void', { reason: 'wrong', reopen: true }])
   t.is(read('plan --help'), 'help')
 })
 
@@ -50,6 +57,7 @@ test('words that make no sense are told', (t) => {
     ['limit org_1 templates=constructor', /^"templates=constructor" cannot/],
     ['price org_1 captures=1.5', /^"captures=1.5" cannot/],
     ['show org_1 --verbose', /--verbose/],
+    ['void inv_1', /^void needs --note/],
   ]
   for (const [line, message] of wrong) {
     const answer = read(line)

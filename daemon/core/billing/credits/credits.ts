@@ -122,10 +122,7 @@ export class Credits {
   async #open({ id: organizationId, plan }: Organization): Promise<Opened> {
     const { database, clock } = this.#core
     const reach = { organizationId }
-    const [account, grants] = await Promise.all([
-      database.get(creditAccounts, reach, organizationId),
-      database.all(creditGrants, reach),
-    ])
+    const [account, grants] = await Promise.all([database.get(creditAccounts, reach, organizationId), database.all(creditGrants, reach)])
     const book = new CreditBook(
       account?.record ?? newAccount(organizationId),
       grants.map(({ record }) => record),

@@ -82,7 +82,18 @@ for (const role of roles) {
       await assertUnchanged(t, installation, before, operationId)
     }
     t.deepEqual(refused.toSorted(), beyond[role].toSorted())
-    t.deepEqual(open.toSorted(), ['getCredits', 'getMailChoices', 'getOrganization', 'getUsage', 'listCreditEntries', 'listPlans', 'previewInvoice', 'updateMailChoices'])
+    t.deepEqual(open.toSorted(), [
+      'getCredits',
+      'getInvoice',
+      'getMailChoices',
+      'getOrganization',
+      'getUsage',
+      'listCreditEntries',
+      'listInvoices',
+      'listPlans',
+      'previewInvoice',
+      'updateMailChoices',
+    ])
   })
 }
 

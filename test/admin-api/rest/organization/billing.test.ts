@@ -58,7 +58,7 @@ test('GET /v1/billing/invoice-preview adds up, as JSON and as CSV', async (t) =>
   const lines = invoice['lines'] as { axis: string; amount_rappen: number }[]
   t.deepEqual(lines[0], {
     ...{ axis: 'monthly_fee', label: 'Plan pro', quantity: 1, included: 0, billable: 1 },
-    ...{ unit_price_urp: 4_900_000_000, amount_rappen: 4900 },
+    ...{ unit_price_urp: 4_900_000_000, per: 1, amount_rappen: 4900, days: [], projects: [] },
   })
   t.like(
     lines.find(({ axis }) => axis === 'captures'),

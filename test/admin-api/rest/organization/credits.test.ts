@@ -12,7 +12,7 @@ const gibibyte = 2 ** 30
 async function use({ daemon, database, clock, organizationId }: Fixture, siteId: string, gibibytes: number): Promise<void> {
   const change = new Change()
   const trafficBytes = gibibytes * gibibyte
-  await daemon.part('credits').settle(change, { organizationId, siteId, trafficBytes, storedByteMs: 0n, untilMs: clock.now() })
+  await daemon.part('billing').credits.settle(change, { organizationId, siteId, trafficBytes, storedByteMs: 0n, untilMs: clock.now() })
   await database.commit(change)
 }
 
@@ -54,7 +54,10 @@ test('a website that has used up the credits is away while mail goes on, members
   ])
   t.is((await operator.must('GET', root))['balance_credits'], '7.500001')
   const { data } = await rest.must('GET', '/v1/audit?act=credit.granted')
-  t.deepEqual(column(data as object[], 'details'), [{ kind: 'operator', credits: 12.500001, note: 'sorry' }])
+  t.deepEqual(
+    (data as { details: unknown }[]).map(({ details }) => details),
+    [{ kind: 'operator', credits: 12.500001, note: 'sorry' }],
+  )
   await daemon.people.creditNotices.idle()
   await daemon.people.background.idle()
   const { rows } = await database.list(traces, { organizationId: systemOrganizationId }, { limit: 10, ascending: true })
@@ -65,6 +68,19 @@ test('a website that has used up the credits is away while mail goes on, members
       ['The credits of Default are used up', 'cashier@example.ch'],
     ],
   )
+  await daemon.sites.traffic.flush()
+  clock.advance(3_700_000)
+  await daemon.sites.upkeep.idle()
+  const { traffic_bytes } = await rest.must('GET', `/v1/sites/${String(id)}/usage`)
+  const settled = ((await rest.must('GET', '/v1/billing/credits/entries'))['data'] as Record<string, unknown>[]).filter(
+    ({ grant_id }) => grant_id === granted['id'],
+  )
+  t.like(
+    settled.find(({ reason }) => reason === 'traffic'),
+    { site_id: id, quantity: String(traffic_bytes) },
+    'what was sent is settled to the byte',
+  )
+  t.true(settled.some(({ reason, quantity }) => reason === 'storage' && Number(quantity) > 0))
 })
 
 test('the next month comes with new credits, and what is no amount is refused', async (t) => {

@@ -154,7 +154,7 @@ test('the export of invoices has all organizations, and no cell that a spreadshe
       [other.organizationId, '5297'],
     ]),
   )
-  t.true(cells.every(({ cells: row }) => row.length === 9 && row.every((cell) => !/^[=+@\t\r-]/.test(cell))))
+  t.true(cells.every(({ cells: row }) => row.length === 10 && row.every((cell) => !/^[=+@\t\r-]/.test(cell))))
   const json = objectOf(await operator.call('GET', '/operator/v1/invoices/export?format=json&period=2030-01'))
   const invoices = json['data'] as { organization_id: string; total_rappen: number }[]
   t.deepEqual(Object.fromEntries(invoices.map((one) => [one.organization_id, String(one.total_rappen)])), Object.fromEntries(sums))

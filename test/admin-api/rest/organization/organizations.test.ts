@@ -128,8 +128,12 @@ test('a deleted team organization stops at once, is restored by the operator, an
   t.is((await operator.call('POST', `/operator/v1/organizations/${id}/restore`)).status, 409)
   removals.wake()
   await removals.idle()
-  t.deepEqual(await rowsNaming(fixture, id), [])
-  t.deepEqual(await rowsNaming(fixture, project), [])
+  const invoices = /^\W*(invoices|invoice\.closed)\W/ // those stay
+  const left = [...(await rowsNaming(fixture, id)), ...(await rowsNaming(fixture, project))]
+  t.deepEqual(
+    left.filter((row) => !invoices.test(row)),
+    [],
+  )
   t.is((await operator.call('GET', `/operator/v1/organizations/${id}`)).status, 404)
   t.is((await rest.call('GET', '/v1/projects/me')).status, 200)
 })

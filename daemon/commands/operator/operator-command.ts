@@ -1,31 +1,44 @@
 /** `postern operator`: asks a running daemon over HTTP and prints tables. */
 import { publicUrl, type Config } from '#config/settings/load.ts'
-import { cleanJson, cleanText } from '../observability/clean-text.ts'
-import { reachDaemon, refusedBy } from './daemon-client.ts'
-import { exitCodes, type ExitCode } from '../process/lifecycle.ts'
+import { cleanJson } from '../../observability/clean-text.ts'
+import { reachDaemon, refusedBy } from '../daemon-client.ts'
+import { exitCodes, type ExitCode } from '../../process/lifecycle.ts'
+import { billingTables } from './billing-tables.ts'
 import type { OperatorRequest } from './operator-words.ts'
-import { StartRefused } from '../process/start-refused.ts'
-
-type Json = Readonly<Record<string, unknown>>
-type Rows = readonly (readonly unknown[])[]
+import { francs, list, sections, table, type Json } from './text-table.ts'
+import { StartRefused } from '../../process/start-refused.ts'
 
 /** Ends with 1 and the daemon's own words when it refuses. */
 export async function operate(config: Config, wanted: OperatorRequest, out: { write(text: string): unknown }): Promise<ExitCode> {
   if (config.operatorKey === null)
     throw new StartRefused('Set POSTERN_OPERATOR_KEY to the key that the daemon runs with.', exitCodes.configuration)
   const origin = wanted.url ?? publicUrl(config, config.http.listen)
-  const text =
-    wanted.show === 'organizations' ? await everyPage(origin, config.operatorKey, wanted) : await ask(origin, config.operatorKey, wanted)
+  const text = await answerTo(origin, config.operatorKey, wanted)
   if (wanted.show === 'as it is') out.write(ended(text))
   else out.write(wanted.asJson ? ended(cleanJson(text)) : tables[wanted.show](JSON.parse(text) as Json))
   return exitCodes.ok
+}
+
+function answerTo(origin: string, key: string, wanted: OperatorRequest): Promise<string> {
+  if (wanted.show === 'organizations' || wanted.show === 'invoices') return everyPage(origin, key, wanted)
+  return wanted.show === 'closed' ? closedWhole(origin, key, wanted) : ask(origin, key, wanted)
+}
+
+/** One request closes as much as it has time for; the invoices of all of them are counted together. */
+async function closedWhole(origin: string, key: string, wanted: OperatorRequest): Promise<string> {
+  for (let closed = 0; ;) {
+    const answer = JSON.parse(await ask(origin, key, wanted)) as Json
+    closed += Number(answer['closed'])
+    if (answer['is_complete'] === true)
+      return JSON.stringify({ ...answer, closed, already: Number(answer['already']) - closed + Number(answer['closed']) })
+  }
 }
 
 /** All pages of a list as one. */
 async function everyPage(origin: string, key: string, wanted: OperatorRequest): Promise<string> {
   const data: unknown[] = []
   for (let cursor: string | null = ''; cursor !== null;) {
-    const path: string = `${wanted.path}?limit=200${cursor && `&cursor=${cursor}`}`
+    const path: string = `${wanted.path}${wanted.path.includes('?') ? '&' : '?'}limit=200${cursor && `&cursor=${cursor}`}`
     const page = JSON.parse(await ask(origin, key, { ...wanted, path })) as {
       readonly data: unknown[]
       readonly next_cursor: string | null
@@ -40,7 +53,7 @@ async function ask(origin: string, key: string, { method, path, body }: Operator
   const response = await reachDaemon({ origin, token: key }, method, path, body)
   const text = await response.text()
   if (response.ok) return text
-  if (response.status === 404 && !text.includes('organization'))
+  if (response.status === 404 && !/organization|invoice/.test(text))
     throw new StartRefused(`The daemon at ${origin} has no operator key, or is none; set POSTERN_OPERATOR_KEY there.`, exitCodes.failed)
   throw refusedBy(response.status, text)
 }
@@ -115,27 +128,7 @@ const tables = {
       table(['LINE', 'QUANTITY', 'BILLED', 'CHF'], [...lines, ...sums]),
     ])
   },
+  ...billingTables,
 } satisfies Record<Exclude<OperatorRequest['show'], 'as it is'>, (answer: Json) => string>
 
-/** Rows in columns, as text that a terminal can show. */
-export function table(head: readonly string[] | undefined, rows: Rows): string {
-  if (head && rows.length === 0) return ''
-  const cells = [...(head ? [head] : []), ...rows].map((row) => row.map(cleanText)) // names come from tenants
-  const widths = (cells[0] ?? []).map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)))
-  return cells
-    .map(
-      (row) =>
-        `${row
-          .map((text, column) => text.padEnd(widths[column] ?? 0))
-          .join('  ')
-          .trimEnd()}\n`,
-    )
-    .join('')
-}
-
-/** A table, or a sentence when there are no rows. */
-const list = (none: string, head: readonly string[], rows: Rows): string => (rows.length === 0 ? `${none}\n` : table(head, rows))
-
-const sections = (parts: readonly string[]): string => parts.filter((part) => part !== '').join('\n')
-const francs = (rappen: unknown): string => (Number(rappen) / 100).toFixed(2)
 const ended = (text: string): string => (text.endsWith('\n') ? text : `${text}\n`)

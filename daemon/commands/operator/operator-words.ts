@@ -7,7 +7,8 @@ export interface OperatorRequest {
   readonly method: 'GET' | 'PUT' | 'POST'
   readonly path: string
   readonly body?: Readonly<Record<string, unknown>>
-  readonly show: 'organizations' | 'logins' | 'account' | 'usage' | 'invoice' | 'as it is'
+  readonly show:
+    'organizations' | 'logins' | 'account' | 'usage' | 'invoice' | 'credits' | 'granted' | 'invoices' | 'final' | 'closed' | 'as it is'
   /** Address of the daemon, where it is not the one of the configuration. */
   readonly url: string | undefined
   /** The answer as the daemon gave it, instead of tables. */
@@ -21,7 +22,12 @@ export const operatorHelp = `Usage: postern operator WHAT [OPTIONS]
   show ORG                        plan, limits, flags and prices of one
   usage ORG [--period MONTH]      what it used in a month
   invoice ORG [--period MONTH]    its invoice as it would be now
-  export [--period MONTH]         the invoices of all organizations as CSV
+  export [--period MONTH]         the previews of all organizations as CSV; --final for final invoices
+  credits ORG [AMOUNT]            its credits, or grant so many; --purchased, --note TEXT
+  close-month MONTH               make the invoices of a month that is over final
+  invoices [--period MONTH]       the final invoices and credit notes of a month
+  paid INVOICE [STATE]            paid, open or uncollectible; --note TEXT
+  void INVOICE --note REASON      take it back by a credit note; --reopen to close its month again
   plan ORG PLAN                   put it on a plan
   limit ORG NAME=VALUE...         VALUE is a number, yes, no, none or plan
   flag ORG NAME=VALUE...          VALUE is on, off or default
@@ -38,6 +44,10 @@ The daemon is called over HTTP with the key of POSTERN_OPERATOR_KEY. A MONTH is 
 const options = {
   period: { type: 'string' },
   from: { type: 'string' },
+  note: { type: 'string' },
+  purchased: { type: 'boolean' },
+  final: { type: 'boolean' },
+  reopen: { type: 'boolean' },
   url: { type: 'string' },
   json: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
@@ -47,10 +57,15 @@ interface Given {
   readonly words: readonly string[]
   readonly period: string | undefined
   readonly from: string | undefined
+  readonly note: string | undefined
+  readonly purchased: boolean
+  readonly final: boolean
+  readonly reopen: boolean
 }
 type Wanted = Omit<OperatorRequest, 'url' | 'asJson'>
 
 const root = '/operator/v1/organizations'
+const invoiceRoot = '/operator/v1/invoices'
 const put = (id: string, what: string, body: Readonly<Record<string, unknown>>): Wanted => ({
   method: 'PUT',
   path: `${pathOf(id)}/${what}`,
@@ -59,6 +74,13 @@ const put = (id: string, what: string, body: Readonly<Record<string, unknown>>):
 })
 const pathOf = (id: string): string => `${root}/${encodeURIComponent(id)}`
 const inPeriod = ({ period }: Given): string => (period === undefined ? '' : `?period=${encodeURIComponent(period)}`)
+
+function creditsWanted({ words: [id = '', credits], purchased, note }: Given): Wanted {
+  const path = `${pathOf(id)}/credits`
+  if (credits === undefined) return { method: 'GET', path, show: 'credits' }
+  const body = { credits, ...(purchased && { kind: 'purchased' }), ...(note !== undefined && { note }) }
+  return { method: 'POST', path, body, show: 'granted' }
+}
 
 /** How many words each takes, and what they mean. */
 const commands: Readonly<Record<string, { readonly least: number; readonly most: number; make(given: Given): Wanted }>> = {
@@ -79,7 +101,34 @@ const commands: Readonly<Record<string, { readonly least: number; readonly most:
   export: {
     least: 0,
     most: 0,
-    make: (given) => ({ method: 'GET', path: `/operator/v1/invoices/export${inPeriod(given)}`, show: 'as it is' }),
+    make(given) {
+      const of = given.final ? `${given.period === undefined ? '?' : '&'}of=final` : ''
+      return { method: 'GET', path: `${invoiceRoot}/export${inPeriod(given)}${of}`, show: 'as it is' }
+    },
+  },
+  credits: { least: 1, most: 2, make: creditsWanted },
+  'close-month': {
+    least: 1,
+    most: 1,
+    make: ({ words: [period = ''] }) => ({ method: 'POST', path: `${invoiceRoot}/close`, body: { period }, show: 'closed' }),
+  },
+  invoices: { least: 0, most: 0, make: (given) => ({ method: 'GET', path: `${invoiceRoot}${inPeriod(given)}`, show: 'invoices' }) },
+  paid: {
+    least: 1,
+    most: 2,
+    make: ({ words: [id = '', state = 'paid'], note }) => ({
+      ...{ method: 'PUT', path: `${invoiceRoot}/${encodeURIComponent(id)}/payment`, show: 'final' },
+      body: { state, ...(note !== undefined && { remark: note }) },
+    }),
+  },
+  void: {
+    least: 1,
+    most: 1,
+    make({ words: [id = ''], note, reopen }) {
+      if (note === undefined) throw new WordsUnclear('void needs --note with the reason, which stands on the credit note.')
+      const body = { reason: note, ...(reopen && { reopen }) }
+      return { method: 'POST', path: `${invoiceRoot}/${encodeURIComponent(id)}/void`, body, show: 'final' }
+    },
   },
   plan: { least: 2, most: 2, make: ({ words: [id = '', plan] }) => put(id, 'plan', { plan }) },
   limit: { least: 2, most: 50, make: ({ words: [id = '', ...pairs] }) => put(id, 'overrides', readPairs(pairs, readLimit)) },
@@ -111,7 +160,8 @@ export function readOperatorWords(words: readonly string[]): OperatorRequest | '
     const command = name === undefined || !Object.hasOwn(commands, name) ? undefined : commands[name]
     if (!command) return { wrong: unknown(name) }
     if (rest.length < command.least || rest.length > command.most) return { wrong: `${name} takes other words than these.` }
-    const wanted = command.make({ words: rest, period: values.period, from: values.from })
+    const { period, from, note, purchased = false, final = false, reopen = false } = values
+    const wanted = command.make({ words: rest, period, from, note, purchased, final, reopen })
     return { ...wanted, url: values.url, asJson: values.json ?? false }
   } catch (error) {
     return { wrong: error instanceof Error ? error.message : String(error) }

@@ -1,0 +1,115 @@
+/** What the operator does with invoices that are final, and what has to be known for them. */
+import * as z from 'zod'
+import { action, type Action } from '../actions/action.ts'
+import { shownInvoice } from '../http/invoices/shown-invoice.ts'
+import { operation, type Operation } from '../operation/operation.ts'
+import type { RestCore } from '../rest/rest-core.ts'
+import { pageEncoder, pageFields } from '../wire/fields/paging.ts'
+import { idParams } from '../wire/fields/text.ts'
+import {
+  billingProfile,
+  closeChoice,
+  closedMonth,
+  finalFormat,
+  finalInvoice,
+  invoiceSummary,
+  markChoice,
+  profileChoice,
+  voidChoice,
+} from '../wire/organization/invoices.ts'
+import { periodOf } from '#core/billing/period.ts'
+import { period } from '../wire/organization/usage.ts'
+
+const root = '/operator/v1/invoices'
+const profilePath = '/operator/v1/organizations/{id}/billing-profile'
+const shared = { tags: ['operator'], scope: 'operator' } as const
+
+export const operatorInvoiceActions = (core: RestCore): readonly (Action | Operation)[] => [
+  ...reading(core),
+  ...deciding(core),
+  ...profiling(core),
+]
+
+const reading = ({ billing: { register }, clock }: RestCore): readonly (Action | Operation)[] => [
+  action({
+    ...shared,
+    id: 'operatorListInvoices',
+    summary: 'List the invoices and credit notes of a month',
+    description: 'Of all organizations: credit notes first, then invoices, each in order of their numbers.',
+    input: z.strictObject({ period, ...pageFields }),
+    output: pageEncoder(invoiceSummary),
+    list: { item: invoiceSummary },
+    http: { method: 'GET', path: root },
+    run: (_, { period: month, ...page }) => register.ofMonth(periodOf(month, clock.now()).month, page),
+  }),
+  operation({
+    ...shared,
+    method: 'GET',
+    path: `${root}/{id}`,
+    operationId: 'operatorGetInvoice',
+    summary: 'Get an invoice or credit note of any organization',
+    errors: ['not_found'],
+    params: idParams,
+    query: z.strictObject({ format: finalFormat }),
+    response: finalInvoice.schema,
+    handle: async ({ params, query }) => shownInvoice(await register.get(undefined, params.id), query.format),
+  }),
+]
+
+const deciding = ({ billing: { closing, register } }: RestCore): readonly Action[] => [
+  action({
+    ...shared,
+    id: 'operatorCloseMonth',
+    summary: 'Close a month',
+    description:
+      'Makes the invoice of every organization final, once: what is closed stays as it is. The service does it by itself six hours after the end of a month, for months that ended since it was first started.',
+    input: closeChoice,
+    output: closedMonth,
+    http: { method: 'POST', path: `${root}/close` },
+    run: (_, { period: month }) => closing.close(month),
+  }),
+  action({
+    ...shared,
+    id: 'operatorMarkInvoice',
+    summary: 'Note what is known of the payment of an invoice',
+    errors: ['not_found', 'conflict'],
+    input: markChoice,
+    output: finalInvoice,
+    http: { method: 'PUT', path: `${root}/{id}/payment` },
+    run: ({ client }, { id, state, remark }) => register.mark(id, state, remark ?? '', client.operatorId),
+  }),
+  action({
+    ...shared,
+    id: 'operatorVoidInvoice',
+    summary: 'Take an invoice back by a credit note',
+    description: 'Returns the credit note. The invoice stays as it is, in the state `void`.',
+    errors: ['not_found', 'conflict'],
+    input: voidChoice,
+    output: finalInvoice,
+    http: { method: 'POST', path: `${root}/{id}/void`, status: 201 },
+    run: ({ client }, { id, reason, reopen }) => register.void(id, reason, reopen ?? false, client.operatorId),
+  }),
+]
+
+const profiling = ({ billing: { profiles } }: RestCore): readonly Action[] => [
+  action({
+    ...shared,
+    id: 'operatorGetBillingProfile',
+    summary: 'Get whom the invoices of an organization are made out to',
+    errors: ['not_found'],
+    input: idParams,
+    output: billingProfile,
+    http: { method: 'GET', path: profilePath },
+    run: (_, { id }) => profiles.of(id),
+  }),
+  action({
+    ...shared,
+    id: 'operatorSetBillingProfile',
+    summary: 'Set whom the invoices of an organization are made out to',
+    errors: ['not_found', 'conflict'],
+    input: profileChoice,
+    output: billingProfile,
+    http: { method: 'PUT', path: profilePath },
+    run: ({ client }, { id, ...changes }) => profiles.change(id, changes, client.operatorId),
+  }),
+]

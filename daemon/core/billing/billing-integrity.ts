@@ -1,0 +1,39 @@
+/** What `verify` knows of billing: its kinds of records, its rows, and that invoices add up and have a number that was given out. */
+import { decode } from '#store/change.ts'
+import type { Database } from '#store/database.ts'
+import type { VerifyOptions } from '#store/verify/verify.ts'
+import { pack } from '#store/tuple.ts'
+import { billingProfiles } from './billing-profile.ts'
+import { invoiceDocuments, invoicePartition, numberKey, type InvoiceDocument } from './closing/invoice-document.ts'
+import { creditKinds } from './credits/credit.ts'
+import { invoicePayments } from './payment/payment.ts'
+import { planTerms } from './plan-term.ts'
+import { prices } from './price.ts'
+
+export const billingKinds = [planTerms, prices, billingProfiles, ...creditKinds, invoiceDocuments, invoicePayments] as const
+
+export const closedInvoiceRows = (database: Database): Required<VerifyOptions>['families'] => [
+  ...['invoice.number', 'invoice.month', 'invoice.since'].map((name) => ({ name, global: true as const })),
+  {
+    name: 'invoice.closed',
+    global: true,
+    async check(_key, value) {
+      const id = decode<string>(value)
+      const found = id === '' || (await database.get(invoiceDocuments, { organizationId: invoicePartition }, id))
+      return found ? [] : ['the invoice of the closed month is missing']
+    },
+  },
+]
+
+export async function checkInvoice(database: Database, document: InvoiceDocument): Promise<string[]> {
+  const { number, type, issuedAt, lines, netRappen, vatRappen, totalRappen, voids } = document
+  const problems: string[] = []
+  const sum = lines.reduce((total, { amountRappen }) => total + amountRappen, 0)
+  if (sum !== netRappen || netRappen + vatRappen !== totalRappen) problems.push(`the invoice ${number} does not add up`)
+  const last = await database.kv.get(pack(numberKey(type, new Date(issuedAt).getUTCFullYear())))
+  if (!last || decode<number>(last.value) < Number(number.slice(-6))) problems.push(`the number ${number} was never given out`)
+  const reach = { organizationId: invoicePartition }
+  const [id, kind] = voids === undefined ? ([document.id, invoicePayments] as const) : ([voids, invoiceDocuments] as const)
+  if (!(await database.get(kind as typeof invoiceDocuments, reach, id))) problems.push(`what belongs to ${number} is missing`)
+  return problems
+}

@@ -1,0 +1,79 @@
+/**
+ * Closes a month of an organization: its invoice becomes final, with its number and what is owed, in one write. A month that is closed
+ * stays as it is, so that whoever was interrupted begins again and makes nothing twice.
+ */
+import { Change, decode, encode } from '#store/change.ts'
+import { newId } from '#store/ids.ts'
+import { pack } from '#store/tuple.ts'
+import type { Core } from '../../core.ts'
+import { Refusal } from '../../refusals.ts'
+import { organizations, type Organization } from '../../tenancy/organization.ts'
+import { billingProfiles, noProfile } from '../billing-profile.ts'
+import type { Invoices } from '../invoice.ts'
+import { invoicePayments } from '../payment/payment.ts'
+import { closedKey, invoiceDocuments, invoicePartition, type InvoiceDocument } from './invoice-document.ts'
+import { takeNumber } from './number.ts'
+
+export interface ClosingOptions extends Core {
+  readonly invoices: Invoices
+  /** Who bills: lines of name, address and VAT number. */
+  readonly issuer: readonly string[]
+  /** Days after which an invoice is due. */
+  readonly paymentDays: number
+}
+
+/** `none`: there is nothing to bill, as the organization was not there in that month or is anonymous. */
+export type Closed = 'closed' | 'already' | 'none'
+
+const dayMs = 86_400_000
+/** Of a write that meets others, which take numbers too. */
+const maxTries = 20
+
+/** Throws `conflict` when others took numbers at the same time again and again; nothing is closed then. */
+export async function closeMonth(options: ClosingOptions, organizationId: string, month: string): Promise<Closed> {
+  const { database } = options
+  for (let tries = 0; tries < maxTries; tries++) {
+    const row = await database.kv.get(pack(closedKey(organizationId, month)))
+    if (row) return decode<string>(row.value) === '' ? 'none' : 'already'
+    const change = new Change().setNew(closedKey(organizationId, month), encode(''))
+    const document = await finalInvoice(options, change, organizationId, month)
+    if (document) {
+      change.set(closedKey(organizationId, month), encode(document.id))
+      change.insert(invoiceDocuments, invoicePartition, document)
+      change.insert(invoicePayments, invoicePartition, newPayment(document))
+    }
+    if ((await database.commit(change)).ok) return document ? 'closed' : 'none'
+  }
+  throw new Refusal('conflict', 'Other invoices took their numbers at the same time; close the month again.')
+}
+
+/** Nothing is asked for where nothing is owed. */
+const newPayment = ({ id, organizationId, totalRappen, issuedAt }: InvoiceDocument) => ({
+  ...{ id, organizationId, reference: '', remarks: [] },
+  ...(totalRappen > 0 ? { state: 'open' as const, askedAt: null } : { state: 'settled' as const, askedAt: issuedAt }),
+})
+
+async function finalInvoice(
+  { database, clock, invoices, issuer, paymentDays }: ClosingOptions,
+  change: Change,
+  organizationId: string,
+  month: string,
+): Promise<InvoiceDocument | undefined> {
+  const stored = await database.get(organizations, { organizationId }, organizationId)
+  if (!stored) return undefined
+  const { period, ...invoice } = await invoices.preview(organizationId, month)
+  if (invoice.plan === 'anonymous' || !isWithin(stored.record, period)) return undefined
+  const profile = (await database.get(billingProfiles, { organizationId }, organizationId))?.record ?? noProfile(organizationId)
+  const now = clock.now()
+  const { name } = stored.record
+  return {
+    ...{ id: newId('inv', now), type: 'invoice', number: await takeNumber(database, change, 'invoice', now) },
+    ...{ organizationName: name, issuer, recipient: profile.recipient.length > 0 ? profile.recipient : [name] },
+    ...{ vatNumber: profile.vatNumber, reference: profile.reference },
+    ...{ month: period.month, from: period.from, until: period.until, issuedAt: now, dueAt: now + paymentDays * dayMs },
+    ...invoice,
+  }
+}
+
+const isWithin = ({ createdAt, deletedAt }: Organization, { from, until }: { readonly from: number; readonly until: number }): boolean =>
+  createdAt < until && (deletedAt ?? Infinity) >= from

@@ -1,0 +1,91 @@
+/**
+ * Invoices that are final, and the credit notes that void them. They lie in a partition of their own, since they outlive the organization
+ * that they were made out to.
+ */
+import { planNames } from '#config/plans/plans.ts'
+import { axisNames } from '#config/plans/prices.ts'
+import { defineRecord, globalKey, type Immutable } from '#store/record-kind.ts'
+import type { Element } from '#store/tuple.ts'
+import * as z from 'zod'
+
+export const invoicePartition = 'invoices'
+
+export const documentTypes = ['invoice', 'credit_note'] as const
+export type DocumentType = (typeof documentTypes)[number]
+
+const amount = z.int()
+
+const lineSchema = z.strictObject({
+  axis: z.enum([...axisNames, 'monthly_fee']),
+  label: z.string(),
+  quantity: z.int(),
+  included: z.int(),
+  billable: z.int(),
+  unitPriceUrp: z.int(),
+  per: z.int(),
+  amountRappen: amount,
+  days: z.array(z.strictObject({ day: z.string(), quantity: z.int() })),
+  projects: z.array(z.strictObject({ projectId: z.string().nullable(), name: z.string(), quantity: z.int() })),
+})
+
+const schema = z.strictObject({
+  id: z.string(),
+  type: z.enum(documentTypes),
+  /** `2026-000042`, and `CN-2026-000007`: by type and year of issue, without gaps. */
+  number: z.string(),
+  organizationId: z.string(),
+  /** As it was called then. */
+  organizationName: z.string(),
+  /** Lines of an address each. */
+  issuer: z.array(z.string()),
+  recipient: z.array(z.string()),
+  vatNumber: z.string(),
+  reference: z.string(),
+  /** The month, such as `2026-11`, with its bounds in milliseconds. */
+  month: z.string(),
+  from: z.int(),
+  until: z.int(),
+  plan: z.enum(planNames),
+  issuedAt: z.int(),
+  /** null for a credit note. */
+  dueAt: z.int().nullable(),
+  currency: z.literal('CHF'),
+  /** Amounts of a credit note are less than nothing. */
+  lines: z.array(lineSchema),
+  netRappen: amount,
+  vatBasisPoints: z.int(),
+  vatRappen: amount,
+  totalRappen: amount,
+  /** The invoice that a credit note voids. */
+  voids: z.string().optional(),
+  /** Why it does. */
+  reason: z.string().optional(),
+})
+
+/** Never changed once it is written. */
+export type InvoiceDocument = Immutable<z.infer<typeof schema>>
+
+export const invoiceDocuments = defineRecord<InvoiceDocument>({
+  name: 'invoice',
+  schema,
+  indexes: {
+    organization: ({ organizationId, issuedAt, number }) => [[organizationId, issuedAt, number]],
+    month: ({ month, type, number }) => [[month, type, number]],
+  },
+  unique: { number: ({ number }) => [[number]], voids: ({ voids }) => (voids === undefined ? [] : [[voids]]) },
+})
+
+/** Holds the last number of a type in a year; written with the document that has it, so that none is left out. */
+export const numberKey = (type: DocumentType, year: number): readonly Element[] => globalKey('invoice.number', type, year)
+
+/** Holds the id of the invoice of an organization's month; the month is closed while it is there. */
+export const closedKey = (organizationId: string, month: string): readonly Element[] => globalKey('invoice.closed', organizationId, month)
+
+/** The month was closed for all organizations by the service itself, which does not look again. */
+export const closedMonthKey = (month: string): readonly Element[] => globalKey('invoice.month', month)
+
+/** Holds the first month that the service closes by itself. */
+export const sinceKey = globalKey('invoice.since')
+
+export const numberOf = (type: DocumentType, year: number, sequence: number): string =>
+  `${type === 'credit_note' ? 'CN-' : ''}${year}-${String(sequence).padStart(6, '0')}`

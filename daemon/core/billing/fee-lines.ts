@@ -1,0 +1,37 @@
+/** The fees of the plans of a month. Plans that change within it are billed by the day, each day on the one with the largest fee. Pure. */
+import type { Organization } from '../tenancy/organization.ts'
+import { limitsOf } from '../plan/limits.ts'
+import { invoiceLine, type InvoiceLine } from './invoice-line.ts'
+import type { Period } from './period.ts'
+import { dearestTerm, termsWithin, type PlanTerm } from './plan-term.ts'
+
+const dayMs = 86_400_000
+
+/** Days before the organization was there and after it was deleted are no part of the month. */
+export function feeLines(organization: Organization, terms: readonly PlanTerm[], period: Period): InvoiceLine[] {
+  const parts = new Map<string, { readonly plan: string; readonly feeRappen: number; readonly days: string[] }>()
+  for (const [i, day] of period.days.entries()) {
+    const from = period.from + i * dayMs
+    if (organization.createdAt >= from + dayMs || (organization.deletedAt ?? Infinity) < from) continue
+    const term = dearestTerm(organization, termsWithin(organization, terms, from, from + dayMs))
+    const feeRappen = limitsOf(term).monthlyFeeRappen ?? 0 // a fee by contract is billed elsewhere
+    const key = `${term.plan} ${feeRappen}`
+    const part = parts.get(key) ?? { plan: term.plan, feeRappen, days: [] }
+    part.days.push(day)
+    parts.set(key, part)
+  }
+  return [...parts.values()].map(({ plan, feeRappen, days }) => {
+    const unitPriceUrp = feeRappen * 1_000_000
+    const all = period.days.length
+    if (days.length === all) return invoiceLine('monthly_fee', `Plan ${plan}`, { quantity: 1, included: 0, unitPriceUrp })
+    return {
+      ...invoiceLine('monthly_fee', `Plan ${plan}, ${days.length} of ${all} days`, {
+        quantity: days.length,
+        included: 0,
+        unitPriceUrp,
+        per: all,
+      }),
+      days: days.map((day) => ({ day, quantity: 1 })),
+    }
+  })
+}

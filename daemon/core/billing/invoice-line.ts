@@ -1,0 +1,58 @@
+/** Lines of invoices and their sums, in whole rappen. Pure. */
+import type { Axis } from '#config/plans/prices.ts'
+import type { Explained } from './use-by-day.ts'
+
+export interface InvoiceLine extends Explained {
+  readonly axis: Axis | 'monthly_fee'
+  readonly label: string
+  /** What was used. */
+  readonly quantity: number
+  /** How much of it the plan includes. */
+  readonly included: number
+  /** What is billed: `quantity` beyond `included`. */
+  readonly billable: number
+  /** Millionths of a rappen for so many of the quantity as `per` says. */
+  readonly unitPriceUrp: number
+  /** 1, and for a fee by the day the days of the month. */
+  readonly per: number
+  /** `billable` times the unit price, divided by `per`, rounded half up to whole rappen. */
+  readonly amountRappen: number
+}
+
+export interface Totals {
+  /** The sum of the lines. */
+  readonly netRappen: number
+  /** Hundredths of a percent. */
+  readonly vatBasisPoints: number
+  /** Of the net, rounded half up to whole rappen. */
+  readonly vatRappen: number
+  readonly totalRappen: number
+}
+
+/** Rounds half up. Numbers are not negative. */
+const dividedBy = (product: bigint, divisor: bigint): number => Number((2n * product + divisor) / (2n * divisor))
+
+/** A line from its quantity. */
+export function invoiceLine(
+  axis: InvoiceLine['axis'],
+  label: string,
+  {
+    quantity,
+    included,
+    unitPriceUrp,
+    per = 1,
+    explained = { days: [], projects: [] },
+  }: Pick<InvoiceLine, 'quantity' | 'included' | 'unitPriceUrp'> & { readonly per?: number; readonly explained?: Explained },
+): InvoiceLine {
+  const billable = Math.max(0, quantity - included)
+  const amountRappen = dividedBy(BigInt(billable) * BigInt(unitPriceUrp), 1_000_000n * BigInt(per))
+  const { days, projects } = explained
+  return { axis, label, quantity, included, billable, unitPriceUrp, per, amountRappen, days, projects }
+}
+
+/** Net, VAT and total of lines. */
+export function totals(lines: readonly Pick<InvoiceLine, 'amountRappen'>[], vatBasisPoints: number): Totals {
+  const netRappen = lines.reduce((sum, { amountRappen }) => sum + amountRappen, 0)
+  const vatRappen = dividedBy(BigInt(netRappen) * BigInt(vatBasisPoints), 10_000n)
+  return { netRappen, vatBasisPoints, vatRappen, totalRappen: netRappen + vatRappen }
+}

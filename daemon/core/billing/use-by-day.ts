@@ -1,0 +1,101 @@
+/** What an organization used, down to days and projects: what quantities of an invoice are made of. */
+import type { Axis } from '#config/plans/prices.ts'
+import { decode } from '#store/change.ts'
+import type { Database } from '#store/database.ts'
+import { pack, unpack, within, type Element } from '#store/tuple.ts'
+import { limitsOf } from '../plan/limits.ts'
+import { peakUsage } from '../plan/peak-usage.ts'
+import { organizationSendCounter, storedTracesKey, usageCounter, usageDayCounter, type EventAxis } from '../tenancy/counters.ts'
+import { projects, type Organization, type Project } from '../tenancy/organization.ts'
+import type { Period } from './period.ts'
+import { overageOfDay, termsWithin, type PlanTerm } from './plan-term.ts'
+
+export interface UseOfDay {
+  readonly day: string
+  readonly quantity: number
+}
+
+export interface UseOfProject {
+  /** null is what belongs to no project that is still there, and to those beyond the largest. */
+  readonly projectId: string | null
+  readonly name: string
+  readonly quantity: number
+}
+
+/** Days and projects without use are left out. Where nothing was counted by day or by project, the list is empty. */
+export interface Explained {
+  /** For the most at a time, the day from which that was so; for an average, the quantity of each day. */
+  readonly days: readonly UseOfDay[]
+  readonly projects: readonly UseOfProject[]
+}
+
+/** Projects beyond these are one row of an invoice. */
+const maxProjects = 200
+const dayMs = 86_400_000
+
+const count = ({ kv }: Database, key: readonly Element[]): Promise<number> => kv.counter(pack(key))
+
+/** How many traces were stored on each of the days of the month that have begun. */
+export async function storedByDay({ kv }: Database, organizationId: string, { days, begun }: Period): Promise<number[]> {
+  const prefix = within([organizationId, 'usage.stored'])
+  const first = pack(storedTracesKey(organizationId, days[0] ?? ''))
+  let last = 0
+  for await (const { value } of kv.range({ start: prefix.start, end: first, limit: 1, reverse: true })) last = decode<number>(value)
+  const byDay = new Map<string, number>()
+  const end = within(storedTracesKey(organizationId, days.at(-1) ?? '')).end
+  for await (const { key, value } of kv.range({ start: first, end })) byDay.set(String(unpack(key)[2]), decode<number>(value))
+  return begun.map((day) => (last = byDay.get(day) ?? last))
+}
+
+/** Accepted sends on each of the days of the month that have begun. */
+export const sendsByDay = (database: Database, organizationId: string, { begun }: Period): Promise<number[]> =>
+  Promise.all(begun.map((day) => count(database, organizationSendCounter(organizationId, day))))
+
+/** How many of the sends of each day were beyond what the plan included on it. */
+export const overageByDay = (
+  organization: Organization,
+  terms: readonly PlanTerm[],
+  { from }: Period,
+  sends: readonly number[],
+): number[] =>
+  sends.map((sent, i) => {
+    const day = from + i * dayMs
+    return overageOfDay(termsWithin(organization, terms, day, day + dayMs).map(limitsOf), sent)
+  })
+
+export async function explain(
+  database: Database,
+  organization: Organization,
+  terms: readonly PlanTerm[],
+  period: Period,
+  axis: Axis,
+): Promise<Explained> {
+  const { id } = organization
+  const byDay = (quantities: readonly number[]): UseOfDay[] =>
+    quantities.flatMap((quantity, i) => (quantity > 0 ? [{ day: period.days[i] ?? '', quantity }] : []))
+  if (axis === 'sources' || axis === 'smtp_credentials') {
+    const { most, day } = await peakUsage(database, id, axis, period.month)
+    return { days: [{ day, quantity: most }], projects: [] }
+  }
+  if (axis === 'traces_stored') return { days: byDay(await storedByDay(database, id, period)), projects: [] }
+  if (axis === 'sends_overage') {
+    const sends = await sendsByDay(database, id, period)
+    return { days: byDay(overageByDay(organization, terms, period, sends)), projects: [] }
+  }
+  const counted = await Promise.all(period.begun.map((day) => count(database, usageDayCounter(id, axis, day))))
+  return { days: byDay(counted), projects: await eventsByProject(database, id, axis, period.month) }
+}
+
+async function eventsByProject(database: Database, organizationId: string, axis: EventAxis, month: string): Promise<UseOfProject[]> {
+  const all = await database.all(projects, { organizationId })
+  const counted = await Promise.all(all.map(({ record }) => ofProject(database, organizationId, record, axis, month)))
+  const used = counted.filter(({ quantity }) => quantity > 0).toSorted((a, b) => b.quantity - a.quantity)
+  const rows: UseOfProject[] = used.slice(0, maxProjects)
+  const rest = (await count(database, usageCounter(organizationId, axis, month))) - rows.reduce((sum, { quantity }) => sum + quantity, 0)
+  return rest > 0 && rows.length > 0 ? [...rows, { projectId: null, name: '', quantity: rest }] : rows
+}
+
+const ofProject = async (database: Database, organizationId: string, { id, name }: Project, axis: EventAxis, month: string) => ({
+  ...{ projectId: id, name },
+  quantity: await count(database, usageCounter(organizationId, axis, month, id)),
+})

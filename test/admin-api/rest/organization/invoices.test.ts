@@ -1,0 +1,115 @@
+import { createHash } from 'node:crypto'
+import test from 'ava'
+import { readCsv } from '#ingest/rows/csv.ts'
+import { errorOf, startFixture } from '../fixture/rest-fixture.ts'
+import { column } from '../../../support/column.ts'
+
+const root = '/operator/v1/invoices'
+const send = { from: 'shop@example.ch', to: 'ada@example.ch', subject: 'x', text: 'x' }
+type Row = Readonly<Record<string, unknown>>
+
+test('a month is closed once; its invoice is listed, read, printed, paid, and taken back by a credit note', async (t) => {
+  const settings = { POSTERN_INVOICE_ISSUER: 'Example AG; Bahnhofstrasse 1; 8001 Zürich; CHE-123.456.788 MWST' }
+  const { rest, operator, organizationId, clock, addOrganization, addProject, withKey } = await startFixture(t, { plan: 'pro', settings })
+  const other = await addOrganization('free')
+  const own = `/operator/v1/organizations/${organizationId}`
+  for (let i = 0; i < 3; i++) await rest.must('POST', '/v1/messages', send)
+  await operator.must('PUT', `${own}/prices`, { prices: [{ axis: 'captures', unit_price_urp: 1_500_000 }] })
+  const recipient = ['<b>Shop</b> & Söhne', 'Postfach', '3000 Bern']
+  await operator.must('PUT', `${own}/billing-profile`, { recipient, reference: 'PO 7', vat_basis_points: 260 })
+  t.like(await operator.must('GET', `${own}/billing-profile`), { recipient, reference: 'PO 7', vat_number: '', vat_basis_points: 260 })
+  const early = await operator.call('POST', `${root}/close`, { period: '2030-01' })
+  t.regex(errorOf(early).message, /^period: is not over; it can be closed from 2030-02-01/)
+  clock.advance(31 * 86_400_000)
+  const preview = await rest.must('GET', '/v1/billing/invoice-preview?period=2030-01')
+  t.deepEqual(await operator.must('POST', `${root}/close`, { period: '2030-01' }), closed({ closed: 2 }))
+  t.deepEqual(await operator.must('POST', `${root}/close`, { period: '2030-01' }), closed({ already: 2 }))
+  const [listed, ...more] = (await rest.must('GET', '/v1/billing/invoices'))['data'] as Row[]
+  t.is(more.length, 0)
+  t.like(listed, { period: '2030-01', plan: 'pro', state: 'open', net_rappen: 4905, vat_rappen: 128, total_rappen: 5033 })
+  t.like(listed, { issued_at: '2030-02-01T00:00:00.000Z', due_at: '2030-03-03T00:00:00.000Z' })
+  const path = `/v1/billing/invoices/${String(listed?.['id'])}`
+  const invoice = await rest.must('GET', path)
+  t.deepEqual(invoice['lines'], preview['lines'], 'as it was foreseen')
+  t.like(invoice, { recipient, reference: 'PO 7', issuer: ['Example AG', 'Bahnhofstrasse 1', '8001 Zürich', 'CHE-123.456.788 MWST'] })
+  const captures = (invoice['lines'] as Row[]).find(({ axis }) => axis === 'captures')
+  const { project_id } = await rest.must('GET', '/v1/projects/me')
+  t.like(captures, { days: [{ day: '2030-01-01', quantity: 3 }], projects: [{ project_id, name: 'Default', quantity: 3 }] })
+
+  const rows = (await Array.fromAsync(readCsv(oneChunk((await rest.call('GET', `${path}?format=csv`)).bytes)))).flat()
+  t.deepEqual(rows.at(-1)?.cells, ['total', 'Total', '', '', '', '', '', '5033'])
+  await assertPrintable(t, await rest.call('GET', `${path}?format=html`))
+
+  t.is((await other.rest.call('GET', path)).status, 404)
+  t.is(errorOf(await (await withKey(['api:admin'], await addProject())).call('GET', path)).code, 'insufficient_scope')
+  const [theirs] = (await other.rest.must('GET', '/v1/billing/invoices'))['data'] as Row[]
+  t.like(theirs, { state: 'settled', total_rappen: 0 })
+  t.is(errorOf(await operator.call('PUT', `${root}/${String(theirs?.['id'])}/payment`, { state: 'paid' })).code, 'conflict')
+
+  const mine = `${root}/${String(listed?.['id'])}`
+  const marked = await operator.must('PUT', `${mine}/payment`, { state: 'paid', remark: 'by bank, 3 February' })
+  t.is(marked['state'], 'paid')
+  t.like((marked['remarks'] as Row[])[0], { state: 'paid', remark: 'by bank, 3 February' })
+  const note = await operator.must('POST', `${mine}/void`, { reason: 'wrong plan', reopen: true })
+  t.like(note, {
+    type: 'credit_note',
+    number: 'CN-2030-000001',
+    voids: listed?.['id'],
+    total_rappen: -5033,
+    state: null,
+    reason: 'wrong plan',
+  })
+  t.like(await rest.must('GET', path), { state: 'void', number: listed?.['number'], total_rappen: 5033 })
+  t.is(errorOf(await operator.call('POST', `${mine}/void`, { reason: 'again' })).code, 'conflict')
+  t.is(errorOf(await operator.call('POST', `${root}/${String(note['id'])}/void`, { reason: 'again' })).code, 'conflict')
+  t.deepEqual(await operator.must('POST', `${root}/close`, { period: '2030-01' }), closed({ closed: 1, already: 1 }))
+  const all = (await operator.must('GET', `${root}?period=2030-01`))['data'] as Row[]
+  t.deepEqual(
+    all.map(({ number }) => number),
+    ['CN-2030-000001', '2030-000001', '2030-000002', '2030-000003'],
+  )
+  const file = await operator.call('GET', `${root}/export?period=2030-01&of=final&format=json`)
+  t.deepEqual(
+    (JSON.parse(file.bytes.toString()) as { data: Row[] }).data.map(({ number }) => number),
+    all.map(({ number }) => number),
+  )
+  const log = (await rest.must('GET', '/v1/audit?limit=20'))['data'] as { act: string }[]
+  for (const act of ['billing_profile.set', 'invoice.marked', 'invoice.voided']) t.true(column(log, 'act').includes(act), act)
+})
+
+const closed = (counts: object) => ({ period: '2030-01', closed: 0, already: 0, none: 0, is_complete: true, ...counts })
+
+async function* oneChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes
+}
+
+/** No script, nothing from elsewhere, names of tenants as text, and the one style that the policy allows. */
+async function assertPrintable(
+  t: Parameters<typeof startFixture>[0] & {
+    readonly true: (value: boolean, message?: string) => unknown
+    readonly is: (a: unknown, b: unknown) => unknown
+  },
+  page: { readonly status: number; readonly bytes: Buffer; readonly headers: Readonly<Record<string, unknown>> },
+): Promise<void> {
+  t.is(page.status, 200)
+  const text = page.bytes.toString()
+  const policy = String(page.headers['content-security-policy'])
+  t.true(text.includes('&lt;b&gt;Shop&lt;/b&gt; &amp; Söhne') && !text.includes('<b>'), 'escaped')
+  t.true(!/<script|<link|<img|url\(|https?:/.test(text), 'nothing from elsewhere')
+  const style = /<style>([^]*)<\/style>/.exec(text)?.[1] ?? ''
+  t.true(
+    policy.startsWith("default-src 'none';") && policy.includes(`'sha256-${createHash('sha256').update(style).digest('base64')}'`),
+    policy,
+  )
+  for (const words of [
+    '2030-000',
+    'PO 7',
+    'CHE-123.456.788 MWST',
+    '49.05',
+    '1.28',
+    '50.33',
+    'VAT 2.60 %',
+    '1 January 2030 to 31 January 2030',
+  ])
+    t.true(text.includes(words), words)
+}

@@ -1,0 +1,86 @@
+/** Months are closed while the daemon is killed again and again: one invoice for each organization, and numbers without gaps. */
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import test from 'ava'
+import { organizations } from '#core/tenancy/organization.ts'
+import { Change } from '#store/change.ts'
+import { Database } from '#store/database.ts'
+import { LevelKv } from '#store/level/level-kv.ts'
+import { RestClient } from '../../support/daemon/rest.ts'
+import { Daemon, runCommand } from '../../support/daemon/daemon.ts'
+import { Seeded } from '../../support/seeded.ts'
+import { temporaryFolder } from '../../support/daemon/workspace.ts'
+
+const count = 250
+const lives = 4
+const operatorKey = `svcop_${'o'.repeat(43)}`
+const close = '/operator/v1/invoices/close'
+const idOf = (i: number): string => `org_9${String(i).padStart(4, '0')}`
+
+/** Organizations that were there before last month. */
+async function addOrganizations(dataDir: string): Promise<void> {
+  await using kv = await LevelKv.open(join(dataDir, 'store'))
+  const database = new Database(kv)
+  const change = new Change()
+  for (let i = 0; i < count; i++) {
+    const facts = { id: idOf(i), name: `Shop ${i}`, plan: i % 3 === 0 ? ('free' as const) : ('basic' as const), createdAt: 0 }
+    change.insert(organizations, idOf(i), { ...facts, defaultProjectId: 'prj_1' })
+  }
+  await database.commit(change)
+}
+
+const operatorOf = ({ addresses }: Daemon): RestClient => new RestClient(addresses.http, operatorKey)
+
+/** The month before this one, in UTC. */
+function lastMonth(): string {
+  const now = new Date()
+  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 1, 1)).toISOString().slice(0, 7)
+}
+
+test('however often the daemon is killed while a month is closed, each organization has one invoice, and no number is missing', async (t) => {
+  const seed = Math.floor(Math.random() * 2 ** 31)
+  t.log(`seed ${seed}`)
+  const random = new Seeded(seed)
+  await using folder = await temporaryFolder('month-close')
+  const options = { folder: folder.path, env: { POSTERN_OPERATOR_KEY: operatorKey, POSTERN_STORE_BALLAST_BYTES: '0' } }
+  let daemon = await Daemon.start(options)
+  t.teardown(() => daemon.kill())
+  await daemon.stop()
+  await addOrganizations(join(folder.path, 'data'))
+  const period = lastMonth()
+  let interrupted = 0
+  daemon = await Daemon.start(options, daemon.adminKey)
+  for (let life = 0; life < lives; life++) {
+    const closing = operatorOf(daemon)
+      .call('POST', close, { period })
+      .then(
+        () => 'done',
+        () => 'cut',
+      )
+    const outcome = await Promise.race([closing, pause(random.between(20, 400)).then(() => 'killed')])
+    await daemon.kill()
+    await closing
+    if (outcome === 'killed') interrupted++
+    daemon = await Daemon.start(options, daemon.adminKey)
+  }
+  const operator = operatorOf(daemon)
+  const last = await operator.must('POST', close, { period })
+  t.like(last, { none: 1, is_complete: true }, 'the first organization was not there last month')
+  t.is(Number(last['closed']) + Number(last['already']), count)
+  const numbers: string[] = []
+  const billed = new Set<string>()
+  for await (const row of operator.rows(`/operator/v1/invoices?period=${period}`, 200)) {
+    numbers.push(String(row['number']).slice(-6))
+    billed.add(String(row['organization_id']))
+  }
+  t.deepEqual(
+    numbers,
+    numbers.map((_, i) => String(i + 1).padStart(6, '0')),
+  )
+  t.is(numbers.length, count)
+  t.is(billed.size, count)
+  t.log(`${interrupted} of ${lives} lives ended while it was closing; ${String(last['closed'])} were left for the last`)
+  await daemon.stop()
+  const { code, output } = await runCommand(options, 'verify')
+  t.is(code, 0, output)
+})
