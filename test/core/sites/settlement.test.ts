@@ -15,6 +15,7 @@ const hour = 3_600_000
 test('traffic and octets times time are settled once, in the write that takes them from the site, also for a site that is gone', async (t) => {
   const clock = new FakeClock(Date.UTC(2030, 0, 1))
   const { daemon, create, deploy, ask, rest } = await startSites(t, { replacements: { clock } })
+  await daemon.sites.upkeep.stop() // what is settled is settled here
   const core = daemon.part('core')
   const paid: SiteUse[] = []
   let isRefused = false
