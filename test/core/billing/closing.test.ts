@@ -183,6 +183,23 @@ function assertAddsUp(t: ExecutionContext, { number, lines, netRappen, vatRappen
   }
 }
 
+test('whoever closes a month at the same time makes each invoice once, with numbers in a row', async (t) => {
+  const fixture = await coreFixture(t, { deaf: true })
+  fixture.clock.step(Date.UTC(2030, 2, 1) - fixture.clock.now())
+  await fixture.organization({ createdAt: fixture.clock.now() })
+  await addOrganizations(fixture, ['org_2', 'org_3', 'org_4'])
+  fixture.clock.step(31 * dayMs)
+  const { closing } = fixture.part('billing')
+  const all = await Promise.all(Array.from({ length: 4 }, () => closing.close('2030-03')))
+  t.is(
+    all.reduce((sum, { closed }) => sum + closed, 0),
+    4,
+  )
+  const documents = await documentsOf(fixture)
+  t.deepEqual(documents.map(({ number }) => number).toSorted(), ['2030-000001', '2030-000002', '2030-000003', '2030-000004'])
+  t.is(new Set(documents.map((one) => one.organizationId)).size, 4)
+})
+
 test('months are closed by themselves six hours after their end, from the first that the service saw', async (t) => {
   const fixture = await coreFixture(t, { deaf: true })
   const { clock } = fixture
