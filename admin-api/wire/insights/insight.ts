@@ -124,7 +124,13 @@ const webhooks = plain({
   failed: projectNames.webhookFailed,
   parked: projectNames.webhookParked,
 })
-export const webhookInsight = figures('WebhookInsight', webhooks.shape, webhooks.read)
+const timed = milliseconds.meta({ description: 'Of attempts that were sent, whatever came back; at most half too long. null without any.' })
+const webhookShape = { ...webhooks.shape, p50_ms: timed, p95_ms: timed }
+const webhooksOf = (counts: Counts) => {
+  const { p50Ms, p95Ms } = percentilesOf('attempt', counts)
+  return { ...webhooks.read(counts), p50_ms: p50Ms, p95_ms: p95Ms }
+}
+export const webhookInsight = figures('WebhookInsight', webhookShape, webhooksOf)
 
 const sources = plain(Object.fromEntries(suppressionSources.map((source) => [source, suppressedLetter + source])))
 export const suppressionInsight = figures('SuppressionInsight', sources.shape, sources.read)
@@ -174,7 +180,7 @@ function figuresApart<S extends Shape>(id: string, field: string, shape: S, read
   }))
 }
 
-export const webhookEndpointInsight = figuresApart('WebhookEndpointInsight', 'endpoint_id', webhooks.shape, webhooks.read)
+export const webhookEndpointInsight = figuresApart('WebhookEndpointInsight', 'endpoint_id', webhookShape, webhooksOf)
 
 const uses = plain(byOutcome)
 export const templateInsight = figuresApart('TemplateInsight', 'template_id', uses.shape, uses.read)

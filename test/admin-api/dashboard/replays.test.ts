@@ -64,6 +64,7 @@ test('failed messages are counted, sent again after the number is typed, and fol
   await page.click('dialog >> button:has-text("Replay now")')
   await page.waitForURL(/\/replays\/rpl_/)
   await page.waitForSelector('text=3 messages were replayed.')
+  await page.waitForSelector('.facts a:text-is("Relay")')
   await page.waitForSelector('text=None was refused.')
   await tab.check(t)
   await eventually(30_000, 'all arrived', () => Promise.resolve(sink.deliveries.length === 3 || undefined))
@@ -118,11 +119,14 @@ test('what is refused has its reason, and a replay that runs is stopped', async 
   const sink = await refusedBefore(server, ['ada@example.org'])
   t.teardown(() => sink[Symbol.asyncDispose]())
   await rest.must('POST', '/v1/suppressions', { email: 'ada@example.org' })
-  const { job_id: id } = await rest.must('POST', '/v1/replays', { filter: {} })
+  const [{ id: relay }] = (await rest.must('GET', '/v1/destinations'))['data'] as [{ id: string }]
+  const { job_id: id } = await rest.must('POST', '/v1/replays', { filter: { destination_id: relay }, target_destination_id: relay })
   const tab = await server.open({ colorScheme: 'dark' })
   const { page } = tab
   await tab.go(`/replays/${String(id)}`)
   await page.waitForSelector('text=0 messages were replayed.')
+  await page.waitForSelector(`.facts a[href*="${relay}"]:text-is("Relay")`)
+  await page.waitForSelector('.facts >> text=via Relay')
   await tab.check(t)
   await tab.go('/replays/rpl_00000000000000000000000000000000')
   await page.waitForSelector('text=Replays cannot be shown.')
@@ -139,6 +143,7 @@ test('what is refused has its reason, and a replay that runs is stopped', async 
   await page.waitForSelector('text=Same filter again')
   await page.click('text=Same filter again')
   await page.waitForURL(/\/replays\?.*new=1/)
+  await page.waitForSelector('.big-count')
 })
 
 test('a plan without bulk replay says so in place of the list', async (t) => {

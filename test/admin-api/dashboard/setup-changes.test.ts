@@ -66,6 +66,7 @@ test('an endpoint is changed, paused, resumed and deleted, and says how the last
   await tab.go('/webhooks')
   await page.waitForSelector('.ledger >> text=Succeeded, last 24 h')
   await page.waitForSelector('th >> text=Parked')
+  await page.waitForSelector('.ledger >> text=Latency p50, last 24 h')
   await tab.check(t)
   await page.click('tbody >> text=Shop')
   await page.waitForSelector('.ledger >> text=Parked now')

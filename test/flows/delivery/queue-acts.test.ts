@@ -23,6 +23,11 @@ test('postern queue counts first, then holds, drops, expedites and releases; eac
   }
   const queued = async () => Array.fromAsync(rest.rows('/v1/queue'))
   while ((await queued()).filter(({ state }) => state === 'retry').length < 3);
+  const times = ids.map(async (id) => Date.parse(String((await rest.must('GET', `/v1/traces/${id}`))['created_at'])))
+  const [first = 0, second = 0] = await Promise.all(times)
+  const waitsSince = async (): Promise<unknown> => (await rest.must('GET', '/v1/queue/counts'))['waiting_since']
+  const since = Date.parse(String(await waitsSince()))
+  t.true(since >= first && since <= second, 'the first message waits longest')
   const run = async (...words: string[]): Promise<string> => {
     const { code, output } = await runCommand(options, 'queue', ...words)
     t.is(code, 0, output)
@@ -39,6 +44,7 @@ test('postern queue counts first, then holds, drops, expedites and releases; eac
     await run('list', '--to-domain', 'two.test'),
     /^TRACE +STATE .*\n\S{36} +held +- +1 +dst_\S+ +a@shop\.test +c2@two\.test +451 .*come back later\n$/,
   )
+  t.is(await waitsSince(), null)
   t.like(await rest.must('GET', `/v1/traces/${ids[0] ?? ''}`), { status: 'queued', held: true, next_attempt_at: null })
   t.is((await rest.call('POST', `/v1/traces/${ids[0] ?? ''}/retry`)).status, 409)
 

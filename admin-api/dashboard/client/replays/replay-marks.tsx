@@ -1,9 +1,10 @@
 /** The state of a replay as a mark with its word, and its filter in words. */
 import type { JSX } from 'preact'
+import { useList } from '../app/query.ts'
 import { Mark } from '../parts/mark.tsx'
-import { SafeText } from '../parts/safe-text.tsx'
+import { plain, SafeText } from '../parts/safe-text.tsx'
 import { shortTime } from '../parts/time.ts'
-import type { Replay } from '../wire/operations.ts'
+import { listDestinations, type Replay } from '../wire/operations.ts'
 import { words } from './replays-words.ts'
 
 export const markOf = (status: Replay['status']): string => (status === 'running' ? 'queued' : status === 'finished' ? 'ok' : 'canceled')
@@ -15,14 +16,29 @@ export const ReplayStatus = ({ status }: Pick<Replay, 'status'>): JSX.Element =>
   </span>
 )
 
+const most = '200'
+
+/** Names destinations by their ids; one that is gone, or not to be seen, by its id. */
+export type NameOf = (id: string) => string
+
+export function useDestinationNames(): NameOf {
+  const { data = [] } = useList(listDestinations, { query: { limit: most } }, { isShown: false }).read
+  return (id) => plain(data.find((one) => one.id === id)?.name ?? id)
+}
+
+interface FilterWordsProps {
+  readonly replay: Replay
+  readonly nameOf: NameOf
+}
+
 /** `to ada@example.org · since 12:04`. The end is when it began, unless it was given. */
-export function FilterWords({ replay: { filter, created_at: made } }: { readonly replay: Replay }): JSX.Element {
+export function FilterWords({ replay: { filter, created_at: made }, nameOf }: FilterWordsProps): JSX.Element {
   const { filterParts: w, allFailed } = words()
   const isUntilGiven = made !== null && Math.abs(Date.parse(filter.until) - Date.parse(made)) > 2000
   const parts = [
     ...(filter.to === null ? [] : [`${w.to} ${filter.to}`]),
     ...(filter.from === null ? [] : [`${w.from} ${filter.from}`]),
-    ...(filter.destination_id === null ? [] : [`${w.via} ${filter.destination_id}`]),
+    ...(filter.destination_id === null ? [] : [`${w.via} ${nameOf(filter.destination_id)}`]),
     ...(filter.since === null ? [] : [`${w.since} ${shortTime(filter.since)}`]),
     ...(isUntilGiven ? [`${w.until} ${shortTime(filter.until)}`] : []),
   ]

@@ -14,7 +14,7 @@ import { TopBar } from '../parts/top-bar.tsx'
 import { getReplay, stopReplay, type Replay } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
 import { sameFilter } from './filter.ts'
-import { FilterWords, ReplayStatus } from './replay-marks.tsx'
+import { FilterWords, ReplayStatus, useDestinationNames } from './replay-marks.tsx'
 import { words } from './replays-words.ts'
 
 const runningMs = 1000
@@ -153,13 +153,14 @@ const Problems = ({ problems }: Pick<Replay, 'problems'>): JSX.Element => (
 
 function Facts({ replay }: { readonly replay: Replay }): JSX.Element {
   const [w, common] = [words(), allWords()]
+  const nameOf = useDestinationNames()
   const { filter, target_destination_id: target, job_id: id } = replay
   const asked = { to: filter.to, from: filter.from, destination_id: filter.destination_id, since: filter.since, until: filter.until }
   const inTraces = Object.fromEntries(Object.entries(asked).map(([name, value]) => [name, value ?? undefined]))
   const rows: readonly (readonly [name: string, value: JSX.Element | string])[] = [
     [common.status, <ReplayStatus status={replay.status} />],
-    [w.which, <FilterWords replay={replay} />],
-    [w.target, target ?? w.sameAsBefore],
+    [w.which, <FilterWords replay={replay} nameOf={nameOf} />],
+    [w.target, target === null ? w.sameAsBefore : <a href={link(`/destinations/${target}`)}>{nameOf(target)}</a>],
     [w.unknownToo, replay.include_unknown ? w.yes : w.no],
     [w.begun, replay.created_at === null ? '–' : longTime(replay.created_at)],
   ]

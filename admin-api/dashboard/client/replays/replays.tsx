@@ -14,7 +14,7 @@ import { TopBar } from '../parts/top-bar.tsx'
 import { listReplays, type Replay } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
 import { NewReplay } from './new-replay.tsx'
-import { FilterWords, markOf, ReplayStatus } from './replay-marks.tsx'
+import { FilterWords, markOf, ReplayStatus, useDestinationNames } from './replay-marks.tsx'
 import { ReplayPage } from './replay-page.tsx'
 import { words } from './replays-words.ts'
 
@@ -30,6 +30,7 @@ function ReplayList(): JSX.Element {
   const flag = useFlag('bulk_replay')
   const project = projectId.value === undefined ? {} : { project: projectId.value }
   const list = useList(listReplays, { query: { ...project, limit: '50' } })
+  const nameOf = useDestinationNames()
   const rows = list.read.data ?? []
   const running = rows.filter(({ status }) => status === 'running').length
   useTicks(running > 0 ? everyMs : undefined, list.reload)
@@ -70,14 +71,14 @@ function ReplayList(): JSX.Element {
               columns={[
                 { head: w.begun, class: 'c-time', cell: (replay) => <a href={link(`/replays/${keyOf(replay)}`)}>{begun(replay)}</a> },
                 { head: common.status, class: 'c-status', cell: ({ status }) => <ReplayStatus status={status} /> },
-                { head: w.which, class: 'strong', cell: (replay) => <FilterWords replay={replay} /> },
+                { head: w.which, class: 'strong', cell: (replay) => <FilterWords replay={replay} nameOf={nameOf} /> },
                 { head: w.replayed, class: 'c-took num', cell: ({ counters }) => number(counters.replayed) },
                 { head: w.skipped, class: 'c-took num', cell: ({ counters }) => number(counters.skipped) },
                 { head: w.refused, class: 'c-took num', cell: ({ counters }) => number(counters.refused) },
               ]}
               narrow={(replay) => [
                 <Mark name={markOf(replay.status)} />,
-                <FilterWords replay={replay} />,
+                <FilterWords replay={replay} nameOf={nameOf} />,
                 `${w.statuses[replay.status]} · ${w.replayed} ${number(replay.counters.replayed)} · ${w.refused} ${number(replay.counters.refused)}`,
                 begun(replay),
               ]}

@@ -6,7 +6,7 @@ import { linkHere, projectId } from '../app/location.ts'
 import { useRead } from '../app/query.ts'
 import { HealthStrip, lastDay } from '../health/strips.tsx'
 import { useInsight, useSpan } from '../insights/reading.tsx'
-import { number, percent } from '../parts/time.ts'
+import { number, percent, span } from '../parts/time.ts'
 import { getWebhookEndpointInsight, getWebhookInsight, listWebhookAttempts } from '../wire/operations.ts'
 import { words as own } from './webhooks-words.ts'
 
@@ -18,6 +18,8 @@ export interface DayTotals {
   readonly succeeded: number
   readonly failed: number
   readonly parked: number
+  readonly p50_ms: number | null
+  readonly p95_ms: number | null
 }
 
 function useDay(): { readonly from: string; readonly to: string } {
@@ -32,7 +34,7 @@ export function useLastDay(): ReadonlyMap<string, DayTotals> | undefined {
   return data && new Map(data.data.map(({ endpoint_id: id, totals }) => [id, totals]))
 }
 
-const nothing: DayTotals = { succeeded: 0, failed: 0, parked: 0 }
+const nothing: DayTotals = { succeeded: 0, failed: 0, parked: 0, p50_ms: null, p95_ms: null }
 
 /** The share of attempts that succeeded. */
 export function successOf({ succeeded, failed }: DayTotals): string {
@@ -62,6 +64,7 @@ export function EndpointDay({ id }: { readonly id: string }): JSX.Element | null
     <dl class="ledger">
       <Figure name={w.success} value={successOf(totals)} unit={w.ofAttempts(totals.succeeded + totals.failed)} />
       <Figure name={w.failures} value={number(totals.failed)} isBad={totals.failed > 0} />
+      <Latency {...totals} />
       <Figure name={w.waitingNow} {...waiting} />
       <Figure name={w.parkedNow} {...parked} isBad={parked.value !== '0'} />
       <div>
@@ -74,9 +77,9 @@ export function EndpointDay({ id }: { readonly id: string }): JSX.Element | null
   )
 }
 
-const healthOf = ({ succeeded, failed }: DayTotals) => ({
+const healthOf = ({ succeeded, failed, p50_ms, p95_ms }: DayTotals) => ({
   ...{ taken: 0, failed: 0, deferred: 0, delivered: 0, bounced: 0, complained: 0 },
-  ...{ attempts: succeeded + failed, errors: failed, p50_ms: null, p95_ms: null },
+  ...{ attempts: succeeded + failed, errors: failed, p50_ms, p95_ms },
 })
 
 const countedTo = 50
@@ -98,9 +101,17 @@ function DayLedger({ totals }: { readonly totals: DayTotals }): JSX.Element {
       <Figure name={w.success} value={successOf(totals)} unit={w.ofAttempts(succeeded + failed)} />
       <Figure name={w.failures} value={number(failed)} isBad={failed > 0} />
       <Figure name={w.parked} value={number(parked)} isBad={parked > 0} />
+      <Latency {...totals} />
     </dl>
   )
 }
+
+/** How long receivers took. */
+const Latency = ({ p50_ms: p50, p95_ms: p95 }: DayTotals): JSX.Element => (
+  <Figure name={own().latency} value={took(p50)} {...(p95 !== null && { unit: `p95 ${took(p95)}` })} />
+)
+
+export const took = (milliseconds: number | null): string => (milliseconds === null ? '–' : span(milliseconds))
 
 interface FigureProps {
   readonly name: string

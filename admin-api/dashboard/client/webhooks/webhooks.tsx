@@ -17,7 +17,7 @@ import { TopBar } from '../parts/top-bar.tsx'
 import { createWebhook, listWebhooks, type WebhookEndpoint } from '../wire/operations.ts'
 import { words } from '../words/words.ts'
 import { EditEndpoint, type EndpointSettings } from './edit-endpoint.tsx'
-import { LastDay, successOf, useLastDay, type DayTotals } from './last-day.tsx'
+import { LastDay, successOf, took, useLastDay, type DayTotals } from './last-day.tsx'
 import { WebhookPage } from './webhook-page.tsx'
 import { words as own } from './webhooks-words.ts'
 
@@ -103,6 +103,7 @@ function columns(days: ReadonlyMap<string, DayTotals> | undefined): readonly Col
     { head: w.eventsWord, cell: eventsOf },
     { head: w.status, class: 'c-status', cell: ({ paused }) => <EndpointStatus paused={paused} /> },
     { head: own().lastDay, class: 'c-took num', cell: ({ id }) => <Share totals={days?.get(id)} /> },
+    { head: 'p95', class: 'c-took num', cell: ({ id }) => took(days?.get(id)?.p95_ms ?? null) },
     { head: own().parkedShort, class: 'c-took num', cell: ({ id }) => <Parked totals={days?.get(id)} /> },
     { head: w.since, class: 'c-time', cell: ({ created_at: at }) => shortTime(at) },
   ]

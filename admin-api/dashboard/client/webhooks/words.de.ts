@@ -15,6 +15,7 @@ export const de: Wider<typeof en> = {
   success: 'Gelungen, letzte 24 h',
   failures: 'Gescheiterte Versuche, letzte 24 h',
   parked: 'Geparkt, letzte 24 h',
+  latency: 'Latenz p50, letzte 24 h',
   waitingNow: 'Warten auf den nächsten Versuch',
   parkedNow: 'Jetzt geparkt',
   strip: 'Letzte 24 Stunden',

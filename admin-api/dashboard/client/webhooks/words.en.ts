@@ -12,6 +12,7 @@ export const en = {
   success: 'Succeeded, last 24 h',
   failures: 'Failed attempts, last 24 h',
   parked: 'Parked, last 24 h',
+  latency: 'Latency p50, last 24 h',
   waitingNow: 'Waiting for a retry',
   parkedNow: 'Parked now',
   strip: 'Last 24 hours',

@@ -15,6 +15,7 @@ export const fr: Wider<typeof en> = {
   success: 'Réussis, dernières 24 h',
   failures: 'Tentatives échouées, dernières 24 h',
   parked: 'Mis de côté, dernières 24 h',
+  latency: 'Latence p50, dernières 24 h',
   waitingNow: 'En attente d’un nouvel essai',
   parkedNow: 'Mis de côté maintenant',
   strip: 'Dernières 24 heures',

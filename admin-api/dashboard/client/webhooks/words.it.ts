@@ -15,6 +15,7 @@ export const it: Wider<typeof en> = {
   success: 'Riusciti, ultime 24 h',
   failures: 'Tentativi falliti, ultime 24 h',
   parked: 'Parcheggiati, ultime 24 h',
+  latency: 'Latenza p50, ultime 24 h',
   waitingNow: 'In attesa di un altro tentativo',
   parkedNow: 'Parcheggiati ora',
   strip: 'Ultime 24 ore',

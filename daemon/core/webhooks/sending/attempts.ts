@@ -2,6 +2,7 @@
 import { Change } from '#store/change.ts'
 import type { Core } from '../../core.ts'
 import { count, countFor, projectNames } from '../../insights/count.ts'
+import { timingName } from '../../insights/latency.ts'
 import { isSwitchedOn } from '../../plan/features.ts'
 import { traces } from '../../trace/trace.ts'
 import {
@@ -120,8 +121,9 @@ export class DeliveryAttempts {
       if (isOwn && next.nextAttemptAt !== null) addDue(change, { endpointId, dueMs: next.nextAttemptAt, id, organizationId })
       const ended = endingOf(sent.error, next.status)
       const place = { organizationId, projectId: record.projectId }
-      count(change, place, countedAs[ended], now)
-      countFor(change, place, endpointId, countedAs[ended], now)
+      const counted = namesOf(ended, sent)
+      count(change, place, counted, now)
+      countFor(change, place, endpointId, counted, now)
       const { traceId, eventType } = record
       return { ending: ended, endpointId, traceId, eventType, attempt: next.attemptCount, sent }
     })
@@ -135,6 +137,10 @@ const countedAs = {
   failed: [projectNames.webhookFailed],
   parked: [projectNames.webhookFailed, projectNames.webhookParked],
 } as const satisfies Record<AttemptEnding, readonly string[]>
+
+/** An attempt is timed whatever the receiver answered, and also when it did not; where nothing was sent there is no time to tell. */
+const namesOf = (ended: AttemptEnding, { body, milliseconds }: Sent): readonly string[] =>
+  body === undefined ? countedAs[ended] : [...countedAs[ended], timingName('attempt', milliseconds)]
 
 /** By the attempt itself: during it somebody may have asked for the delivery again, which is `pending` then. */
 const endingOf = (error: string | null, status: WebhookDelivery['status']): AttemptEnding =>

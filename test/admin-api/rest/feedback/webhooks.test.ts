@@ -190,10 +190,9 @@ test('attempts are listed by endpoint, over all, by status and by project, page 
   )
   t.is((await listed(`/v1/webhooks/${String(b)}/attempts?status_code=200`)).length, 0)
   t.is((await rest.call('GET', '/v1/webhooks/attempts?status_code=20')).status, 400)
-  const { data: apart } = await rest.must('GET', '/v1/insights/webhook-endpoints')
-  const figures = new Map((apart as { endpoint_id: string; totals: object }[]).map(({ endpoint_id, totals }) => [endpoint_id, totals]))
-  t.deepEqual(figures.get(String(a)), { succeeded: 5, failed: 0, parked: 0 })
-  t.deepEqual(figures.get(String(b)), { succeeded: 0, failed: 5, parked: 0 })
+  const figures = await figuresOf(fixture)
+  t.like(figures.get(a), { succeeded: 5, failed: 0, parked: 0 })
+  t.like(figures.get(b), { succeeded: 0, failed: 5, parked: 0 })
   t.is((await rest.call('GET', '/v1/webhooks/attempts?status=open')).status, 400)
   t.is((await rest.call('GET', '/v1/webhooks/attempts?endpoint_id=whk_none')).status, 404)
   const { id, ...row } = rows[0]!
@@ -213,6 +212,42 @@ test('attempts are listed by endpoint, over all, by status and by project, page 
   await webhookDispatcher.idle()
   t.like(await rest.must('GET', `/v1/webhooks/attempts/${String(id)}`), { status: 'succeeded', attempt_count: 2, last_error: null })
   t.is((await rest.call('POST', '/v1/webhooks/attempts/wha_none/redeliver')).status, 404)
+})
+
+/** Of the last day, by endpoint. */
+async function figuresOf({ rest }: Fixture): Promise<ReadonlyMap<unknown, object>> {
+  const { data } = await rest.must('GET', '/v1/insights/webhook-endpoints')
+  return new Map((data as { endpoint_id: string; totals: object }[]).map(({ endpoint_id: id, totals }) => [id, totals]))
+}
+
+test('attempts of the last day are timed, whatever the receiver answered, unless nothing was sent', async (t) => {
+  const fixture = await startFixture(t)
+  const { rest, clock, webhookDispatcher } = fixture
+  const project = await projectOf(fixture)
+  await webhookDispatcher.start()
+  const took = [300, 20, 20, 20]
+  const slow = await secureReceiverOf(t, {
+    answer: (response) => {
+      clock.advance(took.pop() ?? 0)
+      response.writeHead(took.length === 3 ? 500 : 200).end()
+    },
+  })
+  const { id } = await rest.must('POST', '/v1/webhooks', { name: 'Slow', target_url: slow.url, event_types: ['failed'] })
+  const calls = took.length
+  for (let sent = 0; sent < calls; sent++) {
+    await announceIn(fixture, project)
+    await webhookDispatcher.idle()
+  }
+  const waiting = { name: 'Silent', target_url: slow.url, event_types: ['auto_suppressed'], paused: true }
+  const silent = await rest.must('POST', '/v1/webhooks', waiting)
+  await announceIn(fixture, project, 1, 'auto_suppressed')
+  await rest.must('PATCH', `/v1/webhooks/${String(silent['id'])}`, { format: 'brevo', paused: false })
+  await webhookDispatcher.idle()
+  t.is(slow.received.length, calls)
+  const figures = await figuresOf(fixture)
+  t.deepEqual(figures.get(id), { succeeded: 3, failed: 1, parked: 0, p50_ms: 20, p95_ms: 346 }, 'buckets grow by half')
+  t.like(figures.get(silent['id']), { succeeded: 0, failed: 1, p50_ms: null, p95_ms: null }, 'brevo has no word for it')
+  t.like((await rest.must('GET', '/v1/insights/webhooks'))['totals'], { succeeded: 3, p50_ms: 20, p95_ms: 346 })
 })
 
 test('what is in last_error says what to do', async (t) => {

@@ -116,6 +116,25 @@ test('a scheduled send that is held does not leave at its time; released, it lea
   t.deepEqual(await fixture.problems(), [])
 })
 
+test('mail waits since its first attempt was due, however often it was put off; what is held waits for nothing', async (t) => {
+  const { fixture, ids } = await putOff(t, 1, { retry: { delaysMs: [hour, hour], maxAgeMs: 24 * hour } })
+  const since = async (): Promise<number | null> => (await fixture.core.queueActs.counts(principal, {})).waitingSince
+  const first = fixture.clock.now()
+  t.is(await since(), first)
+  fixture.clock.advance(hour)
+  await until('it was put off again', () => fixture.attempted.length === 2)
+  await quiet(fixture)
+  const later = fixture.clock.now() + 2 * hour
+  const { traceId: scheduled } = await fixture.submit({ sendAt: later })
+  t.is(await since(), first)
+  await act(fixture, { act: 'hold', filter: { traceIds: ids } })
+  t.is(await since(), later, 'a scheduled send is not late before its time')
+  await act(fixture, { act: 'drop', filter: { traceIds: [scheduled] } })
+  t.is(await since(), null)
+  await act(fixture, { act: 'release', filter: { traceIds: ids } })
+  t.is(await since(), first)
+})
+
 test('a dropped message is canceled for who does not have it, webhooks learn why, and nothing of it is left in the queue', async (t) => {
   const { fixture, ids } = await putOff(t, 3)
   const endpoint = { id: 'whk_1', projectId, name: 'hooks', targetUrl: 'https://hooks.example.net/', eventTypes: [], sealedSecret: '' }
