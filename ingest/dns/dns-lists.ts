@@ -1,6 +1,6 @@
 /** Which DNS lists are asked, and whether they are what they should be: dead lists name no address or every one. */
 import type { Clock } from '#core/clock.ts'
-import type { DnsList, Resolve } from './resolve.ts'
+import type { DnsList, ListFault, Resolve } from './resolve.ts'
 
 interface Manner {
   /** Responses that are errors. */
@@ -29,16 +29,13 @@ export function dnsListOf(text: string): DnsList {
 
 const mannerOf = (zone: string, kind: DnsList['kind']): Manner => ({ ...usual[kind], ...manners[zone] })
 
-/** Why a list is off that did not answer. */
-export const silentList = 'it did not answer'
-
 const goodForMs = 3_600_000
 
 /** The lists with what is known of them; each is looked at when it is first used, and then every hour. */
 export class WatchedLists {
   readonly #lists: readonly DnsList[]
   readonly #clock: Clock
-  readonly #known = new Map<string, { readonly off: string | undefined; readonly at: number }>()
+  readonly #known = new Map<string, { readonly off: ListFault | undefined; readonly at: number }>()
 
   constructor(lists: readonly DnsList[], clock: Clock) {
     this.#lists = lists
@@ -55,13 +52,13 @@ export class WatchedLists {
     )
   }
 
-  async #fault(list: DnsList, resolve: Resolve): Promise<string | undefined> {
+  async #fault(list: DnsList, resolve: Resolve): Promise<ListFault | undefined> {
     const before = this.#known.get(list.zone)
     if (before && this.#clock.monotonic() - before.at < goodForMs) return before.off
     const { listed, absent } = mannerOf(list.zone, list.kind)
     const [one, other] = await Promise.all([look(resolve, `${listed}.${list.zone}`), look(resolve, `${absent}.${list.zone}`)])
-    if (one === 'silent' || other === 'silent') return silentList
-    const off = one !== 'listed' ? 'it does not list what every list must' : other !== 'absent' ? 'it lists everything' : undefined
+    if (one === 'silent' || other === 'silent') return 'silent'
+    const off = one !== 'listed' ? 'empty' : other !== 'absent' ? 'all' : undefined
     this.#known.set(list.zone, { off, at: this.#clock.monotonic() })
     return off
   }

@@ -14,5 +14,8 @@ export interface DnsList {
   /** Responses that are no listings but errors of the list, such as `127.0.0.1`. */
   readonly ignore: readonly string[]
   /** Why it is not asked at the moment. */
-  readonly off?: string
+  readonly off?: ListFault
 }
+
+/** `silent`: it did not answer. `empty`: it does not list what every list must. `all`: it lists everything. */
+export type ListFault = 'silent' | 'empty' | 'all'

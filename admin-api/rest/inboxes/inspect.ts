@@ -13,7 +13,16 @@ const tags = ['inspect']
 const tests = resource('/v1/inspect/tests', { name: 'InspectTest', tags, feature: 'inspect', graphql: true })
 
 /** What quotes the mail, the server that brought it, and DNS. */
-const reportFields = ['mail', 'checks.summary', 'checks.evidence', 'checks.fix', 'caps.reason', 'problem']
+const reportFields = [
+  'mail',
+  'checks.summary',
+  'checks.evidence',
+  'checks.fix',
+  'summary_said.values',
+  'fix_said.values',
+  'caps.reason',
+  'problem',
+]
 
 export const inspectOperations = (core: RestCore): readonly (Action | Operation)[] => {
   const summary = inspectSummaryEncoder(core)

@@ -1,7 +1,7 @@
 /** Deliverability tests and their reports on the wire. Spec "Inspect". */
 import * as z from 'zod'
 import type { InspectedTest } from '#core/inspect/inspect-tests.ts'
-import { checkGroupNames, groupOfCheck, type CheckResult } from '#core/inspect/report.ts'
+import { checkGroupNames, groupOfCheck, type CheckResult, type Evidence } from '#core/inspect/report.ts'
 import { inspectStatus, inspectStatuses, type InspectTest } from '#core/inspect/inspect-test.ts'
 import type { Clock } from '#core/clock.ts'
 import { encoder } from '../fields/codec.ts'
@@ -36,7 +36,20 @@ const summaryFields = {
 }
 const inspectSummaryShape = z.object(summaryFields).meta({ id: 'InspectTestSummary' })
 
-const pair = z.object({ label: z.string(), value: z.string() })
+const said = z
+  .object({
+    code: z.string().meta({ description: 'Stays the same when the English sentence is improved.' }),
+    values: z
+      .record(z.string(), z.string())
+      .meta({ description: 'What the sentence names: domains, addresses, counts, words of the mail.' }),
+  })
+  .meta({ id: 'InspectSentence' })
+const pair = z.object({
+  label: z.string(),
+  value: z.string(),
+  label_said: said.nullable().meta({ description: 'The label by its code; null where it is a technical name.' }),
+  value_said: said.nullable().meta({ description: 'The value by its code; null where it is verbatim.' }),
+})
 const checkShape = z.object({
   id: z.string(),
   group: z.enum(checkGroupNames).meta({
@@ -50,6 +63,8 @@ const checkShape = z.object({
   summary: z.string(),
   evidence: z.array(pair),
   fix: z.string().nullable(),
+  summary_said: z.array(said).meta({ description: 'The sentences of the summary by their codes; empty in reports of earlier releases.' }),
+  fix_said: z.array(said).meta({ description: 'The sentences of the fix by their codes, likewise.' }),
   references: z.array(z.object({ title: z.string(), url: z.string() })),
 })
 const requirement = z.object({
@@ -101,7 +116,13 @@ const codeOf = ({ clock, baseUrl }: InspectUrls) => ({
 
 export const inspectSummaryEncoder = (place: InspectUrls) => encoder(inspectSummaryShape).from<InspectTest>(codeOf(place))
 
-const check = encoder(checkShape).from<CheckResult>({ group: ({ id: checkId }) => groupOfCheck(checkId) })
+const looked = encoder(pair).from<Evidence>()
+const check = encoder(checkShape).from<CheckResult>({
+  group: ({ id: checkId }) => groupOfCheck(checkId),
+  evidence: ({ evidence }) => evidence.map(looked.encode),
+  summary_said: ({ summarySaid = [] }) => summarySaid,
+  fix_said: ({ fixSaid = [] }) => fixSaid,
+})
 
 export const inspectTestEncoder = (place: InspectUrls) =>
   encoder(inspectTestShape)

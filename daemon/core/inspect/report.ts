@@ -3,10 +3,20 @@
 /** `na`: it does not apply, or could not be found out; it does not count then. */
 export type CheckStatus = 'pass' | 'warn' | 'fail' | 'na'
 
+/** A sentence by its code, for whoever words it in another language. Its values may be untrusted text. */
+export interface Said {
+  readonly code: string
+  readonly values: Readonly<Record<string, string>>
+}
+
 /** One thing that a check looked at. */
 export interface Evidence {
   readonly label: string
   readonly value: string
+  /** Absent where it is no word of a language, and in reports from before codes were kept. */
+  readonly labelSaid?: Said
+  /** As that of the label. */
+  readonly valueSaid?: Said
 }
 
 /** A text to read on. */
@@ -42,6 +52,10 @@ export interface CheckResult {
   readonly evidence: readonly Evidence[]
   /** What to do about it; null when there is nothing to do. */
   readonly fix: string | null
+  /** The sentences of `summary`; absent in reports from before codes were kept, as is the next. */
+  readonly summarySaid?: readonly Said[]
+  /** The sentences of `fix`. */
+  readonly fixSaid?: readonly Said[]
   readonly references: readonly Reference[]
 }
 

@@ -1,12 +1,12 @@
 /** Checks 8 and 9: whether DNS lists know the client's address, or a domain of the mail, as a source of unwanted mail. */
-import type { Evidence } from '#core/inspect/report.ts'
+import type { Said } from '#core/inspect/report.ts'
 import { isPublic, plainAddress, reversed } from '../../dns/addresses.ts'
 import { organizationOf } from '../../dns/domains.ts'
 import type { Facts } from '../facts/mail-facts.ts'
-import { silentList } from '../../dns/dns-lists.ts'
 import type { DnsList } from '../../dns/resolve.ts'
 import type { Questions } from '../../dns/questions.ts'
-import type { Verdict } from './verdict.ts'
+import type { Looked, Verdict } from './verdict.ts'
+import { say, term } from '../sentences/say.ts'
 
 const maxLinkHosts = 20
 
@@ -29,33 +29,31 @@ async function lookUp(questions: Questions, list: DnsList, subject: string, labe
 }
 
 /** What every list said; about the lists that were not asked or did not answer, why. */
-function evidenceOf(lookups: readonly Lookup[], off: readonly DnsList[]): Evidence[] {
+function evidenceOf(lookups: readonly Lookup[], off: readonly DnsList[]): Looked[] {
   const zones = [...new Set(lookups.map(({ list }) => list))]
   return [
     ...zones.map((list) => {
       const own = lookups.filter((lookup) => lookup.list === list)
-      const listed = own
-        .filter(({ result }) => result === 'listed')
-        .map(({ subject, codes }) => `${subject} is listed (${codes.join(', ')})`)
-      const value = listed.length > 0 ? listed.join('; ') : own.some(({ result }) => result === 'clear') ? 'not listed' : 'no answer'
+      const listed = own.filter(({ result }) => result === 'listed').map(({ subject, codes }) => `${subject} (${codes.join(', ')})`)
+      const isClear = own.some(({ result }) => result === 'clear')
+      const value = listed.length > 0 ? term('listed', { subjects: listed.join('; ') }) : term(isClear ? 'unlisted' : 'no_answer')
       return { label: list.zone, value }
     }),
-    ...off.map(({ zone, off: reason }) => ({ label: zone, value: `not asked: ${reason ?? ''}` })),
+    ...off.map(({ zone, off: fault = 'silent' }) => ({ label: zone, value: term(`list_${fault}`) })),
   ]
 }
 
 /** Asked, and nothing came; a list that is off for another reason is dead. */
-const isSilent = ({ off }: DnsList): boolean => off === undefined || off === silentList
+const isSilent = ({ off }: DnsList): boolean => off === undefined || off === 'silent'
 
-const removal = (zones: readonly string[]): string =>
-  `Find out why at ${zones.join(' and ')}, stop the cause (a hacked website, a stolen password, a bought address list), and then ask for removal there.`
-
-const zonesOf = (lookups: readonly Lookup[]): string[] => [...new Set(lookups.map(({ list }) => list.zone))]
+/** Names of lists or of what stands on them, each once. */
+const named = (names: readonly string[]): string => [...new Set(names)].join(', ')
+const zonesOf = (lookups: readonly Lookup[]): string => named(lookups.map(({ list }) => list.zone))
 
 /** Check 8. */
 export async function checkAddressLists({ input, questions }: Facts): Promise<Verdict> {
   const ip = plainAddress(input.session.clientIp)
-  if (ip === undefined || !isPublic(ip)) return { status: 'na', summary: 'The mail came from a private address, which is on no list.' }
+  if (ip === undefined || !isPublic(ip)) return { status: 'na', summary: say('lists_private') }
   const lists = (await input.lists).filter(({ kind }) => kind === 'ip')
   const asked = lists.filter(({ off }) => off === undefined)
   const lookups = await Promise.all(asked.map((list) => lookUp(questions, list, ip, reversed(ip))))
@@ -64,14 +62,13 @@ export async function checkAddressLists({ input, questions }: Facts): Promise<Ve
     lists.filter(({ off }) => off !== undefined),
   )
   const answered = lookups.filter(({ result }) => result !== 'silent')
-  if (answered.length === 0) return { status: 'na', isUnanswered: lists.some(isSilent), summary: 'No block list answered.', evidence }
+  if (answered.length === 0) return { status: 'na', isUnanswered: lists.some(isSilent), summary: say('lists_silent'), evidence }
   const listed = answered.filter(({ result }) => result === 'listed')
-  const major = zonesOf(listed.filter(({ list }) => list.weight === 'major'))
-  const fix = removal(zonesOf(listed))
-  if (major.length > 0)
-    return { status: 'fail', summary: `${ip} is on ${major.join(' and ')}; many receivers refuse its mail.`, evidence, fix }
-  if (listed.length > 0) return { status: 'warn', points: 4, summary: `${ip} is on ${zonesOf(listed).join(' and ')}.`, evidence, fix }
-  return { status: 'pass', summary: `${ip} is on none of ${answered.length} lists.`, evidence }
+  const major = listed.filter(({ list }) => list.weight === 'major')
+  const fix = say('fix_lists', { lists: zonesOf(listed) })
+  if (major.length > 0) return { status: 'fail', summary: say('ip_listed_major', { ip, lists: zonesOf(major) }), evidence, fix }
+  if (listed.length > 0) return { status: 'warn', points: 4, summary: say('ip_listed', { ip, lists: zonesOf(listed) }), evidence, fix }
+  return { status: 'pass', summary: say('ip_unlisted', { ip, count: answered.length }), evidence }
 }
 
 /** Check 9. */
@@ -89,13 +86,13 @@ export async function checkDomainLists({ input, questions, mail, auth, links, ma
     lists.filter(({ off }) => off !== undefined),
   )
   const answered = lookups.filter(({ result }) => result !== 'silent')
-  if (answered.length === 0) return { status: 'na', isUnanswered: lists.some(isSilent), summary: 'No block list answered.', evidence }
+  if (answered.length === 0) return { status: 'na', isUnanswered: lists.some(isSilent), summary: say('lists_silent'), evidence }
   const listed = answered.filter(({ result }) => result === 'listed')
-  const named = (found: readonly Lookup[]): string => [...new Set(found.map(({ subject }) => subject))].join(' and ')
+  const sayListed = (found: readonly Lookup[]): Said =>
+    say('domains_listed', { lists: zonesOf(found), domains: named(found.map(({ subject }) => subject)) })
   const major = listed.filter(({ list }) => list.weight === 'major')
-  const fix = removal(zonesOf(listed))
-  if (major.length > 0) return { status: 'fail', summary: `${named(major)} is on ${zonesOf(major).join(' and ')}.`, evidence, fix }
-  if (listed.length > 0)
-    return { status: 'warn', points: 2, summary: `${named(listed)} is on ${zonesOf(listed).join(' and ')}.`, evidence, fix }
-  return { status: 'pass', summary: `${subjects.join(', ')}: none is on a list.`, evidence }
+  const fix = say('fix_lists', { lists: zonesOf(listed) })
+  if (major.length > 0) return { status: 'fail', summary: sayListed(major), evidence, fix }
+  if (listed.length > 0) return { status: 'warn', points: 2, summary: sayListed(listed), evidence, fix }
+  return { status: 'pass', summary: say('domains_unlisted', { domains: subjects.join(', ') }), evidence }
 }

@@ -2,21 +2,21 @@
 import type { Attachment } from '../facts/parsed-mail.ts'
 import type { Finding } from './verdict.ts'
 import { archivedFiles } from '../facts/zip-directory.ts'
+import { say } from '../sentences/say.ts'
 
 const programs = /\.(?:exe|scr|js|vbs|jar|lnk|iso|img|bat|cmd|ps1|hta|msi|com|pif|vbe|jse|wsf|cpl)[\s.]*$/i
 const macros = /\.(?:docm|dotm|xlsm|xltm|xlam|xlsb|pptm|potm|ppam|ppsm|sldm)[\s.]*$/i
 
+type Danger = 'program' | 'macros' | 'encrypted'
+
 export function dangersOf({ filename, octets }: Attachment): Finding[] {
-  const name = filename || 'An attachment'
-  const fix = 'Offer the file for download on your website instead of attaching it.'
-  if (programs.test(filename) || octets.subarray(0, 2).toString('latin1') === 'MZ')
-    return [{ text: `${name} is a program; receivers refuse it.`, fix }]
+  const found = (danger: Danger): Finding[] => [
+    { text: filename === '' ? say(`nameless_${danger}`) : say(`file_${danger}`, { name: filename }), fix: say('fix_file') },
+  ]
+  if (programs.test(filename) || octets.subarray(0, 2).toString('latin1') === 'MZ') return found('program')
   const files = archivedFiles(octets)
-  if (macros.test(filename) || files.some((file) => /(?:^|\/)vbaProject\.bin$/i.test(file.name)))
-    return [{ text: `${name} is a document with macros; receivers refuse it.`, fix }]
-  if (files.some(({ isEncrypted }) => isEncrypted) || isLocked(octets))
-    return [{ text: `${name} is an encrypted archive, which no scanner can look into.`, fix }]
-  return []
+  if (macros.test(filename) || files.some((file) => /(?:^|\/)vbaProject\.bin$/i.test(file.name))) return found('macros')
+  return files.some(({ isEncrypted }) => isEncrypted) || isLocked(octets) ? found('encrypted') : []
 }
 
 const rar4 = Buffer.from('Rar!\u001a\u0007\0')

@@ -3,12 +3,13 @@ import { weakKey, type DkimFacts } from '../facts/authentication.ts'
 import type { Facts } from '../facts/mail-facts.ts'
 import { countOf } from '../facts/parsed-mail.ts'
 import { unanswered, type Finding, type Verdict } from './verdict.ts'
+import { say, term } from '../sentences/say.ts'
 
 const strongBits = 2048
 const dayMs = 86_400_000
 
 export function checkDkim({ auth: { dkim }, mail, input }: Facts): Verdict {
-  const evidence = dkim.map((signature) => ({ label: `Signature of ${signature.domain}`, value: described(signature) }))
+  const evidence = dkim.map((signature) => ({ label: term('signature', { domain: signature.domain }), value: described(signature) }))
   const valid = dkim.filter(({ result }) => result === 'pass')
   if (valid.length === 0) return withoutValid(dkim, evidence)
   const hasRsa = valid.some(({ keyBits }) => keyBits !== null)
@@ -19,13 +20,13 @@ export function checkDkim({ auth: { dkim }, mail, input }: Facts): Verdict {
     .map((findings) => findings.filter(({ isWeakKey }) => !(isWeakKey && isBeside)))
     .reduce((best, findings) => (findings.length < best.length ? findings : best))
   if (fewest.length === 0)
-    return { status: 'pass', summary: `Signed by ${valid.map(({ domain }) => domain).join(' and ')}, and the signature holds.`, evidence }
+    return { status: 'pass', summary: say('dkim_pass', { domains: valid.map(({ domain }) => domain).join(', ') }), evidence }
   const silent = dkim.find(({ result }) => result === 'temperror')
-  if (silent) return unanswered(`the DKIM key of ${silent.domain}`, evidence)
+  if (silent) return unanswered(say('silent_dkim_key', { domain: silent.domain }), evidence)
   return {
     ...{ status: 'warn', points: 6, evidence },
-    summary: `The signature holds, but: ${fewest.map(({ text }) => text).join(' ')}`,
-    fix: fewest.map(({ fix }) => fix).join(' '),
+    summary: [say('dkim_holds_but'), ...fewest.map(({ text }) => text)],
+    fix: fewest.map(({ fix }) => fix),
   }
 }
 
@@ -34,19 +35,15 @@ function withoutValid(dkim: readonly DkimFacts[], evidence: Verdict['evidence'] 
   if (!first)
     return {
       status: 'fail',
-      summary: 'The mail is not signed.',
-      fix: 'Sign with DKIM for the domain of the From address: publish the public key below selector._domainkey and let the sending service sign.',
+      summary: say('dkim_unsigned'),
+      fix: say('fix_dkim_sign'),
     }
-  if (dkim.some(({ result }) => result === 'temperror')) return unanswered(`the DKIM key of ${first.domain}`, evidence)
+  if (dkim.some(({ result }) => result === 'temperror')) return unanswered(say('silent_dkim_key', { domain: first.domain }), evidence)
   const weak = dkim.some(({ comment }) => comment === weakKey)
   return {
     ...{ status: 'fail', evidence },
-    summary: weak
-      ? 'The key of the signature is shorter than 1024 bits, so that no receiver accepts it.'
-      : `No signature holds: ${first.comment || first.result}.`,
-    fix: weak
-      ? 'Create an RSA key of 2048 bits, publish it below a new selector, and sign with it.'
-      : 'Check that the published key belongs to the selector that signs, and that nothing changes the mail after it was signed (footers, link rewriting, line wrapping).',
+    summary: weak ? say('dkim_weak') : say('dkim_broken', { reason: first.comment || first.result }),
+    fix: weak ? say('fix_dkim_new_key') : say('fix_dkim_selector'),
   }
 }
 
@@ -58,24 +55,24 @@ function findingsOf(signature: DkimFacts, around: { hasRsa: boolean; now: number
   const { keyBits, isBodyLimited, isTesting, expiresAt, signed } = signature
   const findings: KeyFinding[] = []
   if (keyBits !== null && keyBits < strongBits)
-    findings.push({ text: `its RSA key has only ${keyBits} bits.`, fix: 'Change to an RSA key of 2048 bits.', isWeakKey: true })
+    findings.push({ text: say('dkim_short_key', { bits: keyBits }), fix: say('fix_dkim_key'), isWeakKey: true })
   if (keyBits === null && !around.hasRsa)
     findings.push({
-      text: 'it is made with Ed25519 alone, which some receivers cannot verify.',
-      fix: 'Sign with RSA of 2048 bits as well.',
+      text: say('dkim_ed25519_alone'),
+      fix: say('fix_dkim_rsa_too'),
     })
-  if (isBodyLimited) findings.push({ text: 'its tag l= lets others add text to the mail.', fix: 'Sign the whole body: leave l= out.' })
-  if (isTesting) findings.push({ text: 'its key says t=y, that it is only a test.', fix: 'Remove t=y from the key record.' })
+  if (isBodyLimited) findings.push({ text: say('dkim_body_limited'), fix: say('fix_dkim_whole') })
+  if (isTesting) findings.push({ text: say('dkim_testing'), fix: say('fix_dkim_testing') })
   if (expiresAt !== null && expiresAt - around.now < dayMs)
     findings.push({
-      text: 'it expires within a day, before slow receivers see it.',
-      fix: 'Let signatures last for a week, or leave x= out.',
+      text: say('dkim_expires'),
+      fix: say('fix_dkim_expiry'),
     })
   const covered = signed.filter((name) => name === 'from').length
   if (covered <= around.fromFields)
     findings.push({
-      text: 'another From field could be added without breaking it.',
-      fix: 'Name From once more than it occurs in h= (oversigning).',
+      text: say('dkim_from_open'),
+      fix: say('fix_dkim_oversign'),
     })
   return findings
 }

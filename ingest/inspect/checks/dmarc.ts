@@ -3,7 +3,8 @@ import type { Facts } from '../facts/mail-facts.ts'
 import type { Forwarder } from '../facts/forwarders.ts'
 import { addressList } from '../../mime/address-list.ts'
 import { domainOf, organizationOf, sameOrganization } from '../../dns/domains.ts'
-import { failedFor, unanswered, type Finding, type Verdict } from './verdict.ts'
+import { failedFor, summaryOf, unanswered, type Finding, type Verdict } from './verdict.ts'
+import { say, term } from '../sentences/say.ts'
 
 /** Services that forward mail and whose word on what they saw is believed. */
 const trustedSealers: ReadonlySet<string> = new Set([
@@ -31,47 +32,40 @@ export function alignment({ auth, mail }: Facts): { readonly dkim: boolean; read
 export async function checkDmarc(facts: Facts): Promise<Verdict> {
   const { auth, mail } = facts
   const from = mail.fromDomain
-  if (from === '')
-    return failedFor([{ text: 'There is no From domain that could be authenticated.', fix: 'Send with exactly one From address.' }])
+  if (from === '') return failedFor([{ text: say('dmarc_no_domain'), fix: say('fix_one_from') }])
   const several = severalAuthors(facts)
   if (several) return several
   const aligned = alignment(facts)
   const { record, byDkim, bySpf } = auth.dmarc
-  const lack = record === '' ? await lackOf(facts) : undefined
+  const lack = record === '' ? await lackOf(facts) : missing(from)
   const evidence = [
-    { label: 'From domain', value: from },
-    { label: 'Record', value: record || (lack?.evidence ?? '(none)') },
-    { label: 'Aligned by DKIM', value: byDkim ?? (aligned.dkim ? from : 'no') },
-    { label: 'Aligned by SPF', value: bySpf ?? (aligned.spf ? auth.spf.domain : 'no') },
+    { label: term('from_domain'), value: from },
+    { label: term('record'), value: record || (lack.evidence ?? term('none')) },
+    { label: term('by_dkim'), value: byDkim ?? (aligned.dkim ? from : term('no')) },
+    { label: term('by_spf'), value: bySpf ?? (aligned.spf ? auth.spf.domain : term('no')) },
   ]
-  const align = `Let the mail be signed with DKIM by ${organizationOf(from)}, or use a MAIL FROM address of that domain.`
-  if (record !== '' && aligned.dkim)
-    return { status: 'pass', summary: `A DKIM signature proves that the mail comes from ${from}.`, evidence }
-  if (auth.dmarc.result === 'temperror' || aligned.unknown) return unanswered(`what proves ${from}`, evidence)
+  const align = say('fix_align', { domain: organizationOf(from) })
+  if (record !== '' && aligned.dkim) return { status: 'pass', summary: say('dmarc_pass', { domain: from }), evidence }
+  if (auth.dmarc.result === 'temperror' || aligned.unknown) return unanswered(say('silent_proof', { domain: from }), evidence)
   if (record !== '' && aligned.spf)
     return {
       ...{ status: 'pass', points: 10, evidence, fix: align },
-      summary: `SPF proves that the mail comes from ${from}, but no DKIM signature does; forwarded mail loses its proof.`,
+      summary: say('dmarc_spf_alone', { domain: from }),
     }
   if (record === '' && (aligned.dkim || aligned.spf))
     return {
       ...{ status: 'warn', points: 5, evidence },
-      summary: `The mail is proved to come from ${from}, but ${lack?.text ?? 'there is no DMARC record'}.`,
-      fix:
-        lack?.fix ??
-        `Publish a TXT record at _dmarc.${organizationOf(from)}, to begin with "v=DMARC1; p=none; rua=mailto:dmarc@${organizationOf(from)}".`,
+      summary: [say('dmarc_proved', { domain: from }), lack.text],
+      fix: lack.fix,
     }
-  if (record !== '' && auth.forwarders === 'unknown') return unanswered('who forwarded the mail', evidence)
+  if (record !== '' && auth.forwarders === 'unknown') return unanswered(say('silent_forwarders'), evidence)
   const witness = record === '' || auth.forwarders === 'unknown' ? undefined : witnessOf(auth.forwarders)
   if (witness !== undefined)
     return {
-      ...{ status: 'warn', points: 6, evidence: [...evidence, { label: 'ARC chain sealed by', value: witness }], fix: align },
-      summary: `DMARC fails, but the chain of ${witness} shows that it passed before the mail was forwarded.`,
+      ...{ status: 'warn', points: 6, evidence: [...evidence, { label: term('arc'), value: witness }], fix: align },
+      summary: say('dmarc_forwarded', { witness }),
     }
-  const summary =
-    record === ''
-      ? `Nothing proves who wrote the mail, and ${lack?.text ?? 'there is no DMARC record'}.`
-      : `Neither DKIM nor SPF proves that the mail comes from ${from}.`
+  const summary = record === '' ? [say('dmarc_unproved'), lack.text] : say('dmarc_fails', { domain: from })
   return { status: 'fail', summary, evidence, fix: align }
 }
 
@@ -81,31 +75,42 @@ function severalAuthors({ mail }: Facts): Verdict | undefined {
   const authors = fields.flatMap(({ value }) => addressList(value)).filter(({ address }) => address !== '')
   const domains = [...new Set(authors.map(({ address }) => domainOf(address)))]
   if (fields.length < 2 && domains.length < 2) return undefined
-  const what = fields.length > 1 ? `The mail has ${fields.length} From fields` : `From names authors of ${domains.length} domains`
+  const count = fields.length > 1 ? fields.length : domains.length
+  const text = say(fields.length > 1 ? 'dmarc_from_fields' : 'dmarc_from_domains', { count })
   return {
-    ...failedFor([
-      { text: `${what}, so that no DMARC policy can be applied; most receivers refuse it.`, fix: 'Send with exactly one From address.' },
-    ]),
-    evidence: [{ label: 'From domains', value: domains.slice(0, maxShown).join(', ') }],
+    ...failedFor([{ text, fix: say('fix_one_from') }]),
+    evidence: [{ label: term('from_domains'), value: domains.slice(0, maxShown).join(', ') }],
   }
 }
 
 const maxShown = 10
 
-/** Why there is no record to go by although some are published: receivers use none of several (RFC 9989 §4.10). */
-async function lackOf(facts: Facts): Promise<{ readonly text: string; readonly fix: string; readonly evidence: string } | undefined> {
+/** Why there is no record to go by. */
+interface Lack extends Finding {
+  /** What is published all the same. */
+  readonly evidence?: string
+}
+
+function missing(from: string): Lack {
+  const domain = organizationOf(from)
+  const record = `v=DMARC1; p=none; rua=mailto:dmarc@${domain}`
+  return { text: say('dmarc_missing'), fix: say('fix_dmarc_begin', { where: `_dmarc.${domain}`, record }) }
+}
+
+/** Receivers use none of several records (RFC 9989 §4.10). */
+async function lackOf(facts: Facts): Promise<Lack> {
   const found = await published(facts)
-  if (found === 'fault' || found.records.length === 0) return undefined
+  if (found === 'fault' || found.records.length === 0) return missing(facts.mail.fromDomain)
   const where = `_dmarc.${found.domain}`
   if (found.records.length > 1)
     return {
-      text: `${where} has ${found.records.length} records, so that receivers use none`,
-      fix: `Keep exactly one TXT record at ${where} that begins with v=DMARC1.`,
+      text: say('dmarc_records', { where, count: found.records.length }),
+      fix: say('fix_dmarc_one', { where }),
       evidence: found.records.slice(0, maxShown).join(' | '),
     }
   return {
-    text: `receivers cannot use the record of ${where}`,
-    fix: `Publish one TXT record at ${where} in the form "v=DMARC1; p=quarantine; rua=mailto:dmarc@${found.domain}".`,
+    text: say('dmarc_unusable', { where }),
+    fix: say('fix_dmarc_form', { where, record: exampleOf(found.domain) }),
     evidence: found.records.join(' | '),
   }
 }
@@ -136,37 +141,34 @@ async function published({ questions, mail, auth }: Facts): Promise<Published | 
 
 export async function checkDmarcPolicy(facts: Facts): Promise<Verdict> {
   const from = facts.mail.fromDomain
-  if (from === '')
-    return failedFor([{ text: 'There is no From domain that could have a policy.', fix: 'Send with exactly one From address.' }])
+  if (from === '') return failedFor([{ text: say('policy_no_domain'), fix: say('fix_one_from') }])
   const found = await published(facts)
-  if (found === 'fault') return unanswered(`the DMARC record of ${from}`)
+  if (found === 'fault') return unanswered(say('silent_dmarc', { domain: from }))
   const [record] = found.records
   const where = `_dmarc.${found.domain}`
-  const example = `"v=DMARC1; p=quarantine; rua=mailto:dmarc@${found.domain}"`
-  if (record === undefined)
-    return failedFor([{ text: `${found.domain} has no DMARC record.`, fix: `Publish ${example} as TXT record of ${where}.` }])
+  const publish = say('fix_dmarc_form', { where, record: exampleOf(found.domain) })
+  if (record === undefined) return failedFor([{ text: say('policy_missing', { domain: found.domain }), fix: publish }])
   const evidence = found.records.map((value) => ({ label: where, value }))
   if (found.records.length > 1)
     return {
-      ...failedFor([{ text: `${where} has ${found.records.length} records, so that receivers use none.`, fix: 'Keep exactly one.' }]),
+      ...failedFor([{ text: say('dmarc_records', { where, count: found.records.length }), fix: say('fix_dmarc_one', { where }) }]),
       evidence,
     }
   const tags = tagsOf(record)
-  if (!tags) return { ...failedFor([{ text: 'The record cannot be read.', fix: `Write it in the form ${example}.` }]), evidence }
+  if (!tags) return { ...failedFor([{ text: say('policy_unreadable'), fix: publish }]), evidence }
   const findings = policyFindings(tags)
   const reporters = await unauthorized(facts, found.domain, tags.get('rua') ?? '')
-  if (reporters === 'fault') return unanswered('who may get the reports', evidence)
+  if (reporters === 'fault') return unanswered(say('silent_reports'), evidence)
   for (const domain of reporters)
     findings.push({
-      text: `${domain} does not say that it takes reports about ${found.domain}, so that none are sent there.`,
-      fix: `Publish "v=DMARC1" as TXT record of ${found.domain}._report._dmarc.${domain}, or take reports at ${found.domain}.`,
+      text: say('policy_reporter', { reporter: domain, domain: found.domain }),
+      fix: say('fix_policy_reporter', { where: `${found.domain}._report._dmarc.${domain}`, domain: found.domain }),
     })
-  if (findings.length === 0) return { status: 'pass', summary: `The policy is ${tags.get('p')}, and reports are wanted.`, evidence }
-  return {
-    ...{ status: 'warn', points: 2, evidence, summary: findings.map(({ text }) => text).join(' ') },
-    fix: findings.map(({ fix }) => fix).join(' '),
-  }
+  if (findings.length === 0) return { status: 'pass', summary: say('policy_pass', { policy: tags.get('p') ?? '' }), evidence }
+  return { status: 'warn', points: 2, evidence, ...summaryOf(findings) }
 }
+
+const exampleOf = (domain: string): string => `v=DMARC1; p=quarantine; rua=mailto:dmarc@${domain}`
 
 const policies: ReadonlySet<string> = new Set(['none', 'quarantine', 'reject'])
 
@@ -188,16 +190,14 @@ function policyFindings(tags: ReadonlyMap<string, string>): Finding[] {
   const p = tags.get('p')
   if (p === 'none')
     findings.push({
-      text: 'The policy is none: receivers deliver forged mail as well.',
-      fix: 'When the reports show only your own servers, change to p=quarantine, later to p=reject.',
+      text: say('policy_none'),
+      fix: say('fix_policy_stricter'),
     })
-  if (reportDomains(tags.get('rua') ?? '').length === 0)
-    findings.push({ text: 'No address receives reports.', fix: 'Add rua=mailto: with an address that takes aggregate reports.' })
+  if (reportDomains(tags.get('rua') ?? '').length === 0) findings.push({ text: say('policy_no_reports'), fix: say('fix_policy_reports') })
   if (Number(tags.get('pct') ?? 100) < 100)
-    findings.push({ text: `The policy holds for ${tags.get('pct')} % of forged mail only.`, fix: 'Remove pct.' })
-  if (tags.get('t') === 'y') findings.push({ text: 'The policy says t=y, that it is only a test.', fix: 'Remove t=y.' })
-  if (tags.get('sp') === 'none' && p !== 'none')
-    findings.push({ text: 'Subdomains are left open (sp=none).', fix: 'Remove sp, or set it to the policy of the domain.' })
+    findings.push({ text: say('policy_percent', { percent: tags.get('pct') ?? '' }), fix: say('fix_policy_percent') })
+  if (tags.get('t') === 'y') findings.push({ text: say('policy_testing'), fix: say('fix_policy_testing') })
+  if (tags.get('sp') === 'none' && p !== 'none') findings.push({ text: say('policy_subdomains'), fix: say('fix_policy_subdomains') })
   return findings
 }
 

@@ -4,6 +4,7 @@ import { decodeEncodedWords } from '../../mime/encoded-words.ts'
 import type { Facts } from '../facts/mail-facts.ts'
 import { countOf, valueOf, type Mail } from '../facts/parsed-mail.ts'
 import { failedFor, lessForEach, type Finding, type Verdict } from './verdict.ts'
+import { say } from '../sentences/say.ts'
 
 /** RFC 5322 §3.6: at most one of each. */
 const single = [
@@ -29,7 +30,7 @@ const aheadMs = 600_000
 export function checkHeaders(facts: Facts): Verdict {
   const hard = [...hardFaults(facts.mail), ...rawFaults(facts)]
   if (hard.length > 0) return failedFor(hard)
-  return lessForEach('headers', softFaults(facts), 2, 2, 'The header is in order.')
+  return lessForEach('headers', softFaults(facts), 2, 2, say('header_pass'))
 }
 
 function hardFaults(mail: Mail): Finding[] {
@@ -38,32 +39,29 @@ function hardFaults(mail: Mail): Finding[] {
   const doubled = single.filter((name) => countOf(fields, name.toLowerCase()) > 1)
   for (const name of doubled)
     faults.push({
-      text: `${name} occurs ${countOf(fields, name.toLowerCase())} times.`,
-      fix: `Send ${name} exactly once; look for programs that add it again.`,
+      text: say('header_doubled', { field: name, count: countOf(fields, name.toLowerCase()) }),
+      fix: say('fix_header_once', { field: name }),
     })
   const authors = from.filter(({ address }) => address !== '')
-  if (countOf(fields, 'from') === 0 || authors.length === 0)
-    faults.push({ text: 'There is no From address.', fix: 'Send with exactly one From address.' })
+  if (countOf(fields, 'from') === 0 || authors.length === 0) faults.push({ text: say('header_no_from'), fix: say('fix_one_from') })
   else if (authors.length > 1 && valueOf(fields, 'sender') === undefined)
-    faults.push({ text: `From names ${authors.length} addresses and there is no Sender.`, fix: 'Send with exactly one From address.' })
+    faults.push({ text: say('header_no_sender', { count: authors.length }), fix: say('fix_one_from') })
   const date = valueOf(fields, 'date')
-  if (date === undefined) faults.push({ text: 'There is no Date.', fix: 'Add a Date field with the time of sending.' })
-  else if (dateOf(date) === undefined)
-    faults.push({ text: `The Date cannot be read: ${date}`, fix: 'Write it as in "Sat, 21 Nov 2026 10:00:00 +0100".' })
+  if (date === undefined) faults.push({ text: say('header_no_date'), fix: say('fix_header_date') })
+  else if (dateOf(date) === undefined) faults.push({ text: say('header_bad_date', { date }), fix: say('fix_header_date_form') })
   return faults
 }
 
 function rawFaults({ mail, input }: Facts): Finding[] {
   const faults: Finding[] = []
   if (mail.head.split('\n').some((line) => line.replace(/\r$/, '').length > maxLine))
-    faults.push({ text: `A header line has more than ${maxLine} octets.`, fix: 'Fold long header fields.' })
+    faults.push({ text: say('header_long_line', { max: maxLine }), fix: say('fix_header_fold') })
   if (input.session.bareLineEnd === 'header' || /\r(?!\n)|(?<!\r)\n|\0/.test(mail.head))
     faults.push({
-      text: 'The header has a bare CR, a bare LF or a NUL.',
-      fix: 'End every line with CRLF; check for line ends inside values.',
+      text: say('header_bare_line'),
+      fix: say('fix_header_lines'),
     })
-  if (/[^\0-\x7f]/.test(mail.head) && !input.session.smtpUtf8)
-    faults.push({ text: 'The header has characters beyond ASCII that are not encoded.', fix: 'Write them as encoded words (RFC 2047).' })
+  if (/[^\0-\x7f]/.test(mail.head) && !input.session.smtpUtf8) faults.push({ text: say('header_not_ascii'), fix: say('fix_header_encode') })
   return faults
 }
 
@@ -72,46 +70,44 @@ function softFaults(facts: Facts): Finding[] {
   const { fields } = mail
   const faults = [...idFaults(valueOf(fields, 'message-id')), ...timeFaults(valueOf(fields, 'date') ?? '', input.session.receivedAt)]
   const to = addressList(valueOf(fields, 'to') ?? '').length
-  if (to > maxRecipients) faults.push({ text: `To lists ${to} addresses.`, fix: 'Send one message to each recipient.' })
+  if (to > maxRecipients) faults.push({ text: say('header_many_to', { count: to }), fix: say('fix_header_many_to') })
   if (valueOf(fields, 'to') === undefined && valueOf(fields, 'cc') === undefined)
-    faults.push({ text: 'There is neither To nor Cc.', fix: 'Name the recipient in To.' })
+    faults.push({ text: say('header_no_to'), fix: say('fix_header_to') })
   const hasMime = ['content-type', 'content-transfer-encoding'].some((name) => valueOf(fields, name) !== undefined)
-  if (hasMime && valueOf(fields, 'mime-version') === undefined)
-    faults.push({ text: 'MIME content without MIME-Version.', fix: 'Add "MIME-Version: 1.0".' })
+  if (hasMime && valueOf(fields, 'mime-version') === undefined) faults.push({ text: say('header_no_mime'), fix: say('fix_header_mime') })
   if (
     ['subject', 'from', 'to', 'reply-to'].some((name) =>
       /=\?[^?\s]{1,60}\?[bq]\?[^?]{0,500}\?=/i.test(decodeEncodedWords(valueOf(fields, name) ?? '')),
     )
   )
-    faults.push({ text: 'An encoded word is encoded twice or not in the right form.', fix: 'Encode each header value exactly once.' })
-  if (mail.head.length > maxHead) faults.push({ text: 'The header has more than 64 KiB.', fix: 'Remove fields that are not needed.' })
-  if (valueOf(fields, 'bcc') !== undefined) faults.push({ text: 'Bcc is visible to the recipient.', fix: 'Remove Bcc before sending.' })
+    faults.push({ text: say('header_encoded_twice'), fix: say('fix_header_encoded_once') })
+  if (mail.head.length > maxHead) faults.push({ text: say('header_large'), fix: say('fix_header_large') })
+  if (valueOf(fields, 'bcc') !== undefined) faults.push({ text: say('header_bcc'), fix: say('fix_header_bcc') })
   if (/^\s*yes\b/i.test(valueOf(fields, 'x-spam-flag') ?? ''))
     faults.push({
-      text: 'The mail says of itself that it is spam (X-Spam-Flag).',
-      fix: 'Remove the field, and find out why your own filter set it.',
+      text: say('header_spam_flag'),
+      fix: say('fix_header_spam_flag'),
     })
   return faults
 }
 
 function idFaults(id: string | undefined): Finding[] {
-  const fix = 'Let the sending program write a Message-ID such as <unique-text@example.com>, with your domain.'
-  if (id === undefined) return [{ text: 'There is no Message-ID; Gmail refuses such mail.', fix }]
+  const fix = say('fix_header_id')
+  if (id === undefined) return [{ text: say('header_no_id'), fix }]
   const right = /^\s*<[^<>@\s]+@([^<>@\s]+)>\s*$/.exec(id)?.[1]
-  if (right === undefined) return [{ text: 'The Message-ID does not have the form <left@right>.', fix }]
+  if (right === undefined) return [{ text: say('header_bad_id'), fix }]
   const isBare = !right.includes('.') || /^localhost(?:\.|$)/i.test(right) || /^\[?[\d.]+\]?$|^\[.*\]$/.test(right)
-  return isBare ? [{ text: `The Message-ID ends in ${right} and not in a domain.`, fix }] : []
+  return isBare ? [{ text: say('header_local_id', { right }), fix }] : []
 }
 
 function timeFaults(date: string, receivedAt: number): Finding[] {
   const at = dateOf(date)
   if (at === undefined) return []
-  const fix = 'Correct the clock or the time zone of the server that writes the mail.'
+  const fix = say('fix_header_clock')
   const faults: Finding[] = []
-  if (receivedAt - at > dayMs) faults.push({ text: 'The Date is more than a day ago.', fix })
-  if (at - receivedAt > aheadMs) faults.push({ text: 'The Date lies in the future.', fix })
-  if (/[a-z]\s*$/i.test(withoutComments(date)))
-    faults.push({ text: 'The Date names its zone in letters.', fix: 'Write the zone as in +0100.' })
+  if (receivedAt - at > dayMs) faults.push({ text: say('header_old_date'), fix })
+  if (at - receivedAt > aheadMs) faults.push({ text: say('header_future_date'), fix })
+  if (/[a-z]\s*$/i.test(withoutComments(date))) faults.push({ text: say('header_zone'), fix: say('fix_header_zone') })
   return faults
 }
 

@@ -5,6 +5,7 @@ import { isRealHost, isReservedHost, organizationOf, plainDomain } from '../../d
 import type { Facts } from '../facts/mail-facts.ts'
 import { failedFor, lessForEach, type Finding, type Verdict } from './verdict.ts'
 import { isUnsubscribeLink, type WebLink } from '../facts/web-links.ts'
+import { inEnglish, say, term } from '../sentences/say.ts'
 
 const maxHosts = 30
 const shorteners: ReadonlySet<string> = new Set([
@@ -27,11 +28,11 @@ const shorteners: ReadonlySet<string> = new Set([
 ])
 
 export function checkLinks({ links, bulk, auth }: Facts): Verdict {
-  if (links.length === 0) return { status: 'na', summary: 'The mail has no links.' }
+  if (links.length === 0) return { status: 'na', summary: say('links_none') }
   const hosts = [...new Set(links.map(({ url }) => url.hostname))]
   const evidence = [
-    { label: 'Links', value: String(links.length) },
-    { label: 'Hosts', value: hosts.slice(0, maxHosts).join(', ') },
+    { label: term('links'), value: String(links.length) },
+    { label: term('hosts'), value: hosts.slice(0, maxHosts).join(', ') },
   ]
   // a signature whose key DNS did not give may hold
   const signatures = auth.dkim.filter(({ result }) => result === 'pass' || result === 'temperror')
@@ -39,31 +40,28 @@ export function checkLinks({ links, bulk, auth }: Facts): Verdict {
   const grave = links.flatMap((link) => deceptions(link, signers))
   if (grave.length > 0) return { ...failedFor(distinct(grave).slice(0, 5)), evidence }
   const findings: Finding[] = []
-  if (links.some(({ url }) => url.protocol === 'http:'))
-    findings.push({ text: 'Some links are not encrypted (http).', fix: 'Link to https addresses.' })
-  if (hosts.length > maxHosts) findings.push({ text: `The links lead to ${hosts.length} hosts.`, fix: 'Link to few hosts of your own.' })
+  if (links.some(({ url }) => url.protocol === 'http:')) findings.push({ text: say('links_plain'), fix: say('fix_links_https') })
+  if (hosts.length > maxHosts) findings.push({ text: say('links_hosts', { count: hosts.length }), fix: say('fix_links_hosts') })
   if (links.some(({ url }) => url.username !== '' || url.password !== ''))
-    findings.push({ text: 'A link holds a login.', fix: 'Remove user name and password from links.' })
+    findings.push({ text: say('links_login'), fix: say('fix_links_login') })
   if (bulk.length > 0 && !links.some(isUnsubscribeLink))
-    findings.push({ text: 'Bulk mail without a visible link to unsubscribe.', fix: 'Put a link to unsubscribe into the text.' })
-  return { ...lessForEach('links', findings, 1, 1, 'All links lead where they say.'), evidence }
+    findings.push({ text: say('links_no_unsubscribe'), fix: say('fix_links_unsubscribe') })
+  return { ...lessForEach('links', findings, 1, 1, say('links_pass')), evidence }
 }
 
 function deceptions({ url, text }: WebLink, signers: ReadonlySet<string>): Finding[] {
   const host = url.hostname
-  if (/^\d{1,3}(?:\.\d{1,3}){3}$|^\[/.test(host))
-    return [{ text: `A link leads to an address without a name (${host}).`, fix: 'Link to a host name.' }]
+  if (/^\d{1,3}(?:\.\d{1,3}){3}$|^\[/.test(host)) return [{ text: say('link_bare_address', { host }), fix: say('fix_link_name') }]
   if (shorteners.has(organizationOf(host)))
-    return [{ text: `A link hides behind ${organizationOf(host)}.`, fix: 'Link to the target itself.' }]
-  if (hasMixedScripts(domainToUnicode(host)))
-    return [{ text: `The host ${host} mixes alphabets, as forgeries do.`, fix: 'Link to a host name in one alphabet.' }]
+    return [{ text: say('link_shortened', { host: organizationOf(host) }), fix: say('fix_link_target') }]
+  if (hasMixedScripts(domainToUnicode(host))) return [{ text: say('link_scripts', { host }), fix: say('fix_link_scripts') }]
   const shown = shownHost(text)
   const target = organizationOf(host)
   if (shown === undefined || organizationOf(shown) === target || signers.has(target)) return []
   return [
     {
-      text: `A link shows ${shown} and leads to ${host}, as in phishing.`,
-      fix: 'Let the text of a link name its target, or sign with DKIM for the domain that counts clicks.',
+      text: say('link_deceives', { shown, host }),
+      fix: say('fix_link_text'),
     },
   ]
 }
@@ -83,4 +81,6 @@ function shownHost(text: string): string | undefined {
 const shownAddress =
   /^(?<scheme>https?:\/\/)?(?:[^\s/@]{1,64}@)?(?<host>(?:[\p{L}\p{N}_-]{1,63}\.){1,8}[\p{L}\p{N}-]{1,63})(?<rest>[/:?#].*|\.?)$/iu
 
-const distinct = (findings: readonly Finding[]): Finding[] => [...new Map(findings.map((finding) => [finding.text, finding])).values()]
+const distinct = (findings: readonly Finding[]): Finding[] => [
+  ...new Map(findings.map((finding) => [inEnglish(finding.text), finding])).values(),
+]

@@ -6,6 +6,7 @@ import { dangersOf } from './dangers.ts'
 import type { Facts } from '../facts/mail-facts.ts'
 import type { Mail } from '../facts/parsed-mail.ts'
 import { failedFor, lessForEach, type Finding, type Verdict } from './verdict.ts'
+import { say, term } from '../sentences/say.ts'
 
 const maxHtml = 102_400
 const maxLine = 998
@@ -18,13 +19,16 @@ export function checkMimeStructure(facts: Facts): Verdict {
   const structure = structureOf(mail.raw, input.session.bareLineEnd !== undefined)
   const grave = [...structure.grave, ...mail.attachments.flatMap(dangersOf)]
   const evidence = [
-    { label: 'Parts', value: mail.parts.map(({ type }) => type).join(', ') },
-    { label: 'Size', value: `${mail.raw.length} octets` },
-    ...(mail.html === null ? [] : [{ label: 'HTML', value: `${mail.htmlOctets} octets` }]),
-    ...mail.attachments.map(({ filename, type }) => ({ label: 'Attachment', value: `${filename || '(no name)'} (${type})` })),
+    { label: term('parts'), value: mail.parts.map(({ type }) => type).join(', ') },
+    { label: term('size'), value: term('octets', { count: mail.raw.length }) },
+    ...(mail.html === null ? [] : [{ label: 'HTML', value: term('octets', { count: mail.htmlOctets }) }]),
+    ...mail.attachments.map(({ filename, type }) => ({
+      label: term('attachment'),
+      value: filename === '' ? term('nameless', { type }) : `${filename} (${type})`,
+    })),
   ]
   if (grave.length > 0) return { ...failedFor(grave), evidence }
-  return { ...lessForEach('mime_structure', [...bodyFindings(facts), ...structure.soft], 2, 1, 'The mail is well built.'), evidence }
+  return { ...lessForEach('mime_structure', [...bodyFindings(facts), ...structure.soft], 2, 1, say('mime_pass')), evidence }
 }
 
 /** Whether an attachment is of a kind that receivers refuse; also asked for the cap of the score. */
@@ -37,20 +41,20 @@ interface Structure {
 
 function structureOf(raw: Buffer, hadBareLineEnd: boolean): Structure {
   const grave: Finding[] = []
-  if (hadBareLineEnd || hasBareLineEnd(raw)) grave.push({ text: 'A line ends with a bare CR or LF.', fix: 'End every line with CRLF.' })
+  if (hadBareLineEnd || hasBareLineEnd(raw)) grave.push({ text: say('mime_bare_line'), fix: say('fix_mime_lines') })
   try {
     const leaves = placedParts(raw).filter(({ type }) => !type.startsWith('multipart/'))
     const undecodable = leaves.filter((part) => decoded(raw, part) === undefined)
     if (undecodable.length > 0)
       grave.push({
-        text: `A part of type ${undecodable[0]?.type ?? ''} cannot be decoded.`,
-        fix: 'Encode the part as its Content-Transfer-Encoding says.',
+        text: say('mime_undecodable', { type: undecodable[0]?.type ?? '' }),
+        fix: say('fix_mime_encoding'),
       })
     return { grave, soft: [...encodingFindings(raw, leaves), ...lineFindings(raw)] }
   } catch (error) {
     if (!(error instanceof BrokenMime)) throw error
     return {
-      grave: [...grave, { text: `The structure is broken: ${error.message}.`, fix: 'Let a mail library build the message.' }],
+      grave: [...grave, { text: say('mime_broken', { reason: error.message }), fix: say('fix_mime_library') }],
       soft: [],
     }
   }
@@ -73,8 +77,7 @@ function hasBareLineEnd(raw: Buffer): boolean {
 function lineFindings(raw: Buffer): Finding[] {
   let start = 0
   for (let feed = raw.indexOf(0x0a); feed >= 0; feed = raw.indexOf(0x0a, start)) {
-    if (feed - 1 - start > maxLine)
-      return [{ text: `A line has more than ${maxLine} octets.`, fix: 'Encode the part as quoted-printable or base64.' }]
+    if (feed - 1 - start > maxLine) return [{ text: say('mime_long_line', { max: maxLine }), fix: say('fix_mime_long_line') }]
     start = feed + 1
   }
   return []
@@ -85,15 +88,15 @@ function encodingFindings(raw: Buffer, leaves: readonly PlacedPart[]): Finding[]
   const isBeyondAscii = (part: PlacedPart): boolean => raw.subarray(part.bodyStart, part.bodyEnd).some((octet) => octet > 127)
   if (leaves.some((part) => !/^(?:8bit|binary)$/.test(part.encoding) && isBeyondAscii(part)))
     findings.push({
-      text: 'A part has 8-bit characters without saying so.',
-      fix: 'Declare Content-Transfer-Encoding: 8bit, or encode the part.',
+      text: say('mime_eight_bit'),
+      fix: say('fix_mime_eight_bit'),
     })
   const texts = leaves.filter((part) => /^text\/(?:plain|html)$/.test(part.type) && !part.attached)
   const lacks = (part: PlacedPart): boolean => {
     if (part.parameters.has('charset')) return false
     return (decoded(raw, part) ?? Buffer.alloc(0)).some((octet) => octet > 127)
   }
-  if (texts.some(lacks)) findings.push({ text: 'A text does not name its character set.', fix: 'Add charset=utf-8 to its Content-Type.' })
+  if (texts.some(lacks)) findings.push({ text: say('mime_charset'), fix: say('fix_mime_charset') })
   return findings
 }
 
@@ -102,15 +105,13 @@ function bodyFindings({ mail, page }: Facts): Finding[] {
   const { text, html, htmlOctets, raw } = mail
   if (html !== null && text === null)
     findings.push({
-      text: 'There is HTML without a text alternative.',
-      fix: 'Send multipart/alternative with a plain text of the same content.',
+      text: say('mime_html_alone'),
+      fix: say('fix_mime_text'),
     })
   else if (text !== null && page && saysOther(text, page.text))
-    findings.push({ text: 'Text and HTML say different things.', fix: 'Make the plain text from the HTML, with the same content.' })
-  if (htmlOctets > maxHtml)
-    findings.push({ text: `The HTML has more than ${maxHtml} octets, so that Gmail cuts it.`, fix: 'Shorten the HTML and its styles.' })
-  if (raw.length > maxMessage)
-    findings.push({ text: 'The mail is larger than 10 MiB.', fix: 'Offer large files for download instead of attaching them.' })
+    findings.push({ text: say('mime_texts_differ'), fix: say('fix_mime_same_text') })
+  if (htmlOctets > maxHtml) findings.push({ text: say('mime_large_html', { max: maxHtml }), fix: say('fix_mime_html') })
+  if (raw.length > maxMessage) findings.push({ text: say('mime_large'), fix: say('fix_mime_large') })
   return findings
 }
 

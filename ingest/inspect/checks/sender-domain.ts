@@ -1,4 +1,5 @@
 /** Checks 10 and 11: whether the sender's domains can get an answer, and how well mail to them is protected. */
+import type { Said } from '#core/inspect/report.ts'
 import { organizationOf, domainOf } from '../../dns/domains.ts'
 import type { Facts } from '../facts/mail-facts.ts'
 import { addressList } from '../../mime/address-list.ts'
@@ -6,17 +7,18 @@ import { valueOf } from '../facts/parsed-mail.ts'
 import type { InspectInput } from '../facts/score-input.ts'
 import { policyMode, type PolicyMode } from '../../dns/mta-sts.ts'
 import type { Questions } from '../../dns/questions.ts'
-import { failedFor, unanswered, type Finding, type Verdict } from './verdict.ts'
+import { failedFor, unanswered, type Finding, type Looked, type Verdict } from './verdict.ts'
+import { say, term } from '../sentences/say.ts'
 
 const maxHosts = 5
 
 type Reach =
   | { readonly kind: 'mx'; readonly hosts: readonly string[] }
   /** It takes mail, but not as it should. */
-  | { readonly kind: 'odd'; readonly why: string }
-  | { readonly kind: 'none'; readonly why: string }
+  | { readonly kind: 'odd'; readonly why: Said }
+  | { readonly kind: 'none'; readonly why: Said }
   /** The domain exists, and nothing in DNS says where its mail goes. */
-  | { readonly kind: 'absent'; readonly why: string }
+  | { readonly kind: 'absent'; readonly why: Said }
   | { readonly kind: 'fault' }
 
 /** How mail gets to a domain. */
@@ -25,25 +27,23 @@ async function reachOf(questions: Questions, domain: string): Promise<Reach> {
   if (answer.kind === 'fault') return { kind: 'fault' }
   if (answer.kind === 'records') {
     const hosts = answer.records.toSorted((a, b) => a.priority - b.priority).map(({ exchange }) => exchange.replace(/\.$/, ''))
-    if (hosts.every((host) => host === '')) return { kind: 'none', why: `${domain} says that it takes no mail (null MX).` }
+    if (hosts.every((host) => host === '')) return { kind: 'none', why: say('mx_null', { domain }) }
     return reachOfHosts(questions, domain, hosts.filter((host) => host !== '').slice(0, maxHosts))
   }
   const found = await hasAddress(questions, domain)
   if (found === 'fault') return { kind: 'fault' }
-  if (found === 'yes') return { kind: 'odd', why: `${domain} has an address but no MX record.` }
-  if (answer.exists) return { kind: 'absent', why: `${domain} has neither MX nor address records.` }
-  return { kind: 'none', why: `${domain} does not exist in DNS.` }
+  if (found === 'yes') return { kind: 'odd', why: say('mx_missing', { domain }) }
+  if (answer.exists) return { kind: 'absent', why: say('mx_nothing', { domain }) }
+  return { kind: 'none', why: say('mx_no_domain', { domain }) }
 }
 
 async function reachOfHosts(questions: Questions, domain: string, hosts: readonly string[]): Promise<Reach> {
   const found = await Promise.all(hosts.map((host) => hasAddress(questions, host)))
   if (!found.includes('yes'))
-    return found.includes('fault') ? { kind: 'fault' } : { kind: 'none', why: `No MX of ${domain} resolves (${hosts.join(', ')}).` }
+    return found.includes('fault') ? { kind: 'fault' } : { kind: 'none', why: say('mx_unresolved', { domain, hosts: hosts.join(', ') }) }
   const aliases = await Promise.all(hosts.map((host) => questions.names(host, 'CNAME')))
   const alias = hosts.find((_, at) => aliases[at]?.kind === 'records')
-  return alias === undefined
-    ? { kind: 'mx', hosts }
-    : { kind: 'odd', why: `The MX ${alias} of ${domain} is an alias (CNAME), which RFC 2181 forbids.` }
+  return alias === undefined ? { kind: 'mx', hosts } : { kind: 'odd', why: say('mx_alias', { host: alias, domain }) }
 }
 
 async function hasAddress(questions: Questions, host: string): Promise<'yes' | 'no' | 'fault'> {
@@ -56,14 +56,14 @@ async function hasAddress(questions: Questions, host: string): Promise<'yes' | '
 export async function checkSenderDomain({ input, questions, mail, mailFromDomain }: Facts): Promise<Verdict> {
   const from = mail.fromDomain
   const domains = [...new Set([from, ...(input.session.mailFrom === '' ? [] : [mailFromDomain])])]
-  if (from === '') return failedFor([{ text: 'The mail has no From domain to reply to.', fix: 'Send with exactly one From address.' }])
+  if (from === '') return failedFor([{ text: say('sender_no_domain'), fix: say('fix_one_from') }])
   const reaches = await Promise.all(domains.map((domain) => reachOf(questions, domain)))
   const authority = await questions.any(organizationOf(from), 'SOA')
   const evidence = [
     ...domains.map((domain, at) => ({ label: domain, value: describe(reaches[at]) })),
     {
-      label: `SOA of ${organizationOf(from)}`,
-      value: authority.kind === 'records' ? 'found' : authority.kind === 'none' ? 'none' : 'no answer',
+      label: term('authority', { domain: organizationOf(from) }),
+      value: term(authority.kind === 'records' ? 'found' : authority.kind === 'none' ? 'none' : 'no_answer'),
     },
   ]
   const reply = domainOf(addressList(valueOf(mail.fields, 'reply-to') ?? '')[0]?.address ?? '')
@@ -73,28 +73,28 @@ export async function checkSenderDomain({ input, questions, mail, mailFromDomain
   let isFailure = false
   for (const [at, reach] of reaches.entries()) {
     const domain = domains[at] ?? ''
-    const fix = `Publish an MX record for ${domain} that names a server which takes its mail.`
+    const fix = say('fix_mx', { domain })
     if (reach.kind === 'mx' || reach.kind === 'fault') continue
     findings.push({ text: reach.why, fix })
     const isElsewhere = domain === from && (elsewhere?.kind === 'mx' || elsewhere?.kind === 'fault')
     isFailure ||= reach.kind === 'none' || (reach.kind === 'absent' && !isElsewhere)
   }
   if (isFailure) return { ...failedFor(findings), evidence }
-  if ([...reaches, elsewhere].some((reach) => reach?.kind === 'fault')) return unanswered(`mail to ${domains.join(' and ')}`, evidence)
-  if (findings.length === 0) return { status: 'pass', summary: `${domains.join(' and ')} can take mail.`, evidence }
+  if ([...reaches, elsewhere].some((reach) => reach?.kind === 'fault'))
+    return unanswered(say('silent_mail', { domains: domains.join(', ') }), evidence)
+  if (findings.length === 0) return { status: 'pass', summary: say('sender_pass', { domains: domains.join(', ') }), evidence }
   return { ...failedFor(findings), status: 'warn', points: 2, evidence }
 }
 
-function describe(reach: Reach | undefined): string {
+function describe(reach: Reach | undefined): string | Said {
   if (reach?.kind === 'mx') return `MX ${reach.hosts.join(', ')}`
-  return reach === undefined || reach.kind === 'fault' ? 'no answer' : reach.why
+  return reach === undefined || reach.kind === 'fault' ? term('no_answer') : reach.why
 }
 
 /** Check 11. */
 export async function checkHardening({ input, questions, mail }: Facts): Promise<Verdict> {
   const domain = mail.fromDomain
-  if (domain === '')
-    return failedFor([{ text: 'There is no From domain that could be protected.', fix: 'Send with exactly one From address.' }])
+  if (domain === '') return failedFor([{ text: say('hardening_no_domain'), fix: say('fix_one_from') }])
   const [sts, reports, logo, dane] = await Promise.all([
     starting(questions, `_mta-sts.${domain}`, 'v=STSv1'),
     starting(questions, `_smtp._tls.${domain}`, 'v=TLSRPTv1'),
@@ -102,48 +102,44 @@ export async function checkHardening({ input, questions, mail }: Facts): Promise
     daneOf(questions, domain),
   ])
   const mode = sts === 'yes' && dane !== 'yes' ? await modeOf(input.fetchPolicy, domain) : 'unknown'
-  const evidence = [
-    {
-      label: 'MTA-STS',
-      value: sts !== 'yes' ? sts : mode === 'unknown' ? 'published; its policy was not read' : `published, mode ${mode}`,
-    },
-    { label: 'DANE (TLSA of the first MX)', value: dane },
-    { label: 'Reports about TLS', value: reports },
-    { label: 'Logo (BIMI)', value: logo },
+  const evidence: Looked[] = [
+    { label: 'MTA-STS', value: sts !== 'yes' ? term(sts) : mode === 'unknown' ? term('sts_unread') : term('sts_mode', { mode }) },
+    { label: term('dane'), value: term(dane) },
+    { label: term('tls_reports'), value: term(reports) },
+    { label: term('logo'), value: term(logo) },
   ]
   const isProtected = dane === 'yes' || mode === 'enforce'
-  if (isProtected && reports === 'yes')
-    return { status: 'pass', summary: `Mail to ${domain} must be encrypted, and failures are reported.`, evidence }
-  const unclear = [sts, dane, reports].includes('no answer') || (sts === 'yes' && mode === 'unknown' && dane !== 'yes')
+  if (isProtected && reports === 'yes') return { status: 'pass', summary: say('hardening_pass', { domain }), evidence }
+  const unclear = [sts, dane, reports].includes('no_answer') || (sts === 'yes' && mode === 'unknown' && dane !== 'yes')
   if (unclear && sts === 'yes' && !input.fetchPolicy)
     return {
       status: 'na',
-      summary: `This service fetches no MTA-STS policies, so that of ${domain} is not known; it does not count.`,
+      summary: say('hardening_no_policies', { domain }),
       evidence,
     }
   if (unclear)
     return {
       status: 'na',
       isUnanswered: true,
-      summary: `The protection of mail to ${domain} could not be found out in full; it does not count.`,
+      summary: say('hardening_unclear', { domain }),
       evidence,
     }
-  const fix = `Publish an MTA-STS policy with mode: enforce (or TLSA records for your MX), and "v=TLSRPTv1; rua=mailto:tls@${domain}" as TXT record of _smtp._tls.${domain}.`
+  const fix = say('fix_hardening', { domain, record: `v=TLSRPTv1; rua=mailto:tls@${domain}` })
   if (isProtected || reports === 'yes' || mode === 'testing')
-    return { status: 'warn', points: 1, summary: `Mail to ${domain} is protected in part.`, evidence, fix }
+    return { status: 'warn', points: 1, summary: say('hardening_part', { domain }), evidence, fix }
   return {
     status: 'fail',
-    summary: `Nothing makes other servers encrypt mail to ${domain}. This is advice; no receiver asks for it.`,
+    summary: say('hardening_none', { domain }),
     evidence,
     fix,
   }
 }
 
-type Presence = 'yes' | 'no' | 'no answer'
+type Presence = 'yes' | 'no' | 'no_answer'
 
 async function starting(questions: Questions, name: string, version: string): Promise<Presence> {
   const answer = await questions.texts(name)
-  if (answer.kind === 'fault') return 'no answer'
+  if (answer.kind === 'fault') return 'no_answer'
   return answer.kind === 'records' && answer.records.some((text) => text.trim().toLowerCase().startsWith(version.toLowerCase()))
     ? 'yes'
     : 'no'
@@ -151,12 +147,12 @@ async function starting(questions: Questions, name: string, version: string): Pr
 
 async function daneOf(questions: Questions, domain: string): Promise<Presence> {
   const exchanges = await questions.exchanges(domain)
-  if (exchanges.kind === 'fault') return 'no answer'
+  if (exchanges.kind === 'fault') return 'no_answer'
   const [first] = exchanges.kind === 'records' ? exchanges.records.toSorted((a, b) => a.priority - b.priority) : []
   const host = first?.exchange.replace(/\.$/, '') ?? ''
   if (host === '') return 'no'
   const answer = await questions.any(`_25._tcp.${host}`, 'TLSA')
-  return answer.kind === 'records' ? 'yes' : answer.kind === 'none' ? 'no' : 'no answer'
+  return answer.kind === 'records' ? 'yes' : answer.kind === 'none' ? 'no' : 'no_answer'
 }
 
 /** `unknown` when the policy may not be fetched, or could not be. */

@@ -1,6 +1,8 @@
 /** Check 1: whether the domain of MAIL FROM lets the client send for it. */
+import type { Said } from '#core/inspect/report.ts'
 import type { Facts } from '../facts/mail-facts.ts'
 import { unanswered, type Verdict } from './verdict.ts'
+import { say, term } from '../sentences/say.ts'
 
 const lookupsFine = 8
 const maxLookups = 10
@@ -9,45 +11,39 @@ export function checkSpf({ auth, input, mailFromDomain }: Facts): Verdict {
   const { result, record, lookups, comment } = auth.spf
   const ip = input.session.clientIp
   const evidence = [
-    { label: 'Domain', value: mailFromDomain },
-    { label: 'Client address', value: ip },
-    { label: 'Result', value: result },
-    ...(record === '' ? [] : [{ label: 'Record', value: record }]),
-    { label: 'DNS lookups', value: `${lookups} of ${maxLookups}` },
+    { label: term('domain'), value: mailFromDomain },
+    { label: term('client'), value: ip },
+    { label: term('result'), value: result },
+    ...(record === '' ? [] : [{ label: term('record'), value: record }]),
+    { label: term('lookups'), value: term('lookups_of', { lookups, max: maxLookups }) },
   ]
-  const allow = `Publish or extend the TXT record of ${mailFromDomain} so that it allows the server that sends, such as "v=spf1 ip${ip.includes(':') ? '6' : '4'}:${ip} -all".`
+  const domain = mailFromDomain
+  const allow = say('fix_spf_allow', { domain, record: `v=spf1 ip${ip.includes(':') ? '6' : '4'}:${ip} -all` })
   switch (result) {
     case 'temperror':
-      return unanswered(`the SPF record of ${mailFromDomain}`, evidence)
+      return unanswered(say('silent_spf', { domain }), evidence)
     case 'pass':
-      return { ...passVerdict(mailFromDomain, record, lookups), evidence }
+      return { ...passVerdict(domain, record, lookups), evidence }
     case 'softfail':
-    case 'neutral': {
-      const summary = `${mailFromDomain} does not say clearly that ${ip} may send for it (${result}).`
-      return { status: 'warn', points: 3, summary, evidence, fix: allow }
-    }
+    case 'neutral':
+      return { status: 'warn', points: 3, summary: say('spf_unclear', { domain, ip, result }), evidence, fix: allow }
     case 'none':
-      return { status: 'fail', summary: `${mailFromDomain} has no SPF record.`, evidence, fix: allow }
+      return { status: 'fail', summary: say('spf_none', { domain }), evidence, fix: allow }
     case 'permerror':
       return {
         status: 'fail',
-        summary: `The SPF record of ${mailFromDomain} is broken, so that receivers ignore it.`,
-        evidence: [...evidence, { label: 'Problem', value: comment }],
-        fix: `Keep exactly one TXT record that begins with v=spf1, correct its syntax, and stay within ${maxLookups} DNS lookups.`,
+        summary: say('spf_broken', { domain }),
+        evidence: [...evidence, { label: term('problem'), value: comment }],
+        fix: say('fix_spf_one', { max: maxLookups }),
       }
     default:
-      return { status: 'fail', summary: `${mailFromDomain} forbids ${ip} to send for it.`, evidence, fix: allow }
+      return { status: 'fail', summary: say('spf_forbidden', { domain, ip }), evidence, fix: allow }
   }
 }
 
 function passVerdict(domain: string, record: string, lookups: number): Omit<Verdict, 'evidence'> {
-  const warn = (summary: string, fix: string): Omit<Verdict, 'evidence'> => ({ status: 'warn', points: 3, summary, fix })
-  if (/(?:^|\s)\+?all(?:\s|$)/i.test(record))
-    return warn(`The SPF record of ${domain} allows everybody to send for it.`, 'End the record with -all or ~all in place of +all.')
-  if (lookups > lookupsFine)
-    return warn(
-      `The SPF record of ${domain} needs ${lookups} DNS lookups; beyond ${maxLookups} it stops working.`,
-      'Remove includes that are not used any more, or replace them by ip4 and ip6 mechanisms.',
-    )
-  return { status: 'pass', summary: `${domain} allows the server that delivered the mail.` }
+  const warn = (summary: Said, fix: Said): Omit<Verdict, 'evidence'> => ({ status: 'warn', points: 3, summary, fix })
+  if (/(?:^|\s)\+?all(?:\s|$)/i.test(record)) return warn(say('spf_everybody', { domain }), say('fix_spf_end'))
+  if (lookups > lookupsFine) return warn(say('spf_lookups', { domain, lookups, max: maxLookups }), say('fix_spf_includes'))
+  return { status: 'pass', summary: say('spf_pass', { domain }) }
 }

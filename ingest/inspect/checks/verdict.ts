@@ -1,5 +1,6 @@
 /** The 17 checks by name and weight, and how a verdict becomes a result. */
-import type { CheckResult, CheckStatus, Evidence, Reference } from '#core/inspect/report.ts'
+import type { CheckResult, CheckStatus, Evidence, Reference, Said } from '#core/inspect/report.ts'
+import { inEnglish, say } from '../sentences/say.ts'
 
 export type CheckId =
   | 'spf'
@@ -20,13 +21,22 @@ export type CheckId =
   | 'html_content'
   | 'links'
 
+/** One sentence or several. */
+export type Sentences = Said | readonly Said[]
+
+/** What a check looked at: its name and what was there, in words of the service or verbatim. */
+export interface Looked {
+  readonly label: string | Said
+  readonly value: string | Said
+}
+
 /** What a check found. Points are left out for `na`, and for `pass` when all are given. */
 export interface Verdict {
   readonly status: CheckStatus
   readonly points?: number
-  readonly summary: string
-  readonly evidence?: readonly Evidence[]
-  readonly fix?: string
+  readonly summary: Sentences
+  readonly evidence?: readonly Looked[]
+  readonly fix?: Sentences
   /** DNS did not answer what decides this. */
   readonly isUnanswered?: boolean
 }
@@ -73,15 +83,37 @@ export const checkIds = Object.keys(definitions) as readonly CheckId[]
 const maxValue = 500
 const maxEvidence = 40
 
-/** The verdict with the check's name and bounds. Evidence is untrusted text: it is cut to a readable size. */
+/** The verdict with the check's name and bounds. Values are untrusted text: they are cut to a readable size. */
 export function resultOf(id: CheckId, { status, points, summary, evidence = [], fix }: Verdict): CheckResult {
   const { title, max, references } = definitions[id]
   const given = status === 'na' ? 0 : (points ?? (status === 'pass' ? max : 0))
+  const [found, advice] = [readableSentences(summary), readableSentences(fix ?? [])]
   return {
-    ...{ id, title, status, points: Math.max(0, Math.min(max, given)), max, summary: readable(summary, 2000) },
-    evidence: evidence.slice(0, maxEvidence).map(({ label, value }) => ({ label: readable(label), value: readable(value) })),
-    fix: fix === undefined ? null : readable(fix, 4000),
-    references,
+    ...{ id, title, status, points: Math.max(0, Math.min(max, given)), max, summary: readable(text(found), 2000) },
+    evidence: evidence.slice(0, maxEvidence).map(evidenceOf),
+    fix: advice.length === 0 ? null : readable(text(advice), 4000),
+    ...{ references, summarySaid: found, fixSaid: advice },
+  }
+}
+
+const text = (sentences: readonly Said[]): string => sentences.map(inEnglish).join(' ')
+
+/** Nothing is said twice. */
+const readableSentences = (sentences: Sentences): Said[] => [
+  ...new Map([sentences].flat().map((one) => [inEnglish(one), readableSaid(one)])).values(),
+]
+
+const readableSaid = ({ code, values }: Said): Said => ({
+  code,
+  values: Object.fromEntries(Object.entries(values).map(([name, value]) => [name, readable(value)])),
+})
+
+function evidenceOf({ label, value }: Looked): Evidence {
+  return {
+    label: readable(typeof label === 'string' ? label : inEnglish(label)),
+    value: readable(typeof value === 'string' ? value : inEnglish(value)),
+    ...(typeof label !== 'string' && { labelSaid: readableSaid(label) }),
+    ...(typeof value !== 'string' && { valueSaid: readableSaid(value) }),
   }
 }
 
@@ -96,12 +128,12 @@ export function readable(text: string, max = maxValue): string {
 
 /** Something that is wrong, and how to mend it. */
 export interface Finding {
-  readonly text: string
-  readonly fix: string
+  readonly text: Said
+  readonly fix: Said
 }
 
 /** `each` points less for every finding, but at least `least`; all of them without one. */
-export function lessForEach(id: CheckId, findings: readonly Finding[], each: number, least: number, good: string): Verdict {
+export function lessForEach(id: CheckId, findings: readonly Finding[], each: number, least: number, good: Said): Verdict {
   if (findings.length === 0) return { status: 'pass', summary: good }
   return { status: 'warn', points: Math.max(least, definitions[id].max - each * findings.length), ...summaryOf(findings) }
 }
@@ -109,15 +141,15 @@ export function lessForEach(id: CheckId, findings: readonly Finding[], each: num
 /** No point at all. */
 export const failedFor = (findings: readonly Finding[]): Verdict => ({ status: 'fail', points: 0, ...summaryOf(findings) })
 
-const summaryOf = (findings: readonly Finding[]): Pick<Verdict, 'summary' | 'fix'> => ({
-  summary: findings.map(({ text }) => text).join(' '),
-  fix: [...new Set(findings.map(({ fix }) => fix))].join(' '),
+export const summaryOf = (findings: readonly Finding[]): Pick<Verdict, 'summary' | 'fix'> => ({
+  summary: findings.map((finding) => finding.text),
+  fix: findings.map(({ fix }) => fix),
 })
 
 /** DNS did not answer, so that the outcome is unknown. */
-export const unanswered = (what: string, evidence: readonly Evidence[] = []): Verdict => ({
+export const unanswered = (silence: Said, evidence: readonly Looked[] = []): Verdict => ({
   status: 'na',
   isUnanswered: true,
-  summary: `DNS did not answer about ${what}, so this could not be checked; it does not count.`,
+  summary: [silence, say('not_counted')],
   evidence,
 })

@@ -34,6 +34,9 @@ export async function factsOf(input: InspectInput): Promise<Facts> {
 const campaign =
   /^x-(?:campaign(?:-?id)?|mailing-?id|mc-user|mailchimp-campaign-?id|mailgun-(?:tag|campaign)|mailjet-campaign|sg-campaign|cmail-gameid|newsletter(?:-?id)?|list-?id|mailer-?recptid|msys-api)$/i
 
+/** The sign of bulk mail that is no field of its header. */
+export const linkSign = 'a link to unsubscribe'
+
 /** Why the mail looks like one of many: what it says of itself, and what it offers its reader. */
 function bulkSigns(mail: Mail, links: readonly WebLink[]): string[] {
   const { fields } = mail
@@ -42,6 +45,6 @@ function bulkSigns(mail: Mail, links: readonly WebLink[]): string[] {
   if (precedence === 'bulk' || precedence === 'list') signs.push(`Precedence: ${precedence}`)
   const named = fields.find(({ name }) => campaign.test(name))
   if (named) signs.push(named.name)
-  if (links.some(isUnsubscribeLink)) signs.push('a link to unsubscribe')
+  if (links.some(isUnsubscribeLink)) signs.push(linkSign)
   return signs
 }

@@ -78,7 +78,7 @@ prove('ip_blocklist', [
   { what: 'no list', status: 'na', points: 0, changes: { lists: [] } },
   {
     ...{ what: 'a list that is off', status: 'na', points: 0 },
-    changes: { ...listed('major.ip.test'), lists: [{ ...major, off: 'it lists everything' }] },
+    changes: { ...listed('major.ip.test'), lists: [{ ...major, off: 'all' }] },
   },
   {
     ...{ what: 'a list that does not answer', status: 'na', points: 0 },

@@ -33,6 +33,7 @@ export function prove(about: CheckId, fixtures: readonly Fixture[]): void {
       t.regex(summary, fixture.says ?? /./)
       t.true(points >= 0 && points <= max)
       t.true(references.length > 0)
+      t.notRegex(`${summary} ${fix ?? ''}`, /\{\w+\}/, 'every value of a sentence is there')
       if (status === 'warn' || status === 'fail') t.true((fix ?? '').length > 10)
     })
 }

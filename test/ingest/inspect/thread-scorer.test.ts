@@ -198,13 +198,13 @@ test('a list is looked at before it is used, then every hour, and a dead one is 
   clock.advance(3_600_000)
   const dead = new StubDns({ ...good, '1.0.0.127.zen.spamhaus.org A': ['127.0.0.2'], 'dbltest.com.dbl.spamhaus.org A': ['198.51.100.1'] })
   const offs = (await lists.current(dead.resolve)).map(({ off }) => off)
-  t.deepEqual(offs, ['it lists everything', 'it does not list what every list must'])
+  t.deepEqual(offs, ['all', 'empty'])
 })
 
 test('a list that does not answer is left out for once, and asked again with the next mail', async (t) => {
   const lists = new WatchedLists([zen], new FakeClock())
   const silent = new StubDns({ '2.0.0.127.zen.spamhaus.org A': 'ETIMEOUT' })
-  t.is((await lists.current(silent.resolve))[0]?.off, 'it did not answer')
+  t.is((await lists.current(silent.resolve))[0]?.off, 'silent')
   const good = new StubDns({ '2.0.0.127.zen.spamhaus.org A': ['127.0.0.2'] })
   t.is((await lists.current(good.resolve))[0]?.off, undefined)
 })

@@ -1,5 +1,6 @@
 /** Checks of a mail: what each found, and how to mend it. */
 import type { JSX } from 'preact'
+import { CheckSaid } from '../check-words/check-said.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import type { InspectTest } from '../wire/operations.ts'
@@ -24,17 +25,17 @@ export const Checks = ({
             <Mark name={marks[check.status]} />
             <Titled check={check} />
             <span class="faint">
-              {check.status} {check.max > 0 && `· ${words().points(check.points, check.max)}`}
+              {words().statuses[check.status]} {check.max > 0 && `· ${words().points(check.points, check.max)}`}
             </span>
           </summary>
-          <div lang="en" class="found">
+          <div class="found">
             <p>
-              <SafeText text={check.summary} />
+              <CheckSaid english={check.summary} said={check.summary_said} />
             </p>
             {check.fix !== null && (
               <p class="note wash">
                 <span>
-                  <b lang={document.documentElement.lang}>{words().fix}:</b> <SafeText text={check.fix} />
+                  <b>{words().fix}:</b> <CheckSaid english={check.fix} said={check.fix_said} />
                 </span>
               </p>
             )}
@@ -57,12 +58,10 @@ const Evidence = ({ check: { evidence, references } }: { readonly check: Check }
   <>
     {evidence.length > 0 && (
       <dl class="facts">
-        {evidence.map(({ label, value }) => (
+        {evidence.map(({ label, value, label_said: labelSaid, value_said: valueSaid }) => (
           <div key={label} class="fact-row">
-            <dt>{label}</dt>
-            <dd class="mono">
-              <SafeText text={value} />
-            </dd>
+            <dt>{labelSaid ? <CheckSaid english={label} said={labelSaid} /> : <SafeText text={label} />}</dt>
+            <dd class="mono">{valueSaid ? <CheckSaid english={value} said={valueSaid} /> : <SafeText text={value} />}</dd>
           </div>
         ))}
       </dl>
@@ -70,7 +69,7 @@ const Evidence = ({ check: { evidence, references } }: { readonly check: Check }
     {references.length > 0 && (
       <p>
         {references.map(({ title, url }) => (
-          <a key={url} href={url} target="_blank" rel="noopener noreferrer">
+          <a key={url} lang="en" href={url} target="_blank" rel="noopener noreferrer">
             {title}
           </a>
         ))}

@@ -3,6 +3,7 @@ import type { JSX } from 'preact'
 import { go, link, linkHere, query } from '../app/location.ts'
 import { useList, useRead } from '../app/query.ts'
 import { ChooseField } from '../parts/controls.tsx'
+import { CheckSaid } from '../check-words/check-said.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { Show, State } from '../parts/states.tsx'
@@ -172,11 +173,11 @@ const Finding = ({ check, label }: { readonly check: Check; readonly label: stri
     <p class="status">
       <Mark name={marks[check.status]} />
       <span>
-        {label}: {check.status} {check.max > 0 && <span class="faint">{words().points(check.points, check.max)}</span>}
+        {label}: {words().statuses[check.status]} {check.max > 0 && <span class="faint">{words().points(check.points, check.max)}</span>}
       </span>
     </p>
-    <p lang="en">
-      <SafeText text={check.summary} />
+    <p>
+      <CheckSaid english={check.summary} said={check.summary_said} />
     </p>
   </div>
 )

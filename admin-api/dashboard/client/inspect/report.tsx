@@ -13,6 +13,7 @@ const groups = ['sender', 'server', 'domains', 'form', 'content'] as const satis
 
 export function Report({ test }: { readonly test: InspectTest }): JSX.Element {
   const w = words()
+  const caps: Readonly<Record<string, string>> = w.caps
   return (
     <>
       <div class="say score">
@@ -27,7 +28,8 @@ export function Report({ test }: { readonly test: InspectTest }): JSX.Element {
           {test.partial && <p class="faint">{w.partial}</p>}
           {test.caps.map(({ id, limit, reason }) => (
             <p key={id} class="warn">
-              <Mark name="warning" /> <span lang="en">{w.capped(limit, reason)}</span>
+              <Mark name="warning" />{' '}
+              {Object.hasOwn(caps, id) ? w.capped(limit, caps[id] ?? '') : <span lang="en">{w.capped(limit, reason)}</span>}
             </p>
           ))}
         </div>

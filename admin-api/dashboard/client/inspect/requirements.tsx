@@ -8,6 +8,8 @@ type Requirement = InspectTest['requirements'][number]
 
 const marks = { met: 'ok', missed: 'failed', unknown: 'pending', not_applicable: 'none' } as const
 
+const receiverNames = { gmail: 'Gmail', yahoo: 'Yahoo', outlook: 'Outlook.com', icloud: 'iCloud' } as const
+
 export const Requirements = ({ requirements }: { readonly requirements: readonly Requirement[] }): JSX.Element => (
   <>
     <div class="head">
@@ -23,7 +25,7 @@ export const Requirements = ({ requirements }: { readonly requirements: readonly
             {providers.map(({ provider, status, refusal }) => (
               <span key={provider} class="status" title={refusal ?? undefined}>
                 <Mark name={marks[status]} />
-                {provider}: {status.replaceAll('_', ' ')}
+                {receiverNames[provider]}: {words().outcomes[status]}
               </span>
             ))}
           </p>

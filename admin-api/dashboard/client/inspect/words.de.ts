@@ -52,6 +52,15 @@ export const de: Wider<typeof en> = {
   requirements: 'Was grosse Empfänger verlangen',
   allSenders: 'alle',
   bulkSenders: 'ab 5’000 am Tag',
+  statuses: { pass: 'bestanden', warn: 'verbesserbar', fail: 'nicht bestanden', na: 'zählt nicht' },
+  outcomes: { met: 'erfüllt', missed: 'verfehlt', unknown: 'nicht bekannt', not_applicable: 'nicht für diese Mail' },
+  caps: {
+    unauthenticated: 'Weder SPF noch DKIM besteht.',
+    dmarc_fails: 'DMARC schlägt fehl, obwohl die Domain einen Eintrag hat.',
+    listed: 'Der sendende Server steht auf einer Sperrliste, die viele Empfänger verwenden.',
+    no_reverse_dns: 'Der sendende Server hat keinen Namen im Rückwärts-DNS.',
+    dangerous_attachment: 'Eine Datei von gefährlicher Art ist angehängt.',
+  },
   checks: {
     spf: 'SPF',
     dkim: 'DKIM-Signatur',

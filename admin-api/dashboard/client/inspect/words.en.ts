@@ -49,6 +49,15 @@ export const en = {
   requirements: 'What large receivers ask for',
   allSenders: 'all',
   bulkSenders: 'from 5,000 a day',
+  statuses: { pass: 'passed', warn: 'could be better', fail: 'failed', na: 'does not count' },
+  outcomes: { met: 'met', missed: 'missed', unknown: 'not known', not_applicable: 'not for this mail' },
+  caps: {
+    unauthenticated: 'Neither SPF nor DKIM passes.',
+    dmarc_fails: 'DMARC fails although the domain has a record.',
+    listed: 'The sending server is on a block list that many receivers use.',
+    no_reverse_dns: 'The sending server has no name in reverse DNS.',
+    dangerous_attachment: 'A file of a dangerous type is attached.',
+  },
   checks: {
     spf: 'SPF',
     dkim: 'DKIM signature',

@@ -52,6 +52,15 @@ export const fr: Wider<typeof en> = {
   requirements: 'Ce qu’exigent les grands destinataires',
   allSenders: 'tous',
   bulkSenders: 'dès 5 000 par jour',
+  statuses: { pass: 'réussi', warn: 'à améliorer', fail: 'échoué', na: 'ne compte pas' },
+  outcomes: { met: 'respecté', missed: 'non respecté', unknown: 'inconnu', not_applicable: 'pas pour cet e-mail' },
+  caps: {
+    unauthenticated: 'Ni SPF ni DKIM ne passent.',
+    dmarc_fails: 'DMARC échoue alors que le domaine a un enregistrement.',
+    listed: 'Le serveur qui envoie est sur une liste de blocage que beaucoup de destinataires utilisent.',
+    no_reverse_dns: 'Le serveur qui envoie n’a pas de nom en DNS inverse.',
+    dangerous_attachment: 'Un fichier d’un type dangereux est joint.',
+  },
   checks: {
     spf: 'SPF',
     dkim: 'Signature DKIM',

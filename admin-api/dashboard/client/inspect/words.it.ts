@@ -52,6 +52,15 @@ export const it: Wider<typeof en> = {
   requirements: 'Che cosa chiedono i grandi destinatari',
   allSenders: 'tutti',
   bulkSenders: 'da 5’000 al giorno',
+  statuses: { pass: 'superato', warn: 'migliorabile', fail: 'non superato', na: 'non conta' },
+  outcomes: { met: 'rispettato', missed: 'non rispettato', unknown: 'non noto', not_applicable: 'non per questo messaggio' },
+  caps: {
+    unauthenticated: 'Né SPF né DKIM sono validi.',
+    dmarc_fails: 'DMARC fallisce benché il dominio abbia un record.',
+    listed: 'Il server che invia è in una lista di blocco usata da molti destinatari.',
+    no_reverse_dns: 'Il server che invia non ha un nome nel DNS inverso.',
+    dangerous_attachment: 'È allegato un file di tipo pericoloso.',
+  },
   checks: {
     spf: 'SPF',
     dkim: 'Firma DKIM',

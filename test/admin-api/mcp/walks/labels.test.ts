@@ -56,6 +56,7 @@ async function refusedTrace(fixture: McpFixture, made: ToolMade, to: string, cha
   return id
 }
 
+const said = { code: 'dmarc_pass', values: { domain: canary } }
 /** Of a mail that says this, about a domain whose records do. */
 const report50: InspectReport = {
   ...{ score: 50, grade: 'D', requirements: [], mail: { from: canary, subject: canary } },
@@ -63,7 +64,7 @@ const report50: InspectReport = {
   checks: [
     {
       ...{ id: 'dmarc', title: 'DMARC', status: 'fail', points: 0, max: 8, summary: canary, fix: canary, references: [] },
-      evidence: [{ label: 'Record', value: canary }],
+      ...{ summarySaid: [said], fixSaid: [said], evidence: [{ label: 'Record', value: canary, labelSaid: said, valueSaid: said }] },
     },
   ],
 }

@@ -87,6 +87,7 @@ test('the report has all checks with evidence, fix and references', async (t) =>
   t.deepEqual(Object.keys(checks[0] ?? {}).toSorted(), [
     'evidence',
     'fix',
+    'fix_said',
     'group',
     'id',
     'max',
@@ -94,9 +95,13 @@ test('the report has all checks with evidence, fix and references', async (t) =>
     'references',
     'status',
     'summary',
+    'summary_said',
     'title',
   ])
-  t.like(checks[1], { id: 'dkim', status: 'fail', points: 0, max: 10 })
+  t.like(checks[1], { id: 'dkim', status: 'fail', points: 0, max: 10, summary: 'The mail is not signed.' })
+  t.like(checks[1], { summary_said: [{ code: 'dkim_unsigned', values: {} }], fix_said: [{ code: 'fix_dkim_sign' }] })
+  const looked = { label: 'Domain', label_said: { code: 'evidence_domain' }, value: 'shop.example.com', value_said: null }
+  t.like(checks[0], { evidence: [looked] })
   t.is((read['requirements'] as unknown[]).length, 11)
   t.deepEqual(read['caps'], [])
 })
