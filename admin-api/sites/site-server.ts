@@ -8,8 +8,24 @@ import type { AddressInfo, Server as NetServer, Socket } from 'node:net'
 import { statePage } from '#core/sites/serving/neutral-pages.ts'
 import type { SiteAnswers } from '#core/sites/serving/site-answers.ts'
 import type { SiteView, SiteViews } from '#core/sites/serving/site-views.ts'
-import { hostName, isAddress } from './host-name.ts'
+import { ClientLoad } from '../http/client-load.ts'
+import { hostName, isAddress, requestTarget } from './host-name.ts'
+import { visitorOf } from './visitor.ts'
 import { writeAnswer } from './write-answer.ts'
+
+/** In milliseconds. */
+export interface SiteServerLimits {
+  /** Until the fields of a request are there, from its first octet. */
+  readonly headersMs: number
+  /** Until a request is there as a whole. */
+  readonly requestMs: number
+  /** Nothing was taken of an answer for so long, and nothing sent: whoever reads so slowly holds a place that others want. */
+  readonly idleMs: number
+  /** How often the first two are looked at. */
+  readonly checkMs: number
+}
+
+const defaultLimits: SiteServerLimits = { headersMs: 15_000, requestMs: 30_000, idleMs: 60_000, checkMs: 5000 }
 
 export interface SiteServerOptions {
   readonly listen: { readonly host: string; readonly port: number; readonly bound?: NetServer | undefined }
@@ -17,6 +33,13 @@ export interface SiteServerOptions {
   readonly answers: Pick<SiteAnswers, 'answer'>
   readonly traffic: { count(organizationId: string, siteId: string, bytes: number): void }
   readonly maxConnections: number
+  /** Connections of one visitor, and behind a trusted proxy requests under way; an IPv6 /64 counts as one. */
+  readonly maxPerAddress: number
+  /** Proxies whose `X-Forwarded-For` is believed. */
+  readonly trustProxy: readonly string[]
+  /** Connections from this machine count as well. */
+  readonly countsLoopback?: boolean
+  readonly limits?: Partial<SiteServerLimits>
   /** Is notified of the port that was bound. */
   readonly onListening: (port: number) => void
   /** Is notified of what cannot be answered. */
@@ -24,28 +47,39 @@ export interface SiteServerOptions {
 }
 
 const keepAliveMs = 65_000
-const headersMs = 15_000
-const requestMs = 30_000
 const idleSweepMs = 20
-/** Larger bodies of requests, which nothing here reads, end the connection. */
 const maxHeaderBytes = 16_384
 
 export class SiteServer {
   readonly #options: SiteServerOptions
   /** Octets of each connection that are counted. */
   readonly #counted = new WeakMap<Socket, number>()
+  readonly #visitors: ClientLoad
   #server: Server | undefined
 
   constructor(options: SiteServerOptions) {
     this.#options = options
+    const { maxPerAddress: max, trustProxy, countsLoopback = false } = options
+    this.#visitors = new ClientLoad({ max, trustProxy, countsLoopback })
   }
 
   /** Starts to accept; resolves with the address that was bound, rejects when it cannot be. */
   async listen(): Promise<{ readonly host: string; readonly port: number }> {
-    const { listen, maxConnections } = this.#options
-    const limits = { keepAliveTimeout: keepAliveMs, headersTimeout: headersMs, requestTimeout: requestMs, maxHeaderSize: maxHeaderBytes }
-    const server = createServer({ ...limits, noDelay: true }, (req, res) => void this.#serve(req, res))
+    const { listen, maxConnections, limits } = this.#options
+    const { headersMs, requestMs, idleMs, checkMs } = { ...defaultLimits, ...limits }
+    const times = {
+      headersTimeout: headersMs,
+      requestTimeout: requestMs,
+      connectionsCheckingInterval: checkMs,
+      keepAliveTimeout: keepAliveMs,
+    }
+    const server = createServer({ ...times, maxHeaderSize: maxHeaderBytes, noDelay: true }, (req, res) => void this.#begin(req, res))
     server.maxConnections = maxConnections
+    server.timeout = idleMs
+    server.on('checkContinue', (req: IncomingMessage, res: ServerResponse) => void this.#begin(req, res)) // nothing here takes a body
+    server.prependListener('connection', (socket) => {
+      if (!this.#visitors.admit(socket)) socket.destroy()
+    })
     server.listen(listen.bound ?? { host: listen.host, port: listen.port, backlog: 4096 })
     await once(server, 'listening')
     this.#server = server
@@ -67,28 +101,41 @@ export class SiteServer {
     clearTimeout(cut)
   }
 
+  /** Behind a proxy, one connection is of many visitors. */
+  async #begin(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const length = req.headers['content-length'] ?? '0'
+    if (length !== '0' || req.headers['transfer-encoding'] !== undefined) res.shouldKeepAlive = false // nothing here reads a body
+    const { trustProxy } = this.#options
+    if (trustProxy.length === 0) return this.#serve(req, res)
+    try {
+      res.once('close', this.#visitors.begin(req.socket, visitorOf(req, trustProxy)))
+    } catch {
+      return writeAnswer(res, statePage('paused', req.method ?? ''))
+    }
+    await this.#serve(req, res)
+  }
+
   async #serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
-    const host = hostName(req.headers.host)
-    if (isAddress(host)) return this.#allow(req, res)
+    const method = req.method ?? ''
+    const asked = requestTarget(req.url ?? '/', req.rawHeaders)
+    if (!asked) return writeAnswer(res, statePage(400, method))
+    const { host, target } = asked
+    if (isAddress(host)) return this.#allow(req, res, target)
     try {
       const { views, answers } = this.#options
       const view = views.cached(host) ?? (await views.find(host))
-      if (!view) return await writeAnswer(res, statePage(404, req.method ?? ''))
+      if (!view) return await writeAnswer(res, statePage(404, method))
       this.#countAtEnd(req.socket, res, view)
       const { headers } = req
       const answer = await answers.answer(view, {
-        method: req.method ?? '',
-        target: req.url ?? '/',
-        acceptEncoding: headers['accept-encoding'],
-        ifNoneMatch: headers['if-none-match'],
-        ifRange: headers['if-range'] as string | undefined,
-        range: headers.range,
+        ...{ method, target, acceptEncoding: headers['accept-encoding'], ifNoneMatch: headers['if-none-match'] },
+        ...{ ifRange: headers['if-range'] as string | undefined, range: headers.range },
       })
       await writeAnswer(res, answer)
     } catch (error) {
       this.#options.onError(error)
       if (res.headersSent) res.destroy()
-      else await writeAnswer(res, statePage('paused', req.method ?? ''))
+      else await writeAnswer(res, statePage('paused', method))
     }
   }
 
@@ -101,11 +148,12 @@ export class SiteServer {
     })
   }
 
-  /** 200 where a certificate for the host may be ordered, as proxies that order them on demand ask. */
-  async #allow(req: IncomingMessage, res: ServerResponse): Promise<void> {
+  /** 200 where a certificate for the host may be ordered, as proxies that order them on demand ask on their own behalf. */
+  async #allow(req: IncomingMessage, res: ServerResponse, target: string): Promise<void> {
     try {
-      const { pathname, searchParams } = new URL(req.url ?? '/', 'http://address.invalid')
-      const domain = pathname === '/internal/tls-allow' ? hostName(searchParams.get('domain') ?? '') : ''
+      const { pathname, searchParams } = new URL(target, 'http://address.invalid')
+      const isAsked = pathname === '/internal/tls-allow' && req.headers['x-forwarded-for'] === undefined
+      const domain = isAsked ? hostName(searchParams.get('domain') ?? '') : ''
       const isServed = domain !== '' && (await this.#options.views.isServed(domain))
       await writeAnswer(
         res,

@@ -1,5 +1,4 @@
 /** An answer on its connection, as fast as the client takes it. */
-import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import type { SiteAnswer } from '#core/sites/serving/site-answer.ts'
 
@@ -10,11 +9,22 @@ export async function writeAnswer(res: ServerResponse, { status, headers, body }
   try {
     for await (const piece of body) {
       if (res.destroyed) return
-      if (!res.write(piece)) await Promise.race([once(res, 'drain'), once(res, 'close')])
+      if (!res.write(piece)) await taken(res)
     }
     res.end()
   } catch (error) {
     res.destroy()
     throw error
   }
+}
+
+/** Resolves when more may be written, and when the client has left. */
+function taken(res: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      res.off('drain', done).off('close', done)
+      resolve()
+    }
+    res.on('drain', done).on('close', done)
+  })
 }

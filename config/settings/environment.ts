@@ -80,6 +80,7 @@ const variables: Readonly<Record<string, Variable>> = {
   POSTERN_SITES_LISTEN: { path: 'sites.listen', form: 'text' },
   POSTERN_SITES_DOMAIN: { path: 'sites.domain', form: 'text' },
   POSTERN_SITES_MAX_CONNECTIONS: { path: 'sites.maxConnections', form: 'number' },
+  POSTERN_SITES_MAX_CONNECTIONS_PER_ADDRESS: { path: 'sites.maxConnectionsPerAddress', form: 'number' },
   POSTERN_MX_LISTEN: { path: 'mx.listen', form: 'list' },
   POSTERN_MX_MAX_MESSAGE_BYTES: { path: 'mx.maxMessageBytes', form: 'number' },
   POSTERN_MX_MAX_CONNECTIONS: { path: 'mx.maxConnections', form: 'number' },

@@ -68,4 +68,10 @@ export const sites = section({
     hostName,
   ),
   maxConnections: whole('Most connections to websites at a time.', 1, 1_000_000, 10_000),
+  maxConnectionsPerAddress: whole(
+    'Most connections to websites at a time from one client address (an IPv6 /64 counts as one); behind a trusted proxy (http.trustProxy), most requests. Does not apply to loopback and to trusted proxies themselves.',
+    1,
+    100_000,
+    200,
+  ),
 })

@@ -106,8 +106,9 @@ export async function certificateFacts(config: Config, now: number): Promise<Cer
 }
 
 /** From /proc of Linux; elsewhere nothing is known. */
-async function fileFacts({ http, submission, mx, delivery }: Config): Promise<FileFacts> {
-  const needed = http.maxConnections + submission.maxConnections + mx.maxConnections + delivery.connectionsTotal + otherFiles
+async function fileFacts({ http, submission, mx, sites, delivery }: Config): Promise<FileFacts> {
+  const visitors = sites.listen === null ? 0 : sites.maxConnections
+  const needed = http.maxConnections + submission.maxConnections + mx.maxConnections + visitors + delivery.connectionsTotal + otherFiles
   const limits = await readFile('/proc/self/limits', 'utf8').catch(() => '')
   const [, soft] = /^Max open files\s+(\d+)/m.exec(limits) ?? []
   const open = await readdir('/proc/self/fd').then(

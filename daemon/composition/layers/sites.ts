@@ -65,11 +65,11 @@ function serverOf(
   addresses: SiteAddresses | undefined,
 ): SiteServer | undefined {
   const { get, config } = composition
-  const { listen, maxConnections } = config.sites
+  const { listen, maxConnections, maxConnectionsPerAddress: maxPerAddress } = config.sites
   if (!addresses || listen === null) return undefined
   const core = get('core')
   return new SiteServer({
-    ...{ listen, maxConnections, traffic },
+    ...{ listen, maxConnections, maxPerAddress, traffic, trustProxy: config.http.trustProxy },
     onListening: (port) => addresses.listensAt(port),
     views: new SiteViews({ ...core, addresses, credits }),
     answers: new SiteAnswers(core.database),

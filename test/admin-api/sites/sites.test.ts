@@ -114,6 +114,10 @@ test('the best encoding, ranges, validators, previews and hosts are as caches an
   t.is((await ask('127.0.0.1', `/internal/tls-allow?domain=${host}`)).status, 200)
   t.is((await ask('127.0.0.1', `/internal/tls-allow?domain=unknown.${domain}`)).status, 404)
   t.is((await ask(host, `/internal/tls-allow?domain=${host}`)).status, 404)
+  const allowed = async (domain_: string) => (await ask('127.0.0.1', `/internal/tls-allow?domain=${domain_}`)).status
+  t.is(await allowed(preview), 200)
+  t.is(await allowed(`00000000000000000000--${host}`), 404, 'nobody orders certificates for deploys that are not there')
+  t.like(await ask(host, '/film.bin', { range: 'bytes=0-9' }, 'HEAD'), { status: 200, headers: { 'content-length': '700000' } })
   t.is((await rest.call('POST', '/v1/sites', { slug: 'alpenblick' })).status, 409)
   for (const slug of ['www', 'a', 'UPPER', 'two--hyphens', '-x-', 'a.b'])
     t.is((await rest.call('POST', '/v1/sites', { slug })).status, 400, slug)

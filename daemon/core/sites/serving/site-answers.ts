@@ -85,7 +85,7 @@ export class SiteAnswers {
     if (!file || !blob) return statePage(404, request.method)
     const size = blob.size + Buffer.byteLength(blob.suffix)
     const hasVariants = blob.brotli !== null || blob.gzip !== null
-    const wantsRange = request.range !== undefined && status === 200
+    const wantsRange = request.range !== undefined && status === 200 && request.method === 'GET' // for no other method (RFC 9110 §14.2)
     const encoding = hasVariants && !wantsRange ? acceptedEncoding(request.acceptEncoding, blob) : undefined
     const tag = `"${blob.id.slice(0, 32)}${blob.suffix === '' ? '' : '-f'}${encoding === undefined ? '' : `-${encoding}`}"`
     const headers: Record<string, string | number> = {

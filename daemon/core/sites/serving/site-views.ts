@@ -82,9 +82,9 @@ export class SiteViews {
     return loading
   }
 
-  /** Whether a certificate for the host may be had. */
+  /** Whether a certificate for the host may be had: of a site that is there, and of a deploy that it has. */
   async isServed(host: string): Promise<boolean> {
-    return (await this.#siteOf(host)) !== undefined
+    return (this.cached(host) ?? (await this.find(host))) !== undefined
   }
 
   async #load(host: string): Promise<SiteView | undefined> {
