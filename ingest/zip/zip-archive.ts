@@ -30,6 +30,8 @@ const kindMask = 0o170_000
 /** DEFLATE makes at most 1 out of 1032; real files of some size are far from it. */
 const maxRatio = 200
 const ratioFrom = 1_048_576
+/** Of names, extra fields and remarks together, which are in memory while files are read. */
+const maxDirectoryBytes = 8 * 1_048_576
 const stored = 0
 const deflated = 8
 
@@ -38,8 +40,10 @@ export async function readZip(fd: number, limits: ZipLimits): Promise<readonly Z
   const zip = await opened(fd)
   if (zip.entryCount > limits.entries) throw new ZipBroken(`has ${zip.entryCount} entries; at most ${limits.entries} are read`)
   const files: ZippedFile[] = []
-  let [bytes, packed] = [0, 0]
+  let [bytes, packed, directory] = [0, 0, 0]
   for await (const entry of entriesOf(zip)) {
+    directory += entry.fileNameLength + entry.extraFieldLength + entry.fileCommentLength
+    if (directory > maxDirectoryBytes) throw new ZipBroken('has names and remarks of more than 8 MiB')
     if (isFolder(entry)) continue
     requirePlain(entry, limits)
     bytes += entry.uncompressedSize

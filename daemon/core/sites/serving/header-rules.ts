@@ -20,6 +20,8 @@ const own: ReadonlySet<string> = new Set(
     'www-authenticate x-content-type-options'
   ).split(' '),
 )
+/** What proxies in front obey instead of passing it on: files of theirs, other addresses, their caches. */
+const ofProxies = /^(?:proxy-|x-accel-|x-sendfile|x-lighttpd-|x-litespeed-|x-reproxy-|surrogate-)/
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/
 const visible = /^[\t\x20-\x7e]{0,4096}$/
 
@@ -52,7 +54,7 @@ function addField(
   const colon = line.indexOf(':')
   const [name, value] = [line.slice(0, Math.max(0, colon)), line.slice(colon + 1).trim()]
   if (!token.test(name) || !visible.test(value)) return 'Write a field as "Name: value", in ASCII.'
-  if (own.has(name.toLowerCase())) return `${name} is set by the service.`
+  if (own.has(name.toLowerCase()) || ofProxies.test(name.toLowerCase())) return `${name} is set by the service.`
   if (count > maxRules) return `Only ${maxRules} fields are read.`
   rule.fields.push([name.toLowerCase(), value])
   return undefined

@@ -51,8 +51,13 @@ function readRule(line: string): Rule | string {
   const known = statuses.find((one) => String(one) === code)
   if (known === undefined) return `The status must be one of ${statuses.join(', ')}.`
   if (!to.startsWith('/') && (known === 200 || known === 404)) return `With the status ${known} it must lead to a path of this site.`
-  return { from: segmentsOf(from), to, status: known, isForced: force === '!' }
+  const sent = to.startsWith('/') ? inAscii(to) : URL.canParse(to) ? new URL(to).href : undefined
+  if (sent === undefined) return 'It leads to an address that is none.'
+  return { from: segmentsOf(from), to: sent, status: known, isForced: force === '!' }
 }
+
+/** As a field holds it (RFC 3986 §2.1). */
+const inAscii = (path: string): string => path.toWellFormed().replaceAll(/[^\x21-\x7e]/gu, encodeURIComponent)
 
 const segmentsOf = (path: string): string[] => path.split('/').filter((segment) => segment !== '')
 

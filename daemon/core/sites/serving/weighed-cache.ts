@@ -16,11 +16,12 @@ export class WeighedCache<V> {
     return entry.value
   }
 
-  /** One that weighs more than an eighth of all is not kept. */
+  /** One that weighs more than an eighth of all is not kept, nor is what it takes the place of. */
   set(key: string, value: V, weight: number): void {
-    if (weight > this.#max / 8) return
-    this.#weight += weight - (this.#entries.get(key)?.weight ?? 0)
+    this.#weight -= this.#entries.get(key)?.weight ?? 0
     this.#entries.delete(key)
+    if (weight > this.#max / 8) return
+    this.#weight += weight
     this.#entries.set(key, { value, weight })
     for (const [oldest, entry] of this.#entries) {
       if (this.#weight <= this.#max) return
