@@ -1,4 +1,5 @@
 /** What administrators do to projects and organizations, composed: deletions break off what is being sent, and wake the removal. */
+import { Endings } from '#core/administration/endings.ts'
 import { Organizations } from '#core/administration/organizations.ts'
 import { Projects } from '#core/administration/projects.ts'
 import { Removals } from '#core/administration/removals.ts'
@@ -9,13 +10,14 @@ import { workNames } from './works/work-names.ts'
 export function administration(composition: Composition): Administration {
   const { get } = composition
   const core = get('core')
-  const attempts = get('attempts')
+  const { daemons } = core.database
+  const endings = new Endings({ daemons, accept: get('accept'), attempts: get('attempts') })
   const removals = new Removals({
     ...core,
     async settled(organizationId, projectId) {
-      await get('accept').settled()
+      await endings.ofAcceptances()
       if (projectId === undefined) await get('billing').closing.closeRemoved(organizationId)
-      await attempts.breakOff(organizationId, projectId === undefined ? undefined : new Set([projectId]))
+      await endings.ofAttempts(organizationId, projectId === undefined ? undefined : new Set([projectId]))
     },
     onError: broke(composition, 'a removal'),
   })
@@ -23,11 +25,11 @@ export function administration(composition: Composition): Administration {
     projects: new Projects({
       ...core,
       async onDeleted(organizationId, projectIds) {
-        await attempts.breakOff(organizationId, projectIds)
-        core.database.daemons.wake(workNames.removals, () => removals.wake())
+        await endings.ofAttempts(organizationId, projectIds)
+        daemons.wake(workNames.removals, () => removals.wake())
       },
     }),
-    organizations: new Organizations({ ...core, onDeleted: (organizationId) => attempts.breakOff(organizationId) }),
+    organizations: new Organizations({ ...core, onDeleted: (organizationId) => endings.ofAttempts(organizationId) }),
     removals,
   }
 }

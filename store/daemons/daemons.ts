@@ -29,6 +29,15 @@ export interface Daemons {
   /** Resolves when no other daemon can act any more as if it did not know: it was notified, or has ended, or looks into the store first. */
   publishToAll(topic: string, items: readonly string[]): Promise<void>
 
+  /**
+   * Has all others do what they have given to `onAsked` for this; resolves when each has done it for each of the items, or can write
+   * nothing any more. Throws when this daemon stops meanwhile.
+   */
+  askOthers(topic: string, items: readonly string[]): Promise<void>
+
+  /** Does this whenever another one asks; what fails is asked for again. */
+  onAsked(topic: string, act: (items: readonly string[]) => Promise<unknown>): void
+
   /** Is notified of what others publish. */
   subscribe(topic: string, listener: (items: readonly string[]) => void): void
 

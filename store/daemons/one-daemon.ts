@@ -9,6 +9,10 @@ export class OneDaemon implements Daemons {
 
   async publishToAll(): Promise<void> {}
 
+  async askOthers(): Promise<void> {}
+
+  onAsked(): void {}
+
   subscribe(): void {}
 
   onGap(): void {}

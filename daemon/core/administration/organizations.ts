@@ -2,7 +2,6 @@
  * Organizations as their administrators see them: the own one, and the team organizations that it made. A key belongs to one
  * organization, so a team organization begins with an administrator's key of its own. Spec "Limits" 1 and 3.
  */
-import type { Change } from '#store/change.ts'
 import type { Database, Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import type { Stored } from '#store/record-kind.ts'
@@ -20,6 +19,7 @@ import { organizations, type Organization } from '../tenancy/organization.ts'
 import { insertProject } from '../beginnings/new-project.ts'
 import { refuseWhileQueued } from './queued-mail.ts'
 import { graceMs, organizationRemovalKey } from '../tenancy/removal-key.ts'
+import type { Transaction } from '../writes/transact.ts'
 
 export interface OrganizationOptions extends Core {
   /** Called when an organization was deleted: breaks off what is being sent for it. */
@@ -130,12 +130,13 @@ export class Organizations implements List<unknown, Organization> {
     await onDeleted(organizationId)
   }
 
-  async #end(change: Change, stored: Stored<Organization>, discardQueued: boolean): Promise<void> {
+  async #end(change: Transaction, stored: Stored<Organization>, discardQueued: boolean): Promise<void> {
     const { database, policies, clock } = this.#options
     const { id } = stored.record
     const policy = await policies.of(id)
-    if (!discardQueued) await refuseWhileQueued(database, policy, new Set(policy.projects.keys()), 'organization')
     const deletedAt = clock.now()
+    const deletion = { database, change, nowMs: deletedAt, what: 'organization' } as const
+    if (!discardQueued) await refuseWhileQueued(deletion, policy, new Set(policy.projects.keys()))
     change.replace(organizations, id, stored, { ...stored.record, deletedAt }).set(organizationRemovalKey(deletedAt + graceMs, id))
   }
 

@@ -180,7 +180,7 @@ export class Projects implements List<ProjectFilter, ProjectView> {
    * while credentials of other projects name its destinations, and while mail is queued that is not to be discarded.
    */
   async remove(principal: Principal, id: string, { discardQueued }: { readonly discardQueued: boolean }): Promise<void> {
-    const { database, writes, policies, onDeleted } = this.#options
+    const { database, writes, policies, clock, onDeleted } = this.#options
     const { organizationId } = principal
     const ids = await writes.runAudited(principal, 'project.deleted', async (change) => {
       const policy = await policies.of(organizationId)
@@ -190,7 +190,7 @@ export class Projects implements List<ProjectFilter, ProjectView> {
       const meant = new Set([id, ...partitionsOf(policy, id)])
       for (const one of policy.destinations.values())
         if (one.shared === undefined && meant.has(one.projectId)) refuseWhileNamed(policy, one.id, { than: meant })
-      if (!discardQueued) await refuseWhileQueued(database, policy, meant, 'project')
+      if (!discardQueued) await refuseWhileQueued({ database, change, nowMs: clock.now(), what: 'project' }, policy, meant)
       await this.#markDeleted(change, principal, policy, meant)
       return meant
     })

@@ -2,12 +2,11 @@
  * Changes of settings, one at a time for each organization: what a change was decided on is still true when it is
  * committed, whatever it looked at (references, counts, the last key of its sort), and without knowing what that was.
  */
-import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { pack, type Element } from '#store/tuple.ts'
 import { KeyedMutex } from '../keyed-mutex.ts'
 import type { Requester, Audit } from './audit.ts'
-import { transact } from './transact.ts'
+import { transact, type Transaction } from './transact.ts'
 
 /** The key that every change of settings writes; `[organization, 'settings']`. */
 const turnKey = (organizationId: string): readonly Element[] => [organizationId, 'settings']
@@ -26,7 +25,7 @@ export class SettingWrites {
   runAudited<T>(
     requester: Requester,
     action: string,
-    decide: (change: Change) => T | Promise<T>,
+    decide: (change: Transaction) => T | Promise<T>,
     details: Readonly<Record<string, unknown>> = {},
   ): Promise<T> {
     return this.run(requester.organizationId, async (change) => {
@@ -40,11 +39,11 @@ export class SettingWrites {
    * Runs `decide`, which reads what it needs, fills the change and returns the result; then commits. An empty change
    * writes nothing. Runs again when another process wrote settings meanwhile, see `transact`.
    */
-  run<T>(organizationId: string, decide: (change: Change) => T | Promise<T>): Promise<T> {
+  run<T>(organizationId: string, decide: (change: Transaction) => T | Promise<T>): Promise<T> {
     return this.#turns.run(organizationId, () => this.#run(organizationId, decide))
   }
 
-  async #run<T>(organizationId: string, decide: (change: Change) => T | Promise<T>): Promise<T> {
+  async #run<T>(organizationId: string, decide: (change: Transaction) => T | Promise<T>): Promise<T> {
     const key = turnKey(organizationId)
     return transact(this.#database, { organizationId }, async (change) => {
       const version = (await this.#database.kv.get(pack(key)))?.version

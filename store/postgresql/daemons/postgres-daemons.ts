@@ -2,7 +2,7 @@
  * The daemons that share a database: one connection on which each shows that it lives, is notified of what others publish, and takes
  * leases. A daemon that was taken out, as it did not show itself for seconds, ends: what it knows is outdated, and it can write nothing.
  */
-import { randomUUID } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
 import type { Client } from 'pg'
 import { staleMs, type Daemons, type SharedWork } from '../../daemons/daemons.ts'
 import { WorkTurns } from '../../daemons/work-turns.ts'
@@ -11,6 +11,7 @@ import type { Servers } from '../servers.ts'
 import { giveBackLease, holders, takeLeases } from './leases.ts'
 import { beat, bury, depart, Fellows, join } from './membership.ts'
 import { gapTopic, noticeOf, Outgoing, payloadsOf, type Notice } from './notices.ts'
+import { Answers, Questions } from './questions.ts'
 
 const beatMs = 1000
 /** The time that daemons share is set by no less. */
@@ -36,8 +37,9 @@ export class PostgresDaemons implements Daemons {
   readonly #listeners = new Map<string, ((items: readonly string[]) => void)[]>()
   readonly #gaps: (() => void)[] = []
   readonly #looks: (() => Promise<void>)[] = []
-  /** By notice that is to be answered: who has not answered yet. */
-  readonly #unanswered = new Map<string, { readonly missing: Set<string>; readonly done: () => void }>()
+  readonly #acts = new Map<string, (items: readonly string[]) => Promise<unknown>>()
+  readonly #questions = new Questions()
+  readonly #answers = new Answers()
   #client: Client | undefined
   #connecting: Promise<Client> | undefined
   #channel = ''
@@ -94,26 +96,48 @@ export class PostgresDaemons implements Daemons {
 
   async publishToAll(topic: string, items: readonly string[]): Promise<void> {
     if (this.#isClosed) return
-    const answer = randomUUID()
-    const { promise, resolve } = Promise.withResolvers<void>()
+    const { promise: isLate, resolve } = Promise.withResolvers<void>()
     const timer = setTimeout(resolve, staleMs) // whoever has not answered by then looks before it acts
     try {
       const client = await this.#connection()
-      const { rows } = await client.query<{ id: string }>('SELECT id FROM postern_daemons WHERE id <> $1', [this.#id])
-      if (rows.length === 0) return
-      this.#unanswered.set(answer, { missing: new Set(rows.map(({ id }) => id)), done: resolve })
-      const payloads = payloadsOf({ from: this.#id, topic, items })
-      const asking = payloads.map((payload, i) =>
-        i === payloads.length - 1 ? JSON.stringify({ ...JSON.parse(payload), answer }) : payload,
-      )
-      await this.#notify(client, asking)
-      await promise
+      const others = await this.#others(client)
+      if (others.length === 0) return
+      using asked = this.#questions.ask(others)
+      await this.#notify(client, withAnswer(payloadsOf({ from: this.#id, topic, items }), asked.id))
+      await Promise.race([asked.answered, isLate])
     } catch {
-      await promise // the connection broke off; all others look at their next beat
+      await isLate // the connection broke off; all others look at their next beat
     } finally {
       clearTimeout(timer)
-      this.#unanswered.delete(answer)
     }
+  }
+
+  onAsked(topic: string, act: (items: readonly string[]) => Promise<unknown>): void {
+    this.#acts.set(topic, act)
+  }
+
+  async askOthers(topic: string, items: readonly string[]): Promise<void> {
+    const others = await this.#servers.patiently(async () => this.#others(await this.#connection()), () => false) // prettier-ignore
+    if (others.length === 0) return
+    await Promise.all(payloadsOf({ from: this.#id, topic, items }).map((payload) => this.#askUntilAnswered(others, payload)))
+  }
+
+  /** Again and again: a notice is lost with a connection of either side. */
+  async #askUntilAnswered(others: readonly string[], payload: string): Promise<void> {
+    using asked = this.#questions.ask(others)
+    const answered = asked.answered.then(() => true)
+    for (let isOver = false; !isOver;) {
+      if (this.#isClosed) throw new StoreFailure('The daemon stops before all others have answered.')
+      await this.#connection()
+        .then((client) => this.#notify(client, withAnswer([payload], asked.id)))
+        .catch(() => undefined)
+      isOver = await Promise.race([answered, wait(beatMs, false)])
+    }
+  }
+
+  async #others(client: Client): Promise<readonly string[]> {
+    const { rows } = await client.query<{ id: string }>('SELECT id FROM postern_daemons WHERE id <> $1', [this.#id])
+    return rows.map(({ id }) => id)
   }
 
   subscribe(topic: string, listener: (items: readonly string[]) => void): void {
@@ -220,10 +244,7 @@ export class PostgresDaemons implements Daemons {
     const { living, silent } = await this.#fellows.look(client, began)
     if (silent.size > 0) this.#burying ??= this.#bury(silent)
     if (!this.#outgoing.isEmpty) this.#sending ??= this.#send()
-    for (const { missing, done } of this.#unanswered.values()) {
-      for (const id of missing) if (!living.includes(id)) missing.delete(id)
-      if (missing.size === 0) done()
-    }
+    this.#questions.living([...living, ...silent.keys()]) // one that is silent may still write until it was taken out
     await Promise.all(this.#looks.map((look) => look()))
     this.#currentUntil = began + staleMs
     await this.#turns.look(await holders(client), living)
@@ -283,15 +304,13 @@ export class PostgresDaemons implements Daemons {
     if (topic === gapTopic) this.#reportGap()
     else if (topic === lookTopic) this.#turns.wake(items)
     else if (topic === leasesTopic) this.#beatNow()
-    else if (topic === arrivedTopic) for (const one of items) this.#arrived(one, from)
+    else if (topic === arrivedTopic) for (const one of items) this.#questions.arrived(one, from)
     else for (const listener of this.#listeners.get(topic) ?? []) listener(items)
-    if (answer !== undefined) this.publish(arrivedTopic, [answer])
-  }
-
-  #arrived(answer: string, by: string): void {
-    const waiting = this.#unanswered.get(answer)
-    waiting?.missing.delete(by)
-    if (waiting?.missing.size === 0) waiting.done()
+    if (answer === undefined) return
+    const arrived = (): void => this.publish(arrivedTopic, [answer])
+    const act = this.#acts.get(topic)
+    if (!act) arrived()
+    else this.#answers.give(answer, () => act(items), arrived).catch(() => undefined) // it is asked again
   }
 
   #reportGap(): void {
@@ -325,3 +344,7 @@ export class PostgresDaemons implements Daemons {
     this.#onFailure(cause instanceof StoreFailure ? cause : new StoreFailure(message, { cause }))
   }
 }
+
+/** The last of them is to be answered. */
+const withAnswer = (payloads: readonly string[], answer: string): string[] =>
+  payloads.map((payload, i) => (i === payloads.length - 1 ? JSON.stringify({ ...(JSON.parse(payload) as Notice), answer }) : payload))

@@ -34,6 +34,7 @@ import type { ContentDraftInStore } from './draft.ts'
 import { assertFits } from '../compose/message-size.ts'
 import { InFlight } from './in-flight.ts'
 import { notRelayed, releasedFrom, stageRelease } from './release-mark.ts'
+import { noProject, Standing } from './standing.ts'
 import { decideVerp } from './verp.ts'
 
 /** Is notified of what was accepted, after it is durable, so that work can begin at once instead of from the store. */
@@ -80,9 +81,11 @@ type Follow = (content: readonly Uint8Array[] | undefined, version: bigint) => v
 export class Accept {
   readonly #options: AcceptOptions
   readonly #inFlight = new InFlight()
+  readonly #standing: Standing
 
   constructor(options: AcceptOptions) {
     this.#options = options
+    this.#standing = new Standing(options.database)
   }
 
   /** Resolves when everything about the message is on disk. Throws a refusal, after which nothing of it is kept. */
@@ -136,7 +139,7 @@ export class Accept {
 
   #decide(policy: Policy, submission: Submission): { readonly project: Project; readonly route: Route; readonly decision: Decision } {
     const project = policy.projects.get(submission.projectId)
-    if (!project) throw new Refusal('not_found', 'project_id: no such project.', { nextAction: 'check_id' })
+    if (!project) throw noProject()
     const route = matchRoute(policy, questionOf(submission), this.#options.health)
     return { project, route, decision: decideOutcome(project, route, sandboxCauseOf(submission), submission.isProof) }
   }
@@ -193,7 +196,7 @@ export class Accept {
     const { once } = submission
     await submission.stage?.(change, trace)
     if (once) change.setNew(once.key, encode(nowMs)).expire(once.expiresAt, once.key)
-    const result = await database.commit(change)
+    const result = await this.#standing.commit(change, principal.organizationId, trace.projectId)
     const [status] = statusToTell(trace)
     if (result.ok)
       return {
