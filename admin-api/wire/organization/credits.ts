@@ -11,7 +11,7 @@ import { timeInput, wireTime } from '../fields/time.ts'
 const credits = z.string().meta({ description: 'Credits with up to six decimals. One credit is one rappen.' })
 
 /** `12.5` of 12,500,000 millionths. */
-function toCredits(ucr: number): string {
+export function toCredits(ucr: number): string {
   const size = Math.abs(ucr)
   const decimals = String(size % ucrPerCredit)
     .padStart(6, '0')

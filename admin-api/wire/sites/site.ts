@@ -10,6 +10,7 @@ import { encoder } from '../fields/codec.ts'
 import { id, line } from '../fields/text.ts'
 import { withTextForm } from '../fields/text-form.ts'
 import { orNull, wireTime } from '../fields/time.ts'
+import { toCredits } from '../organization/credits.ts'
 
 const slug = line(63).meta({ description: '3 to 40 lower-case letters, digits and hyphens: the name of the site in its address.' })
 
@@ -142,10 +143,14 @@ export const siteUsage = encoder(
       traffic_bytes: z.int().meta({ description: 'Header fields and bodies of answers on the days below.' }),
       answers: z.int(),
       days: z.array(z.object({ day: z.string(), traffic_bytes: z.int(), answers: z.int() })),
+      credits_per_day: z
+        .string()
+        .meta({ description: 'What the use costs in a day, at the pace of the days above; with up to six decimals.' }),
     })
     .meta({ id: 'SiteUsage' }),
 ).from<SiteUsage>({
   days: ({ days: counted }) => counted.map(({ day, trafficBytes, answers }) => ({ day, traffic_bytes: trafficBytes, answers })),
+  credits_per_day: ({ creditsPerDayUcr }) => toCredits(creditsPerDayUcr),
 })
 
 export const newDomain = z.strictObject({ domain: line(254).min(1) })

@@ -96,7 +96,8 @@ async function ask(
   }
 }
 
-async function read(response: Response): Promise<unknown> {
+/** What a response says; throws `ApiFault` for a refusal. */
+export async function read(response: Response): Promise<unknown> {
   const isJson = /^application\/json\b/.test(response.headers.get('content-type') ?? '')
   if (response.ok) return response.status === 204 ? undefined : isJson ? response.json() : response.blob()
   const body = isJson

@@ -78,3 +78,10 @@ export function bytes(size: number): string {
 
 /** `CHF 3.50` of rappen, with more places where a unit costs less than one. */
 export const francs = (rappen: number): string => `CHF ${decimal(rappen / 100, 2, rappen < 1 ? 6 : 2)}`
+
+/** Credits, which the wire writes as text with up to six decimals: `1 234.5`, and of less than one the first two digits. */
+export function credits(text: string): string {
+  const value = Number(text)
+  const zeros = value === 0 ? 0 : Math.max(0, -Math.ceil(Math.log10(Math.abs(value))))
+  return decimal(value, 0, Math.min(6, 2 + zeros))
+}

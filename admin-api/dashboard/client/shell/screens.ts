@@ -128,6 +128,15 @@ const all: readonly Screen[] = [
     load: () => import('../submissions/submissions.tsx'),
   },
   {
+    name: 'websites',
+    label: (w) => w.websites,
+    icon: 'websites',
+    group: 'content',
+    key: '1',
+    makes: (w) => w.newWebsite,
+    load: () => import('../websites/websites.tsx'),
+  },
+  {
     name: 'keys',
     label: (w) => w.keysAndLogins,
     icon: 'keys',

@@ -39,6 +39,8 @@ export const de: Words = {
   submissions: 'Eingänge',
   webhooks: 'Webhooks',
   integrations: 'Integrationen',
+  websites: 'Websites',
+  newWebsite: 'Neue Website',
   usage: 'Nutzung und Plan',
   profile: 'Profil',
   auditLog: 'Protokoll',

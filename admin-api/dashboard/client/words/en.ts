@@ -39,6 +39,8 @@ export const en = {
   submissions: 'Submissions',
   webhooks: 'Webhooks',
   integrations: 'Integrations',
+  websites: 'Websites',
+  newWebsite: 'New website',
   usage: 'Usage and plan',
   profile: 'Profile',
   auditLog: 'Audit log',

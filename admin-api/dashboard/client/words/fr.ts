@@ -39,6 +39,8 @@ export const fr: Words = {
   submissions: 'Formulaires reçus',
   webhooks: 'Webhooks',
   integrations: 'Intégrations',
+  websites: 'Sites web',
+  newWebsite: 'Nouveau site',
   usage: 'Usage et plan',
   profile: 'Profil',
   auditLog: 'Journal d’audit',

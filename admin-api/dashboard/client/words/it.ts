@@ -39,6 +39,8 @@ export const it: Words = {
   submissions: 'Moduli ricevuti',
   webhooks: 'Webhook',
   integrations: 'Integrazioni',
+  websites: 'Siti web',
+  newWebsite: 'Nuovo sito',
   usage: 'Uso e piano',
   profile: 'Profilo',
   auditLog: 'Registro',

@@ -1,4 +1,5 @@
 /** What a site used, to be shown: octets sent on each day, and what its deploys take up. */
+import { creditPrices } from '#config/plans/credits.ts'
 import { pack } from '#store/tuple.ts'
 import type { Principal } from '../../access/principal/principal.ts'
 import type { Core } from '../../core.ts'
@@ -19,6 +20,8 @@ export interface SiteUsage {
   readonly trafficBytes: number
   readonly answers: number
   readonly days: readonly SiteDay[]
+  /** What the use costs in a day, at the pace of these days. */
+  readonly creditsPerDayUcr: number
 }
 
 const dayMs = 86_400_000
@@ -34,9 +37,10 @@ export class SiteUsages {
   async read(principal: Principal, siteId: string, days: number): Promise<SiteUsage> {
     const { database, clock } = this.#core
     const { organizationId } = principal
-    await must(database, sites, principal, siteId)
+    const { createdAt } = (await must(database, sites, principal, siteId)).record
     const usage = await database.get(siteUsages, { organizationId }, siteId)
-    const names = Array.from({ length: days }, (_, i) => dayOf(clock.now() - (days - 1 - i) * dayMs))
+    const now = clock.now()
+    const names = Array.from({ length: days }, (_, i) => dayOf(now - (days - 1 - i) * dayMs))
     const counted = await Promise.all(
       names.map(async (day) => ({
         day,
@@ -45,9 +49,19 @@ export class SiteUsages {
       })),
     )
     const sum = (of: 'trafficBytes' | 'answers'): number => counted.reduce((total, day) => total + day[of], 0)
+    const [storedBytes, trafficBytes] = [usage?.record.storedBytes ?? 0, sum('trafficBytes')]
+    const begin = Math.max(createdAt, Math.floor(now / dayMs - (days - 1)) * dayMs)
     return {
-      ...{ siteId, storedBytes: usage?.record.storedBytes ?? 0 },
-      ...{ trafficBytes: sum('trafficBytes'), answers: sum('answers'), days: counted },
+      ...{ siteId, storedBytes, trafficBytes, answers: sum('answers'), days: counted },
+      creditsPerDayUcr: creditsPerDayUcr(trafficBytes, storedBytes, Math.max(dayMs, now - begin)),
     }
   }
+}
+
+/** `spanMs` is the time in which the traffic was sent. */
+function creditsPerDayUcr(trafficBytes: number, storedBytes: number, spanMs: number): number {
+  const { traffic, storage } = creditPrices
+  const day = BigInt(dayMs)
+  const sent = (BigInt(trafficBytes) * day * traffic.ucr) / (BigInt(spanMs) * traffic.units)
+  return Number(sent + (BigInt(storedBytes) * day * storage.ucr) / storage.units)
 }

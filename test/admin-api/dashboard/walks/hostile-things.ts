@@ -3,6 +3,7 @@ import { eventually } from '../../../support/deadline.ts'
 import { addApplication } from '../../rest/fixture/stored-rows.ts'
 import type { ExecutionContext } from 'ava'
 import type { DashboardServer } from '../dashboard-server.ts'
+import { zipOf } from '../../../support/web/zip-file.ts'
 import { seedForm } from '../forms/seed-submissions.ts'
 import { seed } from '../seed.ts'
 
@@ -47,6 +48,7 @@ export async function seedHostile(t: ExecutionContext, server: DashboardServer, 
   await make('/v1/templates', { slug: 'welcome', name: hostile, subject_tmpl: hostile, text_tmpl: hostile, html_tmpl: '<p>Hello</p>' })
   await make('/v1/webhooks', { name: hostile, target_url: `http://127.0.0.1:9/${encodeURIComponent(hostile)}` })
   await makeHostileForm(server, hostile)
+  await makeHostileSite(server, hostile)
   const source = await make('/v1/ingest-sources', { provider: 'mailenable', label: hostile.slice(0, 100) })
   await make('/v1/mailenable/postoffice-mappings', { bounce_source_config_id: source, postoffice_name: hostile })
   await make('/v1/suppressions', { email: 'blocked@example.org', reason: hostile })
@@ -81,6 +83,22 @@ async function makeHostileForm({ daemon: { rest } }: DashboardServer, hostile: s
   const { id } = await rest.must('POST', '/v1/forms', { name: hostile, definition })
   await rest.must('POST', `/v1/forms/${String(id)}/publish`, { note: hostile })
   await rest.must('PUT', `/v1/forms/${String(id)}/draft`, { ...definition, theme: { colors: { text: '#fefefe' } } })
+}
+
+/** With two deploys, one of them live, and a domain that waits for its records. */
+async function makeHostileSite({ daemon: { rest } }: DashboardServer, hostile: string): Promise<void> {
+  const { id } = await rest.must('POST', '/v1/sites', { slug: 'alpenblick' })
+  const escaped = hostile.replaceAll('&', '&amp;').replaceAll('"', '&quot;')
+  const page = `<!doctype html><a href="/${escaped}">x</a><img src="/${escaped}"><div data-svc-form="Abc123"></div>`
+  const archive = zipOf([
+    { path: 'index.html', content: page },
+    { path: '_redirects', content: `${hostile}\n` },
+  ])
+  const deploy = (query: string) =>
+    rest.call('POST', `/v1/sites/${String(id)}/deploys${query}`, archive, { 'content-type': 'application/zip' })
+  await deploy('?activate=true')
+  await deploy('')
+  await rest.must('POST', `/v1/sites/${String(id)}/domains`, { domain: 'www.alpenblick.example' })
 }
 
 /** A submission with tags, a note and a draft of a reply. */

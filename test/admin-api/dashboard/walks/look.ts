@@ -1,6 +1,7 @@
 /** What is wrong with screens as they are shown, in a dashboard of which everything has a hostile name. */
 import type { ExecutionContext } from 'ava'
 import { axeFaults, type Browser, type Page } from '../../../support/web/browser.ts'
+import { siteSettings } from '../../sites/site-client.ts'
 import { startDashboard, type DashboardServer, type DashboardTab, type TabOptions } from '../dashboard-server.ts'
 import { letInHostile, seedHostile } from './hostile-things.ts'
 import { isScreen, pathsBeyond } from './screen-list.ts'
@@ -26,7 +27,7 @@ export const madeOfNames = async (page: Page): Promise<string[]> => (await injec
 
 /** A service of which everything has a hostile name; its owner is also its operator. */
 export async function startHostile(t: ExecutionContext, browser: () => Browser): Promise<DashboardServer> {
-  const server = await startDashboard(t, browser, { POSTERN_OPERATORS: 'olga@alpenblick.example' })
+  const server = await startDashboard(t, browser, { ...siteSettings, POSTERN_OPERATORS: 'olga@alpenblick.example' })
   await seedHostile(t, server)
   const owner = await server.open()
   await letInHostile(server)

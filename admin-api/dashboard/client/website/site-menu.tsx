@@ -1,0 +1,118 @@
+/** What is done to a website as a whole: its name and project, a pause, its end. */
+import type { JSX } from 'preact'
+import { useRef, useState } from 'preact/hooks'
+import { call } from '../app/api.ts'
+import { go, link } from '../app/location.ts'
+import { projects } from '../app/projects.ts'
+import { asFault } from '../app/query.ts'
+import { ChooseField, TextField } from '../parts/controls.tsx'
+import { EditDialog, EndDialog } from '../parts/forms.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { useOutside } from '../parts/outside.ts'
+import { plain } from '../parts/safe-text.tsx'
+import { toast } from '../parts/toast.tsx'
+import { words } from '../websites/websites-words.ts'
+import { deleteSite, updateSite, type Site } from '../wire/operations.ts'
+import { words as allWords } from '../words/words.ts'
+
+interface MenuProps {
+  readonly site: Site
+  readonly onChange: () => void
+}
+
+export function SiteMenu({ site, onChange }: MenuProps): JSX.Element {
+  const [w, common] = [words(), allWords()]
+  const [isShown, setShown] = useState(false)
+  const [open, setOpen] = useState<'edit' | 'remove'>()
+  const anchor = useRef<HTMLDivElement>(null)
+  useOutside(anchor, isShown, () => setShown(false))
+  const choose = (next: () => void) => () => {
+    setShown(false)
+    next()
+  }
+  const isPaused = site.status === 'paused'
+  const pause = async (paused: boolean): Promise<void> => {
+    try {
+      await call(updateSite, { path: { id: site.id }, body: { paused } })
+      toast(paused ? w.pausedNow : w.resumedNow, () => void pause(!paused))
+      onChange()
+    } catch (error) {
+      toast(asFault(error).message)
+    }
+  }
+  return (
+    <div class="menu-anchor end" ref={anchor}>
+      <button class="button quiet square" aria-label={common.more} aria-expanded={isShown} onClick={() => setShown(!isShown)}>
+        <Icon name="more" />
+      </button>
+      {isShown && (
+        <div class="menu">
+          <button onClick={choose(() => setOpen('edit'))}>{w.edit}</button>
+          <button onClick={choose(() => void pause(!isPaused))}>{isPaused ? w.resume : w.pause}</button>
+          <button class="bad" onClick={choose(() => setOpen('remove'))}>
+            {w.remove}
+          </button>
+        </div>
+      )}
+      {open === 'edit' && <EditSite site={site} onClose={() => setOpen(undefined)} onDone={onChange} />}
+      {open === 'remove' && <EndSite site={site} onClose={() => setOpen(undefined)} />}
+    </div>
+  )
+}
+
+interface EditProps {
+  readonly site: Site
+  readonly onClose: () => void
+  readonly onDone: () => void
+}
+
+function EditSite({ site, onClose, onDone }: EditProps): JSX.Element {
+  const w = words()
+  return (
+    <EditDialog
+      title={w.edit}
+      begin={{ slug: site.slug, project: site.project_id }}
+      onClose={onClose}
+      onDone={onDone}
+      onSave={async ({ slug, project }) => {
+        const changes = {
+          ...(slug.trim() !== site.slug && { slug: slug.trim() }),
+          ...(project !== site.project_id && { project_id: project }),
+        }
+        await call(updateSite, { path: { id: site.id }, body: changes })
+        return w.saved
+      }}
+    >
+      {({ at }) => (
+        <>
+          <TextField label={w.name} hint={w.editHint} {...at('slug')} isMono />
+          {projects.value.length > 1 && (
+            <ChooseField
+              label={w.project}
+              {...at('project', 'project_id')}
+              options={projects.value.map(({ id, name }) => [id, plain(name)])}
+            />
+          )}
+        </>
+      )}
+    </EditDialog>
+  )
+}
+
+function EndSite({ site, onClose }: { readonly site: Site; readonly onClose: () => void }): JSX.Element {
+  const w = words()
+  return (
+    <EndDialog
+      title={w.remove}
+      effects={[w.removeDeploys, w.removeName, ...(site.domains.length === 0 ? [] : [w.removeDomains(site.domains.length)])]}
+      name={site.slug}
+      submit={w.remove}
+      onClose={onClose}
+      onSubmit={async () => {
+        await call(deleteSite, { path: { id: site.id } })
+        toast(allWords().deleted(site.slug))
+        go(link('/websites'))
+      }}
+    />
+  )
+}

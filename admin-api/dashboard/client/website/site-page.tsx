@@ -1,0 +1,133 @@
+/** One website: what visitors get, its deploys, its domains, and what it uses. */
+import type { JSX } from 'preact'
+import { useEffect } from 'preact/hooks'
+import { bind } from '../app/keys.ts'
+import { go, link, linkHere, query } from '../app/location.ts'
+import { mayChange } from '../app/permissions.ts'
+import { useRead } from '../app/query.ts'
+import { CopyButton, Tabs } from '../parts/controls.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { Show } from '../parts/states.tsx'
+import { bytes, credits } from '../parts/time.ts'
+import { TopBar } from '../parts/top-bar.tsx'
+import { getCredits, getSite, getSiteUsage, type Site, type SiteUsage } from '../wire/operations.ts'
+import { lasting } from '../websites/site-usages.ts'
+import { statusOf } from '../websites/site-status.tsx'
+import { words } from '../websites/websites-words.ts'
+import { Deploys } from './deploys.tsx'
+import { SiteDomains } from './site-domains.tsx'
+import { SiteMenu } from './site-menu.tsx'
+import { SiteTraffic } from './site-traffic.tsx'
+
+const tabs = ['deploys', 'domains', 'traffic'] as const
+
+export default function SitePage({ id }: { readonly id: string }): JSX.Element {
+  const w = words()
+  const read = useRead(getSite, { path: { id } }, { isShown: true })
+  const usage = useRead(getSiteUsage, { path: { id } })
+  const tab = tabs.find((one) => one === query.value.get('tab')) ?? 'deploys'
+  const { slug = '', url = '' } = read.data ?? {}
+  useEffect(() => bind({ Escape: () => go(link('/websites')) }), [])
+  const heading = (
+    <>
+      <a href={link('/websites')}>{w.title}</a>
+      {slug}
+    </>
+  )
+  return (
+    <>
+      <TopBar title={slug || w.website} heading={heading}>
+        {url !== '' && (
+          <a class="button" href={url} target="_blank" rel="noopener noreferrer" title={w.open}>
+            <Icon name="open" />
+            <span class="shell-label">{w.open}</span>
+          </a>
+        )}
+        {read.data && mayChange.value && <SiteMenu site={read.data} onChange={read.reload} />}
+      </TopBar>
+      <div class="sheet">
+        <Show read={read} reload={read.reload} failure={w.siteFailed}>
+          {(site) => (
+            <>
+              <Says site={site} />
+              <Figures usage={usage.data} />
+              <Tabs
+                label={w.parts}
+                value={tab}
+                tabs={tabs.map((one) => ({ id: one, label: w.tabs[one] }))}
+                onChoose={(next) => go(linkHere({ tab: next === 'deploys' ? '' : next }), { replaces: true })}
+              />
+              <div role="tabpanel" aria-label={w.tabs[tab]}>
+                {tab === 'deploys' && <Deploys site={site} onChange={() => (read.reload(), usage.reload())} />}
+                {tab === 'domains' && <SiteDomains id={id} />}
+                {tab === 'traffic' && <SiteTraffic read={usage} name={slug} />}
+              </div>
+            </>
+          )}
+        </Show>
+      </div>
+    </>
+  )
+}
+
+function Says({ site }: { readonly site: Site }): JSX.Element {
+  const w = words()
+  const status = statusOf(site)
+  const text = status === 'taken_down' ? w.sayText.taken_down(site.takedown?.status ?? 0, site.takedown?.reason ?? '') : w.sayText[status]
+  return (
+    <div class="say">
+      <h2>{w.say[status](site.slug)}</h2>
+      <p>{text}</p>
+      {site.url !== '' && (
+        <p class="site-address">
+          <a class="mono" href={site.url} target="_blank" rel="noopener noreferrer">
+            {site.url}
+          </a>
+          <CopyButton text={site.url} label={w.copyAddress} />
+        </p>
+      )}
+    </div>
+  )
+}
+
+function Figures({ usage }: { readonly usage: SiteUsage | undefined }): JSX.Element {
+  const w = words()
+  const owned = useRead(getCredits, {}).data
+  return (
+    <dl class="ledger follows">
+      <div>
+        <dt>{w.stored}</dt>
+        <dd>
+          <b>{usage ? bytes(usage.stored_bytes) : '–'}</b>
+        </dd>
+      </div>
+      <div>
+        <dt>{w.traffic}</dt>
+        <dd>
+          <b>{usage ? bytes(usage.traffic_bytes) : '–'}</b>
+        </dd>
+      </div>
+      <div>
+        <dt>{w.perDay}</dt>
+        <dd>
+          <b>{usage ? credits(usage.credits_per_day) : '–'}</b>
+        </dd>
+      </div>
+      <div>
+        <dt>{w.balance}</dt>
+        <dd>
+          <b>{owned ? (owned.is_unlimited ? w.byContract : credits(owned.balance_credits)) : '–'}</b>{' '}
+          <a href={link('/usage/credits')}>{w.seeCredits}</a>
+        </dd>
+      </div>
+      {owned && usage && !owned.is_unlimited && (
+        <div>
+          <dt>{w.lastAlone}</dt>
+          <dd>
+            <b>{lasting(owned, Number(usage.credits_per_day))}</b>
+          </dd>
+        </div>
+      )}
+    </dl>
+  )
+}

@@ -1,0 +1,44 @@
+/** Sends a file to an operation whose body is the file, and says how much of it is sent. */
+import { addressOf, type Operation, type RequestParts } from '../wire/operation.ts'
+import { ApiFault, read } from '../app/api.ts'
+import { organization } from '../app/location.ts'
+
+interface Sending {
+  readonly file: Blob
+  readonly type: string
+  readonly signal: AbortSignal
+  /** From 0 to 1. */
+  readonly onProgress: (share: number) => void
+}
+
+/** Throws `ApiFault`, and an `AbortError` where `signal` aborts. `fetch` says nothing of what was sent, so this asks the older way. */
+export async function upload<I, O>(
+  operation: Operation<I, O>,
+  input: Pick<RequestParts, 'path' | 'query'>,
+  { file, type, signal, onProgress }: Sending,
+): Promise<O> {
+  const request = new XMLHttpRequest()
+  request.open(operation.method, addressOf(operation, input))
+  request.responseType = 'blob'
+  request.setRequestHeader('accept', 'application/json')
+  request.setRequestHeader('content-type', type)
+  if (organization.value) request.setRequestHeader('x-organization-id', organization.value.id)
+  request.upload.addEventListener('progress', ({ loaded, total }) => onProgress(total === 0 ? 1 : loaded / total))
+  signal.addEventListener('abort', () => request.abort(), { once: true })
+  const response = await new Promise<Response>((resolve, reject) => {
+    request.addEventListener('load', () => resolve(responseOf(request)))
+    request.addEventListener('abort', () => reject(new DOMException('It was stopped.', 'AbortError')))
+    request.addEventListener('error', () => reject(new ApiFault({ code: 'unreachable', message: 'The service could not be reached.' })))
+    request.send(file)
+  })
+  return (await read(response)) as O
+}
+
+function responseOf(request: XMLHttpRequest): Response {
+  const headers = new Headers()
+  for (const name of ['content-type', 'x-request-id']) {
+    const value = request.getResponseHeader(name)
+    if (value !== null) headers.set(name, value)
+  }
+  return new Response(request.response as Blob, { status: request.status, statusText: request.statusText, headers })
+}

@@ -1,0 +1,24 @@
+/** What a website is, in a mark and a word. */
+import type { JSX } from 'preact'
+import { Mark } from '../parts/mark.tsx'
+import type { Site } from '../wire/operations.ts'
+import { words } from './websites-words.ts'
+
+type Status = Site['status'] | 'empty'
+
+/** A live site without a deploy has nothing to show. */
+export const statusOf = ({ status, active_deploy_id: deploy }: Site): Status => (status === 'live' && deploy === null ? 'empty' : status)
+
+const marks = { live: 'live', paused: 'paused', paused_credits: 'failed', taken_down: 'refused', empty: 'pending' } as const
+
+export const markOf = (site: Site): string => marks[statusOf(site)]
+
+export const SiteStatus = ({ site }: { readonly site: Site }): JSX.Element => (
+  <span class="status">
+    <Mark name={markOf(site)} />
+    {words().statuses[statusOf(site)]}
+  </span>
+)
+
+/** The end of an id, which differs from one to the next. */
+export const ShortId = ({ id }: { readonly id: string }): JSX.Element => <code title={id}>{id.slice(-8)}</code>

@@ -1,0 +1,49 @@
+/** What sites use, and how long the credits of their organization last at that pace. */
+import { useEffect, useState } from 'preact/hooks'
+import { call } from '../app/api.ts'
+import { getSiteUsage, type Credits, type Site, type SiteUsage } from '../wire/operations.ts'
+import { words } from './websites-words.ts'
+
+export type SiteUsages = ReadonlyMap<string, SiteUsage>
+
+/** So many are asked for at a time. */
+const atOnce = 4
+
+/** By the id of the site; each is there as soon as it was read. */
+export function useSiteUsages(sites: readonly Site[] | undefined): SiteUsages {
+  const [usages, setUsages] = useState<SiteUsages>(new Map())
+  const key = sites?.map(({ id }) => id).join(' ') ?? ''
+  useEffect(() => {
+    const aborter = new AbortController()
+    const ids = key === '' ? [] : key.split(' ')
+    const waiting = ids.values()
+    const read = async (): Promise<void> => {
+      for (const id of waiting) {
+        const usage = await call(getSiteUsage, { path: { id } }, { signal: aborter.signal }).catch(() => undefined)
+        if (aborter.signal.aborted) return
+        if (usage) setUsages((before) => new Map(before).set(id, usage))
+      }
+    }
+    for (let i = 0; i < atOnce; i += 1) void read()
+    return () => aborter.abort()
+  }, [key])
+  return usages
+}
+
+/** Of all of them together; undefined until each is known. */
+export function perDayOf(sites: readonly Site[], usages: SiteUsages): number | undefined {
+  const known = sites.flatMap(({ id }) => usages.get(id) ?? [])
+  return known.length < sites.length ? undefined : known.reduce((sum, one) => sum + Number(one.credits_per_day), 0)
+}
+
+const mostDays = 365
+
+/** For how long the credits last. */
+export function lasting({ balance_credits: balance, is_unlimited: isUnlimited }: Credits, perDay: number): string {
+  const w = words()
+  if (isUnlimited) return w.byContract
+  if (Number(balance) <= 0) return w.used
+  if (perDay === 0) return w.noUse
+  const days = Math.floor(Number(balance) / perDay)
+  return days > mostDays ? w.moreThanYear : w.days(days)
+}

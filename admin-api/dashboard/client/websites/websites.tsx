@@ -1,0 +1,14 @@
+/** Managed websites: the list, the page of one, and the report of one deploy. */
+import type { JSX } from 'preact'
+import type { ScreenProps } from '../app/screen-props.ts'
+import { later } from '../app/later.tsx'
+import { SiteList } from './site-list.tsx'
+
+const SitePage = later(() => import('../website/site-page.tsx'))
+const DeployPage = later(() => import('../website/deploy-page.tsx'))
+
+export default function Websites({ rest: [id, part, deployId] }: ScreenProps): JSX.Element {
+  if (id === undefined) return <SiteList />
+  if (part === 'deploys' && deployId !== undefined) return <DeployPage key={deployId} id={id} deployId={deployId} />
+  return <SitePage key={id} id={id} />
+}

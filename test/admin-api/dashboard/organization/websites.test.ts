@@ -1,0 +1,86 @@
+/** Websites in Chromium: made of an archive, seen by visitors at an origin that shares nothing with the dashboard, and rolled back. */
+import type { ExecutionContext } from 'ava'
+import { browserOf, type Page } from '../../../support/web/browser.ts'
+import { testWith } from '../../../support/peers/peers.ts'
+import { zipOf } from '../../../support/web/zip-file.ts'
+import { siteSettings } from '../../sites/site-client.ts'
+import { startDashboard, type DashboardTab } from '../dashboard-server.ts'
+
+const test = testWith('chromium')
+const browser = browserOf(test)
+
+const archive = (heading: string) => ({
+  name: 'Alpenblick Site.zip',
+  mimeType: 'application/zip',
+  buffer: zipOf([
+    { path: 'index.html', content: `<!doctype html><title>x</title><h1>${heading}</h1><a href="/nowhere">x</a><img src="/logo.png">` },
+    { path: 'style.css', content: 'h1 { color: #123 }' },
+  ]),
+})
+
+test('a site is made of an archive, visitors get it without anything of the dashboard, and it is rolled back', async (t) => {
+  const server = await startDashboard(t, browser, { ...siteSettings, POSTERN_PLAN: 'basic' })
+  const tab = await server.open({ colorScheme: 'both' })
+  const { page } = tab
+  await tab.go('/websites')
+  await page.waitForSelector('.state >> text=npx postern deploy . --site my-site')
+  await tab.check(t)
+  const progress = holdUpload(page)
+  await page.setInputFiles('.file-input', archive('First'))
+  t.is(await page.getByLabel('Name', { exact: true }).inputValue(), 'alpenblick-site')
+  await tab.fill('Name', 'alpenblick')
+  await page.click('dialog >> text=Create')
+  await page.waitForSelector('[role=progressbar] >> text=Alpenblick Site.zip')
+  progress.release()
+  await page.waitForSelector('.toast >> text=Deployed: 2 files. Visitors get this deploy now.')
+  await page.waitForSelector('text=alpenblick is live.')
+  await tab.check(t)
+
+  const url = await page.locator('.site-address a').getAttribute('href')
+  const visitor = await page.context().newPage()
+  await visits(t, visitor, String(url), 'First', server.url)
+  await page.setInputFiles('.file-input', archive('Second'))
+  await page.waitForSelector('table[aria-label=Deploys] tbody tr:nth-child(2)')
+  await visits(t, visitor, String(url), 'Second', server.url)
+  await page.click('table[aria-label=Deploys] >> text=Roll back')
+  await page.waitForSelector('.toast >> text=Visitors get this deploy now.')
+  await visits(t, visitor, String(url), 'First', server.url)
+
+  await page.click('table[aria-label=Deploys] tbody tr:nth-child(2) a')
+  await page.waitForSelector('table[aria-label="Images without alt text"] >> text=/logo.png')
+  await page.waitForSelector('table[aria-label="Links that lead nowhere in the site"] >> text=/nowhere')
+  await tab.check(t)
+  await endSite(t, tab)
+})
+
+/** Keeps what is sent next on its way until it is let go. */
+function holdUpload(page: Page): { readonly release: () => void } {
+  const { promise, resolve } = Promise.withResolvers<undefined>()
+  void page.route('**/deploys?*', async (route) => {
+    await promise
+    await route.continue()
+  })
+  return { release: () => resolve(undefined) }
+}
+
+/** Nothing of the session goes there, and nothing of the service can be read from there. */
+async function visits(t: ExecutionContext, visitor: Page, url: string, heading: string, service: string): Promise<void> {
+  const asked = visitor.waitForRequest(`${url}/`)
+  await visitor.goto(url)
+  t.is(await visitor.innerText('h1'), heading)
+  t.is((await (await asked).allHeaders())['cookie'], undefined)
+  t.is(await visitor.evaluate('document.cookie'), '')
+  const reads = `fetch(${JSON.stringify(`${service}/v1/projects`)}, { credentials: 'include' }).then(() => 'read', () => 'refused')`
+  t.is(await visitor.evaluate(reads), 'refused')
+}
+
+async function endSite(t: ExecutionContext, { page, fill }: DashboardTab): Promise<void> {
+  await page.click('header >> text=alpenblick')
+  await page.click('header >> [aria-label=More]')
+  await page.click('.menu >> text=Delete the website')
+  await fill('Type alpenblick to confirm', 'alpenblick')
+  await page.click('dialog footer >> text=Delete the website')
+  await page.waitForURL(/\/websites$/)
+  await page.waitForSelector('text=No website yet')
+  t.pass()
+}
