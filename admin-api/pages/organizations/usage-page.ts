@@ -1,12 +1,14 @@
-/** Usage and the invoice of a month, for owners, admins and the role for billing. */
+/** Usage, the invoice of a month, and final invoices to print, for owners, admins and the role for billing. */
 import { atFirstUse } from '#config/words/formats.ts'
 import type { Invoice, Invoices } from '#core/billing/invoice.ts'
+import type { InvoiceRegister } from '#core/billing/closing/invoice-register.ts'
 import type { LimitUse, ProjectUsage, Usage } from '#core/billing/usage-report.ts'
 import type { RoleScopes } from '#core/access/principal/role.ts'
 import { Refusal } from '#core/refusals.ts'
 import type { Answer } from '../../operation/answer.ts'
 import type { Operation } from '../../operation/operation.ts'
 import { invoiceFile } from '../../http/download.ts'
+import { shownInvoice } from '../../http/invoices/shown-invoice.ts'
 import { invoice as wireInvoice } from '../../wire/organization/usage.ts'
 import { confirmFirst, csrfField } from '../session/confirm-first.ts'
 import { html, type Html } from '../layout/html.ts'
@@ -17,6 +19,7 @@ import type { Pages, SignedInRequest } from '../session/page-operation.ts'
 export interface UsagePagesCore {
   readonly usage: Usage
   readonly invoices: Invoices
+  readonly billing: { readonly register: Pick<InvoiceRegister, 'get'> }
 }
 
 export const usagePath = (organizationId: string): string => `/organizations/${organizationId}/usage`
@@ -32,6 +35,14 @@ export function usageOperations(pages: Pages, core: UsagePagesCore): readonly Op
       async (request) => {
         const { id } = await organizationOf(pages, request)
         return invoiceFile(wireInvoice.encode(await core.invoices.preview(id, request.query('period'))))
+      },
+    ),
+    // of one organization by its address, as a link names none otherwise
+    pages.signedIn(
+      { path: '/organizations/{id}/invoices/{invoice_id}', operationId: 'showInvoice', summary: 'Show an invoice to print' },
+      async (request) => {
+        const { id } = await organizationOf(pages, request)
+        return shownInvoice(await core.billing.register.get(id, request.params['invoice_id'] ?? ''), 'html') as Answer
       },
     ),
   ]

@@ -1,5 +1,6 @@
 /** Plans on the wire. */
 import * as z from 'zod'
+import { monthlyCredits } from '#config/plans/credits.ts'
 import { planNames, plans, type PlanName } from '#config/plans/plans.ts'
 import { encoder } from '../fields/codec.ts'
 import { limitValues, toWireLimits } from '../fields/limits.ts'
@@ -9,10 +10,14 @@ const planShape = z
   .object({
     name: z.enum(planNames),
     limits: limitValues.meta({ description: 'What the plan includes; null is no limit, and a fee of null is by contract.' }),
+    credits_per_month: z.int().nullable().meta({ description: 'Credits that come with it; null is by contract.' }),
   })
   .meta({ id: 'Plan' })
 
-const plan = encoder(planShape).from<{ readonly name: PlanName }>({ limits: ({ name }) => toWireLimits(plans[name]) })
+const plan = encoder(planShape).from<{ readonly name: PlanName }>({
+  limits: ({ name }) => toWireLimits(plans[name]),
+  credits_per_month: ({ name }) => monthlyCredits[name].credits ?? null,
+})
 
 /** Every plan, the smallest first. */
 export const allPlans = listEncoder(plan).via((_: void) => planNames.map((name) => ({ name })))

@@ -3,7 +3,7 @@ import type { JSX } from 'preact'
 import { organization } from '../app/location.ts'
 import { useRead } from '../app/query.ts'
 import { Show } from '../parts/states.tsx'
-import { number } from '../parts/time.ts'
+import { francs, number } from '../parts/time.ts'
 import { getOrganization, listPlans, type Plan } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
 import { named } from './named.ts'
@@ -11,7 +11,8 @@ import { words } from './usage-words.ts'
 
 type Value = Plan['limits'][string]
 
-const shown = (value: Value | undefined): string => {
+const shown = (name: string, value: Value | undefined): string => {
+  if (name === 'monthly_fee_rappen') return typeof value === 'number' ? francs(value) : words().byContract
   if (typeof value === 'boolean') return value ? words().yes : words().no
   return typeof value === 'number' ? number(value) : allWords().withoutLimit
 }
@@ -49,15 +50,24 @@ export function Plans(): JSX.Element {
                     </tr>
                   </thead>
                   <tbody>
+                    <tr class="still">
+                      <td class="strong">{w.creditsAMonth}</td>
+                      {data.map((plan) => (
+                        <td class={plan === mine ? 'num mine' : 'num'} key={plan.name}>
+                          {plan.credits_per_month === null ? w.byContract : number(plan.credits_per_month)}
+                        </td>
+                      ))}
+                      {isAgreed && <td class="num mine">=</td>}
+                    </tr>
                     {names.map((name) => (
                       <tr class="still" key={name}>
                         <td class="strong">{named(name)}</td>
                         {data.map((plan) => (
                           <td class={plan === mine ? 'num mine' : 'num'} key={plan.name}>
-                            {shown(plan.limits[name])}
+                            {shown(name, plan.limits[name])}
                           </td>
                         ))}
-                        {isAgreed && <td class="num mine">{differs(name) ? shown(own?.limits[name]) : '='}</td>}
+                        {isAgreed && <td class="num mine">{differs(name) ? shown(name, own?.limits[name]) : '='}</td>}
                       </tr>
                     ))}
                   </tbody>

@@ -1,9 +1,13 @@
 /** What the organization uses: its limits now, a month with what it will come to, projects, and the plans beside each other. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
+import { later } from '../app/later.tsx'
 import { go, linkHere, organization, query } from '../app/location.ts'
 import { mayAdminister, maySeeBilling } from '../app/permissions.ts'
 import { useRead } from '../app/query.ts'
+import type { ScreenProps } from '../app/screen-props.ts'
+import { BillingAreas } from '../billing/billing-areas.tsx'
+import { words as billingWords } from '../billing/billing-words.ts'
 import { ChooseField } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
@@ -11,7 +15,6 @@ import { Show } from '../parts/states.tsx'
 import { francs, number } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
 import { getUsage, previewInvoice, type InvoicePreview, type Usage } from '../wire/operations.ts'
-import { words as allWords } from '../words/words.ts'
 import { AskForPlan } from './ask-for-plan.tsx'
 import { LimitsLedger } from './limits-ledger.tsx'
 import { elapsed, months, projected } from './months.ts'
@@ -19,7 +22,16 @@ import { named } from './named.ts'
 import { Plans } from './plans.tsx'
 import { words } from './usage-words.ts'
 
-export default function UsageAndPlan(): JSX.Element {
+const Invoices = later(() => import('../billing/invoices.tsx'))
+const InvoicePage = later(() => import('../billing/invoice-page.tsx'))
+const Credits = later(() => import('../credits/credits.tsx'))
+
+export default function UsageAndBilling({ rest: [part, id] }: ScreenProps): JSX.Element {
+  if (part === 'invoices') return id === undefined ? <Invoices /> : <InvoicePage key={id} id={id} />
+  return part === 'credits' ? <Credits /> : <UsageAndPlan />
+}
+
+function UsageAndPlan(): JSX.Element {
   const w = words()
   const all = months()
   const period = all.find((one) => one === query.value.get('period')) ?? all[0] ?? ''
@@ -28,7 +40,7 @@ export default function UsageAndPlan(): JSX.Element {
   const plan = read.data?.plan
   return (
     <>
-      <TopBar title={allWords().usage}>
+      <TopBar title={billingWords().areas.usage}>
         {maySeeBilling.value && organization.value && (
           <a class="button" href={`/organizations/${organization.value.id}/usage`} title={w.invoice}>
             <Icon name="download" />
@@ -42,6 +54,7 @@ export default function UsageAndPlan(): JSX.Element {
           </button>
         )}
       </TopBar>
+      <BillingAreas chosen="usage" />
       <div class="sheet">
         <Show read={read} reload={read.reload} failure={w.failed}>
           {(usage) => (
@@ -88,6 +101,7 @@ function Month({ period, all, usage }: MonthProps): JSX.Element {
       </div>
       <Axes usage={usage} lines={lines} />
       {invoice.data && 'total_rappen' in invoice.data && <p class="usage-total">{w.soFar(francs(invoice.data.total_rappen))}</p>}
+      <p class="no-rows faint">{w.planChanges}</p>
       <Projects usage={usage} />
     </section>
   )
@@ -106,6 +120,7 @@ function Axes({ usage, lines }: AxesProps): JSX.Element {
   const w = words()
   const part = elapsed(usage)
   const end = (axis: string, quantity: number): string => (part === undefined ? '–' : number(projected(axis, quantity, part)))
+  const fees = lines?.filter(({ axis }) => axis === 'monthly_fee') ?? []
   const rows = [
     { axis: 'sends', quantity: usage.sends, included: undefined, billable: undefined, line: undefined },
     ...usage.axes.map(({ axis, quantity }) => {
@@ -123,7 +138,7 @@ function Axes({ usage, lines }: AxesProps): JSX.Element {
             <th class="num">{w.quantity}</th>
             <th class="num">{w.included}</th>
             <th class="num">{w.beyond}</th>
-            {lines && <th class="num">{w.price}</th>}
+            {lines && <th class="num c-price">{w.price}</th>}
             {lines && <th class="num">{w.amount}</th>}
             <th class="num" title={part === undefined ? w.tooEarly : w.projectedHint}>
               {w.projected}
@@ -131,6 +146,22 @@ function Axes({ usage, lines }: AxesProps): JSX.Element {
           </tr>
         </thead>
         <tbody>
+          {fees.map((fee) => (
+            <tr class="still" key={fee.label}>
+              <td class="strong" lang="en">
+                {fee.label}
+              </td>
+              <td class="num">{fee.per > 1 ? w.days(fee.quantity) : '–'}</td>
+              <td class="num">–</td>
+              <td class="num">–</td>
+              <td class="num">
+                {francs(fee.unit_price_urp / urpPerRappen)}
+                {fee.per > 1 && ` / ${w.days(fee.per)}`}
+              </td>
+              <td class="num">{francs(fee.amount_rappen)}</td>
+              <td class="num">–</td>
+            </tr>
+          ))}
           {rows.map(({ axis, quantity, included, billable, line }) => (
             <tr class="still" key={axis}>
               <td class="strong">{axis === 'agent_calls' ? w.agentCalls : named(axis)}</td>

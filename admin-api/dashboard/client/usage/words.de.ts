@@ -1,4 +1,5 @@
 /** German: usage and plan. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
@@ -19,6 +20,11 @@ export const de: Wider<typeof en> = {
   soFar: (amount) => `Bis jetzt: ${amount}, mit Steuer.`,
   projected: 'Bis Monatsende',
   projectedHint: 'Im bisherigen Tempo. Was als Höchststand oder Durchschnitt zählt, bleibt, wie es ist.',
+  days: (n) => `${number(n)} ${n === 1 ? 'Tag' : 'Tage'}`,
+  planChanges: 'Ein Plan, der im Monat wechselt, wird nach Tagen verrechnet, und die Nutzung nach dem Plan mit der grössten Gebühr.',
+  byContract: 'nach Vertrag',
+  creditsAMonth: 'Credits im Monat',
+  monthly_fee_rappen: 'Monatsgebühr',
   tooEarly: 'Der Monat hat erst begonnen',
   sends: 'Sendungen',
   agentCalls: 'Aufrufe von Agenten',

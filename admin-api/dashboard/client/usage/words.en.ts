@@ -1,4 +1,5 @@
 /** English: usage and plan. */
+import { number } from '../parts/time.ts'
 export const en = {
   say: (plan: string) => `You are on the plan ${plan}.`,
   sayText: 'Nothing here stops mail that was accepted. What a limit refuses is refused with its reason and what to do.',
@@ -16,6 +17,11 @@ export const en = {
   soFar: (amount: string) => `So far: ${amount}, with tax.`,
   projected: 'By the end of the month',
   projectedHint: 'At the pace so far. What is counted at its most or on average is taken as it is.',
+  days: (n: number) => `${number(n)} ${n === 1 ? 'day' : 'days'}`,
+  planChanges: 'A plan that changes within a month is billed by the day, and its use on the plan with the largest fee in it.',
+  byContract: 'by contract',
+  creditsAMonth: 'Credits a month',
+  monthly_fee_rappen: 'Monthly fee',
   tooEarly: 'The month has just begun',
   sends: 'Sends',
   agentCalls: 'Calls of agents',

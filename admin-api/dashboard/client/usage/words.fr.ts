@@ -1,4 +1,5 @@
 /** French: usage and plan. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
@@ -19,6 +20,11 @@ export const fr: Wider<typeof en> = {
   soFar: (amount) => `Jusqu’ici : ${amount}, taxe comprise.`,
   projected: 'À la fin du mois',
   projectedHint: 'Au rythme actuel. Ce qui compte à son maximum ou en moyenne reste tel quel.',
+  days: (n) => `${number(n)} ${n < 2 ? 'jour' : 'jours'}`,
+  planChanges: 'Un forfait qui change en cours de mois est facturé par jour, et l’usage selon le forfait le plus cher du mois.',
+  byContract: 'selon contrat',
+  creditsAMonth: 'Crédits par mois',
+  monthly_fee_rappen: 'Prix par mois',
   tooEarly: 'Le mois vient de commencer',
   sends: 'Envois',
   agentCalls: 'Appels d’agents',

@@ -1,4 +1,5 @@
 /** Italian: usage and plan. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
@@ -19,6 +20,11 @@ export const it: Wider<typeof en> = {
   soFar: (amount) => `Finora: ${amount}, imposta compresa.`,
   projected: 'A fine mese',
   projectedHint: 'Al ritmo di finora. Quello che conta al massimo o in media resta com’è.',
+  days: (n) => `${number(n)} ${n === 1 ? 'giorno' : 'giorni'}`,
+  planChanges: 'Un piano che cambia durante il mese si fattura a giorni, e l’uso secondo il piano più caro del mese.',
+  byContract: 'per contratto',
+  creditsAMonth: 'Crediti al mese',
+  monthly_fee_rappen: 'Prezzo al mese',
   tooEarly: 'Il mese è appena cominciato',
   sends: 'Invii',
   agentCalls: 'Chiamate di agenti',

@@ -41,7 +41,7 @@ export const de: Words = {
   integrations: 'Integrationen',
   websites: 'Websites',
   newWebsite: 'Neue Website',
-  usage: 'Nutzung und Plan',
+  usage: 'Nutzung und Rechnung',
   profile: 'Profil',
   auditLog: 'Protokoll',
   theme: 'Darstellung',

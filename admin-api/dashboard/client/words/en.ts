@@ -41,7 +41,7 @@ export const en = {
   integrations: 'Integrations',
   websites: 'Websites',
   newWebsite: 'New website',
-  usage: 'Usage and plan',
+  usage: 'Usage and billing',
   profile: 'Profile',
   auditLog: 'Audit log',
   theme: 'Appearance',

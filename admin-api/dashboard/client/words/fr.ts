@@ -41,7 +41,7 @@ export const fr: Words = {
   integrations: 'Intégrations',
   websites: 'Sites web',
   newWebsite: 'Nouveau site',
-  usage: 'Usage et plan',
+  usage: 'Usage et facturation',
   profile: 'Profil',
   auditLog: 'Journal d’audit',
   theme: 'Apparence',

@@ -41,7 +41,7 @@ export const it: Words = {
   integrations: 'Integrazioni',
   websites: 'Siti web',
   newWebsite: 'Nuovo sito',
-  usage: 'Uso e piano',
+  usage: 'Uso e fatturazione',
   profile: 'Profilo',
   auditLog: 'Registro',
   theme: 'Aspetto',

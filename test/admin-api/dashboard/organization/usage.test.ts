@@ -15,13 +15,16 @@ test('the limits, a month by axis and project, and the plans with the own one', 
   await server.daemon.rest.must('POST', '/v1/projects', { name: hostile })
   const tab = await server.open({ colorScheme: 'both' })
   const { page } = tab
-  await page.click('nav >> text=Usage and plan')
+  await page.click('nav >> text=Usage and billing')
   await page.waitForURL(/\/usage$/)
   await page.waitForSelector('text=You are on the plan enterprise.')
   await page.waitForSelector('table[aria-label="Used in the month"] >> text=Captured messages')
   const { sends } = (await server.daemon.rest.must('GET', '/v1/usage')) as { sends: number }
   t.true(sends > 0)
-  t.regex(await page.innerText('table[aria-label="Used in the month"] tbody tr >> nth=0'), new RegExp(`Sends\\s+${String(sends)}\\s`))
+  t.regex(
+    await page.innerText('table[aria-label="Used in the month"] tbody tr:has(td:text-is("Sends"))'),
+    new RegExp(`Sends\\s+${String(sends)}\\s`),
+  )
   await page.waitForSelector('th:has-text("Unit price")')
   await page.waitForSelector('.usage-total >> text=/So far: CHF \\d+\\.\\d\\d, with tax/')
   await page.waitForSelector('table[aria-label="By project"] >> text=U+202E')
@@ -72,8 +75,8 @@ test('viewers see it and ask for nothing; who pays the bill sees usage, plans an
   const billing = await openAs(browser, server, 'billing')
   await billing.page.waitForSelector('text=Your role sees the bill, and no mail')
   await billing.check(t)
-  t.deepEqual(await billing.page.locator('nav.nav .nav-group a').allInnerTexts(), ['API reference', 'Usage and plan', 'Organizations'])
-  await billing.page.click('main >> text=Usage and plan')
+  t.deepEqual(await billing.page.locator('nav.nav .nav-group a').allInnerTexts(), ['API reference', 'Usage and billing', 'Organizations'])
+  await billing.page.click('main >> text=Usage and billing')
   await billing.page.waitForSelector('text=You are on the plan basic.')
   await billing.page.waitForSelector('th:has-text("basic") >> text=yours')
   await billing.page.waitForSelector('table[aria-label="Used in the month"] >> text=Captured messages')

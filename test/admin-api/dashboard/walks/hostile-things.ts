@@ -1,5 +1,6 @@
 /** One of everything that screens show, under names that attack a page which takes them for markup. */
 import { eventually } from '../../../support/deadline.ts'
+import { makeInvoice } from '../../rest/organization/billing-requests.ts'
 import { addApplication } from '../../rest/fixture/stored-rows.ts'
 import type { ExecutionContext } from 'ava'
 import type { DashboardServer } from '../dashboard-server.ts'
@@ -49,6 +50,7 @@ export async function seedHostile(t: ExecutionContext, server: DashboardServer, 
   await make('/v1/webhooks', { name: hostile, target_url: `http://127.0.0.1:9/${encodeURIComponent(hostile)}` })
   await makeHostileForm(server, hostile)
   await makeHostileSite(server, hostile)
+  await billHostile(server, hostile)
   const source = await make('/v1/ingest-sources', { provider: 'mailenable', label: hostile.slice(0, 100) })
   await make('/v1/mailenable/postoffice-mappings', { bounce_source_config_id: source, postoffice_name: hostile })
   await make('/v1/suppressions', { email: 'blocked@example.org', reason: hostile })
@@ -83,6 +85,17 @@ async function makeHostileForm({ daemon: { rest } }: DashboardServer, hostile: s
   const { id } = await rest.must('POST', '/v1/forms', { name: hostile, definition })
   await rest.must('POST', `/v1/forms/${String(id)}/publish`, { note: hostile })
   await rest.must('PUT', `/v1/forms/${String(id)}/draft`, { ...definition, theme: { colors: { text: '#fefefe' } } })
+}
+
+/** An invoice to somebody hostile, taken back by a credit note for a hostile reason, and credits with a hostile note. */
+async function billHostile({ daemon }: DashboardServer, hostile: string): Promise<void> {
+  const { organizationId } = daemon
+  const { register, profiles, credits } = daemon.part('rest').billing
+  await profiles.change(organizationId, { recipient: [hostile, hidden], reference: hostile.slice(0, 100) })
+  const { invoice } = await makeInvoice(daemon)
+  await register.mark(invoice, 'paid', hostile)
+  await register.void(invoice, hostile + hidden, true)
+  await credits.give(organizationId, { kind: 'operator', amountUcr: 12_500_000, note: hostile, expiresAt: null })
 }
 
 /** With two deploys, one of them live, and a domain that waits for its records. */

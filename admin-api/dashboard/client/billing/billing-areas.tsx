@@ -1,0 +1,20 @@
+/** From one part of billing to the others. */
+import type { JSX } from 'preact'
+import { link } from '../app/location.ts'
+import { words } from './billing-words.ts'
+
+export function BillingAreas({ chosen }: { readonly chosen: 'usage' | 'invoices' | 'credits' }): JSX.Element {
+  const w = words()
+  const entry = (name: typeof chosen, path: string): JSX.Element => (
+    <a href={link(path)} aria-current={name === chosen ? 'page' : undefined}>
+      {w.areas[name]}
+    </a>
+  )
+  return (
+    <nav class="areas" aria-label={w.parts}>
+      {entry('usage', '/usage')}
+      {entry('invoices', '/usage/invoices')}
+      {entry('credits', '/usage/credits')}
+    </nav>
+  )
+}

@@ -1,0 +1,43 @@
+/** An invoice as files, and as a page to print. */
+import type { JSX } from 'preact'
+import { save } from '../app/api.ts'
+import { asFault } from '../app/query.ts'
+import { Icon } from '../parts/icon.tsx'
+import { toast } from '../parts/toast.tsx'
+import type { Invoice } from '../wire/operations.ts'
+import { words } from './billing-words.ts'
+
+interface FilesProps {
+  readonly invoice: Invoice
+  /** The address of the page. */
+  readonly print: string
+  /** Asks for the file for spreadsheets. */
+  readonly csv: () => Promise<unknown>
+}
+
+export function InvoiceFiles({ invoice, print, csv }: FilesProps): JSX.Element {
+  const w = words()
+  const saveCsv = async (): Promise<void> => {
+    try {
+      await save((await csv()) as Blob, `${invoice.number}.csv`)
+    } catch (error) {
+      toast(asFault(error).message)
+    }
+  }
+  const saveJson = (): Promise<void> =>
+    save(new Blob([JSON.stringify(invoice, undefined, 2)], { type: 'application/json' }), `${invoice.number}.json`)
+  return (
+    <>
+      <button class="button quiet" onClick={() => void saveCsv()} title={w.asFile('CSV')}>
+        CSV
+      </button>
+      <button class="button quiet" onClick={() => void saveJson()} title={w.asFile('JSON')}>
+        JSON
+      </button>
+      <a class="button" href={print} target="_blank" rel="noopener" title={w.print}>
+        <Icon name="print" />
+        <span class="shell-label">{w.print}</span>
+      </a>
+    </>
+  )
+}

@@ -1,0 +1,44 @@
+/** One invoice or credit note: its lines down to days and projects, its payment, and as files and a page to print. */
+import type { JSX } from 'preact'
+import { useEffect } from 'preact/hooks'
+import { call } from '../app/api.ts'
+import { bind } from '../app/keys.ts'
+import { go, link, organization } from '../app/location.ts'
+import { useRead } from '../app/query.ts'
+import { Show } from '../parts/states.tsx'
+import { TopBar } from '../parts/top-bar.tsx'
+import { getInvoice, type Invoice } from '../wire/operations.ts'
+import { words } from './billing-words.ts'
+import { InvoiceFiles } from './invoice-files.tsx'
+import { InvoiceView } from './invoice-view.tsx'
+
+export default function InvoicePage({ id }: { readonly id: string }): JSX.Element {
+  const w = words()
+  const read = useRead(getInvoice, { path: { id } }, { isShown: true })
+  useEffect(() => bind({ Escape: () => go(link('/usage/invoices')) }), [])
+  const number = read.data?.number ?? ''
+  const heading = (
+    <>
+      <a href={link('/usage/invoices')}>{w.invoices}</a>
+      {number}
+    </>
+  )
+  return (
+    <>
+      <TopBar title={number || w.invoice} heading={heading}>
+        {read.data && (
+          <InvoiceFiles
+            invoice={read.data}
+            print={`/organizations/${organization.value?.id ?? ''}/invoices/${id}`}
+            csv={() => call(getInvoice, { path: { id }, query: { format: 'csv' } })}
+          />
+        )}
+      </TopBar>
+      <div class="sheet">
+        <Show read={read} reload={read.reload} failure={w.invoiceFailed}>
+          {(invoice: Invoice) => <InvoiceView invoice={invoice} pathOf={(other) => link(`/usage/invoices/${other}`)} />}
+        </Show>
+      </div>
+    </>
+  )
+}

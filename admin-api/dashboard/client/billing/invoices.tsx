@@ -1,0 +1,51 @@
+/** The invoices and credit notes of the organization. */
+import type { JSX } from 'preact'
+import { link } from '../app/location.ts'
+import { useList } from '../app/query.ts'
+import { List } from '../parts/list.tsx'
+import { Mark } from '../parts/mark.tsx'
+import { State } from '../parts/states.tsx'
+import { dateOnly, francs } from '../parts/time.ts'
+import { TopBar } from '../parts/top-bar.tsx'
+import { listInvoices } from '../wire/operations.ts'
+import { BillingAreas } from './billing-areas.tsx'
+import { words } from './billing-words.ts'
+import { invoiceColumns } from './invoice-columns.tsx'
+import { markOf, stateOf } from './invoice-state.tsx'
+
+export default function Invoices(): JSX.Element {
+  const w = words()
+  const list = useList(listInvoices, { query: { limit: '50' } })
+  const pathOf = ({ id }: { readonly id: string }): string => link(`/usage/invoices/${id}`)
+  return (
+    <>
+      <TopBar title={w.invoices} />
+      <BillingAreas chosen="invoices" />
+      <div class="sheet">
+        <List
+          label={w.invoices}
+          list={list}
+          failure={w.invoicesFailed}
+          keyOf={({ id }) => id}
+          open={pathOf}
+          empty={
+            <State title={w.noInvoices} text={w.noInvoicesText}>
+              <div class="actions">
+                <a class="button" href={link('/usage')}>
+                  {w.seeMonth}
+                </a>
+              </div>
+            </State>
+          }
+          columns={invoiceColumns(pathOf)}
+          narrow={(one) => [
+            <Mark name={markOf(one)} />,
+            one.number,
+            `${one.period} · ${w.states[stateOf(one)]} · ${dateOnly(one.issued_at)}`,
+            francs(one.total_rappen),
+          ]}
+        />
+      </div>
+    </>
+  )
+}
