@@ -33,13 +33,9 @@ export class MxListener extends ReceptionListener {
     return new MxConnection(this.#context, this, socket, options)
   }
 
-  protected override checkConnect({ remoteAddress }: SMTPServerSession): void {
+  protected override async checkConnect({ remoteAddress }: SMTPServerSession): Promise<void> {
     this.#context.door.checkOpen()
-    try {
-      this.#context.door.checkClient(remoteAddress)
-    } catch (error) {
-      close(error)
-    }
+    await this.#context.door.checkClient(remoteAddress).catch(close)
   }
 
   /** Any sender will do, as nothing is ever answered by mail; our own grammar would keep odd reports away. */

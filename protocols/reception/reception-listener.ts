@@ -47,7 +47,7 @@ export abstract class ReceptionListener extends SMTPServer {
   protected abstract newConnection(socket: Socket, options?: SMTPConnectionOptions | null): ReceptionConnection
 
   /** Throws a refusal when nothing may be taken now, or not from there. */
-  protected abstract checkConnect(session: SMTPServerSession): void
+  protected abstract checkConnect(session: SMTPServerSession): void | Promise<void>
 
   /** The reverse-path in its one form; throws a refusal. */
   protected abstract checkMailFrom(path: PathArgument, session: SMTPServerSession): string
@@ -118,13 +118,13 @@ export abstract class ReceptionListener extends SMTPServer {
   }
 
   override onConnect(session: SMTPServerSession, answer: Answer): void {
-    try {
-      this.checkConnect(session)
-    } catch (error) {
-      const reply = this.#context.replyTo(error, session)
-      return answer(reply.responseCode === 421 ? reply : new NegativeReply(421, '4.3.2', reply.text))
-    }
-    answer()
+    Promise.try(() => this.checkConnect(session)).then(
+      () => answer(),
+      (error: unknown) => {
+        const reply = this.#context.replyTo(error, session)
+        answer(reply.responseCode === 421 ? reply : new NegativeReply(421, '4.3.2', reply.text))
+      },
+    )
   }
 
   override onSecure(socket: Socket, _session: SMTPServerSession, answer: Answer): void {

@@ -3,6 +3,8 @@
  * What must not be missed stands in the store; signals only make it quick.
  */
 
+import type { SharedTries } from './tries.ts'
+
 /** Work that one daemon at a time does for all. */
 export interface SharedWork {
   /** The same in every daemon. */
@@ -49,6 +51,9 @@ export interface Daemons {
 
   /** What is in memory is as the others left it less than `staleMs` ago. */
   isCurrent(): boolean
+
+  /** Tries that are counted once for all daemons; undefined where this one counts for itself. */
+  readonly tries: SharedTries | undefined
 
   /** The time that all daemons have, in milliseconds since the epoch; undefined where there is no other. */
   now(): number | undefined

@@ -3,6 +3,7 @@ import type { Daemons, SharedWork } from './daemons.ts'
 
 export class OneDaemon implements Daemons {
   readonly isAlone = true
+  readonly tries = undefined
   readonly #works = new Map<string, SharedWork>()
 
   publish(): void {}

@@ -14,6 +14,7 @@ import { OneDaemon } from '../daemons/one-daemon.ts'
 import type { Daemons } from '../daemons/daemons.ts'
 import { parseStoreAddress } from './address.ts'
 import { PostgresDaemons } from './daemons/postgres-daemons.ts'
+import { PostgresTries } from './daemons/tries.ts'
 import { isCollision } from './failures.ts'
 import { commitGroup, CommitUnknown, Overtaken, type CommittedRows } from './group-transaction.ts'
 import { inOrder } from './objects/in-order.ts'
@@ -114,7 +115,10 @@ export class PostgresKv implements StoreKv {
       if (options.large) kv.#useObjects(await LargeValues.open(client, options.large))
       else await refuseWithObjects(client)
       await client.query('INSERT INTO postern_writers (id, token) VALUES ($1, 0)', [kv.#writer])
-      if (options.use === 'together') kv.#daemons = await PostgresDaemons.join(servers, kv.#writer, (error) => options.onFailure?.(error))
+      if (options.use === 'together') {
+        const tries = new PostgresTries(kv.#readers)
+        kv.#daemons = await PostgresDaemons.join(servers, kv.#writer, tries, (error) => options.onFailure?.(error))
+      }
     } catch (error) {
       await client.end()
       throw error

@@ -2,6 +2,7 @@
 import type { Client } from 'pg'
 import { StoreUnavailable } from '../kv.ts'
 import { daemonTables } from './daemons/membership.ts'
+import { tryTable } from './daemons/tries.ts'
 import { partTable } from './parts/part-rows.ts'
 
 /** The oldest release that tests have run on is 15; nothing is used that 13 does not have. */
@@ -24,6 +25,7 @@ const tables = `
   CREATE SEQUENCE IF NOT EXISTS postern_version INCREMENT BY 4096;
   ${daemonTables}
   ${partTable}
+  ${tryTable}
 `
 
 /** As many versions belong to one value of the sequence. */
@@ -53,7 +55,7 @@ export async function prepareSchema(client: Client, shown: string): Promise<void
 }
 
 async function makeTables(client: Client): Promise<void> {
-  const { rows } = await client.query<{ there: boolean }>("SELECT to_regclass('postern_parts') IS NOT NULL AS there")
+  const { rows } = await client.query<{ there: boolean }>("SELECT to_regclass('postern_tries') IS NOT NULL AS there")
   if (rows[0]?.there === true) return
   await client.query('BEGIN')
   try {

@@ -23,7 +23,7 @@ export const signInOperations = (pages: Pages): readonly Operation[] => {
       const email = (request.form.get('email') ?? '').trim()
       const next = safePath(request.form.get('next'))
       try {
-        people.loginLinks.request(email, next, request.remoteAddress)
+        await people.loginLinks.request(email, next, request.remoteAddress)
       } catch (error) {
         if (!isFilledIn(error)) throw error
         return signInPage(pages, {

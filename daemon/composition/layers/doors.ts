@@ -10,7 +10,7 @@ import { publishableCore } from '../publishable-core.ts'
 import { restCore } from '../rest-core.ts'
 
 export function addDoors(add: Add): void {
-  add('loginGuard', ({ get }) => new LoginGuard(get('clock')))
+  add('loginGuard', ({ get }) => new LoginGuard(get('core')))
   add('certificates', certificates)
   add('submissionDoor', submissionDoor)
   add('submission', submissionServer)

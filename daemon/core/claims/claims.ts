@@ -66,11 +66,11 @@ export class Claims {
 
   constructor(options: ClaimOptions) {
     this.#options = options
-    const { clock } = options
     const message = 'Too many claim requests; use the latest code, or wait.'
-    this.#bySession = new RateWindow(clock, { windowMs: hourMs, most: 3, message })
-    this.#byAddress = new RateWindow(clock, { windowMs: dayMs, most: 5, message })
-    this.#codes = new RateWindow(clock, { windowMs: hourMs, most: 15, message: 'Too many wrong codes; wait an hour, then try again.' })
+    this.#bySession = new RateWindow(options, { name: 'claims by session', windowMs: hourMs, most: 3, message })
+    this.#byAddress = new RateWindow(options, { name: 'claims by address', windowMs: dayMs, most: 5, message })
+    const wrong = 'Too many wrong codes; wait an hour, then try again.'
+    this.#codes = new RateWindow(options, { name: 'codes of claims', windowMs: hourMs, most: 15, message: wrong })
   }
 
   /**
@@ -87,8 +87,8 @@ export class Claims {
     const before = await this.#stored(organizationId)
     if (holder?.kind !== 'anonymous' || (before?.record.userId ?? null) !== null)
       return { progress: claimProgress(true, before?.record, holderId, clock.now()), open: undefined, integrationsUrl }
-    this.#bySession.take(principal.credentialId)
-    this.#byAddress.take(address)
+    await this.#bySession.take(principal.credentialId)
+    await this.#byAddress.take(address)
     const isMailed = await people.mail.isReady()
     const claim = await writes.run(organizationId, (change) => this.#open(change, principal, address, isMailed))
     if (isMailed) people.background.run(() => this.#mail(claim))
@@ -242,7 +242,7 @@ export class Claims {
   /** An open claim by its code; one that was not sent to the user by mail counts as a try. */
   async #try(user: User, typed: string): Promise<StoredClaim> {
     const found = await this.#find(typed)
-    if (found?.record.email !== user.email || user.isUnproved) this.#codes.take(user.id)
+    if (found?.record.email !== user.email || user.isUnproved) await this.#codes.take(user.id)
     if (!found) throw gone()
     return found
   }

@@ -58,6 +58,7 @@ export interface InboundOutcome {
 
 /** Guesses have one chance in 2^50 each, and who tries often is not listened to for a while. */
 const forgedLimit = {
+  name: 'unknown return paths',
   windowMs: 3_600_000,
   most: 20,
   message: 'Too many unknown return paths from your network; please try again in an hour.',
@@ -69,7 +70,7 @@ export class InboundDoor {
 
   constructor(options: InboundDoorOptions) {
     this.#options = options
-    this.#forged = new RateWindow(options.clock, forgedLimit)
+    this.#forged = new RateWindow(options, forgedLimit)
   }
 
   /** Throws `overloaded` or `storage_full` when nothing may be accepted now. */
@@ -78,15 +79,15 @@ export class InboundDoor {
   }
 
   /** Throws `rate_limit_exceeded` when too many guesses came from the client's network. */
-  checkClient(remoteAddress: string): void {
-    this.#forged.check(clientNetwork(remoteAddress))
+  async checkClient(remoteAddress: string): Promise<void> {
+    await this.#forged.check(clientNetwork(remoteAddress))
   }
 
   /** What is at the address. Guesses are counted; an address in the form of a test belongs to no route. Throws `rate_limit_exceeded`. */
   async recipientAt(address: string, remoteAddress: string): Promise<Recipient> {
-    this.checkClient(remoteAddress)
+    await this.checkClient(remoteAddress)
     const kind = recipientKind(address, this.#options)
-    if (kind === 'forged') this.#forged.take(clientNetwork(remoteAddress))
+    if (kind === 'forged') await this.#forged.take(clientNetwork(remoteAddress))
     const { inboundDomain, inspectTests, routes } = this.#options
     if (kind === 'inspect') {
       const test = await inspectTests.recipientOf(address)

@@ -6,7 +6,7 @@
 import { clientNetwork } from '../access/client-network.ts'
 import type { Clock } from '../clock.ts'
 import { Refusal } from '../refusals.ts'
-import { RecentTries } from './recent-tries.ts'
+import { Tries, type TryOptions } from './tries.ts'
 
 export interface LoginLimits {
   readonly windowMs: number
@@ -34,37 +34,54 @@ const shownCharacters = 64
 
 /** Addresses remembered for a user. */
 const maxWelcome = 8
+/** So long daemons that share a store remember them. */
+const welcomeMs = 30 * 86_400_000
 
 export class LoginGuard {
   readonly #clock: Clock
   readonly #limits: LoginLimits
-  readonly #failures: RecentTries
+  readonly #ofUser: Tries
+  readonly #ofAddress: Tries
+  /** Logins by user and address, of all daemons; undefined where there is one. */
+  readonly #logins: Tries | undefined
   /** Where users last logged in from; only real users get in here, so they are few. */
   readonly #welcome = new Map<string, readonly string[]>()
   /** By address and user, the latest last. */
   readonly #listed = new Map<string, FailedLogin & { readonly monotonic: number }>()
 
-  constructor(clock: Clock, limits: LoginLimits = defaultLoginLimits) {
-    this.#clock = clock
+  constructor(options: TryOptions, limits: LoginLimits = defaultLoginLimits) {
+    const { windowMs, failuresPerUser, failuresPerAddress } = limits
+    this.#clock = options.clock
     this.#limits = limits
-    this.#failures = new RecentTries(clock, limits.windowMs)
+    this.#ofUser = new Tries(options, 'failed logins by user', { windowMs, most: failuresPerUser })
+    this.#ofAddress = new Tries(options, 'failed logins by address', { windowMs, most: failuresPerAddress })
+    if (options.database.daemons.tries) this.#logins = new Tries(options, 'logins', { windowMs: welcomeMs, most: 1 })
   }
 
-  /** Throws `rate_limit_exceeded` when the user failed too often, unless the user has logged in from this address before. */
-  check(username: string, address: string): void {
-    if (this.#failures.of(userKey(username)).length < this.#limits.failuresPerUser) return
-    if (this.#welcome.get(username)?.includes(clientNetwork(address))) return
+  /**
+   * Throws `rate_limit_exceeded` when the user failed too often, unless the user has logged in from this address before. Returns how often
+   * the user failed lately.
+   */
+  async check(username: string, address: string): Promise<number> {
+    const { tries } = await this.#ofUser.look(userKey(username))
+    if (tries < this.#limits.failuresPerUser || (await this.#isWelcome(username, clientNetwork(address)))) return tries
     this.#list(username, address, 'user')
     throw this.#tooMany()
   }
 
+  async #isWelcome(username: string, network: string): Promise<boolean> {
+    if (this.#welcome.get(username)?.includes(network)) return true
+    const logins = await this.#logins?.look(loginKey(username, network))
+    return logins !== undefined && logins.tries > 0
+  }
+
   /** Counts a failure. Returns the answer to it: `unauthorized`, or `rate_limit_exceeded` where there were too many from the address. */
-  failed(username: string, address: string): Refusal {
-    const { failuresPerUser, failuresPerAddress } = this.#limits
-    const key = addressKey(address)
-    const isCrowded = this.#failures.of(key).length >= failuresPerAddress
-    this.#failures.add(userKey(username), failuresPerUser)
-    this.#failures.add(key, failuresPerAddress)
+  async failed(username: string, address: string): Promise<Refusal> {
+    const [fromAddress] = await Promise.all([
+      this.#ofAddress.add(clientNetwork(address), { always: true }),
+      this.#ofUser.add(userKey(username), { always: true }),
+    ])
+    const isCrowded = fromAddress.tries >= this.#limits.failuresPerAddress
     this.#list(username, address, isCrowded ? 'address' : null)
     if (isCrowded) return this.#tooMany()
     return new Refusal('unauthorized', 'Authentication failed; check the user name and password of the SMTP credential.')
@@ -72,13 +89,16 @@ export class LoginGuard {
 
   /**
    * A success clears the user, not the address: one valid account must not pay for spraying others. From then on the user
-   * can log in from there whatever others try elsewhere, so that a known user name is not enough to lock a site out.
+   * can log in from there whatever others try elsewhere, so that a known user name is not enough to lock a site out. `failures`: what
+   * `check` returned.
    */
-  succeeded(username: string, address: string): void {
+  async succeeded(username: string, address: string, failures: number): Promise<void> {
     const network = clientNetwork(address)
+    const isKnown = this.#welcome.get(username)?.includes(network)
     const others = (this.#welcome.get(username) ?? []).filter((known) => known !== network)
     this.#welcome.set(username, [network, ...others].slice(0, maxWelcome))
-    this.#failures.clear(userKey(username))
+    if (!isKnown) await this.#logins?.add(loginKey(username, network), { always: true })
+    if (failures > 0) await this.#ofUser.clear(userKey(username))
   }
 
   /** The failures of this window, the latest first; at most 1,000 pairs of address and user. */
@@ -110,6 +130,6 @@ export class LoginGuard {
 }
 
 /** Names that are made up can be long; none that exists is. */
-const userKey = (username: string): string => `user ${username.slice(0, 128)}`
+const userKey = (username: string): string => username.slice(0, 128)
 
-const addressKey = (address: string): string => `address ${clientNetwork(address)}`
+const loginKey = (username: string, network: string): string => `${userKey(username)} ${network}`

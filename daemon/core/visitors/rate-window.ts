@@ -1,9 +1,10 @@
-/** How often something may be done: a sliding window in memory, by who does it. */
-import type { Clock } from '../clock.ts'
+/** How often something may be done: a sliding window, by who does it. */
 import { Refusal } from '../refusals.ts'
-import { RecentTries } from './recent-tries.ts'
+import { Tries, type TryOptions } from './tries.ts'
 
 export interface RateLimit {
+  /** What is limited, the same at all daemons and for nothing else. */
+  readonly name: string
   readonly windowMs: number
   readonly most: number
   /** Said to who tried too often. */
@@ -11,29 +12,29 @@ export interface RateLimit {
 }
 
 export class RateWindow {
-  readonly #clock: Clock
   readonly #limit: RateLimit
-  readonly #tries: RecentTries
+  readonly #tries: Tries
 
-  constructor(clock: Clock, limit: RateLimit) {
-    this.#clock = clock
+  constructor(options: TryOptions, limit: RateLimit) {
     this.#limit = limit
-    this.#tries = new RecentTries(clock, limit.windowMs)
+    this.#tries = new Tries(options, limit.name, limit)
   }
 
   /** Counts one try. Throws `rate_limit_exceeded`, which counts nothing. */
-  take(key: string): void {
-    this.check(key)
-    this.#tries.add(key, this.#limit.most)
+  async take(key: string): Promise<void> {
+    const { tries, waitMs } = await this.#tries.add(key)
+    this.#refuseBeyond(tries, waitMs)
   }
 
   /** Throws `rate_limit_exceeded` when there were too many tries; counts nothing. */
-  check(key: string): void {
-    const { windowMs, most, message } = this.#limit
-    const recent = this.#tries.of(key)
-    if (recent.length < most) return
-    const now = this.#clock.monotonic()
-    const [oldest = now] = recent
-    throw new Refusal('rate_limit_exceeded', message, { retryAfterSeconds: Math.ceil((oldest + windowMs - now) / 1000) })
+  async check(key: string): Promise<void> {
+    const { tries, waitMs } = await this.#tries.look(key)
+    this.#refuseBeyond(tries, waitMs)
+  }
+
+  #refuseBeyond(tries: number, waitMs: number): void {
+    const { most, message } = this.#limit
+    if (tries < most) return
+    throw new Refusal('rate_limit_exceeded', message, { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) })
   }
 }

@@ -5,6 +5,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Client } from 'pg'
 import { staleMs, type Daemons, type SharedWork } from '../../daemons/daemons.ts'
+import type { SharedTries } from '../../daemons/tries.ts'
 import { WorkTurns } from '../../daemons/work-turns.ts'
 import { StoreFailure } from '../../kv.ts'
 import type { Servers } from '../servers.ts'
@@ -28,6 +29,7 @@ const turnIdleMs = 10_000
 
 export class PostgresDaemons implements Daemons {
   readonly isAlone = false
+  readonly tries: SharedTries
   readonly #servers: Servers
   readonly #id: string
   readonly #onFailure: (error: StoreFailure) => void
@@ -53,8 +55,9 @@ export class PostgresDaemons implements Daemons {
   #burying: Promise<void> | undefined
   #isClosed = false
 
-  private constructor(servers: Servers, id: string, onFailure: (error: StoreFailure) => void) {
+  private constructor(servers: Servers, id: string, tries: SharedTries, onFailure: (error: StoreFailure) => void) {
     this.#servers = servers
+    this.tries = tries
     this.#id = id
     this.#onFailure = onFailure
     this.#fellows = new Fellows(id)
@@ -77,8 +80,8 @@ export class PostgresDaemons implements Daemons {
   }
 
   /** Joins the daemons at the store. `id`: by which it writes. */
-  static async join(servers: Servers, id: string, onFailure: (error: StoreFailure) => void): Promise<PostgresDaemons> {
-    const daemons = new PostgresDaemons(servers, id, onFailure)
+  static async join(servers: Servers, id: string, tries: SharedTries, onFailure: (error: StoreFailure) => void): Promise<PostgresDaemons> {
+    const daemons = new PostgresDaemons(servers, id, tries, onFailure)
     const client = await daemons.#connection()
     await join(client, id)
     const began = performance.now()

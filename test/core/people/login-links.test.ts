@@ -13,7 +13,7 @@ const code = async (t: ExecutionContext, work: Promise<unknown>): Promise<string
   (await t.throwsAsync(work, { instanceOf: Refusal })).code
 
 async function linkFor({ loginLinks, mails }: PeopleFixture, email: string): Promise<string> {
-  loginLinks.request(email, '/account', '192.0.2.1')
+  await loginLinks.request(email, '/account', '192.0.2.1')
   return (await mails()).at(-1)?.secret ?? ''
 }
 
@@ -62,7 +62,7 @@ test('an unknown address gets nothing, unless sign-up is open or it is invited',
   ] as const) {
     const people = await peopleFixture(t, { signUp })
     await people.invitations.create(principal, { email: 'invited@example.ch', role: 'viewer' })
-    for (const email of ['invited@example.ch', 'stranger@example.ch']) people.loginLinks.request(email, '/', '192.0.2.1')
+    for (const email of ['invited@example.ch', 'stranger@example.ch']) await people.loginLinks.request(email, '/', '192.0.2.1')
     const sent = (await people.mails()).filter(({ trace }) => trace.subject === 'Your sign-in link')
     t.deepEqual(sent.map(({ trace }) => String(trace.recipients[0]?.address)).toSorted(), [...expected], signUp)
   }
@@ -73,16 +73,16 @@ test('asking answers before anybody looks, and too often is refused alike for kn
   await people.member('ada@example.ch', 'owner')
   const { loginLinks, fixture } = people
   for (const email of ['ada@example.ch', 'nobody@example.ch']) {
-    for (let i = 0; i < 5; i++) t.is(loginLinks.request(email, undefined, `192.0.2.${i}`), undefined)
-    const error = t.throws(() => loginLinks.request(email, undefined, '192.0.2.9'), { instanceOf: Refusal })
+    for (let i = 0; i < 5; i++) await t.notThrowsAsync(loginLinks.request(email, undefined, `192.0.2.${i}`))
+    const error = await t.throwsAsync(() => loginLinks.request(email, undefined, '192.0.2.9'), { instanceOf: Refusal })
     t.deepEqual([error.code, error.retryAfterSeconds], ['rate_limit_exceeded', 3600], email)
   }
   fixture.clock.advance(3_600_000)
-  for (let i = 0; i < 20; i++) loginLinks.request(`a${i}@example.ch`, undefined, '2001:db8::1')
+  for (let i = 0; i < 20; i++) await loginLinks.request(`a${i}@example.ch`, undefined, '2001:db8::1')
   // the whole /64 counts as one
-  t.throws(() => loginLinks.request('b@example.ch', undefined, '2001:db8::2'), { instanceOf: Refusal })
-  t.notThrows(() => loginLinks.request('b@example.ch', undefined, '2001:db8:0:1::2'))
-  t.throws(() => loginLinks.request('nonsense', undefined, '192.0.2.7'), {
+  await t.throwsAsync(() => loginLinks.request('b@example.ch', undefined, '2001:db8::2'), { instanceOf: Refusal })
+  await t.notThrowsAsync(() => loginLinks.request('b@example.ch', undefined, '2001:db8:0:1::2'))
+  await t.throwsAsync(() => loginLinks.request('nonsense', undefined, '192.0.2.7'), {
     instanceOf: Refusal,
     message: /^email: must be an email address/,
   })

@@ -11,7 +11,7 @@ test('a sign-in mail is forgotten after seven days, with its content, but not wh
   const { fixture, member, loginLinks, mails } = await peopleFixture(t)
   const { database, clock } = fixture
   await member('ada@example.ch', 'owner')
-  loginLinks.request('ada@example.ch', undefined, '192.0.2.1')
+  await loginLinks.request('ada@example.ch', undefined, '192.0.2.1')
   const [mail] = await mails()
   const retention = fixture.part('retention')
   clock.advance(8 * 24 * 3_600_000)

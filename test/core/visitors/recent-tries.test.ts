@@ -1,5 +1,6 @@
 /** The window in memory: it slides, keeps what matters, and forgets the oldest keys of a flood. */
 import test from 'ava'
+import { OneDaemon } from '#store/daemons/one-daemon.ts'
 import { RateWindow } from '#core/visitors/rate-window.ts'
 import { RecentTries } from '#core/visitors/recent-tries.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
@@ -26,15 +27,18 @@ test('RecentTries forgets the oldest of 50,000 keys and keeps the latest', (t) =
   t.is(tries.of('key 40000').length, 1)
 })
 
-test('RateWindow refuses what is too often, says for how long, and counts no refusal', (t) => {
+test('RateWindow refuses what is too often, says for how long, and counts no refusal', async (t) => {
   const clock = new FakeClock()
-  const window = new RateWindow(clock, { windowMs: 10_000, most: 2, message: 'Wait.' })
-  window.take('a')
+  const window = new RateWindow(
+    { clock, database: { daemons: new OneDaemon() } },
+    { name: 'a', windowMs: 10_000, most: 2, message: 'Wait.' },
+  )
+  await window.take('a')
   clock.advance(4000)
-  window.take('a')
-  const refused = t.throws(() => window.take('a'), { message: 'Wait.' })
+  await window.take('a')
+  const refused = await t.throwsAsync(() => window.take('a'), { message: 'Wait.' })
   t.like(refused, { code: 'rate_limit_exceeded', retryAfterSeconds: 6 })
-  t.notThrows(() => window.take('b'))
+  await t.notThrowsAsync(() => window.take('b'))
   clock.advance(6000)
-  t.notThrows(() => window.take('a'))
+  await t.notThrowsAsync(() => window.take('a'))
 })

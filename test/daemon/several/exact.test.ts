@@ -40,6 +40,7 @@ test('three daemons that are asked at once accept as much as one may, and tell e
   await budgetIsExact(t, fixture)
   await capIsExact(t, fixture)
   await quotaIsExact(t, fixture)
+  await guessesCountTogether(t, fixture)
 })
 
 /** At each daemon so often, all at the same moment; returns the statuses. */
@@ -91,6 +92,24 @@ async function quotaIsExact(t: ExecutionContext, fixture: Fixture): Promise<void
   t.is(countOf(byRest, 200) + countOf(replies, 250), 10)
   t.is(countOf(byRest, 429) + countOf(replies, 450), 8)
   t.deepEqual(await Promise.all(fixture.daemons.map(usedUp)), [before + 10, before + 10, before + 10])
+}
+
+/** Twenty failures of one user within a quarter of an hour are enough, wherever they were. */
+async function guessesCountTogether(t: ExecutionContext, { daemons }: Fixture): Promise<void> {
+  const [a, b] = daemons
+  const login = await makeLogin(a.rest, await makeDestination(a.rest, { name: 'Guessed', port: 9, mode: 'sandbox' }))
+  const guesses = Array.from({ length: 20 }, (_, at) => guess(daemons[at % 3] ?? b, { ...login, password: `wrong ${at}` }))
+  t.deepEqual(new Set(await Promise.all(guesses)), new Set([535]))
+  const after = await Promise.all(daemons.map((daemon) => guess(daemon, login)))
+  t.deepEqual(after, [454, 454, 454], 'with the right password too, as nobody logged in from here before')
+}
+
+/** The code of the reply. */
+async function guess({ addresses }: Daemon, { username, password }: Login): Promise<number> {
+  const client = await SmtpClient.connect({ port: portOf(addresses.submission[0]) })
+  const { code } = await client.authenticate(username, password)
+  client.destroy()
+  return code
 }
 
 /** The codes of the replies to so many letters. */

@@ -27,7 +27,12 @@ export interface Progress {
 }
 
 const maxRemembered = 20_000
-const tries = { windowMs: 60_000, most: 120, message: 'Progress of this form was sent too often from your network; wait a minute.' }
+const tries = {
+  name: 'progress of a form',
+  windowMs: 60_000,
+  most: 120,
+  message: 'Progress of this form was sent too often from your network; wait a minute.',
+}
 
 export class FormVisits {
   readonly #options: FormVisitsOptions
@@ -37,7 +42,7 @@ export class FormVisits {
 
   constructor(options: FormVisitsOptions) {
     this.#options = options
-    this.#tries = new RateWindow(options.clock, tries)
+    this.#tries = new RateWindow(options, tries)
   }
 
   /** Somebody has the form shown. Counted within a second. */
@@ -50,7 +55,7 @@ export class FormVisits {
     const { publicForms, secrets, clock } = this.#options
     const found = await publicForms.find(publicId)
     const { record: form } = found.stored
-    this.#tries.take(`${form.id} ${clientNetwork(remoteAddress)}`)
+    await this.#tries.take(`${form.id} ${clientNetwork(remoteAddress)}`)
     const token = readFillTimeToken(secrets, form.id, fillTimeToken)
     if (!token || token.version > form.version || clock.now() - token.issuedAt > maxFillMs) return
     const { schema } = await publicForms.definition(found, token.version)

@@ -51,8 +51,18 @@ export interface ShownNotifications {
 
 const hourMs = 3_600_000
 const confirmations = {
-  organization: { windowMs: hourMs, most: 30, message: 'This organization asked too many addresses in the last hour; add the rest later.' },
-  address: { windowMs: 24 * hourMs, most: 3, message: 'This address was asked to confirm three times today; wait until tomorrow.' },
+  organization: {
+    name: 'recipients of forms by organization',
+    windowMs: hourMs,
+    most: 30,
+    message: 'This organization asked too many addresses in the last hour; add the rest later.',
+  },
+  address: {
+    name: 'recipients of forms by address',
+    windowMs: 24 * hourMs,
+    most: 3,
+    message: 'This address was asked to confirm three times today; wait until tomorrow.',
+  },
 } as const
 
 export class FormNotifications {
@@ -62,10 +72,9 @@ export class FormNotifications {
 
   constructor(options: NotificationsOptions) {
     this.#options = options
-    const { clock } = options
     this.#asked = {
-      organization: new RateWindow(clock, confirmations.organization),
-      address: new RateWindow(clock, confirmations.address),
+      organization: new RateWindow(options, confirmations.organization),
+      address: new RateWindow(options, confirmations.address),
     }
   }
 
@@ -148,8 +157,8 @@ export class FormNotifications {
       const why = 'is no member, and this service sends no mail of its own by which it could be asked'
       throw new Refusal('conflict', `${email} ${why}; invite the person, or let the operator set POSTERN_SYSTEM_DESTINATION.`)
     }
-    this.#asked.organization.take(organizationId)
-    this.#asked.address.take(email)
+    await this.#asked.organization.take(organizationId)
+    await this.#asked.address.take(email)
     const { organization } = await policies.of(organizationId)
     const url = mail.urlOf(recipientPath(secrets, { publicId, recipientId: id }))
     await outbox.add(change, email, formRecipientMail(organization.name, name, url))

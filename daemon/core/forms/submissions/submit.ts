@@ -92,7 +92,12 @@ interface Fresh {
 }
 
 /** Each counts, whatever comes of it; what is taken counts in the windows of the store besides. */
-const tries = { windowMs: 60_000, most: 60, message: 'This form was sent too often from your network; wait a minute.' }
+const tries = {
+  name: 'tries to send a form',
+  windowMs: 60_000,
+  most: 60,
+  message: 'This form was sent too often from your network; wait a minute.',
+}
 const captchaTokenMs = 3_600_000
 
 export class SubmitForms {
@@ -104,7 +109,7 @@ export class SubmitForms {
   constructor(options: SubmitOptions) {
     this.#options = options
     this.#captchas = new Captchas(options)
-    this.#tries = new RateWindow(options.clock, tries)
+    this.#tries = new RateWindow(options, tries)
   }
 
   /** For the files of one submission, which come before the rest of it is known. To be disposed of whatever happens. */
@@ -117,7 +122,7 @@ export class SubmitForms {
         const found = await publicForms.find(publicId)
         const { organization, stored } = found
         const definition = await publicForms.definition(found, stored.record.version)
-        this.#enter(stored.record, definition, { origin, remoteAddress, isNew: true })
+        await this.#enter(stored.record, definition, { origin, remoteAddress, isNew: true })
         slot.enter()
         // who began before a later version may send the files of an earlier one
         const hasFiles = stored.record.version > 1 || definition.schema.fields.some(({ type }) => type === 'file_upload')
@@ -133,7 +138,7 @@ export class SubmitForms {
     const { record: form } = found.stored
     const nowMs = clock.now()
     const current = await publicForms.definition(found, form.version)
-    this.#enter(form, current, { ...visit, isNew: !visit.uploads?.isOpen })
+    await this.#enter(form, current, { ...visit, isNew: !visit.uploads?.isOpen })
     const given = visit.values[fillTimeKey]
     const read = typeof given === 'string' ? readFillTimeToken(secrets, form.id, given) : undefined
     const earlier = read && (await this.#usedBefore(found, read))
@@ -159,13 +164,13 @@ export class SubmitForms {
   }
 
   /** `isNew`: it was not looked at before, and counts. */
-  #enter(
+  async #enter(
     { id }: Form,
     definition: Definition,
     { origin, remoteAddress, isNew }: Pick<Visit, 'origin' | 'remoteAddress'> & { readonly isNew: boolean },
-  ): void {
+  ): Promise<void> {
     requireAllowedOrigin(definition.settings.allowed_origins, this.#options.ownOrigin, origin)
-    if (isNew) this.#tries.take(`${id} ${clientNetwork(remoteAddress)}`)
+    if (isNew) await this.#tries.take(`${id} ${clientNetwork(remoteAddress)}`)
   }
 
   /** Throws `malformed_submission` with a fresh token, so that what was filled in can be sent again. */

@@ -51,7 +51,7 @@ export class Invitations implements List<unknown, Invitation> {
   constructor(options: InvitationOptions) {
     this.#options = options
     const message = 'This organization sent too many invitations in the last hour; send the rest later.'
-    this.#mails = new RateWindow(options.clock, { windowMs: 3_600_000, most: mailsAnHour, message })
+    this.#mails = new RateWindow(options, { name: 'invitations', windowMs: 3_600_000, most: mailsAnHour, message })
   }
 
   /** Throws `conflict` for members and for addresses that are invited already. */
@@ -71,7 +71,7 @@ export class Invitations implements List<unknown, Invitation> {
       if (pending.some(({ record }) => record.email === email))
         throw new Refusal('conflict', 'This address is already invited; send that invitation again, or revoke it first.')
       if (pending.length >= maxPending) throw new Refusal('conflict', `There are ${maxPending} open invitations; revoke some first.`)
-      this.#mails.take(organizationId)
+      await this.#mails.take(organizationId)
       const id = newId('inv', now)
       const { kind, id: by } = actorOf(principal)
       const made: Invitation = {
@@ -103,7 +103,7 @@ export class Invitations implements List<unknown, Invitation> {
     const invitation = await writes.run(principal.organizationId, async (change) => {
       const stored = await this.#get(principal, id)
       await this.#requireOwnerFor(principal, stored.record.role)
-      this.#mails.take(principal.organizationId)
+      await this.#mails.take(principal.organizationId)
       const next = { ...stored.record, sha256: hashSecret(secret), expiresAt: clock.now() + invitationMs }
       change.replace(invitations, principal.organizationId, stored, next)
       await this.#addMail(change, next, secret)

@@ -49,18 +49,18 @@ export class LoginLinks {
   constructor(options: LoginLinkOptions) {
     this.#options = options
     const message = 'Too many requests for sign-in links; wait an hour, or use a link that you already have.'
-    this.#byAddress = new RateWindow(options.clock, { windowMs: hourMs, most: 5, message })
-    this.#byNetwork = new RateWindow(options.clock, { windowMs: hourMs, most: 20, message })
+    this.#byAddress = new RateWindow(options, { name: 'sign-in links by address', windowMs: hourMs, most: 5, message })
+    this.#byNetwork = new RateWindow(options, { name: 'sign-in links by network', windowMs: hourMs, most: 20, message })
   }
 
   /**
    * Mails a link to whoever may sign in by this address, after the answer. Throws `validation_failed` and
    * `rate_limit_exceeded`, alike for known and unknown addresses.
    */
-  request(email: string, next: string | null | undefined, remoteAddress: string): void {
+  async request(email: string, next: string | null | undefined, remoteAddress: string): Promise<void> {
     const identity = identityOf(email)
-    this.#byNetwork.take(clientNetwork(remoteAddress))
-    this.#byAddress.take(identity)
+    await this.#byNetwork.take(clientNetwork(remoteAddress))
+    await this.#byAddress.take(identity)
     this.#options.background.run(() => this.#mail(identity, safePath(next)))
   }
 

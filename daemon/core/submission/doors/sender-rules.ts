@@ -21,6 +21,7 @@ export const isExpired = ({ expiresAt }: SmtpCredential, nowMs: number): boolean
 
 /** Messages with the null reverse-path that one credential may send in an hour. */
 export const noticesPerHour: RateLimit = {
+  name: 'bounces over submission',
   windowMs: 3_600_000,
   most: 100,
   message: 'This SMTP credential has sent 100 bounces within this hour, the maximum; send the rest later.',

@@ -55,7 +55,7 @@ export class SubmissionDoor implements SmtpDoor {
 
   constructor(options: SmtpDoorOptions) {
     this.#options = options
-    this.#notices = new RateWindow(options.clock, noticesPerHour)
+    this.#notices = new RateWindow(options, noticesPerHour)
   }
 
   checkOpen(): void {
@@ -66,7 +66,7 @@ export class SubmissionDoor implements SmtpDoor {
     const { secrets, clock, loginGuard, lateCounts } = this.#options
     // as people copy them: user names are made of small letters and digits
     const username = given.trim().toLowerCase()
-    loginGuard.check(username, remoteAddress)
+    const failures = await loginGuard.check(username, remoteAddress)
     const found = this.#findCached(username) ?? (await this.#find(username))
     const right = secrets.matches(password, found?.credential.passwordFingerprint ?? hashOfUnknownUser)
     const isGood = right && found !== undefined && !isExpired(found.credential, clock.now())
@@ -74,8 +74,8 @@ export class SubmissionDoor implements SmtpDoor {
       const place = { organizationId: found.organizationId, projectId: found.credential.projectId }
       lateCounts.count(place, isGood ? projectNames.login : projectNames.loginRefused)
     }
-    if (!isGood) throw loginGuard.failed(username, remoteAddress)
-    loginGuard.succeeded(username, remoteAddress)
+    if (!isGood) throw await loginGuard.failed(username, remoteAddress)
+    await loginGuard.succeeded(username, remoteAddress, failures)
     this.#options.uses.note(found.organizationId, found.credential)
     return new LiveLogin({ ...this.#options, notices: this.#notices }, found.organizationId, found.credential)
   }
@@ -222,7 +222,7 @@ class LiveLogin implements SmtpLogin {
     const isOwnDomain = isAllowedDomain(this.#credential, from)
     if (!isOwnDomain && !isPostmasterOf(from, satellite.helo)) throw this.#foreignNotice(from)
     for (const sender of otherSenders) if (sender !== from) this.#checkDomain(sender, 'A Sender or Resent-From')
-    this.#options.notices.take(this.credentialId)
+    await this.#options.notices.take(this.credentialId)
     const { allowedFromDomains: allowedDomains } = this.#credential
     if (!isOwnDomain && !(await ownsItsName(satellite, { ...this.#options, allowedDomains }))) throw this.#foreignNotice(from)
   }
