@@ -131,7 +131,7 @@ test('a scheduled send is seen and canceled, another one leaves now', async (t) 
     send_at: new Date(Date.now() + 86_400_000).toISOString(),
   })
   await tab.go('/scheduled')
-  await page.waitForSelector('text=Waiting: 1.')
+  await page.waitForSelector('text=One message waits.')
   await page.waitForSelector('tbody .c-when >> text=/\\d\\d:\\d\\d UTC/')
   await tab.check(t)
   await page.focus('tbody a')
@@ -173,7 +173,7 @@ test('a scheduled send is seen and canceled, another one leaves now', async (t) 
   await tab.check(t)
   await page.click('dialog >> button:has-text("Cancel the send")')
   await page.waitForSelector('.toast >> text=2 sends are canceled.')
-  await page.waitForSelector('text=Waiting: 1.')
+  await page.waitForSelector('text=One message waits.')
   const { data } = (await rest.must('GET', '/v1/messages/scheduled?status=queued')) as { data: { subject: string }[] }
   t.deepEqual(
     data.map(({ subject }) => subject),

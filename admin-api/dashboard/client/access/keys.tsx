@@ -10,12 +10,11 @@ import { useList, useRead, type Listing } from '../app/query.ts'
 import { ChooseField, Tabs, TextField } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/forms.tsx'
 import { Icon } from '../parts/icon.tsx'
-import { List } from '../parts/list.tsx'
+import { List, Moment } from '../parts/list.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { SecretDialog, type Secret } from '../parts/secret-dialog.tsx'
 import { NotAllowed, State } from '../parts/states.tsx'
-import { shortTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
 import {
@@ -131,13 +130,13 @@ function ApiKeys({ list, isMaking, onClose, onSecret }: ApiKeysProps): JSX.Eleme
         keyOf={({ id }) => id}
         empty={<NoKeys />}
         columns={[
-          { head: w.name, class: 'tall strong', cell: (key) => <NameOf apiKey={key} /> },
-          { head: own().kind, class: 'c-path', cell: (key) => own().kinds[kindOf(key)] },
-          { head: own().audience, cell: (key) => <span title={audience}>{audienceOf(key)}</span> },
+          { head: w.name, class: 'c-main tall strong', cell: (key) => <NameOf apiKey={key} /> },
+          { head: own().kind, class: 'c-path c-spare', cell: (key) => own().kinds[kindOf(key)] },
+          { head: own().audience, class: 'c-spare', cell: (key) => <span title={audience}>{audienceOf(key)}</span> },
           { head: w.scopes, class: 'c-took', cell: (key) => <code>{scopes(key)}</code> },
           { head: own().createdBy, cell: (key) => <SafeText text={makerOf(key, people)} /> },
-          { head: w.lastUsed, class: 'c-time', cell: ({ last_used_at: at }) => (at === null ? '–' : shortTime(at)) },
-          { head: w.expires, class: 'c-time', cell: ({ expires_at: at }) => (at === null ? w.never : shortTime(at)) },
+          { head: w.lastUsed, class: 'c-time', cell: ({ last_used_at: at }) => (at === null ? '–' : <Moment at={at} />) },
+          { head: w.expires, class: 'c-time', cell: ({ expires_at: at }) => (at === null ? w.never : <Moment at={at} />) },
           { head: '', class: 'c-actions num', cell: actions },
         ]}
         narrow={(key) => [

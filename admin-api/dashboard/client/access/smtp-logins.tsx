@@ -7,12 +7,12 @@ import { mayChange } from '../app/permissions.ts'
 import { useList, type Listing } from '../app/query.ts'
 import { ChooseField, TextField } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/forms.tsx'
-import { List } from '../parts/list.tsx'
+import { List, Moment } from '../parts/list.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import type { Secret } from '../parts/secret-dialog.tsx'
 import { State } from '../parts/states.tsx'
-import { bytes, number, shortTime } from '../parts/time.ts'
+import { bytes, number } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import {
   createSmtpCredential,
@@ -71,14 +71,14 @@ export function SmtpLogins({ list, isMaking, onClose, onSecret }: SmtpLoginsProp
           </State>
         }
         columns={[
-          { head: w.name, class: 'tall strong', cell: (login) => <NameAndUsername login={login} /> },
+          { head: w.name, class: 'c-main tall strong', cell: (login) => <NameAndUsername login={login} /> },
           { head: w.fromDomains, cell: ({ allowed_from_domains: domains }) => (domains.length === 0 ? w.anyDomain : domains.join(', ')) },
           { head: w.destination, cell: (login) => <SafeText text={goesTo(login, names)} /> },
-          { head: w.ratePerMinute, class: 'c-took num', cell: ({ max_rate_per_min: rate }) => (rate === null ? '–' : number(rate)) },
-          { head: own().sizeShort, class: 'c-took num', cell: ({ max_message_bytes: size }) => (size === null ? '–' : bytes(size)) },
-          { head: own().tracking, class: 'c-path', cell: trackingOf },
-          { head: own().lastLogin, class: 'c-time', cell: ({ last_login_at: at }) => (at === null ? w.never : shortTime(at)) },
-          { head: w.expires, class: 'c-time', cell: ({ expires_at: at }) => (at === null ? w.never : shortTime(at)) },
+          { head: w.ratePerMinute, class: 'c-took c-spare num', cell: rateOf },
+          { head: own().sizeShort, class: 'c-took c-spare num', cell: sizeOf },
+          { head: own().tracking, class: 'c-path c-spare', cell: trackingOf },
+          { head: own().lastLogin, class: 'c-time', cell: ({ last_login_at: at }) => (at === null ? w.never : <Moment at={at} />) },
+          { head: w.expires, class: 'c-time', cell: ({ expires_at: at }) => (at === null ? w.never : <Moment at={at} />) },
           { head: '', class: 'c-actions num', cell: actions },
         ]}
         narrow={(login) => [
@@ -111,6 +111,9 @@ export function SmtpLogins({ list, isMaking, onClose, onSecret }: SmtpLoginsProp
     </>
   )
 }
+
+const rateOf = ({ max_rate_per_min: rate }: SmtpCredential): string => (rate === null ? '–' : number(rate))
+const sizeOf = ({ max_message_bytes: size }: SmtpCredential): string => (size === null ? '–' : bytes(size))
 
 const Name = ({ login, text }: { readonly login: SmtpCredential; readonly text: string }): JSX.Element => (
   <a href={linkHere({ login: login.id })}>

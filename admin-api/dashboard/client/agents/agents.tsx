@@ -7,11 +7,11 @@ import { mayChange } from '../app/permissions.ts'
 import { projects } from '../app/projects.ts'
 import { useList, type Listing } from '../app/query.ts'
 import { FormDialog } from '../parts/forms.tsx'
-import { List } from '../parts/list.tsx'
+import { List, Moment } from '../parts/list.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { State } from '../parts/states.tsx'
-import { dateOnly, shortTime } from '../parts/time.ts'
+import { dateOnly } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
 import { listApplications, revokeApplication, type Application } from '../wire/operations.ts'
@@ -51,7 +51,7 @@ export default function Agents(): JSX.Element {
 }
 
 const projectName = (id: string): string => plain(projects.value.find((one) => one.id === id)?.name ?? id)
-const lastCall = ({ last_used_at: at }: Application): string => (at === null ? words().neverCalled : shortTime(at))
+const lastCall = ({ last_used_at: at }: Application): JSX.Element | string => (at === null ? words().neverCalled : <Moment at={at} />)
 
 interface ApplicationListProps {
   readonly list: Listing<Application>
@@ -85,7 +85,9 @@ function ApplicationList({ list, onRevoke }: ApplicationListProps): JSX.Element 
       narrow={(application) => [
         <Mark name="ok" />,
         <SafeText text={application.name} />,
-        `${hostOf(application)} · ${projectName(application.project_id)} · ${w.lastCall}: ${lastCall(application)}`,
+        <>
+          {hostOf(application)} · {projectName(application.project_id)} · {w.lastCall}: {lastCall(application)}
+        </>,
         actions(application),
       ]}
     />

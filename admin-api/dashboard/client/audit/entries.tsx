@@ -8,7 +8,7 @@ import { List } from '../parts/list.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { State } from '../parts/states.tsx'
-import { longTime, shortTime } from '../parts/time.ts'
+import { exactTime, longTime, shortTime } from '../parts/time.ts'
 import type { AuditEntry } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
 import { words } from './audit-words.ts'
@@ -39,6 +39,10 @@ const detailsOf = ({ details }: AuditEntry): string =>
 const targetOf = ({ details, target }: AuditEntry, names: Names): string =>
   typeof details['name'] === 'string' ? details['name'] : (names.get(target) ?? target)
 
+/** What has no name is called by its id, which is of the wire. */
+const Target = ({ entry: { target }, name }: { readonly entry: AuditEntry; readonly name: string }): JSX.Element =>
+  /^[a-z]{2,4}_\w+$/.test(name) ? <code title={target}>{name}</code> : <span title={target}>{plain(name)}</span>
+
 const isNotAllowed = ({ read }: Listing<AuditEntry>): boolean => read.state === 'failed' && read.fault.code === 'insufficient_scope'
 
 export function Entries({ list, actors, projects }: EntriesProps): JSX.Element {
@@ -67,7 +71,7 @@ export function Entries({ list, actors, projects }: EntriesProps): JSX.Element {
             head: w.time,
             class: 'c-status',
             cell: ({ at }) => (
-              <time datetime={at} title={longTime(at)}>
+              <time datetime={at} title={exactTime(at)}>
                 {shortTime(at)}
               </time>
             ),
@@ -82,7 +86,7 @@ export function Entries({ list, actors, projects }: EntriesProps): JSX.Element {
             ),
           },
           { head: w.actor, class: 'c-actor', cell: (entry) => <span title={entry.actor.id}>{plain(actorOf(entry, actors))}</span> },
-          { head: w.target, class: 'c-actor', cell: (entry) => <span title={entry.target}>{plain(targetOf(entry, actors))}</span> },
+          { head: w.target, class: 'c-actor', cell: (entry) => <Target entry={entry} name={targetOf(entry, actors)} /> },
           { head: w.details, cell: (entry) => <code title={plain(detailsOf(entry))}>{plain(detailsOf(entry))}</code> },
         ]}
         narrow={(entry) => [

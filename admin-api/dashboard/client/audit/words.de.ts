@@ -10,7 +10,7 @@ export const de: Wider<typeof en> = {
   nothingMatches: 'Kein Eintrag passt',
   nothingMatchesText: 'Ohne diese Filter kann es Einträge geben.',
   act: 'Handlung',
-  actHint: 'destination, oder destination.created',
+  actHint: 'destination.created',
   actor: 'Wer',
   anyone: 'Alle',
   target: 'Objekt',

@@ -7,7 +7,7 @@ export const en = {
   nothingMatches: 'No entry matches',
   nothingMatchesText: 'There may be entries without these filters.',
   act: 'Action',
-  actHint: 'destination, or destination.created',
+  actHint: 'destination.created',
   actor: 'Actor',
   anyone: 'Anyone',
   target: 'Object',

@@ -10,7 +10,7 @@ export const fr: Wider<typeof en> = {
   nothingMatches: 'Aucune entrée ne correspond',
   nothingMatchesText: 'Il peut y avoir des entrées sans ces filtres.',
   act: 'Action',
-  actHint: 'destination, ou destination.created',
+  actHint: 'destination.created',
   actor: 'Auteur',
   anyone: 'Tous',
   target: 'Objet',

@@ -10,7 +10,7 @@ export const it: Wider<typeof en> = {
   nothingMatches: 'Nessuna voce corrisponde',
   nothingMatchesText: 'Senza questi filtri ce ne possono essere.',
   act: 'Azione',
-  actHint: 'destination, o destination.created',
+  actHint: 'destination.created',
   actor: 'Chi',
   anyone: 'Tutti',
   target: 'Oggetto',

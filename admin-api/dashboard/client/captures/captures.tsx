@@ -14,7 +14,7 @@ import { Mark } from '../parts/mark.tsx'
 import { NewPill } from '../parts/new-pill.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { Show, State } from '../parts/states.tsx'
-import { longTime, shortTime } from '../parts/time.ts'
+import { exactTime, shortTime } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
 import { listInboxes, listInboxMessages, waitForInboxMessage, type CapturedMessageSummary, type Inbox } from '../wire/operations.ts'
 import type { InputOf } from '../wire/operation.ts'
@@ -203,7 +203,7 @@ const MessageRows = ({ messages, inboxId, chosen, wanted }: MessageRowsProps): J
             <SafeText text={to[0] ?? ''} />
             {to.length > 1 && ` +${String(to.length - 1)}`}
           </span>
-          <time datetime={at} title={longTime(at)}>
+          <time datetime={at} title={exactTime(at)}>
             {shortTime(at, true)}
           </time>
           <b class="cut">

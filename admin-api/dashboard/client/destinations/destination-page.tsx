@@ -13,6 +13,7 @@ import { Show } from '../parts/states.tsx'
 import { longTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
+import { nextTrialWords } from '../health/trouble.tsx'
 import { BreakerReason } from '../reasons/breaker-reason.tsx'
 import {
   deleteDestination,
@@ -149,8 +150,8 @@ function Settings({ destination }: { readonly destination: Destination }): JSX.E
       <dl class="facts">
         {rows.map(([name, value]) => (
           <>
-            <dt>{name}</dt>
-            <dd>
+            <dt class={name === w.mode ? '' : 'mono'}>{name}</dt>
+            <dd class={name === w.mode ? '' : 'mono'}>
               {value}
               {name === 'id' && <CopyButton text={destination.id} label={w.copyId} />}
             </dd>
@@ -180,7 +181,7 @@ function Health({ health }: { readonly health: DestinationHealth }): JSX.Element
           <Mark name="paused" />
           <p>
             <b>{w.paused}</b> <BreakerReason cause={breaker.cause} />{' '}
-            {breaker.next_trial_at !== null && w.nextTrial(longTime(breaker.next_trial_at))}
+            {breaker.next_trial_at !== null && nextTrialWords(breaker.next_trial_at, longTime)}
           </p>
         </div>
       )}

@@ -142,7 +142,8 @@ const RemoveDomain = ({ id, name, onClose }: { readonly id: string; readonly nam
   />
 )
 
-function domainSay({ domain, records }: SendingDomain): string {
+function domainSay({ domain, records, checked_at: at }: SendingDomain): string {
+  if (at === null) return own().unchecked(domain)
   const open = records.filter(({ required, verdict }) => required && verdict !== 'ok').length
   return open === 0 ? words().domainReady(domain) : words().domainOpen(domain, open)
 }

@@ -9,7 +9,7 @@ import type { ScreenProps } from '../app/screen-props.ts'
 import { TextField } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/forms.tsx'
 import { Icon } from '../parts/icon.tsx'
-import { List } from '../parts/list.tsx'
+import { List, Moment } from '../parts/list.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { State } from '../parts/states.tsx'
 import { shortTime } from '../parts/time.ts'
@@ -71,7 +71,7 @@ function DomainList(): JSX.Element {
               head: w.records,
               cell: ({ records }) => records.map(({ purpose, verdict }) => `${purpose} ${verdict ?? w.notChecked}`).join(' · '),
             },
-            { head: w.checked, class: 'c-time', cell: ({ checked_at: at }) => (at === null ? '–' : shortTime(at)) },
+            { head: w.checked, class: 'c-time', cell: ({ checked_at: at }) => (at === null ? '–' : <Moment at={at} />) },
           ]}
           narrow={(one) => [
             <Mark name={markOf(one)} />,

@@ -4,6 +4,7 @@ import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
 export const de: Wider<typeof en> = {
+  unchecked: (domain) => `Trage diese Einträge für ${domain} ein und prüfe sie dann.`,
   rotate: 'DKIM-Schlüssel wechseln',
   rotateQuestion: (domain: string) => `Neue DKIM-Schlüssel für ${domain}?`,
   rotateText:

@@ -1,6 +1,7 @@
 /** English: sending domains. */
 import { number } from '../parts/time.ts'
 export const en = {
+  unchecked: (domain: string) => `Publish these records for ${domain}, then check them.`,
   rotate: 'Rotate DKIM keys',
   rotateQuestion: (domain: string) => `New DKIM keys for ${domain}?`,
   rotateText:

@@ -4,6 +4,7 @@ import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
 export const fr: Wider<typeof en> = {
+  unchecked: (domain) => `Publiez ces enregistrements pour ${domain}, puis vérifiez-les.`,
   rotate: 'Renouveler les clés DKIM',
   rotateQuestion: (domain: string) => `Nouvelles clés DKIM pour ${domain} ?`,
   rotateText:

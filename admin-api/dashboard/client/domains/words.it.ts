@@ -4,6 +4,7 @@ import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
 export const it: Wider<typeof en> = {
+  unchecked: (domain) => `Pubblica questi record per ${domain}, poi controllali.`,
   rotate: 'Rinnova le chiavi DKIM',
   rotateQuestion: (domain: string) => `Nuove chiavi DKIM per ${domain}?`,
   rotateText:

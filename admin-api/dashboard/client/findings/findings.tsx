@@ -7,7 +7,7 @@ import { Icon } from '../parts/icon.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
-import { longTime, shortTime } from '../parts/time.ts'
+import { exactTime, shortTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { operatorGetDoctor, operatorRunDoctor, type DoctorReport } from '../wire/operations.ts'
 import { words } from './findings-words.ts'
@@ -40,7 +40,7 @@ export function Findings(): JSX.Element {
             {isBusy ? w.looking : <Looked report={read.data} />}
           </span>
         )}
-        <button class="button" aria-disabled={isBusy} onClick={() => void (isBusy || look())}>
+        <button class="button small right" aria-disabled={isBusy} onClick={() => void (isBusy || look())}>
           <Icon name="replay" />
           {w.look}
         </button>
@@ -53,7 +53,7 @@ export function Findings(): JSX.Element {
 }
 
 const Looked = ({ report: { checked_at: at } }: { readonly report: DoctorReport }): JSX.Element =>
-  at === null ? <>{words().notYet}</> : <time title={longTime(at)}>{words().lookedAt(shortTime(at))}</time>
+  at === null ? <>{words().notYet}</> : <time title={exactTime(at)}>{words().lookedAt(shortTime(at))}</time>
 
 function Found({ report: { findings, checked_at: at } }: { readonly report: DoctorReport }): JSX.Element {
   const w = words()

@@ -11,7 +11,7 @@ import { List, SearchBox, type Column } from '../parts/list.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { State } from '../parts/states.tsx'
-import { longTime, number, shortTime } from '../parts/time.ts'
+import { exactTime, number, shortTime } from '../parts/time.ts'
 import { NewLink, TopBar } from '../parts/top-bar.tsx'
 import { listForms, type FormFigures, type ListedForm } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
@@ -90,7 +90,7 @@ function columns(lastDays: ReadonlyMap<string, FormFigures> | undefined): readon
   const projectOf = (id: string): string => projects.value.find((one) => one.id === id)?.name ?? ''
   return [
     {
-      head: w.title,
+      head: allWords().name,
       class: 'strong',
       cell: ({ id, name }) => (
         <a href={link(`/forms/${id}`)}>
@@ -99,7 +99,7 @@ function columns(lastDays: ReadonlyMap<string, FormFigures> | undefined): readon
       ),
     },
     { head: w.status, class: 'c-status', cell: ({ status }) => <StatusOf status={status} /> },
-    { head: w.version, class: 'c-time num', cell: ({ version }) => (version === 0 ? '–' : version) },
+    { head: w.version, class: 'c-time c-spare num', cell: ({ version }) => (version === 0 ? '–' : version) },
     {
       head: w.newOnes,
       class: 'c-time num',
@@ -112,13 +112,13 @@ function columns(lastDays: ReadonlyMap<string, FormFigures> | undefined): readon
     { head: w.lastDays, class: 'c-days', cell: ({ id }) => <LastDays figures={lastDays?.get(id)} /> },
     { head: w.conversion, class: 'c-time num', cell: ({ id }) => conversionOf(lastDays?.get(id)) },
     ...(projectId.value === undefined && projects.value.length > 1
-      ? [{ head: w.project, cell: ({ project_id: id }: ListedForm) => <SafeText text={projectOf(id)} /> }]
+      ? [{ head: w.project, class: 'c-spare', cell: ({ project_id: id }: ListedForm) => <SafeText text={projectOf(id)} /> }]
       : []),
     {
       head: w.changed,
       class: 'c-status',
       cell: ({ updated_at: at }) => (
-        <time datetime={at} title={longTime(at)}>
+        <time datetime={at} title={exactTime(at)}>
           {shortTime(at)}
         </time>
       ),

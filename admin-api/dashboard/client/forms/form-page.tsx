@@ -10,7 +10,7 @@ import { Icon } from '../parts/icon.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
-import { longTime, shortTime } from '../parts/time.ts'
+import { exactTime, shortTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
 import { getForm, getFormDraft, makeFormEmbedSnippet, type Form, type FormDraft, type ListedForm } from '../wire/operations.ts'
@@ -184,7 +184,7 @@ function Truth({ form, editing }: Omit<PartProps, 'onChanged'>): JSX.Element {
       <p>
         <Mark name={statusMarks[form.status]} />
         <b>{state}</b>
-        <span class="faint" role="status" title={longTime(savedAt)}>
+        <span class="faint" role="status" title={exactTime(savedAt)}>
           {saved}
         </span>
         {check.warnings.length > 0 && <span class="tag warn">{w.warnings(check.warnings.length)}</span>}

@@ -30,13 +30,17 @@ export function troubledOf(destinations: readonly Destination[], healths: Health
   return all.toSorted((a, b) => Number(b.isPaused) - Number(a.isPaused))
 }
 
+/** Once its time has come, the next message is the trial. */
+export const nextTrialWords = (at: string, timeOf: (at: string) => string): string =>
+  Date.parse(at) > Date.now() ? words().nextTrial(timeOf(at)) : words().trialIsDue
+
 /** What keeps one from its work. */
 export function Why({ destination: { name }, isPaused, errorRate, cause, nextTrialAt }: Trouble): JSX.Element {
   const w = words()
   return (
     <p>
       {w.failedInLastHour(plain(name), percent(errorRate))} {isPaused && <BreakerReason cause={cause} />}{' '}
-      {nextTrialAt !== null && w.nextTrial(shortTime(nextTrialAt))}
+      {nextTrialAt !== null && nextTrialWords(nextTrialAt, shortTime)}
     </p>
   )
 }

@@ -6,7 +6,7 @@ import { useList } from '../app/query.ts'
 import type { ScreenProps } from '../app/screen-props.ts'
 import { useBusy } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
-import { List } from '../parts/list.tsx'
+import { List, Moment } from '../parts/list.tsx'
 import { Mark, Status } from '../parts/mark.tsx'
 import { State } from '../parts/states.tsx'
 import { shortTime } from '../parts/time.ts'
@@ -56,7 +56,7 @@ function Tests(): JSX.Element {
             { head: w.address, class: 'strong', cell: ({ id, address }) => <a href={link(`/inspect/${id}`)}>{address}</a> },
             { head: common.status, class: 'c-outcome', cell: ({ status }) => <Status name={markOf(status)} /> },
             { head: w.score, class: 'c-took num', cell: (test) => scoreOf(test) },
-            { head: w.created, class: 'c-time', cell: ({ created_at: at }) => shortTime(at) },
+            { head: w.created, class: 'c-time', cell: ({ created_at: at }) => <Moment at={at} /> },
           ]}
           narrow={(test) => [<Mark name={markOf(test.status)} />, test.address, shortTime(test.created_at), scoreOf(test)]}
         />

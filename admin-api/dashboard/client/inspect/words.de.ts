@@ -15,7 +15,8 @@ export const de: Wider<typeof en> = {
   history: 'Bisherige Punkte',
   historySentence: (scores) => `Vom ältesten zum neuesten: ${scores}.`,
   waitingTitle: 'Wartet auf deine Mail',
-  waitingText: (at) => `Die erste Mail bis ${at} wird geprüft; der Bericht erscheint hier von selbst.`,
+  waitingText: (at) =>
+    `Sende aus der Anwendung, die du prüfen willst, eine Mail an diese Adresse. Die erste bis ${at} wird bewertet; der Bericht erscheint hier von selbst.`,
   scoringTitle: 'Deine Mail wird geprüft',
   scoringText: 'Sie ist da. Das DNS wird nach dem Absender gefragt; das dauert einige Sekunden.',
   expiredTitle: 'Keine Mail kam',

@@ -12,7 +12,8 @@ export const en = {
   history: 'Scores so far',
   historySentence: (scores: string) => `From the oldest to the newest: ${scores}.`,
   waitingTitle: 'Waiting for your mail',
-  waitingText: (at: string) => `The first mail that comes until ${at} is checked; this page shows the report by itself.`,
+  waitingText: (at: string) =>
+    `Send a mail to this address from the application that you want to check. The first that comes until ${at} is scored; this page shows the report by itself.`,
   scoringTitle: 'Your mail is being checked',
   scoringText: 'It arrived. DNS is asked about its sender, which takes some seconds.',
   expiredTitle: 'No mail came',

@@ -15,7 +15,8 @@ export const fr: Wider<typeof en> = {
   history: 'Scores jusqu’ici',
   historySentence: (scores) => `Du plus ancien au plus récent : ${scores}.`,
   waitingTitle: 'En attente de votre e-mail',
-  waitingText: (at) => `Le premier e-mail reçu avant ${at} est examiné ; le rapport s’affiche ici de lui-même.`,
+  waitingText: (at) =>
+    `Envoyez un e-mail à cette adresse depuis l’application à vérifier. Le premier reçu avant ${at} est noté ; le rapport s’affiche ici de lui-même.`,
   scoringTitle: 'Votre e-mail est examiné',
   scoringText: 'Il est arrivé. Le DNS est interrogé sur l’expéditeur, quelques secondes.',
   expiredTitle: 'Aucun e-mail reçu',

@@ -15,7 +15,8 @@ export const it: Wider<typeof en> = {
   history: 'Punteggi finora',
   historySentence: (scores) => `Dal più vecchio al più nuovo: ${scores}.`,
   waitingTitle: 'In attesa del messaggio',
-  waitingText: (at) => `Il primo messaggio entro ${at} viene esaminato; il rapporto appare qui da solo.`,
+  waitingText: (at) =>
+    `Invia un messaggio a questo indirizzo dall’applicazione da controllare. Il primo entro ${at} viene valutato; il rapporto appare qui da solo.`,
   scoringTitle: 'Il messaggio è in esame',
   scoringText: 'È arrivato. Si interroga il DNS sul mittente, alcuni secondi.',
   expiredTitle: 'Nessun messaggio arrivato',

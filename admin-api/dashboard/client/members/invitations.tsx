@@ -6,7 +6,7 @@ import { mayAdminister } from '../app/permissions.ts'
 import { asFault, useList, type Listing } from '../app/query.ts'
 import { TextField } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/forms.tsx'
-import { List } from '../parts/list.tsx'
+import { List, Moment } from '../parts/list.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { SecretDialog } from '../parts/secret-dialog.tsx'
@@ -117,7 +117,7 @@ function Rows({ list, onAgain }: RowsProps): JSX.Element {
         { head: w.emailAddress, class: 'strong', cell: ({ email }) => <SafeText text={email} /> },
         { head: w.role, class: 'c-status', cell: ({ role }) => role },
         { head: common.status, class: 'c-outcome', cell: ({ status }) => <InvitationStatus status={status} /> },
-        { head: common.expires, class: 'c-outcome', cell: ({ expires_at: at }) => shortTime(at) },
+        { head: common.expires, class: 'c-outcome', cell: ({ expires_at: at }) => <Moment at={at} /> },
         { head: '', class: 'c-members num', cell: actions },
       ]}
       narrow={(invitation) => [

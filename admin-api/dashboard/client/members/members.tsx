@@ -8,11 +8,11 @@ import { isMakingNew, mayAdminister, mayChange as mayWrite } from '../app/permis
 import { useList, type Listing } from '../app/query.ts'
 import { FormDialog } from '../parts/forms.tsx'
 import { Icon } from '../parts/icon.tsx'
-import { List } from '../parts/list.tsx'
+import { List, Moment } from '../parts/list.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { State } from '../parts/states.tsx'
-import { dateOnly, shortTime } from '../parts/time.ts'
+import { dateOnly } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
 import { listMembers, updateMember, type Member } from '../wire/operations.ts'
@@ -115,8 +115,8 @@ function MemberList({ list, onDo }: { readonly list: Listing<Member>; readonly o
           ),
         },
         { head: w.role, class: 'c-status', cell: ({ role }) => role },
-        { head: w.joined, class: 'c-outcome', cell: ({ joined_at: at }) => dateOnly(at) },
-        { head: w.lastSignIn, class: 'c-outcome', cell: ({ last_signed_in_at: at }) => (at === null ? '–' : shortTime(at)) },
+        { head: w.joined, class: 'c-outcome c-spare', cell: ({ joined_at: at }) => dateOnly(at) },
+        { head: w.lastSignIn, class: 'c-outcome', cell: ({ last_signed_in_at: at }) => (at === null ? '–' : <Moment at={at} />) },
         { head: w.passkey, class: 'c-took', cell: ({ has_passkey: has }) => (has ? w.yes : w.no) },
         { head: '', class: 'c-members num', cell: actions },
       ]}

@@ -4,7 +4,7 @@ import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
 export const de: Wider<typeof en> = {
-  membersSay: (n) => `Mitglieder: ${number(n)}`,
+  membersSay: (n) => (n === 0 ? 'Kein Mitglied' : n === 1 ? 'Ein Mitglied.' : `${number(n)} Mitglieder.`),
   membersText: 'Die Rolle eines Mitglieds begrenzt bei jeder Anfrage, was es und seine Schlüssel dürfen.',
   membersFailed: 'Die Mitglieder konnten nicht gelesen werden',
   person: 'Person',

@@ -1,7 +1,7 @@
 /** English: members and invitations. */
 import { number } from '../parts/time.ts'
 export const en = {
-  membersSay: (n: number) => `Members: ${number(n)}`,
+  membersSay: (n: number) => (n === 0 ? 'No member' : n === 1 ? 'One member.' : `${number(n)} members.`),
   membersText: 'The role of a member caps what they and their keys may do, at every request.',
   membersFailed: 'The members could not be read',
   person: 'Person',

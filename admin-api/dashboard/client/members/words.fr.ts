@@ -4,7 +4,7 @@ import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
 export const fr: Wider<typeof en> = {
-  membersSay: (n) => `Membres : ${number(n)}`,
+  membersSay: (n) => (n === 0 ? 'Aucun membre' : n === 1 ? 'Un membre.' : `${number(n)} membres.`),
   membersText: 'Le rôle d’un membre limite à chaque requête ce que lui et ses clés peuvent faire.',
   membersFailed: 'Les membres n’ont pas pu être lus',
   person: 'Personne',

@@ -4,7 +4,7 @@ import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
 export const it: Wider<typeof en> = {
-  membersSay: (n) => `Membri: ${number(n)}`,
+  membersSay: (n) => (n === 0 ? 'Nessun membro' : n === 1 ? 'Un membro.' : `${number(n)} membri.`),
   membersText: 'Il ruolo di un membro limita a ogni richiesta ciò che lui e le sue chiavi possono fare.',
   membersFailed: 'Non è stato possibile leggere i membri',
   person: 'Persona',

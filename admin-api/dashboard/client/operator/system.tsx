@@ -7,7 +7,7 @@ import { Gauge } from '../parts/controls.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { Show, State } from '../parts/states.tsx'
-import { bytes, longTime, number, shortTime, span } from '../parts/time.ts'
+import { bytes, exactTime, longTime, number, shortTime, span } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
 import { BreakerReason } from '../reasons/breaker-reason.tsx'
 import { operatorGetSystem, operatorListFailedLogins, type SystemState } from '../wire/operations.ts'
@@ -233,7 +233,7 @@ export function Logins({ areas }: { readonly areas: JSX.Element }): JSX.Element 
                         </td>
                         <td class="num">{number(failures)}</td>
                         <td>{blocked === null ? '–' : <span class="tag bad">{blocked}</span>}</td>
-                        <td title={longTime(at)}>{shortTime(at)}</td>
+                        <td title={exactTime(at)}>{shortTime(at)}</td>
                       </tr>
                     ))}
                   </tbody>

@@ -84,7 +84,7 @@ export function MyOrganizations({ list, onDo }: MineProps): JSX.Element {
         { head: allWords().name, class: 'strong', cell: (mine) => <Name {...mine} /> },
         { head: w.role, class: 'c-small', cell: ({ role }) => role },
         { head: w.plan, class: 'c-small', cell: planOf },
-        { head: w.people, class: 'c-small num', cell: peopleOf },
+        { head: w.people, class: 'c-small c-spare num', cell: peopleOf },
         { head: w.since, class: 'c-status', cell: ({ read: { members } }) => (members ? dateOnly(members.joinedAt) : '–') },
         { head: '', class: 'c-buttons num', cell: (mine) => <Actions mine={mine} onDo={onDo} /> },
       ]}

@@ -6,6 +6,7 @@ import { go, linkHere, query } from '../app/location.ts'
 import { mayAdminister, mayRead } from '../app/permissions.ts'
 import { useList } from '../app/query.ts'
 import { EndDialog } from '../parts/forms.tsx'
+import { Icon } from '../parts/icon.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
@@ -45,7 +46,8 @@ export default function Organizations(): JSX.Element {
             title={room.refusal}
             onClick={() => room.refusal === undefined && go(linkHere({ new: '1' }))}
           >
-            {w.newTeam}
+            <Icon name="plus" />
+            <span class="shell-label">{w.newTeam}</span>
           </button>
         )}
       </TopBar>

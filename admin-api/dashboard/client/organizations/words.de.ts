@@ -32,7 +32,7 @@ export const de: Wider<typeof en> = {
   teamsFailed: 'Die Teams konnten nicht gelesen werden',
   noTeams: 'Noch kein Team.',
   teamUse: (used, limit) => `${used} von ${limit}, die der Plan erlaubt.`,
-  teamUseUnlimited: (used) => `${used}; der Plan hat keine Grenze.`,
+  teamUseUnlimited: (used) => (used === '0' ? 'Der Plan hat keine Grenze.' : `${used}; der Plan hat keine Grenze.`),
   teamCapReached: 'Der Plan erlaubt kein weiteres Team.',
   teamOfTeam: 'Ein Team hat keine eigenen Teams.',
   comparePlans: 'Pläne vergleichen',

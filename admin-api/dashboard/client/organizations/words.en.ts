@@ -29,7 +29,7 @@ export const en = {
   teamsFailed: 'The team organizations could not be read',
   noTeams: 'No team yet.',
   teamUse: (used: string, limit: string) => `${used} of ${limit} that the plan allows.`,
-  teamUseUnlimited: (used: string) => `${used}; the plan has no limit.`,
+  teamUseUnlimited: (used: string) => (used === '0' ? 'The plan has no limit.' : `${used}; the plan has no limit.`),
   teamCapReached: 'The plan allows no further team.',
   teamOfTeam: 'A team has no teams of its own.',
   comparePlans: 'Compare plans',

@@ -32,7 +32,7 @@ export const fr: Wider<typeof en> = {
   teamsFailed: 'Les équipes n’ont pas pu être lues',
   noTeams: 'Aucune équipe.',
   teamUse: (used, limit) => `${used} sur ${limit} que permet le forfait.`,
-  teamUseUnlimited: (used) => `${used} ; le forfait n’a pas de limite.`,
+  teamUseUnlimited: (used) => (used === '0' ? 'Le forfait n’a pas de limite.' : `${used} ; le forfait n’a pas de limite.`),
   teamCapReached: 'Le forfait ne permet pas d’autre équipe.',
   teamOfTeam: 'Une équipe n’a pas d’équipes à elle.',
   comparePlans: 'Comparer les forfaits',

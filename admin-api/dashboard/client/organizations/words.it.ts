@@ -32,7 +32,7 @@ export const it: Wider<typeof en> = {
   teamsFailed: 'I team non si sono potuti leggere',
   noTeams: 'Ancora nessun team.',
   teamUse: (used, limit) => `${used} di ${limit} che il piano permette.`,
-  teamUseUnlimited: (used) => `${used}; il piano non ha limiti.`,
+  teamUseUnlimited: (used) => (used === '0' ? 'Il piano non ha limiti.' : `${used}; il piano non ha limiti.`),
   teamCapReached: 'Il piano non permette altri team.',
   teamOfTeam: 'Un team non ha team propri.',
   comparePlans: 'Confronta i piani',

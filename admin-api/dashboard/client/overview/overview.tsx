@@ -199,7 +199,8 @@ const limited = (label: string, used: number, limit: number | null): Figure => (
 function shares({ totals: { taken, failed, bounced, complained } }: DeliveryInsight): readonly Figure[] {
   const w = words()
   const all = taken + failed
-  const share = (part: number): string => (all === 0 ? '–' : percent(part / all, part === 0 || part === all ? 0 : 2))
+  const share = (part: number): string =>
+    all === 0 ? '–' : percent(part / all, part === 0 || part === all ? 0 : part / all < 0.01 ? 2 : 1)
   const rate = (part: number): number => (all === 0 ? 0 : (100 * part) / all)
   return [
     { label: w.takenShare, value: share(taken), unit: w.ofRecipients(number(all)) },

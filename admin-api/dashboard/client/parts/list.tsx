@@ -9,6 +9,14 @@ import { useDrag, type Dragging } from '../selection/drag.ts'
 import { Icon } from './icon.tsx'
 import { Box, NarrowBox, SelectionBar, useSelection, type Bulk, type Selection } from '../selection/selection.tsx'
 import { Show } from './states.tsx'
+import { exactTime, shortTime } from './time.ts'
+
+/** When something was, for a cell: short, and exactly in its title. */
+export const Moment = ({ at, isNarrow = false }: { readonly at: string; readonly isNarrow?: boolean }): JSX.Element => (
+  <time datetime={at} title={exactTime(at)}>
+    {shortTime(at, isNarrow)}
+  </time>
+)
 
 export interface Column<T> {
   readonly head: string

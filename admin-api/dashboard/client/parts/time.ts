@@ -28,6 +28,9 @@ export function shortTime(at: string, isNarrow = false): string {
 export const longTime = (at: string): string =>
   format({ day: 'numeric', month: 'short', year: 'numeric', ...clock, timeZoneName: 'short' }).format(new Date(at))
 
+/** For titles: date and time with the zone, and exactly in UTC. */
+export const exactTime = (at: string): string => `${longTime(at)} · ${at}`
+
 /** `08:14 UTC`, with the date where it is another one there. */
 export function utcTime(at: string): string {
   const date = new Date(at)

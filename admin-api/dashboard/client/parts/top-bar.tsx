@@ -15,10 +15,12 @@ interface TopProps {
   readonly heading?: ComponentChildren
   /** Undefined where the screen does not follow changes. */
   readonly isLive?: boolean
+  /** What belongs to the title, such as a way to copy it. */
+  readonly beside?: ComponentChildren
   readonly children?: ComponentChildren
 }
 
-export function TopBar({ title, heading, isLive, children }: TopProps): JSX.Element {
+export function TopBar({ title, heading, isLive, beside, children }: TopProps): JSX.Element {
   const w = words()
   useEffect(() => {
     document.title = `${title} – Postern`
@@ -29,8 +31,13 @@ export function TopBar({ title, heading, isLive, children }: TopProps): JSX.Elem
       <h1 id="screen-title" tabIndex={-1}>
         {heading ?? title}
       </h1>
+      {beside}
       <div class="top-tools">
-        {isLive !== undefined && <span class={isLive ? 'live' : 'live off'}>{isLive ? w.live : w.notLive}</span>}
+        {isLive !== undefined && (
+          <span class={isLive ? 'live' : 'live off'} title={isLive ? w.live : undefined}>
+            {isLive ? w.live : w.notLive}
+          </span>
+        )}
         <button class="button quiet" onClick={() => (isApiCallOpen.value = true)} title={w.asApiCall}>
           <Icon name="code" />
           <span class="shell-label">{w.apiCall}</span>

@@ -8,7 +8,7 @@ import type { Listing } from '../app/query.ts'
 import { FormDialog } from '../parts/forms.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
-import { longTime, shortTime } from '../parts/time.ts'
+import { exactTime, shortTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { releaseQueueHold, type QueueHold } from '../wire/operations.ts'
 import { HoldWords } from '../queue/act-marks.tsx'
@@ -48,7 +48,7 @@ function Row({ hold, onLift }: { readonly hold: QueueHold; readonly onLift: () =
           <HoldWords filter={filter} />
         </b>{' '}
         ·{' '}
-        <time datetime={at} title={longTime(at)}>
+        <time datetime={at} title={exactTime(at)}>
           {shortTime(at)}
         </time>{' '}
         · <SafeText text={w.heldBy(isOperators ? w.theOperator : by, reason ?? '')} /> ·{' '}

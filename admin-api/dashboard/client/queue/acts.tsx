@@ -2,10 +2,10 @@
 import type { JSX } from 'preact'
 import { link, projectId } from '../app/location.ts'
 import { useList, useTicks } from '../app/query.ts'
-import { List } from '../parts/list.tsx'
+import { List, Moment } from '../parts/list.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { State } from '../parts/states.tsx'
-import { number, shortTime } from '../parts/time.ts'
+import { number } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
 import { listQueueActs, type QueueAct } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
@@ -69,4 +69,4 @@ export function ActList(): JSX.Element {
 }
 
 const keyOf = ({ id }: QueueAct): string => id ?? ''
-const begun = ({ created_at: at }: QueueAct): string => (at === null ? '–' : shortTime(at))
+const begun = ({ created_at: at }: QueueAct): JSX.Element | string => (at === null ? '–' : <Moment at={at} />)

@@ -81,6 +81,9 @@ export interface Subject {
   readonly entries: readonly Entry[]
 }
 
+/** `API keys`, of a tag that is all in small letters. */
+export const subjectTitle = (name: string): string => name.replace(/^(?:api|smtp)\b|^\w/, (first) => first.toUpperCase())
+
 /** By subject, in the order of the document. */
 export function subjectsOf({ tags, paths }: OpenApi): readonly Subject[] {
   const entries = Object.entries(paths).flatMap(([path, methods]) =>

@@ -5,7 +5,7 @@ import { useListKeys } from '../app/list-keys.ts'
 import { go, link, linkHere } from '../app/location.ts'
 import { Icon } from '../parts/icon.tsx'
 import { State } from '../parts/states.tsx'
-import { type Entry, found, type Subject } from './document.ts'
+import { type Entry, found, type Subject, subjectTitle } from './document.ts'
 import { words } from './reference-words.ts'
 
 interface ListProps {
@@ -59,7 +59,7 @@ export function OperationList({ subjects, chosen, text }: ListProps): JSX.Elemen
             <div key={name}>
               <button class="subject" lang="en" aria-expanded={isOpen} onClick={() => toggle(name)}>
                 <Icon name={isOpen ? 'down' : 'right'} />
-                {name}
+                {subjectTitle(name)}
                 <span aria-hidden="true">{own.length}</span>
               </button>
               {isOpen && <Entries entries={own} chosen={chosen} text={text} />}

@@ -10,7 +10,7 @@ import { CopyButton } from '../parts/controls.tsx'
 import { Show, State } from '../parts/states.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
 import { words as allWords } from '../words/words.ts'
-import { getOpenApi, subjectsOf, type OpenApi, type Subject } from './document.ts'
+import { getOpenApi, subjectsOf, subjectTitle, type OpenApi, type Subject } from './document.ts'
 import { MarkedText } from './marked-text.tsx'
 import { OperationList } from './operation-list.tsx'
 import { OperationPage } from './operation-page.tsx'
@@ -92,7 +92,7 @@ function Beginning({ document, subjects }: { readonly document: OpenApi; readonl
           {subjects.map(({ name, description, entries: [first, ...others] }) => (
             <li key={name}>
               <a href={link(`/docs/api/${first?.operationId ?? ''}`)} lang="en">
-                {name}
+                {subjectTitle(name)}
               </a>
               <span class="faint">{w.operations(others.length + 1)}</span>
               <p lang="en">{description}</p>

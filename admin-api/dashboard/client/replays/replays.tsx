@@ -6,10 +6,10 @@ import { useList, useTicks } from '../app/query.ts'
 import type { ScreenProps } from '../app/screen-props.ts'
 import { FeatureNote, useFlag } from '../parts/feature.tsx'
 import { Icon } from '../parts/icon.tsx'
-import { List } from '../parts/list.tsx'
+import { List, Moment } from '../parts/list.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { State } from '../parts/states.tsx'
-import { number, shortTime } from '../parts/time.ts'
+import { number } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
 import { listReplays, type Replay } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
@@ -37,7 +37,7 @@ function ReplayList(): JSX.Element {
   const isOff = flag?.enabled === false
   const begin = mayChange.value && !isOff && (
     <a class="button primary" href={linkHere({ new: '1' })}>
-      <Icon name="replay" />
+      <Icon name="plus" />
       <span class="shell-label">{common.newReplay}</span>
     </a>
   )
@@ -91,4 +91,4 @@ function ReplayList(): JSX.Element {
 }
 
 const keyOf = ({ job_id: id }: Replay): string => id ?? ''
-const begun = ({ created_at: at }: Replay): string => (at === null ? '–' : shortTime(at))
+const begun = ({ created_at: at }: Replay): JSX.Element | string => (at === null ? '–' : <Moment at={at} />)

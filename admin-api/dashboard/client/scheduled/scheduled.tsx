@@ -70,7 +70,7 @@ export default function Scheduled(): JSX.Element {
             { head: w.when, class: 'c-when', cell: (send) => <When send={send} /> },
             { head: w.recipient, cell: ({ to }) => <SafeText text={to.join(', ')} /> },
             { head: w.subject, class: 'strong', cell: (send) => <Subject send={send} /> },
-            { head: common.status, class: 'c-outcome', cell: (send) => <SendStatus send={send} /> },
+            { head: common.status, class: 'c-outcome c-spare', cell: (send) => <SendStatus send={send} /> },
             { head: '', class: 'c-two num', cell: actions },
           ]}
           narrow={(send) => [

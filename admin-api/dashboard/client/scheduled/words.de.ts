@@ -7,7 +7,8 @@ export const de: Wider<typeof en> = {
   scheduledFailed: 'Die geplanten Sendungen konnten nicht gelesen werden',
   noScheduled: 'Nichts ist geplant',
   noScheduledText: 'Eine Nachricht mit send_at wartet hier bis zu ihrer Zeit, auch über einen Neustart hinweg.',
-  scheduledSay: (n, at) => `Wartend: ${number(n)}. Die nächste geht ${at} hinaus.`,
+  scheduledSay: (n, at) =>
+    n === 1 ? `Eine Nachricht wartet. Sie geht am ${at} hinaus.` : `${number(n)} Nachrichten warten. Die nächste geht am ${at} hinaus.`,
   scheduledText: 'Keine geht zu früh hinaus; ein bestätigter Abbruch gewinnt.',
   when: 'Geht hinaus',
   recipient: 'An',

@@ -4,7 +4,8 @@ export const en = {
   scheduledFailed: 'The scheduled sends could not be read',
   noScheduled: 'Nothing is scheduled',
   noScheduledText: 'A message that is sent with send_at waits here until its time, also over a restart.',
-  scheduledSay: (n: number, at: string) => `Waiting: ${number(n)}. The next one leaves ${at}.`,
+  scheduledSay: (n: number, at: string) =>
+    n === 1 ? `One message waits. It leaves on ${at}.` : `${number(n)} messages wait. The next one leaves on ${at}.`,
   scheduledText: 'None leaves early; a cancel that is confirmed wins.',
   when: 'Leaves',
   recipient: 'To',

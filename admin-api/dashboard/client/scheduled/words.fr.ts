@@ -7,7 +7,8 @@ export const fr: Wider<typeof en> = {
   scheduledFailed: 'Les envois programmés n’ont pas pu être lus',
   noScheduled: 'Rien n’est programmé',
   noScheduledText: 'Un message envoyé avec send_at attend ici son heure, même après un redémarrage.',
-  scheduledSay: (n, at) => `En attente : ${number(n)}. Le prochain part ${at}.`,
+  scheduledSay: (n, at) =>
+    n === 1 ? `Un message attend. Il part le ${at}.` : `${number(n)} messages attendent. Le prochain part le ${at}.`,
   scheduledText: 'Aucun ne part trop tôt ; une annulation confirmée l’emporte.',
   when: 'Départ',
   recipient: 'À',

@@ -7,7 +7,8 @@ export const it: Wider<typeof en> = {
   scheduledFailed: 'Non è stato possibile leggere gli invii programmati',
   noScheduled: 'Nulla è programmato',
   noScheduledText: 'Un messaggio con send_at attende qui la sua ora, anche dopo un riavvio.',
-  scheduledSay: (n, at) => `In attesa: ${number(n)}. Il prossimo parte ${at}.`,
+  scheduledSay: (n, at) =>
+    n === 1 ? `Un messaggio attende. Parte il ${at}.` : `${number(n)} messaggi attendono. Il prossimo parte il ${at}.`,
   scheduledText: 'Nessuno parte prima; un annullamento confermato vince.',
   when: 'Parte',
   recipient: 'A',

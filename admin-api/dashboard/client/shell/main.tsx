@@ -157,6 +157,7 @@ function useNarrow(): boolean {
   const [matches, setMatches] = useState(list.matches)
   useEffect(() => {
     const follow = (): void => setMatches(list.matches)
+    follow()
     list.addEventListener('change', follow)
     return () => list.removeEventListener('change', follow)
   }, [])

@@ -5,11 +5,11 @@ import { isMakingNew, mayAdminister } from '../app/permissions.ts'
 import { useList } from '../app/query.ts'
 import type { ScreenProps } from '../app/screen-props.ts'
 import { Icon } from '../parts/icon.tsx'
-import { List } from '../parts/list.tsx'
+import { List, Moment } from '../parts/list.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { State } from '../parts/states.tsx'
-import { number, shortTime } from '../parts/time.ts'
+import { number } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
 import { listIngestSources, type IngestSource } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
@@ -35,7 +35,7 @@ function SourceList(): JSX.Element {
       <span class="shell-label">{w.newSource}</span>
     </a>
   )
-  const seen = ({ last_seen_at: at }: IngestSource): string => (at === null ? w.neverSeen : shortTime(at))
+  const seen = ({ last_seen_at: at }: IngestSource): JSX.Element | string => (at === null ? w.neverSeen : <Moment at={at} />)
   const way = ({ mode }: IngestSource): string => (mode === 'imap' ? w.imap : w.push)
   return (
     <>

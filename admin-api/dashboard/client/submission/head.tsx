@@ -11,7 +11,7 @@ import { EndDialog } from '../parts/forms.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
-import { longTime, shortTime, span } from '../parts/time.ts'
+import { exactTime, shortTime, span } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { referenceOf, titleOf } from '../submissions/submission-text.ts'
 import { words } from '../submissions/submissions-words.ts'
@@ -89,7 +89,7 @@ function About({ submission, form }: Pick<HeadProps, 'submission' | 'form'>): JS
         )}
         <a href={link(`/forms/${submission.form_id}/versions`, { version: String(submission.version) })}>{w.version(submission.version)}</a>
       </span>
-      <time datetime={submission.created_at} title={longTime(submission.created_at)}>
+      <time datetime={submission.created_at} title={exactTime(submission.created_at)}>
         {shortTime(submission.created_at, true)}
       </time>
       {submission.fill_ms !== null && <span>{w.filledIn(span(submission.fill_ms))}</span>}

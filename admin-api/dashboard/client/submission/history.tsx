@@ -7,7 +7,7 @@ import { useRead, useTicks } from '../app/query.ts'
 import { useBusy } from '../parts/controls.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
-import { longTime, shortTime } from '../parts/time.ts'
+import { exactTime, longTime, shortTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { attempt } from '../submissions/changes.ts'
 import { words } from '../submissions/submissions-words.ts'
@@ -62,7 +62,7 @@ export function History({ submission }: { readonly submission: FormSubmission })
 function Notice({ notice: { at, to, trace_id: traceId, attempt_id: attemptId } }: { readonly notice: FormNotice }): JSX.Element {
   const w = words()
   const when = (
-    <time datetime={at} title={longTime(at)}>
+    <time datetime={at} title={exactTime(at)}>
       {shortTime(at, true)}
     </time>
   )

@@ -12,7 +12,7 @@ import { Mark } from '../parts/mark.tsx'
 import { NewPill } from '../parts/new-pill.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { Show, State } from '../parts/states.tsx'
-import { longTime, shortTime } from '../parts/time.ts'
+import { exactTime, shortTime } from '../parts/time.ts'
 import type { listSubmissions, FormSubmission, ListedForm, Member } from '../wire/operations.ts'
 import type { InputOf } from '../wire/operation.ts'
 import { words as allWords } from '../words/words.ts'
@@ -179,7 +179,7 @@ function Row({ row, forms, members, formId, chosenId, isPicked, onPick }: RowPro
           {status === 'new' && <span class="hidden">{w.statuses.new}</span>}
           <SafeText text={title} />
         </b>
-        <time datetime={at} title={longTime(at)}>
+        <time datetime={at} title={exactTime(at)}>
           {shortTime(at, true)}
         </time>
         <span class="cut sub-line">

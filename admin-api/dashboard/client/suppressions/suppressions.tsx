@@ -8,11 +8,10 @@ import { asFault, useList } from '../app/query.ts'
 import { TextField } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/forms.tsx'
 import { Icon } from '../parts/icon.tsx'
-import { List, SearchBox } from '../parts/list.tsx'
+import { List, Moment, SearchBox } from '../parts/list.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { State } from '../parts/states.tsx'
-import { shortTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
 import {
@@ -85,8 +84,8 @@ export default function Suppressions(): JSX.Element {
             },
             { head: w.source, class: 'c-time', cell: ({ source: one }) => one },
             { head: w.reason, cell: ({ reason }) => <SafeText text={reason ?? '–'} /> },
-            { head: w.since, class: 'c-time', cell: ({ created_at: at }) => shortTime(at) },
-            { head: w.expires, class: 'c-time', cell: ({ expires_at: at }) => (at === null ? w.never : shortTime(at)) },
+            { head: w.since, class: 'c-time', cell: ({ created_at: at }) => <Moment at={at} /> },
+            { head: w.expires, class: 'c-time', cell: ({ expires_at: at }) => (at === null ? w.never : <Moment at={at} />) },
             { head: '', class: 'c-status num', cell: actions },
           ]}
           narrow={(row) => [<Mark name="suppressed" />, <SafeText text={row.email} />, `${row.source} · ${row.reason ?? ''}`, actions(row)]}
@@ -124,14 +123,14 @@ function Bar({ filter }: BarProps): JSX.Element {
       </button>
       {mayAdminister.value && (
         <a class="button" href={linkHere({ import: '1' })} title={own().importButton}>
-          <Icon name="up" />
+          <Icon name="share" />
           <span class="shell-label">{own().importButton}</span>
         </a>
       )}
       {mayAdminister.value && (
         <a class="button primary" href={linkHere({ new: '1' })}>
           <Icon name="plus" />
-          <span class="shell-label">{w.suppressAddress}</span>
+          <span class="shell-label">{own().suppressOne}</span>
         </a>
       )}
     </TopBar>
@@ -189,7 +188,7 @@ function NewSuppression({ onDone }: { readonly onDone: () => void }): JSX.Elemen
     toast(w.suppressedNow(email), () => void call(deleteSuppression, { path: { id } }).then(onDone))
   }
   return (
-    <FormDialog title={w.suppressAddress} submit={w.suppressAddress} onClose={close} onSubmit={create}>
+    <FormDialog title={own().suppressOne} submit={own().suppressOne} onClose={close} onSubmit={create}>
       {(fault) => (
         <>
           <TextField label={w.address} value={email} onChange={setEmail} fault={fault?.fields.get('email')} />

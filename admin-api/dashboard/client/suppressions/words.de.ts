@@ -4,6 +4,7 @@ import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
 export const de: Wider<typeof en> = {
+  suppressOne: 'Adresse sperren',
   importTitle: 'Adressen importieren',
   importNow: 'Sperren',
   importButton: 'Importieren',

@@ -1,6 +1,7 @@
 /** English: suppressions. */
 import { number } from '../parts/time.ts'
 export const en = {
+  suppressOne: 'Suppress an address',
   importTitle: 'Import addresses',
   importNow: 'Suppress them',
   importButton: 'Import',

@@ -4,6 +4,7 @@ import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
 export const fr: Wider<typeof en> = {
+  suppressOne: 'Bloquer une adresse',
   importTitle: 'Importer des adresses',
   importNow: 'Les bloquer',
   importButton: 'Importer',

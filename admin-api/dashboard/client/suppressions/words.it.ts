@@ -4,6 +4,7 @@ import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
 export const it: Wider<typeof en> = {
+  suppressOne: 'Blocca un indirizzo',
   importTitle: 'Importa indirizzi',
   importNow: 'Bloccali',
   importButton: 'Importa',

@@ -10,7 +10,7 @@ import { List, SearchBox } from '../parts/list.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { State } from '../parts/states.tsx'
-import { longTime, number, shortTime } from '../parts/time.ts'
+import { exactTime, number, shortTime } from '../parts/time.ts'
 import { NewLink, TopBar } from '../parts/top-bar.tsx'
 import { getTemplateInsight, listTemplates } from '../wire/operations.ts'
 import { TemplateScreen } from '../template-editor/editor.tsx'
@@ -58,7 +58,7 @@ function TemplateList(): JSX.Element {
               head: w.changed,
               class: 'c-status',
               cell: ({ updated_at: at }) => (
-                <time datetime={at} title={longTime(at)}>
+                <time datetime={at} title={exactTime(at)}>
                   {shortTime(at)}
                 </time>
               ),

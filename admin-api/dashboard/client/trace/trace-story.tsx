@@ -160,7 +160,7 @@ const marks: Readonly<Record<string, string>> = {
 }
 
 function markOf({ event, detail }: Entry, { outcome }: Trace): string {
-  if (event === 'routed') return outcome === 'relayed' ? 'relayed' : outcome === 'refused' ? 'refused' : 'none'
+  if (event === 'routed') return outcome === 'relayed' ? 'relayed' : outcome === 'refused' ? 'refused' : 'captured'
   if (event === 'attempt') return attemptMark(detail as unknown as AttemptDetail)
   return marks[event] ?? event
 }
@@ -206,10 +206,11 @@ function EntryContent({ entry, trace }: { readonly entry: Entry; readonly trace:
   )
 }
 
-/** Of entries that say where the message went; one that waited is captured at its time. */
-function OutcomeSentence({ entry, trace }: { readonly entry: Entry; readonly trace: Trace }): JSX.Element {
+/** Of entries that say where the message went; one that waited is captured at its time. What the route says is not said again. */
+function OutcomeSentence({ entry, trace }: { readonly entry: Entry; readonly trace: Trace }): JSX.Element | null {
   const { outcome } = useReasons(trace)
   const isLater = entry.event === 'captured' && entry.at !== trace.created_at
+  if (entry.event === 'captured' && !isLater && trace.timeline.some(({ event }) => event === 'routed')) return null
   const own = isLater ? timelineWords().timeCame : outcome
   if (own !== undefined) return <p>{own}</p>
   return (

@@ -8,7 +8,10 @@ export const columnNames = [
 ] as const
 export type ColumnName = (typeof columnNames)[number]
 
-const usual: readonly ColumnName[] = ['path', 'outcome', 'to', 'destination', 'took']
+/** The path shows the outcome, too: its words are left to windows that have room for them. */
+const usual = columnNames.filter((name) =>
+  name === 'outcome' ? matchMedia('(min-width: 1440px)').matches : ['path', 'to', 'destination', 'took'].includes(name),
+)
 /** Of a list that is only a look. */
 export const shortColumns: ReadonlySet<ColumnName> = new Set(['path', 'to', 'destination'])
 

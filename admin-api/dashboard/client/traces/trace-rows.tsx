@@ -5,7 +5,7 @@ import { meantBy } from '../app/keys.ts'
 import { go, link } from '../app/location.ts'
 import { Mark, Path } from '../parts/mark.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
-import { longTime, shortTime } from '../parts/time.ts'
+import { exactTime, shortTime } from '../parts/time.ts'
 import { Box, NarrowBox, type Selection } from '../selection/selection.tsx'
 import { cellsOf, headOf, recipientWords } from './trace-cells.tsx'
 import { columns, shortColumns } from './columns.ts'
@@ -172,7 +172,7 @@ const NarrowRow = ({ trace, destination = '' }: RowProps): JSX.Element => (
     <b class="cut">
       <SafeText text={recipientWords(trace)} />
     </b>
-    <time datetime={trace.created_at} title={longTime(trace.created_at)}>
+    <time datetime={trace.created_at} title={exactTime(trace.created_at)}>
       {shortTime(trace.created_at, true)}
     </time>
     <span class="over">

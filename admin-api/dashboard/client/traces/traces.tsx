@@ -98,7 +98,7 @@ function TraceList(): JSX.Element {
           <div class="facets">
             <Statuses chosen={filters.status} rows={rows} isMore={list.more !== undefined} />
             <ViewsMenu />
-            <span class="wide-only">
+            <span class="tables-only">
               <ColumnsMenu />
             </span>
           </div>

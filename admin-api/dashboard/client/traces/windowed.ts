@@ -75,10 +75,11 @@ export function useNear(element: RefObject<HTMLElement | null>, onNear: (() => v
 
 /** Whether tables give way to lists, as in the style sheet. */
 export function useNarrow(): boolean {
-  const [media] = useState(() => matchMedia('(max-width: 900px)'))
+  const [media] = useState(() => matchMedia('(max-width: 1020px)'))
   const [isNarrow, setNarrow] = useState(media.matches)
   useEffect(() => {
     const follow = (): void => setNarrow(media.matches)
+    follow() // it may have changed since the first drawing
     media.addEventListener('change', follow)
     return () => media.removeEventListener('change', follow)
   }, [media])

@@ -4,7 +4,7 @@ import { go } from '../app/location.ts'
 import type { Listing } from '../app/query.ts'
 import { SafeText } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
-import { longTime, shortTime } from '../parts/time.ts'
+import { exactTime, shortTime } from '../parts/time.ts'
 import { words } from '../words/words.ts'
 
 export interface VersionEntry {
@@ -68,7 +68,7 @@ const Entry = ({ href, isChosen, sign, title, tag, note, at }: Omit<VersionEntry
       {note !== undefined && <small>{note}</small>}
       {at !== undefined && (
         <small>
-          <time datetime={at} title={longTime(at)}>
+          <time datetime={at} title={exactTime(at)}>
             {shortTime(at, true)}
           </time>
         </small>

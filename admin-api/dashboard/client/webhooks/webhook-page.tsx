@@ -11,7 +11,7 @@ import { asFault, useList, useRead } from '../app/query.ts'
 import { CopyButton } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/forms.tsx'
 import { Icon } from '../parts/icon.tsx'
-import { List, type Column } from '../parts/list.tsx'
+import { List, Moment, type Column } from '../parts/list.tsx'
 import { Mark, Status } from '../parts/mark.tsx'
 import { NewPill } from '../parts/new-pill.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
@@ -348,6 +348,6 @@ function columns(shown: string | undefined): readonly Column<WebhookAttempt>[] {
       class: 'c-took num',
       cell: ({ last_status_code: code }) => (code === null ? '–' : <span class={code >= 300 ? 'bad' : ''}>{code}</span>),
     },
-    { head: w.time, class: 'c-time num', cell: ({ created_at: at }) => shortTime(at) },
+    { head: w.time, class: 'c-time num', cell: ({ created_at: at }) => <Moment at={at} /> },
   ]
 }

@@ -7,12 +7,12 @@ import { isMakingNew, mayChange } from '../app/permissions.ts'
 import { useList } from '../app/query.ts'
 import type { ScreenProps } from '../app/screen-props.ts'
 import { Icon } from '../parts/icon.tsx'
-import { List, type Column } from '../parts/list.tsx'
+import { List, Moment, type Column } from '../parts/list.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { SecretDialog, type Secret } from '../parts/secret-dialog.tsx'
 import { State } from '../parts/states.tsx'
-import { number, shortTime } from '../parts/time.ts'
+import { number } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
 import { createWebhook, listWebhooks, type WebhookEndpoint } from '../wire/operations.ts'
 import { words } from '../words/words.ts'
@@ -105,7 +105,7 @@ function columns(days: ReadonlyMap<string, DayTotals> | undefined): readonly Col
     { head: own().lastDay, class: 'c-took num', cell: ({ id }) => <Share totals={days?.get(id)} /> },
     { head: 'p95', class: 'c-took num', cell: ({ id }) => took(days?.get(id)?.p95_ms ?? null) },
     { head: own().parkedShort, class: 'c-took num', cell: ({ id }) => <Parked totals={days?.get(id)} /> },
-    { head: w.since, class: 'c-time', cell: ({ created_at: at }) => shortTime(at) },
+    { head: w.since, class: 'c-time', cell: ({ created_at: at }) => <Moment at={at} /> },
   ]
 }
 

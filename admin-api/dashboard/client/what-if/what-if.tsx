@@ -9,7 +9,7 @@ import { ChooseField, TextField } from '../parts/controls.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { Loading, Show, State } from '../parts/states.tsx'
-import { longTime, number, shortTime } from '../parts/time.ts'
+import { exactTime, number, shortTime } from '../parts/time.ts'
 import { listRoutingRules, simulateRoutingChanges, type Destination, type RoutingRule, type SimulatedTrace } from '../wire/operations.ts'
 import type { InputOf } from '../wire/operation.ts'
 import { words as allWords } from '../words/words.ts'
@@ -248,7 +248,7 @@ function Differing({
             <b class="cut">
               <SafeText text={to[0] ?? ''} />
             </b>
-            <time datetime={at} title={longTime(at)}>
+            <time datetime={at} title={exactTime(at)}>
               {shortTime(at, true)}
             </time>
             <span class="over">

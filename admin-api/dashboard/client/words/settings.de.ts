@@ -48,6 +48,7 @@ export const settings: SettingsWords = {
   reachable: 'Erreichbar',
   login: 'Anmeldung',
   nextTrial: (at) => `Nächster Versuch: ${at}.`,
+  trialIsDue: 'Die nächste Mail versucht es wieder.',
   backToSandbox: 'Zurück in die Sandbox',
   isInSandbox: 'In der Sandbox: Mails dafür werden jetzt abgefangen.',
   isLiveAgain: 'Wieder live.',

@@ -44,6 +44,7 @@ export const settings = {
   reachable: 'Reachable',
   login: 'Login',
   nextTrial: (at: string) => `The next trial is at ${at}.`,
+  trialIsDue: 'The next message tries it again.',
   backToSandbox: 'Back to the sandbox',
   isInSandbox: 'In the sandbox: mail for it is captured now.',
   isLiveAgain: 'Live again.',

@@ -47,6 +47,7 @@ export const settings: SettingsWords = {
   reachable: 'Joignable',
   login: 'Connexion au compte',
   nextTrial: (at) => `Prochain essai : ${at}.`,
+  trialIsDue: 'Le prochain message l’essaie de nouveau.',
   backToSandbox: 'Revenir en sandbox',
   isInSandbox: 'En sandbox : ses messages sont capturés maintenant.',
   isLiveAgain: 'De nouveau en service.',

@@ -46,6 +46,7 @@ export const settings: SettingsWords = {
   reachable: 'Raggiungibile',
   login: 'Accesso',
   nextTrial: (at) => `Prossima prova: ${at}.`,
+  trialIsDue: 'Il prossimo messaggio la prova di nuovo.',
   backToSandbox: 'Torna in sandbox',
   isInSandbox: 'In sandbox: ora la sua posta è catturata.',
   isLiveAgain: 'Di nuovo attiva.',

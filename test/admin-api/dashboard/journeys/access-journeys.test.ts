@@ -75,7 +75,7 @@ test('a colleague is invited, joins by the link, works, and is refused what the 
   await dev.waitForSelector('text=Captured, not sent.')
   await dev.goto(`${server.url}/suppressions`)
   await dev.waitForSelector('text=No address is suppressed')
-  t.is(await dev.locator('header >> text=Suppress the address').count(), 0)
+  t.is(await dev.locator('header >> text=Suppress an address').count(), 0)
   await tab.go('/members')
   await tab.page.waitForSelector('tbody >> text=dev@alpenblick.example')
   await tab.page.waitForSelector('text=No open invitation.')

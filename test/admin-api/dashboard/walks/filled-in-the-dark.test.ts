@@ -1,7 +1,7 @@
 /** Every screen, filled, in the dark: in order at a desk and on a phone. */
 import { testWith } from '../../../support/peers/peers.ts'
 import { axeFaults, browserOf } from '../../../support/web/browser.ts'
-import { lookAtAll } from './look.ts'
+import { lookAtAll, starved } from './look.ts'
 
 const test = testWith('chromium')
 const browser = browserOf(test)
@@ -9,6 +9,7 @@ const browser = browserOf(test)
 test('every screen is in order in the dark, whatever names stand in it', async (t) => {
   const faults = await lookAtAll(t, browser, { colorScheme: 'dark' }, async (page) => [
     ...(await axeFaults(page, { at: [1280] })),
+    ...(await starved(page)),
     ...(await axeFaults(page, { at: [375], rules: ['color-contrast'] })),
   ])
   t.deepEqual(faults, [])

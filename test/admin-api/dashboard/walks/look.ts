@@ -23,6 +23,17 @@ export async function wrongWith(page: Page): Promise<string[]> {
   return [...faults, ...(await madeOfNames(page))]
 }
 
+/** Tables that are wider than their place, and those in which the name of a row has room for a few letters alone. */
+export const starved = (page: Page): Promise<string[]> =>
+  page.evaluate(`[...document.querySelectorAll('main table')].filter((table) => table.checkVisibility()).flatMap((table) => {
+    const place = table.parentElement
+    const isWider = table.offsetWidth > place.clientWidth + 1 && !/auto|scroll/.test(getComputedStyle(place).overflowX)
+    const room = (cell) => cell.clientWidth - parseFloat(getComputedStyle(cell).paddingLeft) - parseFloat(getComputedStyle(cell).paddingRight)
+    const names = [...table.querySelectorAll('tbody tr:first-child td.strong')].filter((cell) => room(cell) < 110)
+    return [...(isWider ? ['is wider than its place'] : []), ...names.map((cell) => 'leaves a name ' + room(cell) + ' px')]
+      .map((fault) => 'the table ' + table.ariaLabel + ' ' + fault)
+  })`)
+
 export const madeOfNames = async (page: Page): Promise<string[]> => (await injected(page)).map((one) => `was made of a name: ${one}`)
 
 /** A service of which everything has a hostile name; its owner is also its operator. */
