@@ -71,7 +71,7 @@ export function SmtpLogins({ list, isMaking, onClose, onSecret }: SmtpLoginsProp
           </State>
         }
         columns={[
-          { head: w.name, class: 'c-main tall strong', cell: (login) => <NameAndUsername login={login} /> },
+          { head: w.name, class: 'tall strong', cell: (login) => <NameAndUsername login={login} /> },
           { head: w.fromDomains, cell: ({ allowed_from_domains: domains }) => (domains.length === 0 ? w.anyDomain : domains.join(', ')) },
           { head: w.destination, cell: (login) => <SafeText text={goesTo(login, names)} /> },
           { head: w.ratePerMinute, class: 'c-took c-spare num', cell: rateOf },

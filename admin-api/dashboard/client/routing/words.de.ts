@@ -67,6 +67,8 @@ export const de: Wider<typeof en> = {
   othersTakeOver: 'andere übernehmen',
   sandboxSkipped: 'Sandbox, wird übergangen',
   whatIf: 'Was wäre wenn',
+  whatIfEmpty: 'Noch nichts durchgespielt',
+  whatIfEmptyText: 'Ändere etwas im Formular und spiele es durch: hier steht, was anderswohin gegangen wäre.',
   whatIfText:
     'Schickt gespeicherte Nachrichten durch geänderte Einstellungen und zeigt, wohin jede gegangen wäre. Nichts wird gesendet oder geändert.',
   ifRule: 'Neue Regel passt auf',

@@ -64,6 +64,8 @@ export const en = {
   othersTakeOver: 'others take over',
   sandboxSkipped: 'sandbox, passed over',
   whatIf: 'What if',
+  whatIfEmpty: 'Nothing was run yet',
+  whatIfEmptyText: 'Change something in the form and run it: what would have gone elsewhere stands here.',
   whatIfText: 'Runs stored messages through changed settings and shows where each would have gone. Nothing is sent or changed.',
   ifRule: 'New rule matches',
   ifRuleHint: 'An address, a domain, *.domain or *; empty for no new rule',

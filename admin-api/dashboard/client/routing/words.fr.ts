@@ -67,6 +67,8 @@ export const fr: Wider<typeof en> = {
   othersTakeOver: 'd’autres prennent le relais',
   sandboxSkipped: 'bac à sable, ignoré',
   whatIf: 'Et si',
+  whatIfEmpty: 'Rien n’a encore été essayé',
+  whatIfEmptyText: 'Changez quelque chose dans le formulaire et lancez l’essai : ce qui serait allé ailleurs apparaît ici.',
   whatIfText: 'Fait passer les messages gardés par d’autres réglages et montre où chacun serait allé. Rien n’est envoyé ni changé.',
   ifRule: 'La nouvelle règle vise',
   ifRuleHint: 'Une adresse, un domaine, *.domaine ou * ; vide pour aucune règle',

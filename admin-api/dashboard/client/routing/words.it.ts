@@ -68,6 +68,8 @@ export const it: Wider<typeof en> = {
   othersTakeOver: 'altri subentrano',
   sandboxSkipped: 'sandbox, saltato',
   whatIf: 'E se',
+  whatIfEmpty: 'Ancora nessuna prova',
+  whatIfEmptyText: 'Cambia qualcosa nel modulo e avvia la prova: qui appare ciò che sarebbe andato altrove.',
   whatIfText: 'Fa passare i messaggi conservati per altre impostazioni e mostra dove sarebbe andato ciascuno. Nulla è inviato o cambiato.',
   ifRule: 'La nuova regola vale per',
   ifRuleHint: 'Un indirizzo, un dominio, *.dominio o *; vuoto per nessuna regola',

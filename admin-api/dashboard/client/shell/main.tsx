@@ -13,6 +13,7 @@ import { shownCall } from '../app/api.ts'
 import { bind, listenToKeys, pressedFor } from '../app/keys.ts'
 import { followChanges } from '../app/live.ts'
 import { followLinks, go, link, organization, organizations, path } from '../app/location.ts'
+import { showCutText } from './cut-text.ts'
 import { BottomBar, Navigation } from './navigation.tsx'
 import { badges, isPaletteOpen } from '../app/open.ts'
 import { Palette } from './palette.tsx'
@@ -181,7 +182,7 @@ function KeySheet({ onClose }: { readonly onClose: () => void }): JSX.Element {
     <Dialog title={w.keys} onClose={onClose}>
       <div>
         <h2>{w.keys}</h2>
-        <dl class="facts">
+        <dl class="facts all-keys">
           {rows.map(([keys, does]) => (
             <>
               <dt>
@@ -208,6 +209,7 @@ async function begin(root: HTMLElement): Promise<void> {
     return screen !== undefined && path.startsWith(screen.at ?? '/') && (boot.email !== '' || screen.isOpen === true)
   })
   listenToKeys()
+  showCutText()
   followProjects()
   followChanges()
   forgetWithPlace()

@@ -66,7 +66,7 @@ export function WhatIf({ destinations }: { readonly destinations: readonly Desti
     <div class="columns">
       <section aria-label={w.whatIf}>
         {isAsked && <Result key={`${JSON.stringify(asked)} ${home ?? ''}`} trial={asked} home={home} destinations={destinations} />}
-        {!isAsked && <State title={w.whatIf} text={w.whatIfText} />}
+        {!isAsked && <State title={w.whatIfEmpty} text={w.whatIfEmptyText} />}
       </section>
       <aside aria-label={w.whatIf}>
         <Ask asked={asked} home={home} destinations={destinations} />

@@ -29,7 +29,7 @@ export const starved = (page: Page): Promise<string[]> =>
     const place = table.parentElement
     const isWider = table.offsetWidth > place.clientWidth + 1 && !/auto|scroll/.test(getComputedStyle(place).overflowX)
     const room = (cell) => cell.clientWidth - parseFloat(getComputedStyle(cell).paddingLeft) - parseFloat(getComputedStyle(cell).paddingRight)
-    const names = [...table.querySelectorAll('tbody tr:first-child td.strong')].filter((cell) => room(cell) < 110)
+    const names = [...table.querySelectorAll('tbody tr:first-child td.strong')].filter((cell) => room(cell) < 90)
     return [...(isWider ? ['is wider than its place'] : []), ...names.map((cell) => 'leaves a name ' + room(cell) + ' px')]
       .map((fault) => 'the table ' + table.ariaLabel + ' ' + fault)
   })`)
