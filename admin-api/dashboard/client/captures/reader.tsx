@@ -161,8 +161,8 @@ const Neighbours = (): JSX.Element => {
   const w = words()
   const { before, after } = neighbours.value
   const places = [
-    [before, w.before, 'left', '['],
-    [after, w.after, 'right', ']'],
+    [before, w.before, 'up', '['],
+    [after, w.after, 'down', ']'],
   ] as const
   return (
     <span class="neighbours">
