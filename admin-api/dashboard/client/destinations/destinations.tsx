@@ -142,7 +142,11 @@ function columns(healths: Healths, days: Days, domainsOf: (destination: Destinat
       ),
     },
     { head: w.mode, class: 'c-status', cell: (one) => <Mode mode={one.mode} /> },
-    { head: own().fromDomains, class: 'c-destination c-spare cut', cell: (one) => <span title={domainsOf(one)}>{domainsOf(one) || '–'}</span> },
+    {
+      head: own().fromDomains,
+      class: 'c-destination c-spare cut',
+      cell: (one) => <span title={domainsOf(one)}>{domainsOf(one) || '–'}</span>,
+    },
     { head: own().lastDay, class: 'c-strip', cell: (one) => <DayOf destination={one} days={days} /> },
     { head: w.environment, class: 'c-time c-spare', cell: ({ environment }) => environment ?? '–' },
     { head: w.priority, class: 'c-took', cell: ({ priority }) => priority },

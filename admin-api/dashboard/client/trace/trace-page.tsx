@@ -54,7 +54,11 @@ export function TracePage({ id }: { readonly id: string }): JSX.Element {
   )
   return (
     <>
-      <TopBar title={trace ? plain(trace.subject) || w.noSubject : w.trace} heading={heading} beside={<CopyButton text={id} label={w.copyId} />}>
+      <TopBar
+        title={trace ? plain(trace.subject) || w.noSubject : w.trace}
+        heading={heading}
+        beside={<CopyButton text={id} label={w.copyId} />}
+      >
         {trace && trace.outcome !== 'refused' && (
           <a
             class="button quiet"
