@@ -13,6 +13,7 @@ import { encoder, encoderOf } from '../../wire/fields/codec.ts'
 import { inbox, inboxChanges, inboxDetail, inboxFigures, message, messageSummary, newInbox, since } from '../../wire/inboxes/inbox.ts'
 import { pageEncoder, pageFields, pageOf, project } from '../../wire/fields/paging.ts'
 import { id, idParams } from '../../wire/fields/text.ts'
+import { timeInput } from '../../wire/fields/time.ts'
 import { acceptance } from '../../wire/sending/send.ts'
 import type { RestCore } from '../rest-core.ts'
 import { attachmentFile, attachmentIndex, messageFile } from '../../http/download.ts'
@@ -95,7 +96,7 @@ const finding = (core: RestCore): readonly Action[] => [
     tags,
     scope: 'api:read',
     errors: ['not_found'],
-    input: z.strictObject({ ...pageFields, project }),
+    input: z.strictObject({ ...pageFields, project, since: timeInput.optional() }),
     output: pageEncoder(inboxFigures),
     http: { method: 'GET', path: '/v1/inboxes/figures' },
     run: ({ principal }, { project: projectId, ...page }) => core.inboxes.figures(principal, { ...page, projectId }),

@@ -1,7 +1,7 @@
 /** Virtual inboxes and captured messages on the wire. Spec "Virtual inbox", "Captured message". */
 import * as z from 'zod'
 import { captureReasons, type Inbox } from '#core/capture/capture.ts'
-import { mostCounted, type InboxFigures } from '#core/capture/inboxes/inbox-figures.ts'
+import { mostCounted, mostNew, type InboxFigures } from '#core/capture/inboxes/inbox-figures.ts'
 import type { CapturedMessage, CaptureSummary, Since } from '#core/capture/inboxes/inboxes.ts'
 import type { LastNotify } from '#core/capture/notify/last-notify.ts'
 import { decodeEncodedWords } from '#ingest/mime/encoded-words.ts'
@@ -116,6 +116,11 @@ const inboxFiguresShape = z
     messages: z.int().meta({ description: `Messages in the inbox, counted up to ${mostCounted}.` }),
     has_more: z.boolean().meta({ description: 'There are more messages than were counted.' }),
     last_message_at: wireTime.nullable().meta({ description: 'When the latest message was captured.' }),
+    new_trace_ids: z
+      .array(z.string())
+      .meta({
+        description: `Traces of the messages captured at \`since\` or later, newest first, ${mostNew} at most; empty without \`since\`.`,
+      }),
   })
   .meta({ id: 'InboxFigures' })
 export const inboxFigures = encoder(inboxFiguresShape).from<InboxFigures>({ last_message_at: ({ lastAt }) => orNull(lastAt) })

@@ -9,6 +9,7 @@ import { useNews } from '../app/new-entries.ts'
 import { areProjectsKnown, homeProject } from '../app/projects.ts'
 import { useList, type Listing, type Read } from '../app/query.ts'
 import type { ScreenProps } from '../app/screen-props.ts'
+import { isUnread } from '../app/unread.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { NewPill } from '../parts/new-pill.tsx'
@@ -22,7 +23,6 @@ import { words } from '../words/words.ts'
 import { AboutInbox } from './about-inbox.tsx'
 import { words as own } from './captures-words.ts'
 import { Inboxes } from './inbox-list.tsx'
-import { isUnread } from './unread.ts'
 import { neighbours } from './neighbours.ts'
 import { NewInbox } from './new-inbox.tsx'
 import { Reader } from './reader.tsx'
@@ -191,14 +191,14 @@ interface MessageRowsProps {
 
 const MessageRows = ({ messages, inboxId, chosen, wanted }: MessageRowsProps): JSX.Element => (
   <ul>
-    {messages.map(({ id, intended_to: to, subject, captured_at: at, capture_reason: reason }) => (
+    {messages.map(({ id, trace_id: traceId, intended_to: to, subject, captured_at: at, capture_reason: reason }) => (
       <li key={id}>
         <a
-          class={isUnread(id) ? 'unread' : undefined}
+          class={isUnread(traceId, at) ? 'unread' : undefined}
           href={link(`/captures/${inboxId}/${id}`, { address: wanted })}
           aria-current={id === chosen ? 'true' : undefined}
         >
-          {isUnread(id) && <span class="hidden">{own().unread}</span>}
+          {isUnread(traceId, at) && <span class="hidden">{own().unread}</span>}
           <span class="cut" title={plain(to.join(', '))}>
             <SafeText text={to[0] ?? ''} />
             {to.length > 1 && ` +${String(to.length - 1)}`}

@@ -3,6 +3,7 @@ import type { JSX } from 'preact'
 import { link, projectId } from '../app/location.ts'
 import { homeProject, projects } from '../app/projects.ts'
 import { useRead } from '../app/query.ts'
+import { countUnread, markAllRead, unreadSince } from '../app/unread.ts'
 import { Gauge } from '../parts/controls.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { longTime, month, number, shortTime } from '../parts/time.ts'
@@ -17,7 +18,8 @@ const most = '200'
 export function Inboxes({ inboxes, chosen }: { readonly inboxes: readonly Inbox[]; readonly chosen: string }): JSX.Element {
   const w = words()
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const figures = useRead(listInboxFigures, { query: { ...project, limit: most } }, { every: refreshMs })
+  const figures = useRead(listInboxFigures, { query: { ...project, limit: most, since: unreadSince() } }, { every: refreshMs })
+  const isAnyNew = figures.data?.data.some((one) => newIn(one) > 0)
   const byInbox = new Map(figures.data?.data.map((one) => [one.inbox_id, one]))
   const home = homeProject()
   const cap = home?.monthly_capture_cap ?? null
@@ -38,6 +40,11 @@ export function Inboxes({ inboxes, chosen }: { readonly inboxes: readonly Inbox[
           </li>
         ))}
       </ul>
+      {isAnyNew && (
+        <button class="button quiet small" onClick={markAllRead}>
+          {own().markAllRead}
+        </button>
+      )}
       {home && (
         <div class="captured-count">
           <span>{w.capturesIn(month())}</span>
@@ -65,8 +72,15 @@ interface FiguresProps {
   readonly figures: InboxFigures | undefined
 }
 
+/** As many as the figures name. */
+const mostNew = 20
+const newIn = ({ inbox_id: id, new_trace_ids: ids }: InboxFigures): number => countUnread(ids, id)
+
+/** What is new, or else how much there is. */
 function Count({ figures }: FiguresProps): JSX.Element | null {
   if (!figures) return null
+  const fresh = newIn(figures)
+  if (fresh > 0) return <span class="inbox-count new">{own().newIn(number(fresh) + (fresh >= mostNew ? '+' : ''))}</span>
   const shown = number(figures.messages) + (figures.has_more ? '+' : '')
   return (
     <span class="inbox-count">

@@ -6,6 +6,7 @@ import { bind, keyFor } from '../app/keys.ts'
 import { mayChange } from '../app/permissions.ts'
 import { go, link, linkHere, query } from '../app/location.ts'
 import { useRead } from '../app/query.ts'
+import { markRead } from '../app/unread.ts'
 import { Segments, Tabs } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Mark } from '../parts/mark.tsx'
@@ -22,7 +23,6 @@ import { words as allWords } from '../words/words.ts'
 import { words } from './captures-words.ts'
 import { neighbours } from './neighbours.ts'
 import { Release } from './release.tsx'
-import { markRead } from './unread.ts'
 import { WhyTab } from './why-captured.tsx'
 
 interface ReaderProps {
@@ -93,8 +93,8 @@ function Head({ message, inboxId }: { readonly message: CapturedMessage; readonl
   const own = words()
   const [isReleasing, setReleasing] = useState(false)
   useEffect(() => {
-    markRead(message.id, true)
-    return bind({ u: () => markRead(message.id, false) })
+    markRead(message.trace_id, inboxId, true)
+    return bind({ u: () => markRead(message.trace_id, inboxId, false) })
   }, [message.id])
   const others = message.addresses_seen.length - message.intended_to.length
   const path = { id: inboxId, message_id: message.id }
@@ -120,7 +120,7 @@ function Head({ message, inboxId }: { readonly message: CapturedMessage; readonl
           aria-label={own.markUnread}
           title={own.markUnread}
           aria-keyshortcuts={keyFor('u')}
-          onClick={() => markRead(message.id, false)}
+          onClick={() => markRead(message.trace_id, inboxId, false)}
         >
           <Icon name="captures" />
         </button>

@@ -21,6 +21,8 @@ export const de: Wider<typeof en> = {
   itsTrace: 'Ihr Trace',
   unread: 'ungelesen',
   markUnread: 'Als ungelesen markieren',
+  markAllRead: 'Alle als gelesen markieren',
+  newIn: (count) => `${count} neu`,
   colours: 'Farben',
   light: 'Hell',
   dark: 'Dunkel',

@@ -18,6 +18,8 @@ export const en = {
   itsTrace: 'Its trace',
   unread: 'unread',
   markUnread: 'Mark as unread',
+  markAllRead: 'Mark all as read',
+  newIn: (count: string) => `${count} new`,
   colours: 'Colours',
   light: 'Light',
   dark: 'Dark',

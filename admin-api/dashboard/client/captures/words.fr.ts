@@ -21,6 +21,8 @@ export const fr: Wider<typeof en> = {
   itsTrace: 'Sa trace',
   unread: 'non lu',
   markUnread: 'Marquer comme non lu',
+  markAllRead: 'Tout marquer comme lu',
+  newIn: (count) => (count === '1' ? '1 nouveau' : `${count} nouveaux`),
   colours: 'Couleurs',
   light: 'Clair',
   dark: 'Sombre',

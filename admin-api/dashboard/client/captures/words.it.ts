@@ -21,6 +21,8 @@ export const it: Wider<typeof en> = {
   itsTrace: 'La sua traccia',
   unread: 'non letto',
   markUnread: 'Segna come non letto',
+  markAllRead: 'Segna tutti come letti',
+  newIn: (count) => (count === '1' ? '1 nuovo' : `${count} nuovi`),
   colours: 'Colori',
   light: 'Chiaro',
   dark: 'Scuro',

@@ -4,7 +4,8 @@ import { everyMs, useChanges } from '../app/live.ts'
 import { projectId } from '../app/location.ts'
 import { badges } from '../app/open.ts'
 import { useRead } from '../app/query.ts'
-import { countQueue, listDestinationHealth, listForms, listScheduledSends } from '../wire/operations.ts'
+import { countUnread, unreadSince } from '../app/unread.ts'
+import { countQueue, listDestinationHealth, listForms, listScheduledSends, listTraces } from '../wire/operations.ts'
 
 const lookMs = 30_000
 const most = '200'
@@ -19,17 +20,22 @@ export function Waiting(): null {
   const waiting = { query: { ...project, status: 'queued', limit: String(countedTo) } } as const
   const { data: scheduled = [], next_cursor: more = null } = useRead(listScheduledSends, waiting, { every: everyMs(lookMs) }).data ?? {}
   const { held = 0 } = useRead(countQueue, { query: { ...project, held: 'true' } }, { every: everyMs(lookMs) }).data ?? {}
+  const captured = { query: { ...project, status: 'captured', since: unreadSince(), limit: String(countedTo) } } as const
+  const captures = useRead(listTraces, captured, { every: everyMs(lookMs) })
+  useChanges('captures', captures.reload)
+  const fresh = countUnread((captures.data?.data ?? []).map(({ trace_id: id }) => id))
   const forms = useRead(listForms, asked, { every: everyMs(lookMs) })
   useChanges('form_submissions', forms.reload)
   const paused = healths.filter(({ breaker }) => breaker.state !== 'closed').length
   const unread = (forms.data?.data ?? []).reduce((sum, { submissions_new: fresh }) => sum + fresh, 0)
   useEffect(() => {
     badges.value = {
+      captures: { count: fresh, hasMore: fresh >= countedTo },
       destinations: { count: paused, isBroken: true },
       queue: { count: held, isBroken: true },
       scheduled: { count: scheduled.length, hasMore: more !== null },
       submissions: { count: unread },
     }
-  }, [paused, held, scheduled.length, more, unread])
+  }, [fresh, paused, held, scheduled.length, more, unread])
   return null
 }

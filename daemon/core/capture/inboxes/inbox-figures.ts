@@ -14,21 +14,39 @@ export interface InboxFigures {
   /** There are more than were counted. */
   readonly hasMore: boolean
   readonly lastAt: number | null
+  /** The traces of the latest messages that were captured since the time that was asked for, newest first, up to `mostNew`. */
+  readonly newTraceIds: readonly string[]
 }
 
 export const mostCounted = 100
+export const mostNew = 20
 
-export async function figuresOf(database: Database, organizationId: string, inbox: Inbox, nowMs: number): Promise<InboxFigures> {
+interface Moment {
+  readonly nowMs: number
+  /** Without it, nothing is new. */
+  readonly sinceMs: number | undefined
+}
+
+export async function figuresOf(
+  database: Database,
+  organizationId: string,
+  inbox: Inbox,
+  { nowMs, sinceMs = Infinity }: Moment,
+): Promise<InboxFigures> {
   const { index, values } = walkOf(inbox)
   const prefix = [...(index === undefined ? [organizationId, traces.name] : indexPrefix(traces.name, organizationId, index)), ...values]
   const oldest = retainedFrom(inbox, nowMs)
   const start = oldest === -Infinity ? {} : { start: pack([...prefix, firstIdOf(oldest)]) }
+  const newTraceIds: string[] = []
   let messages = 0
   let lastAt: number | null = null
   for await (const { key } of database.kv.range({ ...within(prefix), ...start, reverse: true, limit: mostCounted + 1 })) {
-    if (messages === mostCounted) return { inboxId: inbox.id, messages, hasMore: true, lastAt }
-    lastAt ??= timeOfId(String(unpack(key).at(-2)))
+    if (messages === mostCounted) return { inboxId: inbox.id, messages, hasMore: true, lastAt, newTraceIds }
+    const [captureId, traceId] = unpack(key).slice(-2).map(String)
+    const at = timeOfId(captureId ?? '')
+    lastAt ??= at
+    if (at >= sinceMs && newTraceIds.length < mostNew) newTraceIds.push(traceId ?? '')
     messages++
   }
-  return { inboxId: inbox.id, messages, hasMore: false, lastAt }
+  return { inboxId: inbox.id, messages, hasMore: false, lastAt, newTraceIds }
 }

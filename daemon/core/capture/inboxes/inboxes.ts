@@ -65,12 +65,15 @@ export class Inboxes implements List<OfProject, Inbox> {
     return listReachable(this.#options, inboxes, principal, query)
   }
 
-  /** How much is in each, in the order of `list`. Throws as that does. */
-  async figures(principal: Principal, query: PageQuery & OfProject): Promise<Page<InboxFigures>> {
+  /** How much is in each, and what is new since `since`, in the order of `list`. Throws as that does. */
+  async figures(
+    principal: Principal,
+    { since: sinceMs, ...query }: PageQuery & OfProject & { readonly since?: number | undefined },
+  ): Promise<Page<InboxFigures>> {
     const { database, clock } = this.#options
     const { rows, nextCursor } = await this.list(principal, query)
     const figures: InboxFigures[] = []
-    for (const inbox of rows) figures.push(await figuresOf(database, principal.organizationId, inbox, clock.now()))
+    for (const inbox of rows) figures.push(await figuresOf(database, principal.organizationId, inbox, { nowMs: clock.now(), sinceMs }))
     return { rows: figures, nextCursor }
   }
 

@@ -1,3 +1,4 @@
+import { column } from '../../../support/column.ts'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import test from 'ava'
@@ -37,14 +38,20 @@ test('listInboxFigures counts what each inbox has, up to a hundred, and knows it
   const few = await rest.must('POST', '/v1/inboxes', { address_pattern: 'eve@example.ch' })
   await rest.must('POST', '/v1/inboxes', { address_pattern: '@none.example', retention_days: 1 })
   for (let i = 0; i < 101; i++) await rest.must('POST', '/v1/messages', { ...plain, text: '.', ...(i < 2 && { cc: 'eve@example.ch' }) })
-  const figures = async () => (await rest.must('GET', '/v1/inboxes/figures'))['data'] as Record<string, unknown>[]
+  const figures = async (query = '') => (await rest.must('GET', `/v1/inboxes/figures${query}`))['data'] as Record<string, unknown>[]
   const at = new Date(clock.now()).toISOString()
   const counted = (await figures()).map(({ inbox_id: _, ...rest }) => rest)
   t.deepEqual(counted, [
-    { messages: 0, has_more: false, last_message_at: null },
-    { messages: 2, has_more: false, last_message_at: at },
-    { messages: 100, has_more: true, last_message_at: at },
+    { messages: 0, has_more: false, last_message_at: null, new_trace_ids: [] },
+    { messages: 2, has_more: false, last_message_at: at, new_trace_ids: [] },
+    { messages: 100, has_more: true, last_message_at: at, new_trace_ids: [] },
   ])
+  clock.advance(1000)
+  const since = new Date(clock.now()).toISOString()
+  const late = await rest.must('POST', '/v1/messages', { ...plain, cc: 'eve@example.ch' })
+  t.deepEqual(column(await figures(`?since=${since}`), 'new_trace_ids'), [[], [late['trace_id']], [late['trace_id']]])
+  const [, , all] = column(await figures(`?since=${at}`), 'new_trace_ids')
+  t.is((all as string[]).length, 20)
   await rest.must('PATCH', `/v1/inboxes/${String(few['id'])}`, { retention_days: 1 })
   clock.advance(2 * 86_400_000)
   t.like((await figures())[1], { messages: 0, last_message_at: null }, 'what the inbox has let go is not counted')
