@@ -207,7 +207,7 @@ export const thanksPage = (view: FormView, facts: PageFacts, thanks: Thanks): An
 
 export function thanksParts(view: FormView, facts: PageFacts, thanks: Thanks): Pick<FormFrame, 'letterhead' | 'sheet'> {
   const { form, words } = view
-  const { title, body, redirectUrl, reference, receivedAt, maskedEmail } = thanks
+  const { title, body, redirectUrl, reference, receivedAt, maskedEmail, areFilesPending } = thanks
   const received = new Intl.DateTimeFormat(form.locale, { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }).format(receivedAt)
   const day = new Intl.DateTimeFormat(form.locale, { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' }).format(receivedAt)
   const lines = [[words.thanks.reference, reference] as const, [words.thanks.received, `${received} UTC`] as const]
@@ -226,6 +226,7 @@ export function thanksParts(view: FormView, facts: PageFacts, thanks: Thanks): P
             </div>`,
         )}
       </dl>
+      ${areFilesPending && html`<p class="note">${words.thanks.filesPending}</p>`}
       <p class="note">${words.thanks.noMail}</p>
       <p class="actions">
         ${redirectUrl !== null && html`<a class="button" href="${redirectUrl}" rel="noopener" data-onward ${isEmbedded && html`target="_top"`}>${words.thanks.goOn}: ${new URL(redirectUrl).host}</a>`}

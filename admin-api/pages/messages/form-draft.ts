@@ -165,5 +165,5 @@ function problemsOf({ form, words }: FormView, { problems }: Evaluation): FormVi
 
 const thanksOf = ({ answers }: Evaluation, definition: Definition, nowMs: number) => ({
   ...thanksFor(definition, answers),
-  ...{ reference: '0000-0000', receivedAt: nowMs, maskedEmail: undefined },
+  ...{ reference: '0000-0000', receivedAt: nowMs, maskedEmail: undefined, areFilesPending: false },
 })

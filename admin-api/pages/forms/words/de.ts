@@ -78,6 +78,7 @@ export const de: FormWords = {
     reference: 'Referenz',
     received: 'Eingegangen',
     replyTo: 'Antwort geht an',
+    filesPending: 'Ihre Dateien werden noch auf Viren geprüft. Der Empfänger kann sie öffnen, sobald das geschehen ist.',
     noMail: 'Es wird keine automatische E-Mail gesendet. Drucken oder speichern Sie diese Seite, wenn Sie eine Kopie möchten.',
     again: 'Noch eines senden',
     goOn: 'Weiter',

@@ -74,6 +74,7 @@ export const en: FormWords = {
     reference: 'Reference',
     received: 'Received',
     replyTo: 'Reply goes to',
+    filesPending: 'Your files are still being checked for viruses. The recipient can open them when that is done.',
     noMail: 'No automatic mail is sent. Print or save this page if you want a copy.',
     again: 'Send another',
     goOn: 'Continue',

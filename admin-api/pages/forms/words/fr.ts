@@ -77,6 +77,7 @@ export const fr: FormWords = {
     reference: 'Référence',
     received: 'Reçu',
     replyTo: 'Réponse à',
+    filesPending: 'Vos fichiers sont encore contrôlés par un antivirus. Le destinataire pourra les ouvrir ensuite.',
     noMail: 'Aucun message automatique n’est envoyé. Imprimez ou enregistrez cette page pour en garder une copie.',
     again: 'Envoyer un autre',
     goOn: 'Continuer',

@@ -75,6 +75,7 @@ export const it: FormWords = {
     reference: 'Riferimento',
     received: 'Ricevuto',
     replyTo: 'Risposta a',
+    filesPending: 'I file sono ancora controllati da un antivirus. Il destinatario potrà aprirli in seguito.',
     noMail: 'Non viene inviata alcuna e-mail automatica. Stampare o salvare questa pagina per averne una copia.',
     again: 'Inviarne un altro',
     goOn: 'Continua',

@@ -40,7 +40,7 @@ export interface FormWords {
   readonly live: LiveWords
   readonly languages: string
   readonly retry: Readonly<Record<Notice, string>>
-  readonly thanks: Readonly<Record<'reference' | 'received' | 'replyTo' | 'noMail' | 'again' | 'goOn' | 'print', string>>
+  readonly thanks: Readonly<Record<'reference' | 'received' | 'replyTo' | 'filesPending' | 'noMail' | 'again' | 'goOn' | 'print', string>>
   readonly logic: {
     readonly onlyIf: Say
     /** Where the same condition shows it and asks for an answer. */

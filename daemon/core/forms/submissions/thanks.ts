@@ -16,6 +16,8 @@ export interface Thanks {
   readonly receivedAt: number
   /** Where the owner of the form can reply to, mostly hidden. */
   readonly maskedEmail: string | undefined
+  /** Files that came with it wait for the scanner. */
+  readonly areFilesPending: boolean
 }
 
 const purpose = 'form.thanks.v1'
@@ -52,6 +54,7 @@ export class FormThanks {
       reference: submission.id.slice(-8).toUpperCase(),
       receivedAt: submission.createdAt,
       maskedEmail: email && masked(submission.answers[email.key]),
+      areFilesPending: submission.files.some(({ status }) => status === 'pending'),
     }
   }
 

@@ -103,6 +103,30 @@ test('without a working scanner the submission is kept and its file waits: down,
   t.deepEqual(await problems(), [])
 })
 
+test('who sent files is told that they are being checked, until they are, in the language of the form', async (t) => {
+  await using scanner = await FakeClamd.listen()
+  scanner.conduct = () => ({ goneAfter: 0 })
+  const { address, publicId, publish, token, daemon, clock, failures } = await scannedFixture(t, scanner)
+  await publish({ schema, locale: 'de' })
+  const parts = multipartBody([
+    ['_mnx_ft', await token()],
+    ['cv', samples.pdf, 'cv'],
+  ])
+  const headers = { 'content-type': multipartType(), accept: 'application/json' }
+  const sent = await fetch(`http://${address}/f/${publicId}`, { method: 'POST', headers, body: new Uint8Array(parts) })
+  const { thanks } = (await sent.json()) as { readonly thanks: string }
+  const page = async (): Promise<string> => (await fetch(`http://${address}${thanks}`)).text()
+  await daemon.fileScanning.idle()
+  t.regex(await page(), /Ihre Dateien werden noch auf Viren geprüft\./)
+  scanner.conduct = () => 'stream: OK'
+  await eventually(20_000, 'it is scanned', async () => {
+    clock.advance(60_000)
+    return (await page()).includes('auf Viren') ? undefined : true
+  })
+  t.regex(await page(), /Es wird keine automatische E-Mail gesendet\./)
+  failures.length = 0
+})
+
 test('a file that is deleted while it waits is scanned no more', async (t) => {
   await using scanner = await FakeClamd.listen()
   scanner.conduct = () => ({ goneAfter: 0 })
