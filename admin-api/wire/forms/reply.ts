@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import { replyStatuses, statusOfReply, type FormReply } from '#core/forms/replies/reply.ts'
 import type { ListedReply, ReplyPreview, SentReply } from '#core/forms/replies/replies.ts'
+import type { Span } from '#core/templates/renderer.ts'
 import { traceStatuses } from '#core/trace/states.ts'
 import { parseMailbox } from '#core/addresses.ts'
 import { encoder } from '../fields/codec.ts'
@@ -62,7 +63,17 @@ const replyShape = z
 export const reply = encoder(replyShape).from<FormReply & Partial<Pick<ListedReply, 'traceStatus'>>>({
   ...{ by_agent: ({ isByAgent }) => isByAgent, status: statusOfReply, trace_status: ({ traceStatus }) => traceStatus ?? null },
 })
+const span = z.object({ start: z.int(), end: z.int() })
+const spansOf = (spans: readonly Span[]) => spans.map(([start, end]) => ({ start, end }))
 export const replyPreview = encoder(
-  replyShape.pick({ to: true, subject: true, text: true, html: true }).meta({ id: 'FormReplyPreview' }),
-).from<ReplyPreview>({})
+  replyShape
+    .pick({ to: true, subject: true, text: true, html: true })
+    .extend({
+      filled: z.object({ subject: z.array(span), text: z.array(span) }).meta({
+        description:
+          'Which parts of the subject and the text are values of the template, in UTF-16 code units; `start` and `end` are the same where a value printed nothing.',
+      }),
+    })
+    .meta({ id: 'FormReplyPreview' }),
+).from<ReplyPreview>({ filled: ({ filled }) => ({ subject: spansOf(filled.subject), text: spansOf(filled.text) }) })
 export const sentReply = acceptance.via(({ acceptance: sent }: SentReply) => sent)

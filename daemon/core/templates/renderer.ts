@@ -24,9 +24,22 @@ interface NamedValue {
   readonly name: string
 }
 
+/** Where a value stands in a text, in UTF-16 code units; empty where it printed nothing. */
+export type Span = readonly [start: number, end: number]
+
+/** What came of a template, and which parts of it are values. */
+export interface Rendered {
+  readonly text: string
+  readonly filled: readonly Span[]
+}
+
 /** Throws a `TemplateFault`: about a variable that does not fit, or about none when a bound was met. */
-export const render = ({ nodes }: ParsedTemplate, variables: unknown, rules: RenderRules): string =>
+export const renderMarked = ({ nodes }: ParsedTemplate, variables: unknown, rules: RenderRules): Rendered =>
   new Rendering(variables, rules).render(nodes)
+
+/** Throws as `renderMarked` does. */
+export const render = (template: ParsedTemplate, variables: unknown, rules: RenderRules): string =>
+  renderMarked(template, variables, rules).text
 
 /** For text and for quoted attributes: the characters to which HTML gives a meaning there. */
 export const escapeHtml = (text: string): string => text.replaceAll(/[&<>"']/g, (char) => entities[char] ?? char)
@@ -39,6 +52,7 @@ class Rendering {
   readonly #root: NamedValue
   readonly #rules: RenderRules
   readonly #parts: string[] = []
+  readonly #filled: Span[] = []
   #characters = 0
   #loops = 0
   #steps = 0
@@ -48,9 +62,9 @@ class Rendering {
     this.#rules = rules
   }
 
-  render(nodes: readonly Node[]): string {
+  render(nodes: readonly Node[]): Rendered {
     this.#all(nodes, this.#root)
-    return this.#parts.join('')
+    return { text: this.#parts.join(''), filled: this.#filled }
   }
 
   #all(nodes: readonly Node[], dot: NamedValue): void {
@@ -64,7 +78,12 @@ class Rendering {
 
   #print(path: VariablePath, dot: NamedValue): void {
     const { value, name } = this.#look(path, dot)
-    if (value === undefined || value === null) return this.#missing(value, path, name)
+    const start = this.#characters
+    if (value === undefined || value === null) {
+      this.#missing(value, path, name)
+      this.#filled.push([start, start])
+      return
+    }
     if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') {
       const fix = Array.isArray(value) ? 'is a list; go through it with range' : 'is an object; print one of its fields'
       throw new TemplateFault(fix, path.at, name)
@@ -72,6 +91,7 @@ class Rendering {
     const text = String(value)
     this.#checkSize(text, path.at)
     this.#put(this.#rules.escape(text), path.at)
+    this.#filled.push([start, this.#characters])
   }
 
   #choose({ branches, otherwise }: Extract<Node, { kind: 'if' }>, dot: NamedValue): void {

@@ -2,7 +2,7 @@
 import { invalid, type FieldProblem } from '../refusals.ts'
 import { undeclared } from './declared-variables.ts'
 import { parseTemplate } from './parser.ts'
-import { escapeHtml, onOneLine, render } from './renderer.ts'
+import { escapeHtml, onOneLine, render, renderMarked, type Rendered, type Span } from './renderer.ts'
 import { readSchema, type Schema } from './schema.ts'
 import { fitValues, wrongDefaults } from './schema-values.ts'
 import type { ParsedTemplate } from './syntax.ts'
@@ -14,6 +14,11 @@ export interface RenderedTemplate {
   readonly subject: string
   readonly text: string | null
   readonly html: string | null
+}
+
+/** With the parts of the subject and the text that are values; HTML is seen as mail programs show it. */
+export interface MarkedTemplate extends RenderedTemplate {
+  readonly filled: { readonly subject: readonly Span[]; readonly text: readonly Span[] }
 }
 
 /** The characters that come of each part at most; a subject with its name keeps to a line (RFC 5322 §2.1.1). */
@@ -88,14 +93,20 @@ function placed(path: string, source: string, { message, at, variable }: Templat
 
 /** `given` is what the variables are called in the request. Throws `validation_failed` for those that do not fit. */
 export function renderContent(content: TemplateContent, variables: Variables, given: string): RenderedTemplate {
+  const { filled: _, ...rendered } = renderMarkedContent(content, variables, given)
+  return rendered
+}
+
+/** Throws as `renderContent` does. */
+export function renderMarkedContent(content: TemplateContent, variables: Variables, given: string): MarkedTemplate {
   const values = fitted(content, variables, given)
   const problems: FieldProblem[] = []
-  const filled = (part: Part): string | null => {
+  const filled = (part: Part): Rendered | null => {
     const source = content[part.part]
     if (source === null) return null
     const parsed = parseTemplate(source)
     try {
-      return render(parsed, values, { ...part, strict: content.schema === null })
+      return renderMarked(parsed, values, { ...part, strict: content.schema === null })
     } catch (error) {
       problems.push(unfit(part.field, parsed, asFault(error), given))
       return null
@@ -103,7 +114,10 @@ export function renderContent(content: TemplateContent, variables: Variables, gi
   }
   const [subject, text, html] = [filled(parts[0]), filled(parts[1]), filled(parts[2])]
   if (problems.length > 0) throw invalid(problems)
-  return { subject: subject ?? '', text, html }
+  return {
+    ...{ subject: subject?.text ?? '', text: text?.text ?? null, html: html?.text ?? null },
+    filled: { subject: subject?.filled ?? [], text: text?.filled ?? [] },
+  }
 }
 
 /** The variables with the defaults of the schema. */

@@ -12,7 +12,7 @@ import { requireFlag } from '../plan/features.ts'
 import { limitsOf, requireRoom } from '../plan/limits.ts'
 import { invalid, Refusal } from '../refusals.ts'
 import { checkOf, type ContentCheck } from './content-check.ts'
-import { checkContent, renderContent, type RenderedTemplate } from './template-content.ts'
+import { checkContent, renderContent, renderMarkedContent, type MarkedTemplate, type RenderedTemplate } from './template-content.ts'
 import {
   removeTemplate,
   templateLimits,
@@ -59,7 +59,7 @@ export interface TemplateOrder {
 }
 
 /** What a send becomes, and which version of which template it was made from. */
-export interface RenderedOrder extends RenderedTemplate {
+export interface RenderedOrder extends MarkedTemplate {
   readonly from: { readonly id: string; readonly slug: string; readonly version: number }
 }
 
@@ -198,7 +198,7 @@ export class Templates implements List<TemplateFilter, Template> {
     requireFlag((await this.#core.policies.of(principal.organizationId)).organization, 'templates')
     const template = await this.#ofProject(principal, projectId, named)
     const version = pinnedVersion(template, asked, 'template_version')
-    const rendered = renderContent(await this.#version(principal, template, version), variables, 'template_vars')
+    const rendered = renderMarkedContent(await this.#version(principal, template, version), variables, 'template_vars')
     return { ...rendered, from: { id: template.id, slug: template.slug, version } }
   }
 

@@ -77,7 +77,7 @@ function Filling({ submission, template, variables, onVariables }: FillingProps)
       </div>
       <div class="reply-preview">
         {last.current && isFilled ? (
-          <Shown template={template} preview={last.current} read={read} />
+          <Shown preview={last.current} read={read} />
         ) : (
           <p class="faint">{isFilled ? w.rendering : w.fillIn}</p>
         )}
@@ -87,32 +87,36 @@ function Filling({ submission, template, variables, onVariables }: FillingProps)
 }
 
 interface ShownProps {
-  readonly template: Template
   readonly preview: FormReplyPreview
   readonly read: Read<FormReplyPreview>
 }
 
 /** HTML as mail programs show it; text as it is, with what was filled in marked. */
-const Shown = ({ template, preview, read }: ShownProps): JSX.Element =>
+const Shown = ({ preview, read }: ShownProps): JSX.Element =>
   preview.html === null ? (
     <div class="as-text">
       <b>
-        <Marked source={template.subject_tmpl} rendered={preview.subject} />
+        <Marked rendered={preview.subject} filled={preview.filled.subject} />
       </b>
       <p class="prose">
-        <Marked source={template.text_tmpl ?? ''} rendered={preview.text ?? ''} />
+        <Marked rendered={preview.text ?? ''} filled={preview.filled.text} />
       </p>
     </div>
   ) : (
     <Preview preview={preview} read={read} isStale={read.state === 'failed'} />
   )
 
-const Marked = ({ source, rendered }: { readonly source: string; readonly rendered: string }): JSX.Element => (
+interface MarkedProps {
+  readonly rendered: string
+  readonly filled: FormReplyPreview['filled']['text']
+}
+
+const Marked = ({ rendered, filled }: MarkedProps): JSX.Element => (
   <>
-    {filledIn(source, rendered).map(({ text, isFilledIn }, at) =>
+    {filledIn(rendered, filled).map(({ text, isFilledIn }, at) =>
       isFilledIn ? (
-        <mark key={at}>
-          <SafeText text={text} />
+        <mark key={at} class={text === '' ? 'empty' : undefined} title={text === '' ? words().emptyValue : undefined}>
+          {text === '' ? <span class="hidden">{words().emptyValue}</span> : <SafeText text={text} />}
         </mark>
       ) : (
         <SafeText key={at} text={text} />

@@ -115,6 +115,7 @@ export const de: Wider<typeof en> = {
   wouldBeCaptured: 'sie würde abgefangen und ginge nicht hinaus',
   fillIn: 'Füll aus, was fehlt, um die Antwort zu sehen.',
   rendering: 'Die Antwort wird gefüllt.',
+  emptyValue: 'leerer Wert',
   markedAs: (status: keyof typeof how, n: number) =>
     n === 1 ? `Der Eingang ist ${how[status]}.` : `${number(n)} Eingänge sind ${how[status]}.`,
   statuses: {

@@ -110,6 +110,7 @@ export const en = {
   wouldBeCaptured: 'it would be captured, and not leave',
   fillIn: 'Fill in what is missing to see the reply.',
   rendering: 'The reply is being rendered.',
+  emptyValue: 'empty value',
   markedAs: (status: keyof typeof how, n: number) => (n === 1 ? `Submission ${how[status]}.` : `${number(n)} submissions ${how[status]}.`),
   statuses: {
     open: 'Open',

@@ -115,6 +115,7 @@ export const fr: Wider<typeof en> = {
   wouldBeCaptured: 'elle serait capturée et ne partirait pas',
   fillIn: 'Remplissez ce qui manque pour voir la réponse.',
   rendering: 'La réponse se compose.',
+  emptyValue: 'valeur vide',
   markedAs: (status: keyof typeof how, n: number) =>
     n === 1 ? `Le formulaire est passé ${how[status]}.` : `${number(n)} formulaires sont passés ${how[status]}.`,
   statuses: {

@@ -109,6 +109,7 @@ export const it: Wider<typeof en> = {
   wouldBeCaptured: 'verrebbe catturata e non uscirebbe',
   fillIn: 'Compila ciò che manca per vedere la risposta.',
   rendering: 'La risposta si compone.',
+  emptyValue: 'valore vuoto',
   markedAs: (status: keyof typeof how, n: number) => (n === 1 ? `Il modulo è ${how[status]}.` : `${number(n)} moduli sono ${how[status]}.`),
   statuses: {
     open: 'Aperti',

@@ -11,6 +11,7 @@ import { invalid, Refusal } from '../../refusals.ts'
 import type { OutcomeSoFar, SendApprovals } from '../../submission/approval/send-approvals.ts'
 import type { Acceptance } from '../../submission/submission.ts'
 import { requestDigest, type SendMessages, type SendOrder } from '../../submission/doors/send-messages.ts'
+import type { MarkedTemplate } from '../../templates/template-content.ts'
 import type { Templates } from '../../templates/templates.ts'
 import type { Variables } from '../../templates/template.ts'
 import type { TraceStatus } from '../../trace/states.ts'
@@ -46,11 +47,15 @@ export interface NewReply extends ReplyContent {
 }
 
 /** A reply that is not kept. */
+const unfilled: MarkedTemplate['filled'] = { subject: [], text: [] }
+
 export interface ReplyPreview {
   readonly to: string
   readonly subject: string
   readonly text: string | null
   readonly html: string | null
+  /** Which parts are values of a template. */
+  readonly filled: MarkedTemplate['filled']
 }
 
 export interface ListedReply extends FormReply {
@@ -100,7 +105,8 @@ export class Replies {
     const { record: form } = await must(this.#options.database, forms, principal, formId)
     const submission = await this.#submission(principal, formId, submissionId)
     const { address: to } = await this.#addressOf(principal, submission)
-    return { to, ...(await this.#render(principal, form, submission, asked)).content }
+    const { content, filled } = await this.#render(principal, form, submission, asked)
+    return { to, ...content, filled }
   }
 
   /** Newest first, drafts and those that were sent, with what came of their messages. */
@@ -222,7 +228,7 @@ export class Replies {
     submission: FormSubmission,
     { templateId, templateVars = {}, subject, text, html }: NewReply,
   ) {
-    if (templateId === undefined) return { content: { subject: subject ?? '', text: text ?? null, html: html ?? null }, template: null }
+    if (templateId === undefined) return { content: { subject: subject ?? '', text: text ?? null, html: html ?? null }, filled: unfilled, template: null }
     if (text !== undefined || html !== undefined)
       throw invalid([{ path: 'template_id', message: 'replaces text and html; give only one of them' }])
     const { version } = await this.#options.templates.get(principal, templateId)
@@ -231,7 +237,8 @@ export class Replies {
     const order = { template: { id: templateId }, version: version.version, variables: { ...templateVars, ...declared } }
     const rendered = await this.#options.templates.render(principal, form.projectId, order)
     const content = { subject: subject ?? rendered.subject, text: rendered.text, html: rendered.html }
-    return { content, template: { id: templateId, version: rendered.from.version } }
+    const filled = { ...rendered.filled, ...(subject !== undefined && { subject: [] }) }
+    return { content, filled, template: { id: templateId, version: rendered.from.version } }
   }
 
   /** That of the first field of type email with an answer. */

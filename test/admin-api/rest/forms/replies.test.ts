@@ -55,6 +55,13 @@ test('a template gets the answers and the name of the form, and names what it mi
   const filledIn = { template_id, template_vars: { signature: 'Bea' } }
   t.deepEqual(await rest.must('POST', `${one}/reply-preview`, filledIn), {
     ...{ to: 'ada@example.ch', subject: 'Re: Contact', text: 'Hello.\n\nBea', html: null },
+    filled: {
+      subject: [{ start: 4, end: 11 }],
+      text: [
+        { start: 0, end: 6 },
+        { start: 8, end: 11 },
+      ],
+    },
   })
   t.deepEqual((await rest.must('GET', `${one}/replies`))['data'], [], 'a preview makes no draft')
   t.is((await rest.call('POST', `${one}/reply-preview`, { template_id })).status, 400)
