@@ -116,11 +116,9 @@ const inboxFiguresShape = z
     messages: z.int().meta({ description: `Messages in the inbox, counted up to ${mostCounted}.` }),
     has_more: z.boolean().meta({ description: 'There are more messages than were counted.' }),
     last_message_at: wireTime.nullable().meta({ description: 'When the latest message was captured.' }),
-    new_trace_ids: z
-      .array(z.string())
-      .meta({
-        description: `Traces of the messages captured at \`since\` or later, newest first, ${mostNew} at most; empty without \`since\`.`,
-      }),
+    new_trace_ids: z.array(z.string()).meta({
+      description: `Traces of the messages captured at \`since\` or later, newest first, ${mostNew} at most; empty without \`since\`.`,
+    }),
   })
   .meta({ id: 'InboxFigures' })
 export const inboxFigures = encoder(inboxFiguresShape).from<InboxFigures>({ last_message_at: ({ lastAt }) => orNull(lastAt) })

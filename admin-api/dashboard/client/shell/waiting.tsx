@@ -4,7 +4,7 @@ import { everyMs, useChanges } from '../app/live.ts'
 import { projectId } from '../app/location.ts'
 import { badges } from '../app/open.ts'
 import { useRead } from '../app/query.ts'
-import { countUnread, unreadSince } from '../app/unread.ts'
+import { countUnread, unreadSince } from '../captures/unread.ts'
 import { countQueue, listDestinationHealth, listForms, listScheduledSends, listTraces } from '../wire/operations.ts'
 
 const lookMs = 30_000

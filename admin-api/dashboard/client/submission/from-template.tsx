@@ -76,11 +76,7 @@ function Filling({ submission, template, variables, onVariables }: FillingProps)
         ))}
       </div>
       <div class="reply-preview">
-        {last.current && isFilled ? (
-          <Shown preview={last.current} read={read} />
-        ) : (
-          <p class="faint">{isFilled ? w.rendering : w.fillIn}</p>
-        )}
+        {last.current && isFilled ? <Shown preview={last.current} read={read} /> : <p class="faint">{isFilled ? w.rendering : w.fillIn}</p>}
       </div>
     </>
   )

@@ -228,7 +228,8 @@ export class Replies {
     submission: FormSubmission,
     { templateId, templateVars = {}, subject, text, html }: NewReply,
   ) {
-    if (templateId === undefined) return { content: { subject: subject ?? '', text: text ?? null, html: html ?? null }, filled: unfilled, template: null }
+    if (templateId === undefined)
+      return { content: { subject: subject ?? '', text: text ?? null, html: html ?? null }, filled: unfilled, template: null }
     if (text !== undefined || html !== undefined)
       throw invalid([{ path: 'template_id', message: 'replaces text and html; give only one of them' }])
     const { version } = await this.#options.templates.get(principal, templateId)
