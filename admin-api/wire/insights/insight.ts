@@ -138,9 +138,15 @@ export const suppressionInsight = figures('SuppressionInsight', sources.shape, s
 const logins = plain({ logins: projectNames.login, refused_logins: projectNames.loginRefused })
 export const smtpInsight = figures(
   'SmtpInsight',
-  { ...logins.shape, refused: count.meta({ description: 'Senders and messages that were refused after the login.' }) },
-  (counts) => ({ ...logins.read(counts), refused: sumOf(byCode(smtpRefusedLetter, counts)) }),
-  { shape: { refused_by_code: codes }, read: (counts) => ({ refused_by_code: byCode(smtpRefusedLetter, counts) }) },
+  {
+    ...logins.shape,
+    refused: count.meta({ description: 'Senders and messages that were refused after the login.' }),
+    refused_by_code: codes,
+  },
+  (counts) => {
+    const refused = byCode(smtpRefusedLetter, counts)
+    return { ...logins.read(counts), refused: sumOf(refused), refused_by_code: refused }
+  },
 )
 
 const leftOut = count.meta({ description: 'So many others had something, and are not among these.' })

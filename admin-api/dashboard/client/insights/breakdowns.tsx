@@ -1,13 +1,14 @@
 /** What happened to recipients, by destination and by domain, beside the time before where that is compared. */
 import type { JSX } from 'preact'
 import { useId } from 'preact/hooks'
-import { query } from '../app/location.ts'
-import { SafeText } from '../parts/safe-text.tsx'
+import { link, query } from '../app/location.ts'
+import { plain, SafeText } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
 import { number, percent } from '../parts/time.ts'
 import { getDestinationInsight, getDomainInsight, type Destination } from '../wire/operations.ts'
 import { words } from '../words/words.ts'
-import { saveRows } from './plot-files.ts'
+import type { Shape } from './drawing.ts'
+import { savePng, saveRows } from './plot-files.ts'
 import { Tool } from './plot.tsx'
 import { useEarlier, useInsight } from './reading.tsx'
 import { isCompared, type TimeSpan } from './time-range.ts'
@@ -34,7 +35,11 @@ interface SharesProps {
   readonly before: ReadonlyMap<string, Fates>
 }
 
-type Row = Fates & { readonly subject: string }
+type Row = Fates & {
+  readonly subject: string
+  /** Where its messages are listed. */
+  readonly href?: string | undefined
+}
 
 const bySubject = (rows: readonly Row[] | undefined): ReadonlyMap<string, Fates> => new Map(rows?.map((row) => [row.subject, row]))
 
@@ -57,35 +62,47 @@ const Cell = ({ now, before }: { readonly now: string; readonly before: string |
   </td>
 )
 
-const barWidth = 160
 /** Next to one another and of all: taken and not bounced later, bounced after that, and failed at once. */
+function partsOf(row: Row | Fates) {
+  const late = Math.min(row.taken, Math.max(0, row.bounced - row.failed))
+  return [
+    { some: row.taken - late, look: 'relayed', fill: '--p-relayed', isTall: false },
+    { some: late, look: 'bad', fill: '--p-bad', isTall: true },
+    { some: row.failed, look: 'striped', fill: '--p-refused', isTall: false },
+  ] as const
+}
+
+const picture = { width: 960, side: 8, bar: 480, row: 36 } as const
+
+/** Each row as its name with its figures, and the bar of its shares. */
+const shapesOf = (rows: readonly Row[]): readonly Shape[] =>
+  rows.flatMap((row, index): readonly Shape[] => {
+    const [all, top] = [allOf(row), index * picture.row]
+    const w = words()
+    const said = [number(all), `${w.takenByProvider} ${share(row, 'taken')}`, `${w.bounced} ${share(row, 'bounced')}`]
+    let x: number = picture.side
+    const bars = partsOf(row).flatMap(({ some, look, isTall }): readonly Shape[] => {
+      const [at, width] = [x, all === 0 ? 0 : (some / all) * picture.bar]
+      x += width
+      return width === 0 ? [] : [{ kind: 'bar', look, x: at, y: top + (isTall ? 16 : 18), width, height: isTall ? 10 : 8 }]
+    })
+    return [
+      { kind: 'text', look: 'plain', x: picture.side, y: top + 12, text: `${plain(row.subject)}  ${said.join(' · ')}`, anchor: 'start' },
+      ...bars,
+    ]
+  })
+
+const barWidth = 160
 function ShareBar({ row, label }: { readonly row: Fates; readonly label: string }): JSX.Element {
   const all = allOf(row)
-  const late = Math.min(row.taken, Math.max(0, row.bounced - row.failed))
-  const parts = [
-    [row.taken - late, '--p-relayed'],
-    [late, '--p-bad'],
-    [row.failed, '--p-refused'],
-  ] as const
   let x = 0
   return (
     <svg class="share-bar" viewBox={`0 0 ${String(barWidth)} 10`} preserveAspectRatio="none" role="img" aria-label={label}>
       <rect y={9} width={barWidth} height={1} fill="var(--line-strong)" />
-      {parts.map(([some, fill]) => {
+      {partsOf(row).map(({ some, fill, isTall }) => {
         const [at, width] = [x, all === 0 ? 0 : (some / all) * barWidth]
         x += width
-        return (
-          width > 0 && (
-            <rect
-              key={fill}
-              x={at}
-              y={fill === '--p-bad' ? 0 : 2}
-              width={width}
-              height={fill === '--p-bad' ? 10 : 8}
-              fill={`var(${fill})`}
-            />
-          )
-        )
+        return width > 0 && <rect key={fill} x={at} y={isTall ? 0 : 2} width={width} height={isTall ? 10 : 8} fill={`var(${fill})`} />
       })}
     </svg>
   )
@@ -101,12 +118,15 @@ function Shares({ title, first, name, rows, before }: SharesProps): JSX.Element 
     [...head, ...(compared ? head.slice(1).map((label) => `${label} (${w.periodBefore})`) : [])],
     ...rows.map((row) => [row.subject, ...countsOf(row), ...(compared ? countsOf(before.get(row.subject) ?? nothing) : [])]),
   ]
+  const png = (): Promise<void> =>
+    savePng({ shapes: shapesOf(rows), width: picture.width, height: rows.length * picture.row + 12, title, name })
   return (
     <section class="plot wide" aria-labelledby={id}>
       <div class="plot-head">
         <h2 id={id}>{title}</h2>
         <span class="plot-tools">
           <Tool label={`CSV: ${title}`} text="CSV" onClick={() => void saveRows(csv, name)} />
+          <Tool label={`PNG: ${title}`} text="PNG" onClick={() => void png()} />
         </span>
       </div>
       {rows.length === 0 ? (
@@ -130,7 +150,13 @@ function Shares({ title, first, name, rows, before }: SharesProps): JSX.Element 
               {rows.map((row) => (
                 <tr key={row.subject}>
                   <th scope="row">
-                    <SafeText text={row.subject} />
+                    {row.href === undefined ? (
+                      <SafeText text={row.subject} />
+                    ) : (
+                      <a href={row.href}>
+                        <SafeText text={row.subject} />
+                      </a>
+                    )}
                   </th>
                   <td>
                     <ShareBar row={row} label={`${w.takenByProvider} ${share(row, 'taken')}, ${w.bounced} ${share(row, 'bounced')}`} />
@@ -153,6 +179,10 @@ function Shares({ title, first, name, rows, before }: SharesProps): JSX.Element 
   )
 }
 
+/** The messages of that time. */
+const traces = ({ from, to }: TimeSpan, filter: Readonly<Record<string, string>>): string =>
+  link('/traces', { ...filter, outcome: 'relayed', since: new Date(from).toISOString(), until: new Date(to).toISOString() })
+
 export function ByDestination({ span, destinations }: BreakdownProps): JSX.Element {
   const w = words()
   const read = useInsight(getDestinationInsight, span)
@@ -163,7 +193,11 @@ export function ByDestination({ span, destinations }: BreakdownProps): JSX.Eleme
       {({ data }) => (
         <Shares
           {...{ title: w.byDestination, first: w.destination, name: 'destinations' }}
-          rows={data.map(({ destination_id: id, totals }) => ({ ...totals, subject: nameOf(id) }))}
+          rows={data.map(({ destination_id: id, totals }) => ({
+            ...totals,
+            subject: nameOf(id),
+            href: traces(span, { destination_id: id }),
+          }))}
           before={bySubject(earlier?.data.map(({ destination_id: id, totals }) => ({ ...totals, subject: nameOf(id) })))}
         />
       )}
@@ -180,7 +214,10 @@ export function ByDomain({ span }: { readonly span: TimeSpan }): JSX.Element {
       {({ data }) => (
         <Shares
           {...{ title: w.byDomain, first: w.recipientDomain, name: 'domains' }}
-          rows={data.map((row) => ({ ...row, subject: row.domain ?? w.allOthers }))}
+          rows={data.map((row) => ({
+            ...{ ...row, subject: row.domain ?? w.allOthers },
+            href: row.domain === null ? undefined : traces(span, { q: `@${row.domain}` }),
+          }))}
           before={bySubject(earlier?.data.map((row) => ({ ...row, subject: row.domain ?? w.allOthers })))}
         />
       )}

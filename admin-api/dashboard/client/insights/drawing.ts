@@ -8,6 +8,9 @@ export const looks = {
   solid: { fill: '--p-held' },
   striped: { fill: '--p-refused', texture: 'striped' },
   plain: { fill: '--edge' },
+  speckled: { fill: '--p-refused', texture: 'dotted' },
+  netted: { fill: '--p-refused', texture: 'netted' },
+  badNetted: { fill: '--p-bad', texture: 'netted' },
   bad: { fill: '--p-bad' },
   line: { stroke: '--p-relayed', width: 1.75 },
   dashed: { stroke: '--sent', width: 1.5, dash: [6, 4] },
@@ -17,11 +20,13 @@ export const looks = {
   badLimit: { stroke: '--bad', width: 1, dash: [5, 4], text: '--bad' },
   grid: { stroke: '--line-strong', width: 1, dash: [1, 4] },
   base: { stroke: '--line-strong', width: 1 },
+  event: { stroke: '--soft', width: 1.5, dash: [1.5, 3], text: '--soft' },
+  badEvent: { stroke: '--bad', width: 1.5, dash: [1.5, 3], text: '--bad' },
   cursor: { stroke: '--ink', width: 1 },
   axis: { text: '--faint' },
 } as const satisfies Record<string, Look>
 export type LookName = keyof typeof looks
-export type Texture = 'hatched' | 'dotted' | 'striped'
+export type Texture = 'hatched' | 'dotted' | 'striped' | 'netted'
 
 export interface Look {
   /** Names of colours in `style/tokens.css`. */
@@ -44,6 +49,7 @@ export type Shape =
     }
   | { readonly kind: 'line'; readonly look: LookName; readonly points: readonly (readonly [x: number, y: number])[] }
   | { readonly kind: 'diamond'; readonly look: LookName; readonly x: number; readonly y: number }
+  | { readonly kind: 'flag'; readonly look: LookName; readonly x: number; readonly y: number }
   | {
       readonly kind: 'text'
       readonly look: LookName
@@ -53,15 +59,39 @@ export type Shape =
       readonly anchor: 'start' | 'middle' | 'end'
     }
 
+/** The corners of marks, around their middle. */
+export const corners = {
+  diamond: [[0, -4], [4, 0], [0, 4], [-4, 0]],
+  flag: [[-3, -5], [4, -5], [1.5, -2], [4, 1], [-1.5, 1], [-1.5, 5], [-3, 5]],
+} as const satisfies Record<'diamond' | 'flag', readonly (readonly [number, number])[]> // prettier-ignore
+
 /** What is counted in each step. `share` and `time` may have nothing to say of a step. */
 export interface Series {
   readonly label: string
   readonly look: LookName
   /** Bars stand on one another, in the order of the series. */
-  readonly kind: 'bar' | 'line' | 'diamond'
+  readonly kind: 'bar' | 'line' | 'diamond' | 'flag'
   readonly values: readonly (number | null)[]
   /** For the whole time, as text. */
   readonly total: string
+  /** What narrows the list of the plot to this series. */
+  readonly explore?: Readonly<Record<string, string>>
+}
+
+/** The time before, as one line. */
+export interface Before {
+  readonly values: readonly (number | null)[]
+  readonly label: string
+  readonly total: string
+}
+
+/** Something that changed and may be why figures did. */
+export interface PlotEvent {
+  /** In milliseconds since the epoch. */
+  readonly at: number
+  readonly text: string
+  /** Something went wrong. */
+  readonly isBad: boolean
 }
 
 export interface Limit {
@@ -75,8 +105,9 @@ export interface PlotData {
   readonly times: readonly number[]
   readonly stepMs: number
   readonly series: readonly Series[]
-  /** The same of the time before, as one line. */
-  readonly before?: readonly (number | null)[] | undefined
+  readonly before?: Before | undefined
+  /** In their order. */
+  readonly events?: readonly (PlotEvent & { readonly label: string })[]
   readonly limits?: readonly Limit[]
   /** The axis reaches at least so far. */
   readonly atLeast?: number
@@ -118,11 +149,11 @@ function ticksOf(most: number): readonly number[] {
 }
 
 /** The highest that a plot has to show. */
-function mostOf({ series, before = [], limits = [], atLeast = 0 }: PlotData): number {
+function mostOf({ series, before, limits = [], atLeast = 0 }: PlotData): number {
   const bars = series.filter(({ kind }) => kind === 'bar')
   const others = series.filter(({ kind }) => kind === 'line')
   const stacked = bars[0]?.values.map((_, at) => bars.reduce((sum, { values }) => sum + (values[at] ?? 0), 0)) ?? []
-  const numbers = [...stacked, ...others.flatMap(({ values }) => values), ...before, ...limits.map(({ value }) => value)]
+  const numbers = [...stacked, ...others.flatMap(({ values }) => values), ...(before?.values ?? []), ...limits.map(({ value }) => value)]
   return numbers.reduce<number>((most, value) => Math.max(most, value ?? 0), atLeast)
 }
 
@@ -153,8 +184,9 @@ export function draw(data: PlotData, frame: Frame, timeLabels: readonly (readonl
     shapes.push({ kind: 'text', look, x: textX, y: (y(value) - y(highest) < labelRoom ? y(highest) : y(value)) - 4, text: label, anchor })
   }
   shapes.push(...bars(data, frame, y))
-  if (data.before) shapes.push(...lines(data.before, 'before', x, y))
+  if (data.before) shapes.push(...lines(data.before.values, 'before', x, y))
   for (const { kind, values, look } of data.series) if (kind === 'line') shapes.push(...lines(values, look, x, y))
+  shapes.push(...events(data, frame))
   for (const [index, text] of timeLabels) {
     const anchor = index === 0 ? 'start' : index === data.times.length - 1 ? 'end' : 'middle'
     shapes.push({ kind: 'text', look: 'axis', x: anchor === 'start' ? frame.left : x(index), y: frame.height - 4, text, anchor })
@@ -176,11 +208,34 @@ function bars(data: PlotData, { left, right, top }: Frame, y: (value: number) =>
       shapes.push({ kind: 'bar', look, x, y: y(sum) - height, width: Math.max(1, room - gap), height })
       sum += value
     }
-    const marks = data.series.filter(({ kind, values }) => kind === 'diamond' && (values[index] ?? 0) > 0)
-    for (const [i, { look }] of marks.entries())
-      shapes.push({ kind: 'diamond', look, x: left + room * (index + 0.5), y: Math.max(top - 2, y(sum) - 7 - 10 * i) })
+    for (const [i, { kind, look }] of data.series.filter(({ kind, values }) => isMark(kind) && (values[index] ?? 0) > 0).entries())
+      if (isMark(kind)) shapes.push({ kind, look, x: left + room * (index + 0.5), y: Math.max(top - 2, y(sum) - 7 - 10 * i) })
   }
   return shapes
+}
+
+const isMark = (kind: Series['kind']): kind is 'diamond' | 'flag' => kind === 'diamond' || kind === 'flag'
+
+/** Pixels that a letter of an axis takes at most, on average. */
+const letterWidth = 6
+
+/** A dotted upright for each, with its words over the plot where they have room. */
+function events({ events: all = [], times, stepMs }: PlotData, { left, right, top, bottom }: Frame): readonly Shape[] {
+  const begin = times[0] ?? 0
+  const placeOf = (at: number): number => left + ((right - left) * (at - begin)) / (times.length * stepMs)
+  let taken = left
+  return all.flatMap(({ at, label, isBad }, index): readonly Shape[] => {
+    const [x, look] = [placeOf(at), isBad ? 'badEvent' : 'event'] as const
+    const next = all[index + 1]
+    const width = label.length * letterWidth
+    const upright: Shape = { kind: 'line', look, points: [[x, top], [x, bottom]] } // prettier-ignore
+    const isBefore = x - width - 4 >= taken
+    const isAfter = x + width + 4 <= (next ? placeOf(next.at) : right)
+    taken = isAfter && !isBefore ? x + width + 4 : x
+    if (!isBefore && !isAfter) return [upright]
+    const text: Shape = { kind: 'text', look, x: isBefore ? x - 4 : x + 4, y: top - 2, text: label, anchor: isBefore ? 'end' : 'start' }
+    return [upright, text]
+  })
 }
 
 /** A line for each run of steps that have a value; a step alone is a short dash. */

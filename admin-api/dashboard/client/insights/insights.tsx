@@ -6,25 +6,21 @@ import { listDestinations } from '../wire/operations.ts'
 import { words } from '../words/words.ts'
 import { projectId } from '../app/location.ts'
 import { ByDestination, ByDomain } from './breakdowns.tsx'
-import {
-  BounceRatePlot,
-  ComplaintRatePlot,
-  DeliveryPlot,
-  LatencyPlot,
-  SendsPlot,
-  SmtpPlot,
-  SuppressionPlot,
-  WebhookPlot,
-} from './plots.tsx'
+import { BounceRatePlot, ComplaintRatePlot, DeliveryPlot, LatencyPlot, SendsPlot } from './plots.tsx'
+import { SmtpPlot, SuppressionPlot, WebhookPlot } from '../plots/beside-mail.tsx'
+import { Changes, WithEvents } from '../plots/events.tsx'
+import { useHealths } from '../health/destination-healths.tsx'
 import { RangeBar } from './range-bar.tsx'
 import { useSpan } from './reading.tsx'
-import { lastDay, Strips } from '../health/strips.tsx'
+import { Strips } from '../health/strips.tsx'
 
 export default function Insights(): JSX.Element {
   const w = words()
   const { span, now } = useSpan()
   const project = projectId.value === undefined ? {} : { project: projectId.value }
   const destinations = useList(listDestinations, { query: { ...project, limit: '50' } }, { isShown: false }).read.data ?? []
+  const healths = useHealths()
+  const own = { span, destinations, healths }
   return (
     <>
       <TopBar title={w.insights} isLive />
@@ -32,13 +28,18 @@ export default function Insights(): JSX.Element {
         <div class="range-head">
           <RangeBar />
         </div>
-        <SendsPlot span={span} isShown height={220} />
+        <WithEvents {...own}>
+          <Changes span={span} />
+          <SendsPlot span={span} isShown height={220} />
+          <div class="plots">
+            <DeliveryPlot span={span} />
+            <LatencyPlot span={span} />
+            <BounceRatePlot span={span} />
+            <ComplaintRatePlot span={span} />
+          </div>
+        </WithEvents>
         <div class="plots">
-          <DeliveryPlot span={span} />
-          <LatencyPlot span={span} />
-          <BounceRatePlot span={span} />
-          <ComplaintRatePlot span={span} />
-          <Strips span={lastDay(now)} destinations={destinations} />
+          <Strips {...{ now, destinations, healths }} />
           <WebhookPlot span={span} />
           <SuppressionPlot span={span} />
           <SmtpPlot span={span} />

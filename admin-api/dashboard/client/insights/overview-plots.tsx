@@ -3,21 +3,23 @@ import type { JSX } from 'preact'
 import { link } from '../app/location.ts'
 import { getDestinationInsight, type Destination } from '../wire/operations.ts'
 import { words } from '../words/words.ts'
-import { HealthStrip, lastDay, stripWords } from '../health/strips.tsx'
+import { HealthStrip, lastDay, stripWords } from '../health/health-strip.tsx'
+import type { Healths } from '../health/destination-healths.tsx'
+import { WithEvents } from '../plots/events.tsx'
 import { BounceRatePlot, LatencyPlot, SendsPlot } from './plots.tsx'
 import { RangeBar } from './range-bar.tsx'
 import { useInsight, useSpan } from './reading.tsx'
 
-export function MainPlots(): JSX.Element {
+export function MainPlots(of: { readonly destinations: readonly Destination[]; readonly healths: Healths }): JSX.Element {
   const { span } = useSpan()
   return (
-    <>
+    <WithEvents span={span} {...of}>
       <div class="range-head">
         <RangeBar />
         <a href={link('/insights')}>{words().moreInsights}</a>
       </div>
       <SendsPlot span={span} height={200} />
-    </>
+    </WithEvents>
   )
 }
 

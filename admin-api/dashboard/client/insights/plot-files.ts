@@ -1,6 +1,7 @@
 /** A plot as a file: its numbers as CSV, and its picture as PNG, drawn anew as the policy of the page loads no pictures. */
 import { save } from '../app/api.ts'
-import { looks, type Look, type PlotData, type Shape } from './drawing.ts'
+import { eventsIn } from '../plots/event-labels.ts'
+import { corners, looks, type Look, type LookName, type PlotData, type Series, type Shape } from './drawing.ts'
 import { textures } from './plot-svg.tsx'
 
 /** What a spreadsheet would take for a formula is text. */
@@ -12,14 +13,21 @@ function quoted(cell: string): string {
 const linesOf = (rows: readonly (readonly string[])[]): string => rows.map((row) => row.map(quoted).join(',')).join('\r\n')
 
 /** Times are in UTC, with the zone; numbers have a point. */
-export function csvOf({ times, series, before }: PlotData, beforeLabel: string): string {
-  const head = ['time', ...series.map(({ label }) => label), ...(before ? [beforeLabel] : [])]
+export function csvOf({ times, stepMs, series, before, events = [] }: PlotData, changesLabel: string): string {
+  const head = [...series.map(({ label }) => label), ...(before ? [before.label] : []), ...(events.length > 0 ? [changesLabel] : [])]
   const rows = times.map((time, at) => [
     new Date(time).toISOString(),
     ...series.map(({ values }) => String(values[at] ?? '')),
-    ...(before ? [String(before[at] ?? '')] : []),
+    ...(before ? [String(before.values[at] ?? '')] : []),
+    ...(events.length > 0
+      ? [
+          eventsIn(events, time, stepMs)
+            .map(({ at: when, text }) => `${new Date(when).toISOString()} ${text}`)
+            .join('; '),
+        ]
+      : []),
   ])
-  return linesOf([head, ...rows])
+  return linesOf([['time', ...head], ...rows])
 }
 
 export const saveCsv = (text: string, name: string): Promise<void> =>
@@ -30,24 +38,71 @@ export const saveRows = (rows: readonly (readonly string[])[], name: string): Pr
 
 const scale = 2
 
-export async function savePng(shapes: readonly Shape[], width: number, height: number, title: string, name: string): Promise<void> {
+interface Picture {
+  readonly shapes: readonly Shape[]
+  readonly width: number
+  readonly height: number
+  readonly title: string
+  /** Of the file. */
+  readonly name: string
+  /** Explained below the picture. */
+  readonly key?: Pick<PlotData, 'series' | 'before'>
+}
+
+export async function savePng({ shapes, width, height, title, name, key }: Picture): Promise<void> {
   const head = 28
-  const canvas = Object.assign(document.createElement('canvas'), { width: width * scale, height: (height + head) * scale })
+  const canvas = document.createElement('canvas')
   const context = canvas.getContext('2d')
   if (!context) return
   const { colour, font, done: forget } = coloursOfPage()
+  const small = `11px ${font}`
+  context.font = small
+  const entries = key ? keyOf(key, { width, top: height, widthOf: (text) => context.measureText(text).width }) : []
+  const foot = entries.length === 0 ? 0 : (entries.at(-1)?.y ?? height) - height + 12
+  // forgets what was set before
+  Object.assign(canvas, { width: width * scale, height: (head + height + foot) * scale })
   context.scale(scale, scale)
   context.fillStyle = colour('--sheet')
-  context.fillRect(0, 0, width, height + head)
+  context.fillRect(0, 0, width, head + height + foot)
   context.fillStyle = colour('--ink')
   context.font = `600 13px ${font}`
   context.fillText(title, 8, 18)
   context.translate(0, head)
-  context.font = `11px ${font}`
-  for (const shape of shapes) paint(context, shape, colour)
+  context.font = small
+  for (const shape of [...shapes, ...entries.flatMap(({ shapes: own }) => own)]) paint(context, shape, colour)
   forget()
   const file = await new Promise<Blob | null>((done) => canvas.toBlob(done, 'image/png'))
   if (file) await save(file, `${name}.png`)
+}
+
+interface KeyEntry {
+  readonly y: number
+  readonly shapes: readonly Shape[]
+}
+interface KeyPlace {
+  readonly width: number
+  readonly top: number
+  readonly widthOf: (text: string) => number
+}
+
+/** The key of a picture, in as many lines as it needs. */
+function keyOf({ series, before }: Pick<PlotData, 'series' | 'before'>, { width, top, widthOf }: KeyPlace): readonly KeyEntry[] {
+  const all = [...series, ...(before ? [{ ...before, look: 'before', kind: 'line' } as const] : [])]
+  let [x, y] = [8, top + 14]
+  return all.map(({ label, total, look, kind }): KeyEntry => {
+    const text = `${label}  ${total}`
+    const room = widthOf(text) + 40
+    if (x + room > width && x > 8) [x, y] = [8, y + 16]
+    const at = x
+    x += room
+    return { y, shapes: [sampleOf(look, kind, at, y), { kind: 'text', look: 'plain', x: at + 20, y, text, anchor: 'start' }] }
+  })
+}
+
+function sampleOf(look: LookName, kind: Series['kind'], x: number, y: number): Shape {
+  if (kind === 'bar') return { kind, look, x: x + 2, y: y - 9, width: 10, height: 10 }
+  if (kind === 'line') return { kind, look, points: [[x, y - 4], [x + 14, y - 4]] } // prettier-ignore
+  return { kind, look, x: x + 7, y: y - 4 }
 }
 
 /** Colours as the page shows them now, light or dark. */
@@ -65,16 +120,10 @@ function paint(context: CanvasRenderingContext2D, shape: Shape, colour: (variabl
   if (shape.kind === 'bar') {
     context.fillStyle = fillOf(context, look, colour)
     context.fillRect(shape.x, shape.y, shape.width, shape.height)
-  } else if (shape.kind === 'diamond') {
+  } else if (shape.kind === 'diamond' || shape.kind === 'flag') {
     context.fillStyle = colour(look.fill ?? '--ink')
     context.beginPath()
-    for (const [x, y] of [
-      [0, -4],
-      [4, 0],
-      [0, 4],
-      [-4, 0],
-    ] as const)
-      context.lineTo(shape.x + x, shape.y + y)
+    for (const [x, y] of corners[shape.kind]) context.lineTo(shape.x + x, shape.y + y)
     context.fill()
   } else if (shape.kind === 'text') {
     context.fillStyle = colour(look.text ?? '--ink')

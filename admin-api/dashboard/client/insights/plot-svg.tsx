@@ -1,6 +1,6 @@
 /** Shapes of a plot on the page. */
 import type { JSX } from 'preact'
-import { looks, type Look, type LookName, type Shape, type Texture } from './drawing.ts'
+import { corners, looks, type Look, type LookName, type Series, type Shape, type Texture } from './drawing.ts'
 
 const lookOf = (name: LookName): Look => looks[name]
 const colour = (name: string | undefined): string => (name === undefined ? 'none' : `var(${name})`)
@@ -30,7 +30,7 @@ function One({ shape, scope }: { readonly shape: Shape; readonly scope: string }
     const { x, y, width, height } = shape
     return <rect {...{ x, y, width, height }} fill={look.texture ? `url(#${patternOf(scope, shape.look)})` : colour(look.fill)} />
   }
-  if (shape.kind === 'diamond') return <path d={`M${shape.x} ${shape.y - 4}l4 4-4 4-4-4z`} fill={colour(look.fill)} />
+  if (shape.kind === 'diamond' || shape.kind === 'flag') return <path d={markAt(shape.kind, shape.x, shape.y)} fill={colour(look.fill)} />
   if (shape.kind === 'text')
     return (
       <text x={shape.x} y={shape.y} text-anchor={shape.anchor} fill={colour(look.text)}>
@@ -49,11 +49,15 @@ function One({ shape, scope }: { readonly shape: Shape; readonly scope: string }
   )
 }
 
+const markAt = (kind: keyof typeof corners, x: number, y: number): string =>
+  `M${corners[kind].map(([right, down]) => `${String(x + right)} ${String(y + down)}`).join('L')}z`
+
 /** The strokes of each texture, in a square of 6. */
 export const textures: Readonly<Record<Texture, string>> = {
   hatched: 'M-1 7 7-1M-1 1 1-1M5 7 7 5',
   dotted: 'M1 1.5h1.5M4 4.500h1.500',
   striped: 'M0 1h6M0 4h6',
+  netted: 'M0 3h6M3 0v6',
 }
 
 const Pattern = ({ id, look }: { readonly id: string; readonly look: Look }): JSX.Element => (
@@ -67,11 +71,11 @@ const Pattern = ({ id, look }: { readonly id: string; readonly look: Look }): JS
 export const Swatch = ({
   name,
   scope,
-  isDiamond = false,
+  kind = 'bar',
 }: {
   readonly name: LookName
   readonly scope: string
-  readonly isDiamond?: boolean
+  readonly kind?: Series['kind']
 }): JSX.Element => {
   const look = lookOf(name)
   const id = `${scope}-key`
@@ -83,8 +87,8 @@ export const Swatch = ({
         </defs>
       )}
       {look.stroke === undefined ? (
-        isDiamond ? (
-          <path d="M7 0l5 5-5 5-5-5z" fill={colour(look.fill)} />
+        kind === 'diamond' || kind === 'flag' ? (
+          <path d={markAt(kind, 7, 5)} fill={colour(look.fill)} />
         ) : (
           <rect x={2} width={10} height={10} fill={look.texture ? `url(#${patternOf(id, name)})` : colour(look.fill)} />
         )

@@ -2,12 +2,16 @@
 import type { JSX } from 'preact'
 import { signal } from '@preact/signals'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
-import { link } from '../app/location.ts'
+import { go } from '../app/location.ts'
 import { Icon } from '../parts/icon.tsx'
 import { words } from '../words/words.ts'
-import { draw, frameOf, isEmpty, middleOf, type PlotData, type Series } from './drawing.ts'
+import { exploreLink, PlotKey, valueAt, type Explore } from '../plots/plot-key.tsx'
+import { eventLabels, eventsIn } from '../plots/event-labels.ts'
+import { useEvents } from '../plots/events.tsx'
+import { words as plotWords } from '../plots/plots-words.ts'
+import { draw, frameOf, isEmpty, middleOf, type PlotData } from './drawing.ts'
 import { csvOf, saveCsv, savePng } from './plot-files.ts'
-import { Shapes, Swatch } from './plot-svg.tsx'
+import { Shapes } from './plot-svg.tsx'
 import { axisLabels, stepLabel } from './time-range.ts'
 
 /** The time over which the pointer or the keys stand, for all plots of the screen. */
@@ -23,12 +27,13 @@ interface PlotProps {
   /** Of files. */
   readonly name: string
   readonly height?: number
-  /** Filters of the explorer of traces for a step that is chosen; undefined where it shows nothing of the kind. */
-  readonly explore?: Readonly<Record<string, string>> | undefined
+  readonly explore?: Explore | undefined
 }
 
-export function Plot(props: PlotProps): JSX.Element {
-  const { title, note, data, name } = props
+export function Plot(given: PlotProps): JSX.Element {
+  const data = { ...given.data, events: eventLabels(useEvents(), given.data) }
+  const props = { ...given, data }
+  const { title, note, name } = props
   const w = words()
   const [asTable, setAsTable] = useState(false)
   const id = useId()
@@ -43,7 +48,7 @@ export function Plot(props: PlotProps): JSX.Element {
             icon={asTable ? 'overview' : 'traces'}
             onClick={() => setAsTable(!asTable)}
           />
-          <Tool label={`CSV: ${title}`} text="CSV" onClick={() => void saveCsv(csvOf(data, w.periodBefore), name)} />
+          <Tool label={`CSV: ${title}`} text="CSV" onClick={() => void saveCsv(csvOf(data, plotWords().changes), name)} />
           {!asTable && <Tool label={`PNG: ${title}`} text="PNG" onClick={() => void savePicture(props)} />}
         </span>
       </div>
@@ -72,7 +77,7 @@ function savePicture({ data, title, note, name, height = usualHeight }: PlotProp
   const width = 960
   const frame = frameOf(width, height)
   const shapes = draw(data, frame, axisLabels(data.times, data.stepMs, width, words().now))
-  return savePng(shapes, width, height, `${title} – ${note}`, name)
+  return savePng({ shapes, width, height, title: `${title} – ${note}`, name, key: data })
 }
 
 /** The width that the place has, in pixels. */
@@ -90,7 +95,7 @@ function useWidth() {
 }
 
 function Picture(props: PlotProps): JSX.Element {
-  const { data, title, summary, height = usualHeight } = props
+  const { data, title, summary, explore, height = usualHeight } = props
   const w = words()
   const id = useId()
   const { ref, width } = useWidth()
@@ -100,7 +105,12 @@ function Picture(props: PlotProps): JSX.Element {
   const x = chosen === undefined ? 0 : middleOf(data, frame, chosen)
   return (
     <>
-      <div class="plot-area" ref={ref} onPointerLeave={() => (cursor.value = undefined)} onPointerMove={follow(data, frame)}>
+      <div
+        class={explore ? 'plot-area opens' : 'plot-area'}
+        ref={ref}
+        onPointerLeave={() => (cursor.value = undefined)}
+        onPointerMove={follow(data, frame)}
+      >
         {width > 0 && (
           <svg class="plot-picture" width={frame.width} height={height} role="img" aria-labelledby={`${id}-t ${id}-d`}>
             <title id={`${id}-t`}>{title}</title>
@@ -112,7 +122,7 @@ function Picture(props: PlotProps): JSX.Element {
         <Steps {...props} chosen={chosen} />
         {isEmpty(data) && <p class="plot-empty faint">{w.nothingCounted}</p>}
       </div>
-      <Key {...props} chosen={chosen} scope={id} />
+      <PlotKey {...props} chosen={chosen} scope={id} />
     </>
   )
 }
@@ -131,11 +141,14 @@ const follow =
     cursor.value = data.times[Math.max(0, Math.min(data.times.length - 1, at))]
   }
 
-/** Goes from step to step by keys or by touch; a slider says the values of the step that it stands on. */
-function Steps({ data, title, chosen }: PlotProps & { readonly chosen: number | undefined }): JSX.Element {
+/** Goes from step to step by keys or by touch; says the values of the step that it stands on, and opens what is listed of it. */
+function Steps({ data, title, explore, chosen }: PlotProps & { readonly chosen: number | undefined }): JSX.Element {
   const { times, stepMs, series, format } = data
   const at = chosen ?? times.length - 1
-  const spoken = `${stepLabel(times[at] ?? 0, stepMs)}: ${series.map((one) => `${one.label} ${valueAt(one, at, format)}`).join(', ')}`
+  const spoken = `${stepLabel(times[at] ?? 0, stepMs)}: ${series.map((one) => `${one.label} ${valueAt(one.values, at, format)}`).join(', ')}`
+  const open = (): void => {
+    if (explore) go(exploreLink(explore, data, at))
+  }
   return (
     <input
       class="plot-steps"
@@ -148,53 +161,19 @@ function Steps({ data, title, chosen }: PlotProps & { readonly chosen: number | 
       onInput={(event) => (cursor.value = times[Number(event.currentTarget.value)])}
       onFocus={() => (cursor.value ??= times[at])}
       onBlur={() => (cursor.value = undefined)}
+      onKeyDown={({ key }) => {
+        if (key === 'Enter') open()
+      }}
+      onPointerUp={({ pointerType, button }) => {
+        if (pointerType === 'mouse' && button === 0) open()
+      }}
     />
-  )
-}
-
-const valueAt = ({ values }: Series, at: number, format: (value: number) => string): string => {
-  const value = values[at]
-  return value === null || value === undefined ? '–' : format(value)
-}
-
-/** The totals; those of one step while the cursor stands on it. */
-function Key({ data, explore, chosen, scope }: PlotProps & { readonly chosen: number | undefined; readonly scope: string }): JSX.Element {
-  const w = words()
-  const { series, before, times, stepMs, format } = data
-  const time = chosen === undefined ? undefined : times[chosen]
-  const since = time ?? times[0] ?? 0
-  const until = (time ?? times.at(-1) ?? 0) + stepMs
-  return (
-    <div class="plot-key">
-      <ul>
-        {series.map((one) => (
-          <li key={one.label}>
-            <Swatch name={one.look} scope={scope} isDiamond={one.kind === 'diamond'} />
-            {one.label} <b>{chosen === undefined ? one.total : valueAt(one, chosen, format)}</b>
-          </li>
-        ))}
-        {before && (
-          <li>
-            <Swatch name="before" scope={scope} />
-            {w.periodBefore} {chosen !== undefined && <b>{valueAt({ values: before } as Series, chosen, format)}</b>}
-          </li>
-        )}
-      </ul>
-      <p class="faint">
-        {time === undefined ? w.wholeTime : stepLabel(time, stepMs)}{' '}
-        {explore && (
-          <a href={link('/traces', { ...explore, since: new Date(since).toISOString(), until: new Date(until).toISOString() })}>
-            {w.showTraces}
-          </a>
-        )}
-      </p>
-    </div>
   )
 }
 
 function Numbers({ data, title }: PlotProps): JSX.Element {
   const w = words()
-  const { times, stepMs, series, before, format } = data
+  const { times, stepMs, series, before, events, format } = data
   return (
     <div class="plot-table" tabIndex={0} role="region" aria-label={`${w.table}: ${title}`}>
       <table class="plot-numbers">
@@ -208,9 +187,10 @@ function Numbers({ data, title }: PlotProps): JSX.Element {
             ))}
             {before && (
               <th scope="col" class="num">
-                {w.periodBefore}
+                {before.label}
               </th>
             )}
+            {events && events.length > 0 && <th scope="col">{plotWords().changes}</th>}
           </tr>
         </thead>
         <tbody>
@@ -219,10 +199,17 @@ function Numbers({ data, title }: PlotProps): JSX.Element {
               <th scope="row">{stepLabel(time, stepMs)}</th>
               {series.map((one) => (
                 <td key={one.label} class="num">
-                  {valueAt(one, at, format)}
+                  {valueAt(one.values, at, format)}
                 </td>
               ))}
-              {before && <td class="num">{valueAt({ values: before } as Series, at, format)}</td>}
+              {before && <td class="num">{valueAt(before.values, at, format)}</td>}
+              {events && events.length > 0 && (
+                <td>
+                  {eventsIn(events, time, stepMs)
+                    .map(({ label }) => label)
+                    .join(', ')}
+                </td>
+              )}
             </tr>
           ))}
         </tbody>
@@ -234,7 +221,8 @@ function Numbers({ data, title }: PlotProps): JSX.Element {
                 {one.total}
               </td>
             ))}
-            {before && <td />}
+            {before && <td class="num">{before.total}</td>}
+            {events && events.length > 0 && <td />}
           </tr>
         </tfoot>
       </table>

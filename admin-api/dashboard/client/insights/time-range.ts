@@ -57,6 +57,9 @@ export const stepLabel = (time: number, stepMs: number): string =>
     ? new Intl.DateTimeFormat(locale(), { weekday: 'short', ...date, timeZone: 'UTC' }).format(time)
     : formatted(time, { weekday: 'short', ...date, ...clock })
 
+/** Names a moment in a time of that length. */
+export const momentLabel = (time: number, spanMs: number): string => formatted(time, spanMs <= dayMs ? clock : { ...date, ...clock })
+
 /** Labels on the axis, as many as there is room for, and the last one for now. */
 export function axisLabels(times: readonly number[], stepMs: number, width: number, now: string): readonly (readonly [number, string])[] {
   const most = Math.max(2, Math.min(5, Math.floor(width / 130)))

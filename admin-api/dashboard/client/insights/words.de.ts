@@ -40,7 +40,6 @@ export const insights: InsightWords = {
   timingDelivery: 'Annahme bis 250',
   timingFirstAttempt: 'Annahme bis erster Versuch',
   timingAttempt: 'Versuch bis 250',
-  lastDayInQuarters: 'letzte 24 h, in Viertelstunden',
   stripSays: (attempts, errors, p95) => `${attempts} Versuche in 24 Stunden, ${errors} % Fehler, p95 ${p95} ms`,
   byDestination: 'Empfänger nach Destination',
   shares: 'Anteile',

@@ -39,7 +39,6 @@ export const insights = {
   timingDelivery: 'accepted to 250',
   timingFirstAttempt: 'accepted to first attempt',
   timingAttempt: 'attempt to 250',
-  lastDayInQuarters: 'last 24 h, in quarters of an hour',
   stripSays: (attempts: string, errors: string, p95: string) => `${attempts} attempts in 24 hours, ${errors} % errors, p95 ${p95} ms`,
   byDestination: 'Recipients by destination',
   shares: 'Shares',

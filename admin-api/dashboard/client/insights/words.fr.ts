@@ -40,7 +40,6 @@ export const insights: InsightWords = {
   timingDelivery: 'acceptation jusqu’à 250',
   timingFirstAttempt: 'acceptation au premier essai',
   timingAttempt: 'essai jusqu’à 250',
-  lastDayInQuarters: 'dernières 24 h, par quart d’heure',
   stripSays: (attempts, errors, p95) => `${attempts} essais en 24 heures, ${errors} % d’erreurs, p95 ${p95} ms`,
   byDestination: 'Destinataires par destination',
   shares: 'Parts',

@@ -40,7 +40,6 @@ export const insights: InsightWords = {
   timingDelivery: 'da accettazione a 250',
   timingFirstAttempt: 'da accettazione al primo tentativo',
   timingAttempt: 'da tentativo a 250',
-  lastDayInQuarters: 'ultime 24 h, per quarti d’ora',
   stripSays: (attempts, errors, p95) => `${attempts} tentativi in 24 ore, ${errors} % di errori, p95 ${p95} ms`,
   byDestination: 'Destinatari per destinazione',
   shares: 'Quote',

@@ -129,7 +129,7 @@ function Settled({ traces, destinations, healths, held, usage, day, sends, queue
       <Ledger day={day} usage={usage} />
       <div class="columns">
         <section aria-labelledby="latest">
-          <div class="plot-room">{plots && <plots.MainPlots />}</div>
+          <div class="plot-room">{plots && <plots.MainPlots destinations={destinations} healths={healths} />}</div>
           <div class="head">
             <h2 id="latest">{w.latestTraces}</h2>
             <a href={link('/traces')}>{w.exploreAll}</a>

@@ -1,0 +1,54 @@
+/** How something did in the last day, as a strip of cells. */
+import type { JSX } from 'preact'
+import { decimal, number } from '../parts/time.ts'
+import type { DestinationInsight } from '../wire/operations.ts'
+import { words } from '../words/words.ts'
+import type { TimeSpan } from '../insights/time-range.ts'
+
+const quarterMs = 15 * 60_000
+const dayMs = 24 * 60 * 60_000
+
+export type Health = DestinationInsight['data'][number]
+
+/** The last day, to the end of the quarter of an hour that is under way, in cells of a quarter. */
+export const lastDay = (now: number): TimeSpan => {
+  const to = Math.floor(now / quarterMs) * quarterMs + quarterMs
+  return { from: to - dayMs, to, stepMs: quarterMs }
+}
+
+/** How a cell stands: height and colour say the same. Slow is three times the 95th percentile of the day. */
+export function cellOf(
+  { attempts, errors, p95_ms: p95 }: Health['points'][number],
+  usual: number,
+): readonly [height: number, fill: string] {
+  if (attempts === 0) return [1.5, '--line-strong']
+  if (errors / attempts >= 0.5) return [18, '--p-bad']
+  if (errors > 0 || (p95 !== null && usual > 0 && p95 > 3 * usual)) return [12, '--p-refused']
+  return [4, '--p-relayed']
+}
+
+export const errorRate = ({ attempts, errors }: Pick<Health['totals'], 'attempts' | 'errors'>): number =>
+  attempts === 0 ? 0 : errors / attempts
+
+/** A cell for each step; what they say stands beside them in words. */
+export function HealthStrip({ health, label }: { readonly health: Health | undefined; readonly label: string }): JSX.Element {
+  const { points = [], totals } = health ?? {}
+  const width = Math.max(1, points.length) * 3
+  return (
+    <svg class="strip" viewBox={`0 0 ${String(width)} 18`} preserveAspectRatio="none" role="img" aria-label={label}>
+      {points.map((point, at) => {
+        const [height, fill] = cellOf(point, totals?.p95_ms ?? 0)
+        return <rect key={point.at} x={at * 3} y={18 - height} width={2} height={height} fill={`var(${fill})`} />
+      })}
+      {points.length === 0 && <rect y={16.5} width={width} height={1.5} fill="var(--line-strong)" />}
+    </svg>
+  )
+}
+
+/** What a strip says. */
+export function stripWords(name: string, totals: Health['totals'] | undefined): string {
+  const w = words()
+  return totals && totals.attempts > 0
+    ? `${name}: ${w.stripSays(number(totals.attempts), decimal(100 * errorRate(totals), 1), String(totals.p95_ms ?? 0))}`
+    : `${name}: ${w.noAttempts}`
+}

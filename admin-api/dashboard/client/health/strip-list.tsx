@@ -1,0 +1,174 @@
+/** Strips of destinations under one another, and the same as a table. */
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { go, link } from '../app/location.ts'
+import { momentLabel, stepLabel, type TimeSpan } from '../insights/time-range.ts'
+import { plain, SafeText } from '../parts/safe-text.tsx'
+import { number, percent, span } from '../parts/time.ts'
+import { words as plotWords } from '../plots/plots-words.ts'
+import type { Destination } from '../wire/operations.ts'
+import { words } from '../words/words.ts'
+import type { Healths } from './destination-healths.tsx'
+import { errorRate, HealthStrip, stripWords, type Health } from './health-strip.tsx'
+
+export interface Shown {
+  readonly destinations: readonly Destination[]
+  /** Of the last hour. */
+  readonly healths: Healths
+  /** Of the last day, by the id of the destination. */
+  readonly healthOf: (id: string) => Health | undefined
+  /** Of the day before, where that is compared. */
+  readonly beforeOf: (id: string) => Health['totals'] | undefined
+  readonly isCompared: boolean
+  readonly stepMs: number
+}
+
+const took = (milliseconds: number | null | undefined): string =>
+  milliseconds === null || milliseconds === undefined ? '–' : span(milliseconds)
+
+/** `1.2 % · 340 ms` */
+const figures = (totals: Pick<Health['totals'], 'attempts' | 'errors' | 'p95_ms'> | undefined): string =>
+  !totals || totals.attempts === 0 ? '–' : `${percent(errorRate(totals), 1)} · ${took(totals.p95_ms)}`
+
+export const StripList = ({ day, ...shown }: Shown & { readonly day: TimeSpan }): JSX.Element => (
+  <div class="strips">
+    <ul>
+      {shown.destinations.map((one) => (
+        <Strip key={one.id} {...{ one, shown, day }} />
+      ))}
+    </ul>
+    <p class="strip-axis faint" aria-hidden="true">
+      <span>{stepLabel(day.from, day.stepMs)}</span>
+      <span>{momentLabel((day.from + day.to) / 2, day.to - day.from)}</span>
+      <span>{words().now}</span>
+    </p>
+  </div>
+)
+
+interface StripProps {
+  readonly one: Destination
+  readonly shown: Shown
+  readonly day: TimeSpan
+}
+
+function Strip({ one: { id, name }, shown, day }: StripProps): JSX.Element {
+  const w = words()
+  const [chosen, setChosen] = useState<number>()
+  const health = shown.healthOf(id)
+  const hour = shown.healths.get(id)?.last_hour
+  const point = chosen === undefined ? undefined : health?.points[chosen]
+  const time = { since: new Date(day.from).toISOString(), until: new Date(day.to).toISOString() }
+  const hourSays = !hour || hour.attempts === 0 ? w.noAttempts : w.errorsAndLatency(percent(hour.error_rate, 1), hour.p95_ms ?? 0)
+  return (
+    <li>
+      <a class="cut" href={link('/traces', { destination_id: id, ...time })}>
+        <SafeText text={name} />
+      </a>
+      <span class="num faint">{point ? cellWords(point, shown.stepMs) : `${w.lastHour}: ${hourSays}`}</span>
+      <div class="strip-cells" onPointerLeave={() => setChosen(undefined)}>
+        <HealthStrip health={health} label={stripWords(name, health?.totals)} />
+        {health && <Cells {...{ id, name, health, stepMs: shown.stepMs, chosen, onChoose: setChosen }} />}
+      </div>
+      {shown.isCompared && (
+        <small class="faint">
+          24 h: {figures(health?.totals)} · {w.periodBefore}: {figures(shown.beforeOf(id))}
+        </small>
+      )}
+    </li>
+  )
+}
+
+function cellWords({ at, attempts, errors, p95_ms: p95 }: Health['points'][number], stepMs: number): string {
+  return plotWords().cell(stepLabel(Date.parse(at), stepMs), number(attempts), number(errors), took(p95))
+}
+
+interface CellsProps {
+  readonly id: string
+  readonly name: string
+  readonly health: Health
+  readonly stepMs: number
+  readonly chosen: number | undefined
+  readonly onChoose: (cell: number | undefined) => void
+}
+
+/** Goes from cell to cell by pointer, keys or touch, and opens the traces of one. */
+function Cells({ id, name, health: { points }, stepMs, chosen, onChoose }: CellsProps): JSX.Element {
+  const at = chosen ?? points.length - 1
+  const point = points[at]
+  const open = (): void => {
+    const since = Date.parse(point?.at ?? '')
+    go(link('/traces', { destination_id: id, since: new Date(since).toISOString(), until: new Date(since + stepMs).toISOString() }))
+  }
+  return (
+    <input
+      class="strip-steps"
+      type="range"
+      min={0}
+      max={Math.max(0, points.length - 1)}
+      value={at}
+      aria-label={`${plain(name)}, ${words().step}`}
+      aria-valuetext={point ? cellWords(point, stepMs) : ''}
+      onInput={(event) => onChoose(Number(event.currentTarget.value))}
+      onFocus={() => onChoose(at)}
+      onBlur={() => onChoose(undefined)}
+      onPointerMove={(event) => {
+        const { left, width } = event.currentTarget.getBoundingClientRect()
+        const cell = Math.floor(((event.clientX - left) / Math.max(1, width)) * points.length)
+        if (event.pointerType === 'mouse') onChoose(Math.max(0, Math.min(points.length - 1, cell)))
+      }}
+      onKeyDown={({ key }) => {
+        if (key === 'Enter') open()
+      }}
+      onPointerUp={({ pointerType, button }) => {
+        if (pointerType === 'mouse' && button === 0) open()
+      }}
+    />
+  )
+}
+
+export function StripTable({ destinations, healths, healthOf, beforeOf, isCompared }: Shown): JSX.Element {
+  const w = words()
+  const before = [w.attempts, w.errors, 'p95'].map((label) => `${label} (${w.periodBefore})`)
+  const head = [w.destination, `${w.errors}, ${w.lastHour}`, `p95, ${w.lastHour}`, w.attempts, w.errors, 'p95']
+  return (
+    <div class="plot-table" tabIndex={0} role="region" aria-label={`${w.table}: ${w.destinations}`}>
+      <table class="plot-numbers">
+        <thead>
+          <tr>
+            {[...head, ...(isCompared ? before : [])].map((label, at) => (
+              <th key={label} scope="col" class={at === 0 ? '' : 'num'}>
+                {label}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {destinations.map(({ id, name }) => {
+            const hour = healths.get(id)?.last_hour
+            const rows = [
+              ...(hour && hour.attempts > 0 ? [percent(hour.error_rate, 1), took(hour.p95_ms)] : ['–', '–']),
+              ...cellsOf(healthOf(id)?.totals),
+              ...(isCompared ? cellsOf(beforeOf(id)) : []),
+            ]
+            return (
+              <tr key={id}>
+                <th scope="row">
+                  <SafeText text={name} />
+                </th>
+                {rows.map((text, at) => (
+                  <td key={at} class="num">
+                    {text}
+                  </td>
+                ))}
+              </tr>
+            )
+          })}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+/** Attempts, the share of errors, and p95. */
+const cellsOf = (totals: Health['totals'] | undefined): readonly string[] =>
+  totals && totals.attempts > 0 ? [number(totals.attempts), percent(errorRate(totals), 1), took(totals.p95_ms)] : ['0', '–', '–']

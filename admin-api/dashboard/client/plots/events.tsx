@@ -1,0 +1,100 @@
+/**
+ * What changed in the time that is shown and may be why figures did: from the audit log, for those who may read it, and destinations
+ * that rest now.
+ */
+import { createContext, type ComponentChildren, type JSX } from 'preact'
+import { useContext } from 'preact/hooks'
+import { link, projectId } from '../app/location.ts'
+import { mayChange } from '../app/permissions.ts'
+import { useRead } from '../app/query.ts'
+import type { Healths } from '../health/destination-healths.tsx'
+import type { PlotEvent } from '../insights/drawing.ts'
+import { momentLabel, type TimeSpan } from '../insights/time-range.ts'
+import { plain, SafeText } from '../parts/safe-text.tsx'
+import { listAuditEntries, type AuditEntry, type Destination } from '../wire/operations.ts'
+import { words as allWords } from '../words/words.ts'
+import { words } from './plots-words.ts'
+
+const Events = createContext<readonly PlotEvent[]>([])
+
+/** Those that plots show as uprights. */
+export const useEvents = (): readonly PlotEvent[] => useContext(Events)
+
+/** What sends go by. */
+const nouns = ['destination', 'routing_rule', 'failover_policy'] as const
+const most = '50'
+const refreshMs = 60_000
+/** The same again so soon is one event. */
+const sameMs = 300_000
+
+interface SpanProps {
+  readonly span: TimeSpan
+  readonly destinations: readonly Destination[]
+  readonly healths: Healths
+}
+
+interface EventsProps extends SpanProps {
+  readonly children: ComponentChildren
+}
+
+export function WithEvents({ children, ...of }: EventsProps): JSX.Element {
+  return <Events.Provider value={useChanges(of)}>{children}</Events.Provider>
+}
+
+function useChanges({ span, destinations, healths }: SpanProps): readonly PlotEvent[] {
+  const read = nouns.flatMap((noun) => useEntries(noun, span))
+  const rests = destinations.flatMap(({ id, name }): readonly PlotEvent[] => {
+    const breaker = healths.get(id)?.breaker
+    const isResting = breaker !== undefined && breaker.state !== 'closed' && breaker.since !== null
+    return isResting ? [{ at: Date.parse(breaker.since ?? ''), text: words().paused(shortened(name)), isBad: true }] : []
+  })
+  const all = [...read, ...rests].toSorted((a, b) => a.at - b.at)
+  return all.filter(({ at, text }, index) => !all.slice(0, index).some((before) => before.text === text && at - before.at < sameMs))
+}
+
+function useEntries(act: string, { from, to }: TimeSpan): readonly PlotEvent[] {
+  const project = projectId.value === undefined ? {} : { project: projectId.value }
+  const time = { since: new Date(from).toISOString(), until: new Date(to).toISOString() }
+  const { data } = useRead(listAuditEntries, mayChange.value ? { query: { ...project, ...time, act, limit: most } } : undefined, {
+    every: refreshMs,
+  })
+  return (data?.data ?? []).flatMap((entry) => {
+    const text = textOf(entry)
+    return text === undefined ? [] : [{ at: Date.parse(entry.at), text, isBad: false }]
+  })
+}
+
+const longestName = 24
+const shortened = (name: string): string => (name.length > longestName ? `${plain(name.slice(0, longestName))}…` : plain(name))
+
+/** undefined for what changes nothing about mail that goes out. */
+function textOf({ act, target, details }: AuditEntry): string | undefined {
+  const w = words()
+  const name = shortened(typeof details['name'] === 'string' ? details['name'] : target)
+  if (act.startsWith('routing_rule.')) return w.rulesChanged
+  if (act.startsWith('failover_policy.')) return w.failoverChanged
+  if (act === 'destination.set_live') return w.live(name)
+  if (act === 'destination.set_sandbox') return w.sandbox(name)
+  if (act === 'destination.updated') return w.changed(name)
+  return act === 'destination.deleted' ? w.deleted(name) : undefined
+}
+
+/** The same events as a list, the latest first. */
+export function Changes({ span }: { readonly span: TimeSpan }): JSX.Element | null {
+  const w = words()
+  const events = useEvents().filter(({ at }) => at >= span.from && at < span.to)
+  if (events.length === 0) return null
+  return (
+    <details class="changes">
+      <summary>{w.changesInTime(events.length)}</summary>
+      <ul>
+        {events.toReversed().map(({ at, text, isBad }) => (
+          <li key={`${String(at)} ${text}`} class={isBad ? 'bad' : ''}>
+            <time datetime={new Date(at).toISOString()}>{momentLabel(at, span.to - span.from)}</time> <SafeText text={text} />
+          </li>
+        ))}
+      </ul>
+      {mayChange.value && <a href={link('/audit')}>{allWords().auditLog}</a>}
+    </details>
+  )
+}

@@ -1,0 +1,75 @@
+/** What stands under a plot: its series with their totals, or with their values in one step, and the way to what is counted there. */
+import type { JSX } from 'preact'
+import { link, query } from '../app/location.ts'
+import type { PlotData, Series } from '../insights/drawing.ts'
+import { Swatch } from '../insights/plot-svg.tsx'
+import { rangeOf, stepLabel } from '../insights/time-range.ts'
+import { words } from '../words/words.ts'
+
+/** Where what is counted is listed one by one. */
+export interface Explore {
+  readonly to: string
+  readonly query?: Readonly<Record<string, string>>
+  /** The text of the link. */
+  readonly says: string
+  /** The list is narrowed to the time of the plot or of a step, which its address takes as `since` and `until`. */
+  readonly isTimed: boolean
+}
+
+type Shown = Pick<PlotData, 'times' | 'stepMs'>
+
+/** The address of the list, for one step or for the whole time. */
+export function exploreLink(
+  { to, query: filter, isTimed }: Explore,
+  { times, stepMs }: Shown,
+  step: number | undefined,
+  more: Readonly<Record<string, string>> = {},
+): string {
+  if (!isTimed) return link(to, { ...filter, ...more })
+  const since = times[step ?? 0] ?? 0
+  const until = (times[step ?? times.length - 1] ?? 0) + stepMs
+  const range = rangeOf(query.value)
+  const time = { since: new Date(since).toISOString(), until: new Date(until).toISOString(), ...(range !== '24h' && { range }) }
+  return link(to, { ...filter, ...more, ...time })
+}
+
+export const valueAt = (values: readonly (number | null)[], at: number, format: (value: number) => string): string => {
+  const value = values[at]
+  return value === null || value === undefined ? '–' : format(value)
+}
+
+interface KeyProps {
+  readonly data: PlotData
+  readonly explore?: Explore | undefined
+  /** The step on which the cursor stands. */
+  readonly chosen: number | undefined
+  readonly scope: string
+}
+
+export function PlotKey({ data, explore, chosen, scope }: KeyProps): JSX.Element {
+  const w = words()
+  const { series, before, times, stepMs, format } = data
+  const shown = (values: Series['values'], total: string): string => (chosen === undefined ? total : valueAt(values, chosen, format))
+  return (
+    <div class="plot-key">
+      <ul>
+        {series.map(({ label, look, kind, values, total, explore: own }) => (
+          <li key={label}>
+            <Swatch name={look} scope={scope} kind={kind} />
+            {explore && own ? <a href={exploreLink(explore, data, chosen, own)}>{label}</a> : label} <b>{shown(values, total)}</b>
+          </li>
+        ))}
+        {before && (
+          <li>
+            <Swatch name="before" scope={scope} />
+            {before.label} <b>{shown(before.values, before.total)}</b>
+          </li>
+        )}
+      </ul>
+      <p class="faint">
+        {chosen === undefined ? w.wholeTime : stepLabel(times[chosen] ?? 0, stepMs)}{' '}
+        {explore && <a href={exploreLink(explore, data, chosen)}>{explore.says}</a>}
+      </p>
+    </div>
+  )
+}

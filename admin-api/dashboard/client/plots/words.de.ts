@@ -1,0 +1,25 @@
+/** German: plots of single subjects, and what changed. */
+import { number } from '../parts/time.ts'
+import type { Wider } from '../words/entries.ts'
+import type { en } from './words.en.ts'
+
+export const de: Wider<typeof en> = {
+  changes: 'Änderungen',
+  changesInTime: (count) => (count === 1 ? '1 Änderung in dieser Zeit' : `${number(count)} Änderungen in dieser Zeit`),
+  paused: (name) => `${name} angehalten`,
+  live: (name) => `${name} live`,
+  sandbox: (name) => `${name} in der Sandbox`,
+  changed: (name) => `${name} geändert`,
+  deleted: (name) => `${name} gelöscht`,
+  rulesChanged: 'Routing geändert',
+  failoverChanged: 'Ausweichziele geändert',
+  before: (label) => `${label}, Zeit davor`,
+  complained: 'als Spam gemeldet',
+  showWebhooks: 'Webhooks zeigen',
+  showSuppressions: 'Sperren zeigen',
+  showLogins: 'SMTP-Logins zeigen',
+  otherReasons: 'andere Gründe',
+  openStep: 'Ein Klick öffnet die Sendungen dieser Zeit.',
+  cell: (time, attempts, errors, p95) => `${time}: ${attempts} Versuche, ${errors} gescheitert, p95 ${p95}`,
+  lastDayInCells: 'letzte 24 h, zu je 5 Minuten',
+}

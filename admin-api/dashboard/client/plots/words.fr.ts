@@ -1,0 +1,25 @@
+/** French: plots of single subjects, and what changed. */
+import { number } from '../parts/time.ts'
+import type { Wider } from '../words/entries.ts'
+import type { en } from './words.en.ts'
+
+export const fr: Wider<typeof en> = {
+  changes: 'Changements',
+  changesInTime: (count) => (count === 1 ? '1 changement dans cette période' : `${number(count)} changements dans cette période`),
+  paused: (name) => `${name} suspendue`,
+  live: (name) => `${name} en service`,
+  sandbox: (name) => `${name} en sandbox`,
+  changed: (name) => `${name} modifiée`,
+  deleted: (name) => `${name} supprimée`,
+  rulesChanged: 'routage modifié',
+  failoverChanged: 'repli modifié',
+  before: (label) => `${label}, période précédente`,
+  complained: 'signalés comme spam',
+  showWebhooks: 'Afficher les webhooks',
+  showSuppressions: 'Afficher les blocages',
+  showLogins: 'Afficher les accès SMTP',
+  otherReasons: 'autres raisons',
+  openStep: 'Un clic ouvre les envois de ce moment.',
+  cell: (time, attempts, errors, p95) => `${time} : ${attempts} tentatives, ${errors} échouées, p95 ${p95}`,
+  lastDayInCells: 'dernières 24 h, par 5 minutes',
+}
