@@ -78,6 +78,8 @@ const deploySchema = z.strictObject({
   report: reportSchema.nullable(),
   /** Becomes what visitors get as soon as it is whole. */
   activates: z.boolean(),
+  /** Comes from an archive: it is whole by the end of one request, or never, and is not shown before. */
+  isArchive: z.literal(true).optional(),
   /** Id of the key or person that made it. */
   createdBy: z.string(),
   createdAt: z.int(),
@@ -165,7 +167,7 @@ export const answersCounter = (organizationId: string, siteId: string, day: stri
 /** Octets sent for a site that are not settled. */
 export const unsettledCounter = (organizationId: string, siteId: string): readonly Element[] => [organizationId, 'site.unsettled', siteId]
 
-/** Deploys that are no longer to be kept, with the time from which their files may go; and deploys that were begun. */
+/** Deploys that are no longer to be kept, with the time from which their files may go; and deploys that were begun, by `begunAt`. */
 export const leftoversKey = (...rest: readonly Element[]): readonly Element[] => globalKey('site.leftovers', ...rest)
 export const begunKey = (...rest: readonly Element[]): readonly Element[] => globalKey('site.begun', ...rest)
 

@@ -2,10 +2,12 @@
 import { createHash } from 'node:crypto'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { once } from 'node:events'
+import { Readable } from 'node:stream'
 import { connect, createServer, type AddressInfo } from 'node:net'
 import test from 'ava'
 import { within } from '#store/tuple.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
+import { column } from '../../support/column.ts'
 import { problemsOf } from '../../support/problems.ts'
 import { streamedZip, zipOf } from '../../support/web/zip-file.ts'
 import { asking, domain, startSites } from './site-client.ts'
@@ -290,6 +292,38 @@ test('by digests only what the site has not shown is sent; twelve deploys leave 
   daemon.sites.upkeep.wake()
   await daemon.sites.upkeep.idle()
   for (const rows of ['site', 'site_deploy', 'site_blob', 'content', 'site.use', 'site.manifest'])
+    t.deepEqual(await keysOf(daemon, rows), [], rows)
+  t.deepEqual(await problemsOf(daemon), [])
+})
+
+test('what an archive left that was cut off is not shown, and goes within a quarter of an hour', async (t) => {
+  const clock = new FakeClock(Date.UTC(2030, 0, 1))
+  const { daemon, rest, create } = await startSites(t, { replacements: { clock } })
+  const site = await create('gipfel')
+  const { deploys } = daemon.sites.core
+  const { organizationId } = daemon
+  const principal = { organizationId, projectId: '', bound: false, scopes: ['api:admin'], credentialId: 'key_1' } as const
+  const [page, other] = [Buffer.from('<p>one</p>'), Buffer.from('<p>two</p>')]
+  const files = [page, other].map((octets, i) => ({ path: `${i}.html`, sha256: digest(octets), size: octets.length }))
+  const { deploy: half } = await deploys.begin(principal, site, { files, activates: true, archive: { ignored: 0 } })
+  await deploys.take(organizationId, half, files.slice(0, 1), Readable.from([page]))
+  const third = [{ path: 'index.html', sha256: digest('third'), size: 5 }]
+  const byDigests = await deploys.begin(principal, site, { files: third, activates: false })
+  t.deepEqual(column((await rest.must('GET', `/v1/sites/${site}/deploys`))['data'] as { id: string }[], 'id'), [byDigests.deploy.id])
+  t.is((await rest.call('GET', `/v1/sites/${site}/deploys/${half.id}`)).status, 404)
+  t.deepEqual(await problemsOf(daemon), [])
+  const later = async (ms: number) => {
+    clock.advance(ms)
+    daemon.sites.upkeep.wake()
+    await daemon.sites.upkeep.idle()
+  }
+  await later(900_001)
+  await later(61_000)
+  t.deepEqual(await keysOf(daemon, 'site_blob'), [], 'its file goes')
+  t.is((await rest.call('GET', `/v1/sites/${site}/deploys/${byDigests.deploy.id}`)).status, 200, 'files by digests may come for a day')
+  await later(86_400_000)
+  await later(61_000)
+  for (const rows of ['site_deploy', 'site_blob', 'content', 'site.use', 'site.manifest', 'site.wanted'])
     t.deepEqual(await keysOf(daemon, rows), [], rows)
   t.deepEqual(await problemsOf(daemon), [])
 })

@@ -57,7 +57,9 @@ export class ArchiveDeploys {
       files.push({ path: file.path, sha256, size: file.size })
       octets.set(sha256, file)
     }
-    const { deploy, missing } = await this.#deploys.begin(principal, siteId, { files, activates, ignored: archived.length - served.length })
+    const { deploy, missing } = await this.#deploys.begin(principal, siteId, {
+      ...{ files, activates, archive: { ignored: archived.length - served.length } },
+    })
     try {
       const paths = pathsByDigest(files)
       for (const sha256 of missing) {

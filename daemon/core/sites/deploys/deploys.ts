@@ -20,14 +20,14 @@ import type { Blobs } from './blobs.ts'
 import { fileType, isPage } from './content-types.ts'
 import { pathsByDigest, requireManifest, type ManifestFile } from './manifest.ts'
 import { deployLimits } from './site-path.ts'
-import { addStored, deploysOf, digestsOf, readManifest, removeDeploy, surplusOf } from './stored-deploys.ts'
+import { addStored, begunAt, deploysOf, digestsOf, readManifest, removeDeploy, surplusOf } from './stored-deploys.ts'
 
 export interface NewDeploy {
   readonly files: readonly ManifestFile[]
   /** Visitors get it as soon as it is whole. */
   readonly activates: boolean
-  /** Files of an archive that are never served. */
-  readonly ignored?: number | undefined
+  /** Of an archive: how many of its files are never served. */
+  readonly archive?: { readonly ignored: number } | undefined
 }
 
 /** A deploy with what is still to be sent. */
@@ -61,17 +61,19 @@ export class SiteDeploys {
     const { database } = this.#options
     await must(database, sites, principal, siteId)
     const reach = { organizationId: principal.organizationId }
-    return recordsOf(await database.list(siteDeploys, reach, { index: 'site', values: [siteId], ...query }))
+    const { rows, nextCursor } = recordsOf(await database.list(siteDeploys, reach, { index: 'site', values: [siteId], ...query }))
+    return { rows: rows.filter(isShownDeploy), nextCursor }
   }
 
   /** Throws `not_found`. */
   async get(principal: Principal, siteId: string, id: string): Promise<OpenDeploy> {
     const { record } = await this.#must(principal, siteId, id)
+    if (!isShownDeploy(record)) throw new Refusal('not_found', 'No deploy of this site has this id.')
     return { deploy: record, missing: await this.#missing(principal.organizationId, record) }
   }
 
   /** Throws `validation_failed`, `quota_exceeded` without credit. The oldest of too many that are on their way gives way. */
-  async begin(principal: Principal, siteId: string, { files, activates, ignored = 0 }: NewDeploy): Promise<OpenDeploy> {
+  async begin(principal: Principal, siteId: string, { files, activates, archive }: NewDeploy): Promise<OpenDeploy> {
     requireManifest(files)
     const { database, writes, clock, credits } = this.#options
     const { organizationId } = principal
@@ -92,8 +94,9 @@ export class SiteDeploys {
       const now = clock.now()
       const bytes = files.reduce((sum, { size }) => sum + size, 0)
       const deploy: SiteDeploy = {
-        ...{ id: newId('dpl', now), siteId, status: 'uploading', files: files.length, bytes, ignored, report: null, activates },
-        ...{ createdBy: principal.credentialId, createdAt: now, readyAt: null },
+        ...{ id: newId('dpl', now), siteId, status: 'uploading', files: files.length, bytes, report: null, activates },
+        ...{ ignored: archive?.ignored ?? 0, createdBy: principal.credentialId, createdAt: now, readyAt: null },
+        ...(archive && { isArchive: true as const }),
       }
       return { deploy, missing: addFiles(change, organizationId, deploy, files, known) }
     })
@@ -196,7 +199,7 @@ export class SiteDeploys {
       const deploy: SiteDeploy = { ...stored.record, status: 'ready', report, readyAt: now }
       change
         .replace(siteDeploys, organizationId, stored, deploy)
-        .delete(begunKey(deploy.createdAt, organizationId, id))
+        .delete(begunKey(begunAt(deploy), organizationId, id))
         .delete(wantedCounter(organizationId, id))
       if (deploy.activates) activateIn(change, organizationId, site, id, now)
       const others = (await deploysOf(database, organizationId, siteId)).filter(
@@ -236,6 +239,8 @@ export class SiteDeploys {
   }
 }
 
+const isShownDeploy = ({ status, isArchive }: SiteDeploy): boolean => status === 'ready' || !isArchive
+
 const readyOf = (stored: readonly Stored<SiteDeploy>[]): SiteDeploy[] =>
   stored.flatMap(({ record }) => (record.status === 'ready' ? [record] : []))
 
@@ -256,7 +261,7 @@ function addFiles(
   change.insert(siteDeploys, organizationId, deploy)
   change.set(manifestKey(organizationId, deploy.id), encode(files.map(({ path, sha256, size }) => [path, sha256, size])))
   for (const sha256 of digests) change.set(useKey(organizationId, sha256, deploy.id), known.has(sha256) ? shown : undefined)
-  change.set(begunKey(deploy.createdAt, organizationId, deploy.id)).add(wantedCounter(organizationId, deploy.id), missing.length)
+  change.set(begunKey(begunAt(deploy), organizationId, deploy.id)).add(wantedCounter(organizationId, deploy.id), missing.length)
   return missing
 }
 

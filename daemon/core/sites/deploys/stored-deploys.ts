@@ -12,6 +12,14 @@ import { deployLimits } from './site-path.ts'
 /** So long the files of a deploy that goes stay, for what is still being sent. */
 export const graceMs = 60_000
 
+/** So long may the files of a deploy be on their way; those of an archive are on one request. */
+export const longestUploadMs = 86_400_000
+const longestArchiveMs = 900_000
+
+/** When a deploy was begun, as the sweep counts: one from an archive is given up sooner. */
+export const begunAt = ({ createdAt, isArchive }: Pick<SiteDeploy, 'createdAt' | 'isArchive'>): number =>
+  isArchive ? createdAt - longestUploadMs + longestArchiveMs : createdAt
+
 /** The files of a deploy; none where it has gone. */
 export async function readManifest(database: Database, organizationId: string, deployId: string): Promise<readonly ManifestFile[]> {
   const entry = await database.kv.get(pack(manifestKey(organizationId, deployId)))
@@ -55,10 +63,10 @@ export function surplusOf(ready: readonly Stored<SiteDeploy>[], activeDeployId: 
 
 /** Takes a deploy away; its files go later, where no other deploy has them. */
 export function removeDeploy(change: Change, organizationId: string, stored: Stored<SiteDeploy>, nowMs: number): void {
-  const { id, createdAt } = stored.record
+  const { id } = stored.record
   change
     .remove(siteDeploys, organizationId, stored)
-    .delete(begunKey(createdAt, organizationId, id))
+    .delete(begunKey(begunAt(stored.record), organizationId, id))
     .delete(wantedCounter(organizationId, id))
     .set(leftoversKey(nowMs + graceMs, organizationId, id))
     .schedule(siteWork, id)

@@ -18,7 +18,7 @@ import {
   useKey,
 } from '../site.ts'
 import { contentsOfBlob } from './blobs.ts'
-import { readManifest, removeDeploy } from './stored-deploys.ts'
+import { longestUploadMs, readManifest, removeDeploy } from './stored-deploys.ts'
 
 export interface SweepWork {
   readonly database: Database
@@ -27,8 +27,6 @@ export interface SweepWork {
   readonly stopping: () => boolean
 }
 
-/** So long may the files of a deploy be on their way. */
-const longestUploadMs = 86_400_000
 const batch = 100
 const dayMs = 86_400_000
 

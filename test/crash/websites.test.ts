@@ -1,0 +1,81 @@
+/** Archives of websites when the daemon is killed while it takes them: visitors get all of one deploy, and no half one is shown. */
+import { randomBytes } from 'node:crypto'
+import { request } from 'node:http'
+import { setTimeout as pause } from 'node:timers/promises'
+import test from 'ava'
+import { asking, siteSettings } from '../admin-api/sites/site-client.ts'
+import { Daemon } from '../support/daemon/daemon.ts'
+import { livesOf } from '../support/daemon/daemon-lives.ts'
+import { Seeded } from '../support/seeded.ts'
+import { zipOfFiles } from '../support/web/zip-file.ts'
+
+const lives = 3
+const files = 60
+const host = 'alpenblick.sites.test'
+
+/** A site of many files that all say which version they are of; most are new in every version. */
+const version = (n: number): Buffer =>
+  zipOfFiles({
+    ...Object.fromEntries(
+      Array.from({ length: files }, (_, i) => [`page-${i}.html`, `<p>version ${n}</p>${randomBytes(3000).toString('base64')}`]),
+    ),
+    'index.html': `version ${n}`,
+    'same.txt': 'the same in all',
+  })
+
+/** Resolves with the id of the deploy once it is acknowledged, and with nothing where the connection ends before. */
+function deploy({ addresses, adminKey }: Daemon, site: string, archive: Buffer): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const sent = request(`http://${addresses.http}/v1/sites/${site}/deploys?activate=true`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/zip', 'content-length': archive.length },
+    })
+    sent.on('error', () => resolve(undefined))
+    sent.on('response', (answer) => {
+      let text = ''
+      answer.on('data', (chunk: Buffer) => (text += chunk.toString())).on('error', () => resolve(undefined))
+      answer.on('end', () => resolve(answer.statusCode === 201 ? (JSON.parse(text) as { id: string }).id : undefined))
+    })
+    sent.end(archive)
+  })
+}
+
+test('a deploy from an archive is there as a whole or not at all, however the daemon was killed', async (t) => {
+  const seed = Math.floor(Math.random() * 2 ** 31)
+  t.log(`seed ${seed}`)
+  const random = new Seeded(seed)
+  const place = await livesOf(t, 'websites', { ...siteSettings, POSTERN_STORE_BALLAST_BYTES: '0' })
+  let daemon = await place.start()
+  const site = String((await daemon.rest.must('POST', '/v1/sites', { slug: 'alpenblick' }))['id'])
+  const acknowledged = [await deploy(daemon, site, version(0))]
+  let [served, cut] = [0, 0]
+  for (let n = 1; n <= lives; n++) {
+    const sending = deploy(daemon, site, version(n))
+    const outcome = await Promise.race([sending.then(() => 'answered'), pause(random.between(20, 300)).then(() => 'killed')])
+    await daemon.kill()
+    const id = await sending
+    if (outcome === 'killed' && id === undefined) cut++
+    daemon = await place.start()
+    const ask = asking(t, String(daemon.addresses.sites[0]))
+    const now = Number(/\d+/.exec((await ask(host, '/')).text)?.[0])
+    t.true(now === n || (now === served && id === undefined), `${now} after ${n}, of which the answer was ${String(id)}`)
+    for (const i of [0, 1, files - 1]) t.true((await ask(host, `/page-${i}`)).text.startsWith(`<p>version ${now}</p>`), `page ${i}`)
+    served = now
+    const shown = (await daemon.rest.must('GET', `/v1/sites/${site}/deploys?limit=50`))['data'] as { id: string; status: string }[]
+    if (id !== undefined) acknowledged.push(id)
+    t.true(
+      shown.every(({ status }) => status === 'ready'),
+      'no half deploy',
+    )
+    for (const one of acknowledged) t.true(shown.some((deployed) => deployed.id === one))
+  }
+  t.log(`${cut} of ${lives} archives were cut off`)
+  t.truthy(await deploy(daemon, site, version(99)), 'the next one is taken')
+  const { stored_bytes } = await daemon.rest.must('GET', `/v1/sites/${site}/usage`)
+  const shown = (await daemon.rest.must('GET', `/v1/sites/${site}/deploys?limit=50`))['data'] as { bytes: number }[]
+  const sameOnce = (shown.length - 1) * Buffer.byteLength('the same in all')
+  t.is(stored_bytes, shown.reduce((sum, { bytes }) => sum + bytes, 0) - sameOnce, 'what is paid for is what is shown')
+  await daemon.stop()
+  const { code, output } = await place.verify()
+  t.is(code, 0, output)
+})
