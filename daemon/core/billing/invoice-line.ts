@@ -30,7 +30,13 @@ export interface Totals {
 }
 
 /** Rounds half up. Numbers are not negative. */
-const dividedBy = (product: bigint, divisor: bigint): number => Number((2n * product + divisor) / (2n * divisor))
+const dividedBy = (product: bigint, divisor: bigint): number => exact(Number((2n * product + divisor) / (2n * divisor)))
+
+/** Throws for an amount that a number does not hold to the rappen; no invoice has one. */
+function exact(rappen: number): number {
+  if (Number.isSafeInteger(rappen)) return rappen
+  throw new RangeError('an amount is beyond what is counted to the rappen; look at the prices of the organization')
+}
 
 /** A line from its quantity. */
 export function invoiceLine(
@@ -52,7 +58,7 @@ export function invoiceLine(
 
 /** Net, VAT and total of lines. */
 export function totals(lines: readonly Pick<InvoiceLine, 'amountRappen'>[], vatBasisPoints: number): Totals {
-  const netRappen = lines.reduce((sum, { amountRappen }) => sum + amountRappen, 0)
+  const netRappen = exact(lines.reduce((sum, { amountRappen }) => sum + amountRappen, 0))
   const vatRappen = dividedBy(BigInt(netRappen) * BigInt(vatBasisPoints), 10_000n)
   return { netRappen, vatBasisPoints, vatRappen, totalRappen: netRappen + vatRappen }
 }

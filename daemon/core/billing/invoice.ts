@@ -23,11 +23,14 @@ export interface Invoice extends Totals {
   readonly lines: readonly InvoiceLine[]
 }
 
-/** What the plan includes of an axis without further charge. */
-function includedIn(axis: Axis, settings: LimitSettings): number {
-  const { smtpCredentials = 0, tracesStored = 0 } = limitsOf(settings)
-  if (axis === 'smtp_credentials') return smtpCredentials
-  return axis === 'traces_stored' ? tracesStored : 0
+/**
+ * What the plan includes of an axis without further charge: all of it where it was agreed that there is no limit. Plan enterprise has no
+ * limits by itself, and includes nothing of what it has a price of its own for.
+ */
+function includedIn(axis: Axis, settings: LimitSettings, quantity: number): number {
+  if (axis !== 'smtp_credentials' && axis !== 'traces_stored') return 0
+  const limit = limitsOf(settings)[axis === 'traces_stored' ? 'tracesStored' : 'smtpCredentials']
+  return limit ?? (settings.plan === 'enterprise' ? 0 : quantity)
 }
 
 export interface InvoicesOptions {
@@ -62,7 +65,11 @@ export class Invoices {
     const used = await Promise.all(
       axisNames.map(async (axis) => ({
         axis,
-        ...{ quantity: axes[axis], included: includedIn(axis, term), unitPriceUrp: priceIn(period.month, axis, term.plan, ownPrices) },
+        ...{
+          quantity: axes[axis],
+          included: includedIn(axis, term, axes[axis]),
+          unitPriceUrp: priceIn(period.month, axis, term.plan, ownPrices),
+        },
         ...(axes[axis] > 0 && { explained: await explain(database, stored.record, terms, period, axis) }),
       })),
     )

@@ -5,10 +5,18 @@ import type { Database } from '#store/database.ts'
 import { pack, unpack, within, type Element } from '#store/tuple.ts'
 import { limitsOf } from '../plan/limits.ts'
 import { peakUsage } from '../plan/peak-usage.ts'
-import { organizationSendCounter, storedTracesKey, usageCounter, usageDayCounter, type EventAxis } from '../tenancy/counters.ts'
+import {
+  organizationSendCounter,
+  sendCounter,
+  storedTracesKey,
+  usageCounter,
+  usageDayCounter,
+  type EventAxis,
+} from '../tenancy/counters.ts'
 import { projects, type Organization, type Project } from '../tenancy/organization.ts'
 import type { Period } from './period.ts'
 import { overageOfDay, termsWithin, type PlanTerm } from './plan-term.ts'
+import { sharesOf } from './shares.ts'
 
 export interface UseOfDay {
   readonly day: string
@@ -80,7 +88,8 @@ export async function explain(
   if (axis === 'traces_stored') return { days: byDay(await storedByDay(database, id, period)), projects: [] }
   if (axis === 'sends_overage') {
     const sends = await sendsByDay(database, id, period)
-    return { days: byDay(overageByDay(organization, terms, period, sends)), projects: [] }
+    const beyond = overageByDay(organization, terms, period, sends)
+    return { days: byDay(beyond), projects: await overageByProject(database, id, period, { sends, beyond }) }
   }
   const counted = await Promise.all(period.begun.map((day) => count(database, usageDayCounter(id, axis, day))))
   return { days: byDay(counted), projects: await eventsByProject(database, id, axis, period.month) }
@@ -89,10 +98,38 @@ export async function explain(
 async function eventsByProject(database: Database, organizationId: string, axis: EventAxis, month: string): Promise<UseOfProject[]> {
   const all = await database.all(projects, { organizationId })
   const counted = await Promise.all(all.map(({ record }) => ofProject(database, organizationId, record, axis, month)))
+  return largest(counted, await count(database, usageCounter(organizationId, axis, month)))
+}
+
+/** The largest of them, and what is missing to all in a row of its own. */
+function largest(counted: readonly UseOfProject[], all: number): UseOfProject[] {
   const used = counted.filter(({ quantity }) => quantity > 0).toSorted((a, b) => b.quantity - a.quantity)
-  const rows: UseOfProject[] = used.slice(0, maxProjects)
-  const rest = (await count(database, usageCounter(organizationId, axis, month))) - rows.reduce((sum, { quantity }) => sum + quantity, 0)
+  const rows = used.slice(0, maxProjects)
+  const rest = all - rows.reduce((sum, { quantity }) => sum + quantity, 0)
   return rest > 0 && rows.length > 0 ? [...rows, { projectId: null, name: '', quantity: rest }] : rows
+}
+
+/** What was beyond the plan on a day is of each project as its sends are of all sends of that day. */
+async function overageByProject(
+  database: Database,
+  organizationId: string,
+  { days }: Period,
+  { sends, beyond }: { readonly sends: readonly number[]; readonly beyond: readonly number[] },
+): Promise<UseOfProject[]> {
+  const all = await database.all(projects, { organizationId })
+  const totals = all.map(() => 0)
+  for (const [i, quantity] of beyond.entries()) {
+    if (quantity === 0) continue
+    const counted = await Promise.all(all.map(({ record }) => count(database, sendCounter(organizationId, record.id, days[i] ?? ''))))
+    const others = Math.max(0, (sends[i] ?? 0) - counted.reduce((sum, sent) => sum + sent, 0))
+    for (const [at, share] of sharesOf(quantity, [...counted, others]).entries())
+      if (at < totals.length) totals[at] = (totals[at] ?? 0) + share
+  }
+  const shared = all.map(({ record: { id, name } }, i) => ({ projectId: id, name, quantity: totals[i] ?? 0 }))
+  return largest(
+    shared,
+    beyond.reduce((sum, quantity) => sum + quantity, 0),
+  )
 }
 
 const ofProject = async (database: Database, organizationId: string, { id, name }: Project, axis: EventAxis, month: string) => ({

@@ -1,9 +1,10 @@
 /** Credits of a year, with all that can come between, against a model that knows no remainders, books or writes. */
 import test, { type ExecutionContext } from 'ava'
-import { creditPrices, monthlyCredits, ucrPerCredit } from '#config/plans/credits.ts'
 import type { PlanName } from '#config/plans/plans.ts'
+import { alertPercentOf, creditAlertKey } from '#core/billing/credits/alert.ts'
 import { creditEntries } from '#core/billing/credits/credit.ts'
 import { Change } from '#store/change.ts'
+import { pack } from '#store/tuple.ts'
 import { Seeded } from '../../support/seeded.ts'
 import { coreFixture, organizationId, type CoreFixture } from '../core-fixture.ts'
 import { problemsOf } from '../../support/problems.ts'
@@ -11,6 +12,16 @@ import { problemsOf } from '../../support/problems.ts'
 const dayMs = 86_400_000
 const gibibyte = 2 ** 30
 const gibibyteMonth = BigInt(gibibyte) * 730n * 3_600_000n
+/** Spec "Limits" 15, in millionths: what a GiB that is sent, and one that is stored for 730 hours, costs. */
+const prices = { traffic: { ucr: 10_000_000n, units: BigInt(gibibyte) }, storage: { ucr: 5_000_000n, units: gibibyteMonth } }
+const allowances: Readonly<Record<PlanName, { readonly credits: number; readonly carriedMonths: number }>> = {
+  ...{
+    anonymous: { credits: 0, carriedMonths: 0 },
+    free: { credits: 200, carriedMonths: 0 },
+    enterprise: { credits: 0, carriedMonths: 0 },
+  },
+  ...{ basic: { credits: 800, carriedMonths: 6 }, pro: { credits: 4000, carriedMonths: 6 } },
+}
 
 interface ModelGrant {
   readonly rank: number
@@ -29,7 +40,7 @@ class Model {
 
   pass(plan: PlanName, now: number): void {
     for (const grant of this.grants) if (grant.expires <= now) grant.left = 0
-    const { credits = 0, carriedMonths } = monthlyCredits[plan]
+    const { credits, carriedMonths } = allowances[plan]
     const present = new Date(now)
     for (let back = carriedMonths; back >= 0; back--) {
       const first = Date.UTC(present.getUTCFullYear(), present.getUTCMonth() - back, 1)
@@ -38,7 +49,7 @@ class Model {
       const already = this.grants.reduce((sum, grant) => sum + (grant.month === month ? grant.amount : 0), 0)
       const start = new Date(first)
       const expires = Date.UTC(start.getUTCFullYear(), start.getUTCMonth() + carriedMonths + 1, 1)
-      this.give(0, credits * ucrPerCredit - already, expires, month)
+      this.give(0, credits * 1_000_000 - already, expires, month)
     }
     this.#seen = present.toISOString().slice(0, 7)
   }
@@ -51,7 +62,7 @@ class Model {
   }
 
   use(what: 'traffic' | 'storage', quantity: bigint): void {
-    const { ucr, units } = creditPrices[what]
+    const { ucr, units } = prices[what]
     const before = (this.used[what] * ucr) / units
     this.used[what] += quantity
     let cost = Number((this.used[what] * ucr) / units - before)
@@ -90,7 +101,7 @@ async function assertLedger(
       recorded[use],
       'to the byte',
     )
-    const { ucr, units } = creditPrices[use]
+    const { ucr, units } = prices[use]
     t.is(
       of.reduce((sum, { deltaUcr }) => sum - BigInt(deltaUcr), 0n),
       (model.used[use] * ucr) / units,
@@ -102,14 +113,16 @@ async function assertLedger(
 for (const seed of [1, 2, 3])
   test(`a year of use, grants, plans and crashes is that of a plain model to the micro-credit, seed ${seed}`, async (t) => {
     const random = new Seeded(seed)
-    const fixture = await coreFixture(t, { deaf: true })
-    const { database, clock } = fixture
-    const credits = fixture.part('billing').credits
+    let fixture = await coreFixture(t, { deaf: true })
+    const { clock } = fixture
     let plan: PlanName = 'free'
     await fixture.organization({ plan })
     const [model, recorded] = [new Model(), { traffic: 0n, storage: 0n }]
     for (let step = 0; step < 150; step++) {
       clock.step(random.between(0, 5 * dayMs))
+      if (random.chance(0.02)) fixture = await fixture.crash()
+      const { database } = fixture
+      const { credits } = fixture.part('billing')
       model.pass(plan, clock.now())
       if (random.chance(0.1)) {
         plan = (['anonymous', 'free', 'basic', 'pro', 'enterprise'] as const)[random.between(0, 4)] ?? 'free'
@@ -151,7 +164,7 @@ for (const seed of [1, 2, 3])
         `step ${step}`,
       )
     }
-    await credits.refresh(organizationId)
+    await fixture.part('billing').credits.refresh(organizationId)
     await assertLedger(t, fixture, model, recorded)
     t.deepEqual(await problemsOf(fixture), [])
   })
@@ -169,4 +182,34 @@ test('use that meets a grant is paid once, whoever writes first', async (t) => {
   await credits.settle(again, used)
   t.true((await fixture.database.commit(again)).ok)
   t.is((await credits.of(organizationId)).balanceUcr, 195_000_000)
+})
+
+test('80, 95 and 100 % of the credits are told once each, at the millionth of a credit', async (t) => {
+  const fixture = await coreFixture(t, { deaf: true })
+  await fixture.organization({ plan: 'free' })
+  const { credits } = fixture.part('billing')
+  let used = 0n
+  /** Uses as much traffic as makes the use so many millionths of a credit. */
+  const useUpTo = async (ucr: number): Promise<unknown> => {
+    const bytes = (BigInt(ucr) * BigInt(gibibyte) + 9_999_999n) / 10_000_000n
+    const change = new Change()
+    const use = { organizationId, siteId: 'sit_1', trafficBytes: Number(bytes - used), storedByteMs: 0n, untilMs: fixture.clock.now() }
+    await credits.settle(change, use)
+    await fixture.database.commit(change)
+    used = bytes
+    const { alertPercent, hasCredit } = await credits.of(organizationId)
+    const waiting = await fixture.database.kv.get(pack(creditAlertKey(organizationId)))
+    await fixture.database.commit(new Change().delete(creditAlertKey(organizationId)))
+    return [alertPercent, waiting && alertPercentOf(waiting.value), hasCredit]
+  }
+  t.deepEqual(await useUpTo(159_999_999), [0, undefined, true])
+  t.deepEqual(await useUpTo(160_000_000), [80, 80, true])
+  t.deepEqual(await useUpTo(189_999_999), [80, undefined, true], 'it is told once')
+  t.deepEqual(await useUpTo(190_000_000), [95, 95, true])
+  t.deepEqual(await useUpTo(199_999_999), [95, undefined, true])
+  t.deepEqual(await useUpTo(200_000_000), [100, 100, false])
+  t.deepEqual(await useUpTo(230_000_000), [100, undefined, false])
+  await credits.give(organizationId, { kind: 'purchased', amountUcr: 50_000_000, expiresAt: null, note: '' })
+  t.like(await credits.of(organizationId), { alertPercent: 0, balanceUcr: 20_000_000, hasCredit: true })
+  t.deepEqual(await useUpTo(249_000_000), [95, 95, true], 'of what is left after the debt; the highest alone')
 })

@@ -2,6 +2,7 @@ import test from 'ava'
 import { axisNames, billableAxes } from '#config/plans/prices.ts'
 import { invoiceLine, totals } from '#core/billing/invoice-line.ts'
 import { priceIn, type Price } from '#core/billing/price.ts'
+import { sharesOf } from '#core/billing/shares.ts'
 import { Seeded } from '../../support/seeded.ts'
 
 test('the prices are those of the specification', (t) => {
@@ -78,4 +79,27 @@ test('plan enterprise has prices of its own or none', (t) => {
     ]),
     5,
   )
+})
+
+test('shares of a whole add up to it, are as near to their weights as whole numbers are, and none is more than its weight', (t) => {
+  t.deepEqual(sharesOf(10, [1, 1, 1]), [4, 3, 3])
+  t.deepEqual(sharesOf(5, [0, 90, 10]), [0, 5, 0])
+  t.deepEqual(sharesOf(0, [3, 4]), [0, 0])
+  for (let seed = 1; seed <= 300; seed++) {
+    const random = new Seeded(seed)
+    const weights = Array.from({ length: random.between(1, 30) }, () => random.between(0, random.chance(0.3) ? 2 ** 40 : 200))
+    const all = weights.reduce((sum, weight) => sum + weight, 1)
+    weights.push(1)
+    const total = random.between(0, all)
+    const shares = sharesOf(total, weights)
+    t.is(
+      shares.reduce((sum, share) => sum + share, 0),
+      total,
+      `seed ${seed}`,
+    )
+    for (const [i, share] of shares.entries()) {
+      const weight = weights[i] ?? 0
+      t.true(share >= 0 && share <= weight && Math.abs(share - (total / all) * weight) < 1.001, `seed ${seed}`)
+    }
+  }
 })

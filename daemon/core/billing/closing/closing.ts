@@ -76,12 +76,19 @@ export class Closing {
     for (const month of monthsUpTo(since > first ? since : first, monthOf(last))) await closeMonth(this.#options, organizationId, month)
   }
 
+  /** One that cannot be billed holds up no other; the first of these defects is thrown at the end. */
   async #closeAll(month: string, stopping: () => boolean): Promise<ClosedMonth> {
     const counts: Record<Closed, number> = { closed: 0, already: 0, none: 0 }
+    let failed: { readonly error: unknown } | undefined
     for await (const { id } of allOrganizations(this.#options.database)) {
       if (stopping()) return { month, ...counts, isComplete: false }
-      counts[await this.#closeOne(id, month)]++
+      try {
+        counts[await this.#closeOne(id, month)]++
+      } catch (error) {
+        failed ??= { error: new Error(`the month ${month} of ${id} cannot be closed`, { cause: error }) }
+      }
     }
+    if (failed) throw failed.error
     return { month, ...counts, isComplete: true }
   }
 

@@ -6,7 +6,7 @@ import { newId } from '#store/ids.ts'
 import type { Stored } from '#store/record-kind.ts'
 import type { PageQuery } from '../../access/principal/lists.ts'
 import type { Core } from '../../core.ts'
-import { Refusal } from '../../refusals.ts'
+import { invalid, Refusal } from '../../refusals.ts'
 import { organizations, type Organization } from '../../tenancy/organization.ts'
 import { transact } from '../../writes/transact.ts'
 import { noteAlert } from './alert.ts'
@@ -50,6 +50,9 @@ export interface WebsiteUse {
   /** The end of the time in which it was used. */
   readonly untilMs: number
 }
+
+/** Numbers hold nine times as many millionths exactly. */
+const maxBalanceUcr = 1e15
 
 export class Credits {
   readonly #core: Core
@@ -103,12 +106,18 @@ export class Credits {
     await this.#close(change, organizationId, opened)
   }
 
-  /** What the operator gives or enters as bought, with its line in the audit log. `by` is a user, or undefined for the operator's key. */
+  /**
+   * What the operator gives or enters as bought, with its line in the audit log. `by` is a user, or undefined for the operator's key.
+   * Throws `not_found`, and `validation_failed` for what would be gone at once and for more than is counted exactly.
+   */
   async give(organizationId: string, given: CreditsGiven, by?: string): Promise<CreditGrant> {
     const { writes, audit, clock } = this.#core
     return writes.run(organizationId, async (change) => {
       const opened = await this.#open(await this.#must(organizationId))
       const now = clock.now()
+      if (given.expiresAt !== null && given.expiresAt <= now) throw invalid([{ path: 'expires_at', message: 'must be in the future' }])
+      if (opened.book.balanceUcr + given.amountUcr > maxBalanceUcr)
+        throw invalid([{ path: 'credits', message: 'would make the balance larger than a thousand million credits' }])
       const made = opened.book.grant({ id: newId('crg', now), period: undefined, grantedBy: by ?? '', ...given }, now)
       await this.#close(change, organizationId, opened)
       const { id, kind, amountUcr, note } = made

@@ -3,11 +3,11 @@ import { randomBytes } from 'node:crypto'
 import { request } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import test from 'ava'
-import { asking, siteSettings } from '../admin-api/sites/site-client.ts'
-import { Daemon } from '../support/daemon/daemon.ts'
-import { livesOf } from '../support/daemon/daemon-lives.ts'
-import { Seeded } from '../support/seeded.ts'
-import { zipOfFiles } from '../support/web/zip-file.ts'
+import { asking, siteSettings } from '../../admin-api/sites/site-client.ts'
+import { Daemon } from '../../support/daemon/daemon.ts'
+import { livesOf } from '../../support/daemon/daemon-lives.ts'
+import { Seeded } from '../../support/seeded.ts'
+import { zipOfFiles } from '../../support/web/zip-file.ts'
 
 const lives = 3
 const files = 60

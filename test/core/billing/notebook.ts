@@ -1,0 +1,101 @@
+/**
+ * What an organization owes, as somebody would work it out with a pocket calculator: what happened is written down day by day, and a month
+ * is added up from that in plain numbers. Knows nothing of the service but the words of the specification ("Limits").
+ */
+
+export type NotedPlan = 'free' | 'basic' | 'pro' | 'enterprise'
+
+const fee = { free: 0, basic: 1000, pro: 4900, enterprise: 0 }
+/** Which of two plans a day or a month with both is on. */
+const rank = { free: 0, basic: 1, pro: 2, enterprise: 3 }
+const daily = { free: 100, basic: 5000, pro: 50_000, enterprise: Infinity }
+/** By contract nothing is included of what has a price. */
+const tracesIncluded = { free: 1000, basic: 50_000, pro: 500_000, enterprise: 0 }
+const loginsIncluded = { free: 1, basic: 10, pro: 100, enterprise: 0 }
+/** Rappen; what is not listed costs nothing. */
+const prices: Readonly<Record<string, number>> = {
+  ...{ sources: 350, inspect_tests: 10, traces_stored: 0.1, smtp_credentials: 100, team_orgs: 50 },
+}
+
+interface Day {
+  readonly date: string
+  readonly plans: NotedPlan[]
+  /** By project. */
+  readonly sends: number[]
+  stored: number
+  readonly events: Map<string, number>
+  /** The most alive on the day. */
+  readonly most: Map<string, number>
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, n) => total + n, 0)
+const dearest = (plans: readonly NotedPlan[]): NotedPlan => plans.toSorted((a, b) => rank[b] - rank[a])[0] ?? 'free'
+
+export class Notebook {
+  readonly days: Day[] = []
+  /** Prices of its own, in millionths of a rappen, with the month from which they hold. */
+  readonly own: { readonly axis: string; readonly from: string; readonly urp: number }[] = []
+  plan: NotedPlan = 'free'
+  readonly alive = new Map<string, number>()
+  vatBasisPoints = 810
+
+  /** A day begins, on the plan of the evening before unless it changes with the day. */
+  begin(date: string, plan = this.plan): Day {
+    this.plan = plan
+    const day = { date, plans: [plan], sends: [0, 0], stored: this.days.at(-1)?.stored ?? 0, events: new Map(), most: new Map(this.alive) }
+    this.days.push(day)
+    return day
+  }
+
+  get today(): Day {
+    const day = this.days.at(-1)
+    if (!day) throw new Error('no day has begun')
+    return day
+  }
+
+  change(plan: NotedPlan): void {
+    this.plan = plan
+    this.today.plans.push(plan)
+  }
+
+  keeps(what: string, alive: number): void {
+    this.alive.set(what, alive)
+    this.today.most.set(what, Math.max(this.today.most.get(what) ?? 0, alive))
+  }
+
+  /** Rappen by line, each rounded half up, as no sum of a month here has more digits than a double holds. */
+  lines(month: string): Map<string, number> {
+    const days = this.days.filter(({ date }) => date.startsWith(month))
+    const [year = 0, number = 0] = month.split('-').map(Number)
+    const all = new Date(Date.UTC(year, number, 0)).getUTCDate()
+    const lines = new Map<string, number>()
+    for (const plan of ['free', 'basic', 'pro', 'enterprise'] as const) {
+      const on = days.filter(({ plans }) => dearest(plans) === plan).length
+      if (on > 0) lines.set(`fee ${plan}`, Math.round((fee[plan] * on) / all))
+    }
+    const plan = dearest(days.flatMap(({ plans }) => plans))
+    const charge = (axis: string, quantity: number): void => {
+      const own = this.own.filter((price) => price.axis === axis && price.from <= month).at(-1)
+      const last = this.own.filter((price) => price.axis === axis && price.from === own?.from).at(-1)
+      const urp = last?.urp ?? (plan === 'enterprise' ? 0 : (prices[axis] ?? 0) * 1_000_000)
+      lines.set(axis, Math.round((Math.max(0, quantity) * Math.round(urp)) / 1_000_000))
+    }
+    for (const axis of ['inspect_tests', 'captures', 'team_orgs', 'vi_notifies'])
+      charge(axis, sum(days.map(({ events }) => events.get(axis) ?? 0)))
+    charge('sources', Math.max(...days.map(({ most }) => most.get('sources') ?? 0)))
+    charge('smtp_credentials', Math.max(...days.map(({ most }) => most.get('smtp_credentials') ?? 0)) - loginsIncluded[plan])
+    charge('traces_stored', Math.round(sum(days.map(({ stored }) => stored)) / all) - tracesIncluded[plan])
+    charge('sends_overage', sum(days.map((day) => this.beyond(day))))
+    return lines
+  }
+
+  /** Sends that the plans of the day do not include; only the plan free bills them. */
+  beyond({ plans, sends }: Day): number {
+    return plans.includes('free') ? Math.max(0, sum(sends) - Math.max(...plans.map((plan) => daily[plan]))) : 0
+  }
+
+  total(month: string): { readonly net: number; readonly vat: number } {
+    const net = sum([...this.lines(month).values()])
+    return { net, vat: Math.round((net * this.vatBasisPoints) / 10_000) }
+  }
+}
