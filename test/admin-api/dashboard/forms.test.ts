@@ -5,6 +5,7 @@ import { testWith } from '../../support/peers/peers.ts'
 import { eventually } from '../../support/deadline.ts'
 import { receiverOf } from '../../support/web/webhook-receiver.ts'
 import { openAs } from './open-as.ts'
+import { assertFunnel } from './forms/funnel.ts'
 import { startDashboard, type DashboardServer, type DashboardTab } from './dashboard-server.ts'
 
 const test = testWith('chromium')
@@ -284,9 +285,7 @@ test('rules, theme, a trial, versions, notifications, languages and figures of o
     const { totals } = (await rest.must('GET', `/v1${at}/analytics`)) as { totals: { views: number } }
     return totals.views > 0 || undefined
   })
-  await page.click('.form-tabs >> text=Analytics')
-  await page.waitForSelector('.plot')
-  await tab.check(t)
+  await assertFunnel(t, tab)
   t.deepEqual(tab.refusals, [])
 })
 

@@ -3,8 +3,9 @@ import type { JSX } from 'preact'
 import { go, linkHere, query } from '../app/location.ts'
 import { useRead } from '../app/query.ts'
 import type { PartProps } from '../forms/part-props.ts'
-import type { PlotData, Series } from '../insights/drawing.ts'
-import { Plot } from '../insights/plot.tsx'
+import { CompareButton } from '../insights/range-bar.tsx'
+import { isCompared } from '../insights/time-range.ts'
+import { FormFunnel, spamShare } from '../plots/form-funnel.tsx'
 import { Gauge, Segments } from '../parts/controls.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
@@ -18,8 +19,11 @@ const dayMs = 86_400_000
 export default function AnalyticsPart({ form }: PartProps): JSX.Element {
   const w = words()
   const range = ranges.find((one) => one === query.value.get('range')) ?? '30'
-  const from = new Date(Math.floor(Date.now() / dayMs) * dayMs - (Number(range) - 1) * dayMs).toISOString()
-  const read = useRead(getFormAnalytics, { path: { id: form.id }, query: { from } }, { isShown: true })
+  const begin = Math.floor(Date.now() / dayMs) * dayMs - (Number(range) - 1) * dayMs
+  const [from, earlier] = [new Date(begin).toISOString(), new Date(begin - Number(range) * dayMs).toISOString()]
+  const path = { id: form.id }
+  const read = useRead(getFormAnalytics, { path, query: { from } }, { isShown: true })
+  const before = useRead(getFormAnalytics, isCompared(query.value) ? { path, query: { from: earlier, to: from } } : undefined).data
   return (
     <div class="form-sheet wide" tabIndex={0} role="group" aria-label={w.visits}>
       <div class="actions">
@@ -29,9 +33,10 @@ export default function AnalyticsPart({ form }: PartProps): JSX.Element {
           onChoose={(next) => go(linkHere({ range: next === '30' ? '' : next }), { replaces: true })}
           choices={ranges.map((value) => ({ value, label: w.days(Number(value)) }))}
         />
+        <CompareButton />
       </div>
       <Show read={read} reload={read.reload} failure={w.figuresFailed}>
-        {(figures) => <Figures figures={figures} name={form.public_id} />}
+        {(figures) => <Figures figures={figures} before={before} name={form.public_id} />}
       </Show>
     </div>
   )
@@ -39,8 +44,15 @@ export default function AnalyticsPart({ form }: PartProps): JSX.Element {
 
 const shareOf = (part: number, all: number): string => (all === 0 ? '–' : percent(part / all, 1))
 
-function Figures({ figures: { totals, days, pages }, name }: { readonly figures: FormAnalytics; readonly name: string }): JSX.Element {
+interface FiguresProps {
+  readonly figures: FormAnalytics
+  readonly before: FormAnalytics | undefined
+  readonly name: string
+}
+
+function Figures({ figures, before, name }: FiguresProps): JSX.Element {
   const w = words()
+  const { form_id: formId, totals, pages } = figures
   const { views, starts, submissions, spam, median_fill_ms: median } = totals
   const facts = [
     [w.figures.views, number(views), ''],
@@ -48,7 +60,7 @@ function Figures({ figures: { totals, days, pages }, name }: { readonly figures:
     [w.figures.submissions, number(submissions), ''],
     [w.conversion, shareOf(submissions, views), views === 0 ? '' : w.ofViews],
     [w.median, median === null ? '–' : span(median), ''],
-    [w.figures.spam, number(spam), ''],
+    [w.figures.spam, number(spam), spam === 0 ? '' : spamShare(totals)],
   ] as const
   return (
     <>
@@ -65,33 +77,11 @@ function Figures({ figures: { totals, days, pages }, name }: { readonly figures:
       {views + submissions + spam === 0 ? (
         <p class="faint">{w.noFigures}</p>
       ) : (
-        <Plot
-          title={w.visits}
-          note={w.perDay}
-          data={plotOf(days, totals)}
-          name={`form-${name}`}
-          summary={facts.map(([label, value]) => `${label}: ${value}`).join(', ')}
-        />
+        <FormFunnel {...{ now: figures, before, formId, title: w.visits, note: w.perDay, name: `form-${name}` }} />
       )}
       {pages.length > 1 && <Steps pages={pages} />}
     </>
   )
-}
-
-function plotOf(days: FormAnalytics['days'], totals: FormAnalytics['totals']): PlotData {
-  const w = words()
-  const bars = (part: 'submissions' | 'spam', look: Series['look']): Series => ({
-    ...{ label: w.figures[part], look, kind: 'bar', total: number(totals[part]) },
-    values: days.map((day) => day[part]),
-  })
-  const line = (part: 'views' | 'starts', look: Series['look']): Series => ({
-    ...{ label: w.figures[part], look, kind: 'line', total: number(totals[part]) },
-    values: days.map((day) => day[part]),
-  })
-  return {
-    ...{ times: days.map(({ at }) => Date.parse(at)), stepMs: dayMs, format: number, atLeast: 4 },
-    series: [bars('submissions', 'relayed'), bars('spam', 'striped'), line('starts', 'dashed'), line('views', 'line')],
-  }
 }
 
 const Steps = ({ pages }: { readonly pages: FormAnalytics['pages'] }): JSX.Element => {

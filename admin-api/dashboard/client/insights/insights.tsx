@@ -8,6 +8,7 @@ import { projectId } from '../app/location.ts'
 import { ByDestination, ByDomain } from './breakdowns.tsx'
 import { BounceRatePlot, ComplaintRatePlot, DeliveryPlot, LatencyPlot, SendsPlot } from './plots.tsx'
 import { SmtpPlot, SuppressionPlot, WebhookPlot } from '../plots/beside-mail.tsx'
+import { AllForms } from '../plots/form-funnel.tsx'
 import { Changes, WithEvents } from '../plots/events.tsx'
 import { useHealths } from '../health/destination-healths.tsx'
 import { RangeBar } from './range-bar.tsx'
@@ -43,6 +44,7 @@ export default function Insights(): JSX.Element {
           <WebhookPlot span={span} />
           <SuppressionPlot span={span} />
           <SmtpPlot span={span} />
+          <AllForms now={now} />
           <ByDestination span={span} destinations={destinations} />
           <ByDomain span={span} />
         </div>

@@ -56,7 +56,7 @@ export const summary = (series: readonly Series[]): string => series.map(({ labe
 
 /** The explorer of traces. */
 const traces = (query: Readonly<Record<string, string>> = {}): Explore => ({
-  ...{ to: '/traces', query, says: words().showTraces, isTimed: true },
+  ...{ to: '/traces', query, says: words().showTraces, times: ['since', 'until'] },
 })
 
 const captured = ['captured_sandbox_destination', 'captured_no_route', 'captured_anonymous_project'] as const

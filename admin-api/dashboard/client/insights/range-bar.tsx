@@ -13,7 +13,6 @@ export function RangeBar(): JSX.Element {
   const w = words()
   const labels: Readonly<Record<Range, string>> = { '24h': '24 h', '7d': w.days(7), '30d': w.days(30), '90d': w.days(90) }
   useEffect(() => bind(Object.fromEntries(ranges.map((range, at) => [String(at + 1), () => choose(range)]))), [])
-  const compared = isCompared(query.value)
   return (
     <div class="range-bar">
       <Segments
@@ -31,14 +30,17 @@ export function RangeBar(): JSX.Element {
           { value: 'local', label: w.localTime },
         ]}
       />
-      <button
-        class="button"
-        type="button"
-        aria-pressed={compared}
-        onClick={() => go(linkHere({ compare: compared ? '' : '1' }), { replaces: true })}
-      >
-        {w.compare}
-      </button>
+      <CompareButton />
     </div>
+  )
+}
+
+export function CompareButton(): JSX.Element {
+  const compared = isCompared(query.value)
+  const toggle = (): void => go(linkHere({ compare: compared ? '' : '1' }), { replaces: true })
+  return (
+    <button class="button" type="button" aria-pressed={compared} onClick={toggle}>
+      {words().compare}
+    </button>
   )
 }

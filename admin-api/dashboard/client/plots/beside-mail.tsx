@@ -27,7 +27,7 @@ export function WebhookPlot({ span }: PlotOf): JSX.Element {
         return (
           <Plot
             {...{ data, name: 'webhooks', title: w.webhookPlot, note: w.attemptsPer(stepName(span.stepMs)), summary: summary(series) }}
-            explore={{ to: '/webhooks', says: words().showWebhooks, isTimed: false }}
+            explore={{ to: '/webhooks', says: words().showWebhooks }}
           />
         )
       }}
@@ -53,7 +53,7 @@ export function SuppressionPlot({ span }: PlotOf): JSX.Element {
         return (
           <Plot
             {...{ data, name: 'suppressions', title: w.suppressionPlot, note: w.newPer(stepName(span.stepMs)), summary: summary(series) }}
-            explore={{ to: '/suppressions', says: words().showSuppressions, isTimed: false }}
+            explore={{ to: '/suppressions', says: words().showSuppressions }}
           />
         )
       }}
@@ -101,7 +101,7 @@ export function SmtpPlot({ span }: PlotOf): JSX.Element {
           <div class="plot-box">
             <Plot
               {...{ data, name: 'smtp', title: w.smtpPlot, note: w.perStep(stepName(span.stepMs)), summary: summary(series) }}
-              explore={{ to: '/keys', query: { kind: 'smtp' }, says: words().showLogins, isTimed: false }}
+              explore={{ to: '/keys', query: { kind: 'smtp' }, says: words().showLogins }}
             />
             <Reasons codes={codes} />
           </div>

@@ -12,25 +12,25 @@ export interface Explore {
   readonly query?: Readonly<Record<string, string>>
   /** The text of the link. */
   readonly says: string
-  /** The list is narrowed to the time of the plot or of a step, which its address takes as `since` and `until`. */
-  readonly isTimed: boolean
+  /** What its address calls the begin and the end of a time; without them it is not narrowed to that of the plot or a step. */
+  readonly times?: readonly [begin: string, end: string]
 }
 
 type Shown = Pick<PlotData, 'times' | 'stepMs'>
 
 /** The address of the list, for one step or for the whole time. */
 export function exploreLink(
-  { to, query: filter, isTimed }: Explore,
+  { to, query: filter, times: names }: Explore,
   { times, stepMs }: Shown,
   step: number | undefined,
   more: Readonly<Record<string, string>> = {},
 ): string {
-  if (!isTimed) return link(to, { ...filter, ...more })
+  if (!names) return link(to, { ...filter, ...more })
   const since = times[step ?? 0] ?? 0
   const until = (times[step ?? times.length - 1] ?? 0) + stepMs
   const range = rangeOf(query.value)
-  const time = { since: new Date(since).toISOString(), until: new Date(until).toISOString(), ...(range !== '24h' && { range }) }
-  return link(to, { ...filter, ...more, ...time })
+  const time = { [names[0]]: new Date(since).toISOString(), [names[1]]: new Date(until).toISOString() }
+  return link(to, { ...filter, ...more, ...time, ...(range !== '24h' && { range }) })
 }
 
 export const valueAt = (values: readonly (number | null)[], at: number, format: (value: number) => string): string => {

@@ -19,7 +19,9 @@ export const de: Wider<typeof en> = {
   showSuppressions: 'Sperren zeigen',
   showLogins: 'SMTP-Logins zeigen',
   otherReasons: 'andere Gründe',
-  openStep: 'Ein Klick öffnet die Sendungen dieser Zeit.',
+  funnel: { views: 'Aufrufe', starts: 'Begonnen', submissions: 'Eingänge', spam: 'Spam' },
+  showSubmissions: 'Eingänge zeigen',
+  perDayOf: (days) => `pro Tag (UTC), letzte ${number(days)} Tage`,
   cell: (time, attempts, errors, p95) => `${time}: ${attempts} Versuche, ${errors} gescheitert, p95 ${p95}`,
-  lastDayInCells: 'letzte 24 h, zu je 5 Minuten',
+  lastDayInCells: 'letzte 24 h, in Schritten von 5 Minuten',
 }

@@ -17,7 +17,9 @@ export const en = {
   showSuppressions: 'Show suppressions',
   showLogins: 'Show SMTP logins',
   otherReasons: 'other reasons',
-  openStep: 'A click opens the traces of that time.',
+  funnel: { views: 'views', starts: 'starts', submissions: 'submissions', spam: 'spam' },
+  showSubmissions: 'Show submissions',
+  perDayOf: (days: number) => `per day (UTC), last ${number(days)} days`,
   cell: (time: string, attempts: string, errors: string, p95: string) => `${time}: ${attempts} attempts, ${errors} failed, p95 ${p95}`,
-  lastDayInCells: 'last 24 h, in 5 minutes',
+  lastDayInCells: 'last 24 h, in steps of 5 minutes',
 } as const

@@ -19,7 +19,9 @@ export const fr: Wider<typeof en> = {
   showSuppressions: 'Afficher les blocages',
   showLogins: 'Afficher les accès SMTP',
   otherReasons: 'autres raisons',
-  openStep: 'Un clic ouvre les envois de ce moment.',
+  funnel: { views: 'vues', starts: 'débuts', submissions: 'formulaires reçus', spam: 'spam' },
+  showSubmissions: 'Afficher les formulaires reçus',
+  perDayOf: (days) => `par jour (UTC), derniers ${number(days)} jours`,
   cell: (time, attempts, errors, p95) => `${time} : ${attempts} tentatives, ${errors} échouées, p95 ${p95}`,
-  lastDayInCells: 'dernières 24 h, par 5 minutes',
+  lastDayInCells: 'dernières 24 h, par tranches de 5 minutes',
 }

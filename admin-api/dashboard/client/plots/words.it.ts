@@ -19,7 +19,9 @@ export const it: Wider<typeof en> = {
   showSuppressions: 'Mostra i blocchi',
   showLogins: 'Mostra gli accessi SMTP',
   otherReasons: 'altri motivi',
-  openStep: 'Un clic apre gli invii di quel momento.',
+  funnel: { views: 'visualizzazioni', starts: 'inizi', submissions: 'moduli ricevuti', spam: 'spam' },
+  showSubmissions: 'Mostra i moduli ricevuti',
+  perDayOf: (days) => `al giorno (UTC), ultimi ${number(days)} giorni`,
   cell: (time, attempts, errors, p95) => `${time}: ${attempts} tentativi, ${errors} falliti, p95 ${p95}`,
-  lastDayInCells: 'ultime 24 h, ogni 5 minuti',
+  lastDayInCells: 'ultime 24 h, a passi di 5 minuti',
 }

@@ -7,7 +7,7 @@ export type Status = FormSubmission['status']
 export const statuses = ['open', 'new', 'read', 'replied', 'archived', 'spam', 'all'] as const
 export type ListedStatus = (typeof statuses)[number]
 
-const names = ['status', 'tag', 'assignee', 'q', 'version'] as const
+const names = ['status', 'tag', 'assignee', 'q', 'version', 'from', 'to'] as const
 type Named = Partial<Readonly<Record<(typeof names)[number], string>>>
 
 /** What the address says; without a status, the open ones. */
@@ -16,7 +16,8 @@ export const wantedStatus = (): ListedStatus => statuses.find((one) => one === q
 const kept = (): Named => Object.fromEntries(names.map((name) => [name, query.value.get(name) ?? '']))
 
 /** Something narrows the list beyond its status. */
-export const isNarrowed = (): boolean => ['tag', 'assignee', 'q', 'version'].some((name) => (query.value.get(name) ?? '') !== '')
+export const isNarrowed = (): boolean =>
+  ['tag', 'assignee', 'q', 'version', 'from', 'to'].some((name) => (query.value.get(name) ?? '') !== '')
 
 /** As the service is asked. */
 export function wantedQuery(isOfAll: boolean) {

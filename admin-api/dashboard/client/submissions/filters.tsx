@@ -4,10 +4,16 @@ import { boot } from '../app/boot.ts'
 import { query } from '../app/location.ts'
 import { Icon, type IconName } from '../parts/icon.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
-import { number } from '../parts/time.ts'
+import { longTime, number } from '../parts/time.ts'
 import type { FormSubmission, ListedForm, Member } from '../wire/operations.ts'
 import { countsOf, listLink, statuses, wantedStatus } from './filter.ts'
 import { words } from './submissions-words.ts'
+
+/** The time that the list is narrowed to. */
+function timeOf(from: string | null, to: string | null): string | undefined {
+  const [begin = '…', end = '…'] = [from, to].map((at) => (Number.isNaN(Date.parse(at ?? '')) ? undefined : longTime(at ?? '')))
+  return (from ?? '') === '' && (to ?? '') === '' ? undefined : words().between(begin, end)
+}
 
 interface FiltersProps {
   readonly forms: readonly ListedForm[]
@@ -33,6 +39,7 @@ export function Filters({ forms, formId, rows, members, isShown }: FiltersProps)
   const counted = forms.filter(({ id }) => formId === undefined || id === formId)
   const counts = countsOf(counted)
   const version = formId === undefined ? '' : (query.value.get('version') ?? '')
+  const time = timeOf(query.value.get('from'), query.value.get('to'))
   return (
     <nav class={isShown ? 'sub-filters shown' : 'sub-filters'} id="sub-filters" aria-label={w.filters}>
       <h2>{w.status}</h2>
@@ -54,6 +61,7 @@ export function Filters({ forms, formId, rows, members, isShown }: FiltersProps)
         {forms.map(({ id, name, submissions_new: count }) => (
           <Entry key={id} to={listLink(id, { version: '' })} isCurrent={id === formId} icon="forms" label={name} count={count} isTyped />
         ))}
+        {time && <Entry to={listLink(formId, { from: '', to: '' })} isCurrent icon="close" label={time} />}
         {version !== '' && <Entry to={listLink(formId, { version: '' })} isCurrent icon="close" label={w.version(Number(version))} />}
       </ul>
       {tags.length > 0 && (

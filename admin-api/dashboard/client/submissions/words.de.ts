@@ -55,6 +55,7 @@ export const de: Wider<typeof en> = {
   exportHint: 'Die Spalten sind die Felder aller Versionen.',
   allButSpam: 'Alle ausser Spam',
   format: 'Format',
+  between: (from, to) => `${from} bis ${to}`,
   version: (version: number) => `Version ${String(version)}`,
   filledIn: (time: string) => `ausgefüllt in ${time}`,
   noSpam: 'keine Zeichen von Spam',

@@ -52,6 +52,7 @@ export const en = {
   exportHint: 'The columns are the fields of all versions.',
   allButSpam: 'All but spam',
   format: 'Format',
+  between: (from: string, to: string) => `${from} to ${to}`,
   version: (version: number) => `version ${String(version)}`,
   filledIn: (time: string) => `filled in within ${time}`,
   noSpam: 'no signs of spam',

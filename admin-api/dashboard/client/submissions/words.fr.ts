@@ -55,6 +55,7 @@ export const fr: Wider<typeof en> = {
   exportHint: 'Les colonnes sont les champs de toutes les versions.',
   allButSpam: 'Tous sauf le spam',
   format: 'Format',
+  between: (from, to) => `${from} à ${to}`,
   version: (version: number) => `version ${String(version)}`,
   filledIn: (time: string) => `rempli en ${time}`,
   noSpam: 'aucun signe de spam',

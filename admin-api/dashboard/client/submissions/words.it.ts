@@ -49,6 +49,7 @@ export const it: Wider<typeof en> = {
   exportHint: 'Le colonne sono i campi di tutte le versioni.',
   allButSpam: 'Tutti tranne lo spam',
   format: 'Formato',
+  between: (from, to) => `${from} a ${to}`,
   version: (version: number) => `versione ${String(version)}`,
   filledIn: (time: string) => `compilato in ${time}`,
   noSpam: 'nessun segno di spam',

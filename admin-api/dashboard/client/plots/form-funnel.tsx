@@ -1,0 +1,97 @@
+/** The way of visitors through forms, day by day: views, beginnings, submissions, and what of them was spam. */
+import type { JSX } from 'preact'
+import { projectId, query } from '../app/location.ts'
+import { useRead } from '../app/query.ts'
+import type { Before, PlotData, Series } from '../insights/drawing.ts'
+import { Plot } from '../insights/plot.tsx'
+import { isCompared, rangeOf, type Range } from '../insights/time-range.ts'
+import { useFlag } from '../parts/feature.tsx'
+import { number, percent } from '../parts/time.ts'
+import { words as allWords } from '../words/words.ts'
+import { listFormFigures, type FormFigures } from '../wire/operations.ts'
+import type { Explore } from './plot-key.tsx'
+import { words } from './plots-words.ts'
+
+const dayMs = 86_400_000
+const refreshMs = 60_000
+const most = '200'
+
+export type Funnel = Pick<FormFigures, 'days' | 'totals'>
+
+interface FormFunnelProps {
+  readonly now: Funnel
+  /** As many days before, where that is compared. */
+  readonly before: Funnel | undefined
+  /** Undefined for all forms. */
+  readonly formId: string | undefined
+  readonly title: string
+  readonly note: string
+  /** Of files. */
+  readonly name: string
+}
+
+export const spamShare = ({ submissions, spam }: Funnel['totals']): string =>
+  submissions + spam === 0 ? '–' : percent(spam / (submissions + spam), 1)
+
+export function FormFunnel({ now, before, formId, title, note, name }: FormFunnelProps): JSX.Element {
+  const data = plotOf(now, before)
+  const list = formId === undefined ? '/forms/submissions' : `/forms/${formId}/submissions`
+  const explore: Explore = { to: list, query: { status: 'all' }, says: words().showSubmissions, times: ['from', 'to'] }
+  const summary = data.series.map(({ label, total }) => `${label}: ${total}`).join(', ')
+  return <Plot {...{ data, title, note, name, summary, explore }} />
+}
+
+function plotOf({ days, totals }: Funnel, before: Funnel | undefined): PlotData {
+  const { funnel } = words()
+  const part = (of: keyof typeof funnel, look: Series['look'], kind: Series['kind']): Series => ({
+    ...{ label: funnel[of], look, kind, total: number(totals[of]), values: days.map((day) => day[of]) },
+  })
+  return {
+    ...{ times: days.map(({ at }) => Date.parse(at)), stepMs: dayMs, format: number, atLeast: 4 },
+    series: [
+      { ...part('submissions', 'relayed', 'bar'), explore: { status: 'all' } },
+      { ...part('spam', 'striped', 'bar'), total: `${number(totals.spam)} (${spamShare(totals)})`, explore: { status: 'spam' } },
+      part('starts', 'dashed', 'line'),
+      part('views', 'line', 'line'),
+    ],
+    before: before && earlier(before),
+  }
+}
+
+const earlier = ({ days, totals }: Funnel): Before => ({
+  ...{ values: days.map(({ submissions }) => submissions), total: number(totals.submissions) },
+  label: words().before(words().funnel.submissions),
+})
+
+/** So many days are shown; the figures of all forms at once reach over no more than 31. */
+const daysOf: Readonly<Record<Range, number>> = { '24h': 7, '7d': 7, '30d': 30, '90d': 30 }
+
+/** Of all forms together; nothing where there are none. */
+export function AllForms({ now }: { readonly now: number }): JSX.Element | null {
+  const w = words()
+  const days = daysOf[rangeOf(query.value)]
+  const to = Math.floor(now / dayMs) * dayMs + dayMs
+  const isOn = useFlag('forms')?.enabled === true
+  const shown = useSum(isOn, to - days * dayMs, to)
+  const before = useSum(isOn && isCompared(query.value), to - 2 * days * dayMs, to - days * dayMs)
+  if (!shown) return null
+  return <FormFunnel {...{ now: shown, before, formId: undefined, title: allWords().forms, note: w.perDayOf(days), name: 'forms' }} />
+}
+
+/** The figures of forms added up. */
+function useSum(isWanted: boolean, from: number, to: number): Funnel | undefined {
+  const project = projectId.value === undefined ? {} : { project: projectId.value }
+  const time = { from: new Date(from).toISOString(), to: new Date(to).toISOString() }
+  const { data } = useRead(listFormFigures, isWanted ? { query: { ...project, ...time, limit: most } } : undefined, { every: refreshMs })
+  const [first] = data?.data ?? []
+  if (!data || !first) return undefined
+  const sum = (of: keyof Funnel['totals'], among: readonly Funnel['totals'][]): number => among.reduce((all, one) => all + one[of], 0)
+  const added = (among: readonly Funnel['totals'][]): Funnel['totals'] => ({
+    ...{ views: sum('views', among), starts: sum('starts', among) },
+    ...{ submissions: sum('submissions', among), spam: sum('spam', among) },
+  })
+  return {
+    days: first.days.map(({ at }, day) => ({ at, ...added(data.data.flatMap(({ days }) => days[day] ?? [])) })),
+    totals: added(data.data.map(({ totals }) => totals)),
+  }
+}
