@@ -29,7 +29,14 @@ const paths = [
 ] as const
 
 /** Of the operator of the service; others find nothing there. */
-const operatorPaths = ['/operator', '/operator/organizations', '/operator/organizations/{id}', '/operator/logins'] as const
+const operatorPaths = [
+  '/operator',
+  '/operator/organizations',
+  '/operator/organizations/{id}',
+  '/operator/invoices',
+  '/operator/invoices/{id}',
+  '/operator/logins',
+] as const
 
 /** Of screens that are shown to everybody. */
 const openPaths = ['/docs/api', '/docs/api/{operation_id}'] as const

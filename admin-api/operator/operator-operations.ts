@@ -26,7 +26,9 @@ import {
 import { auditEntry, auditFilter } from '../wire/organization/audit-entry.ts'
 import { creditGrant, creditsGiven, creditState, toCreditsGiven } from '../wire/organization/credits.ts'
 import { idParams, line } from '../wire/fields/text.ts'
+import { invoiceSummary } from '../wire/organization/invoices.ts'
 import { invoice, invoiceFormat, period, usage } from '../wire/organization/usage.ts'
+import { site } from '../wire/sites/site.ts'
 import { operatorLoginActions, type FailedLogins } from './logins.ts'
 import { operatorQueueActions } from './operator-queue.ts'
 import { operatorSiteActions } from './operator-sites.ts'
@@ -64,7 +66,7 @@ export interface OperatorParts {
   readonly doctor: DoctorSource
 }
 
-const reading = ({ operator, usage: usages, auditLog }: RestCore): readonly Action[] => [
+const reading = ({ operator, usage: usages, auditLog, billing: { register }, sites: { sites } }: RestCore): readonly Action[] => [
   organizations.list({
     id: 'operatorListOrganizations',
     summary: 'List all organizations, oldest first',
@@ -85,6 +87,22 @@ const reading = ({ operator, usage: usages, auditLog }: RestCore): readonly Acti
     input: z.strictObject({ period }),
     output: usage,
     run: (_, asked) => usages.of(asked.id, asked.period),
+  }),
+  organizations.listOf('invoices', {
+    id: 'operatorListOrganizationInvoices',
+    summary: 'List the invoices and credit notes of an organization, newest first',
+    description: 'They stay when the organization is removed.',
+    item: invoiceSummary,
+    run: (_, { id, ...page }) => register.list(id, page),
+  }),
+  organizations.listOf('sites', {
+    id: 'operatorListSites',
+    summary: 'List the websites of an organization, newest first',
+    item: site,
+    async run(_, { id, ...page }) {
+      const { organization: owner } = await operator.get(id)
+      return sites.list(readerOf(owner), { ...page, projectId: undefined })
+    },
   }),
   organizations.listOf('audit', {
     id: 'operatorListAuditEntries',
@@ -111,7 +129,8 @@ const setting = ({ operator, restoreOrganization }: RestCore): readonly Action[]
     ...put('plan'),
     id: 'operatorSetPlan',
     summary: 'Set the plan of an organization',
-    description: 'Existing resources are kept. A month is billed on the plan with the largest fee that was in force during it.',
+    description:
+      'Existing resources are kept. The fees of plans that change in a month are billed by the day; its use is billed on the plan with the largest fee in it.',
     input: planChoice,
     run: ({ client }, { id, plan }) => operator.setPlan(id, plan, client.operatorId),
   }),

@@ -1,5 +1,6 @@
 /** The screens of the operator of the service: how it is, its organizations, and SMTP logins that fail. */
 import type { ComponentChildren, JSX } from 'preact'
+import { later } from '../app/later.tsx'
 import { link } from '../app/location.ts'
 import type { ScreenProps } from '../app/screen-props.ts'
 import { words } from './operator-words.ts'
@@ -7,14 +8,18 @@ import { OrganizationList } from './organization-list.tsx'
 import { OrganizationPage } from './organization-page.tsx'
 import { Logins, System } from './system.tsx'
 
+const Invoices = later(() => import('../operator-billing/invoice-list.tsx'))
+const Invoice = later(() => import('../operator-billing/operator-invoice.tsx'))
+
 export default function OperatorScreens({ rest: [area, id] }: ScreenProps): JSX.Element {
   if (area === 'organizations' && id !== undefined) return <OrganizationPage key={id} id={id} />
   if (area === 'organizations') return <OrganizationList areas={<Areas chosen="organizations" />} />
+  if (area === 'invoices') return id === undefined ? <Invoices areas={<Areas chosen="invoices" />} /> : <Invoice key={id} id={id} />
   if (area === 'logins') return <Logins areas={<Areas chosen="logins" />} />
   return <System areas={<Areas chosen="system" />} />
 }
 
-const Areas = ({ chosen }: { readonly chosen: 'system' | 'organizations' | 'logins' }): JSX.Element => {
+const Areas = ({ chosen }: { readonly chosen: 'system' | 'organizations' | 'invoices' | 'logins' }): JSX.Element => {
   const w = words()
   const entry = (name: typeof chosen, path: string, label: ComponentChildren): JSX.Element => (
     <a href={link(path)} aria-current={name === chosen ? 'page' : undefined}>
@@ -25,6 +30,7 @@ const Areas = ({ chosen }: { readonly chosen: 'system' | 'organizations' | 'logi
     <nav class="areas" aria-label={w.areas}>
       {entry('system', '/operator', w.system)}
       {entry('organizations', '/operator/organizations', w.organizations)}
+      {entry('invoices', '/operator/invoices', w.invoices)}
       {entry('logins', '/operator/logins', w.logins)}
     </nav>
   )

@@ -14,6 +14,9 @@ import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
 import { operatorGetOrganization, operatorRestoreOrganization, type OperatorAccount } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
+import { CreditsTab } from '../operator-billing/credits-tab.tsx'
+import { InvoicesTab } from '../operator-billing/invoices-tab.tsx'
+import { SitesTab } from '../operator-billing/sites-tab.tsx'
 import { AuditTab } from './audit-tab.tsx'
 import { FlagsTab, LimitsTab } from './limits-tab.tsx'
 import { words } from './operator-words.ts'
@@ -21,7 +24,10 @@ import { PlanTab } from './plan-tab.tsx'
 import { PricesTab } from './prices-tab.tsx'
 import { UsageTab } from './usage-tab.tsx'
 
-const tabs = ['plan', 'limits', 'flags', 'prices', 'usage', 'audit'] as const
+const tabs = ['plan', 'limits', 'flags', 'prices', 'usage', 'invoices', 'credits', 'sites', 'audit'] as const
+
+/** These only read, or ask by themselves for a recent sign-in. */
+const asksItself: ReadonlySet<string> = new Set(['usage', 'invoices', 'credits', 'sites', 'audit'])
 
 export function OrganizationPage({ id }: { readonly id: string }): JSX.Element {
   const w = words()
@@ -49,15 +55,18 @@ export function OrganizationPage({ id }: { readonly id: string }): JSX.Element {
                 label={w.parts}
                 value={tab}
                 tabs={tabs.map((one) => ({ id: one, label: w[one] }))}
-                onChoose={(next) => go(linkHere({ tab: next === 'plan' ? '' : next, cursor: '' }), { replaces: true })}
+                onChoose={(next) => go(linkHere({ tab: next === 'plan' ? '' : next, cursor: '', new: '' }), { replaces: true })}
               />
               <div role="tabpanel" aria-label={w[tab]} class="operator-tab">
-                {!isConfirmed() && tab !== 'usage' && tab !== 'audit' && <ConfirmNote />}
+                {!isConfirmed() && !asksItself.has(tab) && <ConfirmNote />}
                 {tab === 'plan' && <PlanTab account={account} onChanged={read.reload} />}
                 {tab === 'limits' && <LimitsTab account={account} onChanged={read.reload} />}
                 {tab === 'flags' && <FlagsTab account={account} onChanged={read.reload} />}
                 {tab === 'prices' && <PricesTab account={account} onChanged={read.reload} />}
                 {tab === 'usage' && <UsageTab account={account} />}
+                {tab === 'invoices' && <InvoicesTab id={id} />}
+                {tab === 'credits' && <CreditsTab id={id} />}
+                {tab === 'sites' && <SitesTab id={id} />}
                 {tab === 'audit' && <AuditTab id={id} />}
               </div>
             </>

@@ -2,6 +2,7 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
+import { linkHere } from '../app/location.ts'
 import { ChooseField } from '../parts/controls.tsx'
 import { operatorSetPaymentState, operatorSetPlan, type OperatorAccount } from '../wire/operations.ts'
 import { words } from './operator-words.ts'
@@ -68,6 +69,7 @@ export function PlanTab({ account, onChanged }: TabProps): JSX.Element {
           <button class="button" aria-disabled={state === account.payment_state}>
             {w.setPayment}
           </button>
+          <a href={linkHere({ tab: 'invoices' })}>{w.seeInvoices}</a>
         </div>
       </form>
     </div>

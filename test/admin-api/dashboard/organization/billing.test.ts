@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import type { ExecutionContext } from 'ava'
 import { testWith } from '../../../support/peers/peers.ts'
 import { browserOf, type Page } from '../../../support/web/browser.ts'
+import { siteSettings } from '../../sites/site-client.ts'
 import { makeInvoice } from '../../rest/organization/billing-requests.ts'
 import { startDashboard, type DashboardTab } from '../dashboard-server.ts'
 
@@ -74,4 +75,65 @@ async function assertCredits(t: ExecutionContext, tab: DashboardTab): Promise<vo
   t.deepEqual(await page.locator('.grants li b:first-child').allInnerTexts(), ['Monthly, of the plan', '800', 'Purchased', '12.5'])
   await page.waitForSelector('table[aria-label=Ledger] >> text=+12.5')
   await tab.check(t)
+}
+
+test('the operator notes a payment, takes an invoice back, grants credits, takes a site down and lets it back', async (t) => {
+  const settings = { ...siteSettings, POSTERN_PLAN: 'basic', POSTERN_OPERATORS: 'olga@alpenblick.example' }
+  const server = await startDashboard(t, browser, settings)
+  const { daemon } = server
+  await daemon.rest.must('POST', '/v1/sites', { slug: 'alpenblick' })
+  await makeInvoice(daemon)
+  const tab = await server.open({ colorScheme: 'both' })
+  const { page } = tab
+  await tab.go('/operator')
+  await page.click('.areas >> text=Invoices')
+  await page.waitForSelector('.state >> text=/^No invoice of/')
+  await page.getByRole('combobox', { name: 'Month (UTC)' }).selectOption({ index: 0 })
+  await page.click('table[aria-label=Invoices] tbody tr td a')
+  await actOnInvoice(t, tab)
+  const one = `/operator/organizations/${daemon.organizationId}`
+  await tab.go(`${one}?tab=invoices`)
+  await page.click('main >> text="Edit"')
+  await tab.fill('Name and address', 'Alpenblick GmbH\n\n7000 Chur')
+  await tab.fill('VAT rate, in percent', '8.1')
+  await page.click('dialog >> text=Save')
+  await page.waitForSelector('.invoice-facts >> text=7000 Chur')
+  await tab.check(t)
+  await page.click('[role=tab] >> text=Credits')
+  await page.click('main >> text=Grant credits')
+  await page.getByRole('textbox', { name: 'Credits', exact: true }).fill('12.5')
+  await page.click('dialog footer >> text=Grant credits')
+  await page.waitForSelector('text=812.5 credits are left.')
+  await tab.check(t)
+  await takeDown(t, tab)
+})
+
+async function actOnInvoice(t: ExecutionContext, tab: DashboardTab): Promise<void> {
+  const { page } = tab
+  await page.click('.invoice-doing >> text=Note the payment')
+  await tab.fill('Remark', 'by bank')
+  await page.click('dialog footer >> text=Note the payment')
+  await page.waitForSelector('text=paid: by bank')
+  await tab.check(t)
+  const [number = ''] = (await page.title()).split(' ')
+  await page.click('.invoice-doing >> text=Take it back')
+  await tab.fill('Reason', 'wrong plan')
+  await tab.fill(`Type ${number} to confirm`, number)
+  await page.click('dialog footer >> text=Take it back')
+  await page.waitForSelector('text=Reason: wrong plan')
+  t.is(await page.locator('.invoice-doing button').count(), 0, 'a credit note is final')
+}
+
+async function takeDown(t: ExecutionContext, tab: DashboardTab): Promise<void> {
+  const { page } = tab
+  await page.click('[role=tab] >> text=Websites')
+  await page.click('table[aria-label=Websites] >> text=Take down')
+  await tab.fill('Reason', 'Order of a court')
+  await page.click('dialog footer >> text=Take down')
+  await page.waitForSelector('table[aria-label=Websites] >> text=451: Order of a court')
+  await tab.check(t)
+  await page.click('table[aria-label=Websites] >> text=Let it back')
+  await page.waitForSelector('.toast >> text=alpenblick is back.')
+  await page.waitForSelector('table[aria-label=Websites] >> text=Take down')
+  t.pass()
 }

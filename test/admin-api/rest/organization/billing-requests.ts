@@ -31,6 +31,7 @@ export const operatorBillingRequests = ({ team, invoice }: { readonly team: stri
   ]
   return {
     ...{ operatorListInvoices: refused, operatorGetInvoice: ofInvoice, operatorGetCredits: one, operatorGetBillingProfile: one },
+    ...{ operatorListOrganizationInvoices: one, operatorListSites: one },
     operatorGrantCredits: { ...one, body: { credits: '5' } },
     operatorSetBillingProfile: { ...one, body: { reference: 'PO 7' } },
     operatorCloseMonth: { ...refused, body: { period: '2029-12' } },

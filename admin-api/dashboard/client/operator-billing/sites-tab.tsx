@@ -1,0 +1,124 @@
+/** The websites of an organization: taking one down in one act, and letting it back. */
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { call } from '../app/api.ts'
+import { useList } from '../app/query.ts'
+import { change } from '../operator/tab.ts'
+import { ChooseField, TextField } from '../parts/controls.tsx'
+import { FormDialog } from '../parts/forms.tsx'
+import { List } from '../parts/list.tsx'
+import { Mark } from '../parts/mark.tsx'
+import { plain, SafeText } from '../parts/safe-text.tsx'
+import { State } from '../parts/states.tsx'
+import { toast } from '../parts/toast.tsx'
+import { markOf, SiteStatus, statusOf } from '../websites/site-status.tsx'
+import { words as siteWords } from '../websites/websites-words.ts'
+import { operatorLetSiteBack, operatorListSites, operatorTakeDownSite, type Site } from '../wire/operations.ts'
+import { words } from './operator-billing-words.ts'
+
+export function SitesTab({ id }: { readonly id: string }): JSX.Element {
+  const w = words()
+  const list = useList(operatorListSites, { path: { id }, query: { limit: '50' } })
+  const [ending, setEnding] = useState<Site>()
+  const back = ({ id: siteId, slug }: Site): void =>
+    void change(() => call(operatorLetSiteBack, { path: { id: siteId } }), w.isBack(slug), list.reload)
+  const act = (site: Site): JSX.Element =>
+    site.takedown === null ? (
+      <button class="button small danger" onClick={() => setEnding(site)}>
+        {w.takeDown}
+      </button>
+    ) : (
+      <button class="button small" onClick={() => back(site)}>
+        {w.letBack}
+      </button>
+    )
+  return (
+    <>
+      <List
+        label={siteWords().title}
+        list={list}
+        failure={w.sitesFailed}
+        keyOf={(site) => site.id}
+        empty={<State title={w.noSites} text={w.noSitesText} />}
+        columns={[
+          {
+            head: siteWords().website,
+            class: 'strong',
+            cell: ({ url, slug }) => (
+              <a href={url} target="_blank" rel="noopener noreferrer">
+                {slug}
+              </a>
+            ),
+          },
+          { head: 'Id', class: 'c-spare', cell: ({ id: siteId }) => <code>{siteId}</code> },
+          { head: siteWords().status, class: 'c-status', cell: (site) => <SiteStatus site={site} /> },
+          {
+            head: w.reason,
+            cell: ({ takedown }) =>
+              takedown && (
+                <span title={plain(takedown.reason)}>
+                  {takedown.status}: <SafeText text={takedown.reason} />
+                </span>
+              ),
+          },
+          { head: '', class: 'c-act num', cell: act },
+        ]}
+        narrow={(site) => [
+          <Mark name={markOf(site)} />,
+          site.slug,
+          site.takedown ? `${String(site.takedown.status)}: ${plain(site.takedown.reason)}` : siteWords().statuses[statusOf(site)],
+          act(site),
+        ]}
+      />
+      {ending && <TakeDown site={ending} onClose={() => setEnding(undefined)} onDone={list.reload} />}
+    </>
+  )
+}
+
+interface TakeDownProps {
+  readonly site: Site
+  readonly onClose: () => void
+  readonly onDone: () => void
+}
+
+function TakeDown({ site: { id, slug }, onClose, onDone }: TakeDownProps): JSX.Element {
+  const w = words()
+  const [status, setStatus] = useState<'451' | '410'>('451')
+  const [reason, setReason] = useState('')
+  const run = async (): Promise<void> => {
+    await call(operatorTakeDownSite, { path: { id }, body: { status: status === '451' ? 451 : 410, reason: reason.trim() } })
+    onClose()
+    onDone()
+    toast(w.takenDown(slug))
+  }
+  return (
+    <FormDialog
+      title={w.takeDownTitle(slug)}
+      submit={w.takeDown}
+      isDangerous
+      needsConfirmation
+      isReady={reason.trim() !== ''}
+      onClose={onClose}
+      onSubmit={run}
+    >
+      {(fault) => (
+        <>
+          <ul class="effects">
+            <li>{w.takeDownEffects.visitors}</li>
+            <li>{w.takeDownEffects.log}</li>
+          </ul>
+          <ChooseField
+            label={w.answer}
+            value={status}
+            onChange={(value) => setStatus(value as typeof status)}
+            options={[
+              ['451', w.answers[451]],
+              ['410', w.answers[410]],
+            ]}
+          />
+          <TextField label={w.reason} value={reason} onChange={setReason} fault={fault?.fields.get('reason')} />
+        </>
+      )}
+    </FormDialog>
+  )
+}
