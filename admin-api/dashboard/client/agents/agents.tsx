@@ -10,7 +10,6 @@ import { FormDialog } from '../parts/forms.tsx'
 import { List, Moment } from '../parts/list.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
-import { State } from '../parts/states.tsx'
 import { dateOnly } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
@@ -76,7 +75,7 @@ function ApplicationList({ list, onRevoke }: ApplicationListProps): JSX.Element 
       list={list}
       failure={w.failed}
       keyOf={({ id }) => id}
-      empty={<State title={w.none} text={w.noneText} />}
+      empty={<p class="no-rows soft">{w.noneText}</p>}
       columns={[
         { head: w.application, class: 'tall strong', cell: (application) => <Name application={application} /> },
         { head: w.lastCall, class: 'c-time', cell: lastCall },

@@ -13,7 +13,6 @@ export const de: Wider<typeof en> = {
   sayText:
     'Agenten und andere Programme fragen zuerst eine Person, arbeiten in einem Projekt und dürfen nie mehr als die Rolle dessen, der sie eingelassen hat.',
   failed: 'Die Anwendungen können nicht gezeigt werden.',
-  none: 'Noch hat keine Anwendung Zugriff',
   noneText: 'Verbinde einen Agenten mit der Adresse auf dieser Seite. Er öffnet eine Seite, auf der du ein Projekt wählst und was er darf.',
   application: 'Anwendung',
   unverified: 'Name nicht geprüft',

@@ -5,7 +5,6 @@ export const en = {
     count === 0 ? 'No application has access.' : count === 1 ? 'One application has access.' : `${number(count)} applications have access.`,
   sayText: 'Agents and other programs ask a person first, work in one project, and never exceed the role of who let them in.',
   failed: 'Applications cannot be shown.',
-  none: 'No application has access yet',
   noneText: 'Connect an agent with the address on this page. It opens a page on which you choose a project and what it may do.',
   application: 'Application',
   unverified: 'name not verified',

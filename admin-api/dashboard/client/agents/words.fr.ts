@@ -9,7 +9,6 @@ export const fr: Wider<typeof en> = {
   sayText:
     'Les agents et autres programmes demandent d’abord à une personne, travaillent dans un projet et ne dépassent jamais le rôle de qui les a admis.',
   failed: 'Les applications ne peuvent pas être affichées.',
-  none: 'Aucune application n’a encore accès',
   noneText: 'Connectez un agent avec l’adresse de cette page. Il ouvre une page où vous choisissez un projet et ce qu’il peut faire.',
   application: 'Application',
   unverified: 'nom non vérifié',

@@ -13,7 +13,6 @@ export const it: Wider<typeof en> = {
   sayText:
     'Gli agenti e altri programmi chiedono prima a una persona, lavorano in un progetto e non superano mai il ruolo di chi li ha ammessi.',
   failed: 'Le applicazioni non possono essere mostrate.',
-  none: 'Nessuna applicazione ha ancora accesso',
   noneText: 'Collega un agente con l’indirizzo di questa pagina. Apre una pagina in cui scegli un progetto e che cosa può fare.',
   application: 'Applicazione',
   unverified: 'nome non verificato',

@@ -109,9 +109,11 @@ const Troubles = ({ destinations, healths }: { readonly destinations: readonly D
           </b>{' '}
           <Why {...one} />
         </div>
-        <a class="button" href={link(`/destinations/${one.destination.id}`)}>
-          {own().testIt}
-        </a>
+        {mayChange.value && (
+          <a class="button" href={link(`/destinations/${one.destination.id}`)}>
+            {own().testIt}
+          </a>
+        )}
       </div>
     ))}
   </div>

@@ -1,6 +1,7 @@
 /** How a send finds its destination: the rules, what happens without one, and which destinations take over for which. */
 import type { JSX } from 'preact'
 import { link, projectId } from '../app/location.ts'
+import { mayChange } from '../app/permissions.ts'
 import { homeProject } from '../app/projects.ts'
 import { useRead } from '../app/query.ts'
 import { Icon } from '../parts/icon.tsx'
@@ -47,7 +48,7 @@ export function WayOfSends({ destinations, healths }: Known): JSX.Element {
               <span>
                 {w.elsePolicy} <code>{policy}</code>
               </span>
-              <a href={link('/routing')}>{w.change}</a>
+              {mayChange.value && <a href={link('/routing')}>{w.change}</a>}
             </li>
           )}
         </ul>

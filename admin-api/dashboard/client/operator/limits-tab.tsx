@@ -52,7 +52,7 @@ export function LimitsTab({ account, onChanged }: TabProps): JSX.Element {
       }}
     >
       <p class="soft">{w.limitsHint}</p>
-      <table class="table still-table" aria-label={w.limits}>
+      <table class="table still-table limits" aria-label={w.limits}>
         <thead>
           <tr>
             <th>{w.limit}</th>
@@ -64,7 +64,7 @@ export function LimitsTab({ account, onChanged }: TabProps): JSX.Element {
           {names.map((name) => (
             <tr class="still" key={name}>
               <td class="strong">
-                <code>{name}</code>
+                <WireName name={name} />
               </td>
               <td class="num">{shown(limits[name])}</td>
               <td>
@@ -89,6 +89,11 @@ interface OwnValueProps {
   readonly value: string
   readonly onChange: (value: string) => void
 }
+
+/** Breaks behind its underscores where it has to. */
+const WireName = ({ name }: { readonly name: string }): JSX.Element => (
+  <code>{name.split('_').flatMap((part, at) => (at === 0 ? [part] : ['_', <wbr key={at} />, part]))}</code>
+)
 
 function OwnValue({ account, name, value, onChange }: OwnValueProps): JSX.Element {
   const w = words()

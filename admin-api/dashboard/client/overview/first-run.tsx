@@ -7,7 +7,7 @@ import { mayChange } from '../app/permissions.ts'
 import { useList } from '../app/query.ts'
 import { screenAt } from '../app/screen-names.ts'
 import { curlOf, nodeOf } from '../parts/api-call.tsx'
-import { copy, Segments } from '../parts/controls.tsx'
+import { copy, CopyButton, Segments } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { listDomains, sendMessage, type Destination, type SendingDomain, type TraceSummary } from '../wire/operations.ts'
 import { words } from '../words/words.ts'
@@ -188,6 +188,32 @@ function Snippets(): JSX.Element {
           <a href={link('/agents')}>{w.integrations}</a>
         </p>
       </section>
+      <SmtpServer />
     </>
+  )
+}
+
+/** What programs that send by SMTP ask for; nothing where no port takes their mail. */
+function SmtpServer(): JSX.Element | null {
+  const w = words()
+  const { host, starttls, tls } = boot.submission
+  const ports = [[starttls, 'STARTTLS'] as const, [tls, 'TLS'] as const].filter(([numbers]) => numbers.length > 0)
+  if (ports.length === 0) return null
+  return (
+    <section class="block" aria-labelledby="smtp">
+      <h2 id="smtp">{w.speaksSmtp}</h2>
+      <p class="soft">{w.speaksSmtpText}</p>
+      <dl class="facts">
+        <dt>{w.host}</dt>
+        <dd>
+          {host} <CopyButton text={host} label={w.copy} />
+        </dd>
+        <dt>{w.port}</dt>
+        <dd class="mono">{ports.map(([numbers, security]) => `${numbers.join(', ')} ${security}`).join(' · ')}</dd>
+      </dl>
+      <p>
+        <a href={link('/keys', { kind: 'smtp', new: '1' })}>{w.newLogin}</a>
+      </p>
+    </section>
   )
 }

@@ -194,6 +194,7 @@ export function Dialog({ title, kind = 'dialog', onClose, children }: DialogProp
     const { current } = dialog
     const before = document.activeElement
     current?.showModal()
+    if (current) current.scrollTop = 0 // what has the focus may be its last button
     return () => {
       current?.close()
       queueMicrotask(() => giveBack(before)) // when the dialog is out of the page, and with it what had the focus in it

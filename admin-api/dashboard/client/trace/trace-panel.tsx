@@ -42,7 +42,7 @@ export function TracePanel({ id, onClose, onStep }: TracePanelProps): JSX.Elemen
             <Icon name="right" />
           </button>
           <a class="button quiet" href={link(`/traces/${id}`)}>
-            {w.openFullPage}
+            <span class="cut">{w.openFullPage}</span>
           </a>
           <button class="button quiet square" aria-label={w.close} aria-keyshortcuts="Escape" onClick={onClose}>
             <Icon name="close" />

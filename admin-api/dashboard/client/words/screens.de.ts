@@ -78,6 +78,8 @@ export const screens: ScreenWords = {
   createKey: 'API-Schlüssel erstellen',
   letAgent: 'Einen Agenten machen lassen',
   letAgentText: 'Er bekommt eine eigene Sandbox, bis du sie übernimmst.',
+  speaksSmtp: 'Dein CMS spricht SMTP',
+  speaksSmtpText: 'Auch was es sendet, wird abgefangen.',
   sendTest: 'Test senden',
   sendCapturedTest: 'Test als Capture senden',
   sendForReal: 'Wirklich senden',

@@ -74,6 +74,8 @@ export const screens = {
   createKey: 'Create an API key',
   letAgent: 'Let an agent do it',
   letAgentText: 'It gets a sandbox of its own until you attach it.',
+  speaksSmtp: 'Your CMS speaks SMTP',
+  speaksSmtpText: 'What it sends is captured, too.',
   // test
   sendTest: 'Send a test',
   sendCapturedTest: 'Send a captured test',

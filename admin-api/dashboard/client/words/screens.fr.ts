@@ -74,6 +74,8 @@ export const screens: ScreenWords = {
   createKey: 'Créer une clé d’API',
   letAgent: 'Laisser faire un agent',
   letAgentText: 'Il reçoit sa propre sandbox jusqu’à ce que vous la rattachiez.',
+  speaksSmtp: 'Votre CMS parle SMTP',
+  speaksSmtpText: 'Ce qu’il envoie est intercepté aussi.',
   sendTest: 'Envoyer un test',
   sendCapturedTest: 'Envoyer un test capturé',
   sendForReal: 'Envoyer vraiment',

@@ -73,6 +73,8 @@ export const screens: ScreenWords = {
   createKey: 'Crea una chiave API',
   letAgent: 'Lascia fare a un agente',
   letAgentText: 'Riceve una sandbox propria finché non la colleghi.',
+  speaksSmtp: 'Il tuo CMS parla SMTP',
+  speaksSmtpText: 'Anche ciò che invia viene catturato.',
   sendTest: 'Invia una prova',
   sendCapturedTest: 'Invia una prova catturata',
   sendForReal: 'Invia davvero',

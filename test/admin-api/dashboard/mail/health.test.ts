@@ -37,7 +37,7 @@ test('a destination that gets no mail is named before everything else, beside it
   await page.waitForSelector('h2:has-text("No mail is going out. Infomaniak is paused.")')
   t.regex(
     await page.innerText('.say'),
-    /At Infomaniak, \d\d % of the attempts of the last hour failed\. .*The host refused the connection\./,
+    /At Infomaniak, \d\d\s% of the attempts of the last hour failed\. .*The host refused the connection\./,
   )
   await page.waitForSelector('.nav a:has-text("Destinations") >> .count.broken >> text=1')
   await tab.check(t)

@@ -58,7 +58,7 @@ test('hops and their delays, and what servers found of the sender, stand over th
   await tab.go(`/traces/${String(id)}?tab=headers`)
   t.deepEqual(await page.locator('.hops li').allInnerTexts(), [
     'relay.example.org\n2026-11-23T08:00:00.000Z',
-    'mx.example.org\n2026-11-23T08:00:42.000Z\n+42 s',
+    'mx.example.org\n2026-11-23T08:00:42.000Z\n+42\u00a0s',
   ])
   t.deepEqual(await page.locator('.auth-results li').allInnerTexts(), ['spf=pass', 'dkim=fail', 'dmarc=none'])
   t.regex(await page.innerText('.headers'), /<img src=x onerror=alert\(1\)>/)

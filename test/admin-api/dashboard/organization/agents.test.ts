@@ -27,7 +27,7 @@ test('an agent is connected by what is copied, and revoked with all of its token
   const { page } = tab
   const { rest, database, organizationId } = server.daemon
   await tab.go('/agents')
-  await page.waitForSelector('text=No application has access yet')
+  await page.waitForSelector('text=No application has access.')
   await page.waitForSelector('text=No agent has asked for olga@alpenblick.example')
   await page.keyboard.press('a')
   t.is(await page.evaluate('document.activeElement.name'), 'code')
@@ -58,7 +58,7 @@ test('an agent is connected by what is copied, and revoked with all of its token
   await tab.check(t)
   await page.click('dialog >> button:has-text("Revoke")')
   await page.waitForSelector('.toast >> text=Nightly report has no access any more.')
-  await page.waitForSelector('text=No application has access yet')
+  await page.waitForSelector('text=No application has access.')
   t.deepEqual((await rest.must('GET', '/v1/applications'))['data'], [])
 })
 
