@@ -122,7 +122,7 @@ type WideProps<T> = Omit<RowsProps<T>, 'narrow'> & { readonly selection: Selecti
 
 function WideRows<T>({ label, rows, columns, keyOf, open, bulk, nameOf = keyOf, drag, selection }: WideProps<T>): JSX.Element {
   const w = words()
-  const isControl = ({ target }: Event): boolean => target instanceof Element && target.closest('a, button, input') !== null
+  const isControl = ({ target }: Event): boolean => target instanceof Element && target.closest('a, button, label, input') !== null
   const dragOf = useDrag(rows, keyOf, drag)
   const { rows: chosen, has, setAll, toggle } = selection
   return (

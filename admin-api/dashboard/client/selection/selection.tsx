@@ -48,14 +48,21 @@ interface BoxProps {
   readonly onToggle: () => void
 }
 
-export const Box = ({ label, isChosen, onToggle }: BoxProps): JSX.Element => (
+const Check = ({ label, isChosen, onToggle }: BoxProps): JSX.Element => (
   <input type="checkbox" class="choose" aria-label={label} aria-keyshortcuts={keyFor('x')} checked={isChosen} onChange={onToggle} />
+)
+
+/** In a row of a table; what is beside it belongs to it, as a miss would open the row. */
+export const Box = (props: BoxProps): JSX.Element => (
+  <label class="wide-box">
+    <Check {...props} />
+  </label>
 )
 
 /** At the left of a row on phones, with room for a finger. */
 export const NarrowBox = (props: BoxProps): JSX.Element => (
   <label class="narrow-box">
-    <Box {...props} />
+    <Check {...props} />
   </label>
 )
 

@@ -137,7 +137,7 @@ const namesOf = (destinations: readonly Destination[]): ReadonlyMap<string, stri
 const destinationName = ({ destination_id: id }: TraceSummary, names: ReadonlyMap<string, string>): string | undefined =>
   id === null ? undefined : (names.get(id) ?? words().gone)
 
-const isInControl = ({ target }: Event): boolean => target instanceof Element && target.closest('a, input') !== null
+const isInControl = ({ target }: Event): boolean => target instanceof Element && target.closest('a, label, input') !== null
 
 const boxOf = (trace: TraceSummary, { has, toggle }: Selection<TraceSummary>) => ({
   label: words().choose(`${plain(trace.subject || words().noSubject)}, ${recipientWords(trace)}`),

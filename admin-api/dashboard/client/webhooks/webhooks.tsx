@@ -105,7 +105,7 @@ function columns(days: ReadonlyMap<string, DayTotals> | undefined): readonly Col
     { head: own().lastDay, class: 'c-took num', cell: ({ id }) => <Share totals={days?.get(id)} /> },
     { head: 'p95', class: 'c-took num', cell: ({ id }) => took(days?.get(id)?.p95_ms ?? null) },
     { head: own().parkedShort, class: 'c-took num', cell: ({ id }) => <Parked totals={days?.get(id)} /> },
-    { head: w.since, class: 'c-time', cell: ({ created_at: at }) => <Moment at={at} /> },
+    { head: w.since, class: 'c-time c-spare', cell: ({ created_at: at }) => <Moment at={at} /> },
   ]
 }
 
