@@ -34,6 +34,9 @@ export default function Invoices(): JSX.Element {
                 <a class="button" href={link('/usage')}>
                   {w.seeMonth}
                 </a>
+                <a class="button quiet" href="/docs/billing">
+                  {w.chapter}
+                </a>
               </div>
             </State>
           }

@@ -6,6 +6,7 @@ import type { en } from './words.en.ts'
 export const de: Wider<typeof en> = {
   parts: 'Teile der Abrechnung',
   areas: { usage: 'Nutzung und Plan', invoices: 'Rechnungen', credits: 'Credits' },
+  chapter: 'Wie Rechnungen und Credits funktionieren',
   invoices: 'Rechnungen',
   invoice: 'Rechnung',
   invoicesFailed: 'Die Rechnungen konnten nicht gelesen werden',

@@ -4,6 +4,7 @@ import { number } from '../parts/time.ts'
 export const en = {
   parts: 'Parts of billing',
   areas: { usage: 'Usage and plan', invoices: 'Invoices', credits: 'Credits' },
+  chapter: 'How invoices and credits work',
   invoices: 'Invoices',
   invoice: 'Invoice',
   invoicesFailed: 'The invoices could not be read',

@@ -6,6 +6,7 @@ import type { en } from './words.en.ts'
 export const fr: Wider<typeof en> = {
   parts: 'Parties de la facturation',
   areas: { usage: 'Usage et plan', invoices: 'Factures', credits: 'Crédits' },
+  chapter: 'Comment fonctionnent factures et crédits',
   invoices: 'Factures',
   invoice: 'Facture',
   invoicesFailed: 'Les factures n’ont pas pu être lues',

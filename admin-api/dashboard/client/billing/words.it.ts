@@ -6,6 +6,7 @@ import type { en } from './words.en.ts'
 export const it: Wider<typeof en> = {
   parts: 'Parti della fatturazione',
   areas: { usage: 'Uso e piano', invoices: 'Fatture', credits: 'Crediti' },
+  chapter: 'Come funzionano fatture e crediti',
   invoices: 'Fatture',
   invoice: 'Fattura',
   invoicesFailed: 'Le fatture non si sono potute leggere',

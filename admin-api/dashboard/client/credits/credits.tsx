@@ -31,7 +31,9 @@ export default function CreditScreen(): JSX.Element {
             <>
               <div class="say">
                 <h2>{sayOf(credits)}</h2>
-                <p>{w.creditsText}</p>
+                <p>
+                  {w.creditsText} <a href="/docs/billing">{w.chapter}</a>
+                </p>
               </div>
               <Alert credits={credits} />
               <Figures credits={credits} sites={sites} usages={usages} />

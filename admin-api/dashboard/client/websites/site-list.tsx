@@ -144,6 +144,9 @@ function Nothing({ onFile }: { readonly onFile: (file: File) => void }): JSX.Ele
     <State title={w.none} text={w.noneText}>
       <DeployLine slug="my-site" />
       <DropPlace onFile={onFile} />
+      <p>
+        <a href="/docs/websites">{w.chapter}</a>
+      </p>
     </State>
   )
 }

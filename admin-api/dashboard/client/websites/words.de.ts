@@ -8,6 +8,7 @@ const count = (n: number, one: string, many: string): string => `${number(n)} ${
 export const de: Wider<typeof en> = {
   title: 'Websites',
   website: 'Website',
+  chapter: 'Wie Websites funktionieren',
   newSite: 'Neue Website',
   failed: 'Die Websites konnten nicht gelesen werden',
   siteFailed: 'Die Website konnte nicht gelesen werden',

@@ -6,6 +6,7 @@ const count = (n: number, one: string, many: string): string => `${number(n)} ${
 export const en = {
   title: 'Websites',
   website: 'Website',
+  chapter: 'How websites work',
   newSite: 'New website',
   failed: 'The websites could not be read',
   siteFailed: 'The website could not be read',

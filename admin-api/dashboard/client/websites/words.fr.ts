@@ -8,6 +8,7 @@ const count = (n: number, one: string, many: string): string => `${number(n)} ${
 export const fr: Wider<typeof en> = {
   title: 'Sites web',
   website: 'Site web',
+  chapter: 'Comment fonctionnent les sites',
   newSite: 'Nouveau site',
   failed: 'Les sites n’ont pas pu être lus',
   siteFailed: 'Le site n’a pas pu être lu',

@@ -8,6 +8,7 @@ const count = (n: number, one: string, many: string): string => `${number(n)} ${
 export const it: Wider<typeof en> = {
   title: 'Siti web',
   website: 'Sito web',
+  chapter: 'Come funzionano i siti',
   newSite: 'Nuovo sito',
   failed: 'I siti non si sono potuti leggere',
   siteFailed: 'Il sito non si è potuto leggere',
