@@ -12,6 +12,7 @@ import { lasting, perDayOf, useSiteUsages, type SiteUsages } from '../websites/s
 import { getCredits, listSites, type Credits, type Site } from '../wire/operations.ts'
 import { BillingAreas } from '../billing/billing-areas.tsx'
 import { words } from '../billing/billing-words.ts'
+import { CreditBurnDown } from '../plots/credit-burn-down.tsx'
 import { CreditGrants } from './credit-grants.tsx'
 import { CreditLedger } from './credit-ledger.tsx'
 import { CreditSites } from './credit-sites.tsx'
@@ -37,6 +38,7 @@ export default function CreditScreen(): JSX.Element {
               </div>
               <Alert credits={credits} />
               <Figures credits={credits} sites={sites} usages={usages} />
+              <CreditBurnDown credits={credits} />
               <CreditGrants grants={credits.grants} />
             </>
           )}

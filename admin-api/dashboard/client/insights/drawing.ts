@@ -112,6 +112,8 @@ export interface PlotData {
   /** The axis reaches at least so far. */
   readonly atLeast?: number
   readonly format: (value: number) => string
+  /** What stands at the end of the axis, where that is not now. */
+  readonly last?: string | undefined
 }
 
 export interface Frame {
@@ -219,23 +221,25 @@ const isMark = (kind: Series['kind']): kind is 'diamond' | 'flag' => kind === 'd
 /** Pixels that a letter of an axis takes at most, on average. */
 const letterWidth = 6
 
-/** A dotted upright for each, with its words over the plot where they have room. */
+/** A dotted upright for each, with its words over the plot where they have room: what went wrong first, then the latest. */
 function events({ events: all = [], times, stepMs }: PlotData, { left, right, top, bottom }: Frame): readonly Shape[] {
   const begin = times[0] ?? 0
-  const placeOf = (at: number): number => left + ((right - left) * (at - begin)) / (times.length * stepMs)
-  let taken = left
-  return all.flatMap(({ at, label, isBad }, index): readonly Shape[] => {
-    const [x, look] = [placeOf(at), isBad ? 'badEvent' : 'event'] as const
-    const next = all[index + 1]
-    const width = label.length * letterWidth
-    const upright: Shape = { kind: 'line', look, points: [[x, top], [x, bottom]] } // prettier-ignore
-    const isBefore = x - width - 4 >= taken
-    const isAfter = x + width + 4 <= (next ? placeOf(next.at) : right)
-    taken = isAfter && !isBefore ? x + width + 4 : x
-    if (!isBefore && !isAfter) return [upright]
-    const text: Shape = { kind: 'text', look, x: isBefore ? x - 4 : x + 4, y: top - 2, text: label, anchor: isBefore ? 'end' : 'start' }
-    return [upright, text]
-  })
+  const taken: (readonly [number, number])[] = []
+  const isFree = (from: number, to: number): boolean =>
+    from >= left && to <= right && taken.every(([start, end]) => to <= start || from >= end)
+  return all
+    .toSorted((a, b) => Number(b.isBad) - Number(a.isBad) || b.at - a.at)
+    .flatMap(({ at, label, isBad }): readonly Shape[] => {
+      const x = left + ((right - left) * (at - begin)) / (times.length * stepMs)
+      const look = isBad ? 'badEvent' : 'event'
+      const upright: Shape = { kind: 'line', look, points: [[x, top], [x, bottom]] } // prettier-ignore
+      const width = label.length * letterWidth + 4
+      const isBefore = isFree(x - width, x)
+      if (!isBefore && !isFree(x, x + width)) return [upright]
+      taken.push(isBefore ? [x - width, x] : [x, x + width])
+      const text: Shape = { kind: 'text', look, x: isBefore ? x - 4 : x + 4, y: top - 2, text: label, anchor: isBefore ? 'end' : 'start' }
+      return [upright, text]
+    })
 }
 
 /** A line for each run of steps that have a value; a step alone is a short dash. */

@@ -76,7 +76,7 @@ const usualHeight = 180
 function savePicture({ data, title, note, name, height = usualHeight }: PlotProps): Promise<void> {
   const width = 960
   const frame = frameOf(width, height)
-  const shapes = draw(data, frame, axisLabels(data.times, data.stepMs, width, words().now))
+  const shapes = draw(data, frame, axisLabels(data.times, data.stepMs, width, data.last ?? words().now))
   return savePng({ shapes, width, height, title: `${title} – ${note}`, name, key: data })
 }
 
@@ -101,7 +101,7 @@ function Picture(props: PlotProps): JSX.Element {
   const { ref, width } = useWidth()
   const chosen = indexOf(data, cursor.value)
   const frame = frameOf(Math.max(width, 120), height)
-  const shapes = draw(data, frame, axisLabels(data.times, data.stepMs, frame.width, w.now))
+  const shapes = draw(data, frame, axisLabels(data.times, data.stepMs, frame.width, data.last ?? w.now))
   const x = chosen === undefined ? 0 : middleOf(data, frame, chosen)
   return (
     <>

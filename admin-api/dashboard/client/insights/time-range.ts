@@ -69,12 +69,13 @@ export function axisLabels(times: readonly number[], stepMs: number, width: numb
   for (let at = 0; at < times.length - every / 2; at += every)
     labels.push([
       at,
-      isOfOneDay ? formatted(times[at] ?? 0, clock) : stepMs >= dayMs ? dayOf(times[at] ?? 0) : formatted(times[at] ?? 0, date),
+      isOfOneDay ? formatted(times[at] ?? 0, clock) : stepMs >= dayMs ? dayLabel(times[at] ?? 0) : formatted(times[at] ?? 0, date),
     ])
   return [...labels, [times.length - 1, now]]
 }
 
-const dayOf = (time: number): string => new Intl.DateTimeFormat(locale(), { ...date, timeZone: 'UTC' }).format(time)
+/** Names a day of UTC. */
+export const dayLabel = (time: number): string => new Intl.DateTimeFormat(locale(), { ...date, timeZone: 'UTC' }).format(time)
 
 /** `1 d`, for the sentence about steps. */
 export const stepName = (stepMs: number): string => (stepMs >= hourMs ? `${String(stepMs / hourMs)} h` : `${String(stepMs / 60_000)} min`)

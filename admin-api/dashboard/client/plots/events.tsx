@@ -41,6 +41,14 @@ export function WithEvents({ children, ...of }: EventsProps): JSX.Element {
   return <Events.Provider value={useChanges(of)}>{children}</Events.Provider>
 }
 
+export const GivenEvents = ({
+  events,
+  children,
+}: {
+  readonly events: readonly PlotEvent[]
+  readonly children: ComponentChildren
+}): JSX.Element => <Events.Provider value={events}>{children}</Events.Provider>
+
 function useChanges({ span, destinations, healths }: SpanProps): readonly PlotEvent[] {
   const read = nouns.flatMap((noun) => useEntries(noun, span))
   const rests = destinations.flatMap(({ id, name }): readonly PlotEvent[] => {

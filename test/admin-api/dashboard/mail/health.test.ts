@@ -40,6 +40,7 @@ test('a destination that gets no mail is named before everything else, beside it
     /At Infomaniak, \d\d\s% of the attempts of the last hour failed\. .*The host refused the connection\./,
   )
   await page.waitForSelector('.nav a:has-text("Destinations") >> .count.broken >> text=1')
+  await page.waitForSelector('.plot:has(h2:text-is("Sends")) >> svg text:has-text("Infomaniak paused")')
   await tab.check(t)
 
   const backup = await makeDestination(rest, { name: 'Backup', port: sink.port, mode: 'live' })

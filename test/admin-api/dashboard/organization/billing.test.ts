@@ -1,11 +1,12 @@
 /** Invoices and credits in Chromium: explained to the day and the project, as files, on paper; grants, alerts and the ledger. */
 import { readFile } from 'node:fs/promises'
 import type { ExecutionContext } from 'ava'
+import { transact } from '#core/writes/transact.ts'
 import { testWith } from '../../../support/peers/peers.ts'
 import { browserOf, type Page } from '../../../support/web/browser.ts'
 import { siteSettings } from '../../sites/site-client.ts'
 import { makeInvoice } from '../../rest/organization/billing-requests.ts'
-import { startDashboard, type DashboardTab } from '../dashboard-server.ts'
+import { startDashboard, type DashboardServer, type DashboardTab } from '../dashboard-server.ts'
 
 const test = testWith('chromium')
 const browser = browserOf(test)
@@ -41,6 +42,7 @@ test('an invoice is explained, saved and printed; its credit note leads back to 
   await assertFiles(t, page)
   await assertPrints(t, page)
   await assertCredits(t, tab)
+  await assertBurnDown(t, tab, server)
 })
 
 /** Both say what the page says. */
@@ -74,7 +76,26 @@ async function assertCredits(t: ExecutionContext, tab: DashboardTab): Promise<vo
   await page.waitForSelector('text=812.5 credits are left.')
   t.deepEqual(await page.locator('.grants li b:first-child').allInnerTexts(), ['Monthly, of the plan', '800', 'Purchased', '12.5'])
   await page.waitForSelector('table[aria-label=Ledger] >> text=+12.5')
+  const plot = '.plot:has(h2:text-is("Credits left"))'
+  await page.waitForSelector(`${plot} >> .plot-key >> text=balance 812.5`)
   await tab.check(t)
+}
+
+/** Forty GiB of traffic a day take 400 credits, more than a month comes with. */
+async function assertBurnDown(t: ExecutionContext, { page }: DashboardTab, { daemon }: DashboardServer): Promise<void> {
+  const { database, organizationId } = daemon
+  const { credits } = daemon.part('rest').billing
+  const use = { organizationId, siteId: 'site_1', trafficBytes: 40 * 2 ** 30, storedByteMs: 0n, untilMs: Date.now() }
+  await transact(database, { organizationId }, (change) => credits.settle(change, use))
+  await page.reload()
+  const plot = '.plot:has(h2:text-is("Credits left"))'
+  await page.waitForSelector(`${plot} >> .plot-key >> text=balance 412.5`)
+  await page.waitForSelector(`${plot} >> .plot-key >> text=/as in the last 7 days until \\d/`)
+  await page.click('text=Compare')
+  await page.waitForSelector(`${plot} >> .plot-key >> text=Period before`)
+  await page.click('[aria-label="Show as a table: Credits left"]')
+  t.regex(await page.innerText(`${plot} tbody`), /412\.5\s+412\.5[^]*\s0/)
+  t.regex(await page.innerText(`${plot} tbody`), /\+12\.5 credits/)
 }
 
 test('the operator notes a payment, takes an invoice back, grants credits, takes a site down and lets it back', async (t) => {
