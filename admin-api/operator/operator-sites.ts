@@ -1,11 +1,21 @@
-/** What the operator does about websites of tenants: takes one down in one act, and lets it back. */
+/** What the operator does about websites of tenants: finds them, takes one down in one act, and lets it back. */
+import * as z from 'zod'
 import { action, type Action } from '../actions/action.ts'
-import { siteKeyInput, takedownInput, takenDownSite } from '../wire/sites/site.ts'
+import { pageEncoder, pageFields } from '../wire/fields/paging.ts'
+import { ownedSite, siteKeyInput, siteSearch, takedownInput, takenDownSite } from '../wire/sites/site.ts'
 import type { RestCore } from '../rest/rest-core.ts'
 
 const shared = { tags: ['operator'], scope: 'operator', errors: ['not_found'], output: takenDownSite } as const
 
 export const operatorSiteActions = ({ sites: { takedowns } }: RestCore): readonly Action[] => [
+  action({
+    ...{ id: 'operatorListSites', tags: ['operator'], scope: 'operator', summary: 'List the websites of all organizations by name' },
+    input: z.strictObject({ q: siteSearch, ...pageFields }),
+    output: pageEncoder(ownedSite),
+    list: { item: ownedSite },
+    http: { method: 'GET', path: '/operator/v1/sites' },
+    run: (_, query) => takedowns.list(query),
+  }),
   action({
     ...shared,
     id: 'operatorTakeDownSite',

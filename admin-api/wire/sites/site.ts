@@ -1,6 +1,7 @@
 /** Managed websites on the wire: sites, deploys, domains and their use. Spec "Managed Websites". */
 import * as z from 'zod'
 import { deployLimits } from '#core/sites/deploys/site-path.ts'
+import type { OwnedSite } from '#core/sites/all-sites.ts'
 import type { OpenDeploy } from '#core/sites/deploys/deploys.ts'
 import type { ClaimedDomain } from '#core/sites/domains/site-domains.ts'
 import type { SiteUsage } from '#core/sites/metering/site-usage.ts'
@@ -185,3 +186,24 @@ export const siteKeyInput = z.strictObject({ id: id.meta({ description: 'Id or n
 export const takenDownSite = encoder(
   z.object({ id: z.string(), slug: z.string(), takedown: takedownShape.nullable() }).meta({ id: 'SiteTakedown' }),
 ).from<Pick<ListedSite, 'id' | 'slug' | 'takedown'>>()
+
+/** A site as the operator sees it. */
+export const ownedSite = encoder(
+  z
+    .object({
+      id: z.string(),
+      slug: z.string(),
+      organization_id: z.string(),
+      organization_name: z.string(),
+      project_id: z.string(),
+      is_paused: z.boolean().meta({ description: 'By its owner.' }),
+      takedown: takedownShape.nullable(),
+      domains: z.array(z.string()).meta({ description: 'Its verified domains.' }),
+      created_at: wireTime,
+    })
+    .meta({ id: 'OperatorSite' }),
+).from<OwnedSite>({
+  is_paused: ({ pausedAt }) => pausedAt !== null,
+  domains: ({ domains }) => domains.flatMap(({ name, verifiedAt }) => (verifiedAt === null ? [] : [name])),
+})
+export const siteSearch = line(253, 'Part of the name or of a domain, or the id of the site or of its organization.').optional()

@@ -20,7 +20,7 @@ export async function operate(config: Config, wanted: OperatorRequest, out: { wr
 }
 
 function answerTo(origin: string, key: string, wanted: OperatorRequest): Promise<string> {
-  if (wanted.show === 'organizations' || wanted.show === 'invoices') return everyPage(origin, key, wanted)
+  if (wanted.show === 'organizations' || wanted.show === 'invoices' || wanted.show === 'sites') return everyPage(origin, key, wanted)
   return wanted.show === 'closed' ? closedWhole(origin, key, wanted) : ask(origin, key, wanted)
 }
 
@@ -53,7 +53,7 @@ async function ask(origin: string, key: string, { method, path, body }: Operator
   const response = await reachDaemon({ origin, token: key }, method, path, body)
   const text = await response.text()
   if (response.ok) return text
-  if (response.status === 404 && !/organization|invoice/.test(text))
+  if (response.status === 404 && !/organization|invoice|site/.test(text))
     throw new StartRefused(`The daemon at ${origin} has no operator key, or is none; set POSTERN_OPERATOR_KEY there.`, exitCodes.failed)
   throw refusedBy(response.status, text)
 }
@@ -86,6 +86,25 @@ const tables = {
       table(['LIMIT', 'VALUE', 'BY'], limits),
       table(['FLAG', 'STATE'], flags),
       table(['AXIS', 'URP', 'FROM'], prices),
+    ])
+  },
+  sites: ({ data }: Json) =>
+    list(
+      'There are no such websites.',
+      ['ID', 'NAME', 'ORGANIZATION', 'OWNER', 'STATE', 'DOMAINS'],
+      (data as Json[]).map(({ id, slug, organization_id, organization_name, is_paused, takedown, domains }) => [
+        ...[id, slug, organization_id, organization_name],
+        takedown ? `taken down (${String((takedown as Json)['status'])})` : is_paused === true ? 'paused' : 'served',
+        (domains as string[]).join(' '),
+      ]),
+    ),
+  site({ id, slug, takedown }: Json) {
+    const { status, reason } = (takedown ?? { status: 'served', reason: '' }) as Json
+    return table(undefined, [
+      ['id', id],
+      ['name', slug],
+      ['answers', status],
+      ['reason', reason],
     ])
   },
   usage(usage: Json) {

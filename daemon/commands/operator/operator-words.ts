@@ -4,11 +4,23 @@ import { closest } from '#config/words/closest.ts'
 
 /** One request to a daemon, and how its answer is shown. */
 export interface OperatorRequest {
-  readonly method: 'GET' | 'PUT' | 'POST'
+  readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE'
   readonly path: string
   readonly body?: Readonly<Record<string, unknown>>
   readonly show:
-    'organizations' | 'logins' | 'account' | 'usage' | 'invoice' | 'credits' | 'granted' | 'invoices' | 'final' | 'closed' | 'as it is'
+    | 'organizations'
+    | 'logins'
+    | 'account'
+    | 'usage'
+    | 'invoice'
+    | 'credits'
+    | 'granted'
+    | 'invoices'
+    | 'final'
+    | 'closed'
+    | 'sites'
+    | 'site'
+    | 'as it is'
   /** Address of the daemon, where it is not the one of the configuration. */
   readonly url: string | undefined
   /** The answer as the daemon gave it, instead of tables. */
@@ -33,6 +45,9 @@ export const operatorHelp = `Usage: postern operator WHAT [OPTIONS]
   flag ORG NAME=VALUE...          VALUE is on, off or default
   price ORG AXIS=URP...           millionths of a rappen; --from MONTH
   payment ORG STATE               none, manual_ok or past_due
+  sites [WORD]                    websites of all organizations, or those with a word in name or domain
+  takedown SITE --note REASON     answer 451 in its place; --status 410 for gone
+  let-back SITE                   serve a website again that was taken down
   restore ORG                     bring a deleted one back, within 30 days
 
   --url URL   the daemon, where it is not the one of the configuration
@@ -48,6 +63,7 @@ const options = {
   purchased: { type: 'boolean' },
   final: { type: 'boolean' },
   reopen: { type: 'boolean' },
+  status: { type: 'string' },
   url: { type: 'string' },
   json: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
@@ -61,11 +77,14 @@ interface Given {
   readonly purchased: boolean
   readonly final: boolean
   readonly reopen: boolean
+  readonly status: string
 }
 type Wanted = Omit<OperatorRequest, 'url' | 'asJson'>
 
 const root = '/operator/v1/organizations'
 const invoiceRoot = '/operator/v1/invoices'
+const siteRoot = '/operator/v1/sites'
+const takedownOf = (site: string): string => `${siteRoot}/${encodeURIComponent(site)}/takedown`
 const put = (id: string, what: string, body: Readonly<Record<string, unknown>>): Wanted => ({
   method: 'PUT',
   path: `${pathOf(id)}/${what}`,
@@ -130,6 +149,25 @@ const commands: Readonly<Record<string, { readonly least: number; readonly most:
       return { method: 'POST', path: `${invoiceRoot}/${encodeURIComponent(id)}/void`, body, show: 'final' }
     },
   },
+  sites: {
+    least: 0,
+    most: 1,
+    make: ({ words: [q] }) => ({
+      method: 'GET',
+      path: `${siteRoot}${q === undefined ? '' : `?q=${encodeURIComponent(q)}`}`,
+      show: 'sites',
+    }),
+  },
+  takedown: {
+    least: 1,
+    most: 1,
+    make({ words: [site = ''], note, status }) {
+      if (note === undefined) throw new WordsUnclear('takedown needs --note with the reason, which its organization sees.')
+      if (status !== '451' && status !== '410') throw new WordsUnclear('--status is 451 (for legal reasons) or 410 (gone).')
+      return { method: 'PUT', path: takedownOf(site), body: { status: Number(status), reason: note }, show: 'site' }
+    },
+  },
+  'let-back': { least: 1, most: 1, make: ({ words: [site = ''] }) => ({ method: 'DELETE', path: takedownOf(site), show: 'site' }) },
   plan: { least: 2, most: 2, make: ({ words: [id = '', plan] }) => put(id, 'plan', { plan }) },
   limit: { least: 2, most: 50, make: ({ words: [id = '', ...pairs] }) => put(id, 'overrides', readPairs(pairs, readLimit)) },
   flag: { least: 2, most: 50, make: ({ words: [id = '', ...pairs] }) => put(id, 'flags', readPairs(pairs, readFlag)) },
@@ -160,8 +198,8 @@ export function readOperatorWords(words: readonly string[]): OperatorRequest | '
     const command = name === undefined || !Object.hasOwn(commands, name) ? undefined : commands[name]
     if (!command) return { wrong: unknown(name) }
     if (rest.length < command.least || rest.length > command.most) return { wrong: `${name} takes other words than these.` }
-    const { period, from, note, purchased = false, final = false, reopen = false } = values
-    const wanted = command.make({ words: rest, period, from, note, purchased, final, reopen })
+    const { period, from, note, purchased = false, final = false, reopen = false, status = '451' } = values
+    const wanted = command.make({ words: rest, period, from, note, purchased, final, reopen, status })
     return { ...wanted, url: values.url, asJson: values.json ?? false }
   } catch (error) {
     return { wrong: error instanceof Error ? error.message : String(error) }

@@ -1,7 +1,10 @@
 /** What only the operator of the service does to a site: takes it down in one act, and lets it back. */
+import type { Page } from '#store/database.ts'
 import type { OperatorId } from '../billing/operator.ts'
 import type { Core } from '../core.ts'
+import type { PageQuery } from '../access/principal/lists.ts'
 import { Refusal } from '../refusals.ts'
+import { allSites, type OwnedSite, type SiteFilter } from './all-sites.ts'
 import { sites, type Site, type TakedownStatus } from './site.ts'
 
 export interface Takedown {
@@ -15,6 +18,11 @@ export class Takedowns {
 
   constructor(core: Core) {
     this.#core = core
+  }
+
+  /** Those of all organizations, in order of their names. Throws `CursorInvalid`. */
+  list(query: PageQuery & SiteFilter): Promise<Page<OwnedSite>> {
+    return allSites(this.#core, query)
   }
 
   /** From now on visitors get that status in place of the site; null lets it back. By id or name of the site. Throws `not_found`. */

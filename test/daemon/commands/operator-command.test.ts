@@ -3,6 +3,7 @@ import test from 'ava'
 import { loadConfig } from '#config/settings/load.ts'
 import { operate } from '../../../daemon/commands/operator/operator-command.ts'
 import { readOperatorWords, type OperatorRequest } from '../../../daemon/commands/operator/operator-words.ts'
+import { siteSettings } from '../../admin-api/sites/site-client.ts'
 import { operatorKey, startFixture } from '../../admin-api/rest/fixture/rest-fixture.ts'
 
 const read = (line: string) => readOperatorWords(line.split(' '))
@@ -43,6 +44,11 @@ test('the words become one request each', (t) => {
   t.deepEqual(request('export --final'), ['GET', 'invoices/export?of=final', undefined])
   t.deepEqual(request('paid inv_1'), ['PUT', 'invoices/inv_1/payment', { state: 'paid' }])
   t.deepEqual(request('void inv_1 --note wrong --reopen'), ['POST', 'invoices/inv_1/void', { reason: 'wrong', reopen: true }])
+  t.deepEqual(request('sites'), ['GET', 'sites', undefined])
+  t.deepEqual(request('sites a&b'), ['GET', 'sites?q=a%26b', undefined])
+  t.deepEqual(request('takedown shop --note court'), ['PUT', 'sites/shop/takedown', { status: 451, reason: 'court' }])
+  t.deepEqual(request('takedown sit_1 --note x --status 410'), ['PUT', 'sites/sit_1/takedown', { status: 410, reason: 'x' }])
+  t.deepEqual(request('let-back shop'), ['DELETE', 'sites/shop/takedown', undefined])
   t.is(read('plan --help'), 'help')
 })
 
@@ -58,6 +64,8 @@ test('words that make no sense are told', (t) => {
     ['price org_1 captures=1.5', /^"captures=1.5" cannot/],
     ['show org_1 --verbose', /--verbose/],
     ['void inv_1', /^void needs --note/],
+    ['takedown shop', /^takedown needs --note/],
+    ['takedown shop --note x --status 500', /^--status is 451/],
   ]
   for (const [line, message] of wrong) {
     const answer = read(line)
@@ -66,8 +74,8 @@ test('words that make no sense are told', (t) => {
 })
 
 test('the answers of a daemon are readable tables', async (t) => {
-  const { address, organizationId, operator, addOrganization } = await startFixture(t, { plan: 'basic' })
-  await addOrganization('free')
+  const { address, organizationId, operator, rest, addOrganization } = await startFixture(t, { plan: 'basic', settings: siteSettings })
+  const { rest: other } = await addOrganization('free')
   const config = loadConfig({ env: { POSTERN_OPERATOR_KEY: operatorKey }, readFile: () => '' })
   const run = async (line: string): Promise<string> => {
     let text = ''
@@ -89,6 +97,21 @@ test('the answers of a daemon are readable tables', async (t) => {
   t.regex(await run(`usage ${organizationId}`), /LIMIT +USED NOW +LIMIT\nsends_today +0 +none\n/)
   t.regex(await run(`invoice ${organizationId} --period 2030-01`), /Total +52\.97\n$/)
   t.regex(await run('export'), /^"organization_id","organization","axis"/)
+  for (const slug of ['gipfel', 'alpenblick']) await rest.must('POST', '/v1/sites', { slug })
+  await other.must('POST', '/v1/sites', { slug: 'alphorn' })
+  const sites = await run('sites')
+  t.regex(sites, /^ID +NAME +ORGANIZATION +OWNER +STATE +DOMAINS\n.* alpenblick .* served\n.* alphorn .*\n.* gipfel /)
+  t.regex(await run('sites alp'), /alpenblick .*\n.*alphorn .*\n$/)
+  t.is(await run('sites nothing'), 'There are no such websites.\n')
+  const page = await operator.must('GET', '/operator/v1/sites?limit=2')
+  t.like(await operator.must('GET', `/operator/v1/sites?limit=2&cursor=${String(page['next_cursor'])}`), {
+    data: [{ slug: 'gipfel', organization_id: organizationId, organization_name: 'Default', is_paused: false, takedown: null }],
+    next_cursor: null,
+  })
+  t.regex(await run('takedown gipfel --note court'), /answers +451\nreason +court\n$/)
+  t.regex(await run(`sites ${organizationId}`), /gipfel .* taken down \(451\)\n/)
+  t.regex(await run('let-back gipfel'), /answers +served\n/)
+  await t.throwsAsync(run('let-back nobody'), { message: 'No site has this id or name.' })
   t.like(JSON.parse(await run(`show ${organizationId} --json`)), { id: organizationId, plan: 'pro' })
   t.like(await operator.must('GET', `/operator/v1/organizations/${organizationId}`), {
     overrides: { sends_per_day: -1 },

@@ -48,6 +48,7 @@ const expected = [
   'GET /operator/v1/organizations/{id}/queue/holds',
   'GET /operator/v1/organizations/{id}/sites',
   'GET /operator/v1/organizations/{id}/usage',
+  'GET /operator/v1/sites',
   'GET /operator/v1/smtp-logins',
   'GET /operator/v1/system',
   'GET /share/inbound/{token}',
