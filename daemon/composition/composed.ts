@@ -45,6 +45,7 @@ import type { TestDeliveries } from '#core/webhooks/endpoints/test-delivery.ts'
 import type { Webhooks } from '#core/webhooks/endpoints/webhooks.ts'
 import type { SiteCore } from '../../admin-api/rest/sites/site-core.ts'
 import type { SiteServer } from '../../admin-api/sites/site-server.ts'
+import type { DomainRecheck } from '#core/sites/domains/domain-recheck.ts'
 import type { SiteTraffic } from '#core/sites/metering/site-traffic.ts'
 import type { SiteUpkeep } from '#core/sites/site-upkeep.ts'
 import type { Poller } from '../../protocols/imap-dsn/poller.ts'
@@ -134,6 +135,8 @@ export interface SiteParts {
   readonly core: SiteCore
   readonly traffic: SiteTraffic
   readonly upkeep: SiteUpkeep
+  /** Undefined where no websites are served. */
+  readonly recheck: DomainRecheck | undefined
   /** Undefined where no websites are served. */
   readonly server: SiteServer | undefined
 }

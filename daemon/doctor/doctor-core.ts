@@ -4,6 +4,7 @@ import { Alerts } from '#core/doctor/alerts.ts'
 import { deliveryChecks } from '#core/doctor/delivery-checks.ts'
 import { Doctor } from '#core/doctor/doctor.ts'
 import { domainCheck } from '#core/doctor/domain-check.ts'
+import { siteDomainCheck } from '#core/doctor/site-domain-check.ts'
 import { formTarget } from '#core/forms/notifications/form-webhook.ts'
 import { routeTarget } from '#core/inbound-routes/route.ts'
 import { systemLookUp } from '#core/outbound/resolver.ts'
@@ -31,6 +32,7 @@ export function doctorCore(composition: Composition): Doctor {
       ...storeChecks(config),
       ...deliveryChecks({ ...core, probes: get('probes'), health: get('healthRegistry'), targets: [routeTarget, formTarget] }),
       domainCheck({ ...core, resolver: get('resolver'), publishing }),
+      siteDomainCheck(core),
       addressCheck({ config, lookUp: replace.lookUp ?? systemLookUp(config.outbound.dnsServers) }),
     ],
     tell: (found) => alerts.tell(found),

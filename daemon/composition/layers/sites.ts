@@ -6,6 +6,7 @@ import { ArchiveDeploys } from '#core/sites/deploys/archive-deploys.ts'
 import { Blobs } from '#core/sites/deploys/blobs.ts'
 import { SiteDeploys } from '#core/sites/deploys/deploys.ts'
 import { readReport } from '#core/sites/deploys/read-report.ts'
+import { DomainRecheck } from '#core/sites/domains/domain-recheck.ts'
 import { SiteDomains } from '#core/sites/domains/site-domains.ts'
 import type { SiteCredits } from '#core/sites/metering/site-credits.ts'
 import { SiteTraffic } from '#core/sites/metering/site-traffic.ts'
@@ -40,12 +41,15 @@ function siteParts(composition: Composition): SiteParts {
   const own = [forms, publicUrl(config, config.http.listen), pagesUrl(config, config.http.listen)]
   const ownHosts = [...own.map((url) => new URL(url).hostname), config.smtpHost, ...(config.inboundDomain ?? '').split(',')]
   const lookUp = replace.lookUp ?? systemLookUp(config.outbound.dnsServers)
+  const domains = new SiteDomains({ ...core, resolver: get('resolver'), lookUp, addresses, ownHosts })
+  const recheck = addresses && new DomainRecheck({ ...core, domains, onError: broke(composition, 'domains of websites') })
   return {
     core: {
       ...{ sites: new Sites({ ...core, credits, addresses }), deploys, archives: new ArchiveDeploys(deploys) },
       ...{ usages: new SiteUsages(core), takedowns: new Takedowns(core), addresses, folder: config.dataDir },
-      domains: new SiteDomains({ ...core, resolver: get('resolver'), lookUp, addresses, ownHosts }),
+      domains,
     },
+    recheck,
     ...{ traffic, upkeep: new SiteUpkeep({ ...core, credits, onError: broke(composition, 'websites') }) },
     server: serverOf(composition, traffic, credits, addresses),
   }

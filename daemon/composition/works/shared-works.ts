@@ -67,6 +67,7 @@ export function sharedWorks(daemon: Daemon): Readonly<Record<'first' | 'afterTra
       begun('notifications of forms', daemon.formNotifier, [noticeWork]),
       begun('scans of files', daemon.fileScanning, [scanWork]),
       begun('websites', daemon.sites.upkeep, [siteWork]),
+      ...(daemon.sites.recheck ? [timed('domains of websites', daemon.sites.recheck)] : []),
     ],
   }
 }

@@ -53,6 +53,7 @@ export const severityOf = {
   'source.silent': 'warning',
   'source.never_seen': 'notice',
   'source.poll_failing': 'error',
+  'site.domain': 'warning',
   'alerts.no_mail': 'warning',
 } as const satisfies Record<string, Severity>
 

@@ -1,5 +1,7 @@
 /** Who decides what a site answers: its owner, the operator, the flag, and DNS for domains of its own. */
 import test from 'ava'
+import { siteDomainCheck } from '#core/doctor/site-domain-check.ts'
+import { ResolveError } from '#core/outbound/resolver.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { FakeNames } from '../rest/fixture/fake-providers.ts'
 import { startFixture } from '../rest/fixture/rest-fixture.ts'
@@ -57,7 +59,7 @@ test('a domain leads to the site that DNS names, and to another one once DNS say
       ? Promise.resolve([aliases.get(name)])
       : Promise.reject(Object.assign(new Error(name), { code: 'ENODATA' }))
   const clock = new FakeClock(Date.UTC(2030, 0, 1))
-  const { rest, ask, create, deploy } = await startSites(t, { replacements: { resolver: records, lookUp, clock } })
+  const { daemon, rest, ask, create, deploy } = await startSites(t, { replacements: { resolver: records, lookUp, clock } })
   const [one, two] = [await create('eins'), await create('zwei')]
   await deploy(one, [{ path: 'index.html', content: 'eins' }])
   await deploy(two, [{ path: 'index.html', content: 'zwei' }])
@@ -84,6 +86,27 @@ test('a domain leads to the site that DNS names, and to another one once DNS say
   t.like((await verify(two)).body, { status: 'verified' })
   t.is((await ask('www.example.ch', '/')).text, 'zwei')
   t.deepEqual((await rest.must('GET', `/v1/sites/${one}`))['domains'], [])
+
+  const checked = async (hours: number) => {
+    clock.advance(hours * 3_600_000)
+    await daemon.sites.recheck?.idle()
+    const { data } = await rest.must('GET', `/v1/sites/${two}/domains`)
+    return (data as { problem: string | null; status: string }[])[0]
+  }
+  const findings = async () => (await siteDomainCheck(daemon.part('core')).find(new AbortController().signal, true)).map(({ id }) => id)
+  aliases.set('www.example.ch', 'elsewhere.example')
+  t.is((await checked(2))?.problem, null, 'it is not due yet')
+  t.regex(String((await checked(11))?.problem), /does not lead here/)
+  t.is((await checked(1))?.status, 'verified')
+  t.is((await ask('www.example.ch', '/')).text, 'zwei', 'nothing is taken away')
+  t.deepEqual(await findings(), ['site.domain'])
+  aliases.set('www.example.ch', 'zwei.sites.test')
+  t.is((await checked(2))?.problem, null)
+  records.txt.set('_postern-site.www.example.ch', new ResolveError('timeout', 'nobody answered'))
+  t.is((await checked(13))?.problem, null, 'no answer is no finding')
+  t.deepEqual(await findings(), [])
+  records.txt.delete('_postern-site.www.example.ch')
+  t.regex(String((await checked(13))?.problem), /^The TXT record/)
   await rest.must('DELETE', `/v1/sites/${two}/domains/www.example.ch`)
   t.is((await ask('www.example.ch', '/')).status, 404)
   for (const domain of ['eins.sites.test', 'sites.test', 'localhost', '127.0.0.1', 'a b.ch', '*.example.ch'])

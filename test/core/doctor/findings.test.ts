@@ -5,6 +5,7 @@ import { blocklistFindings, reverseFindings } from '#core/doctor/address-finding
 import { databaseFindings, objectFindings } from '#core/doctor/database-findings.ts'
 import { breakerFindings, sourceFindings } from '#core/doctor/delivery-findings.ts'
 import { domainFindings } from '#core/doctor/domain-findings.ts'
+import { siteDomainFindings } from '#core/doctor/site-domain-check.ts'
 import { findingIds, inOrder, severities, severityOf } from '#core/doctor/finding.ts'
 import {
   alertFindings,
@@ -175,6 +176,14 @@ test('breakers count once they are open for a while, sources once they are silen
   t.deepEqual(judged({ source: { ...source, imap }, poll: failing }), ['source.poll_failing'])
   t.deepEqual(judged({ source: { ...source, imap }, poll: { ...failing, lastPolledAt: now - minute } }), [])
   t.deepEqual(judged({ source: { ...source, imap }, poll: { ...failing, lastError: null } }), [])
+})
+
+test('a domain of a website is told of while the latest look found something wrong', (t) => {
+  const facts = { domain: 'www.example.ch', slug: 'gipfel', organizationName: 'O' }
+  t.deepEqual(siteDomainFindings([{ ...facts, problem: null }]), [])
+  const [found] = siteDomainFindings([{ ...facts, problem: 'It does not lead here.' }])
+  t.like(found, { id: 'site.domain', subject: 'www.example.ch' })
+  t.regex(found?.summary ?? '', /website gipfel \(O\) is not as it was when it was verified: It does not lead here\.$/)
 })
 
 test('the worst comes first', (t) => {

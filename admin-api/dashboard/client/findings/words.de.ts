@@ -60,6 +60,7 @@ export const de: Wider<typeof en> = {
     'source.silent': 'Eine Quelle ist verstummt',
     'source.never_seen': 'Eine Quelle hat nie gemeldet',
     'source.poll_failing': 'Ein Postfach kann nicht gelesen werden',
+    'site.domain': 'Eine Domain einer Website führt nicht zu ihr',
     'alerts.no_mail': 'Warnungen werden nicht verschickt',
   },
 }

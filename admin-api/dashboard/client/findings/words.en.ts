@@ -61,6 +61,7 @@ export const en = {
     'source.silent': 'A source fell silent',
     'source.never_seen': 'A source never reported',
     'source.poll_failing': 'A mailbox cannot be read',
+    'site.domain': 'A domain of a website does not lead to it',
     'alerts.no_mail': 'Alerts are not sent',
   } satisfies Record<Id, string>,
 }

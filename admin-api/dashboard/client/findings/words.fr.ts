@@ -60,6 +60,7 @@ export const fr: Wider<typeof en> = {
     'source.silent': 'Une source s’est tue',
     'source.never_seen': 'Une source n’a jamais rien signalé',
     'source.poll_failing': 'Une boîte ne peut pas être lue',
+    'site.domain': 'Un domaine d’un site web n’y mène pas',
     'alerts.no_mail': 'Les alertes ne sont pas envoyées',
   },
 }

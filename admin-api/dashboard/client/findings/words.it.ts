@@ -60,6 +60,7 @@ export const it: Wider<typeof en> = {
     'source.silent': 'Una sorgente tace',
     'source.never_seen': 'Una sorgente non ha mai segnalato nulla',
     'source.poll_failing': 'Una casella non può essere letta',
+    'site.domain': 'Un dominio di un sito web non porta al sito',
     'alerts.no_mail': 'Gli avvisi non vengono inviati',
   },
 }

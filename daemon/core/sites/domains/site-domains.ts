@@ -77,7 +77,8 @@ export class SiteDomains {
   async verify(principal: Principal, siteId: string, name: string): Promise<ClaimedDomain> {
     const { writes, database, clock } = this.#options
     const before = (await must(database, sites, principal, siteId)).record
-    const problem = await this.#problemOf(before, domainOf(before, name))
+    const found = await this.#problemOf(before, domainOf(before, name))
+    const problem = found === undefined ? `DNS gave no answer for ${name}; verify again later.` : found
     if (problem === null) await this.#takeOver(before, name)
     const site = await writes.runAudited(
       principal,
@@ -126,8 +127,24 @@ export class SiteDomains {
     })
   }
 
-  /** What keeps the domain from leading to the site; null where nothing does. */
-  async #problemOf(site: Site, { name, token }: SiteDomain): Promise<string | null> {
+  /**
+   * Looks again at a domain that is verified. It stays with its site whatever is found, which stands in `problem`; where DNS gives no
+   * answer, what was found before stands.
+   */
+  async recheck(organizationId: string, before: Site, name: string): Promise<void> {
+    const { writes, database, clock } = this.#options
+    const found = await this.#problemOf(before, domainOf(before, name))
+    await writes.run(organizationId, async (change) => {
+      const stored = await database.get(sites, { organizationId }, before.id)
+      const domain = stored?.record.domains.find((one) => one.name === name)
+      if (!stored || !domain?.verifiedAt || stored.record.slug !== before.slug) return
+      const problem = found === undefined ? domain.problem : found
+      replaceDomain(change, organizationId, stored, { ...domain, checkedAt: clock.now(), problem })
+    })
+  }
+
+  /** What keeps the domain from leading to the site; null where nothing does, undefined where DNS gives no answer. */
+  async #problemOf(site: Site, { name, token }: SiteDomain): Promise<string | null | undefined> {
     const { addresses } = this.#options
     if (!addresses) return 'This service serves no websites.'
     const host = addresses.hostOf(site.slug)
@@ -138,7 +155,7 @@ export class SiteDomains {
       if (own.some((address) => ours.includes(address))) return null
       return `${name} does not lead here; publish a CNAME record with the value ${host}, or the same addresses where no CNAME may stand.`
     } catch (error) {
-      if (error instanceof ResolveError) return `DNS gave no answer for ${name}; verify again later.`
+      if (error instanceof ResolveError) return undefined
       throw error
     }
   }
