@@ -1,34 +1,78 @@
 /** What every way of payment must do; a provider's port runs it against the provider's sandbox. */
-import type { TestFn } from 'ava'
+import type { ExecutionContext, TestFn } from 'ava'
 import type { InvoiceDocument } from '#core/billing/closing/invoice-document.ts'
 import type { PaymentPort } from '#core/billing/payment/payment-port.ts'
 
 export interface PaymentSubject {
-  readonly port: PaymentPort
-  /** How often its customers were asked to pay this invoice, as they see it. */
-  readonly asked: (invoice: InvoiceDocument) => Promise<number>
+  /** The port of another daemon, or of the next life of the same: it remembers nothing. */
+  readonly port: () => PaymentPort
+  /** How often its customer is expected to pay the invoice now, as the customer sees it: once or not at all. */
+  readonly expected: (invoice: InvoiceDocument) => Promise<number>
+  /** A customer pays what is expected; undefined where payments are not seen by the port. */
+  readonly pay?: (invoice: InvoiceDocument) => Promise<void>
+  /** From now on calls fail: before they did anything, or after; undefined where nothing can fail. */
+  readonly fail?: (how: 'before' | 'after', isFailing: boolean) => void
 }
 
-export function paymentContract(test: TestFn, name: string, open: () => Promise<PaymentSubject>): void {
-  test(`${name} asks once for an invoice, however often it is told to`, async (t) => {
-    const { port, asked } = await open()
-    const invoice = invoiceOf('inv_1', '2026-000001')
-    const first = await port.ask(invoice)
-    t.deepEqual(await Promise.all([port.ask(invoice), port.ask(invoice)]), [first, first])
-    t.is(await asked(invoice), 1)
+export function paymentContract(test: TestFn, name: string, open: (t: ExecutionContext) => Promise<PaymentSubject>): void {
+  const invoice = invoiceOf('inv_1', '2026-000001')
+
+  test(`${name} asks once for an invoice, however often, by whom and in which life it is told to`, async (t) => {
+    const { port, expected } = await open(t)
+    const first = await port().ask(invoice)
+    t.is(first.state, 'open')
+    t.deepEqual(await Promise.all([port().ask(invoice), port().ask(invoice), port().ask(invoice)]), [first, first, first])
+    t.is(await expected(invoice), 1)
   })
 
-  test(`${name} tells invoices apart`, async (t) => {
-    const { port } = await open()
-    const references = await Promise.all(['000001', '000002'].map((n) => port.ask(invoiceOf(`inv_${n}`, `2026-${n}`))))
-    t.is(new Set(references.map(({ reference }) => reference)).size, 2)
+  test(`${name} tells invoices apart, and withdraws one alone`, async (t) => {
+    const { port, expected } = await open(t)
+    const invoices = ['000001', '000002', '000003'].map((n) => invoiceOf(`inv_${n}`, `2026-${n}`))
+    const asked = await Promise.all(invoices.map((one) => port().ask(one)))
+    t.is(new Set(asked.map(({ reference }) => reference)).size, 3)
+    await port().withdraw(invoices[1] ?? invoice)
+    t.deepEqual(await Promise.all(invoices.map(expected)), [1, 0, 1])
   })
 
-  test(`${name} withdraws what was asked for, what was not, and what is withdrawn`, async (t) => {
-    const { port } = await open()
-    const [invoice, never] = [invoiceOf('inv_1', '2026-000001'), invoiceOf('inv_2', '2026-000002')]
-    await port.ask(invoice)
-    for (const one of [invoice, invoice, never]) await t.notThrowsAsync(port.withdraw(one))
+  test(`${name} withdraws what was asked for, what was not, and what is withdrawn; the last word counts`, async (t) => {
+    const { port, expected } = await open(t)
+    const never = invoiceOf('inv_2', '2026-000002')
+    const { reference } = await port().ask(invoice)
+    for (const one of [invoice, invoice, never]) await t.notThrowsAsync(port().withdraw(one))
+    t.deepEqual([await expected(invoice), await expected(never)], [0, 0])
+    t.deepEqual(await port().ask(invoice), { state: 'open', reference }, 'it is owed again, under the same reference')
+    t.is(await expected(invoice), 1)
+    await Promise.all([port().withdraw(invoice), port().withdraw(invoice)])
+    t.is(await expected(invoice), 0)
+  })
+
+  test(`${name} knows what is paid: it is not asked for again, and stays paid`, async (t) => {
+    const { port, expected, pay } = await open(t)
+    const { reference } = await port().ask(invoice)
+    if (!pay) return void t.pass('payments are not seen by this way')
+    await pay(invoice)
+    t.deepEqual(await port().ask(invoice), { state: 'paid', reference })
+    await port().withdraw(invoice)
+    t.deepEqual(await port().ask(invoice), { state: 'paid', reference })
+    t.is(await expected(invoice), 0)
+  })
+
+  test(`${name} says so where something cannot be done, and has it done once when it is told again`, async (t) => {
+    const { port, expected, fail } = await open(t)
+    if (!fail) return void t.pass('nothing can fail')
+    for (const how of ['before', 'after'] as const) {
+      const one = invoiceOf(`inv_${how}`, `2026-${how}`)
+      for (const [act, count] of [
+        ['ask', 1],
+        ['withdraw', 0],
+      ] as const) {
+        fail(how, true)
+        await t.throwsAsync(port()[act](one))
+        fail(how, false)
+        await port()[act](one)
+        t.is(await expected(one), count, `${act} that failed ${how}`)
+      }
+    }
   })
 }
 

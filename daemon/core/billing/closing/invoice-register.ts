@@ -70,11 +70,13 @@ export class InvoiceRegister {
       const before = stored.record
       if (before.state === 'void' || before.state === 'settled')
         throw new Refusal('conflict', before.state === 'void' ? 'This invoice is void.' : 'Nothing is owed for this invoice.')
-      this.#remark(change, stored, { ...before, state }, remark, by)
+      const askedAt = before.state === state ? before.askedAt : null
+      this.#remark(change, stored, { ...before, state, askedAt }, remark, by)
       const { organizationId, number } = document.record
       const details = { number, state, before: before.state, remark }
       await this.#audit(change, { organizationId, act: 'invoice.marked', target: id, details }, by)
     })
+    await this.#tellSoon(id)
     return this.get(undefined, id)
   }
 
@@ -83,9 +85,9 @@ export class InvoiceRegister {
    * again, which makes another invoice. Throws `not_found`, and `conflict` for what is void or no invoice.
    */
   async void(id: string, reason: string, reopens: boolean, by?: string): Promise<RegisteredInvoice> {
-    const { database, clock, port } = this.#options
+    const { database, clock } = this.#options
     const noteId = newId('inv', clock.now())
-    const voided = await transact(database, reach, async (change) => {
+    await transact(database, reach, async (change) => {
       const stored = await change.get(invoiceDocuments, id)
       const payment = await change.get(invoicePayments, id)
       if (!stored) throw notFound()
@@ -95,37 +97,57 @@ export class InvoiceRegister {
       const now = clock.now()
       const number = await takeNumber(database, change, 'credit_note', now)
       change.insert(invoiceDocuments, invoicePartition, creditNote(document, { id: noteId, number, issuedAt: now, reason }))
-      this.#remark(change, payment, { ...payment.record, state: 'void' }, reason, by)
+      const askedAt = payment.record.state === 'settled' ? payment.record.askedAt : null
+      this.#remark(change, payment, { ...payment.record, state: 'void', askedAt }, reason, by)
       const { organizationId, month } = document
       if (reopens) change.delete(closedKey(organizationId, month))
       const details = { number: document.number, credit_note: number, reason, reopens }
       await this.#audit(change, { organizationId, act: 'invoice.voided', target: id, details }, by)
-      return document
     })
-    await port.withdraw(voided)
+    await this.#tellSoon(id)
     return this.get(undefined, noteId)
   }
 
-  /** Asks for payment of what was closed and not asked for. */
+  /**
+   * Tells the way of payment of invoices whose state it does not know: of new ones, which are asked for, and of others that are not to be
+   * paid any more. One that it does not take holds up no other; the first of its defects is thrown at the end.
+   */
   async askForPayment(stopping: () => boolean): Promise<void> {
+    const { database } = this.#options
+    let failed: { readonly error: unknown } | undefined
+    for (let cursor: string | undefined, isFirst = true; isFirst || cursor !== undefined; isFirst = false) {
+      const page = await database.list(invoicePayments, reach, { index: 'unasked', ascending: true, limit: 50, cursor })
+      for (const { record } of page.rows) {
+        if (stopping()) return
+        await this.#tell(record.id).catch((error: unknown) => (failed ??= { error }))
+      }
+      cursor = page.nextCursor
+    }
+    if (failed) throw failed.error
+  }
+
+  /** What cannot be told now is told by the background, which says so. */
+  async #tellSoon(id: string): Promise<void> {
+    await this.#tell(id).catch(() => undefined)
+  }
+
+  /** Until the way of payment was told of the state that the invoice has: it may change while that is being done. */
+  async #tell(id: string): Promise<void> {
     const { database, port, clock } = this.#options
     for (;;) {
-      const { rows } = await database.list(invoicePayments, reach, { index: 'unasked', ascending: true, limit: 50 })
-      if (rows.length === 0) return
-      for (const stored of rows) {
-        if (stopping()) return
-        const document = (await database.get(invoiceDocuments, reach, stored.record.id))?.record
-        if (!document) return
-        const isVoid = stored.record.state === 'void'
-        const asked = isVoid ? undefined : await port.ask(document)
-        await transact(database, reach, async (change) => {
-          const payment = await change.get(invoicePayments, stored.record.id)
-          if (!payment || payment.record.askedAt !== null) return
-          const state = payment.record.state === 'open' && asked ? asked.state : payment.record.state
-          const next = { ...payment.record, state, askedAt: clock.now(), reference: asked?.reference ?? '' }
-          change.replace(invoicePayments, invoicePartition, payment, next)
-        })
-      }
+      const document = (await database.get(invoiceDocuments, reach, id))?.record
+      const before = (await database.get(invoicePayments, reach, id))?.record
+      if (!document || !before || before.askedAt !== null) return
+      const asked = before.state === 'open' ? await port.ask(document) : undefined
+      if (!asked) await port.withdraw(document)
+      await transact(database, reach, async (change) => {
+        const stored = await change.get(invoicePayments, id)
+        if (!stored) return
+        const isSame = stored.record.state === before.state
+        if (isSame && stored.record.askedAt !== null) return
+        const next = isSame ? { ...asked, askedAt: clock.now() } : { askedAt: null } // the last word was another one
+        change.replace(invoicePayments, invoicePartition, stored, { ...stored.record, ...next })
+      })
     }
   }
 

@@ -8,13 +8,17 @@ export interface Asked {
   readonly reference: string
 }
 
+/**
+ * Every method may be called again for the same invoice, at the same time too: after a crash nothing says whether the call before was
+ * made. What counts is the last one.
+ */
 export interface PaymentPort {
   readonly name: string
   /**
-   * Asks for payment of a final invoice with a total above 0. The same invoice may come again after a crash, and is asked for once.
-   * Rejects when that cannot be done now; it is tried again.
+   * Asks for payment of a final invoice with a total above 0: from then on its customer is asked once, however often this is called, also
+   * where the invoice was withdrawn before. Answers `paid` for one that is. Rejects when that cannot be done now; it is tried again.
    */
   ask(invoice: InvoiceDocument): Promise<Asked>
-  /** Expects no payment of this invoice any more, as it was voided. Again changes nothing; an invoice that was never asked for is none. */
+  /** Expects no payment of this invoice any more. One that was never asked for, or is paid, stays as it is. Rejects as `ask` does. */
   withdraw(invoice: InvoiceDocument): Promise<void>
 }

@@ -15,7 +15,7 @@ const schema = z.strictObject({
   id: z.string(),
   organizationId: z.string(),
   state: z.enum(invoiceStates),
-  /** When payment was asked for; null while that is still to be done. */
+  /** When the way of payment was told of the state; null while that is still to be done. */
   askedAt: z.int().nullable(),
   /** What the way of payment calls it; empty for none. */
   reference: z.string(),
