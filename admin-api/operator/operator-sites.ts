@@ -9,7 +9,7 @@ const shared = { tags: ['operator'], scope: 'operator', errors: ['not_found'], o
 
 export const operatorSiteActions = ({ sites: { takedowns } }: RestCore): readonly Action[] => [
   action({
-    ...{ id: 'operatorListSites', tags: ['operator'], scope: 'operator', summary: 'List the websites of all organizations by name' },
+    ...{ id: 'operatorListAllSites', tags: ['operator'], scope: 'operator', summary: 'List the websites of all organizations by name' },
     input: z.strictObject({ q: siteSearch, ...pageFields }),
     output: pageEncoder(ownedSite),
     list: { item: ownedSite },
