@@ -21,7 +21,7 @@ import type { RestCore } from '../rest-core.ts'
 const tags = ['sites']
 const feature = 'managed_websites'
 const shared = { tags, feature, errors: ['not_found', 'conflict'] } as const
-const sites = resource('/v1/sites', { name: 'Site', tags, feature })
+const sites = resource('/v1/sites', { name: 'Site', tags, feature, graphql: true })
 
 /** With the directory of the archive, and what compresses badly. */
 const maxArchiveBytes = deployLimits.bytes + 4 * 1_048_576
@@ -44,14 +44,27 @@ const reading = (core: RestCore): readonly Action[] => [
     },
   }),
   action({
-    ...{ ...shared, id: 'getSiteDeploy', summary: 'Get a deploy with what is still to be sent', scope: 'api:read', errors: ['not_found'] },
+    ...{
+      ...shared,
+      id: 'getSiteDeploy',
+      graphql: { field: 'siteDeploy', root: 'query' },
+      summary: 'Get a deploy with what is still to be sent',
+      scope: 'api:read',
+      errors: ['not_found'],
+    },
     input: deployParams,
     output: openDeploy,
     http: { method: 'GET', path: '/v1/sites/{id}/deploys/{deploy_id}' },
     run: async ({ principal }, { id, deployId }) => shownOpen(core, principal, await core.sites.deploys.get(principal, id, deployId)),
   }),
   action({
-    ...{ ...shared, id: 'activateSiteDeploy', summary: 'Have visitors get a deploy', scope: 'api:admin' },
+    ...{
+      ...shared,
+      id: 'activateSiteDeploy',
+      graphql: { field: 'activateSiteDeploy', root: 'mutation' },
+      summary: 'Have visitors get a deploy',
+      scope: 'api:admin',
+    },
     description: 'In one step: visitors get all of one deploy or all of another. An older deploy is a rollback.',
     input: deployParams,
     output: deploy,
@@ -60,7 +73,13 @@ const reading = (core: RestCore): readonly Action[] => [
       (await showing(core, principal, id))(await core.sites.deploys.activate(principal, id, deployId)),
   }),
   action({
-    ...{ ...shared, id: 'deleteSiteDeploy', summary: 'Delete a deploy', scope: 'api:admin' },
+    ...{
+      ...shared,
+      id: 'deleteSiteDeploy',
+      graphql: { field: 'deleteSiteDeploy', root: 'mutation' },
+      summary: 'Delete a deploy',
+      scope: 'api:admin',
+    },
     description: 'Not the one that visitors get.',
     input: deployParams,
     http: { method: 'DELETE', path: '/v1/sites/{id}/deploys/{deploy_id}' },

@@ -7,7 +7,7 @@ import type { RestCore } from '../rest-core.ts'
 
 const tags = ['sites']
 const feature = 'managed_websites'
-const sites = resource('/v1/sites', { name: 'Site', tags, feature })
+const sites = resource('/v1/sites', { name: 'Site', tags, feature, graphql: true })
 
 export const siteActions = (core: RestCore): readonly Action[] => [...keeping(core), ...domains(core)]
 
@@ -38,6 +38,7 @@ const keeping = ({ sites: { sites: core, usages } }: RestCore): readonly Action[
   }),
   sites.readOf('usage', {
     summary: 'Get what a website stores and sends',
+    graphql: 'none', // octets go beyond the Int of GraphQL
     input: usageInput,
     output: siteUsage,
     run: ({ principal }, { id, days }) => usages.read(principal, id, days),
@@ -62,7 +63,14 @@ const domains = ({ sites: { domains: core } }: RestCore): readonly Action[] => [
     run: ({ principal }, { id, domain }) => core.add(principal, id, domain),
   }),
   action({
-    ...{ id: 'verifySiteDomain', tags, feature, scope: 'api:admin', errors: ['not_found', 'conflict'] },
+    ...{
+      id: 'verifySiteDomain',
+      graphql: { field: 'verifySiteDomain', root: 'mutation' },
+      tags,
+      feature,
+      scope: 'api:admin',
+      errors: ['not_found', 'conflict'],
+    },
     summary: 'Look for the records of a domain',
     description:
       'What is wrong stands in `problem`; the status is 200 all the same. `conflict`: another site has proved that the domain is its own.',
@@ -72,7 +80,14 @@ const domains = ({ sites: { domains: core } }: RestCore): readonly Action[] => [
     run: ({ principal }, { id, domain }) => core.verify(principal, id, domain),
   }),
   action({
-    ...{ id: 'removeSiteDomain', tags, feature, scope: 'api:admin', errors: ['not_found', 'conflict'] },
+    ...{
+      id: 'removeSiteDomain',
+      graphql: { field: 'removeSiteDomain', root: 'mutation' },
+      tags,
+      feature,
+      scope: 'api:admin',
+      errors: ['not_found', 'conflict'],
+    },
     summary: 'Remove a domain of a website',
     input: domainInput,
     http: { method: 'DELETE', path: '/v1/sites/{id}/domains/{domain}' },

@@ -59,6 +59,7 @@ test('what belongs to projects is listed by project and made in a project', (t) 
     'scheduledSends',
     'replays',
     'inspectTests',
+    'sites',
   ]
   for (const name of [...owned, ...more]) {
     const list = queries.find((one) => one.name === name)
@@ -74,7 +75,7 @@ test('what belongs to projects is listed by project and made in a project', (t) 
     'PublishableKey',
     'VirtualInbox',
   ]
-  for (const noun of [...creates, 'WebhookEndpoint', 'InspectTest']) {
+  for (const noun of [...creates, 'WebhookEndpoint', 'InspectTest', 'Site']) {
     const input = builtSchema.schema.getType(`Create${noun}Input`)
     t.is(isInputObjectType(input) && String(input.getFields()['projectId']?.type), 'ID', noun)
     t.true(mutations.some(({ name }) => name === `create${noun}`))
