@@ -29,7 +29,7 @@ import {
 import type { RestCore } from '../rest-core.ts'
 
 const tags = ['suppressions']
-const suppressions = resource('/v1/suppressions', { name: 'Suppression', tags })
+const suppressions = resource('/v1/suppressions', { name: 'Suppression', tags, graphql: true })
 const maxImportBytes = 32 * 1024 * 1024
 const importDeadlineSeconds = 300
 

@@ -60,6 +60,7 @@ test('what belongs to projects is listed by project and made in a project', (t) 
     'replays',
     'inspectTests',
     'sites',
+    'suppressions',
   ]
   for (const name of [...owned, ...more]) {
     const list = queries.find((one) => one.name === name)
@@ -75,7 +76,7 @@ test('what belongs to projects is listed by project and made in a project', (t) 
     'PublishableKey',
     'VirtualInbox',
   ]
-  for (const noun of [...creates, 'WebhookEndpoint', 'InspectTest', 'Site']) {
+  for (const noun of [...creates, 'WebhookEndpoint', 'InspectTest', 'Site', 'Suppression']) {
     const input = builtSchema.schema.getType(`Create${noun}Input`)
     t.is(isInputObjectType(input) && String(input.getFields()['projectId']?.type), 'ID', noun)
     t.true(mutations.some(({ name }) => name === `create${noun}`))
