@@ -1,21 +1,15 @@
 /** What one daemon asks of all others at a database: it is done by each, or by none that could still write. */
 import { PostgresKv } from '#store/postgresql/postgres-kv.ts'
 import { CuttableLink } from '../../support/peers/cuttable-link.ts'
-import { Postgresql } from '../../support/peers/postgresql.ts'
-import { testWith } from '../../support/peers/peers.ts'
+import { onPostgresql } from './on-server.ts'
 
-const test = testWith('postgresql')
-let postgresql: Postgresql
-test.before(async () => {
-  postgresql = await Postgresql.start()
-})
-test.after.always(() => postgresql?.[Symbol.asyncDispose]())
+const { test, postgresql } = onPostgresql()
 
 const nowhere = Buffer.from('a')
 const inText = (one: string, other: string): number => one.localeCompare(other)
 
 test('what is asked is done by every other daemon for each item before it is answered', async (t) => {
-  const address = await postgresql.database()
+  const address = await postgresql().database()
   await using one = await PostgresKv.open(address, { use: 'together' })
   await using two = await PostgresKv.open(address, { use: 'together' })
   await using three = await PostgresKv.open(address, { use: 'together' })
@@ -37,25 +31,25 @@ test('what is asked is done by every other daemon for each item before it is ans
 })
 
 test('a daemon that cannot answer is waited for until it can write nothing any more', async (t) => {
-  const address = await postgresql.database()
-  await using link = await CuttableLink.to(postgresql.port)
-  const silent = await PostgresKv.open(address.replace(`:${postgresql.port}/`, `:${link.port}/`), { use: 'together', patienceMs: 100 })
+  const address = await postgresql().database()
+  await using link = await CuttableLink.to(postgresql().port)
+  const silent = await PostgresKv.open(address.replace(`:${postgresql().port}/`, `:${link.port}/`), { use: 'together', patienceMs: 100 })
   await using other = await PostgresKv.open(address, { use: 'together' })
   silent.daemons.onAsked('end', async () => t.fail('it is not asked'))
   link.silence()
   await other.daemons.askOthers('end', [''])
-  t.is((await postgresql.query('SELECT FROM postern_writers', new URL(address).pathname.slice(1))).length, 1)
+  t.is((await postgresql().query('SELECT FROM postern_writers', new URL(address).pathname.slice(1))).length, 1)
   link.cut()
   await silent[Symbol.asyncDispose]().catch(() => undefined)
 })
 
 test('a daemon that lost its connection is asked again, and answers', async (t) => {
-  const address = await postgresql.database()
+  const address = await postgresql().database()
   await using one = await PostgresKv.open(address, { use: 'together' })
   await using two = await PostgresKv.open(address, { use: 'together' })
   let asked = 0
   two.daemons.onAsked('end', async () => void asked++)
-  await postgresql.query(
+  await postgresql().query(
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'postern daemon' AND datname = '${new URL(address).pathname.slice(1)}'`,
   )
   await one.daemons.askOthers('end', [''])

@@ -4,18 +4,12 @@ import { counterOf, kinds, kindOf } from '#store/engine/codec.ts'
 import { PostgresKv } from '#store/postgresql/postgres-kv.ts'
 import { decodeCounts } from '#store/tally.ts'
 import { check, count, key, ok, write } from '../../contracts/kv-subject.ts'
-import { Postgresql } from '../../support/peers/postgresql.ts'
-import { testWith } from '../../support/peers/peers.ts'
+import { onPostgresql } from './on-server.ts'
 import { Seeded } from '../../support/seeded.ts'
 import { within } from '../../support/deadline.ts'
 import { isLinearizable, type Apply, type Timed } from './linearizable.ts'
 
-const test = testWith('postgresql')
-let postgresql: Postgresql
-test.before(async () => {
-  postgresql = await Postgresql.start()
-})
-test.after.always(() => postgresql?.[Symbol.asyncDispose]())
+const { test, postgresql } = onPostgresql()
 
 const waitMs = 20_000
 
@@ -33,12 +27,12 @@ async function several(
 }
 
 const partsIn = async (address: string): Promise<number> => {
-  const [row] = await postgresql.query('SELECT count(*)::int AS parts FROM postern_parts', address.split('/').at(-1))
+  const [row] = await postgresql().query('SELECT count(*)::int AS parts FROM postern_parts', address.split('/').at(-1))
   return Number(row?.['parts'])
 }
 
 test('one who adds to a counter, or only checks a key, waits for no other process that does the same', async (t) => {
-  const address = await postgresql.database()
+  const address = await postgresql().database()
   await using all = await several(2, address)
   const [a, b] = all.kvs as [PostgresKv, PostgresKv]
   await write(a, { sets: [['settings', 'x']] })
@@ -64,7 +58,7 @@ test('one who adds to a counter, or only checks a key, waits for no other proces
 })
 
 test('a limit that several processes come to is met exactly, also when it moves and after some of them ended', async (t) => {
-  const address = await postgresql.database()
+  const address = await postgresql().database()
   await using all = await several(3, address)
   const add = (kv: PostgresKv, limit: number, delta = 1) => write(kv, { adds: [{ key: 'n', delta, limit }] })
   const addMany = async (each: number, limit: number): Promise<number> => {
@@ -92,7 +86,7 @@ test('a limit that several processes come to is met exactly, also when it moves 
 })
 
 test('an add without a limit takes from what is left for those that have one', async (t) => {
-  await using all = await several(2, await postgresql.database())
+  await using all = await several(2, await postgresql().database())
   const [a, b] = all.kvs as [PostgresKv, PostgresKv]
   const add = (kv: PostgresKv, delta: number, limit?: number) =>
     write(kv, { adds: [{ key: 'n', delta, ...(limit !== undefined && { limit }) }] })
@@ -108,7 +102,7 @@ test('an add without a limit takes from what is left for those that have one', a
 })
 
 test('tallies of several processes are one value, in a snapshot as well', async (t) => {
-  await using all = await several(3, await postgresql.database())
+  await using all = await several(3, await postgresql().database())
   const tally = (kv: PostgresKv, name: string) =>
     kv.write({
       ...{ checks: [], sets: [], deletes: [], adds: [{ key: key('n'), delta: 2 }] },
@@ -170,7 +164,7 @@ async function act(kv: PostgresKv, seeded: Seeded): Promise<OnCounter> {
 
 test('adds with several limits and without, deletes and reads of several processes are linearizable', async (t) => {
   for (let round = 0; round < 6; round++) {
-    const address = await postgresql.database()
+    const address = await postgresql().database()
     await using all = await several(3, address)
     const history: Timed<OnCounter>[] = []
     let events = 0

@@ -15,20 +15,9 @@ import { PostgresKv } from '#store/postgresql/postgres-kv.ts'
 import { writeRestoredDatabase } from '#store/postgresql/restored-store.ts'
 import { count, everything, key, names, ok, read, write } from '../../contracts/kv-subject.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
-import { ObjectServer } from '../../support/peers/object-server.ts'
-import { Postgresql } from '../../support/peers/postgresql.ts'
-import { testWith } from '../../support/peers/peers.ts'
+import { onPostgresqlWithObjects } from './on-server.ts'
 
-const test = testWith('postgresql')
-let postgresql: Postgresql
-let server: ObjectServer
-test.before(async () => {
-  ;[postgresql, server] = await Promise.all([Postgresql.start(), ObjectServer.start()])
-})
-test.after.always(async () => {
-  await postgresql?.[Symbol.asyncDispose]()
-  await server?.[Symbol.asyncDispose]()
-})
+const { test, postgresql, objects: server } = onPostgresqlWithObjects()
 
 const leastBytes = 1000
 const big = (letter: string): string => letter.repeat(5000)
@@ -48,7 +37,7 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
 
 test('what is deleted, replaced or refused leaves no object behind, and nothing goes while a snapshot is read', async (t) => {
   await using folder = await temporaryFolder('objects')
-  const kv = await openWith(await postgresql.database(), new FolderObjects(folder.path))
+  const kv = await openWith(await postgresql().database(), new FolderObjects(folder.path))
   await write(kv, { sets: ['a', 'b', 'c'].map((name) => [name, big(name)] as const) })
   t.is((await filesIn(folder.path)).length, 3)
   {
@@ -69,7 +58,7 @@ test('what is deleted, replaced or refused leaves no object behind, and nothing 
 
 test('objects of writes that a crash ended are swept when they are a day old, and those in use never', async (t) => {
   await using folder = await temporaryFolder('objects')
-  const address = await postgresql.database()
+  const address = await postgresql().database()
   const kv = await openWith(address, new FolderObjects(folder.path))
   await write(kv, { sets: [['kept', big('k')]] })
   const [kept = ''] = await filesIn(folder.path)
@@ -101,7 +90,7 @@ test('an object is durable before its row: a put that fails, or breaks off befor
     get: (name: string) => objects.get(name),
     remove: (name: string) => objects.remove(name),
   })
-  const kv = await openWith(await postgresql.database(), watched)
+  const kv = await openWith(await postgresql().database(), watched)
   order.length = 0
   const large = write(kv, { sets: [['a', big('a')]], adds: [{ key: 'n', delta: 1 }] }).then(() => order.push('written'))
   const behind = write(kv, { sets: [['a', 'small']] }).then(() => order.push('behind'))
@@ -125,11 +114,11 @@ test('an object is durable before its row: a put that fails, or breaks off befor
 })
 
 test.serial('a bucket that is away refuses large values in a sentence, and small ones go on', async (t) => {
-  const address = await postgresql.database()
-  const options = { ...bucketOptions(server.port), patienceMs: 200 }
+  const address = await postgresql().database()
+  const options = { ...bucketOptions(server().port), patienceMs: 200 }
   const kv = await openWith(address, new S3Objects(options))
   await write(kv, { sets: [['before', big('b')]] })
-  await server.stopServer()
+  await server().stopServer()
   await t.throwsAsync(
     write(kv, {
       sets: [
@@ -142,13 +131,13 @@ test.serial('a bucket that is away refuses large values in a sentence, and small
   t.deepEqual(await write(kv, { sets: [['small', 's']] }), ok)
   await t.throwsAsync(kv.get(key('before')), { name: 'StoreAway' })
   t.deepEqual(await names(kv, { keysOnly: true }), ['before', 'small'])
-  await server.startServer()
+  await server().startServer()
   t.deepEqual([await read(kv, 'before'), await read(kv, 'large'), await read(kv, 'beside')], [big('b'), undefined, undefined])
   t.deepEqual(await write(kv, { sets: [['large', big('l')]] }), ok)
   await kv[Symbol.asyncDispose]()
   const wrong = { ...options, accessKeyId: 'unknown' }
   await t.throwsAsync(openWith(address, new S3Objects(wrong)), { name: 'StoreUnavailable', message: /refuses: 403 InvalidAccessKeyId/ })
-  await t.throwsAsync(openWith(await postgresql.database(), new S3Objects({ ...options, bucket: 'nowhere' })), {
+  await t.throwsAsync(openWith(await postgresql().database(), new S3Objects({ ...options, bucket: 'nowhere' })), {
     message: /404 NoSuchBucket/,
   })
 })
@@ -173,7 +162,7 @@ test('a server that answers late or with errors that pass is asked again, within
 
 test('an object that is missing or changed is damage of that value alone, and names it', async (t) => {
   await using folder = await temporaryFolder('objects')
-  const kv = await openWith(await postgresql.database(), new FolderObjects(folder.path))
+  const kv = await openWith(await postgresql().database(), new FolderObjects(folder.path))
   for (const name of ['a', 'b', 'c']) await write(kv, { sets: [[name, big(name)]] })
   const files = await filesIn(folder.path)
   const fileOf = (name: string): string => files.find((file) => file.endsWith(`.${Buffer.from(key(name)).toString('base64url')}`)) ?? ''
@@ -196,7 +185,7 @@ test('an object that is missing or changed is damage of that value alone, and na
 
 test('a store finds its objects again where they were moved to, and does not start without them', async (t) => {
   await using folder = await temporaryFolder('objects')
-  const address = await postgresql.database()
+  const address = await postgresql().database()
   const [first, second] = [join(folder.path, 'first'), join(folder.path, 'second')]
   await mkdir(first)
   await mkdir(second)
@@ -212,8 +201,8 @@ test('a store finds its objects again where they were moved to, and does not sta
   const moved = await openWith(address, new FolderObjects(second))
   t.is(await read(moved, 'a'), big('a'))
 
-  const target = await postgresql.database()
-  const bucket = objectStoreAt(server.address('copies'), {})
+  const target = await postgresql().database()
+  const bucket = objectStoreAt(server().address('copies'), {})
   {
     await using snapshot = await moved.snapshot()
     await writeRestoredDatabase(target, snapshot.rows, false, { objects: bucket, leastBytes })
@@ -222,7 +211,7 @@ test('a store finds its objects again where they were moved to, and does not sta
   t.is(await read(copy, 'a'), big('a'))
   t.is(await digestOf(copy), await digestOf(moved))
   const listed: string[] = []
-  const [own] = await postgresql.query('SELECT folder FROM postern_objects', target.split('/').at(-1))
+  const [own] = await postgresql().query('SELECT folder FROM postern_objects', target.split('/').at(-1))
   for await (const { name } of bucket.list(String(own?.['folder']))) listed.push(name)
   t.is(listed.length, 2, 'its marker, and the value')
   for (const one of [copy, moved]) await one[Symbol.asyncDispose]()
@@ -236,7 +225,7 @@ test('an address that is none, and missing credentials, get a sentence', (t) => 
 })
 
 const bucketOptions = (port: number): ConstructorParameters<typeof S3Objects>[0] => ({
-  ...{ bucket: server.bucket, prefix: 'tests/', endpoint: `http://127.0.0.1:${port}`, region: 'us-east-1' },
+  ...{ bucket: server().bucket, prefix: 'tests/', endpoint: `http://127.0.0.1:${port}`, region: 'us-east-1' },
   ...{ accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' },
 })
 

@@ -4,18 +4,13 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import type { StoreFailure } from '#store/kv.ts'
 import { PostgresKv } from '#store/postgresql/postgres-kv.ts'
 import { Postgresql } from '../../support/peers/postgresql.ts'
-import { testWith } from '../../support/peers/peers.ts'
+import { onPostgresql } from './on-server.ts'
 import { absent, check, count, everything, key, nameOf, ok, read, textOf, write } from '../../contracts/kv-subject.ts'
 
-const test = testWith('postgresql')
-let postgresql: Postgresql
-test.before(async () => {
-  postgresql = await Postgresql.start()
-})
-test.after.always(() => postgresql?.[Symbol.asyncDispose]())
+const { test, postgresql } = onPostgresql()
 
 test('several processes count exactly, claim once, and overtake each other without an error', async (t) => {
-  const address = await postgresql.database()
+  const address = await postgresql().database()
   const kvs = await Promise.all([1, 2, 3].map(() => PostgresKv.open(address)))
   const claims = await Promise.all(
     kvs.flatMap((kv, i) => Array.from({ length: 20 }, (_, n) => write(kv, { checks: [absent(`k${n}`)], sets: [[`k${n}`, String(i)]] }))),
@@ -45,9 +40,9 @@ test('several processes count exactly, claim once, and overtake each other witho
 })
 
 test('a write whose commit got no answer took place once, or not and then again', async (t) => {
-  const address = await postgresql.database()
-  await using proxy = await startProxy(postgresql.port)
-  const kv = await PostgresKv.open(address.replace(String(postgresql.port), String(proxy.port)))
+  const address = await postgresql().database()
+  await using proxy = await startProxy(postgresql().port)
+  const kv = await PostgresKv.open(address.replace(String(postgresql().port), String(proxy.port)))
   for (let i = 1; i <= 12; i++) {
     if (i % 2 === 0) proxy.cutAtCommit(i % 4 === 0 ? 'before' : 'after')
     t.deepEqual(await write(kv, { adds: [{ key: 'n', delta: 1 }], sets: [[`row ${i}`, '']] }), ok)
@@ -58,7 +53,7 @@ test('a write whose commit got no answer took place once, or not and then again'
 })
 
 test.serial('a server that crashes and comes back loses nothing that was acknowledged, and the process goes on', async (t) => {
-  const address = await postgresql.database()
+  const address = await postgresql().database()
   const kv = await PostgresKv.open(address, { patienceMs: 60_000 })
   const acknowledged: string[] = []
   let next = 0
@@ -71,8 +66,8 @@ test.serial('a server that crashes and comes back loses nothing that was acknowl
   }
   await Promise.all([writer(50), writer(50)])
   const more = Promise.all([writer(300), writer(300), writer(300)])
-  await postgresql.stopServer('SIGQUIT')
-  await postgresql.startServer()
+  await postgresql().stopServer('SIGQUIT')
+  await postgresql().startServer()
   await more
   const names: string[] = []
   for await (const entry of kv.range(everything)) names.push(nameOf(entry.key))
@@ -96,12 +91,12 @@ test.serial('a database that stays away ends the store with its reason', async (
 })
 
 test('a store has one owner, who notices when another one was there', async (t) => {
-  const address = await postgresql.database()
+  const address = await postgresql().database()
   const database = address.split('/').at(-1)!
   const first = await PostgresKv.open(address, { use: 'alone', patienceMs: 2000 })
   t.deepEqual(await write(first, { sets: [['a', '1']] }), ok)
   const cut = (): Promise<unknown> =>
-    postgresql.query(
+    postgresql().query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${database}' AND application_name = 'postern writes'`,
     )
   await cut()
@@ -115,7 +110,7 @@ test('a store has one owner, who notices when another one was there', async (t) 
 })
 
 test('a snapshot is of one moment, and in order', async (t) => {
-  const kv = await PostgresKv.open(await postgresql.database())
+  const kv = await PostgresKv.open(await postgresql().database())
   const names = Array.from({ length: 1500 }, (_, i) => String(i).padStart(5, '0'))
   await Promise.all(names.map((name) => write(kv, { sets: [[name, name === '00007' ? 'x'.repeat(5000) : name]] })))
   await using snapshot = await kv.snapshot()
@@ -135,10 +130,10 @@ test('a snapshot is of one moment, and in order', async (t) => {
 })
 
 test('a server that would lose mail, and a user who may not, are refused in a sentence', async (t) => {
-  const address = await postgresql.database()
+  const address = await postgresql().database()
   const database = address.split('/').at(-1)!
-  await postgresql.query('CREATE ROLE guest LOGIN')
-  await postgresql.query('REVOKE CREATE ON SCHEMA public FROM PUBLIC', database)
+  await postgresql().query('CREATE ROLE guest LOGIN')
+  await postgresql().query('REVOKE CREATE ON SCHEMA public FROM PUBLIC', database)
   await t.throwsAsync(PostgresKv.open(address.replace('postern@', 'guest@')), { message: /may not make tables there: GRANT CREATE/ })
   await t.throwsAsync(PostgresKv.open(address.replace(database, 'nowhere')), { message: /refuses: database "nowhere" does not exist/ })
   await t.throwsAsync(PostgresKv.open('postgresql://host'), { message: /must be postgresql:\/\/user@host\/database/ })

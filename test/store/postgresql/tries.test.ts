@@ -2,15 +2,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { SharedTries } from '#store/daemons/tries.ts'
 import { PostgresKv } from '#store/postgresql/postgres-kv.ts'
-import { Postgresql } from '../../support/peers/postgresql.ts'
-import { testWith } from '../../support/peers/peers.ts'
+import { onPostgresql } from './on-server.ts'
 
-const test = testWith('postgresql')
-let postgresql: Postgresql
-test.before(async () => {
-  postgresql = await Postgresql.start()
-})
-test.after.always(() => postgresql?.[Symbol.asyncDispose]())
+const { test, postgresql } = onPostgresql()
 
 const triesOf = ({ daemons }: PostgresKv): SharedTries => {
   if (!daemons.tries) throw new Error('the daemon counts for itself')
@@ -18,7 +12,7 @@ const triesOf = ({ daemons }: PostgresKv): SharedTries => {
 }
 
 test('of tries at two daemons at the same moment as many are let through as one may', async (t) => {
-  const address = await postgresql.database()
+  const address = await postgresql().database()
   await using one = await PostgresKv.open(address, { use: 'together' })
   await using two = await PostgresKv.open(address, { use: 'together' })
   const window = { windowMs: 3_600_000, most: 7 }
@@ -35,7 +29,7 @@ test('of tries at two daemons at the same moment as many are let through as one 
 })
 
 test('what is counted always keeps the latest, and what has left the window is forgotten', async (t) => {
-  const address = await postgresql.database()
+  const address = await postgresql().database()
   await using one = await PostgresKv.open(address, { use: 'together' })
   const tries = triesOf(one)
   const window = { windowMs: 400, most: 3 }

@@ -1,20 +1,14 @@
 /** What only one daemon at a time does at its start: one that was stopped in the middle of it holds up others for seconds, not for ever. */
 import { PostgresKv } from '#store/postgresql/postgres-kv.ts'
 import { CuttableLink } from '../../support/peers/cuttable-link.ts'
-import { Postgresql } from '../../support/peers/postgresql.ts'
-import { testWith } from '../../support/peers/peers.ts'
+import { onPostgresql } from './on-server.ts'
 
-const test = testWith('postgresql')
-let postgresql: Postgresql
-test.before(async () => {
-  postgresql = await Postgresql.start()
-})
-test.after.always(() => postgresql?.[Symbol.asyncDispose]())
+const { test, postgresql } = onPostgresql()
 
 test('a daemon that falls silent in its turn loses it, after others have taken it out', async (t) => {
-  const address = await postgresql.database()
-  await using link = await CuttableLink.to(postgresql.port)
-  const stopped = await PostgresKv.open(address.replace(`:${postgresql.port}/`, `:${link.port}/`), { use: 'together', patienceMs: 100 })
+  const address = await postgresql().database()
+  await using link = await CuttableLink.to(postgresql().port)
+  const stopped = await PostgresKv.open(address.replace(`:${postgresql().port}/`, `:${link.port}/`), { use: 'together', patienceMs: 100 })
   await using other = await PostgresKv.open(address, { use: 'together' })
   const begun = Promise.withResolvers<void>()
   const over = Promise.withResolvers<void>()
@@ -26,7 +20,7 @@ test('a daemon that falls silent in its turn loses it, after others have taken i
     .catch(() => undefined)
   await begun.promise
   link.silence()
-  const members = await other.daemons.inTurn(() => postgresql.query('SELECT id FROM postern_daemons', nameIn(address)))
+  const members = await other.daemons.inTurn(() => postgresql().query('SELECT id FROM postern_daemons', nameIn(address)))
   t.is(members.length, 1)
   link.cut()
   over.resolve()
@@ -34,14 +28,14 @@ test('a daemon that falls silent in its turn loses it, after others have taken i
 })
 
 test('a daemon that takes long in its turn keeps it', async (t) => {
-  const address = await postgresql.database()
+  const address = await postgresql().database()
   await using one = await PostgresKv.open(address, { use: 'together' })
   await using other = await PostgresKv.open(address, { use: 'together' })
   const order: string[] = []
   let next: Promise<void> | undefined
   await one.daemons.inTurn(async () => {
     next = other.daemons.inTurn(async () => void order.push('other'))
-    await postgresql.query('SELECT pg_sleep(12)') // longer than the server lets a session rest in its turn
+    await postgresql().query('SELECT pg_sleep(12)') // longer than the server lets a session rest in its turn
     order.push('one')
   })
   await next

@@ -1,7 +1,7 @@
 /** How an agent is connected: the address, and what each client wants to be told. */
 import type { JSX } from 'preact'
 import { go, linkHere, query } from '../app/location.ts'
-import { copy, CopyButton } from '../parts/controls.tsx'
+import { copy, CopyButton, Pills } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { words as allWords } from '../words/words.ts'
 import { words } from './agents-words.ts'
@@ -51,17 +51,12 @@ export function Connect({ url }: { readonly url: string }): JSX.Element {
           <CopyButton text={url} label={`${common.copy}: ${w.address}`} />
         </dd>
       </dl>
-      <div class="pills" role="group" aria-label={w.client}>
-        {all.map(({ id, name }) => (
-          <button
-            key={id}
-            aria-pressed={id === chosen.id}
-            onClick={() => go(linkHere({ client: id === 'claude' ? '' : id }), { replaces: true })}
-          >
-            {name}
-          </button>
-        ))}
-      </div>
+      <Pills
+        label={w.client}
+        value={chosen.id}
+        onChoose={(id) => go(linkHere({ client: id === 'claude' ? '' : id }), { replaces: true })}
+        pills={all.map(({ id, name }) => ({ value: id, label: name }))}
+      />
       <p class="faint">{chosen.file === undefined ? w.inTerminal : w.inFile(chosen.file)}</p>
       <pre class="code wrap" tabIndex={0}>
         {text}

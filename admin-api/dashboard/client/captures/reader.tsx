@@ -13,6 +13,7 @@ import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { Show, State } from '../parts/states.tsx'
 import { longTime } from '../parts/time.ts'
+import { ColorSwitch, isDarkMail } from '../mail/color-switch.tsx'
 import { Headers } from '../mail/headers.tsx'
 import { MessageFrame, pathOfView, type FrameWidth } from '../mail/message-frame.tsx'
 import { linksOf, remoteImagesOf } from '../mail/message-links.ts'
@@ -186,9 +187,7 @@ const Neighbours = (): JSX.Element => {
 function Html({ message }: { readonly message: CapturedMessage }): JSX.Element {
   const w = allWords()
   const [withImages, setWithImages] = useState(false)
-  const own = words()
   const width = (query.value.get('width') ?? 'full') as FrameWidth
-  const isDark = query.value.get('colors') === 'dark'
   const remote = remoteImagesOf(message.html)
   return (
     <>
@@ -203,15 +202,7 @@ function Html({ message }: { readonly message: CapturedMessage }): JSX.Element {
             { value: 'full', label: w.full, icon: 'desktop' },
           ]}
         />
-        <Segments
-          label={own.colours}
-          value={isDark ? 'dark' : 'light'}
-          onChoose={(next) => go(linkHere({ colors: next === 'dark' ? 'dark' : '' }), { replaces: true })}
-          choices={[
-            { value: 'light', label: own.light },
-            { value: 'dark', label: own.dark },
-          ]}
-        />
+        <ColorSwitch />
         <RemoteImages count={remote} isLoaded={withImages} onLoad={() => setWithImages(true)} />
       </div>
       <div class="stage" tabIndex={0} role="group" aria-label={w.messageAsHtml}>
@@ -222,7 +213,7 @@ function Html({ message }: { readonly message: CapturedMessage }): JSX.Element {
             <span>{width} px</span>
           </div>
         )}
-        <MessageFrame view={pathOfView(message)} width={width} withImages={withImages} isDark={isDark} />
+        <MessageFrame view={pathOfView(message)} width={width} withImages={withImages} isDark={isDarkMail()} />
       </div>
     </>
   )

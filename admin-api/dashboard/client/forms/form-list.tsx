@@ -5,6 +5,7 @@ import { go, link, linkHere, projectId, query } from '../app/location.ts'
 import { isMakingNew, mayChange } from '../app/permissions.ts'
 import { projects } from '../app/projects.ts'
 import { useList } from '../app/query.ts'
+import { Pills } from '../parts/controls.tsx'
 import { FeatureNote, useFlag } from '../parts/feature.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { List, SearchBox, type Column } from '../parts/list.tsx'
@@ -46,14 +47,23 @@ export function FormList(): JSX.Element {
       <div class="sheet">
         <FeatureNote flag={flag} />
         <SearchBox id="form-search" label={w.search} text={text}>
-          <div class="pills" role="group" aria-label={w.status}>
-            {[undefined, ...statuses].map((one) => (
-              <button key={one ?? ''} type="button" aria-pressed={status === one} onClick={() => go(linkHere({ status: one ?? '' }))}>
-                {one !== undefined && <Mark name={statusMarks[one]} />}
-                {one === undefined ? w.anyStatus : w.statuses[one]}
-              </button>
-            ))}
-          </div>
+          <Pills
+            label={w.status}
+            value={status ?? ''}
+            onChoose={(next) => go(linkHere({ status: next }))}
+            pills={[
+              { value: '', label: w.anyStatus },
+              ...statuses.map((one) => ({
+                value: one,
+                label: (
+                  <>
+                    <Mark name={statusMarks[one]} />
+                    {w.statuses[one]}
+                  </>
+                ),
+              })),
+            ]}
+          />
         </SearchBox>
         <List
           label={w.title}

@@ -43,6 +43,28 @@ export const Segments = <T extends string>(props: {
   </div>
 )
 
+interface Pill<T extends string> {
+  /** Empty for all. */
+  readonly value: T
+  readonly label: ComponentChildren
+}
+
+/** What narrows a list to one of its kinds. */
+export const Pills = <T extends string>(props: {
+  readonly label: string
+  readonly pills: readonly Pill<T>[]
+  readonly value: T
+  readonly onChoose: (value: T) => void
+}): JSX.Element => (
+  <div class="pills" role="group" aria-label={props.label}>
+    {props.pills.map(({ value, label }) => (
+      <button key={value} type="button" aria-pressed={value === props.value} onClick={() => props.onChoose(value)}>
+        {label}
+      </button>
+    ))}
+  </div>
+)
+
 export interface Tab {
   readonly id: string
   readonly label: string

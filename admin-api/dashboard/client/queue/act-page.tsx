@@ -3,13 +3,12 @@ import type { JSX } from 'preact'
 import { call } from '../app/api.ts'
 import { link } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
-import { asFault, useRead, useTicks } from '../app/query.ts'
-import { CopyButton, Gauge, useBusy } from '../parts/controls.tsx'
-import { Mark } from '../parts/mark.tsx'
+import { useRead } from '../app/query.ts'
+import { JobFacts, JobFigures, JobNote, useJob } from '../jobs/job-parts.tsx'
+import { useBusy } from '../parts/controls.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
-import { longTime, number, shortTime } from '../parts/time.ts'
-import { toast } from '../parts/toast.tsx'
+import { longTime, shortTime } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
 import { getQueueAct, stopQueueAct, type QueueAct } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
@@ -17,22 +16,11 @@ import { ActStatus, FilterWords } from './act-marks.tsx'
 import { releaseHeldBy } from './release.ts'
 import { words } from './queue-words.ts'
 
-const runningMs = 1000
-
 export function ActPage({ id }: { readonly id: string }): JSX.Element {
   const w = words()
   const read = useRead(getQueueAct, { path: { id } }, { isShown: true })
-  useTicks(read.data?.status === 'running' ? runningMs : undefined, read.reload)
   const [isBusy, start] = useBusy()
-  const stop = async (): Promise<void> => {
-    try {
-      await call(stopQueueAct, { path: { id } })
-      toast(w.stopped)
-    } catch (error) {
-      toast(asFault(error).message)
-    }
-    read.reload()
-  }
+  const stop = useJob(read.data?.status === 'running', read.reload, () => call(stopQueueAct, { path: { id } }), w.stopped)
   const act = read.data
   return (
     <>
@@ -85,14 +73,7 @@ function Shown({ act }: { readonly act: QueueAct }): JSX.Element {
         <p>{w.sayAct}</p>
       </div>
       {notes.map(([title, text]) => (
-        <div class="block" key={title}>
-          <div class="note warn">
-            <Mark name="warning" />
-            <p>
-              <b>{title}</b> <span lang="en">{text}</span>
-            </p>
-          </div>
-        </div>
+        <JobNote key={title} title={title} text={text} />
       ))}
       <Counters act={act} />
       <Facts act={act} />
@@ -103,25 +84,12 @@ function Shown({ act }: { readonly act: QueueAct }): JSX.Element {
 function Counters({ act: { counters, expected } }: { readonly act: QueueAct }): JSX.Element {
   const w = words()
   const { acted, in_flight: later, skipped } = counters
-  const of = expected ?? 0
   const figures = [
-    [w.done, acted, of > 0 ? allWords().of(number(of)) : ''],
-    [w.inFlight, later, ''],
-    [w.skipped, skipped, w.skippedText],
-  ] as const
-  return (
-    <dl class="ledger">
-      {figures.map(([name, value, unit], i) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>
-            <b>{number(value)}</b> <span>{unit}</span>
-            {i === 0 && of > 0 && <Gauge used={acted + skipped} limit={of} isProgress />}
-          </dd>
-        </div>
-      ))}
-    </dl>
-  )
+    { name: w.done, value: acted },
+    { name: w.inFlight, value: later },
+    { name: w.skipped, value: skipped, unit: w.skippedText },
+  ]
+  return <JobFigures figures={figures} of={expected ?? 0} done={acted + skipped} />
 }
 
 function Facts({ act }: { readonly act: QueueAct }): JSX.Element {
@@ -137,19 +105,7 @@ function Facts({ act }: { readonly act: QueueAct }): JSX.Element {
   ]
   return (
     <div class="block">
-      <dl class="facts">
-        {rows.map(([name, value]) => (
-          <>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </>
-        ))}
-        <dt>id</dt>
-        <dd>
-          {id}
-          <CopyButton text={id ?? ''} label={common.copyId} />
-        </dd>
-      </dl>
+      <JobFacts rows={rows} id={id} />
       <p>
         <a href={link('/audit', { target: id ?? '' })}>{w.inAudit}</a>
         {act.act === 'hold' && (

@@ -5,6 +5,7 @@ import { go, link, linkHere, projectId } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
 import { useList, useRead } from '../app/query.ts'
 import type { ScreenProps } from '../app/screen-props.ts'
+import { Pills } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { List } from '../parts/list.tsx'
 import { Show, State } from '../parts/states.tsx'
@@ -124,19 +125,17 @@ function rowsOf(destinations: readonly Destination[]): Pick<Parameters<typeof Li
 
 function HeldPills({ held }: { readonly held: string }): JSX.Element {
   const w = words()
-  const pills = [
-    ['', w.all],
-    ['true', w.heldOnly],
-    ['false', w.notHeld],
-  ] as const
   return (
-    <div class="pills" role="group" aria-label={w.state}>
-      {pills.map(([value, label]) => (
-        <button key={value} aria-pressed={held === value} onClick={() => go(linkHere({ held: value }))}>
-          {label}
-        </button>
-      ))}
-    </div>
+    <Pills
+      label={w.state}
+      value={held}
+      onChoose={(next) => go(linkHere({ held: next }))}
+      pills={[
+        { value: '', label: w.all },
+        { value: 'true', label: w.heldOnly },
+        { value: 'false', label: w.notHeld },
+      ]}
+    />
   )
 }
 

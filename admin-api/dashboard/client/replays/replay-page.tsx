@@ -3,13 +3,13 @@ import type { JSX } from 'preact'
 import { call } from '../app/api.ts'
 import { link, query } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
-import { asFault, useRead, useTicks } from '../app/query.ts'
-import { CopyButton, Gauge, useBusy } from '../parts/controls.tsx'
+import { useRead } from '../app/query.ts'
+import { JobFacts, JobFigures, JobNote, useJob } from '../jobs/job-parts.tsx'
+import { useBusy } from '../parts/controls.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
 import { longTime, number, shortTime } from '../parts/time.ts'
-import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
 import { getReplay, stopReplay, type Replay } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
@@ -17,22 +17,11 @@ import { sameFilter } from './filter.ts'
 import { FilterWords, ReplayStatus, useDestinationNames } from './replay-marks.tsx'
 import { words } from './replays-words.ts'
 
-const runningMs = 1000
-
 export function ReplayPage({ id }: { readonly id: string }): JSX.Element {
   const [w, common] = [words(), allWords()]
   const read = useRead(getReplay, { path: { job_id: id } }, { isShown: true })
-  useTicks(read.data?.status === 'running' ? runningMs : undefined, read.reload)
   const [isBusy, start] = useBusy()
-  const stop = async (): Promise<void> => {
-    try {
-      await call(stopReplay, { path: { job_id: id } })
-      toast(w.stopped)
-    } catch (error) {
-      toast(asFault(error).message)
-    }
-    read.reload()
-  }
+  const stop = useJob(read.data?.status === 'running', read.reload, () => call(stopReplay, { path: { job_id: id } }), w.stopped)
   const replay = read.data
   return (
     <>
@@ -77,16 +66,7 @@ function Shown({ replay }: { readonly replay: Replay }): JSX.Element {
         <h2>{says[status](replayed)}</h2>
         <p>{w.sayText}</p>
       </div>
-      {because !== null && (
-        <div class="block">
-          <div class="note warn">
-            <Mark name="warning" />
-            <p>
-              <b>{w.stoppedBecause}</b> <span lang="en">{because}</span>
-            </p>
-          </div>
-        </div>
-      )}
+      {because !== null && <JobNote title={w.stoppedBecause} text={because} />}
       <Counters replay={replay} />
       <div class="columns">
         <section aria-label={w.problems}>
@@ -103,26 +83,13 @@ function Shown({ replay }: { readonly replay: Replay }): JSX.Element {
 function Counters({ replay: { counters, status } }: { readonly replay: Replay }): JSX.Element {
   const w = words()
   const { examined, replayed, skipped, refused } = counters
-  const of = status === 'finished' ? examined : Number(query.value.get('of') ?? 0)
   const figures = [
-    [w.examined, examined, of > 0 ? allWords().of(number(of)) : ''],
-    [w.replayed, replayed, ''],
-    [w.skipped, skipped, w.skippedText],
-    [w.refused, refused, ''],
-  ] as const
-  return (
-    <dl class="ledger">
-      {figures.map(([name, value, unit], i) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>
-            <b>{number(value)}</b> <span>{unit}</span>
-            {i === 0 && of > 0 && <Gauge used={value} limit={of} isProgress />}
-          </dd>
-        </div>
-      ))}
-    </dl>
-  )
+    { name: w.examined, value: examined },
+    { name: w.replayed, value: replayed },
+    { name: w.skipped, value: skipped, unit: w.skippedText },
+    { name: w.refused, value: refused },
+  ]
+  return <JobFigures figures={figures} of={status === 'finished' ? examined : Number(query.value.get('of') ?? 0)} done={examined} />
 }
 
 const Problems = ({ problems }: Pick<Replay, 'problems'>): JSX.Element => (
@@ -166,19 +133,7 @@ function Facts({ replay }: { readonly replay: Replay }): JSX.Element {
   ]
   return (
     <div class="block">
-      <dl class="facts">
-        {rows.map(([name, value]) => (
-          <>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </>
-        ))}
-        <dt>id</dt>
-        <dd>
-          {id}
-          <CopyButton text={id ?? ''} label={common.copyId} />
-        </dd>
-      </dl>
+      <JobFacts rows={rows} id={id} />
       <p>
         <a href={link('/traces', inTraces)}>{w.tracesOfIt}</a>
       </p>

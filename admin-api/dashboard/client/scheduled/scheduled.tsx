@@ -6,6 +6,7 @@ import { bind, keyFor } from '../app/keys.ts'
 import { go, link, linkHere, projectId, query } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
 import { useList } from '../app/query.ts'
+import { Pills } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/forms.tsx'
 import { List } from '../parts/list.tsx'
 import { Mark } from '../parts/mark.tsx'
@@ -41,14 +42,15 @@ export default function Scheduled(): JSX.Element {
           </div>
         )}
         <div class="filters">
-          <div class="pills" role="group" aria-label={common.status}>
-            <button aria-pressed={!isCanceled} onClick={() => go(linkHere({ status: '' }))}>
-              {w.waiting}
-            </button>
-            <button aria-pressed={isCanceled} onClick={() => go(linkHere({ status: 'canceled' }))}>
-              {w.canceled}
-            </button>
-          </div>
+          <Pills
+            label={common.status}
+            value={isCanceled ? 'canceled' : ''}
+            onChoose={(status) => go(linkHere({ status }))}
+            pills={[
+              { value: '', label: w.waiting },
+              { value: 'canceled', label: w.canceled },
+            ]}
+          />
         </div>
         <List
           label={common.scheduled}

@@ -5,7 +5,7 @@ import { call, save } from '../app/api.ts'
 import { go, link, linkHere, query } from '../app/location.ts'
 import { isMakingNew, mayAdminister } from '../app/permissions.ts'
 import { asFault, useList } from '../app/query.ts'
-import { TextField } from '../parts/controls.tsx'
+import { TextField, Pills } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/forms.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { List, Moment, SearchBox } from '../parts/list.tsx'
@@ -149,16 +149,12 @@ function Filters({ text, source }: { readonly text: string; readonly source: Sou
   const w = words()
   return (
     <SearchBox id="suppressed" label={w.searchAddresses} text={text}>
-      <div class="pills" role="group" aria-label={w.source}>
-        <button aria-pressed={source === undefined} onClick={() => go(linkHere({ source: '' }))}>
-          {w.all}
-        </button>
-        {sources.map((one) => (
-          <button key={one} aria-pressed={source === one} onClick={() => go(linkHere({ source: one }))}>
-            {one}
-          </button>
-        ))}
-      </div>
+      <Pills
+        label={w.source}
+        value={source ?? ''}
+        onChoose={(next) => go(linkHere({ source: next }))}
+        pills={[{ value: '', label: w.all }, ...sources.map((one) => ({ value: one, label: one }))]}
+      />
     </SearchBox>
   )
 }

@@ -3,6 +3,7 @@ import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { go, linkHere, query } from '../app/location.ts'
 import type { Read } from '../app/query.ts'
+import { ColorSwitch, isDarkMail } from '../mail/color-switch.tsx'
 import { Segments } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { State } from '../parts/states.tsx'
@@ -22,7 +23,7 @@ interface PreviewProps {
 export function Preview({ preview, read, isStale }: PreviewProps): JSX.Element {
   const w = words()
   const view = views.find((one) => one === query.value.get('view')) ?? 'mail'
-  const isDark = query.value.get('colors') === 'dark'
+  const isDark = isDarkMail()
   const set = (changes: Readonly<Record<string, string>>): void => go(linkHere(changes), { replaces: true })
   return (
     <section class="previewing" aria-label={w.preview}>
@@ -37,17 +38,7 @@ export function Preview({ preview, read, isStale }: PreviewProps): JSX.Element {
             { value: 'text', label: w.text, icon: 'traces' },
           ]}
         />
-        {view !== 'text' && (
-          <Segments
-            label={w.appearance}
-            value={isDark ? 'dark' : 'light'}
-            onChoose={(next) => set({ colors: next === 'dark' ? 'dark' : '' })}
-            choices={[
-              { value: 'light', label: w.light },
-              { value: 'dark', label: w.dark },
-            ]}
-          />
-        )}
+        {view !== 'text' && <ColorSwitch />}
         {view !== 'text' && preview?.html && <span class="remote">{w.size(bytes(new Blob([preview.html]).size))}</span>}
       </div>
       <p class="subject-line">

@@ -9,6 +9,7 @@ import { go, link, linkHere, projectId, query } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
 import { useList, useTicks } from '../app/query.ts'
 import type { ScreenProps } from '../app/screen-props.ts'
+import { Pills } from '../parts/controls.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { NewPill as Pill } from '../parts/new-pill.tsx'
@@ -140,20 +141,25 @@ function Statuses({ chosen, rows, isMore }: StatusesProps): JSX.Element {
   const counts = new Map<string, number>()
   for (const { status } of rows) counts.set(status, (counts.get(status) ?? 0) + 1)
   const countOf = (status: string): string => `${isMore ? '≥ ' : ''}${number(counts.get(status) ?? 0)}`
-  const filterBy = (status: string): void => go(linkHere({ status, trace: '' }))
   return (
-    <div class="pills" role="group" aria-label={w.status}>
-      <button aria-pressed={chosen === undefined} onClick={() => filterBy('')}>
-        {w.all}
-      </button>
-      {statuses.map((status) => (
-        <button key={status} aria-pressed={chosen === status} onClick={() => filterBy(status)}>
-          <Mark name={status} />
-          {status.replaceAll('_', ' ')}
-          {counts.has(status) && <span class="count">{countOf(status)}</span>}
-        </button>
-      ))}
-    </div>
+    <Pills
+      label={w.status}
+      value={chosen ?? ''}
+      onChoose={(status) => go(linkHere({ status, trace: '' }))}
+      pills={[
+        { value: '', label: w.all },
+        ...statuses.map((status) => ({
+          value: status,
+          label: (
+            <>
+              <Mark name={status} />
+              {status.replaceAll('_', ' ')}
+              {counts.has(status) && <span class="count">{countOf(status)}</span>}
+            </>
+          ),
+        })),
+      ]}
+    />
   )
 }
 

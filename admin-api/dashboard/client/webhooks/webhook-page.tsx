@@ -8,7 +8,7 @@ import { isStreaming } from '../app/live.ts'
 import { useNews } from '../app/new-entries.ts'
 import { mayChange } from '../app/permissions.ts'
 import { asFault, useList, useRead } from '../app/query.ts'
-import { CopyButton } from '../parts/controls.tsx'
+import { CopyButton, Pills } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/forms.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { List, Moment, type Column } from '../parts/list.tsx'
@@ -188,17 +188,12 @@ function Deliveries({ endpoint }: { readonly endpoint: WebhookEndpoint }): JSX.E
     <div class="columns">
       <section aria-label={w.deliveries}>
         <div class="filters">
-          <div class="pills" role="group" aria-label={w.status}>
-            <button aria-pressed={status === undefined} onClick={() => go(linkHere({ status: '' }))}>
-              {w.all}
-            </button>
-            {statuses.map((one) => (
-              <button key={one} aria-pressed={status === one} onClick={() => go(linkHere({ status: one }))}>
-                <Mark name={one} />
-                {one}
-              </button>
-            ))}
-          </div>
+          <Pills
+            label={w.status}
+            value={status ?? ''}
+            onChoose={(next) => go(linkHere({ status: next }))}
+            pills={[{ value: '', label: w.all }, ...statuses.map((one) => ({ value: one, label: withMark(one) }))]}
+          />
           <Narrowing events={eventsOf(endpoint)} event={event ?? ''} code={code} />
           <NewPill {...news} onShow={list.reload} />
         </div>
@@ -351,3 +346,10 @@ function columns(shown: string | undefined): readonly Column<WebhookAttempt>[] {
     { head: w.time, class: 'c-time num', cell: ({ created_at: at }) => <Moment at={at} /> },
   ]
 }
+
+const withMark = (status: (typeof statuses)[number]): JSX.Element => (
+  <>
+    <Mark name={status} />
+    {status}
+  </>
+)

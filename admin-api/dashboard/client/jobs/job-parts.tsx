@@ -1,0 +1,86 @@
+/** Parts of the page of a job that goes through many messages: its figures, its facts, what stopped it, and the way to stop it. */
+import type { JSX } from 'preact'
+import { asFault, useTicks } from '../app/query.ts'
+import { CopyButton, Gauge } from '../parts/controls.tsx'
+import { Mark } from '../parts/mark.tsx'
+import { number } from '../parts/time.ts'
+import { toast } from '../parts/toast.tsx'
+import { words } from '../words/words.ts'
+
+const runningMs = 1000
+
+/** Reads a job anew while it runs, and stops it. */
+export function useJob(isRunning: boolean, reload: () => void, stop: () => Promise<unknown>, stopped: string): () => Promise<void> {
+  useTicks(isRunning ? runningMs : undefined, reload)
+  return async () => {
+    try {
+      await stop()
+      toast(stopped)
+    } catch (error) {
+      toast(asFault(error).message)
+    }
+    reload()
+  }
+}
+
+/** `text` is in English, as the service says it. */
+export const JobNote = ({ title, text }: { readonly title: string; readonly text: string }): JSX.Element => (
+  <div class="block">
+    <div class="note warn">
+      <Mark name="warning" />
+      <p>
+        <b>{title}</b> <span lang="en">{text}</span>
+      </p>
+    </div>
+  </div>
+)
+
+interface JobFigure {
+  readonly name: string
+  readonly value: number
+  readonly unit?: string
+}
+
+interface JobFiguresProps {
+  /** The first is what has been gone through. */
+  readonly figures: readonly JobFigure[]
+  /** Of how many, as far as that is known; otherwise 0. */
+  readonly of: number
+  /** How far it is. */
+  readonly done: number
+}
+
+export const JobFigures = ({ figures, of, done }: JobFiguresProps): JSX.Element => (
+  <dl class="ledger">
+    {figures.map(({ name, value, unit = '' }, i) => (
+      <div key={name}>
+        <dt>{name}</dt>
+        <dd>
+          <b>{number(value)}</b> <span>{i === 0 && of > 0 ? words().of(number(of)) : unit}</span>
+          {i === 0 && of > 0 && <Gauge used={done} limit={of} isProgress />}
+        </dd>
+      </div>
+    ))}
+  </dl>
+)
+
+interface JobFactsProps {
+  readonly rows: readonly (readonly [name: string, value: JSX.Element | string])[]
+  readonly id: string | null
+}
+
+export const JobFacts = ({ rows, id }: JobFactsProps): JSX.Element => (
+  <dl class="facts">
+    {rows.map(([name, value]) => (
+      <>
+        <dt>{name}</dt>
+        <dd>{value}</dd>
+      </>
+    ))}
+    <dt>id</dt>
+    <dd>
+      {id}
+      <CopyButton text={id ?? ''} label={words().copyId} />
+    </dd>
+  </dl>
+)

@@ -1,0 +1,29 @@
+/** Whether a mail is shown with its light or its dark colours, which stands in the address. */
+import type { JSX } from 'preact'
+import { go, linkHere, query } from '../app/location.ts'
+import { Segments } from '../parts/controls.tsx'
+import { inLanguages } from '../words/words.ts'
+
+const words = inLanguages({
+  en: { colors: 'Colours of the mail program', light: 'Light', dark: 'Dark' },
+  de: { colors: 'Farben des Mailprogramms', light: 'Hell', dark: 'Dunkel' },
+  fr: { colors: 'Couleurs du logiciel de messagerie', light: 'Clair', dark: 'Sombre' },
+  it: { colors: 'Colori del programma di posta', light: 'Chiaro', dark: 'Scuro' },
+})
+
+export const isDarkMail = (): boolean => query.value.get('colors') === 'dark'
+
+export function ColorSwitch(): JSX.Element {
+  const w = words()
+  return (
+    <Segments
+      label={w.colors}
+      value={isDarkMail() ? 'dark' : 'light'}
+      onChoose={(next) => go(linkHere({ colors: next === 'dark' ? 'dark' : '' }), { replaces: true })}
+      choices={[
+        { value: 'light', label: w.light },
+        { value: 'dark', label: w.dark },
+      ]}
+    />
+  )
+}
