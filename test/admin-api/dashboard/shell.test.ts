@@ -126,6 +126,14 @@ test('what is copied as an API call is one call, whatever the address has in it'
   await page.click('[title="This screen as an API call"]')
   await page.waitForSelector('.drawer >> text=Node')
   t.is(await page.locator('.drawer >> text=MCP tool').count(), 0, 'no tool does this')
+  const { id } = await server.daemon.rest.must('POST', '/v1/forms', { name: 'Contact', template: 'contact' })
+  await page.goto(`${server.url}/forms/${String(id)}/notifications`)
+  await ready()
+  await page.waitForSelector('text=Save the notifications')
+  await page.click('.form-tabs >> text=Theme')
+  await page.waitForSelector('.form-tabs [aria-current] >> text=Theme')
+  await page.click('[title="This screen as an API call"]')
+  t.regex(await text(), /\/draft\b/, 'the call of the tab before is not that of this one')
 })
 
 test('every entry of the navigation is within a window of 900 pixels, wide and as a rail, and is reached in a lower one', async (t) => {

@@ -1,6 +1,7 @@
 /** The page of a form: whether it is live and saved, its parts as tabs of their own address, and publishing it. */
 import type { ComponentChildren, JSX } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { showCall } from '../app/api.ts'
 import { later } from '../app/later.tsx'
 import { bind } from '../app/keys.ts'
 import { go, link, linkHere, query } from '../app/location.ts'
@@ -49,6 +50,8 @@ export function FormScreen({ id, part }: { readonly id: string; readonly part: s
   const [first, setFirst] = useState<FormDraft>()
   if (draft.data && !first) setFirst(draft.data)
   const name = partNames.find((one) => one === part) ?? 'build'
+  // a tab with a call of its own shows that one, when it reads
+  useLayoutEffect(() => showCall(getFormDraft, { path: { id } }), [name])
   if (form && first) return <Loaded form={form} first={first} part={name} onChanged={setChanged} />
   const failed = read.state === 'failed' ? read : draft
   return (
