@@ -41,7 +41,7 @@ export const shownCall = signal<ShownCall | undefined>(undefined)
 
 /** Shows a call without making it: one whose answer the screen has already. */
 export function showCall<I, O>(operation: Operation<I, O>, input: I): void {
-  shownCall.value = { operation: operation as Operation<unknown, unknown>, input: input as RequestParts }
+  shownCall.value = { operation, input: input as RequestParts }
 }
 
 interface Options {
