@@ -90,6 +90,17 @@ test('the next month comes with new credits, and what is no amount is refused', 
   clock.advance(31 * 86_400_000)
   const { balance_credits, grants } = await rest.must('GET', '/v1/billing/credits')
   t.is(balance_credits, '1601')
+  const { data: plans } = await rest.must('GET', '/v1/plans')
+  t.deepEqual(
+    (plans as Record<string, unknown>[]).map(({ name, credits_per_month }) => [name, credits_per_month]),
+    [
+      ['anonymous', 0],
+      ['free', 200],
+      ['basic', 800],
+      ['pro', 4000],
+      ['enterprise', null],
+    ],
+  )
   t.deepEqual(
     (grants as Record<string, unknown>[]).map(({ kind, remaining, expires_at }) => [kind, remaining, expires_at]),
     [
