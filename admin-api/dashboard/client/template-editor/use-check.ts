@@ -40,9 +40,12 @@ export function useCheck(id: string, draft: Draft): Check {
       try {
         const body = { ...contentOf(draft), variables: values.isJson ? values.value : {} }
         const found = await call(checkTemplate, { body }, { signal: aborter.signal })
+        const areNew = found.variables.join() !== variables.join() && found.variables.length > 0
+        if (areNew) setVariables(found.variables)
+        // what the sample lacks that is about to be made for them is no problem of the draft
+        if (areNew && typed === '' && sampleFor(draft.schema, found.variables) !== sample) return
         setRead({ state: 'ready', data: found })
         if (found.preview) setPreview(found.preview)
-        if (found.variables.join() !== variables.join() && found.variables.length > 0) setVariables(found.variables)
       } catch (error) {
         if (!aborter.signal.aborted) setRead({ state: 'failed', fault: asFault(error) })
       }
