@@ -43,7 +43,7 @@ test('a site is made of an archive, visitors get it without anything of the dash
   await page.waitForSelector('table[aria-label=Deploys] tbody tr:nth-child(2)')
   await visits(t, visitor, String(url), 'Second', server.url)
   await page.click('table[aria-label=Deploys] >> text=Roll back')
-  await page.waitForSelector('.toast >> text=Visitors get this deploy now.')
+  await page.waitForSelector('.toast >> text="Visitors get this deploy now."')
   await visits(t, visitor, String(url), 'First', server.url)
 
   await page.click('table[aria-label=Deploys] tbody tr:nth-child(2) a')
