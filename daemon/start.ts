@@ -133,6 +133,7 @@ export async function start(part: Resolve, config: Config, lifecycle: Lifecycle)
   })
   for (const work of works.afterDelivery) await share(work)
   await lifecycle.start({ name: 'mail of the service', ...mailOf(daemon) })
+  await daemon.certificates.source.prepare?.()
   const listening: { -readonly [Key in keyof Listening]: Listening[Key] } = {
     http: config.http.listen,
     https: [],

@@ -5,6 +5,8 @@ import type { Challenges } from './acme/challenges.ts'
 
 /** What puts another certificate in place of the current one when it is time. */
 export interface CertificateSource extends Pick<Part, 'start' | 'stop'> {
+  /** Before the listeners open: takes what other daemons have ordered. */
+  prepare?(): Promise<void>
   /** Looks now; for SIGHUP. Never throws: what is wrong is logged. */
   reload(): Promise<void>
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createSecureContext } from 'node:tls'
 import { ConfigInvalid, type Config } from '#config/settings/load.ts'
 import { placeWhole } from '../backup/whole-file.ts'
-import { readOrdered } from './acme/ordered-files.ts'
+import { OrderFiles } from './acme/ordered-files.ts'
 import { makeSelfSigned } from './self-signed.ts'
 
 /** A certificate with its key, both in PEM. */
@@ -43,7 +43,7 @@ export async function loadCertificate(config: Config, now: number): Promise<Cert
 export async function readCertificate(config: Config): Promise<Certificate | undefined> {
   const { certificateFile, keyFile } = config.tls
   if (certificateFile !== null && keyFile !== null) return readConfigured(certificateFile, keyFile)
-  const ordered = config.acme.challenge === 'off' ? undefined : await readOrdered(config.dataDir)
+  const ordered = config.acme.challenge === 'off' ? undefined : await new OrderFiles(config.dataDir).certificate()
   return (ordered && usable(ordered.cert, ordered.key)) ?? readSelfSigned(selfSignedFolder(config))
 }
 

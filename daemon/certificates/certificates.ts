@@ -3,8 +3,12 @@ import { publicUrl } from '#config/settings/load.ts'
 import type { Composition } from '../composition/parts.ts'
 import { AcmeRenewal } from './acme/renewal.ts'
 import { ChallengeServer } from './acme/challenge-server.ts'
-import { Challenges } from './acme/challenges.ts'
+import { Challenges, type Shown } from './acme/challenges.ts'
 import { acmeNames } from './acme/names.ts'
+import type { OrderRecords } from './acme/order-records.ts'
+import { OrderFiles } from './acme/ordered-files.ts'
+import { StoredChallenges } from './acme/stored-challenges.ts'
+import { StoredOrders } from './acme/stored-orders.ts'
 import { authoritiesIn } from './authorities.ts'
 import type { Certificates } from './certificate-source.ts'
 import { ConfiguredFiles } from './configured-files.ts'
@@ -17,6 +21,8 @@ export function certificates(composition: Composition): Certificates {
   const { config, certificate: current, log, metrics, get } = composition
   const { acme, tls, http } = config
   const options = { config, current, log, clock: get('clock') }
+  const { database, clock, secrets } = get('core')
+  const { daemons } = database
   const challenges = new Challenges()
   metrics.watch(
     'certificate_expires_timestamp_seconds',
@@ -28,7 +34,11 @@ export function certificates(composition: Composition): Certificates {
     const source = tls.certificateFile === null ? new SelfMade(options) : new ConfiguredFiles(options)
     return { source, challenges, challengeServer: undefined }
   }
-  const source = new AcmeRenewal({ ...options, ...{ random: get('random'), metrics, request: requestOf(composition, challenges) } })
+  const files = new OrderFiles(config.dataDir)
+  const records = daemons.isAlone ? files : new StoredOrders({ database, secrets }, files)
+  const shown = daemons.isAlone ? challenges : new StoredChallenges({ database, secrets, clock }, challenges)
+  const request = requestOf(composition, records, shown)
+  const source = new AcmeRenewal({ ...options, ...{ daemons, random: get('random'), metrics, request } })
   const base = publicUrl(config, http.listen)
   return {
     source,
@@ -39,11 +49,12 @@ export function certificates(composition: Composition): Certificates {
 
 function requestOf(
   { config, version, replace }: Composition,
-  challenges: Challenges,
+  records: OrderRecords,
+  challenges: Shown,
 ): ConstructorParameters<typeof AcmeRenewal>[0]['request'] {
   const { challenge, directoryUrl, email, eabKeyId, eabKey } = config.acme
   return {
-    ...{ dataDir: config.dataDir, directory: directoryUrl, names: acmeNames(config), email, challenges },
+    ...{ records, directory: directoryUrl, names: acmeNames(config), email, challenges },
     challenge: challenge === 'tls-alpn-01' ? challenge : 'http-01',
     external: eabKeyId === null || eabKey === null ? undefined : { kid: eabKeyId, hmacKey: eabKey },
     trusted: authoritiesIn('POSTERN_ACME_CA_FILE', config.acme.caFile),

@@ -157,6 +157,7 @@ export function integrityChecks(database: Database): VerifyOptions {
 const uncheckedRows = [
   ...['capture.pending', 'capture.marked', 'carried', 'people.outbox', 'approval.asked', 'doctor.reported', 'credit.alert'],
   'insight.rolled',
+  'acme',
 ] as const
 
 /** Rows beside records. */

@@ -1,6 +1,7 @@
 /** Whether the daemon can do its work, for `/readyz`: from the moment all listeners accept until it begins to stop. */
 export class Readiness {
   #reasons: readonly string[] = ['starting']
+  readonly #needed: (() => string | undefined)[] = []
   readonly #watched: (() => string | undefined)[] = []
 
   /** Everything listens. */
@@ -15,7 +16,12 @@ export class Readiness {
 
   /** Why it cannot; empty when it can. */
   ready(): readonly string[] {
-    return this.#reasons
+    return [...this.#reasons, ...this.#needed.map((need) => need()).filter((reason) => reason !== undefined)]
+  }
+
+  /** Asks `need` whenever somebody asks; it says why no work can be done now, or undefined. */
+  require(need: () => string | undefined): void {
+    this.#needed.push(need)
   }
 
   /** Asks `warning` whenever somebody asks; undefined when nothing is wrong there. */

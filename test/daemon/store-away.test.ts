@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { Daemon, portOf } from '../support/daemon/daemon.ts'
 import { makeDestination, makeLogin } from '../support/daemon/provision.ts'
 import { temporaryFolder } from '../support/daemon/workspace.ts'
+import { eventually } from '../support/deadline.ts'
 import { Postgresql } from '../support/peers/postgresql.ts'
 import { testWith } from '../support/peers/peers.ts'
 import { SmtpClient } from '../support/smtp/smtp-client.ts'
@@ -44,10 +45,19 @@ testWith('postgresql')('large mail is refused while objects are away, and all ma
   await postgresql.stopServer('SIGQUIT')
   const waiting = Promise.all([byRest('one'), byRest(large), byRest('two')])
   const waitingToo = bySmtp('three')
-  await daemon.rest.call('GET', '/healthz')
+  const readiness = (status: number) => async () => {
+    const answer = await rest.call('GET', '/readyz')
+    return answer.status === status ? answer.body : undefined
+  }
+  t.like(await eventually(20_000, 'the daemon says so', readiness(503)), {
+    status: 'not_ready',
+    reasons: ['the database has not answered for 3 seconds; what comes waits for it'],
+  })
+  t.is((await rest.call('GET', '/healthz')).status, 200)
   await postgresql.startServer()
   for (const { status } of await waiting) t.is(status, 200)
   t.is((await waitingToo).reply.code, 250)
+  t.like(await eventually(20_000, 'the daemon is ready again', readiness(200)), { status: 'ready', reasons: [] })
   t.is(await isKept(), 8)
   t.is((await daemon.stop()).code, 0)
 })

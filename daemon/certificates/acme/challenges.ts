@@ -4,7 +4,18 @@ import { createSecureContext, type SecureContext } from 'node:tls'
 /** The protocol of TLS-ALPN-01 (RFC 8737 §3). */
 export const acmeProtocol = 'acme-tls/1'
 
-export class Challenges {
+/** Shows what the authority wants to see, from when it resolves. */
+export interface Shown {
+  showText(token: string, keyAuthorization: string): Promise<void>
+  /** Both in PEM. */
+  showCertificate(name: string, pair: { readonly cert: Buffer; readonly key: Buffer }): Promise<void>
+  /** The order has ended, however. */
+  clear(): Promise<void>
+  /** Shows what an order of another daemon wants to be shown now. */
+  load(): Promise<void>
+}
+
+export class Challenges implements Shown {
   readonly #texts = new Map<string, string>()
   readonly #contexts = new Map<string, SecureContext>()
 
@@ -18,17 +29,17 @@ export class Challenges {
     return this.#contexts.get(name.toLowerCase())
   }
 
-  showText(token: string, keyAuthorization: string): void {
+  async showText(token: string, keyAuthorization: string): Promise<void> {
     this.#texts.set(token, keyAuthorization)
   }
 
-  /** Both in PEM. */
-  showCertificate(name: string, pair: { readonly cert: Buffer; readonly key: Buffer }): void {
+  async showCertificate(name: string, pair: { readonly cert: Buffer; readonly key: Buffer }): Promise<void> {
     this.#contexts.set(name.toLowerCase(), createSecureContext(pair))
   }
 
-  /** The order has ended, however. */
-  clear(): void {
+  async load(): Promise<void> {}
+
+  async clear(): Promise<void> {
     this.#texts.clear()
     this.#contexts.clear()
   }

@@ -2,11 +2,11 @@
 import type { Client } from 'acme-client'
 import { AcmeTransport } from '../../../protocols/outbound/acme-transport.ts'
 import { covers, usable } from '../certificate.ts'
-import type { Challenges } from './challenges.ts'
-import { accountAt, keepAccount, type Account, type Ordered } from './ordered-files.ts'
+import type { Shown } from './challenges.ts'
+import type { Account, Ordered, OrderRecords } from './order-records.ts'
 
 export interface OrderRequest {
-  readonly dataDir: string
+  readonly records: OrderRecords
   /** Address of the directory of the certificate authority. */
   readonly directory: string
   readonly names: readonly string[]
@@ -16,7 +16,7 @@ export interface OrderRequest {
   readonly external: { readonly kid: string; readonly hmacKey: string } | undefined
   /** Certificates in PEM that the directory may have besides those of public authorities. */
   readonly trusted: string | null
-  readonly challenges: Challenges
+  readonly challenges: Shown
   readonly userAgent: string
   readonly signal: AbortSignal
   /** First wait between two looks at an order, in milliseconds. */
@@ -46,7 +46,7 @@ export async function orderCertificate(request: OrderRequest): Promise<Ordered> 
     return await attempt(request, transport).catch(async (error: unknown) => {
       if (transport.problem?.type !== unknownAccount) throw error
       // the authority has forgotten the account, as one for tests does at each of its starts
-      await keepAccount(request.dataDir, { ...(await accountAt(request.dataDir, request.directory)), url: null })
+      await request.records.keepAccount({ ...(await request.records.account(request.directory)), url: null })
       return attempt(request, transport)
     })
   } catch (error) {
@@ -54,7 +54,7 @@ export async function orderCertificate(request: OrderRequest): Promise<Ordered> 
     const words = error instanceof Error && error.message !== '' ? error.message : (type ?? String(error))
     throw new OrderFailed(words, retryAfterSeconds, { cause: error })
   } finally {
-    request.challenges.clear()
+    await request.challenges.clear()
   }
 }
 
@@ -78,9 +78,9 @@ async function library(transport: AcmeTransport): Promise<typeof import('acme-cl
 }
 
 async function attempt(request: OrderRequest, transport: AcmeTransport): Promise<Ordered> {
-  const { dataDir, directory, names, challenge: wanted, external, challenges, pollMs } = request
+  const { records, directory, names, challenge: wanted, external, challenges, pollMs } = request
   const acme = await library(transport)
-  const account = await accountAt(dataDir, directory)
+  const account = await records.account(directory)
   const client = new acme.Client({
     directoryUrl: directory,
     accountKey: account.key,
@@ -102,7 +102,7 @@ async function attempt(request: OrderRequest, transport: AcmeTransport): Promise
       if (type === 'http-01') return challenges.showText(token, keyAuthorization)
       const own = await acme.crypto.createPrivateEcdsaKey('P-256')
       const [, shown] = await acme.crypto.createAlpnCertificate(authorization, keyAuthorization, own)
-      challenges.showCertificate(name, { cert: shown, key: own })
+      await challenges.showCertificate(name, { cert: shown, key: own })
     },
     challengeRemoveFn: async () => {},
   })
@@ -113,10 +113,10 @@ async function attempt(request: OrderRequest, transport: AcmeTransport): Promise
 }
 
 /** Makes the account, or tells it another address of its owner. */
-async function register(client: Client, account: Account, { dataDir, email }: OrderRequest): Promise<void> {
+async function register(client: Client, account: Account, { records, email }: OrderRequest): Promise<void> {
   const contact = email === null ? [] : [`mailto:${email}`]
   if (account.url === null) await client.createAccount({ termsOfServiceAgreed: true, ...(email !== null && { contact }) })
   else if (account.email === email) return
   else await client.updateAccount({ contact })
-  await keepAccount(dataDir, { ...account, url: client.getAccountUrl(), email })
+  await records.keepAccount({ ...account, url: client.getAccountUrl(), email })
 }

@@ -1,17 +1,20 @@
 /**
  * Keeps the certificate that is ordered from a certificate authority valid: orders the first one, and another with a third of the lifetime
- * left. What fails is tried again later and later; meanwhile the certificate before it is served.
+ * left. What fails is tried again later and later; meanwhile the certificate before it is served. Of daemons that share a store one orders,
+ * and all take what it was given.
  */
 import { X509Certificate } from 'node:crypto'
 import type { Timer } from '#core/clock.ts'
+import type { Daemons } from '#store/daemons/daemons.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 import { covers, usable } from '../certificate.ts'
 import type { CertificateSource } from '../certificate-source.ts'
 import type { SourceOptions } from '../configured-files.ts'
 import { orderCertificate, OrderFailed, type OrderRequest } from './order.ts'
-import { keepOrdered, readOrdered, type Ordered } from './ordered-files.ts'
+import type { Ordered } from './order-records.ts'
 
 export interface RenewalOptions extends SourceOptions {
+  readonly daemons: Daemons
   readonly random: () => number
   readonly metrics: Pick<Metrics, 'certificateOrdered'>
   readonly request: Omit<OrderRequest, 'signal'>
@@ -28,6 +31,10 @@ const renewAt = 2 / 3
 const jitterShare = 0.05
 const backoffJitter = 0.2
 
+const workName = 'certificate'
+/** Between daemons: another certificate is there, or what failed is to be tried again. */
+const [issuedTopic, againTopic] = ['certificate issued', 'certificate again']
+
 export class AcmeRenewal implements CertificateSource {
   readonly #options: RenewalOptions
   readonly #stop = new AbortController()
@@ -35,6 +42,8 @@ export class AcmeRenewal implements CertificateSource {
   #timer: Timer | undefined
   #running: Promise<void> | undefined
   #ordered: Ordered | undefined
+  /** This daemon orders. */
+  #isOurs = false
   #failures = 0
   #notBefore = 0
 
@@ -43,26 +52,59 @@ export class AcmeRenewal implements CertificateSource {
     this.#jitter = options.random() * jitterShare
   }
 
+  /** Takes what is kept, by this daemon or another one. */
+  async prepare(): Promise<void> {
+    const kept = await this.#options.request.records.certificate()
+    if (kept) this.#put(kept)
+  }
+
   async start(): Promise<void> {
-    this.#ordered = await readOrdered(this.#options.request.dataDir)
+    const { daemons, request } = this.#options
+    daemons.subscribe(issuedTopic, () => this.#follow())
+    daemons.subscribe(againTopic, () => this.#again())
+    daemons.onGap(() => this.#follow())
+    await this.prepare()
+    await request.challenges.load()
+    await daemons.share({ name: workName, start: () => this.#begin(), stop: () => this.#end() })
     this.#check()
   }
 
-  /** Does not wait for the certificate authority: an order that was not finished is begun anew after the next start. */
-  async stop(): Promise<void> {
+  stop(): Promise<void> {
+    return this.#options.daemons.leave(workName)
+  }
+
+  /** What was put in the place of what is kept is taken; what failed is tried again at once, by the daemon that orders. */
+  async reload(): Promise<void> {
+    if (this.#stop.signal.aborted) return
+    await this.prepare()
+    if (!this.#isOurs) this.#options.daemons.publish(againTopic, [''])
+    this.#again()
+    await this.#running
+  }
+
+  async #begin(): Promise<void> {
+    await this.prepare() // the daemon before may have kept another one at last
+    this.#isOurs = true
+    this.#check()
+  }
+
+  /** Does not wait for the certificate authority: an order that was not finished is begun anew by who orders next. */
+  async #end(): Promise<void> {
     this.#stop.abort()
     this.#timer?.cancel()
     await this.#running
   }
 
-  /** What was put in the place of the file is taken; what failed is tried again at once. */
-  async reload(): Promise<void> {
-    if (this.#stop.signal.aborted) return
-    const kept = await readOrdered(this.#options.request.dataDir)
-    if (kept) this.#put(kept)
+  #again(): void {
+    if (!this.#isOurs) return
     this.#notBefore = 0
     this.#check()
-    await this.#running
+  }
+
+  #follow(): void {
+    const { log } = this.#options
+    if (this.#stop.signal.aborted) return
+    this.prepare().catch((error: unknown) => log.warn({ err: error }, 'the certificate that is kept could not be read'))
   }
 
   /** Orders if it is time, and looks again when it may be. */
@@ -70,14 +112,20 @@ export class AcmeRenewal implements CertificateSource {
     if (this.#running || this.#stop.signal.aborted) return
     const { clock } = this.#options
     const now = clock.now()
+    if (!this.#isOurs) return this.#lookLater(now + everyMs, now)
     const at = Math.max(this.#dueAt(now), this.#notBefore)
+    if (at > now) return this.#lookLater(at, now)
     this.#timer?.cancel()
-    if (at > now) {
-      this.#timer = clock.after(Math.min(at - now, everyMs), () => this.#check())
-      return
-    }
     this.#running = this.#order().finally(() => {
       this.#running = undefined
+      this.#check()
+    })
+  }
+
+  #lookLater(at: number, now: number): void {
+    this.#timer?.cancel()
+    this.#timer = this.#options.clock.after(Math.min(at - now, everyMs), () => {
+      if (!this.#isOurs) this.#follow()
       this.#check()
     })
   }
@@ -97,8 +145,9 @@ export class AcmeRenewal implements CertificateSource {
     try {
       log.info({ names, directory }, 'ordering a certificate')
       const ordered = await Promise.race([orderCertificate({ ...request, signal }), aborted(signal)])
-      await keepOrdered(request.dataDir, ordered)
+      await request.records.keepCertificate(ordered)
       this.#put(ordered)
+      this.#options.daemons.publish(issuedTopic, [''])
       this.#failures = 0
       this.#notBefore = this.#options.clock.now() + hour // whatever was issued: authorities bound how often they are asked
       metrics.certificateOrdered('issued')

@@ -4,7 +4,9 @@ import { clockOf } from '#core/clock.ts'
 import { SystemResolver } from '#core/outbound/resolver.ts'
 import { WorkerMessageReader } from '#ingest/messages/message-reader.ts'
 import { WorkerMessageRewriter } from '#ingest/messages/message-rewriter.ts'
+import { staleMs } from '#store/daemons/daemons.ts'
 import { Database } from '#store/database.ts'
+import type { StoreKv } from '#store/engine/store-kv.ts'
 import { HttpTransport } from '../../../protocols/relay/http/http-transport.ts'
 import { SmtpTransport } from '../../../protocols/relay/smtp/smtp-transport.ts'
 import { RelayTransport } from '../../../protocols/relay/relay-transport.ts'
@@ -33,7 +35,7 @@ export function addOutside(add: Add): void {
   add('partLogs', ({ log, config }) => new PartLogs(log, config.logLevels))
   add('observer', ({ get, metrics }) => new Observer(get('partLogs'), metrics, get('decisions'), get('spans')?.messages))
   add('spans', spanCore)
-  add('health', () => new Readiness())
+  add('health', ({ kv }) => readinessOf(kv))
   add('ownListeners', () => new OwnListeners())
   add('guard', (composition) => guardOf(composition, composition.config.outbound.allow.destinations))
   add(
@@ -62,4 +64,12 @@ function relay({ get, config }: Composition): RelayTransport {
   const network = { resolver: get('resolver'), guard: get('guard'), clock: get('clock') }
   const isOwn = (address: string, port: number): boolean => get('ownListeners').has(address, port)
   return new RelayTransport(new SmtpTransport({ ...network, heloName: config.smtpHost, isOwn }), new HttpTransport(network))
+}
+
+/** A daemon that cannot look into a store that it shares takes nothing, so that a balancer passes it over. */
+function readinessOf({ daemons }: Pick<StoreKv, 'daemons'>): Readiness {
+  const health = new Readiness()
+  const seconds = staleMs / 1000
+  health.require(() => (daemons.isCurrent() ? undefined : `the database has not answered for ${seconds} seconds; what comes waits for it`))
+  return health
 }

@@ -3,10 +3,9 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
 import { request } from 'node:https'
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { freePort } from '../../support/daemon/workspace.ts'
 import { within } from '../../support/deadline.ts'
 import type { CertificateFiles } from '../../support/web/certificates.ts'
 import { NameServer } from '../../support/web/name-server.ts'
@@ -26,18 +25,8 @@ export interface PebbleOptions {
 
 const lifetimeSeconds = 90 * 24 * 3600
 
-/** Ports that were free just now, for a server that cannot take port 0. */
-export async function freePorts(): Promise<[number, number]> {
-  const servers = [createServer(), createServer()]
-  const ports = await Promise.all(
-    servers.map(async (server) => {
-      await once(server.listen(0, '127.0.0.1'), 'listening')
-      return (server.address() as AddressInfo).port
-    }),
-  )
-  await Promise.all(servers.map((server) => once(server.close(), 'close')))
-  return ports as [number, number]
-}
+/** Two ports, for a server that cannot take port 0. */
+export const freePorts = async (): Promise<[number, number]> => [await freePort(), await freePort()]
 
 export class Pebble implements AsyncDisposable {
   readonly #child: ChildProcess

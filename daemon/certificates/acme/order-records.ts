@@ -1,0 +1,36 @@
+/** What is kept of orders: the certificate, and the account at each certificate authority. */
+import { generateKeyPairSync } from 'node:crypto'
+
+/** A certificate with its key, both in PEM, and the directory of who issued it. In one piece, so that they always belong together. */
+export interface Ordered {
+  readonly directory: string
+  readonly cert: string
+  readonly key: string
+}
+
+/** An account (RFC 8555 §7.3). */
+export interface Account {
+  readonly directory: string
+  /** In PEM. */
+  readonly key: string
+  /** Null until the account exists. */
+  readonly url: string | null
+  /** What the authority was last told. */
+  readonly email: string | null
+}
+
+export interface OrderRecords {
+  /** Undefined when nothing was ordered yet, or what is kept is damaged: then it is ordered again. */
+  certificate(): Promise<Ordered | undefined>
+  keepCertificate(ordered: Ordered): Promise<void>
+  /** The account at a directory, a new one where there is none. Its key is kept before it is used. */
+  account(directory: string): Promise<Account>
+  knownAccount(directory: string): Promise<Account | undefined>
+  keepAccount(account: Account): Promise<void>
+}
+
+/** One of which the authority does not know yet. */
+export function newAccount(directory: string): Account {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  return { directory, key: String(privateKey.export({ type: 'pkcs8', format: 'pem' })), url: null, email: null }
+}

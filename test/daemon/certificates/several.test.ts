@@ -1,0 +1,116 @@
+/** Daemons at one database and a real ACME server: one orders for all, whichever is asked answers, and all serve what was issued. */
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ConnectionOptions } from 'node:tls'
+import type { ExecutionContext } from 'ava'
+import { portOf } from '../../support/daemon/daemon.ts'
+import { startDaemon, type StartedDaemon } from '../../support/daemon/start-daemon.ts'
+import { temporaryFolder } from '../../support/daemon/workspace.ts'
+import { eventually } from '../../support/deadline.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
+import { testWith } from '../../support/peers/peers.ts'
+import { Postgresql } from '../../support/peers/postgresql.ts'
+import { makeCertificates, type CertificateFiles } from '../../support/web/certificates.ts'
+import { freePorts, Pebble } from './pebble.ts'
+import { shownSerials } from './shown-certificates.ts'
+
+const test = testWith('pebble', 'postgresql')
+let postgresql: Postgresql
+test.before(async () => {
+  postgresql = await Postgresql.start()
+})
+test.after.always(() => postgresql?.[Symbol.asyncDispose]())
+
+const names = ['mail.example.org', 'forms.example.org']
+const day = 24 * 3600 * 1000
+
+interface Scene {
+  readonly folder: string
+  readonly files: CertificateFiles
+  readonly ports: readonly [number, number]
+  start(): Promise<{ readonly daemon: StartedDaemon; readonly clock: FakeClock }>
+}
+
+async function sceneOf(t: ExecutionContext, challenge: 'http-01' | 'tls-alpn-01', store: string): Promise<Scene> {
+  const folder = await temporaryFolder('acme')
+  t.teardown(() => folder[Symbol.asyncDispose]())
+  const files = await makeCertificates(folder.path)
+  const ports = await freePorts()
+  const env = {
+    POSTERN_STORE: store,
+    POSTERN_HTTPS_LISTEN: '127.0.0.1:0',
+    POSTERN_ACME_CHALLENGE: challenge,
+    POSTERN_ACME_TERMS: 'agreed',
+    POSTERN_ACME_NAMES: names.join(','),
+    POSTERN_ACME_LISTEN: '127.0.0.1:0',
+    POSTERN_ACME_DIRECTORY: `https://127.0.0.1:${ports[0]}/dir`,
+    POSTERN_ACME_CA_FILE: files.ca,
+    POSTERN_BASE_URL: 'https://mail.example.org',
+  }
+  const start = async (): ReturnType<Scene['start']> => {
+    const clock = new FakeClock(Date.now())
+    return { clock, daemon: await startDaemon(t, { env, replacements: { clock, acmePollMs: 50 } }) }
+  }
+  return { folder: folder.path, files, ports, start }
+}
+
+const saidBy = ({ log }: StartedDaemon, msg: RegExp): number => log.filter((line) => msg.test(line.msg)).length
+
+/** The serial that all listeners of the daemon show. */
+async function serialOf({ addresses: { https, submissions, submission, mx } }: StartedDaemon, trust?: ConnectionOptions): Promise<string> {
+  const ports = { https: portOf(https), submissions: portOf(submissions), submission: portOf(submission), mx: portOf(mx) }
+  const shown = await shownSerials(ports, trust)
+  return [...new Set(shown)].join(' ')
+}
+
+interface Issued {
+  readonly a: StartedDaemon
+  readonly b: StartedDaemon
+  readonly clock: FakeClock
+  readonly pebble: Pebble
+  readonly serial: string
+}
+
+/** Two daemons of which the first orders, and the authority is led to the other. */
+async function issuedTo(t: ExecutionContext, { start, folder, files, ports }: Scene): Promise<Issued> {
+  const a = (await start()).daemon
+  await eventually(10_000, 'the first order has failed', async () => saidBy(a, /^no certificate could be ordered/) > 0 || undefined)
+  const { daemon: b, clock } = await start()
+  const led = { httpPort: portOf(b.addresses.acme) || 1, tlsPort: portOf(b.addresses.https) }
+  const pebble = await Pebble.start({ folder, files, ports, ...led }, names)
+  t.teardown(() => pebble[Symbol.asyncDispose]())
+  await b.certificates.source.reload()
+  const serial = await eventually(30_000, 'both serve it', async () => {
+    if (saidBy(a, /^no certificate could be ordered/) > 1) throw new Error(JSON.stringify(a.log.at(-1)))
+    const [one, two] = [await serialOf(a), await serialOf(b)]
+    return one === two ? one : undefined
+  })
+  t.is(saidBy(a, /^a certificate was issued/), 1)
+  t.is(saidBy(b, /^ordering a certificate/), 0)
+  return { a, b, clock, pebble, serial }
+}
+
+test('one daemon orders, another answers the authority, all serve what was issued, and the next renews it under the same account', async (t) => {
+  const scene = await sceneOf(t, 'http-01', await postgresql.database())
+  const { a, b, clock, pebble, serial } = await issuedTo(t, scene)
+  t.is((await fetch(`http://${b.addresses.acme}/.well-known/acme-challenge/none`)).status, 404)
+  await a.stop()
+  clock.step(61 * day)
+  await eventually(30_000, 'the other one has renewed it', async () => {
+    clock.advance(3_600_000) // it orders once the lease is its own
+    return (await serialOf(b)) === serial ? undefined : true
+  })
+  const kept = join(b.dataDir, 'tls', 'acme')
+  t.deepEqual(existsSync(kept) ? readdirSync(kept) : [], ['certificate.json'], 'the account is in the database')
+  t.is(pebble.log.filter((line) => /There are now \d+ accounts/.test(line)).length, 1)
+  const { daemon: c } = await scene.start()
+  const now = await serialOf(c, { ca: await pebble.root(), servername: 'mail.example.org' })
+  t.not(now, serial, 'a daemon that comes has the latest from the beginning')
+  t.is(saidBy(c, /^ordering a certificate/), 0)
+})
+
+test('tls-alpn-01 is answered by whichever daemon the authority is led to', async (t) => {
+  const { serial, pebble } = await issuedTo(t, await sceneOf(t, 'tls-alpn-01', await postgresql.database()))
+  t.not(serial, '')
+  t.regex(pebble.log.join('\n'), /set VALID by completed challenge/)
+})
