@@ -26,7 +26,7 @@ test('plots show what happened, as pictures and as tables, and can be taken away
   t.regex(await page.textContent(`${plot} desc`).then(String), /relayed 4, captured, sandbox 3/)
   await page.waitForSelector('.plot:has(h2:text-is("Bounce rate")) >> text=5 %')
   await page.waitForSelector('.strips >> text=Infomaniak')
-  await page.waitForSelector('.strips >> text=/last hour: [\\d.]+ % errors/')
+  await page.waitForSelector('.strips >> text=/last hour: [\\d.]+\\s% errors/')
   t.is(await page.locator('.strips li:has-text("Infomaniak") .strip rect').count(), 288)
   await page.waitForSelector(`${plot} svg text:has-text("Infomaniak live")`)
   await page.click('.changes summary')
@@ -58,7 +58,7 @@ test('plots show what happened, as pictures and as tables, and can be taken away
   await page.click('[aria-label="Show as a table: Destinations"]')
   t.regex(
     await page.innerText('[aria-label="Table: Destinations"] tr:has-text("Infomaniak")'),
-    /Infomaniak\s+[\d.]+ %\s+[\d.]+ m?s\s+\d+\s+[\d.]+ %/,
+    /Infomaniak\s+[\d.]+\s%\s+[\d.]+\sm?s\s+\d+\s+[\d.]+\s%/,
   )
   const shares = await fileOf(tab, 'PNG: Recipients by domain')
   t.deepEqual([shares.name, shares.bytes.subarray(1, 4).toString()], ['domains.png', 'PNG'])
