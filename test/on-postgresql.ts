@@ -10,7 +10,10 @@ import { Postgresql } from './support/peers/postgresql.ts'
 
 /** What is said of a daemon from outside, whatever its store is. */
 const patterns = ['test/flows/**/*.test.ts', 'test/crash/*.test.ts', 'test/admin-api/**/isolation.test.ts']
-/** These look at the embedded store itself: at its files, what it writes and handles, or a disk that is full below it. */
+/**
+ * These look at the embedded store itself: at its files, the rows that it writes and the octets that it handles, or a disk that is full
+ * below it. `failing-providers` makes parts of the core do their work by hand, without the leases that they have to hold on a database.
+ */
 const embedded = [
   'test/flows/delivery/failing-providers.test.ts',
   'test/flows/delivery/large-content.test.ts',
