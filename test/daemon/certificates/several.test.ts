@@ -90,26 +90,30 @@ async function issuedTo(t: ExecutionContext, { start, folder, files, ports }: Sc
   return { a, b, clock, pebble, serial }
 }
 
-test('one daemon orders, another answers the authority, all serve what was issued, and the next renews it under the same account', async (t) => {
-  const scene = await sceneOf(t, 'http-01', await postgresql.database())
-  const { a, b, clock, pebble, serial } = await issuedTo(t, scene)
-  t.is((await fetch(`http://${b.addresses.acme}/.well-known/acme-challenge/none`)).status, 404)
-  await a.stop()
-  clock.step(61 * day)
-  await eventually(30_000, 'the other one has renewed it', async () => {
-    clock.advance(3_600_000) // it orders once the lease is its own
-    return (await serialOf(b)) === serial ? undefined : true
-  })
-  const kept = join(b.dataDir, 'tls', 'acme')
-  t.deepEqual(existsSync(kept) ? readdirSync(kept) : [], ['certificate.json'], 'the account is in the database')
-  t.is(pebble.log.filter((line) => /There are now \d+ accounts/.test(line)).length, 1)
-  const { daemon: c } = await scene.start()
-  const now = await serialOf(c, { ca: await pebble.root(), servername: 'mail.example.org' })
-  t.not(now, serial, 'a daemon that comes has the latest from the beginning')
-  t.is(saidBy(c, /^ordering a certificate/), 0)
-})
+// one after the other: orders of one process share the client of the authority
+test.serial(
+  'one daemon orders, another answers the authority, all serve what was issued, and the next renews it under the same account',
+  async (t) => {
+    const scene = await sceneOf(t, 'http-01', await postgresql.database())
+    const { a, b, clock, pebble, serial } = await issuedTo(t, scene)
+    t.is((await fetch(`http://${b.addresses.acme}/.well-known/acme-challenge/none`)).status, 404)
+    await a.stop()
+    clock.step(61 * day)
+    await eventually(30_000, 'the other one has renewed it', async () => {
+      clock.advance(3_600_000) // it orders once the lease is its own
+      return (await serialOf(b)) === serial ? undefined : true
+    })
+    const kept = join(b.dataDir, 'tls', 'acme')
+    t.deepEqual(existsSync(kept) ? readdirSync(kept) : [], ['certificate.json'], 'the account is in the database')
+    t.is(pebble.log.filter((line) => /There are now \d+ accounts/.test(line)).length, 1)
+    const { daemon: c } = await scene.start()
+    const now = await serialOf(c, { ca: await pebble.root(), servername: 'mail.example.org' })
+    t.not(now, serial, 'a daemon that comes has the latest from the beginning')
+    t.is(saidBy(c, /^ordering a certificate/), 0)
+  },
+)
 
-test('tls-alpn-01 is answered by whichever daemon the authority is led to', async (t) => {
+test.serial('tls-alpn-01 is answered by whichever daemon the authority is led to', async (t) => {
   const { serial, pebble } = await issuedTo(t, await sceneOf(t, 'tls-alpn-01', await postgresql.database()))
   t.not(serial, '')
   t.regex(pebble.log.join('\n'), /set VALID by completed challenge/)
