@@ -9,7 +9,11 @@ import { serverVariable } from './support/daemon/store-of-test.ts'
 import { Postgresql } from './support/peers/postgresql.ts'
 
 /** What is said of a daemon from outside, whatever its store is. */
-const patterns = ['test/flows/**/*.test.ts', 'test/crash/*.test.ts', 'test/admin-api/**/isolation.test.ts']
+const patterns = [
+  ...['test/flows/**/*.test.ts', 'test/crash/*.test.ts', 'test/admin-api/**/isolation.test.ts'],
+  // money and websites: what writers that meet decide again
+  ...['test/crash/{billing,sites}/*.test.ts', 'test/core/{billing,sites}/*.test.ts', 'test/admin-api/sites/*.test.ts'],
+]
 /**
  * These look at the embedded store itself: at its files, the rows that it writes and the octets that it handles, or a disk that is full
  * below it. `failing-providers` makes parts of the core do their work by hand, without the leases that they have to hold on a database.

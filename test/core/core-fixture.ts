@@ -38,16 +38,15 @@ import { Change } from '#store/change.ts'
 import { Draft } from '#store/content.ts'
 import { Database } from '#store/database.ts'
 import { newTraceId } from '#store/ids.ts'
-import { LevelKv } from '#store/level/level-kv.ts'
 import { queueLength, type QueueEntry } from '#store/queue.ts'
 import type { Identified, RecordKind } from '#store/record-kind.ts'
 import type { RestCore } from '../../admin-api/rest/rest-operations.ts'
-import { storeFolder } from '../../daemon/process/data-folder.ts'
 import type { Resolve } from '../../daemon/composition/parts.ts'
 import type { CuttableKv } from '../support/cuttable-kv.ts'
 import { patience } from '../support/deadline.ts'
 import { FakeClock, startOfTime } from '../support/fake-clock.ts'
 import { overhear } from '../support/overhear.ts'
+import { openStoreOf } from '../support/daemon/store-of-test.ts'
 import { dataFolder, openDaemon, type OpenedDaemon, type StartOptions } from '../support/daemon/start-daemon.ts'
 import { factsDefaults, credentialDefaults, destinationDefaults, organizationId, projectDefaults, projectId } from './records.ts'
 import { problemsOf } from '../support/problems.ts'
@@ -365,7 +364,7 @@ export const relaying = (t: Test, script: Script, options: CoreFixtureOptions = 
 
 /** The first organization, which a first start would make under other ids. */
 async function seed(dataDir: string): Promise<void> {
-  await using kv = await LevelKv.open(storeFolder(dataDir))
+  await using kv = await openStoreOf(dataDir)
   const organization = { name: 'Acme', plan: 'enterprise' as const, defaultProjectId: projectId, createdAt: startOfTime }
   await new Database(kv).commit(
     new Change()

@@ -94,6 +94,10 @@ async function assertLedger(
     entries.reduce((sum, { deltaUcr }) => sum + deltaUcr, 0),
     model.balance,
   )
+  const places = entries.flatMap(({ siteId, day, reason, grantId }) =>
+    siteId === undefined ? [] : [`${day} ${reason} ${siteId} ${grantId}`],
+  )
+  t.is(new Set(places).size, places.length, 'use of a day adds up in one line for each website and grant')
   for (const use of ['traffic', 'storage'] as const) {
     const of = entries.filter(({ reason }) => reason === use)
     t.is(
@@ -212,4 +216,24 @@ test('80, 95 and 100 % of the credits are told once each, at the millionth of a 
   await credits.give(organizationId, { kind: 'purchased', amountUcr: 50_000_000, expiresAt: null, note: '' })
   t.like(await credits.of(organizationId), { alertPercent: 0, balanceUcr: 20_000_000, hasCredit: true })
   t.deepEqual(await useUpTo(249_000_000), [95, 95, true], 'of what is left after the debt; the highest alone')
+})
+
+test('credits of a month can be used up to its last millisecond, carried ones up to the last of the sixth that follows', async (t) => {
+  const fixture = await coreFixture(t, { deaf: true })
+  const { credits } = fixture.part('billing')
+  const at = async (ms: number): Promise<readonly string[]> => {
+    fixture.clock.step(ms - fixture.clock.now())
+    await credits.refresh(organizationId)
+    return (await credits.of(organizationId)).grants.map(({ period, remainingUcr }) => `${period} ${remainingUcr / 1_000_000}`)
+  }
+  await fixture.organization({ plan: 'free' })
+  t.deepEqual(await at(Date.UTC(2030, 1, 1) - 1), ['2030-01 200'])
+  t.deepEqual(await at(Date.UTC(2030, 1, 1)), ['2030-02 200'])
+  await fixture.organization({ plan: 'basic' })
+  t.deepEqual(await at(Date.UTC(2030, 1, 1) + 1), ['2030-02 200', '2030-02 600'], 'a larger plan adds what it has more')
+  t.deepEqual(
+    (await at(Date.UTC(2030, 8, 1) - 1)).map((grant) => grant.slice(0, 7)),
+    ['2030-02', '2030-03', '2030-04', '2030-05', '2030-06', '2030-07', '2030-08'],
+  )
+  t.is((await at(Date.UTC(2030, 8, 1)))[0], '2030-03 800')
 })

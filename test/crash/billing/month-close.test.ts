@@ -5,9 +5,9 @@ import test from 'ava'
 import { organizations } from '#core/tenancy/organization.ts'
 import { Change } from '#store/change.ts'
 import { Database } from '#store/database.ts'
-import { LevelKv } from '#store/level/level-kv.ts'
 import { RestClient } from '../../support/daemon/rest.ts'
 import { Daemon, runCommand } from '../../support/daemon/daemon.ts'
+import { openStoreOf } from '../../support/daemon/store-of-test.ts'
 import { Seeded } from '../../support/seeded.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
 
@@ -19,7 +19,7 @@ const idOf = (i: number): string => `org_9${String(i).padStart(4, '0')}`
 
 /** Organizations that were there before last month. */
 async function addOrganizations(dataDir: string): Promise<void> {
-  await using kv = await LevelKv.open(join(dataDir, 'store'))
+  await using kv = await openStoreOf(dataDir)
   const database = new Database(kv)
   const change = new Change()
   for (let i = 0; i < count; i++) {

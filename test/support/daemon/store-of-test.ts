@@ -1,6 +1,10 @@
 /** Which store daemons of tests have: a folder, or a database of a server that `test/on-postgresql.ts` started for all of them. */
 import { createHash } from 'node:crypto'
 import { Client } from 'pg'
+import type { StoreKv } from '#store/engine/store-kv.ts'
+import { LevelKv } from '#store/level/level-kv.ts'
+import { PostgresKv } from '#store/postgresql/postgres-kv.ts'
+import { storeFolder } from '../../../daemon/process/data-folder.ts'
 
 /** The address of the server, up to the name of the database. */
 export const serverVariable = 'POSTERN_TEST_POSTGRESQL'
@@ -15,6 +19,12 @@ export async function storeSettings(dataDir: string): Promise<Readonly<Record<st
   if (!made.has(name)) await makeDatabase(server, name)
   made.add(name)
   return { POSTERN_STORE: `${server}/${name}` }
+}
+
+/** The store of that data folder while no daemon runs on it. */
+export async function openStoreOf(dataDir: string): Promise<StoreKv> {
+  const { POSTERN_STORE: address } = await storeSettings(dataDir)
+  return address === undefined ? LevelKv.open(storeFolder(dataDir)) : PostgresKv.open(address, { use: 'alone' })
 }
 
 async function makeDatabase(server: string, name: string): Promise<void> {

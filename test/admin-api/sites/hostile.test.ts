@@ -1,0 +1,113 @@
+/** Websites that want more than websites may: rules that would be fields, pages that would read the service, paths that lead out. */
+import { createHash } from 'node:crypto'
+import test from 'ava'
+import { streamedZip } from '../../support/web/zip-file.ts'
+import { domain, startSites } from './site-client.ts'
+
+const digest = (octets: Buffer | string): string => createHash('sha256').update(octets).digest('hex')
+
+test('what rules of a site say is sent as text that cannot become anything else, and rules that lead in a circle end', async (t) => {
+  const { ask, create, deploy, rest } = await startSites(t)
+  const host = `alpenblick.${domain}`
+  const site = await create('alpenblick')
+  const made = await deploy(site, [
+    { path: 'index.html', content: 'home' },
+    { path: 'Straße.html', content: 'street' },
+    {
+      path: '_redirects',
+      content:
+        '/a /b\n/b /a\n/self /self 301!\n/loop /loop 200!\n/jp /日本?q=ü#ß\n/idn https://münchen.example/ä\n/x/* https://y.example/:splat 302\n' +
+        '/street /Straße 200\n/tricks //evil.example\n/back \\\\evil.example\n/bad https://:80/\n/up/* /:splat\n',
+    },
+    {
+      path: '_headers',
+      content:
+        '/*\n  X-Good: 1\n  X-Accel-Redirect: /secret\n  X-Sendfile: /etc/passwd\n  Proxy-Authenticate: Basic\n  Transfer-Encoding: chunked\n' +
+        '  X-Split: a\rSet-Cookie: b=1\n  X-Ünicode: 1\n  X-Text: ü\n',
+    },
+  ])
+  t.is(made.status, 201, made.bytes.toString())
+  const { rules } = (made.body as { report: { rules: { file: string; line: number }[] } }).report
+  t.deepEqual(
+    rules.map(({ file, line }) => `${file} ${line}`),
+    [...[9, 10, 11].map((n) => `_redirects ${n}`), ...[3, 4, 5, 6, 7, 8, 9].map((n) => `_headers ${n}`)],
+  )
+  const leads = async (path: string) => (await ask(host, path)).headers.location
+  t.is(await leads('/a'), '/b')
+  t.is(await leads('/self'), '/self')
+  t.is((await ask(host, '/loop')).status, 404)
+  t.is(await leads('/jp'), '/%E6%97%A5%E6%9C%AC?q=%C3%BC#%C3%9F')
+  t.is(await leads('/idn'), 'https://xn--mnchen-3ya.example/%C3%A4')
+  t.is(await leads('/x/%0d%0aSet-Cookie:%20a=1'), 'https://y.example/%0D%0ASet-Cookie%3A%20a%3D1')
+  t.is(await leads('/up//evil.example'), '/evil.example', 'a path stays one')
+  t.is((await ask(host, '/street')).text, 'street')
+  const home = await ask(host, '/')
+  t.like(home.headers, { 'x-good': '1', 'x-content-type-options': 'nosniff' })
+  for (const name of ['x-accel-redirect', 'x-sendfile', 'proxy-authenticate', 'set-cookie', 'x-split', 'x-text', 'transfer-encoding'])
+    t.is(home.headers[name], undefined, name)
+  t.is((await ask(host, '/', { range: `bytes=${Array.from({ length: 1000 }, (_, i) => `${i}-${i}`).join(',')}` })).status, 200)
+  const tags = Array.from({ length: 1000 }, (_, i) => `"${i}"`).join(', ')
+  t.is((await ask(host, '/', { 'if-none-match': `${tags}, ${String(home.headers.etag)}` })).status, 304)
+  const streamed = streamedZip('index.html', 'streamed')
+  t.is((await rest.call('POST', `/v1/sites/${site}/deploys?activate=true`, streamed, { 'content-type': 'application/zip' })).status, 201)
+  t.is((await ask(host, '/')).text, 'streamed')
+})
+
+test('a page of a site gets nothing of the service from a browser: no leave to read, no cookie, no way in', async (t) => {
+  const { daemon, create } = await startSites(t)
+  await create('alpenblick')
+  const origin = `http://alpenblick.${domain}`
+  const preflight = { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization,content-type' }
+  for (const path of ['/v1/sites', '/v1/billing/credits', '/v1/messages', '/dashboard', '/sign-in', '/graphql', '/operator/v1/invoices'])
+    for (const [method, headers] of [
+      ['OPTIONS', preflight],
+      ['GET', { origin }],
+    ] as const) {
+      const { headers: got } = await fetch(`http://${daemon.addresses.http}${path}`, { method, headers, redirect: 'manual' })
+      // publishable keys are for pages of their owners, which name the origins
+      if (path !== '/v1/messages') t.is(got.get('access-control-allow-origin'), null, `${method} ${path}`)
+      t.is(got.get('access-control-allow-credentials'), null, `${method} ${path}`)
+    }
+})
+
+test('digests of what no site may have are refused', async (t) => {
+  const { rest, create } = await startSites(t)
+  const site = await create('gipfel')
+  const bad = [
+    '../x',
+    'a/../b',
+    '/etc/passwd',
+    'a//b',
+    './a',
+    'a/',
+    'C:/x',
+    'a\\b',
+    'a%2fb',
+    'a\u0000',
+    'a.',
+    ' a',
+    '.env',
+    'x'.repeat(513),
+    'd/.git/a',
+  ]
+  const tooMuch = [
+    ...bad.map((path) => [{ path, size: 1 }]),
+    [{ path: 'a', size: 25 * 1_048_576 + 1 }],
+    Array.from({ length: 5 }, (_, i) => ({ path: `${i}`, size: 21 * 1_048_576 })),
+    Array.from({ length: 5001 }, (_, i) => ({ path: `${i}`, size: 1 })),
+    [
+      { path: 'a', size: 1 },
+      { path: 'A', size: 1 },
+    ],
+    [
+      { path: 'u\u0308', size: 1 },
+      { path: '\u00fc', size: 1 },
+    ],
+  ]
+  for (const files of tooMuch) {
+    const { status } = await rest.call('POST', `/v1/sites/${site}/deploys`, {
+      files: files.map((file, i) => ({ ...file, sha256: digest(`${i}`) })),
+    })
+    t.is(status, 400, files[0]?.path)
+  }
+})
