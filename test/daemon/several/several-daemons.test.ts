@@ -6,6 +6,8 @@ import { Postgresql } from '../../support/peers/postgresql.ts'
 import { testWith } from '../../support/peers/peers.ts'
 import { catchAllInbox, makeDestination, makeRoute } from '../../support/daemon/provision.ts'
 import { RestClient } from '../../support/daemon/rest.ts'
+import { zipOfFiles } from '../../support/web/zip-file.ts'
+import { asking, siteSettings } from '../../admin-api/sites/site-client.ts'
 import { Sink } from '../../support/smtp/sink.ts'
 import { severalDaemons } from './daemons.ts'
 
@@ -37,6 +39,33 @@ test('what is set at one daemon holds at all others when it is acknowledged', as
     const { status } = await a.rest.must('POST', '/v1/messages', live)
     t.is(status, 'suppressed', 'at another daemon')
   }
+})
+
+test('a website is deployed at one daemon and served by all; without credit it is away at all, and back within ten seconds of a grant', async (t) => {
+  const several = await severalDaemons(t, await postgresql.database())
+  const operatorKey = `svcop_${'o'.repeat(43)}`
+  const env = { ...siteSettings, POSTERN_OPERATOR_KEY: operatorKey }
+  const [a, b] = await Promise.all([several.start(env), several.start(env)])
+  using operator = new RestClient(a.addresses.http, operatorKey)
+  const { id } = await a.rest.must('POST', '/v1/sites', { slug: 'gipfel' })
+  const deploy = (daemon: Daemon, text: string) =>
+    daemon.rest.call('POST', `/v1/sites/${String(id)}/deploys?activate=true`, zipOfFiles({ 'index.html': text }), {
+      'content-type': 'application/zip',
+    })
+  const asks = [a, b].map(({ addresses }) => asking(t, String(addresses.sites[0])))
+  const seen = () => Promise.all(asks.map(async (ask) => (await ask('gipfel.sites.test', '/')).text.slice(0, 15)))
+  for (const [at, text] of [a, b, a].map((daemon, n) => [daemon, `version ${n}`] as const)) {
+    t.is((await deploy(at, text)).status, 201)
+    t.deepEqual(await seen(), [text, text])
+  }
+  const [organization] = (await operator.must('GET', '/operator/v1/organizations'))['data'] as { id: string }[]
+  const own = `/operator/v1/organizations/${String(organization?.id)}`
+  await operator.must('PUT', `${own}/plan`, { plan: 'anonymous' })
+  t.deepEqual(await seen(), ['<!doctype html>', '<!doctype html>'], 'the plan has no credits')
+  await operator.must('POST', `${own}/credits`, { credits: '10' })
+  await eventually(10_000, 'both serve it', async () => (await seen()).every((text) => text === 'version 2') || undefined)
+  await operator.must('PUT', '/operator/v1/sites/gipfel/takedown', { status: 451, reason: 'Order' })
+  for (const ask of asks) t.is((await ask('gipfel.sites.test', '/')).status, 451)
 })
 
 test('a standing hold that is set at one daemon stops what another relays, and what it held goes once it is lifted at a third', async (t) => {
