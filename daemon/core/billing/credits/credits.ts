@@ -143,7 +143,7 @@ export class Credits {
 
   /** Adds to the write what has changed. The account goes with every write, as what others decided on it is not so any more. */
   async #close(change: Change, organizationId: string, { book, account, grants }: Opened): Promise<void> {
-    if (book.entries.length === 0 && account?.record === book.account) return
+    if (book.entries.length === 0 && (!account || account.record === book.account)) return
     if (account) change.rewrite(creditAccounts, organizationId, account, book.account)
     else change.insert(creditAccounts, organizationId, book.account)
     for (const grant of book.grants.values()) {

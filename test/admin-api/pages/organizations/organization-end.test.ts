@@ -62,10 +62,11 @@ test('a month later nothing of it is left, and its people are as if it had never
   t.deepEqual(await problemsOf(server), [])
 })
 
-/** Records and look-ups that name an organization, other than those of the first one and of the service's own mail. */
+/** Records and look-ups that name an organization, other than those of the first one, of the service's own mail, and of invoices. */
 async function rowsOf({ database, organizationId }: PageServer): Promise<number> {
   let count = 0
   for await (const { key, value } of database.kv.range(within([]))) {
+    if (JSON.stringify(unpack(key)).includes('"invoice')) continue // outlive what they were made out to
     const text = `${JSON.stringify(unpack(key))} ${Buffer.from(value).toString('latin1')}`
     if (/org_[0-9a-f]{32}/.test(text.replaceAll(organizationId, ''))) count++
   }
