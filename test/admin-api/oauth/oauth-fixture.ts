@@ -91,7 +91,9 @@ export async function startOAuth(t: ExecutionContext, options: FixtureOptions = 
   const fixture = await startFixture(t, { ...options, replacements: { ...options.replacements, fetch: fetchDocument } })
   const { database, daemon, organizationId } = fixture
   await daemon.housekeeping.stop() // a test that wants deserted sandboxes swept does that
-  await daemon.part('billing').upkeep.stop() // else what is counted grows by what it writes
+  const { upkeep } = daemon.part('billing')
+  await upkeep.idle()
+  await upkeep.stop() // else what is counted grows by what it writes
   const setRole = async (role: Role | undefined): Promise<void> => {
     const stored = await database.get(members, { organizationId }, userId)
     const change = new Change()

@@ -2,7 +2,7 @@
  * Closes a month of an organization: its invoice becomes final, with its number and what is owed, in one write. A month that is closed
  * stays as it is, so that whoever was interrupted begins again and makes nothing twice.
  */
-import { Change, decode, encode } from '#store/change.ts'
+import { Change, encode } from '#store/change.ts'
 import { newId } from '#store/ids.ts'
 import { pack } from '#store/tuple.ts'
 import type { Core } from '../../core.ts'
@@ -34,15 +34,14 @@ export async function closeMonth(options: ClosingOptions, organizationId: string
   const { database } = options
   for (let tries = 0; tries < maxTries; tries++) {
     const row = await database.kv.get(pack(closedKey(organizationId, month)))
-    if (row) return decode<string>(row.value) === '' ? 'none' : 'already'
-    const change = new Change().setNew(closedKey(organizationId, month), encode(''))
+    if (row) return 'already'
+    const change = new Change()
     const document = await finalInvoice(options, change, organizationId, month)
-    if (document) {
-      change.set(closedKey(organizationId, month), encode(document.id))
-      change.insert(invoiceDocuments, invoicePartition, document)
-      change.insert(invoicePayments, invoicePartition, newPayment(document))
-    }
-    if ((await database.commit(change)).ok) return document ? 'closed' : 'none'
+    if (!document) return 'none'
+    change.setNew(closedKey(organizationId, month), encode(document.id))
+    change.insert(invoiceDocuments, invoicePartition, document)
+    change.insert(invoicePayments, invoicePartition, newPayment(document))
+    if ((await database.commit(change)).ok) return 'closed'
   }
   throw new Refusal('conflict', 'Other invoices took their numbers at the same time; close the month again.')
 }
