@@ -19,7 +19,7 @@ export const closedInvoiceRows = (database: Database): Required<VerifyOptions>['
     global: true,
     async check(_key, value) {
       const id = decode<string>(value)
-      const found = id === '' || (await database.get(invoiceDocuments, { organizationId: invoicePartition }, id))
+      const found = await database.get(invoiceDocuments, { organizationId: invoicePartition }, id)
       return found ? [] : ['the invoice of the closed month is missing']
     },
   },
