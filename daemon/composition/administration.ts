@@ -2,7 +2,7 @@
 import { Endings } from '#core/administration/endings.ts'
 import { Organizations } from '#core/administration/organizations.ts'
 import { Projects } from '#core/administration/projects.ts'
-import { Removals } from '#core/administration/removals.ts'
+import { removals } from '#core/administration/removals.ts'
 import type { Administration } from './composed.ts'
 import { broke, type Composition } from './parts.ts'
 import { workNames } from './works/work-names.ts'
@@ -12,7 +12,7 @@ export function administration(composition: Composition): Administration {
   const core = get('core')
   const { daemons } = core.database
   const endings = new Endings({ daemons, accept: get('accept'), attempts: get('attempts') })
-  const removals = new Removals({
+  const removing = removals({
     ...core,
     async settled(organizationId, projectId) {
       await endings.ofAcceptances()
@@ -26,10 +26,10 @@ export function administration(composition: Composition): Administration {
       ...core,
       async onDeleted(organizationId, projectIds) {
         await endings.ofAttempts(organizationId, projectIds)
-        daemons.wake(workNames.removals, () => removals.wake())
+        daemons.wake(workNames.removals, () => removing.wake())
       },
     }),
     organizations: new Organizations({ ...core, onDeleted: (organizationId) => endings.ofAttempts(organizationId) }),
-    removals,
+    removals: removing,
   }
 }

@@ -1,6 +1,5 @@
 /** What the composed parts of a daemon consist of. */
 import type { BillingProfiles } from '#core/billing/billing-profiles.ts'
-import type { BillingUpkeep } from '#core/billing/billing-upkeep.ts'
 import type { Closing } from '#core/billing/closing/closing.ts'
 import type { InvoiceRegister } from '#core/billing/closing/invoice-register.ts'
 import type { Credits } from '#core/billing/credits/credits.ts'
@@ -8,7 +7,6 @@ import type { Invoices } from '#core/billing/invoice.ts'
 import type { KeyUses } from '#core/access/keys/key-uses.ts'
 import type { Organizations } from '#core/administration/organizations.ts'
 import type { Projects } from '#core/administration/projects.ts'
-import type { Removals } from '#core/administration/removals.ts'
 import type { InboundMail } from '#core/inbound-routes/inbound-mail.ts'
 import type { InboundRoutes } from '#core/inbound-routes/inbound-routes.ts'
 import type { RouteIntake } from '#core/inbound-routes/route-intake.ts'
@@ -45,9 +43,8 @@ import type { TestDeliveries } from '#core/webhooks/endpoints/test-delivery.ts'
 import type { Webhooks } from '#core/webhooks/endpoints/webhooks.ts'
 import type { SiteCore } from '../../admin-api/rest/sites/site-core.ts'
 import type { SiteServer } from '../../admin-api/sites/site-server.ts'
-import type { DomainRecheck } from '#core/sites/domains/domain-recheck.ts'
 import type { SiteTraffic } from '#core/sites/metering/site-traffic.ts'
-import type { SiteUpkeep } from '#core/sites/site-upkeep.ts'
+import type { TimedRounds } from '#core/work-loop.ts'
 import type { Poller } from '../../protocols/imap-dsn/poller.ts'
 import type { MessageSpans } from '../observability/tracing/message-spans.ts'
 import type { SpanExport } from '../observability/tracing/span-export.ts'
@@ -56,7 +53,7 @@ import type { MxServer } from '../../protocols/mx/mx-server.ts'
 export interface Administration {
   readonly projects: Projects
   readonly organizations: Organizations
-  readonly removals: Removals
+  readonly removals: TimedRounds
 }
 
 export interface InboundCore {
@@ -128,15 +125,15 @@ export interface BillingParts {
   readonly closing: Closing
   readonly register: InvoiceRegister
   readonly profiles: BillingProfiles
-  readonly upkeep: BillingUpkeep
+  readonly upkeep: TimedRounds
 }
 
 export interface SiteParts {
   readonly core: SiteCore
   readonly traffic: SiteTraffic
-  readonly upkeep: SiteUpkeep
+  readonly upkeep: TimedRounds
   /** Undefined where no websites are served. */
-  readonly recheck: DomainRecheck | undefined
+  readonly recheck: TimedRounds | undefined
   /** Undefined where no websites are served. */
   readonly server: SiteServer | undefined
 }

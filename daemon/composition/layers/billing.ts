@@ -1,6 +1,6 @@
 /** Billing: what organizations used, what it costs, and what time changes of it. */
 import { BillingProfiles } from '#core/billing/billing-profiles.ts'
-import { BillingUpkeep } from '#core/billing/billing-upkeep.ts'
+import { billingUpkeep } from '#core/billing/billing-upkeep.ts'
 import { Closing } from '#core/billing/closing/closing.ts'
 import { InvoiceRegister } from '#core/billing/closing/invoice-register.ts'
 import { Credits } from '#core/billing/credits/credits.ts'
@@ -21,6 +21,6 @@ function billingParts(composition: Composition): BillingParts {
   const register = new InvoiceRegister({ ...core, port: manualPayment })
   const closing = new Closing({ ...core, invoices, register, issuer: issuer ?? [], paymentDays })
   const onError = broke(composition, 'billing')
-  const upkeep = new BillingUpkeep({ ...core, credits, closing, register, onError })
+  const upkeep = billingUpkeep({ ...core, credits, closing, register, onError })
   return { credits, invoices, closing, register, profiles: new BillingProfiles(core), upkeep }
 }

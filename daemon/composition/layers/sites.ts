@@ -6,14 +6,14 @@ import { ArchiveDeploys } from '#core/sites/deploys/archive-deploys.ts'
 import { Blobs } from '#core/sites/deploys/blobs.ts'
 import { SiteDeploys } from '#core/sites/deploys/deploys.ts'
 import { readReport } from '#core/sites/deploys/read-report.ts'
-import { DomainRecheck } from '#core/sites/domains/domain-recheck.ts'
+import { domainRecheck } from '#core/sites/domains/domain-recheck.ts'
 import { SiteDomains } from '#core/sites/domains/site-domains.ts'
 import type { SiteCredits } from '#core/sites/metering/site-credits.ts'
 import { SiteTraffic } from '#core/sites/metering/site-traffic.ts'
 import { SiteUsages } from '#core/sites/metering/site-usage.ts'
 import { SiteAnswers } from '#core/sites/serving/site-answers.ts'
 import { SiteViews } from '#core/sites/serving/site-views.ts'
-import { SiteUpkeep } from '#core/sites/site-upkeep.ts'
+import { siteUpkeep } from '#core/sites/site-upkeep.ts'
 import { Sites } from '#core/sites/sites.ts'
 import { Takedowns } from '#core/sites/takedown.ts'
 import { readSitePage } from '#ingest/html/site-page.ts'
@@ -42,7 +42,7 @@ function siteParts(composition: Composition): SiteParts {
   const ownHosts = [...own.map((url) => new URL(url).hostname), config.smtpHost, ...(config.inboundDomain ?? '').split(',')]
   const lookUp = replace.lookUp ?? systemLookUp(config.outbound.dnsServers)
   const domains = new SiteDomains({ ...core, resolver: get('resolver'), lookUp, addresses, ownHosts })
-  const recheck = addresses && new DomainRecheck({ ...core, domains, onError: broke(composition, 'domains of websites') })
+  const recheck = addresses && domainRecheck({ ...core, domains, onError: broke(composition, 'domains of websites') })
   return {
     core: {
       ...{ sites: new Sites({ ...core, credits, addresses }), deploys, archives: new ArchiveDeploys(deploys) },
@@ -50,7 +50,7 @@ function siteParts(composition: Composition): SiteParts {
       domains,
     },
     recheck,
-    ...{ traffic, upkeep: new SiteUpkeep({ ...core, credits, onError: broke(composition, 'websites') }) },
+    ...{ traffic, upkeep: siteUpkeep({ ...core, credits, onError: broke(composition, 'websites') }) },
     server: serverOf(composition, traffic, credits, addresses),
   }
 }

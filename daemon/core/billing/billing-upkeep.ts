@@ -3,9 +3,8 @@
  * over are closed, and what is owed is asked for.
  */
 import type { Core } from '../core.ts'
-import type { Timer } from '../clock.ts'
 import { allOrganizations } from '../tenancy/organization-list.ts'
-import { WorkLoop } from '../work-loop.ts'
+import { TimedRounds } from '../work-loop.ts'
 import type { Closing } from './closing/closing.ts'
 import type { InvoiceRegister } from './closing/invoice-register.ts'
 import type { Credits } from './credits/credits.ts'
@@ -19,46 +18,15 @@ export interface BillingUpkeepOptions extends Core {
 
 const everyMs = 3_600_000
 
-export class BillingUpkeep {
-  readonly #options: BillingUpkeepOptions
-  readonly #rounds: WorkLoop
-  #timer: Timer | undefined
+/** It is woken when something was closed, and may be asked for. */
+export const billingUpkeep = (options: BillingUpkeepOptions): TimedRounds =>
+  new TimedRounds({ ...options, everyMs, round: (stopping) => round(options, stopping) })
 
-  constructor(options: BillingUpkeepOptions) {
-    this.#options = options
-    this.#rounds = new WorkLoop({ round: () => this.#round(), onError: options.onError })
+async function round({ database, credits, closing, register }: BillingUpkeepOptions, stopping: () => boolean): Promise<void> {
+  for await (const { id } of allOrganizations(database)) {
+    if (stopping()) return
+    await credits.refresh(id)
   }
-
-  /** Looks at once, and about every hour. */
-  start(): void {
-    this.#timer = this.#options.clock.after(everyMs, () => this.start())
-    this.#rounds.wake()
-  }
-
-  /** Something was closed, and may be asked for. */
-  wake(): void {
-    this.#rounds.wake()
-  }
-
-  /** Resolves when nothing is under way. */
-  async idle(): Promise<void> {
-    await this.#rounds.idle()
-  }
-
-  /** Ends between two writes; the next start goes on. */
-  async stop(): Promise<void> {
-    this.#timer?.cancel()
-    await this.#rounds.stop()
-  }
-
-  async #round(): Promise<void> {
-    const { database, credits, closing, register } = this.#options
-    const stopping = (): boolean => this.#rounds.stopping
-    for await (const { id } of allOrganizations(database)) {
-      if (stopping()) return
-      await credits.refresh(id)
-    }
-    await closing.closeDue(stopping)
-    await register.askForPayment(stopping)
-  }
+  await closing.closeDue(stopping)
+  await register.askForPayment(stopping)
 }

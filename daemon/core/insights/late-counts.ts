@@ -1,10 +1,7 @@
-/**
- * Counts what writes nothing by itself: refused sends, logins over SMTP, views of forms. They are held for a second, so that whoever is
- * refused in a row costs one write; a crash loses that second.
- */
+/** Counts what writes nothing by itself: refused sends, logins over SMTP, views of forms. Whoever is refused in a row costs one write. */
 import { Change } from '#store/change.ts'
-import type { Timer } from '../clock.ts'
 import type { Core } from '../core.ts'
+import { HeldCounts } from '../held-counts.ts'
 import { countFor, type Place } from './count.ts'
 import { ofProject } from './levels.ts'
 
@@ -21,16 +18,11 @@ interface Held {
   readonly counts: Map<string, number>
 }
 
-const heldMs = 1000
-
 export class LateCounts {
-  readonly #options: LateCountsOptions
-  #held = new Map<string, Held>()
-  #timer: Timer | undefined
-  #writing: Promise<unknown> = Promise.resolve()
+  readonly #held: HeldCounts<Held>
 
   constructor(options: LateCountsOptions) {
-    this.#options = options
+    this.#held = new HeldCounts({ ...options, write: (held) => write(options, held) })
   }
 
   /** In the row of the project, or of one thing of it, by its id. */
@@ -40,36 +32,22 @@ export class LateCounts {
 
   /** In other rows of what belongs to a project; `where` names them. */
   countIn(where: string, place: Place, name: string, adding: Adding): void {
-    const key = `${place.organizationId} ${place.projectId} ${where}`
-    let held = this.#held.get(key)
-    if (!held) this.#held.set(key, (held = { place, adding, counts: new Map() }))
-    held.counts.set(name, (held.counts.get(name) ?? 0) + 1)
-    this.#timer ??= this.#options.clock.after(heldMs, () => this.#write())
+    const { counts } = this.#held.of(`${place.organizationId} ${place.projectId} ${where}`, () => ({ place, adding, counts: new Map() }))
+    counts.set(name, (counts.get(name) ?? 0) + 1)
   }
 
   /** Writes what is held; resolves when that is durable. */
-  async stop(): Promise<void> {
-    this.#timer?.cancel()
-    this.#write()
-    await this.#writing
+  stop(): Promise<void> {
+    return this.#held.flush()
   }
+}
 
-  #write(): void {
-    this.#timer = undefined
-    if (this.#held.size === 0) return
-    const held = [...this.#held.values()]
-    this.#held = new Map()
-    this.#writing = this.#commit(held).catch(this.#options.onError)
+async function write({ database, policies, clock }: LateCountsOptions, all: ReadonlyMap<string, Held>): Promise<void> {
+  const change = new Change()
+  for (const { place, adding, counts } of all.values()) {
+    const { projects } = await policies.of(place.organizationId)
+    if (!projects.has(place.projectId)) continue // deleted meanwhile
+    for (const [name, times] of counts) await adding(change, [name], clock.now(), times)
   }
-
-  async #commit(all: readonly Held[]): Promise<void> {
-    const { database, policies, clock } = this.#options
-    const change = new Change()
-    for (const { place, adding, counts } of all) {
-      const { projects } = await policies.of(place.organizationId)
-      if (!projects.has(place.projectId)) continue // deleted meanwhile
-      for (const [name, times] of counts) await adding(change, [name], clock.now(), times)
-    }
-    if (change.tallies.length > 0) await database.commit(change)
-  }
+  if (change.tallies.length > 0) await database.commit(change)
 }

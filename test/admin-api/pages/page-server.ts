@@ -2,7 +2,7 @@
 import type { ExecutionContext } from 'ava'
 import type { ApiKeys } from '#core/access/keys/api-keys.ts'
 import type { Projects } from '#core/administration/projects.ts'
-import type { Removals } from '#core/administration/removals.ts'
+import type { TimedRounds } from '#core/work-loop.ts'
 import type { Claims } from '#core/claims/claims.ts'
 import type { Sandboxes } from '#core/oauth/endpoints/sandboxes.ts'
 import { FetchFailed, type FetchedDocument } from '#core/outbound/fetch.ts'
@@ -61,7 +61,7 @@ export interface PageServer {
   readonly oauth: OAuthServer
   readonly projects: Projects
   /** What removes the rows of what was deleted. */
-  readonly removals: Removals
+  readonly removals: TimedRounds
   /** Documents of the web by address, for clients that describe themselves there. */
   readonly web: Map<string, FetchedDocument>
   /** The link that the first start printed. */

@@ -3,7 +3,7 @@ import test from 'ava'
 import { SiteAddresses } from '#core/sites/addresses.ts'
 import type { SiteUse } from '#core/sites/metering/site-credits.ts'
 import { SiteViews } from '#core/sites/serving/site-views.ts'
-import { SiteUpkeep } from '#core/sites/site-upkeep.ts'
+import { siteUpkeep } from '#core/sites/site-upkeep.ts'
 import { siteUsages } from '#core/sites/site.ts'
 import type { Change } from '#store/change.ts'
 import { domain, startSites } from '../../admin-api/sites/site-client.ts'
@@ -25,7 +25,7 @@ test('traffic and octets times time are settled once, in the write that takes th
       change.check(ledger, 1n) // another write came between
     else paid.push(use)
   }
-  const upkeep = new SiteUpkeep({ ...core, credits: { hasCredit: async () => true, settle }, onError: (error) => t.fail(String(error)) })
+  const upkeep = siteUpkeep({ ...core, credits: { hasCredit: async () => true, settle }, onError: (error) => t.fail(String(error)) })
   const round = async (): Promise<void> => {
     upkeep.wake()
     await upkeep.idle()

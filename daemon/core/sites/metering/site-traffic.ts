@@ -1,19 +1,14 @@
-/**
- * Octets that are sent for sites: fields and bodies, as they go to the connection. They are held for a second, so that an answer costs no
- * write of its own; a crash loses that second.
- */
+/** Octets that are sent for sites: fields and bodies, as they go to the connection. */
 import { Change } from '#store/change.ts'
-import type { Timer } from '../../clock.ts'
 import type { Core } from '../../core.ts'
+import { HeldCounts } from '../../held-counts.ts'
 import { answersCounter, owedKey, trafficCounter, unsettledCounter } from '../site.ts'
 
 export interface SiteTrafficOptions extends Pick<Core, 'database' | 'clock'> {
   readonly onError: (error: unknown) => void
 }
 
-const heldMs = 1000
-
-interface Held {
+interface Sent {
   readonly organizationId: string
   bytes: number
   answers: number
@@ -23,44 +18,32 @@ interface Held {
 export const dayOf = (atMs: number): string => new Date(atMs).toISOString().slice(0, 10)
 
 export class SiteTraffic {
-  readonly #options: SiteTrafficOptions
-  #held = new Map<string, Held>()
-  #timer: Timer | undefined
-  #writing: Promise<unknown> = Promise.resolve()
+  readonly #held: HeldCounts<Sent>
 
   constructor(options: SiteTrafficOptions) {
-    this.#options = options
+    const { database, clock } = options
+    const write = (held: ReadonlyMap<string, Sent>): Promise<unknown> => database.commit(changeOf(held, dayOf(clock.now())))
+    this.#held = new HeldCounts({ ...options, write })
   }
 
   count(organizationId: string, siteId: string, bytes: number): void {
-    const held = this.#held.get(siteId)
-    if (held) {
-      held.bytes += bytes
-      held.answers++
-    } else this.#held.set(siteId, { organizationId, bytes, answers: 1 })
-    this.#timer ??= this.#options.clock.after(heldMs, () => this.#write())
+    const sent = this.#held.of(siteId, () => ({ organizationId, bytes: 0, answers: 0 }))
+    sent.bytes += bytes
+    sent.answers++
   }
 
   /** Writes what is held; resolves when that is durable. */
-  async flush(): Promise<void> {
-    this.#timer?.cancel()
-    this.#write()
-    await this.#writing
+  flush(): Promise<void> {
+    return this.#held.flush()
   }
+}
 
-  #write(): void {
-    this.#timer = undefined
-    if (this.#held.size === 0) return
-    const { database, clock, onError } = this.#options
-    const day = dayOf(clock.now())
-    const change = new Change()
-    for (const [siteId, { organizationId, bytes, answers }] of this.#held) {
-      change.add(trafficCounter(organizationId, siteId, day), bytes)
-      change.add(answersCounter(organizationId, siteId, day), answers)
-      change.add(unsettledCounter(organizationId, siteId), bytes).set(owedKey(organizationId, siteId))
-    }
-    this.#held = new Map()
-    const before = this.#writing
-    this.#writing = before.then(() => database.commit(change)).catch(onError)
+function changeOf(held: ReadonlyMap<string, Sent>, day: string): Change {
+  const change = new Change()
+  for (const [siteId, { organizationId, bytes, answers }] of held) {
+    change.add(trafficCounter(organizationId, siteId, day), bytes)
+    change.add(answersCounter(organizationId, siteId, day), answers)
+    change.add(unsettledCounter(organizationId, siteId), bytes).set(owedKey(organizationId, siteId))
   }
+  return change
 }
