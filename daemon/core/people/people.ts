@@ -9,8 +9,9 @@ import { Invitations } from './members/invitations.ts'
 import { LoginLinks, type SignUp } from './sign-in/login-links.ts'
 import { Members } from './members/members.ts'
 import { mailedNotices, type Notices } from './account-notices.ts'
-import { ApprovalNotices } from './mail/approval-notices.ts'
-import { CreditNotices } from './mail/credit-notices.ts'
+import { approvalNotices } from './mail/approval-notices.ts'
+import { creditNotices } from './mail/credit-notices.ts'
+import type { MemberNotices } from './mail/member-notices.ts'
 import { MailChoices } from './mail-choices.ts'
 import { Outbox } from './mail/outbox.ts'
 import { Passkeys } from './sign-in/passkeys.ts'
@@ -40,8 +41,8 @@ export interface People {
   readonly notices: Notices
   /** Mail of writes that a crash may have left; to be woken at every start. */
   readonly outbox: Outbox
-  readonly approvalNotices: ApprovalNotices
-  readonly creditNotices: CreditNotices
+  readonly approvalNotices: MemberNotices
+  readonly creditNotices: MemberNotices
   readonly relyingParty: RelyingParty
   /** Mail that is still to be handed over; awaited before the store closes. */
   readonly background: Background
@@ -63,8 +64,8 @@ export function people(options: PeopleOptions): People {
     handedInvitations: new HandedInvitations({ ...core, sessions, invitations, mail, signUp }),
     loginLinks: new LoginLinks({ ...core, sessions, passkeys, invitations, mail, background, signUp }),
     passkeys,
-    approvalNotices: new ApprovalNotices({ ...core, mail, outbox, onError }),
-    creditNotices: new CreditNotices({ ...core, mail, outbox, onError }),
+    approvalNotices: approvalNotices({ ...core, mail, outbox, onError }),
+    creditNotices: creditNotices({ ...core, mail, outbox, onError }),
     accounts: new Accounts({ ...core, sessions, notices, signUp }),
     mailChoices: new MailChoices(core),
   }

@@ -1,6 +1,6 @@
 /** Messages that wait for a person: how many they are, what they cost, and who is sent a mail about them. */
 import test from 'ava'
-import { ApprovalNotices } from '#core/people/mail/approval-notices.ts'
+import { approvalNotices } from '#core/people/mail/approval-notices.ts'
 import { systemOrganizationId } from '#core/routing/policy/system-policy.ts'
 import { traces } from '#core/trace/trace.ts'
 import { readContent } from '#store/content.ts'
@@ -158,7 +158,7 @@ test('a message that a crash left without its mail gets it at the next start; on
   t.is(await fixture.decide(olga, held, 'refuse'), 303)
   await fixture.hold()
   const { mail: own, outbox } = fixture.people
-  const next = new ApprovalNotices({ ...fixture.daemon.part('core'), mail: own, outbox, onError: (error) => t.fail(String(error)) })
+  const next = approvalNotices({ ...fixture.daemon.part('core'), mail: own, outbox, onError: (error) => t.fail(String(error)) })
   next.start()
   t.teardown(() => next.stop())
   await handedOver(fixture, next)
@@ -182,7 +182,7 @@ test('a message whose mail fails does not hold up those behind it, and gets its 
     urlOf: (path: string) => own.urlOf(path),
   } as unknown as typeof own
   const errors: unknown[] = []
-  const notices = new ApprovalNotices({ ...fixture.daemon.part('core'), mail: failingOnce, outbox, onError: (error) => errors.push(error) })
+  const notices = approvalNotices({ ...fixture.daemon.part('core'), mail: failingOnce, outbox, onError: (error) => errors.push(error) })
   notices.start()
   t.teardown(() => notices.stop())
   await handedOver(fixture, notices)
