@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Server as NetServer, Socket } from 'node:net'
 import { statePage } from '#core/sites/serving/neutral-pages.ts'
-import type { SiteAnswers } from '#core/sites/serving/site-answers.ts'
+import type { SiteAnswers, SiteRequest } from '#core/sites/serving/site-answers.ts'
 import type { SiteView, SiteViews } from '#core/sites/serving/site-views.ts'
 import { ClientLoad } from '../http/client-load.ts'
 import { hostName, isAddress, requestTarget } from './host-name.ts'
@@ -30,7 +30,7 @@ const defaultLimits: SiteServerLimits = { headersMs: 15_000, requestMs: 30_000, 
 export interface SiteServerOptions {
   readonly listen: { readonly host: string; readonly port: number; readonly bound?: NetServer | undefined }
   readonly views: Pick<SiteViews, 'cached' | 'find' | 'isServed'>
-  readonly answers: Pick<SiteAnswers, 'answer'>
+  readonly answers: Pick<SiteAnswers, 'answer' | 'known'>
   readonly traffic: { count(organizationId: string, siteId: string, bytes: number): void }
   readonly maxConnections: number
   /** Connections of one visitor, and behind a trusted proxy requests under way; an IPv6 /64 counts as one. */
@@ -73,10 +73,10 @@ export class SiteServer {
       connectionsCheckingInterval: checkMs,
       keepAliveTimeout: keepAliveMs,
     }
-    const server = createServer({ ...times, maxHeaderSize: maxHeaderBytes, noDelay: true }, (req, res) => void this.#begin(req, res))
+    const server = createServer({ ...times, maxHeaderSize: maxHeaderBytes, noDelay: true }, (req, res) => this.#begin(req, res))
     server.maxConnections = maxConnections
     server.timeout = idleMs
-    server.on('checkContinue', (req: IncomingMessage, res: ServerResponse) => void this.#begin(req, res)) // nothing here takes a body
+    server.on('checkContinue', (req: IncomingMessage, res: ServerResponse) => this.#begin(req, res)) // nothing here takes a body
     server.prependListener('connection', (socket) => {
       if (!this.#visitors.admit(socket)) socket.destroy()
     })
@@ -102,36 +102,36 @@ export class SiteServer {
   }
 
   /** Behind a proxy, one connection is of many visitors. */
-  async #begin(req: IncomingMessage, res: ServerResponse): Promise<void> {
+  #begin(req: IncomingMessage, res: ServerResponse): void {
     const length = req.headers['content-length'] ?? '0'
     if (length !== '0' || req.headers['transfer-encoding'] !== undefined) res.shouldKeepAlive = false // nothing here reads a body
     const { trustProxy } = this.#options
-    if (trustProxy.length === 0) return this.#serve(req, res)
-    try {
-      res.once('close', this.#visitors.begin(req.socket, visitorOf(req, trustProxy)))
-    } catch {
-      return writeAnswer(res, statePage('paused', req.method ?? ''))
-    }
-    await this.#serve(req, res)
+    if (trustProxy.length > 0)
+      try {
+        res.once('close', this.#visitors.begin(req.socket, visitorOf(req, trustProxy)))
+      } catch {
+        return void writeAnswer(res, statePage('paused', req.method ?? ''))
+      }
+    const asked = requestTarget(req.url ?? '/', req.rawHeaders)
+    if (!asked) return void writeAnswer(res, statePage(400, req.method ?? ''))
+    const { host, target } = asked
+    const view = this.#options.views.cached(host)
+    if (!view && isAddress(host)) return void this.#allow(req, res, target)
+    const request = requestOf(req, target)
+    const known = view && this.#options.answers.known(view, request)
+    if (!known) return void this.#serve(req, res, host, request)
+    this.#countAtEnd(req.socket, res, view)
+    void writeAnswer(res, known)
   }
 
-  async #serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
-    const method = req.method ?? ''
-    const asked = requestTarget(req.url ?? '/', req.rawHeaders)
-    if (!asked) return writeAnswer(res, statePage(400, method))
-    const { host, target } = asked
-    if (isAddress(host)) return this.#allow(req, res, target)
+  async #serve(req: IncomingMessage, res: ServerResponse, host: string, request: SiteRequest): Promise<void> {
+    const { method } = request
     try {
       const { views, answers } = this.#options
       const view = views.cached(host) ?? (await views.find(host))
       if (!view) return await writeAnswer(res, statePage(404, method))
       this.#countAtEnd(req.socket, res, view)
-      const { headers } = req
-      const answer = await answers.answer(view, {
-        ...{ method, target, acceptEncoding: headers['accept-encoding'], ifNoneMatch: headers['if-none-match'] },
-        ...{ ifRange: headers['if-range'] as string | undefined, range: headers.range },
-      })
-      await writeAnswer(res, answer)
+      await writeAnswer(res, await answers.answer(view, request))
     } catch (error) {
       this.#options.onError(error)
       if (res.headersSent) res.destroy()
@@ -165,3 +165,12 @@ export class SiteServer {
     }
   }
 }
+
+const requestOf = ({ method = '', headers }: IncomingMessage, target: string): SiteRequest => ({
+  method,
+  target,
+  acceptEncoding: headers['accept-encoding'],
+  ifNoneMatch: headers['if-none-match'],
+  ifRange: headers['if-range'] as string | undefined,
+  range: headers.range,
+})

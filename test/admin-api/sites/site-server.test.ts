@@ -20,7 +20,7 @@ async function serving(t: ExecutionContext, { answer = plain, ...changes }: Chan
     listen: { host: '127.0.0.1', port: 0 },
     ...{ maxConnections: 100, maxPerAddress: 3, countsLoopback: true, trustProxy: [], traffic: { count: () => {} } },
     views: { cached: () => undefined, find: async (host) => (host === 'a.sites.test' ? view : undefined), isServed: async () => true },
-    answers: { answer: async (_view, { target }) => answer(target) },
+    answers: { known: () => undefined, answer: async (_view, { target }) => answer(target) },
     ...{ onListening: () => {}, onError: (error) => t.fail(String(error)) },
     ...changes,
   })

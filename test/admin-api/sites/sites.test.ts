@@ -127,6 +127,34 @@ test('the best encoding, ranges, validators, previews and hosts are as caches an
   await create('gipfel')
 })
 
+test('asked again, a page is answered as before: by its host, encoding and deploy, and a new deploy takes its place', async (t) => {
+  const { ask, create, deploy } = await startSites(t)
+  const [site, host] = [await create('alpenblick'), `alpenblick.${domain}`]
+  const first = await deploy(site, entries)
+  const preview = new URL((first.body as { preview_url: string }).preview_url).hostname
+  const told = async (of: string, path: string, encoding: string): Promise<unknown> => {
+    const { status, headers, bytes } = await ask(of, path, { 'accept-encoding': encoding })
+    return { status, headers: { ...headers, date: '' }, bytes: bytes.toString('base64') }
+  }
+  const asked = [host, preview].flatMap((of) =>
+    ['/style.css', '/', '/app/deep', '/nowhere', '/old/a'].flatMap((path) =>
+      ['br', 'gzip', ''].map((encoding) => [of, path, encoding] as const),
+    ),
+  )
+  const before: unknown[] = []
+  for (const one of asked) before.push(await told(...one))
+  for (const [i, one] of asked.entries()) t.deepEqual(await told(...one), before[i], one.join(' '))
+  const differing = new Set(before.map((each) => JSON.stringify(each)))
+  t.is(
+    differing.size,
+    11,
+    'three of style.css, the home page and the lost one, each with and without the mark of previews, and one redirect',
+  )
+  await deploy(site, [{ path: 'style.css', content: 'body {}' }])
+  t.is((await ask(host, '/style.css', { 'accept-encoding': '' })).text, 'body {}')
+  t.deepEqual(await told(preview, '/style.css', 'br'), before[asked.findIndex(([of]) => of === preview)])
+})
+
 test('archives that are no websites are refused, and leave nothing', async (t) => {
   const { daemon, create, deploy, rest } = await startSites(t)
   const site = await create('gipfel')

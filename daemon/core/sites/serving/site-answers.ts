@@ -25,17 +25,37 @@ export interface SiteRequest {
   readonly range: string | undefined
 }
 
-const maxHotBytes = 48 * 1_048_576
+/** Of contents in memory, and once more of answers, which mostly hold the same contents. */
+const maxHotBytes = 24 * 1_048_576
+/** About what an answer holds besides its body. */
+const answerWeight = 600
+/** Longer targets, and longer lists of encodings, are answered anew each time. */
+const maxKnownText = 200
 
 export class SiteAnswers {
   readonly #database: Database
   readonly #hot = new WeighedCache<Bytes>(maxHotBytes)
+  readonly #known = new WeighedCache<SiteAnswer>(maxHotBytes)
 
   constructor(database: Database) {
     this.#database = database
   }
 
+  /** What the same request was answered with before, where that is a whole file: deploys do not change. Undefined for all else. */
+  known(view: SiteView, request: SiteRequest): SiteAnswer | undefined {
+    const key = keyOf(view, request)
+    return key === undefined ? undefined : this.#known.get(key)
+  }
+
   async answer(view: SiteView, request: SiteRequest): Promise<SiteAnswer> {
+    const answer = await this.#answer(view, request)
+    const key = keyOf(view, request)
+    if (key !== undefined && answer.status === 200 && answer.body instanceof Uint8Array)
+      this.#known.set(key, answer, answer.body.length + answerWeight)
+    return answer
+  }
+
+  async #answer(view: SiteView, request: SiteRequest): Promise<SiteAnswer> {
     const { method, target } = request
     if (view.state !== 'live') return statePage(view.state, method)
     if (method !== 'GET' && method !== 'HEAD') return statePage(405, method)
@@ -167,6 +187,14 @@ async function* pieces(
   at = ref.size
   const last = cut(Buffer.from(suffix))
   if (last.length > 0) yield last
+}
+
+/** Of a request that is answered alike each time; undefined for others. */
+function keyOf({ state, deploy, isPreview }: SiteView, request: SiteRequest): string | undefined {
+  const { method, target, acceptEncoding = '', ifNoneMatch, range } = request
+  if (state !== 'live' || !deploy || method !== 'GET' || ifNoneMatch !== undefined || range !== undefined) return undefined
+  if (target.length + acceptEncoding.length > maxKnownText || target.includes('?')) return undefined
+  return `${isPreview ? 'preview ' : ''}${deploy.id} ${acceptEncoding}\n${target}`
 }
 
 const contentRowOf = (offset: number): number => Math.floor(offset / contentRowBytes)

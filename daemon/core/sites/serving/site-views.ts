@@ -24,6 +24,7 @@ export interface ServedFile {
 
 /** The files of a deploy, ready to be served. */
 export interface ServedDeploy {
+  readonly id: string
   readonly files: ReadonlyMap<string, ServedFile>
   readonly redirects: Redirects
   readonly headers: HeaderRules
@@ -130,7 +131,7 @@ export class SiteViews {
     const [redirects, headers] = await Promise.all(
       [redirectsFile, headersFile].map((path) => readRules(database, organizationId, files.get(path)?.sha256)),
     )
-    const deploy = { files, redirects: readRedirects(redirects ?? ''), headers: readHeaderRules(headers ?? '') }
+    const deploy = { id: deployId, files, redirects: readRedirects(redirects ?? ''), headers: readHeaderRules(headers ?? '') }
     this.#deploys.set(deployId, deploy, manifest.length)
     return deploy
   }

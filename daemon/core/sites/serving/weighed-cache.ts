@@ -1,6 +1,13 @@
-/** What was used last, up to a weight of all together. */
+/** What was used lately, up to a weight of all together: whose turn to go comes has another one when it was used since the last. */
+interface Entry<V> {
+  readonly value: V
+  readonly weight: number
+  /** It came, or was used, since its last turn. */
+  isUsed: boolean
+}
+
 export class WeighedCache<V> {
-  readonly #entries = new Map<string, { readonly value: V; readonly weight: number }>()
+  readonly #entries = new Map<string, Entry<V>>()
   readonly #max: number
   #weight = 0
 
@@ -11,8 +18,7 @@ export class WeighedCache<V> {
   get(key: string): V | undefined {
     const entry = this.#entries.get(key)
     if (!entry) return undefined
-    this.#entries.delete(key)
-    this.#entries.set(key, entry)
+    entry.isUsed = true
     return entry.value
   }
 
@@ -22,11 +28,12 @@ export class WeighedCache<V> {
     this.#entries.delete(key)
     if (weight > this.#max / 8) return
     this.#weight += weight
-    this.#entries.set(key, { value, weight })
+    this.#entries.set(key, { value, weight, isUsed: true })
     for (const [oldest, entry] of this.#entries) {
       if (this.#weight <= this.#max) return
       this.#entries.delete(oldest)
-      this.#weight -= entry.weight
+      if (entry.isUsed) this.#entries.set(oldest, { ...entry, isUsed: false })
+      else this.#weight -= entry.weight
     }
   }
 }
