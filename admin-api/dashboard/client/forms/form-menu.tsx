@@ -1,6 +1,6 @@
 /** What is done to a form as a whole: name, copy, export, project, pause, archive, and its end. */
 import type { JSX } from 'preact'
-import { useRef, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { call, save } from '../app/api.ts'
 import { go, link } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
@@ -8,8 +8,7 @@ import { projects } from '../app/projects.ts'
 import { asFault } from '../app/query.ts'
 import { ChooseField, TextField } from '../parts/controls.tsx'
 import { EndDialog, FormDialog } from '../parts/forms.tsx'
-import { Icon } from '../parts/icon.tsx'
-import { useOutside } from '../parts/outside.ts'
+import { MoreMenu } from '../parts/menu.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { toast } from '../parts/toast.tsx'
 import {
@@ -41,22 +40,12 @@ type Open = 'rename' | 'move' | 'remove'
 export function FormMenu(props: MenuProps): JSX.Element {
   const w = words()
   const { form } = props
-  const [isShown, setShown] = useState(false)
   const [open, setOpen] = useState<Open>()
-  const anchor = useRef<HTMLDivElement>(null)
-  useOutside(anchor, isShown, () => setShown(false))
-  const then = (run: () => void) => (): void => {
-    setShown(false)
-    run()
-  }
   const others = projects.value.filter(({ id }) => id !== form.project_id)
   return (
-    <div class="menu-anchor end" ref={anchor}>
-      <button class="button quiet square" aria-label={allWords().more} aria-expanded={isShown} onClick={() => setShown(!isShown)}>
-        <Icon name="more" />
-      </button>
-      {isShown && (
-        <div class="menu">
+    <MoreMenu
+      acts={(then) => (
+        <>
           <button onClick={then(() => void exportDefinition(form))}>{w.exportIt}</button>
           {mayChange.value && (
             <>
@@ -73,8 +62,9 @@ export function FormMenu(props: MenuProps): JSX.Element {
               </button>
             </>
           )}
-        </div>
+        </>
       )}
+    >
       {open === 'rename' && <Rename {...props} onClose={() => setOpen(undefined)} />}
       {open === 'move' && <Move {...props} onClose={() => setOpen(undefined)} />}
       {open === 'remove' && (
@@ -91,7 +81,7 @@ export function FormMenu(props: MenuProps): JSX.Element {
           }}
         />
       )}
-    </div>
+    </MoreMenu>
   )
 }
 

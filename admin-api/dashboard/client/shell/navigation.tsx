@@ -2,7 +2,7 @@
 import type { JSX } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import { Icon } from '../parts/icon.tsx'
-import { useOutside } from '../parts/outside.ts'
+import { useOutside } from '../parts/menu.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { initial } from '../parts/safe-text.tsx'
 import { number } from '../parts/time.ts'

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import { Icon } from '../parts/icon.tsx'
-import { useOutside } from '../parts/outside.ts'
+import { useOutside } from '../parts/menu.tsx'
 import { words } from '../words/words.ts'
 import { boot } from '../app/boot.ts'
 import { link } from '../app/location.ts'

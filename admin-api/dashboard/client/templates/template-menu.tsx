@@ -1,12 +1,11 @@
 /** What is done to a template as a whole: another name or slug, and its end. */
 import type { JSX } from 'preact'
-import { useRef, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
 import { go, link } from '../app/location.ts'
 import { TextField } from '../parts/controls.tsx'
 import { EndDialog, FormDialog } from '../parts/forms.tsx'
-import { Icon } from '../parts/icon.tsx'
-import { useOutside } from '../parts/outside.ts'
+import { MoreMenu } from '../parts/menu.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { toast } from '../parts/toast.tsx'
 import { deleteTemplate, updateTemplate, type Template } from '../wire/operations.ts'
@@ -22,14 +21,7 @@ interface MenuProps {
 
 export function TemplateMenu({ template, onSaved, onTest }: MenuProps): JSX.Element {
   const w = words()
-  const [isShown, setShown] = useState(false)
   const [open, setOpen] = useState<'rename' | 'remove'>()
-  const anchor = useRef<HTMLDivElement>(null)
-  useOutside(anchor, isShown, () => setShown(false))
-  const choose = (next: 'rename' | 'remove'): void => {
-    setShown(false)
-    setOpen(next)
-  }
   const remove = async (): Promise<void> => {
     await call(deleteTemplate, { path: { id: template.id } })
     keepDraft(template.id, undefined)
@@ -37,26 +29,17 @@ export function TemplateMenu({ template, onSaved, onTest }: MenuProps): JSX.Elem
     go(link('/templates'), { replaces: true })
   }
   return (
-    <div class="menu-anchor end" ref={anchor}>
-      <button class="button quiet square" aria-label={allWords().more} aria-expanded={isShown} onClick={() => setShown(!isShown)}>
-        <Icon name="more" />
-      </button>
-      {isShown && (
-        <div class="menu">
-          <button
-            onClick={() => {
-              setShown(false)
-              onTest()
-            }}
-          >
-            {w.test}
-          </button>
-          <button onClick={() => choose('rename')}>{w.rename}</button>
-          <button class="bad" onClick={() => choose('remove')}>
+    <MoreMenu
+      acts={(then) => (
+        <>
+          <button onClick={then(onTest)}>{w.test}</button>
+          <button onClick={then(() => setOpen('rename'))}>{w.rename}</button>
+          <button class="bad" onClick={then(() => setOpen('remove'))}>
             {w.remove}
           </button>
-        </div>
+        </>
       )}
+    >
       {open === 'rename' && <Rename template={template} onClose={() => setOpen(undefined)} onSaved={onSaved} />}
       {open === 'remove' && (
         <EndDialog
@@ -68,7 +51,7 @@ export function TemplateMenu({ template, onSaved, onTest }: MenuProps): JSX.Elem
           onSubmit={remove}
         />
       )}
-    </div>
+    </MoreMenu>
   )
 }
 

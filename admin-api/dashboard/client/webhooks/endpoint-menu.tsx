@@ -1,12 +1,11 @@
 /** What is done to an endpoint as a whole: its settings, a pause, its end. */
 import type { JSX } from 'preact'
-import { useRef, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
 import { go, link } from '../app/location.ts'
 import { asFault } from '../app/query.ts'
 import { EndDialog } from '../parts/forms.tsx'
-import { Icon } from '../parts/icon.tsx'
-import { useOutside } from '../parts/outside.ts'
+import { MoreMenu } from '../parts/menu.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { toast } from '../parts/toast.tsx'
 import { deleteWebhook, updateWebhook, type WebhookEndpoint } from '../wire/operations.ts'
@@ -21,14 +20,7 @@ interface MenuProps {
 
 export function EndpointMenu({ endpoint, onChange }: MenuProps): JSX.Element {
   const [w, common] = [words(), allWords()]
-  const [isShown, setShown] = useState(false)
   const [open, setOpen] = useState<'edit' | 'remove'>()
-  const anchor = useRef<HTMLDivElement>(null)
-  useOutside(anchor, isShown, () => setShown(false))
-  const choose = (next: () => void) => () => {
-    setShown(false)
-    next()
-  }
   const pause = async (paused: boolean): Promise<void> => {
     try {
       await call(updateWebhook, { path: { id: endpoint.id }, body: { paused } })
@@ -39,19 +31,17 @@ export function EndpointMenu({ endpoint, onChange }: MenuProps): JSX.Element {
     }
   }
   return (
-    <div class="menu-anchor end" ref={anchor}>
-      <button class="button quiet square" aria-label={common.more} aria-expanded={isShown} onClick={() => setShown(!isShown)}>
-        <Icon name="more" />
-      </button>
-      {isShown && (
-        <div class="menu">
-          <button onClick={choose(() => setOpen('edit'))}>{w.edit}</button>
-          <button onClick={choose(() => void pause(!endpoint.paused))}>{endpoint.paused ? w.resume : w.pause}</button>
-          <button class="bad" onClick={choose(() => setOpen('remove'))}>
+    <MoreMenu
+      acts={(then) => (
+        <>
+          <button onClick={then(() => setOpen('edit'))}>{w.edit}</button>
+          <button onClick={then(() => void pause(!endpoint.paused))}>{endpoint.paused ? w.resume : w.pause}</button>
+          <button class="bad" onClick={then(() => setOpen('remove'))}>
             {w.remove}
           </button>
-        </div>
+        </>
       )}
+    >
       {open === 'edit' && (
         <EditEndpoint
           title={w.edit}
@@ -78,6 +68,6 @@ export function EndpointMenu({ endpoint, onChange }: MenuProps): JSX.Element {
           }}
         />
       )}
-    </div>
+    </MoreMenu>
   )
 }

@@ -1,14 +1,13 @@
 /** What is done to a website as a whole: its name and project, a pause, its end. */
 import type { JSX } from 'preact'
-import { useRef, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
 import { go, link } from '../app/location.ts'
 import { projects } from '../app/projects.ts'
 import { asFault } from '../app/query.ts'
 import { ChooseField, TextField } from '../parts/controls.tsx'
 import { EditDialog, EndDialog } from '../parts/forms.tsx'
-import { Icon } from '../parts/icon.tsx'
-import { useOutside } from '../parts/outside.ts'
+import { MoreMenu } from '../parts/menu.tsx'
 import { plain } from '../parts/safe-text.tsx'
 import { toast } from '../parts/toast.tsx'
 import { words } from '../websites/websites-words.ts'
@@ -21,15 +20,8 @@ interface MenuProps {
 }
 
 export function SiteMenu({ site, onChange }: MenuProps): JSX.Element {
-  const [w, common] = [words(), allWords()]
-  const [isShown, setShown] = useState(false)
+  const w = words()
   const [open, setOpen] = useState<'edit' | 'remove'>()
-  const anchor = useRef<HTMLDivElement>(null)
-  useOutside(anchor, isShown, () => setShown(false))
-  const choose = (next: () => void) => () => {
-    setShown(false)
-    next()
-  }
   const isPaused = site.status === 'paused'
   const pause = async (paused: boolean): Promise<void> => {
     try {
@@ -41,22 +33,20 @@ export function SiteMenu({ site, onChange }: MenuProps): JSX.Element {
     }
   }
   return (
-    <div class="menu-anchor end" ref={anchor}>
-      <button class="button quiet square" aria-label={common.more} aria-expanded={isShown} onClick={() => setShown(!isShown)}>
-        <Icon name="more" />
-      </button>
-      {isShown && (
-        <div class="menu">
-          <button onClick={choose(() => setOpen('edit'))}>{w.edit}</button>
-          <button onClick={choose(() => void pause(!isPaused))}>{isPaused ? w.resume : w.pause}</button>
-          <button class="bad" onClick={choose(() => setOpen('remove'))}>
+    <MoreMenu
+      acts={(then) => (
+        <>
+          <button onClick={then(() => setOpen('edit'))}>{w.edit}</button>
+          <button onClick={then(() => void pause(!isPaused))}>{isPaused ? w.resume : w.pause}</button>
+          <button class="bad" onClick={then(() => setOpen('remove'))}>
             {w.remove}
           </button>
-        </div>
+        </>
       )}
+    >
       {open === 'edit' && <EditSite site={site} onClose={() => setOpen(undefined)} onDone={onChange} />}
       {open === 'remove' && <EndSite site={site} onClose={() => setOpen(undefined)} />}
-    </div>
+    </MoreMenu>
   )
 }
 

@@ -1,0 +1,57 @@
+/** Menus that close by Escape and by a click elsewhere. */
+import type { ComponentChildren, JSX } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { words } from '../words/words.ts'
+import { Icon } from './icon.tsx'
+
+export function useOutside(anchor: { readonly current: HTMLElement | null }, isShown: boolean, close: () => void): void {
+  useEffect(() => {
+    if (!isShown) return undefined
+    const onClick = (event: Event): void => {
+      if (event.target instanceof Node && !anchor.current?.contains(event.target)) close()
+    }
+    const onKey = (event: KeyboardEvent): void => {
+      if (event.key !== 'Escape') return
+      event.preventDefault()
+      close()
+      anchor.current?.querySelector('button')?.focus()
+    }
+    document.addEventListener('pointerdown', onClick)
+    document.addEventListener('keydown', onKey, true)
+    return () => {
+      document.removeEventListener('pointerdown', onClick)
+      document.removeEventListener('keydown', onKey, true)
+    }
+  }, [isShown])
+}
+
+/** Closes the menu, then does this. */
+type Then = (act: () => void) => () => void
+
+interface MoreProps {
+  /** Its buttons. */
+  readonly acts: (then: Then) => JSX.Element
+  /** Dialogs that they open. */
+  readonly children: ComponentChildren
+}
+
+/** What is done to a thing as a whole, behind a button with three dots. */
+export function MoreMenu({ acts, children }: MoreProps): JSX.Element {
+  const [isShown, setShown] = useState(false)
+  const anchor = useRef<HTMLDivElement>(null)
+  const close = (): void => setShown(false)
+  useOutside(anchor, isShown, close)
+  const then: Then = (act) => () => {
+    close()
+    act()
+  }
+  return (
+    <div class="menu-anchor end" ref={anchor}>
+      <button class="button quiet square" aria-label={words().more} aria-expanded={isShown} onClick={() => setShown(!isShown)}>
+        <Icon name="more" />
+      </button>
+      {isShown && <div class="menu">{acts(then)}</div>}
+      {children}
+    </div>
+  )
+}
