@@ -111,3 +111,21 @@ test('digests of what no site may have are refused', async (t) => {
     t.is(status, 400, files[0]?.path)
   }
 })
+
+test('archives that are sent slowly take no place from others, and no more than all places are given out', async (t) => {
+  const { daemon, create, deploy } = await startSites(t)
+  const { archives } = daemon.part('rest').sites
+  const site = await create('alpenblick')
+  const enter = (organizationId: string) => archives.enter({ organizationId } as Parameters<typeof archives.enter>[0])
+  const [page, held] = [[{ path: 'index.html', content: 'home' }], [] as Disposable[]]
+  for (let i = 0; i < 15; i++) held.push(enter(`org_slow_${Math.floor(i / 2)}`))
+  t.throws(() => enter('org_slow_0'), { message: /Too many archives/ }, 'two of an organization')
+  t.is((await deploy(site, page)).status, 201)
+  held.push(enter('org_slow_7'))
+  const refused = await deploy(site, page)
+  t.is(refused.status, 503)
+  t.is(refused.headers['retry-after'], '10')
+  for (const place of held) place[Symbol.dispose]()
+  const [one, other] = await Promise.all([deploy(site, page), deploy(site, page)])
+  t.deepEqual([one.status, other.status], [201, 201])
+})

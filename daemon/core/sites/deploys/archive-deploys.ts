@@ -1,6 +1,7 @@
 /** Deploys from an archive: its files are read once for their digests, and those that the site has not are read again and stored. */
 import { createHash } from 'node:crypto'
 import type { Principal } from '../../access/principal/principal.ts'
+import { KeyedMutex } from '../../keyed-mutex.ts'
 import { Refusal } from '../../refusals.ts'
 import type { SiteDeploy } from '../site.ts'
 import type { SiteDeploys } from './deploys.ts'
@@ -16,19 +17,21 @@ export interface ArchivedFile {
   octets(): AsyncIterable<Buffer>
 }
 
-const maxInFlight = 4
+/** Archives on their way or waiting, each with a file of its own on the disk; so many that slow senders leave room for others. */
+const maxInFlight = 16
 const maxOfOrganization = 2
 
 export class ArchiveDeploys {
   readonly #deploys: SiteDeploys
   readonly #inFlight = new Map<string, number>()
+  readonly #turns = new KeyedMutex()
   #inAll = 0
 
   constructor(deploys: SiteDeploys) {
     this.#deploys = deploys
   }
 
-  /** Holds a place for an archive until it is disposed of, so that few are read at a time. Throws `overloaded`. */
+  /** Holds a place for an archive, from its first octet until it is disposed of. Throws `overloaded`. */
   enter({ organizationId }: Principal): Disposable {
     const held = this.#inFlight.get(organizationId) ?? 0
     if (this.#inAll >= maxInFlight || held >= maxOfOrganization) throw tooMany()
@@ -44,8 +47,12 @@ export class ArchiveDeploys {
     }
   }
 
-  /** Throws `validation_failed` for files that no site may have. */
-  async deploy(principal: Principal, siteId: string, archived: readonly ArchivedFile[], activates: boolean): Promise<SiteDeploy> {
+  /** One after the other: reading an archive is work of this machine alone. Throws `validation_failed` for files that no site may have. */
+  deploy(principal: Principal, siteId: string, archived: readonly ArchivedFile[], activates: boolean): Promise<SiteDeploy> {
+    return this.#turns.run('archive', () => this.#deploy(principal, siteId, archived, activates))
+  }
+
+  async #deploy(principal: Principal, siteId: string, archived: readonly ArchivedFile[], activates: boolean): Promise<SiteDeploy> {
     const served = archived.filter(({ path }) => !isIgnored(path))
     const outer = outerFolder(served.map(({ path }) => path))
     const named = served.map((file) => ({ ...file, path: file.path.slice(outer.length), octets: () => file.octets() }))
