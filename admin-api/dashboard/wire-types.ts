@@ -11,7 +11,7 @@ import type { Action } from '../actions/action.ts'
 import type { Operation } from '../operation/operation.ts'
 import { restOperations, restTable } from '../rest/rest-operations.ts'
 
-const target = new URL('client/wire/operations.ts', import.meta.url)
+const folder = new URL('client/wire/', import.meta.url)
 
 interface Schema {
   readonly [word: string]: unknown
@@ -64,25 +64,25 @@ function toolsById(): ReadonlyMap<string, string> {
   return new Map([...Object.entries(likeTools), ...own])
 }
 
-/** The text of `client/wire/operations.ts`. */
-export function wireTypes(): string {
+/** The files of `client/wire/` that are written, by their names. */
+export function wireTypes(): Readonly<Record<'types.ts' | 'operations.ts', string>> {
   const { paths, components } = describedApi()
   const tools = toolsById()
+  const names = Object.keys(components.schemas)
   const types = Object.entries(components.schemas).map(([name, schema]) => `export type ${name} = ${typeOf(schema)}`)
   const calls = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods)
       .filter(([, { security, operationId }]) => security.some((way) => isCalled(way)) || shownToo.has(operationId))
       .map(([method, described]) => callOf(method, path, described, tools.get(described.operationId))),
   )
-  return [
-    '/** Written by `admin-api/dashboard/wire-types.ts` from the OpenAPI document; not to be edited. */',
-    "import { operation } from './operation.ts'",
-    '',
-    ...types,
-    '',
-    ...calls,
-    '',
-  ].join('\n')
+  const words = new Set(calls.flatMap((call) => call.match(/\b[A-Z]\w*/g) ?? []))
+  const used = names.filter((name) => words.has(name))
+  const head = '/** Written by `admin-api/dashboard/wire-types.ts` from the OpenAPI document; not to be edited. */'
+  const imports = ["import { operation } from './operation.ts'", `import type { ${used.join(', ')} } from './types.ts'`]
+  return {
+    'types.ts': [head, ...types, ''].join('\n'),
+    'operations.ts': [head, ...imports, '', "export type * from './types.ts'", '', ...calls, ''].join('\n'),
+  }
 }
 
 function callOf(
@@ -139,4 +139,4 @@ function objectType({ properties = {}, required = [], additionalProperties }: Sc
   return isOpen ? `Record<string, ${typeOf(additionalProperties as Schema)}>` : 'Record<string, unknown>'
 }
 
-if (import.meta.main) writeFileSync(target, wireTypes())
+if (import.meta.main) for (const [name, text] of Object.entries(wireTypes())) writeFileSync(new URL(name, folder), text)
