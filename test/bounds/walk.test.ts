@@ -10,7 +10,6 @@ import { allowed, bounds, isBeyond, walk, walkEnvironment } from './walk.ts'
 const extent = { bodyBytes: 131_072, sessionBytes: 262_144, texts: 1 }
 
 test('no operation and no mail command costs more than a second of processor time per MiB, or holds the event loop', async (t) => {
-  t.timeout(3_600_000, 'a walk of some 3,500 requests')
   await using folder = await temporaryFolder('bounds')
   await using names = await NameServer.start({})
   await using measured = await MeasuredDaemon.start(folder.path, walkEnvironment(operatorKey, names))

@@ -12,7 +12,7 @@ import { requireOrganizationRole, type Principal } from '../access/principal/pri
 import { Refusal } from '../refusals.ts'
 import { addOptOuts, areNew, newOptOut } from '../feedback/suppression/add-opt-outs.ts'
 import { addSuppressions, wouldAdd } from '../feedback/suppression/add-suppressions.ts'
-import { placeOf, Skipped, type MovedRow } from './moved-row.ts'
+import { placeOf, type MovedRow, type NotTaken } from './moved-row.ts'
 import type { OptOut } from '../feedback/suppression/opt-out.ts'
 import type { Suppression } from '../feedback/suppression/suppression.ts'
 import { receivedRows } from '../feedback/suppression/received-rows.ts'
@@ -129,19 +129,17 @@ export class ListImport {
   /** What becomes of a row, or why nothing does. */
   #place(principal: Principal, given: MovedRow, { request, projects, projectId, counts }: Act): Placed | MovedNote {
     const now = this.#core.clock.now()
+    const place = placeOf(given, request)
+    if ('result' in place) return notTaken(given, place, counts)
+    const named = request.projectId === undefined ? undefined : projectId
     try {
-      const { email, list } = placeOf(given, request)
-      const named = request.projectId === undefined ? undefined : projectId
+      const { email, list } = place
       const suppression = newEntry(principal, projects, { email, reason: given.reason, projectId: named }, 'import', now)
       if (list === undefined) return { suppression }
       return { optOut: newOptOut(suppression.email, list, projectId, now) }
     } catch (error) {
-      const isSkipped = error instanceof Skipped
-      if (!isSkipped && !(error instanceof Refusal)) throw error
-      const result = isSkipped ? 'skipped' : 'refused'
-      counts[result]++
-      const { row, line, email } = given
-      return { type: 'row', row, line, result, email: email?.slice(0, maxShown).toWellFormed() ?? null, message: error.message }
+      if (!(error instanceof Refusal)) throw error
+      return notTaken(given, { result: 'refused', message: error.message }, counts)
     }
   }
 
@@ -181,4 +179,9 @@ export class ListImport {
     for (const [i, { email }] of entries.entries()) count(email, added[i])
     for (const [i, { email, list }] of left.entries()) count(`${list}\n${email}`, isNew[i])
   }
+}
+
+function notTaken({ row, line, email }: MovedRow, { result, message }: NotTaken, counts: Act['counts']): MovedNote {
+  counts[result]++
+  return { type: 'row', row, line, result, email: email?.slice(0, maxShown).toWellFormed() ?? null, message }
 }

@@ -1,5 +1,4 @@
 /** A row of the list of another service, as its readers give it, and what becomes of it here. */
-import { Refusal } from '../refusals.ts'
 
 /** What a list of another service says of an address. */
 export const movedKinds = ['bounces', 'blocks', 'complaints', 'unsubscribes', 'invalid', 'manual', 'allowed'] as const
@@ -22,9 +21,6 @@ export interface MovedRow {
   readonly problem?: string | undefined
 }
 
-/** It is not taken, and nothing is wrong with it. */
-export class Skipped extends Error {}
-
 const skippedKinds: Partial<Readonly<Record<MovedKind, string>>> = {
   blocks: 'a block is about one message; the service goes on to send to the address',
   allowed: 'the service sends to the address whatever happens; there is no such list here',
@@ -36,15 +32,24 @@ export interface UnsubscribesTo {
   readonly list?: string | undefined
 }
 
-/** The suppression, or the list that the address has left; null is all lists. Throws `Skipped` and `validation_failed`. */
+/** A row that is not taken, and why: nothing is wrong with one that is skipped. */
+export interface NotTaken {
+  readonly result: 'skipped' | 'refused'
+  readonly message: string
+}
+
+/**
+ * The suppression, or the list that the address has left; null is all lists. What is not taken is returned, not thrown: it may be every
+ * one of millions of rows, and an error costs more than reading its row.
+ */
 export function placeOf(
   { email, kind, from, skipped, problem }: MovedRow,
   { list }: UnsubscribesTo,
-): { readonly email: string; readonly list?: string | null } {
-  if (problem !== undefined) throw new Refusal('validation_failed', `the row ${problem}`)
+): { readonly email: string; readonly list?: string | null } | NotTaken {
+  if (problem !== undefined) return { result: 'refused', message: `the row ${problem}` }
   const why = skipped ?? skippedKinds[kind]
-  if (why !== undefined) throw new Skipped(why)
-  if (email === null) throw new Refusal('validation_failed', 'the row has no address')
+  if (why !== undefined) return { result: 'skipped', message: why }
+  if (email === null) return { result: 'refused', message: 'the row has no address' }
   if (kind !== 'unsubscribes') return { email }
   if (list !== undefined) return { email, list: list === '*' ? null : list }
   if (from === 'all') return { email }
