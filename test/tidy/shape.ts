@@ -10,9 +10,7 @@ const emptyNames = /^(util|helper|common|manager|service)s?$/
 
 /** Files over the limit of lines. */
 export const fileLength = (sources: readonly Source[]): string[] =>
-  sources
-    .filter(({ lines }) => lines > limits.fileLines)
-    .map(({ path, lines }) => `${path} has ${lines} lines, over ${limits.fileLines}`)
+  sources.filter(({ lines }) => lines > limits.fileLines).map(({ path, lines }) => `${path} has ${lines} lines, over ${limits.fileLines}`)
 
 /** Functions over the limit. In tests a suite may hold many tests, so there only a function's own lines count. */
 export function functionLength(sources: readonly Source[]): string[] {
