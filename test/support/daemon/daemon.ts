@@ -217,12 +217,16 @@ export async function runCommand(options: DaemonOptions, ...args: readonly strin
   running.add(child)
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString('utf8')))
-  return new Promise((resolve) => {
-    child.once('close', (code, signal) => {
-      running.delete(child)
-      resolve({ code, signal, output })
-    })
-  })
+  const closed = once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>
+  try {
+    const [code, signal] = await within(30_000, `${args[0]} ends`, closed)
+    return { code, signal, output }
+  } catch (error) {
+    child.kill('SIGKILL')
+    throw new Error(`${String(error)}\n${output.slice(-2000)}`, { cause: error })
+  } finally {
+    running.delete(child)
+  }
 }
 
 /** The addresses, or undefined while the file is missing or not yet written to its end. */
