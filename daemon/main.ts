@@ -13,10 +13,14 @@ import { StartRefused } from './process/start-refused.ts'
 import { useCompiled } from './process/use-compiled.js'
 
 const [, program = '', ...given] = process.argv
+/** What a command leaves open, such as a connection whose other side is silent, keeps its process for this time at most. */
+const leftOpenMs = 3000
+
 // a link of that name in place of /usr/sbin/sendmail
 const command = parseCommandLine(basename(program) === 'sendmail' ? ['sendmail', ...given] : given)
 if (command.name !== 'serve') process.stdout.on('error', endWithReader)
 process.exitCode = await run(command).catch(explain)
+setTimeout(() => process.exit(), leftOpenMs).unref()
 
 async function run(wanted: Command): Promise<number> {
   switch (wanted.name) {

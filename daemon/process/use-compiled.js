@@ -1,7 +1,7 @@
 // @ts-check
 /** Where compiled code is kept, and whose is run. JavaScript, as it is needed before all else. */
 import { readFileSync, statSync } from 'node:fs'
-import { enableCompileCache } from 'node:module'
+import * as modules from 'node:module'
 import { join } from 'node:path'
 
 /**
@@ -18,7 +18,7 @@ export const compiledFolder = (dataDir) => join(dataDir, 'compiled')
 export function useCompiled(dataDir) {
   const folder = statSync(dataDir)
   const isOurs = process.getuid === undefined || (folder.uid === process.getuid() && (folder.mode & 0o022) === 0)
-  if (folder.isDirectory() && isOurs) enableCompileCache(compiledFolder(dataDir))
+  if (folder.isDirectory() && isOurs) modules.enableCompileCache(compiledFolder(dataDir))
 }
 
 /**
