@@ -67,7 +67,7 @@ async function blobOf(system: System, folder: string): Promise<string> {
   }
   const output = join(folder, 'blob')
   const settings = {
-    main: join(root, start),
+    main: start, // as it stands, which the binary keeps: the same wherever it is made
     output,
     disableExperimentalSEAWarning: true,
     execArgv: startFlags(),

@@ -9,6 +9,7 @@ import test, { type ExecutionContext } from 'ava'
 import { bundleDashboard } from '../../../admin-api/dashboard/build.ts'
 import type { Manifest } from '../../../admin-api/dashboard/built-files.ts'
 import { dashboardAssets } from '../../../admin-api/dashboard/shell-page.ts'
+import { root } from '../../../daemon/packaging/bundle.ts'
 import { makeBinary } from '../../../daemon/packaging/single-binary.ts'
 import { Daemon, portOf, runCommand, spawnCommand, type DaemonOptions } from '../../support/daemon/daemon.ts'
 import { catchAllInbox } from '../../support/daemon/provision.ts'
@@ -44,8 +45,9 @@ async function installed(t: ExecutionContext): Promise<DaemonOptions & { readonl
 
 const sha256 = async (path: string): Promise<string> => hash('sha256', await readFile(path))
 
-test.serial('the binary is of a bounded size, names the commit it was made of, and is the same when it is made again', async (t) => {
+test.serial('the binary is of a bounded size, names the commit it was made of, and is the same wherever it is made again', async (t) => {
   const { binary } = await installed(t)
+  t.false((await readFile(binary)).includes(join(root, 'daemon')), 'where it was made is not in it')
   t.true((await stat(binary)).size <= largest * 1e6)
   const { stdout } = spawnSync(binary, ['--version'], { encoding: 'utf8' })
   const commit = spawnSync('git', ['rev-parse', '--short=12', 'HEAD'], { cwd: import.meta.dirname, encoding: 'utf8' }).stdout.trim()
