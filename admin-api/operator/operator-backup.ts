@@ -1,7 +1,9 @@
 /** Where the command line of the same machine takes a snapshot of a running daemon's data, and has them verified. */
 import { Readable } from 'node:stream'
 import * as z from 'zod'
+import { UnknownBackup, type EarlierBackup } from '#store/backup/past-backups.ts'
 import type { VerifyReport } from '#store/verify/verify.ts'
+import { Refusal } from '#core/refusals.ts'
 import { media, raw } from '../operation/answer.ts'
 import { operation, type Operation } from '../operation/operation.ts'
 import { beatUntil } from './beats.ts'
@@ -13,8 +15,8 @@ export const verifyPath = '/operator/verify'
 export interface OperatorBackupOptions {
   /** What the caller must know. */
   readonly token: string
-  /** The frames of a backup, without the values of rows that are not newer than this version. */
-  readonly frames: (since: bigint) => AsyncIterable<Uint8Array>
+  /** The frames of a backup, without the values of rows that have not changed since an earlier one. Throws `UnknownBackup`. */
+  readonly frames: (since: EarlierBackup | undefined) => Promise<AsyncIterable<Uint8Array>>
   readonly verify: () => Promise<VerifyReport>
 }
 
@@ -31,7 +33,9 @@ export const operatorBackupOperations = ({ token, frames, verify }: OperatorBack
     scope: 'none',
     hiddenFromOpenApi: true,
     query: z.strictObject({
-      since: z
+      /** The id of the backup to go on from, with the last write that is in it. */
+      since: z.uuid().optional(),
+      until: z
         .string()
         .regex(/^\d{1,20}$/)
         .default('0'),
@@ -39,7 +43,9 @@ export const operatorBackupOperations = ({ token, frames, verify }: OperatorBack
     response: media(frameType),
     async handle({ headers, headOnly, query }) {
       requireRunToken(headers, token)
-      return raw(headOnly ? '' : Readable.from(frames(BigInt(query.since)), { objectMode: false }), { contentType: frameType })
+      const { since: id, until } = query
+      const since = id === undefined ? undefined : { id, until: BigInt(until) }
+      return raw(headOnly ? '' : Readable.from(await knownFrames(frames(since)), { objectMode: false }), { contentType: frameType })
     },
   }),
   operation({
@@ -57,3 +63,11 @@ export const operatorBackupOperations = ({ token, frames, verify }: OperatorBack
     },
   }),
 ]
+
+async function knownFrames(frames: Promise<AsyncIterable<Uint8Array>>): Promise<AsyncIterable<Uint8Array>> {
+  try {
+    return await frames
+  } catch (error) {
+    throw error instanceof UnknownBackup ? new Refusal('conflict', error.message) : error
+  }
+}

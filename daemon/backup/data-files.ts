@@ -1,6 +1,8 @@
 /** What a backup of a data folder holds, as frames: a snapshot of the store, and the other files. */
+import { randomUUID } from 'node:crypto'
 import { open, readdir } from 'node:fs/promises'
 import { join, relative } from 'node:path'
+import { notePastBackup, requirePastBackup, type EarlierBackup } from '#store/backup/past-backups.ts'
 import { encodeFrame, jsonFrame, rowFrame } from '#store/backup/frames.ts'
 import type { StoreKv } from '#store/engine/store-kv.ts'
 import { formOf } from '#store/upgrade/store-form.ts'
@@ -13,14 +15,24 @@ const nothing = Buffer.alloc(0)
 /** Of this run or of this machine: they are made again. */
 const leftOut: ReadonlySet<string> = new Set(['ballast', 'operator.json', 'last-backup.json'])
 
-/** One moment of the store; the files as they are then or later. Rows of versions up to `since` come without their values. */
-export async function* backupFrames(kv: StoreKv, dataDir: string, since: bigint): AsyncGenerator<Uint8Array> {
-  yield* gathered(framesOf(kv, dataDir, since))
+/**
+ * One moment of the store; the files as they are then or later. Rows that have not changed since the earlier backup come without their
+ * values. Throws `UnknownBackup` when that is none of this store.
+ */
+export async function backupFrames(
+  kv: StoreKv,
+  dataDir: string,
+  { since, at }: { readonly since: EarlierBackup | undefined; readonly at: number },
+): Promise<AsyncGenerator<Uint8Array>> {
+  if (since) await requirePastBackup(kv, since.id)
+  const id = randomUUID()
+  await notePastBackup(kv, id, at)
+  return gathered(framesOf(kv, dataDir, since?.until ?? 0n, id))
 }
 
-async function* framesOf(kv: StoreKv, dataDir: string, since: bigint): AsyncGenerator<Buffer> {
+async function* framesOf(kv: StoreKv, dataDir: string, since: bigint, id: string): AsyncGenerator<Buffer> {
   await using snapshot = await kv.snapshot(since)
-  yield jsonFrame('begin', { version: String(snapshot.version), form: await formOf(kv) })
+  yield jsonFrame('begin', { version: String(snapshot.version), form: await formOf(kv), id })
   let [rows, files] = [0, 0]
   for await (const row of snapshot.rows) {
     yield rowFrame(row)

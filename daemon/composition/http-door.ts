@@ -125,8 +125,8 @@ const graphql = ({ get }: Composition): readonly Operation[] =>
   })
 
 /** The snapshot and the walk over the store that the command line asks for. */
-const backupSource = ({ kv, config }: Composition): Omit<OperatorBackupOptions, 'token'> => ({
-  frames: (since) => backupFrames(kv, config.dataDir, since),
+const backupSource = ({ kv, config, get }: Composition): Omit<OperatorBackupOptions, 'token'> => ({
+  frames: (since) => backupFrames(kv, config.dataDir, { since, at: get('clock').now() }),
   verify: () => verifyGently(kv),
 })
 

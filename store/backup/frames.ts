@@ -22,6 +22,8 @@ export interface Begin {
   readonly version: string
   /** In which form the store was; backups of before 2026-11-28 do not say it. */
   readonly form?: StoreForm
+  /** By which the store knows it later; backups of before 2026-11-28 do not say it. */
+  readonly id?: string
 }
 
 export interface End {

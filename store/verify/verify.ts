@@ -2,6 +2,7 @@
  * Walks the whole store and compares everything with everything that must agree with it. Nothing is changed, memory stays
  * constant, and the store may be in use: what looks wrong counts only when a second look finds it unchanged.
  */
+import { pastBackupsFamily } from '../backup/past-backups.ts'
 import type { ContentRef } from '../content.ts'
 import type { Database } from '../database.ts'
 import { StoreFailure, type Bytes, type Entry } from '../kv.ts'
@@ -163,6 +164,7 @@ class Verifier {
     checks.set(familyName(true, 'queue'), (key, entry) => this.#queueRow(key, entry))
     checks.set(familyName(true, sinceFamily), (key, entry) => this.#sinceRow(key, entry))
     for (const name of [versionsFamily, formatFamily]) checks.set(familyName(true, name), (key) => this.#shape(key, key.length === 2))
+    checks.set(familyName(true, pastBackupsFamily), (key) => this.#shape(key, key.length === 3))
     checks.set(familyName(true, 'settings.changes'), (key) => this.#shape(key, key.length === 2))
     checks.set(familyName(true, 'expire'), (key) => this.#shape(key, typeof key[2] === 'number' && key[3] instanceof Uint8Array))
     return checks

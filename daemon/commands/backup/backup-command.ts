@@ -1,5 +1,4 @@
 /** `postern backup`: asks the running daemon for a snapshot, or opens the data of a stopped one, and writes it compressed and sealed. */
-import { randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
@@ -7,6 +6,7 @@ import { Readable, type Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { backupPassphraseVariable } from '#config/settings/environment.ts'
 import type { Config } from '#config/settings/load.ts'
+import { UnknownBackup } from '#store/backup/past-backups.ts'
 import { openBackup, readHead, sealBackup, type BackupHead } from '#store/backup/container.ts'
 import { BackupReader } from '#store/backup/chain.ts'
 import { BackupDamaged, ByteReader, encodeFrame, readFrames, type Begin, type Frame } from '#store/backup/frames.ts'
@@ -39,14 +39,14 @@ export async function backup(config: Config, words: BackupWords, { env, stdout, 
   if (earlier !== undefined && resolve(earlier) === resolve(file))
     throw new StartRefused('The backup to go on from cannot be overwritten; give another file.', exitCodes.usage)
   const since = earlier === undefined ? undefined : await headOf(earlier)
-  await using source = await sourceOf(config, since?.until ?? '0')
+  const createdAt = new Date()
+  await using source = await sourceOf(config, since, createdAt.getTime())
   const frames = readFrames(source.bytes)
   const first = await explained(frames.next())
   const begin = first.done ? undefined : (JSON.parse(Buffer.from(first.value.body).toString('utf8')) as Begin)
-  if (first.done || !begin) throw new StartRefused('The daemon gave no snapshot.', exitCodes.failed)
-  const createdAt = new Date()
+  if (first.done || begin?.id === undefined) throw new StartRefused('The daemon gave no snapshot.', exitCodes.failed)
   const head = {
-    ...{ id: randomUUID(), created_at: createdAt.toISOString(), until: begin.version },
+    ...{ id: begin.id, created_at: createdAt.toISOString(), until: begin.version },
     since: since ? { id: since.id, until: since.until } : null,
   }
   const sealed = counted(sealBackup(head, passphrase, encoded(first.value, frames)))
@@ -104,12 +104,13 @@ export async function passphraseOf(file: string | undefined, env: NodeJS.Process
   throw new StartRefused('The passphrase needs at least 8 characters.', exitCodes.usage)
 }
 
-/** Damage as a sentence in place of a stack. */
+/** What is wrong with a backup as a sentence in place of a stack. */
 export async function explained<Value>(work: Promise<Value>): Promise<Value> {
   try {
     return await work
   } catch (error) {
-    if (error instanceof BackupDamaged) throw new StartRefused(error.message, exitCodes.failed, { cause: error })
+    if (error instanceof BackupDamaged || error instanceof UnknownBackup)
+      throw new StartRefused(error.message, exitCodes.failed, { cause: error })
     throw error
   }
 }
@@ -123,23 +124,27 @@ interface Source extends AsyncDisposable {
   readonly bytes: AsyncIterable<Uint8Array>
 }
 
-async function sourceOf(config: Config, since: string): Promise<Source> {
+async function sourceOf(config: Config, since: BackupHead | undefined, at: number): Promise<Source> {
   const { dataDir } = config
   const daemon = await runningDaemon(dataDir)
   if (daemon) {
-    const { body } = await callDaemon(daemon, 'GET', `${backupPath}?since=${since}`)
+    const { body } = await callDaemon(
+      daemon,
+      'GET',
+      since ? `${backupPath}?${new URLSearchParams({ since: since.id, until: since.until })}` : backupPath,
+    )
     if (!body) throw new StartRefused('The daemon gave no snapshot.', exitCodes.failed)
     return { bytes: unbroken(body), async [Symbol.asyncDispose]() {} }
   }
   await requireStore(config)
+  await using opened = new AsyncDisposableStack()
   const kv = await openStore(config)
-  return {
-    bytes: backupFrames(kv, dataDir, BigInt(since)),
-    async [Symbol.asyncDispose]() {
-      await kv[Symbol.asyncDispose]()
-      await giveToOwnerOf(dataDir)
-    },
-  }
+  opened.defer(() => giveToOwnerOf(dataDir))
+  opened.use(kv)
+  const earlier = since && { id: since.id, until: BigInt(since.until) }
+  const bytes = await explained(backupFrames(kv, dataDir, { since: earlier, at }))
+  const kept = opened.move()
+  return { bytes, [Symbol.asyncDispose]: () => kept.disposeAsync() }
 }
 
 /** A connection that breaks off is the daemon's end, and not a fault of this program. */

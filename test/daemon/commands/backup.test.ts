@@ -85,12 +85,29 @@ test.serial(
       t.is(code, 0, output)
       await using second = await Daemon.start({ ...restored, folder: at(`${name}-run`) }, daemon.adminKey)
       await assertThere(t, second, expected)
+      if (name === 'one') await goesOnFromItsPast(t, { ...options, dataDir: at(name) }, at)
     }
     const key = (dataDir: string): Promise<string> => readFile(join(dataDir, 'master.key'), 'utf8')
     t.is(await key(at('both')), await key(at('data')))
     await refusals(t, options, at)
   },
 )
+
+/** The daemon was restored from the full backup, and has given versions again that the backup after it has, too. */
+async function goesOnFromItsPast(t: ExecutionContext, options: DaemonOptions, at: (name: string) => string): Promise<void> {
+  const wrong = await runCommand(options, 'backup', at('wrong.backup'), '--since', at('next.backup'))
+  t.is(wrong.code, 1, wrong.output)
+  t.regex(wrong.output, /^What has changed since the backup \S+ cannot be told: .* Make a full backup, without --since\.$/m)
+  t.false((await readdir(options.folder)).some((name) => name.startsWith('wrong.backup')))
+  const right = await runCommand(options, 'backup', at('right.backup'), '--since', at('full.backup'))
+  t.is(right.code, 0, right.output)
+  t.is((await runCommand(options, 'restore', at('full.backup'), at('right.backup'), '--into', at('branch'))).code, 0)
+  const { code, output } = await runCommand({ ...options, dataDir: at('branch') }, 'verify')
+  t.is(code, 0, output)
+  const stopped = await runCommand({ ...options, dataDir: at('branch') }, 'backup', at('wrong.backup'), '--since', at('next.backup'))
+  t.is(stopped.code, 1, stopped.output)
+  t.regex(stopped.output, /^What has changed since the backup /m)
+}
 
 /** Ends backups with SIGKILL while they are written: what is there under the name is whole, or nothing is. */
 async function killedBackup(t: ExecutionContext, options: DaemonOptions, file: string): Promise<void> {
