@@ -131,7 +131,7 @@ async function sourceOf(config: Config, since: BackupHead | undefined, at: numbe
     const { body } = await callDaemon(
       daemon,
       'GET',
-      since ? `${backupPath}?${new URLSearchParams({ since: since.id, until: since.until })}` : backupPath,
+      since ? `${backupPath}?${String(new URLSearchParams({ since: since.id, until: since.until }))}` : backupPath,
     )
     if (!body) throw new StartRefused('The daemon gave no snapshot.', exitCodes.failed)
     return { bytes: unbroken(body), async [Symbol.asyncDispose]() {} }
