@@ -34,6 +34,7 @@ import type { Suppressions } from '#core/feedback/suppression/suppressions.ts'
 import type { Unsubscribes } from '#core/feedback/suppression/unsubscribes.ts'
 import type { InboundMail } from '#core/inbound-routes/inbound-mail.ts'
 import type { InboundRoutes } from '#core/inbound-routes/inbound-routes.ts'
+import type { InboundRouteTests } from '#core/inbound-routes/route-test.ts'
 import type { Insights } from '#core/insights/insights.ts'
 import type { InspectTests } from '#core/inspect/inspect-tests.ts'
 import type { Invitations } from '#core/people/members/invitations.ts'
@@ -141,6 +142,7 @@ export interface RestCore {
   readonly traceMessages: TraceMessages
   readonly messageViews: MessageViews
   readonly inboundRoutes: InboundRoutes
+  readonly inboundTests: InboundRouteTests
   readonly inboundMail: InboundMail
   readonly webhooks: Webhooks
   readonly webhookDeliveries: Deliveries

@@ -9,6 +9,7 @@ import type { Organizations } from '#core/administration/organizations.ts'
 import type { Projects } from '#core/administration/projects.ts'
 import type { InboundMail } from '#core/inbound-routes/inbound-mail.ts'
 import type { InboundRoutes } from '#core/inbound-routes/inbound-routes.ts'
+import type { InboundRouteTests } from '#core/inbound-routes/route-test.ts'
 import type { RouteIntake } from '#core/inbound-routes/route-intake.ts'
 import type { Preparation } from '#core/inbound-routes/preparation.ts'
 import type { Capture } from '#core/capture/capture.ts'
@@ -58,6 +59,7 @@ export interface Administration {
 
 export interface InboundCore {
   readonly inboundRoutes: InboundRoutes
+  readonly inboundTests: InboundRouteTests
   readonly inboundMail: InboundMail
   readonly routeIntake: RouteIntake
   readonly preparation: Preparation

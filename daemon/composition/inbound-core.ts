@@ -2,6 +2,7 @@
 import { publicUrl } from '#config/settings/load.ts'
 import { InboundMail } from '#core/inbound-routes/inbound-mail.ts'
 import { InboundRoutes } from '#core/inbound-routes/inbound-routes.ts'
+import { InboundRouteTests } from '#core/inbound-routes/route-test.ts'
 import { RouteIntake } from '#core/inbound-routes/route-intake.ts'
 import { Preparation } from '#core/inbound-routes/preparation.ts'
 import { systemLookUp } from '#core/outbound/resolver.ts'
@@ -19,6 +20,7 @@ export function inboundCore(composition: Composition): InboundCore {
   const resolve = replace.lookUp ?? systemLookUp(outbound.dnsServers)
   return {
     inboundRoutes: new InboundRoutes({ ...base, guard: guardOf(composition, outbound.allow.webhooks) }),
+    inboundTests: new InboundRouteTests({ ...base, tests: get('webhooks').webhookTests }),
     inboundMail: new InboundMail({ ...base, reader: get('reader') }),
     routeIntake: new RouteIntake(base),
     preparation: new Preparation({

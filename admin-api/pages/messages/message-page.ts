@@ -1,7 +1,5 @@
 /** A stored message for people: as HTML in a sandboxed frame, as text, its headers, its source and its files. Works without scripts. */
-import type { Capture } from '#core/capture/capture.ts'
-import type { ReadAddress, ReadMessage } from '#core/capture/reading/message-reader.ts'
-import type { TraceMessage } from '#core/capture/reading/trace-messages.ts'
+import type { ReadAddress, ReadMessage, ReadResult } from '#core/capture/reading/message-reader.ts'
 import { decodeEncodedWords } from '#ingest/mime/encoded-words.ts'
 import type { Answer } from '../../operation/answer.ts'
 import { html, type Html } from '../layout/html.ts'
@@ -9,9 +7,24 @@ import { page, type Visitor } from '../layout/layout.ts'
 import { linkedText } from './linked-text.ts'
 import { remoteImages } from './message-frame.ts'
 
-/** A message with its capture where it was found in an inbox. */
-export interface Shown extends TraceMessage {
-  readonly capture?: Capture
+/** A message with what is known of it besides: it was sent and has a trace, or it came in. */
+export interface Shown {
+  readonly read: ReadResult
+  /** For a message that could not be read. */
+  readonly subject: string
+  /** Reverse-path; empty when it is null. */
+  readonly mailFrom: string
+  readonly headerFrom: string
+  readonly recipients: readonly { readonly address: string; readonly bcc?: boolean | undefined }[]
+  readonly arrival: Arrival
+  readonly traceId?: string | undefined
+}
+
+export interface Arrival {
+  readonly how: 'Captured' | 'Accepted' | 'Received'
+  /** In milliseconds since 1970. */
+  readonly at: number
+  readonly why?: string | undefined
 }
 
 export interface ShownMessage {
@@ -54,8 +67,8 @@ type Tab = (typeof tabs)[number][0]
 
 export function messagePage(shown: ShownMessage): Answer {
   const { message, visitor, back, self } = shown
-  const { capture, trace, read } = message
-  const subject = shortened((read.ok ? read.message.subject : decodeEncodedWords(trace.subject)) || 'Without a subject')
+  const { arrival, traceId, read } = message
+  const subject = shortened((read.ok ? read.message.subject : decodeEncodedWords(message.subject)) || 'Without a subject')
   const available = tabs.filter(([name]) => isThere(name, read.ok ? read.message : undefined))
   const chosen = available.find(([name]) => name === shown.tab)?.[0] ?? available[0]?.[0] ?? 'source'
   return page({
@@ -71,10 +84,13 @@ export function messagePage(shown: ShownMessage): Answer {
             html`<dt>${label}</dt>
               <dd dir="auto">${value}</dd>`,
         )}
-        <dt>${capture ? 'Captured' : 'Accepted'}</dt>
-        <dd>${utc(capture?.capturedAt ?? trace.createdAt)} UTC${capture && `, ${reasons[capture.captureReason]}`}</dd>
-        <dt>Trace</dt>
-        <dd><a href="${shown.traceAt(trace.id)}">What happened to this message</a></dd>
+        <dt>${arrival.how}</dt>
+        <dd>${utc(arrival.at)} UTC${arrival.why !== undefined && `, ${arrival.why}`}</dd>
+        ${
+          traceId !== undefined &&
+          html`<dt>Trace</dt>
+            <dd><a href="${shown.traceAt(traceId)}">What happened to this message</a></dd>`
+        }
       </dl>
       ${!read.ok && html`<p class="note">${read.unreadable}</p>`}
       <nav class="tabs" aria-label="Views of the message">
@@ -89,19 +105,19 @@ export function messagePage(shown: ShownMessage): Answer {
 const utc = (at: number): string => new Date(at).toISOString().replace('T', ' ').slice(0, 19)
 
 /** The address fields as the message has them; who got it without being named is a blind copy. Empty ones are left out. */
-function addressRows({ trace, read }: Shown): (readonly [label: string, value: string])[] {
-  const blind = trace.recipients.filter(({ bcc }) => bcc === true).map(({ address }) => address)
-  const sender = trace.headerFrom || trace.mailFrom
+function addressRows({ mailFrom, headerFrom, recipients: all, read }: Shown): (readonly [label: string, value: string])[] {
+  const blind = all.filter(({ bcc }) => bcc === true).map(({ address }) => address)
+  const sender = headerFrom || mailFrom
   if (!read.ok)
     return [
       ['From', sender],
-      ['To', recipients(trace.recipients.map(({ address }) => address))],
+      ['To', recipients(all.map(({ address }) => address))],
     ]
   const { from, to, cc, bcc, replyTo } = read.message
-  const isPlainSender = from.some(({ address }) => address.toLowerCase() === trace.mailFrom.toLowerCase())
+  const isPlainSender = from.some(({ address }) => address.toLowerCase() === mailFrom.toLowerCase())
   const rows = [
     ['From', recipients(from.map(named)) || sender],
-    ['Envelope sender', isPlainSender ? '' : trace.mailFrom || '<>'],
+    ['Envelope sender', isPlainSender ? '' : mailFrom || '<>'],
     ['To', recipients(to.map(named))],
     ['Cc', recipients(cc.map(named))],
     ['Bcc', recipients([...new Set([...bcc.map(named), ...blind])])],
@@ -123,12 +139,6 @@ export function recipients(addresses: readonly string[], most = maxRecipientsSho
   const more = addresses.length - most
   return addresses.slice(0, most).join(', ') + (more > 0 ? ` and ${more} more` : '')
 }
-
-const reasons = {
-  'captured.anonymous_project': 'because the project is not claimed yet',
-  'captured.sandbox_destination': 'because the destination is in sandbox mode',
-  'captured.no_route': 'because no destination matched',
-} as const
 
 const isThere = (tab: Tab, message: ReadMessage | undefined): boolean => {
   if (!message) return tab === 'source'

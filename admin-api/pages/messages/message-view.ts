@@ -3,10 +3,12 @@ import { Readable } from 'node:stream'
 import * as z from 'zod'
 import type { Principal } from '#core/access/principal/principal.ts'
 import type { Inboxes } from '#core/capture/inboxes/inboxes.ts'
-import { ofTrace, shown, type MessageViews, type ShownImage, type ViewedMessage } from '#core/capture/reading/message-views.ts'
+import type { Capture } from '#core/capture/capture.ts'
+import { isOfRoute, ofTrace, shown, type MessageViews, type ShownImage, type ViewedMessage } from '#core/capture/reading/message-views.ts'
 import type { ReadMessage, ReadResult } from '#core/capture/reading/message-reader.ts'
 import type { RawMessage } from '#core/capture/reading/readings.ts'
-import type { TraceMessages } from '#core/capture/reading/trace-messages.ts'
+import type { TraceMessage, TraceMessages } from '#core/capture/reading/trace-messages.ts'
+import type { InboundFile, InboundMail, InboundReading } from '#core/inbound-routes/inbound-mail.ts'
 import { Refusal } from '#core/refusals.ts'
 import type { SendApprovals } from '#core/submission/approval/send-approvals.ts'
 import { media, raw, type Answer } from '../../operation/answer.ts'
@@ -23,6 +25,7 @@ export interface MessageViewCore {
   readonly traceMessages: TraceMessages
   readonly sendApprovals: SendApprovals
   readonly messageViews: MessageViews
+  readonly inboundMail: InboundMail
 }
 
 export const messageViewOperations = (pages: Pages, core: MessageViewCore): readonly Operation[] => [
@@ -81,14 +84,47 @@ interface ViewSource {
   raw(): Promise<RawMessage>
 }
 
-const messageOf = (
-  { inboxes, traceMessages }: MessageViewCore,
+async function messageOf(
+  { inboxes, traceMessages, inboundMail }: MessageViewCore,
   principal: Principal,
   { inboxId, captureId }: ViewedMessage,
-): Promise<Shown> => (inboxId === ofTrace ? traceMessages.message(principal, captureId) : inboxes.message(principal, inboxId, captureId))
+): Promise<Shown> {
+  if (isOfRoute(inboxId)) return receivedOf(await inboundMail.get(principal, inboxId, captureId))
+  if (inboxId === ofTrace) return sentOf(await traceMessages.message(principal, captureId))
+  return sentOf(await inboxes.message(principal, inboxId, captureId))
+}
+
+function sentOf({ trace, read, capture }: TraceMessage & { readonly capture?: Capture }): Shown {
+  const { id: traceId, subject, mailFrom, headerFrom, recipients, createdAt } = trace
+  const arrival = capture
+    ? ({ how: 'Captured', at: capture.capturedAt, why: reasons[capture.captureReason] } as const)
+    : ({ how: 'Accepted', at: createdAt } as const)
+  return { read, subject, mailFrom, headerFrom, recipients, arrival, traceId }
+}
+
+function receivedOf({ message, read }: InboundReading): Shown {
+  const { prepared, mailFrom, receivedAt } = message
+  return {
+    ...{ read, mailFrom, subject: prepared?.subject ?? '', headerFrom: prepared?.from[0] ?? '' },
+    recipients: message.recipients.map((address) => ({ address })),
+    arrival: { how: 'Received', at: receivedAt },
+  }
+}
+
+const reasons = {
+  'captured.anonymous_project': 'because the project is not claimed yet',
+  'captured.sandbox_destination': 'because the destination is in sandbox mode',
+  'captured.no_route': 'because no destination matched',
+} as const
 
 function sourceOf(core: MessageViewCore, principal: Principal, { inboxId, captureId }: ViewedMessage): ViewSource {
-  const { inboxes, sendApprovals, traceMessages } = core
+  const { inboxes, sendApprovals, traceMessages, inboundMail } = core
+  if (isOfRoute(inboxId))
+    return {
+      read: async () => (await inboundMail.get(principal, inboxId, captureId)).read,
+      attachment: async (index) => (await inboundMail.attachment(principal, inboxId, captureId, index)).bytes,
+      raw: async () => wholeOf(await inboundMail.raw(principal, inboxId, captureId)),
+    }
   if (inboxId === ofTrace)
     return {
       read: async () => (await traceMessages.message(principal, captureId)).read,
@@ -107,6 +143,8 @@ function sourceOf(core: MessageViewCore, principal: Principal, { inboxId, captur
     raw: () => inboxes.raw(principal, inboxId, captureId),
   }
 }
+
+const wholeOf = ({ bytes }: InboundFile): RawMessage => ({ size: bytes.length, pieces: Readable.from([bytes], { objectMode: true }) })
 
 /** Everything under a link. No cookie counts here: the link alone says what may be seen. */
 function parts(core: MessageViewCore): readonly Operation[] {

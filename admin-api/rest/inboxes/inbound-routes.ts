@@ -13,7 +13,8 @@ import {
   inboundRouteWithSecretEncoder,
   newInboundRoute,
 } from '../../wire/inboxes/inbound-route.ts'
-import { id } from '../../wire/fields/text.ts'
+import { webhookTest } from '../../wire/feedback/webhook.ts'
+import { id, line } from '../../wire/fields/text.ts'
 import type { RestCore } from '../rest-core.ts'
 import { attachmentFile, attachmentIndex, messageFile } from '../../http/download.ts'
 import { unlisted } from '../sending/unlisted-headers.ts'
@@ -25,6 +26,7 @@ const messageParams = z.strictObject({ id, message_id: id })
 
 export const inboundRouteOperations = (core: RestCore): readonly (Action | Operation)[] => [
   ...routeActions(core),
+  testing(core),
   ...messageActions(core),
   ...downloads(core),
   link(core),
@@ -90,10 +92,27 @@ const routeActions = ({ inboundRoutes }: RestCore): readonly Action[] => {
   ]
 }
 
-const messageActions = ({ inboundMail, baseUrl }: RestCore): readonly Action[] => [
+const testing = ({ inboundTests }: RestCore): Action =>
+  routes.act('test', {
+    summary: 'Test an inbound route',
+    description:
+      'Sends a made-up mail to the webhook once and returns the response of the receiver. The event is signed like any other and contains `"test": true`; its links lead ' +
+      'to nothing. It is not stored.',
+    errors: ['not_found', 'rate_limit_exceeded'],
+    output: webhookTest,
+    async run({ principal, signal }, { id: routeId }) {
+      const result = await inboundTests.run(principal, routeId, signal)
+      signal.throwIfAborted()
+      return result
+    },
+  })
+
+const messageActions = ({ inboundMail, messageViews, baseUrl }: RestCore): readonly Action[] => [
   routes.listOf('messages', {
     id: 'listInboundMessages',
     summary: 'List received mail, newest first',
+    description: 'With `q`, a page can contain fewer entries than `limit`, even none, and still have a next one.',
+    filter: { q: line(320, 'Part of the subject or of an address. Case-insensitive.').optional() },
     item: inboundMessageSummary,
     tool: {
       name: 'email_inbound_messages_list',
@@ -114,6 +133,7 @@ const messageActions = ({ inboundMail, baseUrl }: RestCore): readonly Action[] =
     output: inboundMessage,
     run: async ({ principal }, { id: routeId, messageId }) => ({
       ...(await inboundMail.get(principal, routeId, messageId)),
+      viewUrl: messageViews.urlOf({ organizationId: principal.organizationId, inboxId: routeId, captureId: messageId }),
       url: `${baseUrl}/v1/inbound-routes/${routeId}/messages/${messageId}`,
     }),
   }),

@@ -6,7 +6,7 @@ import type { InboundMessage } from '#core/inbound-routes/inbound-message.ts'
 import type { InboundRoute } from '#core/inbound-routes/route.ts'
 import { authenticationShape, filesShape, headersShape } from '#core/inbound-routes/webhook-body.ts'
 import { encoder } from '../fields/codec.ts'
-import { contentsOf } from '../fields/reading.ts'
+import { contentsOf, viewUrl } from '../fields/reading.ts'
 import { hmacSecret, id } from '../fields/text.ts'
 import { wireTime } from '../fields/time.ts'
 
@@ -72,6 +72,7 @@ const inboundMessageShape = z
   .object({
     ...summaryFields,
     raw_url: z.string(),
+    view_url: viewUrl,
     headers: headersShape,
     text: z.string(),
     html: z.string().meta({ description: 'Sanitized: without scripts, forms and remote content.' }),
@@ -103,9 +104,10 @@ const summaryOf = ({ prepared, ...message }: InboundMessage) => ({
 })
 
 /** `url` is the address of the message itself. */
-const messageOf = ({ message, read, url }: InboundReading & { readonly url: string }) => ({
+const messageOf = ({ message, read, url, viewUrl: view }: InboundReading & { readonly url: string; readonly viewUrl: string }) => ({
   ...summaryOf(message),
   rawUrl: `${url}/raw`,
+  viewUrl: view,
   ...(read.ok && { from: read.message.from.map(({ address }) => address) }),
   ...contentsOf(read, url),
 })

@@ -2,7 +2,7 @@
 import { readWholeContent } from '#store/content.ts'
 import type { Page } from '#store/database.ts'
 import type { Core } from '../core.ts'
-import { recordsOf, type List, type PageQuery } from '../access/principal/lists.ts'
+import { recordsOf, sieve, type List, type PageQuery } from '../access/principal/lists.ts'
 import type { Principal } from '../access/principal/principal.ts'
 import { ReadingCache } from '../capture/reading/reading-cache.ts'
 import type { MessageReader, ReadAttachment, ReadResult, WaitingMessage } from '../capture/reading/message-reader.ts'
@@ -33,7 +33,12 @@ export interface InboundFile {
 /** The mail of one route is listed. */
 interface OfRoute {
   readonly routeId: string
+  /** A part of the subject or of an address, in any case. */
+  readonly q?: string | undefined
 }
+
+/** Of a page that is narrowed, which no index can do. */
+const maxLooks = 1000
 
 export class InboundMail implements List<OfRoute, InboundMessage> {
   readonly #options: InboundMailOptions
@@ -44,10 +49,12 @@ export class InboundMail implements List<OfRoute, InboundMessage> {
     this.#kept = new ReadingCache(options.clock)
   }
 
-  /** Newest first. Throws `not_found` for a route out of reach. */
-  async list(principal: Principal, { routeId, ...page }: PageQuery & OfRoute): Promise<Page<InboundMessage>> {
+  /** Newest first. A page can be short although there is more: then it has a cursor. Throws `not_found` for a route out of reach. */
+  async list(principal: Principal, { routeId, q, ...page }: PageQuery & OfRoute): Promise<Page<InboundMessage>> {
     await this.#requireRoute(principal, routeId)
-    return recordsOf(await this.#options.database.list(inboundMessages, principal, { ...page, index: 'route', values: [routeId] }))
+    const wanted = q?.toLowerCase()
+    const chosen = wanted === undefined ? undefined : sieve((mail: InboundMessage) => holds(mail, wanted), undefined, maxLooks)
+    return recordsOf(await this.#options.database.list(inboundMessages, principal, { ...page, index: 'route', values: [routeId] }, chosen))
   }
 
   /** Throws `not_found` alike for missing and foreign ids. */
@@ -119,5 +126,9 @@ export class InboundMail implements List<OfRoute, InboundMessage> {
     throw new Refusal('not_found', 'No inbound route has this id.')
   }
 }
+
+/** In what lists show of a mail. */
+const holds = ({ mailFrom, recipients, prepared }: InboundMessage, wanted: string): boolean =>
+  [mailFrom, ...recipients, prepared?.subject ?? '', ...(prepared?.from ?? [])].some((text) => text.toLowerCase().includes(wanted))
 
 const linkEnded = new Refusal('not_found', 'This link is no longer valid; get the message with an API key.')

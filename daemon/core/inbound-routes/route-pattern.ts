@@ -30,6 +30,10 @@ export function parsePattern(text: string): string | undefined {
 /** What comes before the first `+`; empty for `*`. All patterns with one name belong to one organization. */
 export const nameOf = (pattern: string): string => (pattern === '*' ? '' : (pattern.split('+', 1)[0] ?? ''))
 
+/** An address that the pattern takes. */
+export const addressFor = (pattern: string, domain: string): string =>
+  `${pattern === '*' ? 'test' : pattern.replace(/\*$/, 'test')}@${domain}`
+
 /** Reserved. */
 export const isReserved = (pattern: string): boolean => roles.has(nameOf(pattern)) || tokens.test(nameOf(pattern))
 

@@ -1,6 +1,6 @@
 /** What the webhook of an inbound route gets. This one schema writes it and describes it in the OpenAPI document. Spec "Inbound routes". */
 import * as z from 'zod'
-import type { ReadAddress, ReadResult } from '../capture/reading/message-reader.ts'
+import type { ReadAddress, ReadMessage } from '../capture/reading/message-reader.ts'
 import type { Authentication } from './authentication.ts'
 import type { LinkedPart } from './mail-links.ts'
 import type { InboundMessage } from './inbound-message.ts'
@@ -74,7 +74,13 @@ const dataShape = z
   .meta({ id: 'InboundMessageEventData' })
 
 export const inboundEventShape = z
-  .object({ id: z.string(), type: z.literal('inbound_message'), created_at: z.string(), data: dataShape })
+  .object({
+    id: z.string(),
+    type: z.literal('inbound_message'),
+    created_at: z.string(),
+    test: z.literal(true).optional().meta({ description: 'Present only in test events.' }),
+    data: dataShape,
+  })
   .meta({ id: 'InboundMessageEvent' })
 
 type Wire = z.input<typeof inboundEventShape>
@@ -89,22 +95,32 @@ const maxBody = 256 * 1024
 const maxHeaders = 64 * 1024
 const maxAttachments = 200
 
+/** As much of a mail as a webhook gets. */
+export type ReadMail = Pick<
+  ReadMessage,
+  'subject' | 'from' | 'to' | 'cc' | 'replyTo' | 'messageId' | 'date' | 'headers' | 'text' | 'html' | 'attachments'
+>
+
 export interface InboundEvent {
   readonly eventId: string
   readonly at: number
-  readonly message: InboundMessage
-  readonly read: ReadResult
+  readonly message: Omit<InboundMessage, 'content' | 'prepared'> & { readonly content: Pick<InboundMessage['content'], 'size'> }
+  readonly read: { readonly ok: true; readonly message: ReadMail } | { readonly ok: false; readonly unreadable: string }
+  /** The mail is made up. */
+  readonly isTest?: boolean
   readonly authentication: Authentication
   readonly urlOf: (part: LinkedPart) => string
   readonly linksExpireAt: number
 }
 
 /** The exact text that is sent, at every attempt, and signed. */
-export function inboundEventBody({ eventId, at, message, read, authentication, urlOf, linksExpireAt }: InboundEvent): string {
+export function inboundEventBody(event: InboundEvent): string {
+  const { eventId, at, message, read, authentication, urlOf, linksExpireAt, isTest = false } = event
   const wire: Wire = {
     id: eventId,
     type: 'inbound_message',
     created_at: time(at),
+    ...(isTest && { test: true as const }),
     data: {
       id: message.id,
       route_id: message.routeId,
@@ -129,7 +145,7 @@ export function inboundEventBody({ eventId, at, message, read, authentication, u
 
 const time = (ms: number): string => new Date(ms).toISOString()
 
-function readingOf(message: Extract<ReadResult, { ok: true }>['message'], urlOf: (part: LinkedPart) => string): Reading {
+function readingOf(message: ReadMail, urlOf: (part: LinkedPart) => string): Reading {
   const headers = fitting(message.headers)
   const isShortened = message.text.length > maxBody || message.html.length > maxBody || headers.length < message.headers.length
   return {

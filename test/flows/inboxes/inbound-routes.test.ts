@@ -141,7 +141,15 @@ test.serial('a signed mail arrives at the webhook, with what it says, who sent i
   const path = `/v1/inbound-routes/${String(route['id'])}/messages`
   const [row] = (await here.daemon.rest.must('GET', path))['data'] as Record<string, unknown>[]
   t.like(row, { id: data.id, subject: 'Grüße', status: 'processed', envelope_from: 'ada@peer.test' })
-  t.like(await here.daemon.rest.must('GET', `${path}/${data.id}`), { text: 'Hello' })
+  for (const [q, n] of Object.entries({ GRÜ: 1, 'peer.test': 1, other: 0 }))
+    t.is(((await here.daemon.rest.must('GET', `${path}?q=${encodeURIComponent(q)}`))['data'] as unknown[]).length, n, q)
+  const shown = await here.daemon.rest.must('GET', `${path}/${data.id}`)
+  t.is(shown['text'], 'Hello')
+  const view = String(shown['view_url'])
+  t.regex((await follow(here, view)).toString(), /Received<\/dt>[^]*Hello/)
+  t.true((await follow(here, `${view}/html`)).includes('<body'))
+  t.regex((await follow(here, `${view}/attachments/0`)).toString(), /^a,b/)
+  t.true((await follow(here, `${view}/raw`)).toString().endsWith(mail))
   const attempt = `/v1/webhooks/attempts/${String(row?.['webhook_attempt_id'])}`
   await eventually(10_000, 'the attempt is on record', async () =>
     (await here.daemon.rest.must('GET', attempt))['status'] === 'succeeded' ? true : undefined,
@@ -150,6 +158,13 @@ test.serial('a signed mail arrives at the webhook, with what it says, who sent i
   const [, again] = await within(10_000, 'it arrives again', here.receiver.hasReceived(2))
   t.is(again?.body, request.body)
   t.is(again?.headers['x-service-delivery'], request.headers['x-service-delivery'])
+  const tested = await here.daemon.rest.must('POST', `/v1/inbound-routes/${String(route['id'])}/test`)
+  t.like(tested, { delivered: true, status_code: 204 })
+  const [, , sample] = await within(10_000, 'the test arrives', here.receiver.hasReceived(3))
+  t.is(sample?.body, String(tested['body']))
+  t.notThrows(() => new Webhook(secret).verify(sample?.body ?? '', (sample?.headers ?? {}) as Record<string, string>))
+  t.like(JSON.parse(sample?.body ?? ''), { type: 'inbound_message', test: true, data: { envelope: { to: [`shop@${domain}`] } } })
+  t.is(((await here.daemon.rest.must('GET', path))['data'] as unknown[]).length, 1)
   // neither a send nor a capture
   t.deepEqual((await here.daemon.rest.must('GET', '/v1/traces'))['data'], [])
   t.is((await here.daemon.stop()).code, 0)

@@ -14,7 +14,10 @@ export interface MessageViewOptions {
   readonly origin: string
 }
 
-/** In an inbox by the id of its capture, or by that of its trace (`inboxId` is then `ofTrace`). */
+/**
+ * In an inbox by the id of its capture, by that of its trace (`inboxId` is then `ofTrace`), or mail that came in, by its id
+ * (`inboxId` is then that of its inbound route).
+ */
 export interface ViewedMessage {
   readonly organizationId: string
   readonly inboxId: string
@@ -22,6 +25,7 @@ export interface ViewedMessage {
 }
 
 export const ofTrace = 'trace'
+export const isOfRoute = (inboxId: string): boolean => inboxId.startsWith('inr_')
 
 export interface ShownImage {
   readonly contentType: string

@@ -37,6 +37,7 @@ const noActs = new Set([
   'testDestination',
   'testWebhook',
   'testFormWebhook',
+  'testInboundRoute',
   'clearInbox',
   'saveFormDraft',
   'stopQueueAct',

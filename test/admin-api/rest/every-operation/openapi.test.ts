@@ -242,6 +242,7 @@ const expected = [
   'POST /v1/forms/{id}/versions/{version}/rollback',
   'POST /v1/inbound-routes',
   'POST /v1/inbound-routes/{id}/rotate-secret',
+  'POST /v1/inbound-routes/{id}/test',
   'POST /v1/inboxes',
   'POST /v1/inboxes/{id}/messages/{message_id}/release',
   'POST /v1/inboxes/{id}/wait',
