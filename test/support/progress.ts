@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks'
 import { StringDecoder } from 'node:string_decoder'
 import { stripVTControlCharacters } from 'node:util'
 
-const outcome = /^ *([✔✖-]) /u
+const outcome = /^ *([✔✘-]) /u
 
 export class Progress {
   readonly #write: (text: string) => unknown
@@ -43,7 +43,7 @@ export class Progress {
   #count(line: string): void {
     const mark = outcome.exec(line)?.[1]
     if (mark === '✔') this.#passed += 1
-    else if (mark === '✖') this.#failed += 1
+    else if (mark === '✘') this.#failed += 1
     else if (mark === '-') {
       const reason = /\(needs (.+)\)$/.exec(line)?.[1]
       if (reason !== undefined) this.#skipped.set(reason, (this.#skipped.get(reason) ?? 0) + 1)
