@@ -22,6 +22,7 @@ import {
 import { addOrganization } from './beginnings/new-organization.ts'
 import { addFirstLink } from './people/sign-in/login-link.ts'
 import { hasOwner } from './people/members/members.ts'
+import { heldBy } from './plan/by-project.ts'
 import { recordPeakUsage } from './plan/peak-usage.ts'
 
 export interface BootstrapOptions {
@@ -105,7 +106,7 @@ async function addSmtpLogin(
   const now = clock.now()
   const { record, password } = newSmtpCredential(secrets, { label: 'First login', projectId, now })
   change.insert(smtpCredentials, organizationId, record)
-  await recordPeakUsage({ database, change, organizationId }, 'smtp_credentials', { before: 0, after: 1 }, now)
+  await recordPeakUsage({ database, change, organizationId }, 'smtp_credentials', { before: heldBy([]), after: heldBy([record]) }, now)
   return { username: record.username, password }
 }
 

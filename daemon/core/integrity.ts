@@ -126,7 +126,14 @@ export function integrityChecks(database: Database): VerifyOptions {
     kinds: [...recordKinds, ...earlierKinds],
     families: rowFamilies(database),
     counted: [
-      { kind: traces, earlier: earlierTraces, counter: storedTracesCounter },
+      { kind: traces, earlier: earlierTraces, counter: (organizationId) => storedTracesCounter(organizationId) },
+      {
+        ...{ kind: traces, earlier: earlierTraces, counter: storedTracesCounter },
+        part: {
+          of: (record) => (record as Trace).projectId,
+          all: async (organizationId) => (await database.all(projects, { organizationId })).map(({ record }) => record.id),
+        },
+      },
       { kind: formSubmissions, counter: storedFormFilesCounter, weigh: (record) => weightOfFiles(record as FormSubmission) },
       { kind: inboundMessages, counter: storedInboundCounter, weigh: (record) => weightOf(record as InboundMessage) },
     ],

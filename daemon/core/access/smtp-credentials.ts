@@ -1,5 +1,6 @@
 /** SMTP relay credentials: creating, reading, rotating, changing and revoking them. Spec "SMTP relay credential". */
 import { randomBytes } from 'node:crypto'
+import type { Change } from '#store/change.ts'
 import type { Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import type { Stored } from '#store/record-kind.ts'
@@ -7,6 +8,7 @@ import type { Core } from '../core.ts'
 import { parseDomain } from '../addresses.ts'
 import { featureBar } from '../plan/features.ts'
 import { requireRoom } from '../plan/limits.ts'
+import { heldBy } from '../plan/by-project.ts'
 import { recordPeakUsage } from '../plan/peak-usage.ts'
 import { invalid, type FieldProblem } from '../refusals.ts'
 import { refuseSenders } from './principal/agent-approval.ts'
@@ -14,6 +16,7 @@ import { byProject, listReachable, type List, type OfProject, type PageQuery } f
 import { isOpenTo, owningProject, requireEnvironment } from './principal/project-choice.ts'
 import type { Principal } from './principal/principal.ts'
 import { keyUses, type KeyUses } from './keys/key-uses.ts'
+import type { Policy } from '../routing/policy/policy.ts'
 import type { SecretBox } from './secret-box.ts'
 import type { GrantSettings } from './principal/access-settings.ts'
 import { smtpCredentials, type SmtpCredential } from './smtp-credential.ts'
@@ -79,7 +82,7 @@ export class SmtpCredentials implements List<OfProject, ShownCredential> {
     principal: Principal,
     request: SmtpCredentialChanges & { readonly projectId?: string | undefined },
   ): Promise<CredentialWithSecret> {
-    const { database, writes, policies, clock } = this.#options
+    const { writes, policies, clock } = this.#options
     const { organizationId } = principal
     const { projectId: named, ...changes } = request
     return writes.runAudited(principal, 'smtp_credential.created', async (change) => {
@@ -88,12 +91,10 @@ export class SmtpCredentials implements List<OfProject, ShownCredential> {
       refuseSenders(settings, principal, [projectId])
       const now = clock.now()
       const { checked, warnings } = checkChanges(changes, projectId, settings, now)
-      const alive = settings.credentials.size
-      requireRoom(settings.organization, 'smtpCredentials', 'SMTP credential', alive)
+      requireRoom(settings.organization, 'smtpCredentials', 'SMTP credential', settings.credentials.size)
       const { record, password } = newSmtpCredential(this.#options.secrets, { ...checked, projectId, now })
       change.insert(smtpCredentials, organizationId, record)
-      const held = { before: alive, after: alive + 1 }
-      await recordPeakUsage({ database, change, organizationId }, 'smtp_credentials', held, now)
+      await this.#noteHeld(change, organizationId, settings, (all) => [...all, record])
       return { record: { ...record, lastLoginAt: null }, password, warnings: [...warnings, ...this.#bounceWarnings(changes, record)] }
     })
   }
@@ -139,6 +140,8 @@ export class SmtpCredentials implements List<OfProject, ShownCredential> {
       const { checked, warnings } = checkChanges(changes, projectId, settings, now)
       const record = { ...stored.record, ...checked, projectId, updatedAt: now }
       change.replace(smtpCredentials, principal.organizationId, stored, record)
+      if (projectId !== stored.record.projectId)
+        await this.#noteHeld(change, principal.organizationId, settings, (all) => all.map((one) => (one.id === id ? record : one)))
       const shown = await this.#shown(principal, record)
       return { record: shown, warnings: [...warnings, ...this.#bounceWarnings(changes, record), ...leftBehind(settings, record)] }
     })
@@ -146,17 +149,29 @@ export class SmtpCredentials implements List<OfProject, ShownCredential> {
 
   /** Ends a credential; one that is not there is no error. */
   async revoke(principal: Principal, id: string): Promise<void> {
-    const { database, writes, policies, clock } = this.#options
+    const { database, writes, policies } = this.#options
     const { organizationId } = principal
     await writes.runAudited(principal, 'smtp_credential.revoked', async (change) => {
       const stored = await database.get(smtpCredentials, principal, id)
       if (!stored) return
-      const before = (await policies.of(organizationId)).credentials.size
       change.remove(smtpCredentials, organizationId, stored)
       const use = await database.get(keyUses, { organizationId }, id)
       if (use) change.remove(keyUses, organizationId, use)
-      await recordPeakUsage({ database, change, organizationId }, 'smtp_credentials', { before, after: before - 1 }, clock.now())
+      await this.#noteHeld(change, organizationId, await policies.of(organizationId), (all) => all.filter((one) => one.id !== id))
     })
+  }
+
+  /** What is alive after this write, for the bill. */
+  async #noteHeld(
+    change: Change,
+    organizationId: string,
+    { credentials }: Pick<Policy, 'credentials'>,
+    next: (all: readonly SmtpCredential[]) => readonly SmtpCredential[],
+  ): Promise<void> {
+    const { database, clock } = this.#options
+    const all = [...credentials.values()]
+    const held = { before: heldBy(all), after: heldBy(next(all)) }
+    await recordPeakUsage({ database, change, organizationId }, 'smtp_credentials', held, clock.now())
   }
 
   async #shown({ organizationId }: Principal, record: SmtpCredential): Promise<ShownCredential> {

@@ -12,6 +12,7 @@ import { refuseOwnApproval } from '../access/principal/agent-approval.ts'
 import type { Principal } from '../access/principal/principal.ts'
 import { requireFlag } from '../plan/features.ts'
 import { limitsOf, requireIncluded } from '../plan/limits.ts'
+import { heldBy } from '../plan/by-project.ts'
 import { recordPeakUsage } from '../plan/peak-usage.ts'
 import { invalid, Refusal } from '../refusals.ts'
 import { destinations } from '../routing/destination.ts'
@@ -212,10 +213,10 @@ export class Projects implements List<ProjectFilter, ProjectView> {
       const home = { projectId: policy.organization.defaultProjectId, updatedAt: Math.max(deletedAt, updatedAt + 1) }
       change.replace(destinations, organizationId, stored, { ...stored.record, ...home })
     }
-    const before = policy.credentials.size
-    const gone = [...policy.credentials.values()].filter(({ projectId }) => ids.has(projectId)).length
-    const alive = { before, after: before - gone }
-    if (gone > 0) await recordPeakUsage({ database, change, organizationId }, 'smtp_credentials', alive, deletedAt)
+    const all = [...policy.credentials.values()]
+    const alive = { before: heldBy(all), after: heldBy(all.filter(({ projectId }) => !ids.has(projectId))) }
+    if (alive.after.count < alive.before.count)
+      await recordPeakUsage({ database, change, organizationId }, 'smtp_credentials', alive, deletedAt)
   }
 
   async #view(policy: Policy, project: Project, waiting: ReadonlyMap<string, number>): Promise<ProjectView> {

@@ -27,6 +27,7 @@ import { failoverPolicies } from '../routing/failover-policy.ts'
 import { routingRules } from '../routing/rule.ts'
 import { onlyProjectOf, openReplayKey, replayJobs } from '../submission/replay/replay-job.ts'
 import { removeTemplate, templates } from '../templates/template.ts'
+import { forgetProject } from '../plan/forget-project.ts'
 import { projectCounters } from '../tenancy/counters.ts'
 import { projects } from '../tenancy/organization.ts'
 import { traces } from '../trace/trace.ts'
@@ -89,6 +90,7 @@ export async function removeProject(
   for (const rows of ['idempotency', 'bulk.report']) await removeRange(work, [organizationId, rows, projectId])
   for (const level of levels) await removeRange(work, countsPrefix(level, organizationId, projectId))
   if (stopping()) return false
+  await forgetProject(database, organizationId, projectId)
   const stored = await database.get(projects, { organizationId }, projectId)
   if (stored) await removeCounters(work, projectCounters(organizationId, projectId, stored.record.createdAt, nowMs))
   const change = new Change().delete(readMarkKey(organizationId, projectId))

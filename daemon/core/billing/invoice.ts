@@ -70,7 +70,7 @@ export class Invoices {
           included: includedIn(axis, term, axes[axis]),
           unitPriceUrp: priceIn(period.month, axis, term.plan, ownPrices),
         },
-        ...(axes[axis] > 0 && { explained: await explain(database, stored.record, terms, period, axis) }),
+        ...(axes[axis] > 0 && { explained: await explain(database, stored.record, { terms, period, axis, quantity: axes[axis] }) }),
       })),
     )
     const lines = [

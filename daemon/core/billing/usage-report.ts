@@ -7,6 +7,7 @@ import type { Core } from '../core.ts'
 import { smtpCredentials } from '../access/smtp-credential.ts'
 import { limitsOf } from '../plan/limits.ts'
 import { peakUsage } from '../plan/peak-usage.ts'
+import { storedByDay } from '../plan/stored-traces.ts'
 import { Refusal } from '../refusals.ts'
 import { templates } from '../templates/template.ts'
 import {
@@ -25,7 +26,7 @@ import {
 import { organizations, projects, type Organization } from '../tenancy/organization.ts'
 import { periodOf, type Period } from './period.ts'
 import { planTerms, type PlanTerm } from './plan-term.ts'
-import { overageByDay, sendsByDay, storedByDay } from './use-by-day.ts'
+import { overageByDay, sendsByDay } from './use-by-day.ts'
 
 export interface ProjectUsage {
   readonly projectId: string
@@ -99,7 +100,7 @@ export class Usage {
     const { database } = this.#core
     const axes = {} as Record<Axis, number>
     for (const axis of axisNames) {
-      if (axis === 'sources' || axis === 'smtp_credentials') axes[axis] = (await peakUsage(database, id, axis, period.month)).most
+      if (axis === 'sources' || axis === 'smtp_credentials') axes[axis] = (await peakUsage(database, id, axis, period.month)).most.count
       else if (axis === 'traces_stored') axes[axis] = await this.#averageStored(id, period)
       else if (axis === 'sends_overage') axes[axis] = sum(overageByDay(organization, terms, period, sends))
       else axes[axis] = await this.#count(usageCounter(id, axis satisfies EventAxis, period.month))
@@ -109,7 +110,8 @@ export class Usage {
 
   /** Over all days of the month, rounded half up; days to come count as none. */
   async #averageStored(organizationId: string, period: Period): Promise<number> {
-    const total = sum(await storedByDay(this.#core.database, organizationId, period))
+    const stored = await storedByDay(this.#core.database, organizationId, period.begun)
+    const total = sum(stored.map(({ count }) => count))
     return Math.floor((2 * total + period.days.length) / (2 * period.days.length))
   }
 

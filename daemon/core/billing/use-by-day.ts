@@ -1,18 +1,12 @@
 /** What an organization used, down to days and projects: what quantities of an invoice are made of. */
 import type { Axis } from '#config/plans/prices.ts'
-import { decode } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
-import { pack, unpack, within, type Element } from '#store/tuple.ts'
+import { pack, type Element } from '#store/tuple.ts'
+import { maxProjects, type ByProject, type Held } from '../plan/by-project.ts'
 import { limitsOf } from '../plan/limits.ts'
 import { peakUsage } from '../plan/peak-usage.ts'
-import {
-  organizationSendCounter,
-  sendCounter,
-  storedTracesKey,
-  usageCounter,
-  usageDayCounter,
-  type EventAxis,
-} from '../tenancy/counters.ts'
+import { storedByDay } from '../plan/stored-traces.ts'
+import { organizationSendCounter, sendCounter, usageCounter, usageDayCounter, type EventAxis } from '../tenancy/counters.ts'
 import { projects, type Organization, type Project } from '../tenancy/organization.ts'
 import type { Period } from './period.ts'
 import { overageOfDay, termsWithin, type PlanTerm } from './plan-term.ts'
@@ -24,36 +18,23 @@ export interface UseOfDay {
 }
 
 export interface UseOfProject {
-  /** null is what belongs to no project that is still there, and to those beyond the largest. */
+  /** null is what belongs to the whole organization, to no project that is still there, and to those beyond the largest. */
   readonly projectId: string | null
   readonly name: string
   readonly quantity: number
 }
 
-/** Days and projects without use are left out. Where nothing was counted by day or by project, the list is empty. */
+/** Days and projects without use are left out. */
 export interface Explained {
-  /** For the most at a time, the day from which that was so; for an average, the quantity of each day. */
+  /** They add up to the quantity. For the most at a time, the day from which that was so; for an average, the quantity of each day. */
   readonly days: readonly UseOfDay[]
+  /** They add up to the quantity. Projects beyond the 200 largest are one row. */
   readonly projects: readonly UseOfProject[]
 }
 
-/** Projects beyond these are one row of an invoice. */
-const maxProjects = 200
 const dayMs = 86_400_000
 
 const count = ({ kv }: Database, key: readonly Element[]): Promise<number> => kv.counter(pack(key))
-
-/** How many traces were stored on each of the days of the month that have begun. */
-export async function storedByDay({ kv }: Database, organizationId: string, { days, begun }: Period): Promise<number[]> {
-  const prefix = within([organizationId, 'usage.stored'])
-  const first = pack(storedTracesKey(organizationId, days[0] ?? ''))
-  let last = 0
-  for await (const { value } of kv.range({ start: prefix.start, end: first, limit: 1, reverse: true })) last = decode<number>(value)
-  const byDay = new Map<string, number>()
-  const end = within(storedTracesKey(organizationId, days.at(-1) ?? '')).end
-  for await (const { key, value } of kv.range({ start: first, end })) byDay.set(String(unpack(key)[2]), decode<number>(value))
-  return begun.map((day) => (last = byDay.get(day) ?? last))
-}
 
 /** Accepted sends on each of the days of the month that have begun. */
 export const sendsByDay = (database: Database, organizationId: string, { begun }: Period): Promise<number[]> =>
@@ -71,21 +52,24 @@ export const overageByDay = (
     return overageOfDay(termsWithin(organization, terms, day, day + dayMs).map(limitsOf), sent)
   })
 
+/** What a quantity above 0 is made of. */
 export async function explain(
   database: Database,
   organization: Organization,
-  terms: readonly PlanTerm[],
-  period: Period,
-  axis: Axis,
+  { terms, period, axis, quantity }: { terms: readonly PlanTerm[]; period: Period; axis: Axis; quantity: number },
 ): Promise<Explained> {
   const { id } = organization
   const byDay = (quantities: readonly number[]): UseOfDay[] =>
-    quantities.flatMap((quantity, i) => (quantity > 0 ? [{ day: period.days[i] ?? '', quantity }] : []))
+    quantities.flatMap((used, i) => (used > 0 ? [{ day: period.days[i] ?? '', quantity: used }] : []))
   if (axis === 'sources' || axis === 'smtp_credentials') {
     const { most, day } = await peakUsage(database, id, axis, period.month)
-    return { days: [{ day, quantity: most }], projects: [] }
+    return { days: [{ day, quantity: most.count }], projects: await named(database, id, most.projects, quantity) }
   }
-  if (axis === 'traces_stored') return { days: byDay(await storedByDay(database, id, period)), projects: [] }
+  if (axis === 'traces_stored') {
+    const stored = await storedByDay(database, id, period.begun)
+    const parts = averageByProject(stored, quantity)
+    return { days: byDay(stored.map(({ count: held }) => held)), projects: await named(database, id, parts, quantity) }
+  }
   if (axis === 'sends_overage') {
     const sends = await sendsByDay(database, id, period)
     const beyond = overageByDay(organization, terms, period, sends)
@@ -93,6 +77,28 @@ export async function explain(
   }
   const counted = await Promise.all(period.begun.map((day) => count(database, usageDayCounter(id, axis, day))))
   return { days: byDay(counted), projects: await eventsByProject(database, id, axis, period.month) }
+}
+
+/** Each project has of the average what it has of the sum of all days. */
+function averageByProject(stored: readonly Held[], quantity: number): ByProject {
+  const sums = new Map<string, number>()
+  let all = 0
+  for (const { count: held, projects: parts } of stored) {
+    all += held
+    for (const [projectId, part] of parts) sums.set(projectId, (sums.get(projectId) ?? 0) + part)
+  }
+  const told = [...sums.values()].reduce((sum, part) => sum + part, 0)
+  const shares = sharesOf(quantity, [...sums.values(), Math.max(0, all - told)])
+  return [...sums.keys()].map((projectId, i) => [projectId, shares[i] ?? 0])
+}
+
+async function named(database: Database, organizationId: string, parts: ByProject, all: number): Promise<UseOfProject[]> {
+  const names = new Map((await database.all(projects, { organizationId })).map(({ record }) => [record.id, record.name]))
+  const there = parts.flatMap(([projectId, quantity]) => {
+    const name = names.get(projectId)
+    return name === undefined ? [] : [{ projectId, name, quantity }]
+  })
+  return largest(there, all)
 }
 
 async function eventsByProject(database: Database, organizationId: string, axis: EventAxis, month: string): Promise<UseOfProject[]> {
@@ -106,7 +112,7 @@ function largest(counted: readonly UseOfProject[], all: number): UseOfProject[] 
   const used = counted.filter(({ quantity }) => quantity > 0).toSorted((a, b) => b.quantity - a.quantity)
   const rows = used.slice(0, maxProjects)
   const rest = all - rows.reduce((sum, { quantity }) => sum + quantity, 0)
-  return rest > 0 && rows.length > 0 ? [...rows, { projectId: null, name: '', quantity: rest }] : rows
+  return rest > 0 ? [...rows, { projectId: null, name: '', quantity: rest }] : rows
 }
 
 /** What was beyond the plan on a day is of each project as its sends are of all sends of that day. */

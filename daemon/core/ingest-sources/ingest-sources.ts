@@ -5,6 +5,7 @@ import { newId } from '#store/ids.ts'
 import type { Core } from '../core.ts'
 import type { List, PageQuery } from '../access/principal/lists.ts'
 import { requireAdministration, type Principal } from '../access/principal/principal.ts'
+import { ofNoProject } from '../plan/by-project.ts'
 import { recordPeakUsage } from '../plan/peak-usage.ts'
 import { Refusal } from '../refusals.ts'
 import type { EndpointGuards } from '../routing/destinations/endpoint.ts'
@@ -88,7 +89,7 @@ export class IngestSources implements List<unknown, SourceStory> {
       const source = { id, provider: request.provider, label: request.label ?? '', sealedSecret, imap, createdAt: now }
       change.insert(ingestSources, organizationId, source)
       if (imap) change.schedule(mailboxWork, id)
-      await recordPeakUsage({ database, change, organizationId }, 'sources', { before: alive, after: alive + 1 }, now)
+      await recordPeakUsage({ database, change, organizationId }, 'sources', heldFrom(alive, alive + 1), now)
       return { story: { source, seen: undefined, poll: undefined }, secret }
     })
   }
@@ -150,7 +151,7 @@ export class IngestSources implements List<unknown, SourceStory> {
         if (mapping.record.sourceId === id) change.remove(postofficeMappings, organizationId, mapping)
       change.delete(seenKey(organizationId, id)).delete(pollKey(organizationId, id))
       forgetUnmatched(change, { organizationId, sourceId: id })
-      await recordPeakUsage({ database, change, organizationId }, 'sources', { before: all.length, after: all.length - 1 }, clock.now())
+      await recordPeakUsage({ database, change, organizationId }, 'sources', heldFrom(all.length, all.length - 1), clock.now())
     })
   }
 
@@ -160,6 +161,8 @@ export class IngestSources implements List<unknown, SourceStory> {
     return { source, seen, poll }
   }
 }
+
+const heldFrom = (before: number, after: number) => ({ before: ofNoProject(before), after: ofNoProject(after) })
 
 /** Plain letters and digits, five random bits each: it is pasted into configuration files of any kind. */
 function newSecret(): string {

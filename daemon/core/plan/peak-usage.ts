@@ -5,35 +5,44 @@
 import { decode, encode, type Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { pack, within, type Element } from '#store/tuple.ts'
+import type { ByProject, Held } from './by-project.ts'
 
 /** Axes that are counted by the most alive at a time. */
 export type PeakAxis = 'sources' | 'smtp_credentials'
 
-/** The most, how many at the end, and the day on which it became the most; the first of the month where none is noted. */
-type Row = readonly [peak: number, last: number, day?: string]
+/**
+ * The most, how many at the end, the day on which it became the most (the first of the month where none is noted), and the projects of
+ * both, which are missing in rows of releases that did not count by project.
+ */
+type Row = readonly [peak: number, last: number, day?: string, peakProjects?: ByProject, lastProjects?: ByProject]
 
 export interface Peak {
-  readonly most: number
+  readonly most: Held
   readonly day: string
 }
 
 const peakKey = (organizationId: string, axis: PeakAxis, month: string): readonly Element[] => [organizationId, 'usage.held', axis, month]
 
 /**
- * Notes that the number alive goes from `before` to `after` with this write. Only for writes of settings, which take turns
- * (`SettingWrites`): they read what they replace.
+ * Notes that what is alive goes from `before` to `after` with this write, in number or in projects. Only for writes of settings, which
+ * take turns (`SettingWrites`): they read what they replace.
  */
 export async function recordPeakUsage(
   { database, change, organizationId }: { readonly database: Database; readonly change: Change; readonly organizationId: string },
   axis: PeakAxis,
-  alive: { readonly before: number; readonly after: number },
+  { before, after }: { readonly before: Held; readonly after: Held },
   nowMs: number,
 ): Promise<void> {
   const day = new Date(nowMs).toISOString().slice(0, 10)
   const key = peakKey(organizationId, axis, day.slice(0, 7))
   const entry = await database.kv.get(pack(key))
-  const [peak, , since = firstOf(day)] = entry ? decode<Row>(entry.value) : [alive.before, alive.before]
-  const row: Row = alive.after > peak ? [alive.after, alive.after, day] : [peak, alive.after, since]
+  const [peak, , since = firstOf(day), projects = []] = entry
+    ? decode<Row>(entry.value)
+    : ([before.count, before.count, undefined, before.projects] as const)
+  const row: Row =
+    after.count > peak
+      ? [after.count, after.count, day, after.projects, after.projects]
+      : [peak, after.count, since, projects, after.projects]
   change.set(key, encode(row))
 }
 
@@ -42,11 +51,12 @@ export async function peakUsage(database: Database, organizationId: string, axis
   const { start } = within([organizationId, 'usage.held', axis])
   const end = within(peakKey(organizationId, axis, month)).end
   for await (const { key, value } of database.kv.range({ start, end, limit: 1, reverse: true })) {
-    const [peak, last, day = firstOf(month)] = decode<Row>(value)
+    const [peak, last, day = firstOf(month), peakProjects = [], lastProjects = []] = decode<Row>(value)
     const isOfMonth = Buffer.compare(key, pack(peakKey(organizationId, axis, month))) === 0
-    return isOfMonth ? { most: peak, day } : { most: last, day: firstOf(month) }
+    if (isOfMonth) return { most: { count: peak, projects: peakProjects }, day }
+    return { most: { count: last, projects: lastProjects }, day: firstOf(month) }
   }
-  return { most: 0, day: firstOf(month) }
+  return { most: { count: 0, projects: [] }, day: firstOf(month) }
 }
 
 const firstOf = (day: string): string => `${day.slice(0, 7)}-01`

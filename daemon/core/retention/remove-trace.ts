@@ -9,7 +9,7 @@ import { dequeueIfThere } from '#store/queue.ts'
 import type { Stored } from '#store/record-kind.ts'
 import { within } from '#store/tuple.ts'
 import { keepUnsubscribe } from '../feedback/suppression/kept-unsubscribe.ts'
-import { storedTracesCounter } from '../tenancy/counters.ts'
+import { countTrace } from '../tenancy/counters.ts'
 import { engagements } from '../trace/story/engagement.ts'
 import { dropReport } from '../trace/story/raw-report.ts'
 import { dropReturnPaths } from '../trace/return-paths.ts'
@@ -43,8 +43,8 @@ export async function discardTrace(database: Database, organizationId: string, t
 }
 
 async function removalOf(database: Database, organizationId: string, stored: Stored<Trace>, change: Change): Promise<Change> {
-  const { id, content } = stored.record
-  change.remove(traces, organizationId, stored).add(storedTracesCounter(organizationId), -1)
+  const { id, projectId, content } = stored.record
+  countTrace(change.remove(traces, organizationId, stored), organizationId, projectId, -1)
   dropReturnPaths(change, stored.record)
   const engagement = await database.get(engagements, { organizationId }, id)
   if (engagement) change.remove(engagements, organizationId, engagement)

@@ -4,19 +4,19 @@
  * own, so a crash leaves nothing half removed and the next round goes on.
  * Spec "Limits".
  */
-import { Change, decode, encode } from '#store/change.ts'
-import { pack, within } from '#store/tuple.ts'
+import { pack } from '#store/tuple.ts'
 import { sieve } from '../access/principal/lists.ts'
 import type { Core } from '../core.ts'
 import type { Timer } from '../clock.ts'
 import { moveEarlierUnsubscribes } from '../feedback/suppression/move-unsubscribes.ts'
 import { sweepInbound } from '../inbound-routes/remove-mail.ts'
 import { billsOverage, limitsOf } from '../plan/limits.ts'
+import { noteStoredTraces } from '../plan/stored-traces.ts'
 import { sweepInspectTests } from '../inspect/sweep-tests.ts'
 import { systemOrganizationId } from '../routing/policy/system-policy.ts'
-import { dayOf, storedTracesCounter, storedTracesKey } from '../tenancy/counters.ts'
+import { storedTracesCounter } from '../tenancy/counters.ts'
 import { allOrganizations } from '../tenancy/organization-list.ts'
-import { organizations, type Organization } from '../tenancy/organization.ts'
+import type { Organization } from '../tenancy/organization.ts'
 import { sweepDeliveries } from '../webhooks/sending/cleanup.ts'
 import { traceList } from '../trace/trace-walk.ts'
 import { sweepSubmissions } from '../forms/submissions/sweep.ts'
@@ -82,7 +82,7 @@ export class Retention {
       await this.#sweepInspectTests(organization)
       const work = { database, stopping: () => this.#stopping }
       await sweepSubmissions(work, organization.id, clock.now())
-      await this.#note(organization.id)
+      await noteStoredTraces(database, organization.id, clock.now())
     }
     const { database, clock } = this.#options
     await sweepDeliveries({ database, stopping: () => this.#stopping }, systemOrganizationId, { nowMs: clock.now() })
@@ -127,24 +127,6 @@ export class Retention {
       cursor = nextCursor
     } while (cursor !== undefined && removed < atMost && !this.#stopping)
     return removed
-  }
-
-  /** Notes once a day how many traces are stored, for the average of the month; nothing is written while that is as before. */
-  async #note(organizationId: string): Promise<void> {
-    const { database, clock } = this.#options
-    const today = storedTracesKey(organizationId, dayOf(clock.now()))
-    const { start } = within([organizationId, 'usage.stored'])
-    const latest = { start, end: Buffer.concat([pack(today), Buffer.of(0xff)]), limit: 1, reverse: true }
-    const count = await this.#stored(organizationId)
-    let before = 0
-    for await (const { key, value } of database.kv.range(latest)) {
-      if (Buffer.compare(key, pack(today)) === 0) return
-      before = decode<number>(value)
-    }
-    if (count === before) return
-    const stored = await database.get(organizations, { organizationId }, organizationId)
-    if (!stored) return // removed meanwhile
-    await database.commit(new Change().setNew(today, encode(count)).checkRecord(organizations, organizationId, stored))
   }
 
   #stored(organizationId: string): Promise<number> {

@@ -62,8 +62,12 @@ export function meter(change: Change, axis: EventAxis, organizationId: string, p
 /** Calls of agents in a month, which are shown and never billed. */
 export const agentCallCounter = (organizationId: string, month: string): readonly Element[] => counter(organizationId, 'agent_calls', month)
 
-/** Traces that the organization has now. */
-export const storedTracesCounter = (organizationId: string): readonly Element[] => counter(organizationId, 'traces')
+/** Traces that the organization has now, or one of its projects. */
+export const storedTracesCounter = (organizationId: string, projectId?: string): readonly Element[] =>
+  counter(organizationId, 'traces', ...(projectId === undefined ? [] : [projectId]))
+/** Counts a trace that comes, or one that goes, in the write that makes it so. */
+export const countTrace = (change: Change, organizationId: string, projectId: string, delta: 1 | -1): Change =>
+  change.add(storedTracesCounter(organizationId), delta).add(storedTracesCounter(organizationId, projectId), delta)
 /** How many those were when first looked at in a day; a day without a row is as the one before. */
 export const storedTracesKey = (organizationId: string, day: string): readonly Element[] => [organizationId, 'usage.stored', day]
 
@@ -90,6 +94,7 @@ export function projectCounters(organizationId: string, projectId: string, fromM
   const months = [...new Set(days.map((day) => day.slice(0, 7)))]
   return [
     ...days.map((day) => sendCounter(organizationId, projectId, day)),
+    storedTracesCounter(organizationId, projectId),
     ...months.map((month) => captureCounter(organizationId, projectId, month)),
     ...months.flatMap((month) => eventAxes.map((axis) => usageCounter(organizationId, axis, month, projectId))),
   ]

@@ -22,10 +22,11 @@ interface Day {
   readonly plans: NotedPlan[]
   /** By project. */
   readonly sends: number[]
-  stored: number
+  /** By project, as what is alive is. */
+  stored: readonly number[]
   readonly events: Map<string, number>
-  /** The most alive on the day. */
-  readonly most: Map<string, number>
+  /** The most alive on the day, as it was when there were first so many. */
+  readonly most: Map<string, readonly number[]>
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, n) => total + n, 0)
@@ -36,13 +37,13 @@ export class Notebook {
   /** Prices of its own, in millionths of a rappen, with the month from which they hold. */
   readonly own: { readonly axis: string; readonly from: string; readonly urp: number }[] = []
   plan: NotedPlan = 'free'
-  readonly alive = new Map<string, number>()
+  readonly alive = new Map<string, readonly number[]>()
   vatBasisPoints = 810
 
   /** A day begins, on the plan of the evening before unless it changes with the day. */
   begin(date: string, plan = this.plan): Day {
     this.plan = plan
-    const day = { date, plans: [plan], sends: [0, 0], stored: this.days.at(-1)?.stored ?? 0, events: new Map(), most: new Map(this.alive) }
+    const day = { date, plans: [plan], sends: [0, 0], stored: this.days.at(-1)?.stored ?? [], events: new Map(), most: new Map(this.alive) }
     this.days.push(day)
     return day
   }
@@ -58,9 +59,15 @@ export class Notebook {
     this.today.plans.push(plan)
   }
 
-  keeps(what: string, alive: number): void {
+  keeps(what: string, alive: readonly number[]): void {
     this.alive.set(what, alive)
-    this.today.most.set(what, Math.max(this.today.most.get(what) ?? 0, alive))
+    if (sum(alive) > sum(this.today.most.get(what) ?? [])) this.today.most.set(what, alive)
+  }
+
+  /** The most at a time in a month, by project. */
+  most(month: string, what: string): readonly number[] {
+    const days = this.days.filter(({ date }) => date.startsWith(month)).map(({ most }) => most.get(what) ?? [])
+    return days.reduce((most, day) => (sum(day) > sum(most) ? day : most), [])
   }
 
   /** Rappen by line, each rounded half up, as no sum of a month here has more digits than a double holds. */
@@ -82,9 +89,9 @@ export class Notebook {
     }
     for (const axis of ['inspect_tests', 'captures', 'team_orgs', 'vi_notifies'])
       charge(axis, sum(days.map(({ events }) => events.get(axis) ?? 0)))
-    charge('sources', Math.max(...days.map(({ most }) => most.get('sources') ?? 0)))
-    charge('smtp_credentials', Math.max(...days.map(({ most }) => most.get('smtp_credentials') ?? 0)) - loginsIncluded[plan])
-    charge('traces_stored', Math.round(sum(days.map(({ stored }) => stored)) / all) - tracesIncluded[plan])
+    for (const [axis, included] of [['sources', 0] as const, ['smtp_credentials', loginsIncluded[plan]] as const])
+      charge(axis, sum(this.most(month, axis)) - included)
+    charge('traces_stored', Math.round(sum(days.map(({ stored }) => sum(stored))) / all) - tracesIncluded[plan])
     charge('sends_overage', sum(days.map((day) => this.beyond(day))))
     return lines
   }

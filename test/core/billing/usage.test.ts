@@ -1,7 +1,9 @@
 /** What is metered, against what was done. */
 import test, { type ExecutionContext } from 'ava'
-import { Invoices } from '#core/billing/invoice.ts'
+import { Invoices, type Invoice } from '#core/billing/invoice.ts'
+import { storedTracesCounter } from '#core/tenancy/counters.ts'
 import type { Organization } from '#core/tenancy/organization.ts'
+import { Change } from '#store/change.ts'
 import { Seeded } from '../../support/seeded.ts'
 import { coreFixture, organizationId, projectId, quiet, principal } from '../core-fixture.ts'
 
@@ -67,9 +69,13 @@ const defaultFacts = {
   utf8Headers: false,
 }
 
+const partsOf = ({ lines }: Invoice, axis: string): string[] =>
+  (lines.find((line) => line.axis === axis)?.projects ?? []).map(({ projectId: id, quantity }) => `${String(id)} ${quantity}`)
+
 test('the most SMTP credentials at a time are billed beyond what the plan includes, rotation unchanged', async (t) => {
   const { fixture, usage, invoices, credentials } = await officeOf(t, { plan: 'free', paymentState: 'manual_ok' })
-  const [first, second] = [await credentials.create(principal, {}), await credentials.create(principal, {})]
+  await fixture.project({ id: 'prj_2', name: 'Second', isDefault: false })
+  const [first, second] = [await credentials.create(principal, {}), await credentials.create(principal, { projectId: 'prj_2' })]
   const third = await credentials.create(principal, {})
   await credentials.rotate(principal, first.record.id)
   await credentials.revoke(principal, second.record.id)
@@ -77,12 +83,17 @@ test('the most SMTP credentials at a time are billed beyond what the plan includ
   await credentials.revoke(principal, third.record.id)
   t.is((await usage.of(organizationId, undefined)).axes.smtp_credentials, 3)
   t.is(await amountOf(invoices, 'smtp_credentials'), 200)
+  const projectsIn = async (month: string) => partsOf(await invoices.preview(organizationId, month), 'smtp_credentials')
+  t.deepEqual(await projectsIn('2030-01'), [`${projectId} 2`, 'prj_2 1'], 'of the moment when they were the most')
+  await credentials.update(principal, first.record.id, { projectId: 'prj_2' })
+  t.deepEqual(await projectsIn('2030-01'), [`${projectId} 2`, 'prj_2 1'], 'and stays so when one moves')
   await fixture.organization({ overrides: { smtpCredentials: -1 } })
   t.is(await amountOf(invoices, 'smtp_credentials'), 0, 'where no limit was agreed, all are included')
   await fixture.organization({ overrides: undefined })
   fixture.clock.advance(31 * dayMs)
   t.is((await usage.of(organizationId, undefined)).axes.smtp_credentials, 1, 'what is alive since last month counts on')
   t.is(await amountOf(invoices, 'smtp_credentials'), 0)
+  t.deepEqual(await projectsIn('2030-02'), ['prj_2 1'], 'where it is since last month')
   await credentials.revoke(principal, first.record.id)
   t.is((await usage.of(organizationId, undefined)).axes.smtp_credentials, 1, 'it was alive in this month')
   fixture.clock.advance(31 * dayMs)
@@ -103,13 +114,14 @@ test('what is left in a deleted project counts for no limit', async (t) => {
 })
 
 test('traces stored are the average over the days of the month', async (t) => {
-  const { fixture, usage, retention } = await officeOf(t, { plan: 'enterprise' })
+  const { fixture, usage, invoices, retention } = await officeOf(t, { plan: 'enterprise' })
+  await fixture.project({ id: 'prj_2', name: 'Second', isDefault: false })
   fixture.clock.advance(17 * dayMs - 12 * 3_600_000) // the first of February
   for (let i = 0; i < 28; i++) await fixture.submit()
   await quiet(fixture)
   await retention.round()
   fixture.clock.advance(7 * dayMs)
-  for (let i = 0; i < 28; i++) await fixture.submit()
+  for (let i = 0; i < 28; i++) await fixture.submit({ projectId: 'prj_2' })
   await quiet(fixture)
   await retention.round()
   await retention.round()
@@ -119,6 +131,17 @@ test('traces stored are the average over the days of the month', async (t) => {
   fixture.clock.advance(30 * dayMs)
   t.is((await usage.of(organizationId, '2030-02')).axes.traces_stored, 7 + 42, 'a day without a note is as the one before')
   t.is((await usage.of(organizationId, '2030-01')).axes.traces_stored, 0)
+  // 28 of the first project on all days, and 28 of the second on 21
+  const projectsNow = async () => partsOf(await invoices.preview(organizationId, '2030-02'), 'traces_stored')
+  t.deepEqual(await projectsNow(), [`${projectId} 28`, 'prj_2 21'])
+  const { projects, removals } = fixture.part('administration')
+  await projects.remove(principal, 'prj_2', { discardQueued: true })
+  removals.wake()
+  await removals.idle()
+  t.deepEqual(await projectsNow(), [`${projectId} 28`, 'null 21'])
+  t.deepEqual(await fixture.problems(), [])
+  await fixture.database.commit(new Change().add(storedTracesCounter(organizationId, projectId), 1))
+  t.deepEqual(await fixture.problems(), [`${projectId} has 28 records of the kind send, but their counter says 29.`])
 })
 
 test('sends beyond those of plan free are overage, day by day', async (t) => {

@@ -2,6 +2,7 @@
 import test, { type ExecutionContext } from 'ava'
 import { invoiceDocuments, invoicePartition, type InvoiceDocument } from '#core/billing/closing/invoice-document.ts'
 import { invoicePayments } from '#core/billing/payment/payment.ts'
+import { largestOf, ofNoProject, type Held } from '#core/plan/by-project.ts'
 import { recordPeakUsage } from '#core/plan/peak-usage.ts'
 import { meter, organizationSendCounter, sendCounter, storedTracesKey } from '#core/tenancy/counters.ts'
 import { organizations, projects } from '#core/tenancy/organization.ts'
@@ -15,6 +16,11 @@ const plans = ['free', 'free', 'free', 'basic', 'pro', 'enterprise'] as const sa
 const events = ['inspect_tests', 'captures', 'team_orgs', 'vi_notifies'] as const
 const projectIds = [projectId, 'prj_2'] as const
 const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
+const held = (byProject: readonly number[]): Held => ({
+  count: sum(byProject),
+  projects: largestOf(projectIds.map((id, i) => [id, byProject[i] ?? 0])),
+})
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, n) => total + n, 0)
 const nextMonth = (month: string): string => dayOf(Date.UTC(Number(month.slice(0, 4)), Number(month.slice(5)), 1)).slice(0, 7)
 
 interface Year {
@@ -65,13 +71,18 @@ async function useSomething({ fixture, random }: Year, id: string, book: Noteboo
     book.today.sends[i] = (book.today.sends[i] ?? 0) + sends
   }
   if (random.chance(0.3)) {
-    book.today.stored = random.between(0, 4000)
-    change.set(storedTracesKey(id, day), encode(book.today.stored))
+    book.today.stored = projectIds.map(() => random.between(0, 2000))
+    const { count, projects: parts } = held(book.today.stored)
+    change.set(storedTracesKey(id, day), encode([count, parts]))
   }
   for (const axis of ['sources', 'smtp_credentials'] as const) {
-    const before = book.alive.get(axis) ?? 0
-    const after = Math.max(0, before + random.between(-1, 1))
-    await recordPeakUsage({ database, change, organizationId: id }, axis, { before, after }, clock.now())
+    const before = book.alive.get(axis) ?? [0, 0]
+    const after = before.map((alive) => Math.max(0, alive + random.between(-1, 1)))
+    const alive =
+      axis === 'sources'
+        ? { before: ofNoProject(sum(before)), after: ofNoProject(sum(after)) }
+        : { before: held(before), after: held(after) }
+    await recordPeakUsage({ database, change, organizationId: id }, axis, alive, clock.now())
     book.keeps(axis, after)
   }
   await database.commit(change)
@@ -167,11 +178,24 @@ function assertAsNoted(t: ExecutionContext, invoice: InvoiceDocument, book: Note
     where,
   )
   t.deepEqual([netRappen, vatRappen, totalRappen], [net, vat, net + vat], where)
-  const sum = (parts: readonly { readonly quantity: number }[]): number => parts.reduce((total, { quantity }) => total + quantity, 0)
-  for (const { axis, quantity, days, projects: parts } of lines) {
-    if (axis !== 'sends_overage' && !(events as readonly string[]).includes(axis)) continue
-    t.is(sum(days), quantity, `${where}: ${axis} by day`)
-    t.is(sum(parts), quantity, `${where}: ${axis} by project`)
+  const all = (parts: readonly { readonly quantity: number }[]): number => sum(parts.map(({ quantity }) => quantity))
+  const ofMonth = book.days.filter(({ date }) => date.startsWith(month))
+  for (const { axis, quantity, per, days, projects: parts } of lines) {
+    if (axis === 'monthly_fee') t.is(all(days), per > 1 ? quantity : 0, `${where}: days of the fee`)
+    else if (axis === 'traces_stored') t.is(Math.round(all(days) / ofMonth.length), quantity, `${where}: the average of the days`)
+    else t.is(all(days), quantity, `${where}: ${axis} by day`)
+    if (axis !== 'monthly_fee') t.is(all(parts), quantity, `${where}: ${axis} by project`)
+  }
+  const of = (axis: string, project: string | null): number =>
+    lines.find((line) => line.axis === axis)?.projects.find(({ projectId: id }) => id === project)?.quantity ?? 0
+  t.is(of('sources', null), sum(book.most(month, 'sources')), `${where}: sources are of no project`)
+  for (const [i, id] of projectIds.entries()) {
+    t.is(of('smtp_credentials', id), book.most(month, 'smtp_credentials')[i] ?? 0, `${where}: logins of ${id}`)
+    const stored = sum(ofMonth.map((day) => day.stored[i] ?? 0)) / ofMonth.length
+    t.true(
+      Math.abs(of('traces_stored', id) - stored) < 1,
+      `${where}: ${of('traces_stored', id)} traces of ${id}, ${stored} by the notebook`,
+    )
   }
   for (const { day, quantity } of lines.find(({ axis }) => axis === 'sends_overage')?.days ?? []) {
     const noted = book.days.find(({ date }) => date === day)

@@ -201,7 +201,7 @@ test('rounds begin with the start and come about every hour; a service where not
   retention.start()
   await quiet(fixture)
   const snapshot = await fixture.kv.get(pack(storedTracesKey(organizationId, '2030-01-15')))
-  t.is(snapshot && decode<number>(snapshot.value), 2)
+  t.deepEqual(snapshot && decode(snapshot.value), [2, [[projectId, 2]]])
   let writes = 0
   fixture.kv.beforeWrite = () => void writes++
   for (let hour = 0; hour < 72; hour++) {
@@ -215,7 +215,7 @@ test('rounds begin with the start and come about every hour; a service where not
   fixture.clock.advance(dayMs)
   await quiet(fixture)
   const later = await fixture.kv.get(pack(storedTracesKey(organizationId, '2030-01-19')))
-  t.is(later && decode<number>(later.value), 3)
+  t.deepEqual(later && decode(later.value), [3, [[projectId, 3]]])
   await retention.stop()
   t.is(fixture.clock.pending, 0)
 })

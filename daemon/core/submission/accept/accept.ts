@@ -17,7 +17,7 @@ import { addressOf } from '../../routing/destination.ts'
 import { matchRoute, type Route } from '../../routing/match/match.ts'
 import { decideOutcome, type Decision } from '../../routing/match/outcome.ts'
 import type { Project } from '../../tenancy/organization.ts'
-import { meter, minuteOf, rateCounter, storedTracesCounter } from '../../tenancy/counters.ts'
+import { countTrace, meter, minuteOf, rateCounter } from '../../tenancy/counters.ts'
 import type { Policy } from '../../routing/policy/policy.ts'
 import { giveReturnPaths } from '../../trace/return-paths.ts'
 import { advance } from '../../trace/states.ts'
@@ -175,7 +175,7 @@ export class Accept {
     const isHeld = allowed.status === 'queued' && isRelayed && requiresApproval(policy, project.id, principal)
     const sendable = isHeld ? heldForApproval(allowed, orderOf(submission, policy, allowed), nowMs) : allowed
     const trace = this.#captured(change, submission, this.#withReturnPaths(change, submission, policy, sendable))
-    change.insertUnchecked(traces, principal.organizationId, trace).add(storedTracesCounter(principal.organizationId), 1)
+    countTrace(change.insertUnchecked(traces, principal.organizationId, trace), principal.organizationId, trace.projectId, 1)
     const place = { organizationId: principal.organizationId, projectId: trace.projectId }
     const madeWith = [trace.template?.id, trace.door === 'publishable_key' ? trace.submittedBy : undefined]
     countAccepted(change, place, decision.outcome, nowMs, { isScheduled: trace.sendAt !== undefined, madeWith })

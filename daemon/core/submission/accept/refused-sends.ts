@@ -15,7 +15,7 @@ import type { PublishableKeys } from '../../publishable/publishable-keys.ts'
 import { limitsOf } from '../../plan/limits.ts'
 import { count as countSends, refusedLetter } from '../../insights/count.ts'
 import { Refusal } from '../../refusals.ts'
-import { dayOf, refusedCounter, refusedPagesCounter, storedTracesCounter, untracedCounter } from '../../tenancy/counters.ts'
+import { countTrace, dayOf, refusedCounter, refusedPagesCounter, untracedCounter } from '../../tenancy/counters.ts'
 import { advance } from '../../trace/states.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
 import type { Accept } from './accept.ts'
@@ -81,7 +81,7 @@ export class RefusedSends {
     const now = clock.now()
     const trace = traceOf(principal, projectId, send, refusal, now)
     const most = Math.min(maxTraces, Math.floor((limitsOf(organization).tracesStored ?? Infinity) / 10))
-    const change = new Change().insert(traces, organizationId, trace).add(storedTracesCounter(organizationId), 1)
+    const change = countTrace(new Change().insert(traces, organizationId, trace), organizationId, projectId, 1)
     const count = (key: readonly Element[], limit: number): void => void change.add(key, 1, limit).expire(now + countedMs, key)
     count(refusedCounter(organizationId, projectId, dayOf(now)), most)
     if (trace.door === 'publishable_key') count(refusedPagesCounter(organizationId, projectId, dayOf(now)), Math.min(maxPageTraces, most))

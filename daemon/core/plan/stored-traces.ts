@@ -1,0 +1,49 @@
+/** How many traces an organization has stored, noted once a day for the average of the month, in all and of each project. */
+import { Change, decode, encode } from '#store/change.ts'
+import type { Database } from '#store/database.ts'
+import { pack, unpack, within } from '#store/tuple.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { dayOf, storedTracesCounter, storedTracesKey } from '../tenancy/counters.ts'
+import { organizations, projects } from '../tenancy/organization.ts'
+import { largestOf, ofNoProject, type ByProject, type Held } from './by-project.ts'
+
+/** A number alone was noted by a release that did not count by project. */
+type Row = number | readonly [count: number, projects: ByProject]
+
+const heldIn = (row: Row): Held => (typeof row === 'number' ? ofNoProject(row) : { count: row[0], projects: row[1] })
+
+/** Once a day; nothing is written while all of it is as before. */
+export async function noteStoredTraces(database: Database, organizationId: string, nowMs: number): Promise<void> {
+  const today = storedTracesKey(organizationId, dayOf(nowMs))
+  const { start } = within([organizationId, 'usage.stored'])
+  const latest = { start, end: Buffer.concat([pack(today), Buffer.of(0xff)]), limit: 1, reverse: true }
+  let before: Held = ofNoProject(0)
+  for await (const { key, value } of database.kv.range(latest)) {
+    if (Buffer.compare(key, pack(today)) === 0) return
+    before = heldIn(decode<Row>(value))
+  }
+  const { count, projects: parts } = await storedNow(database, organizationId)
+  if (isDeepStrictEqual({ count, projects: parts }, before)) return
+  const stored = await database.get(organizations, { organizationId }, organizationId)
+  if (!stored) return // removed meanwhile
+  await database.commit(new Change().setNew(today, encode([count, parts])).checkRecord(organizations, organizationId, stored))
+}
+
+async function storedNow(database: Database, organizationId: string): Promise<Held> {
+  const counts: [string, number][] = []
+  for (const { record } of await database.all(projects, { organizationId }))
+    counts.push([record.id, await database.kv.counter(pack(storedTracesCounter(organizationId, record.id)))])
+  return { count: await database.kv.counter(pack(storedTracesCounter(organizationId))), projects: largestOf(counts) }
+}
+
+/** How many were stored on each of these days, which follow each other; a day without a note is as the one before. */
+export async function storedByDay({ kv }: Database, organizationId: string, days: readonly string[]): Promise<Held[]> {
+  const prefix = within([organizationId, 'usage.stored'])
+  const first = pack(storedTracesKey(organizationId, days[0] ?? ''))
+  let last = ofNoProject(0)
+  for await (const { value } of kv.range({ start: prefix.start, end: first, limit: 1, reverse: true })) last = heldIn(decode<Row>(value))
+  const byDay = new Map<string, Held>()
+  const end = within(storedTracesKey(organizationId, days.at(-1) ?? '')).end
+  for await (const { key, value } of kv.range({ start: first, end })) byDay.set(String(unpack(key)[2]), heldIn(decode<Row>(value)))
+  return days.map((day) => (last = byDay.get(day) ?? last))
+}
