@@ -3,7 +3,7 @@ import * as z from 'zod'
 import type { ReadAttachment } from '#core/capture/reading/message-reader.ts'
 import { raw, type Answer, type AnswerBody } from '../operation/answer.ts'
 import type { WireFinalInvoice } from '../wire/organization/invoices.ts'
-import { invoiceCsv, invoiceCsvHeader, type WireInvoice } from '../wire/organization/usage.ts'
+import { explainedCsv, type WireInvoice } from '../wire/organization/usage.ts'
 
 /** The place of an attachment in its message, as a path has it. */
 export const attachmentIndex = z
@@ -38,14 +38,14 @@ export function attachmentHeaders(filename: string): Headers {
 
 /** A final invoice as a file for spreadsheets. */
 export const finalInvoiceFile = (invoice: WireFinalInvoice) =>
-  raw(invoiceCsvHeader() + invoiceCsv(invoice), {
+  raw(explainedCsv(invoice), {
     contentType: 'text/csv; charset=utf-8',
     headers: attachmentHeaders(`${invoice.number}.csv`),
   })
 
 /** The preview of an invoice as a file for spreadsheets. */
 export const invoiceFile = (preview: WireInvoice) =>
-  raw(invoiceCsvHeader() + invoiceCsv(preview), {
+  raw(explainedCsv(preview), {
     contentType: 'text/csv; charset=utf-8',
     headers: attachmentHeaders(`invoice-preview-${preview.period}.csv`),
   })

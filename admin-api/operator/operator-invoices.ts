@@ -14,6 +14,7 @@ import {
   finalInvoice,
   invoiceSummary,
   markChoice,
+  pageLanguage,
   profileChoice,
   voidChoice,
 } from '../wire/organization/invoices.ts'
@@ -50,9 +51,9 @@ const reading = ({ billing: { register }, clock }: RestCore): readonly (Action |
     summary: 'Get an invoice or credit note of any organization',
     errors: ['not_found'],
     params: idParams,
-    query: z.strictObject({ format: finalFormat }),
+    query: z.strictObject({ format: finalFormat, lang: pageLanguage }),
     response: finalInvoice.schema,
-    handle: async ({ params, query }) => shownInvoice(await register.get(undefined, params.id), query.format),
+    handle: async ({ params, query, headers }) => shownInvoice(await register.get(undefined, params.id), query, headers),
   }),
 ]
 

@@ -1,9 +1,11 @@
 /** A final invoice as a page to print: no script, nothing from elsewhere, and one style of its own. */
 import { hash } from 'node:crypto'
-import { atFirstUse } from '#config/words/formats.ts'
+import { lineLabel } from '#config/plans/line-words.ts'
 import { raw, type Answer } from '../../operation/answer.ts'
 import { html, type Html } from '../../pages/layout/html.ts'
 import type { WireFinalInvoice } from '../../wire/organization/invoices.ts'
+import { isOfAll } from '../../wire/organization/usage.ts'
+import type { PageWords } from './page-words.ts'
 
 const style = `
 :root { color-scheme: light; font: 400 15px/1.5 system-ui, sans-serif; color: #11201c; background: #f0f3f2 }
@@ -26,8 +28,8 @@ tfoot tr:last-child > * { font-weight: 700; border-bottom: 2px solid #11201c }
 `
 const styleDigest = hash('sha256', style, 'base64')
 
-export const invoicePage = (invoice: WireFinalInvoice): Answer =>
-  raw(`<!doctype html>\n${String(document(invoice))}`, {
+export const invoicePage = (invoice: WireFinalInvoice, words: PageWords): Answer =>
+  raw(`<!doctype html>\n${String(document(invoice, words))}`, {
     contentType: 'text/html; charset=utf-8',
     headers: {
       'content-security-policy': `default-src 'none'; style-src 'sha256-${styleDigest}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
@@ -37,17 +39,29 @@ export const invoicePage = (invoice: WireFinalInvoice): Answer =>
     },
   })
 
-const dayFormat = atFirstUse(() => new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' }))
-const numberFormat = atFirstUse(() => new Intl.NumberFormat('en-CH'))
-const moneyFormat = atFirstUse(() => new Intl.NumberFormat('en-CH', { minimumFractionDigits: 2 }))
-const priceFormat = atFirstUse(() => new Intl.NumberFormat('en-CH', { minimumFractionDigits: 2, maximumFractionDigits: 8 }))
+/** Made for each page: the formats of a language are many, and pages to print few. */
+function formatsOf({ locale, lang }: PageWords) {
+  const days = new Intl.DateTimeFormat(lang === 'en' ? 'en-GB' : locale, { dateStyle: 'long', timeZone: 'UTC' })
+  const numbers = new Intl.NumberFormat(locale)
+  const amounts = new Intl.NumberFormat(locale, { minimumFractionDigits: 2 })
+  const prices = new Intl.NumberFormat(locale, { minimumFractionDigits: 2, maximumFractionDigits: 8 })
+  return {
+    day: (time: string) => days.format(Date.parse(time)),
+    number: (count: number) => numbers.format(count),
+    money: (rappen: number) => amounts.format(rappen / 100),
+    price: (urp: number) => prices.format(urp / 100_000_000),
+  }
+}
 
-const day = (time: string): string => dayFormat().format(Date.parse(time))
-const money = (rappen: number): string => moneyFormat().format(rappen / 100)
+interface Speech {
+  readonly words: PageWords
+  readonly formats: ReturnType<typeof formatsOf>
+}
 
-const document = (invoice: WireFinalInvoice): Html => {
-  const title = `${invoice.type === 'invoice' ? 'Invoice' : 'Credit note'} ${invoice.number}`
-  return html`<html lang="en">
+const document = (invoice: WireFinalInvoice, words: PageWords): Html => {
+  const speech: Speech = { words, formats: formatsOf(words) }
+  const title = `${invoice.type === 'invoice' ? words.invoice : words.creditNote} ${invoice.number}`
+  return html`<html lang="${words.lang}">
     <head>
       <meta charset="utf-8" />
       <meta name="viewport" content="width=device-width" />
@@ -61,8 +75,8 @@ const document = (invoice: WireFinalInvoice): Html => {
       </header>
       <main>
         <h1>${title}</h1>
-        ${invoice.state === 'void' && html`<p class="note">This invoice is void.</p>`} ${facts(invoice)} ${lines(invoice)}
-        ${details(invoice)}
+        ${invoice.state === 'void' && html`<p class="note">${words.isVoid}</p>`} ${facts(invoice, speech)} ${lines(invoice, speech)}
+        ${details(invoice, speech)}
       </main>
     </body>
   </html>`
@@ -71,16 +85,17 @@ const document = (invoice: WireFinalInvoice): Html => {
 /** Its text is that of the digest, so nothing is escaped or moved in it. */
 const styled = (): Html => html([`<style>${style}</style>`] as unknown as TemplateStringsArray)
 
-function facts({ issued_at, due_at, from, until, organization_name, reference, reason, state }: WireFinalInvoice): Html {
+function facts(invoice: WireFinalInvoice, { words, formats: { day } }: Speech): Html {
+  const { issued_at, due_at, from, until, organization_name, reference, reason, state } = invoice
   const last = new Date(Date.parse(until) - 1).toISOString()
   const rows: readonly (readonly [string, string | null])[] = [
-    ['Date', day(issued_at)],
-    ['Due', state === 'settled' || due_at === null ? null : day(due_at)],
-    ['Period', `${day(from)} to ${day(last)} (UTC)`],
-    ['Organization', organization_name],
-    ['Reference', reference === '' ? null : reference],
-    ['Reason', reason],
-    ['Payment', state === null || state === 'void' ? null : state],
+    [words.date, day(issued_at)],
+    [words.due, state === 'settled' || due_at === null ? null : day(due_at)],
+    [words.period, words.until(day(from), day(last))],
+    [words.organization, organization_name],
+    [words.reference, reference === '' ? null : reference],
+    [words.reason, reason],
+    [words.payment, state === null || state === 'void' ? null : words.states[state]],
   ]
   return html`<dl>
     ${rows.map(
@@ -92,34 +107,29 @@ function facts({ issued_at, due_at, from, until, organization_name, reference, r
   </dl>`
 }
 
-const lines = (invoice: WireFinalInvoice): Html =>
+const lines = (invoice: WireFinalInvoice, { words, formats: { number, money, price } }: Speech): Html =>
   html`<table>
     <thead>
       <tr>
-        <th scope="col">What</th>
-        <th scope="col">Used</th>
-        <th scope="col">Included</th>
-        <th scope="col">Billed</th>
-        <th scope="col">Price in ${invoice.currency}</th>
-        <th scope="col">${invoice.currency}</th>
+        ${[...words.columns, words.price(invoice.currency), invoice.currency].map((title) => html`<th scope="col">${title}</th>`)}
       </tr>
     </thead>
     <tbody>
-      ${invoice.lines.map(
-        ({ label, quantity, included, billable, unit_price_urp, per, amount_rappen }) =>
-          html`<tr>
-            <td>${label}</td>
-            ${[quantity, included, billable].map((count) => html`<td>${numberFormat().format(count)}</td>`)}
-            <td>${priceFormat().format(unit_price_urp / 100_000_000)}${per > 1 && ` / ${per} days`}</td>
-            <td>${money(amount_rappen)}</td>
-          </tr>`,
-      )}
+      ${invoice.lines.map((line) => {
+        const { quantity, included, billable, unit_price_urp, per, amount_rappen } = line
+        return html`<tr>
+          <td>${lineLabel(words.lang, line)}</td>
+          ${[quantity, included, billable].map((count) => html`<td>${number(count)}</td>`)}
+          <td>${price(unit_price_urp)}${per > 1 && ` ${words.perDays(per)}`}</td>
+          <td>${money(amount_rappen)}</td>
+        </tr>`
+      })}
     </tbody>
     <tfoot>
       ${[
-        ['Net', invoice.net_rappen] as const,
-        [`VAT ${(invoice.vat_basis_points / 100).toFixed(2)} %`, invoice.vat_rappen] as const,
-        [`Total ${invoice.currency}`, invoice.total_rappen] as const,
+        [words.net, invoice.net_rappen] as const,
+        [words.vat((invoice.vat_basis_points / 100).toFixed(2)), invoice.vat_rappen] as const,
+        [words.total(invoice.currency), invoice.total_rappen] as const,
       ].map(
         ([name, amount]) =>
           html`<tr>
@@ -131,26 +141,34 @@ const lines = (invoice: WireFinalInvoice): Html =>
   </table>`
 
 /** What the quantities are made of, of lines that cost something. */
-const details = ({ lines: all }: WireFinalInvoice): Html =>
+const details = ({ lines: all }: WireFinalInvoice, { words, formats: { number } }: Speech): Html =>
   html`${all
-    .filter(({ amount_rappen, axis, days, projects }) => amount_rappen !== 0 && axis !== 'monthly_fee' && days.length + projects.length > 0)
-    .map(({ label, days, projects }) => {
-      const rows = [
-        ...projects.map(({ name, project_id, quantity }) => [project_id === null ? 'Other projects' : name, quantity] as const),
-        ...days.map((one) => [one.day, one.quantity] as const),
-      ]
+    .filter(({ amount_rappen, axis }) => amount_rappen !== 0 && axis !== 'monthly_fee')
+    .map((line) => {
+      const others = isOfAll(line) ? words.wholeOrganization : words.otherProjects
+      const parts = [
+        [words.byProject, line.projects.map(({ name, project_id, quantity }) => [project_id === null ? others : name, quantity] as const)],
+        [words.byDay, line.days.map((one) => [one.day, one.quantity] as const)],
+      ] as const
       return html`<table>
         <caption>
-          ${label}
+          ${lineLabel(words.lang, line)}
         </caption>
-        <tbody>
-          ${rows.map(
-            ([name, quantity]) =>
-              html`<tr>
-                <td>${name}</td>
-                <td>${numberFormat().format(quantity)}</td>
-              </tr>`,
-          )}
-        </tbody>
+        ${parts.map(
+          ([title, rows]) =>
+            rows.length > 0 &&
+            html`<tbody>
+              <tr>
+                <th scope="rowgroup" colspan="2">${title}</th>
+              </tr>
+              ${rows.map(
+                ([name, quantity]) =>
+                  html`<tr>
+                    <td>${name}</td>
+                    <td>${number(quantity)}</td>
+                  </tr>`,
+              )}
+            </tbody>`,
+        )}
       </table>`
     })}`

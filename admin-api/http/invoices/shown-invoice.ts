@@ -1,11 +1,18 @@
 /** A final invoice in the form that was asked for. */
+import type { IncomingHttpHeaders } from 'node:http'
 import type { RegisteredInvoice } from '#core/billing/closing/invoice-register.ts'
 import { finalInvoice } from '../../wire/organization/invoices.ts'
 import { finalInvoiceFile } from '../download.ts'
 import { invoicePage } from './invoice-page.ts'
+import { pageWords } from './page-words.ts'
 
-export function shownInvoice(registered: RegisteredInvoice, format: 'json' | 'csv' | 'html' | undefined) {
+interface Wish {
+  readonly format?: 'json' | 'csv' | 'html' | undefined
+  readonly lang?: string | undefined
+}
+
+export function shownInvoice(registered: RegisteredInvoice, { format, lang }: Wish, headers: IncomingHttpHeaders) {
   const invoice = finalInvoice.encode(registered)
   if (format === 'csv') return finalInvoiceFile(invoice)
-  return format === 'html' ? invoicePage(invoice) : invoice
+  return format === 'html' ? invoicePage(invoice, pageWords(lang, headers)) : invoice
 }

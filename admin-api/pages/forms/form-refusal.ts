@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Refusal } from '#core/refusals.ts'
 import type { Answer } from '../../operation/answer.ts'
+import { firstLanguage } from '../layout/first-language.ts'
 import { html } from '../layout/html.ts'
 import { ownTheme } from './form-assets.ts'
 import { formFrame } from './form-frame.ts'
@@ -14,10 +15,6 @@ export const notices: Readonly<Record<string, Notice>> = {
   ...{ upload_failed: 'upload', overloaded: 'upload', request_too_large: 'large' },
   ...{ captcha_required: 'captcha', captcha_failed: 'captcha', captcha_unavailable: 'captcha', captcha_not_configured: 'captcha' },
 }
-
-/** The first language that a browser asks for. */
-export const firstLanguage = ({ 'accept-language': accepted = '' }: IncomingHttpHeaders): string =>
-  accepted.slice(0, 35).split(/[,;]/)[0]?.trim() ?? ''
 
 export function formRefusalPage({ code, message, retryAfterSeconds }: Refusal, headers: IncomingHttpHeaders): Answer {
   const words = wordsFor(firstLanguage(headers).toLowerCase())

@@ -42,7 +42,8 @@ export function usageOperations(pages: Pages, core: UsagePagesCore): readonly Op
       { path: '/organizations/{id}/invoices/{invoice_id}', operationId: 'showInvoice', summary: 'Show an invoice to print' },
       async (request) => {
         const { id } = await organizationOf(pages, request)
-        return shownInvoice(await core.billing.register.get(id, request.params['invoice_id'] ?? ''), 'html') as Answer
+        const registered = await core.billing.register.get(id, request.params['invoice_id'] ?? '')
+        return shownInvoice(registered, { format: 'html', lang: request.query('lang') }, request.headers) as Answer
       },
     ),
   ]

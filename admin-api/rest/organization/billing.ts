@@ -4,7 +4,7 @@ import type { Principal } from '#core/access/principal/principal.ts'
 import { Refusal } from '#core/refusals.ts'
 import { action, type Action } from '../../actions/action.ts'
 import { operation, type Operation } from '../../operation/operation.ts'
-import { finalFormat, finalInvoice, invoiceSummary } from '../../wire/organization/invoices.ts'
+import { finalFormat, finalInvoice, invoiceSummary, pageLanguage } from '../../wire/organization/invoices.ts'
 import { shownInvoice } from '../../http/invoices/shown-invoice.ts'
 import { idParams, noInput } from '../../wire/fields/text.ts'
 import { invoice, invoiceFormat, period, usage } from '../../wire/organization/usage.ts'
@@ -42,7 +42,7 @@ const usageEntries = (core: RestCore): readonly (Action | Operation)[] => [
     summary: 'Preview the invoice of a month',
     description:
       'Requires a key of the whole organization. Amounts are whole rappen; each line is rounded individually, and the net amount is the sum of the lines. ' +
-      'With `format=csv`, the response is a CSV file whose last rows are net, VAT and total.',
+      'With `format=csv`, the response is a CSV file: below each line the days and projects of its quantity, and in the last rows net, VAT and total.',
     tags,
     scope: 'api:read',
     openToBilling: true,
@@ -109,10 +109,10 @@ const invoiceEntries = (core: RestCore): readonly (Action | Operation)[] => [
     openToBilling: true,
     errors: ['not_found'],
     params: idParams,
-    query: z.strictObject({ format: finalFormat }),
+    query: z.strictObject({ format: finalFormat, lang: pageLanguage }),
     response: finalInvoice.schema,
-    handle: async ({ principal, params, query }) =>
-      shownInvoice(await core.billing.register.get(wholeOrganization(principal), params.id), query.format),
+    handle: async ({ principal, params, query, headers }) =>
+      shownInvoice(await core.billing.register.get(wholeOrganization(principal), params.id), query, headers),
   }),
 ]
 

@@ -1,5 +1,6 @@
 /** Final invoices and credit notes on the wire, with how far they are paid. */
 import * as z from 'zod'
+import { invoiceLanguages } from '#config/plans/line-words.ts'
 import { documentTypes } from '#core/billing/closing/invoice-document.ts'
 import type { ClosedMonth } from '#core/billing/closing/closing.ts'
 import type { RegisteredInvoice } from '#core/billing/closing/invoice-register.ts'
@@ -79,6 +80,14 @@ export const finalInvoice = encoder(
 export type WireFinalInvoice = ReturnType<typeof finalInvoice.encode>
 
 export const finalFormat = z.enum(['json', 'csv', 'html']).optional().meta({ description: 'Defaults to json; `html` is a page to print.' })
+
+export const pageLanguage = z
+  .enum(invoiceLanguages)
+  .optional()
+  .meta({
+    description:
+      'Of the page to print. Defaults to the first language that the browser asks for, where there is the page in it, else English.',
+  })
 
 export const closeChoice = z.strictObject({
   period: z.string().max(7).meta({ description: 'A month in UTC that is over, such as 2026-10.' }),

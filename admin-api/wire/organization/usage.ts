@@ -45,7 +45,8 @@ export const usage = encoder(usageShape)
 
 const lineShape = z.object({
   axis: z.enum([...axisNames, 'monthly_fee']),
-  label: z.string(),
+  label: z.string().meta({ description: 'In English.' }),
+  plan: z.enum(planNames).nullable().meta({ description: 'Of a fee: of which plan it is.' }),
   quantity: z.int(),
   included: z.int(),
   billable: z.int(),
@@ -58,7 +59,7 @@ const lineShape = z.object({
   }),
   projects: z.array(z.object({ project_id: z.string().nullable(), name: z.string(), quantity: z.int() })).meta({
     description:
-      'Of which projects the quantity is, where it is counted by project; null is what is left, such as that of deleted projects.',
+      'Of which projects the quantity is: they add up to it. null is what belongs to the whole organization or to deleted projects, and to those beyond the 200 largest. Fees have none.',
   }),
 })
 
@@ -92,20 +93,49 @@ export type InvoiceRows = Pick<WireInvoice, 'lines' | 'net_rappen' | 'vat_basis_
 
 const columns = ['axis', 'label', 'quantity', 'included', 'billable', 'unit_price_urp', 'per', 'amount_rappen'] as const
 
+const sumsOf = (shown: InvoiceRows): readonly [string, string, number][] => [
+  ['net', 'Net', shown.net_rappen],
+  ['vat', `VAT ${(shown.vat_basis_points / 100).toFixed(2)} %`, shown.vat_rappen],
+  ['total', 'Total', shown.total_rappen],
+]
+
 /** The header row of invoices as CSV; `before` names columns that come first. */
 export const invoiceCsvHeader = (...before: readonly string[]): string => csvLine([...before, ...columns])
 
 /** The lines of an invoice with its sums, as CSV; `before` fills the columns that come first. */
 export function invoiceCsv(preview: InvoiceRows, ...before: readonly string[]): string {
-  const sums: readonly [string, string, number][] = [
-    ['net', 'Net', preview.net_rappen],
-    ['vat', `VAT ${(preview.vat_basis_points / 100).toFixed(2)} %`, preview.vat_rappen],
-    ['total', 'Total', preview.total_rappen],
-  ]
+  const sums = sumsOf(preview)
   return [
     ...preview.lines.map((line) => csvLine([...before, ...columns.map((column) => String(line[column]))])),
     ...sums.map(([name, label, amount]) => csvLine([...before, name, label, '', '', '', '', '', String(amount)])),
   ].join('')
 }
+
+const partColumns = ['day', 'project_id', 'project'] as const
+
+/**
+ * The lines with what their quantities are made of below each: rows with the day or the project that a part of the quantity is of, and no
+ * amounts. Then the sums.
+ */
+export function explainedCsv(shown: InvoiceRows): string {
+  const none = partColumns.map(() => '')
+  const rows = shown.lines.flatMap((line) => [
+    csvLine([...columns.map((column) => String(line[column])), ...none]),
+    ...line.projects.map((part) => csvLine([...partCells(line, part.quantity), '', part.project_id ?? '', projectName(part, line)])),
+    ...line.days.map((part) => csvLine([...partCells(line, part.quantity), part.day, '', ''])),
+  ])
+  const sums = sumsOf(shown).map(([name, label, amount]) => csvLine([name, label, '', '', '', '', '', String(amount), ...none]))
+  return [csvLine([...columns, ...partColumns]), ...rows, ...sums].join('')
+}
+
+type Line = InvoiceRows['lines'][number]
+
+const partCells = ({ axis: name, label }: Line, quantity: number): string[] => [name, label, String(quantity), '', '', '', '', '']
+
+/** Whose a part without a project is. */
+export const isOfAll = ({ projects }: Pick<Line, 'projects'>): boolean => projects.every(({ project_id: id }) => id === null)
+
+const projectName = ({ project_id: id, name }: Line['projects'][number], line: Line): string =>
+  id === null ? (isOfAll(line) ? 'The whole organization' : 'Other projects') : name
 
 export const invoiceFormat = z.enum(['json', 'csv']).optional().meta({ description: 'Defaults to json.' })

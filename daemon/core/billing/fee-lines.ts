@@ -1,4 +1,6 @@
 /** The fees of the plans of a month. Plans that change within it are billed by the day, each day on the one with the largest fee. Pure. */
+import { lineLabel } from '#config/plans/line-words.ts'
+import type { PlanName } from '#config/plans/plans.ts'
 import type { Organization } from '../tenancy/organization.ts'
 import { limitsOf } from '../plan/limits.ts'
 import { invoiceLine, type InvoiceLine } from './invoice-line.ts'
@@ -9,7 +11,7 @@ const dayMs = 86_400_000
 
 /** Days before the organization was there and after it was deleted are no part of the month. */
 export function feeLines(organization: Organization, terms: readonly PlanTerm[], period: Period): InvoiceLine[] {
-  const parts = new Map<string, { readonly plan: string; readonly feeRappen: number; readonly days: string[] }>()
+  const parts = new Map<string, { readonly plan: PlanName; readonly feeRappen: number; readonly days: string[] }>()
   for (const [i, day] of period.days.entries()) {
     const from = period.from + i * dayMs
     if (organization.createdAt >= from + dayMs || (organization.deletedAt ?? Infinity) < from) continue
@@ -23,14 +25,13 @@ export function feeLines(organization: Organization, terms: readonly PlanTerm[],
   return [...parts.values()].map(({ plan, feeRappen, days }) => {
     const unitPriceUrp = feeRappen * 1_000_000
     const all = period.days.length
-    if (days.length === all) return invoiceLine('monthly_fee', `Plan ${plan}`, { quantity: 1, included: 0, unitPriceUrp })
+    const per = days.length === all ? 1 : all
+    const quantity = per === 1 ? 1 : days.length
+    const label = lineLabel('en', { axis: 'monthly_fee', label: '', plan, quantity, per })
+    const line = { ...invoiceLine('monthly_fee', label, { quantity, included: 0, unitPriceUrp, per }), plan }
+    if (per === 1) return line
     return {
-      ...invoiceLine('monthly_fee', `Plan ${plan}, ${days.length} of ${all} days`, {
-        quantity: days.length,
-        included: 0,
-        unitPriceUrp,
-        per: all,
-      }),
+      ...line,
       days: days.map((day) => ({ day, quantity: 1 })),
     }
   })

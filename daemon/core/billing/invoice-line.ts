@@ -1,10 +1,13 @@
 /** Lines of invoices and their sums, in whole rappen. Pure. */
+import type { PlanName } from '#config/plans/plans.ts'
 import type { Axis } from '#config/plans/prices.ts'
 import type { Explained } from './use-by-day.ts'
 
 export interface InvoiceLine extends Explained {
   readonly axis: Axis | 'monthly_fee'
   readonly label: string
+  /** Of a fee, its plan. */
+  readonly plan?: PlanName | undefined
   /** What was used. */
   readonly quantity: number
   /** How much of it the plan includes. */

@@ -1,10 +1,12 @@
 /** The lines of an invoice; what a quantity is made of, by project and by day, opens below its line. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
+import { lineLabel } from '#config/plans/line-words.ts'
 import { Icon } from '../parts/icon.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { francs, number } from '../parts/time.ts'
 import type { Invoice } from '../wire/operations.ts'
+import { language } from '../words/language.ts'
 import { words } from './billing-words.ts'
 
 type Line = Invoice['lines'][number]
@@ -61,12 +63,13 @@ export function InvoiceLines({ lines, sums }: LinesProps): JSX.Element {
 function LineRows({ line }: { readonly line: Line }): JSX.Element {
   const w = words()
   const [isOpen, setOpen] = useState(false)
-  const { label, quantity, included, billable, unit_price_urp: price, per, amount_rappen: amount, days, projects } = line
+  const { quantity, included, billable, unit_price_urp: price, per, amount_rappen: amount, days, projects } = line
+  const label = lineLabel(language.value, line)
   const isExplained = days.length + projects.length > 0
   return (
     <>
       <tr class="still">
-        <td class="strong" lang="en">
+        <td class="strong">
           {isExplained ? (
             <button class="opener" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
               <Icon name={isOpen ? 'down' : 'right'} />
@@ -99,6 +102,7 @@ function LineRows({ line }: { readonly line: Line }): JSX.Element {
 /** Days and projects without use are left out. */
 function Explained({ line: { days, projects } }: { readonly line: Line }): JSX.Element {
   const w = words()
+  const others = projects.every(({ project_id: id }) => id === null) ? w.wholeOrganization : w.otherProjects
   return (
     <div class="explained-parts">
       {projects.length > 0 && (
@@ -107,7 +111,7 @@ function Explained({ line: { days, projects } }: { readonly line: Line }): JSX.E
           <dl class="facts">
             {projects.map(({ project_id: id, name, quantity }) => (
               <>
-                <dt>{id === null ? w.otherProjects : <SafeText text={name} />}</dt>
+                <dt>{id === null ? others : <SafeText text={name} />}</dt>
                 <dd>{number(quantity)}</dd>
               </>
             ))}

@@ -8,6 +8,7 @@ import { useRead } from '../app/query.ts'
 import { Show } from '../parts/states.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
 import { getInvoice, type Invoice } from '../wire/operations.ts'
+import { language } from '../words/language.ts'
 import { words } from './billing-words.ts'
 import { InvoiceFiles } from './invoice-files.tsx'
 import { InvoiceView } from './invoice-view.tsx'
@@ -29,7 +30,7 @@ export default function InvoicePage({ id }: { readonly id: string }): JSX.Elemen
         {read.data && (
           <InvoiceFiles
             invoice={read.data}
-            print={`/organizations/${organization.value?.id ?? ''}/invoices/${id}`}
+            print={`/organizations/${organization.value?.id ?? ''}/invoices/${id}?lang=${language.value}`}
             csv={() => call(getInvoice, { path: { id }, query: { format: 'csv' } })}
           />
         )}

@@ -59,6 +59,7 @@ export const de: Wider<typeof en> = {
   byProject: 'Nach Projekt',
   byDay: 'Nach Tag (UTC)',
   otherProjects: 'Andere Projekte',
+  wholeOrganization: 'Die ganze Organisation',
   credits: 'Credits',
   creditsFailed: 'Die Credits konnten nicht gelesen werden',
   sayLeft: (amount) => `${amount} Credits sind übrig.`,

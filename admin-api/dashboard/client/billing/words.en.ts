@@ -57,6 +57,7 @@ export const en = {
   byProject: 'By project',
   byDay: 'By day (UTC)',
   otherProjects: 'Other projects',
+  wholeOrganization: 'The whole organization',
   credits: 'Credits',
   creditsFailed: 'The credits could not be read',
   sayLeft: (amount: string) => `${amount} credits are left.`,

@@ -59,6 +59,7 @@ export const fr: Wider<typeof en> = {
   byProject: 'Par projet',
   byDay: 'Par jour (UTC)',
   otherProjects: 'Autres projets',
+  wholeOrganization: 'Toute l’organisation',
   credits: 'Crédits',
   creditsFailed: 'Les crédits n’ont pas pu être lus',
   sayLeft: (amount) => `Il reste ${amount} crédits.`,

@@ -59,6 +59,7 @@ export const it: Wider<typeof en> = {
   byProject: 'Per progetto',
   byDay: 'Per giorno (UTC)',
   otherProjects: 'Altri progetti',
+  wholeOrganization: 'Tutta l’organizzazione',
   credits: 'Crediti',
   creditsFailed: 'I crediti non si sono potuti leggere',
   sayLeft: (amount) => `Restano ${amount} crediti.`,

@@ -14,6 +14,7 @@ import { SafeText } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
+import { language } from '../words/language.ts'
 import { operatorGetInvoice, operatorMarkInvoice, operatorVoidInvoice, type Invoice } from '../wire/operations.ts'
 import { words } from './operator-billing-words.ts'
 
@@ -36,7 +37,7 @@ export default function OperatorInvoice({ id }: { readonly id: string }): JSX.El
         {invoice && (
           <InvoiceFiles
             invoice={invoice}
-            print={`/operator/v1/invoices/${id}?format=html`}
+            print={`/operator/v1/invoices/${id}?format=html&lang=${language.value}`}
             csv={() => call(operatorGetInvoice, { path: { id }, query: { format: 'csv' } })}
           />
         )}

@@ -2,15 +2,19 @@
 import { call } from '../app/api.ts'
 import {
   listDestinations,
+  listForms,
   listInboundRoutes,
   listInboxes,
+  listSites,
   listSmtpCredentials,
   listTemplates,
   listWebhooks,
   moveTemplate,
   updateDestination,
+  updateForm,
   updateInboundRoute,
   updateInbox,
+  updateSite,
   updateSmtpCredential,
   updateWebhook,
 } from '../wire/operations.ts'
@@ -110,5 +114,15 @@ export const movableKinds: readonly MovableKind[] = [
     kind: 'inbound_route',
     list: lister('inbound_route', listInboundRoutes, ({ local_part_pattern: pattern }) => pattern),
     move: quietly((id, project) => call(updateInboundRoute, inProject(id, project))),
+  },
+  {
+    kind: 'form',
+    list: lister('form', listForms, ({ name }) => name),
+    move: quietly((id, project) => call(updateForm, inProject(id, project))),
+  },
+  {
+    kind: 'site',
+    list: lister('site', listSites, ({ slug }) => slug),
+    move: quietly((id, project) => call(updateSite, inProject(id, project))),
   },
 ]

@@ -59,6 +59,8 @@ export const de: Wider<typeof en> = {
     email_template: 'Vorlagen',
     webhook_endpoint: 'Webhooks',
     inbound_route: 'Eingangswege',
+    form: 'Formulare',
+    site: 'Websites',
   },
   deleteProject: 'Das Projekt löschen',
   defaultStays: 'Das Standardprojekt einer Organisation kann nicht gelöscht werden.',

@@ -50,6 +50,8 @@ export const en = {
     email_template: 'Templates',
     webhook_endpoint: 'Webhooks',
     inbound_route: 'Inbound routes',
+    form: 'Forms',
+    site: 'Websites',
   },
   deleteProject: 'Delete the project',
   defaultStays: 'The project Default of an organization cannot be deleted.',

@@ -55,6 +55,8 @@ export const fr: Wider<typeof en> = {
     email_template: 'Modèles',
     webhook_endpoint: 'Webhooks',
     inbound_route: 'Routes entrantes',
+    form: 'Formulaires',
+    site: 'Sites web',
   },
   deleteProject: 'Supprimer le projet',
   defaultStays: 'Le projet par défaut d’une organisation ne peut pas être supprimé.',

@@ -54,6 +54,8 @@ export const it: Wider<typeof en> = {
     email_template: 'Modelli',
     webhook_endpoint: 'Webhook',
     inbound_route: 'Percorsi in entrata',
+    form: 'Moduli',
+    site: 'Siti web',
   },
   deleteProject: 'Elimina il progetto',
   defaultStays: 'Il progetto predefinito di un’organizzazione non può essere eliminato.',

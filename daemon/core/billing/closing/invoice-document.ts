@@ -18,6 +18,7 @@ const amount = z.int()
 const lineSchema = z.strictObject({
   axis: z.enum([...axisNames, 'monthly_fee']),
   label: z.string(),
+  plan: z.enum(planNames).optional(),
   quantity: z.int(),
   included: z.int(),
   billable: z.int(),

@@ -57,7 +57,7 @@ test('GET /v1/billing/invoice-preview adds up, as JSON and as CSV', async (t) =>
   const invoice = await rest.must('GET', '/v1/billing/invoice-preview?period=2030-01')
   const lines = invoice['lines'] as { axis: string; amount_rappen: number }[]
   t.deepEqual(lines[0], {
-    ...{ axis: 'monthly_fee', label: 'Plan pro', quantity: 1, included: 0, billable: 1 },
+    ...{ axis: 'monthly_fee', label: 'Plan pro', plan: 'pro', quantity: 1, included: 0, billable: 1 },
     ...{ unit_price_urp: 4_900_000_000, per: 1, amount_rappen: 4900, days: [], projects: [] },
   })
   t.like(
@@ -73,8 +73,9 @@ test('GET /v1/billing/invoice-preview adds up, as JSON and as CSV', async (t) =>
   t.is(answer.headers['content-type'], 'text/csv; charset=utf-8')
   t.regex(answer.headers['content-disposition'] ?? '', /attachment; filename="invoice-preview-2030-01.csv"/)
   const rows = (await Array.fromAsync(readCsv(oneChunk(answer.bytes)))).flat()
+  const amounts = rows.slice(1).flatMap(({ cells }) => (cells[7] === '' ? [] : [[cells[0], Number(cells[7])]])) // others explain
   t.deepEqual(
-    rows.slice(1).map(({ cells }) => [cells[0], Number(cells.at(-1))]),
+    amounts,
     [...lines.map(({ axis, amount_rappen }) => [axis, amount_rappen]), ['net', 4905], ['vat', 397], ['total', 5302]],
   )
 })

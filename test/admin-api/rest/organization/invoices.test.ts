@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import test from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import { readCsv } from '#ingest/rows/csv.ts'
 import { errorOf, startFixture } from '../fixture/rest-fixture.ts'
 import { column } from '../../../support/column.ts'
@@ -14,6 +14,8 @@ test('a month is closed once; its invoice is listed, read, printed, paid, and ta
   const other = await addOrganization('free')
   const own = `/operator/v1/organizations/${organizationId}`
   for (let i = 0; i < 3; i++) await rest.must('POST', '/v1/messages', send)
+  await rest.must('POST', '/v1/smtp-credentials', {})
+  await rest.must('POST', '/v1/ingest-sources', { provider: 'stalwart' })
   await operator.must('PUT', `${own}/prices`, { prices: [{ axis: 'captures', unit_price_urp: 1_500_000 }] })
   const recipient = ['<b>Shop</b> & Söhne', 'Postfach', '3000 Bern']
   await operator.must('PUT', `${own}/billing-profile`, { recipient, reference: 'PO 7', vat_basis_points: 260 })
@@ -26,7 +28,7 @@ test('a month is closed once; its invoice is listed, read, printed, paid, and ta
   t.deepEqual(await operator.must('POST', `${root}/close`, { period: '2030-01' }), closed({ already: 2 }))
   const [listed, ...more] = (await rest.must('GET', '/v1/billing/invoices'))['data'] as Row[]
   t.is(more.length, 0)
-  t.like(listed, { period: '2030-01', plan: 'pro', state: 'open', net_rappen: 4905, vat_rappen: 128, total_rappen: 5033 })
+  t.like(listed, { period: '2030-01', plan: 'pro', state: 'open', net_rappen: 5255, vat_rappen: 137, total_rappen: 5392 })
   t.like(listed, { issued_at: '2030-02-01T00:00:00.000Z', due_at: '2030-03-03T00:00:00.000Z' })
   const path = `/v1/billing/invoices/${String(listed?.['id'])}`
   const invoice = await rest.must('GET', path)
@@ -37,8 +39,25 @@ test('a month is closed once; its invoice is listed, read, printed, paid, and ta
   t.like(captures, { days: [{ day: '2030-01-01', quantity: 3 }], projects: [{ project_id, name: 'Default', quantity: 3 }] })
 
   const rows = (await Array.fromAsync(readCsv(oneChunk((await rest.call('GET', `${path}?format=csv`)).bytes)))).flat()
-  t.deepEqual(rows.at(-1)?.cells, ['total', 'Total', '', '', '', '', '', '5033'])
+  t.deepEqual(rows.at(-1)?.cells, ['total', 'Total', '', '', '', '', '', '5392', '', '', ''])
+  assertExplained(t, rows, invoice['lines'] as Row[])
   await assertPrintable(t, await rest.call('GET', `${path}?format=html`))
+  const printed = async (query: string, accepted = '') =>
+    (await rest.call('GET', `${path}?format=html${query}`, undefined, { 'accept-language': accepted })).bytes.toString()
+  for (const words of [
+    'lang="de"',
+    'Rechnung 2030-000',
+    '1. Januar 2030 bis 31. Januar 2030 (UTC)',
+    'Abgefangene Mails',
+    'MWST 2.60 %',
+    'offen',
+  ])
+    t.true((await printed('&lang=de')).includes(words), words)
+  for (const words of ['lang="fr"', 'Forfait pro', 'Messages capturés', 'Par projet'])
+    t.true((await printed('', 'fr-CH, de;q=0.8')).includes(words), words)
+  t.true((await printed('&lang=it', 'fr')).includes('Messaggi catturati'), 'the address comes first')
+  t.true((await printed('', 'ja')).includes('Captured messages'))
+  t.is(errorOf(await rest.call('GET', `${path}?format=html&lang=ja`)).code, 'validation_failed')
 
   t.is((await other.rest.call('GET', path)).status, 404)
   t.is(errorOf(await (await withKey(['api:admin'], await addProject())).call('GET', path)).code, 'insufficient_scope')
@@ -55,11 +74,11 @@ test('a month is closed once; its invoice is listed, read, printed, paid, and ta
     type: 'credit_note',
     number: 'CN-2030-000001',
     voids: listed?.['id'],
-    total_rappen: -5033,
+    total_rappen: -5392,
     state: null,
     reason: 'wrong plan',
   })
-  t.like(await rest.must('GET', path), { state: 'void', number: listed?.['number'], total_rappen: 5033 })
+  t.like(await rest.must('GET', path), { state: 'void', number: listed?.['number'], total_rappen: 5392 })
   t.is(errorOf(await operator.call('POST', `${mine}/void`, { reason: 'again' })).code, 'conflict')
   t.is(errorOf(await operator.call('POST', `${root}/${String(note['id'])}/void`, { reason: 'again' })).code, 'conflict')
   t.deepEqual(await operator.must('POST', `${root}/close`, { period: '2030-01' }), closed({ closed: 1, already: 1 }))
@@ -76,6 +95,22 @@ test('a month is closed once; its invoice is listed, read, printed, paid, and ta
   const log = (await rest.must('GET', '/v1/audit?limit=20'))['data'] as { act: string }[]
   for (const act of ['billing_profile.set', 'invoice.marked', 'invoice.voided']) t.true(column(log, 'act').includes(act), act)
 })
+
+/** The file has the same as the lines: below each the projects and days of its quantity, which add up to it. */
+function assertExplained(t: ExecutionContext, rows: readonly { readonly cells: readonly string[] }[], lines: readonly Row[]): void {
+  const [header = [], ...cells] = rows.map((row) => row.cells)
+  const table = cells.map((row) => Object.fromEntries(header.map((name, i) => [name, row[i] ?? ''])))
+  for (const { axis, quantity, projects, days } of lines) {
+    const parts = table.filter((row) => row['axis'] === axis && row['amount_rappen'] === '')
+    const sum = (of: typeof parts): number => of.reduce((total, row) => total + Number(row['quantity']), 0)
+    t.is(parts.length, (projects as Row[]).length + (days as Row[]).length, String(axis))
+    if (axis === 'monthly_fee' || quantity === 0) continue
+    t.is(sum(parts.filter(({ project }) => project !== '')), quantity as number, `${String(axis)} by project`)
+    if (axis !== 'traces_stored') t.is(sum(parts.filter(({ day }) => day !== '')), quantity as number, `${String(axis)} by day`)
+  }
+  t.is(table.find(({ axis, project }) => axis === 'smtp_credentials' && project !== '')?.['project'], 'Default')
+  t.is(table.find(({ axis, project }) => axis === 'sources' && project !== '')?.['project'], 'The whole organization')
+}
 
 const closed = (counts: object) => ({ period: '2030-01', closed: 0, already: 0, none: 0, is_complete: true, ...counts })
 
@@ -105,9 +140,9 @@ async function assertPrintable(
     '2030-000',
     'PO 7',
     'CHE-123.456.788 MWST',
-    '49.05',
-    '1.28',
-    '50.33',
+    '52.55',
+    '1.37',
+    '53.92',
     'VAT 2.60 %',
     '1 January 2030 to 31 January 2030',
   ])
