@@ -4,7 +4,7 @@ import { formOfRelease } from '#store/upgrade/store-form.ts'
 import { carryCaptures } from './capture/earlier-captures.ts'
 import { carryReadings } from './capture/reading/read-marks.ts'
 import { recordKinds } from './integrity.ts'
-import { countByProject } from './plan/count-by-project.ts'
+import { countByProject } from './retention/count-by-project.ts'
 import { carryTraces } from './trace/earlier-traces.ts'
 
 /** In their order. A number is that of a step for ever: add at the end, and take none away before no store of its time is left. */

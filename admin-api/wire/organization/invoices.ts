@@ -81,13 +81,10 @@ export type WireFinalInvoice = ReturnType<typeof finalInvoice.encode>
 
 export const finalFormat = z.enum(['json', 'csv', 'html']).optional().meta({ description: 'Defaults to json; `html` is a page to print.' })
 
-export const pageLanguage = z
-  .enum(invoiceLanguages)
-  .optional()
-  .meta({
-    description:
-      'Of the page to print. Defaults to the first language that the browser asks for, where there is the page in it, else English.',
-  })
+export const pageLanguage = z.enum(invoiceLanguages).optional().meta({
+  description:
+    'Of the page to print. Defaults to the first language that the browser asks for, where there is the page in it, else English.',
+})
 
 export const closeChoice = z.strictObject({
   period: z.string().max(7).meta({ description: 'A month in UTC that is over, such as 2026-10.' }),

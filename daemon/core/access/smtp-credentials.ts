@@ -16,7 +16,6 @@ import { byProject, listReachable, type List, type OfProject, type PageQuery } f
 import { isOpenTo, owningProject, requireEnvironment } from './principal/project-choice.ts'
 import type { Principal } from './principal/principal.ts'
 import { keyUses, type KeyUses } from './keys/key-uses.ts'
-import type { Policy } from '../routing/policy/policy.ts'
 import type { SecretBox } from './secret-box.ts'
 import type { GrantSettings } from './principal/access-settings.ts'
 import { smtpCredentials, type SmtpCredential } from './smtp-credential.ts'
@@ -165,7 +164,7 @@ export class SmtpCredentials implements List<OfProject, ShownCredential> {
   async #noteHeld(
     change: Change,
     organizationId: string,
-    { credentials }: Pick<Policy, 'credentials'>,
+    { credentials }: { readonly credentials: ReadonlyMap<string, SmtpCredential> },
     next: (all: readonly SmtpCredential[]) => readonly SmtpCredential[],
   ): Promise<void> {
     const { database, clock } = this.#options

@@ -1,7 +1,7 @@
 /** Lines of invoices and their sums, in whole rappen. Pure. */
 import type { PlanName } from '#config/plans/plans.ts'
 import type { Axis } from '#config/plans/prices.ts'
-import type { Explained } from './use-by-day.ts'
+import type { Explained } from './explained/use-by-day.ts'
 
 export interface InvoiceLine extends Explained {
   readonly axis: Axis | 'monthly_fee'

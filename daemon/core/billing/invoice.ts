@@ -11,7 +11,7 @@ import { priceIn, prices } from './price.ts'
 import { billingProfiles } from './billing-profile.ts'
 import { feeLines } from './fee-lines.ts'
 import { invoiceLine, totals, type InvoiceLine, type Totals } from './invoice-line.ts'
-import { explain } from './use-by-day.ts'
+import { explain } from './explained/use-by-day.ts'
 import type { Usage } from './usage-report.ts'
 
 export interface Invoice extends Totals {

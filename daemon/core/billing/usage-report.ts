@@ -7,7 +7,7 @@ import type { Core } from '../core.ts'
 import { smtpCredentials } from '../access/smtp-credential.ts'
 import { limitsOf } from '../plan/limits.ts'
 import { peakUsage } from '../plan/peak-usage.ts'
-import { storedByDay } from '../plan/stored-traces.ts'
+import { storedByDay } from './explained/stored-traces.ts'
 import { Refusal } from '../refusals.ts'
 import { templates } from '../templates/template.ts'
 import {
@@ -26,7 +26,7 @@ import {
 import { organizations, projects, type Organization } from '../tenancy/organization.ts'
 import { periodOf, type Period } from './period.ts'
 import { planTerms, type PlanTerm } from './plan-term.ts'
-import { overageByDay, sendsByDay } from './use-by-day.ts'
+import { overageByDay, sendsByDay } from './explained/use-by-day.ts'
 
 export interface ProjectUsage {
   readonly projectId: string

@@ -6,12 +6,12 @@
  */
 import { pack } from '#store/tuple.ts'
 import { sieve } from '../access/principal/lists.ts'
+import { noteStoredTraces } from '../billing/explained/stored-traces.ts'
 import type { Core } from '../core.ts'
 import type { Timer } from '../clock.ts'
 import { moveEarlierUnsubscribes } from '../feedback/suppression/move-unsubscribes.ts'
 import { sweepInbound } from '../inbound-routes/remove-mail.ts'
 import { billsOverage, limitsOf } from '../plan/limits.ts'
-import { noteStoredTraces } from '../plan/stored-traces.ts'
 import { sweepInspectTests } from '../inspect/sweep-tests.ts'
 import { systemOrganizationId } from '../routing/policy/system-policy.ts'
 import { storedTracesCounter } from '../tenancy/counters.ts'

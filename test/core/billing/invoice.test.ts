@@ -2,7 +2,7 @@ import test from 'ava'
 import { axisNames, billableAxes } from '#config/plans/prices.ts'
 import { invoiceLine, totals } from '#core/billing/invoice-line.ts'
 import { priceIn, type Price } from '#core/billing/price.ts'
-import { sharesOf } from '#core/billing/shares.ts'
+import { sharesOf } from '#core/billing/explained/shares.ts'
 import { Seeded } from '../../support/seeded.ts'
 
 test('the prices are those of the specification', (t) => {

@@ -77,6 +77,53 @@ test('an invoice is asked for once, whatever answers are lost and wherever the p
   t.is(seen(), 'paid')
 })
 
+/** The way of payment of a daemon that ends while it waits: the provider gets its call, and nothing comes back. */
+function portOfEnded(provider: PaymentProvider) {
+  const called = Promise.withResolvers<{ readonly call: Promise<unknown> }>()
+  const lose = (call: Promise<unknown>): Promise<never> => {
+    called.resolve({ call })
+    return Promise.withResolvers<never>().promise
+  }
+  const { name, ask, withdraw } = provider.port()
+  const port: PaymentPort = { name, ask: (invoice) => lose(ask(invoice)), withdraw: (invoice) => lose(withdraw(invoice)) }
+  return { port, called: called.promise }
+}
+
+for (const [late, meanwhile, method] of [
+  ['open', 'uncollectible', 'PUT'],
+  ['uncollectible', 'open', 'DELETE'],
+] as const)
+  test(`a call that says ${late} has not the last word where its daemon ended and another said ${meanwhile} before it was carried out`, async (t) => {
+    const { fixture, provider, registerOf, id, seen, never } = await billed(t)
+    const register = registerOf(fixture)
+    await register.mark(id, meanwhile, 'as it is')
+    const [arrived, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    provider.onCall = async (is) => {
+      if (is !== method) return
+      provider.onCall = undefined
+      arrived.resolve()
+      await held.promise
+    }
+    const { port, called } = portOfEnded(provider)
+    void new InvoiceRegister({ ...fixture.context, port }).mark(id, late, 'by a daemon that ends')
+    await arrived.promise
+    await register.mark(id, meanwhile, 'by another one')
+    const wanted = meanwhile === 'open' ? 'open' : undefined
+    t.is(seen(), wanted)
+    held.resolve()
+    await (
+      await called
+    ).call
+    t.not(seen(), wanted, 'the provider did as it was told')
+    for (let round = 0; round < 2; round++) {
+      fixture.clock.advance(3_600_000)
+      await register.askForPayment(never)
+    }
+    t.is(seen(), meanwhile === 'open' ? 'open' : 'withdrawn')
+    t.is((await register.get(undefined, id)).payment?.askedAt, fixture.clock.now() - 3_600_000, 'and it is not told for ever')
+    t.deepEqual(await fixture.problems(), [])
+  })
+
 test('what is void or paid by hand is not expected any more, also where the provider was away, or was just being asked', async (t) => {
   const { fixture, provider, registerOf, id, seen, never } = await billed(t)
   const register = registerOf(fixture)

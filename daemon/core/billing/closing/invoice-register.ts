@@ -11,6 +11,7 @@ import type { AuditedAction } from '../../writes/audit.ts'
 import { transact } from '../../writes/transact.ts'
 import { invoicePayments, type InvoicePayment, type MarkedState } from '../payment/payment.ts'
 import type { PaymentPort } from '../payment/payment-port.ts'
+import { tellPayment } from '../payment/tell.ts'
 import { closedKey, invoiceDocuments, invoicePartition, type InvoiceDocument } from './invoice-document.ts'
 import { takeNumber } from './number.ts'
 
@@ -119,7 +120,7 @@ export class InvoiceRegister {
       const page = await database.list(invoicePayments, reach, { index: 'unasked', ascending: true, limit: 50, cursor })
       for (const { record } of page.rows) {
         if (stopping()) return
-        await this.#tell(record.id).catch((error: unknown) => (failed ??= { error }))
+        await tellPayment(this.#options, record.id).catch((error: unknown) => (failed ??= { error }))
       }
       cursor = page.nextCursor
     }
@@ -128,27 +129,7 @@ export class InvoiceRegister {
 
   /** What cannot be told now is told by the background, which says so. */
   async #tellSoon(id: string): Promise<void> {
-    await this.#tell(id).catch(() => undefined)
-  }
-
-  /** Until the way of payment was told of the state that the invoice has: it may change while that is being done. */
-  async #tell(id: string): Promise<void> {
-    const { database, port, clock } = this.#options
-    for (;;) {
-      const document = (await database.get(invoiceDocuments, reach, id))?.record
-      const before = (await database.get(invoicePayments, reach, id))?.record
-      if (!document || !before || before.askedAt !== null) return
-      const asked = before.state === 'open' ? await port.ask(document) : undefined
-      if (!asked) await port.withdraw(document)
-      await transact(database, reach, async (change) => {
-        const stored = await change.get(invoicePayments, id)
-        if (!stored) return
-        const isSame = stored.record.state === before.state
-        if (isSame && stored.record.askedAt !== null) return
-        const next = isSame ? { ...asked, askedAt: clock.now() } : { askedAt: null } // the last word was another one
-        change.replace(invoicePayments, invoicePartition, stored, { ...stored.record, ...next })
-      })
-    }
+    await tellPayment(this.#options, id).catch(() => undefined)
   }
 
   #remark(change: Change, stored: Stored<InvoicePayment>, next: InvoicePayment, remark: string, by: string | undefined): void {

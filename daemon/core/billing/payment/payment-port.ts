@@ -10,7 +10,8 @@ export interface Asked {
 
 /**
  * Every method may be called again for the same invoice, at the same time too: after a crash nothing says whether the call before was
- * made. What counts is the last one.
+ * made. What counts is the last one that is carried out. What is not carried out within five minutes of its call must never be: a call
+ * ends or rejects by then, also with a provider that queues requests.
  */
 export interface PaymentPort {
   readonly name: string

@@ -10,6 +10,16 @@ export type InvoiceState = (typeof invoiceStates)[number]
 export const markedStates = ['open', 'paid', 'uncollectible'] as const satisfies readonly InvoiceState[]
 export type MarkedState = (typeof markedStates)[number]
 
+const callSchema = z.strictObject({
+  id: z.string(),
+  tells: z.enum(['ask', 'withdraw']),
+  /** From then on it is not carried out any more, whatever became of who made it. */
+  until: z.int(),
+})
+
+/** A call to the way of payment whose end is not noted. */
+export type PaymentCall = Immutable<z.infer<typeof callSchema>>
+
 const schema = z.strictObject({
   /** That of the invoice. */
   id: z.string(),
@@ -17,6 +27,8 @@ const schema = z.strictObject({
   state: z.enum(invoiceStates),
   /** When the way of payment was told of the state; null while that is still to be done. */
   askedAt: z.int().nullable(),
+  /** Those that may be under way. */
+  calls: z.array(callSchema).optional(),
   /** What the way of payment calls it; empty for none. */
   reference: z.string(),
   /** What was said of it, the latest last. */

@@ -74,10 +74,7 @@ test('GET /v1/billing/invoice-preview adds up, as JSON and as CSV', async (t) =>
   t.regex(answer.headers['content-disposition'] ?? '', /attachment; filename="invoice-preview-2030-01.csv"/)
   const rows = (await Array.fromAsync(readCsv(oneChunk(answer.bytes)))).flat()
   const amounts = rows.slice(1).flatMap(({ cells }) => (cells[7] === '' ? [] : [[cells[0], Number(cells[7])]])) // others explain
-  t.deepEqual(
-    amounts,
-    [...lines.map(({ axis, amount_rappen }) => [axis, amount_rappen]), ['net', 4905], ['vat', 397], ['total', 5302]],
-  )
+  t.deepEqual(amounts, [...lines.map(({ axis, amount_rappen }) => [axis, amount_rappen]), ['net', 4905], ['vat', 397], ['total', 5302]])
 })
 
 async function* oneChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

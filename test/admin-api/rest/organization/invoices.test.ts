@@ -3,6 +3,7 @@ import test, { type ExecutionContext } from 'ava'
 import { readCsv } from '#ingest/rows/csv.ts'
 import { errorOf, startFixture } from '../fixture/rest-fixture.ts'
 import { column } from '../../../support/column.ts'
+import type { RestClient } from '../../../support/daemon/rest.ts'
 
 const root = '/operator/v1/invoices'
 const send = { from: 'shop@example.ch', to: 'ada@example.ch', subject: 'x', text: 'x' }
@@ -38,26 +39,7 @@ test('a month is closed once; its invoice is listed, read, printed, paid, and ta
   const { project_id } = await rest.must('GET', '/v1/projects/me')
   t.like(captures, { days: [{ day: '2030-01-01', quantity: 3 }], projects: [{ project_id, name: 'Default', quantity: 3 }] })
 
-  const rows = (await Array.fromAsync(readCsv(oneChunk((await rest.call('GET', `${path}?format=csv`)).bytes)))).flat()
-  t.deepEqual(rows.at(-1)?.cells, ['total', 'Total', '', '', '', '', '', '5392', '', '', ''])
-  assertExplained(t, rows, invoice['lines'] as Row[])
-  await assertPrintable(t, await rest.call('GET', `${path}?format=html`))
-  const printed = async (query: string, accepted = '') =>
-    (await rest.call('GET', `${path}?format=html${query}`, undefined, { 'accept-language': accepted })).bytes.toString()
-  for (const words of [
-    'lang="de"',
-    'Rechnung 2030-000',
-    '1. Januar 2030 bis 31. Januar 2030 (UTC)',
-    'Abgefangene Mails',
-    'MWST 2.60 %',
-    'offen',
-  ])
-    t.true((await printed('&lang=de')).includes(words), words)
-  for (const words of ['lang="fr"', 'Forfait pro', 'Messages capturés', 'Par projet'])
-    t.true((await printed('', 'fr-CH, de;q=0.8')).includes(words), words)
-  t.true((await printed('&lang=it', 'fr')).includes('Messaggi catturati'), 'the address comes first')
-  t.true((await printed('', 'ja')).includes('Captured messages'))
-  t.is(errorOf(await rest.call('GET', `${path}?format=html&lang=ja`)).code, 'validation_failed')
+  await assertForms(t, rest, path, invoice['lines'] as Row[])
 
   t.is((await other.rest.call('GET', path)).status, 404)
   t.is(errorOf(await (await withKey(['api:admin'], await addProject())).call('GET', path)).code, 'insufficient_scope')
@@ -110,6 +92,34 @@ function assertExplained(t: ExecutionContext, rows: readonly { readonly cells: r
   }
   t.is(table.find(({ axis, project }) => axis === 'smtp_credentials' && project !== '')?.['project'], 'Default')
   t.is(table.find(({ axis, project }) => axis === 'sources' && project !== '')?.['project'], 'The whole organization')
+}
+
+async function assertForms(t: ExecutionContext, rest: RestClient, path: string, lines: readonly Row[]): Promise<void> {
+  const rows = (await Array.fromAsync(readCsv(oneChunk((await rest.call('GET', `${path}?format=csv`)).bytes)))).flat()
+  t.deepEqual(rows.at(-1)?.cells, ['total', 'Total', '', '', '', '', '', '5392', '', '', ''])
+  assertExplained(t, rows, lines)
+  await assertPrintable(t, await rest.call('GET', `${path}?format=html`))
+  await assertSpoken(t, rest, path)
+}
+
+/** In the language of the address, else of the browser. */
+async function assertSpoken(t: ExecutionContext, rest: RestClient, path: string): Promise<void> {
+  const printed = async (query: string, accepted = '') =>
+    (await rest.call('GET', `${path}?format=html${query}`, undefined, { 'accept-language': accepted })).bytes.toString()
+  for (const words of [
+    'lang="de"',
+    'Rechnung 2030-000',
+    '1. Januar 2030 bis 31. Januar 2030 (UTC)',
+    'Abgefangene Mails',
+    'MWST 2.60 %',
+    'offen',
+  ])
+    t.true((await printed('&lang=de')).includes(words), words)
+  for (const words of ['lang="fr"', 'Forfait pro', 'Messages capturés', 'Par projet'])
+    t.true((await printed('', 'fr-CH, de;q=0.8')).includes(words), words)
+  t.true((await printed('&lang=it', 'fr')).includes('Messaggi catturati'), 'the address comes first')
+  t.true((await printed('', 'ja')).includes('Captured messages'))
+  t.is(errorOf(await rest.call('GET', `${path}?format=html&lang=ja`)).code, 'validation_failed')
 }
 
 const closed = (counts: object) => ({ period: '2030-01', closed: 0, already: 0, none: 0, is_complete: true, ...counts })

@@ -2,14 +2,14 @@
 import type { Axis } from '#config/plans/prices.ts'
 import type { Database } from '#store/database.ts'
 import { pack, type Element } from '#store/tuple.ts'
-import { maxProjects, type ByProject, type Held } from '../plan/by-project.ts'
-import { limitsOf } from '../plan/limits.ts'
-import { peakUsage } from '../plan/peak-usage.ts'
-import { storedByDay } from '../plan/stored-traces.ts'
-import { organizationSendCounter, sendCounter, usageCounter, usageDayCounter, type EventAxis } from '../tenancy/counters.ts'
-import { projects, type Organization, type Project } from '../tenancy/organization.ts'
-import type { Period } from './period.ts'
-import { overageOfDay, termsWithin, type PlanTerm } from './plan-term.ts'
+import { maxProjects, type ByProject, type Held } from '../../plan/by-project.ts'
+import { limitsOf } from '../../plan/limits.ts'
+import { peakUsage } from '../../plan/peak-usage.ts'
+import { storedByDay } from './stored-traces.ts'
+import { organizationSendCounter, sendCounter, usageCounter, usageDayCounter, type EventAxis } from '../../tenancy/counters.ts'
+import { projects, type Organization, type Project } from '../../tenancy/organization.ts'
+import type { Period } from '../period.ts'
+import { overageOfDay, termsWithin, type PlanTerm } from '../plan-term.ts'
 import { sharesOf } from './shares.ts'
 
 export interface UseOfDay {
@@ -87,8 +87,8 @@ function averageByProject(stored: readonly Held[], quantity: number): ByProject 
     all += held
     for (const [projectId, part] of parts) sums.set(projectId, (sums.get(projectId) ?? 0) + part)
   }
-  const told = [...sums.values()].reduce((sum, part) => sum + part, 0)
-  const shares = sharesOf(quantity, [...sums.values(), Math.max(0, all - told)])
+  const known = [...sums.values()].reduce((sum, part) => sum + part, 0)
+  const shares = sharesOf(quantity, [...sums.values(), Math.max(0, all - known)])
   return [...sums.keys()].map((projectId, i) => [projectId, shares[i] ?? 0])
 }
 

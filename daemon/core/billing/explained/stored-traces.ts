@@ -3,9 +3,9 @@ import { Change, decode, encode } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { pack, unpack, within } from '#store/tuple.ts'
 import { isDeepStrictEqual } from 'node:util'
-import { dayOf, storedTracesCounter, storedTracesKey } from '../tenancy/counters.ts'
-import { organizations, projects } from '../tenancy/organization.ts'
-import { largestOf, ofNoProject, type ByProject, type Held } from './by-project.ts'
+import { dayOf, storedTracesCounter, storedTracesKey } from '../../tenancy/counters.ts'
+import { organizations, projects } from '../../tenancy/organization.ts'
+import { largestOf, ofNoProject, type ByProject, type Held } from '../../plan/by-project.ts'
 
 /** A number alone was noted by a release that did not count by project. */
 type Row = number | readonly [count: number, projects: ByProject]
