@@ -1,6 +1,6 @@
 /**
  * Tells the way of payment of the state that an invoice has, so that its last word is that state: whoever is interrupted, and however many
- * daemons tell at the same time. Each notes its call before it makes it. A call whose end nobody noted may still be carried out by the
+ * daemons tell at the same time. Each notes its call before it makes it. A call whose end is not noted may still be carried out by the
  * provider; while that can be, whoever tells of the contrary does not count it as told, and the background tells it again.
  */
 import { newId } from '#store/ids.ts'
@@ -46,7 +46,7 @@ async function begin({ database, clock }: TellOptions, id: string): Promise<Begu
     const { state } = stored.record
     const now = clock.now()
     const call: PaymentCall = { id: newId('pyc', now), tells: state === 'open' ? 'ask' : 'withdraw', until: now + callMs }
-    const calls = [...underWay(stored.record, now), call]
+    const calls = [...inFlight(stored.record, now), call]
     change.replace(invoicePayments, invoicePartition, stored, { ...stored.record, calls })
     return { document, state, call }
   })
@@ -58,7 +58,7 @@ function end({ database, clock }: TellOptions, { document, state, call }: Begun,
     const stored = await change.get(invoicePayments, document.id)
     if (!stored) return true
     const now = clock.now()
-    const calls = underWay(stored.record, now).filter(({ id }) => id !== call.id)
+    const calls = inFlight(stored.record, now).filter(({ id }) => id !== call.id)
     const isSame = stored.record.state === state
     const isContradicted = calls.some(({ tells }) => tells !== call.tells)
     const askedAt = isSame && !isContradicted ? (stored.record.askedAt ?? now) : null
@@ -67,4 +67,4 @@ function end({ database, clock }: TellOptions, { document, state, call }: Begun,
   })
 }
 
-const underWay = ({ calls = [] }: InvoicePayment, now: number): readonly PaymentCall[] => calls.filter(({ until }) => until > now)
+const inFlight = ({ calls = [] }: InvoicePayment, now: number): readonly PaymentCall[] => calls.filter(({ until }) => until > now)
