@@ -10,6 +10,7 @@ import {
   dryRun,
   makeAct,
   queueActWords,
+  queueCountWords,
   queueHoldReleaseWords,
   queueHoldWords,
   queueListWords,
@@ -40,6 +41,16 @@ export const operatorQueueActions = ({
       ...queueListWords,
       id: 'operatorListQueue',
       run: async (_, { id: owner, held, ...page }) => queueActs.waiting(await inside(owner), { ...page, isHeld: held }),
+    }),
+    organizations.readOf('queue/counts', {
+      ...queueCountWords,
+      id: 'operatorCountQueue',
+      run: async (_, { id: owner, project, held, ...filter }) =>
+        queueActs.counts(await inside(owner), { ...filter, projectId: project, isHeld: held }),
+    }),
+    organizations.listOf('queue/acts', {
+      ...{ id: 'operatorListQueueActs', summary: 'List acts on the queue of an organization, newest first', item: queueAct },
+      run: async (_, { id: owner, ...page }) => queueActs.list(await inside(owner), page),
     }),
     action({
       ...queueActWords,

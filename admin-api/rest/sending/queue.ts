@@ -23,7 +23,7 @@ export const queueListWords = {
   item: queuedMessage,
 }
 
-const queueCountWords = {
+export const queueCountWords = {
   summary: 'Count the messages in the delivery queue',
   description: 'By destination and project, of the messages that the same filter lists.',
   input: z.strictObject(queueQuery),
