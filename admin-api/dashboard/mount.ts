@@ -35,6 +35,9 @@ const operatorPaths = [
   '/operator/organizations/{id}',
   '/operator/invoices',
   '/operator/invoices/{id}',
+  '/operator/queue',
+  '/operator/queue/acts',
+  '/operator/queue/acts/{id}',
   '/operator/logins',
 ] as const
 

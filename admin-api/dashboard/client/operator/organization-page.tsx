@@ -7,6 +7,7 @@ import { bind } from '../app/keys.ts'
 import { go, link, linkHere, query } from '../app/location.ts'
 import { asFault, useRead } from '../app/query.ts'
 import { Tabs } from '../parts/controls.tsx'
+import { Icon } from '../parts/icon.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
 import { longTime } from '../parts/time.ts'
@@ -45,6 +46,10 @@ export function OrganizationPage({ id }: { readonly id: string }): JSX.Element {
     <>
       <TopBar title={plain(name)} heading={heading}>
         {read.data && <span class="tag">{read.data.plan}</span>}
+        <a class="button" href={link('/operator/queue', { organization: id })} title={w.itsQueue}>
+          <Icon name="queue" />
+          <span class="shell-label">{w.itsQueue}</span>
+        </a>
       </TopBar>
       <div class="sheet">
         <Show read={read} reload={read.reload} failure={w.oneFailed}>

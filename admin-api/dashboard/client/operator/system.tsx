@@ -151,6 +151,12 @@ function Breakers({ breakers }: Pick<SystemState, 'breakers'>): JSX.Element {
   )
 }
 
+const queueOf = ({
+  organization_id: organization,
+  destination_id: destination,
+  project_id: project,
+}: SystemState['lanes'][number]): string => link('/operator/queue', { organization: organization ?? '', destination, of_project: project })
+
 function Lanes({ state: { lanes, breakers } }: { readonly state: SystemState }): JSX.Element {
   const w = words()
   const resting = new Set(breakers.map(({ destination_id: id }) => id))
@@ -179,7 +185,13 @@ function Lanes({ state: { lanes, breakers } }: { readonly state: SystemState }):
                   <td class="strong">
                     <span class="status">
                       <Mark name={resting.has(lane.destination_id) ? 'paused' : 'queued'} />
-                      <DestinationName one={lane} />
+                      {lane.organization_id === null ? (
+                        <DestinationName one={lane} />
+                      ) : (
+                        <a href={queueOf(lane)}>
+                          <DestinationName one={lane} />
+                        </a>
+                      )}
                     </span>
                   </td>
                   <td>

@@ -1,4 +1,5 @@
 /** German: what the operator's screens say. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
@@ -41,6 +42,11 @@ export const de: Wider<typeof en> = {
   onTrial: 'auf Probe',
   resting: 'ruht',
   gone: 'gelöscht',
+  queueOfAny: 'Warteschlange einer Organisation',
+  queueSay: (n) => (n === 1 ? 'Eine Nachricht wartet.' : `${number(n)} Nachrichten warten.`),
+  queueNoneLate: 'Keine ist überfällig.',
+  queueOldest: (time) => `Am längsten wartet eine seit ${time}.`,
+  itsQueue: 'Ihre Warteschlange',
   listFailed: 'Die Organisationen konnten nicht gelesen werden',
   oneFailed: 'Die Organisation konnte nicht gelesen werden',
   search: 'Teil eines Namens oder einer Id',

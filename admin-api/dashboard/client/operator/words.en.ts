@@ -1,4 +1,5 @@
 /** English: what the operator's screens say. */
+import { number } from '../parts/time.ts'
 
 export const en = {
   title: 'Operator',
@@ -39,6 +40,11 @@ export const en = {
   onTrial: 'on trial',
   resting: 'resting',
   gone: 'deleted',
+  queueOfAny: 'Queue of an organization',
+  queueSay: (n: number) => (n === 1 ? 'One message waits.' : `${number(n)} messages wait.`),
+  queueNoneLate: 'None is late.',
+  queueOldest: (time: string) => `The longest has waited for ${time}.`,
+  itsQueue: 'Its queue',
   listFailed: 'The organizations could not be read',
   oneFailed: 'The organization could not be read',
   search: 'Part of a name or id',

@@ -1,4 +1,5 @@
 /** French: what the operator's screens say. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
@@ -41,6 +42,11 @@ export const fr: Wider<typeof en> = {
   onTrial: 'à l’essai',
   resting: 'au repos',
   gone: 'supprimé',
+  queueOfAny: 'File d’attente d’une organisation',
+  queueSay: (n) => (n <= 1 ? `${number(n)} message attend.` : `${number(n)} messages attendent.`),
+  queueNoneLate: 'Aucun n’est en retard.',
+  queueOldest: (time) => `Le plus ancien attend depuis ${time}.`,
+  itsQueue: 'Sa file d’attente',
   listFailed: 'Les organisations n’ont pas pu être lues',
   oneFailed: 'L’organisation n’a pas pu être lue',
   search: 'Partie d’un nom ou d’un identifiant',

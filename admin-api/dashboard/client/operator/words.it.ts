@@ -1,4 +1,5 @@
 /** Italian: what the operator's screens say. */
+import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
@@ -41,6 +42,11 @@ export const it: Wider<typeof en> = {
   onTrial: 'in prova',
   resting: 'a riposo',
   gone: 'eliminato',
+  queueOfAny: 'Coda di un’organizzazione',
+  queueSay: (n) => (n === 1 ? 'Un messaggio attende.' : `${number(n)} messaggi attendono.`),
+  queueNoneLate: 'Nessuno è in ritardo.',
+  queueOldest: (time) => `Quello che attende da più tempo attende da ${time}.`,
+  itsQueue: 'La sua coda',
   listFailed: 'Impossibile leggere le organizzazioni',
   oneFailed: 'Impossibile leggere l’organizzazione',
   search: 'Parte di un nome o di un id',

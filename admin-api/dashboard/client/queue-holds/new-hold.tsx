@@ -1,38 +1,45 @@
 /** A standing hold before it is one: over what it means now, with its reason. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { call } from '../app/api.ts'
 import { asFault, useRead } from '../app/query.ts'
 import { TextField } from '../parts/controls.tsx'
 import { Fault, FormDialog } from '../parts/forms.tsx'
 import { Loading } from '../parts/states.tsx'
 import { toast } from '../parts/toast.tsx'
-import { createQueueAct, createQueueHold, releaseQueueHold, type Destination } from '../wire/operations.ts'
+import { answer, useSide, type QueueSide } from '../queue-side/queue-side.ts'
 import { HoldWords } from '../queue/act-marks.tsx'
 import { Parts } from '../queue/counts.tsx'
-import type { HoldFilter } from '../queue/filter.ts'
+import type { HoldFilter, NamedDestination } from '../queue/filter.ts'
 import { words } from '../queue/queue-words.ts'
 
 interface NewHoldProps {
   readonly filter: HoldFilter
-  readonly destinations: readonly Destination[]
+  readonly destinations: readonly NamedDestination[]
   readonly onDone: () => void
   readonly onClose: () => void
 }
 
 export function NewHold({ filter, destinations, onDone, onClose }: NewHoldProps): JSX.Element {
   const w = words()
-  const preview = useRead(createQueueAct, { body: { act: 'hold', filter, dry_run: true } }, { isShown: true })
+  const side = useSide()
+  const preview = useRead(...side.act({ act: 'hold', filter, dry_run: true }), { isShown: true })
   const [reason, setReason] = useState('')
   const hold = async (): Promise<void> => {
     const body = { filter, ...(reason.trim() !== '' && { reason: reason.trim() }) }
-    const { id } = await call(createQueueHold, { body })
-    toast(w.holdSet, () => void lift(id, onDone))
+    const { id } = await answer(side.hold(body))
+    toast(w.holdSet, () => void lift(side, id, onDone))
     onClose()
     onDone()
   }
   return (
-    <FormDialog title={w.holdQuestion} submit={w.verbs.hold} isReady={preview.state === 'ready'} onClose={onClose} onSubmit={hold}>
+    <FormDialog
+      title={w.holdQuestion}
+      submit={w.verbs.hold}
+      needsConfirmation={side.organization !== undefined}
+      isReady={preview.state === 'ready'}
+      onClose={onClose}
+      onSubmit={hold}
+    >
       {(fault) => (
         <>
           <p>
@@ -58,9 +65,9 @@ export function NewHold({ filter, destinations, onDone, onClose }: NewHoldProps)
 }
 
 /** The way back from setting it. */
-async function lift(id: string, onDone: () => void): Promise<void> {
+async function lift(side: QueueSide, id: string, onDone: () => void): Promise<void> {
   try {
-    await call(releaseQueueHold, { path: { id } })
+    await answer(side.lift(id))
     toast(words().undone)
   } catch (error) {
     toast(asFault(error).message)

@@ -1,16 +1,15 @@
 /** Standing holds: what is held whenever its turn comes, set over what the screen shows, and released with what they held. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { call } from '../app/api.ts'
-import { go, link } from '../app/location.ts'
-import { mayChange } from '../app/permissions.ts'
+import { go } from '../app/location.ts'
 import type { Listing } from '../app/query.ts'
 import { FormDialog } from '../parts/forms.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { exactTime, shortTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
-import { releaseQueueHold, type QueueHold } from '../wire/operations.ts'
+import { answer, useSide } from '../queue-side/queue-side.ts'
+import type { QueueHold } from '../wire/operations.ts'
 import { HoldWords } from '../queue/act-marks.tsx'
 import { words } from '../queue/queue-words.ts'
 
@@ -39,7 +38,9 @@ export function Standing({ list }: { readonly list: Listing<QueueHold> }): JSX.E
 
 function Row({ hold, onLift }: { readonly hold: QueueHold; readonly onLift: () => void }): JSX.Element {
   const w = words()
+  const side = useSide()
   const { id, filter, reason, created_at: at, set_by: by, of_operator: isOperators } = hold
+  const mayLift = side.organization === undefined ? side.mayChange() && !isOperators : true
   return (
     <li>
       <Mark name="paused" />
@@ -52,9 +53,9 @@ function Row({ hold, onLift }: { readonly hold: QueueHold; readonly onLift: () =
           {shortTime(at)}
         </time>{' '}
         · <SafeText text={w.heldBy(isOperators ? w.theOperator : by, reason ?? '')} /> ·{' '}
-        <a href={link('/queue', { held: 'true', held_by: id })}>{w.heldNow}</a>
+        <a href={side.queueLink({ held: 'true', held_by: id })}>{w.heldNow}</a>
       </span>
-      {mayChange.value && !isOperators && (
+      {mayLift && (
         <button class="button small" onClick={onLift}>
           {w.verbs.release}…
         </button>
@@ -65,15 +66,17 @@ function Row({ hold, onLift }: { readonly hold: QueueHold; readonly onLift: () =
 
 function Lift({ hold, onClose }: { readonly hold: QueueHold; readonly onClose: () => void }): JSX.Element {
   const w = words()
+  const side = useSide()
   return (
     <FormDialog
       title={w.liftQuestion}
       submit={w.verbs.release}
+      needsConfirmation={side.organization !== undefined}
       onClose={onClose}
       onSubmit={async () => {
-        const { id } = await call(releaseQueueHold, { path: { id: hold.id } })
+        const { id } = await answer(side.lift(hold.id))
         toast(w.begun.release)
-        go(link(`/queue/acts/${id ?? ''}`))
+        go(side.actsLink(id ?? ''))
       }}
     >
       {() => (

@@ -1,17 +1,17 @@
 /** An act before it is one: counted, with its reason, and asked for once more. Dropping is confirmed by the number. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { call } from '../app/api.ts'
-import { go, link } from '../app/location.ts'
+import { go } from '../app/location.ts'
 import { useRead } from '../app/query.ts'
 import { TextField } from '../parts/controls.tsx'
 import { Fault, FormDialog } from '../parts/forms.tsx'
 import { Loading } from '../parts/states.tsx'
 import { toast } from '../parts/toast.tsx'
-import { createQueueAct, type Destination, type QueueAct } from '../wire/operations.ts'
+import { answer, useSide } from '../queue-side/queue-side.ts'
+import type { QueueAct } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
 import { Parts } from './counts.tsx'
-import { givenOf, type ActFilter, type ActName } from './filter.ts'
+import { givenOf, type ActFilter, type ActName, type NamedDestination } from './filter.ts'
 import { releaseHeldBy } from './release.ts'
 import { words } from './queue-words.ts'
 
@@ -24,13 +24,14 @@ export interface Asked {
 
 interface ActDialogProps {
   readonly asked: Asked
-  readonly destinations: readonly Destination[]
+  readonly destinations: readonly NamedDestination[]
   readonly onClose: () => void
 }
 
 export function ActDialog({ asked: { act, filter, done }, destinations, onClose }: ActDialogProps): JSX.Element {
   const w = words()
-  const preview = useRead(createQueueAct, { body: { act, filter, dry_run: true } }, { isShown: true })
+  const side = useSide()
+  const preview = useRead(...side.act({ act, filter, dry_run: true }), { isShown: true })
   const [reason, setReason] = useState('')
   const [typed, setTyped] = useState('')
   const matched = preview.data?.matched ?? 0
@@ -39,10 +40,10 @@ export function ActDialog({ asked: { act, filter, done }, destinations, onClose 
     if (!preview.data) return
     try {
       const body = { act, filter: givenOf(preview.data.filter), expected: matched, ...(reason.trim() !== '' && { reason: reason.trim() }) }
-      const { id } = await call(createQueueAct, { body })
+      const { id } = await answer(side.act(body))
       done?.()
-      toast(w.begun[act], act === 'hold' && id !== null ? () => void releaseHeldBy(id) : undefined)
-      go(link(`/queue/acts/${id ?? ''}`))
+      toast(w.begun[act], act === 'hold' && id !== null ? () => void releaseHeldBy(side, id) : undefined)
+      go(side.actsLink(id ?? ''))
     } catch (error) {
       preview.reload() // when more match than were counted, the number changes
       throw error
@@ -53,6 +54,7 @@ export function ActDialog({ asked: { act, filter, done }, destinations, onClose 
       title={preview.data ? w.questions[act](matched) : w.verbs[act]}
       submit={w.verbs[act]}
       isDangerous={act === 'drop'}
+      needsConfirmation={side.organization !== undefined}
       isReady={preview.state === 'ready' && matched > 0 && isConfirmed}
       onClose={onClose}
       onSubmit={run}
@@ -74,7 +76,7 @@ export function ActDialog({ asked: { act, filter, done }, destinations, onClose 
 
 interface FoundProps {
   readonly found: QueueAct
-  readonly destinations: readonly Destination[]
+  readonly destinations: readonly NamedDestination[]
 }
 
 const Found = ({ found: { matched, complete, lanes }, destinations }: FoundProps): JSX.Element => (

@@ -1,8 +1,5 @@
 /** One act on the queue: how far it is, and the ways to stop it and to take it back. */
 import type { JSX } from 'preact'
-import { call } from '../app/api.ts'
-import { link } from '../app/location.ts'
-import { mayChange } from '../app/permissions.ts'
 import { useRead } from '../app/query.ts'
 import { JobFacts, JobFigures, JobNote, useJob } from '../jobs/job-parts.tsx'
 import { useBusy } from '../parts/controls.tsx'
@@ -10,7 +7,8 @@ import { SafeText } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
 import { longTime, shortTime } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
-import { getQueueAct, stopQueueAct, type QueueAct } from '../wire/operations.ts'
+import { answer, useSide } from '../queue-side/queue-side.ts'
+import type { QueueAct } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
 import { ActStatus, FilterWords } from './act-marks.tsx'
 import { releaseHeldBy } from './release.ts'
@@ -18,9 +16,10 @@ import { words } from './queue-words.ts'
 
 export function ActPage({ id }: { readonly id: string }): JSX.Element {
   const w = words()
-  const read = useRead(getQueueAct, { path: { id } }, { isShown: true })
+  const side = useSide()
+  const read = useRead(...side.oneAct(id), { isShown: true })
   const [isBusy, start] = useBusy()
-  const stop = useJob(read.data?.status === 'running', read.reload, () => call(stopQueueAct, { path: { id } }), w.stopped)
+  const stop = useJob(read.data?.status === 'running', read.reload, () => answer(side.stop(id)), w.stopped)
   const act = read.data
   return (
     <>
@@ -28,19 +27,19 @@ export function ActPage({ id }: { readonly id: string }): JSX.Element {
         title={w.title}
         heading={
           <>
-            <a href={link('/queue/acts')}>{w.acts}</a>
+            <a href={side.actsLink()}>{w.acts}</a>
             <span class="cut">{act?.created_at == null ? '' : shortTime(act.created_at)}</span>
           </>
         }
         {...(act?.status === 'running' && { isLive: true })}
       >
-        {mayChange.value && act?.status === 'running' && (
+        {side.mayChange() && act?.status === 'running' && (
           <button class="button danger" aria-disabled={isBusy} onClick={() => start(stop)}>
             {w.stop}
           </button>
         )}
-        {mayChange.value && act?.act === 'hold' && act.status !== 'running' && act.counters.acted > 0 && (
-          <button class="button" aria-disabled={isBusy} onClick={() => start(() => releaseHeldBy(id))}>
+        {side.mayChange() && act?.act === 'hold' && act.status !== 'running' && act.counters.acted > 0 && (
+          <button class="button" aria-disabled={isBusy} onClick={() => start(() => releaseHeldBy(side, id))}>
             {w.releaseThese}
           </button>
         )}
@@ -94,6 +93,7 @@ function Counters({ act: { counters, expected } }: { readonly act: QueueAct }): 
 
 function Facts({ act }: { readonly act: QueueAct }): JSX.Element {
   const [w, common] = [words(), allWords()]
+  const side = useSide()
   const { id, reason, requested_by: by, created_at: made } = act
   const rows: readonly (readonly [name: string, value: JSX.Element | string])[] = [
     [w.act, w.verbs[act.act]],
@@ -107,11 +107,11 @@ function Facts({ act }: { readonly act: QueueAct }): JSX.Element {
     <div class="block">
       <JobFacts rows={rows} id={id} />
       <p>
-        <a href={link('/audit', { target: id ?? '' })}>{w.inAudit}</a>
+        <a href={side.auditLink(id ?? '')}>{w.inAudit}</a>
         {act.act === 'hold' && (
           <>
             {' · '}
-            <a href={link('/queue', { held: 'true', held_by: id ?? '' })}>{w.heldNow}</a>
+            <a href={side.queueLink({ held: 'true', held_by: id ?? '' })}>{w.heldNow}</a>
           </>
         )}
       </p>

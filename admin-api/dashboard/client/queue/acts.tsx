@@ -1,13 +1,14 @@
 /** What people did with the queue, newest first. */
 import type { JSX } from 'preact'
-import { link, projectId } from '../app/location.ts'
+import { projectId } from '../app/location.ts'
 import { useList, useTicks } from '../app/query.ts'
 import { List, Moment } from '../parts/list.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { State } from '../parts/states.tsx'
 import { number } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
-import { listQueueActs, type QueueAct } from '../wire/operations.ts'
+import { useSide } from '../queue-side/queue-side.ts'
+import type { QueueAct } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
 import { ActStatus, FilterWords, markOf } from './act-marks.tsx'
 import { words } from './queue-words.ts'
@@ -16,8 +17,9 @@ const everyMs = 5000
 
 export function ActList(): JSX.Element {
   const [w, common] = [words(), allWords()]
+  const side = useSide()
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const list = useList(listQueueActs, { query: { ...project, limit: '50' } })
+  const list = useList(...side.acts({ ...project, limit: '50' }))
   const rows = list.read.data ?? []
   const running = rows.filter(({ status }) => status === 'running').length
   useTicks(running > 0 ? everyMs : undefined, list.reload)
@@ -27,7 +29,7 @@ export function ActList(): JSX.Element {
         title={w.acts}
         heading={
           <>
-            <a href={link('/queue')}>{common.queue}</a>
+            <a href={side.queueLink()}>{common.queue}</a>
             <span class="cut">{w.acts}</span>
           </>
         }
@@ -44,10 +46,10 @@ export function ActList(): JSX.Element {
           list={list}
           failure={w.actsFailed}
           keyOf={keyOf}
-          open={(one) => link(`/queue/acts/${keyOf(one)}`)}
+          open={(one) => side.actsLink(keyOf(one))}
           empty={<State title={w.noActs} text={w.noActsText} />}
           columns={[
-            { head: w.when, class: 'c-time', cell: (one) => <a href={link(`/queue/acts/${keyOf(one)}`)}>{begun(one)}</a> },
+            { head: w.when, class: 'c-time', cell: (one) => <a href={side.actsLink(keyOf(one))}>{begun(one)}</a> },
             { head: w.act, class: 'c-status', cell: ({ act }) => w.verbs[act] },
             { head: common.status, class: 'c-status', cell: ({ status }) => <ActStatus status={status} /> },
             { head: w.which, class: 'strong', cell: (one) => <FilterWords act={one} /> },

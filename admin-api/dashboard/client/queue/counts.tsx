@@ -4,17 +4,20 @@ import { linkHere } from '../app/location.ts'
 import { projects } from '../app/projects.ts'
 import { SafeText } from '../parts/safe-text.tsx'
 import { number } from '../parts/time.ts'
-import type { Destination, QueueCounts } from '../wire/operations.ts'
+import { useSide } from '../queue-side/queue-side.ts'
+import type { QueueCounts } from '../wire/operations.ts'
+import type { NamedDestination } from './filter.ts'
 import { DestinationName } from './queued-cells.tsx'
 import { words } from './queue-words.ts'
 
 interface CountsProps {
   readonly counts: QueueCounts
-  readonly destinations: readonly Destination[]
+  readonly destinations: readonly NamedDestination[]
 }
 
 export function Counts({ counts: { count, held, complete, lanes }, destinations }: CountsProps): JSX.Element | null {
   const w = words()
+  const project = useSide().organization === undefined ? 'project' : 'of_project'
   if (count === 0) return null
   return (
     <>
@@ -25,7 +28,7 @@ export function Counts({ counts: { count, held, complete, lanes }, destinations 
       <Parts
         lanes={lanes}
         destinations={destinations}
-        linksTo={({ destination_id: destination, project_id: project }) => linkHere({ destination, project })}
+        linksTo={({ destination_id: destination, project_id: of }) => linkHere({ destination, [project]: of })}
       />
     </>
   )

@@ -4,23 +4,24 @@ import { useEffect, useId, useState } from 'preact/hooks'
 import { bind } from '../app/keys.ts'
 import { go, linkHere } from '../app/location.ts'
 import { plain } from '../parts/safe-text.tsx'
-import type { Destination } from '../wire/operations.ts'
+import { useSide } from '../queue-side/queue-side.ts'
 import { words as allWords } from '../words/words.ts'
-import { ageNames, isFiltered, withoutFilters, type Age, type Chosen } from './filter.ts'
+import { ageNames, isFiltered, withoutFilters, type Age, type Chosen, type NamedDestination } from './filter.ts'
 import { words } from './queue-words.ts'
 
 interface FilterFormProps {
   readonly chosen: Chosen
-  readonly destinations: readonly Destination[]
+  readonly destinations: readonly NamedDestination[]
 }
 
 export function FilterForm({ chosen, destinations }: FilterFormProps): JSX.Element {
   const w = words()
   const id = useId()
+  const isOperators = useSide().organization !== undefined
   const [typed, setTyped] = useState(chosen)
   useEffect(() => setTyped(chosen), [JSON.stringify(chosen)])
   useEffect(() => bind({ '/': () => document.getElementById(`${id}-to_domain`)?.focus() }), [])
-  const field = (name: 'to_domain' | 'from' | 'attempts', label: string, hint?: string): JSX.Element => (
+  const field = (name: 'of_project' | 'to_domain' | 'from' | 'attempts', label: string, hint?: string): JSX.Element => (
     <div class="field">
       <label for={`${id}-${name}`}>{label}</label>
       <input
@@ -61,7 +62,8 @@ export function FilterForm({ chosen, destinations }: FilterFormProps): JSX.Eleme
         go(linkHere(trimmed(typed)))
       }}
     >
-      {choose('destination', w.destination, [['', w.every], ...destinations.map((one) => [one.id, plain(one.name)] as const)])}
+      {isOperators && field('of_project', w.project, 'prj_…')}
+      {choose('destination', w.destination, [['', w.every], ...destinationsOf(chosen, destinations)])}
       {field('to_domain', w.toDomain)}
       {field('from', w.from, w.fromHint)}
       {choose(
@@ -82,7 +84,13 @@ export function FilterForm({ chosen, destinations }: FilterFormProps): JSX.Eleme
   )
 }
 
-const trimmed = ({ to_domain: domain, from, attempts, ...rest }: Chosen): Chosen => ({
+const trimmed = ({ of_project: project, to_domain: domain, from, attempts, ...rest }: Chosen): Chosen => ({
   ...rest,
-  ...{ to_domain: domain.trim(), from: from.trim(), attempts: attempts.trim() },
+  ...{ of_project: project.trim(), to_domain: domain.trim(), from: from.trim(), attempts: attempts.trim() },
 })
+
+/** One that is chosen is there too when its name is not known. */
+function destinationsOf({ destination }: Chosen, known: readonly NamedDestination[]): readonly (readonly [string, string])[] {
+  const named = known.map(({ id, name }) => [id, plain(name)] as const)
+  return destination === '' || known.some(({ id }) => id === destination) ? named : [...named, [destination, destination]]
+}

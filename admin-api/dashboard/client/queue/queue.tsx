@@ -1,8 +1,7 @@
 /** The queue: how much waits where, the messages one by one, and what can be done with all that match or with some of them. */
 import type { JSX } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
-import { go, link, linkHere, projectId } from '../app/location.ts'
-import { mayChange } from '../app/permissions.ts'
+import { go, linkHere, projectId } from '../app/location.ts'
 import { useList, useRead } from '../app/query.ts'
 import type { ScreenProps } from '../app/screen-props.ts'
 import { Pills } from '../parts/controls.tsx'
@@ -10,19 +9,24 @@ import { Icon } from '../parts/icon.tsx'
 import { List } from '../parts/list.tsx'
 import { Show, State } from '../parts/states.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
-import {
-  countQueue,
-  listDestinations,
-  listQueuedMessages,
-  listQueueHolds,
-  type Destination,
-  type QueuedMessage,
-} from '../wire/operations.ts'
+import { ownQueue } from '../queue-side/own-queue.ts'
+import { Side, useSide, type QueueSide } from '../queue-side/queue-side.ts'
+import { listDestinations, operatorGetSystem, type QueuedMessage } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
 import { ActDialog, type Asked } from './act-dialog.tsx'
 import { ActPage } from './act-page.tsx'
 import { ActList } from './acts.tsx'
-import { actFilter, actNames, chosenNow, holdFilter, isFiltered, listQuery, withoutFilters, type ActName } from './filter.ts'
+import {
+  actFilter,
+  actNames,
+  chosenNow,
+  holdFilter,
+  isFiltered,
+  listQuery,
+  withoutFilters,
+  type ActName,
+  type NamedDestination,
+} from './filter.ts'
 import { FilterForm } from './filter-form.tsx'
 import { Counts } from './counts.tsx'
 import { NewHold } from '../queue-holds/new-hold.tsx'
@@ -30,21 +34,48 @@ import { Standing } from '../queue-holds/standing.tsx'
 import { DestinationName, QueueState, StateMark, To, When } from './queued-cells.tsx'
 import { words } from './queue-words.ts'
 
-export default function Queue({ rest: [part, id] }: ScreenProps): JSX.Element {
-  if (part === 'acts') return id === undefined ? <ActList /> : <ActPage key={id} id={id} />
-  return <Waiting />
+export default function Queue({ rest }: ScreenProps): JSX.Element {
+  return <QueueScreens side={ownQueue} rest={rest} />
 }
 
-function Waiting(): JSX.Element {
+interface QueueScreensProps extends ScreenProps {
+  readonly side: QueueSide
+  /** Leads to where this queue was chosen. */
+  readonly heading?: JSX.Element | undefined
+}
+
+export function QueueScreens({ side, rest: [part, id], heading }: QueueScreensProps): JSX.Element {
+  return (
+    <Side.Provider value={side}>
+      {part !== 'acts' ? <Waiting heading={heading} /> : id === undefined ? <ActList /> : <ActPage key={id} id={id} />}
+    </Side.Provider>
+  )
+}
+
+/** By name: those of the own organization, or of any as far as their queues work now. */
+function useDestinations({ organization }: QueueSide, project: { readonly project?: string }): readonly NamedDestination[] {
+  const isOwn = organization === undefined
+  const own = useList(listDestinations, isOwn ? { query: { ...project, limit: '200' } } : undefined, { isShown: false }).read.data
+  const lanes = useRead(operatorGetSystem, isOwn ? undefined : {}).data?.lanes
+  if (isOwn) return own ?? []
+  const ofIt = (lanes ?? []).filter((lane) => lane.organization_id === organization)
+  const names = new Map(ofIt.map(({ destination_id: id, destination_name: name }) => [id, name ?? id]))
+  return [...names].map(([id, name]) => ({ id, name }))
+}
+
+function Waiting({ heading }: Pick<QueueScreensProps, 'heading'>): JSX.Element {
   const [w, common] = [words(), allWords()]
+  const side = useSide()
+  const mayChange = side.mayChange()
   const chosen = chosenNow()
-  const key = JSON.stringify([chosen, projectId.value])
-  const [nowMs, asked] = useMemo(() => [Date.now(), listQuery(chosen, Date.now())] as const, [key])
-  const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const destinations = useList(listDestinations, { query: { ...project, limit: '200' } }, { isShown: false }).read.data ?? []
-  const list = useList(listQueuedMessages, { query: { ...asked, limit: '50' } })
-  const counts = useRead(countQueue, { query: asked })
-  const holds = useList(listQueueHolds, { query: { ...project, limit: '50' } }, { isShown: false })
+  const ofProject = side.organization === undefined ? projectId.value : chosen.of_project || undefined
+  const key = JSON.stringify([chosen, ofProject])
+  const [nowMs, narrowed] = useMemo(() => [Date.now(), listQuery(chosen, ofProject, Date.now())] as const, [key])
+  const project = ofProject === undefined ? {} : { project: ofProject }
+  const destinations = useDestinations(side, project)
+  const list = useList(...side.messages({ ...narrowed, limit: '50' }))
+  const counts = useRead(...side.counts(narrowed))
+  const holds = useList(...side.holds({ ...project, limit: '50' }), { isShown: false })
   const [acting, setActing] = useState<Asked>()
   const [isHolding, setHolding] = useState(false)
   const reload = (): void => {
@@ -54,12 +85,12 @@ function Waiting(): JSX.Element {
   }
   return (
     <>
-      <TopBar title={common.queue}>
+      <TopBar title={common.queue} {...(heading && { heading })}>
         <button class="button" onClick={reload} title={common.loadAgain}>
           <Icon name="refresh" />
           <span class="shell-label">{common.loadAgain}</span>
         </button>
-        <a class="button" href={link('/queue/acts')} title={w.acts}>
+        <a class="button" href={side.actsLink()} title={w.acts}>
           <Icon name="scheduled" />
           <span class="shell-label">{w.acts}</span>
         </a>
@@ -72,10 +103,10 @@ function Waiting(): JSX.Element {
         <FilterForm chosen={chosen} destinations={destinations} />
         <div class="filters">
           <HeldPills held={chosen.held} />
-          {mayChange.value && (
+          {mayChange && (
             <span class="queue-verbs">
               {(counts.data?.count ?? 0) > 0 && (
-                <Verbs onAct={(act) => setActing({ act, filter: actFilter(chosen, nowMs) })} of={chosen.held} />
+                <Verbs onAct={(act) => setActing({ act, filter: actFilter(chosen, ofProject, nowMs) })} of={chosen.held} />
               )}
               <button class="button small" onClick={() => setHolding(true)}>
                 {w.holdComing}…
@@ -89,12 +120,14 @@ function Waiting(): JSX.Element {
           failure={w.failed}
           keyOf={({ trace_id: id }) => id}
           nameOf={({ to }) => to.join(', ')}
-          bulk={mayChange.value && ((rows, done) => <Bulk rows={rows} onAct={(act) => setActing({ act, filter: ofRows(rows), done })} />)}
+          bulk={mayChange && ((rows, done) => <Bulk rows={rows} onAct={(act) => setActing({ act, filter: ofRows(rows), done })} />)}
           empty={<Nothing isNarrowed={isFiltered(chosen)} />}
           {...rowsOf(destinations)}
         />
       </div>
-      {isHolding && <NewHold filter={holdFilter(chosen)} destinations={destinations} onDone={reload} onClose={() => setHolding(false)} />}
+      {isHolding && (
+        <NewHold filter={holdFilter(chosen, ofProject)} destinations={destinations} onDone={reload} onClose={() => setHolding(false)} />
+      )}
       {acting && <ActDialog asked={acting} destinations={destinations} onClose={() => setActing(undefined)} />}
     </>
   )
@@ -102,7 +135,7 @@ function Waiting(): JSX.Element {
 
 const ofRows = (rows: readonly QueuedMessage[]) => ({ trace_ids: rows.map(({ trace_id: id }) => id) })
 
-function rowsOf(destinations: readonly Destination[]): Pick<Parameters<typeof List<QueuedMessage>>[0], 'columns' | 'narrow'> {
+function rowsOf(destinations: readonly NamedDestination[]): Pick<Parameters<typeof List<QueuedMessage>>[0], 'columns' | 'narrow'> {
   const [w, common] = [words(), allWords()]
   return {
     columns: [

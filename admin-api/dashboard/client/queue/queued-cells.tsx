@@ -4,8 +4,10 @@ import { link } from '../app/location.ts'
 import { Mark } from '../parts/mark.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { longTime, shortTime } from '../parts/time.ts'
-import type { Destination, QueuedMessage } from '../wire/operations.ts'
+import { useSide } from '../queue-side/queue-side.ts'
+import type { QueuedMessage } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
+import type { NamedDestination } from './filter.ts'
 import { words } from './queue-words.ts'
 
 interface OneProps {
@@ -25,13 +27,21 @@ export const QueueState = ({ one: { state } }: OneProps): JSX.Element => (
 
 export function To({ one: { trace_id: id, to, from } }: OneProps): JSX.Element {
   const w = allWords()
-  return (
-    <a href={link(`/traces/${id}`)} title={plain(`${from} → ${to.join(', ')}`)}>
+  const isOwn = useSide().organization === undefined
+  const title = plain(`${from} → ${to.join(', ')}`)
+  const inside = (
+    <>
       <SafeText text={to[0] ?? from} />
       {to.length > 1 && ` ${w.andMore(to.length - 1)}`} <span class="faint">{w.from} </span>
       <span class="faint">
         <SafeText text={from} />
       </span>
+    </>
+  )
+  if (!isOwn) return <span title={`${title} · ${id}`}>{inside}</span> // traces of others are not the operator's to open
+  return (
+    <a href={link(`/traces/${id}`)} title={title}>
+      {inside}
     </a>
   )
 }
@@ -48,6 +58,6 @@ export function When({ one: { next_attempt_at: at, held } }: OneProps): JSX.Elem
   return at === null ? <>–</> : <time datetime={at}>{shortTime(at)}</time>
 }
 
-export const DestinationName = ({ id, among }: { readonly id: string; readonly among: readonly Destination[] }): JSX.Element => (
+export const DestinationName = ({ id, among }: { readonly id: string; readonly among: readonly NamedDestination[] }): JSX.Element => (
   <SafeText text={among.find((one) => one.id === id)?.name ?? id} />
 )

@@ -19,6 +19,7 @@ export const de: Wider<typeof en> = {
   notHeld: 'Nicht angehalten',
   acts: 'Eingriffe',
   filter: 'Filtern',
+  project: 'Projekt',
   destination: 'Ziel',
   every: 'jedes',
   toDomain: 'Domain des Empfängers',

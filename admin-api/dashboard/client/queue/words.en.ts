@@ -16,6 +16,7 @@ export const en = {
   notHeld: 'Not held',
   acts: 'Acts',
   filter: 'Filter',
+  project: 'Project',
   destination: 'Destination',
   every: 'every one',
   toDomain: 'Recipient’s domain',

@@ -19,6 +19,7 @@ export const fr: Wider<typeof en> = {
   notHeld: 'Pas en suspens',
   acts: 'Interventions',
   filter: 'Filtrer',
+  project: 'Projet',
   destination: 'Destination',
   every: 'toutes',
   toDomain: 'Domaine du destinataire',

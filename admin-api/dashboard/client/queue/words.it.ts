@@ -18,6 +18,7 @@ export const it: Wider<typeof en> = {
   notHeld: 'Non trattenuti',
   acts: 'Interventi',
   filter: 'Filtra',
+  project: 'Progetto',
   destination: 'Destinazione',
   every: 'tutte',
   toDomain: 'Dominio del destinatario',

@@ -1,0 +1,36 @@
+/** The queues of the service for its operator: those that work now, any other organization by its name, and the queue of one. */
+import type { JSX } from 'preact'
+import { useMemo } from 'preact/hooks'
+import { link, query } from '../app/location.ts'
+import { useRead } from '../app/query.ts'
+import type { ScreenProps } from '../app/screen-props.ts'
+import { words as operatorWords } from '../operator/operator-words.ts'
+import { SafeText } from '../parts/safe-text.tsx'
+import { QueueScreens } from '../queue/queue.tsx'
+import { operatorGetOrganization } from '../wire/operations.ts'
+import { words as allWords } from '../words/words.ts'
+import { organizationQueue } from './organization-queue.ts'
+import { QueueList } from './queue-list.tsx'
+
+interface OperatorQueueProps extends ScreenProps {
+  readonly areas: JSX.Element
+}
+
+export default function OperatorQueue({ rest, areas }: OperatorQueueProps): JSX.Element {
+  const organization = query.value.get('organization') ?? ''
+  return organization === '' ? <QueueList areas={areas} /> : <OfOne key={organization} organization={organization} rest={rest} />
+}
+
+function OfOne({ organization, rest }: ScreenProps & { readonly organization: string }): JSX.Element {
+  const side = useMemo(() => organizationQueue(organization), [organization])
+  const { data } = useRead(operatorGetOrganization, { path: { id: organization } })
+  const heading = (
+    <>
+      <a href={link('/operator/queue')}>{allWords().queue}</a>
+      <a href={link(`/operator/organizations/${organization}`)} title={operatorWords().organization}>
+        <SafeText text={data?.name ?? organization} />
+      </a>
+    </>
+  )
+  return <QueueScreens side={side} rest={rest} heading={heading} />
+}
