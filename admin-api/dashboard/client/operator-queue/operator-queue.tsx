@@ -4,7 +4,6 @@ import { useMemo } from 'preact/hooks'
 import { link, query } from '../app/location.ts'
 import { useRead } from '../app/query.ts'
 import type { ScreenProps } from '../app/screen-props.ts'
-import { words as operatorWords } from '../operator/operator-words.ts'
 import { SafeText } from '../parts/safe-text.tsx'
 import { QueueScreens } from '../queue/queue.tsx'
 import { operatorGetOrganization } from '../wire/operations.ts'
@@ -27,9 +26,9 @@ function OfOne({ organization, rest }: ScreenProps & { readonly organization: st
   const heading = (
     <>
       <a href={link('/operator/queue')}>{allWords().queue}</a>
-      <a href={link(`/operator/organizations/${organization}`)} title={operatorWords().organization}>
+      <span class="cut">
         <SafeText text={data?.name ?? organization} />
-      </a>
+      </span>
     </>
   )
   return <QueueScreens side={side} rest={rest} heading={heading} />

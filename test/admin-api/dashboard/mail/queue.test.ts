@@ -11,7 +11,7 @@ const test = testWith('chromium')
 const browser = browserOf(test)
 
 test('what waits is counted and narrowed, held and released, and dropped by its number', async (t) => {
-  const server = await startDashboard(t, browser)
+  const server = await startDashboard(t, browser, { POSTERN_OPERATORS: 'Olga@Alpenblick.example' })
   const { rest } = server.daemon
   const tab = await server.open()
   const { page } = tab
@@ -69,6 +69,7 @@ test('what waits is counted and narrowed, held and released, and dropped by its 
   await tab.check(t)
 
   await holdAndLift(t, server, tab, { id: String(id), states })
+  await asOperator(t, server, tab, { id: String(id), states })
 })
 
 interface Waiting {
@@ -117,4 +118,45 @@ async function holdAndLift(t: ExecutionContext, server: DashboardServer, tab: Da
   await page.waitForSelector('.toast >> text=is being released')
   const { data: holds } = await rest.must('GET', '/v1/queue/holds')
   t.deepEqual(holds, [])
+}
+
+/** The operator finds the queue from the state of the service, narrows it, holds what comes where members cannot lift it, and lifts it. */
+async function asOperator(t: ExecutionContext, server: DashboardServer, tab: DashboardTab, { states }: Waiting): Promise<void> {
+  const { rest } = server.daemon
+  const { page } = tab
+  await tab.go('/operator')
+  await page.click('.areas >> text=Queue')
+  await page.waitForSelector('.say >> text=/messages? wait/')
+  await tab.check(t)
+  await page.click('tbody a')
+  await page.waitForURL(/\/operator\/queue\?.*organization=org_/)
+  await page.waitForSelector('text=3 messages in the queue.')
+  await page.waitForSelector('.queue-lanes >> text=Relay')
+  t.is(await page.locator('tbody a').count(), 0, 'traces of others are not opened')
+  await tab.check(t)
+  await tab.fill('Recipient’s domain', 'example.org')
+  await page.click('main >> button:has-text("Filter")')
+  await page.waitForURL(/to_domain=example\.org/)
+  await page.click('text=Hold what comes…')
+  await page.waitForSelector('dialog >> text=3 messages in the queue now.')
+  await tab.fill('Reason', 'abuse report')
+  await page.click('dialog >> button:has-text("Hold")')
+  await page.waitForSelector('[aria-label="Standing holds"] >> text=/the operator of the service.*abuse report/')
+  await eventually(30_000, 'all are held', async () => (await states()).every((state) => state === 'held') || undefined)
+  const { data: holds } = (await rest.must('GET', '/v1/queue/holds')) as { readonly data: readonly { readonly id: string }[] }
+  t.is((await rest.call('POST', `/v1/queue/holds/${String(holds[0]?.id)}/release`)).status, 403, 'members cannot lift it')
+  await page.click('[aria-label="Standing holds"] >> button:has-text("Release")')
+  await page.click('dialog >> button:has-text("Release")')
+  await page.waitForURL(/\/operator\/queue\/acts\/qac_/)
+  await page.waitForSelector('text=3 messages released.')
+  await tab.check(t)
+  await page.click('text=In the audit log')
+  await page.waitForURL(/\/operator\/organizations\/org_.*tab=audit/)
+  await page.waitForSelector('main >> text=queue.released')
+  await page.goBack()
+  await page.click('.top >> text=Acts')
+  await page.waitForSelector('text=No act is running.')
+  await tab.check(t)
+  await page.click('[title="This screen as an API call"]')
+  t.regex(await page.innerText('.drawer'), /\/operator\/v1\/organizations\/org_[0-9a-f]+\/queue\/acts/)
 }
