@@ -23,7 +23,7 @@ const paths = [
   ...['/forms', '/forms/{id}', '/forms/{id}/logic', '/forms/{id}/theme', '/forms/{id}/thanks', '/forms/{id}/settings'],
   ...['/forms/{id}/notifications', '/forms/{id}/embed', '/forms/{id}/versions', '/forms/{id}/test', '/forms/{id}/analytics'],
   ...['/websites', '/websites/{id}', '/websites/{id}/deploys/{deploy_id}'],
-  ...['/templates', '/templates/{id}', '/orgs', '/audit', '/profile'],
+  ...['/templates', '/templates/{id}', '/orgs', '/audit', '/profile', '/moving-in'],
   ...['/usage', '/usage/invoices', '/usage/invoices/{id}', '/usage/credits'],
   ...['/forms/submissions', '/forms/{id}/submissions', '/forms/{id}/submissions/{submission_id}'],
 ] as const

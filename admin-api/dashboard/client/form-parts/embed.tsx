@@ -1,13 +1,20 @@
 /** How a form comes to visitors: its own page, and the HTML for pages of others with what their policies must allow. */
 import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import type { Field } from '#core/forms/definition/definition.ts'
+import { call, type ApiFault } from '../app/api.ts'
 import { go, linkHere, query } from '../app/location.ts'
-import { useRead } from '../app/query.ts'
+import { mayChange } from '../app/permissions.ts'
+import { asFault, useRead } from '../app/query.ts'
 import type { PartProps } from '../forms/part-props.ts'
-import { copy, Segments, TextField } from '../parts/controls.tsx'
+import { wholeOf } from '../forms/use-draft.ts'
+import { copy, Segments, TextField, useBusy } from '../parts/controls.tsx'
+import { Fault } from '../parts/forms.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Mark } from '../parts/mark.tsx'
+import { plain } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
-import { makeFormEmbedSnippet, type FormEmbedSnippet } from '../wire/operations.ts'
+import { getFormVersion, makeFormEmbedSnippet, makePrefilledFormLink, type FormEmbedSnippet } from '../wire/operations.ts'
 import { words } from './parts-words.ts'
 
 const modes = ['link', 'iframe', 'script', 'popup'] as const
@@ -47,7 +54,93 @@ export default function EmbedPart({ form }: PartProps): JSX.Element {
       <Show read={read} reload={read.reload} failure={w.snippetFailed} rows={3}>
         {(snippet) => <Snippet snippet={snippet} text={mode === 'link' ? snippet.url : snippet.html} />}
       </Show>
+      {mode === 'link' && mayChange.value && <Prefilled form={form} />}
     </div>
+  )
+}
+
+/** The link with answers in it. They are of people, so they stand in no address of the dashboard. */
+function Prefilled({ form: { id, version } }: Pick<PartProps, 'form'>): JSX.Element {
+  const w = words()
+  const live = useRead(getFormVersion, version === 0 ? undefined : { path: { id, version: String(version) } })
+  return (
+    <section class="form-parts" aria-label={w.prefilled}>
+      <h2>{w.prefilled}</h2>
+      {version === 0 ? (
+        <p class="soft">{w.prefilledUnpublished}</p>
+      ) : (
+        <Show read={live} reload={live.reload} failure={w.versionsFailed} rows={2}>
+          {({ definition }) => <PrefilledForm key={version} id={id} fields={wholeOf(definition).schema.fields.filter(takesFromAddress)} />}
+        </Show>
+      )}
+    </section>
+  )
+}
+
+const takesFromAddress = ({ type, source, prefill }: Field): boolean => (type === 'hidden' ? source === 'url_param' : prefill === true)
+
+function PrefilledForm({ id, fields }: { readonly id: string; readonly fields: readonly Field[] }): JSX.Element {
+  const w = words()
+  const [values, setValues] = useState<Readonly<Record<string, string>>>({})
+  const [made, setMade] = useState<{ readonly url?: string; readonly fault?: ApiFault }>({})
+  const [isBusy, start] = useBusy()
+  if (fields.length === 0) return <p class="soft">{w.prefilledNoFields}</p>
+  const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''))
+  const isReady = Object.keys(given).length > 0
+  const make = async (): Promise<void> => {
+    try {
+      setMade(await call(makePrefilledFormLink, { path: { id }, body: { values: given } }, { isShown: true }))
+    } catch (error) {
+      setMade({ fault: asFault(error) })
+    }
+  }
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (isReady) start(make)
+      }}
+    >
+      <p class="soft">{w.prefilledText}</p>
+      <div class="form">
+        {fields.map(({ key, label = '', signed }) => (
+          <TextField
+            key={key}
+            label={plain(label === '' ? key : label)}
+            hint={signed === true ? w.prefilledSigned : undefined}
+            value={values[key] ?? ''}
+            onChange={(value) => {
+              setValues({ ...values, [key]: value })
+              setMade({}) // the link is no longer that of the answers
+            }}
+            fault={made.fault?.fields.get(`values.${key}`)}
+          />
+        ))}
+      </div>
+      <div class="actions">
+        <button class="button" aria-disabled={isBusy || !isReady}>
+          {w.makePrefilled}
+        </button>
+      </div>
+      <Fault fault={made.fault} />
+      {made.url !== undefined && <Code text={made.url} />}
+    </form>
+  )
+}
+
+function Code({ text }: { readonly text: string }): JSX.Element {
+  return (
+    <>
+      <pre class="code wrap" tabIndex={0}>
+        {text}
+      </pre>
+      <div class="actions">
+        <button type="button" class="button" onClick={() => void copy(text)}>
+          <Icon name="copy" />
+          {words().copySnippet}
+        </button>
+      </div>
+    </>
   )
 }
 
@@ -56,15 +149,7 @@ function Snippet({ snippet, text }: { readonly snippet: FormEmbedSnippet; readon
   const { content_security_policy: policy, notes } = snippet
   return (
     <div class="form-parts">
-      <pre class="code wrap" tabIndex={0}>
-        {text}
-      </pre>
-      <div class="actions">
-        <button type="button" class="button" onClick={() => void copy(text)}>
-          <Icon name="copy" />
-          {w.copySnippet}
-        </button>
-      </div>
+      <Code text={text} />
       {notes.map((note) => (
         <p key={note} class="note warn">
           <Mark name="warning" />

@@ -130,6 +130,13 @@ export const de: Wider<typeof en> = {
   snippetFailed: 'Der Code konnte nicht gemacht werden',
   policy: 'Was die Content-Security-Policy jener Seite erlauben muss',
   copySnippet: 'Kopieren',
+  prefilled: 'Link, der schon ausgefüllt ist',
+  prefilledUnpublished: 'Erst veröffentlichen: So ein Link ist für das Formular, das Besucher bekommen.',
+  prefilledNoFields:
+    'Kein Feld nimmt eine Antwort aus der Adresse. Bei einem Feld «Darf durch die Adresse ausgefüllt werden» wählen oder ein verstecktes mit einem Parameter anlegen, und veröffentlichen.',
+  prefilledText: 'Was hier steht, steht im Formular, wenn der Link geöffnet wird, und ist im Link zu sehen.',
+  prefilledSigned: 'Wird mit dem Link signiert, damit Besucher es nicht ändern können.',
+  makePrefilled: 'Link machen',
   texts: 'Texte und Sprachen',
   submitLabel: 'Aufschrift des Knopfs',
   locale: 'Sprache des Formulars',

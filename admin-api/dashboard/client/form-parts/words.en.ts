@@ -134,6 +134,13 @@ export const en = {
   snippetFailed: 'The snippet could not be made',
   policy: 'What the Content-Security-Policy of that page must allow',
   copySnippet: 'Copy',
+  prefilled: 'Link that is filled in already',
+  prefilledUnpublished: 'Publish the form first: such a link is for the form that visitors get.',
+  prefilledNoFields:
+    'No field takes an answer from the address. Tick “May be filled in by the address” at a field, or add a hidden one that takes a parameter, and publish.',
+  prefilledText: 'What you give here stands in the form when the link is opened, and can be seen in the link.',
+  prefilledSigned: 'Signed with the link, so that visitors cannot change it.',
+  makePrefilled: 'Make the link',
   // settings
   texts: 'Texts and languages',
   submitLabel: 'Label of the button',

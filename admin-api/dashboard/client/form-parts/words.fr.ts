@@ -130,6 +130,13 @@ export const fr: Wider<typeof en> = {
   snippetFailed: 'Le code n’a pas pu être fait',
   policy: 'Ce que la Content-Security-Policy de cette page doit permettre',
   copySnippet: 'Copier',
+  prefilled: 'Lien déjà rempli',
+  prefilledUnpublished: 'Publiez d’abord le formulaire : un tel lien est pour celui que les visiteurs reçoivent.',
+  prefilledNoFields:
+    'Aucun champ ne prend de réponse de l’adresse. Cochez « Peut être rempli par l’adresse » pour un champ, ou ajoutez un champ caché avec un paramètre, puis publiez.',
+  prefilledText: 'Ce que vous donnez ici figure dans le formulaire quand le lien est ouvert, et se voit dans le lien.',
+  prefilledSigned: 'Signé avec le lien, pour que les visiteurs ne puissent pas le changer.',
+  makePrefilled: 'Créer le lien',
   texts: 'Textes et langues',
   submitLabel: 'Libellé du bouton',
   locale: 'Langue du formulaire',

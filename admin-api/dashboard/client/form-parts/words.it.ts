@@ -130,6 +130,13 @@ export const it: Wider<typeof en> = {
   snippetFailed: 'Il codice non si può fare',
   policy: 'Che cosa deve permettere la Content-Security-Policy di quella pagina',
   copySnippet: 'Copia',
+  prefilled: 'Link già compilato',
+  prefilledUnpublished: 'Pubblica prima il modulo: un tale link è per quello che i visitatori ricevono.',
+  prefilledNoFields:
+    'Nessun campo prende una risposta dall’indirizzo. Scegli «Può essere compilato dall’indirizzo» per un campo, o aggiungi un campo nascosto con un parametro, e pubblica.',
+  prefilledText: 'Ciò che dai qui sta nel modulo quando il link è aperto, e si vede nel link.',
+  prefilledSigned: 'Firmato con il link, perché i visitatori non possano cambiarlo.',
+  makePrefilled: 'Crea il link',
   texts: 'Testi e lingue',
   submitLabel: 'Scritta del pulsante',
   locale: 'Lingua del modulo',

@@ -14,12 +14,14 @@ const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
 export function curlOf({ operation, input }: Pick<ShownCall, 'operation' | 'input'>): string {
   const address = boot.baseUrl + addressOf(operation, input)
-  const method = operation.method === 'GET' || (operation.method === 'POST' && input.body !== undefined) ? '' : ` -X ${operation.method}`
+  const hasBody = input.body !== undefined || input.file !== undefined
+  const method = operation.method === 'GET' || (operation.method === 'POST' && hasBody) ? '' : ` -X ${operation.method}`
   const lines = [
     `curl${method} ${/[?&]/.test(address) ? quoted(address) : address}`,
     ...(operation.scope === '' ? [] : ['-H "Authorization: Bearer $KEY"']),
   ]
   if (input.body !== undefined) lines.push("-H 'Content-Type: application/json'", `-d ${quoted(JSON.stringify(input.body, undefined, 2))}`)
+  if (input.file) lines.push(`-H 'Content-Type: ${input.file.type}'`, `--data-binary ${quoted(`@${input.file.name}`)}`)
   return lines.join(' \\\n  ')
 }
 
@@ -27,14 +29,17 @@ export function nodeOf({ operation, input }: Pick<ShownCall, 'operation' | 'inpu
   const headers = [
     ...(operation.scope === '' ? [] : ['Authorization: `Bearer ${process.env.KEY}`']),
     ...(input.body === undefined ? [] : ["'Content-Type': 'application/json'"]),
+    ...(input.file ? [`'Content-Type': '${input.file.type}'`] : []),
   ]
   const options = [
     ...(operation.method === 'GET' ? [] : [`  method: '${operation.method}',`]),
     ...(headers.length === 0 ? [] : [`  headers: { ${headers.join(', ')} },`]),
     ...(input.body === undefined ? [] : [`  body: JSON.stringify(${JSON.stringify(input.body, undefined, 2).replaceAll('\n', '\n  ')}),`]),
+    ...(input.file ? [`  body: await readFile(${JSON.stringify(input.file.name)}),`] : []),
   ]
   const address = `'${boot.baseUrl}${addressOf(operation, input)}'`
   return [
+    ...(input.file ? ["import { readFile } from 'node:fs/promises'", ''] : []),
     ...(options.length === 0
       ? [`const response = await fetch(${address})`]
       : [`const response = await fetch(${address}, {`, ...options, '})']),

@@ -193,6 +193,14 @@ const all: readonly Screen[] = [
   },
   { name: 'audit', label: (w) => w.auditLog, icon: 'scheduled', group: 'foot', key: 'g', load: () => import('../audit/audit.tsx') },
   {
+    name: 'moving-in',
+    label: (w) => w.movingIn,
+    icon: 'download',
+    group: 'none',
+    key: '2',
+    load: () => import('../moving-in/moving-in.tsx'),
+  },
+  {
     name: 'profile',
     isPersonal: true,
     label: (w) => w.profile,

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
-import { go, linkHere } from '../app/location.ts'
+import { go, link, linkHere } from '../app/location.ts'
 import { TextField } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/forms.tsx'
 import { Mark } from '../parts/mark.tsx'
@@ -51,6 +51,9 @@ export function ImportDialog({ onDone }: { readonly onDone: () => void }): JSX.E
               <small>{w.fileHint}</small>
             </div>
             <TextField label={w.pasted} value={text} onChange={setText} isLong />
+            <p>
+              <a href={link('/moving-in')}>{common.movingIn}</a>
+            </p>
             {text.trim() !== '' && <Counts found={found} tried={tried} />}
           </>
         )

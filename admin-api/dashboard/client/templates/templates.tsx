@@ -22,6 +22,8 @@ export default function Templates({ rest: [id] }: ScreenProps): JSX.Element {
   return id === undefined ? <TemplateList /> : <TemplateScreen key={id} id={id} />
 }
 
+const movingIn = (): string => link('/moving-in', { what: 'templates' })
+
 function TemplateList(): JSX.Element {
   const w = words()
   const text = query.value.get('q') ?? ''
@@ -31,7 +33,15 @@ function TemplateList(): JSX.Element {
   const isMaking = isMakingNew(mayChange)
   return (
     <>
-      <TopBar title={w.title}>{mayChange.value && <NewLink label={allWords().newTemplate} />}</TopBar>
+      <TopBar title={w.title}>
+        {mayChange.value && (
+          <a class="button" href={movingIn()} title={allWords().movingIn}>
+            <Icon name="download" />
+            <span class="shell-label">{w.takeAlong}</span>
+          </a>
+        )}
+        {mayChange.value && <NewLink label={allWords().newTemplate} />}
+      </TopBar>
       <div class="sheet">
         <SearchBox id="template-search" label={w.search} text={text} />
         <List
@@ -107,6 +117,9 @@ function Nothing({ text }: { readonly text: string }): JSX.Element {
         <div class="actions">
           <a class="button primary" href={linkHere({ new: '1' })}>
             {allWords().newTemplate}
+          </a>
+          <a class="button" href={movingIn()}>
+            {allWords().movingIn}
           </a>
         </div>
       )}

@@ -12,6 +12,7 @@ export const de: Wider<typeof en> = {
   none: 'Noch keine Vorlage',
   noneText:
     'Eine Vorlage wird einmal geschrieben; Sendungen nennen sie und geben ihre Variablen. Beginne mit einer fertigen oder mit nichts.',
+  takeAlong: 'Importieren',
   nothingMatches: (text: string) => `Keine Vorlage hat «${text}» im Namen oder Slug`,
   name: 'Name',
   slug: 'Slug',

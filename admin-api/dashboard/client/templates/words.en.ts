@@ -8,6 +8,7 @@ export const en = {
   search: 'Part of a name or slug',
   none: 'No template yet',
   noneText: 'A template is written once; sends name it and give its variables. Start from one that is there, or from nothing.',
+  takeAlong: 'Import',
   nothingMatches: (text: string) => `No template has “${text}” in its name or slug`,
   name: 'Name',
   slug: 'Slug',

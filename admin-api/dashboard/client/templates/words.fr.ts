@@ -11,6 +11,7 @@ export const fr: Wider<typeof en> = {
   search: 'Partie d’un nom ou d’un slug',
   none: 'Aucun modèle',
   noneText: 'Un modèle s’écrit une fois ; les envois le nomment et donnent ses variables. Partez d’un modèle prêt ou de rien.',
+  takeAlong: 'Importer',
   nothingMatches: (text: string) => `Aucun modèle n’a « ${text} » dans son nom ou son slug`,
   name: 'Nom',
   slug: 'Slug',

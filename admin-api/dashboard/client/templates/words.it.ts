@@ -11,6 +11,7 @@ export const it: Wider<typeof en> = {
   search: 'Parte di un nome o di uno slug',
   none: 'Ancora nessun modello',
   noneText: 'Un modello si scrive una volta; gli invii lo nominano e danno le sue variabili. Parti da uno pronto o da niente.',
+  takeAlong: 'Importa',
   nothingMatches: (text: string) => `Nessun modello ha «${text}» nel nome o nello slug`,
   name: 'Nome',
   slug: 'Slug',

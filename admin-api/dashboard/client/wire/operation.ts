@@ -5,6 +5,8 @@ export interface RequestParts {
   readonly path?: Readonly<Record<string, string>>
   readonly query?: Readonly<Record<string, string | undefined>>
   readonly body?: unknown
+  /** The body, where it is a file as it is. */
+  readonly file?: { readonly name: string; readonly type: string }
 }
 
 export interface Operation<Input, Output> {

@@ -99,6 +99,7 @@ export const settings: SettingsWords = {
   fromAddressHint: 'Wo eine Nachricht keine hat. Freiwillig.',
   apiKeys: 'API-Schlüssel',
   smtpLogins: 'SMTP-Logins',
+  movingIn: 'Von einem anderen Dienst umziehen',
   newTemplate: 'Neue Vorlage',
   newKey: 'Neuer API-Schlüssel',
   newLogin: 'Neues SMTP-Login',

@@ -95,6 +95,7 @@ export const settings = {
   fromAddressHint: 'Used where a message has none. Optional.',
   apiKeys: 'API keys',
   smtpLogins: 'SMTP logins',
+  movingIn: 'Move in from another service',
   newTemplate: 'New template',
   newKey: 'New API key',
   newLogin: 'New SMTP login',

@@ -98,6 +98,7 @@ export const settings: SettingsWords = {
   fromAddressHint: 'Là où un message n’en a pas. Facultatif.',
   apiKeys: 'Clés d’API',
   smtpLogins: 'Accès SMTP',
+  movingIn: 'Venir d’un autre service',
   newTemplate: 'Nouveau modèle',
   newKey: 'Nouvelle clé d’API',
   newLogin: 'Nouvel accès SMTP',

@@ -97,6 +97,7 @@ export const settings: SettingsWords = {
   fromAddressHint: 'Dove un messaggio non ne ha. Facoltativo.',
   apiKeys: 'Chiavi API',
   smtpLogins: 'Accessi SMTP',
+  movingIn: 'Trasferirsi da un altro servizio',
   newTemplate: 'Nuovo modello',
   newKey: 'Nuova chiave API',
   newLogin: 'Nuovo accesso SMTP',

@@ -1,0 +1,203 @@
+/** The lists of addresses that another service sends no mail to: counted first, then taken over, with every row that is not. */
+import type { JSX } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { ApiFault } from '../app/api.ts'
+import { link, projectId } from '../app/location.ts'
+import { asFault } from '../app/query.ts'
+import { JobFigures } from '../jobs/job-parts.tsx'
+import { ChooseField, TextField } from '../parts/controls.tsx'
+import { Fault } from '../parts/forms.tsx'
+import { Mark } from '../parts/mark.tsx'
+import { SafeText } from '../parts/safe-text.tsx'
+import { number } from '../parts/time.ts'
+import { FileField } from './file-field.tsx'
+import { importList, type LeftRow, type ListQuery, type ListReport } from './list-report.ts'
+import { words } from './moving-words.ts'
+import { nameOf, ServiceField, serviceIn } from './services.tsx'
+
+const kinds = ['bounces', 'blocks', 'complaints', 'unsubscribes', 'invalid', 'manual', 'allowed'] as const
+
+interface Wanted {
+  readonly file: File | undefined
+  readonly service: string
+  readonly kind: string
+  readonly list: string
+}
+
+const nothing: Wanted = { file: undefined, service: '', kind: '', list: '' }
+
+function queryOf({ service, kind, list }: Wanted): ListQuery {
+  const found = kinds.find((one) => one === kind)
+  return {
+    ...serviceIn(service),
+    ...(found && { kind: found }),
+    ...(list.trim() !== '' && { list: list.trim() }),
+    ...(projectId.value !== undefined && { project_id: projectId.value }),
+  }
+}
+
+interface Run {
+  readonly isDry: boolean
+  readonly isGoing: boolean
+  readonly report?: ListReport
+  readonly fault?: ApiFault
+}
+
+/** One import at a time; another file or another choice forgets what was counted. */
+function useImport(wanted: Wanted) {
+  const [run, setRun] = useState<Run>()
+  const aborter = useRef<AbortController>(undefined)
+  const stop = (): void => aborter.current?.abort()
+  const key = JSON.stringify([wanted.file?.name, wanted.file?.size, wanted.file?.lastModified, queryOf(wanted)])
+  useEffect(() => {
+    setRun(undefined)
+    return stop
+  }, [key])
+  const start = async (isDry: boolean, fromRow = 1): Promise<void> => {
+    const { file } = wanted
+    if (!file || run?.isGoing) return
+    const { signal } = (aborter.current = new AbortController())
+    const keep = (next: Run): void => {
+      if (!signal.aborted) setRun(next)
+    }
+    keep({ isDry, isGoing: true })
+    const query = {
+      ...queryOf(wanted),
+      dry_run: isDry ? ('true' as const) : ('false' as const),
+      ...(fromRow > 1 && { from_row: String(fromRow) }),
+    }
+    try {
+      const report = await importList({ file, query, signal, onReport: (so) => keep({ isDry, isGoing: true, report: so }) })
+      keep({ isDry, isGoing: false, report })
+    } catch (error) {
+      if (signal.aborted) setRun(undefined)
+      else keep({ isDry, isGoing: false, fault: asFault(error) })
+    }
+  }
+  return { run, start, stop }
+}
+
+export function Addresses(): JSX.Element {
+  const w = words()
+  const [wanted, setWanted] = useState(nothing)
+  const { run, start, stop } = useImport(wanted)
+  const set =
+    (name: 'service' | 'kind' | 'list') =>
+    (value: string): void =>
+      setWanted({ ...wanted, [name]: value })
+  const isCounted = run?.isDry === true && run.report?.counts !== undefined && run.report.counts.added > 0
+  return (
+    <>
+      <div class="block">
+        <form
+          class="form"
+          onSubmit={(event) => {
+            event.preventDefault()
+            void start(!isCounted)
+          }}
+        >
+          <FileField hint={w.listHint} accept=".csv,.json,.ndjson,.jsonl,.txt,.tsv" onChoose={([file]) => setWanted({ ...wanted, file })} />
+          <ServiceField value={wanted.service} onChange={set('service')} />
+          <ChooseField
+            label={w.kind}
+            value={wanted.kind}
+            onChange={set('kind')}
+            options={[['', w.bySelf], ...kinds.map((kind) => [kind, w.kinds[kind]] as const)]}
+          />
+          <TextField label={w.list} hint={w.listNameHint} value={wanted.list} onChange={set('list')} />
+          <div class="actions">
+            <button class="button primary" aria-disabled={!wanted.file || run?.isGoing === true}>
+              {isCounted ? w.takeAddresses(run.report?.counts?.added ?? 0) : w.countFirst}
+            </button>
+            {run?.isGoing && (
+              <button type="button" class="button" onClick={stop}>
+                {w.stop}
+              </button>
+            )}
+          </div>
+        </form>
+        <Fault fault={run?.fault} />
+      </div>
+      {run?.report && <Shown run={run} report={run.report} goOn={(row) => void start(run.isDry, row)} />}
+    </>
+  )
+}
+
+interface ShownProps {
+  readonly run: Run
+  readonly report: ListReport
+  readonly goOn: (fromRow: number) => void
+}
+
+function Shown({ run: { isDry, isGoing }, report, goOn }: ShownProps): JSX.Element {
+  const w = words()
+  const { service, counts, reached, left, leftCount } = report
+  const from = service === null ? '' : nameOf(service)
+  return (
+    <section aria-label={w.result}>
+      <div class="say" role="status">
+        <h2>{counts ? (isDry ? w.wouldTake(counts.added) : w.taken(counts.added)) : isGoing ? w.goesOn(reached) : w.brokeOff(reached)}</h2>
+        <p>
+          {from !== '' && w.fileOf(from)} {isDry && w.nothingYet}
+        </p>
+      </div>
+      {!counts && !isGoing && !isDry && (
+        <div class="block">
+          <button class="button" onClick={() => goOn(reached + 1)}>
+            {w.continueFrom(reached + 1)}
+          </button>
+        </div>
+      )}
+      {counts && (
+        <JobFigures
+          of={0}
+          done={0}
+          figures={[
+            { name: isDry ? w.new : w.added, value: counts.added },
+            { name: w.alreadyThere, value: counts.already_there },
+            { name: w.skipped, value: counts.skipped },
+            { name: w.refused, value: counts.refused },
+          ]}
+        />
+      )}
+      {counts && !isDry && (
+        <div class="block">
+          <p>
+            <a href={link('/suppressions', { source: 'import' })}>{w.seeAddresses}</a>
+          </p>
+        </div>
+      )}
+      {leftCount > 0 && <Left rows={left} count={leftCount} />}
+    </section>
+  )
+}
+
+function Left({ rows, count }: { readonly rows: readonly LeftRow[]; readonly count: number }): JSX.Element {
+  const w = words()
+  return (
+    <div class="block">
+      <h3>{w.notTaken(count)}</h3>
+      <ul class="links">
+        {rows.map(({ row, line, result, email, message }) => (
+          <li key={row}>
+            <Mark name={result === 'refused' ? 'failed' : 'none'} />
+            <span>
+              {email !== null && (
+                <b>
+                  <SafeText text={email} />{' '}
+                </b>
+              )}
+              <span lang="en">
+                <SafeText text={message} />
+              </span>{' '}
+              <span class="faint">
+                {w.results[result]} · {w.lineOf(number(line))}
+              </span>
+            </span>
+          </li>
+        ))}
+      </ul>
+      {count > rows.length && <p class="faint">{w.firstOnly(rows.length)}</p>}
+    </div>
+  )
+}

@@ -1,0 +1,30 @@
+/** A field for files, with its label and a hint. */
+import type { JSX } from 'preact'
+import { useId } from 'preact/hooks'
+import { words } from './moving-words.ts'
+
+interface FileFieldProps {
+  readonly hint: string
+  readonly accept: string
+  readonly isMultiple?: boolean
+  readonly onChoose: (files: readonly File[]) => void
+}
+
+export function FileField({ hint, accept, isMultiple = false, onChoose }: FileFieldProps): JSX.Element {
+  const id = useId()
+  return (
+    <div class="field">
+      <label for={id}>{isMultiple ? words().files : words().file}</label>
+      <input
+        id={id}
+        class="input"
+        type="file"
+        accept={accept}
+        multiple={isMultiple}
+        aria-describedby={`${id}-hint`}
+        onChange={(event) => onChoose([...(event.currentTarget.files ?? [])])}
+      />
+      <small id={`${id}-hint`}>{hint}</small>
+    </div>
+  )
+}

@@ -1,0 +1,40 @@
+/** Moving in from another service: its lists of addresses and its templates, counted first. */
+import type { JSX } from 'preact'
+import { go, linkHere, query } from '../app/location.ts'
+import { mayAdminister, mayChange } from '../app/permissions.ts'
+import { Segments } from '../parts/controls.tsx'
+import { NotAllowed } from '../parts/states.tsx'
+import { TopBar } from '../parts/top-bar.tsx'
+import { words as allWords } from '../words/words.ts'
+import { Addresses } from './addresses.tsx'
+import { words } from './moving-words.ts'
+import { MovedTemplates } from './templates.tsx'
+
+export default function MovingIn(): JSX.Element {
+  const [w, common] = [words(), allWords()]
+  const what = query.value.get('what') === 'templates' ? 'templates' : 'addresses'
+  const may = what === 'templates' ? mayChange.value : mayAdminister.value
+  return (
+    <>
+      <TopBar title={common.movingIn} />
+      <div class="sheet">
+        <div class="say">
+          <h2>{w.say[what]}</h2>
+          <p>{w.sayText[what]}</p>
+        </div>
+        <div class="filters">
+          <Segments
+            label={w.what}
+            value={what}
+            onChoose={(next) => go(linkHere({ what: next === 'addresses' ? '' : next }), { replaces: true })}
+            choices={[
+              { value: 'addresses', label: w.whats.addresses },
+              { value: 'templates', label: w.whats.templates },
+            ]}
+          />
+        </div>
+        {!may ? <NotAllowed says={w.needsRole[what]} /> : what === 'templates' ? <MovedTemplates /> : <Addresses />}
+      </div>
+    </>
+  )
+}
