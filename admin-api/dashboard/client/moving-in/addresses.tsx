@@ -1,7 +1,7 @@
 /** The lists of addresses that another service sends no mail to: counted first, then taken over, with every row that is not. */
 import type { JSX } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
-import type { ApiFault } from '../app/api.ts'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { shownCall, type ApiFault } from '../app/api.ts'
 import { link, projectId } from '../app/location.ts'
 import { asFault } from '../app/query.ts'
 import { JobFigures } from '../jobs/job-parts.tsx'
@@ -10,6 +10,7 @@ import { Fault } from '../parts/forms.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { number } from '../parts/time.ts'
+import { importServiceSuppressions } from '../wire/operations.ts'
 import { FileField } from './file-field.tsx'
 import { importList, type LeftRow, type ListQuery, type ListReport } from './list-report.ts'
 import { words } from './moving-words.ts'
@@ -77,10 +78,17 @@ function useImport(wanted: Wanted) {
   return { run, start, stop }
 }
 
+/** The call as it would be with a file. */
+function showExample(): void {
+  const file = { name: 'list.csv', type: 'text/csv' }
+  shownCall.value = { operation: importServiceSuppressions, input: { query: { ...queryOf(nothing), dry_run: 'true' }, file } }
+}
+
 export function Addresses(): JSX.Element {
   const w = words()
   const [wanted, setWanted] = useState(nothing)
   const { run, start, stop } = useImport(wanted)
+  useLayoutEffect(showExample, [])
   const set =
     (name: 'service' | 'kind' | 'list') =>
     (value: string): void =>

@@ -1,7 +1,7 @@
 /** Templates of another service: what becomes of each is shown first, with the place of everything that has no counterpart. */
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
-import { ApiFault, call } from '../app/api.ts'
+import { useLayoutEffect, useState } from 'preact/hooks'
+import { ApiFault, call, showCall } from '../app/api.ts'
 import { link, projectId } from '../app/location.ts'
 import { asFault } from '../app/query.ts'
 import { JobFigures } from '../jobs/job-parts.tsx'
@@ -29,6 +29,9 @@ interface Result {
   readonly fault?: ApiFault
 }
 
+/** The call as it would be with a file. */
+const example = { document: { Alias: 'welcome', Name: 'Welcome', Subject: 'Hello {{name}}', TextBody: 'Hello {{name}}' }, dry_run: true }
+
 /** What would be written. */
 const writes = ({ created, updated }: TemplateImportReport): number => created + updated
 
@@ -38,6 +41,7 @@ export function MovedTemplates(): JSX.Element {
   const [wanted, setWanted] = useState<Wanted>({ files: [], service: '', subject: '', replaces: false })
   const [result, setResult] = useState<Result>({})
   const [isBusy, start] = useBusy()
+  useLayoutEffect(() => showCall(importServiceTemplates, { body: example }), [])
   const change = (to: Partial<Wanted>): void => {
     setWanted({ ...wanted, ...to })
     setResult({}) // what was counted is no longer what would be taken

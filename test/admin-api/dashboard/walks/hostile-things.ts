@@ -74,7 +74,8 @@ async function makeHostileForm({ daemon: { rest } }: DashboardServer, hostile: s
     { key: 'topic', type: 'radio', label: hostile, help: hostile, options },
     { key: 'about', type: 'paragraph', text: hostile },
     { key: 'step', type: 'page_break', title: hostile.slice(0, 100) },
-    { key: 'email', type: 'email', label: hostile, placeholder: hostile, required: true },
+    { key: 'email', type: 'email', label: hostile, placeholder: hostile, required: true, prefill: true },
+    { key: 'campaign', type: 'hidden', label: hostile, source: 'url_param', param: 'c', signed: true },
   ]
   const when = { field: 'topic', op: 'eq', value: 'a' }
   const definition = {

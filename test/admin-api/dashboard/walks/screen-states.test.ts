@@ -48,7 +48,7 @@ const isOpen = (kind: string): boolean => kind.startsWith('/docs/')
 /** Screens that are never empty, as who looks at them, or what the service came with, is on them. */
 const neverEmpty: ReadonlySet<string> = new Set([
   ...['/members', '/projects', '/orgs', '/keys', '/profile', '/usage', '/audit', '/insights'],
-  ...['/docs/api', '/operator', '/operator/organizations'],
+  ...['/docs/api', '/operator', '/operator/organizations', '/moving-in'],
 ])
 
 test('every screen says what will be there while there is nothing, and is in order so', async (t) => {

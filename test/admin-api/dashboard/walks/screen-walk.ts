@@ -10,7 +10,7 @@ export interface Place {
 const isId = (part: string): boolean => /^(?:[a-z]{2,4}_[0-9a-z]{8,}|[0-9a-f]{8}-[0-9a-f-]{27})$/.test(part)
 
 /** Parameters that show something else; of others, such as filters, a screen shows more or fewer rows. */
-const opening = new Set(['new', 'edit', 'do', 'tab', 'kind'])
+const opening = new Set(['new', 'edit', 'do', 'tab', 'kind', 'what', 'organization'])
 
 export function kindOf(address: string): string {
   const { pathname, searchParams } = new URL(address, 'http://localhost')

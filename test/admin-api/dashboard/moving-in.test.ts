@@ -1,0 +1,82 @@
+/** Moving in from another service in Chromium: lists and templates are counted first, then taken; and a link to a form has answers in it. */
+import type { ExecutionContext } from 'ava'
+import { browserOf } from '../../support/web/browser.ts'
+import { testWith } from '../../support/peers/peers.ts'
+import { startDashboard, type DashboardServer, type DashboardTab } from './dashboard-server.ts'
+
+const test = testWith('chromium')
+const browser = browserOf(test)
+
+const file = (name: string, text: string) => ({ name, mimeType: 'application/octet-stream', buffer: Buffer.from(text) })
+
+const bounces = 'email,reason,created\nada@example.org,550 5.1.1 unknown,1700000000\nno address,550,1700000000\n'
+
+test('lists and templates of another service are counted before they are taken, and say what is not', async (t) => {
+  const server = await startDashboard(t, browser)
+  const tab = await server.open()
+  const { page } = tab
+  await tab.go('/suppressions?import=1')
+  await page.click('dialog >> text=Move in from another service')
+  await page.waitForURL(/\/moving-in$/)
+  await tab.check(t)
+  await page.setInputFiles('main input[type=file]', file('bounces.csv', bounces))
+  await page.getByRole('combobox', { name: 'Service' }).selectOption('sendgrid')
+  await page.click('text=Count what would be taken')
+  await page.waitForSelector('text=1 address would be added.')
+  await page.waitForSelector('text=Nothing is stored yet.')
+  await page.waitForSelector('text=/line 3/')
+  t.deepEqual((await server.daemon.rest.must('GET', '/v1/suppressions'))['data'], [])
+  await tab.check(t)
+  await page.click('button:has-text("Take 1 address")')
+  await page.waitForSelector('h2:has-text("1 address added.")')
+  await page.click('[title="This screen as an API call"]')
+  t.regex(await page.innerText('.drawer'), /service-import\?.*service=sendgrid[^]*--data-binary '@bounces\.csv'/)
+  await page.keyboard.press('Escape')
+  await page.click('text=See the imported addresses')
+  await page.waitForSelector('tbody >> text=ada@example.org')
+
+  await tab.go('/templates')
+  await page.click('.top >> text=Import')
+  await page.waitForURL(/what=templates/)
+  const templates = [
+    { TemplateId: 1, Alias: 'welcome', Name: 'Welcome', Subject: 'Hello {{name}}', TextBody: 'Hello {{name}}', HtmlBody: null },
+    { TemplateId: 2, Alias: 'odd', Name: 'Odd', Subject: 'Hello', TextBody: '{{#helper x}}y{{/helper}}', HtmlBody: null },
+  ]
+  await page.setInputFiles('main input[type=file]', file('templates.json', JSON.stringify(templates)))
+  await page.click('text=See what would be taken')
+  await page.waitForSelector('text=1 template would be taken.')
+  await page.waitForSelector('li:has-text("Odd") >> text=refused')
+  await tab.check(t)
+  await page.click('button:has-text("Take 1 template")')
+  await page.waitForSelector('h2:has-text("1 template taken.")')
+  await page.click('main >> a:has-text("Welcome")')
+  await page.waitForURL(/\/templates\/tpl_/)
+  await linkWithAnswers(t, server, tab)
+})
+
+/** Of the version that visitors get, signed where a field asks for it. */
+async function linkWithAnswers(t: ExecutionContext, { daemon: { rest } }: DashboardServer, tab: DashboardTab): Promise<void> {
+  const { page } = tab
+  const fields = [
+    { key: 'email', type: 'email', label: 'Email', prefill: true },
+    { key: 'plan', type: 'hidden', label: 'Plan', source: 'url_param', param: 'p', signed: true },
+    { key: 'text', type: 'text', label: 'Text' },
+  ]
+  const { id } = await rest.must('POST', '/v1/forms', { name: 'Order', definition: { name: 'Order', schema: { version: 1, fields } } })
+  await tab.go(`/forms/${String(id)}/embed`)
+  await page.waitForSelector('text=Publish the form first')
+  await rest.must('POST', `/v1/forms/${String(id)}/publish`, {})
+  await page.reload()
+  const region = page.getByRole('region', { name: 'Link that is filled in already' })
+  await region.getByLabel('Plan').fill('gold')
+  await region.getByLabel('Email').fill('ada@example.org')
+  t.is(await region.getByLabel('Text').count(), 0)
+  await tab.check(t)
+  await region.getByRole('button', { name: 'Make the link' }).click()
+  const link = new URL(await region.locator('pre').innerText())
+  t.is(link.searchParams.get('email'), 'ada@example.org')
+  t.is(link.searchParams.get('p'), 'gold')
+  t.regex(link.searchParams.get('_sig') ?? '', /^[\w-]{20,}$/)
+  await page.goto(link.href)
+  t.is(await page.inputValue('input[type=email]'), 'ada@example.org')
+}
