@@ -1,8 +1,8 @@
 /** Moving in from another service in Chromium: lists and templates are counted first, then taken; and a link to a form has answers in it. */
 import type { ExecutionContext } from 'ava'
-import { browserOf } from '../../support/web/browser.ts'
-import { testWith } from '../../support/peers/peers.ts'
-import { startDashboard, type DashboardServer, type DashboardTab } from './dashboard-server.ts'
+import { browserOf } from '../../../support/web/browser.ts'
+import { testWith } from '../../../support/peers/peers.ts'
+import { startDashboard, type DashboardServer, type DashboardTab } from '../dashboard-server.ts'
 
 const test = testWith('chromium')
 const browser = browserOf(test)
