@@ -32,6 +32,8 @@ export const limits = {
   /** The same of what asks for the schema. It has no aliases. */
   schemaDepth: 20,
   schemaSelections: 400,
+  /** Lists of fields, values or types within each other, as each multiplies the answer. */
+  schemaLists: 2,
 } as const
 
 export type Limit = keyof typeof limits
@@ -62,17 +64,21 @@ const words: Readonly<Record<Limit, string>> = {
   secrets: 'mutation whose result has a secret',
   schemaDepth: 'levels of fields of the schema',
   schemaSelections: 'fields of the schema',
+  schemaLists: 'levels of lists of the schema',
 }
 const advice: Partial<Record<Limit, string>> = {
   cost: 'a list costs its first, any other query 10 and a mutation 50; ask for less in one request',
   tokens: 'give values as variables, or ask for less in one request',
   documentLength: 'give values as variables, or ask for less in one request',
+  schemaLists: 'take types by their names, and look these up in the list of types',
 }
 
 interface Measure {
   readonly depth: number
   readonly selections: number
   readonly aliases: number
+  /** Lists of the schema within each other. */
+  readonly lists: number
 }
 /** What asks for data, and what asks for the schema. */
 interface Measures {
@@ -80,12 +86,16 @@ interface Measures {
   readonly schema: Measure
 }
 
-const nothing: Measure = { depth: 0, selections: 0, aliases: 0 }
+const nothing: Measure = { depth: 0, selections: 0, aliases: 0, lists: 0 }
 const beside = (a: Measure, b: Measure): Measure => ({
   depth: Math.max(a.depth, b.depth),
   selections: a.selections + b.selections,
   aliases: a.aliases + b.aliases,
+  lists: Math.max(a.lists, b.lists),
 })
+
+/** What a type has many of; `args` lead to none of them by themselves. */
+const schemaLists: ReadonlySet<string> = new Set(['fields', 'inputFields', 'interfaces', 'possibleTypes', 'enumValues'])
 
 /** Throws for a document beyond the limits, and for fragments that lead back to themselves. */
 export function requireWithinLimits(document: DocumentNode): void {
@@ -99,6 +109,7 @@ export function requireWithinLimits(document: DocumentNode): void {
     if (data.selections > limits.selections) throw beyond('selections', data.selections)
     if (schema.depth > limits.schemaDepth) throw beyond('schemaDepth', schema.depth)
     if (schema.selections > limits.schemaSelections) throw beyond('schemaSelections', schema.selections)
+    if (schema.lists > limits.schemaLists) throw beyond('schemaLists', schema.lists)
     if (schema.aliases > 0) throw new Refusal('validation_failed', 'Fields of the schema have no aliases; take them under their own names.')
   }
 }
@@ -154,6 +165,7 @@ class Count {
       depth: inner.depth + 1,
       selections: inner.selections + 1,
       aliases: inner.aliases + (alias ? 1 : 0),
+      lists: inner.lists + (schemaLists.has(name.value) ? 1 : 0),
     })
     const isOfSchema = name.value === '__schema' || name.value === '__type'
     return isOfSchema ? { data: nothing, schema: own(beside(data, schema)) } : { data: own(data), schema }
