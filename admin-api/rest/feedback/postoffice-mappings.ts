@@ -5,12 +5,18 @@ import { newPostofficeMapping, postofficeMapping, postofficeMappingChanges } fro
 import { id } from '../../wire/fields/text.ts'
 import type { RestCore } from '../rest-core.ts'
 
-const all = resource('/v1/mailenable/postoffice-mappings', { name: 'PostofficeMapping', tags: ['ingest'], feature: 'bounce_sources' })
+const all = resource('/v1/mailenable/postoffice-mappings', {
+  ...{ name: 'PostofficeMapping', tags: ['ingest'], feature: 'bounce_sources' },
+  graphql: true,
+})
 
 export const postofficeMappingActions = ({ ingest: { mappings } }: RestCore): readonly Action[] => [
   all.list({
     summary: 'List postoffice mappings, newest first',
-    filter: { bounce_source_config_id: id.optional() },
+    filter: {
+      project: id.optional().meta({ description: 'Only the mappings to this project.' }),
+      bounce_source_config_id: id.optional(),
+    },
     item: postofficeMapping,
     tool: {
       name: 'mailenable_postoffice_map_list',

@@ -10,9 +10,9 @@ import { newQueueHold, queueHold } from '../../wire/sending/queue-holds.ts'
 import type { RestCore } from '../rest-core.ts'
 
 const tags = ['queue'] as const
-const queue = resource('/v1/queue', { name: 'QueuedMessage', tags })
-const acts = resource('/v1/queue/acts', { name: 'QueueAct', tags })
-const holds = resource('/v1/queue/holds', { name: 'QueueHold', tags })
+const queue = resource('/v1/queue', { name: 'QueuedMessage', tags, graphql: true })
+const acts = resource('/v1/queue/acts', { name: 'QueueAct', tags, graphql: true })
+const holds = resource('/v1/queue/holds', { name: 'QueueHold', tags, graphql: true })
 
 export const queueListWords = {
   summary: 'List messages in the delivery queue',
@@ -66,6 +66,7 @@ export const queueActions = ({ queueActs, queueHolds }: RestCore): readonly Acti
     ...queueCountWords,
     ...{ id: 'countQueue', tags, scope: 'api:read', errors: ['not_found'] },
     http: { method: 'GET', path: '/v1/queue/counts' },
+    graphql: { field: 'queueCounts', root: 'query' },
     run: ({ principal }, { project, held, ...filter }) => queueActs.counts(principal, { ...filter, projectId: project, isHeld: held }),
   }),
   acts.create({

@@ -4,7 +4,7 @@ import type { Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
 import type { Stored } from '#store/record-kind.ts'
 import type { Core } from '../core.ts'
-import { recordsOf, type List, type PageQuery } from '../access/principal/lists.ts'
+import { listReachable, sieve, type List, type OfProject, type PageQuery } from '../access/principal/lists.ts'
 import { isOpenTo, owningProject } from '../access/principal/project-choice.ts'
 import { requireAdministration, type Principal } from '../access/principal/principal.ts'
 import { invalid, Refusal } from '../refusals.ts'
@@ -24,7 +24,8 @@ export interface NewPostofficeMapping {
 /** Postoffice and source never change. */
 export type PostofficeMappingChanges = Pick<NewPostofficeMapping, 'projectId' | 'defaultDestinationId'>
 
-export interface PostofficeMappingFilter {
+/** Who administers one project sees those of all, as they decide together what is dropped. */
+export interface PostofficeMappingFilter extends OfProject {
   readonly sourceId?: string | undefined
 }
 
@@ -60,11 +61,14 @@ export class PostofficeMappings implements List<PostofficeMappingFilter, Postoff
     })
   }
 
-  /** Newest first. Throws `not_found` for a source that is not there. */
-  async list(principal: Principal, { sourceId, limit, cursor }: PageQuery & PostofficeMappingFilter): Promise<Page<PostofficeMapping>> {
+  /** Newest first. Throws `not_found` for a source or a project that is not there. */
+  async list(principal: Principal, { sourceId, ...page }: PageQuery & PostofficeMappingFilter): Promise<Page<PostofficeMapping>> {
     if (sourceId !== undefined) await this.#requireMailEnable(principal, sourceId)
-    const walk = sourceId === undefined ? {} : { index: 'source', values: [sourceId] }
-    return recordsOf(await this.#core.database.list(postofficeMappings, principal, { ...walk, limit, cursor }))
+    const { projectId: chosen } = page
+    return listReachable(this.#core, postofficeMappings, principal, page, () => ({
+      ...(sourceId !== undefined && { index: 'source', values: [sourceId] }),
+      ...(chosen !== undefined && { sieve: sieve(({ projectId }: PostofficeMapping) => projectId === chosen) }),
+    }))
   }
 
   /** Throws `not_found` alike for missing and foreign ids. */

@@ -61,6 +61,10 @@ test('what belongs to projects is listed by project and made in a project', (t) 
     'inspectTests',
     'sites',
     'suppressions',
+    'queuedMessages',
+    'queueActs',
+    'queueHolds',
+    'postofficeMappings',
   ]
   for (const name of [...owned, ...more]) {
     const list = queries.find((one) => one.name === name)
