@@ -1,14 +1,14 @@
 /** Scores mails on threads of their own, a few at a time: mail is hostile, and the packages that verify signatures are large. */
-import { withCommas } from '#config/words/formats.ts'
 import { Worker } from 'node:worker_threads'
 import type { Clock } from '#core/clock.ts'
 import type { InspectScore, InspectScorer, InspectSession } from '#core/inspect/report.ts'
 import { answerQuestion, answerTo } from '../dns/thread-questions.ts'
 import { afterProcessorTime } from '../threads/thread-time.ts'
-import { excessOf, maxHeadLines } from '../authentication/verifiable-head.ts'
+import { excessOf } from '../authentication/verifiable-head.ts'
 import { boundedDns } from '../dns/bounded-dns.ts'
 import { WatchedLists } from '../dns/dns-lists.ts'
 import type { DnsList, Resolve } from '../dns/resolve.ts'
+import { problems } from './sentences/problems.ts'
 import type { FromThread, ToThread } from './thread-messages.ts'
 
 export interface ScorerLimits {
@@ -94,10 +94,10 @@ export class ThreadScorer implements InspectScorer, AsyncDisposable {
     // it reads hostile input: no environment, so no secret of it either
     const thread = new Worker(entry, { resourceLimits: { maxOldGenerationSizeMb: heapMiB }, env: {}, execArgv: [] })
     this.#threads.add(thread)
-    const late = (): void => settle({ ok: false, problem: 'The mail took too long to be checked.' })
+    const late = (): void => settle({ ok: false, problem: problems.slow })
     let timer = clock.after(this.#limits.startMs, late)
     const post = (message: ToThread): void => thread.postMessage(message)
-    const failed = (error: unknown): void => settle(this.#closed ? closing : { ok: false, problem: unreadable, error })
+    const failed = (error: unknown): void => settle(this.#closed ? closing : { ok: false, problem: problems.unreadable, error })
     thread.on('message', (message: FromThread) => {
       if (message.kind === 'begun') {
         timer.cancel()
@@ -121,9 +121,5 @@ export class ThreadScorer implements InspectScorer, AsyncDisposable {
   }
 }
 
-const excessive = {
-  octets: 'The header of the mail has more than 1 MiB; no receiver takes such mail.',
-  lines: `The header of the mail has more than ${withCommas(maxHeadLines)} lines; no receiver takes such mail.`,
-}
-const unreadable = 'The mail could not be checked.'
-const closing: InspectScore = { ok: false, problem: 'The service is shutting down.' }
+const excessive = { octets: problems.header_octets, lines: problems.header_lines } as const
+const closing: InspectScore = { ok: false, problem: problems.closing }

@@ -2,63 +2,86 @@
 import type { InspectedTest } from '#core/inspect/inspect-tests.ts'
 import { inspectStatus, type InspectTest } from '#core/inspect/inspect-test.ts'
 import { checkGroupNames, groupOfCheck } from '#core/inspect/report.ts'
-import type { CheckGroup, CheckResult, CheckStatus, Grade, InspectReport } from '#core/inspect/report.ts'
+import type { CheckResult, CheckStatus, Grade, InspectReport, Said } from '#core/inspect/report.ts'
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Refusal } from '#core/refusals.ts'
+import { problemCode } from '#ingest/inspect/sentences/problems.ts'
 import type { Answer } from '../../operation/answer.ts'
 import { html, type Html } from '../layout/html.ts'
 import { missesRule, rulesSection } from './inspect-rules.ts'
+import { named, worded } from './in-words.ts'
 import { sign } from './inspect-sign.ts'
 import { page } from '../layout/layout.ts'
 import { timeOf } from '../layout/page-words.ts'
+import { publicRefusalPage } from '../layout/refusal-page.ts'
+import { reportWordsFor, type ReportWords } from './words/report-words.ts'
 
-/** `now` in milliseconds since the epoch. */
-export function reportPage({ test, report }: InspectedTest, now: number): Answer {
-  if (report && test.mail)
-    return page({ title: `${report.grade}, ${report.score} of 100`, width: 'wide', content: reportContent(test, report) })
-  return unfinishedPage(test, now)
+/** In the first language that the browser asks for. `now` in milliseconds since the epoch. */
+export function reportPage({ test, report }: InspectedTest, now: number, headers: IncomingHttpHeaders): Answer {
+  const words = reportWordsFor(headers)
+  if (!report || !test.mail) return unfinishedPage(test, now, words)
+  const title = words.score(report.score, report.grade)
+  return page({ ...frameOf(words), title, width: 'wide', content: reportContent(test, report, words) })
 }
 
-const again = (seconds: number): Readonly<Record<string, string>> => ({ refresh: String(seconds) })
+/** Where there is no report. */
+export function reportRefusalPage(refusal: Refusal, headers: IncomingHttpHeaders): Answer {
+  const words = reportWordsFor(headers)
+  if (words.lang === 'en' || refusal.code !== 'not_found') return publicRefusalPage(refusal)
+  const { title, text } = words.nothing
+  const content = html`<div class="sheet">
+    <h1>${title}</h1>
+    <p>${text}</p>
+  </div>`
+  return page({ ...frameOf(words), title, content, status: 404 })
+}
 
-function unfinishedPage(test: InspectTest, now: number): Answer {
+const frameOf = ({ lang, skip }: ReportWords, refreshSeconds?: number) => ({
+  language: { lang, skip },
+  headers: { vary: 'Accept-Language', ...(refreshSeconds !== undefined && { refresh: String(refreshSeconds) }) },
+})
+
+function unfinishedPage(test: InspectTest, now: number, words: ReportWords): Answer {
+  const { waiting, expired, failed, scoring, lang } = words
   const address = `${test.token}@${test.domain}`
   switch (inspectStatus(test, now)) {
     case 'waiting':
       return page({
-        title: 'Waiting for your mail',
-        headers: again(5),
+        ...frameOf(words, 5),
+        title: waiting.title,
         content: html`<div class="sheet">
-          <h1>Waiting for your mail</h1>
-          <p>Send a mail to this address, just as you send it to others:</p>
+          <h1>${waiting.title}</h1>
+          <p>${waiting.text}</p>
           <p class="target"><code>${address}</code></p>
-          <p class="meta">The first mail that comes until ${timeOf(test.expiresAt)} is checked. This page shows the report by itself.</p>
+          <p class="meta">${waiting.until[0]} ${timeOf(test.expiresAt, lang)} ${waiting.until[1]}</p>
         </div>`,
       })
     case 'expired':
       return page({
-        title: 'No mail came',
+        ...frameOf(words),
+        title: expired.title,
         content: html`<div class="sheet">
-          <h1>No mail came</h1>
-          <p>
-            The address of this test took mail until ${timeOf(test.expiresAt)}, and none arrived. Make a new test, and send to its address.
-          </p>
+          <h1>${expired.title}</h1>
+          <p>${expired.text[0]} ${timeOf(test.expiresAt, lang)} ${expired.text[1]}</p>
         </div>`,
       })
     case 'failed':
       return page({
-        title: 'No report',
+        ...frameOf(words),
+        title: failed.title,
         content: html`<div class="sheet">
-          <h1>The mail could not be checked</h1>
-          <p>${test.problem}</p>
-          <p>Create a new test, and send the mail again.</p>
+          <h1>${failed.title}</h1>
+          <p>${named(words, 'problems', problemCode(test.problem ?? '') ?? '', test.problem ?? '')}</p>
+          <p>${failed.text}</p>
         </div>`,
       })
     default:
       return page({
-        title: 'Your mail is being checked',
-        headers: again(2),
+        ...frameOf(words, 2),
+        title: scoring.title,
         content: html`<div class="sheet">
-          <h1>Your mail is being checked</h1>
-          <p>It arrived. DNS is asked about its sender; that takes some seconds, and then this page shows the report.</p>
+          <h1>${scoring.title}</h1>
+          <p>${scoring.text}</p>
         </div>`,
       })
   }
@@ -68,58 +91,54 @@ function unfinishedPage(test: InspectTest, now: number): Answer {
 const basics: ReadonlySet<string> = new Set(['spf', 'dkim', 'dmarc', 'dmarc_policy', 'sender_domain'])
 const isPartial = ({ checks }: InspectReport): boolean => checks.some(({ id, status }) => status === 'na' && basics.has(id))
 
-const verdicts: Readonly<Record<Grade, string>> = {
-  A: 'Ready for the inbox',
-  B: 'Good, with some rough edges',
-  C: 'It may land in spam',
-  D: 'It will often land in spam',
-  F: 'Many receivers will refuse it',
-}
-
-function verdictOn(report: InspectReport): string {
+function verdictOn(report: InspectReport, { verdicts, partialVerdict }: ReportWords): string {
   const { grade, requirements } = report
-  if ((grade === 'A' || grade === 'B') && isPartial(report)) return 'Good, as far as it could be checked'
+  if ((grade === 'A' || grade === 'B') && isPartial(report)) return partialVerdict
   return verdicts[grade === 'A' && requirements.some(missesRule) ? 'B' : grade]
 }
 
-function reportContent(test: InspectTest, report: InspectReport): Html {
-  return html`${headline(test, report)} ${partialNote(report)} ${capsNote(report)} ${mending(report)} ${rulesSection(report.requirements)}
+function reportContent(test: InspectTest, report: InspectReport, words: ReportWords): Html {
+  return html`${headline(test, report, words)} ${partialNote(report, words)} ${capsNote(report, words)} ${mending(report, words)}
+    ${rulesSection(report.requirements, words)}
     <section aria-labelledby="checks" class="sheet">
-      <h2 id="checks">All ${report.checks.length} checks</h2>
+      <h2 id="checks">${words.all(report.checks.length)}</h2>
       ${checkGroupNames.map((group) =>
         checkGroup(
-          groupTitles[group],
+          words.groups[group],
           report.checks.filter(({ id }) => groupOfCheck(id) === group),
+          words,
         ),
       )}
     </section>`
 }
 
-function headline({ mail, laterMails }: InspectTest, report: InspectReport): Html {
+function headline({ mail, laterMails }: InspectTest, report: InspectReport, words: ReportWords): Html {
   const { score, grade, checks } = report
   const count = (status: CheckStatus): number => checks.filter((check) => check.status === status).length
   return html`<section class="sheet headline ${isPartial(report) ? 'partial' : `grade-${grade.toLowerCase()}`}" aria-labelledby="verdict">
-    ${dial(score, grade)}
+    ${dial(score, grade, words)}
     <div>
-      <h1 id="verdict">${verdictOn(report)}</h1>
-      <p class="subject">${report.mail.subject || '(no subject)'}</p>
+      <h1 id="verdict">${verdictOn(report, words)}</h1>
+      <p class="subject">${report.mail.subject || words.noSubject}</p>
       <p class="meta">
-        From ${report.mail.from || '(no sender)'}, received ${timeOf(mail?.session.receivedAt ?? 0)} from
-        ${mail?.session.helo || 'a nameless server'} [${mail?.session.clientIp}]
+        ${words.received[0]} ${report.mail.from || words.noSender}, ${words.received[1]}
+        ${timeOf(mail?.session.receivedAt ?? 0, words.lang)} ${words.received[2]} ${mail?.session.helo || words.nameless}
+        [${mail?.session.clientIp}]
       </p>
       <ul class="counts">
         ${(['fail', 'warn', 'pass', 'na'] as const).map(
-          (status) => count(status) > 0 && html`<li class="${status}">${sign(status)} ${count(status)} ${countWords[status]}</li>`,
+          (status) =>
+            count(status) > 0 && html`<li class="${status}">${sign(status, words)} ${count(status)} ${words.counted[status]}</li>`,
         )}
       </ul>
-      ${laterMails > 0 && html`<p class="meta">${laterMails} more came later; only the first mail is checked.</p>`}
+      ${laterMails > 0 && html`<p class="meta">${words.later(laterMails)}</p>`}
     </div>
   </section>`
 }
 
 /** A ring that is filled as far as the score goes; its length is 100. */
-const dial = (score: number, grade: Grade): Html =>
-  html`<div class="dial" role="img" aria-label="${score} of 100 points, grade ${grade}">
+const dial = (score: number, grade: Grade, words: ReportWords): Html =>
+  html`<div class="dial" role="img" aria-label="${words.points(score, grade)}">
     <svg viewBox="0 0 36 36" aria-hidden="true" focusable="false">
       <circle cx="18" cy="18" r="15.915" fill="none" class="groove" stroke-width="2.6" />
       <circle
@@ -134,94 +153,84 @@ const dial = (score: number, grade: Grade): Html =>
         transform="rotate(-90 18 18)"
       />
     </svg>
-    <p aria-hidden="true"><b>${score}</b><span>grade ${grade}</span></p>
+    <p aria-hidden="true"><b>${score}</b><span>${words.gradeOf(grade)}</span></p>
   </div>`
 
-const partialNote = (report: InspectReport): Html | false =>
+const partialNote = (report: InspectReport, { partial }: ReportWords): Html | false =>
   isPartial(report) &&
   html`<div class="note caution held">
-    <h2>DNS did not answer all questions</h2>
-    <p>
-      What it kept silent about does not count, so that the score shows less than it should. That is no fault of the mail: make a new test
-      in some minutes.
-    </p>
+    <h2>${partial.title}</h2>
+    <p>${partial.text}</p>
   </div>`
 
-const capsNote = ({ caps }: InspectReport): Html | false =>
+const capsNote = ({ caps }: InspectReport, words: ReportWords): Html | false =>
   caps.length > 0 &&
   html`<div class="note caution held">
-    <h2>The score cannot be above ${Math.min(...caps.map(({ limit }) => limit))} now</h2>
+    <h2>${words.capped(Math.min(...caps.map(({ limit }) => limit)))}</h2>
     <ul>
-      ${caps.map(({ limit, reason }) => html`<li>${reason} It is ${limit} at most.</li>`)}
+      ${caps.map(({ id, limit, reason }) => html`<li>${named(words, 'caps', id, reason)} ${words.cap(limit)}</li>`)}
     </ul>
   </div>`
 
-function mending({ checks }: InspectReport): Html {
+function mending({ checks }: InspectReport, words: ReportWords): Html {
   const lost = checks
     .filter(({ status, fix }) => (status === 'fail' || status === 'warn') && fix !== null)
     .toSorted((a, b) => b.max - b.points - (a.max - a.points))
   if (lost.length === 0 && checks.some(({ status, id }) => status === 'na' && basics.has(id))) return html``
-  if (lost.length === 0) return html`<div class="note done"><p>There is nothing to improve. Monitor how many readers complain.</p></div>`
+  if (lost.length === 0) return html`<div class="note done"><p>${words.nothingToMend}</p></div>`
   return html`<section aria-labelledby="mend" class="sheet">
-    <h2 id="mend">What to improve, by score</h2>
+    <h2 id="mend">${words.mend}</h2>
     <ol class="mend">
       ${lost.map(
-        ({ id, title, status, points, max, summary, fix }) =>
+        ({ id, title, status, points, max, summary, summarySaid, fix, fixSaid }) =>
           html`<li>
             <h3>
-              <span class="${status}">${sign(status)}</span> <a href="#check-${id}">${title}</a>
-              <span class="gain">${plusPoints(max - points)}</span>
+              <span class="${status}">${sign(status, words)}</span> <a href="#check-${id}">${named(words, 'checks', id, title)}</a>
+              <span class="gain">${words.plus(max - points)}</span>
             </h3>
-            <p>${summary}</p>
-            <p class="fix"><b>Do this:</b> ${fix}</p>
+            <p>${worded(words, summary, summarySaid)}</p>
+            <p class="fix"><b>${words.doThis}</b> ${worded(words, fix ?? '', fixSaid)}</p>
           </li>`,
       )}
     </ol>
   </section>`
 }
 
-const plusPoints = (points: number): string => `+${points} ${points === 1 ? 'point' : 'points'}`
-
-const groupTitles: Readonly<Record<CheckGroup, string>> = {
-  sender: 'Who the mail is from',
-  server: 'The server that sent it',
-  domains: 'The domains behind it',
-  form: 'How it is written',
-  content: 'What stands in it',
-}
-
-const checkGroup = (title: string, checks: readonly CheckResult[]): Html =>
+const checkGroup = (title: string, checks: readonly CheckResult[], words: ReportWords): Html =>
   html`<h3 class="group">${title}</h3>
-    ${checks.map(checkDetails)}`
+    ${checks.map((check) => checkDetails(check, words))}`
 
-const checkDetails = ({ id, title, status, points, max, summary, evidence, fix, references }: CheckResult): Html =>
-  html`<details class="result ${status}" id="check-${id}">
+const checkDetails = (check: CheckResult, words: ReportWords): Html => {
+  const { id, title, status, points, max, summary, summarySaid, evidence, fix, fixSaid, references } = check
+  return html`<details class="result ${status}" id="check-${id}">
     <summary>
-      ${sign(status)} <span class="name">${title}</span>
-      <span class="points">${status === 'na' ? 'does not count' : `${points} of ${max}`}</span>
+      ${sign(status, words)} <span class="name">${named(words, 'checks', id, title)}</span>
+      <span class="points">${status === 'na' ? words.doesNotCount : words.of(points, max)}</span>
     </summary>
     <div class="more">
-      <p>${summary}</p>
-      ${fix !== null && html`<p class="fix"><b>Do this:</b> ${fix}</p>`}
+      <p>${worded(words, summary, summarySaid)}</p>
+      ${fix !== null && html`<p class="fix"><b>${words.doThis}</b> ${worded(words, fix, fixSaid)}</p>`}
       ${
         evidence.length > 0 &&
         html`<dl class="evidence">
           ${evidence.map(
-            ({ label, value }) =>
+            ({ label, value, labelSaid, valueSaid }) =>
               html`<div>
-                <dt>${label}</dt>
-                <dd>${value}</dd>
+                <dt>${evidenceOf(words, label, labelSaid)}</dt>
+                <dd>${evidenceOf(words, value, valueSaid)}</dd>
               </div>`,
           )}
         </dl>`
       }
       <p class="meta">
-        Read on:
+        ${words.readOn}
         ${references.map(
           ({ title: text, url }, at) => html`${at > 0 && ' · '}<a href="${url}" rel="noreferrer noopener" target="_blank">${text}</a>`,
         )}
       </p>
     </div>
   </details>`
+}
 
-const countWords: Readonly<Record<CheckStatus, string>> = { fail: 'failed', warn: 'to improve', pass: 'passed', na: 'not counted' }
+/** What is no word of a language stands as it is. */
+const evidenceOf = (words: ReportWords, text: string, said: Said | undefined): Html => (said ? worded(words, text, said) : html`${text}`)

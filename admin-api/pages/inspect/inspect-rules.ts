@@ -1,7 +1,9 @@
 /** What large receivers require: how each of them sees the mail, and rule by rule. */
 import type { CheckStatus, Provider, ProviderRule, Requirement, RuleStatus } from '#core/inspect/report.ts'
 import { html, type Html } from '../layout/html.ts'
+import { named } from './in-words.ts'
 import { sign } from './inspect-sign.ts'
+import type { ReportWords } from './words/report-words.ts'
 
 const providerNames: Readonly<Record<Provider, string>> = { gmail: 'Gmail', yahoo: 'Yahoo', outlook: 'Outlook.com', icloud: 'iCloud' }
 
@@ -10,60 +12,47 @@ const isMissed = ({ need, status }: ProviderRule): boolean => need === 'must' &&
 /** Whether a receiver that insists on the rule finds it broken. */
 export const missesRule = ({ providers }: Requirement): boolean => providers.some(isMissed)
 
-export const rulesSection = (requirements: readonly Requirement[]): Html =>
+export const rulesSection = (requirements: readonly Requirement[], words: ReportWords): Html =>
   html`<section aria-labelledby="rules" class="sheet">
-    <h2 id="rules">What large receivers require</h2>
+    <h2 id="rules">${words.rules}</h2>
     <ul class="tallies">
-      ${Object.keys(providerNames).map((provider) => tally(provider as Provider, requirements))}
+      ${Object.keys(providerNames).map((provider) => tally(provider as Provider, requirements, words))}
     </ul>
-    <p class="meta">
-      Rules for bulk mail count for senders of more than 5,000 mails a day; keeping them helps everybody. A code is how a receiver refuses
-      mail that misses the rule.
-    </p>
+    <p class="meta">${words.rulesText}</p>
     <ul class="rules">
-      ${requirements.map(requirementRow)}
+      ${requirements.map((requirement) => requirementRow(requirement, words))}
     </ul>
   </section>`
 
 /** All that one receiver insists on, in a line. */
-function tally(provider: Provider, requirements: readonly Requirement[]): Html {
+function tally(provider: Provider, requirements: readonly Requirement[], words: ReportWords): Html {
   const rules = requirements
     .filter(({ checks }) => checks.length > 0)
     .flatMap(({ providers }) => providers.filter((rule) => rule.provider === provider && rule.need === 'must'))
   const count = (status: RuleStatus): number => rules.filter((rule) => rule.status === status).length
   const [missed, unknown, met] = [count('missed'), count('unknown'), count('met')]
   const outcome: CheckStatus = missed > 0 ? 'fail' : unknown > 0 ? 'na' : 'pass'
-  const words =
-    missed > 0
-      ? `misses ${missed} of ${missed + met + unknown} rules`
-      : unknown > 0
-        ? `${unknown} of ${met + unknown} rules not known`
-        : `all ${met} rules met`
-  return html`<li class="${outcome}">${sign(outcome)} <b>${providerNames[provider]}</b> <span>${words}</span></li>`
+  const says =
+    missed > 0 ? words.misses(missed, missed + met + unknown) : unknown > 0 ? words.notKnown(unknown, met + unknown) : words.allMet(met)
+  return html`<li class="${outcome}">${sign(outcome, words)} <b>${providerNames[provider]}</b> <span>${says}</span></li>`
 }
 
-const ruleWords: Readonly<Record<RuleStatus, string>> = {
-  met: 'met',
-  missed: 'missed',
-  unknown: 'not known',
-  not_applicable: 'not for this mail',
-}
 const ruleSigns: Readonly<Record<RuleStatus, CheckStatus>> = { met: 'pass', missed: 'fail', unknown: 'na', not_applicable: 'na' }
 
-const requirementRow = ({ rule, senders, checks, providers }: Requirement): Html =>
+const requirementRow = ({ id, rule, senders, checks, providers }: Requirement, words: ReportWords): Html =>
   html`<li>
-    <p class="rule">${rule}${senders === 'bulk' && html` <span class="tag">bulk mail</span>`}</p>
+    <p class="rule">${named(words, 'ruleNames', id, rule)}${senders === 'bulk' && html` <span class="tag">${words.bulk}</span>`}</p>
     <ul class="receivers">
-      ${providers.map((one) => receiverCell(one, checks.length === 0))}
+      ${providers.map((one) => receiverCell(one, checks.length === 0, words))}
     </ul>
   </li>`
 
 /** `isUnseen`: no mail can show whether the rule is kept. */
-function receiverCell({ provider, need, status, refusal }: ProviderRule, isUnseen: boolean): Html {
+function receiverCell({ provider, need, status, refusal }: ProviderRule, isUnseen: boolean, words: ReportWords): Html {
   const shown = status === 'missed' && need === 'advised' ? 'warn' : ruleSigns[status]
-  const words = isUnseen ? 'not checkable' : ruleWords[status]
+  const says = isUnseen ? words.notCheckable : words.rule[status]
   return html`<li class="${shown} of-${provider}">
-    ${sign(shown)} <b>${providerNames[provider]}</b>
-    <span>${words}${need === 'advised' && ', advised'}${status === 'missed' && refusal !== null && ` (${refusal})`}</span>
+    ${sign(shown, words)} <b>${providerNames[provider]}</b>
+    <span>${says}${need === 'advised' && `, ${words.advised}`}${status === 'missed' && refusal !== null && ` (${refusal})`}</span>
   </li>`
 }

@@ -1,6 +1,7 @@
 /** The round sign of an outcome, distinguished by its form as well as by its colour. */
 import type { CheckStatus } from '#core/inspect/report.ts'
 import { html, type Html } from '../layout/html.ts'
+import type { ReportWords } from './words/report-words.ts'
 
 const paths: Readonly<Record<CheckStatus, string>> = {
   pass: 'm4.5 8.5 2.5 2.5 4.5-5.5',
@@ -8,10 +9,8 @@ const paths: Readonly<Record<CheckStatus, string>> = {
   fail: 'm5.4 5.4 5.2 5.2m0-5.2-5.2 5.2',
   na: 'M5 8h6',
 }
-const labels: Readonly<Record<CheckStatus, string>> = { pass: 'Passed', warn: 'Could be better', fail: 'Failed', na: 'Does not count' }
-
-export const sign = (status: CheckStatus): Html =>
-  html`<svg class="sign" viewBox="0 0 16 16" role="img" aria-label="${labels[status]}">
+export const sign = (status: CheckStatus, { signs }: ReportWords): Html =>
+  html`<svg class="sign" viewBox="0 0 16 16" role="img" aria-label="${signs[status]}">
     <circle cx="8" cy="8" r="8" fill="currentColor" />
     <path d="${paths[status]}" fill="none" class="stroke" stroke-width="1.8" stroke-linecap="round" stroke-linejoin="round" />
   </svg>`

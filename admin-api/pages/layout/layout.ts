@@ -29,6 +29,8 @@ export interface Page {
   readonly formAction?: string
   /** The page stands on the way of an application, which may have opened a window for it and waits for what comes back there. */
   readonly keepsOpener?: boolean
+  /** That of what stands in it, with the way past the header; English where it is left out. */
+  readonly language?: { readonly lang: string; readonly skip: string }
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -70,9 +72,11 @@ const safety = ({ hasScript, hasFrames, formAction, keepsOpener }: Page): Readon
   'x-robots-tag': 'noindex, nofollow',
 })
 
-function document({ title, content, width = 'card', visitor, section, hasScript }: Page): Html {
+const english = { lang: 'en', skip: 'Skip to content' }
+
+function document({ title, content, width = 'card', visitor, section, hasScript, language = english }: Page): Html {
   return html`<!doctype html>
-    <html lang="en">
+    <html lang="${language.lang}">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
@@ -83,7 +87,7 @@ function document({ title, content, width = 'card', visitor, section, hasScript 
         ${hasScript === true && html`<script src="${assetPaths.script}" defer></script>`}
       </head>
       <body class="${width}">
-        <a class="skip" href="#content">Skip to content</a>
+        <a class="skip" href="#content">${language.skip}</a>
         <header>
           <div class="bar">${visitor ? signedIn(visitor, section) : brand}</div>
         </header>

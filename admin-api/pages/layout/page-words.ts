@@ -11,10 +11,13 @@ export const roleWords: Readonly<Record<Role, { readonly label: string; readonly
   billing: { label: 'Billing', meaning: 'usage and invoices only' },
 }
 
-const timeFormat = atFirstUse(() => new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }))
+const formatIn = (locale: string) =>
+  atFirstUse(() => new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }))
+const timeFormats = { en: formatIn('en-GB'), de: formatIn('de-CH'), fr: formatIn('fr-CH'), it: formatIn('it-CH') } as const
 
 /** A time for people; it is always UTC, as a server does not know where its reader is. */
-export const timeOf = (ms: number): Html => html`<time datetime="${new Date(ms).toISOString()}">${timeFormat().format(ms)} UTC</time>`
+export const timeOf = (ms: number, lang: keyof typeof timeFormats = 'en'): Html =>
+  html`<time datetime="${new Date(ms).toISOString()}">${timeFormats[lang]().format(ms)} UTC</time>`
 
 const browserNames: readonly (readonly [RegExp, string])[] = [
   [/\bEdg/, 'Edge'],

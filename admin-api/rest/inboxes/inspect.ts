@@ -4,8 +4,7 @@ import type { Action } from '../../actions/action.ts'
 import { resource } from '../../actions/resource.ts'
 import { media } from '../../operation/answer.ts'
 import { operation, type Operation } from '../../operation/operation.ts'
-import { reportPage } from '../../pages/inspect/inspect-report.ts'
-import { publicRefusalPage } from '../../pages/layout/refusal-page.ts'
+import { reportPage, reportRefusalPage } from '../../pages/inspect/inspect-report.ts'
 import { inspectSummaryEncoder, inspectTestEncoder, newInspectTest, sharedReportPath } from '../../wire/inboxes/inspect.ts'
 import type { RestCore } from '../rest-core.ts'
 
@@ -78,9 +77,9 @@ const sharedReport = ({ inspectTests, clock }: RestCore): Operation =>
     summary: 'View the report of a deliverability test',
     tags,
     scope: 'none',
-    errorRenderer: publicRefusalPage,
+    errorRenderer: reportRefusalPage,
     errors: ['not_found'],
     params: z.strictObject({ token: z.string().min(1).max(64).toLowerCase() }),
     response: media('text/html'),
-    handle: async ({ params: { token } }) => reportPage(await inspectTests.shared(token), clock.now()),
+    handle: async ({ params: { token }, headers }) => reportPage(await inspectTests.shared(token), clock.now(), headers),
   })

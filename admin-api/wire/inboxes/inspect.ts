@@ -4,6 +4,7 @@ import type { InspectedTest } from '#core/inspect/inspect-tests.ts'
 import { checkGroupNames, groupOfCheck, type CheckResult, type Evidence } from '#core/inspect/report.ts'
 import { inspectStatus, inspectStatuses, type InspectTest } from '#core/inspect/inspect-test.ts'
 import type { Clock } from '#core/clock.ts'
+import { problemCode, problemCodes } from '#ingest/inspect/sentences/problems.ts'
 import { encoder } from '../fields/codec.ts'
 import { id } from '../fields/text.ts'
 import { orNull, wireTime } from '../fields/time.ts'
@@ -32,6 +33,10 @@ const summaryFields = {
     description: 'True when DNS did not answer every query, so that the score excludes some checks; test again in a few minutes.',
   }),
   problem: z.string().nullable().meta({ description: 'Why there is no report, when the test failed.' }),
+  problem_code: z
+    .enum(problemCodes)
+    .nullable()
+    .meta({ description: 'The same by its code, which stays the same when the sentence is improved; null in tests of other releases.' }),
   report_url: z.string().meta({ description: 'A page that shows the report to anyone who has the link.' }),
 }
 const inspectSummaryShape = z.object(summaryFields).meta({ id: 'InspectTestSummary' })
@@ -111,6 +116,7 @@ const codeOf = ({ clock, baseUrl }: InspectUrls) => ({
   score_10: ({ result }: InspectTest) => (result ? result.score / 10 : null),
   grade: ({ result }: InspectTest) => result?.grade ?? null,
   partial: ({ result }: InspectTest) => result && (result.isPartial ?? false),
+  problem_code: ({ problem }: InspectTest) => (problem === null ? null : (problemCode(problem) ?? null)),
   report_url: (test: InspectTest) => baseUrl + sharedReportPath(test),
 })
 

@@ -1,9 +1,9 @@
 /** What checks say stands in every language of the dashboard, with the same values. */
 import test from 'ava'
 import { inEnglish, sentences } from '#ingest/inspect/sentences/say.ts'
-import { de } from '../../../admin-api/dashboard/client/check-words/de.ts'
-import { fr } from '../../../admin-api/dashboard/client/check-words/fr.ts'
-import { it } from '../../../admin-api/dashboard/client/check-words/it.ts'
+import { de } from '../../../admin-api/pages/inspect/words/checks.de.ts'
+import { fr } from '../../../admin-api/pages/inspect/words/checks.fr.ts'
+import { it } from '../../../admin-api/pages/inspect/words/checks.it.ts'
 
 const valuesIn = (sentence: string): string[] => [...new Set([...sentence.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name))].toSorted()
 

@@ -3,9 +3,12 @@ import type { JSX } from 'preact'
 import { SafeText } from '../parts/safe-text.tsx'
 import { inLanguages } from '../words/words.ts'
 import type { InspectTest } from '../wire/operations.ts'
-import { de } from './de.ts'
-import { fr } from './fr.ts'
-import { it } from './it.ts'
+import { de } from '../../../pages/inspect/words/checks.de.ts'
+import { fr } from '../../../pages/inspect/words/checks.fr.ts'
+import { it } from '../../../pages/inspect/words/checks.it.ts'
+import { de as deNames } from '../../../pages/inspect/words/names.de.ts'
+import { fr as frNames } from '../../../pages/inspect/words/names.fr.ts'
+import { it as itNames } from '../../../pages/inspect/words/names.it.ts'
 
 type Said = InspectTest['checks'][number]['summary_said'][number]
 
@@ -26,6 +29,19 @@ export function CheckSaid({ english, said }: CheckSaidProps): JSX.Element {
       <SafeText text={english} />
     </span>
   )
+}
+
+const problems = inLanguages<Readonly<Record<string, string>>>({
+  en: {},
+  de: deNames.problems,
+  fr: frNames.problems,
+  it: itNames.problems,
+})
+
+/** Why a mail could not be checked. */
+export function ProblemSaid({ english, code }: { readonly english: string; readonly code: string | null }): JSX.Element {
+  const known = problems()
+  return code !== null && Object.hasOwn(known, code) ? <span>{known[code]}</span> : <span lang="en">{english}</span>
 }
 
 const words = inLanguages<Readonly<Record<string, string>>>({ en: {}, de, fr, it })

@@ -1,6 +1,7 @@
 /** One deliverability test: its address while it waits, and then its report. */
 import type { ComponentChildren, JSX } from 'preact'
 import { link } from '../app/location.ts'
+import { ProblemSaid } from '../check-words/check-said.tsx'
 import { mayChange } from '../app/permissions.ts'
 import { useList, useRead } from '../app/query.ts'
 import { CopyButton, useBusy } from '../parts/controls.tsx'
@@ -85,7 +86,7 @@ function Unfinished({ test }: { readonly test: InspectTest }): JSX.Element {
     waiting: [w.waitingTitle, w.waitingText(longTime(test.expires_at))],
     scoring: [w.scoringTitle, w.scoringText],
     expired: [w.expiredTitle, w.expiredText(longTime(test.expires_at))],
-    failed: [w.failedTitle, <span lang="en">{test.problem}</span>],
+    failed: [w.failedTitle, <ProblemSaid english={test.problem ?? ''} code={test.problem_code} />],
   }
   const [title, text] = facts[test.status] ?? ['', '']
   return (

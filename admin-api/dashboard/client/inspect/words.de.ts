@@ -1,4 +1,5 @@
 /** German: deliverability tests and their reports. */
+import { de as names } from '../../../pages/inspect/words/names.de.ts'
 import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
@@ -41,13 +42,6 @@ export const de: Wider<typeof en> = {
   checksChanged: (changed, all) => `${number(changed)} von ${number(all)} Prüfungen fielen anders aus.`,
   changed: 'Anders',
   unchanged: 'Wie vorher',
-  groups: {
-    sender: 'Von wem die Mail ist',
-    server: 'Der Server, der sie sandte',
-    domains: 'Die Domains dahinter',
-    form: 'Wie sie geschrieben ist',
-    content: 'Was darin steht',
-  },
   points: (points, max) => `${String(points)} von ${String(max)}`,
   fix: 'Was zu tun ist',
   requirements: 'Was grosse Empfänger verlangen',
@@ -55,43 +49,5 @@ export const de: Wider<typeof en> = {
   bulkSenders: 'ab 5’000 am Tag',
   statuses: { pass: 'bestanden', warn: 'verbesserbar', fail: 'nicht bestanden', na: 'zählt nicht' },
   outcomes: { met: 'erfüllt', missed: 'verfehlt', unknown: 'nicht bekannt', not_applicable: 'nicht für diese Mail' },
-  caps: {
-    unauthenticated: 'Weder SPF noch DKIM besteht.',
-    dmarc_fails: 'DMARC schlägt fehl, obwohl die Domain einen Eintrag hat.',
-    listed: 'Der sendende Server steht auf einer Sperrliste, die viele Empfänger verwenden.',
-    no_reverse_dns: 'Der sendende Server hat keinen Namen im Rückwärts-DNS.',
-    dangerous_attachment: 'Eine Datei von gefährlicher Art ist angehängt.',
-  },
-  checks: {
-    spf: 'SPF',
-    dkim: 'DKIM-Signatur',
-    dmarc: 'DMARC-Ausrichtung',
-    dmarc_policy: 'DMARC-Richtlinie',
-    fcrdns: 'Rückwärts-DNS',
-    helo: 'Begrüssungsname',
-    tls: 'Verschlüsselter Transport',
-    ip_blocklist: 'Sperrlisten der Adresse',
-    domain_blocklist: 'Sperrlisten der Domain',
-    sender_domain: 'Absender-Domains nehmen Mail an',
-    domain_hardening: 'Absicherung der Domain',
-    headers: 'Kopffelder',
-    subject_and_sender: 'Betreff und Absender',
-    mime_structure: 'MIME-Aufbau',
-    list_unsubscribe: 'Abmelden mit einem Klick',
-    html_content: 'HTML-Inhalt',
-    links: 'Links',
-  },
-  rules: {
-    spf_or_dkim: 'SPF oder DKIM besteht',
-    spf_and_dkim: 'SPF und DKIM bestehen',
-    dkim_key: 'DKIM-Schlüssel von mindestens 1024 Bit',
-    dmarc: 'Ein DMARC-Eintrag, mindestens p=none',
-    alignment: 'Die From-Domain ist die von SPF oder DKIM',
-    reverse_dns: 'Die sendende Adresse hat einen Namen, der zu ihr zurückführt',
-    tls: 'Die Mail ist unterwegs verschlüsselt',
-    one_click: 'Abmelden mit einem Klick bei Werbung',
-    visible_unsubscribe: 'Ein sichtbarer Link zum Abmelden',
-    format: 'Das Format von RFC 5322, mit einmaligen Kopffeldern',
-    complaints: 'Weniger als 0.3 % der Leser beschweren sich',
-  },
+  ...names,
 }

@@ -1,4 +1,5 @@
 /** French: deliverability tests and their reports. */
+import { fr as names } from '../../../pages/inspect/words/names.fr.ts'
 import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
@@ -41,13 +42,6 @@ export const fr: Wider<typeof en> = {
   checksChanged: (changed, all) => `${number(changed)} contrôles sur ${number(all)} ont changé.`,
   changed: 'Changé',
   unchanged: 'Comme avant',
-  groups: {
-    sender: 'De qui vient l’e-mail',
-    server: 'Le serveur qui l’a envoyé',
-    domains: 'Les domaines derrière',
-    form: 'Comment il est écrit',
-    content: 'Ce qu’il contient',
-  },
   points: (points, max) => `${String(points)} sur ${String(max)}`,
   fix: 'Que faire',
   requirements: 'Ce qu’exigent les grands destinataires',
@@ -55,43 +49,5 @@ export const fr: Wider<typeof en> = {
   bulkSenders: 'dès 5 000 par jour',
   statuses: { pass: 'réussi', warn: 'à améliorer', fail: 'échoué', na: 'ne compte pas' },
   outcomes: { met: 'respecté', missed: 'non respecté', unknown: 'inconnu', not_applicable: 'pas pour cet e-mail' },
-  caps: {
-    unauthenticated: 'Ni SPF ni DKIM ne passent.',
-    dmarc_fails: 'DMARC échoue alors que le domaine a un enregistrement.',
-    listed: 'Le serveur qui envoie est sur une liste de blocage que beaucoup de destinataires utilisent.',
-    no_reverse_dns: 'Le serveur qui envoie n’a pas de nom en DNS inverse.',
-    dangerous_attachment: 'Un fichier d’un type dangereux est joint.',
-  },
-  checks: {
-    spf: 'SPF',
-    dkim: 'Signature DKIM',
-    dmarc: 'Alignement DMARC',
-    dmarc_policy: 'Politique DMARC',
-    fcrdns: 'DNS inverse',
-    helo: 'Nom de salutation',
-    tls: 'Transport chiffré',
-    ip_blocklist: 'Listes de blocage d’adresses',
-    domain_blocklist: 'Listes de blocage de domaines',
-    sender_domain: 'Les domaines d’envoi acceptent du courrier',
-    domain_hardening: 'Renforcement du domaine',
-    headers: 'Champs d’en-tête',
-    subject_and_sender: 'Objet et expéditeur',
-    mime_structure: 'Structure MIME',
-    list_unsubscribe: 'Désabonnement en un clic',
-    html_content: 'Contenu HTML',
-    links: 'Liens',
-  },
-  rules: {
-    spf_or_dkim: 'SPF ou DKIM réussit',
-    spf_and_dkim: 'SPF et DKIM réussissent',
-    dkim_key: 'Clés DKIM de 1024 bits ou plus',
-    dmarc: 'Un enregistrement DMARC, au moins p=none',
-    alignment: 'Le domaine de From est celui de SPF ou DKIM',
-    reverse_dns: 'L’adresse d’envoi a un nom qui ramène à elle',
-    tls: 'Le courrier est chiffré en chemin',
-    one_click: 'Désabonnement en un clic pour le marketing',
-    visible_unsubscribe: 'Un lien visible pour se désabonner',
-    format: 'Le format de la RFC 5322, avec des champs uniques',
-    complaints: 'Moins de 0,3 % des lecteurs se plaignent',
-  },
+  ...names,
 }

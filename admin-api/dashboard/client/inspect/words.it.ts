@@ -1,4 +1,5 @@
 /** Italian: deliverability tests and their reports. */
+import { it as names } from '../../../pages/inspect/words/names.it.ts'
 import { number } from '../parts/time.ts'
 import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
@@ -41,13 +42,6 @@ export const it: Wider<typeof en> = {
   checksChanged: (changed, all) => `${number(changed)} controlli su ${number(all)} sono cambiati.`,
   changed: 'Cambiato',
   unchanged: 'Come prima',
-  groups: {
-    sender: 'Da chi viene il messaggio',
-    server: 'Il server che l’ha inviato',
-    domains: 'I domini alle spalle',
-    form: 'Come è scritto',
-    content: 'Che cosa contiene',
-  },
   points: (points, max) => `${String(points)} su ${String(max)}`,
   fix: 'Che cosa fare',
   requirements: 'Che cosa chiedono i grandi destinatari',
@@ -55,43 +49,5 @@ export const it: Wider<typeof en> = {
   bulkSenders: 'da 5’000 al giorno',
   statuses: { pass: 'superato', warn: 'migliorabile', fail: 'non superato', na: 'non conta' },
   outcomes: { met: 'rispettato', missed: 'non rispettato', unknown: 'non noto', not_applicable: 'non per questo messaggio' },
-  caps: {
-    unauthenticated: 'Né SPF né DKIM sono validi.',
-    dmarc_fails: 'DMARC fallisce benché il dominio abbia un record.',
-    listed: 'Il server che invia è in una lista di blocco usata da molti destinatari.',
-    no_reverse_dns: 'Il server che invia non ha un nome nel DNS inverso.',
-    dangerous_attachment: 'È allegato un file di tipo pericoloso.',
-  },
-  checks: {
-    spf: 'SPF',
-    dkim: 'Firma DKIM',
-    dmarc: 'Allineamento DMARC',
-    dmarc_policy: 'Politica DMARC',
-    fcrdns: 'DNS inverso',
-    helo: 'Nome di saluto',
-    tls: 'Trasporto cifrato',
-    ip_blocklist: 'Liste di blocco degli indirizzi',
-    domain_blocklist: 'Liste di blocco dei domini',
-    sender_domain: 'I domini mittenti accettano posta',
-    domain_hardening: 'Rafforzamento del dominio',
-    headers: 'Campi di intestazione',
-    subject_and_sender: 'Oggetto e mittente',
-    mime_structure: 'Struttura MIME',
-    list_unsubscribe: 'Disiscrizione con un clic',
-    html_content: 'Contenuto HTML',
-    links: 'Link',
-  },
-  rules: {
-    spf_or_dkim: 'SPF o DKIM riesce',
-    spf_and_dkim: 'SPF e DKIM riescono',
-    dkim_key: 'Chiavi DKIM di almeno 1024 bit',
-    dmarc: 'Un record DMARC, almeno p=none',
-    alignment: 'Il dominio From è quello di SPF o DKIM',
-    reverse_dns: 'L’indirizzo che invia ha un nome che riporta a esso',
-    tls: 'La posta è cifrata lungo il percorso',
-    one_click: 'Disiscrizione con un clic per il marketing',
-    visible_unsubscribe: 'Un link visibile per disiscriversi',
-    format: 'Il formato della RFC 5322, con campi unici',
-    complaints: 'Meno dello 0.3 % dei lettori si lamenta',
-  },
+  ...names,
 }
