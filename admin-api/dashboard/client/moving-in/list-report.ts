@@ -6,7 +6,7 @@ import { importServiceSuppressions } from '../wire/operations.ts'
 
 export type ListQuery = NonNullable<InputOf<typeof importServiceSuppressions>['query']>
 
-export interface ListCounts {
+interface ListCounts {
   readonly added: number
   readonly already_there: number
   readonly skipped: number
@@ -45,7 +45,7 @@ const maxLeft = 300
 const typeOf = (name: string): string =>
   /\.json$/i.test(name) ? 'application/json' : /\.(?:ndjson|jsonl)$/i.test(name) ? 'application/x-ndjson' : 'text/csv'
 
-export interface Importing {
+interface Importing {
   readonly file: File
   readonly query: ListQuery
   readonly signal: AbortSignal

@@ -4,7 +4,7 @@ import { ChooseField } from '../parts/controls.tsx'
 import type { ListQuery } from './list-report.ts'
 import { words } from './moving-words.ts'
 
-export type Service = NonNullable<ListQuery['service']>
+type Service = NonNullable<ListQuery['service']>
 
 const names: Readonly<Record<Service, string>> = {
   resend: 'Resend',

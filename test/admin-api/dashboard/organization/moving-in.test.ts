@@ -1,4 +1,4 @@
-/** Moving in from another service in Chromium: lists and templates are counted first, then taken; and a link to a form has answers in it. */
+/** Moving in from another service in Chromium: lists and templates are counted first, then taken; a link to a form has answers in it. */
 import type { ExecutionContext } from 'ava'
 import { browserOf } from '../../../support/web/browser.ts'
 import { testWith } from '../../../support/peers/peers.ts'

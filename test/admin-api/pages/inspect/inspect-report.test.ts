@@ -137,6 +137,33 @@ test('a test that waits, is being checked, has failed or is over says what to do
   for (const [changes, words] of pages) for (const text of await check(t, fixture, await storeTest(fixture, changes))) t.regex(text, words)
 })
 
+test('the page speaks the first language of the browser, down to the evidence, and English where it is none of ours', async (t) => {
+  const fixture = await startFixture(t)
+  const read = async (path: string, language: string): Promise<string> => {
+    const answer = await fetch(`http://${fixture.address}${path}`, { headers: { 'accept-language': language } })
+    return answer.text()
+  }
+  const report = await reportOf(fixture, await newsletter(faulty), 2)
+  const { session } = await letter()
+  const mail = { session, content: { id: newId('inm', 2), size: 1, sha256: '', rows: 1 } }
+  const slow = await storeTest(fixture, { mail, problem: 'The mail took too long to be checked.' })
+  const says = [
+    ['de-CH,en;q=0.5', 'de', /Viele Empfänger werden sie ablehnen[^]*Zu tun:[^]*DKIM-Signatur/, /dauerte zu lange/],
+    ['fr', 'fr', /Beaucoup de destinataires le refuseront[^]*À faire :/, /pris trop de temps/],
+    ['it', 'it', /Molti destinatari lo rifiuteranno[^]*Da fare:/, /richiesto troppo tempo/],
+  ] as const
+  for (const [language, lang, verdict, problem] of says) {
+    const [text, failed] = [await read(report, language), await read(slow, language)]
+    t.true(text.includes(`<html lang="${lang}">`))
+    t.regex(text, verdict)
+    t.regex(failed, problem)
+    t.false((text + failed).includes('lang="en"'), language)
+    t.notRegex(text, /Do this:|Read on:|What large/)
+    t.true((await read(`/share/inspect/${'a'.repeat(26)}`, language)).includes(`<html lang="${lang}">`))
+  }
+  t.regex(await read(report, 'pt'), /<html lang="en">[^]*Many receivers will refuse it/)
+})
+
 test('the page needs no script, lets none run, and tells nobody where it was', async (t) => {
   const fixture = await startFixture(t)
   const path = await reportOf(fixture, await newsletter(faulty))
