@@ -1,5 +1,5 @@
 /** French: what the checks of a deliverability report say, by the codes of the service. */
-import type { de } from './de.ts'
+import type { de } from './checks.de.ts'
 
 export const fr: Readonly<Record<keyof typeof de, string>> = {
   not_counted: 'Cela n’a pas pu être contrôlé et ne compte donc pas.',

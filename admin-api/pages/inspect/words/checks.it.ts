@@ -1,5 +1,5 @@
 /** Italian: what the checks of a deliverability report say, by the codes of the service. */
-import type { de } from './de.ts'
+import type { de } from './checks.de.ts'
 
 export const it: Readonly<Record<keyof typeof de, string>> = {
   not_counted: 'Non è stato possibile controllarlo e quindi non conta.',
