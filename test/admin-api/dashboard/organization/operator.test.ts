@@ -104,7 +104,7 @@ test('others find nothing of the operator: neither in navigation, palette and ke
   await page.waitForSelector('[role=option]')
   t.is(await page.locator('[role=option] >> text=/^Operator/').count(), 0)
   await page.keyboard.press('Escape')
-  for (const path of ['/operator', '/operator/organizations', '/operator/logins'])
+  for (const path of ['/operator', '/operator/organizations', '/operator/queue', '/operator/logins'])
     t.is((await page.goto(server.url + path))?.status(), 404, path)
   await tab.go('/traces')
   const calls = await page.evaluate(`(async () => {
