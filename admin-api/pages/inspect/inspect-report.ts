@@ -14,7 +14,8 @@ import { sign } from './inspect-sign.ts'
 import { page } from '../layout/layout.ts'
 import { timeOf } from '../layout/page-words.ts'
 import { publicRefusalPage } from '../layout/refusal-page.ts'
-import { reportWordsFor, type ReportWords } from './words/report-words.ts'
+import type { ReportWords } from './words/report-words.ts'
+import { reportWordsFor } from './words/words-for.ts'
 
 /** In the first language that the browser asks for. `now` in milliseconds since the epoch. */
 export function reportPage({ test, report }: InspectedTest, now: number, headers: IncomingHttpHeaders): Answer {

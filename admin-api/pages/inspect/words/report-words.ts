@@ -1,11 +1,5 @@
-/** What the page of a report says, in the language of who reads it. */
-import type { IncomingHttpHeaders } from 'node:http'
+/** What a language has to say on the page of a report. */
 import type { CheckGroup, CheckStatus, Grade, RuleStatus } from '#core/inspect/report.ts'
-import { firstLanguage } from '../../forms/form-refusal.ts'
-import { de } from './report.de.ts'
-import { en } from './report.en.ts'
-import { fr } from './report.fr.ts'
-import { it } from './report.it.ts'
 
 /** A page before there is a report. */
 interface Stage {
@@ -65,11 +59,3 @@ export interface ReportWords {
 }
 
 type Known = Readonly<Record<string, string>>
-
-const all: Readonly<Record<string, ReportWords>> = { en, de, fr, it }
-
-/** Of the first language that a browser asks for; English where it is none of ours. */
-export const reportWordsFor = (headers: IncomingHttpHeaders): ReportWords => {
-  const language = firstLanguage(headers).toLowerCase().split('-')[0] ?? ''
-  return (Object.hasOwn(all, language) ? all[language] : undefined) ?? en
-}
