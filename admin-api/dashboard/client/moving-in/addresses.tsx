@@ -14,7 +14,7 @@ import { importServiceSuppressions } from '../wire/operations.ts'
 import { FileField } from './file-field.tsx'
 import { importList, type LeftRow, type ListQuery, type ListReport } from './list-report.ts'
 import { words } from './moving-words.ts'
-import { nameOf, ServiceField, serviceIn } from './services.tsx'
+import { nameOf, ServiceField, serviceIn } from './vendors.tsx'
 
 const kinds = ['bounces', 'blocks', 'complaints', 'unsubscribes', 'invalid', 'manual', 'allowed'] as const
 

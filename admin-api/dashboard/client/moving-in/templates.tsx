@@ -13,7 +13,7 @@ import { plain, SafeText } from '../parts/safe-text.tsx'
 import { importServiceTemplates, type TemplateImportReport } from '../wire/operations.ts'
 import { FileField } from './file-field.tsx'
 import { words } from './moving-words.ts'
-import { ServiceField, serviceIn } from './services.tsx'
+import { ServiceField, serviceIn } from './vendors.tsx'
 import { documentsOf, hasPlain, maxTemplateBytes, NotJson } from './template-files.ts'
 
 interface Wanted {
