@@ -134,8 +134,9 @@ async function replayHostile({ daemon: { rest } }: DashboardServer): Promise<voi
   })
 }
 
-/** A message that is held for a reason. */
+/** A message that is held for a reason, and a standing hold over what does not come. */
 async function holdHostile({ daemon: { rest } }: DashboardServer, trace: string, reason: string): Promise<void> {
+  await rest.must('POST', '/v1/queue/holds', { filter: { to_domain: 'held.example' }, reason: reason.slice(0, 400) })
   const body = { act: 'hold', filter: { trace_ids: [trace] }, reason, expected: 1 }
   const { id } = await rest.must('POST', '/v1/queue/acts', body)
   await eventually(30_000, 'it is held', async () => {
