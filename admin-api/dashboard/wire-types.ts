@@ -11,7 +11,11 @@ import type { Action } from '../actions/action.ts'
 import type { Operation } from '../operation/operation.ts'
 import { restOperations, restTable } from '../rest/rest-operations.ts'
 
-const folder = new URL('client/wire/', import.meta.url)
+/** Each by itself, as knip takes what is named here for written files. */
+const files = {
+  'types.ts': new URL('client/wire/types.ts', import.meta.url),
+  'operations.ts': new URL('client/wire/operations.ts', import.meta.url),
+} as const
 
 interface Schema {
   readonly [word: string]: unknown
@@ -65,7 +69,7 @@ function toolsById(): ReadonlyMap<string, string> {
 }
 
 /** The files of `client/wire/` that are written, by their names. */
-export function wireTypes(): Readonly<Record<'types.ts' | 'operations.ts', string>> {
+export function wireTypes(): Readonly<Record<keyof typeof files, string>> {
   const { paths, components } = describedApi()
   const tools = toolsById()
   const names = Object.keys(components.schemas)
@@ -139,4 +143,7 @@ function objectType({ properties = {}, required = [], additionalProperties }: Sc
   return isOpen ? `Record<string, ${typeOf(additionalProperties as Schema)}>` : 'Record<string, unknown>'
 }
 
-if (import.meta.main) for (const [name, text] of Object.entries(wireTypes())) writeFileSync(new URL(name, folder), text)
+if (import.meta.main) {
+  const texts = wireTypes()
+  for (const name of ['types.ts', 'operations.ts'] as const) writeFileSync(files[name], texts[name])
+}
