@@ -98,9 +98,10 @@ test('the longest answers about the schema are some times as long as the usual o
   const lists = (inner: string): string => `${facts}
     fields(includeDeprecated: true) { name description isDeprecated deprecationReason args { ${value} } type { ${facts} ${inner} } }
     inputFields { ${value} } interfaces { ${facts} } possibleTypes { ${facts} } enumValues { name description }`
+  // 0.48 MB is usual now and 1.9 MB the longest, 3.9 times as much; without the limit of lists, four of them in each other come to 5.7 MB
   for (const inner of [lists(chain), `ofType { ${lists(chain)} }`]) {
     const longest = await sizeOf(`{ __schema { types { ${lists(inner)} } } }`)
-    t.true(longest < 10 * usual, `${longest} octets beside ${usual}`)
+    t.true(longest < 5 * usual, `${longest} octets beside ${usual}`)
   }
 })
 
