@@ -44,22 +44,26 @@ interface Run {
   readonly fault?: ApiFault
 }
 
+/** Why an import ends that somebody stops: what it has stored is shown, as when it breaks off. */
+const stopped = new Error('stopped')
+
 /** One import at a time; another file or another choice forgets what was counted. */
 function useImport(wanted: Wanted) {
   const [run, setRun] = useState<Run>()
   const aborter = useRef<AbortController>(undefined)
-  const stop = (): void => aborter.current?.abort()
+  const stop = (): void => aborter.current?.abort(stopped)
   const key = JSON.stringify([wanted.file?.name, wanted.file?.size, wanted.file?.lastModified, queryOf(wanted)])
   useEffect(() => {
     setRun(undefined)
-    return stop
+    return () => aborter.current?.abort()
   }, [key])
   const start = async (isDry: boolean, fromRow = 1): Promise<void> => {
     const { file } = wanted
     if (!file || run?.isGoing) return
     const { signal } = (aborter.current = new AbortController())
+    let report: ListReport | undefined
     const keep = (next: Run): void => {
-      if (!signal.aborted) setRun(next)
+      if (!signal.aborted || signal.reason === stopped) setRun(next)
     }
     keep({ isDry, isGoing: true })
     const query = {
@@ -68,11 +72,10 @@ function useImport(wanted: Wanted) {
       ...(fromRow > 1 && { from_row: String(fromRow) }),
     }
     try {
-      const report = await importList({ file, query, signal, onReport: (so) => keep({ isDry, isGoing: true, report: so }) })
+      report = await importList({ file, query, signal, onReport: (so) => keep({ isDry, isGoing: true, report: (report = so) }) })
       keep({ isDry, isGoing: false, report })
     } catch (error) {
-      if (signal.aborted) setRun(undefined)
-      else keep({ isDry, isGoing: false, fault: asFault(error) })
+      keep({ isDry, isGoing: false, ...(signal.aborted ? report && { report } : { fault: asFault(error) }) })
     }
   }
   return { run, start, stop }
@@ -115,7 +118,7 @@ export function Addresses(): JSX.Element {
           <TextField label={w.list} hint={w.listNameHint} value={wanted.list} onChange={set('list')} />
           <div class="actions">
             <button class="button primary" aria-disabled={!wanted.file || run?.isGoing === true}>
-              {isCounted ? w.takeAddresses(run.report?.counts?.added ?? 0) : w.countFirst}
+              {isCounted ? w.takeAddresses(run.report?.counts?.added ?? 0) : w.preview}
             </button>
             {run?.isGoing && (
               <button type="button" class="button" onClick={stop}>
@@ -126,30 +129,40 @@ export function Addresses(): JSX.Element {
         </form>
         <Fault fault={run?.fault} />
       </div>
-      {run?.report && <Shown run={run} report={run.report} goOn={(row) => void start(run.isDry, row)} />}
+      {run?.report && <Shown run={{ ...run, report: run.report }} goOn={(row) => void start(run.isDry, row)} />}
     </>
   )
 }
 
+type Reported = Run & { readonly report: ListReport }
+
 interface ShownProps {
-  readonly run: Run
-  readonly report: ListReport
+  readonly run: Reported
   readonly goOn: (fromRow: number) => void
 }
 
-function Shown({ run: { isDry, isGoing }, report, goOn }: ShownProps): JSX.Element {
+function sentenceOf({ isDry, isGoing, report: { counts, reached } }: Reported): string {
   const w = words()
+  if (counts) return isDry ? w.wouldTake(counts.added) : w.taken(counts.added)
+  if (isGoing) return w.goesOn(reached)
+  return isDry ? w.countBrokeOff : w.brokeOff(reached)
+}
+
+function Shown({ run, goOn }: ShownProps): JSX.Element {
+  const w = words()
+  const { isDry, isGoing, report } = run
   const { service, counts, reached, left, leftCount } = report
+  const hasRest = !counts && !isGoing
   const from = service === null ? '' : nameOf(service)
   return (
     <section aria-label={w.result}>
       <div class="say" role="status">
-        <h2>{counts ? (isDry ? w.wouldTake(counts.added) : w.taken(counts.added)) : isGoing ? w.goesOn(reached) : w.brokeOff(reached)}</h2>
+        <h2>{sentenceOf(run)}</h2>
         <p>
-          {from !== '' && w.fileOf(from)} {isDry && w.nothingYet}
+          {from !== '' && w.fileOf(from)} {isDry ? w.nothingYet : hasRest && w.restIsLeft}
         </p>
       </div>
-      {!counts && !isGoing && !isDry && (
+      {hasRest && !isDry && (
         <div class="block">
           <button class="button" onClick={() => goOn(reached + 1)}>
             {w.continueFrom(reached + 1)}

@@ -70,7 +70,7 @@ export function MovedTemplates(): JSX.Element {
           </label>
           <div class="actions">
             <button class="button primary" aria-disabled={isBusy || !isReady}>
-              {isCounted && result.report ? w.takeTemplates(writes(result.report)) : w.lookFirst}
+              {isCounted && result.report ? w.takeTemplates(writes(result.report)) : w.preview}
             </button>
           </div>
         </form>

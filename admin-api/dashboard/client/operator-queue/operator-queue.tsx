@@ -21,13 +21,14 @@ export default function OperatorQueue({ rest, areas }: OperatorQueueProps): JSX.
 }
 
 function OfOne({ organization, rest }: ScreenProps & { readonly organization: string }): JSX.Element {
-  const side = useMemo(() => organizationQueue(organization), [organization])
   const { data } = useRead(operatorGetOrganization, { path: { id: organization } })
+  const name = data?.name ?? organization
+  const side = useMemo(() => organizationQueue(organization, name), [organization, name])
   const heading = (
     <>
       <a href={link('/operator/queue')}>{allWords().queue}</a>
       <span class="cut">
-        <SafeText text={data?.name ?? organization} />
+        <SafeText text={name} />
       </span>
     </>
   )

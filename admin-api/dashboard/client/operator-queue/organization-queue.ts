@@ -13,10 +13,10 @@ import {
   operatorStopQueueAct,
 } from '../wire/operations.ts'
 
-export function organizationQueue(organization: string): QueueSide {
+export function organizationQueue(organization: string, organizationName: string): QueueSide {
   const path = { id: organization }
   return {
-    organization,
+    ...{ organization, organizationName },
     mayChange: () => true,
     queueLink: (query) => link('/operator/queue', { organization, ...query }),
     actsLink: (id) => link(id === undefined ? '/operator/queue/acts' : `/operator/queue/acts/${id}`, { organization }),

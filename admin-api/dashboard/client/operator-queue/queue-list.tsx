@@ -111,9 +111,11 @@ function Working({ state: { queue, lanes } }: { readonly state: SystemState }): 
               <a class="cut" href={queueOf(id)}>
                 <SafeText text={name} />
               </a>
-              <b>{number(ready)}</b>
               <span class="soft">
-                {w.inFlight} {number(active)}
+                {w.ready} <b>{number(ready)}</b>
+              </span>
+              <span class="soft">
+                {w.inFlight} <b>{number(active)}</b>
               </span>
             </li>
           ))}

@@ -45,7 +45,7 @@ export const de: Wider<typeof en> = {
   queueOfAny: 'Warteschlange einer Organisation',
   queueSay: (n) => (n === 1 ? 'Eine Nachricht wartet.' : `${number(n)} Nachrichten warten.`),
   queueNoneLate: 'Keine ist überfällig.',
-  queueOldest: (time) => `Am längsten wartet eine seit ${time}.`,
+  queueOldest: (time) => `Die älteste ist seit ${time} fällig.`,
   itsQueue: 'Ihre Warteschlange',
   listFailed: 'Die Organisationen konnten nicht gelesen werden',
   oneFailed: 'Die Organisation konnte nicht gelesen werden',

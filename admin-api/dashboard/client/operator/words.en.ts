@@ -43,7 +43,7 @@ export const en = {
   queueOfAny: 'Queue of an organization',
   queueSay: (n: number) => (n === 1 ? 'One message waits.' : `${number(n)} messages wait.`),
   queueNoneLate: 'None is late.',
-  queueOldest: (time: string) => `The longest has waited for ${time}.`,
+  queueOldest: (time: string) => `The oldest has been due for ${time}.`,
   itsQueue: 'Its queue',
   listFailed: 'The organizations could not be read',
   oneFailed: 'The organization could not be read',

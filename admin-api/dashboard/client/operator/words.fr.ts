@@ -45,7 +45,7 @@ export const fr: Wider<typeof en> = {
   queueOfAny: 'File d’attente d’une organisation',
   queueSay: (n) => (n <= 1 ? `${number(n)} message attend.` : `${number(n)} messages attendent.`),
   queueNoneLate: 'Aucun n’est en retard.',
-  queueOldest: (time) => `Le plus ancien attend depuis ${time}.`,
+  queueOldest: (time) => `Le plus ancien est dû depuis ${time}.`,
   itsQueue: 'Sa file d’attente',
   listFailed: 'Les organisations n’ont pas pu être lues',
   oneFailed: 'L’organisation n’a pas pu être lue',

@@ -45,7 +45,7 @@ export const it: Wider<typeof en> = {
   queueOfAny: 'Coda di un’organizzazione',
   queueSay: (n) => (n === 1 ? 'Un messaggio attende.' : `${number(n)} messaggi attendono.`),
   queueNoneLate: 'Nessuno è in ritardo.',
-  queueOldest: (time) => `Quello che attende da più tempo attende da ${time}.`,
+  queueOldest: (time) => `Il più vecchio sarebbe dovuto partire ${time} fa.`,
   itsQueue: 'La sua coda',
   listFailed: 'Impossibile leggere le organizzazioni',
   oneFailed: 'Impossibile leggere l’organizzazione',

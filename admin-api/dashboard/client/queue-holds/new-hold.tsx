@@ -6,6 +6,7 @@ import { TextField } from '../parts/controls.tsx'
 import { Fault, FormDialog } from '../parts/forms.tsx'
 import { Loading } from '../parts/states.tsx'
 import { toast } from '../parts/toast.tsx'
+import { OfOrganization } from '../queue-side/of-organization.tsx'
 import { answer, useSide, type QueueSide } from '../queue-side/queue-side.ts'
 import { HoldWords } from '../queue/act-marks.tsx'
 import { Parts } from '../queue/counts.tsx'
@@ -42,6 +43,7 @@ export function NewHold({ filter, destinations, onDone, onClose }: NewHoldProps)
     >
       {(fault) => (
         <>
+          <OfOrganization />
           <p>
             <b>
               <HoldWords filter={filter} />

@@ -8,6 +8,7 @@ import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { exactTime, shortTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
+import { OfOrganization } from '../queue-side/of-organization.tsx'
 import { answer, useSide } from '../queue-side/queue-side.ts'
 import type { QueueHold } from '../wire/operations.ts'
 import { HoldWords } from '../queue/act-marks.tsx'
@@ -81,6 +82,7 @@ function Lift({ hold, onClose }: { readonly hold: QueueHold; readonly onClose: (
     >
       {() => (
         <>
+          <OfOrganization />
           <p>
             <HoldWords filter={hold.filter} />
           </p>

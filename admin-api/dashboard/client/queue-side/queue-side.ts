@@ -26,6 +26,8 @@ interface PageAsked {
 export interface QueueSide {
   /** The organization, for its operator alone. */
   readonly organization: string | undefined
+  /** Its name, or its id until that is known. */
+  readonly organizationName?: string
   readonly mayChange: () => boolean
   readonly queueLink: (query?: Readonly<Record<string, string>>) => string
   /** Of the list of acts, or of one of them. */

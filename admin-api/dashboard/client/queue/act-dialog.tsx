@@ -7,6 +7,7 @@ import { TextField } from '../parts/controls.tsx'
 import { Fault, FormDialog } from '../parts/forms.tsx'
 import { Loading } from '../parts/states.tsx'
 import { toast } from '../parts/toast.tsx'
+import { OfOrganization } from '../queue-side/of-organization.tsx'
 import { answer, useSide } from '../queue-side/queue-side.ts'
 import type { QueueAct } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
@@ -61,6 +62,7 @@ export function ActDialog({ asked: { act, filter, done }, destinations, onClose 
     >
       {(fault) => (
         <>
+          <OfOrganization />
           {preview.state === 'failed' && <Fault fault={preview.fault} />}
           {preview.data ? <Found found={preview.data} destinations={destinations} /> : preview.state === 'loading' && <Loading rows={2} />}
           <p>{w.effects[act]}</p>

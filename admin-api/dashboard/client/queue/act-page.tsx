@@ -7,6 +7,7 @@ import { SafeText } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
 import { longTime, shortTime } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
+import { QueueLink } from '../queue-side/of-organization.tsx'
 import { answer, useSide } from '../queue-side/queue-side.ts'
 import type { QueueAct } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
@@ -27,6 +28,7 @@ export function ActPage({ id }: { readonly id: string }): JSX.Element {
         title={w.title}
         heading={
           <>
+            {side.organization !== undefined && <QueueLink />}
             <a href={side.actsLink()}>{w.acts}</a>
             <span class="cut">{act?.created_at == null ? '' : shortTime(act.created_at)}</span>
           </>
@@ -96,6 +98,7 @@ function Facts({ act }: { readonly act: QueueAct }): JSX.Element {
   const side = useSide()
   const { id, reason, requested_by: by, created_at: made } = act
   const rows: readonly (readonly [name: string, value: JSX.Element | string])[] = [
+    ...(side.organizationName === undefined ? [] : [[w.organization, <SafeText text={side.organizationName} />] as const]),
     [w.act, w.verbs[act.act]],
     [common.status, <ActStatus status={act.status} />],
     [w.which, <FilterWords act={act} />],

@@ -7,6 +7,7 @@ import { Mark } from '../parts/mark.tsx'
 import { State } from '../parts/states.tsx'
 import { number } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
+import { QueueLink } from '../queue-side/of-organization.tsx'
 import { useSide } from '../queue-side/queue-side.ts'
 import type { QueueAct } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
@@ -29,7 +30,7 @@ export function ActList(): JSX.Element {
         title={w.acts}
         heading={
           <>
-            <a href={side.queueLink()}>{common.queue}</a>
+            <QueueLink />
             <span class="cut">{w.acts}</span>
           </>
         }

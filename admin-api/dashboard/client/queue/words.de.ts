@@ -19,6 +19,8 @@ export const de: Wider<typeof en> = {
   notHeld: 'Nicht angehalten',
   acts: 'Eingriffe',
   filter: 'Filtern',
+  organization: 'Organisation',
+  inQueueOf: (organization) => `In der Warteschlange von ${organization}.`,
   project: 'Projekt',
   destination: 'Ziel',
   every: 'jedes',

@@ -16,6 +16,8 @@ export const en = {
   notHeld: 'Not held',
   acts: 'Acts',
   filter: 'Filter',
+  organization: 'Organization',
+  inQueueOf: (organization: string) => `In the queue of ${organization}.`,
   project: 'Project',
   destination: 'Destination',
   every: 'every one',

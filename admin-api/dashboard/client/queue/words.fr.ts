@@ -19,6 +19,8 @@ export const fr: Wider<typeof en> = {
   notHeld: 'Pas en suspens',
   acts: 'Interventions',
   filter: 'Filtrer',
+  organization: 'Organisation',
+  inQueueOf: (organization) => `Dans la file d’attente de ${organization}.`,
   project: 'Projet',
   destination: 'Destination',
   every: 'toutes',

@@ -18,6 +18,8 @@ export const it: Wider<typeof en> = {
   notHeld: 'Non trattenuti',
   acts: 'Interventi',
   filter: 'Filtra',
+  organization: 'Organizzazione',
+  inQueueOf: (organization) => `Nella coda di ${organization}.`,
   project: 'Progetto',
   destination: 'Destinazione',
   every: 'tutte',

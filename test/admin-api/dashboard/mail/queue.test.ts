@@ -139,6 +139,7 @@ async function asOperator(t: ExecutionContext, server: DashboardServer, tab: Das
   await page.waitForURL(/to_domain=example\.org/)
   await page.click('text=Hold what comes…')
   await page.waitForSelector('dialog >> text=3 messages in the queue now.')
+  await page.waitForSelector('dialog >> text=In the queue of Default.')
   await tab.fill('Reason', 'abuse report')
   await page.click('dialog >> button:has-text("Hold")')
   await page.waitForSelector('[aria-label="Standing holds"] >> text=/the operator of the service.*abuse report/')
