@@ -32,7 +32,7 @@ export function QueueList({ areas }: { readonly areas: JSX.Element }): JSX.Eleme
         </Show>
         <section aria-label={w.queueOfAny}>
           <div class="head">
-            <h3>{w.queueOfAny}</h3>
+            <h2>{w.queueOfAny}</h2>
           </div>
           <SearchBox id="queue-organization-search" label={w.search} text={text} />
           <List

@@ -36,7 +36,7 @@ export const fr: Wider<typeof en> = {
   destination: 'Destination',
   organization: 'Organisation',
   project: 'Projet',
-  ready: 'Dus',
+  ready: 'À envoyer',
   nextDue: 'Prochain',
   trialAt: (at: string) => `prochain essai ${at}`,
   onTrial: 'à l’essai',

@@ -36,7 +36,7 @@ export const it: Wider<typeof en> = {
   destination: 'Destinazione',
   organization: 'Organizzazione',
   project: 'Progetto',
-  ready: 'In scadenza',
+  ready: 'Da inviare',
   nextDue: 'Prossimo',
   trialAt: (at: string) => `prossima prova ${at}`,
   onTrial: 'in prova',

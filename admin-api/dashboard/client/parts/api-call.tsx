@@ -58,7 +58,7 @@ function shortened(answer: unknown): string {
 
 const maxShown = 4000
 
-export function ApiCallDrawer({ onClose }: { readonly onClose: () => void }): JSX.Element {
+export default function ApiCallDrawer({ onClose }: { readonly onClose: () => void }): JSX.Element {
   const w = words()
   const [language, setLanguage] = useState<'curl' | 'node' | 'tool'>('curl')
   const shown = shownCall.value

@@ -2,12 +2,14 @@
 import type { ComponentChildren, JSX } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { words } from '../words/words.ts'
-import { ApiCallDrawer } from './api-call.tsx'
 import { Icon } from './icon.tsx'
 import { bind, keyFor } from '../app/keys.ts'
+import { later } from '../app/later.tsx'
 import { go, linkHere, organization } from '../app/location.ts'
 import { isApiCallOpen, isMenuOpen } from '../app/open.ts'
 import { initial } from './safe-text.tsx'
+
+const ApiCallDrawer = later(() => import('./api-call.tsx'))
 
 interface TopProps {
   readonly title: string
