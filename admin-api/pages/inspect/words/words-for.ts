@@ -1,6 +1,6 @@
 /** The words of the page of a report, in the language of who reads it. */
 import type { IncomingHttpHeaders } from 'node:http'
-import { firstLanguage } from '../../forms/form-refusal.ts'
+import { firstLanguage } from '../../layout/first-language.ts'
 import { de } from './report.de.ts'
 import { en } from './report.en.ts'
 import { fr } from './report.fr.ts'
