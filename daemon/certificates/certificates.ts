@@ -1,7 +1,8 @@
 /** The certificate of a daemon, composed: where it comes from, and what proves names to a certificate authority. */
 import { publicUrl } from '#config/settings/load.ts'
+import { Tries } from '#core/visitors/tries.ts'
 import type { Composition } from '../composition/parts.ts'
-import { AcmeRenewal } from './acme/renewal.ts'
+import { AcmeRenewal, orderWindow } from './acme/renewal.ts'
 import { ChallengeServer } from './acme/challenge-server.ts'
 import { Challenges, type Shown } from './acme/challenges.ts'
 import { acmeNames } from './acme/names.ts'
@@ -38,7 +39,8 @@ export function certificates(composition: Composition): Certificates {
   const records = daemons.isAlone ? files : new StoredOrders({ database, secrets }, files)
   const shown = daemons.isAlone ? challenges : new StoredChallenges({ database, secrets, clock }, challenges)
   const request = requestOf(composition, records, shown)
-  const source = new AcmeRenewal({ ...options, ...{ daemons, random: get('random'), metrics, request } })
+  const begun = new Tries({ clock, database }, 'certificate orders', orderWindow)
+  const source = new AcmeRenewal({ ...options, ...{ daemons, random: get('random'), begun, metrics, request } })
   const base = publicUrl(config, http.listen)
   return {
     source,

@@ -5,6 +5,7 @@
  */
 import { X509Certificate } from 'node:crypto'
 import type { Timer } from '#core/clock.ts'
+import type { Tries } from '#core/visitors/tries.ts'
 import type { Daemons } from '#store/daemons/daemons.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 import { covers, usable } from '../certificate.ts'
@@ -16,13 +17,19 @@ import type { Ordered } from './order-records.ts'
 export interface RenewalOptions extends SourceOptions {
   readonly daemons: Daemons
   readonly random: () => number
+  /** Orders that were begun within `orderWindow`, by any daemon. */
+  readonly begun: Tries
   readonly metrics: Pick<Metrics, 'certificateOrdered'>
   readonly request: Omit<OrderRequest, 'signal'>
 }
 
 const minute = 60_000
 const hour = 60 * minute
-/** Let's Encrypt takes five failed validations of a name in an hour. */
+/**
+ * Let's Encrypt takes five failed validations of a name in an hour. Who begins an order does not know how those of others went, as one is
+ * dead and another has handed over: together they begin so many, and what a person asks for.
+ */
+export const orderWindow = { windowMs: hour, most: 4 }
 const backoffMs = [5 * minute, 20 * minute, hour, 3 * hour, 6 * hour, 12 * hour]
 /** By the wall clock, which moves while a machine sleeps. */
 const everyMs = hour
@@ -46,6 +53,8 @@ export class AcmeRenewal implements CertificateSource {
   #isOurs = false
   #failures = 0
   #notBefore = 0
+  /** By a person, who knows what has changed. */
+  #isAsked = false
 
   constructor(options: RenewalOptions) {
     this.#options = options
@@ -98,6 +107,7 @@ export class AcmeRenewal implements CertificateSource {
   #again(): void {
     if (!this.#isOurs) return
     this.#notBefore = 0
+    this.#isAsked = true
     this.#check()
   }
 
@@ -114,7 +124,10 @@ export class AcmeRenewal implements CertificateSource {
     const now = clock.now()
     if (!this.#isOurs) return this.#lookLater(now + everyMs, now)
     const at = Math.max(this.#dueAt(now), this.#notBefore)
-    if (at > now) return this.#lookLater(at, now)
+    if (at > now) {
+      this.#isAsked = false
+      return this.#lookLater(at, now)
+    }
     this.#timer?.cancel()
     this.#running = this.#order().finally(() => {
       this.#running = undefined
@@ -143,6 +156,7 @@ export class AcmeRenewal implements CertificateSource {
     const { signal } = this.#stop
     const { names, directory } = request
     try {
+      if (await this.#waitsForOthers()) return
       log.info({ names, directory }, 'ordering a certificate')
       const ordered = await Promise.race([orderCertificate({ ...request, signal }), aborted(signal)])
       await request.records.keepCertificate(ordered)
@@ -156,6 +170,23 @@ export class AcmeRenewal implements CertificateSource {
     } catch (error) {
       if (!signal.aborted) this.#failed(error)
     }
+  }
+
+  /** Whether enough orders were begun lately; counts this one otherwise. */
+  async #waitsForOthers(): Promise<boolean> {
+    const { request, begun, clock, log, current } = this.#options
+    const { names, directory } = request
+    const always = this.#isAsked
+    this.#isAsked = false
+    const { tries, waitMs } = await begun.add([directory, ...names].join(' '), { always })
+    if (always || tries < orderWindow.most) return false
+    this.#notBefore = clock.now() + waitMs
+    current.problem = `No certificate was ordered for ${names.join(', ')}: ${tries} orders were begun within an hour, here or at other daemons.`
+    log.warn(
+      { names, orders: tries, next_attempt_at: new Date(this.#notBefore) },
+      'enough orders were begun within an hour; the next one waits',
+    )
+    return true
   }
 
   #put(ordered: Ordered): void {

@@ -1,12 +1,14 @@
 /** Daemons at one database and a real ACME server: one orders for all, whichever is asked answers, and all serve what was issued. */
+import { once } from 'node:events'
 import { existsSync, readdirSync } from 'node:fs'
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { join } from 'node:path'
 import type { ConnectionOptions } from 'node:tls'
 import type { ExecutionContext } from 'ava'
-import { portOf } from '../../support/daemon/daemon.ts'
+import { Daemon, newAdminKey, portOf } from '../../support/daemon/daemon.ts'
 import { startDaemon, type StartedDaemon } from '../../support/daemon/start-daemon.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
-import { eventually } from '../../support/deadline.ts'
+import { eventually, within } from '../../support/deadline.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { testWith } from '../../support/peers/peers.ts'
 import { Postgresql } from '../../support/peers/postgresql.ts'
@@ -25,6 +27,8 @@ const names = ['mail.example.org', 'forms.example.org']
 const day = 24 * 3600 * 1000
 
 interface Scene {
+  /** Settings of all daemons. */
+  readonly env: Readonly<Record<string, string>>
   readonly folder: string
   readonly files: CertificateFiles
   readonly ports: readonly [number, number]
@@ -51,7 +55,7 @@ async function sceneOf(t: ExecutionContext, challenge: 'http-01' | 'tls-alpn-01'
     const clock = new FakeClock(Date.now())
     return { clock, daemon: await startDaemon(t, { env, replacements: { clock, acmePollMs: 50 } }) }
   }
-  return { folder: folder.path, files, ports, start }
+  return { env, folder: folder.path, files, ports, start }
 }
 
 const saidBy = ({ log }: StartedDaemon, msg: RegExp): number => log.filter((line) => msg.test(line.msg)).length
@@ -117,4 +121,80 @@ test.serial('tls-alpn-01 is answered by whichever daemon the authority is led to
   const { serial, pebble } = await issuedTo(t, await sceneOf(t, 'tls-alpn-01', await postgresql.database()))
   t.not(serial, '')
   t.regex(pebble.log.join('\n'), /set VALID by completed challenge/)
+})
+
+test.serial(
+  'a daemon that is killed in the middle of an order leaves nothing to the next but to begin anew, once, under the same account',
+  async (t) => {
+    const { env, folder, files, ports } = await sceneOf(t, 'http-01', await postgresql.database())
+    const key = newAdminKey()
+    const start = async (name: string): Promise<Daemon> => {
+      const settings = { ...env, POSTERN_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'), POSTERN_STORE_BALLAST_BYTES: '0' }
+      const daemon = await Daemon.start({ folder: join(folder, name), env: settings }, key)
+      t.teardown(() => daemon[Symbol.asyncDispose]())
+      return daemon
+    }
+    const a = await start('a')
+    await within(30_000, 'the first order has failed', a.said(/no certificate could be ordered/))
+    const b = await start('b')
+    const led = await authorityLed(t)
+    const pebble = await Pebble.start({ folder, files, ports, httpPort: led.port, tlsPort: 1 }, names)
+    t.teardown(() => pebble[Symbol.asyncDispose]())
+    process.kill(b.addresses.pid, 'SIGHUP')
+    await within(30_000, 'the authority looks', led.looks) // and gets no answer yet
+    await a.kill()
+    led.to(portOf(b.addresses.acme[0]))
+    await within(60_000, 'the other one has it', b.said(/a certificate was issued/))
+    const lines = (text: RegExp, of: readonly string[]): number => of.filter((line) => text.test(line)).length
+    t.deepEqual(
+      [a, b].map(({ log }) => lines(/ordering a certificate/, log.split('\n'))),
+      [2, 1],
+      'its first one failed, as there was no authority',
+    )
+    t.is(lines(/There are now \d+ accounts/, pebble.log), 1)
+    t.is(lines(/Added order/, pebble.log), 2)
+    t.is(lines(/Issued certificate serial/, pebble.log), 1)
+  },
+)
+
+/** Where the authority is led to: it waits there until somebody answers. */
+async function authorityLed(
+  t: ExecutionContext,
+): Promise<{ readonly port: number; readonly looks: Promise<unknown>; to(port: number): void }> {
+  const [looks, target] = [Promise.withResolvers<void>(), Promise.withResolvers<number>()]
+  const sockets: Socket[] = []
+  const server = createServer((socket) => {
+    sockets.push(socket.on('error', () => undefined))
+    looks.resolve()
+    void target.promise.then((port) => socket.pipe(connect(port, '127.0.0.1').on('error', () => socket.destroy())).pipe(socket))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  return { port: (server.address() as AddressInfo).port, looks: looks.promise, to: target.resolve }
+}
+
+test.serial('daemons that are replaced one after the other begin no more orders together than an authority takes', async (t) => {
+  const scene = await sceneOf(t, 'http-01', await postgresql.database())
+  const daemons: StartedDaemon[] = []
+  for (let at = 0; at < 6; at++) {
+    const { daemon } = await scene.start() // there is no authority
+    daemons.push(daemon)
+    await eventually(
+      10_000,
+      'its turn is over',
+      async () => saidBy(daemon, /^no certificate could be|^enough orders were begun/) > 0 || undefined,
+    )
+    if (at < 5) await daemon.stop()
+  }
+  t.deepEqual(
+    daemons.map((daemon) => saidBy(daemon, /^ordering a certificate/)),
+    [1, 1, 1, 1, 0, 0],
+  )
+  const [last] = daemons.slice(-1)
+  await last?.certificates.source.reload()
+  t.is(last && saidBy(last, /^ordering a certificate/), 1, 'a person may')
 })
