@@ -7,13 +7,24 @@ import { isAway } from './failures.ts'
 
 const connectMs = 5000
 const defaultIdleMs = 60_000
+/** A connection that rests so long is looked at, so that nothing on the way forgets it. */
+const keepAliveMs = 10_000
 const [firstPauseMs, maxPauseMs] = [50, 1000]
 
+/** A connection, and the process of the server that serves it. */
+interface Connected {
+  readonly client: Client
+  /** Names the process among all that ever served, of any server. */
+  readonly served: string
+}
+
 export class Servers {
+  readonly #open = new Set<Connected>()
   readonly #address: StoreAddress
   readonly #patienceMs: number
   /** The one that took writes last is asked first. */
   #latest = 0
+  #looking: Promise<void> | undefined
 
   /** `patienceMs`: for so long the database may be away, as while a standby is promoted. */
   constructor(address: StoreAddress, patienceMs: number) {
@@ -33,10 +44,12 @@ export class Servers {
       const at = (this.#latest + i) % servers.length
       const server = servers[at] as ClientConfig
       try {
-        const client = await connected(server, name, idleMs)
-        if (client) {
+        const made = await connected(server, name, idleMs)
+        if (made) {
           this.#latest = at
-          return client
+          this.#open.add(made)
+          made.client.once('end', () => this.#open.delete(made))
+          return made.client
         }
         reasons.push(`${String(server.host)} is a standby`)
       } catch (error) {
@@ -47,15 +60,40 @@ export class Servers {
     throw new StoreUnavailable(`No database takes writes at ${shown}: ${reasons.join('; ')}.`)
   }
 
+  /**
+   * Breaks connections off that no process of the server serves any more which takes writes now: a machine that lost its power, or hangs,
+   * ends none, and what was asked there would be waited for. All of them where there is no such server.
+   */
+  breakOffLost(): Promise<void> {
+    return (this.#looking ??= this.#breakOffLost().finally(() => (this.#looking = undefined)))
+  }
+
+  async #breakOffLost(): Promise<void> {
+    const before = [...this.#open]
+    const served = await this.#served().catch(() => new Set<string>())
+    for (const one of before) if (!served.has(one.served)) breakOff(one.client)
+  }
+
+  async #served(): Promise<ReadonlySet<string>> {
+    const client = await this.connect('postern probe')
+    try {
+      const asked = { text: `SELECT ${servedBy('pid')} AS served FROM pg_stat_activity`, query_timeout: connectMs }
+      const { rows } = await client.query<{ served: string }>(asked)
+      return new Set(rows.map(({ served }) => served))
+    } finally {
+      await client.end().catch(() => undefined)
+    }
+  }
+
   /** Repeats what failed because the database was away, until it is there or patience ends. Throws `StoreFailure` then. */
   async patiently<Result>(work: () => Promise<Result>, isOver: () => boolean): Promise<Result> {
-    const deadline = Date.now() + this.#patienceMs
+    const deadline = performance.now() + this.#patienceMs
     for (let pause = firstPauseMs; ; pause = Math.min(2 * pause, maxPauseMs)) {
       try {
         return await work()
       } catch (error) {
         if (isOver() || !(error instanceof StoreUnavailable || isAway(error))) throw error
-        if (Date.now() + pause > deadline) {
+        if (performance.now() + pause > deadline) {
           throw new StoreFailure(`The database at ${this.shown} has been away for ${this.#patienceMs / 1000} seconds.`, { cause: error })
         }
       }
@@ -77,23 +115,30 @@ const sessionSettings = [
   'jit=off',
 ]
 
+const servedBy = (pid: string): string => `${pid} || ' since ' || extract(epoch FROM pg_postmaster_start_time())`
+
 /** Undefined for a standby. */
-async function connected(server: ClientConfig, name: string, idleMs: number): Promise<Client | undefined> {
+async function connected(server: ClientConfig, name: string, idleMs: number): Promise<Connected | undefined> {
   const client = new Client({
     ...server,
     application_name: name,
     connectionTimeoutMillis: connectMs,
-    keepAlive: true,
+    ...{ keepAlive: true, keepAliveInitialDelayMillis: keepAliveMs },
     pipeline: true,
     options: [...sessionSettings, `idle_in_transaction_session_timeout=${idleMs}`].map((setting) => `-c ${setting}`).join(' '),
   })
   client.on('error', () => undefined) // told by the query that needs it
   await client.connect()
-  const { rows } = await client.query<{ standby: boolean }>('SELECT pg_is_in_recovery() AS standby')
-  if (rows[0]?.standby === false) return client
+  const asked = { text: `SELECT pg_is_in_recovery() AS standby, ${servedBy('pg_backend_pid()')} AS served`, query_timeout: connectMs }
+  const { rows } = await client.query<{ standby: boolean; served: string }>(asked)
+  if (rows[0]?.standby === false) return { client, served: rows[0].served }
   await client.end()
   return undefined
 }
+
+/** At once: what was asked on it fails. `end()` would wait for the answers. */
+const breakOff = (client: Client): unknown =>
+  (client as unknown as { connection: { stream: { destroy(): unknown } } }).connection.stream.destroy()
 
 const messageOf = (error: unknown): string =>
   error instanceof AggregateError ? error.errors.map(messageOf).join(', ') : error instanceof Error ? error.message : String(error)

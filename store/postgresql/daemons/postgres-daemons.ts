@@ -15,6 +15,8 @@ import { gapTopic, noticeOf, Outgoing, payloadsOf, type Notice } from './notices
 import { Answers, Questions } from './questions.ts'
 
 const beatMs = 1000
+/** A beat that has no answer for so long may be on its way to a server that is gone. */
+const lostMs = 5000
 /** The time that daemons share is set by no less. */
 const smallestStepMs = 50
 /** Leases have become free. */
@@ -226,11 +228,14 @@ export class PostgresDaemons implements Daemons {
     clearTimeout(this.#timer)
     while (this.#isAgain && !this.#isClosed) {
       this.#isAgain = false
+      const unanswered = setInterval(() => void this.#servers.breakOffLost(), lostMs)
       try {
         await this.#beat()
       } catch (error) {
         if (error instanceof StoreFailure) this.#onFailure(error)
         else this.#hangUp() // away: the writes of the store say for how long that may be
+      } finally {
+        clearInterval(unanswered)
       }
     }
     this.#beating = undefined

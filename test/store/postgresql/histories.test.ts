@@ -2,6 +2,7 @@
 import type { ExecutionContext } from 'ava'
 import { PostgresKv } from '#store/postgresql/postgres-kv.ts'
 import { count, key, ok, read, write } from '../../contracts/kv-subject.ts'
+import { within } from '../../support/deadline.ts'
 import { Postgresql } from '../../support/peers/postgresql.ts'
 import { testWith } from '../../support/peers/peers.ts'
 import { Seeded } from '../../support/seeded.ts'
@@ -121,32 +122,36 @@ async function onCounter(kv: PostgresKv, seeded: Seeded, name: string): Promise<
   return { name: 'add', delta, ok: isOk }
 }
 
-test('a synchronous standby that is promoted under load has everything that was acknowledged', async (t) => {
-  await using primary = await Postgresql.start()
-  const address = await primary.database()
-  await using standby = await Postgresql.standbyOf(primary)
-  await primary.replicateSynchronously()
-  const both = address.replace(/@[^/]*/, `@127.0.0.1:${primary.port},127.0.0.1:${standby.port}`)
-  const kvs = await Promise.all([1, 2].map(() => PostgresKv.open(both, { patienceMs: 60_000 })))
-  const acknowledged: string[] = []
-  let next = 0
-  const writer = async (kv: PostgresKv, until: number): Promise<void> => {
-    while (next < until) {
-      const name = `row ${next++}`
-      t.deepEqual(await write(kv, { sets: [[name, name]], adds: [{ key: 'n', delta: 1 }] }), ok)
-      acknowledged.push(name)
+for (const [what, fails] of [
+  ['crashes', (primary: Postgresql) => primary.stopServer('SIGQUIT')],
+  ['hangs and breaks no connection off', async (primary: Postgresql) => primary.freeze()],
+] as const)
+  test(`a synchronous standby that is promoted under load has everything that was acknowledged by a server that ${what}`, async (t) => {
+    await using primary = await Postgresql.start()
+    const address = await primary.database()
+    await using standby = await Postgresql.standbyOf(primary)
+    await primary.replicateSynchronously()
+    const both = address.replace(/@[^/]*/, `@127.0.0.1:${primary.port},127.0.0.1:${standby.port}`)
+    const kvs = await Promise.all([1, 2].map(() => PostgresKv.open(both, { use: 'together', patienceMs: 60_000 })))
+    const acknowledged: string[] = []
+    let next = 0
+    const writer = async (kv: PostgresKv, until: number): Promise<void> => {
+      while (next < until) {
+        const name = `row ${next++}`
+        t.deepEqual(await write(kv, { sets: [[name, name]], adds: [{ key: 'n', delta: 1 }] }), ok)
+        acknowledged.push(name)
+      }
     }
-  }
-  const load = (until: number): Promise<unknown> => Promise.all(kvs.flatMap((kv) => [writer(kv, until), writer(kv, until)]))
-  await load(100)
-  const more = load(400)
-  await primary.stopServer('SIGQUIT')
-  standby.promote()
-  await more
-  t.is(acknowledged.length, 400)
-  await assertAll(t, kvs[0]!, acknowledged)
-  for (const kv of kvs) await kv[Symbol.asyncDispose]()
-})
+    const load = (until: number): Promise<unknown> => Promise.all(kvs.flatMap((kv) => [writer(kv, until), writer(kv, until)]))
+    await load(100)
+    const more = load(400)
+    await fails(primary)
+    standby.promote()
+    await within(60_000, 'all is written', more)
+    t.is(acknowledged.length, 400)
+    await assertAll(t, kvs[0]!, acknowledged)
+    for (const kv of kvs) await kv[Symbol.asyncDispose]()
+  })
 
 async function assertAll(t: ExecutionContext, kv: PostgresKv, acknowledged: readonly string[]): Promise<void> {
   const found = await Promise.all(acknowledged.map((name) => read(kv, name)))

@@ -1,7 +1,7 @@
 /** A PostgreSQL of a test's own: a cluster in a temporary folder, on a Unix socket and a port of loopback. */
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { chown, globSync, mkdtempSync } from 'node:fs'
+import { chown, globSync, mkdtempSync, readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { Client } from 'pg'
+import { SteppedClock } from './stepped-clock.ts'
 
 const programs = (): string => globSync('/usr/lib/postgresql/*/bin').toSorted().at(-1) ?? ''
 const isRoot = process.getuid?.() === 0
@@ -27,6 +28,8 @@ export class Postgresql implements AsyncDisposable {
   readonly port: number
   readonly #settings: readonly string[]
   #server: ChildProcess | undefined
+  #clock: SteppedClock | undefined
+  readonly #frozen: number[] = []
   #databases = 0
 
   private constructor(folder: string, port: number, further: readonly string[] = []) {
@@ -62,7 +65,7 @@ export class Postgresql implements AsyncDisposable {
     if (isRoot) await give(folder)
     const source = ['-h', '127.0.0.1', '-p', String(primary.port), '-U', 'postern']
     run(join(programs(), 'pg_basebackup'), [...source, '-D', join(folder, 'data'), '-R', '-c', 'fast'])
-    const standby = new Postgresql(folder, await freePort())
+    const standby = new Postgresql(folder, await freePort(), ['wal_retrieve_retry_interval=200ms'])
     await standby.startServer()
     return standby
   }
@@ -72,6 +75,19 @@ export class Postgresql implements AsyncDisposable {
     await this.query("ALTER SYSTEM SET synchronous_standby_names = '*'")
     await this.query('SELECT pg_reload_conf()')
     while ((await this.query("SELECT FROM pg_stat_replication WHERE sync_state = 'sync'")).length === 0) await wait(50)
+  }
+
+  /** Its time of day can be stepped from the next start of the server on. Needs the peer `faketime`. */
+  clock(): SteppedClock {
+    return (this.#clock ??= new SteppedClock(join(this.folder, 'clock'), 0))
+  }
+
+  /** All its processes stand still from now on, as on a machine that hangs: connections stay open, and no answer comes. */
+  freeze(): void {
+    this.#frozen.push(this.pid)
+    this.#server?.kill('SIGSTOP') // begins no more
+    this.#frozen.push(...childrenOf(this.pid))
+    for (const pid of this.#frozen) signal(pid, 'SIGSTOP')
   }
 
   /** A standby takes writes from then on. */
@@ -90,7 +106,10 @@ export class Postgresql implements AsyncDisposable {
       String(this.port),
       ...this.#settings.flatMap((one) => ['-c', one]),
     ]
-    const server = spawn(...asServer(join(programs(), 'postgres'), words), { stdio: ['ignore', 'ignore', 'pipe'] })
+    const program = join(programs(), 'postgres')
+    const variables = Object.entries(this.#clock?.env ?? {}).map(([name, value]) => `${name}=${value}`)
+    const command = variables.length > 0 ? asServer('env', [...variables, program, ...words]) : asServer(program, words)
+    const server = spawn(...command, { stdio: ['ignore', 'ignore', 'pipe'] })
     this.#server = server
     let said = ''
     for await (const text of server.stderr as AsyncIterable<Buffer>) {
@@ -137,6 +156,8 @@ export class Postgresql implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#frozen.length > 0) this.#server?.kill('SIGQUIT') // what it does first when it goes on
+    for (const pid of this.#frozen) signal(pid, 'SIGCONT')
     await this.stopServer('SIGQUIT')
     await rm(this.folder, { recursive: true, force: true })
   }
@@ -145,6 +166,19 @@ export class Postgresql implements AsyncDisposable {
 async function give(folder: string): Promise<void> {
   const idOf = (option: string): number => Number(execFileSync('id', [option, 'postgres'], { encoding: 'utf8' }))
   await promisify(chown)(folder, idOf('-u'), idOf('-g'))
+}
+
+function childrenOf(pid: number): readonly number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
+}
+
+/** A process may have ended by itself. */
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
 }
 
 function run(command: string, words: readonly string[]): void {
