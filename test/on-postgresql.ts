@@ -15,11 +15,10 @@ const patterns = [
   ...['test/crash/{billing,sites}/*.test.ts', 'test/core/{billing,sites}/*.test.ts', 'test/admin-api/sites/*.test.ts'],
 ]
 /**
- * These look at the embedded store itself: at its files, the rows that it writes and the octets that it handles, or a disk that is full
- * below it. `failing-providers` makes parts of the core do their work by hand, without the leases that they have to hold on a database.
+ * These look at the embedded store itself: at its files, at the octets that it copies and the rows that it writes (daemons that share a
+ * store keep a row more for each capture, and ask for suppressions each time), or at a disk that is full below it.
  */
 const embedded = [
-  'test/flows/delivery/failing-providers.test.ts',
   'test/flows/delivery/large-content.test.ts',
   'test/flows/delivery/written-rows.test.ts',
   'test/crash/fsync.test.ts',

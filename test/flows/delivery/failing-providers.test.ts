@@ -188,6 +188,7 @@ async function fixtureOf(
     t.teardown(() => one.sink[Symbol.asyncDispose]())
   }
   const fixture = await coreFixture(t, { clock, network: testTransport(t, { clock }) })
+  await fixture.queue.start()
   for (const [id, { port }] of Object.entries({ dst_1: provider, dst_2: fallback }))
     await fixture.destination({ id, name: id === 'dst_1' ? 'Provider' : 'Fallback', host: 'mail.test', port, username: 'me' }, 'secret')
   if (hasFallback)

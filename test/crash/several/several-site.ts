@@ -1,0 +1,267 @@
+/** Where the crashes of several daemons happen: daemons with a clock each, and links of their own to the servers of a database. */
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { eventually, within } from '../../support/deadline.ts'
+import { Daemon, newAdminKey, runCommand } from '../../support/daemon/daemon.ts'
+import { makeDestination, makeLogin, makeRoute, type Login } from '../../support/daemon/provision.ts'
+import { temporaryFolder } from '../../support/daemon/workspace.ts'
+import { CuttableLink } from '../../support/peers/cuttable-link.ts'
+import { Postgresql } from '../../support/peers/postgresql.ts'
+import { SteppedClock } from '../../support/peers/stepped-clock.ts'
+import type { Seeded } from '../../support/seeded.ts'
+import { Sink } from '../../support/smtp/sink.ts'
+import { refuseForGood } from '../faults.ts'
+import { Ledger, type Fate } from '../ledger.ts'
+import { domainOf } from '../load.ts'
+
+/** What happens to one daemon or two. */
+export const blowsAtDaemons = ['kill', 'pause', 'cut', 'blink', 'stop', 'kill two'] as const
+/** The same, or what happens to the database, or to all clocks. After `fail over` and `freeze` there is no further standby. */
+export const blows = [...blowsAtDaemons, 'database', 'clocks', 'fail over', 'freeze'] as const
+export type Blow = (typeof blows)[number]
+
+const count = 3
+/** Longer than a daemon may be silent; and much shorter. */
+const [pausedMs, blinkMs] = [9000, 1500]
+/** What the clocks of machines say, in seconds, beside the right time: at their start, then in turn. */
+const clocks = [0, 90, -200]
+const setTo = { back: [-900, -300], ahead: [600, 7200] }
+/** Of the server of the database: set forward far, and back a little, as what is queued waits for so long. */
+const serverClocks = [300, 290]
+
+/** One daemon, and what lies between it and the rest. */
+interface Place {
+  readonly daemon: Daemon
+  readonly links: readonly CuttableLink[]
+  readonly clock: SteppedClock
+}
+
+export class Site implements AsyncDisposable {
+  readonly ledger = new Ledger()
+  readonly sink: Sink
+  logins!: Readonly<Record<Fate, Login>>
+  readonly #places: Place[] = []
+  /** The one that takes writes is the first. */
+  readonly #servers: Postgresql[]
+  /** Of those that daemons were told of. */
+  readonly #ports: readonly number[]
+  readonly #database: string
+  readonly #ends: AsyncDisposableStack
+  readonly #folder: string
+  readonly #adminKey = newAdminKey()
+  #folders = 0
+
+  private constructor(servers: readonly Postgresql[], database: string, folder: string, sink: Sink, ends: AsyncDisposableStack) {
+    this.#servers = [...servers]
+    this.#ports = servers.map(({ port }) => port)
+    this.#database = database
+    this.#folder = folder
+    this.sink = sink
+    this.#ends = ends
+  }
+
+  /** With a standby when something is to happen that needs one. The server ends with who started it. */
+  static async build(server: Postgresql, blows: readonly Blow[]): Promise<Site> {
+    await using ends = new AsyncDisposableStack()
+    const folder = ends.use(await temporaryFolder('several'))
+    const sink = ends.use(await Sink.listen())
+    const database = await server.database()
+    const hasStandby = blows.includes('fail over') || blows.includes('freeze')
+    const servers = hasStandby ? [server, ends.use(await Postgresql.standbyOf(server))] : [server]
+    const site = new Site(servers, database.slice(database.lastIndexOf('/')), folder.path, sink, ends.move())
+    sink.script = { recipient: refuseForGood }
+    sink.on('delivery', (delivery) => site.ledger.delivered(delivery))
+    await site.fill()
+    const { rest } = site.one
+    const relay = await makeDestination(rest, { name: 'smart host', port: sink.port, mode: 'live' })
+    const capture = await makeDestination(rest, { name: 'sandbox', port: sink.port, mode: 'sandbox' })
+    await makeRoute(rest, relay, domainOf.relay)
+    await makeRoute(rest, capture, domainOf.capture)
+    const allowed = { allowed_from_domains: Object.values(domainOf) }
+    site.logins = { relay: await makeLogin(rest, relay, allowed), capture: await makeLogin(rest, capture, allowed) }
+    return site
+  }
+
+  get daemons(): readonly Daemon[] {
+    return this.#places.map(({ daemon }) => daemon)
+  }
+
+  get one(): Daemon {
+    const [first] = this.daemons
+    if (!first) throw new Error('no daemon runs')
+    return first
+  }
+
+  get #server(): Postgresql {
+    return this.#servers[0] as Postgresql
+  }
+
+  /** Starts as many daemons as are missing, each in a folder of its own, as new machines have it. */
+  async fill(): Promise<void> {
+    const env = {
+      POSTERN_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
+      POSTERN_STORE_BALLAST_BYTES: '0',
+      POSTERN_DELIVERY_RETRY_SECONDS: '1,1,2',
+      POSTERN_DELIVERY_JITTER: '0.1',
+    }
+    await Promise.all(Array.from({ length: count - this.#places.length }, () => this.#start(env)))
+  }
+
+  async #start(env: Readonly<Record<string, string>>): Promise<void> {
+    const number = ++this.#folders
+    const links = await Promise.all(this.#ports.map(async (port) => this.#ends.use(await CuttableLink.to(port))))
+    const clock = new SteppedClock(join(this.#folder, `${number}.clock`), clocks[number % clocks.length] ?? 0)
+    const store = this.#address(links)
+    const options = { folder: join(this.#folder, String(number)), env: { ...env, ...clock.env, POSTERN_STORE: store } }
+    const daemon = this.#ends.use(await Daemon.start(options, this.#adminKey))
+    this.#places.push({ daemon, links, clock })
+  }
+
+  #address(servers: readonly { readonly port: number }[]): string {
+    return `postgresql://postern@${servers.map(({ port }) => `127.0.0.1:${port}`).join(',')}${this.#database}`
+  }
+
+  /** What a failover relies on, from now on: commits wait for the standby. */
+  async prepare(blow: Blow): Promise<void> {
+    if (blow === 'fail over' || blow === 'freeze') await this.#server.replicateSynchronously()
+  }
+
+  async strike(blow: Blow, random: Seeded): Promise<void> {
+    if (blow === 'database') return this.#restartDatabase(random)
+    if (blow === 'clocks') return this.#stepClocks(random)
+    if (blow === 'fail over' || blow === 'freeze') return this.#failOver(blow)
+    const place = this.#pick(random)
+    const { daemon } = place
+    if (blow === 'stop') return this.#stop(daemon, 'under load')
+    if (blow === 'blink') return this.#blink(place)
+    this.ledger.killed()
+    if (blow === 'pause') return this.#pause(daemon)
+    if (blow === 'cut') return this.#cut(place)
+    await daemon.kill()
+    if (blow === 'kill two') await this.strike('kill', random)
+  }
+
+  /** Takes one out of those that run. */
+  #pick(random: Seeded): Place {
+    const [place] = this.#places.splice(random.between(0, this.#places.length - 1), 1)
+    if (!place) throw new Error('no daemon runs')
+    return place
+  }
+
+  async #stop(daemon: Daemon, when: string): Promise<void> {
+    const exit = await daemon.stop()
+    if (exit.code !== 0) this.ledger.problem(`SIGTERM ${when}: ${JSON.stringify(exit)}:\n${daemon.log.slice(-2000)}`)
+  }
+
+  async #restartDatabase(random: Seeded): Promise<void> {
+    await this.#server.stopServer('SIGQUIT')
+    await pause(random.between(0, 2000))
+    await this.#server.startServer()
+  }
+
+  /**
+   * The clock of each machine is set, hours forward or back by minutes, under load and while the daemons wait for the database; then that
+   * of the database. All daemons go on.
+   */
+  async #stepClocks(random: Seeded): Promise<void> {
+    const setAll = async (to: readonly number[]): Promise<void> => {
+      for (const { clock } of this.#places) clock.set(random.pick(to))
+      await Promise.all(this.#places.map((place) => this.#seesItsClock(place)))
+    }
+    await setAll(setTo.back)
+    const server = this.#server.clock()
+    await this.#server.stopServer('SIGQUIT')
+    await setAll(setTo.ahead)
+    await this.#server.startServer()
+    await this.#goOn()
+    await setAll(setTo.back)
+    for (const seconds of serverClocks) {
+      server.set(seconds)
+      await eventually(10_000, 'the database sees its clock', async () => {
+        const [row] = await this.#server.query('SELECT extract(epoch FROM clock_timestamp())::float8 AS now')
+        return Math.abs(Number(row?.['now']) * 1000 - server.now) < 2000 || undefined
+      })
+      await this.#goOn()
+    }
+  }
+
+  /** By what it says in its answers, for which it needs no database. */
+  async #seesItsClock({ daemon, clock }: Place): Promise<void> {
+    await eventually(10_000, 'a daemon sees its clock', async () => {
+      const { headers } = await daemon.rest.call('GET', '/healthz')
+      return Math.abs(Date.parse(String(headers.date)) - clock.now) < 3000 || undefined
+    })
+  }
+
+  /** All daemons write. */
+  async #goOn(): Promise<void> {
+    const write = async (daemon: Daemon, at: number): Promise<void> => {
+      try {
+        await daemon.rest.must('POST', '/v1/suppressions', { email: `${at}@nowhere.test` })
+      } catch (error) {
+        throw new Error(`a daemon does not go on:\n${daemon.log.slice(-2000)}`, { cause: error })
+      }
+    }
+    await within(20_000, 'all daemons go on', Promise.all(this.daemons.map(write)))
+  }
+
+  /** The server that takes writes is gone, or hangs and breaks nothing off; the standby takes its place, and all daemons go on. */
+  async #failOver(blow: 'fail over' | 'freeze'): Promise<void> {
+    const [first, standby] = this.#servers
+    if (!first || !standby) throw new Error('there is no standby')
+    if (blow === 'freeze') first.freeze()
+    else await first.stopServer('SIGQUIT')
+    standby.promote()
+    this.#servers.shift()
+    await this.#goOn()
+  }
+
+  /** It must notice that others took over, and end. */
+  async #pause(daemon: Daemon): Promise<void> {
+    process.kill(daemon.addresses.pid, 'SIGSTOP')
+    await pause(pausedMs)
+    process.kill(daemon.addresses.pid, 'SIGCONT')
+    await this.#takenOut(daemon)
+  }
+
+  /** Others take over from a daemon that is cut off from the database: it ends once it sees that again. */
+  async #cut({ daemon, links }: Place): Promise<void> {
+    for (const link of links) link.cut()
+    await pause(pausedMs)
+    for (const link of links) link.mend()
+    await this.#takenOut(daemon)
+  }
+
+  /** What it was just doing is done when it sees the database again; it goes on. */
+  async #blink(place: Place): Promise<void> {
+    for (const link of place.links) link.cut()
+    await pause(blinkMs)
+    for (const link of place.links) link.mend()
+    await within(20_000, 'a daemon that was cut off for a moment answers', place.daemon.rest.must('GET', '/v1/projects/me'))
+    this.#places.push(place)
+  }
+
+  async #takenOut(daemon: Daemon): Promise<void> {
+    this.ledger.killed() // what was on its way may still get its answer
+    const exit = await within(20_000, 'a daemon that others took over from ends', daemon.exited)
+    if (exit.code !== 70) this.ledger.problem(`away for ${pausedMs} ms, it ended with ${JSON.stringify(exit)}:\n${daemon.log.slice(-2000)}`)
+  }
+
+  /** What the smart host answered is recorded once its daemon has ended in order; a new one is there instead. */
+  async recordAll(): Promise<void> {
+    for (const { daemon } of this.#places.splice(1)) await this.#stop(daemon, 'after the load')
+    await this.fill()
+  }
+
+  /** Ends all in order, and walks the store. */
+  async end(): Promise<void> {
+    for (const daemon of this.daemons) await this.#stop(daemon, 'at the end')
+    const env = { POSTERN_STORE: this.#address(this.#servers) }
+    const verified = await runCommand({ folder: this.#folder, env }, 'verify')
+    if (verified.code !== 0) this.ledger.problem(`verify ended with ${String(verified.code)}:\n${verified.output.slice(-3000)}`)
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#ends.disposeAsync()
+  }
+}
