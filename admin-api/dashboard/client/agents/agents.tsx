@@ -14,6 +14,7 @@ import { dateOnly } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
 import { listApplications, revokeApplication, type Application } from '../wire/operations.ts'
+import { colon } from '../words/language.ts'
 import { words as allWords } from '../words/words.ts'
 import { words } from './agents-words.ts'
 import { Claims } from './claims.tsx'
@@ -85,7 +86,7 @@ function ApplicationList({ list, onRevoke }: ApplicationListProps): JSX.Element 
         <Mark name="ok" />,
         <SafeText text={application.name} />,
         <>
-          {hostOf(application)} · {projectName(application.project_id)} · {w.lastCall}: {lastCall(application)}
+          {hostOf(application)} · {projectName(application.project_id)} · {w.lastCall + colon()} {lastCall(application)}
         </>,
         actions(application),
       ]}

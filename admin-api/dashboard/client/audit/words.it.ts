@@ -4,8 +4,8 @@ import type { en } from './words.en.ts'
 
 export const it: Wider<typeof en> = {
   title: 'Registro',
-  failed: 'Il registro non si è potuto leggere',
-  empty: 'Ancora niente è stato cambiato',
+  failed: 'Impossibile leggere il registro',
+  empty: 'Non è ancora stato cambiato nulla',
   emptyText: 'Chi cambia un’impostazione, una chiave o un membro è qui, con che cosa e quando.',
   nothingMatches: 'Nessuna voce corrisponde',
   nothingMatchesText: 'Senza questi filtri ce ne possono essere.',

@@ -3,6 +3,7 @@ import type { JSX } from 'preact'
 import { SafeText } from '../parts/safe-text.tsx'
 import { dateOnly, decimal, francs, longTime } from '../parts/time.ts'
 import type { Invoice } from '../wire/operations.ts'
+import { colon } from '../words/language.ts'
 import { words } from './billing-words.ts'
 import { InvoiceLines } from './invoice-lines.tsx'
 import { InvoiceState, stateOf } from './invoice-state.tsx'
@@ -29,7 +30,7 @@ export function InvoiceView({ invoice, pathOf }: ViewProps): JSX.Element {
         </p>
         {reason !== null && (
           <p>
-            {w.reason}: <SafeText text={reason} />
+            {w.reason + colon()} <SafeText text={reason} />
           </p>
         )}
       </div>

@@ -5,7 +5,7 @@ import type { en } from './words.en.ts'
 
 export const fr: Wider<typeof en> = {
   parts: 'Parties de la facturation',
-  areas: { usage: 'Usage et plan', invoices: 'Factures', credits: 'Crédits' },
+  areas: { usage: 'Usage et forfait', invoices: 'Factures', credits: 'Crédits' },
   chapter: 'Comment fonctionnent factures et crédits',
   invoices: 'Factures',
   invoice: 'Facture',
@@ -76,7 +76,7 @@ export const fr: Wider<typeof en> = {
   contract: 'selon contrat',
   perDay: 'Crédits par jour',
   websites: 'Sites web',
-  lasts: 'Crédits pour',
+  lasts: 'Durée des crédits',
   nextToExpire: 'Prochains à expirer',
   on: (date) => `le ${date}`,
   grants: 'D’où ils viennent',

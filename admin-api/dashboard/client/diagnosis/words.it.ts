@@ -46,7 +46,7 @@ export const it: Wider<typeof en> = {
   },
   actions: {
     address: 'Correggi l’indirizzo, o bloccalo.',
-    setup: 'Correggi le impostazioni della destinazione o le voci del dominio.',
+    setup: 'Correggi le impostazioni della destinazione o i record del dominio.',
     message: 'Cambia il messaggio prima di inviarlo di nuovo.',
     block: 'Trova la causa e fai togliere il blocco; altra posta peggiora le cose.',
     later: 'Si può inviare di nuovo più tardi.',
@@ -56,7 +56,7 @@ export const it: Wider<typeof en> = {
     suppressed: 'Non è stato inviato: il destinatario è bloccato. Togli il blocco se vuole la posta.',
     unsubscribed: 'Non è stato inviato: il destinatario si è disiscritto dalla lista.',
     captured_anonymous_project: 'È stato catturato: il progetto non è collegato. Collegalo, e la sua posta può uscire.',
-    captured_sandbox_destination: 'È stato catturato: la destinazione è nella sandbox. Promuovila e invia di nuovo.',
+    captured_sandbox_destination: 'È stato catturato: la destinazione è in sandbox. Mettila in servizio e invia di nuovo.',
     captured_no_route: 'È stato catturato: nessuna destinazione corrispondeva. Crea una regola e invia di nuovo.',
     canceled: 'È stato annullato prima dell’invio.',
     invalid: 'L’invio è stato rifiutato. La cronologia dice perché.',

@@ -8,7 +8,7 @@ export const fr: Wider<typeof en> = {
   rotate: 'Renouveler les clés DKIM',
   rotateQuestion: (domain: string) => `Nouvelles clés DKIM pour ${domain} ?`,
   rotateText:
-    'Les anciennes clés signent jusqu’à ce que les entrées des nouvelles soient publiées et vérifiées. Gardez ensuite les anciennes quelques jours, pour le courrier encore en route.',
-  rotated: 'Publiez les entrées des nouvelles clés, puis vérifiez de nouveau.',
+    'Les anciennes clés signent jusqu’à ce que les enregistrements des nouvelles soient publiés et vérifiés. Gardez ensuite les anciens quelques jours, pour le courrier encore en route.',
+  rotated: 'Publiez les enregistrements des nouvelles clés, puis vérifiez de nouveau.',
   spfLookups: (n) => `Requêtes SPF : ${number(n)} sur 10 au plus`,
 }

@@ -8,7 +8,7 @@ export const it: Wider<typeof en> = {
   rotate: 'Rinnova le chiavi DKIM',
   rotateQuestion: (domain: string) => `Nuove chiavi DKIM per ${domain}?`,
   rotateText:
-    'Le vecchie chiavi firmano finché le voci delle nuove non sono pubblicate e verificate. Tieni poi le vecchie voci ancora qualche giorno, per la posta in viaggio.',
-  rotated: 'Pubblicate le voci delle nuove chiavi, poi verificate di nuovo.',
+    'Le vecchie chiavi firmano finché i record delle nuove non sono pubblicati e verificati. Tieni poi i vecchi record ancora qualche giorno, per la posta in viaggio.',
+  rotated: 'Pubblica i record delle nuove chiavi, poi controlla di nuovo.',
   spfLookups: (n) => `Interrogazioni SPF: ${number(n)} su 10 al massimo`,
 }

@@ -62,11 +62,11 @@ export const fr: Wider<typeof en> = {
   remove: 'Supprimer',
   removed: (name: string) => `${name} est supprimé.`,
   removedWith: (name: string, rules: number) =>
-    `${name} est supprimé, avec ${rules === 1 ? '1 règle' : `${number(rules)} règles`} à son sujet.`,
+    `${name} est supprimé, avec ${rules < 2 ? `${number(rules)} règle` : `${number(rules)} règles`} à son sujet.`,
   step: (n: number) => `Étape ${number(n)}`,
   needed: 'nécessaire',
   conditional: 'selon une règle',
-  problems: (count: number) => (count === 1 ? '1 problème' : `${number(count)} problèmes`),
+  problems: (count: number) => (count < 2 ? `${number(count)} problème` : `${number(count)} problèmes`),
   inRow: (at: number, count: number) => `${number(at)} sur ${number(count)} dans la ligne`,
   key: 'Clé',
   keyHint: 'Nomme la réponse dans les envois et les exports. Minuscules, chiffres et _.',

@@ -167,7 +167,7 @@ export const it: Wider<typeof en> = {
   optionValue: (n: number) => `Valore dell’opzione ${number(n)}`,
   optionUp: (name: string) => `Su: ${name}`,
   optionDown: (name: string) => `Giù: ${name}`,
-  optionRemove: (name: string) => `Togli ${name}`,
+  optionRemove: (name: string) => `Rimuovi ${name}`,
   addOption: 'Aggiungi un’opzione',
   pasteOptions: 'Scrivile come righe',
   optionsAsLines: 'Opzioni, una per riga',

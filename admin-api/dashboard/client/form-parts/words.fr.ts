@@ -160,7 +160,7 @@ export const fr: Wider<typeof en> = {
   originsHint: 'Une origine par ligne ; aucune veut dire toute page.',
   privacy: 'Confidentialité',
   retention: 'Jours que les envois sont gardés',
-  retentionHint: 'Vide, aussi longtemps que le plan les garde.',
+  retentionHint: 'Vide, aussi longtemps que le forfait les garde.',
   storeIp: 'Adresses des visiteurs',
   ips: { none: 'Non gardées', hashed: 'Gardées en empreinte', full: 'Gardées' },
   translations: 'Traductions',

@@ -7,6 +7,7 @@ import { plain, SafeText } from '../parts/safe-text.tsx'
 import { number, percent, span } from '../parts/time.ts'
 import { words as plotWords } from '../plots/plots-words.ts'
 import type { Destination } from '../wire/operations.ts'
+import { colon } from '../words/language.ts'
 import { words } from '../words/words.ts'
 import type { Healths } from './destination-healths.tsx'
 import { errorRate, HealthStrip, stripWords, type Health } from './health-strip.tsx'
@@ -64,14 +65,14 @@ function Strip({ one: { id, name }, shown, day }: StripProps): JSX.Element {
       <a class="cut" href={link('/traces', { destination_id: id, ...time })}>
         <SafeText text={name} />
       </a>
-      <span class="num faint">{point ? cellWords(point, shown.stepMs) : `${w.lastHour}: ${hourSays}`}</span>
+      <span class="num faint">{point ? cellWords(point, shown.stepMs) : `${w.lastHour}${colon()} ${hourSays}`}</span>
       <div class="strip-cells" onPointerLeave={() => setChosen(undefined)}>
         <HealthStrip health={health} label={stripWords(name, health?.totals)} />
         {health && <Cells {...{ id, name, health, stepMs: shown.stepMs, chosen, onChoose: setChosen }} />}
       </div>
       {shown.isCompared && (
         <small class="faint">
-          24 h: {figures(health?.totals)} · {w.periodBefore}: {figures(shown.beforeOf(id))}
+          {`24 h${colon()} ${figures(health?.totals)} · ${w.periodBefore}${colon()} ${figures(shown.beforeOf(id))}`}
         </small>
       )}
     </li>

@@ -5,7 +5,7 @@ import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
 export const it: Wider<typeof en> = {
-  inspectFailed: 'Non è stato possibile leggere i test di recapito',
+  inspectFailed: 'Impossibile leggere i test di recapitabilità',
   getAddress: 'Ottieni un indirizzo',
   noTests: 'Ancora nessun test',
   noTestsText: 'Ottieni un indirizzo, inviagli un messaggio come agli altri e leggi che cosa ne penseranno i destinatari.',
@@ -39,7 +39,7 @@ export const it: Wider<typeof en> = {
   sameScore: 'Il punteggio è lo stesso.',
   scoreRose: (points) => (points === 1 ? '1 punto in più di prima.' : `${String(points)} punti in più di prima.`),
   scoreFell: (points) => (points === 1 ? '1 punto in meno di prima.' : `${String(points)} punti in meno di prima.`),
-  checksChanged: (changed, all) => `${number(changed)} controlli su ${number(all)} sono cambiati.`,
+  checksChanged: (changed, all) => `Controlli cambiati: ${number(changed)} su ${number(all)}.`,
   changed: 'Cambiato',
   unchanged: 'Come prima',
   points: (points, max) => `${String(points)} su ${String(max)}`,

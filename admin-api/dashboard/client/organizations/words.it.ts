@@ -4,9 +4,9 @@ import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
 export const it: Wider<typeof en> = {
-  say: (n) => (n === 1 ? 'Sei in una organizzazione.' : `Sei in ${number(n)} organizzazioni.`),
+  say: (n) => (n === 1 ? 'Sei in un’organizzazione.' : `Sei in ${number(n)} organizzazioni.`),
   sayText: 'Ognuna ha la sua posta, le sue chiavi e i suoi membri. Le schermate mostrano quella che scegli nella navigazione.',
-  failed: 'Le organizzazioni non si sono potute leggere',
+  failed: 'Impossibile leggere le organizzazioni',
   yours: 'Le tue organizzazioni',
   shown: 'mostrata ora',
   teamTag: 'team',
@@ -29,7 +29,7 @@ export const it: Wider<typeof en> = {
   deleted: (name) => `${name} è eliminata.`,
   teams: (name) => `Team di ${name}`,
   teamsText: 'Un’organizzazione a sé per un cliente o un reparto: con i suoi membri, le sue chiavi e il suo piano.',
-  teamsFailed: 'I team non si sono potuti leggere',
+  teamsFailed: 'Impossibile leggere i team',
   noTeams: 'Ancora nessun team.',
   teamUse: (used, limit) => `${used} di ${limit} che il piano permette.`,
   teamUseUnlimited: (used) => (used === '0' ? 'Il piano non ha limiti.' : `${used}; il piano non ha limiti.`),

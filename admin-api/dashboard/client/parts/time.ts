@@ -1,5 +1,5 @@
 /** Times and numbers in the chosen language; exact times in UTC for titles and copies. */
-import { language } from '../words/language.ts'
+import { language, type Language } from '../words/language.ts'
 
 const formats = new Map<string, Intl.DateTimeFormat>()
 
@@ -52,13 +52,16 @@ export const month = (): string => format({ month: 'long' }).format(new Date())
 /** `+39 s`, from one time to another. */
 export const gap = (from: string, to: string): string => `+${span(Date.parse(to) - Date.parse(from))}`
 
+const dayUnit: Readonly<Record<Language, string>> = { en: 'd', de: 'd', fr: 'j', it: 'g' }
+
 export function span(milliseconds: number): string {
   if (milliseconds < 1000) return `${String(Math.round(milliseconds))}\u00a0ms`
   const seconds = milliseconds / 1000
   if (seconds < 10) return `${decimal(seconds, 1)}\u00a0s`
   if (seconds < 90) return `${number(Math.round(seconds))}\u00a0s`
   if (seconds < 5400) return `${String(Math.round(seconds / 60))}\u00a0min`
-  return seconds < 129_600 ? `${String(Math.round(seconds / 3600))}\u00a0h` : `${String(Math.round(seconds / 86_400))}\u00a0d`
+  if (seconds < 129_600) return `${String(Math.round(seconds / 3600))}\u00a0h`
+  return `${number(Math.round(seconds / 86_400))}\u00a0${dayUnit[language.value]}`
 }
 
 /** `12 408`, with the thin space or the sign of the language. */
@@ -73,10 +76,12 @@ export function decimal(value: number, places: number, most = places): string {
 /** `3.2 %` of a share from 0 to 1. */
 export const percent = (share: number, places = share > 0 && share < 0.1 ? 1 : 0): string => `${decimal(share * 100, places)}\u00a0%`
 
+/** `1.2 MiB`; French writes octets: `1,2 Mio`. */
 export function bytes(size: number): string {
-  if (size < 1024) return `${number(size)}\u00a0B`
-  if (size < 1_048_576) return `${number(Math.round(size / 1024))}\u00a0KiB`
-  return size < 1_073_741_824 ? `${decimal(size / 1_048_576, 1)}\u00a0MiB` : `${decimal(size / 1_073_741_824, 1)}\u00a0GiB`
+  const unit = language.value === 'fr' ? 'o' : 'B'
+  if (size < 1024) return `${number(size)}\u00a0${unit}`
+  if (size < 1_048_576) return `${number(Math.round(size / 1024))}\u00a0Ki${unit}`
+  return size < 1_073_741_824 ? `${decimal(size / 1_048_576, 1)}\u00a0Mi${unit}` : `${decimal(size / 1_073_741_824, 1)}\u00a0Gi${unit}`
 }
 
 /** `CHF 3.50` of rappen, with more places where a unit costs less than one. */

@@ -5,14 +5,15 @@ import type { en } from './words.en.ts'
 
 export const fr: Wider<typeof en> = {
   changes: 'Changements',
-  changesInTime: (count) => (count === 1 ? '1 changement dans cette période' : `${number(count)} changements dans cette période`),
+  changesInTime: (count) =>
+    count < 2 ? `${number(count)} changement dans cette période` : `${number(count)} changements dans cette période`,
   paused: (name) => `${name} suspendue`,
   live: (name) => `${name} en service`,
   sandbox: (name) => `${name} en sandbox`,
   changed: (name) => `${name} modifiée`,
   deleted: (name) => `${name} supprimée`,
   rulesChanged: 'routage modifié',
-  failoverChanged: 'repli modifié',
+  failoverChanged: 'basculement modifié',
   before: (label) => `${label}, période précédente`,
   complained: 'signalés comme spam',
   showWebhooks: 'Afficher les webhooks',

@@ -12,7 +12,7 @@ export const it: Wider<typeof en> = {
   changed: (name) => `${name} modificata`,
   deleted: (name) => `${name} eliminata`,
   rulesChanged: 'instradamento modificato',
-  failoverChanged: 'ripiego modificato',
+  failoverChanged: 'failover modificato',
   before: (label) => `${label}, periodo precedente`,
   complained: 'segnalati come spam',
   showWebhooks: 'Mostra i webhook',

@@ -46,7 +46,7 @@ export const fr: Wider<typeof en> = {
   notForOrganization: 'appartient à toute l’organisation',
   chooseAll: 'Tout choisir de ce genre',
   moved: 'déplacé',
-  movedCount: (count, name) => `${number(count)} déplacés vers ${name}.`,
+  movedCount: (count, name) => `${count < 2 ? `${number(count)} déplacé` : `${number(count)} déplacés`} vers ${name}.`,
   stayed: 'resté',
   kinds: {
     destination: 'Destinations',

@@ -7,7 +7,7 @@ export const it: Wider<typeof en> = {
   say: (projects, partitions, sends) =>
     `${projects === 1 ? 'Un progetto' : `${number(projects)} progetti`}${partitions === 0 ? '' : ` con ${partitions === 1 ? 'una partizione' : `${number(partitions)} partizioni`}`}; oggi ${sends} invii.`,
   sayText:
-    'Un progetto ha destinazioni, chiavi, trace e catture proprie. Una partizione è un progetto per un tuo cliente, sotto un progetto.',
+    'Un progetto ha destinazioni, chiavi, tracce e catture proprie. Una partizione è un progetto per un tuo cliente, sotto un progetto.',
   failed: 'I progetti non possono essere mostrati.',
   none: 'Nessun progetto da mostrare qui',
   newPartition: 'Nuova partizione',
@@ -32,12 +32,12 @@ export const it: Wider<typeof en> = {
   created: 'Creato',
   inside: 'In questo progetto',
   partitions: 'Partizioni',
-  noPartitions: 'Nessuna partizione. Ognuna avrebbe destinazioni, chiavi, trace e budget propri.',
+  noPartitions: 'Nessuna partizione. Ognuna avrebbe destinazioni, chiavi, tracce e budget propri.',
   move: 'Sposta in un altro progetto',
   moveTitle: 'Sposta in un altro progetto',
   moveSay: (count) =>
     count === 0 ? 'Scegli che cosa spostare' : count === 1 ? 'Si sposta un elemento' : `Si spostano ${number(count)} elementi`,
-  moveText: 'Lo spostamento ha effetto subito, e nessun segreto né indirizzo cambia. Le trace e i messaggi catturati restano dove sono.',
+  moveText: 'Lo spostamento ha effetto subito, e nessun segreto né indirizzo cambia. Le tracce e i messaggi catturati restano dove sono.',
   moveTo: 'Nel progetto',
   moveNow: (count) => (count === 0 ? 'Sposta' : `Sposta ${number(count)}`),
   moveNothing: 'Questo progetto non ha nulla da spostare.',
@@ -45,7 +45,7 @@ export const it: Wider<typeof en> = {
   notForOrganization: 'appartiene a tutta l’organizzazione',
   chooseAll: 'Scegli tutti di questo tipo',
   moved: 'spostato',
-  movedCount: (count, name) => `${number(count)} spostati in ${name}.`,
+  movedCount: (count, name) => `${count === 1 ? '1 spostato' : `${number(count)} spostati`} in ${name}.`,
   stayed: 'rimasto',
   kinds: {
     destination: 'Destinazioni',
@@ -59,7 +59,7 @@ export const it: Wider<typeof en> = {
   },
   deleteProject: 'Elimina il progetto',
   defaultStays: 'Il progetto predefinito di un’organizzazione non può essere eliminato.',
-  deleteEffect: 'Le sue destinazioni, regole, modelli, chiavi, accessi, caselle, catture e trace sono eliminati, subito e per sempre.',
+  deleteEffect: 'Le sue destinazioni, regole, modelli, chiavi, accessi, caselle, catture e tracce sono eliminati, subito e per sempre.',
   deletePartitions: (count) =>
     count === 1 ? 'Una partizione è eliminata con esso.' : `${number(count)} partizioni sono eliminate con esso.`,
   deleteShared: 'Le destinazioni di tutta l’organizzazione passano al progetto predefinito. Gli indirizzi bloccati restano bloccati.',

@@ -3,10 +3,10 @@ import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
 export const it: Wider<typeof en> = {
-  publishableFailed: 'Non è stato possibile leggere le chiavi pubblicabili',
+  publishableFailed: 'Impossibile leggere le chiavi pubblicabili',
   noPublishable: 'Ancora nessuna chiave pubblicabile',
   noPublishableText:
-    'Può stare nel codice di una pagina. Cinque porte la proteggono: la pagina, i destinatari, un mittente, finestre di tempo e, se vuole, un captcha.',
+    'Può stare nel codice di una pagina. Cinque porte la proteggono: la pagina, i destinatari, un mittente, finestre di tempo e, se vuoi, un captcha.',
   newPublishable: 'Nuova chiave pubblicabile',
   origins: 'Pagine',
   originsHint: 'Origini, una per riga: https://www.example.com',
@@ -22,14 +22,14 @@ export const it: Wider<typeof en> = {
   noCaptcha: 'nessuno',
   siteKey: 'Chiave del sito',
   captchaSecret: 'Segreto del captcha',
-  publishableNote: 'Non è segreta, ma sta solo nella sua pagina. In caso di abuso, la rinnovi.',
+  publishableNote: 'Non è segreta, ma sta solo nella tua pagina. In caso di abuso, rinnovala.',
   snippet: 'Codice per la pagina',
   snippetOf: (name) => `Codice per ${name}`,
-  snippetText: 'Lo incolli in una pagina di queste origini, con la chiave al posto di YOUR_KEY.',
+  snippetText: 'Incollalo in una pagina di queste origini, con la chiave al posto di YOUR_KEY.',
   rotateHint: 'Le pagine con la vecchia non possono più inviare.',
   pages: 'Pagine web',
   useOf: (name: string) => `Che cosa ha inviato ${name}`,
-  useFailed: 'L’uso della chiave non è stato letto',
+  useFailed: 'Impossibile leggere l’uso della chiave',
   useNone: 'In 30 giorni non è stato inviato né rifiutato nulla.',
   captured: 'catturati',
   sendsOfKey: 'Invii in 30 giorni',
@@ -39,7 +39,7 @@ export const it: Wider<typeof en> = {
     origin: 'Pagina',
     recipient: 'Destinatario',
     sender: 'Mittente',
-    rate: 'Ritmo',
+    rate: 'Frequenza',
     captcha: 'Captcha',
   },
   gateTexts: {

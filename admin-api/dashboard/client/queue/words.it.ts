@@ -6,7 +6,7 @@ import type { en } from './words.en.ts'
 const messages = (n: number): string => (n === 1 ? '1 messaggio' : `${number(n)} messaggi`)
 
 export const it: Wider<typeof en> = {
-  failed: 'La coda non ha potuto essere letta',
+  failed: 'Impossibile leggere la coda',
   nothing: 'Nulla attende',
   nothingText:
     'I messaggi restano qui finché una destinazione li prende: fino al loro turno, al prossimo tentativo dopo un rinvio, o alla loro ora.',
@@ -36,7 +36,7 @@ export const it: Wider<typeof en> = {
     due: 'attende il suo turno',
     attempting: 'tentativo in corso',
     retry: 'attende un nuovo tentativo',
-    scheduled: 'pianificato',
+    scheduled: 'programmato',
     held: 'trattenuto',
   },
   message: 'Messaggio',
@@ -54,11 +54,11 @@ export const it: Wider<typeof en> = {
     hold: 'Nessun altro tentativo comincia finché sono rilasciati, anche dopo un riavvio. La posta accettata più tardi non è compresa.',
     release: 'Sono di nuovo dovuti, subito o alla loro ora, nei limiti della loro destinazione.',
     expedite:
-      'I nuovi tentativi in attesa sono dovuti ora. Limiti di frequenza e destinazioni a riposo restano; gli invii pianificati pure.',
-    drop: 'I destinatari che non hanno il messaggio non lo ricevono. Nessun tentativo e nessun nuovo invio lo riporta.',
+      'I nuovi tentativi in attesa sono dovuti ora. Limiti di frequenza e destinazioni a riposo restano; gli invii programmati pure.',
+    drop: 'I destinatari che non hanno il messaggio non lo ricevono. Nessun tentativo e nessun reinvio lo riporta.',
   },
   reason: 'Motivo',
-  reasonHint: 'Sta nella traccia di ogni messaggio e nel registro di controllo.',
+  reasonHint: 'Sta nella traccia di ogni messaggio e nel registro.',
   countFailed: 'I messaggi non possono essere contati.',
   noneMatches: 'Nessun messaggio corrisponde.',
   isMore:
@@ -70,7 +70,7 @@ export const it: Wider<typeof en> = {
     drop: 'Vengono scartati.',
   },
   undone: 'Ciò che trattiene viene rilasciato.',
-  actsFailed: 'Gli interventi non hanno potuto essere letti',
+  actsFailed: 'Impossibile leggere gli interventi',
   noActs: 'Nessuno è ancora intervenuto sulla coda',
   noActsText: 'Chi trattiene, rilascia, prova ora o scarta messaggi è elencato qui, con l’avanzamento dell’intervento.',
   actsSay: (running) =>
@@ -116,7 +116,7 @@ export const it: Wider<typeof en> = {
   },
   stoppedSay: (n) => `Fermato dopo ${messages(n)}.`,
   sayAct: 'La traccia di ogni messaggio ha chi l’ha fatto, quando e perché.',
-  inAudit: 'Nel registro di controllo',
+  inAudit: 'Nel registro',
   heldNow: 'Ciò che trattiene ora',
   standing: 'Blocchi permanenti',
   moreHolds: 'Altri blocchi permanenti',

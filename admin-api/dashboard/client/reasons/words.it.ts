@@ -25,10 +25,10 @@ export const it: Wider<typeof en> = {
   anyMail: 'per ogni mittente',
   priority: (priority) => `priorità ${String(priority)}`,
   anonymous: 'Il progetto non è ancora collegato, quindi tutti i suoi invii sono catturati.',
-  sandbox: (destination) => `La destinazione ${destination} è in modalità sandbox; promuovila per inoltrare.`,
-  agent: 'Il token di questo agente invia solo nella sandbox.',
+  sandbox: (destination) => `La destinazione ${destination} è in modalità sandbox; mettila in servizio per inoltrare.`,
+  agent: 'Il token di questo agente invia solo in sandbox.',
   test: 'È una prova di un modello, sempre catturata.',
-  proof: (destination) => `È un test di recapito di ${destination}, inoltrato anche da una sandbox.`,
+  proof: (destination) => `È un test di recapitabilità di ${destination}, inoltrato anche da una sandbox.`,
   live: (destination) => `La destinazione ${destination} è attiva.`,
   noRoute: 'Nessuna destinazione corrisponde e il progetto cattura ciò che non ha percorso.',
   waits: (destination, seconds) =>
@@ -120,6 +120,6 @@ export const it: Wider<typeof en> = {
     final_timeout: 'L’host non ha risposto in tempo dopo aver ricevuto tutto il messaggio.',
     peer_closing: 'L’host chiude la connessione (421).',
     protocol_error: 'L’host ha risposto con qualcosa che non è SMTP.',
-    no_answer: 'Il provider non ha risposto.',
+    no_answer: 'Il fornitore non ha risposto.',
   },
 }

@@ -16,7 +16,7 @@ export const fr: Wider<typeof en> = {
   base: 'Adresse de l’API',
   version: 'Version',
   asDocument: 'Document OpenAPI',
-  operations: (count: number) => (count === 1 ? '1 opération' : `${number(count)} opérations`),
+  operations: (count: number) => (count < 2 ? `${number(count)} opération` : `${number(count)} opérations`),
   noOperation: 'Cette opération n’existe pas',
   noOperationText: (name: string) => `La description de l’API ne connaît pas l’opération ${name}.`,
   allOperations: 'Toutes les opérations',

@@ -63,9 +63,14 @@ export const fr: Wider<typeof en> = {
   stoppedBecause: 'Arrêté.',
   theRest: 'Renvoyer le reste',
   again: 'Même filtre encore',
-  runningSay: (replayed) => `${replayed} renvoyés jusqu’ici.`,
-  finishedSay: (replayed) => (replayed === '1' ? 'Un message a été renvoyé.' : `${replayed} messages ont été renvoyés.`),
-  stoppedSay: (replayed) => `Arrêté après ${replayed} renvoyés.`,
+  runningSay: (replayed) => `Renvoyés jusqu’ici : ${replayed}.`,
+  finishedSay: (replayed) =>
+    replayed === '0'
+      ? 'Aucun message n’a été renvoyé.'
+      : replayed === '1'
+        ? 'Un message a été renvoyé.'
+        : `${replayed} messages ont été renvoyés.`,
+  stoppedSay: (replayed) => `Arrêté. Renvoyés : ${replayed}.`,
   sayText: 'Ce qu’il advient de chacun est dans sa trace.',
   tracesOfIt: 'Traces de ces messages',
   problems: 'Messages refusés',

@@ -6,7 +6,7 @@ import type { en } from './words.en.ts'
 export const it: Wider<typeof en> = {
   rules: 'Regole',
   failover: 'Failover',
-  rulesFailed: 'Non è stato possibile leggere le regole',
+  rulesFailed: 'Impossibile leggere le regole',
   noRules: 'Ancora nessuna regola',
   noRulesText:
     'Una regola sceglie in base al mittente quale destinazione porta un messaggio. Se nessuna corrisponde, decide la politica a lato.',
@@ -48,7 +48,7 @@ export const it: Wider<typeof en> = {
   fallbacks: 'Poi, in quest’ordine',
   conditions: 'Quando',
   state: 'Stato',
-  failoverFailed: 'Non è stato possibile leggere i failover',
+  failoverFailed: 'Impossibile leggere i failover',
   noFailover: 'Ancora nessun failover',
   noFailoverText: 'Se un fornitore cade, altri subentrano nell’ordine scelto. Servono due destinazioni.',
   newFailover: 'Nuovo failover',
@@ -93,7 +93,7 @@ export const it: Wider<typeof en> = {
   noneStored: 'Nessun messaggio è conservato di questo periodo.',
   happened: 'Accaduto',
   instead: 'Sarebbe',
-  ifNoRoute: 'Senza rotta',
+  ifNoRoute: 'Senza percorso',
   ifFailover: 'Catena di failover al suo posto',
   ifCap: 'Catture al mese',
   ifCapHint: 'Vuoto mantiene il limite',

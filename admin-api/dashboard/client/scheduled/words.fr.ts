@@ -26,7 +26,7 @@ export const fr: Wider<typeof en> = {
   sendNowQuestion: 'Envoyer ce message maintenant ?',
   sendNowEffect: (to: string, at: string) => `Le message à ${to} part maintenant au lieu de ${at}. C’est irrévocable.`,
   sentNow: 'Le message part maintenant.',
-  canceledMany: (n: number) => (n === 1 ? '1 envoi est annulé.' : `${number(n)} envois sont annulés.`),
-  cancelManyQuestion: (n: number) => (n === 1 ? 'Annuler 1 envoi ?' : `Annuler ${number(n)} envois ?`),
+  canceledMany: (n: number) => (n < 2 ? `${number(n)} envoi est annulé.` : `${number(n)} envois sont annulés.`),
+  cancelManyQuestion: (n: number) => (n < 2 ? `Annuler ${number(n)} envoi ?` : `Annuler ${number(n)} envois ?`),
   cancelManyEffect: 'Aucun ne part à son heure, ni plus tard.',
 }

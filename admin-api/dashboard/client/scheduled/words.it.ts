@@ -4,7 +4,7 @@ import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
 export const it: Wider<typeof en> = {
-  scheduledFailed: 'Non è stato possibile leggere gli invii programmati',
+  scheduledFailed: 'Impossibile leggere gli invii programmati',
   noScheduled: 'Nulla è programmato',
   noScheduledText: 'Un messaggio con send_at attende qui la sua ora, anche dopo un riavvio.',
   scheduledSay: (n, at) =>

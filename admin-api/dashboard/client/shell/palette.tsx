@@ -6,6 +6,7 @@ import { Icon, type IconName } from '../parts/icon.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { getTrace, listTraces, type TraceSummary } from '../wire/operations.ts'
+import { colon } from '../words/language.ts'
 import { words } from '../words/words.ts'
 import { call } from '../app/api.ts'
 import { go, link, projectId } from '../app/location.ts'
@@ -181,8 +182,8 @@ function goings(text: string): Choice[] {
           ],
     ),
     { id: 'api', group: w.doThings, label: w.asApiCall, icon: 'code', run: () => void (isApiCallOpen.value = true) },
-    { id: 'light', group: w.doThings, label: `${w.theme}: ${w.themeLight}`, icon: 'theme', run: () => setTheme('light') },
-    { id: 'dark', group: w.doThings, label: `${w.theme}: ${w.themeDark}`, icon: 'theme', run: () => setTheme('dark') },
+    { id: 'light', group: w.doThings, label: `${w.theme}${colon()} ${w.themeLight}`, icon: 'theme', run: () => setTheme('light') },
+    { id: 'dark', group: w.doThings, label: `${w.theme}${colon()} ${w.themeDark}`, icon: 'theme', run: () => setTheme('dark') },
   ]
   const wanted = text.toLowerCase()
   return all.filter(({ label }) => typeof label === 'string' && label.toLowerCase().includes(wanted))

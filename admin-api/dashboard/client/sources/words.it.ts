@@ -4,7 +4,7 @@ import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
 export const it: Wider<typeof en> = {
-  sourcesFailed: 'Non è stato possibile leggere le fonti di rimbalzi',
+  sourcesFailed: 'Impossibile leggere le fonti di rimbalzi',
   noSources: 'Ancora nessuna fonte di rimbalzi',
   noSourcesText: 'Qui arriva ciò che gli altri server dicono della tua posta: da una casella, dai log o da webhook di un server.',
   newSource: 'Nuova fonte di rimbalzi',

@@ -12,15 +12,15 @@ export const fr: Wider<typeof en> = {
   fileHint: 'CSV avec une colonne email, comme l’export l’écrit, ou une adresse par ligne.',
   pasted: 'Ou collez des lignes ici',
   toTake: 'adresses à bloquer',
-  repeated: 'sont là plusieurs fois',
+  repeated: 'y figurent plusieurs fois',
   without: 'lignes sans adresse sont laissées de côté',
-  tooMany: (most: string) => `adresses sont trop ; au plus ${most} à la fois`,
-  imported: (n: number) => (n === 1 ? '1 adresse est bloquée maintenant' : `${number(n)} adresses sont bloquées maintenant`),
+  tooMany: (most: string) => `adresses, c’est trop ; au plus ${most} à la fois`,
+  imported: (n: number) => (n < 2 ? `${number(n)} adresse est bloquée maintenant` : `${number(n)} adresses sont bloquées maintenant`),
   reportOf: (added: number, known: number, refused: number) =>
-    `${number(added)} ajoutées, ${number(known)} déjà là, ${number(refused)} refusées :`,
+    `Ajoutées : ${number(added)} ; déjà là : ${number(known)} ; refusées : ${number(refused)}.`,
   wouldAdd: 'sont nouvelles sur la liste',
   wouldKeep: 'y sont déjà',
   wouldRefuse: 'seraient refusées',
   removedAll: (n: number) =>
-    n === 1 ? '1 adresse reçoit de nouveau du courrier.' : `${number(n)} adresses reçoivent de nouveau du courrier.`,
+    n < 2 ? `${number(n)} adresse reçoit de nouveau du courrier.` : `${number(n)} adresses reçoivent de nouveau du courrier.`,
 }

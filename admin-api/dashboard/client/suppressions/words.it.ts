@@ -17,7 +17,7 @@ export const it: Wider<typeof en> = {
   tooMany: (most: string) => `indirizzi sono troppi; al massimo ${most} alla volta`,
   imported: (n: number) => (n === 1 ? '1 indirizzo è ora bloccato' : `${number(n)} indirizzi sono ora bloccati`),
   reportOf: (added: number, known: number, refused: number) =>
-    `${number(added)} aggiunti, ${number(known)} già presenti, ${number(refused)} rifiutati:`,
+    `Aggiunti: ${number(added)}; già presenti: ${number(known)}; rifiutati: ${number(refused)}.`,
   wouldAdd: 'sono nuovi nell’elenco',
   wouldKeep: 'ci sono già',
   wouldRefuse: 'sarebbero rifiutati',

@@ -9,7 +9,7 @@ export const fr: Wider<typeof en> = {
   noMessage: 'Il n’y a pas de message à montrer.',
   saveMessage: 'Enregistrer en .eml',
   openTrace: 'Ouvrir sa trace',
-  capturedFirst: 'Le message retenu',
+  capturedFirst: 'Le message capturé',
   labels: 'Étiquettes et métadonnées',
   share: 'Partager…',
   shareTitle: 'Partager cette trace',

@@ -28,7 +28,7 @@ export const recipientWords = ({ to }: Pick<TraceSummary, 'to'>): string =>
 
 /** From the acceptance to the last change; what is not at an end waits. */
 function tookWords({ status, created_at: from, updated_at: until, outcome, send_at: sendAt }: TraceSummary): string {
-  if (status === 'queued' || status === 'pending') return sendAt === null ? words().waits : words().scheduled
+  if (status === 'queued' || status === 'pending') return sendAt === null ? words().waits : words().planned
   return outcome === 'relayed' ? span(Date.parse(until) - Date.parse(from)) : '–'
 }
 

@@ -6,7 +6,7 @@ import type { en } from './words.en.ts'
 export const fr: Wider<typeof en> = {
   density: 'Courrier dans le temps',
   relayed: 'relayés',
-  captured: 'retenus',
+  captured: 'capturés',
   below: 'échoués ou rejetés, sous la ligne',
   counted: (n: string, from: string, to: string) => `${n} envois, de ${from} à ${to}`,
   now: 'maintenant',

@@ -16,7 +16,7 @@ export const it: Wider<typeof en> = {
   hours: '24 h',
   days: (n: number) => `${number(n)} g`,
   wholeTime: 'Tutto il periodo',
-  densityFailed: 'Non è stato possibile leggere le cifre',
+  densityFailed: 'Impossibile leggere le cifre',
   save: 'Salva come CSV',
   loaded: (n: string) => `${n} tracce caricate`,
   replayChosen: (n) => `Reinviane ${n}`,

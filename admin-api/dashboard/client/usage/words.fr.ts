@@ -63,7 +63,7 @@ export const fr: Wider<typeof en> = {
   captures_per_month: 'Captures d’un projet par mois',
   overage_billed: 'Le surplus est facturé, non refusé',
   attachments: 'Pièces jointes',
-  bulk_replay: 'Renvoi en masse',
+  bulk_replay: 'Renvoi groupé',
   org_destinations: 'Destinations de toute l’organisation',
   sub_projects: 'Partitions de projets',
   scheduled_sends: 'Envois programmés',

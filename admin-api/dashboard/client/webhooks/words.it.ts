@@ -4,13 +4,13 @@ import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
 export const it: Wider<typeof en> = {
-  edit: 'Modifica endpoint',
+  edit: 'Modifica l’endpoint',
   pause: 'Sospendi',
   resume: 'Riprendi',
   pausedNow: 'L’endpoint è sospeso; i suoi eventi attendono.',
   resumedNow: 'L’endpoint riceve di nuovo eventi.',
   saved: 'L’endpoint è salvato.',
-  remove: 'Elimina endpoint',
+  remove: 'Elimina l’endpoint',
   removeEffect: 'Gli eventi in attesa non vengono più consegnati; il suo registro va con lui.',
   success: 'Riusciti, ultime 24 h',
   failures: 'Tentativi falliti, ultime 24 h',

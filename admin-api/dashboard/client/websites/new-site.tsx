@@ -7,6 +7,7 @@ import { TextField } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/forms.tsx'
 import { bytes } from '../parts/time.ts'
 import { createSite } from '../wire/operations.ts'
+import { colon } from '../words/language.ts'
 import { words as allWords } from '../words/words.ts'
 import { words } from './websites-words.ts'
 import { waitingArchive } from './waiting-archive.ts'
@@ -36,7 +37,7 @@ export function NewSite({ file, onClose }: { readonly file: File | undefined; re
           <TextField label={w.name} hint={w.nameHint} value={slug} onChange={setSlug} fault={fault?.fields.get('slug')} isMono />
           {file && (
             <p class="soft">
-              {w.archive}: {file.name}, {bytes(file.size)}
+              {w.archive + colon()} {file.name}, {bytes(file.size)}
             </p>
           )}
         </>

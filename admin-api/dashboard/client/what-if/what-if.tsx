@@ -12,6 +12,7 @@ import { Loading, Show, State } from '../parts/states.tsx'
 import { exactTime, number, shortTime } from '../parts/time.ts'
 import { listRoutingRules, simulateRoutingChanges, type Destination, type RoutingRule, type SimulatedTrace } from '../wire/operations.ts'
 import type { InputOf } from '../wire/operation.ts'
+import { colon } from '../words/language.ts'
 import { words as allWords } from '../words/words.ts'
 import { idsOf, IfFailover } from './if-failover.tsx'
 import { refusalReason } from '../reasons/reasons.ts'
@@ -255,10 +256,10 @@ function Differing({
               <SafeText text={subject || common.noSubject} />
             </span>
             <span class="over second">
-              {w.happened}: <SafeText text={way(earlier.outcome, earlier.destination_id)} />
+              {w.happened + colon()} <SafeText text={way(earlier.outcome, earlier.destination_id)} />
             </span>
             <span class="over second">
-              {w.instead}:{' '}
+              {w.instead + colon()}{' '}
               {now.refusal ? (
                 <Refused {...now.refusal} />
               ) : (

@@ -5,3 +5,6 @@ export const languages = ['en', 'de', 'fr', 'it'] as const
 export type Language = (typeof languages)[number]
 
 export const language = signal<Language>('en')
+
+/** After a label; French sets a space before it, at which no line breaks. */
+export const colon = (): string => (language.value === 'fr' ? '\u00a0:' : ':')

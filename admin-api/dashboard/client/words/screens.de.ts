@@ -110,7 +110,7 @@ export const screens: ScreenWords = {
   destination: 'Destination',
   took: 'Dauer',
   waits: 'wartet',
-  scheduled: 'geplant',
+  planned: 'geplant',
   gone: 'gelöscht',
   noSubject: 'Ohne Betreff',
   andMore: (count) => `und ${number(count)} weitere`,

@@ -108,7 +108,7 @@ export const screens = {
   destination: 'Destination',
   took: 'Took',
   waits: 'waiting',
-  scheduled: 'scheduled',
+  planned: 'scheduled',
   gone: 'deleted',
   noSubject: 'Without a subject',
   andMore: (count: number) => `and ${number(count)} more`,

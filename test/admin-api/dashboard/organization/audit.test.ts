@@ -98,7 +98,7 @@ test('viewers are not allowed to see it; a log that fails says so; the words are
   for (const [locale, failed] of [
     ['de', 'Das Protokoll konnte nicht gelesen werden'],
     ['fr', 'Le journal n’a pas pu être lu'],
-    ['it', 'Il registro non si è potuto leggere'],
+    ['it', 'Impossibile leggere il registro'],
   ] as const) {
     const tab = await server.open({ locale })
     const { page } = tab

@@ -227,6 +227,6 @@ test('the screens speak the language, and a service that cannot be reached is sa
   await Promise.all([
     look('de', 'Der Dienst nimmt Mail an und liefert sie aus.', 'Die Befunde konnten nicht gelesen werden'),
     look('fr', 'Le service accepte et remet le courrier.', 'Les constats n’ont pas pu être lus'),
-    look('it', 'Il servizio accetta e consegna la posta.', 'Non è stato possibile leggere i riscontri'),
+    look('it', 'Il servizio accetta e consegna la posta.', 'Impossibile leggere i riscontri'),
   ])
 })

@@ -96,7 +96,7 @@ test('a viewer sees and leaves, and changes nothing; who pays the bill sees the 
   const viewer = await join(browser, server, 'viewer')
   for (const [locale, words] of [
     ['fr', 'Vous êtes dans une organisation.'],
-    ['it', 'Sei in una organizzazione.'],
+    ['it', 'Sei in un’organizzazione.'],
   ] as const) {
     const tab = await server.open({ locale, link: await server.signInLink(viewer) })
     const { page } = tab

@@ -91,7 +91,7 @@ test('what fails says so, and the words are those of the language', async (t) =>
   for (const [locale, say, failed] of [
     ['de', 'Der Plan ist free.', 'Die Nutzung konnte nicht gelesen werden'],
     ['fr', 'Votre forfait est free.', 'L’utilisation n’a pas pu être lue'],
-    ['it', 'Il piano è free.', 'L’uso non si è potuto leggere'],
+    ['it', 'Il piano è free.', 'Impossibile leggere l’uso'],
   ] as const) {
     const tab = await server.open({ locale })
     const { page } = tab
