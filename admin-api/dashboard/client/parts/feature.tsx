@@ -1,6 +1,7 @@
 /** What the plan or the operator has not switched on stays visible, with the reason. */
 import type { JSX } from 'preact'
-import { organization } from '../app/location.ts'
+import { link } from '../app/location.ts'
+import { mayRead } from '../app/permissions.ts'
 import { useRead } from '../app/query.ts'
 import { listFlags, type Flag } from '../wire/operations.ts'
 import { words } from '../words/words.ts'
@@ -8,7 +9,7 @@ import { Mark } from './mark.tsx'
 
 /** Undefined until it is known, and where it cannot be read: then the service decides alone. */
 export function useFlag(name: Flag['flag']): Flag | undefined {
-  const read = useRead(listFlags, {})
+  const read = useRead(listFlags, mayRead.value ? {} : undefined)
   return read.data?.data.find(({ flag }) => flag === name)
 }
 
@@ -20,7 +21,7 @@ export function FeatureNote({ flag }: { readonly flag: Flag | undefined }): JSX.
       <p>
         <span lang="en">{flag.reason}</span>
       </p>
-      <a class="button small" href={`/organizations/${organization.value?.id ?? ''}/usage`}>
+      <a class="button small" href={link('/usage')}>
         {words().usage}
       </a>
     </div>

@@ -13,7 +13,7 @@ import { badges, isMenuOpen, isPaletteOpen } from '../app/open.ts'
 import { mayRead } from '../app/permissions.ts'
 import { projects } from '../app/projects.ts'
 import { shortcuts } from '../app/settings.ts'
-import { beginningOf, mayOpen, screenAt, screens, type Screen } from './screens.ts'
+import { beginningOf, isListed, mayOpen, screenAt, screens, type Screen } from './screens.ts'
 import { SettingsMenu } from './settings-menu.tsx'
 
 const Entry = ({ screen }: { readonly screen: Screen }): JSX.Element => {
@@ -73,7 +73,7 @@ export function Navigation(): JSX.Element {
       </div>
       <div class="nav-group nav-foot">
         {screens
-          .filter((screen) => screen.group === 'foot' && mayOpen(screen))
+          .filter((screen) => screen.group === 'foot' && isListed(screen))
           .map((screen) => (
             <Entry key={screen.name} screen={screen} />
           ))}
@@ -155,7 +155,7 @@ export const BottomBar = (): JSX.Element => (
           onClick={() => (isMenuOpen.value = false)}
         >
           <Icon name={screen.icon} />
-          <span class="cut">{screen.label(words())}</span>
+          <span class="cut">{(screen.short ?? screen.label)(words())}</span>
         </a>
       ))}
     <button aria-expanded={isMenuOpen.value} onClick={() => (isMenuOpen.value = !isMenuOpen.value)}>

@@ -12,7 +12,7 @@ import { call } from '../app/api.ts'
 import { go, link, projectId } from '../app/location.ts'
 import { isApiCallOpen, isPaletteOpen } from '../app/open.ts'
 import { mayAdminister, mayChange, mayRead } from '../app/permissions.ts'
-import { beginningOf, mayOpen, screens } from './screens.ts'
+import { beginningOf, isListed, screens } from './screens.ts'
 import { setTheme } from '../app/settings.ts'
 
 interface Choice {
@@ -162,7 +162,7 @@ function lookUps(text: string): Choice[] {
 function goings(text: string): Choice[] {
   const w = words()
   const all: Choice[] = [
-    ...screens.filter(mayOpen).map((screen): Choice => ({
+    ...screens.filter(isListed).map((screen): Choice => ({
       id: `go-${screen.name || 'overview'}`,
       group: w.goTo,
       label: screen.label(w),

@@ -2,7 +2,7 @@
 import type { ComponentType } from 'preact'
 import { boot } from '../app/boot.ts'
 import { organization } from '../app/location.ts'
-import { mayRead } from '../app/permissions.ts'
+import { mayChange, mayRead } from '../app/permissions.ts'
 import type { IconName } from '../parts/icon.tsx'
 import type { ScreenProps } from '../app/screen-props.ts'
 import type { Words } from '../words/entries.ts'
@@ -13,6 +13,8 @@ export interface Screen {
   /** The first part of its path; empty for the start. */
   readonly name: string
   readonly label: (words: Words) => string
+  /** In the bar of phones, where the label is too long for a fifth of 320 px. */
+  readonly short?: (words: Words) => string
   readonly icon: IconName
   readonly group: 'mail' | 'delivery' | 'content' | 'access' | 'foot' | 'none'
   /** The paths that it has among those of another screen. */
@@ -25,6 +27,8 @@ export interface Screen {
   readonly isPersonal?: boolean
   /** The role for billing, which reads nothing of projects, sees it too. */
   readonly isForBilling?: boolean
+  /** Its list is refused to who only reads; its address then says so. */
+  readonly isForChanging?: boolean
   /** The key behind `g`. */
   readonly key: string
   /** What `?new=1` makes there, for those who may change things. */
@@ -35,7 +39,15 @@ export interface Screen {
 }
 
 const all: readonly Screen[] = [
-  { name: '', label: (w) => w.overview, icon: 'overview', group: 'mail', key: 'h', load: () => import('../overview/overview.tsx') },
+  {
+    name: '',
+    label: (w) => w.overview,
+    short: (w) => w.overviewShort,
+    icon: 'overview',
+    group: 'mail',
+    key: 'h',
+    load: () => import('../overview/overview.tsx'),
+  },
   { name: 'insights', label: (w) => w.insights, icon: 'usage', group: 'mail', key: 'n', load: () => import('../insights/insights.tsx') },
   { name: 'traces', label: (w) => w.traces, icon: 'traces', group: 'mail', key: 't', load: () => import('../traces/traces.tsx') },
   { name: 'captures', label: (w) => w.captures, icon: 'captures', group: 'mail', key: 'i', load: () => import('../captures/captures.tsx') },
@@ -122,6 +134,7 @@ const all: readonly Screen[] = [
     at: '/forms/submissions',
     has: /^\/forms\/(?:[^/]+\/)?submissions(?:\/|$)/,
     label: (w) => w.submissions,
+    short: (w) => w.submissionsShort,
     icon: 'submissions',
     group: 'content',
     key: 's',
@@ -191,7 +204,15 @@ const all: readonly Screen[] = [
     key: 'b',
     load: () => import('../usage/usage.tsx'),
   },
-  { name: 'audit', label: (w) => w.auditLog, icon: 'scheduled', group: 'foot', key: 'g', load: () => import('../audit/audit.tsx') },
+  {
+    name: 'audit',
+    label: (w) => w.auditLog,
+    icon: 'scheduled',
+    group: 'foot',
+    isForChanging: true,
+    key: 'g',
+    load: () => import('../audit/audit.tsx'),
+  },
   {
     name: 'moving-in',
     label: (w) => w.movingIn,
@@ -237,6 +258,9 @@ export const screens: readonly Screen[] = all.filter(({ name }) => name !== 'ope
 /** The role in the chosen organization allows it to be shown; the start says to everybody where to go. */
 export const mayOpen = ({ isOpen, isPersonal, isForBilling }: Screen): boolean =>
   isOpen === true || isPersonal === true || (organization.value !== undefined && (mayRead.value || isForBilling === true))
+
+/** The navigation and the palette lead there. */
+export const isListed = (screen: Screen): boolean => mayOpen(screen) && (screen.isForChanging !== true || mayChange.value)
 
 /** The address that the navigation leads to. */
 export const beginningOf = ({ name, at = `/${name}` }: Screen): string => at

@@ -90,6 +90,7 @@ test('viewers are not allowed to see it; a log that fails says so; the words are
   await viewer.go('/audit')
   await viewer.page.waitForSelector('text=Your role cannot do this')
   t.is(await viewer.page.locator('.audit-filter').count(), 0)
+  t.is(await viewer.page.locator('.nav a[href^="/audit"]').count(), 0)
   await viewer.page.waitForSelector('main >> a[href^="/members"] >> text=Who can change your role')
   await viewer.check(t)
   await viewer.go('/keys')
