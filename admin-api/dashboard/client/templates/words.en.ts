@@ -88,7 +88,7 @@ export const en = {
   gone: 'gone',
   unchangedLines: (count: number) => `${number(count)} unchanged lines`,
   testTitle: 'Send a test',
-  testStays: 'The test is captured and leaves this service for nobody, whatever the destination.',
+  testStays: 'The test is captured and does not leave this service, whatever the destination.',
   testOf: (n: number) => `Sends version ${number(n)} with the sample data.`,
   testSaves: 'Saves your changes as a version first.',
   from: 'From',

@@ -58,7 +58,7 @@ export const de: Words = {
   goTo: 'Gehe zu',
   doThings: 'Tun',
   tracesThatContain: (text) => `Traces, die ${text} enthalten`,
-  keys: 'Tasten',
+  keys: 'Tastenkürzel',
   keySearch: 'Diese Liste durchsuchen',
   keyMove: 'Nächster und voriger Eintrag',
   keyOpen: 'Öffnen',

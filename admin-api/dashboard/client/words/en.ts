@@ -58,7 +58,7 @@ export const en = {
   goTo: 'Go to',
   doThings: 'Do',
   tracesThatContain: (text: string) => `Traces that contain ${text}`,
-  keys: 'Keys',
+  keys: 'Keyboard shortcuts',
   keySearch: 'Search this list',
   keyMove: 'Next and previous',
   keyOpen: 'Open',
