@@ -88,6 +88,11 @@ test('a key and a login show their secret once, are rotated and revoked', async 
   await tab.fill('Name', 'Shop')
   await page.getByLabel('May', { exact: true }).selectOption('api:read')
   await tab.check(t)
+  const ended = JSON.stringify({ error: { code: 'unauthorized', message: 'The session has ended.', next_action: 'sign_in' } })
+  const end = { status: 401, contentType: 'application/json', body: ended }
+  await page.route('**/v1/api-keys*', (route) => route.fulfill(end), { times: 1 })
+  await page.click('dialog >> text=Create')
+  await page.waitForSelector('dialog [role=alert] a[href^="/sign-in?next="][target=_blank]')
   await page.click('dialog >> text=Create')
   await page.waitForSelector('text=The secret of Shop')
   await tab.check(t)

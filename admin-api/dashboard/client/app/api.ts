@@ -2,6 +2,7 @@
 import { signal } from '@preact/signals'
 import { addressOf, type Operation, type RequestParts } from '../wire/operation.ts'
 import { organization } from './location.ts'
+import { words } from '../words/words.ts'
 
 /** A refusal of the service, or that it could not be reached (`unreachable`, without a status). */
 export class ApiFault extends Error {
@@ -97,7 +98,7 @@ async function ask(
     })
   } catch (error) {
     if (aborts?.aborted) throw error
-    throw new ApiFault({ code: 'unreachable', message: 'The service could not be reached.' })
+    throw new ApiFault({ code: 'unreachable', message: words().unreachable })
   }
 }
 

@@ -10,7 +10,7 @@ import { useRead } from '../app/query.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
-import { Show } from '../parts/states.tsx'
+import { FaultText, Show } from '../parts/states.tsx'
 import { exactTime, shortTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
@@ -238,7 +238,7 @@ function Notes({ form, editing: { saving, takeTheirs, keepMine, retry } }: Omit<
     return (
       <Note>
         <p>
-          <b>{w.saveFailed}</b> <span lang="en">{saving.fault.message}</span>
+          <b>{w.saveFailed}</b> <FaultText fault={saving.fault} />
         </p>
         <button class="button small" onClick={retry}>
           {allWords().tryAgain}

@@ -7,7 +7,7 @@ import { asFault } from '../app/query.ts'
 import { words } from '../words/words.ts'
 import { Dialog, TextField, useBusy } from './controls.tsx'
 import { Mark } from './mark.tsx'
-import { Confirm } from './states.tsx'
+import { Confirm, FaultText, isSignedOut, signInAddress } from './states.tsx'
 import { toast } from './toast.tsx'
 
 /** A refusal that belongs to no field. */
@@ -17,7 +17,7 @@ export function Fault({ fault }: { readonly fault: ApiFault | undefined }): JSX.
     <div class="note bad" role="alert">
       <Mark name="failed" />
       <p>
-        <span lang="en">{fault.message}</span>
+        {isSignedOut(fault) ? words().signedOut : <FaultText fault={fault} />}
         {[...fault.fields].map(([path, message]) => (
           <span key={path} lang="en">
             <br />
@@ -25,6 +25,11 @@ export function Fault({ fault }: { readonly fault: ApiFault | undefined }): JSX.
           </span>
         ))}
       </p>
+      {isSignedOut(fault) && (
+        <a class="button small" href={signInAddress(false)} target="_blank" rel="noopener">
+          {words().signIn}
+        </a>
+      )}
     </div>
   )
 }

@@ -50,10 +50,19 @@ export const Loading = ({ rows = 8 }: { readonly rows?: number }): JSX.Element =
   </div>
 )
 
+/** What the service says of it, in English; that it did not answer is said in the chosen language. */
+export const FaultText = ({ fault: { code, message } }: { readonly fault: ApiFault }): JSX.Element => (
+  <span lang={code === 'unreachable' ? undefined : 'en'}>{message}</span>
+)
+
+/** The session is over; a dialog that shows it may be sent again once one has signed in beside it. */
+export const isSignedOut = ({ nextAction, status }: ApiFault): boolean =>
+  nextAction === 'sign_in' || (status === 401 && nextAction !== 'sign_in_again')
+
 /** What failed, what still works, and what to do. */
 function Failed({ fault, what, retry }: { readonly fault: ApiFault; readonly what: string; readonly retry: () => void }): JSX.Element {
   const w = words()
-  if (fault.nextAction === 'sign_in' || (fault.status === 401 && fault.nextAction !== 'sign_in_again')) return <SignedOut />
+  if (isSignedOut(fault)) return <SignedOut />
   if (fault.code === 'insufficient_scope') return <NotAllowed fault={fault} />
   if (fault.nextAction === 'sign_in_again') return <Confirm />
   const facts = [
@@ -64,7 +73,7 @@ function Failed({ fault, what, retry }: { readonly fault: ApiFault; readonly wha
   ] as const
   return (
     <div role="alert">
-      <State title={what} text={fault.message} drawing={<Drawing sign="cross" />}>
+      <State title={what} text={<FaultText fault={fault} />} drawing={<Drawing sign="cross" />}>
         <dl class="facts">
           {facts.map(([name, value]) => (
             <>
@@ -107,7 +116,7 @@ export function NotAllowed({ fault, says }: { readonly fault?: ApiFault; readonl
   )
 }
 
-const signInAddress = (isAgain: boolean): string =>
+export const signInAddress = (isAgain: boolean): string =>
   `/sign-in?${new URLSearchParams({ ...(isAgain && { again: '1' }), next: address.value.pathname + address.value.search }).toString()}`
 
 const SignedOut = (): JSX.Element => (

@@ -10,7 +10,7 @@ import { ChooseField, TextField, useBusy } from '../parts/controls.tsx'
 import { Fault } from '../parts/forms.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
-import { State } from '../parts/states.tsx'
+import { FaultText, State } from '../parts/states.tsx'
 import { toast } from '../parts/toast.tsx'
 import { words } from '../submissions/submissions-words.ts'
 import { listTemplates, previewFormReply, sendFormReply, type FormReply, type FormSubmission, type ListedForm } from '../wire/operations.ts'
@@ -54,7 +54,7 @@ export function Composer(props: ComposerProps): JSX.Element {
           <Icon name="close" />
         </button>
       </header>
-      {opened.state === 'failed' && <State title={w.noReply} text={opened.fault.message} />}
+      {opened.state === 'failed' && <State title={w.noReply} text={<FaultText fault={opened.fault} />} />}
       {opened.data && <Writing to={opened.data.to} {...props} />}
     </section>
   )

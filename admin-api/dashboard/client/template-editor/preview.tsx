@@ -6,7 +6,7 @@ import type { Read } from '../app/query.ts'
 import { ColorSwitch, isDarkMail } from '../mail/color-switch.tsx'
 import { Segments } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
-import { State } from '../parts/states.tsx'
+import { FaultText, State } from '../parts/states.tsx'
 import { bytes } from '../parts/time.ts'
 import type { FormReplyPreview } from '../wire/operations.ts'
 import { words } from '../templates/template-words.ts'
@@ -45,7 +45,7 @@ export function Preview({ preview, read, isStale }: PreviewProps): JSX.Element {
         <span class="faint">{w.subject}</span> <b>{preview?.subject ?? '…'}</b>
         {isStale && preview && <span class="tag warn">{w.stale}</span>}
       </p>
-      {read.state === 'failed' && !preview && <State title={w.checkFailed} text={read.fault.message} />}
+      {read.state === 'failed' && !preview && <State title={w.checkFailed} text={<FaultText fault={read.fault} />} />}
       {preview && view === 'text' && <TextView text={preview.text} />}
       {preview && view !== 'text' && <HtmlView html={preview.html} isPhone={view === 'phone'} isDark={isDark} />}
     </section>

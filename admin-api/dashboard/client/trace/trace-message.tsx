@@ -13,7 +13,7 @@ import { Segments } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
-import { Show } from '../parts/states.tsx'
+import { FaultText, Show } from '../parts/states.tsx'
 import { bytes } from '../parts/time.ts'
 import { getRawTraceMessage, getTraceAttachment, lookUpInbox, type Trace, type TraceMessage } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
@@ -33,7 +33,7 @@ const Kept = ({
     <div class="note">
       <Mark name="none" />
       <p>
-        <b>{words().noMessage}</b> <span lang="en">{read.fault.message}</span>
+        <b>{words().noMessage}</b> <FaultText fault={read.fault} />
       </p>
     </div>
   ) : (

@@ -99,6 +99,7 @@ export const de: Words = {
   iStoredIt: 'Ich habe es gesichert',
   loading: 'Wird geladen',
   tryAgain: 'Nochmals versuchen',
+  unreachable: 'Der Dienst ist nicht erreichbar. Prüfe deine Verbindung und versuche es nochmals.',
   loadAgain: 'Neu laden',
   nothingHere: 'Hier ist nichts',
   newVersion: 'Es gibt eine neue Version',

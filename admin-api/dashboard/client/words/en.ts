@@ -101,6 +101,7 @@ export const en = {
   // states
   loading: 'Loading',
   tryAgain: 'Try again',
+  unreachable: 'The service could not be reached. Check your connection and try again.',
   loadAgain: 'Load again',
   nothingHere: 'Nothing here',
   newVersion: 'There is a new version',

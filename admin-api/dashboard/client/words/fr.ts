@@ -99,6 +99,7 @@ export const fr: Words = {
   iStoredIt: 'Je l’ai conservé',
   loading: 'Chargement',
   tryAgain: 'Réessayer',
+  unreachable: 'Le service est injoignable. Vérifiez votre connexion et réessayez.',
   loadAgain: 'Recharger',
   nothingHere: 'Rien ici',
   newVersion: 'Il y a une nouvelle version',

@@ -99,6 +99,7 @@ export const it: Words = {
   iStoredIt: 'L’ho conservato',
   loading: 'Caricamento',
   tryAgain: 'Riprova',
+  unreachable: 'Il servizio non è raggiungibile. Controlla la connessione e riprova.',
   loadAgain: 'Ricarica',
   nothingHere: 'Qui non c’è nulla',
   newVersion: 'C’è una nuova versione',
