@@ -10,7 +10,8 @@ export const it: Wider<typeof en> = {
   nothing: 'Nulla attende',
   nothingText:
     'I messaggi restano qui finché una destinazione li prende: fino al loro turno, al prossimo tentativo dopo un rinvio, o alla loro ora.',
-  say: (n, held, isMore) => `${isMore ? 'Almeno ' : ''}${messages(n)} in coda${held > 0 ? `, di cui ${held === 1 ? '1 trattenuto' : `${number(held)} trattenuti`}` : ''}.`,
+  say: (n, held, isMore) =>
+    `${isMore ? 'Almeno ' : ''}${messages(n)} in coda${held > 0 ? `, di cui ${held === 1 ? '1 trattenuto' : `${number(held)} trattenuti`}` : ''}.`,
   sayText:
     'Ciò che è trattenuto resta finché è rilasciato. I messaggi che saranno catturati, o che attendono un’approvazione, non sono qui.',
   all: 'Tutti',
