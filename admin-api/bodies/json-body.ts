@@ -16,6 +16,9 @@ export interface JsonLimits {
   readonly maxValues: number
 }
 
+/** Of bodies, and of JSON that stands elsewhere in a request. */
+export const usualJson: JsonLimits = { maxDepth: 32, maxValues: 50_000 }
+
 /** The value, or what is wrong, in words that follow the name of the body. */
 export type JsonReading = { readonly value: unknown } | { readonly fault: string }
 

@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import type { Principal } from '#core/access/principal/principal.ts'
 import { refusals, type Refusal } from '#core/refusals.ts'
+import { parseJson, usualJson } from '../bodies/json-body.ts'
 import { media, raw, type Answer } from '../operation/answer.ts'
 import { operation, type HandlerInput, type Operation } from '../operation/operation.ts'
 import type { Engine } from './engine.ts'
@@ -25,21 +26,15 @@ const query = z.strictObject({
     .string()
     .optional()
     .transform((given, context) => {
-      const read = record.optional().safeParse(given === undefined || given === '' ? undefined : parsed(given))
-      if (read.success) return read.data
-      context.addIssue({ code: 'custom', message: 'must be a JSON object' })
+      if (given === undefined || given === '') return undefined
+      const reading = parseJson(Buffer.from(given), usualJson)
+      const read = 'fault' in reading ? undefined : record.safeParse(reading.value)
+      if (read?.success) return read.data
+      context.addIssue({ code: 'custom', message: 'fault' in reading ? reading.fault : 'must be a JSON object' })
       return z.NEVER
     }),
   extensions: z.string().optional(),
 })
-
-function parsed(given: string): unknown {
-  try {
-    return JSON.parse(given)
-  } catch {
-    return null
-  }
-}
 
 type Given = HandlerInput<unknown, unknown, unknown, Principal>
 

@@ -79,5 +79,7 @@ function needing(shape: Shape, names: readonly string[] = []): Shape {
 /** Send-only keys, which get the other alternatives, have no GraphQL. */
 const firstOf = (schema: z.ZodType): z.ZodType => (schema instanceof z.ZodUnion ? (schema.options[0] as z.ZodType) : schema)
 
-/** Whether its result has a secret that is shown once; such results have names of their own. */
-export const showsSecret = ({ output }: RootField): boolean => output?.meta()?.id?.startsWith('Minted') ?? false
+/** Whether its result has a secret that is shown once: by the name of the result, or as a field of it that only writing fills. */
+export const showsSecret = ({ action, output }: RootField): boolean =>
+  (output?.meta()?.id?.startsWith('Minted') ?? false) ||
+  (action.graphql.root === 'mutation' && output instanceof z.ZodObject && 'webhook_secret' in output.shape)

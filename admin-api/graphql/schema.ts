@@ -13,6 +13,7 @@ import * as z from 'zod'
 import { Refusal, invalid, type FieldProblem } from '#core/refusals.ts'
 import type { Action } from '../actions/action.ts'
 import { configsOf, InputTypes, toGraphqlPath, toWire, type InputField } from './input-types.ts'
+import { camel } from '../wire/fields/codec.ts'
 import { pascal } from './names.ts'
 import { listShapeOf, OutputTypes } from './output-types.ts'
 import { rootField, type Bound, type RelatedKind, type RequestContext, type RootField } from './root-fields.ts'
@@ -113,9 +114,24 @@ function describe({ summary, description, scope }: Action, fields: readonly Inpu
   return [`${summary}. Requires the scope \`${scope}\`.`, ...(words === undefined ? [] : [words])].join('\n\n')
 }
 
+/** Of a refusal that begins with the field that it is about: `project_id: no project has this id`. */
+function withOwnName(refusal: Refusal, own: readonly InputField[], inside: readonly InputField[] | undefined): Refusal {
+  const [, wire = '', rest = ''] = /^([a-z]\w*): (.*)$/s.exec(refusal.message) ?? []
+  const field = [...own, ...(inside ?? [])].find(({ name }) => name === camel(wire))
+  if (!field) return refusal
+  const path = own.includes(field) ? field.name : `input.${field.name}`
+  const { code, nextAction, retryAfterSeconds, details } = refusal
+  return new Refusal(code, `${path}: ${rest}`, {
+    nextAction,
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+    ...(details && { details }),
+  })
+}
+
 /** Faults name the fields as they are called here. */
 function inNamesOf(error: unknown, own: readonly InputField[], inside: readonly InputField[] | undefined): unknown {
-  if (!(error instanceof Refusal) || error.code !== 'validation_failed') return error
+  if (!(error instanceof Refusal)) return error
+  if (error.code !== 'validation_failed') return withOwnName(error, own, inside)
   const problems = error.details?.['fields'] as readonly FieldProblem[] | undefined
   if (!Array.isArray(problems)) return error
   const renamed = problems.map(({ path, message }: FieldProblem) => {

@@ -10,7 +10,7 @@ import type { AdminApiEvents } from './api-events.ts'
 import type { RequestHandler, HandlerContext } from './request-handler.ts'
 import { ClientLoad } from './client-load.ts'
 import { answerHttpFault, answerTurnedAway, faultOf } from './http-faults.ts'
-import type { JsonLimits } from '../bodies/json-body.ts'
+import { usualJson, type JsonLimits } from '../bodies/json-body.ts'
 import { JsonThread } from '../bodies/json-thread.ts'
 import type { Operation, ErrorRenderer } from '../operation/operation.ts'
 import { BodyMemory } from '../bodies/request-body.ts'
@@ -47,7 +47,7 @@ const defaultLimits: AdminApiLimits = {
   countsLoopback: false,
   backlog: 4096,
   maxBodyMemoryBytes: 128 * 1_048_576,
-  json: { maxDepth: 32, maxValues: 50_000 },
+  json: usualJson,
   deadlineCheckMs: 1000,
   frozenMsMin: 2000,
   headerMs: 15_000,

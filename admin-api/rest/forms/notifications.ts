@@ -9,7 +9,7 @@ import type { RestCore } from '../rest-core.ts'
 const tag = {
   ETag: { description: 'Names the revision, for If-Match.', of: ({ revision }: ShownNotifications) => `"${revision}"` },
 }
-const forms = resource('/v1/forms', { name: 'Form', tags: ['forms'], feature: 'forms' })
+const forms = resource('/v1/forms', { name: 'Form', tags: ['forms'], feature: 'forms', graphql: true })
 
 export const notificationActions = ({ forms: { notifications: core, webhookTests } }: RestCore): readonly Action[] => [
   forms.readOf('notifications', {

@@ -16,13 +16,14 @@ import { id } from '../../wire/fields/text.ts'
 import type { RestCore } from '../rest-core.ts'
 
 const tags = ['forms']
-const forms = resource('/v1/forms', { name: 'Form', tags, feature: 'forms' })
+const forms = resource('/v1/forms', { name: 'Form', tags, feature: 'forms', graphql: true })
 const http = { maxBodyBytes: maxReplyBodyBytes }
 const one = '/v1/forms/{id}/reply-drafts/{draft_id}'
 
 const previewing = (core: RestCore['forms']['replies']): Action =>
   forms.act('submissions/{submission_id}/reply-preview', {
     id: 'previewFormReply',
+    graphql: { root: 'query' },
     summary: 'Preview a reply to a submission, without writing a draft',
     description:
       'It says to which address a reply would go, and what it would say. Variables that are missing are refused with their names.',
@@ -77,6 +78,7 @@ export const replyActions = ({ forms: { replies: core } }: RestCore): readonly A
   }),
   action({
     id: 'sendFormReply',
+    graphql: { field: 'sendFormReply', root: 'mutation' },
     summary: 'Send a reply',
     description: 'Once: a draft that was sent returns its trace again. Routing, suppressions, budgets and approvals hold as for any send.',
     tags,

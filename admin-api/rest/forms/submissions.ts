@@ -24,7 +24,10 @@ import { idParams } from '../../wire/fields/text.ts'
 import type { RestCore } from '../rest-core.ts'
 
 const forms = resource('/v1/forms', { name: 'Form', tags: ['forms'], feature: 'forms', graphql: true })
-const all = resource('/v1/forms/submissions', { name: 'Submission', tags: ['forms'], feature: 'forms' })
+const all = resource('/v1/forms/submissions', {
+  ...{ name: 'Submission', tags: ['forms'], feature: 'forms' },
+  graphql: { one: 'FormSubmission', many: 'AllFormSubmissions' },
+})
 const figures = resource('/v1/forms/analytics', { name: 'FormFigures', plural: 'FormFigures', tags: ['forms'], feature: 'forms' })
 const one = 'submissions/{submission_id}'
 

@@ -1,18 +1,17 @@
 /** Objects that stand as JSON in a text of a request, whose values the limits of its body do not count. */
-import { parseJson } from '../../bodies/json-body.ts'
+import { parseJson, usualJson } from '../../bodies/json-body.ts'
 import { invalid } from '#core/refusals.ts'
 import type { Fields } from '../dialect.ts'
 
 /** Characters; it is read at once, on the main thread. */
 const maxText = 1_048_576
-const limits = { maxDepth: 32, maxValues: 50_000 }
 
 /** Nothing for no text. Throws `validation_failed` with the path. */
 export function objectIn(text: string | null | undefined, path: string): Fields {
   if (!text) return {}
   const fault = (message: string) => invalid([{ path, message }])
   if (text.length > maxText) throw fault(`at most ${String(maxText)} characters`)
-  const reading = parseJson(Buffer.from(text), limits)
+  const reading = parseJson(Buffer.from(text), usualJson)
   if ('fault' in reading) throw fault(reading.fault)
   const { value } = reading
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw fault('must be a JSON object')

@@ -29,6 +29,7 @@ test('GET is for queries, with variables in the query string', async (t) => {
     { query: '' },
     { query: '{ me { name } }', variables: '[1]' },
     { query: '{ me { name } }', variables: '{' },
+    { query: '{ me { name } }', variables: `{"a": ${'['.repeat(40)}${']'.repeat(40)}}` },
     { q: '1' },
   ] as const) {
     const wrong = await get(fixture, search)

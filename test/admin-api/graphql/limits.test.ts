@@ -42,6 +42,11 @@ const abuses: readonly (readonly [string, string, string])[] = [
     'mutation { a: createSmtpCredential(input: {}) { id } b: createWebhookEndpoint(input: {name: "A", targetUrl: "https://a.example.ch/"}) { id } }',
     'secrets',
   ],
+  [
+    'secrets of webhooks of forms',
+    'mutation { a: rotateFormWebhookSecret(id: "x") { revision } b: setFormNotifications(id: "x", input: {}) { revision } }',
+    'secrets',
+  ],
   ['a schema beyond reason', `{ __schema { types { ${nested(30, 'ofType').replace(' id ', ' name ')} } } }`, 'schema_depth'],
   ['types of types', '{ __schema { types { fields { type { fields { type { enumValues { name } } } } } } } }', 'schema_lists'],
   [

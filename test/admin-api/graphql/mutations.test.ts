@@ -73,6 +73,7 @@ test('moveResource moves each kind, and again changes nothing', async (t) => {
     virtual_inbox: 'VirtualInbox',
     webhook_endpoint: 'WebhookEndpoint',
     destination: 'Destination',
+    form: 'Form',
   }
   for (const [type, noun] of Object.entries(kinds)) {
     const { id } = await create(caller, noun, made[noun] ?? {})
@@ -107,8 +108,11 @@ test('what must not move stays: named and shared destinations, taken names, and 
   const theirs = await outsider.rest.must('POST', '/v1/webhooks', { name: 'Theirs', target_url: 'https://hooks.example.ch/' })
   t.like((await refused(moving, { type: 'webhook_endpoint', id: theirs['id'], to })).extensions, { code: 'not_found' })
   const { id: own } = await create(caller, 'WebhookEndpoint', made['WebhookEndpoint'] ?? {})
-  for (const target of [outsider.projectId, 'prj_none'])
-    t.like((await refused(moving, { type: 'webhook_endpoint', id: own, to: target })).extensions, { code: 'not_found' })
+  for (const target of [outsider.projectId, 'prj_none']) {
+    const { message, extensions } = await refused(moving, { type: 'webhook_endpoint', id: own, to: target })
+    t.is(extensions.code, 'not_found')
+    t.regex(message, /^projectId: no project/)
+  }
   t.regex(
     (await refused('mutation { moveResource(resourceType: trace, resourceId: "x", projectId: "y") { projectId } }')).message,
     /MovableResource/,

@@ -65,6 +65,8 @@ test('what belongs to projects is listed by project and made in a project', (t) 
     'queueActs',
     'queueHolds',
     'postofficeMappings',
+    'forms',
+    'allFormSubmissions',
   ]
   for (const name of [...owned, ...more]) {
     const list = queries.find((one) => one.name === name)
