@@ -22,6 +22,7 @@ import { CurrentCertificate } from './certificates/current-certificate.ts'
 import type { AdminApi } from '../admin-api/http/http-server.ts'
 import type { Certificates } from './certificates/certificate-source.ts'
 import { compose } from './composition/composition.ts'
+import { requireDomainApart } from './composition/layers/sites-domain.ts'
 import { inspectWork, pollerWork, sharedWorks } from './composition/works/shared-works.ts'
 import { partsOf, type Daemon, type Foundation, type Replacements, type Resolve } from './composition/parts.ts'
 import { openStore } from './open-store.ts'
@@ -53,6 +54,7 @@ export async function open(
   replace: Replacements = {},
 ): Promise<Opened> {
   const { dataDir, store } = config
+  await requireDomainApart(config)
   const metrics = new Metrics()
   metrics.build(given.version)
   metrics.watch('disk_free_bytes', 'Free space of the file system that holds the data folder.', () => freeBytes(dataDir))

@@ -4,6 +4,15 @@ import type { PlanName } from './plans.ts'
 /** A millionth of a credit, which is the unit of all that is counted and stored. One credit is one rappen. */
 export const ucrPerCredit = 1_000_000
 
+/** `12.5` of 12,500,000 millionths, exactly. */
+export function toCredits(ucr: number): string {
+  const size = Math.abs(ucr)
+  const decimals = String(size % ucrPerCredit)
+    .padStart(6, '0')
+    .replace(/0+$/, '')
+  return `${ucr < 0 ? '-' : ''}${Math.floor(size / ucrPerCredit)}${decimals && `.${decimals}`}`
+}
+
 export interface MonthlyCredits {
   /** Credits at the beginning of each month; undefined is by contract: use is recorded and costs none. */
   readonly credits: number | undefined

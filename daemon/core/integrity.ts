@@ -9,7 +9,8 @@ import { keyUses } from './access/keys/key-uses.ts'
 import { smtpCredentials } from './access/smtp-credential.ts'
 import { organizationRemovalKey, projectRemovalKey, removableFrom } from './tenancy/removal-key.ts'
 import { auditEntries } from './writes/audit.ts'
-import { billingKinds, checkInvoice, closedInvoiceRows } from './billing/billing-integrity.ts'
+import { billingKinds, checkCredits, checkInvoice, closedInvoiceRows } from './billing/billing-integrity.ts'
+import { creditAccounts } from './billing/credits/credit.ts'
 import { invoiceDocuments, type InvoiceDocument } from './billing/closing/invoice-document.ts'
 import { formDisagreements, formRows } from './forms/form-integrity.ts'
 import { formDrafts, forms, formVersions } from './forms/form.ts'
@@ -148,6 +149,7 @@ export function integrityChecks(database: Database): VerifyOptions {
       if (kind === inboundMessages.name) return checkInboundMessage(database, organizationId, record as InboundMessage)
       if (kind === projects.name) return checkDeletedProject(database, organizationId, record as Project)
       if (kind === invoiceDocuments.name) return checkInvoice(database, record as InvoiceDocument)
+      if (kind === creditAccounts.name) return checkCredits(database, organizationId)
       if (kind === organizations.name) return checkDeletedOrganization(database, record as Organization)
       const found =
         (await formDisagreements(database, kind, organizationId, record)) ??

@@ -1,6 +1,6 @@
 /** Credits on the wire: numbers with up to six decimals, as strings. Spec "Limits" 15. */
 import * as z from 'zod'
-import { ucrPerCredit } from '#config/plans/credits.ts'
+import { toCredits, ucrPerCredit } from '#config/plans/credits.ts'
 import { entryReasons, grantKinds, type CreditEntry, type CreditGrant } from '#core/billing/credits/credit.ts'
 import { alertPercents } from '#core/billing/credits/credit-book.ts'
 import type { CreditState } from '#core/billing/credits/credits.ts'
@@ -9,15 +9,6 @@ import { id, line } from '../fields/text.ts'
 import { timeInput, wireTime } from '../fields/time.ts'
 
 const credits = z.string().meta({ description: 'Credits with up to six decimals. One credit is one rappen.' })
-
-/** `12.5` of 12,500,000 millionths. */
-export function toCredits(ucr: number): string {
-  const size = Math.abs(ucr)
-  const decimals = String(size % ucrPerCredit)
-    .padStart(6, '0')
-    .replace(/0+$/, '')
-  return `${ucr < 0 ? '-' : ''}${Math.floor(size / ucrPerCredit)}${decimals && `.${decimals}`}`
-}
 
 /** Exact, as no number with a fraction is made on the way. */
 const toUcr = (text: string): number => {

@@ -1,5 +1,6 @@
 /** Managed websites on the wire: sites, deploys, domains and their use. Spec "Managed Websites". */
 import * as z from 'zod'
+import { toCredits } from '#config/plans/credits.ts'
 import { deployLimits } from '#core/sites/deploys/site-path.ts'
 import type { OwnedSite } from '#core/sites/all-sites.ts'
 import type { OpenDeploy } from '#core/sites/deploys/deploys.ts'
@@ -11,7 +12,6 @@ import { encoder } from '../fields/codec.ts'
 import { id, line } from '../fields/text.ts'
 import { withTextForm } from '../fields/text-form.ts'
 import { orNull, wireTime } from '../fields/time.ts'
-import { toCredits } from '../organization/credits.ts'
 
 const slug = line(63).meta({ description: '3 to 40 lower-case letters, digits and hyphens: the name of the site in its address.' })
 

@@ -1,11 +1,14 @@
-/** What `verify` knows of billing: its kinds of records, its rows, and that invoices add up and have a number that was given out. */
+/**
+ * What `verify` knows of billing: its kinds of records, its rows, that invoices add up and have a number that was given out, and that
+ * credits are what their ledger says.
+ */
 import { decode } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import type { VerifyOptions } from '#store/verify/verify.ts'
 import { pack } from '#store/tuple.ts'
 import { billingProfiles } from './billing-profile.ts'
 import { invoiceDocuments, invoicePartition, numberKey, type InvoiceDocument } from './closing/invoice-document.ts'
-import { creditKinds } from './credits/credit.ts'
+import { creditAccounts, creditEntries, creditGrants, creditKinds } from './credits/credit.ts'
 import { invoicePayments } from './payment/payment.ts'
 import { planTerms } from './plan-term.ts'
 import { prices } from './price.ts'
@@ -24,6 +27,25 @@ export const closedInvoiceRows = (database: Database): Required<VerifyOptions>['
     },
   },
 ]
+
+const maxLooks = 5
+
+/** The balance of an organization is the sum of its ledger. Looked at again where something moved meanwhile. */
+export async function checkCredits(database: Database, organizationId: string): Promise<string[]> {
+  const reach = { organizationId }
+  const sum = (numbers: readonly number[]): number => numbers.reduce((total, ucr) => total + ucr, 0)
+  for (let looks = 0; looks < maxLooks; looks++) {
+    const before = await database.get(creditAccounts, reach, organizationId)
+    if (!before) return []
+    const grants = (await database.all(creditGrants, reach)).map(({ record }) => record.remainingUcr)
+    const entries = (await database.all(creditEntries, reach)).map(({ record }) => record.deltaUcr)
+    const [balance, ledger] = [sum(grants) - before.record.owedUcr, sum(entries)]
+    if (balance === ledger) return []
+    const after = await database.get(creditAccounts, reach, organizationId)
+    if (after?.version === before.version) return [`the balance is ${balance} millionths of a credit, and the ledger adds up to ${ledger}`]
+  }
+  return []
+}
 
 export async function checkInvoice(database: Database, document: InvoiceDocument): Promise<string[]> {
   const { number, type, issuedAt, lines, netRappen, vatRappen, totalRappen, voids } = document

@@ -6,10 +6,22 @@ import { FakeClock } from '../../support/fake-clock.ts'
 import { FakeNames } from '../rest/fixture/fake-providers.ts'
 import { startFixture } from '../rest/fixture/rest-fixture.ts'
 import { zipOfFiles } from '../../support/web/zip-file.ts'
+import { startDaemon } from '../../support/daemon/start-daemon.ts'
 import { asking, siteSettings, startSites } from './site-client.ts'
 
 const zip = { 'content-type': 'application/zip' }
 const home = zipOfFiles({ 'index.html': 'home' })
+
+test('a domain that shares what somebody registered with an address of the service is refused at the start', async (t) => {
+  const env = { ...siteSettings, POSTERN_BASE_URL: 'https://post.example.co.uk' }
+  const start = (domain: string) => startDaemon(t, { env: { ...env, POSTERN_SITES_DOMAIN: domain } })
+  await t.throwsAsync(start('sites.example.co.uk'), {
+    name: 'ConfigInvalid',
+    message: /POSTERN_BASE_URL is at post\.example\.co\.uk: browsers share cookies below example\.co\.uk/,
+  })
+  await t.throwsAsync(start('sites.post.example.co.uk'), { name: 'ConfigInvalid' })
+  await t.notThrowsAsync(start('other.co.uk'))
+})
 
 test('a site is paused by its owner, taken down by the operator in one act, and off without its flag', async (t) => {
   const fixture = await startFixture(t, { settings: siteSettings })

@@ -186,6 +186,15 @@ test('use that meets a grant is paid once, whoever writes first', async (t) => {
   await credits.settle(again, used)
   t.true((await fixture.database.commit(again)).ok)
   t.is((await credits.of(organizationId)).balanceUcr, 195_000_000)
+  t.deepEqual(await problemsOf(fixture), [])
+  const [entry] = await fixture.database.all(creditEntries, { organizationId })
+  if (entry)
+    await fixture.database.commit(
+      new Change().rewrite(creditEntries, organizationId, entry, { ...entry.record, deltaUcr: entry.record.deltaUcr + 1 }),
+    )
+  const [problem = '', ...more] = await problemsOf(fixture)
+  t.regex(problem, /the balance is 195000000 millionths of a credit, and the ledger adds up to 195000001/)
+  t.deepEqual(more, [])
 })
 
 test('80, 95 and 100 % of the credits are told once each, at the millionth of a credit', async (t) => {

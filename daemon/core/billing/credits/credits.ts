@@ -1,5 +1,5 @@
 /** Credits of organizations, with which managed websites are paid for. Spec "Limits" 15. */
-import { monthlyCredits, ucrPerCredit } from '#config/plans/credits.ts'
+import { monthlyCredits, toCredits } from '#config/plans/credits.ts'
 import type { Change } from '#store/change.ts'
 import type { Page } from '#store/database.ts'
 import { newId } from '#store/ids.ts'
@@ -121,7 +121,7 @@ export class Credits {
       const made = opened.book.grant({ id: newId('crg', now), period: undefined, grantedBy: by ?? '', ...given }, now)
       await this.#close(change, organizationId, opened)
       const { id, kind, amountUcr, note } = made
-      const details = { kind, credits: amountUcr / ucrPerCredit, note }
+      const details = { kind, credits: toCredits(amountUcr), note }
       audit.record(change, { organizationId, actor: { kind: 'operator', id: by ?? '' }, act: 'credit.granted', target: id, details })
       return made
     })

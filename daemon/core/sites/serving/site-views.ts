@@ -54,8 +54,8 @@ interface Kept {
 /** Files of all deploys in memory; a host counts as some of them besides. */
 const maxFiles = 100_000
 const hostWeight = 20
-/** Credit is no setting: so soon it is looked at again. */
-const keptMs = 5000
+/** Credit is no setting: so soon it is looked at again. Traffic is counted within a second and settled within five: nine in all. */
+const keptMs = 3000
 
 export class SiteViews {
   readonly #options: SiteViewsOptions

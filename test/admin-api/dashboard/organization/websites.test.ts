@@ -1,19 +1,23 @@
 /** Websites in Chromium: made of an archive, seen by visitors at an origin that shares nothing with the dashboard, and rolled back. */
 import type { ExecutionContext } from 'ava'
 import { browserOf, type Page } from '../../../support/web/browser.ts'
+import { builtFormScripts } from '../../../support/web/built.ts'
 import { testWith } from '../../../support/peers/peers.ts'
 import { zipOf } from '../../../support/web/zip-file.ts'
 import { siteSettings } from '../../sites/site-client.ts'
-import { startDashboard, type DashboardTab } from '../dashboard-server.ts'
+import { startDashboard, type DashboardServer, type DashboardTab } from '../dashboard-server.ts'
 
 const test = testWith('chromium')
 const browser = browserOf(test)
 
-const archive = (heading: string) => ({
+const archive = (heading: string, body = '') => ({
   name: 'Alpenblick Site.zip',
   mimeType: 'application/zip',
   buffer: zipOf([
-    { path: 'index.html', content: `<!doctype html><title>x</title><h1>${heading}</h1><a href="/nowhere">x</a><img src="/logo.png">` },
+    {
+      path: 'index.html',
+      content: `<!doctype html><title>x</title><h1>${heading}</h1><a href="/nowhere">x</a><img src="/logo.png">${body}`,
+    },
     { path: 'style.css', content: 'h1 { color: #123 }' },
   ]),
 })
@@ -39,9 +43,10 @@ test('a site is made of an archive, visitors get it without anything of the dash
   const url = await page.locator('.site-address a').getAttribute('href')
   const visitor = await page.context().newPage()
   await visits(t, visitor, String(url), 'First', server.url)
-  await page.setInputFiles('.file-input', archive('Second'))
+  await page.setInputFiles('.file-input', archive('Second', `<div data-svc-form="${await formOf(server)}"></div>`))
   await page.waitForSelector('table[aria-label=Deploys] tbody tr:nth-child(2)')
   await visits(t, visitor, String(url), 'Second', server.url)
+  await submits(t, visitor, server)
   await page.click('table[aria-label=Deploys] >> text=Roll back')
   await page.waitForSelector('.toast >> text="Visitors get this deploy now."')
   await visits(t, visitor, String(url), 'First', server.url)
@@ -72,6 +77,28 @@ async function visits(t: ExecutionContext, visitor: Page, url: string, heading: 
   t.is(await visitor.evaluate('document.cookie'), '')
   const reads = `fetch(${JSON.stringify(`${service}/v1/projects`)}, { credentials: 'include' }).then(() => 'read', () => 'refused')`
   t.is(await visitor.evaluate(reads), 'refused')
+}
+
+/** The public id of a published form. */
+async function formOf({ daemon: { rest } }: DashboardServer): Promise<string> {
+  await builtFormScripts()
+  const definition = { version: 1, fields: [{ key: 'email', type: 'email', label: 'Email' }] }
+  const { id, public_id: publicId } = await rest.must('POST', '/v1/forms', {
+    name: 'Newsletter',
+    definition: { name: 'Newsletter', schema: definition },
+  })
+  await rest.must('POST', `/v1/forms/${String(id)}/publish`)
+  return String(publicId)
+}
+
+/** The form is there and works, though the page has no script of its own. */
+async function submits(t: ExecutionContext, visitor: Page, { daemon: { rest } }: DashboardServer): Promise<void> {
+  await visitor.getByLabel('Email').fill('ada@example.ch')
+  await visitor.getByRole('button', { name: 'Send' }).click()
+  await visitor.waitForSelector('text=/Thank you/')
+  const [form] = (await rest.must('GET', '/v1/forms'))['data'] as { id: string }[]
+  const { data } = await rest.must('GET', `/v1/forms/${form?.id ?? ''}/submissions`)
+  t.is((data as object[]).length, 1)
 }
 
 async function endSite(t: ExecutionContext, { page, fill }: DashboardTab): Promise<void> {

@@ -56,7 +56,7 @@ test('a website that has used up the credits is away while mail goes on, members
   const { data } = await rest.must('GET', '/v1/audit?act=credit.granted')
   t.deepEqual(
     (data as { details: unknown }[]).map(({ details }) => details),
-    [{ kind: 'operator', credits: 12.500001, note: 'sorry' }],
+    [{ kind: 'operator', credits: '12.500001', note: 'sorry' }],
   )
   await daemon.people.creditNotices.idle()
   await daemon.people.background.idle()
