@@ -25,6 +25,7 @@ tfoot tr:last-child > * { font-weight: 700; border-bottom: 2px solid #11201c }
 @page { margin: 18mm }
 @media print { :root { background: #fff; font-size: 10pt } body { margin: 0; padding: 0; border: 0; max-width: none } }
 @media (max-width: 40rem) { body { margin: 0; padding: 1rem } header { grid-template-columns: 1fr } }
+@media (max-width: 30rem) { body { padding: .75rem } table { font-size: .75rem } th, td { padding-inline: .2rem } td:first-child { overflow-wrap: anywhere } td:last-child { white-space: nowrap } }
 `
 const styleDigest = hash('sha256', style, 'base64')
 

@@ -45,7 +45,7 @@ async function applicationsPage(applications: Applications, { signedIn, visitor,
     width: 'wide',
     visitor,
     section: 'account',
-    content: html`<a class="back" href="/account">Account</a>
+    content: html`<a class="back" href="/account">← Account</a>
       <h1>Applications with access</h1>
       ${doneNotice(doneWords(query('done')))}
       <section class="sheet" aria-labelledby="allowed">
