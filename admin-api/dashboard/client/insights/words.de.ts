@@ -51,6 +51,7 @@ export const insights: InsightWords = {
   attemptsPer: (step) => `Versuche je ${step}`,
   succeeded: 'gelungen',
   failedAttempts: 'fehlgeschlagen',
+  parkedEvents: 'geparkt',
   suppressionPlot: 'Neue Suppressions',
   newPer: (step) => `je ${step}, nach Herkunft`,
   sourceBounce: 'Bounce',

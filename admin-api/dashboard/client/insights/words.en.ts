@@ -50,6 +50,7 @@ export const insights = {
   attemptsPer: (step: string) => `attempts per ${step}`,
   succeeded: 'succeeded',
   failedAttempts: 'failed',
+  parkedEvents: 'parked',
   suppressionPlot: 'New suppressions',
   newPer: (step: string) => `per ${step}, by source`,
   sourceBounce: 'bounce',

@@ -51,6 +51,7 @@ export const insights: InsightWords = {
   attemptsPer: (step) => `tentatives par ${step}`,
   succeeded: 'réussis',
   failedAttempts: 'échoués',
+  parkedEvents: 'mis de côté',
   suppressionPlot: 'Nouveaux blocages',
   newPer: (step) => `par ${step}, selon l’origine`,
   sourceBounce: 'rejet',

@@ -18,7 +18,7 @@ export function WebhookPlot({ span }: PlotOf): JSX.Element {
         const series = counted(now, [
           ['succeeded', w.succeeded, 'relayed', 'bar'],
           ['failed', w.failedAttempts, 'striped', 'bar'],
-          ['parked', w.parked, 'bad', 'diamond'],
+          ['parked', w.parkedEvents, 'bad', 'diamond'],
         ])
         const data = {
           ...{ times: timesOf(now.points), stepMs: span.stepMs, series, format: number },

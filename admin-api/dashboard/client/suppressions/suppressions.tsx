@@ -82,7 +82,7 @@ export default function Suppressions(): JSX.Element {
                 </a>
               ),
             },
-            { head: w.source, class: 'c-time', cell: ({ source: one }) => one },
+            { head: w.origin, class: 'c-time', cell: ({ source: one }) => one },
             { head: w.reason, cell: ({ reason }) => <SafeText text={reason ?? '–'} /> },
             { head: w.since, class: 'c-time', cell: ({ created_at: at }) => <Moment at={at} /> },
             { head: w.expires, class: 'c-time', cell: ({ expires_at: at }) => (at === null ? w.never : <Moment at={at} />) },

@@ -135,6 +135,7 @@ export const settings: SettingsWords = {
   searchAddresses: 'Teil einer Adresse',
   address: 'Adresse',
   reason: 'Grund',
+  origin: 'Quelle',
   export: 'Exportieren',
   newEndpoint: 'Neuer Endpunkt',
   endpoint: 'Endpunkt',

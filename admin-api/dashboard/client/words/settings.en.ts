@@ -131,6 +131,7 @@ export const settings = {
   searchAddresses: 'Part of an address',
   address: 'Address',
   reason: 'Reason',
+  origin: 'Source',
   export: 'Export',
   newEndpoint: 'New endpoint',
   endpoint: 'Endpoint',

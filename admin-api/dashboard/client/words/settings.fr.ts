@@ -135,6 +135,7 @@ export const settings: SettingsWords = {
   searchAddresses: 'Partie d’une adresse',
   address: 'Adresse',
   reason: 'Raison',
+  origin: 'Source',
   export: 'Exporter',
   newEndpoint: 'Nouveau point d’accès',
   endpoint: 'Point d’accès',

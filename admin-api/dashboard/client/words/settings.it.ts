@@ -134,6 +134,7 @@ export const settings: SettingsWords = {
   searchAddresses: 'Parte di un indirizzo',
   address: 'Indirizzo',
   reason: 'Motivo',
+  origin: 'Origine',
   export: 'Esporta',
   newEndpoint: 'Nuovo endpoint',
   endpoint: 'Endpoint',
