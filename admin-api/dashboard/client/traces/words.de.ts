@@ -8,7 +8,7 @@ export const de: Wider<typeof en> = {
   relayed: 'weitergeleitet',
   captured: 'abgefangen',
   below: 'gescheitert oder zurückgekommen, unter der Linie',
-  counted: (n: string, from: string, to: string) => `${n} Sendungen, ${from} bis ${to}`,
+  counted: (n: string, from: string, to: string) => `${n} ${n === '1' ? 'Sendung' : 'Sendungen'}, ${from} bis ${to}`,
   now: 'jetzt',
   since: 'Von',
   until: 'Bis',

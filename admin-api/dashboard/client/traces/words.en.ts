@@ -5,7 +5,7 @@ export const en = {
   relayed: 'relayed',
   captured: 'captured',
   below: 'failed or bounced, below the line',
-  counted: (n: string, from: string, to: string) => `${n} sends, ${from} to ${to}`,
+  counted: (n: string, from: string, to: string) => `${n} ${n === '1' ? 'send' : 'sends'}, ${from} to ${to}`,
   now: 'now',
   since: 'From',
   until: 'Until',

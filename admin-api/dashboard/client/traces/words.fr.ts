@@ -8,7 +8,7 @@ export const fr: Wider<typeof en> = {
   relayed: 'relayés',
   captured: 'capturés',
   below: 'échoués ou rejetés, sous la ligne',
-  counted: (n: string, from: string, to: string) => `${n} envois, de ${from} à ${to}`,
+  counted: (n: string, from: string, to: string) => `${n} ${n === '0' || n === '1' ? 'envoi' : 'envois'}, de ${from} à ${to}`,
   now: 'maintenant',
   since: 'De',
   until: 'À',

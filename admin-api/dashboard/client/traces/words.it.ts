@@ -8,7 +8,7 @@ export const it: Wider<typeof en> = {
   relayed: 'inoltrati',
   captured: 'catturati',
   below: 'falliti o respinti, sotto la linea',
-  counted: (n: string, from: string, to: string) => `${n} invii, da ${from} fino a ${to}`,
+  counted: (n: string, from: string, to: string) => `${n} ${n === '1' ? 'invio' : 'invii'}, da ${from} fino a ${to}`,
   now: 'adesso',
   since: 'Da',
   until: 'A',

@@ -52,7 +52,7 @@ export const screens: ScreenWords = {
   errorsAndLatency: (errors, p95) => `${errors} d’erreurs · p95 ${number(p95)} ms`,
   nothingLeaves: 'Rien ne peut encore sortir, essayez donc tout.',
   nothingLeavesText:
-    'Tant qu’aucune destination n’est en service, Postern prend chaque message, vous le montre et le garde. Quatre étapes jusqu’au premier vrai.',
+    'Tant qu’aucune destination n’est en service, Postern prend chaque message, vous le montre et le garde. Quatre étapes jusqu’au premier envoi réel.',
   stepDestination: 'Relier une destination',
   stepDestinationText: 'Le fournisseur ou la boîte qui portera vos messages. Elle commence en mode sandbox.',
   newDestination: 'Nouvelle destination',
@@ -208,7 +208,7 @@ export const screens: ScreenWords = {
   messageFailed: 'Le message n’a pas pu être lu',
   searchRecipients: 'Adresse ou @domaine',
   newMail: 'Nouveau message',
-  inboxEmpty: 'Rien de capturé encore',
+  inboxEmpty: 'Rien n’a encore été capturé',
   inboxEmptyText: 'Les messages apparaissent ici aussitôt, sans recharger la page.',
   noMailTo: (address) => `Aucun message à ${address}`,
   exactAddress: 'La recherche prend des adresses entières, ou un domaine comme @example.org.',

@@ -49,7 +49,7 @@ export const screens: ScreenWords = {
   errorsAndLatency: (errors, p95) => `${errors} di errori · p95 ${number(p95)} ms`,
   nothingLeaves: 'Ancora nulla può uscire: prova tutto.',
   nothingLeavesText:
-    'Finché nessuna destinazione è attiva, Postern prende ogni messaggio, lo mostra e lo tiene. Quattro passi fino al primo vero.',
+    'Finché nessuna destinazione è attiva, Postern prende ogni messaggio, lo mostra e lo tiene. Quattro passi fino al primo invio vero.',
   stepDestination: 'Collega una destinazione',
   stepDestinationText: 'Il fornitore o la casella che porterà la tua posta. Comincia in modalità sandbox.',
   newDestination: 'Nuova destinazione',

@@ -39,7 +39,7 @@ export const settings: SettingsWords = {
   destinationsText:
     'État de la dernière heure d’après les tentatives réelles ; la bande montre 24 heures par quarts d’heure : plus la barre est haute, pire c’est.',
   destinationsFailed: 'Les destinations n’ont pas pu être lues',
-  noDestinations: 'Aucune destination encore',
+  noDestinations: 'Pas encore de destination',
   noDestinationsText:
     'Une destination est le fournisseur ou la boîte qui porte vos messages. Tant qu’aucune n’est en service, tout est capturé.',
   tracesOfIt: 'Traces de cette destination',
@@ -105,9 +105,9 @@ export const settings: SettingsWords = {
   newLogin: 'Nouvel accès SMTP',
   keysFailed: 'Les clés n’ont pas pu être lues',
   loginsFailed: 'Les accès n’ont pas pu être lus',
-  noKeys: 'Aucune clé API encore',
+  noKeys: 'Pas encore de clé API',
   noKeysText: 'Un programme envoie et lit avec une clé. Son secret n’est montré qu’une fois.',
-  noLogins: 'Aucun accès SMTP encore',
+  noLogins: 'Pas encore d’accès SMTP',
   noLoginsText: 'Un CMS, ou tout programme qui parle SMTP, s’en sert.',
   key: 'Clé',
   scopes: 'Scopes',
@@ -140,7 +140,7 @@ export const settings: SettingsWords = {
   newEndpoint: 'Nouveau point d’accès',
   endpoint: 'Point d’accès',
   endpointsFailed: 'Les points d’accès n’ont pas pu être lus',
-  noEndpoints: 'Aucun point d’accès encore',
+  noEndpoints: 'Pas encore de point d’accès',
   noEndpointsText:
     'Un point d’accès est appelé quand un message arrive, est rejeté ou fait l’objet d’une plainte, avec une signature à vérifier.',
   everyEvent: 'chaque événement',
@@ -174,7 +174,7 @@ export const settings: SettingsWords = {
   addDomain: 'Ajouter un domaine',
   domainHint: 'Ce qui suit le @ de vos adresses d’envoi',
   domainsFailed: 'Les domaines n’ont pas pu être lus',
-  noDomains: 'Aucun domaine encore',
+  noDomains: 'Pas encore de domaine',
   noDomainsText: 'Un domaine est signé ici avec DKIM, et ses enregistrements sont vérifiés.',
   records: 'Enregistrements',
   checked: 'Vérifié',
