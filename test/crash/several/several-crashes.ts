@@ -29,12 +29,14 @@ export async function severalCrashes({ seed, rounds, postgresql }: SeveralOption
   for (const [number, blow] of rounds.entries()) {
     await site.fill()
     await site.prepare(blow)
+    site.answerSlowly(`${seed} ${number}`)
     const over = new AbortController()
     const clients = Promise.all(startClients(site, random.branch(`round ${number}`), number, over.signal))
     await pause(random.between(300, 1500))
     await site.strike(blow, random)
     over.abort()
     await within(40_000, 'all clients noticed the end of the round', clients)
+    site.answer()
   }
   await site.fill()
   await within(drainMs, `delivery of the last ${ledger.awaited} recipients`, ledger.drained()).catch(async (error: unknown) => {

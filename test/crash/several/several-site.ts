@@ -10,7 +10,7 @@ import { Postgresql } from '../../support/peers/postgresql.ts'
 import { SteppedClock } from '../../support/peers/stepped-clock.ts'
 import type { Seeded } from '../../support/seeded.ts'
 import { Sink } from '../../support/smtp/sink.ts'
-import { refuseForGood } from '../faults.ts'
+import { faultScript, refuseForGood } from '../faults.ts'
 import { Ledger, type Fate } from '../ledger.ts'
 import { domainOf } from '../load.ts'
 
@@ -69,7 +69,7 @@ export class Site implements AsyncDisposable {
     const hasStandby = blows.includes('fail over') || blows.includes('freeze')
     const servers = hasStandby ? [server, ends.use(await Postgresql.standbyOf(server))] : [server]
     const site = new Site(servers, database.slice(database.lastIndexOf('/')), folder.path, sink, ends.move())
-    sink.script = { recipient: refuseForGood }
+    site.answer()
     sink.on('delivery', (delivery) => site.ledger.delivered(delivery))
     await site.fill()
     const { rest } = site.one
@@ -80,6 +80,16 @@ export class Site implements AsyncDisposable {
     const allowed = { allowed_from_domains: Object.values(domainOf) }
     site.logins = { relay: await makeLogin(rest, relay, allowed), capture: await makeLogin(rest, capture, allowed) }
     return site
+  }
+
+  answer(): void {
+    this.sink.script = { recipient: refuseForGood }
+  }
+
+  /** The smart host takes its time after the final dot, so that whatever happens to daemons happens there too. */
+  answerSlowly(seed: string): void {
+    const ended = Promise.resolve()
+    this.sink.script = faultScript({ name: 'slow', seed, ended, hangingUpOn: (content) => this.ledger.hungUpOn(content) })
   }
 
   get daemons(): readonly Daemon[] {
