@@ -55,9 +55,9 @@ export const fr: ReportWords = {
   readOn: 'Pour en savoir plus :',
   rules: 'Ce qu’exigent les grands destinataires',
   rulesText:
-    'Les règles pour les envois en masse valent dès 5 000 messages par jour ; les respecter aide tout le monde. Un code est la manière dont un destinataire refuse le courrier qui manque à la règle.',
-  misses: (missed, all) => `manque à ${missed} règles sur ${all}`,
-  notKnown: (unknown, all) => `${unknown} règles sur ${all} non connues`,
+    'Les règles pour les envois en masse valent dès 5 000 messages par jour ; les respecter aide tout le monde. Un code est la manière dont un destinataire refuse le courrier qui ne respecte pas la règle.',
+  misses: (missed, all) => `ne respecte pas ${missed} ${missed <= 1 ? 'règle' : 'règles'} sur ${all}`,
+  notKnown: (unknown, all) => (unknown <= 1 ? `${unknown} règle sur ${all} non connue` : `${unknown} règles sur ${all} non connues`),
   allMet: (all) => `les ${all} règles respectées`,
   rule: { met: 'respecté', missed: 'non respecté', unknown: 'inconnu', not_applicable: 'pas pour ce message' },
   bulk: 'envois en masse',

@@ -55,9 +55,9 @@ export const it: ReportWords = {
   readOn: 'Per saperne di più:',
   rules: 'Che cosa chiedono i grandi destinatari',
   rulesText:
-    'Le regole per gli invii di massa valgono oltre i 5’000 messaggi al giorno; rispettarle aiuta tutti. Un codice è il modo in cui un destinatario rifiuta la posta che manca la regola.',
-  misses: (missed, all) => `manca ${missed} regole su ${all}`,
-  notKnown: (unknown, all) => `${unknown} regole su ${all} non note`,
+    'Le regole per gli invii di massa valgono oltre i 5’000 messaggi al giorno; rispettarle aiuta tutti. Un codice è il modo in cui un destinatario rifiuta la posta che non rispetta la regola.',
+  misses: (missed, all) => `non rispetta ${missed} ${missed === 1 ? 'regola' : 'regole'} su ${all}`,
+  notKnown: (unknown, all) => (unknown === 1 ? `1 regola su ${all} non nota` : `${unknown} regole su ${all} non note`),
   allMet: (all) => `tutte le ${all} regole rispettate`,
   rule: { met: 'rispettato', missed: 'non rispettato', unknown: 'non noto', not_applicable: 'non per questo messaggio' },
   bulk: 'invii di massa',
