@@ -4,10 +4,13 @@ import { useEffect, useState } from 'preact/hooks'
 import { Loading, State } from '../parts/states.tsx'
 import { words } from '../words/words.ts'
 
-/** Made once for each part, outside of components. */
-export function later<P extends object>(load: () => Promise<{ readonly default: ComponentType<P> }>): ComponentType<P> {
+/** Made once for each part, outside of components. `meanwhile` stands in its place until its code is there. */
+export function later<P extends object>(
+  load: () => Promise<{ readonly default: ComponentType<P> }>,
+  meanwhile: () => JSX.Element | null = () => <Loading />,
+): ComponentType<P> {
   let loaded: ComponentType<P> | undefined
-  return function Later(props: P): JSX.Element {
+  return function Later(props: P): JSX.Element | null {
     const [, setTurn] = useState(0)
     const [isFailed, setFailed] = useState(false)
     useEffect(() => {
@@ -23,7 +26,7 @@ export function later<P extends object>(load: () => Promise<{ readonly default: 
     const Loaded = loaded
     if (Loaded) return <Loaded {...props} />
     const w = words()
-    if (!isFailed) return <Loading />
+    if (!isFailed) return meanwhile()
     return (
       <State title={w.newVersion} text={w.newVersionText}>
         <div class="actions">

@@ -9,7 +9,11 @@ import { go, linkHere, organization } from '../app/location.ts'
 import { isApiCallOpen, isMenuOpen } from '../app/open.ts'
 import { initial } from './safe-text.tsx'
 
-const ApiCallDrawer = later(() => import('./api-call.tsx'))
+/** Until its code is there the bar stays as it is. */
+const ApiCallDrawer = later(
+  () => import('./api-call.tsx'),
+  () => null,
+)
 
 interface TopProps {
   readonly title: string
