@@ -108,7 +108,7 @@ export const de: Wider<typeof en> = {
   removeRecipient: (email: string) => `${email} entfernen`,
   mail: 'Mail',
   from: 'Absender',
-  fromHint: 'Leer der des Ziels.',
+  fromHint: 'Leer der der Destination.',
   replyTo: 'Antworten gehen an',
   noReplyTo: 'Den Absender',
   subject: 'Betreff',

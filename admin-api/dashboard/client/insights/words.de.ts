@@ -30,7 +30,7 @@ export const insights: InsightWords = {
   failed: 'gescheitert',
   deliveryPlot: 'Empfänger',
   recipientsPer: (step) => `je ${step}`,
-  takenByProvider: 'vom Provider angenommen',
+  takenByProvider: 'vom Anbieter angenommen',
   deliveredReported: 'als zugestellt gemeldet',
   bounced: 'zurückgewiesen',
   bounceRate: 'Bounce-Rate',
@@ -68,6 +68,6 @@ export const insights: InsightWords = {
   ofRecipients: (count) => `von ${count} Empfängern in 24 h`,
   bounceLimit: 'Grenze 2\u00a0%',
   complaintLimit: 'Grenze 0.1\u00a0%',
-  takenShare: 'Von Providern angenommen',
+  takenShare: 'Von Anbietern angenommen',
   day: 'letzte 24 h',
 }

@@ -52,7 +52,7 @@ export const month = (): string => format({ month: 'long' }).format(new Date())
 /** `+39 s`, from one time to another. */
 export const gap = (from: string, to: string): string => `+${span(Date.parse(to) - Date.parse(from))}`
 
-const dayUnit: Readonly<Record<Language, string>> = { en: 'd', de: 'd', fr: 'j', it: 'g' }
+const dayUnit: Readonly<Record<Language, string>> = { en: 'd', de: 'T', fr: 'j', it: 'g' }
 
 export function span(milliseconds: number): string {
   if (milliseconds < 1000) return `${String(Math.round(milliseconds))}\u00a0ms`

@@ -12,7 +12,7 @@ export const de: Wider<typeof en> = {
   changed: (name) => `${name} geändert`,
   deleted: (name) => `${name} gelöscht`,
   rulesChanged: 'Routing geändert',
-  failoverChanged: 'Ausweichziele geändert',
+  failoverChanged: 'Failover geändert',
   before: (label) => `${label}, Zeit davor`,
   complained: 'als Spam gemeldet',
   showWebhooks: 'Webhooks zeigen',

@@ -48,7 +48,7 @@ export const de: Wider<typeof en> = {
     u: 'Als ungelesen markieren',
     r: 'Nochmals: prüfen, senden, zustellen',
     s: 'Einen Trace teilen',
-    t: 'Ein Ziel testen',
+    t: 'Eine Destination testen',
     a: 'Eine Sandbox übernehmen',
     g: 'Erste Taste zu einem Bildschirm',
     '?': 'Alle Tasten zeigen',

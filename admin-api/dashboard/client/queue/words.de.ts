@@ -9,7 +9,7 @@ export const de: Wider<typeof en> = {
   failed: 'Die Warteschlange konnte nicht gelesen werden',
   nothing: 'Nichts wartet',
   nothingText:
-    'Nachrichten stehen hier, bis ein Ziel sie nimmt: bis sie an der Reihe sind, bis zum nächsten Versuch nach einem Aufschub oder bis zu ihrer Zeit.',
+    'Nachrichten stehen hier, bis eine Destination sie nimmt: bis sie an der Reihe sind, bis zum nächsten Versuch nach einem Aufschub oder bis zu ihrer Zeit.',
   say: (n, held, isMore) =>
     `${isMore ? 'Mindestens ' : ''}${messages(n)} in der Warteschlange${held > 0 ? `, davon ${number(held)} angehalten` : ''}.`,
   sayText:
@@ -22,15 +22,15 @@ export const de: Wider<typeof en> = {
   organization: 'Organisation',
   inQueueOf: (organization) => `In der Warteschlange von ${organization}.`,
   project: 'Projekt',
-  destination: 'Ziel',
-  every: 'jedes',
+  destination: 'Destination',
+  every: 'jede',
   toDomain: 'Domain des Empfängers',
   from: 'Absender',
   fromHint: 'eine Adresse oder @domain',
   age: 'Wartet seit',
   ages: { '': 'beliebig', '15m': 'über 15 Minuten', '1h': 'über einer Stunde', '6h': 'über 6 Stunden', '24h': 'über einem Tag' },
   attempts: 'Versuche, mindestens',
-  lanes: 'Nach Ziel und Projekt',
+  lanes: 'Nach Destination und Projekt',
   held: 'Angehalten',
   state: 'Zustand',
   states: {
@@ -53,9 +53,9 @@ export const de: Wider<typeof en> = {
   },
   effects: {
     hold: 'Kein weiterer Versuch beginnt, bis sie freigegeben sind, auch nach einem Neustart. Später angenommene Nachrichten sind nicht gemeint.',
-    release: 'Sie sind wieder fällig, sofort oder zu ihrer Zeit, in den Grenzen ihres Ziels.',
+    release: 'Sie sind wieder fällig, sofort oder zu ihrer Zeit, in den Grenzen ihrer Destination.',
     expedite:
-      'Wartende neue Versuche sind jetzt fällig. Ratenbegrenzungen und ruhende Ziele bleiben; geplante Sendungen bleiben unberührt.',
+      'Wartende neue Versuche sind jetzt fällig. Ratenbegrenzungen und ruhende Destinationen bleiben; geplante Sendungen bleiben unberührt.',
     drop: 'Empfänger, die die Nachricht nicht haben, bekommen sie nicht. Kein neuer Versuch und kein erneutes Senden bringt sie zurück.',
   },
   reason: 'Grund',
@@ -121,7 +121,7 @@ export const de: Wider<typeof en> = {
   holdComing: 'Auch Kommendes anhalten',
   holdQuestion: 'Diese Nachrichten und kommende anhalten?',
   holdEffect:
-    'Für Wartendes und später Angenommenes beginnt kein Versuch, auch nach einem Neustart, bis die Sperre freigegeben ist. Sie gilt für das, was die Filter Ziel, Domain des Empfängers und Absender lassen.',
+    'Für Wartendes und später Angenommenes beginnt kein Versuch, auch nach einem Neustart, bis die Sperre freigegeben ist. Sie gilt für das, was die Filter Destination, Domain des Empfängers und Absender lassen.',
   holdSet: 'Die Sperre steht.',
   liftQuestion: 'Diese Sperre freigeben?',
   liftEffect: 'Neue Nachrichten hält sie nicht mehr an, und was sie anhält, ist wieder fällig.',

@@ -17,7 +17,7 @@ export const de: Wider<typeof en> = {
   orgDefault: (destination) => `Keine Regel passt, also geht sie an den Standardabsender der Organisation, ${destination}.`,
   none: 'Keine Regel passt, und es gibt keinen Standardabsender.',
   ruleNot: (rule) => `Die Regel ${rule} passt nicht.`,
-  ruleGone: (rule) => `Die Regel ${rule} passt, aber ihr Ziel gibt es nicht mehr.`,
+  ruleGone: (rule) => `Die Regel ${rule} passt, aber ihre Destination gibt es nicht mehr.`,
   claimed: 'Das Projekt ist übernommen.',
   noDefault: 'Es gibt keinen Standardabsender.',
   noneSuppressed: 'Kein Empfänger ist gesperrt.',
@@ -120,6 +120,6 @@ export const de: Wider<typeof en> = {
     final_timeout: 'Der Host antwortete nicht rechtzeitig, nachdem er die ganze Nachricht hatte.',
     peer_closing: 'Der Host schliesst die Verbindung (421).',
     protocol_error: 'Der Host antwortete mit etwas, das kein SMTP ist.',
-    no_answer: 'Der Provider antwortete nicht.',
+    no_answer: 'Der Anbieter antwortete nicht.',
   },
 }

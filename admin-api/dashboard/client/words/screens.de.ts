@@ -22,7 +22,7 @@ export const screens: ScreenWords = {
   mailIsLate: (time) => `Mails warten seit bis zu ${time}.`,
   nothingWasSent: 'Alles in Ordnung; in den letzten 24 Stunden wurde nichts gesendet.',
   hourSays: (taken, failed, deferred) =>
-    `Letzte Stunde: ${taken} von Providern angenommen, ${failed} gescheitert, ${deferred} aufgeschoben.`,
+    `Letzte Stunde: ${taken} von Anbietern angenommen, ${failed} gescheitert, ${deferred} aufgeschoben.`,
   webhooksParked: (parked) =>
     parked === 1
       ? '1 Webhook-Zustellung wurde in den letzten 24 Stunden geparkt.'
@@ -159,7 +159,7 @@ export const screens: ScreenWords = {
     accepted: 'Angenommen',
     queued: 'Zur Zustellung eingereiht',
     scheduled: 'Geplant',
-    released: 'An ein Ziel freigegeben',
+    released: 'An eine Destination freigegeben',
     held: 'In der Warteschlange angehalten',
     hold_released: 'Wieder freigegeben',
     expedited: 'Nächster Versuch vorgezogen',
