@@ -17,7 +17,10 @@ export interface SharedWork {
   readonly does?: readonly string[]
   /** Ends it; another daemon may have it once this resolves. */
   readonly stop: () => Promise<unknown> | void
-  /** It may go to another daemon while this one lives, and come back. What does not move is done here until the daemon ends. */
+  /**
+   * It may go to another daemon while this one lives, and come back. When its end takes long, it is started again before that: it goes on
+   * with what is under way. What does not move is done here until the daemon ends.
+   */
   readonly moves?: true
 }
 

@@ -15,28 +15,37 @@ interface Turn {
   isHeld: boolean
   /** What is under way: its start or its end. */
   changing: Promise<void> | undefined
+  /** Since when it is on its way to another daemon, and ends here. */
+  leavingSince: number | undefined
+  /** Until then it stays, as it took too long to end. */
+  staysUntil: number
 }
 
 /** A work that the daemon that should have it does not take is taken by any other after so many looks. */
 const patience = 3
+/** What has not ended here within so long, in milliseconds, goes on here, and is to move again later, so that nothing waits for it. */
+const leaveMs = 4000
+const stayMs = 30_000
 
 export class WorkTurns {
   readonly #self: string
   readonly #leases: LeaseTable
   readonly #onError: (error: unknown) => void
+  readonly #now: () => number
   readonly #turns = new Map<string, Turn>()
   /** By what writes schedule. */
   readonly #doers = new Map<string, Turn>()
 
   /** `onError` is notified of works that could not start or stop, and of leases that could not be given back. */
-  constructor(self: string, leases: LeaseTable, onError: (error: unknown) => void) {
+  constructor(self: string, leases: LeaseTable, onError: (error: unknown) => void, now = (): number => performance.now()) {
+    this.#now = now
     this.#self = self
     this.#leases = leases
     this.#onError = onError
   }
 
   add(work: SharedWork): void {
-    const turn = { work, free: 0, isHeld: false, changing: undefined }
+    const turn = { work, free: 0, isHeld: false, changing: undefined, leavingSince: undefined, staysUntil: -Infinity }
     this.#turns.set(work.name, turn)
     for (const scheduled of work.does ?? []) this.#doers.set(scheduled, turn)
   }
@@ -69,11 +78,15 @@ export class WorkTurns {
       if (holder === undefined && !turn.changing && (isOurs || turn.free > patience)) wanted.push(name)
       if (holder === this.#self && !turn.isHeld && !turn.changing)
         this.#begin(turn) // the answer to its taking was lost
-      else if (turn.isHeld && !turn.changing && turn.work.moves && !isOurs) this.#release(turn)
+      else if (turn.isHeld && !turn.changing && turn.work.moves && !isOurs && this.#now() >= turn.staysUntil) {
+        turn.leavingSince = this.#now()
+        this.#release(turn)
+      } else if (turn.leavingSince !== undefined && this.#now() - turn.leavingSince > leaveMs) this.#takeBack(turn)
     }
     if (wanted.length === 0) return
     for (const name of await this.#leases.take(wanted)) {
       const turn = this.#turns.get(name)
+      if (turn && chosen(name, daemons) !== this.#self) turn.staysUntil = this.#now() + leaveMs // whose turn it is may still be starting
       if (turn) this.#begin(turn)
       else await this.#leases.giveBack(name) // it was left meanwhile
     }
@@ -92,19 +105,34 @@ export class WorkTurns {
 
   #begin(turn: Turn): void {
     turn.isHeld = true
-    turn.changing = Promise.resolve()
-      .then(() => turn.work.start())
-      .catch(this.#onError)
-      .finally(() => (turn.changing = undefined))
+    this.#change(turn, async () => turn.work.start())
   }
 
   #release(turn: Turn): void {
     turn.isHeld = false
-    turn.changing = Promise.resolve()
-      .then(() => turn.work.stop())
-      .then(() => this.#leases.giveBack(turn.work.name))
+    const { leavingSince } = turn
+    this.#change(turn, async () => {
+      await turn.work.stop()
+      if (turn.leavingSince !== leavingSince) return // it was taken back
+      turn.leavingSince = undefined
+      await this.#leases.giveBack(turn.work.name)
+    })
+  }
+
+  #takeBack(turn: Turn): void {
+    turn.leavingSince = undefined
+    turn.staysUntil = this.#now() + stayMs
+    this.#begin(turn)
+  }
+
+  /** Begins at once: who asks in the same moment whether the work is done here, and what of it, gets one answer. */
+  #change(turn: Turn, change: () => Promise<void>): void {
+    const changing = change()
       .catch(this.#onError)
-      .finally(() => (turn.changing = undefined))
+      .finally(() => {
+        if (turn.changing === changing) turn.changing = undefined
+      })
+    turn.changing = changing
   }
 }
 

@@ -1,5 +1,6 @@
 /** Three daemons at one database: what one is told all know, and what one takes all show. */
 import { once } from 'node:events'
+import { partOf } from '#core/delivery/queue/queue-parts.ts'
 import { eventually } from '../../support/deadline.ts'
 import type { Daemon } from '../../support/daemon/daemon.ts'
 import { Postgresql } from '../../support/peers/postgresql.ts'
@@ -133,6 +134,47 @@ test('the queue moves to a daemon that comes, and back when it goes', async (t) 
   await sendToAll()
   while (arrived.size < sent) await once(sink, 'delivery')
   t.is(arrived.size, sent)
+})
+
+test('a provider that hangs while a daemon comes holds up nothing of others, and gets nothing twice', async (t) => {
+  await using sink = await Sink.listen()
+  const several = await severalDaemons(t, await postgresql.database())
+  const a = await several.start()
+  const byPart = new Map<number, string[]>()
+  for (let at = 0; at < 40; at++) {
+    const [site, id] = [`s${at}.test`, await makeDestination(a.rest, { name: `s${at}`, port: sink.port, mode: 'live' })]
+    await makeRoute(a.rest, id, site)
+    const part = partOf({ destinationId: id })
+    byPart.set(part, [...(byPart.get(part) ?? []), site])
+  }
+  const send = (site: string, subject: string): Promise<unknown> =>
+    a.rest.must('POST', '/v1/messages', { from: `a@${site}`, to: 'b@there.test', subject, text: 't' })
+  const pairs = [...byPart.values()].filter((sites) => sites.length > 1)
+  const alone = [...byPart.values()].filter((sites) => sites.length === 1).flat()
+  const arrived: string[] = []
+  sink.on('delivery', ({ content }: { readonly content: Buffer }) => arrived.push(/^Subject: (.*)\r$/m.exec(content.toString())?.[1] ?? ''))
+  sink.script = (step) => (step === 'dot' ? { act: 'hold' } : undefined)
+  for (const [site = ''] of pairs) await send(site, `hangs ${site}`)
+  await sink.reached('dot', pairs.length)
+  sink.script = {}
+  const b = await several.start()
+  let isRelaying = false
+  const relaying = b.said(/delivery attempt/).then(() => (isRelaying = true))
+  while (!isRelaying) for (const site of alone) await send(site, 'alone')
+  await relaying // what can move has moved
+  for (const [, site = ''] of pairs) await send(site, `goes ${site}`)
+  const gone = (): number => arrived.filter((subject) => subject.startsWith('goes')).length
+  await eventually(6000, 'others in the same parts are relayed', async () => gone() === pairs.length || undefined)
+  t.deepEqual(
+    arrived.filter((subject) => subject.startsWith('hangs')),
+    [],
+  )
+  sink.release()
+  for (const [site = ''] of pairs) await send(site, `later ${site}`)
+  const later = (): number => arrived.filter((subject) => subject.startsWith('later')).length
+  await eventually(30_000, 'the provider is relayed to again', async () => later() === pairs.length || undefined)
+  const hung = arrived.filter((subject) => subject.startsWith('hangs'))
+  t.deepEqual(hung.toSorted(inText), pairs.map(([site]) => `hangs ${site}`).toSorted(inText), 'each once')
 })
 
 test('a daemon whose connections all broke off has each once again', async (t) => {

@@ -71,6 +71,40 @@ test('works move to a daemon that comes, and from one that goes; the others stay
   t.is(place.counts(parts).length, 2)
 })
 
+test('a work that takes long to end stays where it is for the time being, and goes on', async (t) => {
+  let now = 0
+  const ends: (() => void)[] = []
+  const events: string[] = []
+  const leases = { take: async (names: readonly string[]) => names, giveBack: async () => void events.push('given back') }
+  const turns = new WorkTurns(
+    'a',
+    leases,
+    (error) => t.fail(String(error)),
+    () => now,
+  )
+  const stop = (): Promise<void> => new Promise((resolve) => ends.push(resolve))
+  turns.add({ name: 'x', start: () => void events.push('begun'), stop, moves: true })
+  const look = async (daemons: readonly string[], at: number): Promise<boolean> => {
+    now = at
+    await turns.look(new Map(events.length > 0 ? [['x', 'a']] : []), daemons)
+    await new Promise(setImmediate)
+    return turns.holds('x')
+  }
+  const other = Array.from({ length: 50 }, (_, i) => `b${i}`) // one of them should have it
+  t.true(await look(['a'], 0))
+  t.false(await look(['a', ...other], 1000))
+  t.false(await look(['a', ...other], 4000))
+  t.true(await look(['a', ...other], 5500))
+  t.deepEqual(events, ['begun', 'begun'], 'again, with what is under way')
+  ends[0]?.()
+  t.true(await look(['a', ...other], 30_000), 'it stays for a while, whatever ended')
+  t.deepEqual([ends.length, events.length], [1, 2])
+  t.false(await look(['a', ...other], 36_000))
+  ends[1]?.()
+  await new Promise(setImmediate)
+  t.is(events.at(-1), 'given back')
+})
+
 test('what does not move stays with its daemon, and goes to another one with its end', async (t) => {
   const place = new Place()
   const works = ['webhooks', 'retention', 'mailboxes', 'replays', 'removals', 'housekeeping']

@@ -82,9 +82,10 @@ export class DestinationQueue implements QueuePart {
     else this.readFrom({ dueMs, traceId: '' })
   }
 
-  /** Lets go for good of all that waits, which stands in the store: another daemon has it now. Returns what was ready. */
+  /** Lets go of all that waits, which stands in the store: another daemon is to have it. Returns what was ready. */
   release(): readonly Ready[] {
     this.isReleased = true
+    for (const { entry } of this.ready) this.held.delete(entry.traceId)
     return this.ready.splice(0)
   }
 

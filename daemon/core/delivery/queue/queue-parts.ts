@@ -45,15 +45,19 @@ export class QueueParts {
     this.#daemons.publish(queuedTopic, [`${destinationId} ${projectId} ${dueMs}`])
   }
 
-  numberOf({ destinationId }: Pick<QueuePart, 'destinationId'>): number {
-    let hash = 0
-    for (let i = 0; i < destinationId.length; i++) hash = (Math.imul(hash, 31) + destinationId.charCodeAt(i)) >>> 0
-    return hash % count
+  numberOf(part: Pick<QueuePart, 'destinationId'>): number {
+    return partOf(part)
   }
 
   #share(name: string, number: number | undefined): Promise<void> {
     return this.#daemons.share({ name, moves: true, start: () => this.#work.take(number), stop: () => this.#work.release(number) })
   }
+}
+
+export function partOf({ destinationId }: Pick<QueuePart, 'destinationId'>): number {
+  let hash = 0
+  for (let i = 0; i < destinationId.length; i++) hash = (Math.imul(hash, 31) + destinationId.charCodeAt(i)) >>> 0
+  return hash % count
 }
 
 export function toQueued(item: string): Queued {

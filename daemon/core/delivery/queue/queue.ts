@@ -57,6 +57,8 @@ export class DeliveryQueue {
   readonly #loads = new Map<string, DestinationLoad>()
   /** By destination and project. */
   readonly #queues = new Map<string, DestinationQueue>()
+  /** Released, with attempts under way. */
+  readonly #leaving = new Set<DestinationQueue>()
   readonly #roundRobin: RoundRobin
   readonly #abort = new AbortController()
   readonly #idle: (() => void)[] = []
@@ -86,13 +88,14 @@ export class DeliveryQueue {
   }
 
   #take(number: number | undefined): Promise<void> {
+    for (const queue of this.#leaving) if (this.#parts.numberOf(queue) === number) this.#takeBack(queue)
     return this.#takeUp((part) => number === undefined || this.#parts.numberOf(part) === number)
   }
 
   async #takeUp(isMeant: (part: QueuePart) => boolean): Promise<void> {
     const queues = (await queuedParts(this.#options.database)).filter(isMeant).map((part) => this.#queue(part))
-    for (const queue of queues) queue.readFrom({ dueMs: 0, traceId: '' })
-    for (const queue of queues) this.#wake(queue)
+    queues.forEach((queue) => queue.readFrom({ dueMs: 0, traceId: '' }))
+    queues.forEach((queue) => this.#wake(queue))
   }
 
   /** Begins nothing more of a part; resolves when its attempts under way have ended. */
@@ -101,10 +104,20 @@ export class DeliveryQueue {
     for (const [key, queue] of this.#queues) {
       if (number !== undefined && this.#parts.numberOf(queue) !== number) continue
       for (const { content } of queue.release()) this.#memoryBytes -= weightOf(content)
-      if (queue.active > 0) ended.push(new Promise((resolve) => queue.onEnded.push(resolve)))
       this.#forget(key, queue)
+      if (queue.active === 0) continue
+      this.#leaving.add(queue)
+      ended.push(new Promise((resolve) => queue.onEnded.push(resolve)))
     }
     await Promise.all(ended)
+  }
+
+  /** Attempts take so long that it stays: they are under way in it, and are not begun a second time. */
+  #takeBack(queue: DestinationQueue): void {
+    this.#leaving.delete(queue)
+    queue.isReleased = false
+    this.#queues.set(queueKey(queue.destinationId, queue.projectId), queue)
+    queue.load.projects++
   }
 
   /** Another daemon queued something: it is read where this one has the destination. */
@@ -233,10 +246,13 @@ export class DeliveryQueue {
     await this.#lookAtLimits(load, next.entry)
     const isPaused = load.pauseMs > 0
     if (load.width > width) this.#admit(load) // the others need not wait for the first one to end
-    if (queue.isReleased) this.#memoryBytes -= weightOf(next.content)
-    else if (isPaused || load.active > load.width) queue.ready.unshift(next)
+    if (queue.isReleased) {
+      this.#memoryBytes -= weightOf(next.content)
+      queue.held.delete(next.entry.traceId)
+    } else if (isPaused || load.active > load.width) queue.ready.unshift(next)
     else await this.#attempt(queue, next)
     this.#roundRobin.ended(queue)
+    if (queue.active === 0) this.#leaving.delete(queue)
     if (queue.active === 0) for (const ended of queue.onEnded.splice(0)) ended()
     if (isPaused) this.#rest(load, Math.min(load.pauseMs, breakerLookMs))
     this.#wake(queue)
@@ -257,14 +273,8 @@ export class DeliveryQueue {
     const isOurs = !this.#possiblyStarted.delete(entry.traceId) && (fresh || (entry.attempts === 0 && entry.dueMs > this.#startedAtMs))
     let next: QueueEntry | undefined
     try {
-      next = await this.#options.attempts.run(
-        entry,
-        { content, trace, fresh: isOurs },
-        {
-          signal: this.#abort.signal,
-          nextCopy: () => this.#nextCopy(queue.load),
-        },
-      )
+      const under = { signal: this.#abort.signal, nextCopy: () => this.#nextCopy(queue.load) }
+      next = await this.#options.attempts.run(entry, { content, trace, fresh: isOurs }, under)
     } catch (error) {
       this.#options.onError(error, entry.traceId)
       this.#possiblyStarted.add(entry.traceId)
