@@ -22,6 +22,7 @@ const paths = [
   ...['/members', '/routing', '/scheduled', '/inspect', '/inspect/{id}', '/bounce-sources', '/bounce-sources/{id}'],
   ...['/forms', '/forms/{id}', '/forms/{id}/logic', '/forms/{id}/theme', '/forms/{id}/thanks', '/forms/{id}/settings'],
   ...['/forms/{id}/notifications', '/forms/{id}/embed', '/forms/{id}/versions', '/forms/{id}/test', '/forms/{id}/analytics'],
+  ...['/inbound-routes', '/inbound-routes/{id}', '/inbound-routes/{id}/{message_id}', '/suppressions/unsubscribes'],
   ...['/websites', '/websites/{id}', '/websites/{id}/deploys/{deploy_id}'],
   ...['/templates', '/templates/{id}', '/orgs', '/audit', '/profile', '/moving-in'],
   ...['/usage', '/usage/invoices', '/usage/invoices/{id}', '/usage/credits'],

@@ -6,6 +6,8 @@ import { freePort } from '../../support/daemon/workspace.ts'
 import { builtDashboard } from '../../support/web/built.ts'
 import { axeFaults, overflows, rulesOfColours, widths, type Browser, type Page } from '../../support/web/browser.ts'
 
+export const inboundDomain = 'bounces.alpenblick.example'
+
 export interface DashboardServer {
   readonly daemon: StartedDaemon
   /** Without a slash at the end. */
@@ -57,7 +59,7 @@ export async function startDashboard(
     env: {
       POSTERN_HTTP_LISTEN: `localhost:${String(port)}`,
       POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.0/8;webhooks=127.0.0.0/8',
-      POSTERN_INBOUND_DOMAIN: 'bounces.alpenblick.example',
+      POSTERN_INBOUND_DOMAIN: inboundDomain,
       ...settings,
     },
   })

@@ -177,6 +177,7 @@ test('a form is made of pasted HTML, published, paused and found by its state; w
   await page.click('text=Publish version 1')
   await page.click('dialog footer .primary')
   await page.waitForSelector('.form-truth >> text=Version 1 is live.')
+  await page.waitForSelector('header [aria-disabled=true] >> text=Publish version 2')
   const { pathname } = new URL(page.url())
   await page.click('[aria-label="More"]')
   await page.click('.menu >> text=Pause')

@@ -11,7 +11,7 @@ import { browserOf } from '../../support/web/browser.ts'
 import { eventually } from '../../support/deadline.ts'
 import { testWith } from '../../support/peers/peers.ts'
 import { SmtpClient } from '../../support/smtp/smtp-client.ts'
-import { startDashboard, type DashboardServer } from './dashboard-server.ts'
+import { startDashboard, type DashboardServer, type DashboardTab } from './dashboard-server.ts'
 
 const test = testWith('chromium')
 const browser = browserOf(test)
@@ -134,6 +134,9 @@ test('a scheduled send is seen and canceled, another one leaves now', async (t) 
   await page.waitForSelector('text=One message waits.')
   await page.waitForSelector('tbody .c-when >> text=/\\d\\d:\\d\\d UTC/')
   await tab.check(t)
+  const sendAt = new Date(Date.now() + 2 * 86_400_000)
+  await reschedule(t, tab, 'Tomorrow', sendAt)
+  t.is(String((await rest.must('GET', `/v1/traces/${String(trace)}`))['send_at']).slice(0, 16), sendAt.toISOString().slice(0, 16))
   await page.focus('tbody a')
   await page.keyboard.press('Backspace')
   await page.waitForSelector('dialog')
@@ -180,6 +183,19 @@ test('a scheduled send is seen and canceled, another one leaves now', async (t) 
     ['Three'],
   )
 })
+
+/** Gives a send another time, after one that is too late. */
+async function reschedule(t: ExecutionContext, { page, fill, check }: DashboardTab, subject: string, at: Date): Promise<void> {
+  const local = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'short', timeZone: 'Europe/Zurich' }).format(at)
+  await page.click(`[aria-label="Reschedule: ${subject}"] >> visible=true`)
+  await fill('Leaves at, in your time', '2099-01-01T00:00')
+  await page.click('dialog >> button:has-text("Reschedule")')
+  await page.waitForSelector('dialog [role=alert]')
+  await check(t)
+  await fill('Leaves at, in your time', local.replace(' ', 'T'))
+  await page.click('dialog >> button:has-text("Reschedule")')
+  await page.waitForSelector('.toast >> text=The message leaves on')
+}
 
 /**
  * Runs a script that sets up a machine, in a folder in place of the root of this one. Nothing is run when a path would lie outside.

@@ -100,7 +100,20 @@ test('a key and a login show their secret once, are rotated and revoked', async 
   using reader = server.daemon.client(first)
   t.is((await reader.call('GET', '/v1/traces')).status, 200)
   await done()
-  await page.waitForSelector('tbody >> text=Shop')
+  await page.click('tbody >> text=Shop')
+  await tab.fill('Name', '')
+  await page.click('dialog >> text=Save')
+  await page.waitForSelector('dialog [role=alert]')
+  await tab.fill('Name', 'Web shop')
+  await tab.check(t)
+  await page.click('dialog >> text=Save')
+  await page.waitForSelector('.toast >> text=The key is saved.')
+  await page.click('tbody >> text=Web shop')
+  await tab.fill('Name', 'Shop')
+  await page.getByLabel('Expires', { exact: true }).selectOption('30')
+  await page.click('dialog >> text=Save')
+  await page.waitForSelector('tbody >> text=Web shop', { state: 'detached' })
+  t.is((await reader.call('GET', '/v1/traces')).status, 200)
   await page.click('[aria-label="Rotate Shop"] >> visible=true')
   await page.click('dialog >> button:has-text("Rotate")')
   await page.waitForSelector('text=The new secret of Shop')
@@ -139,6 +152,16 @@ test('suppressions are added, searched, removed and taken back; domains show the
   await page.click('dialog >> button:has-text("Suppress an address")')
   await page.waitForSelector('tbody >> text=gone@example.org')
   await tab.check(t)
+  await page.click('[aria-label="Change gone@example.org"] >> visible=true')
+  await tab.fill('Reason', 'on holiday')
+  await tab.fill('Suppressed until, in your time', '2020-01-01T00:00')
+  await page.click('dialog >> text=Save')
+  await page.waitForSelector('dialog [role=alert]')
+  await tab.fill('Suppressed until, in your time', '2099-01-01T00:00')
+  await tab.check(t)
+  await page.click('dialog >> text=Save')
+  await page.waitForSelector('.toast >> text=The suppression of gone@example.org is saved.')
+  await page.waitForSelector('tbody >> text=on holiday')
   await page.fill('#suppressed', 'nowhere')
   await page.press('#suppressed', 'Enter')
   await page.waitForSelector('text=Nothing matches these filters')
@@ -247,7 +270,7 @@ test('a viewer is shown nothing that they may not do; a member without mail is s
     '/keys?kind=pages',
     '/projects',
     '/agents',
-    '/replays',
+    ...['/replays', '/inbound-routes', '/suppressions/unsubscribes'],
   ]
   for (const path of ['/', '/traces', '/destinations', '/keys', '/webhooks', '/suppressions', '/domains', ...setUp]) {
     await vera.go(path)

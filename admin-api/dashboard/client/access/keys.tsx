@@ -32,6 +32,7 @@ import { words } from '../words/words.ts'
 import { PublishableKeys } from '../publishable/publishable-keys.tsx'
 import { words as pageWords } from '../publishable/publishable-words.ts'
 import { words as own } from './access-words.ts'
+import { EditKey } from './edit-key.tsx'
 import { SecretActionDialog, SecretButtons, type SecretAction } from './secret-actions.tsx'
 import { SmtpLogins } from './smtp-logins.tsx'
 
@@ -70,7 +71,7 @@ export default function Keys(): JSX.Element {
           label={w.keysAndLogins}
           tabs={kinds.map((id) => ({ id, label: labels[id] }))}
           value={kind}
-          onChoose={(id) => go(linkHere({ kind: id === 'api' ? '' : id, new: '' }))}
+          onChoose={(id) => go(linkHere({ kind: id === 'api' ? '' : id, new: '', edit: '' }))}
         />
         <div role="tabpanel" aria-label={labels[kind]}>
           {kind === 'api' && <ApiKeys list={keys} {...shared} />}
@@ -119,6 +120,8 @@ function ApiKeys({ list, isMaking, onClose, onSecret }: ApiKeysProps): JSX.Eleme
     ) : (
       ''
     )
+  const edited = mayChange.value ? list.read.data?.find(({ id }) => id === query.value.get('edit')) : undefined
+  const closeEdit = (): void => go(linkHere({ edit: '' }), { replaces: true })
   const people = useRead(listMembers, mayChange.value ? {} : undefined).data?.data ?? []
   const scopes = ({ scopes: held, send_only: sendOnly }: ApiKey): string => (sendOnly ? w.sendOnly : held.join(' '))
   return (
@@ -141,12 +144,13 @@ function ApiKeys({ list, isMaking, onClose, onSecret }: ApiKeysProps): JSX.Eleme
         ]}
         narrow={(key) => [
           <Mark name={key.status === 'active' ? 'ok' : 'canceled'} />,
-          <SafeText text={key.name} />,
+          <Named apiKey={key} />,
           [key.preview, own().kinds[kindOf(key)], audienceOf(key), scopes(key)].join(' · '),
           actions(key),
         ]}
       />
       {isMaking && <NewKey onClose={onClose} onSecret={onSecret} />}
+      {edited && <EditKey key={edited.id} apiKey={edited} onClose={closeEdit} onDone={list.reload} />}
       {doing && (
         <SecretActionDialog
           what={doing.what}
@@ -187,17 +191,27 @@ const audienceOf = ({ project_id: id }: ApiKey): string =>
 const kindOf = ({ id, minted_by: by }: ApiKey): 'service' | 'application' | 'environment' =>
   id === ofEnvironment ? 'environment' : by?.application ? 'application' : 'service'
 
-const NameOf = ({ apiKey: { name, preview, status } }: { readonly apiKey: ApiKey }): JSX.Element => (
+/** Leads to the form that renames it, for those who may. */
+const Named = ({ apiKey: { id, name, status } }: { readonly apiKey: ApiKey }): JSX.Element =>
+  mayChange.value && status === 'active' && id !== ofEnvironment ? (
+    <a class="cut" href={linkHere({ edit: id })} title={own().editKey}>
+      <SafeText text={name} />
+    </a>
+  ) : (
+    <span class="cut">
+      <SafeText text={name} />
+    </span>
+  )
+
+const NameOf = ({ apiKey }: { readonly apiKey: ApiKey }): JSX.Element => (
   <>
     <span class="status">
-      <Mark name={status === 'active' ? 'ok' : 'canceled'} />
-      <span class="cut">
-        <SafeText text={name} />
-      </span>
-      {status !== 'active' && <span class="faint">{status}</span>}
+      <Mark name={apiKey.status === 'active' ? 'ok' : 'canceled'} />
+      <Named apiKey={apiKey} />
+      {apiKey.status !== 'active' && <span class="faint">{apiKey.status}</span>}
     </span>
     <small>
-      <code>{preview}</code>
+      <code>{apiKey.preview}</code>
     </small>
   </>
 )

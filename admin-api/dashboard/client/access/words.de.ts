@@ -36,4 +36,8 @@ export const de: Wider<typeof en> = {
   trackedClicks: 'Klicks',
   trackedOpens: 'Öffnungen',
   sizeShort: 'Grösse',
+  editKey: 'Schlüssel ändern',
+  keySaved: 'Der Schlüssel ist gespeichert.',
+  asItIs: (when: string) => `wie bisher: ${when}`,
+  editKeyText: 'Sein Geheimnis und was er darf, bleiben. Ein anderes Geheimnis gibt das Rotieren.',
 }

@@ -33,4 +33,8 @@ export const en = {
   trackedClicks: 'clicks',
   trackedOpens: 'opens',
   sizeShort: 'Size',
+  editKey: 'Change key',
+  keySaved: 'The key is saved.',
+  asItIs: (when: string) => `as it is: ${when}`,
+  editKeyText: 'Its secret and what it may do stay. For another secret, rotate it.',
 } as const

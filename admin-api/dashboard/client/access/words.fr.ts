@@ -37,4 +37,8 @@ export const fr: Wider<typeof en> = {
   trackedClicks: 'clics',
   trackedOpens: 'ouvertures',
   sizeShort: 'Taille',
+  editKey: 'Modifier la clé',
+  keySaved: 'La clé est enregistrée.',
+  asItIs: (when: string) => `comme avant : ${when}`,
+  editKeyText: 'Son secret et ses droits restent. Pour un autre secret, renouvelez-la.',
 }

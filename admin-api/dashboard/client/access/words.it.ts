@@ -36,4 +36,8 @@ export const it: Wider<typeof en> = {
   trackedClicks: 'clic',
   trackedOpens: 'aperture',
   sizeShort: 'Dimensione',
+  editKey: 'Modifica la chiave',
+  keySaved: 'La chiave è salvata.',
+  asItIs: (when: string) => `come prima: ${when}`,
+  editKeyText: 'Il suo segreto e ciò che può fare restano. Per un altro segreto, rinnovala.',
 }

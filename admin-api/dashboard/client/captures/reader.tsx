@@ -4,21 +4,17 @@ import { useEffect, useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
 import { bind, keyFor } from '../app/keys.ts'
 import { mayChange } from '../app/permissions.ts'
-import { go, link, linkHere, query } from '../app/location.ts'
+import { link } from '../app/location.ts'
 import { useRead } from '../app/query.ts'
 import { markRead } from './unread.ts'
-import { Segments, Tabs } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
-import { Show, State } from '../parts/states.tsx'
+import { Show } from '../parts/states.tsx'
 import { longTime } from '../parts/time.ts'
-import { ColorSwitch, isDarkMail } from '../mail/color-switch.tsx'
-import { Headers } from '../mail/headers.tsx'
-import { MessageFrame, pathOfView, type FrameWidth } from '../mail/message-frame.tsx'
-import { linksOf, remoteImagesOf } from '../mail/message-links.ts'
-import { Files, Links, saveFile, Source } from '../mail/parts.tsx'
-import { RemoteImages } from '../mail/remote-images.tsx'
+import { MessageTabs } from '../mail/message-tabs.tsx'
+import { Neighbours } from '../mail/neighbours.tsx'
+import { saveFile } from '../mail/parts.tsx'
 import { getInboxAttachment, getInboxMessage, getRawInboxMessage, type CapturedMessage } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
 import { words } from './captures-words.ts'
@@ -42,49 +38,16 @@ export function Reader({ inboxId, messageId }: ReaderProps): JSX.Element {
 }
 
 function Message({ message, inboxId }: { readonly message: CapturedMessage; readonly inboxId: string }): JSX.Element {
-  const w = allWords()
-  const links = linksOf(message)
   const path = { id: inboxId, message_id: message.id }
-  const tabs = [
-    ...(message.html === '' ? [] : [{ id: 'html', label: 'HTML' }]),
-    { id: 'text', label: w.text },
-    { id: 'source', label: w.source },
-    { id: 'headers', label: w.headers, count: message.headers.length },
-    { id: 'links', label: w.links, count: links.length },
-    { id: 'files', label: w.attachments, count: message.attachments.length },
-    { id: 'why', label: w.whyCaptured },
-  ]
-  const wanted = query.value.get('tab')
-  const tab = tabs.find(({ id }) => id === wanted)?.id ?? tabs[0]?.id ?? 'text'
   return (
     <>
       <Head message={message} inboxId={inboxId} />
-      <Tabs label={w.views} tabs={tabs} value={tab} onChoose={(next) => go(linkHere({ tab: next }), { replaces: true })} />
-      <div role="tabpanel" tabIndex={0} aria-label={tabs.find(({ id }) => id === tab)?.label} class="reader-tab">
-        {message.unreadable !== undefined && (
-          <div class="note warn">
-            <Mark name="warning" />
-            <p lang="en">{message.unreadable}</p>
-          </div>
-        )}
-        {tab === 'html' && <Html message={message} />}
-        {tab === 'text' && (
-          <pre class="paper text" tabIndex={0}>
-            <SafeText text={message.text} />
-          </pre>
-        )}
-        {tab === 'source' && <Source id={message.id} read={(signal) => call(getRawInboxMessage, { path }, { signal })} />}
-        {tab === 'headers' && <Headers headers={message.headers} />}
-        {tab === 'links' && <Links links={links} />}
-        {tab === 'files' && message.attachments.length === 0 && <State title={w.noAttachments} />}
-        {tab === 'files' && message.attachments.length > 0 && (
-          <Files
-            attachments={message.attachments}
-            read={(index) => call(getInboxAttachment, { path: { ...path, index: String(index) } })}
-          />
-        )}
-        {tab === 'why' && <WhyTab message={message} />}
-      </div>
+      <MessageTabs
+        message={message}
+        raw={(signal) => call(getRawInboxMessage, { path }, { signal })}
+        attachment={(index) => call(getInboxAttachment, { path: { ...path, index: String(index) } })}
+        further={[{ id: 'why', label: allWords().whyCaptured, content: () => <WhyTab message={message} /> }]}
+      />
     </>
   )
 }
@@ -97,6 +60,7 @@ function Head({ message, inboxId }: { readonly message: CapturedMessage; readonl
     markRead(message.trace_id, inboxId, true)
     return bind({ u: () => markRead(message.trace_id, inboxId, false) })
   }, [message.id])
+  const { before, after } = neighbours.value
   const others = message.addresses_seen.length - message.intended_to.length
   const path = { id: inboxId, message_id: message.id }
   const download = (): Promise<void> => saveFile(() => call(getRawInboxMessage, { path }), `${message.id}.eml`)
@@ -109,7 +73,7 @@ function Head({ message, inboxId }: { readonly message: CapturedMessage; readonl
         <h2>
           <SafeText text={message.subject || w.noSubject} />
         </h2>
-        <Neighbours />
+        <Neighbours before={before} after={after} />
         {mayChange.value && !message.released && (
           <button class="button" onClick={() => setReleasing(true)}>
             <Icon name="destinations" />
@@ -154,67 +118,5 @@ function Head({ message, inboxId }: { readonly message: CapturedMessage; readonl
       )}
       {isReleasing && <Release inboxId={inboxId} message={message} onClose={() => setReleasing(false)} />}
     </header>
-  )
-}
-
-/** From one message to the next without going back to the list. */
-const Neighbours = (): JSX.Element => {
-  const w = words()
-  const { before, after } = neighbours.value
-  const places = [
-    [before, w.before, 'up', '['],
-    [after, w.after, 'down', ']'],
-  ] as const
-  return (
-    <span class="neighbours">
-      {places.map(([href, label, icon, key]) => (
-        <button
-          key={key}
-          class="button quiet square"
-          aria-label={label}
-          title={label}
-          aria-disabled={href === undefined}
-          aria-keyshortcuts={keyFor(key)}
-          onClick={() => href !== undefined && go(href)}
-        >
-          <Icon name={icon} />
-        </button>
-      ))}
-    </span>
-  )
-}
-
-function Html({ message }: { readonly message: CapturedMessage }): JSX.Element {
-  const w = allWords()
-  const [withImages, setWithImages] = useState(false)
-  const width = (query.value.get('width') ?? 'full') as FrameWidth
-  const remote = remoteImagesOf(message.html)
-  return (
-    <>
-      <div class="reader-bar">
-        <Segments
-          label={w.width}
-          value={width}
-          onChoose={(next) => go(linkHere({ width: next === 'full' ? '' : next }), { replaces: true })}
-          choices={[
-            { value: '375', label: '375', icon: 'phone' },
-            { value: '768', label: '768', icon: 'tablet' },
-            { value: 'full', label: w.full, icon: 'desktop' },
-          ]}
-        />
-        <ColorSwitch />
-        <RemoteImages count={remote} isLoaded={withImages} onLoad={() => setWithImages(true)} />
-      </div>
-      <div class="stage" tabIndex={0} role="group" aria-label={w.messageAsHtml}>
-        {width !== 'full' && (
-          <div class={`ruler w-${width}`} aria-hidden="true">
-            <span>0</span>
-            <i />
-            <span>{width} px</span>
-          </div>
-        )}
-        <MessageFrame view={pathOfView(message)} width={width} withImages={withImages} isDark={isDarkMail()} />
-      </div>
-    </>
   )
 }

@@ -23,8 +23,6 @@ export const de: Wider<typeof en> = {
   markUnread: 'Als ungelesen markieren',
   markAllRead: 'Alle als gelesen markieren',
   newIn: (count) => `${count} neu`,
-  before: 'Vorige Nachricht',
-  after: 'Nächste Nachricht',
   aboutInbox: 'Über diese Inbox',
   notifies: 'Benachrichtigt',
   notifiesNone: 'keine Adresse',

@@ -20,8 +20,6 @@ export const en = {
   markUnread: 'Mark as unread',
   markAllRead: 'Mark all as read',
   newIn: (count: string) => `${count} new`,
-  before: 'Previous message',
-  after: 'Next message',
   aboutInbox: 'About this inbox',
   notifies: 'Notifies',
   notifiesNone: 'no address',

@@ -23,8 +23,6 @@ export const fr: Wider<typeof en> = {
   markUnread: 'Marquer comme non lu',
   markAllRead: 'Tout marquer comme lu',
   newIn: (count) => (count === '1' ? '1 nouveau' : `${count} nouveaux`),
-  before: 'Message précédent',
-  after: 'Message suivant',
   aboutInbox: 'Cette boîte',
   notifies: 'Avertit',
   notifiesNone: 'aucune adresse',

@@ -23,8 +23,6 @@ export const it: Wider<typeof en> = {
   markUnread: 'Segna come non letto',
   markAllRead: 'Segna tutti come letti',
   newIn: (count) => (count === '1' ? '1 nuovo' : `${count} nuovi`),
-  before: 'Messaggio precedente',
-  after: 'Messaggio successivo',
   aboutInbox: 'Questa casella',
   notifies: 'Avvisa',
   notifiesNone: 'nessun indirizzo',

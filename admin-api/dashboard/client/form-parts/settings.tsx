@@ -7,6 +7,7 @@ import { mayChange } from '../app/permissions.ts'
 import type { PartProps } from '../forms/part-props.ts'
 import { ChooseField, TextField } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/forms.tsx'
+import { localInput } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { setFormCaptchaSecret } from '../wire/operations.ts'
 import { words } from './parts-words.ts'
@@ -57,13 +58,6 @@ export default function SettingsPart({ form, editing, onChanged }: PartProps): J
 
 const numberOf = (text: string): number | null => (text === '' || Number.isNaN(Number(text)) ? null : Number(text))
 
-/** As the control of the browser has it, in the time of the person. */
-function localTime(at: string | null): string {
-  if (at === null || Number.isNaN(Date.parse(at))) return ''
-  const date = new Date(at)
-  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
-}
-
 function Limits({ settings, set, faultOf }: Part): JSX.Element {
   const w = words()
   return (
@@ -73,7 +67,7 @@ function Limits({ settings, set, faultOf }: Part): JSX.Element {
         <TextField
           label={w.closeAt}
           type="datetime-local"
-          value={localTime(settings.close_at)}
+          value={localInput(settings.close_at)}
           onChange={(at) => set({ close_at: at === '' ? null : new Date(at).toISOString() }, 'close')}
           fault={faultOf('settings.close_at')}
         />

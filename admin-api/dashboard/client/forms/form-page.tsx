@@ -1,6 +1,8 @@
 /** The page of a form: whether it is live and saved, its parts as tabs of their own address, and publishing it. */
 import type { ComponentChildren, JSX } from 'preact'
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import type { Definition } from '#core/forms/definition/definition.ts'
+import { diffDefinitions } from '#core/forms/definition/diff.ts'
 import { showCall } from '../app/api.ts'
 import { later } from '../app/later.tsx'
 import { bind } from '../app/keys.ts'
@@ -14,14 +16,23 @@ import { FaultText, Show } from '../parts/states.tsx'
 import { exactTime, shortTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
-import { getForm, getFormDraft, makeFormEmbedSnippet, type Form, type FormDraft, type ListedForm } from '../wire/operations.ts'
+import {
+  getForm,
+  getFormDraft,
+  getFormVersion,
+  makeFormEmbedSnippet,
+  type Form,
+  type FormDraft,
+  type FormVersion,
+  type ListedForm,
+} from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
 import { FormMenu } from './form-menu.tsx'
 import { statusMarks } from './form-status.ts'
 import { words } from './forms-words.ts'
 import type { PartProps } from './part-props.ts'
 import { PublishDialog } from './publish-dialog.tsx'
-import { useDraft, type Editing } from './use-draft.ts'
+import { useDraft, wholeOf, type Editing } from './use-draft.ts'
 
 const parts = {
   build: later<PartProps>(() => import('../form-designer/build.tsx')),
@@ -86,7 +97,9 @@ function Loaded({ form, first, part, onChanged }: LoadedProps): JSX.Element {
   const { definition, change, flush } = editing
   const Part = parts[part]
   const isPublishing = mayChange.value && query.value.get('do') === 'publish'
-  const publish = (): void => go(linkHere({ do: 'publish' }))
+  const live = useRead(getFormVersion, form.version === 0 ? undefined : { path: { id: form.id, version: String(form.version) } }).data
+  const isLive = useMemo(() => form.status === 'published' && isAsLive(live, definition), [form.status, live, definition])
+  const publish = (): void => (isLive ? toast(w.nothingToPublish) : go(linkHere({ do: 'publish' })))
   useKeys(editing, publish)
   const shown = { ...form, name: definition.name }
   const canPublish = mayChange.value && form.status !== 'archived'
@@ -104,7 +117,13 @@ function Loaded({ form, first, part, onChanged }: LoadedProps): JSX.Element {
         <FormMenu form={shown} onChanged={onChanged} onRenamed={(name) => change((before) => ({ ...before, name }))} flush={flush} />
         {form.status === 'published' && <PageLink id={form.id} />}
         {canPublish && (
-          <button class="button primary" onClick={publish} aria-keyshortcuts="Control+Enter Meta+Enter">
+          <button
+            class="button primary"
+            onClick={publish}
+            aria-disabled={isLive}
+            title={isLive ? w.nothingToPublish : undefined}
+            aria-keyshortcuts="Control+Enter Meta+Enter"
+          >
             {w.publish(form.version + 1)}
           </button>
         )}
@@ -118,6 +137,7 @@ function Loaded({ form, first, part, onChanged }: LoadedProps): JSX.Element {
       {isPublishing && (
         <PublishDialog
           form={form}
+          live={live}
           editing={editing}
           onClose={() => go(linkHere({ do: '' }), { replaces: true })}
           onPublished={(next) => {
@@ -129,6 +149,9 @@ function Loaded({ form, first, part, onChanged }: LoadedProps): JSX.Element {
     </>
   )
 }
+
+const isAsLive = (live: FormVersion | undefined, draft: Definition): boolean =>
+  live !== undefined && diffDefinitions(wholeOf(live.definition), draft).length === 0
 
 /** To the page of the form, which may be at an address of its own. */
 function PageLink({ id }: { readonly id: string }): JSX.Element | null {

@@ -2,27 +2,27 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
-import { useRead } from '../app/query.ts'
 import { TextField } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/forms.tsx'
 import { Mark } from '../parts/mark.tsx'
-import { getFormVersion, publishForm, type Form, type ListedForm } from '../wire/operations.ts'
+import { publishForm, type Form, type FormVersion, type ListedForm } from '../wire/operations.ts'
 import { Changes } from '../form-designer/changes.tsx'
 import { words } from './forms-words.ts'
 import { wholeOf, type Editing } from './use-draft.ts'
 
 interface PublishProps {
   readonly form: ListedForm
+  /** What visitors have; undefined for none. */
+  readonly live: FormVersion | undefined
   readonly editing: Editing
   readonly onClose: () => void
   readonly onPublished: (form: Form) => void
 }
 
-export function PublishDialog({ form, editing, onClose, onPublished }: PublishProps): JSX.Element {
+export function PublishDialog({ form, live, editing, onClose, onPublished }: PublishProps): JSX.Element {
   const w = words()
   const { definition, check, flush } = editing
   const [note, setNote] = useState('')
-  const live = useRead(getFormVersion, form.version === 0 ? undefined : { path: { id: form.id, version: String(form.version) } })
   const isReady = check.errors.length === 0
   const publish = async (): Promise<void> => {
     await flush()
@@ -42,9 +42,9 @@ export function PublishDialog({ form, editing, onClose, onPublished }: PublishPr
           <p class="faint">{w.publishText}</p>
           {!isReady && <Findings title={w.cannotPublish} mark="failed" findings={check.errors} />}
           {check.warnings.length > 0 && <Findings title={w.warnings(check.warnings.length)} mark="warning" findings={check.warnings} />}
-          {live.data && (
+          {live && (
             <div class="publish-changes" tabIndex={0} role="group" aria-label={w.changed}>
-              <Changes before={wholeOf(live.data.definition)} after={definition} />
+              <Changes before={wholeOf(live.definition)} after={definition} />
             </div>
           )}
           <TextField label={w.note} value={note} onChange={setNote} fault={fault?.fields.get('note')} />

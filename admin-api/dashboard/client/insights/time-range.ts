@@ -77,5 +77,8 @@ export function axisLabels(times: readonly number[], stepMs: number, width: numb
 /** Names a day of UTC. */
 export const dayLabel = (time: number): string => new Intl.DateTimeFormat(locale(), { ...date, timeZone: 'UTC' }).format(time)
 
-/** `1 d`, for the sentence about steps. */
-export const stepName = (stepMs: number): string => (stepMs >= hourMs ? `${String(stepMs / hourMs)} h` : `${String(stepMs / 60_000)} min`)
+/** `3 h`, for the sentence about steps; days are those of UTC, whatever zone is shown. */
+export function stepName(stepMs: number): string {
+  if (stepMs < hourMs) return `${String(stepMs / 60_000)} min`
+  return `${String(stepMs / hourMs)} h${stepMs >= dayMs ? ' (UTC)' : ''}`
+}

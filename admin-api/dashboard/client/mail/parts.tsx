@@ -64,8 +64,10 @@ export const Links = ({ links }: { readonly links: readonly FoundLink[] }): JSX.
     </ul>
   )
 
+export type StoredFile = Pick<CapturedMessage['attachments'][number], 'filename' | 'content_type' | 'size' | 'inline'>
+
 interface FilesProps {
-  readonly attachments: CapturedMessage['attachments']
+  readonly attachments: readonly StoredFile[]
   readonly read: (index: number) => Promise<Blob>
 }
 

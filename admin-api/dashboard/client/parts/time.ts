@@ -93,3 +93,10 @@ export function credits(text: string): string {
   const zeros = value === 0 ? 0 : Math.max(0, -Math.ceil(Math.log10(Math.abs(value))))
   return decimal(value, 0, Math.min(6, 2 + zeros))
 }
+
+/** As a control of the browser for date and time has it, in the zone of the person; empty for no time. */
+export function localInput(at: string | null): string {
+  if (at === null || Number.isNaN(Date.parse(at))) return ''
+  const date = new Date(at)
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
+}

@@ -189,6 +189,7 @@ function Inside({ project }: { readonly project: Project }): JSX.Element {
     ['/keys', common.keysAndLogins],
     ['/webhooks', common.webhooks],
     ['/routing', common.routing],
+    ['/inbound-routes', common.inboundRoutes],
   ] as const
   return (
     <>

@@ -9,7 +9,7 @@ import { EndDialog } from '../parts/forms.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
-import { number, shortTime } from '../parts/time.ts'
+import { localInput, number, shortTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
 import { createReplay, listDestinations, listTraces, type Destination, type Replay, type TraceSummary } from '../wire/operations.ts'
@@ -154,11 +154,7 @@ function Where({ chosen, fields, destinations }: FilterProps & { readonly destin
 }
 
 /** What a field for a local time shows of a time with a zone. */
-function localOf(given: string): string {
-  if (!given.endsWith('Z')) return given
-  const date = new Date(given)
-  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
-}
+const localOf = (given: string): string => (given.endsWith('Z') ? localInput(given) : given)
 
 type TextFieldProps = Parameters<typeof TextField>[0]
 

@@ -18,6 +18,7 @@ import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
 import { cancelScheduledSend, listScheduledSends, sendScheduledNow, type ScheduledSend } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
+import { Reschedule } from './reschedule.tsx'
 import { words } from './scheduled-words.ts'
 
 export default function Scheduled(): JSX.Element {
@@ -25,7 +26,7 @@ export default function Scheduled(): JSX.Element {
   const isCanceled = query.value.get('status') === 'canceled'
   const project = projectId.value === undefined ? {} : { project: projectId.value }
   const list = useList(listScheduledSends, { query: { ...project, status: isCanceled ? 'canceled' : 'queued', limit: '50' } })
-  const [doing, setDoing] = useState<{ readonly what: 'now' | 'cancel'; readonly send: ScheduledSend }>()
+  const [doing, setDoing] = useState<{ readonly what: What; readonly send: ScheduledSend }>()
   const [many, setMany] = useState<Many>()
   const rows = list.read.data ?? []
   useCancelKey(rows, (send) => setDoing({ what: 'cancel', send }))
@@ -73,7 +74,7 @@ export default function Scheduled(): JSX.Element {
             { head: w.recipient, cell: ({ to }) => <SafeText text={to.join(', ')} /> },
             { head: w.subject, class: 'strong', cell: (send) => <Subject send={send} /> },
             { head: common.status, class: 'c-outcome c-spare', cell: (send) => <SendStatus send={send} /> },
-            { head: '', class: 'c-two num', cell: actions },
+            { head: '', class: 'c-actions wide num', cell: actions },
           ]}
           narrow={(send) => [
             <Mark name={send.canceled_at === null ? 'queued' : 'canceled'} />,
@@ -85,6 +86,7 @@ export default function Scheduled(): JSX.Element {
       </div>
       {doing?.what === 'cancel' && <Cancel send={doing.send} onClose={() => setDoing(undefined)} onDone={list.reload} />}
       {many && <CancelMany many={many} onClose={() => setMany(undefined)} onDone={list.reload} />}
+      {doing?.what === 'move' && <Reschedule send={doing.send} onClose={() => setDoing(undefined)} onDone={list.reload} />}
       {doing?.what === 'now' && <SendNow send={doing.send} onClose={() => setDoing(undefined)} onDone={list.reload} />}
     </>
   )
@@ -101,23 +103,29 @@ function useCancelKey(rows: readonly ScheduledSend[], cancel: (send: ScheduledSe
   }, [rows])
 }
 
+type What = 'now' | 'move' | 'cancel'
+
 interface ActionsProps {
   readonly send: ScheduledSend
-  readonly onDo: (what: 'now' | 'cancel') => void
+  readonly onDo: (what: What) => void
 }
 
 function Actions({ send, onDo }: ActionsProps): JSX.Element | null {
-  const [w, common] = [words(), allWords()]
+  const w = words()
   if (!mayChange.value || send.canceled_at !== null) return null
+  const subject = plain(send.subject || allWords().noSubject)
   return (
     <span class="row-buttons">
-      <button class="button small" onClick={() => onDo('now')} aria-label={`${w.sendNow}: ${plain(send.subject || common.noSubject)}`}>
+      <button class="button small" onClick={() => onDo('now')} aria-label={`${w.sendNow}: ${subject}`}>
         {w.sendNow}
+      </button>
+      <button class="button small" onClick={() => onDo('move')} aria-label={`${w.reschedule}: ${subject}`}>
+        {w.reschedule}
       </button>
       <button
         class="button small danger"
         onClick={() => onDo('cancel')}
-        aria-label={`${w.cancelSend}: ${plain(send.subject || common.noSubject)}`}
+        aria-label={`${w.cancelSend}: ${subject}`}
         aria-keyshortcuts={keyFor('Backspace')}
       >
         {w.cancelSend}

@@ -29,4 +29,10 @@ export const de: Wider<typeof en> = {
   canceledMany: (n: number) => (n === 1 ? '1 Sendung ist abgebrochen.' : `${number(n)} Sendungen sind abgebrochen.`),
   cancelManyQuestion: (n: number) => (n === 1 ? '1 Sendung abbrechen?' : `${number(n)} Sendungen abbrechen?`),
   cancelManyEffect: 'Keine davon geht zu ihrer Zeit weg, auch später nicht.',
+  reschedule: 'Verschieben',
+  rescheduleTitle: 'Andere Zeit für diese Sendung',
+  rescheduleText: (subject: string) => `Die Nachricht «${subject}» geht stattdessen zu dieser Zeit weg.`,
+  newTime: 'Geht hinaus um, in deiner Zeit',
+  newTimeHint: 'Höchstens 3 Tage voraus',
+  rescheduled: (at: string) => `Die Nachricht geht am ${at} hinaus.`,
 }

@@ -26,4 +26,10 @@ export const en = {
   canceledMany: (n: number) => (n === 1 ? '1 send is canceled.' : `${number(n)} sends are canceled.`),
   cancelManyQuestion: (n: number) => (n === 1 ? 'Cancel 1 send?' : `Cancel ${number(n)} sends?`),
   cancelManyEffect: 'None of them leaves at its time, nor later.',
+  reschedule: 'Reschedule',
+  rescheduleTitle: 'Another time for this send',
+  rescheduleText: (subject: string) => `The message “${subject}” leaves at this time instead.`,
+  newTime: 'Leaves at, in your time',
+  newTimeHint: 'At most 3 days ahead',
+  rescheduled: (at: string) => `The message leaves on ${at}.`,
 } as const

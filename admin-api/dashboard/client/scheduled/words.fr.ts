@@ -29,4 +29,10 @@ export const fr: Wider<typeof en> = {
   canceledMany: (n: number) => (n < 2 ? `${number(n)} envoi est annulé.` : `${number(n)} envois sont annulés.`),
   cancelManyQuestion: (n: number) => (n < 2 ? `Annuler ${number(n)} envoi ?` : `Annuler ${number(n)} envois ?`),
   cancelManyEffect: 'Aucun ne part à son heure, ni plus tard.',
+  reschedule: 'Reporter',
+  rescheduleTitle: 'Une autre heure pour cet envoi',
+  rescheduleText: (subject: string) => `Le message « ${subject} » part à cette heure à la place.`,
+  newTime: 'Départ, à votre heure',
+  newTimeHint: 'Au plus 3 jours à l’avance',
+  rescheduled: (at: string) => `Le message part le ${at}.`,
 }

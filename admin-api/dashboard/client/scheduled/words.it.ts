@@ -29,4 +29,10 @@ export const it: Wider<typeof en> = {
   canceledMany: (n: number) => (n === 1 ? '1 invio è annullato.' : `${number(n)} invii sono annullati.`),
   cancelManyQuestion: (n: number) => (n === 1 ? 'Annullare 1 invio?' : `Annullare ${number(n)} invii?`),
   cancelManyEffect: 'Nessuno parte alla sua ora, né più tardi.',
+  reschedule: 'Sposta',
+  rescheduleTitle: 'Un altro orario per questo invio',
+  rescheduleText: (subject: string) => `Il messaggio «${subject}» parte invece a quest’ora.`,
+  newTime: 'Parte alle, nel tuo orario',
+  newTimeHint: 'Al massimo 3 giorni in anticipo',
+  rescheduled: (at: string) => `Il messaggio parte il ${at}.`,
 }

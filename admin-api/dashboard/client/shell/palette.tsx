@@ -162,14 +162,23 @@ function lookUps(text: string): Choice[] {
 function goings(text: string): Choice[] {
   const w = words()
   const all: Choice[] = [
-    ...screens.filter(isListed).map((screen): Choice => ({
-      id: `go-${screen.name || 'overview'}`,
-      group: w.goTo,
-      label: screen.label(w),
-      icon: screen.icon,
-      keys: ['g', screen.key],
-      run: () => go(link(beginningOf(screen))),
-    })),
+    ...screens.filter(isListed).flatMap((screen): Choice[] => [
+      {
+        id: `go-${screen.name || 'overview'}`,
+        group: w.goTo,
+        label: screen.label(w),
+        icon: screen.icon,
+        keys: ['g', screen.key],
+        run: () => go(link(beginningOf(screen))),
+      },
+      ...(screen.areas ?? []).map(({ at, label }): Choice => ({
+        id: `go${at.replaceAll('/', '-')}`,
+        group: w.goTo,
+        label: label(w),
+        icon: screen.icon,
+        run: () => go(link(at)),
+      })),
+    ]),
     { id: 'account', group: w.goTo, label: w.accountAndSessions, icon: 'account', run: () => location.assign('/account') },
     ...(mayChange.value ? screens : []).flatMap((screen): Choice[] =>
       screen.makes === undefined || (screen.isForAdministrators && !mayAdminister.value)

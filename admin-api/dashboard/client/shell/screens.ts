@@ -35,6 +35,8 @@ export interface Screen {
   readonly makes?: (words: Words) => string
   /** That is for administrators alone. */
   readonly isForAdministrators?: boolean
+  /** Its parts that are looked for by name. */
+  readonly areas?: readonly { readonly at: string; readonly label: (words: Words) => string }[]
   readonly load: Load
 }
 
@@ -101,7 +103,17 @@ const all: readonly Screen[] = [
     icon: 'suppressions',
     group: 'delivery',
     key: 'u',
+    areas: [{ at: '/suppressions/unsubscribes', label: (w) => w.unsubscribes }],
     load: () => import('../suppressions/suppressions.tsx'),
+  },
+  {
+    name: 'inbound-routes',
+    label: (w) => w.inboundRoutes,
+    icon: 'inbound',
+    group: 'delivery',
+    key: '2',
+    makes: (w) => w.newInboundRoute,
+    load: () => import('../inbound/inbound.tsx'),
   },
   {
     name: 'bounce-sources',

@@ -1,16 +1,16 @@
 /** Addresses that get no mail from this organization, why, and until when. */
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
 import { call, save } from '../app/api.ts'
+import { later } from '../app/later.tsx'
 import { go, link, linkHere, query } from '../app/location.ts'
 import { isMakingNew, mayAdminister } from '../app/permissions.ts'
 import { asFault, useList } from '../app/query.ts'
-import { TextField, Pills } from '../parts/controls.tsx'
-import { FormDialog } from '../parts/forms.tsx'
+import type { ScreenProps } from '../app/screen-props.ts'
+import { Pills } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
-import { List, Moment, SearchBox } from '../parts/list.tsx'
+import { List, Moment, SearchBox, type Column } from '../parts/list.tsx'
 import { Mark } from '../parts/mark.tsx'
-import { SafeText } from '../parts/safe-text.tsx'
+import { plain, SafeText } from '../parts/safe-text.tsx'
 import { State } from '../parts/states.tsx'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
@@ -23,38 +23,54 @@ import {
   type Suppression,
 } from '../wire/operations.ts'
 import { words } from '../words/words.ts'
+import { EditSuppression, NewSuppression } from './edit-suppression.tsx'
 import { ImportDialog } from './import.tsx'
+import { SuppressionAreas } from './suppression-areas.tsx'
 import { words as own } from './suppressions-words.ts'
 
 const sources = ['manual', 'import', 'bounce', 'complaint', 'unsubscribe'] as const
 type Source = (typeof sources)[number]
 
-export default function Suppressions(): JSX.Element {
+const Unsubscribes = later(() => import('../unsubscribes/unsubscribes.tsx'))
+
+export default function Suppressions({ rest: [area] }: ScreenProps): JSX.Element {
+  return area === 'unsubscribes' ? <Unsubscribes /> : <SuppressionList />
+}
+
+function SuppressionList(): JSX.Element {
   const w = words()
   const source = sources.find((one) => one === query.value.get('source'))
   const text = query.value.get('q') ?? ''
   const filter = { ...(source && { source }), ...(text !== '' && { q: text }) }
   const list = useList(listSuppressions, { query: { ...filter, limit: '50' } })
-  const remove = async ({ id, email, reason }: Suppression): Promise<void> => {
+  const edited = mayAdminister.value ? list.read.data?.find(({ id }) => id === query.value.get('edit')) : undefined
+  const remove = async (row: Suppression): Promise<void> => {
+    const { id, email } = row
     try {
       await call(deleteSuppression, { path: { id } })
-      list.change((rows) => rows.filter((row) => row.id !== id))
-      toast(w.unsuppressed(email), () => void call(createSuppression, { body: { email, reason } }).then(list.reload))
+      list.change((rows) => rows.filter((one) => one.id !== id))
+      toast(w.unsuppressed(email), () => void call(createSuppression, { body: asBefore(row) }).then(list.reload))
     } catch (error) {
       toast(asFault(error).message)
     }
   }
   const actions = (row: Suppression): JSX.Element | string =>
     mayAdminister.value ? (
-      <button class="button small" onClick={() => void remove(row)} aria-label={w.removeNamed(row.email)}>
-        {w.remove}
-      </button>
+      <span class="row-buttons">
+        <a class="button small" href={linkHere({ edit: row.id, new: '', import: '' })} aria-label={own().changeNamed(plain(row.email))}>
+          {own().change}
+        </a>
+        <button class="button small" onClick={() => void remove(row)} aria-label={w.removeNamed(row.email)}>
+          {w.remove}
+        </button>
+      </span>
     ) : (
       ''
     )
   return (
     <>
       <Bar filter={filter} />
+      <SuppressionAreas chosen="suppressions" />
       <div class="sheet">
         <Filters text={text} source={source} />
         <List
@@ -72,36 +88,48 @@ export default function Suppressions(): JSX.Element {
               </button>
             ))
           }
-          columns={[
-            {
-              head: w.address,
-              class: 'strong',
-              cell: ({ email }) => (
-                <a href={link('/traces', { to: email })}>
-                  <SafeText text={email} />
-                </a>
-              ),
-            },
-            { head: w.origin, class: 'c-time', cell: ({ source: one }) => one },
-            { head: w.reason, cell: ({ reason }) => <SafeText text={reason ?? '–'} /> },
-            { head: w.since, class: 'c-time', cell: ({ created_at: at }) => <Moment at={at} /> },
-            { head: w.expires, class: 'c-time', cell: ({ expires_at: at }) => (at === null ? w.never : <Moment at={at} />) },
-            { head: '', class: 'c-status num', cell: actions },
-          ]}
+          columns={columns(actions)}
           narrow={(row) => [<Mark name="suppressed" />, <SafeText text={row.email} />, `${row.source} · ${row.reason ?? ''}`, actions(row)]}
         />
       </div>
+      {edited && <EditSuppression key={edited.id} row={edited} onDone={list.reload} />}
       {isMakingNew(mayAdminister) && <NewSuppression onDone={list.reload} />}
       {mayAdminister.value && query.value.get('import') === '1' && <ImportDialog onDone={list.reload} />}
     </>
   )
 }
 
+function columns(actions: (row: Suppression) => JSX.Element | string): readonly Column<Suppression>[] {
+  const w = words()
+  return [
+    {
+      head: w.address,
+      class: 'strong',
+      cell: ({ email }) => (
+        <a href={link('/traces', { to: email })}>
+          <SafeText text={email} />
+        </a>
+      ),
+    },
+    { head: w.origin, class: 'c-time', cell: ({ source: one }) => one },
+    { head: w.reason, cell: ({ reason }) => <SafeText text={reason ?? '–'} /> },
+    { head: w.since, class: 'c-time', cell: ({ created_at: at }) => <Moment at={at} /> },
+    { head: w.expires, class: 'c-time', cell: ({ expires_at: at }) => (at === null ? w.never : <Moment at={at} />) },
+    { head: '', class: 'c-actions num', cell: actions },
+  ]
+}
+
+/** To suppress it again; an end that has passed would be refused. */
+const asBefore = ({ email, reason, expires_at: until }: Suppression) => ({
+  ...{ email, reason },
+  ...(until !== null && Date.parse(until) > Date.now() && { expires_at: until }),
+})
+
 async function removeAll(rows: readonly Suppression[], done: () => void, reload: () => void): Promise<void> {
   done()
   try {
     for (const { id } of rows) await call(deleteSuppression, { path: { id } })
-    const again = rows.map(({ email, reason }) => ({ email, reason }))
+    const again = rows.map(asBefore)
     toast(own().removedAll(rows.length), () => void call(importSuppressions, { body: { rows: again } }).then(reload))
   } catch (error) {
     toast(asFault(error).message)
@@ -171,26 +199,3 @@ const Nothing = ({ isFiltered }: { readonly isFiltered: boolean }): JSX.Element 
   ) : (
     <State title={words().noSuppressions} text={words().noSuppressionsText} />
   )
-
-function NewSuppression({ onDone }: { readonly onDone: () => void }): JSX.Element {
-  const w = words()
-  const [email, setEmail] = useState('')
-  const [reason, setReason] = useState('')
-  const close = (): void => go(linkHere({ new: '' }), { replaces: true })
-  const create = async (): Promise<void> => {
-    const { id } = await call(createSuppression, { body: { email, ...(reason !== '' && { reason }) } })
-    close()
-    onDone()
-    toast(w.suppressedNow(email), () => void call(deleteSuppression, { path: { id } }).then(onDone))
-  }
-  return (
-    <FormDialog title={own().suppressOne} submit={own().suppressOne} onClose={close} onSubmit={create}>
-      {(fault) => (
-        <>
-          <TextField label={w.address} value={email} onChange={setEmail} fault={fault?.fields.get('email')} />
-          <TextField label={w.reason} value={reason} onChange={setReason} fault={fault?.fields.get('reason')} />
-        </>
-      )}
-    </FormDialog>
-  )
-}

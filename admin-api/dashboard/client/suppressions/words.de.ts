@@ -22,4 +22,9 @@ export const de: Wider<typeof en> = {
   wouldKeep: 'stehen schon darauf',
   wouldRefuse: 'würden abgelehnt',
   removedAll: (n: number) => (n === 1 ? '1 Adresse bekommt wieder Post.' : `${number(n)} Adressen bekommen wieder Post.`),
+  change: 'Ändern',
+  changeNamed: (email: string) => `${email} ändern`,
+  changed: (email: string) => `Die Sperrung von ${email} ist gespeichert.`,
+  until: 'Gesperrt bis, in deiner Zeit',
+  untilHint: 'Leer für immer',
 }

@@ -19,4 +19,9 @@ export const en = {
   wouldKeep: 'are on it already',
   wouldRefuse: 'would be refused',
   removedAll: (n: number) => (n === 1 ? '1 address gets mail again.' : `${number(n)} addresses get mail again.`),
+  change: 'Change',
+  changeNamed: (email: string) => `Change ${email}`,
+  changed: (email: string) => `The suppression of ${email} is saved.`,
+  until: 'Suppressed until, in your time',
+  untilHint: 'Empty for ever',
 } as const

@@ -23,4 +23,9 @@ export const fr: Wider<typeof en> = {
   wouldRefuse: 'seraient refusées',
   removedAll: (n: number) =>
     n < 2 ? `${number(n)} adresse reçoit de nouveau du courrier.` : `${number(n)} adresses reçoivent de nouveau du courrier.`,
+  change: 'Modifier',
+  changeNamed: (email: string) => `Modifier ${email}`,
+  changed: (email: string) => `Le blocage de ${email} est enregistré.`,
+  until: 'Bloquée jusqu’à, à votre heure',
+  untilHint: 'Vide : toujours',
 }

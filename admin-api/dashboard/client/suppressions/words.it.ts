@@ -22,4 +22,9 @@ export const it: Wider<typeof en> = {
   wouldKeep: 'ci sono già',
   wouldRefuse: 'sarebbero rifiutati',
   removedAll: (n: number) => (n === 1 ? '1 indirizzo riceve di nuovo posta.' : `${number(n)} indirizzi ricevono di nuovo posta.`),
+  change: 'Modifica',
+  changeNamed: (email: string) => `Modifica ${email}`,
+  changed: (email: string) => `Il blocco di ${email} è salvato.`,
+  until: 'Bloccato fino a, nel tuo orario',
+  untilHint: 'Vuoto per sempre',
 }

@@ -4,6 +4,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
 import { bind, keyFor } from '../app/keys.ts'
 import { everyMs, useChanges } from '../app/live.ts'
+import { link, path } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
 import { asFault, useRead, useTicks } from '../app/query.ts'
 import { CopyButton, Tabs, useBusy } from '../parts/controls.tsx'
@@ -13,7 +14,7 @@ import { SafeText } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
 import { longTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
-import { getWebhookAttempt, redeliverWebhookAttempt, type WebhookAttemptDetail, type WebhookEndpoint } from '../wire/operations.ts'
+import { getWebhookAttempt, redeliverWebhookAttempt, type WebhookAttemptDetail } from '../wire/operations.ts'
 import { words } from '../words/words.ts'
 import { words as own } from './webhooks-words.ts'
 
@@ -24,11 +25,11 @@ const lookAgainMs = 10_000
 
 interface DeliveryProps {
   readonly id: string
-  readonly endpoint: WebhookEndpoint
+  readonly targetUrl: string
   readonly onChange: () => void
 }
 
-export function Delivery({ id, endpoint, onChange }: DeliveryProps): JSX.Element {
+export function Delivery({ id, targetUrl, onChange }: DeliveryProps): JSX.Element {
   const w = words()
   const read = useRead(getWebhookAttempt, { path: { id } }, { isShown: true })
   useChanges('webhook_deliveries', read.reload)
@@ -65,6 +66,7 @@ export function Delivery({ id, endpoint, onChange }: DeliveryProps): JSX.Element
             <p class="faint">
               X-Service-Delivery <code>{detail.delivery_id}</code>
             </p>
+            <ItsMail detail={detail} />
             <Ladder detail={detail} />
           </div>
           <Attempts detail={detail} />
@@ -74,13 +76,30 @@ export function Delivery({ id, endpoint, onChange }: DeliveryProps): JSX.Element
               <CopyButton text={detail.body} label={w.copy} />
             </div>
             <pre class="code wrap" tabIndex={0}>
-              {`POST ${new URL(endpoint.target_url).pathname}\nContent-Type: application/json\nX-Service-Delivery: ${detail.delivery_id}\n\n`}
+              {`POST ${new URL(targetUrl).pathname}\nContent-Type: application/json\nX-Service-Delivery: ${detail.delivery_id}\n\n`}
               <SafeText text={pretty(detail.body)} />
             </pre>
           </div>
         </>
       )}
     </Show>
+  )
+}
+
+/** The way to the received mail that a delivery is about, where that is not shown already. */
+function ItsMail({
+  detail: { event_type: type, endpoint_id: route, body },
+}: {
+  readonly detail: WebhookAttemptDetail
+}): JSX.Element | null {
+  if (type !== 'inbound_message') return null
+  const id = /"id":"(inm_\w{1,60})"/.exec(body)?.[1]
+  const place = `/inbound-routes/${route}/${id ?? ''}`
+  if (id === undefined || path.value === place) return null
+  return (
+    <p>
+      <a href={link(place)}>{own().itsMail}</a>
+    </p>
   )
 }
 

@@ -38,4 +38,5 @@ export const de: Wider<typeof en> = {
   noneFitsYet: 'Keine unter den neuesten; ältere sind noch nicht durchsucht.',
   noneFitsText: 'Ohne sie zeigt die Liste jede Zustellung.',
   redeliveredAll: (n: number) => (n === 1 ? '1 Ereignis wird nochmals zugestellt.' : `${number(n)} Ereignisse werden nochmals zugestellt.`),
+  itsMail: 'Die Mail, um die es geht',
 }

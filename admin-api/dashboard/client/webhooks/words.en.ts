@@ -35,4 +35,5 @@ export const en = {
   noneFitsYet: 'None among the latest; older ones are not looked through yet.',
   noneFitsText: 'Without them the list shows every delivery.',
   redeliveredAll: (n: number) => (n === 1 ? '1 event is delivered again.' : `${number(n)} events are delivered again.`),
+  itsMail: 'The mail that it is about',
 } as const

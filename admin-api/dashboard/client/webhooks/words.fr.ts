@@ -39,4 +39,5 @@ export const fr: Wider<typeof en> = {
   noneFitsText: 'Sans eux, la liste montre chaque livraison.',
   redeliveredAll: (n: number) =>
     n < 2 ? `${number(n)} événement est livré de nouveau.` : `${number(n)} événements sont livrés de nouveau.`,
+  itsMail: 'Le message dont il s’agit',
 }

@@ -38,4 +38,5 @@ export const it: Wider<typeof en> = {
   noneFitsYet: 'Nessuna tra le più recenti; quelle vecchie non sono ancora state esaminate.',
   noneFitsText: 'Senza, l’elenco mostra ogni consegna.',
   redeliveredAll: (n: number) => (n === 1 ? '1 evento viene riconsegnato.' : `${number(n)} eventi vengono riconsegnati.`),
+  itsMail: 'La mail di cui si tratta',
 }

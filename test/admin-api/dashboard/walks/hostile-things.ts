@@ -1,10 +1,11 @@
 /** One of everything that screens show, under names that attack a page which takes them for markup. */
 import { eventually } from '../../../support/deadline.ts'
 import { makeInvoice } from '../../rest/organization/billing-requests.ts'
-import { addApplication } from '../../rest/fixture/stored-rows.ts'
+import { addApplication, addOptOut } from '../../rest/fixture/stored-rows.ts'
 import type { ExecutionContext } from 'ava'
 import type { DashboardServer } from '../dashboard-server.ts'
 import { zipOf } from '../../../support/web/zip-file.ts'
+import { receiveMail } from '../mail/receive-mail.ts'
 import { seedForm } from '../forms/seed-submissions.ts'
 import { seed } from '../seed.ts'
 
@@ -55,6 +56,7 @@ export async function seedHostile(t: ExecutionContext, server: DashboardServer, 
   await make('/v1/mailenable/postoffice-mappings', { bounce_source_config_id: source, postoffice_name: hostile })
   await make('/v1/suppressions', { email: 'blocked@example.org', reason: hostile })
   await submitHostile(server, hostile)
+  await receiveHostile(server, hostile)
   await replayHostile(server)
   await holdHostile(server, traces.deferred, hostile)
   await make('/v1/projects', { name: hostile.slice(0, 100) })
@@ -123,6 +125,34 @@ async function submitHostile(server: DashboardServer, hostile: string): Promise<
   const one = `/v1/forms/${form}/submissions/${String(submissions[0])}`
   await rest.must('PATCH', one, { tags: ['<b>hot</b>'], note: hostile })
   await rest.must('POST', `${one}/reply-drafts`, { from: 'shop@alpenblick.example', subject: hostile, text: hostile })
+}
+
+/** A route with a mail that came by it, whose webhook cannot be reached; and somebody who left a list. */
+async function receiveHostile(server: DashboardServer, hostile: string): Promise<void> {
+  const { rest, database, organizationId } = server.daemon
+  const webhook_url = `http://127.0.0.1:9/${encodeURIComponent(hostile)}`
+  const { id, project_id: projectId } = await rest.must('POST', '/v1/inbound-routes', { local_part_pattern: 'tickets+*', webhook_url })
+  const word = (text: string): string => `=?utf-8?B?${Buffer.from(text).toString('base64')}?=`
+  const content = [
+    `From: ${word(hostile)} <eve@example.net>`,
+    `Subject: ${word(hostile + hidden)}`,
+    'MIME-Version: 1.0',
+    'Content-Type: multipart/mixed; boundary=b',
+    '',
+    '--b',
+    'Content-Type: text/html; charset=utf-8',
+    '',
+    `<p onclick="alert(4)">Hello</p><script>alert(5)</script><iframe src="https://evil.example"></iframe>`,
+    '--b',
+    'Content-Type: text/html',
+    `Content-Disposition: attachment; filename*=utf-8''${encodeURIComponent(`${hidden}<img src=x onerror=alert(7)>.html`)}`,
+    '',
+    'x',
+    '--b--',
+    '',
+  ]
+  await receiveMail(server, String(id), { to: 'tickets+1', content: content.join('\r\n') })
+  await addOptOut(database, organizationId, String(projectId), { list: hostile, email: hostileAddress })
 }
 
 /** A replay that is done, for an address that nothing was sent to. */

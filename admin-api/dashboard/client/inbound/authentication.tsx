@@ -1,0 +1,122 @@
+/** What SPF, DKIM, DMARC and ARC say of a received mail, and the envelope that it came in. */
+import type { JSX } from 'preact'
+import { Mark } from '../parts/mark.tsx'
+import { SafeText } from '../parts/safe-text.tsx'
+import { State } from '../parts/states.tsx'
+import { bytes } from '../parts/time.ts'
+import type { InboundAuthentication, InboundMessageSummary } from '../wire/operations.ts'
+import { words as allWords } from '../words/words.ts'
+import { words } from './inbound-words.ts'
+
+/** Results of RFC 8601 §2.7: what was not said, and what could not be found out, is no failure. */
+function markOf(result: string): string {
+  if (result === 'pass') return 'ok'
+  if (result === 'none' || result === 'neutral' || result === 'policy') return 'none'
+  return result === 'temperror' || result === 'permerror' || result === 'softfail' ? 'warning' : 'failed'
+}
+
+const Result = ({ result, method = '' }: { readonly result: string; readonly method?: string }): JSX.Element => (
+  <span class="status">
+    <Mark name={markOf(result)} />
+    <code>
+      <SafeText text={method === '' ? result : `${method}=${result}`} />
+    </code>
+  </span>
+)
+
+export const Dmarc = ({ authentication }: Pick<InboundMessageSummary, 'authentication'>): JSX.Element =>
+  authentication === null ? <>–</> : <Result result={authentication.dmarc.result} />
+
+/** The three that decide whether a sender is who it says, in one line. */
+export const SenderResults = ({
+  authentication: { spf, dkim, dmarc },
+}: {
+  readonly authentication: InboundAuthentication
+}): JSX.Element => (
+  <ul class="auth-results">
+    <li>
+      <Result method="spf" result={spf.result} />
+    </li>
+    {[...new Set(dkim.map(({ result }) => result))].map((result) => (
+      <li key={result}>
+        <Result method="dkim" result={result} />
+      </li>
+    ))}
+    <li>
+      <Result method="dmarc" result={dmarc.result} />
+    </li>
+  </ul>
+)
+
+/** Each check with the domain that it is about. */
+export function SenderTab({ mail }: { readonly mail: InboundMessageSummary }): JSX.Element {
+  const w = words()
+  return (
+    <div>
+      <h3>{w.checks}</h3>
+      {mail.authentication === null ? (
+        <State title={w.notChecked} text={w.notHandedOverText} />
+      ) : (
+        <>
+          <p class="soft">{w.checksText}</p>
+          <Checks authentication={mail.authentication} />
+        </>
+      )}
+      <h3>{w.envelope}</h3>
+      <Envelope mail={mail} />
+    </div>
+  )
+}
+
+function Checks({ authentication: { spf, dkim, dmarc, arc } }: { readonly authentication: InboundAuthentication }): JSX.Element {
+  const w = words()
+  const rows = [
+    { name: 'SPF', result: spf.result, about: spf.domain ?? '–' },
+    ...dkim.map(({ result, domain, selector }) => ({
+      ...{ name: 'DKIM', result },
+      about: [selector, domain].filter((part) => part !== null).join('._domainkey.') || '–',
+    })),
+    {
+      name: 'DMARC',
+      result: dmarc.result,
+      about: dmarc.policy === null ? (dmarc.domain ?? '–') : `${dmarc.domain ?? '–'}, ${w.policy} ${dmarc.policy}`,
+    },
+    { name: 'ARC', result: arc.result, about: '–' },
+  ]
+  return (
+    <dl class="facts">
+      {rows.map(({ name, result, about }) => (
+        <>
+          <dt>{name}</dt>
+          <dd>
+            <Result result={result} /> <SafeText text={about} />
+          </dd>
+        </>
+      ))}
+    </dl>
+  )
+}
+
+function Envelope({ mail }: { readonly mail: InboundMessageSummary }): JSX.Element {
+  const [w, common] = [words(), allWords()]
+  const rows = [
+    [w.returnPath, mail.envelope_from || `<> (${w.nullPath})`],
+    [w.recipients, mail.envelope_to.join(', ')],
+    [w.cameFrom, mail.remote_address],
+    [w.greeting, mail.helo],
+    [w.encrypted, mail.tls ? w.yes : w.no],
+    [common.size, bytes(mail.size)],
+  ] as const
+  return (
+    <dl class="facts">
+      {rows.map(([name, value]) => (
+        <>
+          <dt>{name}</dt>
+          <dd>
+            <SafeText text={value} />
+          </dd>
+        </>
+      ))}
+    </dl>
+  )
+}

@@ -1,0 +1,182 @@
+/** One received mail: everything that a reader shows of it, who sent it, and its delivery to the webhook. */
+import type { JSX } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import { call, showCall } from '../app/api.ts'
+import { bind } from '../app/keys.ts'
+import { go, link, linkHere, query } from '../app/location.ts'
+import { useRead, type Reading } from '../app/query.ts'
+import { MessageTabs } from '../mail/message-tabs.tsx'
+import { Neighbours } from '../mail/neighbours.tsx'
+import { saveFile } from '../mail/parts.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { StatusTag } from '../parts/mark.tsx'
+import { plain, SafeText } from '../parts/safe-text.tsx'
+import { Show, State } from '../parts/states.tsx'
+import { exactTime, longTime } from '../parts/time.ts'
+import { TopBar } from '../parts/top-bar.tsx'
+import { Delivery } from '../webhooks/delivery.tsx'
+import {
+  getInboundAttachment,
+  getInboundMessage,
+  getInboundRoute,
+  getRawInboundMessage,
+  getWebhookAttempt,
+  type InboundMessage,
+  type InboundRoute,
+} from '../wire/operations.ts'
+import { words as allWords } from '../words/words.ts'
+import { SenderResults, SenderTab } from './authentication.tsx'
+import { words } from './inbound-words.ts'
+import { mailOrder, searched } from './mail-order.ts'
+import { takenBy } from './route-address.tsx'
+
+interface MailPageProps {
+  readonly routeId: string
+  readonly messageId: string
+}
+
+export function MailPage({ routeId, messageId }: MailPageProps): JSX.Element {
+  const [w, common] = [words(), allWords()]
+  const read = useRead(getInboundMessage, { path: { id: routeId, message_id: messageId } }, { isShown: true })
+  const route = useRead(getInboundRoute, { path: { id: routeId } })
+  const subject = read.data ? plain(read.data.subject || common.noSubject) : ''
+  const back = link(`/inbound-routes/${routeId}`, searched())
+  useEffect(() => bind({ Escape: () => go(back) }), [back])
+  const heading = (
+    <>
+      <a href={link('/inbound-routes')}>{common.inboundRoutes}</a>
+      {route.data && <a href={back}>{takenBy(route.data)}</a>}
+      <span class="cut">{subject}</span>
+    </>
+  )
+  return (
+    <>
+      <TopBar title={subject || w.received} heading={heading} />
+      <div class="mailbox single reading">
+        <section class="reader" aria-label={common.message}>
+          <Show read={read} reload={read.reload} failure={common.messageFailed}>
+            {(mail) => <Mail mail={mail} route={route} onChange={read.reload} />}
+          </Show>
+        </section>
+      </div>
+    </>
+  )
+}
+
+interface MailProps {
+  readonly mail: InboundMessage
+  readonly route: Reading<InboundRoute>
+  readonly onChange: () => void
+}
+
+function Mail({ mail, route, onChange }: MailProps): JSX.Element {
+  const [w, common] = [words(), allWords()]
+  const path = { id: mail.route_id, message_id: mail.id }
+  const attemptId = mail.webhook_attempt_id
+  const attempt = useRead(getWebhookAttempt, attemptId === null ? undefined : { path: { id: attemptId } })
+  useOwnCall(path)
+  const delivery = (): JSX.Element =>
+    attemptId === null ? (
+      <State title={w.notHandedOver} text={w.notHandedOverText}>
+        <div class="actions">
+          <button class="button" onClick={onChange}>
+            {common.loadAgain}
+          </button>
+        </div>
+      </State>
+    ) : (
+      <div class="whole">
+        <Show read={route} reload={route.reload} failure={w.failed} rows={4}>
+          {({ webhook_url: url }) => <Delivery id={attemptId} targetUrl={url} onChange={attempt.reload} />}
+        </Show>
+      </div>
+    )
+  return (
+    <>
+      <Head mail={mail} status={attempt.data?.status} />
+      <MessageTabs
+        message={mail}
+        raw={(signal) => call(getRawInboundMessage, { path }, { signal })}
+        attachment={(index) => call(getInboundAttachment, { path: { ...path, index: String(index) } })}
+        further={[
+          { id: 'sender', label: w.checks, content: () => <SenderTab mail={mail} /> },
+          { id: 'delivery', label: common.delivery, content: delivery },
+        ]}
+      />
+    </>
+  )
+}
+
+/** The tab of the delivery shows a call of its own; behind it, the page shows that of the mail again. */
+function useOwnCall(path: { readonly id: string; readonly message_id: string }): void {
+  const isDelivery = query.value.get('tab') === 'delivery'
+  const was = useRef(isDelivery)
+  useEffect(() => {
+    if (was.current && !isDelivery) showCall(getInboundMessage, { path })
+    was.current = isDelivery
+  }, [isDelivery])
+}
+
+interface HeadProps {
+  readonly mail: InboundMessage
+  /** Of its delivery, once it is known. */
+  readonly status: string | undefined
+}
+
+function Head({ mail, status }: HeadProps): JSX.Element {
+  const common = allWords()
+  const path = { id: mail.route_id, message_id: mail.id }
+  const download = (): Promise<void> => saveFile(() => call(getRawInboundMessage, { path }), `${mail.id}.eml`)
+  const { before, after } = useNeighbours(mail)
+  return (
+    <header class="reader-head">
+      <div>
+        <h2>
+          <SafeText text={mail.subject || common.noSubject} />
+        </h2>
+        <Neighbours before={before} after={after} />
+        <button class="button quiet square" aria-label={common.saveMessage} title={common.saveMessage} onClick={() => void download()}>
+          <Icon name="download" />
+        </button>
+      </div>
+      <p class="soft">
+        <SafeText text={mail.from[0] ?? (mail.envelope_from || '<>')} /> {common.toWord}{' '}
+        <b class="ink">
+          <SafeText text={mail.envelope_to.slice(0, 4).join(', ')} />
+        </b>{' '}
+        ·{' '}
+        <time datetime={mail.received_at} title={exactTime(mail.received_at)}>
+          {longTime(mail.received_at)}
+        </time>
+      </p>
+      {status !== undefined && (
+        <p>
+          {words().webhook}{' '}
+          <a href={linkHere({ tab: 'delivery' })}>
+            <StatusTag name={status} />
+          </a>
+        </p>
+      )}
+      {mail.authentication && <SenderResults authentication={mail.authentication} />}
+    </header>
+  )
+}
+
+/** The addresses of the mail before and after it in the list, as it was shown last; and their keys. */
+function useNeighbours({ id, route_id: routeId }: InboundMessage): {
+  readonly before?: string | undefined
+  readonly after?: string | undefined
+} {
+  const { routeId: listed, ids } = mailOrder.value
+  const at = listed === routeId ? ids.indexOf(id) : -1
+  const tab = query.value.get('tab') ?? undefined
+  const placeOf = (one: string | undefined): string | undefined =>
+    one === undefined ? undefined : link(`/inbound-routes/${routeId}/${one}`, { tab, ...searched() })
+  const before = at < 1 ? undefined : placeOf(ids[at - 1])
+  const after = at < 0 ? undefined : placeOf(ids[at + 1])
+  useEffect(() => {
+    const goTo = (place: string | undefined) => () => void (place !== undefined && go(place))
+    return bind({ '[': goTo(before), ']': goTo(after), k: goTo(before), j: goTo(after) })
+  }, [before, after])
+  return { before, after }
+}

@@ -1,0 +1,145 @@
+/** The mail that came by an inbound route, whether its sender is who it says, and whether the webhook has it. */
+import type { JSX } from 'preact'
+import { useEffect } from 'preact/hooks'
+import { bind } from '../app/keys.ts'
+import { useChanges } from '../app/live.ts'
+import { go, link, linkHere, query } from '../app/location.ts'
+import { useNews } from '../app/new-entries.ts'
+import { useList, useRead } from '../app/query.ts'
+import { Icon } from '../parts/icon.tsx'
+import { List, Moment, SearchBox, type Column } from '../parts/list.tsx'
+import { Mark, Status } from '../parts/mark.tsx'
+import { NewPill } from '../parts/new-pill.tsx'
+import { plain, SafeText } from '../parts/safe-text.tsx'
+import { State } from '../parts/states.tsx'
+import {
+  listAllWebhookAttempts,
+  listInboundMessages,
+  type InboundMessageSummary,
+  type InboundRoute,
+  type WebhookAttempt,
+} from '../wire/operations.ts'
+import { words as allWords } from '../words/words.ts'
+import { Dmarc } from './authentication.tsx'
+import { words } from './inbound-words.ts'
+import { mailOrder, searched } from './mail-order.ts'
+import { takenBy } from './route-address.tsx'
+
+type Deliveries = ReadonlyMap<string, WebhookAttempt['status']>
+
+/** As many of the latest as a list can have. */
+const mostDeliveries = '200'
+
+export function ReceivedMail({ route }: { readonly route: InboundRoute }): JSX.Element {
+  const w = words()
+  const text = query.value.get('q') ?? ''
+  const input = { path: { id: route.id }, query: { limit: '50', ...(text !== '' && { q: text }) } }
+  const list = useList(listInboundMessages, input)
+  const rows = list.read.state === 'ready' ? list.read.data : undefined
+  const news = useNews({ list: 'webhook_deliveries', operation: listInboundMessages, input, rows })
+  const attempts = useRead(listAllWebhookAttempts, { query: { endpoint_id: route.id, limit: mostDeliveries } })
+  const deliveries = new Map(attempts.data?.data.map(({ id, status }) => [id, status]))
+  useEffect(() => {
+    if (rows) mailOrder.value = { routeId: route.id, ids: rows.map(({ id }) => id) }
+  }, [rows])
+  useEffect(() => bind({ Escape: () => go(link('/inbound-routes')) }), [])
+  const show = (): void => {
+    list.reload()
+    attempts.reload()
+  }
+  useEffect(() => {
+    if (rows?.length === 0 && news.added > 0) show() // an empty list shows it at once
+  }, [news, rows])
+  useChanges('webhook_deliveries', attempts.reload)
+  return (
+    <>
+      <SearchBox id="received" label={w.searchMail} text={text}>
+        <NewPill {...news} onShow={show} />
+      </SearchBox>
+      <List
+        label={w.received}
+        list={list}
+        failure={w.mailFailed}
+        keyOf={({ id }) => id}
+        open={placeOf}
+        empty={<Nothing route={route} isFiltered={text !== ''} more={list.more} />}
+        columns={columns(deliveries)}
+        narrow={(mail) => [
+          <Mark name={deliveryOf(mail, deliveries) ?? 'none'} />,
+          <SafeText text={subjectOf(mail)} />,
+          `${plain(senderOf(mail))} · ${deliveryOf(mail, deliveries) ?? (mail.status === 'received' ? w.reading : '–')}`,
+          <Moment at={mail.received_at} isNarrow />,
+        ]}
+      />
+    </>
+  )
+}
+
+interface NothingProps {
+  readonly route: InboundRoute
+  readonly isFiltered: boolean
+  /** A page that was narrowed can be empty although a later one is not. */
+  readonly more: (() => void) | undefined
+}
+
+function Nothing({ route, isFiltered, more }: NothingProps): JSX.Element {
+  const [w, common] = [words(), allWords()]
+  if (!isFiltered) return <State title={w.noMail} text={w.noMailText(takenBy(route))} />
+  return (
+    <State title={common.nothingMatches} text={more ? w.noneYet : common.nothingMatchesText} drawing={<Icon name="search" />}>
+      <div class="actions">
+        {more && (
+          <button class="button" onClick={more}>
+            {common.older}
+          </button>
+        )}
+        <a class="button" href={linkHere({ q: '' })}>
+          {common.clearAll}
+        </a>
+      </div>
+    </State>
+  )
+}
+
+const placeOf = ({ route_id: route, id }: InboundMessageSummary): string => link(`/inbound-routes/${route}/${id}`, searched())
+
+/** What stands in From, or else in the envelope, which is empty for reports. */
+const senderOf = ({ from, envelope_from: envelope }: InboundMessageSummary): string => from[0] ?? (envelope || '<>')
+
+const subjectOf = ({ subject, unreadable }: InboundMessageSummary): string =>
+  subject || (unreadable === null ? allWords().noSubject : words().unreadable)
+
+const deliveryOf = ({ webhook_attempt_id: id }: InboundMessageSummary, deliveries: Deliveries): WebhookAttempt['status'] | undefined =>
+  id === null ? undefined : deliveries.get(id)
+
+function columns(deliveries: Deliveries): readonly Column<InboundMessageSummary>[] {
+  const [w, common] = [words(), allWords()]
+  return [
+    { head: common.from, cell: (mail) => <SafeText text={senderOf(mail)} /> },
+    {
+      head: common.subject,
+      class: 'strong',
+      cell: (mail) => (
+        <a href={placeOf(mail)}>
+          <SafeText text={subjectOf(mail)} />
+        </a>
+      ),
+    },
+    { head: common.to, class: 'c-spare', cell: ({ envelope_to: to }) => <SafeText text={to.join(', ')} /> },
+    { head: 'DMARC', class: 'c-outcome', cell: ({ authentication }) => <Dmarc authentication={authentication} /> },
+    { head: w.webhook, class: 'c-status', cell: (mail) => <DeliveryState mail={mail} deliveries={deliveries} /> },
+    { head: common.time, class: 'c-time num', cell: ({ received_at: at }) => <Moment at={at} /> },
+  ]
+}
+
+function DeliveryState({ mail, deliveries }: { readonly mail: InboundMessageSummary; readonly deliveries: Deliveries }): JSX.Element {
+  const status = deliveryOf(mail, deliveries)
+  if (status) return <Status name={status} />
+  if (mail.status === 'processed') return <>–</>
+  return (
+    <span class="status">
+      <Mark name="pending" />
+      {words().reading}
+    </span>
+  )
+}

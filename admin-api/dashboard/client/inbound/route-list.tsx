@@ -1,0 +1,105 @@
+/** The list of inbound routes, and making one with its secret. */
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { go, link, linkHere, projectId } from '../app/location.ts'
+import { isMakingNew, mayChange } from '../app/permissions.ts'
+import { projects } from '../app/projects.ts'
+import { useList } from '../app/query.ts'
+import { FeatureNote, useFlag } from '../parts/feature.tsx'
+import { List, Moment, type Column } from '../parts/list.tsx'
+import { Mark } from '../parts/mark.tsx'
+import { plain, SafeText } from '../parts/safe-text.tsx'
+import { SecretDialog, type Secret } from '../parts/secret-dialog.tsx'
+import { State } from '../parts/states.tsx'
+import { NewLink, TopBar } from '../parts/top-bar.tsx'
+import { listInboundRoutes, type InboundRoute } from '../wire/operations.ts'
+import { words as allWords } from '../words/words.ts'
+import { words } from './inbound-words.ts'
+import { NewRoute } from './new-route.tsx'
+import { NoDomain, takenBy } from './route-address.tsx'
+
+export function RouteList(): JSX.Element {
+  const [w, common] = [words(), allWords()]
+  const project = projectId.value === undefined ? {} : { project: projectId.value }
+  const list = useList(listInboundRoutes, { query: { ...project, limit: '50' } })
+  const flag = useFlag('inbound_routes')
+  const [secret, setSecret] = useState<Secret>()
+  const close = (): void => go(linkHere({ new: '' }), { replaces: true })
+  return (
+    <>
+      <TopBar title={common.inboundRoutes}>{mayChange.value && <NewLink label={common.newInboundRoute} />}</TopBar>
+      <div class="sheet">
+        <FeatureNote flag={flag} />
+        {list.read.data?.some(({ address }) => address === null) && <NoDomain />}
+        <List
+          label={common.inboundRoutes}
+          list={list}
+          failure={w.failed}
+          keyOf={({ id }) => id}
+          open={({ id }) => link(`/inbound-routes/${id}`)}
+          empty={<Nothing />}
+          columns={columns()}
+          narrow={(route) => [
+            <Mark name={route.address === null ? 'warning' : 'ok'} />,
+            takenBy(route),
+            plain(route.webhook_url),
+            <Moment at={route.created_at} isNarrow />,
+          ]}
+        />
+      </div>
+      {isMakingNew(mayChange) && (
+        <NewRoute
+          onClose={close}
+          onSecret={(made) => {
+            close()
+            setSecret(made)
+            list.reload()
+          }}
+        />
+      )}
+      {secret && <SecretDialog secret={secret} onDone={() => setSecret(undefined)} />}
+    </>
+  )
+}
+
+function columns(): readonly Column<InboundRoute>[] {
+  const [w, common] = [words(), allWords()]
+  return [
+    {
+      head: w.takes,
+      class: 'strong',
+      cell: (route) => (
+        <a class="mono" href={link(`/inbound-routes/${route.id}`)}>
+          {takenBy(route)}
+        </a>
+      ),
+    },
+    { head: w.webhook, cell: ({ webhook_url: url }) => <code>{plain(url)}</code> },
+    ...(projectId.value === undefined && projects.value.length > 1
+      ? [{ head: common.project, class: 'c-outcome c-spare', cell: projectOf }]
+      : []),
+    { head: common.since, class: 'c-time', cell: ({ created_at: at }) => <Moment at={at} /> },
+  ]
+}
+
+const projectOf = ({ project_id: id }: InboundRoute): JSX.Element => (
+  <SafeText text={projects.value.find((one) => one.id === id)?.name ?? id} />
+)
+
+function Nothing(): JSX.Element {
+  const [w, common] = [words(), allWords()]
+  return (
+    <State title={w.none} text={mayChange.value ? w.noneText : w.noneToRead}>
+      {mayChange.value && (
+        <div class="actions">
+          <a class="button primary" href={linkHere({ new: '1' })}>
+            {common.newInboundRoute}
+          </a>
+        </div>
+      )}
+      <p>
+        <a href="/docs/inbound-routes">{w.chapter}</a>
+      </p>
+    </State>
+  )
+}

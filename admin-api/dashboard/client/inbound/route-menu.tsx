@@ -1,0 +1,115 @@
+/** What is done to an inbound route as a whole: its webhook and project, another secret, its end. */
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { call } from '../app/api.ts'
+import { go, link } from '../app/location.ts'
+import { projects } from '../app/projects.ts'
+import { ChooseField, TextField } from '../parts/controls.tsx'
+import { EditDialog, EndDialog, FormDialog } from '../parts/forms.tsx'
+import { MoreMenu } from '../parts/menu.tsx'
+import { plain } from '../parts/safe-text.tsx'
+import { SecretDialog, type Secret } from '../parts/secret-dialog.tsx'
+import { toast } from '../parts/toast.tsx'
+import { deleteInboundRoute, rotateInboundRouteSecret, updateInboundRoute, type InboundRoute } from '../wire/operations.ts'
+import { words as allWords } from '../words/words.ts'
+import { words } from './inbound-words.ts'
+import { takenBy } from './route-address.tsx'
+
+interface MenuProps {
+  readonly route: InboundRoute
+  readonly onChange: () => void
+}
+
+export function RouteMenu({ route, onChange }: MenuProps): JSX.Element {
+  const [w, common] = [words(), allWords()]
+  const [open, setOpen] = useState<'edit' | 'rotate' | 'remove'>()
+  const close = (): void => setOpen(undefined)
+  return (
+    <MoreMenu
+      acts={(then) => (
+        <>
+          <button onClick={then(() => setOpen('edit'))}>{w.edit}</button>
+          <button onClick={then(() => setOpen('rotate'))}>{common.rotateSecret}</button>
+          <button class="bad" onClick={then(() => setOpen('remove'))}>
+            {w.remove}
+          </button>
+        </>
+      )}
+    >
+      {open === 'edit' && <EditRoute route={route} onClose={close} onDone={onChange} />}
+      {open === 'rotate' && <RotateSecret route={route} onClose={close} />}
+      {open === 'remove' && <EndRoute route={route} onClose={close} />}
+    </MoreMenu>
+  )
+}
+
+interface RouteProps {
+  readonly route: InboundRoute
+  readonly onClose: () => void
+}
+
+function EditRoute({ route, onClose, onDone }: RouteProps & { readonly onDone: () => void }): JSX.Element {
+  const [w, common] = [words(), allWords()]
+  const save = async ({ url, project }: { readonly url: string; readonly project: string }): Promise<string> => {
+    const moved = project === route.project_id ? {} : { project_id: project }
+    await call(updateInboundRoute, { path: { id: route.id }, body: { webhook_url: url.trim(), ...moved } })
+    return w.saved
+  }
+  return (
+    <EditDialog
+      title={w.edit}
+      begin={{ url: route.webhook_url, project: route.project_id }}
+      onClose={onClose}
+      onSave={save}
+      onDone={onDone}
+    >
+      {({ at }) => (
+        <>
+          <TextField label={w.webhook} hint={w.webhookHint} type="url" {...at('url', 'webhook_url')} isMono />
+          {projects.value.length > 1 && (
+            <ChooseField
+              label={common.project}
+              hint={w.editHint}
+              {...at('project', 'project_id')}
+              options={projects.value.map(({ id, name }) => [id, plain(name)])}
+            />
+          )}
+        </>
+      )}
+    </EditDialog>
+  )
+}
+
+function RotateSecret({ route, onClose }: RouteProps): JSX.Element {
+  const common = allWords()
+  const [secret, setSecret] = useState<Secret>()
+  const name = takenBy(route)
+  if (secret) return <SecretDialog secret={secret} onDone={onClose} />
+  const rotate = async (): Promise<void> => {
+    const { hmac_secret: next } = await call(rotateInboundRouteSecret, { path: { id: route.id } })
+    setSecret({ title: common.newSecretOf(name), fields: [['hmac_secret', next]], note: common.webhookNote })
+  }
+  return (
+    <FormDialog title={common.rotateQuestion(name)} submit={common.rotate} isDangerous onClose={onClose} onSubmit={rotate}>
+      {() => <p>{common.rotateSecretText}</p>}
+    </FormDialog>
+  )
+}
+
+function EndRoute({ route, onClose }: RouteProps): JSX.Element {
+  const w = words()
+  return (
+    <EndDialog
+      title={w.remove}
+      effects={[w.removeRefuses, w.removeMail, w.removeDeliveries]}
+      name={route.local_part_pattern}
+      submit={w.remove}
+      onClose={onClose}
+      onSubmit={async () => {
+        await call(deleteInboundRoute, { path: { id: route.id } })
+        toast(allWords().deleted(takenBy(route)))
+        go(link('/inbound-routes'))
+      }}
+    />
+  )
+}

@@ -1,0 +1,118 @@
+/** One inbound route: the mail that came by it, and what was delivered to its webhook. */
+import type { JSX } from 'preact'
+import { call } from '../app/api.ts'
+import { go, link, linkHere, query } from '../app/location.ts'
+import { isStreaming } from '../app/live.ts'
+import { mayChange } from '../app/permissions.ts'
+import { asFault, useRead } from '../app/query.ts'
+import { CopyButton, Tabs, useBusy } from '../parts/controls.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { plain } from '../parts/safe-text.tsx'
+import { Show } from '../parts/states.tsx'
+import { toast } from '../parts/toast.tsx'
+import { TopBar } from '../parts/top-bar.tsx'
+import { Deliveries } from '../webhooks/deliveries.tsx'
+import { Verify } from '../webhooks/verify.tsx'
+import { getInboundRoute, testInboundRoute, type InboundRoute } from '../wire/operations.ts'
+import { words as allWords } from '../words/words.ts'
+import { words } from './inbound-words.ts'
+import { ReceivedMail } from './received-mail.tsx'
+import { NoDomain, takenBy } from './route-address.tsx'
+import { RouteMenu } from './route-menu.tsx'
+
+const parts = ['mail', 'deliveries'] as const
+
+export function RoutePage({ id }: { readonly id: string }): JSX.Element {
+  const [w, common] = [words(), allWords()]
+  const read = useRead(getInboundRoute, { path: { id } })
+  const name = read.data ? takenBy(read.data) : ''
+  const heading = (
+    <>
+      <a href={link('/inbound-routes')}>{common.inboundRoutes}</a>
+      <span class="cut">{name}</span>
+    </>
+  )
+  return (
+    <>
+      <TopBar title={name || common.inboundRoutes} heading={heading} isLive={isStreaming.value}>
+        {mayChange.value && read.data && (
+          <>
+            <TestButton id={id} />
+            <RouteMenu route={read.data} onChange={read.reload} />
+          </>
+        )}
+      </TopBar>
+      <div class="sheet">
+        <Show read={read} reload={read.reload} failure={w.failed}>
+          {(route) => (
+            <>
+              {route.address === null && <NoDomain />}
+              <About route={route} />
+              <Verify />
+              <Parts route={route} />
+            </>
+          )}
+        </Show>
+      </div>
+    </>
+  )
+}
+
+function TestButton({ id }: { readonly id: string }): JSX.Element {
+  const w = words()
+  const [isBusy, start] = useBusy()
+  const test = async (): Promise<void> => {
+    try {
+      const { delivered, status_code: code, error } = await call(testInboundRoute, { path: { id } })
+      toast(delivered ? w.testArrived(code ?? 0) : w.testFailed(error ?? String(code)))
+    } catch (error) {
+      toast(asFault(error).message)
+    }
+  }
+  return (
+    <button class="button" aria-disabled={isBusy} onClick={() => start(test)} title={w.test}>
+      <Icon name="destinations" />
+      <span class="shell-label">{w.test}</span>
+    </button>
+  )
+}
+
+function About({ route }: { readonly route: InboundRoute }): JSX.Element {
+  const [w, common] = [words(), allWords()]
+  const address = takenBy(route)
+  return (
+    <p class="endpoint">
+      <span>
+        {w.takes} <code>{address}</code>
+        {route.address?.includes('*') === false && <CopyButton text={address} label={common.copy} />}
+      </span>
+      <span>
+        {w.webhook} <code>{plain(route.webhook_url)}</code>
+      </span>
+      <span class="faint">
+        {common.signedWith} <code>X-Service-Signature</code>
+      </span>
+      <a href="/docs/inbound-routes">{w.chapter}</a>
+    </p>
+  )
+}
+
+function Parts({ route }: { readonly route: InboundRoute }): JSX.Element {
+  const [w, common] = [words(), allWords()]
+  const part = parts.find((one) => one === query.value.get('tab')) ?? 'mail'
+  const labels = { mail: w.received, deliveries: common.deliveries }
+  return (
+    <>
+      <Tabs
+        label={w.parts}
+        tabs={parts.map((id) => ({ id, label: labels[id] }))}
+        value={part}
+        onChoose={(id) => go(linkHere({ tab: id === 'mail' ? '' : id, q: '', status: '', code: '', attempt: '' }))}
+      />
+      <div role="tabpanel" aria-label={labels[part]}>
+        {part === 'mail' && <ReceivedMail route={route} />}
+        {part === 'deliveries' && <Deliveries id={route.id} targetUrl={route.webhook_url} back={link('/inbound-routes')} />}
+      </div>
+    </>
+  )
+}

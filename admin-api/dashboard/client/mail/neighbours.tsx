@@ -1,0 +1,44 @@
+/** From one message to the next without going back to the list. */
+import type { JSX } from 'preact'
+import { keyFor } from '../app/keys.ts'
+import { go } from '../app/location.ts'
+import { Icon } from '../parts/icon.tsx'
+import { inLanguages } from '../words/words.ts'
+
+const words = inLanguages({
+  en: { before: 'Previous message', after: 'Next message' },
+  de: { before: 'Vorige Nachricht', after: 'Nächste Nachricht' },
+  fr: { before: 'Message précédent', after: 'Message suivant' },
+  it: { before: 'Messaggio precedente', after: 'Messaggio successivo' },
+})
+
+interface NeighboursProps {
+  /** Their addresses; undefined where there is none. */
+  readonly before: string | undefined
+  readonly after: string | undefined
+}
+
+export function Neighbours({ before, after }: NeighboursProps): JSX.Element {
+  const w = words()
+  const places = [
+    [before, w.before, 'up', '['],
+    [after, w.after, 'down', ']'],
+  ] as const
+  return (
+    <span class="neighbours">
+      {places.map(([href, label, icon, key]) => (
+        <button
+          key={key}
+          class="button quiet square"
+          aria-label={label}
+          title={label}
+          aria-disabled={href === undefined}
+          aria-keyshortcuts={keyFor(key)}
+          onClick={() => href !== undefined && go(href)}
+        >
+          <Icon name={icon} />
+        </button>
+      ))}
+    </span>
+  )
+}

@@ -1,0 +1,56 @@
+/** Gives a message that waits another time. */
+import type { JSX } from 'preact'
+import { call } from '../app/api.ts'
+import { asFault } from '../app/query.ts'
+import { TextField } from '../parts/controls.tsx'
+import { EditDialog } from '../parts/forms.tsx'
+import { plain } from '../parts/safe-text.tsx'
+import { localInput, longTime } from '../parts/time.ts'
+import { toast } from '../parts/toast.tsx'
+import { rescheduleSend, type ScheduledSend } from '../wire/operations.ts'
+import { words as allWords } from '../words/words.ts'
+import { words } from './scheduled-words.ts'
+
+interface RescheduleProps {
+  readonly send: ScheduledSend
+  readonly onClose: () => void
+  readonly onDone: () => void
+}
+
+export function Reschedule({ send, onClose, onDone }: RescheduleProps): JSX.Element {
+  const w = words()
+  const moveTo = (at: string): Promise<ScheduledSend> => call(rescheduleSend, { path: { trace_id: send.trace_id }, body: { send_at: at } })
+  const back = async (at: string): Promise<void> => {
+    try {
+      await moveTo(at)
+      onDone()
+    } catch (error) {
+      toast(asFault(error).message)
+    }
+  }
+  const save = async ({ at }: { readonly at: string }): Promise<undefined> => {
+    // what is no time is refused by the service, which says so beside the field
+    const time = Number.isNaN(Date.parse(at)) ? at : new Date(at).toISOString()
+    const { send_at: now } = await moveTo(time)
+    const before = send.send_at
+    toast(w.rescheduled(longTime(now ?? time)), before === null ? undefined : () => void back(before))
+    return undefined
+  }
+  return (
+    <EditDialog
+      title={w.rescheduleTitle}
+      submit={w.reschedule}
+      begin={{ at: localInput(send.send_at) }}
+      onClose={onClose}
+      onSave={save}
+      onDone={onDone}
+    >
+      {({ at }) => (
+        <>
+          <p>{w.rescheduleText(plain(send.subject || allWords().noSubject))}</p>
+          <TextField label={w.newTime} hint={w.newTimeHint} type="datetime-local" {...at('at', 'send_at')} />
+        </>
+      )}
+    </EditDialog>
+  )
+}

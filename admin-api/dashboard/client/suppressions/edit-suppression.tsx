@@ -1,0 +1,66 @@
+/** Suppresses an address by hand, and changes why and until when one is suppressed. */
+import type { JSX } from 'preact'
+import { call } from '../app/api.ts'
+import { go, linkHere } from '../app/location.ts'
+import { TextField } from '../parts/controls.tsx'
+import { EditDialog, textOrNull } from '../parts/forms.tsx'
+import { localInput } from '../parts/time.ts'
+import { toast } from '../parts/toast.tsx'
+import { createSuppression, deleteSuppression, updateSuppression, type Suppression } from '../wire/operations.ts'
+import { words as allWords } from '../words/words.ts'
+import { words } from './suppressions-words.ts'
+
+const close = (): void => go(linkHere({ new: '', edit: '' }), { replaces: true })
+
+/** What is no time is refused by the service, which says so beside the field. */
+const timeOf = (typed: string): string | null =>
+  typed === '' ? null : Number.isNaN(Date.parse(typed)) ? typed : new Date(typed).toISOString()
+
+interface Control {
+  readonly value: string
+  readonly onChange: (value: string) => void
+  readonly fault: string | undefined
+}
+
+const WhyFields = ({ reason, until }: { readonly reason: Control; readonly until: Control }): JSX.Element => (
+  <>
+    <TextField label={allWords().reason} {...reason} />
+    <TextField label={words().until} hint={words().untilHint} type="datetime-local" {...until} />
+  </>
+)
+
+export function NewSuppression({ onDone }: { readonly onDone: () => void }): JSX.Element {
+  const [w, common] = [words(), allWords()]
+  const begin = { email: '', reason: '', until: '' }
+  const create = async ({ email, reason, until }: typeof begin): Promise<undefined> => {
+    const { id } = await call(createSuppression, { body: { email, reason: textOrNull(reason), expires_at: timeOf(until) } })
+    toast(common.suppressedNow(email), () => void call(deleteSuppression, { path: { id } }).then(onDone))
+    return undefined
+  }
+  return (
+    <EditDialog title={w.suppressOne} submit={w.suppressOne} begin={begin} onClose={close} onSave={create} onDone={onDone}>
+      {({ at }) => (
+        <>
+          <TextField label={common.address} {...at('email')} />
+          <WhyFields reason={at('reason')} until={at('until', 'expires_at')} />
+        </>
+      )}
+    </EditDialog>
+  )
+}
+
+export function EditSuppression({ row, onDone }: { readonly row: Suppression; readonly onDone: () => void }): JSX.Element {
+  const w = words()
+  const begin = { reason: row.reason ?? '', until: localInput(row.expires_at) }
+  const save = async ({ reason, until }: typeof begin): Promise<string> => {
+    // the control shows no seconds, so a time that was not touched stays as it is
+    const body = { reason: textOrNull(reason), ...(until !== begin.until && { expires_at: timeOf(until) }) }
+    await call(updateSuppression, { path: { id: row.id }, body })
+    return w.changed(row.email)
+  }
+  return (
+    <EditDialog title={w.changeNamed(row.email)} begin={begin} onClose={close} onSave={save} onDone={onDone}>
+      {({ at }) => <WhyFields reason={at('reason')} until={at('until', 'expires_at')} />}
+    </EditDialog>
+  )
+}

@@ -1,0 +1,196 @@
+/** Who left which mailing list by its link, and taking that back at the wish of the owner of the address. */
+import type { JSX } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { call } from '../app/api.ts'
+import { go, link, linkHere, projectId, query } from '../app/location.ts'
+import { mayAdminister } from '../app/permissions.ts'
+import { useList } from '../app/query.ts'
+import { EndDialog } from '../parts/forms.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { List, Moment, SearchBox, type Column } from '../parts/list.tsx'
+import { Mark } from '../parts/mark.tsx'
+import { plain, SafeText } from '../parts/safe-text.tsx'
+import { State } from '../parts/states.tsx'
+import { toast } from '../parts/toast.tsx'
+import { TopBar } from '../parts/top-bar.tsx'
+import { SuppressionAreas } from '../suppressions/suppression-areas.tsx'
+import { deleteUnsubscribe, listUnsubscribes, type Unsubscribe } from '../wire/operations.ts'
+import { words as allWords } from '../words/words.ts'
+import { words } from './unsubscribes-words.ts'
+
+export default function Unsubscribes(): JSX.Element {
+  const [w, common] = [words(), allWords()]
+  const text = query.value.get('q') ?? ''
+  const ofList = query.value.get('list') ?? ''
+  const filter = {
+    ...(projectId.value !== undefined && { project: projectId.value }),
+    ...(ofList !== '' && { list: ofList }),
+    ...(text !== '' && { q: text }),
+  }
+  const list = useList(listUnsubscribes, { query: { ...filter, limit: '50' } })
+  const [undoing, setUndoing] = useState<Unsubscribe>()
+  const actions = (row: Unsubscribe): JSX.Element | string =>
+    mayAdminister.value ? (
+      <button class="button small" onClick={() => setUndoing(row)} aria-label={w.undoNamed(plain(row.email))}>
+        {w.undo}
+      </button>
+    ) : (
+      ''
+    )
+  return (
+    <>
+      <TopBar title={common.unsubscribes} />
+      <SuppressionAreas chosen="unsubscribes" />
+      <div class="sheet">
+        <SearchBox id="unsubscribed" label={common.searchAddresses} text={text}>
+          <OfList list={ofList} />
+        </SearchBox>
+        <List
+          label={common.unsubscribes}
+          list={list}
+          failure={w.failed}
+          keyOf={({ id }) => id}
+          empty={<Nothing isFiltered={text !== '' || ofList !== ''} more={list.more} />}
+          columns={columns(actions)}
+          narrow={(row) => [
+            <Mark name="suppressed" />,
+            <SafeText text={row.email} />,
+            <>
+              <SafeText text={nameOf(row)} /> · <Moment at={row.created_at} isNarrow />
+            </>,
+            actions(row),
+          ]}
+        />
+      </div>
+      {undoing && <Undo row={undoing} onClose={() => setUndoing(undefined)} onDone={list.reload} />}
+    </>
+  )
+}
+
+/** An entry that is older than lists is of all of them. */
+const nameOf = ({ list }: Unsubscribe): string => list ?? words().everyList
+
+function columns(actions: (row: Unsubscribe) => JSX.Element | string): readonly Column<Unsubscribe>[] {
+  const [w, common] = [words(), allWords()]
+  return [
+    {
+      head: common.address,
+      class: 'strong',
+      cell: ({ email }) => (
+        <a href={link('/traces', { to: email })}>
+          <SafeText text={email} />
+        </a>
+      ),
+    },
+    {
+      head: w.list,
+      cell: (row) =>
+        row.list === null ? (
+          nameOf(row)
+        ) : (
+          <a href={linkHere({ list: row.list })}>
+            <SafeText text={row.list} />
+          </a>
+        ),
+    },
+    {
+      head: w.message,
+      class: 'c-time',
+      cell: ({ trace_id: trace }) =>
+        trace === null ? (
+          '–'
+        ) : (
+          <a class="mono" href={link(`/traces/${trace}`)}>
+            {trace.slice(0, 8)}
+          </a>
+        ),
+    },
+    { head: common.since, class: 'c-time', cell: ({ created_at: at }) => <Moment at={at} /> },
+    { head: '', class: 'c-actions num', cell: actions },
+  ]
+}
+
+/** Narrows to one list; the address names it. */
+function OfList({ list }: { readonly list: string }): JSX.Element {
+  const w = words()
+  const [typed, setTyped] = useState(list)
+  useEffect(() => setTyped(list), [list])
+  return (
+    <form
+      class="narrowing"
+      role="search"
+      onSubmit={(event) => {
+        event.preventDefault()
+        go(linkHere({ list: typed.trim() }))
+      }}
+    >
+      <input
+        class="input list-filter"
+        aria-label={w.list}
+        placeholder={w.listHint}
+        value={typed}
+        maxLength={320}
+        spellcheck={false}
+        onInput={(event) => setTyped(event.currentTarget.value)}
+      />
+    </form>
+  )
+}
+
+interface NothingProps {
+  readonly isFiltered: boolean
+  /** A page that was narrowed can be empty although a later one is not. */
+  readonly more: (() => void) | undefined
+}
+
+function Nothing({ isFiltered, more }: NothingProps): JSX.Element {
+  const [w, common] = [words(), allWords()]
+  if (!isFiltered && !more)
+    return (
+      <State title={w.none} text={w.noneText}>
+        <p>
+          <a href="/docs/suppressions">{w.chapter}</a>
+        </p>
+      </State>
+    )
+  return (
+    <State title={common.nothingMatches} text={more ? w.noneYet : common.nothingMatchesText} drawing={<Icon name="search" />}>
+      <div class="actions">
+        {more && (
+          <button class="button" onClick={more}>
+            {common.older}
+          </button>
+        )}
+        <a class="button" href={linkHere({ q: '', list: '' })}>
+          {common.clearAll}
+        </a>
+      </div>
+    </State>
+  )
+}
+
+interface UndoProps {
+  readonly row: Unsubscribe
+  readonly onClose: () => void
+  readonly onDone: () => void
+}
+
+function Undo({ row, onClose, onDone }: UndoProps): JSX.Element {
+  const w = words()
+  const email = plain(row.email)
+  return (
+    <EndDialog
+      title={w.undo}
+      effects={[w.undoEffect(plain(nameOf(row))), w.undoOnlyIfAsked, w.undoNoWayBack]}
+      name={email}
+      submit={w.undo}
+      onClose={onClose}
+      onSubmit={async () => {
+        await call(deleteUnsubscribe, { path: { id: row.id } })
+        toast(w.undone(email))
+        onClose()
+        onDone()
+      }}
+    />
+  )
+}

@@ -1,0 +1,212 @@
+/** What was sent to a webhook, how each delivery ended, and sending it again; one of them beside the list. */
+import type { JSX } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { call } from '../app/api.ts'
+import { bind } from '../app/keys.ts'
+import { go, link, linkHere, query } from '../app/location.ts'
+import { useNews } from '../app/new-entries.ts'
+import { mayChange } from '../app/permissions.ts'
+import { asFault, useList } from '../app/query.ts'
+import { Pills } from '../parts/controls.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { List, Moment, type Column } from '../parts/list.tsx'
+import { Mark, Status } from '../parts/mark.tsx'
+import { NewPill } from '../parts/new-pill.tsx'
+import { State } from '../parts/states.tsx'
+import { shortTime } from '../parts/time.ts'
+import { toast } from '../parts/toast.tsx'
+import { listAllWebhookAttempts, redeliverWebhookAttempt, type WebhookAttempt } from '../wire/operations.ts'
+import { words } from '../words/words.ts'
+import { Delivery } from './delivery.tsx'
+import { words as own } from './webhooks-words.ts'
+
+const statuses = ['pending', 'succeeded', 'failed', 'parked'] as const
+
+interface DeliveriesProps {
+  /** Of the endpoint, or of what has a webhook of its own. */
+  readonly id: string
+  readonly targetUrl: string
+  /** The events by which the list is narrowed; undefined where there is one kind alone. */
+  readonly events?: readonly string[]
+  /** Where Escape leads while no delivery is open. */
+  readonly back: string
+}
+
+type EventType = WebhookAttempt['event_type']
+
+export function Deliveries({ id: endpointId, targetUrl, events, back }: DeliveriesProps): JSX.Element {
+  const w = words()
+  const status = statuses.find((one) => one === query.value.get('status'))
+  const event = events?.find((one) => one === query.value.get('event')) as EventType | undefined
+  const code = /^[1-5]\d\d$/.test(query.value.get('code') ?? '') ? (query.value.get('code') ?? '') : ''
+  const narrowed = { ...(status && { status }), ...(event && { event_type: event }), ...(code !== '' && { status_code: code }) }
+  const input = { query: { endpoint_id: endpointId, limit: '50', ...narrowed } }
+  const list = useList(listAllWebhookAttempts, input)
+  const rows = list.read.state === 'ready' ? list.read.data : undefined
+  const news = useNews({ list: 'webhook_deliveries', operation: listAllWebhookAttempts, input, rows })
+  const shown = query.value.get('attempt') ?? undefined
+  useEffect(() => bind({ Escape: () => go(shown === undefined ? back : linkHere({ attempt: '' })) }), [shown, back])
+  return (
+    <div class="columns">
+      <section aria-label={w.deliveries}>
+        <div class="filters">
+          <Pills
+            label={w.status}
+            value={status ?? ''}
+            onChoose={(next) => go(linkHere({ status: next }))}
+            pills={[{ value: '', label: w.all }, ...statuses.map((one) => ({ value: one, label: withMark(one) }))]}
+          />
+          <Narrowing events={events} event={event ?? ''} code={code} />
+          <NewPill {...news} onShow={list.reload} />
+        </div>
+        <List
+          label={w.deliveries}
+          list={list}
+          failure={w.webhooksFailed}
+          keyOf={({ id }) => id}
+          open={({ id }) => linkHere({ attempt: id })}
+          nameOf={({ event_type: type, created_at: at }) => `${type} ${shortTime(at)}`}
+          bulk={
+            mayChange.value &&
+            ((chosen, done) => (
+              <button class="button small" onClick={() => void redeliverAll(chosen, done, list.reload)}>
+                {chosen.every(({ status: one }) => one === 'parked') ? own().unpark : w.redeliver}
+              </button>
+            ))
+          }
+          empty={
+            Object.keys(narrowed).length === 0 ? (
+              <State title={w.noDeliveriesYet} text={w.noDeliveriesYetText} />
+            ) : (
+              <NothingNarrowed more={list.more} />
+            )
+          }
+          columns={columns(shown, events !== undefined)}
+          narrow={(row) => [<Mark name={row.status} />, row.event_type, row.status, shortTime(row.created_at, true)]}
+        />
+      </section>
+      <aside aria-label={w.delivery}>
+        {shown === undefined ? (
+          <div class="beside-only">
+            <State title={w.chooseDelivery} />
+          </div>
+        ) : (
+          <Delivery key={shown} id={shown} targetUrl={targetUrl} onChange={list.reload} />
+        )}
+      </aside>
+    </div>
+  )
+}
+
+async function redeliverAll(rows: readonly WebhookAttempt[], done: () => void, reload: () => void): Promise<void> {
+  done()
+  try {
+    for (const { id } of rows) await call(redeliverWebhookAttempt, { path: { id } })
+    toast(own().redeliveredAll(rows.length))
+  } catch (error) {
+    toast(asFault(error).message)
+  }
+  reload()
+}
+
+interface NarrowingProps {
+  readonly events: readonly string[] | undefined
+  readonly event: string
+  readonly code: string
+}
+
+function Narrowing({ events, event, code }: NarrowingProps): JSX.Element {
+  const [w, common] = [own(), words()]
+  const [typed, setTyped] = useState(code)
+  useEffect(() => setTyped(code), [code])
+  return (
+    <div class="narrowing">
+      {events && (
+        <select
+          class="input"
+          aria-label={common.event}
+          value={event}
+          onChange={({ currentTarget }) => go(linkHere({ event: currentTarget.value }))}
+        >
+          <option value="">{common.everyEvent}</option>
+          {events.map((one) => (
+            <option key={one} value={one}>
+              {one}
+            </option>
+          ))}
+        </select>
+      )}
+      <form
+        onSubmit={(submitted) => {
+          submitted.preventDefault()
+          go(linkHere({ code: typed.trim() }))
+        }}
+      >
+        <input
+          class="input code-filter"
+          aria-label={w.lastCode}
+          placeholder={w.lastCode}
+          inputMode="numeric"
+          pattern="[1-5][0-9][0-9]"
+          maxLength={3}
+          value={typed}
+          onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+        />
+      </form>
+    </div>
+  )
+}
+
+/** A page that was narrowed can be empty although a later one is not. */
+const NothingNarrowed = ({ more }: { readonly more: (() => void) | undefined }): JSX.Element => (
+  <State title={own().noneFits} text={more ? own().noneFitsYet : own().noneFitsText} drawing={<Icon name="search" />}>
+    <div class="actions">
+      {more && (
+        <button class="button" onClick={more}>
+          {words().older}
+        </button>
+      )}
+      <a class="button" href={linkHere({ status: '', event: '', code: '' })}>
+        {words().clearAll}
+      </a>
+    </div>
+  </State>
+)
+
+function columns(shown: string | undefined, isOfSends: boolean): readonly Column<WebhookAttempt>[] {
+  const w = words()
+  return [
+    { head: w.status, class: 'c-status', cell: ({ status: one }) => <Status name={one} /> },
+    {
+      head: w.event,
+      cell: ({ id, event_type: type }) => (
+        <a class="mono" href={linkHere({ attempt: id })} aria-current={id === shown ? 'true' : undefined}>
+          {type}
+        </a>
+      ),
+    },
+    ...(isOfSends ? [{ head: w.trace, class: 'c-time', cell: traceOf }] : []),
+    {
+      head: w.code,
+      class: 'c-took num',
+      cell: ({ last_status_code: code }) => (code === null ? '–' : <span class={code >= 300 ? 'bad' : ''}>{code}</span>),
+    },
+    { head: w.time, class: 'c-time num', cell: ({ created_at: at }) => <Moment at={at} /> },
+  ]
+}
+
+const withMark = (status: (typeof statuses)[number]): JSX.Element => (
+  <>
+    <Mark name={status} />
+    {status}
+  </>
+)
+
+const traceOf = ({ trace_id: trace }: WebhookAttempt): JSX.Element | string =>
+  trace === null ? (
+    '–'
+  ) : (
+    <a class="mono" href={link(`/traces/${trace}`)}>
+      {trace.slice(0, 8)}
+    </a>
+  )

@@ -1,0 +1,30 @@
+/** Mail from another server, over SMTP to the MX listener, for an inbound route. */
+import { portOf } from '../../../support/daemon/daemon.ts'
+import { eventually } from '../../../support/deadline.ts'
+import { SmtpClient } from '../../../support/smtp/smtp-client.ts'
+import { inboundDomain, type DashboardServer } from '../dashboard-server.ts'
+
+interface Incoming {
+  /** A local part at the inbound domain. */
+  readonly to: string
+  readonly content: string
+  readonly from?: string
+}
+
+/** Returns the id of the mail, once it is read. */
+export async function receiveMail(
+  { daemon: { rest, addresses } }: DashboardServer,
+  routeId: string,
+  { to, content, from = 'eve@example.net' }: Incoming,
+): Promise<string> {
+  const client = await SmtpClient.connect({ port: portOf(addresses.mx) })
+  const { accepted, reply } = await client.send({ from, to: [`${to}@${inboundDomain}`], content: Buffer.from(content) })
+  await client.quit()
+  if (!accepted) throw new Error(`not taken: ${reply.lines.join(' ')}`)
+  return eventually(30_000, 'the mail is read', async () => {
+    const { data } = (await rest.must('GET', `/v1/inbound-routes/${routeId}/messages`)) as {
+      readonly data: readonly { readonly id: string; readonly status: string }[]
+    }
+    return data[0]?.status === 'processed' ? data[0].id : undefined
+  })
+}
