@@ -52,7 +52,7 @@ export const SenderResults = ({
 export function SenderTab({ mail }: { readonly mail: InboundMessageSummary }): JSX.Element {
   const w = words()
   return (
-    <div>
+    <div class="why">
       <h3>{w.checks}</h3>
       {mail.authentication === null ? (
         <State title={w.notChecked} text={w.notHandedOverText} />

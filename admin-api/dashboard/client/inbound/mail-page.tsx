@@ -46,7 +46,7 @@ export function MailPage({ routeId, messageId }: MailPageProps): JSX.Element {
     <>
       <a href={link('/inbound-routes')}>{common.inboundRoutes}</a>
       {route.data && <a href={back}>{takenBy(route.data)}</a>}
-      <span class="cut">{subject}</span>
+      {subject !== '' && <span class="cut">{subject}</span>}
     </>
   )
   return (
@@ -86,7 +86,7 @@ function Mail({ mail, route, onChange }: MailProps): JSX.Element {
       </State>
     ) : (
       <div class="whole">
-        <Show read={route} reload={route.reload} failure={w.failed} rows={4}>
+        <Show read={route} reload={route.reload} failure={w.routeFailed} rows={4}>
           {({ webhook_url: url }) => <Delivery id={attemptId} targetUrl={url} onChange={attempt.reload} />}
         </Show>
       </div>
@@ -149,15 +149,17 @@ function Head({ mail, status }: HeadProps): JSX.Element {
           {longTime(mail.received_at)}
         </time>
       </p>
-      {status !== undefined && (
-        <p>
-          {words().webhook}{' '}
-          <a href={linkHere({ tab: 'delivery' })}>
-            <StatusTag name={status} />
-          </a>
-        </p>
-      )}
-      {mail.authentication && <SenderResults authentication={mail.authentication} />}
+      <div class="mail-facts">
+        {status !== undefined && (
+          <span>
+            {words().webhook}{' '}
+            <a href={linkHere({ tab: 'delivery' })}>
+              <StatusTag name={status} />
+            </a>
+          </span>
+        )}
+        {mail.authentication && <SenderResults authentication={mail.authentication} />}
+      </div>
     </header>
   )
 }

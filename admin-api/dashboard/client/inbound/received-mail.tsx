@@ -84,7 +84,7 @@ interface NothingProps {
 
 function Nothing({ route, isFiltered, more }: NothingProps): JSX.Element {
   const [w, common] = [words(), allWords()]
-  if (!isFiltered) return <State title={w.noMail} text={w.noMailText(takenBy(route))} />
+  if (!isFiltered) return <State title={w.noMail} text={route.address === null ? undefined : w.noMailText(takenBy(route))} />
   return (
     <State title={common.nothingMatches} text={more ? w.noneYet : common.nothingMatchesText} drawing={<Icon name="search" />}>
       <div class="actions">
@@ -106,7 +106,7 @@ const placeOf = ({ route_id: route, id }: InboundMessageSummary): string => link
 /** What stands in From, or else in the envelope, which is empty for reports. */
 const senderOf = ({ from, envelope_from: envelope }: InboundMessageSummary): string => from[0] ?? (envelope || '<>')
 
-const subjectOf = ({ subject, unreadable }: InboundMessageSummary): string =>
+export const subjectOf = ({ subject, unreadable }: InboundMessageSummary): string =>
   subject || (unreadable === null ? allWords().noSubject : words().unreadable)
 
 const deliveryOf = ({ webhook_attempt_id: id }: InboundMessageSummary, deliveries: Deliveries): WebhookAttempt['status'] | undefined =>

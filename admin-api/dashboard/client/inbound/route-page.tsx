@@ -2,7 +2,7 @@
 import type { JSX } from 'preact'
 import { call } from '../app/api.ts'
 import { go, link, linkHere, query } from '../app/location.ts'
-import { isStreaming } from '../app/live.ts'
+import { isStreaming, useChanges } from '../app/live.ts'
 import { mayChange } from '../app/permissions.ts'
 import { asFault, useRead } from '../app/query.ts'
 import { CopyButton, Tabs, useBusy } from '../parts/controls.tsx'
@@ -13,10 +13,10 @@ import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
 import { Deliveries } from '../webhooks/deliveries.tsx'
 import { Verify } from '../webhooks/verify.tsx'
-import { getInboundRoute, testInboundRoute, type InboundRoute } from '../wire/operations.ts'
+import { getInboundRoute, listInboundMessages, testInboundRoute, type InboundRoute } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
 import { words } from './inbound-words.ts'
-import { ReceivedMail } from './received-mail.tsx'
+import { ReceivedMail, subjectOf } from './received-mail.tsx'
 import { NoDomain, takenBy } from './route-address.tsx'
 import { RouteMenu } from './route-menu.tsx'
 
@@ -29,7 +29,7 @@ export function RoutePage({ id }: { readonly id: string }): JSX.Element {
   const heading = (
     <>
       <a href={link('/inbound-routes')}>{common.inboundRoutes}</a>
-      <span class="cut">{name}</span>
+      {name !== '' && <span class="cut">{name}</span>}
     </>
   )
   return (
@@ -43,7 +43,7 @@ export function RoutePage({ id }: { readonly id: string }): JSX.Element {
         )}
       </TopBar>
       <div class="sheet">
-        <Show read={read} reload={read.reload} failure={w.failed}>
+        <Show read={read} reload={read.reload} failure={w.routeFailed}>
           {(route) => (
             <>
               {route.address === null && <NoDomain />}
@@ -111,8 +111,19 @@ function Parts({ route }: { readonly route: InboundRoute }): JSX.Element {
       />
       <div role="tabpanel" aria-label={labels[part]}>
         {part === 'mail' && <ReceivedMail route={route} />}
-        {part === 'deliveries' && <Deliveries id={route.id} targetUrl={route.webhook_url} back={link('/inbound-routes')} />}
+        {part === 'deliveries' && <MailDeliveries route={route} />}
       </div>
     </>
   )
+}
+
+/** As many of the latest as a list can have. */
+const mostMail = '200'
+
+/** Each with the subject of its mail, among the latest. */
+function MailDeliveries({ route: { id, webhook_url: targetUrl } }: { readonly route: InboundRoute }): JSX.Element {
+  const mail = useRead(listInboundMessages, { path: { id }, query: { limit: mostMail } })
+  useChanges('webhook_deliveries', mail.reload)
+  const subjects = new Map(mail.data?.data.map((one) => [one.webhook_attempt_id, subjectOf(one)]))
+  return <Deliveries {...{ id, targetUrl, back: link('/inbound-routes') }} subjectOf={(attempt) => subjects.get(attempt) ?? attempt} />
 }

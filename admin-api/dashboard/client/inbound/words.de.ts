@@ -4,6 +4,7 @@ import type { en } from './words.en.ts'
 
 export const de: Wider<typeof en> = {
   failed: 'Die Eingangswege konnten nicht gelesen werden',
+  routeFailed: 'Der Eingangsweg konnte nicht gelesen werden',
   none: 'Noch kein Eingangsweg',
   noneText:
     'Ein Eingangsweg nimmt echte Mails für eine Adresse der Eingangsdomain an, bewahrt sie auf und schickt sie deinem Server als signiertes JSON, mit geprüftem SPF, DKIM und DMARC.',

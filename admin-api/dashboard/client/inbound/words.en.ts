@@ -1,6 +1,7 @@
 /** English: inbound routes and the mail that came by them. */
 export const en = {
   failed: 'The inbound routes could not be read',
+  routeFailed: 'The inbound route could not be read',
   none: 'No inbound route yet',
   noneText:
     'An inbound route takes real mail for an address of the inbound domain, keeps it, and posts it to your server as signed JSON, with SPF, DKIM and DMARC checked.',

@@ -4,6 +4,7 @@ import type { en } from './words.en.ts'
 
 export const fr: Wider<typeof en> = {
   failed: 'Les routes entrantes n’ont pas pu être lues',
+  routeFailed: 'La route entrante n’a pas pu être lue',
   none: 'Aucune route entrante',
   noneText:
     'Une route entrante accepte le vrai courrier d’une adresse du domaine entrant, le garde et l’envoie à votre serveur en JSON signé, avec SPF, DKIM et DMARC vérifiés.',

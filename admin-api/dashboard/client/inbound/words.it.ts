@@ -4,6 +4,7 @@ import type { en } from './words.en.ts'
 
 export const it: Wider<typeof en> = {
   failed: 'Non è stato possibile leggere i percorsi in entrata',
+  routeFailed: 'Non è stato possibile leggere il percorso in entrata',
   none: 'Ancora nessun percorso in entrata',
   noneText:
     'Un percorso in entrata accetta posta vera per un indirizzo del dominio in entrata, la conserva e la invia al tuo server come JSON firmato, con SPF, DKIM e DMARC verificati.',

@@ -118,7 +118,6 @@ function OfList({ list }: { readonly list: string }): JSX.Element {
   return (
     <form
       class="narrowing"
-      role="search"
       onSubmit={(event) => {
         event.preventDefault()
         go(linkHere({ list: typed.trim() }))

@@ -12,6 +12,7 @@ import { Icon } from '../parts/icon.tsx'
 import { List, Moment, type Column } from '../parts/list.tsx'
 import { Mark, Status } from '../parts/mark.tsx'
 import { NewPill } from '../parts/new-pill.tsx'
+import { plain, SafeText } from '../parts/safe-text.tsx'
 import { State } from '../parts/states.tsx'
 import { shortTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
@@ -28,13 +29,15 @@ interface DeliveriesProps {
   readonly targetUrl: string
   /** The events by which the list is narrowed; undefined where there is one kind alone. */
   readonly events?: readonly string[]
+  /** Subject of the mail that a delivery is about, in place of its event, where all have one event. */
+  readonly subjectOf?: (attemptId: string) => string
   /** Where Escape leads while no delivery is open. */
   readonly back: string
 }
 
 type EventType = WebhookAttempt['event_type']
 
-export function Deliveries({ id: endpointId, targetUrl, events, back }: DeliveriesProps): JSX.Element {
+export function Deliveries({ id: endpointId, targetUrl, events, subjectOf, back }: DeliveriesProps): JSX.Element {
   const w = words()
   const status = statuses.find((one) => one === query.value.get('status'))
   const event = events?.find((one) => one === query.value.get('event')) as EventType | undefined
@@ -45,6 +48,7 @@ export function Deliveries({ id: endpointId, targetUrl, events, back }: Deliveri
   const rows = list.read.state === 'ready' ? list.read.data : undefined
   const news = useNews({ list: 'webhook_deliveries', operation: listAllWebhookAttempts, input, rows })
   const shown = query.value.get('attempt') ?? undefined
+  const titleOf = ({ id, event_type: type }: WebhookAttempt): string => subjectOf?.(id) ?? type
   useEffect(() => bind({ Escape: () => go(shown === undefined ? back : linkHere({ attempt: '' })) }), [shown, back])
   return (
     <div class="columns">
@@ -65,7 +69,7 @@ export function Deliveries({ id: endpointId, targetUrl, events, back }: Deliveri
           failure={w.webhooksFailed}
           keyOf={({ id }) => id}
           open={({ id }) => linkHere({ attempt: id })}
-          nameOf={({ event_type: type, created_at: at }) => `${type} ${shortTime(at)}`}
+          nameOf={(row) => `${plain(titleOf(row))} ${shortTime(row.created_at)}`}
           bulk={
             mayChange.value &&
             ((chosen, done) => (
@@ -81,8 +85,8 @@ export function Deliveries({ id: endpointId, targetUrl, events, back }: Deliveri
               <NothingNarrowed more={list.more} />
             )
           }
-          columns={columns(shown, events !== undefined)}
-          narrow={(row) => [<Mark name={row.status} />, row.event_type, row.status, shortTime(row.created_at, true)]}
+          columns={columns(shown, subjectOf && titleOf)}
+          narrow={(row) => [<Mark name={row.status} />, <SafeText text={titleOf(row)} />, row.status, shortTime(row.created_at, true)]}
         />
       </section>
       <aside aria-label={w.delivery}>
@@ -173,19 +177,20 @@ const NothingNarrowed = ({ more }: { readonly more: (() => void) | undefined }):
   </State>
 )
 
-function columns(shown: string | undefined, isOfSends: boolean): readonly Column<WebhookAttempt>[] {
+/** With the subjects of mail that came in, or else with events of sends and their traces. */
+function columns(shown: string | undefined, subjectOf: ((row: WebhookAttempt) => string) | undefined): readonly Column<WebhookAttempt>[] {
   const w = words()
   return [
     { head: w.status, class: 'c-status', cell: ({ status: one }) => <Status name={one} /> },
     {
-      head: w.event,
-      cell: ({ id, event_type: type }) => (
-        <a class="mono" href={linkHere({ attempt: id })} aria-current={id === shown ? 'true' : undefined}>
-          {type}
+      head: subjectOf ? w.subject : w.event,
+      cell: (row) => (
+        <a class={subjectOf ? undefined : 'mono'} href={linkHere({ attempt: row.id })} aria-current={row.id === shown ? 'true' : undefined}>
+          <SafeText text={subjectOf?.(row) ?? row.event_type} />
         </a>
       ),
     },
-    ...(isOfSends ? [{ head: w.trace, class: 'c-time', cell: traceOf }] : []),
+    ...(subjectOf ? [] : [{ head: w.trace, class: 'c-time', cell: traceOf }]),
     {
       head: w.code,
       class: 'c-took num',

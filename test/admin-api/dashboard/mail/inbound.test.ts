@@ -59,7 +59,7 @@ test('a route is made and tested, the mail that comes by it is read and delivere
 
   await page.click('h1 >> text=/tickets/')
   await page.click('[role=tab]:has-text("Deliveries")')
-  await page.waitForSelector('tbody >> text=succeeded')
+  await page.waitForSelector('tbody tr:has-text("My order is late") >> text=succeeded')
   await tab.check(t)
   await changeAndEnd(tab)
   t.is((await server.daemon.rest.call('GET', `/v1/inbound-routes/${routeId}`)).status, 404)
@@ -175,7 +175,7 @@ test('who left a list is found by address and by list, and put back by typing th
   await page.waitForSelector('text=Nothing matches these filters')
   await tab.check(t)
   await page.click('text=Clear all')
-  await page.click('[aria-label="Subscribe ada@example.org again"] >> visible=true')
+  await page.click('[aria-label="Subscribe again: ada@example.org"] >> visible=true')
   await tab.check(t)
   await tab.fill('Type ada@example.org to confirm', 'ada@example.org')
   await page.click('dialog footer >> button:has-text("Subscribe again")')
