@@ -48,8 +48,6 @@ export const de: Wider<typeof en> = {
   encrypted: 'Verschlüsselt',
   yes: 'ja',
   no: 'nein',
-  domain: 'Domain',
-  result: 'Ergebnis',
   policy: 'Richtlinie',
   notHandedOver: 'Noch nicht an den Webhook übergeben',
   notHandedOverText: 'Die Mail wird gelesen und geprüft. Das dauert Sekunden.',

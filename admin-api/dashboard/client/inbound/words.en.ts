@@ -45,8 +45,6 @@ export const en = {
   encrypted: 'Encrypted',
   yes: 'yes',
   no: 'no',
-  domain: 'Domain',
-  result: 'Result',
   policy: 'policy',
   notHandedOver: 'Not handed to the webhook yet',
   notHandedOverText: 'The mail is being read and checked. That takes seconds.',

@@ -48,8 +48,6 @@ export const fr: Wider<typeof en> = {
   encrypted: 'Chiffré',
   yes: 'oui',
   no: 'non',
-  domain: 'Domaine',
-  result: 'Résultat',
   policy: 'politique',
   notHandedOver: 'Pas encore remis au webhook',
   notHandedOverText: 'Le courrier est en cours de lecture et de contrôle. Cela prend quelques secondes.',

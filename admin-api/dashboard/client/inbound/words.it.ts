@@ -3,8 +3,8 @@ import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
 export const it: Wider<typeof en> = {
-  failed: 'Non è stato possibile leggere i percorsi in entrata',
-  routeFailed: 'Non è stato possibile leggere il percorso in entrata',
+  failed: 'Impossibile leggere i percorsi in entrata',
+  routeFailed: 'Impossibile leggere il percorso in entrata',
   none: 'Ancora nessun percorso in entrata',
   noneText:
     'Un percorso in entrata accetta posta vera per un indirizzo del dominio in entrata, la conserva e la invia al tuo server come JSON firmato, con SPF, DKIM e DMARC verificati.',
@@ -29,7 +29,7 @@ export const it: Wider<typeof en> = {
   testFailed: (why: string) => `La mail fittizia non è arrivata al webhook: ${why}`,
   parts: 'Parti del percorso',
   received: 'Posta ricevuta',
-  mailFailed: 'Non è stato possibile leggere la posta ricevuta',
+  mailFailed: 'Impossibile leggere la posta ricevuta',
   searchMail: 'Parte di un oggetto o di un indirizzo',
   noneYet: 'Nessuna tra le ultime; la posta più vecchia non è ancora esaminata.',
   noMail: 'Non è ancora arrivato nulla',
@@ -48,8 +48,6 @@ export const it: Wider<typeof en> = {
   encrypted: 'Cifrata',
   yes: 'sì',
   no: 'no',
-  domain: 'Dominio',
-  result: 'Risultato',
   policy: 'criterio',
   notHandedOver: 'Non ancora consegnata al webhook',
   notHandedOverText: 'La posta è in lettura e in verifica. Bastano pochi secondi.',

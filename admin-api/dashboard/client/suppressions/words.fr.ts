@@ -26,6 +26,6 @@ export const fr: Wider<typeof en> = {
   change: 'Modifier',
   changeNamed: (email: string) => `Modifier ${email}`,
   changed: (email: string) => `Le blocage de ${email} est enregistré.`,
-  until: 'Bloquée jusqu’à, à votre heure',
+  until: 'Bloquée jusqu’au (à votre heure)',
   untilHint: 'Vide : toujours',
 }

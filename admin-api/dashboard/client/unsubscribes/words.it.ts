@@ -3,7 +3,7 @@ import type { Wider } from '../words/entries.ts'
 import type { en } from './words.en.ts'
 
 export const it: Wider<typeof en> = {
-  failed: 'Non è stato possibile leggere le disiscrizioni',
+  failed: 'Impossibile leggere le disiscrizioni',
   none: 'Nessuna disiscrizione',
   noneText:
     'Un invio con list_unsubscribe porta un link per disiscriversi con un clic. Chi lo segue appare qui e non riceve più la posta di quella lista, ma tutto il resto.',
