@@ -194,7 +194,7 @@ const kindOf = ({ id, minted_by: by }: ApiKey): 'service' | 'application' | 'env
 /** Leads to the form that renames it, for those who may. */
 const Named = ({ apiKey: { id, name, status } }: { readonly apiKey: ApiKey }): JSX.Element =>
   mayChange.value && status === 'active' && id !== ofEnvironment ? (
-    <a class="cut" href={linkHere({ edit: id })} title={own().editKey}>
+    <a class="cut" href={linkHere({ edit: id, new: '' })} title={own().editKey}>
       <SafeText text={name} />
     </a>
   ) : (

@@ -111,7 +111,7 @@ const all: readonly Screen[] = [
     label: (w) => w.inboundRoutes,
     icon: 'inbound',
     group: 'delivery',
-    key: '2',
+    key: '3',
     makes: (w) => w.newInboundRoute,
     load: () => import('../inbound/inbound.tsx'),
   },
