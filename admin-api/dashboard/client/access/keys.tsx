@@ -60,7 +60,7 @@ export default function Keys(): JSX.Element {
     <>
       <TopBar title={w.keysAndLogins}>
         {mayChange.value && (
-          <a class="button primary" href={linkHere({ new: '1' })}>
+          <a class="button primary" href={linkHere({ new: '1', edit: '' })}>
             <Icon name="plus" />
             <span class="shell-label">{{ api: w.newKey, smtp: w.newLogin, pages: pageWords().newPublishable }[kind]}</span>
           </a>
@@ -101,7 +101,7 @@ function NoKeys(): JSX.Element {
   return (
     <State title={w.noKeys} text={mayAdminister.value ? w.noKeysText : own().keysHidden}>
       <div class="actions">
-        <a class="button primary" href={linkHere({ new: '1' })}>
+        <a class="button primary" href={linkHere({ new: '1', edit: '' })}>
           {w.newKey}
         </a>
       </div>

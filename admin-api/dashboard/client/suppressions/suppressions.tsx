@@ -150,13 +150,13 @@ function Bar({ filter }: BarProps): JSX.Element {
         <span class="shell-label">{w.export}</span>
       </button>
       {mayAdminister.value && (
-        <a class="button" href={linkHere({ import: '1' })} title={own().importButton}>
+        <a class="button" href={linkHere({ import: '1', new: '', edit: '' })} title={own().importButton}>
           <Icon name="share" />
           <span class="shell-label">{own().importButton}</span>
         </a>
       )}
       {mayAdminister.value && (
-        <a class="button primary" href={linkHere({ new: '1' })}>
+        <a class="button primary" href={linkHere({ new: '1', import: '', edit: '' })}>
           <Icon name="plus" />
           <span class="shell-label">{own().suppressOne}</span>
         </a>
