@@ -86,6 +86,9 @@ const optionOf: Readonly<Record<string, string>> = {
   ...{
     scopes: '--scope',
     project_id: '--project',
+    destination_id: '--destination',
+    min_attempts: '--attempts',
+    trace_ids: '--trace',
     name: 'NAME',
     service: '--from',
     from_row: '--from-row',
@@ -96,7 +99,7 @@ const optionOf: Readonly<Record<string, string>> = {
 
 /** A refusal that begins with a field names the option instead. */
 export const withOption = (message: string): string =>
-  message.replace(/^([a-z_]+)(?:\[\d+\])?(?=: )/, (_, field: string) => optionOf[field] ?? `--${field}`)
+  message.replace(/^(?:filter\.)?([a-z_]+)(?:\[\d+\])?(?=: )/, (_, field: string) => optionOf[field] ?? `--${field.replaceAll('_', '-')}`)
 
 /** What the daemon said when it refused, as a `StartRefused`. */
 export function refusedBy(status: number, text: string, words = (message: string): string => message): StartRefused {

@@ -73,7 +73,7 @@ Version: ${version}
 Architecture: ${architecture}
 Maintainer: The Postern authors <postern@localhost>
 Installed-Size: ${String(size)}
-Depends: adduser, libc6 (>= 2.28), libgcc-s1, libstdc++6 (>= 5.2)
+Depends: adduser, init-system-helpers, libc6 (>= 2.28), libgcc-s1, libstdc++6 (>= 5.2)
 Section: mail
 Priority: optional
 Description: mail back office for websites

@@ -1,6 +1,7 @@
 /** The configuration file: what the answers change in it, shown before it is written, and written whole. */
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { chown } from 'node:fs/promises'
+import { resolve } from 'node:path'
 import { configFileVariable } from '#config/settings/environment.ts'
 import { loadConfig, type Config } from '#config/settings/load.ts'
 import { at, isSection } from '#config/settings/setting-list.ts'
@@ -25,6 +26,23 @@ export function configFile(given: string | undefined, env: NodeJS.ProcessEnv): s
   const named = env[configFileVariable]
   if (named !== undefined && named !== '') return named
   return process.getuid?.() === 0 && existsSync(packaged) ? packaged : './postern.json'
+}
+
+/** How a daemon is started that has the file, and what else has to be known about that. */
+export interface Start {
+  readonly how: (act: 'start' | 'restart') => string
+  readonly notes: readonly string[]
+}
+
+/** Nothing but the service of the package looks for a file that no variable names. */
+export function startWith(path: string, env: NodeJS.ProcessEnv): Start {
+  if (path === packaged) return { how: (act) => `systemctl ${act} postern`, notes: [] }
+  const isNamed = env[configFileVariable] === path
+  const serve = isNamed ? 'postern serve' : `${configFileVariable}=${resolve(path)} postern serve`
+  return {
+    how: (act) => (act === 'start' ? serve : `stop it, then ${serve}`),
+    notes: isNamed ? [] : [`- Set ${configFileVariable} for the other commands too: no file is read that it does not name.`],
+  }
 }
 
 /** The configuration with a file of this content in place of what is there; nothing where there is no file. */

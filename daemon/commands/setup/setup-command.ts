@@ -11,7 +11,7 @@ import { examineMachine } from '../../doctor/machine.ts'
 import { cleanText } from '../../observability/clean-text.ts'
 import { exitCodes, type ExitCode } from '../../process/lifecycle.ts'
 import { answersTo, Questions, type Answers, type SetupWords } from './answers.ts'
-import { changed, changesFor, configFile, configWith, contentOf, diffOf, writeConfigFile } from './config-file.ts'
+import { changed, changesFor, configFile, configWith, contentOf, diffOf, startWith, writeConfigFile, type Start } from './config-file.ts'
 import { firstMail, registeredDomain, useDaemon, type FirstMail } from './first-mail.ts'
 import { outgoingProblem, usualOutgoing } from './outgoing.ts'
 import { reverseSentence, zoneFile } from './zone-file.ts'
@@ -46,7 +46,7 @@ export async function setup(words: SetupWords, { stdin, stdout, env, version }: 
   await zoneTo?.writeFile(zone)
   if (zoneTo) say(`The records are in ${words.zone}.`)
   say(`\n${mailSentence(await firstMail(daemon.called, answers.domain, answers.email))}`)
-  say(nextSteps(answers, daemon.wasRunning))
+  say(nextSteps(answers, daemon.wasRunning, startWith(path, env)))
   return isWell ? exitCodes.ok : exitCodes.failed
 }
 
@@ -116,12 +116,13 @@ function mailSentence(mail: FirstMail): string {
     : `The first mail was captured earlier: its trace is ${traceId}.`
 }
 
-const nextSteps = ({ domain, url }: Answers, wasRunning: boolean): string =>
+const nextSteps = ({ domain, url }: Answers, wasRunning: boolean, { how, notes }: Start): string =>
   [
     '\nNext:',
     wasRunning
-      ? '- Restart the daemon if its settings were changed: systemctl restart postern, or stop it and run postern serve.'
-      : '- Start the daemon: systemctl start postern, or postern serve. It prints the link by which you become the owner.',
+      ? `- Restart the daemon if its settings were changed: ${how('restart')}.`
+      : `- Start the daemon: ${how('start')}. It prints the link by which you become the owner.`,
+    ...notes,
     `- Publish the records, then run postern setup --domain ${domain} again, or postern doctor: both look them up.`,
     `- Connect your provider as a destination in the dashboard${url === null ? '' : ` at ${url}`}, and promote it to live.`,
     '- Run postern backup every day.',

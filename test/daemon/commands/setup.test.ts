@@ -67,6 +67,8 @@ test('answers of somebody become the file, the records and a first mail; again, 
   t.regex(first.output, /Ask your hoster to set the reverse name \(PTR\) of 192\.0\.2\.7 to mail\.example\.com\./)
   t.regex(first.output, /The first mail was captured \(captured\.no_route\)/)
   const path = join(folder, 'postern.json')
+  const start = /^- Start the daemon: (POSTERN_CONFIG=\S+) postern serve\./m.exec(first.output)
+  t.is(start?.[1], `POSTERN_CONFIG=${path}`, 'a start reads no file that nothing names')
   const written = await readFile(path, 'utf8')
   t.deepEqual(JSON.parse(written), {
     smtpHost: 'mail.example.com',

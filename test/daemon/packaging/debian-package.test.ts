@@ -25,6 +25,12 @@ testWith('unshare')('the package is installed, upgraded, removed and purged, and
   })
   t.is(walk.status, 0, `${walk.stdout}\n${walk.stderr}`)
   t.true(walk.stdout.includes('installed: postern postern 700 root postern 640\n'), walk.stdout)
+  t.deepEqual(walk.stdout.match(/^enabled .*$/gm), ['enabled installed', 'enabled after a removal'])
+  t.regex(
+    walk.stdout,
+    /^asked: .*\bstop postern\.service\n(?:asked: .*\n)*asked: .*\brestart postern\.service$/m,
+    'a removal stops it, and the next installation starts it',
+  )
   t.deepEqual(
     walk.stdout.match(/strangers: \d+/g),
     ['strangers: 0', 'strangers: 0'],

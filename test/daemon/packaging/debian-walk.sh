@@ -25,10 +25,12 @@ serve() {
 }
 end() { kill "$pid"; wait "$pid"; }
 contents() { postern verify | grep -o '[0-9]* contents.*'; }
+enabled() { test ! -L /etc/systemd/system/multi-user.target.wants/postern.service || echo "enabled $1"; }
 
 dpkg -i /mnt/postern_1.0_amd64.deb >/dev/null
 echo "installed: $(stat -c '%U %G %a' /var/lib/postern) $(stat -c '%U %G %a' /etc/postern/postern.json)"
 test -e /lib/systemd/system/postern.service
+enabled installed
 test -x /usr/share/postern/postern-log-shipper
 echo "bill of materials: $(grep -o CycloneDX /usr/share/doc/postern/sbom.cdx.json)"
 zcat /usr/share/doc/postern/third-party-licences.gz | grep -q '^Node.js '
@@ -67,11 +69,28 @@ install -d -o postern -g postern -m 0700 /var/lib/restored
 postern restore /root/full /root/later --into /var/lib/restored
 echo "strangers: $(find /var/lib/restored ! -user postern | wc -l)"
 
+# what systemd would be asked, which does not run here
+mkdir -p /run/systemd/system
+rm -f /usr/sbin/policy-rc.d # of a container, where nothing is to be started
+cat >/usr/local/sbin/systemctl <<'SYSTEMCTL'
+#!/bin/sh
+echo "$*" >>/tmp/asked
+case "$*" in
+  *is-enabled*) exec /usr/bin/systemctl --root=/ is-enabled postern.service ;;
+  *is-active*) exit 3 ;;
+esac
+SYSTEMCTL
+chmod +x /usr/local/sbin/systemctl
 dpkg -r postern >/dev/null
 test ! -e /usr/bin/postern
 test -e /etc/postern/postern.json
+dpkg -i /mnt/postern_1.1_amd64.deb >/dev/null
+enabled 'after a removal'
+sed -n '/ postern.service$/s/^/asked: /p' /tmp/asked
+rmdir /run/systemd/system
 dpkg -P postern
 test ! -e /etc/postern/postern.json
+enabled 'after a purge'
 dpkg -i /mnt/postern_1.1_amd64.deb >/dev/null
 echo "kept: $([ "$(contents)" = "$before" ] && echo "$before")"
 WALK

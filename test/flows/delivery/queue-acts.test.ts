@@ -71,6 +71,8 @@ test('postern queue counts first, then holds, drops, expedites and releases; eac
     ['queue.held api_key', 'queue.dropped api_key', 'queue.released operator'],
   )
 
+  t.regex((await runCommand(options, 'queue', 'drop', '--to-domain', 'a@b')).output, /^--to-domain: must be a domain/)
+  t.regex((await runCommand(options, 'queue', 'drop', '--destination', 'dst_none')).output, /^--destination: no destination has this id/)
   t.regex((await runCommand(options, 'queue', 'drop', '--yes')).output, /^queue drop needs an option that says which messages, or --all\./)
   t.is((await rest.call('POST', '/v1/queue/acts', { act: 'drop', filter: {} })).status, 400)
   t.is((await daemon.stop()).code, 0)
