@@ -13,6 +13,18 @@ import { Mails } from './mails.tsx'
 import { OwnKeys } from './own-keys.tsx'
 import { words } from './profile-words.ts'
 
+/** The line may end after the sign of the address. */
+function afterSign(text: string): JSX.Element {
+  const end = text.lastIndexOf('@') + 1
+  return (
+    <>
+      {text.slice(0, end)}
+      <wbr />
+      {text.slice(end)}
+    </>
+  )
+}
+
 export default function Profile(): JSX.Element {
   const w = words()
   return (
@@ -25,7 +37,7 @@ export default function Profile(): JSX.Element {
       </TopBar>
       <div class="sheet">
         <div class="say">
-          <h2>{w.say(plain(boot.email))}</h2>
+          <h2>{afterSign(w.say(plain(boot.email)))}</h2>
           <p>{w.sayText}</p>
         </div>
         <section aria-labelledby="profile-account">
