@@ -31,7 +31,7 @@ export const fr: Wider<typeof en> = {
     'Quand un agent veut envoyer à de vrais destinataires et qu’un membre doit l’approuver : un e-mail par projet jusqu’à la décision.',
   mailOtherRole: 'pas avec votre rôle',
   mailOn: 'Vous recevez un e-mail quand un message attend une approbation.',
-  mailOff: 'Vous ne recevez pas d’e-mail sur les messages en attente. Ils restent dans la vue d’ensemble et parmi les traces.',
+  mailOff: 'Vous ne recevez pas d’e-mail sur les messages en attente. Ils restent à l’accueil et parmi les traces.',
   mailFailed: 'Votre choix n’a pas pu être lu',
   keys: 'Raccourcis à une touche',
   keysText: 'Allez dans un champ et appuyez sur la touche voulue.',

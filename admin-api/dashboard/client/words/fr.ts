@@ -27,7 +27,7 @@ export const fr: Words = {
   groupDelivery: 'Distribution',
   groupContent: 'Contenu',
   groupAccess: 'Accès',
-  overview: 'Vue d’ensemble',
+  overview: 'Accueil',
   overviewShort: 'Accueil',
   traces: 'Traces',
   captures: 'Captures',

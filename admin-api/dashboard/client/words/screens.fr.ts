@@ -6,7 +6,7 @@ const within = (hours: number): string => (hours === 1 ? 'durant la dernière he
 const ofAll = (some: string, all: string | undefined): string => (all === undefined ? some : `${some} sur ${all}`)
 
 export const screens: ScreenWords = {
-  overviewFailed: 'La vue d’ensemble n’a pas pu être lue',
+  overviewFailed: 'L’accueil n’a pas pu être lu',
   allMailGoesOut: 'Tous les messages partent.',
   mailIsGoingOut: 'Les messages partent.',
   isPaused: 'est suspendue.',
