@@ -84,6 +84,6 @@ test('a description that cannot be read is told of, and read again', async (t) =
   await page.waitForSelector('text=The API description could not be read')
   await tab.check(t)
   await page.unroute('**/openapi.json')
-  await page.click('text=Try again')
+  await page.click('button:has-text("Try again")')
   await page.waitForSelector('text=Where to begin')
 })

@@ -153,7 +153,7 @@ test('a server that answers late or with errors that pass is asked again, within
   slow.listen(0, '127.0.0.1')
   await once(slow, 'listening')
   const options = bucketOptions((slow.address() as AddressInfo).port)
-  await new S3Objects({ ...options, requestMs: 300 }).put('x/y', Buffer.from('content'), 'a'.repeat(64))
+  await new S3Objects({ ...options, requestMs: 1500 }).put('x/y', Buffer.from('content'), 'a'.repeat(64))
   t.is(asked, 4)
   await t.throwsAsync(new S3Objects({ ...options, requestMs: 50, patienceMs: 100 }).get('x/y'), { name: 'StoreAway', message: /timeout/ })
   slow.closeAllConnections()

@@ -183,6 +183,7 @@ async function answerByKeys(t: ExecutionContext, tab: DashboardTab): Promise<voi
   await tabUntil(t, tab, '#submission-note')
   await page.keyboard.press('Escape')
   await page.keyboard.press('r')
+  await page.waitForSelector('.composer select')
   await tabUntil(t, tab, '.composer select')
   await page.keyboard.type('App')
   await page.locator('.composer').getByLabel('day').waitFor()
