@@ -73,7 +73,7 @@ test('the words of the verdict are those of the language', async (t) => {
       'fr',
       'Aucun message ne part. Infomaniak est suspendue.',
       'Destinataires dont les messages sont revenus durant la dernière heure : 2 sur 3.',
-      '5 essais de suite ont échoué. Le dernier : L’hôte a refusé la connexion.',
+      '5 tentatives de suite ont échoué. La dernière : L’hôte a refusé la connexion.',
     ],
     [
       'it',
