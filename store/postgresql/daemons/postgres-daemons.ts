@@ -55,6 +55,7 @@ export class PostgresDaemons implements Daemons {
   #isAgain = false
   #sending: Promise<void> | undefined
   #burying: Promise<void> | undefined
+  readonly #closing = Promise.withResolvers<void>()
   #isClosed = false
 
   private constructor(servers: Servers, id: string, tries: SharedTries, onFailure: (error: StoreFailure) => void) {
@@ -205,6 +206,7 @@ export class PostgresDaemons implements Daemons {
   /** Departs, so that others take over at once. */
   async close(): Promise<void> {
     this.#isClosed = true
+    this.#closing.resolve()
     clearTimeout(this.#timer)
     await this.#beating
     await this.#sending
@@ -253,7 +255,8 @@ export class PostgresDaemons implements Daemons {
     if (silent.size > 0) this.#burying ??= this.#bury(silent)
     if (!this.#outgoing.isEmpty) this.#sending ??= this.#send()
     this.#questions.living([...living, ...silent.keys()]) // one that is silent may still write until it was taken out
-    await Promise.all(this.#looks.map((look) => look()))
+    await Promise.race([Promise.all(this.#looks.map((look) => look())), this.#closing.promise]) // a stop waits for no reader
+    if (this.#isClosed) return
     this.#currentUntil = began + staleMs
     await this.#turns.look(await holders(client), living)
   }

@@ -42,4 +42,14 @@ test('a daemon that takes long in its turn keeps it', async (t) => {
   t.deepEqual(order, ['one', 'other'])
 })
 
+test('a daemon departs although what it looks for gets no answer', async (t) => {
+  const address = await postgresql().database()
+  const kv = await PostgresKv.open(address, { use: 'together' })
+  const looks = Promise.withResolvers<void>()
+  kv.daemons.onBeat(() => (looks.resolve(), new Promise(() => undefined)))
+  await looks.promise
+  await kv[Symbol.asyncDispose]()
+  t.deepEqual(await postgresql().query('SELECT id FROM postern_daemons', nameIn(address)), [])
+})
+
 const nameIn = (address: string): string => new URL(address).pathname.slice(1)
