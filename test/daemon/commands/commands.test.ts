@@ -229,29 +229,6 @@ test('commands end quietly when nobody reads on', async (t) => {
   t.is(words, '')
 })
 
-/** Code that runs in a process before the program. */
-const before = (code: string) => ({ NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(code)}` })
-
-test('a command ends when its work is done, whatever it left open', async (t) => {
-  await using folder = await temporaryFolder('open')
-  const env = before("import { createServer } from 'node:net'; createServer().listen(0, '127.0.0.1')")
-  const { code, output } = await runCommand({ folder: folder.path, env }, '--version')
-  t.is(code, 0)
-  t.regex(output, /^\d+\.\d+\.\d+\n$/)
-})
-
-test('an older Node.js is told in a sentence, not by the first thing that it lacks', async (t) => {
-  await using folder = await temporaryFolder('older')
-  const lacking = "({ url: 'data:text/javascript,export const createRequire = undefined', shortCircuit: true })"
-  const env = before(
-    `import { registerHooks } from 'node:module'
-     registerHooks({ resolve: (name, context, next) => (name === 'node:module' ? ${lacking} : next(name, context)) })`,
-  )
-  const { code, output } = await runCommand({ folder: folder.path, env }, '--version')
-  t.is(code, 78)
-  t.regex(output, /^Postern needs Node\.js 24, and this is v[\d.]+\. /)
-})
-
 test('postern import takes lists and templates of another service from files, and says what it did not take', async (t) => {
   const { daemon, options } = await started(t)
   const file = async (name: string, text: string): Promise<string> => {

@@ -1,0 +1,27 @@
+/** The program of the sources: which Node.js it needs, and that its process ends. */
+import test from 'ava'
+import { runCommand } from '../../support/daemon/daemon.ts'
+import { temporaryFolder } from '../../support/daemon/workspace.ts'
+
+/** Code that runs in a process before the program. */
+const before = (code: string) => ({ NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(code)}` })
+
+test('a command ends when its work is done, whatever it left open', async (t) => {
+  await using folder = await temporaryFolder('open')
+  const env = before("import { createServer } from 'node:net'; createServer().listen(0, '127.0.0.1')")
+  const { code, output } = await runCommand({ folder: folder.path, env }, '--version')
+  t.is(code, 0)
+  t.regex(output, /^\d+\.\d+\.\d+\n$/)
+})
+
+test('an older Node.js is told in a sentence, not by the first thing that it lacks', async (t) => {
+  await using folder = await temporaryFolder('older')
+  const lacking = "({ url: 'data:text/javascript,export const createRequire = undefined', shortCircuit: true })"
+  const env = before(
+    `import { registerHooks } from 'node:module'
+     registerHooks({ resolve: (name, context, next) => (name === 'node:module' ? ${lacking} : next(name, context)) })`,
+  )
+  const { code, output } = await runCommand({ folder: folder.path, env }, '--version')
+  t.is(code, 78)
+  t.regex(output, /^Postern needs Node\.js 24, and this is v[\d.]+\. /)
+})
