@@ -8,7 +8,7 @@ import { asFault } from '../app/query.ts'
 import { CopyButton, Dialog, Segments, useBusy } from '../parts/controls.tsx'
 import { Fault } from '../parts/forms.tsx'
 import { Mark } from '../parts/mark.tsx'
-import { plain, SafeText } from '../parts/safe-text.tsx'
+import { Facts, plain, SafeText } from '../parts/safe-text.tsx'
 import { longTime, number } from '../parts/time.ts'
 import { testSmtpCredentialConnection, type ConnectionTest, type SmtpCredential } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
@@ -103,18 +103,7 @@ function Limits({ login, destinations }: Pick<DetailsProps, 'login' | 'destinati
     [w.opens, onOff(login.open_tracking_enabled)],
     ['VERP', onOff(login.verp_enabled)],
   ]
-  return (
-    <dl class="facts">
-      {rows.map(([name, value]) => (
-        <>
-          <dt key={name}>{name}</dt>
-          <dd>
-            <SafeText text={value} />
-          </dd>
-        </>
-      ))}
-    </dl>
-  )
+  return <Facts rows={rows} />
 }
 
 /** What was found, step by step, when somebody asked. */

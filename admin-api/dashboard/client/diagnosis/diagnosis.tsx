@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import { link } from '../app/location.ts'
 import { useRead } from '../app/query.ts'
 import { ChooseField } from '../parts/controls.tsx'
-import { SafeText } from '../parts/safe-text.tsx'
+import { Facts, SafeText } from '../parts/safe-text.tsx'
 import { percent } from '../parts/time.ts'
 import { Show } from '../parts/states.tsx'
 import { diagnoseBounce, diagnoseMissing, type BounceDiagnosis, type MissingDiagnosis, type Trace } from '../wire/operations.ts'
@@ -93,17 +93,7 @@ function BounceFacts({ found, isFirst }: { readonly found: BounceDiagnosis; read
           ))}
         </ol>
       </InFull>
-      <dl class="facts">
-        {facts.map(
-          ([name, value]) =>
-            value !== null && (
-              <>
-                <dt>{name}</dt>
-                <dd>{value.replaceAll('_', ' ')}</dd>
-              </>
-            ),
-        )}
-      </dl>
+      <Facts rows={facts.flatMap(([name, value]) => (value === null ? [] : [[name, value.replaceAll('_', ' ')]]))} />
       {found.retry && <p>{found.retry.useful ? own.retryUseful : own.retryUseless}</p>}
     </>
   )

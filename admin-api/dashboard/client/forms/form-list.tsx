@@ -7,11 +7,10 @@ import { projects } from '../app/projects.ts'
 import { useList } from '../app/query.ts'
 import { Pills } from '../parts/controls.tsx'
 import { FeatureNote, useFlag } from '../parts/feature.tsx'
-import { Icon } from '../parts/icon.tsx'
 import { List, SearchBox, type Column } from '../parts/list.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
-import { State } from '../parts/states.tsx'
+import { NothingMatches, State } from '../parts/states.tsx'
 import { exactTime, number, shortTime } from '../parts/time.ts'
 import { NewLink, TopBar } from '../parts/top-bar.tsx'
 import { listForms, type FormFigures, type ListedForm } from '../wire/operations.ts'
@@ -139,15 +138,7 @@ function columns(lastDays: ReadonlyMap<string, FormFigures> | undefined): readon
 function Nothing({ isFiltered }: { readonly isFiltered: boolean }): JSX.Element {
   const w = words()
   if (isFiltered)
-    return (
-      <State title={w.nothingMatches} text={w.nothingMatchesText(w.allForms)} drawing={<Icon name="search" />}>
-        <div class="actions">
-          <a class="button" href={linkHere({ q: '', status: '' })}>
-            {allWords().clearAll}
-          </a>
-        </div>
-      </State>
-    )
+    return <NothingMatches title={w.nothingMatches} text={w.nothingMatchesText(w.allForms)} all={linkHere({ q: '', status: '' })} />
   return (
     <State title={w.none} text={w.noneText}>
       {mayChange.value && (

@@ -1,7 +1,7 @@
 /** What SPF, DKIM, DMARC and ARC say of a received mail, and the envelope that it came in. */
 import type { JSX } from 'preact'
 import { Mark } from '../parts/mark.tsx'
-import { SafeText } from '../parts/safe-text.tsx'
+import { Facts, SafeText } from '../parts/safe-text.tsx'
 import { State } from '../parts/states.tsx'
 import { bytes } from '../parts/time.ts'
 import type { InboundAuthentication, InboundMessageSummary } from '../wire/operations.ts'
@@ -84,16 +84,14 @@ function Checks({ authentication: { spf, dkim, dmarc, arc } }: { readonly authen
     { name: 'ARC', result: arc.result, about: '–' },
   ]
   return (
-    <dl class="facts">
-      {rows.map(({ name, result, about }) => (
+    <Facts
+      rows={rows.map(({ name, result, about }) => [
+        name,
         <>
-          <dt>{name}</dt>
-          <dd>
-            <Result result={result} /> <SafeText text={about} />
-          </dd>
-        </>
-      ))}
-    </dl>
+          <Result result={result} /> <SafeText text={about} />
+        </>,
+      ])}
+    />
   )
 }
 
@@ -107,16 +105,5 @@ function Envelope({ mail }: { readonly mail: InboundMessageSummary }): JSX.Eleme
     [w.encrypted, mail.tls ? w.yes : w.no],
     [common.size, bytes(mail.size)],
   ] as const
-  return (
-    <dl class="facts">
-      {rows.map(([name, value]) => (
-        <>
-          <dt>{name}</dt>
-          <dd>
-            <SafeText text={value} />
-          </dd>
-        </>
-      ))}
-    </dl>
-  )
+  return <Facts rows={rows} />
 }

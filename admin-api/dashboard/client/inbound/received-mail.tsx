@@ -6,12 +6,11 @@ import { useChanges } from '../app/live.ts'
 import { go, link, linkHere, query } from '../app/location.ts'
 import { useNews } from '../app/new-entries.ts'
 import { useList, useRead } from '../app/query.ts'
-import { Icon } from '../parts/icon.tsx'
 import { List, Moment, SearchBox, type Column } from '../parts/list.tsx'
 import { Mark, Status } from '../parts/mark.tsx'
 import { NewPill } from '../parts/new-pill.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
-import { State } from '../parts/states.tsx'
+import { NothingMatches, State } from '../parts/states.tsx'
 import {
   listAllWebhookAttempts,
   listInboundMessages,
@@ -83,22 +82,9 @@ interface NothingProps {
 }
 
 function Nothing({ route, isFiltered, more }: NothingProps): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const w = words()
   if (!isFiltered) return <State title={w.noMail} text={route.address === null ? undefined : w.noMailText(takenBy(route))} />
-  return (
-    <State title={common.nothingMatches} text={more ? w.noneYet : common.nothingMatchesText} drawing={<Icon name="search" />}>
-      <div class="actions">
-        {more && (
-          <button class="button" onClick={more}>
-            {common.older}
-          </button>
-        )}
-        <a class="button" href={linkHere({ q: '' })}>
-          {common.clearAll}
-        </a>
-      </div>
-    </State>
-  )
+  return <NothingMatches all={linkHere({ q: '' })} more={more} {...(more && { text: w.noneYet })} />
 }
 
 const placeOf = ({ route_id: route, id }: InboundMessageSummary): string => link(`/inbound-routes/${route}/${id}`, searched())

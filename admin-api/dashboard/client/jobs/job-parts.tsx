@@ -5,6 +5,7 @@ import { CopyButton, Gauge } from '../parts/controls.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { number } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
+import { Facts } from '../parts/safe-text.tsx'
 import { words } from '../words/words.ts'
 
 const runningMs = 1000
@@ -70,17 +71,16 @@ interface JobFactsProps {
 }
 
 export const JobFacts = ({ rows, id }: JobFactsProps): JSX.Element => (
-  <dl class="facts">
-    {rows.map(([name, value]) => (
-      <>
-        <dt>{name}</dt>
-        <dd>{value}</dd>
-      </>
-    ))}
-    <dt>id</dt>
-    <dd>
-      {id}
-      <CopyButton text={id ?? ''} label={words().copyId} />
-    </dd>
-  </dl>
+  <Facts
+    rows={[
+      ...rows,
+      [
+        'id',
+        <>
+          {id}
+          <CopyButton text={id ?? ''} label={words().copyId} />
+        </>,
+      ],
+    ]}
+  />
 )

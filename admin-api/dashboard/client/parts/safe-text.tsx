@@ -1,5 +1,5 @@
 /** Text that others wrote: shown as it is, but nothing in it turns, hides or joins what stands around it. */
-import type { JSX } from 'preact'
+import type { ComponentChildren, JSX } from 'preact'
 
 /** Directional overrides and isolates, zero-width characters, soft hyphens, tags and other controls that are not seen. */
 const unseen =
@@ -21,6 +21,18 @@ function parts(text: string): { readonly text: string; readonly code?: string }[
 /** In an element of its own direction; characters that are not seen are shown by their number. */
 export const SafeText = ({ text }: { readonly text: string }): JSX.Element => (
   <bdi>{parts(text).map((part) => (part.code === undefined ? part.text : <span class="odd-character">{part.code}</span>))}</bdi>
+)
+
+/** Names and values below each other; a value that is a text may be of others. */
+export const Facts = ({ rows }: { readonly rows: readonly (readonly [name: string, value: ComponentChildren])[] }): JSX.Element => (
+  <dl class="facts">
+    {rows.map(([name, value]) => (
+      <>
+        <dt>{name}</dt>
+        <dd>{typeof value === 'string' ? <SafeText text={value} /> : value}</dd>
+      </>
+    ))}
+  </dl>
 )
 
 /** For attributes, where no element can stand. */

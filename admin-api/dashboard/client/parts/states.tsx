@@ -7,6 +7,7 @@ import type { Read } from '../app/query.ts'
 import { words } from '../words/words.ts'
 import { copy } from './controls.tsx'
 import { Icon } from './icon.tsx'
+import { Facts } from './safe-text.tsx'
 
 const Drawing = ({ sign }: { readonly sign?: 'cross' | 'lock' }): JSX.Element => (
   <svg class="drawing" viewBox="0 0 88 64" aria-hidden="true">
@@ -34,6 +35,34 @@ export const State = ({ title, text, drawing, children }: StateProps): JSX.Eleme
     {children}
   </div>
 )
+
+interface NothingMatchesProps {
+  /** Address of the list without its filter. */
+  readonly all: string
+  readonly title?: string
+  readonly text?: string
+  /** Shows the next page: one that was narrowed can be empty although a later one is not. */
+  readonly more?: (() => void) | undefined
+}
+
+/** No row of a list passes its filter. */
+export function NothingMatches({ all, title, text, more }: NothingMatchesProps): JSX.Element {
+  const w = words()
+  return (
+    <State title={title ?? w.nothingMatches} text={text ?? w.nothingMatchesText} drawing={<Icon name="search" />}>
+      <div class="actions">
+        {more && (
+          <button class="button" onClick={more}>
+            {w.older}
+          </button>
+        )}
+        <a class="button" href={all}>
+          {w.clearAll}
+        </a>
+      </div>
+    </State>
+  )
+}
 
 /** Bars in the place of the rows that will come; they appear only when it takes long. */
 export const Loading = ({ rows = 8 }: { readonly rows?: number }): JSX.Element => (
@@ -74,14 +103,7 @@ function Failed({ fault, what, retry }: { readonly fault: ApiFault; readonly wha
   return (
     <div role="alert">
       <State title={what} text={<FaultText fault={fault} />} drawing={<Drawing sign="cross" />}>
-        <dl class="facts">
-          {facts.map(([name, value]) => (
-            <>
-              <dt>{name}</dt>
-              <dd>{value}</dd>
-            </>
-          ))}
-        </dl>
+        <Facts rows={facts} />
         <div class="actions">
           <button class="button primary" onClick={retry}>
             {w.tryAgain}

@@ -7,7 +7,7 @@ import type { ScreenProps } from '../app/screen-props.ts'
 import { Pills } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { List } from '../parts/list.tsx'
-import { Show, State } from '../parts/states.tsx'
+import { NothingMatches, Show, State } from '../parts/states.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
 import { ownQueue } from '../queue-side/own-queue.ts'
 import { Side, useSide, type QueueSide } from '../queue-side/queue-side.ts'
@@ -201,14 +201,4 @@ const Bulk = ({ rows, onAct }: VerbsProps & { readonly rows: readonly QueuedMess
 }
 
 const Nothing = ({ isNarrowed }: { readonly isNarrowed: boolean }): JSX.Element =>
-  isNarrowed ? (
-    <State title={allWords().nothingMatches} text={allWords().nothingMatchesText} drawing={<Icon name="search" />}>
-      <div class="actions">
-        <a class="button" href={withoutFilters()}>
-          {allWords().clearAll}
-        </a>
-      </div>
-    </State>
-  ) : (
-    <State title={words().nothing} text={words().nothingText} />
-  )
+  isNarrowed ? <NothingMatches all={withoutFilters()} /> : <State title={words().nothing} text={words().nothingText} />

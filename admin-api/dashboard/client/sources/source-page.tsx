@@ -10,7 +10,7 @@ import { copy } from '../parts/controls.tsx'
 import { EndDialog } from '../parts/forms.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Mark } from '../parts/mark.tsx'
-import { plain, SafeText } from '../parts/safe-text.tsx'
+import { Facts, plain, SafeText } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
 import { longTime, number, shortTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
@@ -46,7 +46,7 @@ export function SourcePage({ id }: { readonly id: string }): JSX.Element {
           {(source) => (
             <div class="columns">
               <section aria-label={w.source}>
-                <Facts source={source} />
+                <SourceFacts source={source} />
                 <LastDay id={id} />
                 <Unmatched source={source} />
                 {source.provider === 'mailenable' && <Mappings sourceId={id} dropped={source.dropped_postoffices} />}
@@ -90,7 +90,7 @@ export function SourcePage({ id }: { readonly id: string }): JSX.Element {
   )
 }
 
-function Facts({ source }: { readonly source: IngestSourceDetail }): JSX.Element {
+function SourceFacts({ source }: { readonly source: IngestSourceDetail }): JSX.Element {
   const w = words()
   const { imap } = source
   const at = (time: string | null): string => (time === null ? w.neverSeen : longTime(time))
@@ -124,16 +124,7 @@ function Facts({ source }: { readonly source: IngestSourceDetail }): JSX.Element
           </p>
         </div>
       )}
-      <dl class="facts">
-        {rows.map(([name, value]) => (
-          <>
-            <dt>{name}</dt>
-            <dd>
-              <SafeText text={value} />
-            </dd>
-          </>
-        ))}
-      </dl>
+      <Facts rows={rows} />
     </div>
   )
 }

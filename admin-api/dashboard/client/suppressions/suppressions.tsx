@@ -11,7 +11,7 @@ import { Icon } from '../parts/icon.tsx'
 import { List, Moment, SearchBox, type Column } from '../parts/list.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
-import { State } from '../parts/states.tsx'
+import { NothingMatches, State } from '../parts/states.tsx'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
 import {
@@ -189,13 +189,7 @@ function Filters({ text, source }: { readonly text: string; readonly source: Sou
 
 const Nothing = ({ isFiltered }: { readonly isFiltered: boolean }): JSX.Element =>
   isFiltered ? (
-    <State title={words().nothingMatches} text={words().nothingMatchesText} drawing={<Icon name="search" />}>
-      <div class="actions">
-        <a class="button" href={linkHere({ q: '', source: '' })}>
-          {words().clearAll}
-        </a>
-      </div>
-    </State>
+    <NothingMatches all={linkHere({ q: '', source: '' })} />
   ) : (
     <State title={words().noSuppressions} text={words().noSuppressionsText} />
   )

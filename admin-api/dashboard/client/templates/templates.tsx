@@ -9,7 +9,7 @@ import { Icon } from '../parts/icon.tsx'
 import { List, SearchBox } from '../parts/list.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
-import { State } from '../parts/states.tsx'
+import { NothingMatches, State } from '../parts/states.tsx'
 import { exactTime, number, shortTime } from '../parts/time.ts'
 import { NewLink, TopBar } from '../parts/top-bar.tsx'
 import { getTemplateInsight, listTemplates } from '../wire/operations.ts'
@@ -101,16 +101,7 @@ const usesOf = (uses: ReadonlyMap<string, number> | undefined, id: string): stri
 
 function Nothing({ text }: { readonly text: string }): JSX.Element {
   const w = words()
-  if (text !== '')
-    return (
-      <State title={w.nothingMatches(text)} text={allWords().nothingMatchesText} drawing={<Icon name="search" />}>
-        <div class="actions">
-          <a class="button" href={linkHere({ q: '' })}>
-            {allWords().clearAll}
-          </a>
-        </div>
-      </State>
-    )
+  if (text !== '') return <NothingMatches title={w.nothingMatches(text)} all={linkHere({ q: '' })} />
   return (
     <State title={w.none} text={w.noneText}>
       {mayChange.value && (

@@ -6,11 +6,10 @@ import { go, link, linkHere, projectId, query } from '../app/location.ts'
 import { mayAdminister } from '../app/permissions.ts'
 import { useList } from '../app/query.ts'
 import { EndDialog } from '../parts/forms.tsx'
-import { Icon } from '../parts/icon.tsx'
 import { List, Moment, SearchBox, type Column } from '../parts/list.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
-import { State } from '../parts/states.tsx'
+import { NothingMatches, State } from '../parts/states.tsx'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
 import { SuppressionAreas } from '../suppressions/suppression-areas.tsx'
@@ -143,7 +142,7 @@ interface NothingProps {
 }
 
 function Nothing({ isFiltered, more }: NothingProps): JSX.Element {
-  const [w, common] = [words(), allWords()]
+  const w = words()
   if (!isFiltered && !more)
     return (
       <State title={w.none} text={w.noneText}>
@@ -152,20 +151,7 @@ function Nothing({ isFiltered, more }: NothingProps): JSX.Element {
         </p>
       </State>
     )
-  return (
-    <State title={common.nothingMatches} text={more ? w.noneYet : common.nothingMatchesText} drawing={<Icon name="search" />}>
-      <div class="actions">
-        {more && (
-          <button class="button" onClick={more}>
-            {common.older}
-          </button>
-        )}
-        <a class="button" href={linkHere({ q: '', list: '' })}>
-          {common.clearAll}
-        </a>
-      </div>
-    </State>
-  )
+  return <NothingMatches all={linkHere({ q: '', list: '' })} more={more} {...(more && { text: w.noneYet })} />
 }
 
 interface UndoProps {
