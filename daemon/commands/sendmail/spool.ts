@@ -66,12 +66,18 @@ export async function readSpooled(folder: string, name: string): Promise<Spooled
 /** The daemon has it. */
 export const removeSpooled = (folder: string, name: string): Promise<void> => rm(join(folder, name), { force: true })
 
-/** Keeps a message that was refused for good beside the others, with the reason. */
+/** Keeps a message that was refused for good beside the others, with the reason; or nothing of one that another process was quicker with. */
 export async function setAside(folder: string, name: string, reason: string): Promise<void> {
   const failed = join(folder, 'failed')
   if (await makeFolder(failed)) await syncFolder(folder)
   await placeWhole(join(failed, `${name}.reason`), [Buffer.from(`${reason}\n`)], 0o640)
-  await rename(join(folder, name), join(failed, name))
+  try {
+    await rename(join(folder, name), join(failed, name))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    const isThere = await stat(join(failed, name)).catch(() => undefined)
+    if (!isThere) await rm(join(failed, `${name}.reason`), { force: true })
+  }
   await Promise.all([syncFolder(failed), syncFolder(folder)])
 }
 

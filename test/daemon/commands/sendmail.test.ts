@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { parseCommandLine } from '../../../daemon/commands/command-line.ts'
 import { prepareLetter } from '../../../daemon/commands/sendmail/letter.ts'
+import { setAside } from '../../../daemon/commands/sendmail/spool.ts'
 import { readSendmailWords } from '../../../daemon/commands/sendmail/sendmail-words.ts'
 import { isFile, isSync, isWrite, readTrace } from '../../crash/system-calls.ts'
 import { Daemon, programOf, type DaemonOptions } from '../../support/daemon/daemon.ts'
@@ -114,6 +115,16 @@ async function refusals(t: ExecutionContext, options: DaemonOptions): Promise<vo
   t.is(code, 73, output)
   t.regex(output, /^The daemon is away, and the mail cannot be kept in \/proc\/none\/spool/)
 }
+
+test('a mail that another process has set aside, or handed over, in the same moment is in one place', async (t) => {
+  await using folder = await temporaryFolder('spool')
+  await writeFile(join(folder.path, 'a.mail'), 'no message')
+  await setAside(folder.path, 'a.mail', 'first')
+  await setAside(folder.path, 'a.mail', 'second')
+  await setAside(folder.path, 'b.mail', 'it was taken meanwhile')
+  t.deepEqual(await waiting(folder.path), ['failed'])
+  t.deepEqual((await waiting(join(folder.path, 'failed'))).toSorted(), ['a.mail', 'a.mail.reason'])
+})
 
 test.serial('a spooled mail and its folder are on disk before the end, under the name of /usr/sbin/sendmail too', async (t) => {
   if (reasonAgainst('strace') !== undefined) return t.fail(reasonAgainst('strace'))
