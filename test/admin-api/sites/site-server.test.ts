@@ -1,5 +1,4 @@
 /** The listener of websites against clients that want more than their share: sockets as they come, and nothing of sites but an answer. */
-import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import test, { type ExecutionContext } from 'ava'
 import type { SiteAnswer } from '#core/sites/serving/site-answer.ts'
@@ -87,7 +86,9 @@ test('who reads nothing, and who sends the fields of a request letter by letter,
   const dribbling = await open(t, port)
   dribbling.write('GET / HTTP/1.1\r\nHost: a.sites.test\r\nX-A')
   const more = setInterval(() => dribbling.write('a'), 20)
-  await once(dribbling.resume(), 'close')
+  const lost = Promise.withResolvers<unknown>() // by its end, or by a reset when a letter was still on its way
+  dribbling.on('error', lost.resolve).on('close', lost.resolve).resume()
+  await lost.promise
   clearInterval(more)
 })
 

@@ -101,12 +101,11 @@ export function useDraft(first: FormDraft): Editing {
   latest.current = { definition, text, saved }
   const inFlight = useRef<Promise<void>>(undefined)
 
-  const save = async (revision?: number): Promise<void> => {
+  const save = async (over?: number): Promise<void> => {
     const sent = latest.current
-    if (sent.text === sent.saved.text && revision === undefined) return
     setSaving({ state: 'saving' })
     try {
-      const headers = { 'if-match': `"${String(revision ?? sent.saved.revision)}"` }
+      const headers = { 'if-match': `"${String(over ?? sent.saved.revision)}"` }
       const body = sent.definition as unknown as InputOf<typeof saveFormDraft>['body']
       const next = await call(saveFormDraft, { path: { id }, body }, { headers })
       const now = { revision: next.revision, text: sent.text, at: next.edited_at }
@@ -119,12 +118,17 @@ export function useDraft(first: FormDraft): Editing {
       throw error
     }
   }
-  /** One after the other; what changed meanwhile is saved too. */
+  /** One after the other, whoever asks for it; what changed meanwhile is saved too. */
   const flush = async (): Promise<void> => {
-    await inFlight.current?.catch(() => undefined)
-    while (latest.current.text !== latest.current.saved.text) {
-      inFlight.current = save()
-      await inFlight.current
+    if (latest.current.text !== latest.current.saved.text) inFlight.current ??= saveAll()
+    await inFlight.current
+  }
+  const saveAll = async (over?: number): Promise<void> => {
+    try {
+      if (over !== undefined) await save(over)
+      while (latest.current.text !== latest.current.saved.text) await save()
+    } finally {
+      inFlight.current = undefined
     }
   }
   const isBlocked = saving.state === 'conflict' || saving.state === 'failed'
@@ -148,8 +152,8 @@ export function useDraft(first: FormDraft): Editing {
       setSaving({ state: 'saved' })
     },
     keepMine() {
-      const revision = saving.state === 'conflict' ? Number(saving.fault.details['revision']) : undefined
-      inFlight.current = save(revision)
+      if (saving.state !== 'conflict') return
+      inFlight.current ??= saveAll(Number(saving.fault.details['revision']))
       inFlight.current.catch(() => undefined)
     },
   }
