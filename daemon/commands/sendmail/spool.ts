@@ -66,7 +66,7 @@ export async function readSpooled(folder: string, name: string): Promise<Spooled
 /** The daemon has it. */
 export const removeSpooled = (folder: string, name: string): Promise<void> => rm(join(folder, name), { force: true })
 
-/** Keeps a message that was refused for good beside the others, with the reason; or nothing of one that another process was quicker with. */
+/** Keeps a message that was refused for good beside the others, with the reason; nothing of one that another process was quicker with. */
 export async function setAside(folder: string, name: string, reason: string): Promise<void> {
   const failed = join(folder, 'failed')
   if (await makeFolder(failed)) await syncFolder(folder)
