@@ -171,7 +171,7 @@ empty. A folder in which a restore broke off is marked, and no daemon starts on 
 
   --passphrase-file PATH  a file with the passphrase, in place of POSTERN_BACKUP_PASSPHRASE
 `,
-  migrate: `Usage: postern migrate --from PLACE --to PLACE [--replace]
+  migrate: `Usage: postern migrate --from PLACE --to PLACE [--replace] [--ahead]
 
 Copies everything that is stored, and compares the copy with what it was made of. A PLACE is a data folder, or
 a database such as postgresql://user@host/database. No daemon may run on either. Keys and certificates are no
@@ -179,6 +179,8 @@ part of the store: they stay in the data folder. Large values of a database are 
 POSTERN_STORE_OBJECTS says, and rows of it otherwise. A copy that broke off is begun again by the same command.
 
   --replace  deletes what the database holds
+  --ahead    copies from a data folder into a database while its daemon runs: once that is stopped, the same
+             command without --ahead copies what has changed since
 `,
   verify: `Usage: postern verify [BACKUP] [--passphrase-file PATH]
 

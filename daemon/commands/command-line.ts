@@ -44,6 +44,8 @@ export interface MigrateWords {
   readonly to: string
   /** Deletes what the database holds. */
   readonly replace: boolean
+  /** Copies while a daemon runs, for a copy that is finished later. */
+  readonly isAhead: boolean
 }
 
 export interface KeyWords extends DaemonChoice {
@@ -241,12 +243,12 @@ const commands: Readonly<Record<string, CommandWords>> = {
     },
   },
   migrate: {
-    options: { from: text, to: text, replace: flag },
+    options: { from: text, to: text, replace: flag, ahead: flag },
     operands: [],
     make({ values }) {
       const [from, to] = [textOf(values['from']), textOf(values['to'])]
       if (!from || !to) throw new WordsUnclear('migrate needs --from and --to: a data folder, or postgresql://user@host/database.')
-      return { name: 'migrate', words: { from, to, replace: values['replace'] === true } }
+      return { name: 'migrate', words: { from, to, replace: values['replace'] === true, isAhead: values['ahead'] === true } }
     },
   },
   verify: {

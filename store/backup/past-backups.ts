@@ -37,9 +37,11 @@ export class UnknownBackup extends Error {
 
 const keyOf = (id: string): Uint8Array => pack(globalKey(pastBackupsFamily, id))
 
+export const isPastBackup = async (kv: Pick<Kv, 'get'>, id: string): Promise<boolean> => (await kv.get(keyOf(id))) !== undefined
+
 /** Throws `UnknownBackup`. */
 export async function requirePastBackup(kv: Pick<Kv, 'get'>, id: string): Promise<void> {
-  if (!(await kv.get(keyOf(id)))) throw new UnknownBackup(id)
+  if (!(await isPastBackup(kv, id))) throw new UnknownBackup(id)
 }
 
 /** To be called before the snapshot, so that what is restored from the backup has it in its past as well. */

@@ -13,19 +13,38 @@ export interface RowDigest {
 const ownPrefix = 0xff
 
 /** Over keys, versions and values in order, without the rows of an engine's own. */
-export async function digestRows(snapshot: AsyncIterable<SnapshotRow>): Promise<RowDigest> {
-  const sum = createHash('sha256')
-  const head = Buffer.alloc(17)
-  let rows = 0
-  for await (const { kind, key, version, body } of snapshot) {
-    if (key[0] === ownPrefix) continue
+export class RowSum {
+  readonly #sum = createHash('sha256')
+  readonly #head = Buffer.alloc(17)
+  #rows = 0
+
+  add({ kind, key, version, body }: SnapshotRow): void {
+    if (key[0] === ownPrefix) return
     const payload = kind === 'large' ? body : body.subarray(9)
-    head.writeUInt32BE(key.length, 0)
-    head.writeUInt32BE(payload.length, 4)
-    head.writeBigUInt64BE(version, 8)
-    head[16] = kind === 'large' ? kinds.inline : (body[0] ?? kinds.inline)
-    sum.update(head).update(key).update(payload)
-    rows++
+    this.#head.writeUInt32BE(key.length, 0)
+    this.#head.writeUInt32BE(payload.length, 4)
+    this.#head.writeBigUInt64BE(version, 8)
+    this.#head[16] = kind === 'large' ? kinds.inline : (body[0] ?? kinds.inline)
+    this.#sum.update(this.#head).update(key).update(payload)
+    this.#rows++
   }
-  return { rows, digest: sum.digest('hex') }
+
+  /** The same rows, added as they are read. */
+  async *passing(rows: AsyncIterable<SnapshotRow>): AsyncGenerator<SnapshotRow> {
+    for await (const row of rows) {
+      this.add(row)
+      yield row
+    }
+  }
+
+  /** Once. */
+  digest(): RowDigest {
+    return { rows: this.#rows, digest: this.#sum.digest('hex') }
+  }
+}
+
+export async function digestRows(snapshot: AsyncIterable<SnapshotRow>): Promise<RowDigest> {
+  const sum = new RowSum()
+  for await (const row of snapshot) sum.add(row)
+  return sum.digest()
 }

@@ -19,10 +19,10 @@ const versionKey = Buffer.of(0xff, 0x01)
 /** Large values that are read ahead of the one that is given out. */
 const readAhead = 8
 
-const page = {
-  name: 'postern snapshot',
-  text: 'SELECT key, stored FROM postern_rows WHERE key > $1 ORDER BY key LIMIT $2',
-}
+const pageOf = (table: string) => ({
+  name: `postern snapshot ${table}`,
+  text: `SELECT key, stored FROM ${table} WHERE key > $1 ORDER BY key LIMIT $2`,
+})
 
 export async function openSnapshot(servers: Servers, values: LargeValues | undefined): Promise<StoreSnapshot> {
   const client = await servers.connect('postern snapshot')
@@ -43,6 +43,13 @@ export async function openSnapshot(servers: Servers, values: LargeValues | undef
 
 /** As the embedded store has them: with the row of the version at the end. */
 async function* snapshotRows(client: Client, version: bigint, values: LargeValues | undefined): AsyncGenerator<SnapshotRow> {
+  yield* tableRows(client, 'postern_rows', values)
+  yield { kind: 'inline', key: versionKey, version, body: seal(version, Buffer.alloc(0)) }
+}
+
+/** In the order of the keys, with their values. */
+export async function* tableRows(client: Client, table: string, values: LargeValues | undefined): AsyncGenerator<SnapshotRow> {
+  const page = pageOf(table)
   let [after, limit]: [Bytes, number] = [Buffer.alloc(0), rowsAtOnce]
   for (;;) {
     const { rows } = await client.query<{ key: Buffer; stored: Buffer }>({ ...page, values: [after, limit] })
@@ -51,11 +58,10 @@ async function* snapshotRows(client: Client, version: bigint, values: LargeValue
     const whole = await withSums(rows, async (statement, values) => (await client.query({ ...statement, values })).rows)
     yield* inOrder(whole, ({ key, stored }) => snapshotRow(key, stored, values), readAhead)
     const last = rows.at(-1)
-    if (!last || rows.length < limit) break
+    if (!last || rows.length < limit) return
     after = last.key
     limit = Math.max(1, Math.min(rowsAtOnce, Math.floor((rows.length * maxBytesAtOnce) / bytes)))
   }
-  yield { kind: 'inline', key: versionKey, version, body: seal(version, Buffer.alloc(0)) }
 }
 
 async function snapshotRow(key: Bytes, stored: Bytes, values: LargeValues | undefined): Promise<SnapshotRow> {

@@ -2,7 +2,7 @@
 import { mkdir, readdir, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ExecutionContext } from 'ava'
-import { Daemon, newAdminKey, runCommand } from '../support/daemon/daemon.ts'
+import { Daemon, newAdminKey, runCommand, type DaemonOptions } from '../support/daemon/daemon.ts'
 import { temporaryFolder } from '../support/daemon/workspace.ts'
 import { Postgresql } from '../support/peers/postgresql.ts'
 import { testWith } from '../support/peers/peers.ts'
@@ -72,6 +72,60 @@ test('a daemon on PostgreSQL accepts, captures, crashes, moves into a folder and
   const verified = await runCommand({ folder: folder.path, env: { POSTERN_DATA_DIR: join(folder.path, 'restored') } }, 'verify')
   t.regex(verified.output, /: all agree\n$/)
 })
+
+test('a store is copied ahead while its daemon works, and away only for what changed since', async (t) => {
+  await using folder = await temporaryFolder('ahead')
+  const [database, whole] = [await postgresql.database(), await postgresql.database()]
+  const options = { folder: folder.path }
+  const data = join(folder.path, 'data')
+  const traces: string[] = []
+  const key = newAdminKey()
+  const ahead = ['migrate', '--from', data, '--to', database, '--ahead'] as const
+  {
+    await using daemon = await Daemon.start(options, key)
+    await send(daemon, traces, 20)
+    const { id } = await daemon.rest.must('POST', '/v1/suppressions', { email: 'gone@inbox.test' })
+    t.regex(
+      (await runCommand(options, ...ahead.slice(0, 4), join(folder.path, 'x'), '--ahead')).output,
+      /from a data folder into a database/,
+    )
+    const copied = await runCommand(options, ...ahead)
+    t.regex(copied.output, /^Copied \d+ rows ahead; the copy is the same \(SHA-256 [0-9a-f]{64}\)\.\nNothing uses it yet: stop the daemon/)
+    await daemon.rest.must('DELETE', `/v1/suppressions/${String(id)}`)
+    await send(daemon, traces, 4)
+    await daemon.kill()
+  }
+  const finished = await runCommand(options, ...ahead.slice(0, -1))
+  t.is(finished.code, 0, finished.output)
+  const [changed, all] = [...finished.output.matchAll(/\d+/g)].map(Number)
+  t.regex(finished.output, /^Copied \d+ rows that changed since the copy made ahead; all \d+ rows are there in their versions\.\n$/)
+  t.true(Number(changed) < Number(all) / 2, finished.output)
+  t.is(await digestOf(options, data, whole), await digestOf(options, database, join(folder.path, 'back', 'data')), 'as a copy of all is')
+  const again = await runCommand(options, ...ahead.slice(0, -1))
+  t.regex(again.output, /holds data already; --replace deletes them/)
+  await using daemon = await Daemon.start({ ...options, env: { POSTERN_STORE: database } }, key)
+  await assertThere(t, daemon, traces)
+  t.deepEqual((await daemon.rest.must('GET', '/v1/suppressions'))['data'], [])
+})
+
+test('a copy made ahead of another store, or of one before a restore, is not gone on from', async (t) => {
+  await using folder = await temporaryFolder('other')
+  const database = await postgresql.database()
+  for (const name of ['one', 'two']) {
+    await using daemon = await Daemon.start({ folder: join(folder.path, name) })
+    await daemon.stop()
+  }
+  const copy = (name: string, ...flags: string[]) =>
+    runCommand({ folder: folder.path }, 'migrate', '--from', join(folder.path, name, 'data'), '--to', database, ...flags)
+  t.is((await copy('one', '--ahead')).code, 0)
+  t.regex((await copy('two')).output, /^Copied \d+ rows; the copy is the same/)
+})
+
+/** Of a whole copy from one place to the other. */
+async function digestOf(options: DaemonOptions, from: string, to: string): Promise<string | undefined> {
+  const { output } = await runCommand(options, 'migrate', '--from', from, '--to', to)
+  return /SHA-256 (\w+)/.exec(output)?.[1]
+}
 
 async function send({ rest }: Daemon, traces: string[], many: number): Promise<void> {
   const one = async (text: string): Promise<void> => {

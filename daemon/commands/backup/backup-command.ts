@@ -40,7 +40,7 @@ export async function backup(config: Config, words: BackupWords, { env, stdout, 
     throw new StartRefused('The backup to go on from cannot be overwritten; give another file.', exitCodes.usage)
   const since = earlier === undefined ? undefined : await headOf(earlier)
   const createdAt = new Date()
-  await using source = await sourceOf(config, since, createdAt.getTime())
+  await using source = await snapshotSource(config, since, createdAt.getTime())
   const frames = readFrames(source.bytes)
   const first = await explained(frames.next())
   const begin = first.done ? undefined : (JSON.parse(Buffer.from(first.value.body).toString('utf8')) as Begin)
@@ -120,12 +120,17 @@ async function headOf(file: string): Promise<BackupHead> {
   return head
 }
 
-interface Source extends AsyncDisposable {
+interface SnapshotSource extends AsyncDisposable {
   readonly bytes: AsyncIterable<Uint8Array>
 }
 
-async function sourceOf(config: Config, since: BackupHead | undefined, at: number): Promise<Source> {
-  const { dataDir } = config
+/** A backup as the running daemon gives it, or from the store of a stopped one. Throws `StartRefused` and `StoreUnavailable`. */
+export async function snapshotSource(
+  place: Pick<Config, 'dataDir' | 'store'>,
+  since: BackupHead | undefined,
+  at: number,
+): Promise<SnapshotSource> {
+  const { dataDir } = place
   const daemon = await runningDaemon(dataDir)
   if (daemon) {
     const { body } = await callDaemon(
@@ -136,9 +141,9 @@ async function sourceOf(config: Config, since: BackupHead | undefined, at: numbe
     if (!body) throw new StartRefused('The daemon gave no snapshot.', exitCodes.failed)
     return { bytes: unbroken(body), async [Symbol.asyncDispose]() {} }
   }
-  await requireStore(config)
+  await requireStore(place)
   await using opened = new AsyncDisposableStack()
-  const kv = await openStore(config)
+  const kv = await openStore(place)
   opened.defer(() => giveToOwnerOf(dataDir))
   opened.use(kv)
   const earlier = since && { id: since.id, until: BigInt(since.until) }

@@ -205,7 +205,7 @@ test('a store finds its objects again where they were moved to, and does not sta
   const bucket = objectStoreAt(server().address('copies'), {})
   {
     await using snapshot = await moved.snapshot()
-    await writeRestoredDatabase(target, snapshot.rows, false, { objects: bucket, leastBytes })
+    await writeRestoredDatabase({ address: target, mayReplace: false, large: { objects: bucket, leastBytes } }, snapshot.rows)
   }
   const copy = await openWith(target, bucket)
   t.is(await read(copy, 'a'), big('a'))
