@@ -109,13 +109,14 @@ export class S3Objects implements ObjectStore {
   async #once(method: string, name: string, { body, sha256, query }: Request): Promise<Answer> {
     const url = new URL(this.#base + (name === '' ? '' : this.#options.prefix + name))
     for (const [key, value] of Object.entries(query ?? {})) url.searchParams.set(key, value)
-    const response = await this.#client.fetch(url.href, {
+    const signed = await this.#client.sign(url.href, {
       method,
       redirect: 'error',
       headers: { 'x-amz-content-sha256': sha256 ?? emptySha256 },
       ...(body && { body: body as Uint8Array<ArrayBuffer> }),
-      signal: AbortSignal.timeout(this.#options.requestMs ?? defaults.requestMs),
     })
+    // Not in the request: its signal is lost as soon as the request itself is collected as garbage, and the deadline with it.
+    const response = await fetch(signed, { signal: AbortSignal.timeout(this.#options.requestMs ?? defaults.requestMs) })
     return { status: response.status, body: Buffer.from(await response.arrayBuffer()) }
   }
 
