@@ -93,6 +93,8 @@ export interface Kv extends AsyncDisposable {
   range(range: Range): AsyncIterable<Entry>
   /** The counter's value, 0 when it was never added to. */
   counter(key: Bytes): Promise<number>
+  /** The values of many counters, each in its place; one look for all of them. */
+  counters(keys: readonly Bytes[]): Promise<number[]>
   /** Resolves once durable (fsynced), or with the reason why nothing was written. */
   write(write: Write): Promise<WriteResult>
 }

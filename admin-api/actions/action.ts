@@ -81,6 +81,8 @@ export interface ActionSpec<I extends z.ZodType, R, O extends z.ZodType, A exten
   readonly graphql?: GraphqlBinding
   /** Gets the checked input with its names in camelCase; every field is there, as undefined where it was left out. */
   readonly run: (context: CallContext<PrincipalFor<A>>, input: Decoded<I>) => R | Promise<R>
+  /** Of an action that takes an id alone: many of them together, each in its place, undefined where `run` throws `not_found`. */
+  readonly runMany?: (context: CallContext<PrincipalFor<A>>, ids: readonly string[]) => Promise<readonly (R | undefined)[]>
 }
 
 /** An action as surfaces see it: the types of its schemas are forgotten, the schemas are not. */
@@ -96,13 +98,14 @@ export interface Action extends ActionFacts {
   readonly graphql?: GraphqlBinding
   /** Takes an input that its schema has checked. */
   readonly run: (context: CallContext<Principal | undefined>, checked: unknown) => Promise<unknown>
+  readonly runMany: ((context: CallContext<Principal | undefined>, ids: readonly string[]) => Promise<readonly unknown[]>) | undefined
   /** Writes what `run` gave as `output` describes it. */
   readonly encode: (result: unknown) => unknown
 }
 
 /** Makes an action from its description, with the types of its schemas carried into `run`. */
 export function action<I extends z.ZodType, R, O extends z.ZodType, const A extends Access>(spec: ActionSpec<I, R, O, A>): Action {
-  const { input, output, list, run, examples = {}, ...facts } = spec
+  const { input, output, list, run, runMany, examples = {}, ...facts } = spec
   const decode = decoder(input)
   return {
     ...facts,
@@ -111,6 +114,7 @@ export function action<I extends z.ZodType, R, O extends z.ZodType, const A exte
     examples,
     list: list && { item: list.item.schema },
     run: async (context, checked) => run(context as CallContext<PrincipalFor<A>>, decode(checked as z.output<I>)),
+    runMany: runMany && ((context, ids) => runMany(context as CallContext<PrincipalFor<A>>, ids)),
     encode: (result) => output?.encode(result as R),
   }
 }

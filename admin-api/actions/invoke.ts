@@ -2,6 +2,7 @@
  * An action called by a surface that has its own way in: agent tools, GraphQL. The same checks in the same order as for REST – scope,
  * feature, input – and the same refusals; how they are shown is the surface's.
  */
+import assert from 'node:assert'
 import type { Principal } from '#core/access/principal/principal.ts'
 import type { Feature } from '#config/plans/features.ts'
 import { check } from '../bodies/validation.ts'
@@ -15,6 +16,18 @@ export type RequireFlag = (principal: Principal, feature: Feature) => Promise<vo
 export async function invoke(action: Action, context: CallContext, input: unknown, requireFlag: RequireFlag): Promise<unknown> {
   await admit(action, context.principal, requireFlag)
   return action.encode(await action.run(context, check(action.input, input, 'body')))
+}
+
+/** Many things by their ids with one call, each in its place; null for those that are not there. */
+export async function invokeMany(
+  action: Action,
+  context: CallContext,
+  ids: readonly string[],
+  requireFlag: RequireFlag,
+): Promise<readonly unknown[]> {
+  assert(action.runMany, `${action.id} has no runMany`)
+  await admit(action, context.principal, requireFlag)
+  return (await action.runMany(context, ids)).map((result) => (result === undefined ? null : action.encode(result)))
 }
 
 /** Throws `insufficient_scope` and `feature_disabled`, in this order. */

@@ -43,7 +43,7 @@ type NoFields = Readonly<Record<never, never>>
 /** What is said of an action beyond what follows from its kind, and what is different from that. */
 type Spec<I extends z.ZodType, R, O extends z.ZodType, A extends Access> = Pick<
   ActionSpec<I, R, O, A>,
-  'summary' | 'examples' | 'run' | 'tool'
+  'summary' | 'examples' | 'run' | 'runMany' | 'tool'
 > &
   Partial<Pick<ActionFacts, 'id' | 'description' | 'errors' | 'openToSendOnlyKeys' | 'openToBilling'>> & {
     readonly scope?: A
@@ -68,7 +68,7 @@ type ListInput<S extends Shape> = { readonly limit: number; readonly cursor: str
 
 type ListSpec<I extends z.ZodType, S extends Shape, Keys, Row, O extends z.ZodType, A extends Access> = Omit<
   Spec<I, Page<Row>, O, A>,
-  'run'
+  'run' | 'runMany'
 > & {
   /** The fields of the query besides `limit` and `cursor`; by default `project` alone. */
   readonly filter?: S

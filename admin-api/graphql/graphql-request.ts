@@ -3,7 +3,7 @@ import DataLoader from 'dataloader'
 import type { GraphQLError } from 'graphql'
 import { invalid, Refusal } from '#core/refusals.ts'
 import { CursorInvalid } from '#store/cursor.ts'
-import { invoke } from '../actions/invoke.ts'
+import { invoke, invokeMany } from '../actions/invoke.ts'
 import { refusalOf, toGraphqlError } from './errors.ts'
 import type { GraphqlCall, GraphqlOptions } from './graphql-options.ts'
 import type { Bound, RelatedKind, RequestContext } from './root-fields.ts'
@@ -58,15 +58,9 @@ export class GraphqlRequest implements RequestContext {
 
   /** Those of one tick are read together, and each once in a request. */
   #loader(action: Bound): DataLoader<string, Wire | null> {
-    const read = async (id: string): Promise<Wire | null> => {
-      try {
-        return (await this.#invoke(action, { id })) as Wire
-      } catch (error) {
-        if (error instanceof Refusal && error.code === 'not_found') return null
-        throw error
-      }
-    }
-    return new DataLoader((ids) => Promise.all(ids.map(read)))
+    const { principal, client, signal } = this.call
+    const context = { principal, client, signal }
+    return new DataLoader(async (ids) => (await invokeMany(action, context, ids, this.#options.requireFlag)) as readonly (Wire | null)[])
   }
 
   #refusalOf(error: unknown, operationId: string): Refusal {

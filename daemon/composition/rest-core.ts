@@ -163,6 +163,8 @@ const movables = ({ get }: Composition): MoveOptions => ({
   smtpCredentials: get('credentials'),
   templates: new Templates(get('core')),
   formMoves: get('forms').forms,
+  siteMoves: get('sites').core.sites,
+  policies: get('core').policies,
   webhooks: get('webhooks').webhooks,
   inboxSettings: get('inboxes').inboxSettings,
   inboundRoutes: get('inbound').inboundRoutes,

@@ -19,6 +19,7 @@ function resting(kv: Kv): Kv {
     get: (key) => kv.get(key),
     getMany: (keys) => kv.getMany(keys),
     counter: (key) => kv.counter(key),
+    counters: (keys) => kv.counters(keys),
     write: (write) => kv.write(write),
     range: (range) => restingRange(kv, range),
     [Symbol.asyncDispose]: () => kv[Symbol.asyncDispose](),

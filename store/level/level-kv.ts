@@ -126,6 +126,10 @@ export class LevelKv implements StoreKv {
     return counterOf(this.#look(key))
   }
 
+  async counters(keys: readonly Bytes[]): Promise<number[]> {
+    return keys.map((key) => counterOf(this.#look(key)))
+  }
+
   /** Writes that wait for the next disk sync; many of them mean that the disk cannot keep up. */
   get waitingWrites(): number {
     return this.#groups.waiting

@@ -141,9 +141,7 @@ export class PostgresKv implements StoreKv {
   }
 
   async getMany(keys: readonly Bytes[]): Promise<(Entry | undefined)[]> {
-    if (keys.length === 0) return []
-    const rows = await this.#read(many, [keys.map((key) => Buffer.from(key))])
-    const found = new Map(rows.map(({ key, stored }) => [keyName(key), stored]))
+    const found = await this.#many(keys)
     return Promise.all(
       keys.map(async (key) => {
         const stored = found.get(keyName(key))
@@ -172,6 +170,11 @@ export class PostgresKv implements StoreKv {
   async counter(key: Bytes): Promise<number> {
     const [row] = await this.#read(one, [key])
     return counterOf(row?.stored)
+  }
+
+  async counters(keys: readonly Bytes[]): Promise<number[]> {
+    const found = await this.#many(keys)
+    return keys.map((key) => counterOf(found.get(keyName(key))))
   }
 
   write(write: Write): Promise<WriteResult> {
@@ -250,6 +253,11 @@ export class PostgresKv implements StoreKv {
       (names) => sweep.forget(names),
     )
     this.#large = { values, writes, sweep }
+  }
+
+  async #many(keys: readonly Bytes[]): Promise<ReadonlyMap<string, Buffer>> {
+    const rows = keys.length === 0 ? [] : await this.#read(many, [keys.map((key) => Buffer.from(key))])
+    return new Map(rows.map(({ key, stored }) => [keyName(key), stored]))
   }
 
   async #read(statement: Statement, values: readonly unknown[]): Promise<readonly Row[]> {

@@ -15,6 +15,13 @@ export function counters(test: TestFn, { open }: KvSubject): void {
     t.is(await count(kv, 'n'), -4)
   })
 
+  test('Kv.counters() has each in its place, 0 where there is none or a value', async (t) => {
+    await using kv = await open()
+    await write(kv, { sets: [['value', 'x']], adds: ['a', 'b'].map((name, i) => ({ key: name, delta: i + 1 })) })
+    t.deepEqual(await kv.counters(['b', 'none', 'a', 'value', 'b'].map(key)), [2, 0, 1, 0, 2])
+    t.deepEqual(await kv.counters([]), [])
+  })
+
   test('Kv.counter() values are no entries: not in ranges, not in limits of ranges, not in get()', async (t) => {
     await using kv = await open()
     await write(kv, {

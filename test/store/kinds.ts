@@ -52,6 +52,7 @@ export const databaseWith = (kv: Kv, replaced: Partial<Kv>): Database =>
     getMany: (keys) => kv.getMany(keys),
     range: (range) => kv.range(range),
     counter: (key) => kv.counter(key),
+    counters: (keys) => kv.counters(keys),
     write: (write) => kv.write(write),
     [Symbol.asyncDispose]: () => kv[Symbol.asyncDispose](),
     ...replaced,

@@ -51,6 +51,11 @@ export class CuttableKv implements Kv {
     return this.#guard(() => this.#kv.counter(key))
   }
 
+  counters(keys: readonly Bytes[]): Promise<number[]> {
+    this.onLook?.(keys)
+    return this.#guard(() => this.#kv.counters(keys))
+  }
+
   write(write: Write): Promise<WriteResult> {
     return this.#guard(async () => {
       const held = this.beforeWrite?.(write)

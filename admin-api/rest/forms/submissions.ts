@@ -28,7 +28,10 @@ const all = resource('/v1/forms/submissions', {
   ...{ name: 'Submission', tags: ['forms'], feature: 'forms' },
   graphql: { one: 'FormSubmission', many: 'AllFormSubmissions' },
 })
-const figures = resource('/v1/forms/analytics', { name: 'FormFigures', plural: 'FormFigures', tags: ['forms'], feature: 'forms' })
+const figures = resource('/v1/forms/analytics', {
+  ...{ name: 'FormFigures', plural: 'FormFigures', tags: ['forms'], feature: 'forms' },
+  graphql: true,
+})
 const one = 'submissions/{submission_id}'
 
 /** A file, written as it is read. */

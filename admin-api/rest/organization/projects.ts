@@ -59,6 +59,7 @@ const reading = ({ projects }: RestCore): readonly Action[] => [
     summary: 'Get a project',
     output: project,
     run: ({ principal }, { id }) => projects.get(principal, id),
+    runMany: ({ principal }, ids) => projects.getMany(principal, ids),
   }),
 ]
 

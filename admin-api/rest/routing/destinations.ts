@@ -66,6 +66,7 @@ const reading = ({ destinations }: RestCore): readonly Action[] => [
     summary: 'Get a destination',
     output: destination,
     run: ({ principal }, { id }) => destinations.get(principal, id),
+    runMany: ({ principal }, ids) => destinations.getMany(principal, ids),
   }),
 ]
 

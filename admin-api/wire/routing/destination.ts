@@ -5,7 +5,7 @@ import { httpProviderIds, type HttpProvider } from '#config/mail/providers.ts'
 import type { DestinationWarning } from '#core/delivery/probe/probes.ts'
 import type { FieldProblem } from '#core/refusals.ts'
 import { securities, tlsPolicies, type Destination, type SmtpDestination } from '#core/routing/destination.ts'
-import type { DestinationChanges, NewDestination } from '#core/routing/destinations/destinations.ts'
+import type { DestinationChanges, DestinationView, NewDestination } from '#core/routing/destinations/destinations.ts'
 import { decoder, encoder, type Decoded } from '../fields/codec.ts'
 import { anyCredentials, credentialsOf, credentialsShape, providerIds, toWireCredentials, unknownProvider } from './provider.ts'
 import { environmentName, filledLine, id, nameLine } from '../fields/text.ts'
@@ -40,6 +40,10 @@ const destinationShape = z
     mode: z.enum(['sandbox', 'live']),
     scope: z.enum(['project', 'org']).meta({ description: 'org: every project of the organization can use it.' }),
     is_org_default: z.boolean().meta({ description: 'Receives the sends that no routing rule of their project matches.' }),
+    movable: z.boolean().meta({
+      description:
+        'Whether it can move to another project: it is not organization-wide, and no routing rule, failover policy or SMTP credential refers to it.',
+    }),
     from: z.string().nullable(),
     credentials: z.union([endpointShape, credentialsShape]),
     max_connections: z.int(),
@@ -223,12 +227,15 @@ const destinationCode = {
   preset: (one: Destination) => (one.provider === 'smtp' ? one.preset : null),
   scope: ({ shared }: Destination) => (shared === undefined ? 'project' : 'org'),
   is_org_default: ({ shared }: Destination) => shared === 'org_default',
+  movable: ({ isMovable }: DestinationView) => isMovable,
   credentials: (one: Destination) => (one.provider === 'smtp' ? endpointEncoder.encode(one) : toWireCredentials(one)),
 } as const
-export const destination = encoder(destinationShape).from<Destination>(destinationCode)
-export const changedDestination = encoder(changedDestinationShape).from<Destination & { readonly warnings: readonly DestinationWarning[] }>(
+export const destination = encoder(destinationShape).from<DestinationView>(destinationCode)
+export const changedDestination = encoder(changedDestinationShape).from<
+  DestinationView & { readonly warnings: readonly DestinationWarning[] }
+>(destinationCode)
+export const promotedDestination = encoder(promotedDestinationShape).from<DestinationView & { readonly alreadyLive: boolean }>(
   destinationCode,
 )
-export const promotedDestination = encoder(promotedDestinationShape).from<Destination & { readonly alreadyLive: boolean }>(destinationCode)
 
 export const smtpPreset = encoder(presetShape).from<SmtpPreset>()

@@ -1,15 +1,20 @@
 /** Moves a resource to another project of its organization, by the rules of its kind. Spec "Project rules" 5. */
+import type { Feature } from '#config/plans/features.ts'
 import type { Principal } from '../access/principal/principal.ts'
 import type { SmtpCredentials } from '../access/smtp-credentials.ts'
 import type { Forms } from '../forms/forms.ts'
 import type { InboxSettings } from '../capture/inboxes/inbox-settings.ts'
 import type { InboundRoutes } from '../inbound-routes/inbound-routes.ts'
+import { requireFlag } from '../plan/features.ts'
 import type { FieldProblem } from '../refusals.ts'
 import type { Destinations } from '../routing/destinations/destinations.ts'
+import type { Policies } from '../routing/policy/policy.ts'
 import type { Templates } from '../templates/templates.ts'
+import type { Sites } from '../sites/sites.ts'
 import type { Webhooks } from '../webhooks/endpoints/webhooks.ts'
 
 export interface MoveOptions {
+  readonly policies: Policies
   readonly destinations: Destinations
   readonly smtpCredentials: SmtpCredentials
   readonly templates: Templates
@@ -17,6 +22,7 @@ export interface MoveOptions {
   readonly webhooks: Webhooks
   readonly inboxSettings: InboxSettings
   readonly inboundRoutes: InboundRoutes
+  readonly siteMoves: Pick<Sites, 'update'>
 }
 
 /** What moves; traces and organization-wide destinations never do. */
@@ -28,6 +34,7 @@ export const movableTypes = [
   'virtual_inbox',
   'webhook_endpoint',
   'destination',
+  'site',
 ] as const
 export type MovableType = (typeof movableTypes)[number]
 
@@ -62,6 +69,10 @@ const moves: Readonly<Record<MovableType, Move>> = {
     await inboundRoutes.update(principal, id, { projectId })
     return []
   },
+  async site({ siteMoves }, principal, id, projectId) {
+    await siteMoves.update(principal, id, { projectId })
+    return []
+  },
   async virtual_inbox({ inboxSettings }, principal, id, projectId) {
     await inboxSettings.update(principal, id, { projectId })
     return []
@@ -72,10 +83,28 @@ const moves: Readonly<Record<MovableType, Move>> = {
   },
 }
 
+/** The flags without which what is moved cannot be changed at all. */
+const features: Readonly<Partial<Record<MovableType, Feature>>> = {
+  smtp_credential: 'smtp_relay',
+  email_template: 'templates',
+  form: 'forms',
+  inbound_route: 'inbound_routes',
+  virtual_inbox: 'virtual_inboxes',
+  webhook_endpoint: 'webhooks',
+  site: 'managed_websites',
+}
+
 /**
  * One write, which changes nothing when the resource is there already. Throws `not_found` alike for missing and foreign projects
  * and resources; `conflict` for a destination that something names, and for a slug or pattern that is taken in the project; and
- * `validation_failed` for an organization-wide destination.
+ * `validation_failed` for an organization-wide destination; `feature_disabled` while the flag of its kind is off.
  */
-export const moveResource = (options: MoveOptions, principal: Principal, { type, id, projectId }: MoveRequest): Promise<MoveWarnings> =>
-  moves[type](options, principal, id, projectId)
+export async function moveResource(
+  options: MoveOptions,
+  principal: Principal,
+  { type, id, projectId }: MoveRequest,
+): Promise<MoveWarnings> {
+  const feature = features[type]
+  if (feature !== undefined) requireFlag((await options.policies.of(principal.organizationId)).organization, feature)
+  return moves[type](options, principal, id, projectId)
+}

@@ -96,17 +96,19 @@ export class Projects implements List<ProjectFilter, ProjectView> {
     const policy = await this.#options.policies.of(organizationId)
     const project = policy.projects.get(projectId)
     if (!project) throw new Refusal('not_found', 'The project of this key no longer exists.')
-    const { capturesThisMonth, capturesCap } = await this.#captures(policy, project)
+    const [day, month] = [dayOf(clock.now()), monthOf(clock.now())]
+    const counters = [organizationSendCounter(organizationId, day), captureCounter(organizationId, projectId, month)]
+    const [sendsToday = 0, capturesThisMonth = 0] = await database.kv.counters(counters.map(pack))
     const claim = (await database.get(claims, { organizationId }, organizationId))?.record
     const holderId = holder?.kind === 'user' ? holder.userId : null
     return {
       project,
       claim: claimProgress(project.status === 'claimed', claim?.projectId === projectId ? claim : undefined, holderId, clock.now()),
       plan: policy.organization.plan,
-      sendsToday: await this.#count(organizationSendCounter(organizationId, dayOf(clock.now()))),
+      sendsToday,
       sendsCap: limitsOf(policy.organization).sendsPerDay ?? null,
       capturesThisMonth,
-      capturesCap,
+      capturesCap: captureCapOf(project, policy.organization) ?? null,
     }
   }
 
@@ -124,15 +126,21 @@ export class Projects implements List<ProjectFilter, ProjectView> {
       (project) => isReachable(principal, project) && (parentId === undefined || project.parentId === parentId),
     )
     const { rows, nextCursor } = pageOfLoaded(projects, principal, all, query, { ...byId, descending: true })
-    const waiting = await awaitingByProject(this.#options.database, principal.organizationId)
-    return { rows: await Promise.all(rows.map((project) => this.#view(policy, project, waiting))), nextCursor }
+    return { rows: await this.#views(policy, rows), nextCursor }
   }
 
   /** Throws `not_found` alike for missing, foreign and unreachable ids. */
   async get(principal: Principal, id: string): Promise<ProjectView> {
     const policy = await this.#options.policies.of(principal.organizationId)
-    const project = find(principal, policy, id)
-    return this.#view(policy, project, await awaitingByProject(this.#options.database, principal.organizationId, project.id))
+    return this.#view(policy, find(principal, policy, id))
+  }
+
+  /** Many by their ids, each in its place, undefined where `get` throws; as few looks as for one of them. */
+  async getMany(principal: Principal, ids: readonly string[]): Promise<readonly (ProjectView | undefined)[]> {
+    const policy = await this.#options.policies.of(principal.organizationId)
+    const all = ids.flatMap((id) => policy.projects.get(id) ?? []).filter((project) => isReachable(principal, project))
+    const views = new Map((await this.#views(policy, all)).map((view) => [view.project.id, view]))
+    return ids.map((id) => views.get(id))
   }
 
   /** With its catch-all inbox. Throws `feature_disabled` for a partition that the plan does not include. */
@@ -219,24 +227,33 @@ export class Projects implements List<ProjectFilter, ProjectView> {
       await recordPeakUsage({ database, change, organizationId }, 'smtp_credentials', alive, deletedAt)
   }
 
-  async #view(policy: Policy, project: Project, waiting: ReadonlyMap<string, number>): Promise<ProjectView> {
+  async #view(policy: Policy, project: Project): Promise<ProjectView> {
+    const [view] = await this.#views(policy, [project])
+    if (!view) throw noProject()
+    return view
+  }
+
+  /** In two looks, however many they are. */
+  async #views(policy: Policy, all: readonly Project[]): Promise<readonly ProjectView[]> {
+    if (all.length === 0) return []
+    const { database, clock } = this.#options
     const { organization } = policy
-    const now = this.#options.clock.now()
-    const [sendsToday, captures] = await Promise.all([
-      this.#count(sendCounter(organization.id, project.id, dayOf(now))),
-      this.#captures(policy, project),
+    const [day, month] = [dayOf(clock.now()), monthOf(clock.now())]
+    const counters = all.flatMap(({ id }) => [sendCounter(organization.id, id, day), captureCounter(organization.id, id, month)])
+    const [only, ...others] = all
+    const [counts, waiting] = await Promise.all([
+      database.kv.counters(counters.map(pack)),
+      awaitingByProject(database, organization.id, others.length === 0 ? only?.id : undefined),
     ])
-    const approvalsWaiting = waiting.get(project.id) ?? 0
-    return { project, subProjectIds: partitionsOf(policy, project.id), sendsToday, ...captures, approvalsWaiting }
-  }
-
-  async #captures({ organization }: Policy, project: Project): Promise<Pick<ProjectView, 'capturesThisMonth' | 'capturesCap'>> {
-    const capturesThisMonth = await this.#count(captureCounter(organization.id, project.id, monthOf(this.#options.clock.now())))
-    return { capturesThisMonth, capturesCap: captureCapOf(project, organization) ?? null }
-  }
-
-  #count(key: ReturnType<typeof sendCounter>): Promise<number> {
-    return this.#options.database.kv.counter(pack(key))
+    const subProjects = partitionsByParent(policy)
+    return all.map((project, i) => ({
+      project,
+      subProjectIds: subProjects.get(project.id) ?? [],
+      sendsToday: counts[2 * i] ?? 0,
+      capturesThisMonth: counts[2 * i + 1] ?? 0,
+      capturesCap: captureCapOf(project, organization) ?? null,
+      approvalsWaiting: waiting.get(project.id) ?? 0,
+    }))
   }
 
   async #stored({ organizationId }: Principal, id: string): Promise<Stored<Project>> {
@@ -251,6 +268,18 @@ const noProject = (): Refusal => new Refusal('not_found', 'No project has this i
 const newestFirst = ({ projects: all }: Policy): Project[] => [...all.values()].toSorted((a, b) => (a.id < b.id ? 1 : -1))
 
 const partitionsOf = (policy: Policy, id: string): string[] => newestFirst(policy).flatMap((one) => (one.parentId === id ? [one.id] : []))
+
+/** The newest of each first. */
+function partitionsByParent(policy: Policy): ReadonlyMap<string, readonly string[]> {
+  const byParent = new Map<string, string[]>()
+  for (const { id, parentId } of newestFirst(policy)) {
+    if (parentId === undefined) continue
+    const siblings = byParent.get(parentId)
+    if (siblings) siblings.push(id)
+    else byParent.set(parentId, [id])
+  }
+  return byParent
+}
 
 const isReachable = (principal: Principal, { id, parentId }: Project): boolean =>
   !principal.bound || id === principal.projectId || parentId === principal.projectId

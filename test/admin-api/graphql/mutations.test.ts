@@ -25,6 +25,7 @@ const made: Readonly<Record<string, Json>> = {
   SmtpCredential: { label: 'Shop' },
   VirtualInbox: { addressPattern: '@qa.example.ch' },
   WebhookEndpoint: { name: 'Shop', targetUrl: 'https://hooks.example.ch/', eventTypes: ['bounced', 'complained'] },
+  Site: { slug: 'alpenblick' },
   PublishableKey: { allowedOrigins: ['https://shop.example.ch'], allowedTo: ['ada@example.ch'], lockedFrom: 'form@example.ch' },
   ApiKey: { name: 'CI', scopes: ['api:read'] },
   InspectTest: {},
@@ -74,6 +75,7 @@ test('moveResource moves each kind, and again changes nothing', async (t) => {
     webhook_endpoint: 'WebhookEndpoint',
     destination: 'Destination',
     form: 'Form',
+    site: 'Site',
   }
   for (const [type, noun] of Object.entries(kinds)) {
     const { id } = await create(caller, noun, made[noun] ?? {})
@@ -87,6 +89,50 @@ test('moveResource moves each kind, and again changes nothing', async (t) => {
     }
     const one = noun.charAt(0).toLowerCase() + noun.slice(1)
     t.deepEqual(await caller.must(`query ($id: ID!) { ${one}(id: $id) { projectId } }`, { id }), { [one]: { projectId: to } } as never)
+  }
+})
+
+test('what an organization may not change does not move either', async (t) => {
+  const fixture = await startFixture(t)
+  const caller = graphqlCaller(fixture)
+  const to = await projectOf(fixture, 'Target')
+  const { id } = await create(caller, 'WebhookEndpoint', made['WebhookEndpoint'] ?? {})
+  const flags = `/operator/v1/organizations/${fixture.organizationId}/flags`
+  await fixture.operator.must('PUT', flags, { webhooks: false })
+  t.like((await caller.refused(moving, { type: 'webhook_endpoint', id, to })).extensions, {
+    code: 'feature_disabled',
+    details: { flag: 'webhooks' },
+  })
+  t.is((await fixture.rest.call('GET', `/v1/webhooks/${String(id)}`)).status, 403)
+})
+
+test('movable says of a destination whether moveResource moves it', async (t) => {
+  const fixture = await startFixture(t)
+  const caller = graphqlCaller(fixture)
+  const to = await projectOf(fixture, 'Target')
+  const [free, ruled, fallback, primary, sender, shared] = await Promise.all(Array.from({ length: 6 }, () => addDestination(fixture.rest)))
+  await fixture.rest.must('POST', '/v1/routing/rules', { match: 'a.example', destination_id: ruled })
+  await fixture.rest.must('POST', '/v1/failover/policy', {
+    primary_id: primary,
+    fallback_ids: [fallback],
+    conditions: { on: ['transient'] },
+  })
+  await fixture.rest.must('POST', '/v1/smtp-credentials', { default_destination_id: sender })
+  await fixture.rest.must('PATCH', `/v1/destinations/${String(shared)}`, { scope: 'org' })
+  const { destinations } = await caller.must<{ destinations: { nodes: readonly { id: string; movable: boolean }[] } }>(
+    '{ destinations { nodes { id movable } } }',
+  )
+  t.deepEqual(
+    destinations.nodes.flatMap(({ id, movable }) => (movable ? [id] : [])),
+    [free],
+  )
+  for (const { id, movable } of destinations.nodes) {
+    t.is((await fixture.rest.must('GET', `/v1/destinations/${id}`))['movable'], movable)
+    const isRefused = await caller.refused(moving, { type: 'destination', id, to }).then(
+      () => true,
+      () => false,
+    )
+    t.is(isRefused, !movable, id)
   }
 })
 

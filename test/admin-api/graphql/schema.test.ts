@@ -99,6 +99,7 @@ test('everything that moves is named, and nothing else', (t) => {
     'email_template',
     'form',
     'inbound_route',
+    'site',
     'smtp_credential',
     'virtual_inbox',
     'webhook_endpoint',

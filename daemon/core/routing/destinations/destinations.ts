@@ -5,7 +5,7 @@ import { newId } from '#store/ids.ts'
 import { isQueuedFor } from '#store/queue.ts'
 import type { Stored } from '#store/record-kind.ts'
 import type { Core } from '../../core.ts'
-import { listReachable, type List, type OfProject, type PageQuery } from '../../access/principal/lists.ts'
+import { listReachable, mapRows, type List, type OfProject, type PageQuery } from '../../access/principal/lists.ts'
 import { owningProject } from '../../access/principal/project-choice.ts'
 import type { Principal } from '../../access/principal/principal.ts'
 import { parseMailbox } from '../../addresses.ts'
@@ -20,7 +20,7 @@ import {
 import { destinationEvidence } from '../destination-evidence.ts'
 import { destinations, type Destination, type DestinationSettings } from '../destination.ts'
 import { assertMayChange, ownershipOf, type Ownership, type OwnershipChanges } from '../policy/destination-owner.ts'
-import { refuseWhileNamed } from '../policy/references.ts'
+import { namedDestinations, refuseWhileNamed } from '../policy/references.ts'
 import { must } from '../../writes/transact.ts'
 
 export interface DestinationOptions extends ConnectionOptions, Core {
@@ -49,9 +49,15 @@ export interface NewDestination extends Omit<DestinationChanges, 'connection' | 
   readonly projectId?: string | undefined
 }
 
+/** With what depends on other settings of its organization. */
+export type DestinationView = Destination & {
+  /** Belongs to a project, and nothing names it: it can move to another project. */
+  readonly isMovable: boolean
+}
+
 const defaults = { environment: null, priority: 100, from: null, maxRatePerMin: null } as const
 
-export class Destinations implements List<OfProject, Destination> {
+export class Destinations implements List<OfProject, DestinationView> {
   readonly #options: DestinationOptions
 
   constructor(options: DestinationOptions) {
@@ -59,7 +65,7 @@ export class Destinations implements List<OfProject, Destination> {
   }
 
   /** New destinations are in sandbox mode. */
-  async create(principal: Principal, request: NewDestination): Promise<Destination> {
+  async create(principal: Principal, request: NewDestination): Promise<DestinationView> {
     const { policies, clock, writes } = this.#options
     const { organizationId } = principal
     const owner = async (): Promise<string> => owningProject(principal, (await policies.of(organizationId)).projects, request.projectId)
@@ -68,7 +74,7 @@ export class Destinations implements List<OfProject, Destination> {
     const now = clock.now()
     const id = newId('dst', now)
     const connection = await newConnection(id, request.connection, this.#options)
-    return writes.runAudited(principal, 'destination.created', async (change) => {
+    const made = await writes.runAudited(principal, 'destination.created', async (change) => {
       const record: Destination = {
         ...defaults,
         maxConnections: this.#options.defaultConnections,
@@ -84,20 +90,27 @@ export class Destinations implements List<OfProject, Destination> {
       change.insert(destinations, organizationId, record)
       return record
     })
+    return { ...made, isMovable: true }
   }
 
   /** Newest first; every project's list has the organization-wide ones too. */
-  list(principal: Principal, query: PageQuery & OfProject): Promise<Page<Destination>> {
-    return listReachable(this.#options, destinations, principal, query)
+  async list(principal: Principal, query: PageQuery & OfProject): Promise<Page<DestinationView>> {
+    return mapRows(await listReachable(this.#options, destinations, principal, query), await this.#viewing(principal))
   }
 
   /** Throws `not_found` alike for missing and foreign ids. */
-  async get(principal: Principal, id: string): Promise<Destination> {
-    return (await this.#get(principal, id)).record
+  async get(principal: Principal, id: string): Promise<DestinationView> {
+    return this.#view(principal, (await this.#get(principal, id)).record)
+  }
+
+  /** Many by their ids, each in its place, undefined where `get` throws; one look for all of them. */
+  async getMany(principal: Principal, ids: readonly string[]): Promise<readonly (DestinationView | undefined)[]> {
+    const [found, view] = await Promise.all([this.#options.database.getMany(destinations, principal, ids), this.#viewing(principal)])
+    return found.map((stored) => stored && view(stored.record))
   }
 
   /** Acts on mail that is already queued from its next attempt on. */
-  async update(principal: Principal, id: string, changes: DestinationChanges): Promise<Destination> {
+  async update(principal: Principal, id: string, changes: DestinationChanges): Promise<DestinationView> {
     const { record: stored } = await this.#getToChange(principal, id)
     const { ownership } = changes
     checkFrom(changes.from)
@@ -107,12 +120,12 @@ export class Destinations implements List<OfProject, Destination> {
   }
 
   /** In sandbox mode everything for this destination is captured; what was accepted as relayed before still goes out. */
-  setMode(principal: Principal, id: string, mode: Destination['mode']): Promise<Destination> {
+  setMode(principal: Principal, id: string, mode: Destination['mode']): Promise<DestinationView> {
     return this.#rewrite(principal, `destination.set_${mode}`, id, () => ({ mode }))
   }
 
   /** Idempotent; returns whether the destination was live before. */
-  async promoteToLive(principal: Principal, id: string): Promise<{ readonly destination: Destination; readonly alreadyLive: boolean }> {
+  async promoteToLive(principal: Principal, id: string): Promise<{ readonly destination: DestinationView; readonly alreadyLive: boolean }> {
     const { mode } = await this.get(principal, id)
     return { destination: await this.setMode(principal, id, 'live'), alreadyLive: mode === 'live' }
   }
@@ -138,15 +151,15 @@ export class Destinations implements List<OfProject, Destination> {
     })
   }
 
-  #rewrite(
+  async #rewrite(
     principal: Principal,
     act: string,
     id: string,
     changesFor: (before: Destination) => Partial<Destination>,
     ownership?: OwnershipChanges,
-  ): Promise<Destination> {
+  ): Promise<DestinationView> {
     const { writes, clock } = this.#options
-    return writes.runAudited(principal, act, async (change) => {
+    const written = await writes.runAudited(principal, act, async (change) => {
       const stored = await this.#getToChange(principal, id)
       const before = stored.record
       const changes = { ...changesFor(before), ...(ownership && (await this.#ownership(principal, before, ownership, change))) }
@@ -157,6 +170,16 @@ export class Destinations implements List<OfProject, Destination> {
       change.replace(destinations, principal.organizationId, stored, record)
       return record
     })
+    return this.#view(principal, written)
+  }
+
+  async #view(principal: Principal, record: Destination): Promise<DestinationView> {
+    return (await this.#viewing(principal))(record)
+  }
+
+  async #viewing({ organizationId }: Principal): Promise<(record: Destination) => DestinationView> {
+    const named = namedDestinations(await this.#options.policies.of(organizationId))
+    return (record) => ({ ...record, isMovable: record.shared === undefined && !named.has(record.id) })
   }
 
   /** At most one is the default sender: the one before stays organization-wide. */

@@ -29,4 +29,14 @@ export function refuseWhileNamed(
   })
 }
 
+/** Ids of all destinations that `refuseWhileNamed` refuses, for lists of them. */
+export function namedDestinations({ rules, credentials, failovers }: Policy): ReadonlySet<string> {
+  const ids = [
+    ...[...rules.values()].flat().map(({ destinationId }) => destinationId),
+    ...[...credentials.values()].map(({ defaultDestinationId }) => defaultDestinationId),
+    ...failovers.all.flatMap(({ primaryId, fallbackIds }) => [primaryId, ...fallbackIds]),
+  ]
+  return new Set(ids.filter((id) => id != null))
+}
+
 const counted = (count: number, one: string, many = `${one}s`): string[] => (count === 0 ? [] : [`${count} ${count === 1 ? one : many}`])

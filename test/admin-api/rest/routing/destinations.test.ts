@@ -34,6 +34,7 @@ test('createDestination answers the whole resource in sandbox mode, without the 
     mode: 'sandbox',
     scope: 'project',
     is_org_default: false,
+    movable: true,
     from: 'Shop <shop@example.ch>',
     credentials: {
       host: 'mail.example.ch',
