@@ -37,6 +37,13 @@ export class SchemaCollection {
 function openToNewFields(context: { zodSchema: z.core.$ZodTypes; jsonSchema: z.core.JSONSchema.BaseSchema }): void {
   const { def } = context.zodSchema._zod
   if (def.type === 'object' && !def.catchall) delete context.jsonSchema.additionalProperties
+  dropImpliedBounds(context.jsonSchema)
+}
+
+/** Every whole number lies between those that JavaScript counts exactly; as bounds of a field they are no information. */
+export function dropImpliedBounds(schema: z.core.JSONSchema.BaseSchema): void {
+  if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum
+  if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum
 }
 
 const reference = /^#\/\$defs\//

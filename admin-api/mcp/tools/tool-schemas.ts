@@ -1,5 +1,6 @@
 /** JSON Schemas of tools (2020-12), as short as they can be: every word of them is read by a model. */
 import * as z from 'zod'
+import { dropImpliedBounds } from '../../openapi/openapi-schemas.ts'
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
@@ -57,6 +58,7 @@ function shorten({
   const { def } = zodSchema._zod
   if (def.type === 'object' && !def.catchall) delete jsonSchema.additionalProperties
   if (jsonSchema.format !== undefined) delete jsonSchema.pattern
+  dropImpliedBounds(jsonSchema)
   if ((jsonSchema.maxLength ?? 0) > maxLengthShown) delete jsonSchema.maxLength
   delete jsonSchema['id']
 }

@@ -35,7 +35,7 @@ const most = withTextForm(
 )
 const kept =
   'Counted with the events, and never more than a second late. A step without anything is there with zeros. Without a project, the figures of the whole ' +
-  'organization include those of projects that were deleted.'
+  'organization include those of projects that were deleted, but for about the last quarter of an hour of each.'
 
 const facts = { tags: ['insights'], scope: 'api:read', errors: ['not_found'] } as const
 const figures = <R>(

@@ -35,7 +35,7 @@ function DestinationList(): JSX.Element {
   const project = projectId.value === undefined ? {} : { project: projectId.value }
   const list = useList(listDestinations, { query: { ...project, limit: '50' } })
   const healths = useHealths()
-  const day = useInsight(getDestinationInsight, lastDay(useSpan().now)).data?.data ?? []
+  const day = useInsight(getDestinationInsight, lastDay(useSpan().now), { limit: 50 }).data?.data ?? []
   const domains = useFromDomains(project)
   const isMaking = isMakingNew(mayChange)
   const rows = list.read.data ?? []

@@ -24,6 +24,20 @@ export function useHealths(): Healths {
 export const markOf = ({ mode }: Destination, health: KnownDestinationHealth | undefined): string =>
   health?.breaker.state === 'open' ? 'paused' : mode === 'sandbox' ? 'sandbox' : health && health.last_hour.errors > 0 ? 'warning' : 'ok'
 
+/** Those at rest, those with errors, those with attempts, and the other live ones, before all in the sandbox. */
+export function urgentFirst(destinations: readonly Destination[], healths: Healths): readonly Destination[] {
+  const rank = (one: Destination): number => {
+    const health = healths.get(one.id)
+    const mark = markOf(one, health)
+    if (mark !== 'ok' || !health) return mark === 'paused' ? 0 : mark === 'warning' ? 1 : mark === 'ok' ? 3 : 4
+    return health.last_hour.attempts > 0 ? 2 : 3
+  }
+  return destinations.toSorted((a, b) => rank(a) - rank(b))
+}
+
+/** The others have a list of their own. */
+const mostShown = 12
+
 export function DestinationHealths({
   destinations,
   healths,
@@ -35,13 +49,15 @@ export function DestinationHealths({
   readonly stripOf?: ((destination: Destination) => JSX.Element) | undefined
 }): JSX.Element {
   const w = words()
+  const shown = urgentFirst(destinations, healths).slice(0, mostShown)
   return (
     <section aria-labelledby="healths">
       <div class="head">
         <h2 id="healths">{w.destinations}</h2> <span class="faint">{w.lastHour}</span>
+        {destinations.length > shown.length && <a href={link('/destinations')}>{w.allDestinations}</a>}
       </div>
       <ul class="healths">
-        {destinations.map((destination) => {
+        {shown.map((destination) => {
           const health = healths.get(destination.id)
           const mark = markOf(destination, health)
           return (

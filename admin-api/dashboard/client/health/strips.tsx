@@ -1,7 +1,7 @@
 /** How each destination did in the last day, as a strip of cells, as a table, and as files. */
 import type { JSX } from 'preact'
 import { useId, useState } from 'preact/hooks'
-import { query } from '../app/location.ts'
+import { link, query } from '../app/location.ts'
 import { plain } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
 import { words as plotWords } from '../plots/plots-words.ts'
@@ -12,12 +12,14 @@ import { savePng, saveRows } from '../insights/plot-files.ts'
 import { Tool } from '../insights/plot.tsx'
 import { useEarlier, useInsight } from '../insights/reading.tsx'
 import { isCompared } from '../insights/time-range.ts'
-import type { Healths } from './destination-healths.tsx'
+import { urgentFirst, type Healths } from './destination-healths.tsx'
 import { cellOf, lastDay, stripWords } from './health-strip.tsx'
 import { StripList, StripTable, type Shown } from './strip-list.tsx'
 
 /** Where a strip has room for 288 cells. */
 const fineCellMs = 5 * 60_000
+/** As each has 288 cells. */
+const mostStrips = 50
 
 /** The same cells as shapes of a picture: a line of text and a strip for each. */
 function shapesOf({ destinations, healthOf }: Shown, width: number): readonly Shape[] {
@@ -59,22 +61,23 @@ interface StripsProps {
   readonly healths: Healths
 }
 
-export function Strips({ now, destinations, healths }: StripsProps): JSX.Element {
+export function Strips({ now, destinations: all, healths }: StripsProps): JSX.Element {
   const w = words()
   const id = useId()
   const [asTable, setAsTable] = useState(false)
   const day = lastDay(now)
-  const read = useInsight(getDestinationInsight, { ...day, stepMs: fineCellMs })
-  const before = useEarlier(getDestinationInsight, day)
+  const read = useInsight(getDestinationInsight, { ...day, stepMs: fineCellMs }, { limit: mostStrips })
+  const before = useEarlier(getDestinationInsight, day, mostStrips)
+  const first = urgentFirst(all, healths).slice(0, mostStrips)
   const shown: Shown = {
-    ...{ destinations, healths, stepMs: fineCellMs, isCompared: isCompared(query.value) },
+    ...{ destinations: first, healths, stepMs: fineCellMs, isCompared: isCompared(query.value) },
     healthOf: (of) => read.data?.data.find((one) => one.destination_id === of),
     beforeOf: (of) => before?.data.find((one) => one.destination_id === of)?.totals,
   }
   const [title, note] = [w.destinations, plotWords().lastDayInCells]
   const picture = (): Promise<void> =>
     savePng({
-      ...{ shapes: shapesOf(shown, pictureWidth), width: pictureWidth, height: destinations.length * rowHeight + 16 },
+      ...{ shapes: shapesOf(shown, pictureWidth), width: pictureWidth, height: first.length * rowHeight + 16 },
       ...{ title: `${title} – ${note}`, name: 'health' },
     })
   return (
@@ -82,6 +85,7 @@ export function Strips({ now, destinations, healths }: StripsProps): JSX.Element
       <div class="plot-head">
         <h2 id={id}>{title}</h2>
         <span class="faint">{note}</span>
+        {all.length > first.length && <a href={link('/destinations')}>{w.allDestinations}</a>}
         <span class="plot-tools">
           <Tool
             label={`${asTable ? w.asPlot : w.asTable}: ${title}`}

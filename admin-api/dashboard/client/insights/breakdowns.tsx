@@ -31,17 +31,22 @@ interface SharesProps {
   readonly first: string
   readonly name: string
   readonly rows: readonly Row[]
-  /** Of the time before, by their subjects. */
+  /** Of the time before, by their keys. */
   readonly before: ReadonlyMap<string, Fates>
 }
 
 type Row = Fates & {
+  /** Unlike for every two of them. */
+  readonly key: string
   readonly subject: string
   /** Where its messages are listed. */
   readonly href?: string | undefined
 }
 
-const bySubject = (rows: readonly Row[] | undefined): ReadonlyMap<string, Fates> => new Map(rows?.map((row) => [row.subject, row]))
+/** The most that one answer holds: of domains, all that are counted apart. */
+const most = 200
+/** Destinations that are listed; more of them are named by their ids. */
+const mostListed = 200
 
 const fates = ['taken', 'delivered', 'bounced', 'complained'] as const
 const nothing: Fates = { taken: 0, failed: 0, delivered: 0, bounced: 0, complained: 0 }
@@ -116,7 +121,7 @@ function Shares({ title, first, name, rows, before }: SharesProps): JSX.Element 
   const head = [first, w.recipients, w.takenByProvider, w.deliveredReported, w.bounced, w.complained]
   const csv = [
     [...head, ...(compared ? head.slice(1).map((label) => `${label} (${w.periodBefore})`) : [])],
-    ...rows.map((row) => [row.subject, ...countsOf(row), ...(compared ? countsOf(before.get(row.subject) ?? nothing) : [])]),
+    ...rows.map((row) => [row.subject, ...countsOf(row), ...(compared ? countsOf(before.get(row.key) ?? nothing) : [])]),
   ]
   const png = (): Promise<void> =>
     savePng({ shapes: shapesOf(rows), width: picture.width, height: rows.length * picture.row + 12, title, name })
@@ -148,7 +153,7 @@ function Shares({ title, first, name, rows, before }: SharesProps): JSX.Element 
             </thead>
             <tbody>
               {rows.map((row) => (
-                <tr key={row.subject}>
+                <tr key={row.key}>
                   <th scope="row">
                     {row.href === undefined ? (
                       <SafeText text={row.subject} />
@@ -161,13 +166,9 @@ function Shares({ title, first, name, rows, before }: SharesProps): JSX.Element 
                   <td>
                     <ShareBar row={row} label={`${w.takenByProvider} ${share(row, 'taken')}, ${w.bounced} ${share(row, 'bounced')}`} />
                   </td>
-                  <Cell now={number(row.taken + row.failed)} before={compared ? number(allOf(before.get(row.subject))) : undefined} />
+                  <Cell now={number(row.taken + row.failed)} before={compared ? number(allOf(before.get(row.key))) : undefined} />
                   {fates.map((fate) => (
-                    <Cell
-                      key={fate}
-                      now={share(row, fate)}
-                      before={compared ? share(before.get(row.subject) ?? nothing, fate) : undefined}
-                    />
+                    <Cell key={fate} now={share(row, fate)} before={compared ? share(before.get(row.key) ?? nothing, fate) : undefined} />
                   ))}
                 </tr>
               ))}
@@ -185,9 +186,9 @@ const traces = ({ from, to }: TimeSpan, filter: Readonly<Record<string, string>>
 
 export function ByDestination({ span, destinations }: BreakdownProps): JSX.Element {
   const w = words()
-  const read = useInsight(getDestinationInsight, span)
-  const earlier = useEarlier(getDestinationInsight, span)
-  const nameOf = (id: string): string => destinations.find((one) => one.id === id)?.name ?? w.deletedDestination
+  const read = useInsight(getDestinationInsight, span, { limit: most })
+  const earlier = useEarlier(getDestinationInsight, span, most)
+  const unknown = (id: string): string => (destinations.length < mostListed ? w.deletedDestination : id)
   return (
     <Show read={read} reload={read.reload} failure={w.insightFailed} rows={3}>
       {({ data }) => (
@@ -195,10 +196,11 @@ export function ByDestination({ span, destinations }: BreakdownProps): JSX.Eleme
           {...{ title: w.byDestination, first: w.destination, name: 'destinations' }}
           rows={data.map(({ destination_id: id, totals }) => ({
             ...totals,
-            subject: nameOf(id),
+            key: id,
+            subject: destinations.find((one) => one.id === id)?.name ?? unknown(id),
             href: traces(span, { destination_id: id }),
           }))}
-          before={bySubject(earlier?.data.map(({ destination_id: id, totals }) => ({ ...totals, subject: nameOf(id) })))}
+          before={new Map(earlier?.data.map(({ destination_id: id, totals }) => [id, totals]))}
         />
       )}
     </Show>
@@ -207,18 +209,18 @@ export function ByDestination({ span, destinations }: BreakdownProps): JSX.Eleme
 
 export function ByDomain({ span }: { readonly span: TimeSpan }): JSX.Element {
   const w = words()
-  const read = useInsight(getDomainInsight, span)
-  const earlier = useEarlier(getDomainInsight, span)
+  const read = useInsight(getDomainInsight, span, { limit: most })
+  const earlier = useEarlier(getDomainInsight, span, most)
   return (
     <Show read={read} reload={read.reload} failure={w.insightFailed} rows={3}>
       {({ data }) => (
         <Shares
           {...{ title: w.byDomain, first: w.recipientDomain, name: 'domains' }}
           rows={data.map((row) => ({
-            ...{ ...row, subject: row.domain ?? w.allOthers },
+            ...{ ...row, key: row.domain ?? '', subject: row.domain ?? w.allOthers },
             href: row.domain === null ? undefined : traces(span, { q: `@${row.domain}` }),
           }))}
-          before={bySubject(earlier?.data.map((row) => ({ ...row, subject: row.domain ?? w.allOthers })))}
+          before={new Map(earlier?.data.map((row) => [row.domain ?? '', row]))}
         />
       )}
     </Show>

@@ -19,7 +19,7 @@ export default function Insights(): JSX.Element {
   const w = words()
   const { span, now } = useSpan()
   const project = projectId.value === undefined ? {} : { project: projectId.value }
-  const destinations = useList(listDestinations, { query: { ...project, limit: '50' } }, { isShown: false }).read.data ?? []
+  const destinations = useList(listDestinations, { query: { ...project, limit: '200' } }, { isShown: false }).read.data ?? []
   const healths = useHealths()
   const own = { span, destinations, healths }
   return (

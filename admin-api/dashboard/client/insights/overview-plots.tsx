@@ -38,7 +38,7 @@ export type StripOf = (destination: Destination) => JSX.Element
 
 export function WithStrips({ children }: { readonly children: (stripOf: StripOf) => JSX.Element }): JSX.Element {
   const { now } = useSpan()
-  const read = useInsight(getDestinationInsight, lastDay(now))
+  const read = useInsight(getDestinationInsight, lastDay(now), { limit: 50 })
   const health = (id: string) => read.data?.data.find((one) => one.destination_id === id)
   return children(({ id, name }) => <HealthStrip health={health(id)} label={stripWords(name, health(id)?.totals)} />)
 }

@@ -31,7 +31,7 @@ function useStable(work: () => void): () => void {
 interface Insight {
   readonly points: readonly { readonly at: string }[]
 }
-type InsightQuery = { project?: string; from?: string; to?: string; step_seconds?: string }
+type InsightQuery = { project?: string; from?: string; to?: string; step_seconds?: string; limit?: string }
 export type InsightOperation<T> = Operation<{ query?: InsightQuery }, T>
 
 export interface Compared<T> {
@@ -39,10 +39,20 @@ export interface Compared<T> {
   readonly before: T | undefined
 }
 
-export function useInsight<T>(operation: InsightOperation<T>, span: TimeSpan, isShown = false): Reading<T> {
-  const project = projectId.value === undefined ? {} : { project: projectId.value }
-  return useRead(operation, { query: { ...project, ...asQuery(span) } }, { every: refreshMs, isShown })
+interface Wanted {
+  readonly isShown?: boolean
+  /** Of what is counted apart, the most used ones. */
+  readonly limit?: number
 }
+
+const queryOf = (span: TimeSpan, limit: number | undefined): InsightQuery => ({
+  ...(projectId.value !== undefined && { project: projectId.value }),
+  ...asQuery(span),
+  ...(limit !== undefined && { limit: String(limit) }),
+})
+
+export const useInsight = <T,>(operation: InsightOperation<T>, span: TimeSpan, { isShown = false, limit }: Wanted = {}): Reading<T> =>
+  useRead(operation, { query: queryOf(span, limit) }, { every: refreshMs, isShown })
 
 interface InsightProps<T> {
   readonly operation: InsightOperation<T>
@@ -53,7 +63,7 @@ interface InsightProps<T> {
 
 /** Reads, and shows the outcome; what was there stays while it is read again. */
 export function WithInsight<T extends Insight>({ operation, span, isShown = false, children }: InsightProps<T>): JSX.Element {
-  const now = useInsight(operation, span, isShown)
+  const now = useInsight(operation, span, { isShown })
   const before = useEarlier(operation, span)
   return (
     <Show read={now} reload={now.reload} failure={words().insightFailed} rows={4}>
@@ -63,7 +73,5 @@ export function WithInsight<T extends Insight>({ operation, span, isShown = fals
 }
 
 /** The same of the time before; undefined where that is not compared. */
-export function useEarlier<T>(operation: InsightOperation<T>, span: TimeSpan): T | undefined {
-  const project = projectId.value === undefined ? {} : { project: projectId.value }
-  return useRead(operation, isCompared(query.value) ? { query: { ...project, ...asQuery(earlier(span)) } } : undefined).data
-}
+export const useEarlier = <T,>(operation: InsightOperation<T>, span: TimeSpan, limit?: number): T | undefined =>
+  useRead(operation, isCompared(query.value) ? { query: queryOf(earlier(span), limit) } : undefined).data

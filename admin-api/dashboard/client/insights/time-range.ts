@@ -60,6 +60,9 @@ export const stepLabel = (time: number, stepMs: number): string =>
 /** Names a moment in a time of that length. */
 export const momentLabel = (time: number, spanMs: number): string => formatted(time, spanMs <= dayMs ? clock : { ...date, ...clock })
 
+/** The date of a step. Where the clocks changed since, or a zone is no whole hour off, a step begins a little before its day. */
+const dateOf = (time: number): string => formatted(time + hourMs, date)
+
 /** Labels on the axis, as many as there is room for, and the last one for now. */
 export function axisLabels(times: readonly number[], stepMs: number, width: number, now: string): readonly (readonly [number, string])[] {
   const most = Math.max(2, Math.min(5, Math.floor(width / 130)))
@@ -67,10 +70,7 @@ export function axisLabels(times: readonly number[], stepMs: number, width: numb
   const isOfOneDay = times.length * stepMs <= dayMs
   const labels: (readonly [number, string])[] = []
   for (let at = 0; at < times.length - every / 2; at += every)
-    labels.push([
-      at,
-      isOfOneDay ? formatted(times[at] ?? 0, clock) : stepMs >= dayMs ? dayLabel(times[at] ?? 0) : formatted(times[at] ?? 0, date),
-    ])
+    labels.push([at, isOfOneDay ? formatted(times[at] ?? 0, clock) : stepMs >= dayMs ? dayLabel(times[at] ?? 0) : dateOf(times[at] ?? 0)])
   return [...labels, [times.length - 1, now]]
 }
 

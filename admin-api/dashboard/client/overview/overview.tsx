@@ -57,7 +57,7 @@ export default function Overview(): JSX.Element {
   const w = words()
   const project = projectId.value === undefined ? {} : { project: projectId.value }
   const traces = useRead(listTraces, { query: { ...project, limit: String(tracesShown) } }, { isShown: true, every: refreshMs })
-  const destinations = useList(listDestinations, { query: { ...project, limit: '50' } }, { isShown: false })
+  const destinations = useList(listDestinations, { query: { ...project, limit: '200' } }, { isShown: false })
   const usage = useRead(getUsage, {}, { every: refreshMs })
   const steps = { query: { ...project, step_seconds: String(stepSeconds) } }
   const day = useRead(getDeliveryInsight, steps, { every: refreshMs })

@@ -14,7 +14,7 @@ import { words } from './plots-words.ts'
 
 const dayMs = 86_400_000
 const refreshMs = 60_000
-const most = '200'
+const most = 200
 
 export type Funnel = Pick<FormFigures, 'days' | 'totals'>
 
@@ -75,14 +75,17 @@ export function AllForms({ now }: { readonly now: number }): JSX.Element | null 
   const shown = useSum(isOn, to - days * dayMs, to)
   const before = useSum(isOn && isCompared(query.value), to - 2 * days * dayMs, to - days * dayMs)
   if (!shown) return null
-  return <FormFunnel {...{ now: shown, before, formId: undefined, title: allWords().forms, note: w.perDayOf(days), name: 'forms' }} />
+  const note = shown.hasMore ? `${w.perDayOf(days)}, ${w.ofNewest(most)}` : w.perDayOf(days)
+  return <FormFunnel {...{ now: shown, before, formId: undefined, title: allWords().forms, note, name: 'forms' }} />
 }
 
-/** The figures of forms added up. */
-function useSum(isWanted: boolean, from: number, to: number): Funnel | undefined {
+/** The figures of forms added up, of as many as one answer holds. */
+function useSum(isWanted: boolean, from: number, to: number): (Funnel & { readonly hasMore: boolean }) | undefined {
   const project = projectId.value === undefined ? {} : { project: projectId.value }
   const time = { from: new Date(from).toISOString(), to: new Date(to).toISOString() }
-  const { data } = useRead(listFormFigures, isWanted ? { query: { ...project, ...time, limit: most } } : undefined, { every: refreshMs })
+  const { data } = useRead(listFormFigures, isWanted ? { query: { ...project, ...time, limit: String(most) } } : undefined, {
+    every: refreshMs,
+  })
   const [first] = data?.data ?? []
   if (!data || !first) return undefined
   const sum = (of: keyof Funnel['totals'], among: readonly Funnel['totals'][]): number => among.reduce((all, one) => all + one[of], 0)
@@ -91,6 +94,7 @@ function useSum(isWanted: boolean, from: number, to: number): Funnel | undefined
     ...{ submissions: sum('submissions', among), spam: sum('spam', among) },
   })
   return {
+    hasMore: data.next_cursor !== null,
     days: first.days.map(({ at }, day) => ({ at, ...added(data.data.flatMap(({ days }) => days[day] ?? [])) })),
     totals: added(data.data.map(({ totals }) => totals)),
   }

@@ -31,6 +31,7 @@ export const de: Wider<typeof en> = {
   creditChange: (amount) => `${amount} Credits`,
   showSubmissions: 'Eingänge zeigen',
   perDayOf: (days) => `pro Tag (UTC), letzte ${number(days)} Tage`,
+  ofNewest: (count) => `der neuesten ${number(count)} Formulare`,
   cell: (time, attempts, errors, p95) => `${time}: ${attempts} Versuche, ${errors} gescheitert, p95 ${p95}`,
   lastDayInCells: 'letzte 24 h, in Schritten von 5 Minuten',
 }

@@ -29,6 +29,7 @@ export const en = {
   creditChange: (amount: string) => `${amount} credits`,
   showSubmissions: 'Show submissions',
   perDayOf: (days: number) => `per day (UTC), last ${number(days)} days`,
+  ofNewest: (count: number) => `of the newest ${number(count)} forms`,
   cell: (time: string, attempts: string, errors: string, p95: string) => `${time}: ${attempts} attempts, ${errors} failed, p95 ${p95}`,
   lastDayInCells: 'last 24 h, in steps of 5 minutes',
 } as const

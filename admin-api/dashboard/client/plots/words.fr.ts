@@ -32,6 +32,7 @@ export const fr: Wider<typeof en> = {
   creditChange: (amount) => `${amount} crédits`,
   showSubmissions: 'Afficher les formulaires reçus',
   perDayOf: (days) => `par jour (UTC), derniers ${number(days)} jours`,
+  ofNewest: (count) => `des ${number(count)} formulaires les plus récents`,
   cell: (time, attempts, errors, p95) => `${time} : ${attempts} tentatives, ${errors} échouées, p95 ${p95}`,
   lastDayInCells: 'dernières 24 h, par tranches de 5 minutes',
 }

@@ -31,6 +31,7 @@ export const it: Wider<typeof en> = {
   creditChange: (amount) => `${amount} crediti`,
   showSubmissions: 'Mostra i moduli ricevuti',
   perDayOf: (days) => `al giorno (UTC), ultimi ${number(days)} giorni`,
+  ofNewest: (count) => `dei ${number(count)} moduli più recenti`,
   cell: (time, attempts, errors, p95) => `${time}: ${attempts} tentativi, ${errors} falliti, p95 ${p95}`,
   lastDayInCells: 'ultime 24 h, a passi di 5 minuti',
 }

@@ -116,9 +116,8 @@ function Limits({ schema }: { readonly schema: Schema }): JSX.Element | null {
   const w = words()
   const { enum: values, default: usual, minLength, maxLength, minimum, maximum, minItems, maxItems, pattern = '' } = schema
   const range = (low: number | undefined, high: number | undefined): string | undefined => {
-    const [from, to] = [low === undefined || low <= -bound ? undefined : low, high === undefined || high >= bound ? undefined : high]
-    if (from === undefined && to === undefined) return undefined
-    return from === undefined ? `≤ ${String(to)}` : to === undefined ? `≥ ${String(from)}` : `${String(from)}–${String(to)}`
+    if (low === undefined && high === undefined) return undefined
+    return low === undefined ? `≤ ${String(high)}` : high === undefined ? `≥ ${String(low)}` : `${String(low)}–${String(high)}`
   }
   const facts = [
     [w.value, range(minimum, maximum)],
@@ -156,4 +155,3 @@ function Limits({ schema }: { readonly schema: Schema }): JSX.Element | null {
 }
 
 /** Numbers beyond are no limit that anybody meets. */
-const bound = Number.MAX_SAFE_INTEGER

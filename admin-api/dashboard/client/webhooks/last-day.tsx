@@ -52,7 +52,7 @@ export function LastDay(): JSX.Element | null {
 /** Of one endpoint, with what waits and is parked now. */
 export function EndpointDay({ id }: { readonly id: string }): JSX.Element | null {
   const w = own()
-  const day = useInsight(getWebhookEndpointInsight, lastDay(useSpan().now)).data
+  const day = useInsight(getWebhookEndpointInsight, lastDay(useSpan().now), { limit: 50 }).data
   const [waiting, parked] = [useCount(id, 'failed'), useCount(id, 'parked')]
   if (!day) return null
   const { points, totals } = day.data.find(({ endpoint_id: of }) => of === id) ?? { points: [], totals: nothing }

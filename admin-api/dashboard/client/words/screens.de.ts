@@ -50,6 +50,7 @@ export const screens: ScreenWords = {
   latestTraces: 'Letzte Traces',
   exploreAll: 'Alle ansehen',
   lastHour: 'letzte Stunde',
+  allDestinations: 'Alle Destinationen',
   noAttempts: 'keine Versuche',
   errorsAndLatency: (errors, p95) => `${errors} Fehler · p95 ${number(p95)} ms`,
   nothingLeaves: 'Noch kann nichts hinaus. Probiere alles aus.',

@@ -45,6 +45,7 @@ export const screens = {
   latestTraces: 'Latest traces',
   exploreAll: 'Explore all',
   lastHour: 'last hour',
+  allDestinations: 'All destinations',
   noAttempts: 'no attempts',
   errorsAndLatency: (errors: string, p95: number) => `${errors} errors · p95 ${number(p95)} ms`,
   // first run

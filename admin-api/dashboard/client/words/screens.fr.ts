@@ -48,6 +48,7 @@ export const screens: ScreenWords = {
   latestTraces: 'Dernières traces',
   exploreAll: 'Tout explorer',
   lastHour: 'dernière heure',
+  allDestinations: 'Toutes les destinations',
   noAttempts: 'aucune tentative',
   errorsAndLatency: (errors, p95) => `${errors} d’erreurs · p95 ${number(p95)} ms`,
   nothingLeaves: 'Rien ne peut encore sortir, essayez donc tout.',

@@ -45,6 +45,7 @@ export const screens: ScreenWords = {
   latestTraces: 'Ultime tracce',
   exploreAll: 'Vedi tutte',
   lastHour: 'ultima ora',
+  allDestinations: 'Tutte le destinazioni',
   noAttempts: 'nessun tentativo',
   errorsAndLatency: (errors, p95) => `${errors} di errori · p95 ${number(p95)} ms`,
   nothingLeaves: 'Ancora nulla può uscire: prova tutto.',

@@ -58,9 +58,13 @@ test('a destination that gets no mail is named before everything else, beside it
   await other.check(t)
 })
 
-test('the words of the verdict are those of the language', async (t) => {
+test('the words of the verdict are those of the language, and no number of newer destinations hides the one at rest', async (t) => {
   const server = await startDashboard(t, browser)
-  const { live } = await seed(t, server)
+  const { live, sink } = await seed(t, server)
+  const newer = Array.from({ length: 60 }, (_, i) =>
+    makeDestination(server.daemon.rest, { name: `Shop ${i}`, port: sink.port, mode: 'sandbox' }),
+  )
+  await Promise.all(newer)
   await failing(server, live)
   for (const [locale, says, bounced, why] of [
     [
@@ -87,5 +91,8 @@ test('the words of the verdict are those of the language', async (t) => {
     t.is(await page.locator('.say h2').count(), 1)
     await page.waitForSelector(`.say p >> text=${bounced}`)
     await page.waitForSelector(`.say p >> text=${why}`)
+    await page.waitForSelector('.healths li:first-child:has-text("Infomaniak")')
+    t.is(await page.locator('.healths li').count(), 12)
+    t.is(await page.locator('section:has(.healths) .head a[href="/destinations"]').count(), 1)
   }
 })
