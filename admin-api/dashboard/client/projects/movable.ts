@@ -29,6 +29,8 @@ export interface Movable {
   readonly name: string
   /** It belongs to the whole organization, and stays. */
   readonly isShared: boolean
+  /** It is refused as things are now, because other settings name it. */
+  readonly isNamed: boolean
 }
 
 interface Page<T> {
@@ -53,7 +55,7 @@ function lister<T extends { readonly id: string; readonly project_id: string }>(
   kind: Kind,
   operation: Listing<T>,
   nameOf: (row: T) => string,
-  isShared: (row: T) => boolean = () => false,
+  stays: (row: T) => Pick<Movable, 'isShared' | 'isNamed'> = () => ({ isShared: false, isNamed: false }),
 ): MovableKind['list'] {
   return async (projectId) => {
     const found: T[] = []
@@ -66,7 +68,7 @@ function lister<T extends { readonly id: string; readonly project_id: string }>(
       if (next === null) break
       cursor = next
     }
-    return found.map((row) => ({ kind, id: row.id, name: nameOf(row) || row.id, isShared: isShared(row) }))
+    return found.map((row) => ({ kind, id: row.id, name: nameOf(row) || row.id, ...stays(row) }))
   }
 }
 
@@ -86,7 +88,7 @@ export const movableKinds: readonly MovableKind[] = [
       'destination',
       listDestinations,
       ({ name }) => name,
-      ({ scope }) => scope === 'org',
+      ({ scope, movable }) => ({ isShared: scope === 'org', isNamed: scope !== 'org' && !movable }),
     ),
     move: quietly((id, project) => call(updateDestination, inProject(id, project))),
   },

@@ -161,7 +161,7 @@ function Group({ kind, found, chosen, outcomes, onChoose }: GroupProps): JSX.Ele
     )
   const rows = found as readonly Movable[]
   if (rows.length === 0) return null
-  const free = rows.filter((one) => !one.isShared && outcomes.get(one.id)?.isMoved !== true)
+  const free = rows.filter((one) => !one.isShared && !one.isNamed && outcomes.get(one.id)?.isMoved !== true)
   const toggle = (ids: readonly string[], isOn: boolean): void =>
     onChoose(new Set([...[...chosen].filter((one) => !ids.includes(one)), ...(isOn ? ids : [])]))
   const isAll = free.length > 0 && free.every((one) => chosen.has(one.id))
@@ -213,6 +213,7 @@ function Row({ one, isChosen, outcome, onChoose }: RowProps): JSX.Element {
       <input type="checkbox" checked={isChosen} disabled={isFixed} onChange={(event) => onChoose(event.currentTarget.checked)} />
       <span>
         <SafeText text={one.name} /> {one.isShared && <span class="faint">{w.notForOrganization}</span>}
+        {one.isNamed && !outcome && <span class="faint">{w.namedElsewhere}</span>}
         {outcome && (
           <span class="status">
             <Mark name={outcome.isMoved ? 'ok' : 'failed'} />

@@ -48,6 +48,7 @@ export const de: Wider<typeof en> = {
   moveNothing: 'In diesem Projekt lässt sich nichts verschieben.',
   moveAlone: 'Es gibt kein anderes Projekt.',
   notForOrganization: 'gehört der ganzen Organisation',
+  namedElsewhere: 'bleibt, solange eine Regel, ein Ausfallweg oder ein SMTP-Zugang sie nennt',
   chooseAll: 'Alle dieser Art wählen',
   moved: 'verschoben',
   movedCount: (count, name) => `${number(count)} nach ${name} verschoben.`,

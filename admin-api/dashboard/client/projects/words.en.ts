@@ -39,6 +39,7 @@ export const en = {
   moveNothing: 'This project has nothing that can move.',
   moveAlone: 'There is no other project to move to.',
   notForOrganization: 'belongs to the whole organization',
+  namedElsewhere: 'stays while a rule, a failover policy or an SMTP login refers to it',
   chooseAll: 'Choose all of this kind',
   moved: 'moved',
   movedCount: (count: number, name: string) => `${number(count)} moved to ${name}.`,

@@ -44,6 +44,7 @@ export const fr: Wider<typeof en> = {
   moveNothing: 'Ce projet n’a rien qui puisse être déplacé.',
   moveAlone: 'Il n’y a pas d’autre projet.',
   notForOrganization: 'appartient à toute l’organisation',
+  namedElsewhere: 'reste tant qu’une règle, un basculement ou un accès SMTP la désigne',
   chooseAll: 'Tout choisir de ce genre',
   moved: 'déplacé',
   movedCount: (count, name) => `${count < 2 ? `${number(count)} déplacé` : `${number(count)} déplacés`} vers ${name}.`,

@@ -43,6 +43,7 @@ export const it: Wider<typeof en> = {
   moveNothing: 'Questo progetto non ha nulla da spostare.',
   moveAlone: 'Non c’è un altro progetto.',
   notForOrganization: 'appartiene a tutta l’organizzazione',
+  namedElsewhere: 'resta finché una regola, un failover o un accesso SMTP la indica',
   chooseAll: 'Scegli tutti di questo tipo',
   moved: 'spostato',
   movedCount: (count, name) => `${count === 1 ? '1 spostato' : `${number(count)} spostati`} in ${name}.`,

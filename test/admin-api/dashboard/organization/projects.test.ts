@@ -95,6 +95,7 @@ test('things move to another project one by one, what is refused says why, and a
   await tab.go(`/projects/${home}`)
   await page.click('text=Move to another project')
   await page.waitForSelector('text=Choose what moves')
+  await page.waitForSelector('label:has-text("Named") >> text=stays while a rule')
   await tab.check(t)
   await page.check('label:has-text("Named") input')
   await page.check('label:has-text("Free") input')
