@@ -15,6 +15,7 @@ import type { Database } from '#store/database.ts'
 import { claimVersions } from '#store/upgrade/claim-versions.ts'
 import { sweepAbandonedContent } from '#store/content.ts'
 import { migrate } from '#store/upgrade/migrate.ts'
+import { requireNoneEarlier } from '#store/upgrade/none-earlier.ts'
 import { requireReadable } from '#store/upgrade/store-form.ts'
 import { Ballast, freeBytes } from './observability/admission.ts'
 import { isSelfMade, loadCertificate } from './certificates/certificate.ts'
@@ -82,6 +83,7 @@ export async function open(
   const { adminKey, plan } = config
   const bootstrapped = await kv.daemons.inTurn(async () => {
     await requireReadable(kv, releaseForm)
+    await requireNoneEarlier(kv, releaseForm)
     await claimVersions(database, releaseForm)
     await upgrade(database, log)
     await loadLatestMark(database)

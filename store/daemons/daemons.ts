@@ -76,6 +76,9 @@ export interface Daemons {
   /** Calls `here` where the work is done here; otherwise has the daemon that does it look for what there is to do. */
   wake(name: string, here: () => void): void
 
+  /** Whether any other daemon does work now that they share: it has started. One that was killed seems to for some seconds. */
+  doOthersWork(): Promise<boolean>
+
   /** While this runs, no other daemon runs what it gave to this: for what is done once at a start. */
   inTurn<Result>(work: () => Promise<Result>): Promise<Result>
 }

@@ -49,6 +49,10 @@ export class OneDaemon implements Daemons {
     here()
   }
 
+  async doOthersWork(): Promise<false> {
+    return false
+  }
+
   inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
     return work()
   }

@@ -16,6 +16,8 @@ interface Connected {
   readonly client: Client
   /** Names the process among all that ever served, of any server. */
   readonly served: string
+  /** One more with each promotion of a standby; 0 where it cannot be asked, or does not matter. */
+  readonly timeline: number
 }
 
 export class Servers {
@@ -25,6 +27,8 @@ export class Servers {
   /** The one that took writes last is asked first. */
   #latest = 0
   #looking: Promise<void> | undefined
+  /** The highest at which a server took writes. One that takes them at a lower one was replaced, and does not know. */
+  #timeline = 0
 
   /** `patienceMs`: for so long the database may be away, as while a standby is promoted. */
   constructor(address: StoreAddress, patienceMs: number) {
@@ -39,25 +43,47 @@ export class Servers {
   /** A connection of its own, which ends when a transaction rests for `idleMs`. Throws `StoreUnavailable` when no server can be had now. */
   async connect(name: string, idleMs = defaultIdleMs): Promise<Client> {
     const { servers, shown } = this.#address
+    if (this.#timeline === 0) await this.lookForPromoted()
     const reasons: string[] = []
+    const first = this.#latest
     for (let i = 0; i < servers.length; i++) {
-      const at = (this.#latest + i) % servers.length
+      const at = (first + i) % servers.length
       const server = servers[at] as ClientConfig
       try {
-        const made = await connected(server, name, idleMs)
-        if (made) {
-          this.#latest = at
+        const made = await connected(server, name, idleMs, servers.length > 1)
+        if (made && made.timeline >= this.#timeline) {
           this.#open.add(made)
           made.client.once('end', () => this.#open.delete(made))
+          this.#prefer(at, made.timeline)
           return made.client
         }
-        reasons.push(`${String(server.host)} is a standby`)
+        await made?.client.end()
+        reasons.push(`${String(server.host)} ${made ? 'was replaced by a standby that was promoted' : 'is a standby'}`)
       } catch (error) {
         if (!isAway(error)) throw new StoreUnavailable(`The database at ${shown} refuses: ${(error as Error).message}`, { cause: error })
         reasons.push(messageOf(error))
       }
     }
     throw new StoreUnavailable(`No database takes writes at ${shown}: ${reasons.join('; ')}.`)
+  }
+
+  /**
+   * Asks all servers which of them take writes. When a standby was promoted while the earlier server runs on, connections to that one are
+   * broken off: what it takes from now on is lost when it follows the new one. Nothing is asked where there is one server only.
+   */
+  async lookForPromoted(): Promise<void> {
+    const { servers } = this.#address
+    if (servers.length === 1) return
+    const found = await Promise.all(servers.map((server) => timelineOf(server).catch(() => 0)))
+    const highest = Math.max(...found)
+    if (highest > this.#timeline) this.#prefer(found.indexOf(highest), highest)
+  }
+
+  /** The server that is asked first from now on. Connections to those that it replaced are of no use. */
+  #prefer(at: number, timeline: number): void {
+    this.#latest = at
+    this.#timeline = timeline
+    for (const one of this.#open) if (one.timeline < timeline) breakOff(one.client)
   }
 
   /**
@@ -69,6 +95,7 @@ export class Servers {
   }
 
   async #breakOffLost(): Promise<void> {
+    await this.lookForPromoted()
     const before = [...this.#open]
     const served = await this.#served().catch(() => new Set<string>())
     for (const one of before) if (!served.has(one.served)) breakOff(one.client)
@@ -117,8 +144,18 @@ const sessionSettings = [
 
 const servedBy = (pid: string): string => `${pid} || ' since ' || extract(epoch FROM pg_postmaster_start_time())`
 
+/** The first part of the name of a file of the log, which is another one at once after a promotion. */
+const timelineNow = "SELECT ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int AS timeline"
+
+/** Of a server that takes writes; 0 of a standby, and of a database that has none. Throws when the server is away. */
+async function timelineOf(server: ClientConfig): Promise<number> {
+  const made = await connected(server, 'postern probe', defaultIdleMs, true)
+  await made?.client.end()
+  return made?.timeline ?? 0
+}
+
 /** Undefined for a standby. */
-async function connected(server: ClientConfig, name: string, idleMs: number): Promise<Connected | undefined> {
+async function connected(server: ClientConfig, name: string, idleMs: number, isOneOfSeveral: boolean): Promise<Connected | undefined> {
   const client = new Client({
     ...server,
     application_name: name,
@@ -131,9 +168,17 @@ async function connected(server: ClientConfig, name: string, idleMs: number): Pr
   await client.connect()
   const asked = { text: `SELECT pg_is_in_recovery() AS standby, ${servedBy('pg_backend_pid()')} AS served`, query_timeout: connectMs }
   const { rows } = await client.query<{ standby: boolean; served: string }>(asked)
-  if (rows[0]?.standby === false) return { client, served: rows[0].served }
+  if (rows[0]?.standby === false) return { client, served: rows[0].served, timeline: isOneOfSeveral ? await askedTimeline(client) : 0 }
   await client.end()
   return undefined
+}
+
+async function askedTimeline(client: Client): Promise<number> {
+  try {
+    return (await client.query<{ timeline: number }>({ text: timelineNow, query_timeout: connectMs })).rows[0]?.timeline ?? 0
+  } catch {
+    return 0 // not every database that speaks the protocol has such a log
+  }
 }
 
 /** At once: what was asked on it fails. `end()` would wait for the answers. */

@@ -9,6 +9,11 @@ export async function holders(client: Client): Promise<ReadonlyMap<string, strin
   return new Map(rows.map(({ unit, holder }) => [unit, holder]))
 }
 
+export async function doOthersHold(client: Client, id: string): Promise<boolean> {
+  const { rows } = await client.query('SELECT FROM postern_leases WHERE holder <> $1 LIMIT 1', [id])
+  return rows.length > 0
+}
+
 /** Takes those that are free; returns which. */
 export async function takeLeases(client: Client, id: string, names: readonly string[]): Promise<readonly string[]> {
   const { rows } = await client.query<{ unit: string }>({

@@ -9,7 +9,7 @@ import type { SharedTries } from '../../daemons/tries.ts'
 import { WorkTurns } from '../../daemons/work-turns.ts'
 import { StoreFailure } from '../../kv.ts'
 import type { Servers } from '../servers.ts'
-import { giveBackLease, holders, takeLeases } from './leases.ts'
+import { doOthersHold, giveBackLease, holders, takeLeases } from './leases.ts'
 import { beat, bury, depart, Fellows, join } from './membership.ts'
 import { gapTopic, noticeOf, Outgoing, payloadsOf, type Notice } from './notices.ts'
 import { Answers, Questions } from './questions.ts'
@@ -17,6 +17,8 @@ import { Answers, Questions } from './questions.ts'
 const beatMs = 1000
 /** A beat that has no answer for so long may be on its way to a server that is gone. */
 const lostMs = 5000
+/** So often it is asked whether another server was promoted while the one in use runs on. */
+const promotedMs = 10_000
 /** The time that daemons share is set by no less. */
 const smallestStepMs = 50
 /** Leases have become free. */
@@ -48,6 +50,7 @@ export class PostgresDaemons implements Daemons {
   #connecting: Promise<Client> | undefined
   #channel = ''
   #currentUntil = 0
+  #lookedForPromoted = 0
   /** The time of the server when the monotonic clock was 0, in milliseconds. */
   #epoch = 0
   #timer: NodeJS.Timeout | undefined
@@ -89,6 +92,7 @@ export class PostgresDaemons implements Daemons {
     await join(client, id)
     const began = performance.now()
     daemons.#setClock((await beat(client, id)) ?? Date.now(), began)
+    daemons.#lookedForPromoted = began
     daemons.#currentUntil = performance.now() + staleMs
     daemons.#timer = setTimeout(() => daemons.#beatNow(), beatMs)
     return daemons
@@ -189,6 +193,10 @@ export class PostgresDaemons implements Daemons {
     else this.publish(lookTopic, [name])
   }
 
+  async doOthersWork(): Promise<boolean> {
+    return this.#servers.patiently(async () => doOthersHold(await this.#connection(), this.#id), () => this.#isClosed) // prettier-ignore
+  }
+
   async inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
     const client = await this.#servers.connect('postern start', turnIdleMs)
     let timer: NodeJS.Timeout | undefined
@@ -258,6 +266,10 @@ export class PostgresDaemons implements Daemons {
     await Promise.race([Promise.all(this.#looks.map((look) => look())), this.#closing.promise]) // a stop waits for no reader
     if (this.#isClosed) return
     this.#currentUntil = began + staleMs
+    if (began - this.#lookedForPromoted > promotedMs) {
+      this.#lookedForPromoted = began
+      void this.#servers.lookForPromoted()
+    }
     await this.#turns.look(await holders(client), living)
   }
 

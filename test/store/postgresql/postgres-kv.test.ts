@@ -1,8 +1,10 @@
 /** The store on PostgreSQL beyond the contract: several writers, broken connections, a crash of the server, one owner, snapshots. */
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { Client } from 'pg'
 import type { StoreFailure } from '#store/kv.ts'
 import { PostgresKv } from '#store/postgresql/postgres-kv.ts'
+import { eventually } from '../../support/deadline.ts'
 import { Postgresql } from '../../support/peers/postgresql.ts'
 import { onPostgresql } from './on-server.ts'
 import { absent, check, count, everything, key, nameOf, ok, read, textOf, write } from '../../contracts/kv-subject.ts'
@@ -138,6 +140,55 @@ test('a server that would lose mail, and a user who may not, are refused in a se
   await t.throwsAsync(PostgresKv.open(address.replace(database, 'nowhere')), { message: /refuses: database "nowhere" does not exist/ })
   await t.throwsAsync(PostgresKv.open('postgresql://host'), { message: /must be postgresql:\/\/user@host\/database/ })
 })
+
+test('whatever the database and the user have as defaults, each group is READ COMMITTED and waits for the disk', async (t) => {
+  const address = await postgresql().database()
+  const database = nameIn(address)
+  const ask = (text: string): Promise<readonly Record<string, unknown>[]> => postgresql().query(text, database)
+  await (await PostgresKv.open(address))[Symbol.asyncDispose]()
+  for (const whose of [`DATABASE ${database}`, `ROLE postern IN DATABASE ${database}`]) {
+    await ask(`ALTER ${whose} SET synchronous_commit = off`)
+    await ask(`ALTER ${whose} SET default_transaction_isolation = 'serializable'`)
+  }
+  const settings = "current_setting('transaction_isolation') AS isolation, current_setting('synchronous_commit') AS waits"
+  t.deepEqual(await ask(`SELECT ${settings}`), [{ isolation: 'serializable', waits: 'off' }], 'others have the defaults')
+  await ask(`CREATE TABLE seen AS SELECT ${settings} LIMIT 0`)
+  await ask(`CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO seen SELECT ${settings}; RETURN NULL; END $$`)
+  await ask('CREATE TRIGGER note AFTER INSERT OR UPDATE OR DELETE ON postern_rows EXECUTE FUNCTION note()')
+  const kv = await PostgresKv.open(address, { use: 'together' })
+  for (const value of ['1', '2']) t.deepEqual(await write(kv, { sets: [['a', value]], adds: [{ key: 'n', delta: 1 }] }), ok)
+  await postgresql().query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${database}' AND state = 'idle'`)
+  t.deepEqual(await write(kv, { sets: [['a', '3']] }), ok, 'on the next connection too')
+  const seen = await ask('SELECT DISTINCT isolation, waits FROM seen')
+  t.deepEqual(seen, [{ isolation: 'read committed', waits: 'on' }])
+  await kv[Symbol.asyncDispose]()
+})
+
+for (const [how, parts] of Object.entries({ changed: { sets: ['z', 'm', 'a'] }, 'only checked': { sets: ['z', 'a'], checks: ['m'] } })) {
+  test(`a group locks its rows in the order of their keys: one of them is ${how}`, async (t) => {
+    const address = await postgresql().database()
+    const kv = await PostgresKv.open(address)
+    await write(kv, { sets: ['z', 'm', 'a'].map((name) => [name, 'before']) })
+    const holder = new Client({ connectionString: address })
+    await holder.connect()
+    await holder.query('BEGIN')
+    await holder.query('SELECT FROM postern_rows WHERE key = $1 FOR UPDATE', [key('m')])
+    const checks = await Promise.all(('checks' in parts ? parts.checks : []).map((name) => check(kv, name)))
+    const writing = write(kv, { sets: parts.sets.map((name) => [name, 'after']), checks })
+    const waits = `SELECT FROM pg_stat_activity WHERE datname = '${nameIn(address)}' AND wait_event_type = 'Lock'`
+    await eventually(20_000, 'the group waits for the row', async () => (await postgresql().query(waits)).length > 0 || undefined)
+    const free = await postgresql().query('SELECT key FROM postern_rows FOR UPDATE SKIP LOCKED', nameIn(address))
+    t.deepEqual(
+      free.map((row) => nameOf(row['key'] as Buffer)),
+      ['z'],
+    )
+    await holder.end()
+    t.deepEqual(await writing, ok)
+    await kv[Symbol.asyncDispose]()
+  })
+}
+
+const nameIn = (address: string): string => new URL(address).pathname.slice(1)
 
 /** A relay that can break a connection off when a commit passes, before the server has it or when its answer comes. */
 async function startProxy(target: number): Promise<Proxy> {

@@ -1,7 +1,12 @@
-/** How long the database may be away is measured by no clock that anybody sets. */
+/** Which server of several takes writes, and for how long all may be away. */
 import test from 'ava'
 import { StoreUnavailable } from '#store/kv.ts'
+import { PostgresKv } from '#store/postgresql/postgres-kv.ts'
 import { Servers } from '#store/postgresql/servers.ts'
+import { CuttableLink } from '../../support/peers/cuttable-link.ts'
+import { testWith } from '../../support/peers/peers.ts'
+import { Postgresql } from '../../support/peers/postgresql.ts'
+import { ok, read, write } from '../../contracts/kv-subject.ts'
 
 test.serial('a clock that is set forward while the database is away ends no patience', async (t) => {
   const now = Date.now
@@ -14,3 +19,43 @@ test.serial('a clock that is set forward while the database is away ends no pati
   }
   t.is(await new Servers({ servers: [], shown: '' }, 30_000).patiently(work, () => false), 'there')
 })
+
+testWith('postgresql')(
+  'who knows of a promoted standby writes to it alone, also while the earlier server runs on, and goes back with the next promotion',
+  async (t) => {
+    await using first = await Postgresql.start()
+    const name = '/' + new URL(await first.database()).pathname.slice(1)
+    await using second = await Postgresql.standbyOf(first)
+    await using link = await CuttableLink.to(second.port)
+    const both = `postgresql://postern@127.0.0.1:${first.port},127.0.0.1:${link.port}${name}`
+    const rowsAt = async (server: Postgresql): Promise<number> =>
+      Number((await server.query('SELECT count(*)::int AS n FROM postern_rows', name.slice(1)))[0]?.['n'])
+
+    await first.replicateSynchronously()
+    await using kv = await PostgresKv.open(both, { use: 'together' })
+    t.deepEqual(await write(kv, { sets: [['a', 'before']] }), ok)
+    const atFirst = await rowsAt(first)
+    second.promote() // nobody stopped the first one
+    t.deepEqual(await write(kv, { sets: [['b', 'after']] }), ok)
+    t.is(await read(kv, 'b'), 'after')
+    t.is(await rowsAt(second), atFirst + 1)
+
+    await using later = await PostgresKv.open(both, { use: 'together' })
+    t.deepEqual(await write(later, { sets: [['c', 'later']] }), ok, 'although the first server comes first in its address')
+    t.is(await rowsAt(second), atFirst + 2)
+    link.cut() // from the promoted one; the first one is there, and takes writes
+    const waiting = write(kv, { sets: [['d', 'patient']] })
+    await t.throwsAsync(PostgresKv.open(both.replace(`:${first.port},`, ':1,'), { patienceMs: 0 }), { name: 'StoreUnavailable' })
+    link.mend()
+    t.deepEqual(await waiting, ok, 'it waited for the promoted one')
+    t.is(await rowsAt(second), atFirst + 3)
+
+    await first.rejoin(second)
+    await second.replicateSynchronously()
+    t.deepEqual(await write(kv, { sets: [['e', 'both have it']] }), ok)
+    await second.stopServer('SIGQUIT')
+    first.promote()
+    t.deepEqual(await write(kv, { sets: [['f', 'back']] }), ok)
+    for (const one of ['a', 'b', 'c', 'd', 'e', 'f']) t.truthy(await read(later, one), one)
+  },
+)

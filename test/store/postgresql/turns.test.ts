@@ -1,5 +1,6 @@
 /** What only one daemon at a time does at its start: one that was stopped in the middle of it holds up others for seconds, not for ever. */
 import { PostgresKv } from '#store/postgresql/postgres-kv.ts'
+import { requireNoneEarlier } from '#store/upgrade/none-earlier.ts'
 import { CuttableLink } from '../../support/peers/cuttable-link.ts'
 import { onPostgresql } from './on-server.ts'
 
@@ -40,6 +41,24 @@ test('a daemon that takes long in its turn keeps it', async (t) => {
   })
   await next
   t.deepEqual(order, ['one', 'other'])
+})
+
+test('a release that changes the form of the store waits until no daemon of an earlier one works, and is refused while one does', async (t) => {
+  const address = await postgresql().database()
+  const earlier = await PostgresKv.open(address, { use: 'together' })
+  await using later = await PostgresKv.open(address, { use: 'together' })
+  const begun = Promise.withResolvers<void>()
+  await requireNoneEarlier(later, { format: 1, kinds: {} }, 0) // the other one waits for its own turn
+  await earlier.daemons.share({ name: 'queue', start: () => begun.resolve(), stop: () => {} })
+  await begun.promise
+  const message = /Stop all of them, then start this release/
+  await t.throwsAsync(requireNoneEarlier(later, { format: 1, kinds: {} }, 0), { name: 'StoreUnavailable', message })
+  await t.throwsAsync(requireNoneEarlier(later, { format: 0, kinds: { trace: 2 } }, 0), { name: 'StoreUnavailable', message })
+  await t.notThrowsAsync(requireNoneEarlier(later, { format: 0, kinds: { trace: 1 } }, 0), 'the same form: one after the other')
+  const waiting = requireNoneEarlier(later, { format: 1, kinds: {} })
+  await earlier.daemons.leave('queue')
+  await earlier[Symbol.asyncDispose]()
+  await t.notThrowsAsync(waiting)
 })
 
 test('a daemon departs although what it looks for gets no answer', async (t) => {

@@ -63,11 +63,22 @@ export class Postgresql implements AsyncDisposable {
   static async standbyOf(primary: Postgresql): Promise<Postgresql> {
     const folder = mkdtempSync(join(tmpdir(), 'postern-pg-'))
     if (isRoot) await give(folder)
-    const source = ['-h', '127.0.0.1', '-p', String(primary.port), '-U', 'postern']
-    run(join(programs(), 'pg_basebackup'), [...source, '-D', join(folder, 'data'), '-R', '-c', 'fast'])
     const standby = new Postgresql(folder, await freePort(), ['wal_retrieve_retry_interval=200ms'])
-    await standby.startServer()
+    await standby.#follow(primary)
     return standby
+  }
+
+  /** Gives up what it has, and comes back as a standby of the server that was promoted in its place. */
+  async rejoin(primary: Postgresql): Promise<void> {
+    await this.stopServer('SIGQUIT')
+    await rm(join(this.folder, 'data'), { recursive: true })
+    await this.#follow(primary)
+  }
+
+  async #follow(primary: Postgresql): Promise<void> {
+    const source = ['-h', '127.0.0.1', '-p', String(primary.port), '-U', 'postern']
+    run(join(programs(), 'pg_basebackup'), [...source, '-D', join(this.folder, 'data'), '-R', '-c', 'fast'])
+    await this.startServer()
   }
 
   /** Commits wait for the standby from now on; resolves when it has caught up. */
