@@ -175,7 +175,9 @@ async function connected(server: ClientConfig, name: string, idleMs: number, isO
 
 async function askedTimeline(client: Client): Promise<number> {
   try {
-    return (await client.query<{ timeline: number }>({ text: timelineNow, query_timeout: connectMs })).rows[0]?.timeline ?? 0
+    const asked = { text: timelineNow, query_timeout: connectMs }
+    const { rows } = await client.query<{ timeline: number }>(asked)
+    return rows[0]?.timeline ?? 0
   } catch {
     return 0 // not every database that speaks the protocol has such a log
   }

@@ -1,4 +1,4 @@
-/** A release that changes the form of a store does so while no daemon of an earlier release works with it, which would write the old one. */
+/** A release changes the form of a store while no daemon of an earlier release works with it, which would go on to write the old one. */
 import { setTimeout as wait } from 'node:timers/promises'
 import type { StoreKv } from '../engine/store-kv.ts'
 import { StoreUnavailable } from '../kv.ts'

@@ -16,9 +16,14 @@ import { domainOf } from '../load.ts'
 
 /** What happens to one daemon or two. */
 export const blowsAtDaemons = ['kill', 'pause', 'cut', 'blink', 'stop', 'kill two'] as const
-/** The same, or what happens to the database, or to all clocks. After `fail over` and `freeze` there is no further standby. */
-export const blows = [...blowsAtDaemons, 'database', 'clocks', 'fail over', 'freeze'] as const
+/** A standby takes the place of the server that takes writes, which is gone, hangs, or goes on. There is no further standby after one. */
+const failovers = ['fail over', 'freeze', 'split'] as const
+/** The same, or what happens to the database, or to all clocks. */
+export const blows = [...blowsAtDaemons, 'database', 'clocks', ...failovers] as const
 export type Blow = (typeof blows)[number]
+type Failover = (typeof failovers)[number]
+
+const isFailover = (blow: Blow): blow is Failover => failovers.some((one) => one === blow)
 
 const count = 3
 /** Longer than a daemon may be silent; and much shorter. */
@@ -66,7 +71,7 @@ export class Site implements AsyncDisposable {
     const folder = ends.use(await temporaryFolder('several'))
     const sink = ends.use(await Sink.listen())
     const database = await server.database()
-    const hasStandby = blows.includes('fail over') || blows.includes('freeze')
+    const hasStandby = blows.some(isFailover)
     const servers = hasStandby ? [server, ends.use(await Postgresql.standbyOf(server))] : [server]
     const site = new Site(servers, database.slice(database.lastIndexOf('/')), folder.path, sink, ends.move())
     site.answer()
@@ -133,13 +138,13 @@ export class Site implements AsyncDisposable {
 
   /** What a failover relies on, from now on: commits wait for the standby. */
   async prepare(blow: Blow): Promise<void> {
-    if (blow === 'fail over' || blow === 'freeze') await this.#server.replicateSynchronously()
+    if (isFailover(blow)) await this.#server.replicateSynchronously()
   }
 
   async strike(blow: Blow, random: Seeded): Promise<void> {
     if (blow === 'database') return this.#restartDatabase(random)
     if (blow === 'clocks') return this.#stepClocks(random)
-    if (blow === 'fail over' || blow === 'freeze') return this.#failOver(blow)
+    if (isFailover(blow)) return this.#failOver(blow)
     const place = this.#pick(random)
     const { daemon } = place
     if (blow === 'stop') return this.#stop(daemon, 'under load')
@@ -215,12 +220,12 @@ export class Site implements AsyncDisposable {
     await within(20_000, 'all daemons go on', Promise.all(this.daemons.map(write)))
   }
 
-  /** The server that takes writes is gone, or hangs and breaks nothing off; the standby takes its place, and all daemons go on. */
-  async #failOver(blow: 'fail over' | 'freeze'): Promise<void> {
+  /** The server that takes writes is gone, or breaks nothing off; the standby takes its place, and all daemons go on. */
+  async #failOver(blow: Failover): Promise<void> {
     const [first, standby] = this.#servers
     if (!first || !standby) throw new Error('there is no standby')
     if (blow === 'freeze') first.freeze()
-    else await first.stopServer('SIGQUIT')
+    else if (blow === 'fail over') await first.stopServer('SIGQUIT')
     standby.promote()
     this.#servers.shift()
     await this.#goOn()

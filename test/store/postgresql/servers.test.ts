@@ -3,6 +3,7 @@ import test from 'ava'
 import { StoreUnavailable } from '#store/kv.ts'
 import { PostgresKv } from '#store/postgresql/postgres-kv.ts'
 import { Servers } from '#store/postgresql/servers.ts'
+import { eventually } from '../../support/deadline.ts'
 import { CuttableLink } from '../../support/peers/cuttable-link.ts'
 import { testWith } from '../../support/peers/peers.ts'
 import { Postgresql } from '../../support/peers/postgresql.ts'
@@ -35,7 +36,7 @@ testWith('postgresql')(
     await using kv = await PostgresKv.open(both, { use: 'together' })
     t.deepEqual(await write(kv, { sets: [['a', 'before']] }), ok)
     const atFirst = await rowsAt(first)
-    second.promote() // nobody stopped the first one
+    second.promote() // while the first one goes on
     t.deepEqual(await write(kv, { sets: [['b', 'after']] }), ok)
     t.is(await read(kv, 'b'), 'after')
     t.is(await rowsAt(second), atFirst + 1)
@@ -59,3 +60,25 @@ testWith('postgresql')(
     for (const one of ['a', 'b', 'c', 'd', 'e', 'f']) t.truthy(await read(later, one), one)
   },
 )
+
+testWith('postgresql')('who wrote what a promoted standby lacks leaves the server that it replaced, and ends', async (t) => {
+  await using first = await Postgresql.start()
+  const { pathname } = new URL(await first.database())
+  await using second = await Postgresql.standbyOf(first)
+  const both = `postgresql://postern@127.0.0.1:${first.port},127.0.0.1:${second.port}${pathname}`
+  const failures: string[] = []
+  const kv = await PostgresKv.open(both, { use: 'together', onFailure: ({ message }) => failures.push(message) })
+  await second.query("ALTER SYSTEM SET primary_conninfo = ''")
+  await second.query('SELECT pg_reload_conf()')
+  await eventually(
+    10_000,
+    'it follows no more',
+    async () => (await first.query('SELECT FROM pg_stat_replication')).length === 0 || undefined,
+  )
+  t.deepEqual(await write(kv, { sets: [['a', 'only there']] }), ok)
+  second.promote()
+  const refused = await eventually(20_000, 'it leaves', () => write(kv, { sets: [['b', 'still there']] }).then(() => undefined, String))
+  t.regex(refused, /has lost writes that were acknowledged/)
+  t.is(failures.length, 1)
+  await kv[Symbol.asyncDispose]()
+})

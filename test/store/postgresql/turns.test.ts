@@ -1,6 +1,10 @@
 /** What only one daemon at a time does at its start: one that was stopped in the middle of it holds up others for seconds, not for ever. */
+import { Client } from 'pg'
+import { bury } from '#store/postgresql/daemons/membership.ts'
 import { PostgresKv } from '#store/postgresql/postgres-kv.ts'
 import { requireNoneEarlier } from '#store/upgrade/none-earlier.ts'
+import { eventually } from '../../support/deadline.ts'
+import { key, ok, read, write } from '../../contracts/kv-subject.ts'
 import { CuttableLink } from '../../support/peers/cuttable-link.ts'
 import { onPostgresql } from './on-server.ts'
 
@@ -59,6 +63,46 @@ test('a release that changes the form of the store waits until no daemon of an e
   await earlier.daemons.leave('queue')
   await earlier[Symbol.asyncDispose]()
   await t.notThrowsAsync(waiting)
+})
+
+test('a daemon that is taken out in the middle of a write has made it before others take over, and makes none after', async (t) => {
+  const address = await postgresql().database()
+  const failures: string[] = []
+  const one = await PostgresKv.open(address, { use: 'together', onFailure: ({ message }) => failures.push(message) })
+  await one.daemons.share({ name: 'work', start: () => {}, stop: () => {} })
+  await write(one, { sets: [['a', 'before']] })
+  await using other = await PostgresKv.open(address, { use: 'together' })
+  const [holder, taker] = [1, 2].map(() => new Client({ connectionString: address })) as [Client, Client]
+  for (const client of [holder, taker]) await client.connect()
+  await holder.query('BEGIN')
+  await holder.query('SELECT FROM postern_rows WHERE key = $1 FOR UPDATE', [key('a')])
+  const order: string[] = []
+  const writing = write(one, { sets: [['a', 'under way']] }).then((outcome) => (order.push('written'), outcome))
+  const waiting = `SELECT FROM pg_stat_activity WHERE datname = '${nameIn(address)}' AND wait_event_type = 'Lock'`
+  const wait = (count: number): Promise<unknown> =>
+    eventually(10_000, 'it waits for a row', async () => (await postgresql().query(waiting)).length === count || undefined)
+  await wait(1)
+  const takeOut = async (): Promise<void> => {
+    const first = 'SELECT id, beat FROM postern_daemons ORDER BY began LIMIT 1'
+    const { rows } = await taker.query<{ id: string; beat: string }>(first)
+    await bury(taker, rows[0]?.id ?? '', rows[0]?.beat ?? '')
+    if ((await taker.query('SELECT FROM postern_daemons')).rowCount === 2)
+      await takeOut() // it had shown itself in between
+    else order.push('taken out')
+  }
+  const taking = takeOut()
+  await wait(2)
+  const leases = await postgresql().query('SELECT unit FROM postern_leases', nameIn(address))
+  t.is(leases.length, 1, 'its lease is not free while its write may still be made')
+  await holder.end()
+  t.deepEqual(await writing, ok)
+  await taking
+  t.deepEqual(order, ['written', 'taken out'])
+  await t.throwsAsync(write(one, { sets: [['a', 'after']] }), { name: 'StoreFailure', message: /Other daemons have taken over/ })
+  t.is(await read(other, 'a'), 'under way')
+  t.true(failures.length > 0, 'so that it ends')
+  await taker.end()
+  await one[Symbol.asyncDispose]().catch(() => undefined)
 })
 
 test('a daemon departs although what it looks for gets no answer', async (t) => {
