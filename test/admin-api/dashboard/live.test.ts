@@ -25,9 +25,10 @@ async function openLive({ page, ready }: DashboardTab, url: string): Promise<Pag
 
 test('new traces and captures are a pill by the stream alone, and come when it is pressed', async (t) => {
   const server = await startDashboard(t, browser)
-  await send(server, 'The first')
   const tab = await server.open()
   let page = await openLive(tab, `${server.url}/traces`)
+  await page.waitForSelector('text=No mail has come through yet')
+  await send(server, 'The first')
   await page.waitForSelector('tbody tr >> text=The first')
   await send(server, 'The second')
   await send(server, 'The third')
@@ -45,6 +46,15 @@ test('new traces and captures are a pill by the stream alone, and come when it i
   await tab.check(t)
   await page.click('.new-pill')
   await page.waitForSelector('.message-list >> text=The fourth')
+  await page.context().setOffline(true)
+  await page.evaluate(`dispatchEvent(new Event('online'))`)
+  await page.waitForSelector('text=The service has not answered since')
+  t.is(await page.locator('.message-list >> text=The fourth').count(), 1, 'what was there stays')
+  await tab.check(t)
+  await send(server, 'The fifth')
+  await page.context().setOffline(false)
+  await page.waitForSelector('.new-pill >> text=1 new')
+  await page.waitForSelector('text=The service has not answered since', { state: 'detached' })
 })
 
 test('deliveries of a webhook are a pill, and the stream ends with the session', async (t) => {

@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { builtFolder, type Manifest } from '../../../admin-api/dashboard/built-files.ts'
-import { browserOf } from '../../support/web/browser.ts'
+import { becomesTrue, browserOf } from '../../support/web/browser.ts'
 import { testWith } from '../../support/peers/peers.ts'
 import { eventually } from '../../support/deadline.ts'
 import { startDashboard } from './dashboard-server.ts'
@@ -100,6 +100,18 @@ test('overview, traces and a trace show what happened, and filters stand in the 
   await tab.check(t)
   await page.click('.state a:has-text("status:bounced")')
   await page.waitForSelector('tbody tr >> text=kontakt@example.org')
+  await page.click('[aria-label="Remove the filter to"]')
+  await page.waitForSelector('tbody tr >> text=office@example.org')
+  await page.focus('tbody tr')
+  await page.keyboard.press('Control+Enter')
+  await page.waitForURL(/\/traces\/[0-9a-f-]+/)
+  const first = page.url()
+  await page.keyboard.press(']')
+  await page.waitForURL((url) => url.pathname !== new URL(first).pathname)
+  await page.keyboard.press('[')
+  await page.waitForURL((url) => url.pathname === new URL(first).pathname)
+  await page.keyboard.press('Escape')
+  await page.waitForURL((url) => url.pathname === '/traces' && url.searchParams.get('destination_id') === live)
   await tab.go(`/traces/${traces.bounced}`)
   await page.waitForSelector('text=Reported as bounced')
   t.regex(
@@ -234,6 +246,11 @@ test('captured mail comes in live and is read in every view, at three widths', a
   await page.waitForURL(/address=/)
   await tab.ready()
   t.is(await page.locator('.message-list a').count(), 1)
+  await page.click('.message-list a')
+  t.regex((await page.getAttribute('.back-button', 'href')) ?? '', /address=qa/, 'the search is kept on the way back')
+  await page.goBack()
+  await page.goBack()
+  await becomesTrue(page, `document.querySelector('#recipient').value === ''`)
 })
 
 test('the first load is small, and each screen is a part of its own', async (t) => {

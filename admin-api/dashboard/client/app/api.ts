@@ -21,6 +21,11 @@ export class ApiFault extends Error {
     this.details = { ...fault.details }
   }
 
+  /** Nothing is known of the call: the service, or what stands before it, did not answer for it. */
+  get isAway(): boolean {
+    return this.code === 'unreachable' || (this.status >= 502 && this.status <= 504)
+  }
+
   /** What is wrong with single fields, by their path. */
   get fields(): ReadonlyMap<string, string> {
     const { fields } = this.details
@@ -39,6 +44,14 @@ export interface ShownCall {
 }
 
 export const shownCall = signal<ShownCall | undefined>(undefined)
+
+/** When the service first did not answer, of those times after which it has not answered again. */
+export const awaySince = signal<string | undefined>(undefined)
+
+/** What a call said of that. */
+export function noteAnswer(isAway: boolean): void {
+  awaySince.value = isAway ? (awaySince.value ?? new Date().toISOString()) : undefined
+}
 
 /** Shows a call without making it: one whose answer the screen has already. */
 export function showCall<I, O>(operation: Operation<I, O>, input: I): void {
@@ -89,15 +102,18 @@ async function ask(
   if (organizationId !== undefined) headers['x-organization-id'] = organizationId
   if (parts.body !== undefined) headers['content-type'] = 'application/json'
   try {
-    return await fetch(addressOf(operation, parts), {
+    const response = await fetch(addressOf(operation, parts), {
       method: operation.method,
       headers,
       credentials: 'same-origin',
       ...(parts.body !== undefined && { body: JSON.stringify(parts.body) }),
       ...(aborts && { signal: aborts }),
     })
+    noteAnswer(response.status >= 502 && response.status <= 504)
+    return response
   } catch (error) {
     if (aborts?.aborted) throw error
+    noteAnswer(true)
     throw new ApiFault({ code: 'unreachable', message: words().unreachable })
   }
 }

@@ -39,7 +39,7 @@ export function meantBy(pressed: string): string | undefined {
 /** For `aria-keyshortcuts`; nothing while single keys are switched off. */
 export const keyFor = (key: string): string | undefined => (shortcuts.value ? pressedFor(key) : undefined)
 
-const isTyping = (target: EventTarget | null): boolean =>
+export const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && (target.isContentEditable || (/^(input|textarea|select)$/i.test(target.tagName) && !isBox(target)))
 
 const isBox = (target: HTMLElement): boolean => target instanceof HTMLInputElement && target.type === 'checkbox'
@@ -48,9 +48,11 @@ export function listenToKeys(): void {
   document.addEventListener('keydown', (event) => {
     if (event.defaultPrevented || event.altKey) return
     const isCommand = event.metaKey || event.ctrlKey
+    // what lies behind a dialog does nothing, and Escape is the dialog's own
+    if (document.querySelector('dialog[open]')) return undefined
     if (isCommand && event.key.toLowerCase() === 'k') return run('mod+k', event)
     if (isCommand || isTyping(event.target)) return undefined
-    if (event.key !== 'Escape' && (!shortcuts.value || document.querySelector('dialog[open]'))) return undefined
+    if (event.key !== 'Escape' && !shortcuts.value) return undefined
     const pair = before === undefined ? undefined : `${before} ${event.key}`
     const key = meantBy(event.key)
     before = key === 'g' ? 'g' : undefined

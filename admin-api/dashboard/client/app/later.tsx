@@ -28,7 +28,7 @@ export function later<P extends object>(
     const w = words()
     if (!isFailed) return meanwhile()
     return (
-      <State title={w.newVersion} text={w.newVersionText}>
+      <State title={w.notLoaded} text={w.notLoadedText}>
         <div class="actions">
           <button class="button primary" onClick={() => location.reload()}>
             {w.loadAgain}

@@ -6,6 +6,7 @@ import { effect, signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { addressOf } from '../wire/operation.ts'
 import { streamEvents } from '../wire/operations.ts'
+import { awaySince, noteAnswer } from './api.ts'
 import { organization, projectId } from './location.ts'
 import { mayRead } from './permissions.ts'
 
@@ -38,6 +39,14 @@ const refusedMs = 60_000
 export function followChanges(): void {
   const isSeen = signal(document.visibilityState === 'visible')
   document.addEventListener('visibilitychange', () => (isSeen.value = document.visibilityState === 'visible'))
+  // what was asked meanwhile has failed; the first to ask finds whether the service is back
+  addEventListener('online', notifyAll)
+  let wasAway = false
+  effect(() => {
+    const isAway = awaySince.value !== undefined
+    if (wasAway && !isAway) notifyAll()
+    wasAway = isAway
+  })
   effect(() => {
     const id = organization.value?.id
     const project = projectId.value
@@ -51,6 +60,7 @@ export function followChanges(): void {
 async function follow(organizationId: string, project: string | undefined, aborts: AbortSignal): Promise<void> {
   const address = addressOf(streamEvents, { query: { project } })
   let lastId: string | undefined
+  let wasOpen = false
   while (!aborts.aborted) {
     let pauseMs = retryMs
     try {
@@ -62,6 +72,9 @@ async function follow(organizationId: string, project: string | undefined, abort
       const response = await fetch(address, { headers, credentials: 'same-origin', cache: 'no-store', signal: aborts })
       if (response.ok && response.body) {
         isStreaming.value = true
+        noteAnswer(false)
+        if (wasOpen) notifyAll()
+        wasOpen = true
         lastId = await read(response.body, lastId)
       } else pauseMs = refusedMs
     } catch {
@@ -113,8 +126,12 @@ function notify(list: LiveList): void {
 }
 
 /** After an interruption anything may have changed. */
+function notifyAll(): void {
+  for (const list of listeners.keys()) notify(list)
+}
+
 function tell(event: string | undefined, data = '{}'): void {
-  if (event === 'reset') for (const list of listeners.keys()) notify(list)
+  if (event === 'reset') notifyAll()
   if (event !== 'change') return
   notify((JSON.parse(data) as { readonly list: LiveList }).list)
 }

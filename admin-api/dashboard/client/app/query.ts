@@ -1,8 +1,10 @@
 /** Reading for a screen: what was asked for, until something else is; a list page by page; and what is new in it. */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import type { Operation } from '../wire/operation.ts'
-import { ApiFault, call } from './api.ts'
+import { ApiFault, awaySince, call } from './api.ts'
+import { toast } from '../parts/toast.tsx'
 
+/** What was read before stays while the service is away. */
 export type Read<T> =
   | { readonly state: 'loading'; readonly data?: T | undefined }
   | { readonly state: 'ready'; readonly data: T }
@@ -24,22 +26,43 @@ export function useRead<I, O>(operation: Operation<I, O>, input: I | undefined, 
   const key = input === undefined ? '' : `${operation.id} ${JSON.stringify(input)}`
   const [read, setRead] = useState<{ key: string; read: Read<O> }>({ key: '', read: { state: 'loading' } })
   const [turn, setTurn] = useState(0)
+  const isBack = useRef(false)
   useEffect(() => {
     if (input === undefined) return undefined
     const aborter = new AbortController()
-    const keep = (next: Read<O>): void => {
-      if (!aborter.signal.aborted) setRead({ key, read: next })
+    const keep = (next: (before: Read<O>) => Read<O>): void => {
+      if (!aborter.signal.aborted) setRead((before) => ({ key, read: next(before.key === key ? before.read : { state: 'loading' }) }))
     }
     call(operation, input, { signal: aborter.signal, isShown }).then(
-      (data) => keep({ state: 'ready', data }),
-      (error: unknown) => keep({ state: 'failed', fault: asFault(error) }),
+      (data) => keep(() => ({ state: 'ready', data })),
+      (error: unknown) => keep((before) => failed(before, error, isBack.current)),
     )
     return () => aborter.abort()
   }, [key, turn])
   const reload = useCallback(() => setTurn((before) => before + 1), [])
   useTicks(every, reload)
   const current: Read<O> = read.key === key ? read.read : { state: 'loading' }
+  useReturn(current, isBack, reload)
   return { ...current, reload }
+}
+
+/** What is shown goes on being shown while the service is away, which the shell says over it. */
+function failed<T>({ data }: Read<T>, error: unknown, isBack: boolean): Read<T> {
+  const fault = asFault(error)
+  return { state: 'failed', fault, ...(fault.isAway && !isBack && { data }) }
+}
+
+/** Reads again what failed while the service was away, as soon as it answers; what fails then is not what is away. */
+function useReturn(read: Read<unknown>, isBack: { current: boolean }, reload: () => void): void {
+  const isAway = awaySince.value !== undefined
+  const isLeft = read.state === 'failed' && read.fault.isAway
+  useEffect(() => {
+    if (isAway || !isLeft) isBack.current = false
+    else if (!isBack.current) {
+      isBack.current = true
+      reload()
+    }
+  }, [isAway, isLeft])
 }
 
 /** Calls `tick` again and again while the window is seen. */
@@ -77,6 +100,9 @@ export function useList<Q, T>(
   const [page, setPage] = useState<{ key: string; read: Read<readonly T[]>; cursor: string | null }>(empty)
   const [isLoadingMore, setLoadingMore] = useState(false)
   const [turn, setTurn] = useState(0)
+  /** A page could not be read: others are asked for once the service is back. */
+  const [isCut, setCut] = useState(false)
+  const isBack = useRef(false)
   const latest = useRef(key)
   latest.current = key
   useEffect(() => {
@@ -85,7 +111,8 @@ export function useList<Q, T>(
     call(operation, input, { signal: aborter.signal, isShown }).then(
       ({ data, next_cursor: cursor }) => setPage({ key, read: { state: 'ready', data }, cursor }),
       (error: unknown) => {
-        if (!aborter.signal.aborted) setPage({ key, read: { state: 'failed', fault: asFault(error) }, cursor: null })
+        if (aborter.signal.aborted) return
+        setPage((before) => ({ key, read: failed(before.key === key ? before.read : empty.read, error, isBack.current), cursor: null }))
       },
     )
     return () => aborter.abort()
@@ -102,17 +129,28 @@ export function useList<Q, T>(
       })
       if (latest.current === key) setPage({ key, read: { state: 'ready', data: [...rows, ...next.data] }, cursor: next.next_cursor })
     } catch (error) {
-      if (latest.current === key) setPage({ key, read: { state: 'failed', fault: asFault(error) }, cursor: null })
+      if (latest.current !== key) return
+      const fault = asFault(error)
+      if (!fault.isAway) return setPage({ key, read: { state: 'failed', fault }, cursor: null })
+      setCut(true)
+      toast(fault.message)
     } finally {
       setLoadingMore(false)
     }
   }
   const isCurrent = page.key === key
+  const read: Read<readonly T[]> = isCurrent ? page.read : { state: 'loading' }
+  const reload = useCallback(() => setTurn((before) => before + 1), [])
+  useReturn(read, isBack, reload)
+  const isAway = awaySince.value !== undefined
+  useEffect(() => {
+    if (!isAway) setCut(false)
+  }, [isAway])
   return {
-    read: isCurrent ? page.read : { state: 'loading' },
-    more: isCurrent && cursor !== null ? () => void more() : undefined,
+    read,
+    more: isCurrent && cursor !== null && !isCut ? () => void more() : undefined,
     isLoadingMore,
-    reload: useCallback(() => setTurn((before) => before + 1), []),
+    reload,
     change: (to) =>
       setPage((before) => (before.read.state === 'ready' ? { ...before, read: { state: 'ready', data: to(before.read.data) } } : before)),
   }

@@ -21,7 +21,7 @@ export default function InvoicePage({ id }: { readonly id: string }): JSX.Elemen
   const heading = (
     <>
       <a href={link('/usage/invoices')}>{w.invoices}</a>
-      {number}
+      <span>{number}</span>
     </>
   )
   return (

@@ -89,6 +89,7 @@ function Messages({ inboxId, chosen, onLive }: MessagesProps): JSX.Element {
   const w = words()
   const wanted = query.value.get('address') ?? ''
   const [typed, setTyped] = useState(wanted)
+  useEffect(() => setTyped(wanted), [wanted])
   const input = { path: { id: inboxId }, query: { limit: '50', ...(wanted !== '' && { address: wanted }) } }
   const list = useList(listInboxMessages, input)
   const rows = list.read.data ?? []

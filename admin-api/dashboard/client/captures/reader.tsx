@@ -4,17 +4,18 @@ import { useEffect, useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
 import { bind, keyFor } from '../app/keys.ts'
 import { mayChange } from '../app/permissions.ts'
-import { link } from '../app/location.ts'
+import { link, query } from '../app/location.ts'
 import { useRead } from '../app/query.ts'
 import { markRead } from './unread.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Mark } from '../parts/mark.tsx'
-import { SafeText } from '../parts/safe-text.tsx'
+import { plain, SafeText } from '../parts/safe-text.tsx'
 import { Show } from '../parts/states.tsx'
 import { longTime } from '../parts/time.ts'
 import { MessageTabs } from '../mail/message-tabs.tsx'
 import { Neighbours } from '../mail/neighbours.tsx'
 import { saveFile } from '../mail/parts.tsx'
+import { Recipients } from '../mail/recipients.tsx'
 import { getInboxAttachment, getInboxMessage, getRawInboxMessage, type CapturedMessage } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
 import { words } from './captures-words.ts'
@@ -67,10 +68,14 @@ function Head({ message, inboxId }: { readonly message: CapturedMessage; readonl
   return (
     <header class="reader-head">
       <div>
-        <a class="button quiet square back-button" aria-label={w.back} href={link(`/captures/${inboxId}`)}>
+        <a
+          class="button quiet square back-button"
+          aria-label={w.back}
+          href={link(`/captures/${inboxId}`, { address: query.value.get('address') ?? '' })}
+        >
           <Icon name="left" />
         </a>
-        <h2>
+        <h2 class="three-lines" title={plain(message.subject)}>
           <SafeText text={message.subject || w.noSubject} />
         </h2>
         <Neighbours before={before} after={after} />
@@ -94,10 +99,7 @@ function Head({ message, inboxId }: { readonly message: CapturedMessage; readonl
         </button>
       </div>
       <p class="soft">
-        <SafeText text={message.intended_from || '<>'} /> {w.toWord}{' '}
-        <b class="ink">
-          <SafeText text={message.intended_to.slice(0, 4).join(', ')} />
-        </b>{' '}
+        <SafeText text={message.intended_from || '<>'} /> {w.toWord} <Recipients all={message.intended_to} />{' '}
         {others > 0 && w.seenInHeaders(others)} ·{' '}
         <time datetime={message.captured_at} title={message.captured_at}>
           {longTime(message.captured_at)}

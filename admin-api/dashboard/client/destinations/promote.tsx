@@ -27,7 +27,7 @@ export function Promote({ id }: { readonly id: string }): JSX.Element {
       <a href={link(`/destinations/${id}`)}>
         <SafeText text={read.data?.name ?? w.destination} />
       </a>
-      {w.promoteToLive}
+      <span>{w.promoteToLive}</span>
     </>
   )
   return (

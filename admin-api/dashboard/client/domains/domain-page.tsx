@@ -43,13 +43,13 @@ export function DomainPage({ id }: { readonly id: string }): JSX.Element {
   const heading = (
     <>
       <a href={link('/domains')}>{w.domains}</a>
-      {name}
+      <span>{name}</span>
     </>
   )
   return (
     <>
       <TopBar title={name || w.domain} heading={heading}>
-        {mayAdminister.value && (
+        {mayAdminister.value && read.data && (
           <button class="button" aria-disabled={isBusy} aria-keyshortcuts={keyFor('r')} onClick={() => start(check)}>
             <Icon name="refresh" />
             <span class="shell-label">{w.checkAgain}</span>

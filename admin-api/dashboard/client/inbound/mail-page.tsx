@@ -8,6 +8,7 @@ import { useRead, type Reading } from '../app/query.ts'
 import { MessageTabs } from '../mail/message-tabs.tsx'
 import { Neighbours } from '../mail/neighbours.tsx'
 import { saveFile } from '../mail/parts.tsx'
+import { Recipients } from '../mail/recipients.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { StatusTag } from '../parts/mark.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
@@ -131,7 +132,7 @@ function Head({ mail, status }: HeadProps): JSX.Element {
   return (
     <header class="reader-head">
       <div>
-        <h2>
+        <h2 class="three-lines" title={plain(mail.subject)}>
           <SafeText text={mail.subject || common.noSubject} />
         </h2>
         <Neighbours before={before} after={after} />
@@ -140,11 +141,7 @@ function Head({ mail, status }: HeadProps): JSX.Element {
         </button>
       </div>
       <p class="soft">
-        <SafeText text={mail.from[0] ?? (mail.envelope_from || '<>')} /> {common.toWord}{' '}
-        <b class="ink">
-          <SafeText text={mail.envelope_to.slice(0, 4).join(', ')} />
-        </b>{' '}
-        ·{' '}
+        <SafeText text={mail.from[0] ?? (mail.envelope_from || '<>')} /> {common.toWord} <Recipients all={mail.envelope_to} /> ·{' '}
         <time datetime={mail.received_at} title={exactTime(mail.received_at)}>
           {longTime(mail.received_at)}
         </time>

@@ -27,7 +27,7 @@ export default function OperatorInvoice({ id }: { readonly id: string }): JSX.El
   const heading = (
     <>
       <a href={link('/operator/invoices')}>{w.invoices}</a>
-      {invoice?.number ?? ''}
+      <span>{invoice?.number ?? ''}</span>
     </>
   )
   const close = (): void => setOpen(undefined)

@@ -48,7 +48,10 @@ let loadedPlots: Plots | undefined
 function usePlots(): Plots | undefined {
   const [plots, setPlots] = useState(loadedPlots)
   useEffect(() => {
-    void import('../insights/overview-plots.tsx').then((loaded) => setPlots((loadedPlots = loaded)))
+    import('../insights/overview-plots.tsx').then(
+      (loaded) => setPlots((loadedPlots = loaded)),
+      () => undefined, // the rest of the screen says that the service cannot be reached
+    )
   }, [])
   return plots
 }
@@ -67,7 +70,7 @@ export default function Overview(): JSX.Element {
   const all = useRead(listProjects, { query: { limit: '200' } }, { every: refreshMs })
   const healths = useHealths()
   const [isSending, setSending] = useState(false)
-  const isFirstRun = destinations.read.state === 'ready' && !destinations.read.data.some(({ mode }) => mode === 'live')
+  const isFirstRun = destinations.read.data?.some(({ mode }) => mode === 'live') === false
   return (
     <>
       <TopBar title={w.overview} isLive={traces.state !== 'failed'}>

@@ -100,7 +100,14 @@ export default function ApiCallDrawer({ onClose }: { readonly onClose: () => voi
               {text}
             </pre>
             <p class="faint">
-              <code>$KEY</code> {w.keyStandsFor} <a href={link('/keys')}>{w.createKey}</a>
+              <code>$KEY</code>{' '}
+              {shown.operation.scope === 'operator' ? (
+                w.operatorKeyStandsFor
+              ) : (
+                <>
+                  {w.keyStandsFor} <a href={link('/keys')}>{w.createKey}</a>
+                </>
+              )}
             </p>
             {shown.status !== undefined && <Answer shown={shown} />}
           </>

@@ -231,7 +231,11 @@ export function Dialog({ title, kind = 'dialog', onClose, children }: DialogProp
         event.preventDefault()
         onClose?.()
       }}
-      onClick={(event) => event.target === dialog.current && onClose?.()}
+      onClose={() => {
+        // of its own accord, as browsers do when Escape is pressed twice
+        if (dialog.current?.isConnected) (onClose ?? (() => dialog.current?.showModal()))()
+      }}
+      onClick={(event) => event.target === dialog.current && event.detail < 2 && onClose?.()} // not by the second click on what opened it
     >
       {children}
     </dialog>

@@ -171,9 +171,9 @@ interface ShowProps<T> {
   readonly children: (data: T) => ComponentChildren
 }
 
-/** What was read, or the state that stands in its place. */
+/** What was read, or the state that stands in its place; that the service is away is said over the whole screen. */
 export function Show<T>({ read, reload, failure, rows, children }: ShowProps<T>): JSX.Element {
-  if (read.state === 'failed') return <Failed fault={read.fault} what={failure} retry={reload} />
+  if (read.state === 'failed' && read.data === undefined) return <Failed fault={read.fault} what={failure} retry={reload} />
   if (read.data === undefined) return <Loading {...(rows !== undefined && { rows })} />
   return <>{children(read.data)}</>
 }

@@ -36,7 +36,7 @@ export function ProjectPage({ id }: { readonly id: string }): JSX.Element {
           </>
         }
       >
-        {mayChange.value && (
+        {mayChange.value && project && (
           <a class="button primary" href={linkHere({ do: 'edit' })}>
             {w.edit}
           </a>

@@ -4,13 +4,15 @@ import { render, type ComponentType, type JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import '../style/style.css'
 import { Dialog } from '../parts/controls.tsx'
+import { Mark } from '../parts/mark.tsx'
 import { Loading, State } from '../parts/states.tsx'
+import { shortTime } from '../parts/time.ts'
 import { hasUndo, Toasts, undoLast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
 import { speak, words } from '../words/words.ts'
 import { boot } from '../app/boot.ts'
-import { shownCall } from '../app/api.ts'
-import { bind, listenToKeys, pressedFor } from '../app/keys.ts'
+import { awaySince, shownCall } from '../app/api.ts'
+import { bind, isTyping, listenToKeys, pressedFor } from '../app/keys.ts'
 import { followChanges } from '../app/live.ts'
 import { followLinks, go, link, organization, organizations, path } from '../app/location.ts'
 import { showCutText } from './cut-text.ts'
@@ -51,7 +53,7 @@ function CurrentScreen(): JSX.Element {
         {screen && failed !== screen ? (
           <Loading />
         ) : (
-          <State title={screen ? w.newVersion : w.nothingHere} text={screen ? w.newVersionText : undefined}>
+          <State title={screen ? w.notLoaded : w.nothingHere} text={screen ? w.notLoadedText : undefined}>
             <div class="actions">
               <button class="button primary" onClick={() => location.reload()}>
                 {w.loadAgain}
@@ -117,7 +119,7 @@ function Shell(): JSX.Element {
   )
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
-      if ((event.metaKey || event.ctrlKey) && event.key === 'z' && hasUndo()) undoLast()
+      if ((event.metaKey || event.ctrlKey) && event.key === 'z' && hasUndo() && !isTyping(event.target)) undoLast()
     }
     document.addEventListener('keydown', onKey)
     return () => document.removeEventListener('keydown', onKey)
@@ -143,7 +145,10 @@ function Shell(): JSX.Element {
       </a>
       <Navigation />
       {organization.value && mayRead.value && <Waiting key={organization.value.id} />}
-      <main class="page">{isShown ? <CurrentScreen /> : <Outside />}</main>
+      <main class="page">
+        <Away />
+        {isShown ? <CurrentScreen /> : <Outside />}
+      </main>
       <BottomBar />
       {isPaletteOpen.value && <Palette />}
       {showsKeys && <KeySheet onClose={() => setShowsKeys(false)} />}
@@ -151,6 +156,18 @@ function Shell(): JSX.Element {
     </div>
   )
 }
+
+/** Over what is shown while the service does not answer. */
+const Away = (): JSX.Element => (
+  <div role="status" class="away">
+    {awaySince.value !== undefined && (
+      <p class="note warn">
+        <Mark name="warning" />
+        <span>{words().away(shortTime(awaySince.value))}</span>
+      </p>
+    )}
+  </div>
+)
 
 /** Between phone and desk the navigation is a rail; on phones it is neither. */
 function useNarrow(): boolean {

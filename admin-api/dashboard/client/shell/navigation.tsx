@@ -4,10 +4,10 @@ import { useRef, useState } from 'preact/hooks'
 import { Icon } from '../parts/icon.tsx'
 import { useOutside } from '../parts/menu.tsx'
 import { Mark } from '../parts/mark.tsx'
-import { initial } from '../parts/safe-text.tsx'
+import { initial, plain } from '../parts/safe-text.tsx'
 import { number } from '../parts/time.ts'
 import { words } from '../words/words.ts'
-import { link, linkHere, organization, organizations, path, projectId } from '../app/location.ts'
+import { go, link, linkHere, organization, organizations, path, projectId } from '../app/location.ts'
 import { pressedFor } from '../app/keys.ts'
 import { badges, isMenuOpen, isPaletteOpen } from '../app/open.ts'
 import { mayRead } from '../app/permissions.ts'
@@ -110,14 +110,7 @@ function ProjectMenu(): JSX.Element {
       {isShown && (
         <div class="menu">
           <h3>{w.projects}</h3>
-          <a href={linkHere({ project: '', cursor: '' })} onClick={close} aria-current={chosen ? undefined : 'true'}>
-            {w.allProjects}
-          </a>
-          {projects.value.map(({ id, name }) => (
-            <a key={id} href={linkHere({ project: id, cursor: '' })} onClick={close} aria-current={id === chosen?.id ? 'true' : undefined}>
-              <span class="cut">{name}</span>
-            </a>
-          ))}
+          <ProjectList chosen={chosen?.id} onTake={close} />
           {mayRead.value && (
             <a href={link('/projects')} onClick={close}>
               {w.manageProjects}
@@ -136,6 +129,58 @@ function ProjectMenu(): JSX.Element {
       )}
     </div>
   )
+}
+
+/** So many are seen at once. */
+const fewProjects = 8
+
+interface ProjectListProps {
+  readonly chosen: string | undefined
+  readonly onTake: () => void
+}
+
+/** With a search where they are many; Enter takes the first that is found. */
+function ProjectList({ chosen, onTake }: ProjectListProps): JSX.Element {
+  const w = words()
+  const [text, setText] = useState('')
+  const found = projects.value.filter(({ name }) => name.toLowerCase().includes(text.trim().toLowerCase()))
+  const takeFirst = (event: KeyboardEvent): void => {
+    if (event.key !== 'Enter' || !found[0]) return
+    go(inProject(found[0].id))
+    onTake()
+  }
+  return (
+    <>
+      {projects.value.length > fewProjects && (
+        <input
+          class="input"
+          type="search"
+          aria-label={w.findProject}
+          placeholder={w.findProject}
+          value={text}
+          spellcheck={false}
+          onInput={(event) => setText(event.currentTarget.value)}
+          onKeyDown={takeFirst}
+        />
+      )}
+      {text.trim() === '' && (
+        <a href={inProject('')} onClick={onTake} aria-current={chosen === undefined ? 'true' : undefined}>
+          {w.allProjects}
+        </a>
+      )}
+      {found.map(({ id, name }) => (
+        <a key={id} href={inProject(id)} onClick={onTake} aria-current={id === chosen ? 'true' : undefined}>
+          <span class="cut">{plain(name)}</span>
+        </a>
+      ))}
+    </>
+  )
+}
+
+/** The same screen for another project, or for all; what the address names by its id belongs to the one before. */
+function inProject(project: string): string {
+  const [list = ''] = path.value.split(/\/(?:[a-z]+_)?[0-9a-f-]{20,}/)
+  return list === path.value ? linkHere({ project, cursor: '' }) : link(list, { project })
 }
 
 /** What is looked at on the way. */

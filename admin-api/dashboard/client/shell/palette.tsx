@@ -1,6 +1,6 @@
 /** The palette: go somewhere, look something up, or do something, from the keyboard. */
 import type { JSX } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Dialog } from '../parts/controls.tsx'
 import { Icon, type IconName } from '../parts/icon.tsx'
 import { Mark } from '../parts/mark.tsx'
@@ -97,17 +97,23 @@ interface OptionProps {
   readonly onPoint: () => void
 }
 
-const Option = ({ choice: { id, icon, label, keys }, isAt, onTake, onPoint }: OptionProps): JSX.Element => (
-  <div role="option" id={`choice-${id}`} aria-selected={isAt} onClick={onTake} onPointerMove={onPoint}>
-    {typeof icon === 'string' ? <Icon name={icon} /> : <Mark name={icon.status} />}
-    <span class="cut">{label}</span>
-    <span class="keys">
-      {keys?.map((key) => (
-        <kbd key={key}>{key}</kbd>
-      ))}
-    </span>
-  </div>
-)
+function Option({ choice: { id, icon, label, keys }, isAt, onTake, onPoint }: OptionProps): JSX.Element {
+  const option = useRef<HTMLDivElement>(null)
+  useLayoutEffect(() => {
+    if (isAt) option.current?.scrollIntoView({ block: 'nearest' })
+  }, [isAt])
+  return (
+    <div role="option" id={`choice-${id}`} ref={option} aria-selected={isAt} onClick={onTake} onPointerMove={onPoint}>
+      {typeof icon === 'string' ? <Icon name={icon} /> : <Mark name={icon.status} />}
+      <span class="cut">{label}</span>
+      <span class="keys">
+        {keys?.map((key) => (
+          <kbd key={key}>{key}</kbd>
+        ))}
+      </span>
+    </div>
+  )
+}
 
 /** Traces by id, or by part of a subject or an address. */
 function useTraces(text: string): readonly TraceSummary[] {

@@ -44,7 +44,7 @@ export default function Submissions({ rest }: ScreenProps): JSX.Element {
               <a href={link(`/forms/${form.id}`)} title={w.openForm}>
                 <SafeText text={form.name} />
               </a>
-              {w.submissions}
+              <span>{w.submissions}</span>
             </>
           )
         }

@@ -3,7 +3,7 @@ import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
 import { bind, keyFor } from '../app/keys.ts'
-import { go, link, query, linkHere } from '../app/location.ts'
+import { go, query, linkHere } from '../app/location.ts'
 import { mayAdminister, mayChange } from '../app/permissions.ts'
 import { useList, useRead } from '../app/query.ts'
 import { CopyButton, Tabs } from '../parts/controls.tsx'
@@ -16,10 +16,12 @@ import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
 import { getTrace, getTraceMessage, listAllWebhookAttempts, retryTrace, type Trace } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
+import { Neighbours } from '../mail/neighbours.tsx'
 import { DestinationTab, JsonTab, WebhooksTab } from './trace-tabs.tsx'
 import { HeadersTab, MessageTab } from './trace-message.tsx'
 import { Share } from './share.tsx'
 import { Diagnosis } from '../diagnosis/diagnosis.tsx'
+import { placeOf, type Place } from './trace-order.ts'
 import { Suppress } from './verdict.tsx'
 import { words } from './trace-words.ts'
 import { isWhole, refreshMsOf, TraceHead, TraceStory } from './trace-story.tsx'
@@ -32,20 +34,13 @@ export function TracePage({ id }: { readonly id: string }): JSX.Element {
   const trace = latest.data && isWhole(latest.data) ? latest.data : undefined
   const [isReplaying, setReplaying] = useState(false)
   const [isSharing, setSharing] = useState(false)
+  const { list, before, after } = placeOf(id)
   const mayReplay = mayChange.value && trace !== undefined && isReplayable(trace)
-  useEffect(
-    () =>
-      bind({
-        Escape: () => go(link('/traces')),
-        s: () => setSharing(true),
-        ...(mayReplay && { r: () => setReplaying(true) }),
-      }),
-    [mayReplay],
-  )
+  useKeys({ list, before, after }, { s: () => setSharing(true), ...(mayReplay && { r: () => setReplaying(true) }) })
   const isDiagnosed = query.value.get('diagnose') === '1'
   const heading = (
     <>
-      <a href={link('/traces')}>{w.traces}</a>
+      <a href={list}>{w.traces}</a>
       <code title={id}>
         <b>{id.slice(0, 8)}</b>
         <span class="wide-only">{id.slice(8)}</span>
@@ -57,7 +52,14 @@ export function TracePage({ id }: { readonly id: string }): JSX.Element {
       <TopBar
         title={trace ? plain(trace.subject) || w.noSubject : w.trace}
         heading={heading}
-        beside={<CopyButton text={id} label={w.copyId} />}
+        beside={
+          <>
+            <CopyButton text={id} label={w.copyId} />
+            <span class="wide-only">
+              <Neighbours {...{ before, after }} />
+            </span>
+          </>
+        }
       >
         {trace && trace.outcome !== 'refused' && (
           <a
@@ -91,6 +93,15 @@ export function TracePage({ id }: { readonly id: string }): JSX.Element {
       {isReplaying && trace && <Replay trace={trace} onClose={() => setReplaying(false)} onDone={first.reload} />}
     </>
   )
+}
+
+/** `acts` are the keys of what can be done with it. */
+function useKeys({ list, before, after }: Place, acts: Readonly<Record<string, () => void>>): void {
+  useEffect(() => {
+    const goTo = (place: string | undefined) => () => void (place !== undefined && go(place))
+    const beside = { '[': goTo(before), ']': goTo(after), k: goTo(before), j: goTo(after) }
+    return bind({ Escape: () => go(list), ...beside, ...acts })
+  }, [list, before, after, Object.keys(acts).join(' ')])
 }
 
 /** What arrived, or came back after the provider had taken it, is not sent a second time. */

@@ -1,8 +1,9 @@
 /** The story of a trace: its head, the verdict in plain words, and every entry of the timeline with the verbatim replies. */
 import type { ComponentChildren, JSX } from 'preact'
 import { link } from '../app/location.ts'
+import { Recipients } from '../mail/recipients.tsx'
 import { Mark, StatusTag } from '../parts/mark.tsx'
-import { SafeText } from '../parts/safe-text.tsx'
+import { plain, SafeText } from '../parts/safe-text.tsx'
 import { bytes, dateOnly, gap, longTime, preciseTime } from '../parts/time.ts'
 import { useReasons } from '../reasons/reasons.ts'
 import type { SentStatus, Trace } from '../wire/operations.ts'
@@ -28,16 +29,12 @@ export function TraceHead({ trace, isLong = false }: { readonly trace: Trace; re
       <div class="trace-tags">
         <StatusTag name={trace.status} />
         <StatusTag name={trace.outcome.split('.')[0] ?? ''} text={trace.outcome} />
-        <h2>
+        <h2 class="three-lines" title={plain(trace.subject)}>
           <SafeText text={trace.subject || w.noSubject} />
         </h2>
       </div>
       <p class="soft">
-        <SafeText text={trace.from || trace.mail_from} /> {w.toWord}{' '}
-        <b class="ink">
-          <SafeText text={trace.to.slice(0, 3).join(', ')} />
-        </b>
-        {trace.to.length > 3 && ` ${w.andMore(trace.to.length - 3)}`}
+        <SafeText text={trace.from || trace.mail_from} /> {w.toWord} <Recipients all={trace.to} />
         {isLong && (
           <>
             {' · '}

@@ -7,7 +7,7 @@ import { useListKeys } from '../app/list-keys.ts'
 import { everyMs, useChanges } from '../app/live.ts'
 import { go, link, linkHere, projectId, query } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
-import { useList, useTicks } from '../app/query.ts'
+import { useList, useTicks, type Listing } from '../app/query.ts'
 import type { ScreenProps } from '../app/screen-props.ts'
 import { Pills } from '../parts/controls.tsx'
 import { Mark } from '../parts/mark.tsx'
@@ -19,6 +19,7 @@ import { SendTest } from '../overview/send-test.tsx'
 import { filterNames, filtersOf, type Filters } from './filters.ts'
 import { QueryBar } from './query-bar.tsx'
 import { ColumnsMenu, ViewsMenu } from './view-menus.tsx'
+import { rememberTraces } from '../trace/trace-order.ts'
 import { TracePage } from '../trace/trace-page.tsx'
 import { TracePanel } from '../trace/trace-panel.tsx'
 import { TraceRows } from './trace-rows.tsx'
@@ -38,7 +39,7 @@ const morePageSize = 200
 const newEveryMs = 10_000
 
 export default function Traces({ rest: [id] }: ScreenProps): JSX.Element {
-  return id === undefined ? <TraceList /> : <TracePage id={id} />
+  return id === undefined ? <TraceList /> : <TracePage key={id} id={id} />
 }
 
 const statuses = [
@@ -72,6 +73,8 @@ function TraceList(): JSX.Element {
   const shown = query.value.get('trace') ?? undefined
   const rows = list.read.data ?? []
   const isFiltered = Object.keys(filters).length > 0
+  useFirst(list)
+  useEffect(() => rememberTraces(linkHere({ trace: '' }), rows), [list.read.data, query.value])
   const { select, step } = usePanel(shown, rows)
   const selection = useSelection(rows, ({ trace_id: id }) => id, true)
   const { rows: chosen, clear } = selection
@@ -228,6 +231,14 @@ function Nothing({ filters, isFiltered, onSend }: NothingProps): JSX.Element {
       </div>
     </State>
   )
+}
+
+/** An empty list shows what comes at once. */
+function useFirst({ read, reload }: Listing<TraceSummary>): void {
+  const isEmpty = read.state === 'ready' && read.data.length === 0
+  const look = useCallback(() => void (isEmpty && reload()), [isEmpty, reload])
+  useTicks(everyMs(newEveryMs), look)
+  useChanges('traces', look)
 }
 
 /** How many came since the list was read; they are shown when somebody wants to see them. */

@@ -31,7 +31,7 @@ export default function SitePage({ id }: { readonly id: string }): JSX.Element {
   const heading = (
     <>
       <a href={link('/websites')}>{w.title}</a>
-      {slug}
+      <span>{slug}</span>
     </>
   )
   return (

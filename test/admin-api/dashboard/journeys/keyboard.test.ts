@@ -93,6 +93,12 @@ test('captured mail and traces are found, opened, read and left by keys alone', 
   await page.waitForURL(/tab=text/)
   t.regex(await focused(page), /role="tab"[^>]*aria-selected="true"/)
   await page.waitForSelector('.reader-tab')
+  await page.click('[title="This screen as an API call"]')
+  await page.waitForSelector('.drawer >> text=Answer')
+  await press('j', 'Control+k', 'Escape')
+  await page.waitForSelector('.drawer', { state: 'detached' })
+  t.regex(page.url(), /tab=text/, 'keys are those of the dialog, and nothing behind it has moved')
+  t.is(await page.locator('dialog').count(), 0)
   await press('Escape')
   await page.waitForURL(/\/captures\/[^/]+$/)
   await press('/')
@@ -157,6 +163,10 @@ test('the palette gives the focus back wherever it was, or to the title where no
     const before = await focused(page)
     await page.keyboard.press('Control+k')
     await page.waitForSelector('dialog[open]')
+    for (let i = 0; i < 25; i++) await page.keyboard.press('ArrowDown')
+    const bottoms = `['[role=option][aria-selected=true]', '#palette-list'].map((one) => document.querySelector(one).getBoundingClientRect().bottom)`
+    const [choice, list] = (await page.evaluate(bottoms)) as [number, number]
+    t.true(choice <= list, 'the choice is seen')
     await page.keyboard.press('Escape')
     await page.waitForSelector('dialog[open]', { state: 'detached' })
     await hasFocus(page, before)

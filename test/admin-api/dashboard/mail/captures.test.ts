@@ -48,11 +48,15 @@ test('a captured message is released to a live destination, after saying who get
 test('a release that cannot be says why; who may not send is not offered it', async (t) => {
   const server = await startDashboard(t, browser)
   const { rest } = server.daemon
-  await rest.must('POST', '/v1/messages', { from: 'a@alpenblick.example', to: 'b@example.test', subject: 'Stays', text: 'x' })
+  const to = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => `${name}@example.test`)
+  await rest.must('POST', '/v1/messages', { from: 'a@alpenblick.example', to, subject: `Stays ${'long'.repeat(200)}`, text: 'x' })
   const tab = await server.open({ colorScheme: 'both' })
   const { page } = tab
   await tab.go('/captures')
   await page.click('.message-list >> text=Stays')
+  await page.waitForSelector('.reader-head >> text=and 2 more')
+  await page.setViewportSize({ width: 812, height: 375 })
+  t.true(((await page.locator('.reader-tab').boundingBox())?.height ?? 0) > 200, 'there is room for the message')
   await page.click('.reader-head >> text=Release…')
   await page.waitForSelector('dialog >> text=No destination is live')
   await tab.check(t)

@@ -212,21 +212,23 @@ test('forged and mixed cookies, other organizations, other sites, an old proof a
 
 test('the screens speak the language, and a service that cannot be reached is said to be so', async (t) => {
   const server = await startDashboard(t, browser, operators)
-  const look = async (locale: string, words: string, findingsFailed: string): Promise<void> => {
+  const error = { code: 'internal_error', message: 'It broke.', next_action: 'retry', details: {} }
+  const broken = { status: 500, contentType: 'application/json', body: JSON.stringify({ error }) }
+  const look = async (locale: string, words: string, findingsFailed: string, away: string): Promise<void> => {
     const tab = await server.open({ locale })
     await tab.go('/operator')
     await tab.page.waitForSelector(`text=${words}`)
     await tab.check(t)
-    await tab.page.route('**/operator/v1/doctor', (route) => route.abort())
+    await tab.page.route('**/operator/v1/doctor', (route) => route.fulfill(broken))
     await tab.page.waitForSelector(`text=${findingsFailed}`)
-    await tab.page.route('**/operator/v1/system', (route) => route.abort())
-    await tab.page.waitForSelector('[role=alert]')
+    await tab.page.route('**/v1/**', (route) => route.abort())
+    await tab.page.waitForSelector(`text=${away}`)
     await tab.check(t)
   }
   // at once, as each waits for what is asked again every few seconds
   await Promise.all([
-    look('de', 'Der Dienst nimmt Mail an und liefert sie aus.', 'Die Befunde konnten nicht gelesen werden'),
-    look('fr', 'Le service accepte et remet le courrier.', 'Les constats n’ont pas pu être lus'),
-    look('it', 'Il servizio accetta e consegna la posta.', 'Impossibile leggere i riscontri'),
+    look('de', 'Der Dienst nimmt Mail an und liefert sie aus.', 'Die Befunde konnten nicht gelesen werden', 'Der Dienst antwortet seit'),
+    look('fr', 'Le service accepte et remet le courrier.', 'Les constats n’ont pas pu être lus', 'Le service ne répond plus depuis'),
+    look('it', 'Il servizio accetta e consegna la posta.', 'Impossibile leggere i riscontri', 'Il servizio non risponde dalle'),
   ])
 })

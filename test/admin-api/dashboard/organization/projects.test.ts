@@ -1,6 +1,7 @@
 /** Projects in Chromium: made, limited, split into partitions, emptied into another one and deleted. */
 import { browserOf } from '../../../support/web/browser.ts'
 import { testWith } from '../../../support/peers/peers.ts'
+import { siteSettings } from '../../sites/site-client.ts'
 import { startDashboard } from '../dashboard-server.ts'
 
 const test = testWith('chromium')
@@ -52,6 +53,7 @@ test('a project is made, changed with a way back, and deleted by its name; Defau
   t.is(await page.locator('text=Delete the project').count(), 0)
   await tab.go('/projects/prj_00000000000000000000000000000000')
   await page.waitForSelector('text=Projects cannot be shown.')
+  t.is(await page.evaluate(`getComputedStyle(document.querySelector('h1 a'), '::after').content`), 'none', 'no name follows')
   await tab.check(t)
 })
 
@@ -79,7 +81,7 @@ test('a partition is made on a plan that has them, with a budget of its own', as
 })
 
 test('things move to another project one by one, what is refused says why, and all go back', async (t) => {
-  const server = await startDashboard(t, browser)
+  const server = await startDashboard(t, browser, siteSettings)
   const { rest } = server.daemon
   const { data } = (await rest.must('GET', '/v1/projects')) as { data: { id: string }[] }
   const home = data[0]?.id ?? ''
@@ -89,6 +91,10 @@ test('things move to another project one by one, what is refused says why, and a
   const free = String((await rest.must('POST', '/v1/destinations', { name: 'Free', provider: 'smtp', credentials }))['id'])
   await rest.must('POST', '/v1/routing/rules', { match: '*', destination_id: named })
   const inbox = String((await rest.must('POST', '/v1/inboxes', { address_pattern: 'qa@example.test', name: 'QA' }))['id'])
+  const site = String((await rest.must('POST', '/v1/sites', { slug: 'alpenblick' }))['id'])
+  const form = String((await rest.must('POST', '/v1/forms', { name: 'Contact', template: 'contact' }))['id'])
+  const moved = [`/v1/destinations/${free}`, `/v1/inboxes/${inbox}`, `/v1/sites/${site}`, `/v1/forms/${form}`]
+  const homes = (): Promise<unknown[]> => Promise.all(moved.map(homeOf))
   const homeOf = async (path: string): Promise<unknown> => (await rest.must('GET', path))['project_id']
   const tab = await server.open()
   const { page } = tab
@@ -100,16 +106,18 @@ test('things move to another project one by one, what is refused says why, and a
   await page.check('label:has-text("Named") input')
   await page.check('label:has-text("Free") input')
   await page.check('label:has-text("QA") input')
-  await page.waitForSelector('text=3 things move')
+  await page.check('label:has-text("alpenblick") input')
+  await page.check('label:has-text("Contact") input')
+  await page.waitForSelector('text=5 things move')
   await page.getByLabel('To the project', { exact: true }).selectOption({ label: 'Shop' })
-  await page.click('button:has-text("Move 3")')
-  await page.waitForSelector('.toast >> text=2 moved to Shop.')
+  await page.click('button:has-text("Move 5")')
+  await page.waitForSelector('.toast >> text=4 moved to Shop.')
   await page.waitForSelector('label:has-text("Named") >> text=stayed')
   await tab.check(t)
-  t.deepEqual([await homeOf(`/v1/destinations/${free}`), await homeOf(`/v1/inboxes/${inbox}`)], [other, other])
+  t.deepEqual(await homes(), [other, other, other, other])
   t.is(await homeOf(`/v1/destinations/${named}`), home)
   await page.click('.toast button')
   await page.waitForSelector('label:has-text("Free") >> text=moved', { state: 'detached' })
-  await page.waitForSelector('label:has-text("QA") >> text=moved', { state: 'detached' })
-  t.deepEqual([await homeOf(`/v1/destinations/${free}`), await homeOf(`/v1/inboxes/${inbox}`)], [home, home])
+  await page.waitForSelector('label >> text=moved', { state: 'detached' })
+  t.deepEqual(await homes(), [home, home, home, home])
 })

@@ -1,0 +1,15 @@
+/** Whom a message is to: the first few, how many more there are, and all of them in the title. */
+import type { JSX } from 'preact'
+import { plain, SafeText } from '../parts/safe-text.tsx'
+import { words } from '../words/words.ts'
+
+const shown = 4
+
+export const Recipients = ({ all }: { readonly all: readonly string[] }): JSX.Element => (
+  <span title={all.length > shown ? plain(all.join(', ')) : undefined}>
+    <b class="ink">
+      <SafeText text={all.slice(0, shown).join(', ')} />
+    </b>
+    {all.length > shown && ` ${words().andMore(all.length - shown)}`}
+  </span>
+)
