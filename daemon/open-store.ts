@@ -5,6 +5,7 @@ import type { StoreKv } from '#store/engine/store-kv.ts'
 import type { ObjectOptions } from '#store/postgresql/objects/large-values.ts'
 import type { StoreUse } from '#store/postgresql/ownership.ts'
 import { LevelKv } from '#store/level/level-kv.ts'
+import { requireUnmoved } from '#store/level/moved.ts'
 import { exitCodes } from './process/lifecycle.ts'
 import { hasStore, storeFolder } from './process/data-folder.ts'
 import { StartRefused } from './process/start-refused.ts'
@@ -13,11 +14,14 @@ type Place = Pick<Config, 'dataDir' | 'store'>
 
 /**
  * For one process at a time, or for daemons together where the store is a database. Throws `StoreUnavailable` when another one
- * has it, or it cannot be opened.
+ * has it, it cannot be opened, or a daemon would use it that was moved elsewhere.
  */
 export async function openStore({ dataDir, store }: Place, options: GroupOptions = {}, use: StoreUse = 'alone'): Promise<StoreKv> {
   const { address } = store
-  if (address === null) return LevelKv.open(storeFolder(dataDir), options)
+  if (address === null) {
+    if (use === 'together') await requireUnmoved(storeFolder(dataDir))
+    return LevelKv.open(storeFolder(dataDir), options)
+  }
   const { PostgresKv } = await import('#store/postgresql/postgres-kv.ts') // only those who have one pay for it
   return PostgresKv.open(address, { ...options, use, large: await objectsOf(store) })
 }

@@ -177,6 +177,7 @@ Copies everything that is stored, and compares the copy with what it was made of
 a database such as postgresql://user@host/database. No daemon may run on either. Keys and certificates are no
 part of the store: they stay in the data folder. Large values of a database are objects where
 POSTERN_STORE_OBJECTS says, and rows of it otherwise. A copy that broke off is begun again by the same command.
+Afterwards no daemon starts on the store that was copied, as both would send the same mail.
 
   --replace  deletes what the database holds
   --ahead    copies from a data folder into a database while its daemon runs: once that is stopped, the same

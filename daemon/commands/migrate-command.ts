@@ -1,16 +1,18 @@
 /** `postern migrate`: copies a store between a data folder and a database, either way, and compares the copy with what it was made of. */
 import { mkdir, rename, rm } from 'node:fs/promises'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { Config } from '#config/settings/load.ts'
 import { BackupReader } from '#store/backup/chain.ts'
 import { isPastBackup } from '#store/backup/past-backups.ts'
 import { versionOf } from '#store/engine/codec.ts'
-import { digestRows, type RowDigest } from '#store/engine/row-digest.ts'
+import { digestRows, RowSum, type RowDigest } from '#store/engine/row-digest.ts'
 import type { SnapshotRow } from '#store/engine/snapshot.ts'
 import type { StoreKv } from '#store/engine/store-kv.ts'
+import { LevelKv } from '#store/level/level-kv.ts'
+import { markMoved, movedTo, requireUnmoved } from '#store/level/moved.ts'
 import { writeRestoredStore } from '#store/level/restored-store.ts'
-import { isPostgresAddress } from '#store/postgresql/address.ts'
-import type { CopyTarget, Finished } from '#store/postgresql/restored-store.ts'
+import { isPostgresAddress, parseStoreAddress } from '#store/postgresql/address.ts'
+import type { CopyTarget } from '#store/postgresql/restored-store.ts'
 import { giveToOwnerOf } from '../backup/ownership.ts'
 import { syncFolder } from '../backup/whole-file.ts'
 import { hasStore, storeFolder } from '../process/data-folder.ts'
@@ -21,6 +23,9 @@ import { explained, snapshotSource } from './backup/backup-command.ts'
 import type { MigrateWords } from './command-line.ts'
 
 type StoreSettings = Config['store']
+
+/** Durable before the copy is in use. */
+type Leave = () => Promise<void>
 
 interface Out {
   write(text: string): unknown
@@ -36,31 +41,48 @@ export async function migrate(words: MigrateWords, settings: StoreSettings, out:
     throw new StartRefused('--from and --to are the same store.', exitCodes.usage)
   if (isAhead) return await migrateAhead(words, settings, out)
   await requireStore(placeOf(from, settings))
-  await using source = await openStore(placeOf(from, settings))
-  if (isPostgresAddress(to)) {
-    const finished = await copyIntoDatabase(source, await targetOf(to, replace, settings))
-    if (finished) {
-      const { rows, changed } = finished
-      out.write(`Copied ${changed} rows that changed since the copy made ahead; all ${rows} rows are there in their versions.\n`)
-      return exitCodes.ok
-    }
-  } else await copyIntoFolder(source, to)
-  const expected = await digestOf(source)
-  await using copy = await openStore(placeOf(to, settings))
-  const found = await digestOf(copy)
-  if (found.digest !== expected.digest)
-    throw new StartRefused(
-      `The copy differs: ${found.rows} rows in place of ${expected.rows}. Run the command again with --replace.`,
-      exitCodes.failed,
-    )
-  out.write(`Copied ${found.rows} rows; the copy is the same (SHA-256 ${found.digest}).\n`)
+  await requireNotElsewhere(from, shownOf(to))
+  await using opened = new AsyncDisposableStack()
+  if (!isPostgresAddress(from)) opened.defer(() => giveToOwnerOf(from))
+  const source = opened.use(await openStore(placeOf(from, settings)))
+  const leave = (): Promise<void> => markMovedFrom(from, shownOf(to))
+  if (isPostgresAddress(to)) await copyIntoDatabase(source, !isPostgresAddress(from), await targetOf(to, replace, settings), leave, out)
+  else await copyIntoFolder(source, to, leave, out)
+  out.write(`No daemon starts on the store at ${shownOf(from)} any more; start it ${startedWith(to)}.\n`)
   return exitCodes.ok
+}
+
+const shownOf = (place: string): string => (isPostgresAddress(place) ? parseStoreAddress(place).shown : resolve(place))
+
+const startedWith = (to: string): string =>
+  isPostgresAddress(to) ? `with POSTERN_STORE set to ${shownOf(to)}` : `with the data folder ${shownOf(to)}, and without POSTERN_STORE`
+
+/** A daemon that went on there would send again what one at the other place sends. */
+async function markMovedFrom(from: string, to: string): Promise<void> {
+  if (!isPostgresAddress(from)) return await markMoved(storeFolder(from), to)
+  const { markMoved: markDatabase } = await import('#store/postgresql/moved.ts')
+  await markDatabase(from, to)
+}
+
+/** What was moved is outdated by now; a move to the same place may have broken off. Throws `StartRefused`. */
+async function requireNotElsewhere(from: string, to: string): Promise<void> {
+  const isDatabase = isPostgresAddress(from)
+  const elsewhere = isDatabase ? await (await import('#store/postgresql/moved.ts')).movedTo(from) : await movedTo(storeFolder(from))
+  if (elsewhere === undefined || elsewhere === to) return
+  const undone = isDatabase ? 'run COMMENT ON TABLE postern_rows IS NULL there' : `delete ${join(storeFolder(from), 'moved')}`
+  throw new StartRefused(
+    `The store at ${shownOf(from)} was moved to ${elsewhere}, where what came since is: give that as --from. To copy this one as it was, ${undone} first.`,
+    exitCodes.failed,
+  )
 }
 
 /** Copies while the daemon of the folder runs; the copy is finished without it. */
 async function migrateAhead({ from, to, replace }: MigrateWords, settings: StoreSettings, out: Out): Promise<ExitCode> {
   if (isPostgresAddress(from) || !isPostgresAddress(to))
     throw new StartRefused('--ahead copies from a data folder into a database.', exitCodes.usage)
+  await requireStore(placeOf(from, settings))
+  // a daemon of this folder has its store elsewhere then, and its snapshot would be of that
+  await requireUnmoved(storeFolder(from))
   const target = await targetOf(to, replace, settings)
   await using source = await snapshotSource(placeOf(from, settings), undefined, Date.now())
   const reader = new BackupReader(source.bytes)
@@ -91,32 +113,49 @@ const targetOf = async (address: string, mayReplace: boolean, settings: StoreSet
   large: await objectsOf(settings),
 })
 
-/** Finishes a copy that was made ahead of this store; otherwise copies all, and returns undefined. */
-async function copyIntoDatabase(source: StoreKv, target: CopyTarget): Promise<Finished | undefined> {
+/** Finishes a copy that was made ahead of this store, which `mayGoOn` where it tells what has not changed; otherwise copies all. */
+async function copyIntoDatabase(source: StoreKv, mayGoOn: boolean, target: CopyTarget, leave: Leave, out: Out): Promise<void> {
   const { copiedAhead, finishCopy, writeRestoredDatabase } = await import('#store/postgresql/restored-store.ts')
   const ahead = await copiedAhead(target)
-  const isOurs = ahead !== undefined && (await isPastBackup(source, ahead.id))
+  const isOurs = mayGoOn && ahead !== undefined && (await isPastBackup(source, ahead.id))
   await using snapshot = await source.snapshot(isOurs ? ahead.until : undefined)
-  if (isOurs) return await finishCopy(target, snapshot)
-  await writeRestoredDatabase(target, snapshot.rows)
-  return undefined
+  if (isOurs) {
+    const { rows, changed } = await finishCopy(target, snapshot, ahead, leave)
+    out.write(`Copied ${changed} rows that changed since the copy made ahead; all ${rows} rows are there in their versions.\n`)
+    return
+  }
+  if (ahead) out.write('The copy made ahead there is of another store, or of before a restore: all rows are copied.\n')
+  sayCopied(await writeRestoredDatabase(target, snapshot.rows, leave), out)
 }
 
 /** Keys and certificates of the folder stay as they are. */
-async function copyIntoFolder(source: StoreKv, dataDir: string): Promise<void> {
+async function copyIntoFolder(source: StoreKv, dataDir: string, leave: Leave, out: Out): Promise<void> {
   if (await hasStore(dataDir))
     throw new StartRefused(`${dataDir} holds a store already; move ${storeFolder(dataDir)} away first.`, exitCodes.failed)
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
   const unfinished = `${storeFolder(dataDir)}.unfinished`
   await rm(unfinished, { recursive: true, force: true })
   await using snapshot = await source.snapshot()
-  await writeRestoredStore(unfinished, snapshot.rows)
+  const sum = new RowSum()
+  await writeRestoredStore(unfinished, sum.passing(snapshot.rows))
+  const [made, found] = [sum.digest(), await digestIn(unfinished)]
+  if (found.digest !== made.digest)
+    throw new StartRefused(
+      `The copy differs: ${found.rows} rows in place of ${made.rows}. It is not in use; run the command again.`,
+      exitCodes.failed,
+    )
+  await leave()
   await rename(unfinished, storeFolder(dataDir))
   await syncFolder(dataDir)
   await giveToOwnerOf(dataDir)
+  sayCopied(found, out)
 }
 
-async function digestOf(store: StoreKv): Promise<RowDigest> {
-  await using snapshot = await store.snapshot()
+const sayCopied = ({ rows, digest }: RowDigest, out: Out): unknown =>
+  out.write(`Copied ${rows} rows; the copy is the same (SHA-256 ${digest}).\n`)
+
+async function digestIn(folder: string): Promise<RowDigest> {
+  await using store = await LevelKv.open(folder)
+  await using snapshot = store.snapshot()
   return await digestRows(snapshot.rows)
 }

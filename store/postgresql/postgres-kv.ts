@@ -21,6 +21,7 @@ import { inOrder } from './objects/in-order.ts'
 import { LargeValues, refuseWithObjects, type ObjectOptions } from './objects/large-values.ts'
 import { LargeWrites } from './objects/large-writes.ts'
 import { ObjectSweep } from './objects/object-sweep.ts'
+import { requireInUse } from './moved.ts'
 import { keepOwning, takeOver, type StoreUse } from './ownership.ts'
 import { Readers } from './readers.ts'
 import { prepareSchema, versionsAtOnce } from './schema.ts'
@@ -112,6 +113,7 @@ export class PostgresKv implements StoreKv {
     try {
       await prepareSchema(client, servers.shown)
       if (options.use) await takeOver(client, options.use, kv.#writer, servers.shown)
+      if (options.use === 'together') await requireInUse(client, servers.shown)
       if (options.large) kv.#useObjects(await LargeValues.open(client, options.large))
       else await refuseWithObjects(client)
       await client.query('INSERT INTO postern_writers (id, token) VALUES ($1, 0)', [kv.#writer])

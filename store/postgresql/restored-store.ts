@@ -1,22 +1,25 @@
 /** Writes the rows of a snapshot into a database, in place of what it holds: all of them, or none. */
 import { randomUUID } from 'node:crypto'
-import type { Client } from 'pg'
+import { DatabaseError, type Client } from 'pg'
 import type { EarlierBackup } from '../backup/past-backups.ts'
 import { versionOf } from '../engine/codec.ts'
 import { digestRows, RowSum, type RowDigest } from '../engine/row-digest.ts'
 import type { SnapshotRow, StoreSnapshot } from '../engine/snapshot.ts'
-import { StoreUnavailable } from '../kv.ts'
+import { StoreAway, StoreUnavailable } from '../kv.ts'
 import { parseStoreAddress } from './address.ts'
+import { isAway } from './failures.ts'
 import { LargeValues, refuseWithObjects, type ObjectOptions } from './objects/large-values.ts'
 import { keepObjects } from './objects/object-sweep.ts'
 import { takeOver } from './ownership.ts'
 import { prepareSchema } from './schema.ts'
 import { Servers } from './servers.ts'
 import { tableRows } from './snapshot.ts'
-import { putInUse, stagedKeys, stagedTable, StagedWrites, stageNone } from './staged-rows.ts'
+import { isWrittenBefore, numberOfNow, putInUse, stagedCount, stagedKeys, stagedTable, StagedWrites, stageNone } from './staged-rows.ts'
 
 /** Our own keys lie behind all others; the embedded store's are of no use here. */
 const ownPrefix = 0xff
+/** Another session that reads the rows in use, such as a dump, is waited for so long before they are replaced. */
+const lockMs = 30_000
 
 export interface CopyTarget {
   readonly address: string
@@ -25,15 +28,18 @@ export interface CopyTarget {
   readonly large: ObjectOptions | undefined
 }
 
+/** What is to be durable before the copy is in use. */
+type BeforeUse = () => Promise<void>
+
 /**
- * Rows come into a table beside the one in use, which they replace at the end, so that one that broke off is begun again. Throws
- * `StoreUnavailable` when a daemon uses the database, or it holds rows and `mayReplace` is not set.
+ * Rows come into a table beside the one in use, are compared there, and replace those in use in one step, so that one that broke off is
+ * begun again. Throws `StoreUnavailable` when a daemon uses the database, it holds rows and `mayReplace` is not set, or the copy differs.
  */
-export const writeRestoredDatabase = (target: CopyTarget, rows: AsyncIterable<SnapshotRow>): Promise<void> =>
+export const writeRestoredDatabase = (target: CopyTarget, rows: AsyncIterable<SnapshotRow>, beforeUse: BeforeUse): Promise<RowDigest> =>
   using(target, async (client, values) => {
-    await stageNone(client)
-    const version = await stageAll(client, rows, values)
-    await inTransaction(client, () => putInUse(client, version))
+    const { version, found } = await stageCompared(client, rows, values)
+    await inTransaction(client, beforeUse, () => putInUse(client, version))
+    return found
   })
 
 /**
@@ -42,26 +48,27 @@ export const writeRestoredDatabase = (target: CopyTarget, rows: AsyncIterable<Sn
  */
 export const copyAhead = (target: CopyTarget, rows: AsyncIterable<SnapshotRow>, { id, until }: EarlierBackup): Promise<RowDigest> =>
   using(target, async (client, values) => {
-    await stageNone(client)
-    const sum = new RowSum()
-    await stageAll(client, sum.passing(rows), values)
-    const found = await digestRows(tableRows(client, stagedTable, values))
-    if (found.digest !== sum.digest().digest) throw new StoreUnavailable('The copy differs from what it was made of; begin it again.')
-    await client.query(`COMMENT ON TABLE ${stagedTable} IS '${JSON.stringify({ id, until: String(until) })}'`)
+    const { found, compared } = await stageCompared(client, rows, values)
+    const said = JSON.stringify({ id, until: String(until), compared })
+    await client.query(`COMMENT ON TABLE ${stagedTable} IS ${client.escapeLiteral(said)}`)
     return found
   })
 
 /** What a first half that is there goes on from. */
-export const copiedAhead = (target: CopyTarget): Promise<EarlierBackup | undefined> =>
-  using(target, async (client) => {
-    const { rows } = await client.query<{ said: string | null }>("SELECT obj_description(to_regclass($1), 'pg_class') AS said", [
-      stagedTable,
-    ])
-    const said = rows[0]?.said
-    if (said === null || said === undefined) return undefined
-    const { id, until } = JSON.parse(said) as { readonly id: string; readonly until: string }
-    return { id, until: BigInt(until) }
-  })
+export const copiedAhead = (target: CopyTarget): Promise<FirstHalf | undefined> => using(target, firstHalf)
+
+/** The backup that was copied, and the number of a transaction from which on nothing was written to the copy. */
+export interface FirstHalf extends EarlierBackup {
+  readonly compared: number
+}
+
+async function firstHalf(client: Client): Promise<FirstHalf | undefined> {
+  const { rows } = await client.query<{ said: string | null }>("SELECT obj_description(to_regclass($1), 'pg_class') AS said", [stagedTable])
+  const said = rows[0]?.said
+  if (said === null || said === undefined) return undefined
+  const { id, until, compared } = JSON.parse(said) as { readonly id: string; readonly until: string; readonly compared: number }
+  return { id, until: BigInt(until), compared }
+}
 
 export interface Finished {
   readonly rows: number
@@ -70,12 +77,19 @@ export interface Finished {
 
 /**
  * The second half, from a snapshot since the first one: what changed is written, what is gone is deleted, and every other row is there in
- * its version, or nothing is done at all.
+ * its version, as it was when it was compared; or nothing is done at all.
  */
-export const finishCopy = (target: CopyTarget, { rows, version }: Pick<StoreSnapshot, 'rows' | 'version'>): Promise<Finished> =>
+export const finishCopy = (
+  target: CopyTarget,
+  { rows, version }: Pick<StoreSnapshot, 'rows' | 'version'>,
+  { id, compared }: FirstHalf,
+  beforeUse: BeforeUse,
+): Promise<Finished> =>
   using(target, (client, values) =>
-    inTransaction(client, async () => {
-      const finished = await stageChanges(client, rows, values)
+    inTransaction(client, beforeUse, async () => {
+      if ((await firstHalf(client))?.id !== id) throw otherCopy()
+      const finished = await stageChanges(client, rows, values, compared)
+      if ((await stagedCount(client)) !== finished.rows) throw otherCopy()
       await putInUse(client, version)
       return finished
     }),
@@ -90,26 +104,72 @@ async function using<T>(target: CopyTarget, use: (client: Client, values: LargeV
     await takeOver(client, 'alone', randomUUID(), servers.shown)
     const { rows: held } = await client.query('SELECT FROM postern_rows LIMIT 1')
     if (held.length > 0 && !mayReplace)
-      throw new StoreUnavailable(`The database at ${servers.shown} holds data already; --replace deletes them.`)
+      throw new StoreUnavailable(
+        `The database at ${servers.shown} holds data already. If they are the copy of this store, set POSTERN_STORE and start the daemon; otherwise --replace deletes them.`,
+      )
     const values = large && (await LargeValues.open(client, large))
     if (values) await keepObjects(client)
     else await refuseWithObjects(client)
     return await use(client, values)
+  } catch (error) {
+    throw inWords(error, servers.shown)
   } finally {
-    await client.end()
+    await client.end().catch(() => undefined)
   }
 }
 
-async function inTransaction<T>(client: Client, work: () => Promise<T>): Promise<T> {
-  await client.query('BEGIN')
+/** What the database, or where its large values stand, says to a copy, with what to do next. */
+function inWords(error: unknown, shown: string): unknown {
+  if (error instanceof CommitLost) {
+    return new StoreUnavailable(
+      `The database at ${shown} gave no answer to the last step (${error.message}), so that the copy may be in use. Run the command again: ` +
+        'it finishes the copy, or says that the database holds data already.',
+      { cause: error },
+    )
+  }
+  const isOfDatabase = error instanceof DatabaseError || (error instanceof Error && error.name === 'Error' && isAway(error))
+  if (!isOfDatabase && !(error instanceof StoreAway)) return error
+  const { message } = error as Error
+  return new StoreUnavailable(
+    `The copy into the database at ${shown} broke off: ${message.replace(/\.$/, '')}. What was in use there is unchanged; put that right and run the command again.`,
+    { cause: error },
+  )
+}
+
+class CommitLost extends Error {}
+
+async function inTransaction<T>(client: Client, beforeUse: BeforeUse, work: () => Promise<T>): Promise<T> {
+  await client.query(`BEGIN; SET LOCAL lock_timeout = '${lockMs}ms'`)
   try {
     const result = await work()
-    await client.query('COMMIT')
+    await beforeUse()
+    await client.query('COMMIT').catch((error: unknown) => {
+      throw new CommitLost((error as Error).message, { cause: error })
+    })
     return result
   } catch (error) {
     await client.query('ROLLBACK').catch(() => undefined)
     throw error
   }
+}
+
+const otherCopy = (): StoreUnavailable => new StoreUnavailable('The copy made ahead is not what it was made of; begin with --ahead again.')
+
+async function stageCompared(
+  client: Client,
+  rows: AsyncIterable<SnapshotRow>,
+  values: LargeValues | undefined,
+): Promise<{ readonly version: bigint; readonly found: RowDigest; readonly compared: number }> {
+  await stageNone(client)
+  const sum = new RowSum()
+  const version = await stageAll(client, sum.passing(rows), values)
+  const compared = await numberOfNow(client)
+  const found = await digestRows(tableRows(client, stagedTable, values))
+  const made = sum.digest()
+  if (found.digest === made.digest) return { version, found, compared }
+  throw new StoreUnavailable(
+    `The copy differs from what it was made of (${found.rows} rows in place of ${made.rows}), and is not in use; run the command again.`,
+  )
 }
 
 /** Returns the highest version among them. */
@@ -130,7 +190,12 @@ async function stageAll(client: Client, rows: AsyncIterable<SnapshotRow>, values
 }
 
 /** Both in the order of their keys. */
-async function stageChanges(client: Client, rows: AsyncIterable<SnapshotRow>, values: LargeValues | undefined): Promise<Finished> {
+async function stageChanges(
+  client: Client,
+  rows: AsyncIterable<SnapshotRow>,
+  values: LargeValues | undefined,
+  compared: number,
+): Promise<Finished> {
   const writes = new StagedWrites(client, values)
   const staged = stagedKeys(client)
   let [all, changed] = [0, 0]
@@ -145,8 +210,7 @@ async function stageChanges(client: Client, rows: AsyncIterable<SnapshotRow>, va
     if (row.kind !== 'same') {
       changed++
       await writes.set(row)
-    } else if (there?.version !== row.version)
-      throw new StoreUnavailable('The copy made ahead is not what it was made of; begin with --ahead again.')
+    } else if (there?.version !== row.version || !isWrittenBefore(there, compared)) throw otherCopy()
   }
   for (; next.done !== true; next = await staged.next()) await writes.delete(next.value.key)
   await writes.end()

@@ -18,8 +18,7 @@ const insert = {
     ON CONFLICT (key) DO UPDATE SET stored = EXCLUDED.stored`,
 }
 const remove = { name: 'postern unstage', text: `DELETE FROM ${stagedTable} WHERE key = ANY($1::bytea[])` }
-const cursor =
-  'DECLARE staged NO SCROLL CURSOR FOR SELECT key, substring(stored FROM 2 FOR 8) AS version FROM postern_rows_restored ORDER BY key'
+const cursor = `DECLARE staged NO SCROLL CURSOR FOR SELECT key, substring(stored FROM 2 FOR 8) AS version, xmin::text AS written FROM ${stagedTable} ORDER BY key`
 
 export async function stageNone(client: Client): Promise<void> {
   await client.query(`DROP TABLE IF EXISTS ${stagedTable}`)
@@ -80,16 +79,32 @@ export class StagedWrites {
 export interface StagedKey {
   readonly key: Buffer
   readonly version: bigint
+  /** The number of the transaction that wrote the row: 32 bits, that go round. */
+  readonly written: number
 }
+
+/** The number of a transaction of this moment; what is written later has a later one. */
+export async function numberOfNow(client: Client): Promise<number> {
+  const { rows } = await client.query<{ number: string }>('SELECT pg_current_xact_id()::text AS number')
+  return Number(BigInt.asUintN(32, BigInt(rows[0]?.number ?? 0)))
+}
+
+/** Numbers below 3 are of rows that are older than any transaction. */
+export const isWrittenBefore = ({ written }: StagedKey, number: number): boolean => written < 3 || ((number - written) | 0) > 0
 
 /** In the order of the keys, as they were at the beginning; inside a transaction. */
 export async function* stagedKeys(client: Client): AsyncGenerator<StagedKey> {
   await client.query(cursor)
   for (;;) {
-    const { rows } = await client.query<{ key: Buffer; version: Buffer }>(`FETCH ${maxRows} FROM staged`)
-    for (const { key, version } of rows) yield { key, version: version.readBigUInt64BE(0) }
+    const { rows } = await client.query<{ key: Buffer; version: Buffer; written: string }>(`FETCH ${maxRows} FROM staged`)
+    for (const { key, version, written } of rows) yield { key, version: version.readBigUInt64BE(0), written: Number(written) }
     if (rows.length < maxRows) return
   }
+}
+
+export async function stagedCount(client: Client): Promise<number> {
+  const { rows } = await client.query<{ count: string }>(`SELECT count(*) AS count FROM ${stagedTable}`)
+  return Number(rows[0]?.count)
 }
 
 /** In place of the rows in use; `version` is that of the last write among them. Inside a transaction. */

@@ -1,11 +1,16 @@
 /** A daemon whose store is a database: what it acknowledged outlives kill -9, what needs it alone waits, and the store moves either way. */
-import { mkdir, readdir, rename } from 'node:fs/promises'
+import { once } from 'node:events'
+import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ExecutionContext } from 'ava'
 import { Daemon, newAdminKey, runCommand, type DaemonOptions } from '../support/daemon/daemon.ts'
+import { makeDestination, makeRoute } from '../support/daemon/provision.ts'
+import { within } from '../support/deadline.ts'
 import { temporaryFolder } from '../support/daemon/workspace.ts'
 import { Postgresql } from '../support/peers/postgresql.ts'
 import { testWith } from '../support/peers/peers.ts'
+import type { SinkAnswer } from '../support/smtp/sink-script.ts'
+import { Sink } from '../support/smtp/sink.ts'
 
 const test = testWith('postgresql')
 let postgresql: Postgresql
@@ -53,7 +58,10 @@ test('a daemon on PostgreSQL accepts, captures, crashes, moves into a folder and
   const inFolder = { folder: join(folder.path, 'moved'), env: { POSTERN_MASTER_KEY_FILE: join(folder.path, 'data/master.key') } }
   const target = join(inFolder.folder, 'data')
   const moved = await runCommand(options, 'migrate', '--from', database, '--to', target)
-  t.regex(moved.output, /^Copied \d+ rows; the copy is the same \(SHA-256 [0-9a-f]{64}\)\.\n$/)
+  t.regex(
+    moved.output,
+    /^Copied \d+ rows; the copy is the same \(SHA-256 [0-9a-f]{64}\)\.\nNo daemon starts on the store at .* start it with the data folder /,
+  )
   t.regex((await runCommand(options, 'migrate', '--from', database, '--to', target)).output, /holds a store already/)
   {
     await using daemon = await Daemon.start(inFolder, key)
@@ -61,7 +69,7 @@ test('a daemon on PostgreSQL accepts, captures, crashes, moves into a folder and
     await send(daemon, traces, 3)
   }
   const back = ['migrate', '--from', target, '--to', database] as const
-  t.regex((await runCommand(options, ...back)).output, /holds data already; --replace deletes them/)
+  t.regex((await runCommand(options, ...back)).output, /holds data already\..* otherwise --replace deletes them/)
   t.is((await runCommand(options, ...back, '--replace')).code, 0)
   {
     await using daemon = await Daemon.start(options, key)
@@ -73,39 +81,69 @@ test('a daemon on PostgreSQL accepts, captures, crashes, moves into a folder and
   t.regex(verified.output, /: all agree\n$/)
 })
 
-test('a store is copied ahead while its daemon works, and away only for what changed since', async (t) => {
+test('a store is copied ahead while its daemon relays, and each mail leaves once from one place', async (t) => {
   await using folder = await temporaryFolder('ahead')
   const [database, whole] = [await postgresql.database(), await postgresql.database()]
-  const options = { folder: folder.path }
+  const options = { folder: folder.path, env: { POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32' } }
   const data = join(folder.path, 'data')
   const traces: string[] = []
   const key = newAdminKey()
-  const ahead = ['migrate', '--from', data, '--to', database, '--ahead'] as const
+  const finish = ['migrate', '--from', data, '--to', database] as const
+  const held = Promise.withResolvers<void>()
+  const hold = (content: Buffer): SinkAnswer | undefined => (content.includes('under way') ? (held.resolve(), { act: 'hold' }) : undefined)
+  await using sink = await Sink.listen({ script: { message: (_from, _to, content) => hold(content) } })
+  let last = ''
   {
     await using daemon = await Daemon.start(options, key)
+    await makeRoute(daemon.rest, await makeDestination(daemon.rest, { name: 'host', port: sink.port, mode: 'live' }))
     await send(daemon, traces, 20)
     const { id } = await daemon.rest.must('POST', '/v1/suppressions', { email: 'gone@inbox.test' })
     t.regex(
-      (await runCommand(options, ...ahead.slice(0, 4), join(folder.path, 'x'), '--ahead')).output,
+      (await runCommand(options, ...finish.slice(0, 4), join(folder.path, 'x'), '--ahead')).output,
       /from a data folder into a database/,
     )
-    const copied = await runCommand(options, ...ahead)
-    t.regex(copied.output, /^Copied \d+ rows ahead; the copy is the same \(SHA-256 [0-9a-f]{64}\)\.\nNothing uses it yet: stop the daemon/)
+    const copying = runCommand(options, ...finish, '--ahead')
+    let isCopied = false
+    void copying.finally(() => (isCopied = true))
+    while (!isCopied) await send(daemon, traces, 4)
+    t.regex(
+      (await copying).output,
+      /^Copied \d+ rows ahead; the copy is the same \(SHA-256 [0-9a-f]{64}\)\.\nNothing uses it yet: stop the daemon/,
+    )
     await daemon.rest.must('DELETE', `/v1/suppressions/${String(id)}`)
     await send(daemon, traces, 4)
+    last = String((await daemon.rest.must('POST', '/v1/messages', { ...mail, text: 'under way' }))['trace_id'])
+    await held.promise
     await daemon.kill()
   }
-  const finished = await runCommand(options, ...ahead.slice(0, -1))
+  const finished = await runCommand(options, ...finish)
   t.is(finished.code, 0, finished.output)
-  const [changed, all] = [...finished.output.matchAll(/\d+/g)].map(Number)
-  t.regex(finished.output, /^Copied \d+ rows that changed since the copy made ahead; all \d+ rows are there in their versions\.\n$/)
-  t.true(Number(changed) < Number(all) / 2, finished.output)
+  t.regex(
+    finished.output,
+    /^Copied \d+ rows that changed since the copy made ahead; all \d+ rows are there in their versions\.\nNo daemon starts on the store at .* set to /,
+  )
+  t.regex((await runCommand(options, ...finish)).output, /holds data already\. If they are the copy of this store, set POSTERN_STORE/)
+  const before = await Daemon.launch(options, key)
+  t.is((await within(30_000, 'it is refused', before.exited)).code, 1)
+  t.regex(before.log, /The store in .* was moved to postgresql:.*: a daemon here would send again what one there sends\. Set POSTERN_STORE/)
+  t.regex((await runCommand(options, ...finish, '--ahead')).output, /The store in .* was moved to postgresql:/)
+  t.regex((await runCommand(options, 'migrate', '--from', data, '--to', whole)).output, /was moved to postgresql:.*: give that as --from/)
+  await rm(join(data, 'store', 'moved'))
   t.is(await digestOf(options, data, whole), await digestOf(options, database, join(folder.path, 'back', 'data')), 'as a copy of all is')
-  const again = await runCommand(options, ...ahead.slice(0, -1))
-  t.regex(again.output, /holds data already; --replace deletes them/)
-  await using daemon = await Daemon.start({ ...options, env: { POSTERN_STORE: database } }, key)
-  await assertThere(t, daemon, traces)
+
+  const moved = { ...options, env: { ...options.env, POSTERN_STORE: database } }
+  const copied = await Daemon.launch(moved, key)
+  t.is((await within(30_000, 'it is refused', copied.exited)).code, 1)
+  t.regex(copied.log, /The store at postgresql:.* was moved to .*: a daemon here would send again/, 'as it was copied back')
+  await postgresql.query('COMMENT ON TABLE postern_rows IS NULL', database.split('/').at(-1))
+  sink.script = {}
+  await using daemon = await Daemon.start(moved, key)
+  await assertThere(t, daemon, [...traces, last])
   t.deepEqual((await daemon.rest.must('GET', '/v1/suppressions'))['data'], [])
+  while (sink.deliveries.length < traces.length + 1) await once(sink, 'delivery')
+  const sent = sink.deliveries.map(({ text }) => /^Message-ID: <(\S+)@/im.exec(text)?.[1] ?? '')
+  t.deepEqual(sent.toSorted(), [...traces, last].toSorted(), 'all that was acknowledged, once')
+  t.regex(JSON.stringify(await daemon.rest.must('GET', `/v1/traces/${last}`)), /"attempt":1,"state":"unknown"/)
 })
 
 test('a copy made ahead of another store, or of one before a restore, is not gone on from', async (t) => {
@@ -118,8 +156,10 @@ test('a copy made ahead of another store, or of one before a restore, is not gon
   const copy = (name: string, ...flags: string[]) =>
     runCommand({ folder: folder.path }, 'migrate', '--from', join(folder.path, name, 'data'), '--to', database, ...flags)
   t.is((await copy('one', '--ahead')).code, 0)
-  t.regex((await copy('two')).output, /^Copied \d+ rows; the copy is the same/)
+  t.regex((await copy('two')).output, /^The copy made ahead there is of another store.*\nCopied \d+ rows; the copy is the same/)
 })
+
+const mail = { from: 'a@site.test', to: 'b@inbox.test', subject: 's' }
 
 /** Of a whole copy from one place to the other. */
 async function digestOf(options: DaemonOptions, from: string, to: string): Promise<string | undefined> {
@@ -129,7 +169,7 @@ async function digestOf(options: DaemonOptions, from: string, to: string): Promi
 
 async function send({ rest }: Daemon, traces: string[], many: number): Promise<void> {
   const one = async (text: string): Promise<void> => {
-    const sent = await rest.must('POST', '/v1/messages', { from: 'a@site.test', to: 'b@inbox.test', subject: 's', text })
+    const sent = await rest.must('POST', '/v1/messages', { ...mail, text })
     traces.push(String(sent['trace_id']))
   }
   await Promise.all(Array.from({ length: many }, (_, i) => one(i === 0 ? 'large '.repeat(60_000) : `text ${i}`)))

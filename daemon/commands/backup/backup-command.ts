@@ -157,7 +157,7 @@ async function* unbroken(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
   try {
     yield* body
   } catch (error) {
-    throw new StartRefused('The daemon broke off; there is no backup.', exitCodes.failed, { cause: error })
+    throw new StartRefused('The daemon broke its snapshot off; run the command again once it works.', exitCodes.failed, { cause: error })
   }
 }
 

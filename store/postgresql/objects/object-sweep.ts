@@ -5,8 +5,8 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Client } from 'pg'
 import { kindOf, kinds, objectHeadBytes } from '../../engine/codec.ts'
-import { keyName } from '../../tuple.ts'
 import type { Servers } from '../servers.ts'
+import { stagedTable } from '../staged-rows.ts'
 import { partSuffix } from './folder-objects.ts'
 import type { LargeValues } from './large-values.ts'
 
@@ -21,10 +21,8 @@ const retryMs = 1000
 const leastAgeMs = 86_400_000
 const everyMs = 86_400_000
 
-const named = {
-  name: 'postern named',
-  text: `SELECT key, substring(stored FROM 1 FOR ${objectHeadBytes}) AS stored FROM postern_rows WHERE key = ANY($1::bytea[])`,
-}
+const namedIn = (table: string): string =>
+  `SELECT key, substring(stored FROM 1 FOR ${objectHeadBytes}) AS stored FROM ${table} WHERE key = ANY($1::bytea[])`
 
 /** On the connection that reads a snapshot, before its first look; held until that ends. */
 export const keepObjects = (client: Client): Promise<unknown> => client.query('SELECT pg_advisory_lock_shared($1)', [objectLock])
@@ -87,17 +85,12 @@ export class ObjectSweep {
   #removeUnnamed(names: readonly string[]): Promise<number | undefined> {
     return this.#alone(async (client) => {
       const places = names.map((name) => this.#values.placeIn(name))
-      const { rows } = await client.query<{ key: Buffer; stored: Buffer }>({
-        ...named,
-        values: [places.flatMap((place) => place?.key ?? [])],
-      })
-      const inUse = new Map(rows.flatMap(({ key, stored }) => (kindOf(stored) === kinds.object ? [[keyName(key), stored] as const] : [])))
-      const unnamed = names.filter((name, i) => {
-        const key = places[i]?.key
-        const stored = key && inUse.get(keyName(key))
-        return !key || !stored || this.#values.nameIn(key, stored) !== name
-      })
-      return this.#remove(unnamed)
+      const named = new Set<string>()
+      for (const table of await tablesOf(client)) {
+        const { rows } = await client.query<{ key: Buffer; stored: Buffer }>(namedIn(table), [places.flatMap((place) => place?.key ?? [])])
+        for (const { key, stored } of rows) if (kindOf(stored) === kinds.object) named.add(this.#values.nameIn(key, stored))
+      }
+      return this.#remove(names.filter((name) => !named.has(name)))
     })
   }
 
@@ -118,4 +111,10 @@ export class ObjectSweep {
       await client.end()
     }
   }
+}
+
+/** Rows of a copy that was made ahead name objects as well, and come into use later. */
+async function tablesOf(client: Client): Promise<readonly string[]> {
+  const { rows } = await client.query<{ staged: boolean }>('SELECT to_regclass($1) IS NOT NULL AS staged', [stagedTable])
+  return rows[0]?.staged === true ? ['postern_rows', stagedTable] : ['postern_rows']
 }

@@ -208,7 +208,11 @@ test('a store finds its objects again where they were moved to, and does not sta
   const bucket = objectStoreAt(server().address('copies'), {})
   {
     await using snapshot = await moved.snapshot()
-    await writeRestoredDatabase({ address: target, mayReplace: false, large: { objects: bucket, leastBytes } }, snapshot.rows)
+    await writeRestoredDatabase(
+      { address: target, mayReplace: false, large: { objects: bucket, leastBytes } },
+      snapshot.rows,
+      async () => {},
+    )
   }
   const copy = await openWith(target, bucket)
   t.is(await read(copy, 'a'), big('a'))
