@@ -171,6 +171,29 @@ test('a list of 100 with a hundred projects and destinations costs a few reads, 
   t.is(hundred.reads - plain.reads, 3 * pieces, 'for each piece of the list: counters, what waits, destinations')
 })
 
+test('a longer list of projects or forms costs no more reads', async (t) => {
+  const fixture = await startFixture(t)
+  const { must } = graphqlCaller(fixture)
+  for (let i = 0; i < 4; i++) {
+    await projectOf(fixture, `P${i}`)
+    await fixture.rest.must('POST', '/v1/forms', { name: `F${i}` })
+  }
+  const readsOf = async (query: string): Promise<number> => {
+    let reads = 0
+    fixture.kv.onLook = () => {
+      reads++
+    }
+    await must(query)
+    fixture.kv.onLook = undefined
+    return reads
+  }
+  for (const list of ['projects', 'forms']) {
+    const query = (first: number): string => `{ ${list}(first: ${first}) { nodes { id } pageInfo { endCursor } } }`
+    await readsOf(query(2)) // caches are filled
+    t.is(await readsOf(query(4)), await readsOf(query(2)), list)
+  }
+})
+
 test('what an id leads to and the key does not reach is null', async (t) => {
   const fixture = await startFixture(t)
   const [own, other] = [await projectOf(fixture, 'Own'), await projectOf(fixture, 'Other')]
