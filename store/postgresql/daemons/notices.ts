@@ -41,12 +41,16 @@ export class Outgoing {
   }
 }
 
+/** JSON in ASCII, as a notification is text in the encoding of the database, which may lack characters. */
+export const toPayload = (notice: unknown): string =>
+  JSON.stringify(notice).replaceAll(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+
 /** One notice as notifications that fit. */
 export function payloadsOf({ items, ...notice }: Notice): string[] {
   const parts: string[][] = [[]]
   let size = 0
   for (const item of items) {
-    const length = Buffer.byteLength(JSON.stringify(item)) + 1
+    const length = toPayload(item).length + 1
     if (size + length > maxPayload - 200 && size > 0) {
       parts.push([])
       size = 0
@@ -54,7 +58,7 @@ export function payloadsOf({ items, ...notice }: Notice): string[] {
     parts.at(-1)?.push(item)
     size += length
   }
-  return parts.map((part) => JSON.stringify({ ...notice, items: part }))
+  return parts.map((part) => toPayload({ ...notice, items: part }))
 }
 
 /** Undefined for what no daemon has published. */

@@ -11,7 +11,7 @@ import { StoreFailure } from '../../kv.ts'
 import type { Servers } from '../servers.ts'
 import { doOthersHold, giveBackLease, holders, takeLeases } from './leases.ts'
 import { beat, bury, depart, Fellows, join } from './membership.ts'
-import { gapTopic, noticeOf, Outgoing, payloadsOf, type Notice } from './notices.ts'
+import { gapTopic, noticeOf, Outgoing, payloadsOf, toPayload, type Notice } from './notices.ts'
 import { Answers, Questions } from './questions.ts'
 
 const beatMs = 1000
@@ -370,4 +370,4 @@ export class PostgresDaemons implements Daemons {
 
 /** The last of them is to be answered. */
 const withAnswer = (payloads: readonly string[], answer: string): string[] =>
-  payloads.map((payload, i) => (i === payloads.length - 1 ? JSON.stringify({ ...(JSON.parse(payload) as Notice), answer }) : payload))
+  payloads.map((payload, i) => (i === payloads.length - 1 ? toPayload({ ...(JSON.parse(payload) as Notice), answer }) : payload))

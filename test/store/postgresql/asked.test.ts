@@ -1,6 +1,7 @@
 /** What one daemon asks of all others at a database: it is done by each, or by none that could still write. */
 import { PostgresKv } from '#store/postgresql/postgres-kv.ts'
 import { CuttableLink } from '../../support/peers/cuttable-link.ts'
+import { everything, nameOf, ok, write } from '../../contracts/kv-subject.ts'
 import { onPostgresql } from './on-server.ts'
 
 const { test, postgresql } = onPostgresql()
@@ -54,4 +55,26 @@ test('a daemon that lost its connection is asked again, and answers', async (t) 
   )
   await one.daemons.askOthers('end', [''])
   t.true(asked > 0)
+})
+
+test('encoding and collation of the database do not matter', async (t) => {
+  await postgresql().query(
+    "CREATE DATABASE latin TEMPLATE template0 ENCODING 'LATIN1' LOCALE_PROVIDER icu ICU_LOCALE 'de-CH' LC_COLLATE 'C' LC_CTYPE 'C'",
+  )
+  await using one = await PostgresKv.open(postgresql().address('latin'), { use: 'together' })
+  await using two = await PostgresKv.open(postgresql().address('latin'), { use: 'together' })
+  const names = ['Zoë', 'zoe', 'Ω → 🦊', 'Z']
+  t.deepEqual(await write(one, { sets: names.map((name) => [name, name]) }), ok)
+  const found: string[] = []
+  for await (const { key, value } of two.range(everything)) found.push(nameOf(key), Buffer.from(value).toString())
+  const inOctets = names.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+  t.deepEqual(
+    found,
+    inOctets.flatMap((name) => [name, name]),
+  )
+  const { promise: arrived, resolve, reject } = Promise.withResolvers<readonly string[]>()
+  two.daemons.subscribe('names', resolve)
+  two.daemons.onGap(() => reject(new Error('what was published is lost')))
+  one.daemons.publish('names', names)
+  t.deepEqual(await arrived, names)
 })

@@ -131,13 +131,26 @@ test('a snapshot is of one moment, and in order', async (t) => {
   await kv[Symbol.asyncDispose]()
 })
 
-test('a server that would lose mail, and a user who may not, are refused in a sentence', async (t) => {
+test('a server that is too old or would lose mail, and a user who may not, are refused in a sentence', async (t) => {
   const address = await postgresql().database()
   const database = address.split('/').at(-1)!
   await postgresql().query('CREATE ROLE guest LOGIN')
   await postgresql().query('REVOKE CREATE ON SCHEMA public FROM PUBLIC', database)
   await t.throwsAsync(PostgresKv.open(address.replace('postern@', 'guest@')), { message: /may not make tables there: GRANT CREATE/ })
   await t.throwsAsync(PostgresKv.open(address.replace(database, 'nowhere')), { message: /refuses: database "nowhere" does not exist/ })
+  const says = async (setting: string, value: string): Promise<string> => {
+    const address = await postgresql().database() // where the server seems to have the setting
+    const others = 'pg_catalog.current_setting($1)'
+    const body = `SELECT CASE $1 WHEN '${setting}' THEN '${value}' ELSE ${others} END`
+    await postgresql().query('CREATE SCHEMA says', nameIn(address))
+    await postgresql().query(`CREATE FUNCTION says.current_setting(text) RETURNS text LANGUAGE sql AS $$ ${body} $$`, nameIn(address))
+    await postgresql().query(`ALTER DATABASE ${nameIn(address)} SET search_path = says, pg_catalog, public`)
+    return address
+  }
+  const losing = /runs without fsync or full_page_writes and would lose mail; set both to on/
+  await t.throwsAsync(PostgresKv.open(await says('server_version_num', '120022')), { message: /is older than PostgreSQL 13; upgrade it/ })
+  await t.throwsAsync(PostgresKv.open(await says('fsync', 'off')), { message: losing })
+  await t.throwsAsync(PostgresKv.open(await says('full_page_writes', 'off')), { message: losing })
   await t.throwsAsync(PostgresKv.open('postgresql://host'), { message: /must be postgresql:\/\/user@host\/database/ })
 })
 
