@@ -39,7 +39,7 @@ const shape = z
           records: z.array(z.object({ purpose: z.string(), required: z.boolean(), verdict: z.string().nullable() })),
         }),
       )
-      .meta({ description: 'SPF, DKIM and DMARC of each sending domain as this provider needs them, by their last look-up.' }),
+      .meta({ description: 'SPF, DKIM and DMARC of each sending domain as this provider needs them, looked up for it.' }),
     dry_run: z
       .object({ messages: z.int(), relayed: z.int(), suppressed: z.int(), refused: z.int(), elsewhere: z.int() })
       .meta({ description: 'What the last captured messages of the destination would get, were it live.' }),

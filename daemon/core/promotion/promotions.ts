@@ -22,7 +22,7 @@ import { transact } from '../writes/transact.ts'
 export interface PromotionOptions extends Core {
   readonly destinations: Pick<Destinations, 'get'>
   readonly probes: Pick<Probes, 'test'>
-  readonly sendingDomains: Pick<SendingDomains, 'list' | 'recordsFor'>
+  readonly sendingDomains: Pick<SendingDomains, 'list' | 'recordsFor' | 'verify'>
   readonly inspectTests: Pick<InspectTests, 'get' | 'create' | 'isOpen'>
   readonly sendMessages: Pick<SendMessages, 'send'>
   readonly simulate: Pick<Simulate, 'again'>
@@ -41,6 +41,8 @@ export interface EvidenceSeen extends DestinationEvidence {
 }
 
 const maxDomains = 20
+/** A look-up that is not older is not repeated. */
+const freshMs = 60_000
 const maxMessages = 20
 
 export class Promotions {
@@ -158,11 +160,13 @@ export class Promotions {
     return scoreOf(test, test.result)
   }
 
+  /** As DNS has them now; what cannot be looked up says so. */
   async #domains(principal: Principal, destinationId: string): Promise<DestinationEvidence['domains']> {
-    const { sendingDomains } = this.#options
+    const { sendingDomains, clock } = this.#options
     const { rows } = await sendingDomains.list(principal, { limit: maxDomains, cursor: undefined })
     return Promise.all(
-      rows.map(async ({ domain: { id, domain } }) => {
+      rows.map(async ({ domain: { id, domain, check } }) => {
+        if (!check || check.at <= clock.now() - freshMs) await sendingDomains.verify(principal, id)
         const records = await sendingDomains.recordsFor(principal, id, destinationId)
         return {
           id,

@@ -1,5 +1,6 @@
 /** Evidence for a promotion: found on request, kept with the destination, gone with it. */
 import test from 'ava'
+import { ResolveError } from '#core/outbound/resolver.ts'
 import { inspectTests, type InspectTest } from '#core/inspect/inspect-test.ts'
 import { destinationEvidence } from '#core/routing/destination-evidence.ts'
 import { traces, type Trace } from '#core/trace/trace.ts'
@@ -39,6 +40,26 @@ test('evidence is collected without a change of mode, kept with its date, and re
   t.is((data as object[]).length, 2)
   await rest.must('DELETE', path)
   t.is((await database.all(destinationEvidence, { organizationId })).length, 0)
+})
+
+test('evidence has the records of domains as DNS has them now, and says what could not be looked up', async (t) => {
+  const { rest, clock, records } = await startFixture(t)
+  const id = await addDestination(rest)
+  await rest.must('POST', '/v1/domains', { domain: 'example.ch' })
+  const dmarc = async (): Promise<string | null | undefined> => {
+    const { domains } = (await rest.must('POST', `/v1/destinations/${id}/evidence`)) as unknown as {
+      readonly domains: readonly { readonly records: readonly { readonly purpose: string; readonly verdict: string | null }[] }[]
+    }
+    return domains[0]?.records.find(({ purpose }) => purpose === 'dmarc')?.verdict
+  }
+  records.txt.set('_dmarc.example.ch', ['v=DMARC1; p=reject'])
+  t.is(await dmarc(), 'ok')
+  clock.advance(3_600_000)
+  records.txt.delete('_dmarc.example.ch')
+  t.is(await dmarc(), 'missing')
+  clock.advance(3_600_000)
+  records.txt.set('_dmarc.example.ch', new ResolveError('timeout', 'late'))
+  t.is(await dmarc(), 'error')
 })
 
 test('a deliverability test without a score is no evidence', async (t) => {
