@@ -144,6 +144,9 @@ const sessionSettings = [
 
 const servedBy = (pid: string): string => `${pid} || ' since ' || extract(epoch FROM pg_postmaster_start_time())`
 
+const whoServes = `SELECT pg_is_in_recovery() AS standby, current_setting('synchronous_commit') AS waits,
+  ${servedBy('pg_backend_pid()')} AS served`
+
 /** The first part of the name of a file of the log, which is another one at once after a promotion. */
 const timelineNow = "SELECT ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int AS timeline"
 
@@ -166,8 +169,12 @@ async function connected(server: ClientConfig, name: string, idleMs: number, isO
   })
   client.on('error', () => undefined) // told by the query that needs it
   await client.connect()
-  const asked = { text: `SELECT pg_is_in_recovery() AS standby, ${servedBy('pg_backend_pid()')} AS served`, query_timeout: connectMs }
-  const { rows } = await client.query<{ standby: boolean; served: string }>(asked)
+  const asked = { text: whoServes, query_timeout: connectMs }
+  const { rows } = await client.query<{ standby: boolean; waits: string; served: string }>(asked)
+  if (['off', 'local'].includes(rows[0]?.waits ?? '')) {
+    await client.end()
+    throw new Error('synchronous_commit is off although it was asked for; a pooler has to pass on the options of its clients')
+  }
   if (rows[0]?.standby === false) return { client, served: rows[0].served, timeline: isOneOfSeveral ? await askedTimeline(client) : 0 }
   await client.end()
   return undefined

@@ -151,6 +151,11 @@ test('a server that is too old or would lose mail, and a user who may not, are r
   await t.throwsAsync(PostgresKv.open(await says('server_version_num', '120022')), { message: /is older than PostgreSQL 13; upgrade it/ })
   await t.throwsAsync(PostgresKv.open(await says('fsync', 'off')), { message: losing })
   await t.throwsAsync(PostgresKv.open(await says('full_page_writes', 'off')), { message: losing })
+  const forgetful = await says('synchronous_commit', 'off')
+  await t.throwsAsync(PostgresKv.open(forgetful), {
+    name: 'StoreUnavailable',
+    message: /a pooler has to pass on the options of its clients/,
+  })
   await t.throwsAsync(PostgresKv.open('postgresql://host'), { message: /must be postgresql:\/\/user@host\/database/ })
 })
 
