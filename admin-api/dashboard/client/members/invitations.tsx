@@ -3,7 +3,7 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
 import { mayAdminister } from '../app/permissions.ts'
-import { asFault, useList, type Listing } from '../app/query.ts'
+import { useList, type Listing } from '../app/query.ts'
 import { TextField } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/forms.tsx'
 import { List, Moment } from '../parts/list.tsx'
@@ -33,6 +33,7 @@ export function Invitations({ isMaking, onClose }: InvitationsProps): JSX.Elemen
   const w = words()
   const list = useList(listInvitations, { query: { limit: '50' } }, { isShown: false })
   const [again, setAgain] = useState<Invitation>()
+  const [revoked, setRevoked] = useState<Invitation>()
   const [opened, setOpened] = useState<OpenedInvitation>()
   const show = (invitation: OpenedInvitation): void => {
     onClose()
@@ -46,7 +47,7 @@ export function Invitations({ isMaking, onClose }: InvitationsProps): JSX.Elemen
       <div class="head">
         <h2 id="invitations">{w.invitations}</h2>
       </div>
-      <Rows list={list} onAgain={setAgain} />
+      <Rows list={list} onAgain={setAgain} onRevoke={setRevoked} />
       {isMaking && <Invite onClose={onClose} onOpened={show} />}
       {again && (
         <FormDialog
@@ -59,6 +60,7 @@ export function Invitations({ isMaking, onClose }: InvitationsProps): JSX.Elemen
           {() => <p>{w.sendAgainText}</p>}
         </FormDialog>
       )}
+      {revoked && <Revoke invitation={revoked} onClose={() => setRevoked(undefined)} onDone={list.reload} />}
       {opened && (
         <SecretDialog
           secret={{
@@ -73,22 +75,35 @@ export function Invitations({ isMaking, onClose }: InvitationsProps): JSX.Elemen
   )
 }
 
+interface RevokeProps {
+  readonly invitation: Invitation
+  readonly onClose: () => void
+  readonly onDone: () => void
+}
+
+function Revoke({ invitation: { id, email }, onClose, onDone }: RevokeProps): JSX.Element {
+  const w = words()
+  const revoke = async (): Promise<void> => {
+    await call(revokeInvitation, { path: { id } })
+    toast(w.invitationRevoked(plain(email)))
+    onClose()
+    onDone()
+  }
+  return (
+    <FormDialog title={w.revokeInvitation(plain(email))} submit={allWords().revoke} isDangerous onClose={onClose} onSubmit={revoke}>
+      {() => <p>{w.revokeInvitationText}</p>}
+    </FormDialog>
+  )
+}
+
 interface RowsProps {
   readonly list: Listing<Invitation>
   readonly onAgain: (invitation: Invitation) => void
+  readonly onRevoke: (invitation: Invitation) => void
 }
 
-function Rows({ list, onAgain }: RowsProps): JSX.Element {
+function Rows({ list, onAgain, onRevoke }: RowsProps): JSX.Element {
   const [w, common] = [words(), allWords()]
-  const revoke = async ({ id, email }: Invitation): Promise<void> => {
-    try {
-      await call(revokeInvitation, { path: { id } })
-      toast(w.invitationRevoked(plain(email)))
-      list.reload()
-    } catch (error) {
-      toast(asFault(error).message)
-    }
-  }
   const actions = (invitation: Invitation): JSX.Element | string =>
     mayAdminister.value ? (
       <span class="row-buttons">
@@ -97,7 +112,7 @@ function Rows({ list, onAgain }: RowsProps): JSX.Element {
         </button>
         <button
           class="button small danger"
-          onClick={() => void revoke(invitation)}
+          onClick={() => onRevoke(invitation)}
           aria-label={`${common.revoke}: ${plain(invitation.email)}`}
         >
           {common.revoke}

@@ -42,6 +42,8 @@ export const de: Wider<typeof en> = {
   sendAgainTo: (email) => `Die Einladung von ${email} erneut senden`,
   sendAgainText: 'Der bisherige Link gilt nicht mehr; der neue gilt eine Woche.',
   invitationRevoked: (email) => `Die Einladung von ${email} ist zurückgezogen.`,
+  revokeInvitation: (email) => `Die Einladung von ${email} zurückziehen?`,
+  revokeInvitationText: 'Ihr Link lässt niemanden mehr herein. Eine neue Einladung ist jederzeit möglich.',
   passkey: 'Passkey',
   yes: 'ja',
   no: 'nein',

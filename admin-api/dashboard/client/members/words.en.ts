@@ -39,6 +39,8 @@ export const en = {
   sendAgainTo: (email: string) => `Send the invitation of ${email} again`,
   sendAgainText: 'The link before stops working; the new one works for a week.',
   invitationRevoked: (email: string) => `The invitation of ${email} is revoked.`,
+  revokeInvitation: (email: string) => `Revoke the invitation of ${email}?`,
+  revokeInvitationText: 'Its link lets nobody in any more. Another invitation can be sent at any time.',
   passkey: 'Passkey',
   yes: 'yes',
   no: 'no',

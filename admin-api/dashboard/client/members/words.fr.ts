@@ -42,6 +42,8 @@ export const fr: Wider<typeof en> = {
   sendAgainTo: (email) => `Renvoyer l’invitation de ${email}`,
   sendAgainText: 'Le lien précédent ne vaut plus ; le nouveau vaut une semaine.',
   invitationRevoked: (email) => `L’invitation de ${email} est retirée.`,
+  revokeInvitation: (email) => `Retirer l’invitation de ${email} ?`,
+  revokeInvitationText: 'Son lien ne laisse plus entrer personne. Une autre invitation peut être envoyée à tout moment.',
   passkey: 'Clé d’accès',
   yes: 'oui',
   no: 'non',

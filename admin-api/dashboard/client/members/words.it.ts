@@ -42,6 +42,8 @@ export const it: Wider<typeof en> = {
   sendAgainTo: (email) => `Invia di nuovo l’invito di ${email}`,
   sendAgainText: 'Il link precedente non vale più; il nuovo vale una settimana.',
   invitationRevoked: (email) => `L’invito di ${email} è revocato.`,
+  revokeInvitation: (email) => `Revocare l’invito di ${email}?`,
+  revokeInvitationText: 'Il suo link non lascia più entrare nessuno. Un altro invito può essere inviato in ogni momento.',
   passkey: 'Passkey',
   yes: 'sì',
   no: 'no',

@@ -11,7 +11,7 @@ import { longTime } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
 import { attempt } from '../submissions/changes.ts'
 import { words } from '../submissions/submissions-words.ts'
-import { deleteFormReplyDraft, sendFormReply, type FormReply, type FormSubmission } from '../wire/operations.ts'
+import { createFormReplyDraft, deleteFormReplyDraft, sendFormReply, type FormReply, type FormSubmission } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
 import { Outcome } from './outcome.tsx'
 
@@ -69,7 +69,16 @@ function DraftActs({ reply, onEdit, onSent, onGone }: DraftActsProps): JSX.Eleme
   const [isSending, setSending] = useState(false)
   const path = { id: reply.form_id, draft_id: reply.id }
   const discard = async (): Promise<void> => {
-    if (await attempt(async () => (await call(deleteFormReplyDraft, { path }), true))) onGone()
+    if (!(await attempt(async () => (await call(deleteFormReplyDraft, { path }), true)))) return
+    onGone()
+    const body = {
+      subject: reply.subject,
+      ...(reply.from !== null && { from: reply.from }),
+      ...(reply.text !== null && { text: reply.text }),
+      ...(reply.html !== null && { html: reply.html }),
+    }
+    const again = { path: { id: reply.form_id, submission_id: reply.submission_id }, body }
+    toast(w.draftDiscarded, () => void attempt(() => call(createFormReplyDraft, again)).then(onGone))
   }
   return (
     <div class="actions">

@@ -100,6 +100,7 @@ export const de: Wider<typeof en> = {
   sendReply: 'Antwort senden',
   editDraft: 'Ändern',
   discard: 'Verwerfen',
+  draftDiscarded: 'Der Entwurf ist verworfen.',
   sendReplyTo: (to: string) => `Diese Antwort an ${to} senden`,
   sentTo: (to: string) => `Die Antwort an ${to} ist unterwegs.`,
   fromDestination: 'der Absender der Destination',

@@ -95,6 +95,7 @@ export const en = {
   sendReply: 'Send reply',
   editDraft: 'Change',
   discard: 'Discard',
+  draftDiscarded: 'The draft is discarded.',
   sendReplyTo: (to: string) => `Send this reply to ${to}`,
   sentTo: (to: string) => `The reply to ${to} is on its way.`,
   fromDestination: 'the sender of the destination',

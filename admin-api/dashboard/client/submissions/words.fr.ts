@@ -100,6 +100,7 @@ export const fr: Wider<typeof en> = {
   sendReply: 'Envoyer la réponse',
   editDraft: 'Modifier',
   discard: 'Jeter',
+  draftDiscarded: 'Le brouillon est jeté.',
   sendReplyTo: (to: string) => `Envoyer cette réponse à ${to}`,
   sentTo: (to: string) => `La réponse à ${to} est en route.`,
   fromDestination: 'l’expéditeur de la destination',

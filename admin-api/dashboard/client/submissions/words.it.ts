@@ -94,6 +94,7 @@ export const it: Wider<typeof en> = {
   sendReply: 'Invia la risposta',
   editDraft: 'Modifica',
   discard: 'Scarta',
+  draftDiscarded: 'La bozza è scartata.',
   sendReplyTo: (to: string) => `Invia questa risposta a ${to}`,
   sentTo: (to: string) => `La risposta a ${to} è in viaggio.`,
   fromDestination: 'il mittente della destinazione',

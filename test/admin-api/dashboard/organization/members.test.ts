@@ -33,6 +33,11 @@ test('a member is invited, gets another role and is removed; keys of theirs are 
   t.not(second, link)
   await page.check('dialog >> text=I stored it')
   await page.click('dialog >> text=Done')
+  await server.daemon.rest.must('POST', '/v1/invitations', { email: 'late@alpenblick.example', role: 'viewer' })
+  await tab.go('/members')
+  await page.click('[aria-label="Revoke: late@alpenblick.example"] >> visible=true')
+  await page.click('dialog >> button:has-text("Revoke")')
+  await page.waitForSelector('[aria-label="Revoke: late@alpenblick.example"]', { state: 'detached' })
 
   const dev = await (await browser().newContext()).newPage()
   await dev.goto(link)
