@@ -230,7 +230,7 @@ async function begin(root: HTMLElement): Promise<void> {
   followProjects()
   followChanges()
   forgetWithPlace()
-  await speak(preferredLanguage())
+  await speak(preferredLanguage()).catch(() => undefined) // in English rather than not at all
   root.textContent = ''
   render(<Shell />, root)
 }

@@ -1,6 +1,7 @@
 /** What people set for themselves in this browser: light or dark, the language, and whether single keys do something. */
 import type { JSX } from 'preact'
 import { Segments } from '../parts/controls.tsx'
+import { toast } from '../parts/toast.tsx'
 import { language, languages, type Language } from '../words/language.ts'
 import { speak, words } from '../words/words.ts'
 import { keepLanguage, setShortcuts, setTheme, shortcuts, theme } from '../app/settings.ts'
@@ -9,7 +10,7 @@ const names: Readonly<Record<Language, string>> = { en: 'English', de: 'Deutsch'
 
 const choose = (next: Language): void => {
   keepLanguage(next)
-  void speak(next)
+  speak(next).catch(() => toast(words().notLoaded))
 }
 
 export function Preferences(): JSX.Element {

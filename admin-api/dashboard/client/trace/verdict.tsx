@@ -5,6 +5,7 @@ import { call } from '../app/api.ts'
 import { link, organization } from '../app/location.ts'
 import { mayAdminister, mayChange } from '../app/permissions.ts'
 import { asFault, useRead } from '../app/query.ts'
+import { useBusy } from '../parts/controls.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { toast } from '../parts/toast.tsx'
@@ -119,20 +120,22 @@ const Note = ({ tone, mark, text, more, isOurs = false }: NoteProps): JSX.Elemen
 export function Suppress({ email }: { readonly email: string }): JSX.Element | null {
   const w = words()
   const [isDone, setDone] = useState(false)
+  const [isBusy, start] = useBusy()
   if (email === '') return null
+  const tell = (error: unknown): void => toast(asFault(error).message)
   const run = async (): Promise<void> => {
     try {
       const { id } = await call(createSuppression, { body: { email } })
       setDone(true)
-      toast(w.suppressedNow(email), () => void call(deleteSuppression, { path: { id } }).then(() => setDone(false)))
+      toast(w.suppressedNow(email), () => void call(deleteSuppression, { path: { id } }).then(() => setDone(false), tell))
     } catch (error) {
-      toast(asFault(error).message)
+      tell(error)
     }
   }
   return isDone ? (
     <a href={link('/traces', { to: email })}>{w.otherMailTo}</a>
   ) : (
-    <button class="button small" onClick={() => void run()}>
+    <button class="button small" aria-disabled={isBusy} onClick={() => start(run)}>
       {w.suppressAddress}
     </button>
   )
