@@ -1,5 +1,5 @@
 /** `postern migrate`: copies a store between a data folder and a database, either way, and compares the copy with what it was made of. */
-import { mkdir, rename, rm } from 'node:fs/promises'
+import { rename, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Config } from '#config/settings/load.ts'
 import { BackupReader } from '#store/backup/chain.ts'
@@ -15,7 +15,7 @@ import { isPostgresAddress, parseStoreAddress } from '#store/postgresql/address.
 import type { CopyTarget } from '#store/postgresql/restored-store.ts'
 import { giveToOwnerOf } from '../backup/ownership.ts'
 import { syncFolder } from '../backup/whole-file.ts'
-import { hasStore, storeFolder } from '../process/data-folder.ts'
+import { hasStore, makeFolder, storeFolder } from '../process/data-folder.ts'
 import { exitCodes, type ExitCode } from '../process/lifecycle.ts'
 import { objectsOf, openStore, requireStore } from '../open-store.ts'
 import { StartRefused } from '../process/start-refused.ts'
@@ -132,23 +132,34 @@ async function copyIntoDatabase(source: StoreKv, mayGoOn: boolean, target: CopyT
 async function copyIntoFolder(source: StoreKv, dataDir: string, leave: Leave, out: Out): Promise<void> {
   if (await hasStore(dataDir))
     throw new StartRefused(`${dataDir} holds a store already; move ${storeFolder(dataDir)} away first.`, exitCodes.failed)
-  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  await makeFolder(dataDir)
   const unfinished = `${storeFolder(dataDir)}.unfinished`
-  await rm(unfinished, { recursive: true, force: true })
+  const clear = (): Promise<void> => rm(unfinished, { recursive: true, force: true })
+  await clear()
   await using snapshot = await source.snapshot()
-  const sum = new RowSum()
-  await writeRestoredStore(unfinished, sum.passing(snapshot.rows))
-  const [made, found] = [sum.digest(), await digestIn(unfinished)]
-  if (found.digest !== made.digest)
+  const found = await comparedCopy(unfinished, snapshot.rows).catch(async (error: unknown) => {
+    await clear().catch(() => undefined) // it holds mail
+    const { message } = error as Error
     throw new StartRefused(
-      `The copy differs: ${found.rows} rows in place of ${made.rows}. It is not in use; run the command again.`,
+      `The copy into ${dataDir} broke off: ${message.replace(/\.$/, '')}. Nothing is in use there; put that right and run the command again.`,
       exitCodes.failed,
+      { cause: error },
     )
+  })
   await leave()
   await rename(unfinished, storeFolder(dataDir))
   await syncFolder(dataDir)
   await giveToOwnerOf(dataDir)
   sayCopied(found, out)
+}
+
+/** Throws when it differs, or what the source or the disk says. */
+async function comparedCopy(folder: string, rows: AsyncIterable<SnapshotRow>): Promise<RowDigest> {
+  const sum = new RowSum()
+  await writeRestoredStore(folder, sum.passing(rows))
+  const [made, found] = [sum.digest(), await digestIn(folder)]
+  if (found.digest === made.digest) return found
+  throw new Error(`it differs, with ${found.rows} rows in place of ${made.rows}.`)
 }
 
 const sayCopied = ({ rows, digest }: RowDigest, out: Out): unknown =>

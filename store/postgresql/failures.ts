@@ -1,6 +1,7 @@
 /** What went wrong at the database, and whether it passes. */
 
-function codeOf(error: unknown): string {
+/** The SQLSTATE, or the code of the system; empty for none. */
+export function codeOf(error: unknown): string {
   const code = (error as { readonly code?: unknown } | undefined)?.code
   return typeof code === 'string' ? code : ''
 }

@@ -7,7 +7,7 @@ import { digestRows, RowSum, type RowDigest } from '../engine/row-digest.ts'
 import type { SnapshotRow, StoreSnapshot } from '../engine/snapshot.ts'
 import { StoreAway, StoreUnavailable } from '../kv.ts'
 import { parseStoreAddress } from './address.ts'
-import { isAway } from './failures.ts'
+import { codeOf, isAway } from './failures.ts'
 import { LargeValues, refuseWithObjects, type ObjectOptions } from './objects/large-values.ts'
 import { keepObjects } from './objects/object-sweep.ts'
 import { takeOver } from './ownership.ts'
@@ -20,6 +20,8 @@ import { isWrittenBefore, numberOfNow, putInUse, stagedCount, stagedKeys, staged
 const ownPrefix = 0xff
 /** Another session that reads the rows in use, such as a dump, is waited for so long before they are replaced. */
 const lockMs = 30_000
+/** SQLSTATE of what waited so long. */
+const lockNotAvailable = '55P03'
 
 export interface CopyTarget {
   readonly address: string
@@ -130,8 +132,9 @@ function inWords(error: unknown, shown: string): unknown {
   const isOfDatabase = error instanceof DatabaseError || (error instanceof Error && error.name === 'Error' && isAway(error))
   if (!isOfDatabase && !(error instanceof StoreAway)) return error
   const { message } = error as Error
+  const why = codeOf(error) === lockNotAvailable ? 'another session has its table open, such as a dump' : message.replace(/\.$/, '')
   return new StoreUnavailable(
-    `The copy into the database at ${shown} broke off: ${message.replace(/\.$/, '')}. What was in use there is unchanged; put that right and run the command again.`,
+    `The copy into the database at ${shown} broke off: ${why}. What was in use there is unchanged; put that right and run the command again.`,
     { cause: error },
   )
 }
