@@ -39,11 +39,12 @@ function quality(ranges: readonly MediaRange[], type: string): number {
 
 /** Refusals as a page for browsers and as the error envelope for programs. */
 export const negotiatedRefusal =
-  (page: (refusal: Refusal) => Answer): ErrorRenderer =>
+  (page: (refusal: Refusal, headers: IncomingHttpHeaders) => Answer): ErrorRenderer =>
   (refusal, headers) => {
     const { retryAfterSeconds } = refusal
     const retry = retryAfterSeconds === undefined ? {} : { 'retry-after': String(Math.ceil(retryAfterSeconds)) }
     if (!prefersPage(headers)) return raw(envelope(refusal), { contentType: 'application/json', headers: { ...varies, ...retry } })
-    const { body, contentType, headers: own } = page(refusal)
-    return raw(body, { contentType, headers: { ...own, ...varies } })
+    const { body, contentType, headers: own } = page(refusal, headers)
+    const vary = [varies.vary, own?.['vary']].filter((part) => part !== undefined).join(', ')
+    return raw(body, { contentType, headers: { ...own, vary } })
   }

@@ -26,7 +26,7 @@ export interface AuthorizationUi {
   /** What a person sent from the page; the request was checked again. */
   decide(pending: PendingAuthorization, request: PageRequest, form: URLSearchParams): Answer | Promise<Answer>
   /** A request that may not be redirected anywhere, because it is not clear who asks. */
-  problem(error: OAuthError): Answer
+  problem(error: OAuthError, request: Pick<PageRequest, 'headers'>): Answer
   /** Renders refusals as a page. */
   readonly errorRenderer?: ErrorRenderer
 }
@@ -47,12 +47,12 @@ const shown = {
 export function authorizeOperations(authorizations: Authorizations, ui: AuthorizationUi): readonly Operation[] {
   const checked = async (
     query: URLSearchParams,
-    remoteAddress: string,
+    { headers, remoteAddress }: Pick<PageRequest, 'headers' | 'remoteAddress'>,
     go: (pending: PendingAuthorization) => Answer | Promise<Answer>,
   ) => {
     const check = await authorizations.check(query, remoteAddress)
     if (check.kind === 'pending') return go(check.pending)
-    return check.kind === 'redirect' ? redirectTo(check.location) : ui.problem(check.error)
+    return check.kind === 'redirect' ? redirectTo(check.location) : ui.problem(check.error, { headers })
   }
   const common = { ...shown, ...(ui.errorRenderer && { errorRenderer: ui.errorRenderer }) }
   return [
@@ -63,7 +63,9 @@ export function authorizeOperations(authorizations: Authorizations, ui: Authoriz
       summary: 'Show the consent page',
       handle({ query, headers, remoteAddress }) {
         const search = toSearch(query)
-        return checked(search, remoteAddress, (pending) => ui.ask(pending, { headers, remoteAddress, query: search.toString() }))
+        return checked(search, { headers, remoteAddress }, (pending) =>
+          ui.ask(pending, { headers, remoteAddress, query: search.toString() }),
+        )
       },
     }),
     operation({
@@ -76,7 +78,9 @@ export function authorizeOperations(authorizations: Authorizations, ui: Authoriz
       async handle({ query, headers, remoteAddress, body }) {
         const search = toSearch(query)
         const form = await readForm(body)
-        return checked(search, remoteAddress, (pending) => ui.decide(pending, { headers, remoteAddress, query: search.toString() }, form))
+        return checked(search, { headers, remoteAddress }, (pending) =>
+          ui.decide(pending, { headers, remoteAddress, query: search.toString() }, form),
+        )
       },
     }),
   ]

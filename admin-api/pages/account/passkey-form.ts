@@ -1,21 +1,15 @@
 /** Forms that a script fills with what an authenticator answers. They stay hidden where there is no script or no authenticator. */
+import type { PageWords } from '../words/words-for.ts'
 import { html, type Html } from '../layout/html.ts'
 
 /** Signs in by a passkey. `options` is the JSON that the browser's interface takes. */
-export const passkeySignIn = (options: string, next: string): Html =>
-  html`<form
-    method="post"
-    action="/sign-in/passkey"
-    data-passkey="get"
-    data-options="${options}"
-    data-fault="No passkey was used. Try again, or sign in by mail."
-    hidden
-  >
-    <p class="or">or</p>
+export const passkeySignIn = (options: string, next: string, { or, signIn }: PageWords): Html =>
+  html`<form method="post" action="/sign-in/passkey" data-passkey="get" data-options="${options}" data-fault="${signIn.noPasskey}" hidden>
+    <p class="or">${or}</p>
     <p class="fault" role="alert" data-fault hidden></p>
     <input type="hidden" name="next" value="${next}" />
     <input type="hidden" name="response" />
-    <button class="quiet">Use a passkey</button>
+    <button class="quiet">${signIn.usePasskey}</button>
   </form>`
 
 /** Adds a passkey to the account. */

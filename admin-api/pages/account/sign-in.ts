@@ -6,6 +6,7 @@ import type { Operation } from '../../operation/operation.ts'
 import { faultSummary, textField, type FieldFault } from '../layout/form-fields.ts'
 import { html, type Html } from '../layout/html.ts'
 import { page } from '../layout/layout.ts'
+import type { PageWords } from '../words/words-for.ts'
 import { Pages, seeOther, type PageRequest } from '../session/page-operation.ts'
 import { passkeySignIn } from './passkey-form.ts'
 import { withoutMail } from '../layout/without-mail.ts'
@@ -17,7 +18,7 @@ export const signInOperations = (pages: Pages): readonly Operation[] => {
       const next = safePath(request.query('next'))
       const again = request.query('again') !== undefined && request.signedIn !== undefined
       if (request.signedIn && !again) return seeOther(next)
-      return signInPage(pages, { next, email: again ? request.signedIn?.user.email : undefined, again })
+      return signInPage(pages, request.words, { next, email: again ? request.signedIn?.user.email : undefined, again })
     }),
     pages.openForm({ path: '/sign-in', operationId: 'requestSignInLink', summary: 'Mail a sign-in link' }, async (request) => {
       const email = (request.form.get('email') ?? '').trim()
@@ -26,14 +27,14 @@ export const signInOperations = (pages: Pages): readonly Operation[] => {
         await people.loginLinks.request(email, next, request.remoteAddress)
       } catch (error) {
         if (!isFilledIn(error)) throw error
-        return signInPage(pages, {
+        return signInPage(pages, request.words, {
           next,
           email,
-          fault: { field: 'email', message: 'Enter an email address, such as name@example.org.' },
+          fault: { field: 'email', message: request.words.signIn.needsAddress },
           status: 400,
         })
       }
-      return sentPage(email, await people.mail.isReady())
+      return sentPage(email, await people.mail.isReady(), request.words)
     }),
     pages.openForm(
       { path: '/sign-in/passkey', operationId: 'signInByPasskey', summary: 'Sign in by a passkey' },
@@ -46,7 +47,9 @@ export const signInOperations = (pages: Pages): readonly Operation[] => {
       await people.sessions.revoke(signedIn.user.id, signedIn.session.id)
       return seeOther('/signed-out', browsers.forget())
     }),
-    pages.open({ path: '/signed-out', operationId: 'showSignedOut', summary: 'Say that the session ended' }, () => signedOutPage),
+    pages.open({ path: '/signed-out', operationId: 'showSignedOut', summary: 'Say that the session ended' }, ({ words }) =>
+      signedOutPage(words),
+    ),
     ...linkOperations(pages),
   ]
 }
@@ -55,20 +58,22 @@ export const signInOperations = (pages: Pages): readonly Operation[] => {
 const linkOperations = (pages: Pages): readonly Operation[] => {
   const { people, browsers } = pages
   const path = '/sign-in/link/{token}'
-  const show = async (token: string, typed = '', fault?: FieldFault): Promise<Answer> =>
-    linkPage((await people.loginLinks.look(token)).email, typed, fault)
-  const consume = async ({ params: { token = '' }, form, headers }: PageRequest): Promise<Answer> => {
+  const show = async (token: string, words: PageWords, typed = '', fault?: FieldFault): Promise<Answer> =>
+    linkPage((await people.loginLinks.look(token)).email, words, typed, fault)
+  const consume = async ({ params: { token = '' }, form, headers, words }: PageRequest): Promise<Answer> => {
     const typed = form.get('email') ?? ''
     try {
       const { cookie, next } = await people.loginLinks.consume(token, browsers.browserOf(headers), typed)
       return seeOther(next, browsers.keep(cookie))
     } catch (error) {
       if (!isFilledIn(error)) throw error
-      return show(token, typed, { field: 'email', message: 'Enter your email address, such as name@example.org.' })
+      return show(token, words, typed, { field: 'email', message: words.signIn.needsOwnAddress })
     }
   }
   return [
-    pages.open({ path, operationId: 'showSignInLink', summary: 'Ask whether to sign in' }, ({ params: { token = '' } }) => show(token)),
+    pages.open({ path, operationId: 'showSignInLink', summary: 'Ask whether to sign in' }, ({ params: { token = '' }, words }) =>
+      show(token, words),
+    ),
     pages.openForm({ path, operationId: 'useSignInLink', summary: 'Sign in by a link' }, consume),
   ]
 }
@@ -81,58 +86,62 @@ interface SignInView {
   readonly status?: number
 }
 
-async function signInPage({ people }: Pages, { next, email, again, fault, status }: SignInView): Promise<Answer> {
-  const title = again ? 'Confirm your identity' : 'Sign in'
+async function signInPage({ people }: Pages, words: PageWords, { next, email, again, fault, status }: SignInView): Promise<Answer> {
+  const { lang, signIn } = words
+  const title = again ? signIn.again : signIn.title
   const hasPasskeys = people.passkeys.areAvailable
   const isMailed = await people.mail.isReady()
-  const lead = isMailed ? 'You get a link by email; there is no password.' : 'There is no password.'
+  const lead = isMailed ? signIn.byLink : signIn.noPassword
   return page({
-    title: fault ? `Problem: ${title}` : title,
+    title: fault ? words.problem(title) : title,
+    lang,
     keepsOpener: true,
     hasScript: hasPasskeys,
     ...(status !== undefined && { status }),
     content: html`<div class="sheet">
       <h1>${title}</h1>
-      <p class="lead">${again ? 'This is asked before changes that are hard to undo.' : lead}</p>
+      <p class="lead">${again ? signIn.againLead : lead}</p>
       ${faultSummary(fault)}
       ${
         isMailed
           ? html`<form method="post" action="/sign-in" novalidate>
               <input type="hidden" name="next" value="${next}" />
-              ${textField({ name: 'email', label: 'Mail address', type: 'email', value: email, autocomplete: 'username webauthn', maxLength: 254, fault })}
-              <button>Email me a link</button>
+              ${textField({ name: 'email', label: signIn.address, type: 'email', value: email, autocomplete: 'username webauthn', maxLength: 254, fault })}
+              <button>${signIn.mailLink}</button>
             </form>`
-          : withoutMail(email)
+          : withoutMail(words, email)
       }
-      ${hasPasskeys && passkeySignIn(await people.passkeys.requestOptions(), next)}
+      ${hasPasskeys && passkeySignIn(await people.passkeys.requestOptions(), next, words)}
     </div>`,
   })
 }
 
-const sentPage = (email: string, isMailed: boolean): Answer =>
+const sentPage = (email: string, isMailed: boolean, words: PageWords): Answer =>
   page({
-    title: 'Check your email',
+    title: words.signIn.checkMail,
+    lang: words.lang,
     keepsOpener: true,
     content: html`<div class="sheet">
-      <h1>Check your email</h1>
+      <h1>${words.signIn.checkMail}</h1>
       ${
         isMailed
-          ? html`<p>If <b>${email}</b> can sign in here, a link is on its way. It works once, within 15 minutes, on any device.</p>
-              <p class="hint">No email? Check the spam folder and the address.</p>`
-          : withoutMail(email)
+          ? html`<p>${words.signIn.sent(email)}</p>
+              <p class="hint">${words.signIn.noMail}</p>`
+          : withoutMail(words, email)
       }
-      <a class="button quiet" href="/sign-in">Use another address</a>
+      <a class="button quiet" href="/sign-in">${words.signIn.otherAddress}</a>
     </div>`,
   })
 
-function linkPage(email: string | null, typed: string, fault: FieldFault | undefined): Answer {
-  const first: Html = html`<h1>Welcome to Postern</h1>
-    <p class="lead">You become the owner of this service’s first organization. Sign-in links will go to this address.</p>
+function linkPage(email: string | null, { lang, signIn }: PageWords, typed: string, fault: FieldFault | undefined): Answer {
+  const first: Html = html`<h1>${signIn.welcomeTo}</h1>
+    <p class="lead">${signIn.becomesOwner}</p>
     ${faultSummary(fault)}`
-  const known: Html = html`<h1>Sign in</h1>
-    <p class="lead">Go on as <b>${email}</b>. The link works once.</p>`
+  const known: Html = html`<h1>${signIn.title}</h1>
+    <p class="lead">${signIn.goOnAs(email ?? '')}</p>`
   return page({
-    title: email === null ? 'Welcome' : 'Sign in',
+    title: email === null ? signIn.welcome : signIn.title,
+    lang,
     keepsOpener: true,
     ...(fault && { status: 400 }),
     content: html`<div class="sheet">
@@ -142,7 +151,7 @@ function linkPage(email: string | null, typed: string, fault: FieldFault | undef
           email === null &&
           textField({
             name: 'email',
-            label: 'Your mail address',
+            label: signIn.ownAddress,
             type: 'email',
             value: typed,
             autocomplete: 'email',
@@ -150,19 +159,21 @@ function linkPage(email: string | null, typed: string, fault: FieldFault | undef
             fault,
           })
         }
-        <button>Sign in</button>
+        <button>${signIn.title}</button>
       </form>
     </div>`,
   })
 }
 
-const signedOutPage = page({
-  title: 'Signed out',
-  content: html`<div class="sheet">
-    <h1>You are signed out</h1>
-    <p>The session in this browser has ended.</p>
-    <a class="button" href="/sign-in">Sign in again</a>
-  </div>`,
-})
+const signedOutPage = ({ lang, signIn }: PageWords): Answer =>
+  page({
+    title: signIn.signedOut,
+    lang,
+    content: html`<div class="sheet">
+      <h1>${signIn.youAreSignedOut}</h1>
+      <p>${signIn.sessionEnded}</p>
+      <a class="button" href="/sign-in">${signIn.signInAgain}</a>
+    </div>`,
+  })
 
 const isFilledIn = (error: unknown): boolean => (error as Partial<Refusal>).code === 'validation_failed'

@@ -5,13 +5,14 @@ import type { Operation } from '../../operation/operation.ts'
 import { dashboard, type DashboardCore } from '../../dashboard/mount.ts'
 import { html } from '../layout/html.ts'
 import { page } from '../layout/layout.ts'
+import type { PageWords } from '../words/words-for.ts'
 import type { Pages } from '../session/page-operation.ts'
 
 export const startOperation = (pages: Pages, core: DashboardCore): Operation =>
   pages.open({ path: '/', operationId: 'showStart', summary: 'Show where to begin' }, (request) => {
     const { headers, signedIn } = request
     if (!prefersPage(headers)) return answer(signpost(core.baseUrl), { headers: varies })
-    if (!signedIn) return welcome(core.baseUrl)
+    if (!signedIn) return welcome(core.baseUrl, request.words)
     return dashboard(pages, core, { ...request, signedIn, visitor: pages.browsers.visitorOf(signedIn) })
   })
 
@@ -22,22 +23,23 @@ const signpost = (baseUrl: string): object => ({
   health_url: `${baseUrl}/healthz`,
 })
 
-const welcome = (baseUrl: string): Answer =>
+const welcome = (baseUrl: string, { lang, start, signIn }: PageWords): Answer =>
   page({
-    title: 'Welcome',
+    title: start.title,
+    lang,
     headers: varies,
     content: html`<div class="sheet">
-        <h1>Mail relay for your sites</h1>
-        <p class="lead">Postern relays mail through your own providers or captures it, and shows what happened to every message.</p>
+        <h1>${start.heading}</h1>
+        <p class="lead">${start.lead}</p>
         <div class="ways">
-          <a class="button" href="/sign-in">Sign in</a>
-          <a class="button quiet" href="/docs">Documentation</a>
-          <a class="button quiet" href="/docs/api">API reference</a>
+          <a class="button" href="/sign-in">${signIn.title}</a>
+          <a class="button quiet" href="/docs">${start.documentation}</a>
+          <a class="button quiet" href="/docs/api">${start.reference}</a>
         </div>
       </div>
       <section class="sheet" aria-labelledby="send">
-        <h2 id="send">Send a message</h2>
-        <p class="meta">With an API key, from any program:</p>
+        <h2 id="send">${start.send}</h2>
+        <p class="meta">${start.withKey}</p>
         <pre class="code" tabindex="0">
 curl ${baseUrl}/v1/messages \\
   -H "Authorization: Bearer $KEY" \\
@@ -46,6 +48,6 @@ curl ${baseUrl}/v1/messages \\
        "to": "ada@example.org",
        "subject": "Hello",
        "text": "It works."}'</pre>
-        <p class="meta">Software that sends by SMTP signs in with an SMTP credential.</p>
+        <p class="meta">${start.bySmtp}</p>
       </section>`,
   })

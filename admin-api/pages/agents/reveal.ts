@@ -27,7 +27,7 @@ export function revealOperations({ reveals, origin }: RevealCore): readonly Oper
     ...{ path: '/reveal/{code}', tags: ['pages'], scope: 'none', hiddenFromOpenApi: true },
     params: z.strictObject({ code: z.string().max(200) }),
     response: media('text/html'),
-    errorRenderer: (refusal, headers) => (wantsJson(headers) ? undefined : publicRefusalPage(refusal)),
+    errorRenderer: (refusal, headers) => (wantsJson(headers) ? undefined : publicRefusalPage(refusal, headers)),
   } as const satisfies Partial<Operation>
   return underOwnAddress(origin, [
     operation({

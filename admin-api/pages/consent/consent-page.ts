@@ -10,8 +10,8 @@ import { csrfField } from '../session/confirm-first.ts'
 import { faultSummary, textField, type FieldFault } from '../layout/form-fields.ts'
 import { html, type Html } from '../layout/html.ts'
 import { page, type Visitor } from '../layout/layout.ts'
-import { scopeWords, surfaceWords } from './scope-words.ts'
-import { roleWords } from '../layout/page-words.ts'
+import { saidIn, type PageWords } from '../words/words-for.ts'
+import { scopeWords } from './scope-words.ts'
 
 export interface ConsentView {
   readonly pending: PendingAuthorization
@@ -20,92 +20,87 @@ export interface ConsentView {
   /** What was sent, to be shown again with its problem; empty at first. */
   readonly form: URLSearchParams
   readonly fault: FieldFault | undefined
+  readonly words: PageWords
 }
 
 export function consentPage(view: ConsentView): Answer {
-  const { pending, places, visitor } = view
+  const { pending, places, visitor, words } = view
+  const said = words.consent
   const { client, redirectUri } = pending
   const fault = faultAt(view)
   const isOpen = places.some(({ reach }) => reach.length > 0)
   return page({
-    title: fault ? `Problem: Allow ${client.name}?` : `Allow ${client.name}?`,
+    title: fault ? words.problem(said.title(client.name)) : said.title(client.name),
+    lang: words.lang,
     visitor,
     keepsOpener: true,
     formAction: redirectSource(redirectUri),
     ...(fault && { status: 400 }),
     content: html`<div class="sheet">
-      <h1>Allow ${client.name} to access one of your projects?</h1>
-      ${facts(pending, visitor)} ${faultSummary(fault)} ${!isOpen && nowhere(places)}
+      <h1>${said.heading(client.name)}</h1>
+      ${facts(pending, visitor, said)} ${faultSummary(fault)} ${!isOpen && nowhere(places, said)}
       <form method="post" novalidate>
         ${csrfField(visitor)} ${isOpen && whatFields(view, fault)} ${isOpen && whereFields(view, fault)}
         <div class="decision">
-          ${isOpen && html`<button name="decision" value="allow">Allow</button>`}
-          <button class="quiet" name="decision" value="deny">Deny</button>
+          ${isOpen && html`<button name="decision" value="allow">${said.allow}</button>`}
+          <button class="quiet" name="decision" value="deny">${said.deny}</button>
         </div>
       </form>
-      ${isOpen && html`<p class="hint">You can revoke this at any time under Account, Applications with access.</p>`}
+      ${isOpen && html`<p class="hint">${said.revocable}</p>`}
     </div>`,
   })
 }
 
 /** What is wrong with the request itself: there is no address to redirect to. */
-export const problemPage = ({ http, message }: OAuthError): Answer =>
+export const problemPage = ({ http, message }: OAuthError, { lang, consent: said }: PageWords): Answer =>
   page({
-    title: 'This request does not work',
+    title: said.broken,
+    lang,
     status: http === 401 ? 400 : http, // a browser has nothing to authenticate with
     content: html`<div class="sheet">
-      <h1>This request does not work</h1>
-      <p>The response cannot be returned to the application. ${message}</p>
-      <p class="hint">No access was granted. Go back to the application and try again, or notify its developers.</p>
+      <h1>${said.broken}</h1>
+      <p>${said.brokenText} <span lang="en">${message}</span></p>
+      <p class="hint">${said.brokenHint}</p>
     </div>`,
   })
 
-function facts({ client, redirectHost, isLoopback }: PendingAuthorization, { email }: Visitor): Html {
+function facts({ client, redirectHost, isLoopback }: PendingAuthorization, { email }: Visitor, said: PageWords['consent']): Html {
   const { name, verifiedHost } = client
   return html`<dl class="facts">
       <div>
-        <dt>Application</dt>
+        <dt>${said.application}</dt>
         <dd>
           ${name}
           ${
             verifiedHost === undefined
-              ? html`<p class="meta warned">This application is not verified. Anyone can give it this name.</p>`
-              : html`<p class="meta">Vouched for by <b>${verifiedHost}</b>.</p>`
+              ? html`<p class="meta warned">${said.unverified}</p>`
+              : html`<p class="meta">${said.vouched(verifiedHost)}</p>`
           }
         </dd>
       </div>
       <div>
-        <dt>The answer goes to</dt>
+        <dt>${said.answerTo}</dt>
         <dd>${redirectHost}</dd>
       </div>
       <div>
-        <dt>You</dt>
+        <dt>${said.you}</dt>
         <dd>${email}</dd>
       </div>
     </dl>
-    ${
-      isLoopback &&
-      html`<p class="note caution">
-        The answer goes to a program on this device, and any program there can pretend to be ${name}. Allow it only if you have just started
-        this yourself.
-      </p>`
-    }`
+    ${isLoopback && html`<p class="note caution">${said.loopback(name)}</p>`}`
 }
 
-const nowhere = (places: readonly OrganizationChoice[]): Html =>
+const nowhere = (places: readonly OrganizationChoice[], said: PageWords['consent']): Html =>
   places.length === 0
-    ? html`<p class="note">
-        You are not a member of an organization yet, so there is nothing to allow. <a href="/organizations">Make or join one</a>, then start
-        again in the application.
-      </p>`
-    : html`<p class="note">Your role has no access to projects, so there is nothing to allow. Ask an administrator for another role.</p>`
+    ? html`<p class="note">${said.noMember} <a href="/organizations">${said.makeOrJoin}</a>${said.thenAgain}</p>`
+    : html`<p class="note">${said.noRole}</p>`
 
 /** The scopes of each surface; the person may give less than was asked for, or more, as far as a role allows anywhere. */
-function whatFields({ pending, places, form, fault: formFault }: ConsentView, fault: FieldFault | undefined): Html {
+function whatFields({ pending, places, form, words, fault: formFault }: ConsentView, fault: FieldFault | undefined): Html {
   const most = new Set(places.flatMap(({ reach }) => reach))
   const ticked = new Set<string>(formFault ? form.getAll('scope') : suggestedScopes(pending))
   const row = (scope: OAuthScope): Html => {
-    const { label, meaning } = scopeWords[scope]
+    const { label, meaning } = scopeWords(words, scope)
     const id = scope.replaceAll(':', '-')
     const isOpen = most.has(scope)
     return html`<div class="choice">
@@ -119,50 +114,50 @@ function whatFields({ pending, places, form, fault: formFault }: ConsentView, fa
         ${isOpen && ticked.has(scope) && html`checked`}
       />
       <label for="${id}">${label}</label>
-      <p class="hint" id="${id}-hint">${meaning} ${!isOpen && html`<b>Your role does not allow this.</b>`}</p>
+      <p class="hint" id="${id}-hint">${meaning} ${!isOpen && html`<b>${words.consent.notYourRole}</b>`}</p>
     </div>`
   }
   const group = (surface: Surface): Html =>
     html`<fieldset class="choices">
-      <legend>${surfaceWords[surface]}</legend>
+      <legend>${words.consent.surfaces[surface]}</legend>
       ${ofSurface(oauthScopes, surface).map(row)}
     </fieldset>`
   return html`<fieldset class="part" id="scope" tabindex="-1" aria-describedby="scope-hint${fault?.field === 'scope' && ' scope-fault'}">
-    <legend><h2>What it may do</h2></legend>
-    <p class="hint" id="scope-hint">Each includes those above it.</p>
+    <legend><h2>${words.consent.what}</h2></legend>
+    <p class="hint" id="scope-hint">${words.consent.each}</p>
     ${fault?.field === 'scope' && html`<p class="fault" id="scope-fault">${fault.message}</p>`} ${pending.surfaces.map(group)}
   </fieldset>`
 }
 
 function whereFields(view: ConsentView, fault: FieldFault | undefined): Html {
-  const { places, form } = view
+  const { places, form, words } = view
   const open = places.filter(({ reach }) => reach.length > 0)
   const [only] = open.length === 1 && open[0]?.projects.length === 1 ? open : []
   const chosen = form.get('place') ?? (only?.projects[0] ? choiceValue(only, only.projects[0]) : '')
   return html`<fieldset class="part" id="place" tabindex="-1" aria-describedby="place-hint${fault?.field === 'place' && ' place-fault'}">
-    <legend><h2>Where</h2></legend>
-    <p class="hint" id="place-hint">It reaches one project and nothing else.</p>
+    <legend><h2>${words.consent.where}</h2></legend>
+    <p class="hint" id="place-hint">${words.consent.onlyOne}</p>
     ${fault?.field === 'place' && html`<p class="fault" id="place-fault">${fault.message}</p>`}
     ${places.map((place) => placeFields(place, view, chosen, fault))}
   </fieldset>`
 }
 
-function placeFields(place: OrganizationChoice, { form }: ConsentView, chosen: string, fault: FieldFault | undefined): Html {
+function placeFields(place: OrganizationChoice, { form, words }: ConsentView, chosen: string, fault: FieldFault | undefined): Html {
   const { organization, role, projects, reach, mayMakeProjects } = place
   const name = `name-${organization.id}`
   const parents = new Map(projects.map((project) => [project.id, project.name]))
   const label = ({ name: own, parentId }: Project): string => (parentId === undefined ? own : `${parents.get(parentId) ?? ''} / ${own}`)
   return html`<fieldset class="choices">
     <legend>${organization.name}</legend>
-    <p class="hint">Your role is ${roleWords[role].label}: ${roleWords[role].meaning}.</p>
-    ${reach.length === 0 && html`<p class="hint"><b>Your role has no access to projects.</b></p>`}
+    <p class="hint">${words.consent.role(words.roles[role].label, words.roles[role].meaning)}</p>
+    ${reach.length === 0 && html`<p class="hint"><b>${words.consent.roleReachesNone}</b></p>`}
     ${projects.map((project) => radio(choiceValue(place, project), label(project), chosen))}
     ${
       mayMakeProjects &&
       html`<div class="another">
-        ${radio(choiceValue(place), 'New project', chosen)}
+        ${radio(choiceValue(place), words.consent.newProject, chosen)}
         ${textField({
-          ...{ name, label: 'Name of the new project', autocomplete: 'off', maxLength: maxProjectName, fault, isOptional: true },
+          ...{ name, label: words.consent.newProjectName, autocomplete: 'off', maxLength: maxProjectName, fault, isOptional: true },
           value: form.get(name) ?? '',
         })}
       </div>`
@@ -187,9 +182,18 @@ export function readOrganizationChoice(value: string | null): { readonly organiz
 }
 
 /** The name of a new project stands in a field of its organization. */
-function faultAt({ fault, form }: ConsentView): FieldFault | undefined {
-  if (fault?.field !== 'name') return fault
-  return { ...fault, field: `name-${readOrganizationChoice(form.get('place')).organizationId}` }
+function faultAt({ fault, form, words }: ConsentView): FieldFault | undefined {
+  if (!fault) return undefined
+  const said = { ...fault, message: saidIn(words, fault.message) ?? valuedFault(fault, words) }
+  if (said.field !== 'name') return said
+  return { ...said, field: `name-${readOrganizationChoice(form.get('place')).organizationId}` }
+}
+
+/** A problem whose sentence holds a number or a name. */
+function valuedFault({ field, message }: FieldFault, { lang, consent }: PageWords): string {
+  if (lang === 'en') return message
+  if (field === 'name') return consent.badName(maxProjectName)
+  return field === 'scope' ? consent.roleTooSmall : message
 }
 
 /** What browsers must let the form lead to, as a source of CSP, which knows no IPv6 addresses and of other schemes the name alone. */

@@ -11,6 +11,7 @@ import { consentPage, problemPage, readOrganizationChoice } from './consent-page
 import type { FieldFault } from '../layout/form-fields.ts'
 import { signInFirst, type Pages } from '../session/page-operation.ts'
 import { refusalPage } from '../layout/refusal-page.ts'
+import { wordsFor, type PageWords } from '../words/words-for.ts'
 import { requireSameOrigin } from '../../credentials/same-origin.ts'
 
 export interface ConsentCore {
@@ -22,17 +23,19 @@ const noForm = new URLSearchParams()
 
 export function consentUi(pages: Pages, { authorizations, consents }: ConsentCore): AuthorizationUi {
   const { people, browsers } = pages
-  const show = async (pending: PendingAuthorization, signedIn: SignedIn, form: URLSearchParams, fault?: FieldFault): Promise<Answer> => {
+  const show = async ({ pending, signedIn, words }: Asked, form: URLSearchParams, fault?: FieldFault): Promise<Answer> => {
     const places = await consents.places(signedIn.user.id, pending)
-    return consentPage({ pending, places, visitor: browsers.visitorOf(signedIn), form, fault })
+    return consentPage({ pending, places, visitor: browsers.visitorOf(signedIn), form, fault, words })
   }
-  const ask = async (pending: PendingAuthorization, signedIn: SignedIn): Promise<Answer> => {
+  const ask = async (asked: Asked): Promise<Answer> => {
+    const { pending, signedIn } = asked
     const before = await consents.remembered(signedIn.user.id, pending)
     if (before) return redirectTo(await authorizations.approve(pending, before))
     if (pending.prompts.includes('none')) return redirectTo(authorizations.deny(pending, 'consent_required'))
-    return show(pending, signedIn, noForm)
+    return show(asked, noForm)
   }
-  const approve = async (pending: PendingAuthorization, signedIn: SignedIn, form: URLSearchParams, path: string): Promise<Answer> => {
+  const approve = async (asked: Asked, form: URLSearchParams, path: string): Promise<Answer> => {
+    const { pending, signedIn } = asked
     try {
       const decision = readDecision(form)
       if (decision.scopes.some(changesSettings) && !people.sessions.isFresh(signedIn.session)) return signInFirst(path, true)
@@ -40,16 +43,16 @@ export function consentUi(pages: Pages, { authorizations, consents }: ConsentCor
     } catch (error) {
       const fault = faultOf(error)
       if (!fault) throw error
-      return show(pending, signedIn, form, fault)
+      return show(asked, form, fault)
     }
   }
   return {
     errorRenderer: refusalPage,
-    problem: problemPage,
+    problem: (error, { headers }) => problemPage(error, wordsFor(headers)),
     async ask(pending, request) {
       const signedIn = await browsers.read(request.headers)
       const isKnown = signedIn && (!pending.prompts.includes('login') || people.sessions.isFresh(signedIn.session))
-      if (isKnown) return browsers.kept(await ask(pending, signedIn), signedIn, request.headers)
+      if (isKnown) return browsers.kept(await ask({ pending, signedIn, words: wordsFor(request.headers) }), signedIn, request.headers)
       if (pending.prompts.includes('none')) return redirectTo(authorizations.deny(pending, 'login_required'))
       return signInFirst(pathOf(request), signedIn !== undefined)
     },
@@ -60,9 +63,16 @@ export function consentUi(pages: Pages, { authorizations, consents }: ConsentCor
       people.sessions.requireCsrfToken(signedIn.session, form.get('csrf') ?? '')
       const decision = form.get('decision')
       if (decision === 'deny') return redirectTo(authorizations.deny(pending))
-      return browsers.kept(await approve(pending, signedIn, form, pathOf(request)), signedIn, request.headers)
+      const asked = { pending, signedIn, words: wordsFor(request.headers) }
+      return browsers.kept(await approve(asked, form, pathOf(request)), signedIn, request.headers)
     },
   }
+}
+
+interface Asked {
+  readonly pending: PendingAuthorization
+  readonly signedIn: SignedIn
+  readonly words: PageWords
 }
 
 const pathOf = ({ query }: PageRequest): string => `${oauthPaths.authorize}?${query}`

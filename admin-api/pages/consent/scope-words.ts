@@ -1,26 +1,19 @@
 /** What the scopes of applications mean, for people. */
-import { surfaces, surfaceOf, type OAuthScope, type Surface } from '#core/oauth/protocol/scopes.ts'
+import { surfaces, surfaceOf, type OAuthScope } from '#core/oauth/protocol/scopes.ts'
+import { wordsIn, type PageWords } from '../words/words-for.ts'
 
-interface ScopeWords {
-  readonly label: string
-  readonly meaning: string
-}
+const kinds = {
+  'mcp:read': 'read',
+  'mcp:send-sandbox': 'test',
+  'mcp:send': 'send',
+  'mcp:admin': 'change',
+  'api:read': 'read',
+  'api:send': 'send',
+  'api:admin': 'change',
+} as const satisfies Readonly<Record<OAuthScope, keyof PageWords['consent']>>
 
-const read: ScopeWords = { label: 'Read', meaning: 'Messages, their traces, captured mail and settings of the project.' }
-const send: ScopeWords = { label: 'Send mail', meaning: 'Real mail to any recipient that the project allows.' }
-const change: ScopeWords = { label: 'Change settings', meaning: 'Everything in the project: destinations, routing, keys, templates.' }
-
-export const scopeWords: Readonly<Record<OAuthScope, ScopeWords>> = {
-  'mcp:read': read,
-  'mcp:send-sandbox': { label: 'Send test mail', meaning: 'It is captured and never leaves the service.' },
-  'mcp:send': send,
-  'mcp:admin': change,
-  'api:read': read,
-  'api:send': send,
-  'api:admin': change,
-}
-
-export const surfaceWords: Readonly<Record<Surface, string>> = { mcp: 'As tools of an agent (MCP)', rest: 'Over the REST API' }
+export const scopeWords = ({ consent }: PageWords, scope: OAuthScope): { readonly label: string; readonly meaning: string } =>
+  consent[kinds[scope]]
 
 /** Such as `Read, Send mail (REST API)`, on one line. */
 export const scopesInWords = (scopes: readonly OAuthScope[]): string =>
@@ -29,6 +22,6 @@ export const scopesInWords = (scopes: readonly OAuthScope[]): string =>
     .filter((some) => some.length > 0)
     .map(
       (some) =>
-        `${some.map((scope) => scopeWords[scope].label.toLowerCase()).join(', ')} (${some[0]?.startsWith('mcp:') ? 'MCP' : 'REST'})`,
+        `${some.map((scope) => scopeWords(wordsIn('en'), scope).label.toLowerCase()).join(', ')} (${some[0]?.startsWith('mcp:') ? 'MCP' : 'REST'})`,
     )
     .join('; ')

@@ -28,7 +28,7 @@ export function reportPage({ test, report }: InspectedTest, now: number, headers
 /** Where there is no report. */
 export function reportRefusalPage(refusal: Refusal, headers: IncomingHttpHeaders): Answer {
   const words = reportWordsFor(headers)
-  if (words.lang === 'en' || refusal.code !== 'not_found') return publicRefusalPage(refusal)
+  if (words.lang === 'en' || refusal.code !== 'not_found') return publicRefusalPage(refusal, headers)
   const { title, text } = words.nothing
   const content = html`<div class="sheet">
     <h1>${title}</h1>
@@ -37,9 +37,9 @@ export function reportRefusalPage(refusal: Refusal, headers: IncomingHttpHeaders
   return page({ ...frameOf(words), title, content, status: 404 })
 }
 
-const frameOf = ({ lang, skip }: ReportWords, refreshSeconds?: number) => ({
-  language: { lang, skip },
-  headers: { vary: 'Accept-Language', ...(refreshSeconds !== undefined && { refresh: String(refreshSeconds) }) },
+const frameOf = ({ lang }: ReportWords, refreshSeconds?: number) => ({
+  lang,
+  headers: refreshSeconds === undefined ? {} : { refresh: String(refreshSeconds) },
 })
 
 function unfinishedPage(test: InspectTest, now: number, words: ReportWords): Answer {

@@ -3,6 +3,8 @@ import type { Answer } from '../../operation/answer.ts'
 import { raw } from '../../operation/answer.ts'
 import { assetPaths } from './assets.ts'
 import { html, type Html } from './html.ts'
+import { variesByLanguage, type Language } from './language.ts'
+import { wordsIn, type PageWords } from '../words/words-for.ts'
 
 /** Who is signed in, as the header of a page shows it. */
 export interface Visitor {
@@ -29,27 +31,24 @@ export interface Page {
   readonly formAction?: string
   /** The page stands on the way of an application, which may have opened a window for it and waits for what comes back there. */
   readonly keepsOpener?: boolean
-  /** That of what stands in it, with the way past the header; English where it is left out. */
-  readonly language?: { readonly lang: string; readonly skip: string }
+  /** The language that its reader asked for; left out where the page is English for everybody. */
+  readonly lang?: Language
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
 }
 
 export type Section = 'organizations' | 'integrations' | 'account'
 
-const sections: readonly (readonly [Section, string, string])[] = [
-  ['organizations', '/organizations', 'Organizations'],
-  ['integrations', '/integrations', 'Integrations'],
-  ['account', '/account', 'Account'],
-]
+const sections = ['organizations', 'integrations', 'account'] as const satisfies readonly Section[]
 
 /** A page as an answer: never stored, never framed, and with nothing that is not its own. */
 export function page(wanted: Page): Answer {
-  const { status, headers } = wanted
+  const { status, headers, lang } = wanted
+  const vary = [headers?.['vary'], lang && variesByLanguage].filter((part) => part !== undefined).join(', ')
   return raw(document(wanted).toString(), {
     contentType: 'text/html; charset=utf-8',
     ...(status !== undefined && { status }),
-    headers: { ...safety(wanted), ...headers },
+    headers: { ...safety(wanted), 'content-language': lang ?? 'en', ...headers, ...(vary !== '' && { vary }) },
   })
 }
 
@@ -72,11 +71,10 @@ const safety = ({ hasScript, hasFrames, formAction, keepsOpener }: Page): Readon
   'x-robots-tag': 'noindex, nofollow',
 })
 
-const english = { lang: 'en', skip: 'Skip to content' }
-
-function document({ title, content, width = 'card', visitor, section, hasScript, language = english }: Page): Html {
+function document({ title, content, width = 'card', visitor, section, hasScript, lang = 'en' }: Page): Html {
+  const words = wordsIn(lang)
   return html`<!doctype html>
-    <html lang="${language.lang}">
+    <html lang="${lang}">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
@@ -87,9 +85,9 @@ function document({ title, content, width = 'card', visitor, section, hasScript,
         ${hasScript === true && html`<script src="${assetPaths.script}" defer></script>`}
       </head>
       <body class="${width}">
-        <a class="skip" href="#content">${language.skip}</a>
+        <a class="skip" href="#content">${words.skip}</a>
         <header>
-          <div class="bar">${visitor ? signedIn(visitor, section) : brand}</div>
+          <div class="bar">${visitor ? signedIn(visitor, section, words) : brand}</div>
         </header>
         <main id="content">${content}</main>
       </body>
@@ -104,13 +102,13 @@ const mark = html`<svg class="mark" viewBox="0 0 32 32" aria-hidden="true" focus
 
 const brand = html`<span class="brand">${mark}Postern</span>`
 
-const signedIn = ({ email, csrfToken }: Visitor, section: Section | undefined): Html =>
+const signedIn = ({ email, csrfToken }: Visitor, section: Section | undefined, words: PageWords): Html =>
   html`<a class="brand" href="/organizations">${mark}Postern</a>
-    <nav aria-label="Main">
-      ${sections.map(([name, path, label]) => html`<a href="${path}" ${name === section && html`aria-current="page"`}>${label}</a>`)}
+    <nav aria-label="${words.main}">
+      ${sections.map((name) => html`<a href="/${name}" ${name === section && html`aria-current="page"`}>${words[name]}</a>`)}
     </nav>
     <form class="leave" method="post" action="/sign-out">
       <span class="who">${email}</span>
       <input type="hidden" name="csrf" value="${csrfToken}" />
-      <button class="quiet">Sign out</button>
+      <button class="quiet">${words.signOut}</button>
     </form>`

@@ -3,34 +3,41 @@ import { Refusal, type RefusalCode } from '#core/refusals.ts'
 import type { Answer } from '../../operation/answer.ts'
 import { negotiatedRefusal } from '../../http/negotiation.ts'
 import type { ErrorRenderer } from '../../operation/operation.ts'
+import type { IncomingHttpHeaders } from 'node:http'
+import { saidIn, wordsFor, type PageWords } from '../words/words-for.ts'
 import { html, type Html } from './html.ts'
 import { page } from './layout.ts'
 
-const titles: Partial<Record<RefusalCode, string>> = {
-  not_found: 'Nothing here',
-  misdirected: 'Another address',
-  unauthorized: 'Sign in first',
-  insufficient_scope: 'Not allowed',
-  rate_limit_exceeded: 'Too many attempts',
-  conflict: 'That did not work',
-  validation_failed: 'That did not work',
-  overloaded: 'Busy for a moment',
-  storage_full: 'Busy for a moment',
-  internal_error: 'Something broke',
-}
+const groups = {
+  not_found: 'not_found',
+  misdirected: 'misdirected',
+  unauthorized: 'unauthorized',
+  insufficient_scope: 'insufficient_scope',
+  rate_limit_exceeded: 'rate_limit_exceeded',
+  overloaded: 'overloaded',
+  storage_full: 'overloaded',
+  internal_error: 'internal_error',
+} as const satisfies Partial<Record<RefusalCode, keyof PageWords['refusals']>>
+
+const groupOf = (code: RefusalCode): keyof PageWords['refusals'] =>
+  Object.hasOwn(groups, code) ? groups[code as keyof typeof groups] : 'other'
 
 /** The `errorRenderer` of pages for people who have an account. */
-export const refusalPage = (refusal: Refusal): Answer =>
-  show(refusal, html`<a class="button quiet" href="/organizations">Go to the start page</a>`)
+export const refusalPage = (refusal: Refusal, headers: IncomingHttpHeaders): Answer => {
+  const words = wordsFor(headers)
+  return show(refusal, words, html`<a class="button quiet" href="/organizations">${words.toStartPage}</a>`)
+}
 
 /** For an address where nothing is: a page for who reads it in a browser, and the error envelope for programs. */
-export const nothingPage: ErrorRenderer = negotiatedRefusal((refusal) => {
+export const nothingPage: ErrorRenderer = negotiatedRefusal((refusal, headers) => {
   const isForeign = refusal.nextAction !== nothing.nextAction
+  const words = wordsFor(headers)
   return show(
     isForeign ? refusal : nothing,
+    words,
     html`<div class="ways">
-      <a class="button" href="/">Go to the start</a>
-      <a class="button quiet" href="/openapi.json">API description</a>
+      <a class="button" href="/">${words.toStart}</a>
+      <a class="button quiet" href="/openapi.json">${words.apiDescription}</a>
     </div>`,
   )
 })
@@ -38,7 +45,7 @@ export const nothingPage: ErrorRenderer = negotiatedRefusal((refusal) => {
 const nothing = new Refusal('not_found', 'Nothing is served at this address. Check that it is complete.')
 
 /** The `errorRenderer` of pages for people who have none. */
-export const publicRefusalPage = (refusal: Refusal): Answer => show(refusal)
+export const publicRefusalPage = (refusal: Refusal, headers: IncomingHttpHeaders): Answer => show(refusal, wordsFor(headers))
 
 /** The arch of the mark: crossed out where the way ends here. */
 const closedGate = html`<svg class="gate" viewBox="0 0 48 48" aria-hidden="true" focusable="false">
@@ -47,16 +54,24 @@ const closedGate = html`<svg class="gate" viewBox="0 0 48 48" aria-hidden="true"
   <path d="m18 20 12 12m0-12L18 32" stroke="currentColor" stroke-width="3" stroke-linecap="round" />
 </svg>`
 
-function show({ code, message, retryAfterSeconds }: Refusal, way?: Html): Answer {
-  const title = titles[code] ?? 'That did not work'
+function show({ code, message, retryAfterSeconds }: Refusal, words: PageWords, way?: Html): Answer {
+  const { title, text } = words.refusals[groupOf(code)]
   return page({
     title,
+    lang: words.lang,
     content: html`<div class="sheet">
       ${code === 'not_found' && closedGate}
       <h1>${title}</h1>
-      <p>${message}</p>
-      ${way}
+      ${words.lang === 'en' ? html`<p>${message}</p>` : inWords(words, message, text)} ${way}
     </div>`,
     ...(retryAfterSeconds !== undefined && { headers: { 'retry-after': String(Math.ceil(retryAfterSeconds)) } }),
   })
+}
+
+/** Where a language does not have the sentence, it says what kind of refusal it is, and the sentence stands below it as it is. */
+function inWords(words: PageWords, message: string, text: string): Html {
+  const known = saidIn(words, message)
+  if (known !== undefined) return html`<p>${known}</p>`
+  return html`<p>${text}</p>
+    <p class="meta" lang="en">${message}</p>`
 }

@@ -1,12 +1,10 @@
 /** What pages say where the service sends no mail of its own, and what to do instead. */
+import type { PageWords } from '../words/words-for.ts'
 import { html, type Html } from './html.ts'
 
 /** `email`: whose way in it is, where it is known. It is the same for addresses that have an account and those that have none. */
-export const withoutMail = (email?: string): Html =>
-  html`<p class="note">
-    This service sends no mail of its own yet. Use a passkey, or ask its operator to run
-    <code class="token">postern login-link ${email ?? 'name@example.org'}</code> and to hand you the link.
-  </p>`
+export const withoutMail = ({ signIn }: PageWords, email?: string): Html =>
+  html`<p class="note">${signIn.withoutMail(`postern login-link ${email ?? 'name@example.org'}`)}</p>`
 
 /** An invitation that its maker has to pass on. */
 export const handOver = (email: string, link: string): Html =>

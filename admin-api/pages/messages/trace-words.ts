@@ -1,83 +1,79 @@
-/** How traces are shown to people: a label and a tone for each status, a line for each event of a timeline. */
+/** How traces are shown to people: a label and a tone for each status, a line for each event of a timeline. English unless said. */
 import { atFirstUse } from '#config/words/formats.ts'
 import type { TraceStatus } from '#core/trace/states.ts'
 import type { TimelineEntry } from '#core/trace/story/timeline.ts'
 import { html, type Html } from '../layout/html.ts'
+import { wordsIn, type PageWords } from '../words/words-for.ts'
 
 /** What a tone stands for: a good end, a bad end, under way, kept, something to look at, or nothing of these. */
 export type Tone = 'good' | 'bad' | 'sent' | 'held' | 'warn' | 'soft'
 
-interface StatusWords {
-  readonly label: string
-  readonly tone: Tone
-  readonly sentence: string
+const statusTones: Readonly<Record<TraceStatus, Tone>> = {
+  pending: 'soft',
+  queued: 'soft',
+  sent: 'sent',
+  delivered: 'good',
+  failed: 'bad',
+  bounced: 'bad',
+  complained: 'bad',
+  suppressed: 'warn',
+  captured: 'held',
+  canceled: 'soft',
+  validation_failed: 'warn',
 }
 
-const statuses: Readonly<Record<TraceStatus, StatusWords>> = {
-  pending: { label: 'pending', tone: 'soft', sentence: 'The message waits until a member of the organization has approved it.' },
-  queued: { label: 'queued', tone: 'soft', sentence: 'The message is queued for its next delivery attempt.' },
-  sent: { label: 'sent', tone: 'sent', sentence: 'The mail provider accepted the message. No report has been received yet.' },
-  delivered: { label: 'delivered', tone: 'good', sentence: 'The message was delivered to the mail server of the recipient.' },
-  failed: { label: 'failed', tone: 'bad', sentence: 'The message could not be delivered.' },
-  bounced: { label: 'bounced', tone: 'bad', sentence: 'The message bounced: the mail server of the recipient refused it.' },
-  complained: { label: 'complained', tone: 'bad', sentence: 'The message was delivered, and its recipient reported it as spam.' },
-  suppressed: { label: 'suppressed', tone: 'warn', sentence: 'The message was not sent: the recipient is suppressed.' },
-  captured: { label: 'captured', tone: 'held', sentence: 'The message was captured in a virtual inbox instead of being sent.' },
-  canceled: { label: 'canceled', tone: 'soft', sentence: 'The message was canceled before it was sent.' },
-  validation_failed: { label: 'validation failed', tone: 'warn', sentence: 'The request was refused, and no message was created.' },
-}
+const isStatus = (status: string): status is TraceStatus => Object.hasOwn(statusTones, status)
 
-export const statusWords = (status: string): StatusWords =>
-  Object.hasOwn(statuses, status)
-    ? statuses[status as TraceStatus]
-    : { label: status.replaceAll('_', ' '), tone: 'soft', sentence: 'The message was taken up.' }
+/** `label` and `sentence` of a status; of one that is not ours the bare word. */
+export const statusWords = (status: string, words: PageWords = wordsIn('en')): { readonly label: string; readonly sentence: string } =>
+  isStatus(status) ? words.trace.statuses[status] : { label: status.replaceAll('_', ' '), sentence: words.trace.taken }
 
 /** The word of a status with its tone. */
-export const statusTag = (status: string): Html => {
-  const { label, tone } = statusWords(status)
-  return html`<span class="tag tone-${tone}">${label}</span>`
+export const statusTag = (status: string, words: PageWords = wordsIn('en')): Html =>
+  html`<span class="tag tone-${isStatus(status) ? statusTones[status] : 'soft'}">${statusWords(status, words).label}</span>`
+
+const eventTones: Readonly<Record<TimelineEntry['event'], Tone>> = {
+  accepted: 'soft',
+  routed: 'soft',
+  queued: 'soft',
+  scheduled: 'soft',
+  captured: 'held',
+  released: 'soft',
+  validation_failed: 'bad',
+  suppressed: 'warn',
+  verp: 'soft',
+  dialect: 'soft',
+  attempt: 'sent',
+  retry_scheduled: 'warn',
+  replayed: 'soft',
+  retried: 'soft',
+  failover: 'warn',
+  waiting: 'warn',
+  sent: 'good',
+  partly_sent: 'warn',
+  failed: 'bad',
+  canceled: 'soft',
+  held: 'held',
+  hold_released: 'soft',
+  expedited: 'soft',
+  dropped: 'bad',
+  approval_requested: 'held',
+  approved: 'good',
+  refused: 'bad',
+  expired: 'warn',
+  withdrawn: 'soft',
+  tracking: 'soft',
+  opened: 'good',
+  clicked: 'good',
+  delivered: 'good',
+  bounced: 'bad',
+  complained: 'bad',
+  deferred: 'warn',
+  bounce_unparsed: 'warn',
+  auto_suppressed: 'warn',
 }
 
-const events: Readonly<Record<TimelineEntry['event'], readonly [label: string, tone: Tone]>> = {
-  accepted: ['Accepted', 'soft'],
-  routed: ['Destination decided', 'soft'],
-  queued: ['Queued for delivery', 'soft'],
-  scheduled: ['Scheduled', 'soft'],
-  captured: ['Captured instead of sent', 'held'],
-  released: ['Released from captured mail', 'soft'],
-  validation_failed: ['Refused', 'bad'],
-  suppressed: ['Suppressed', 'warn'],
-  verp: ['Return path decided', 'soft'],
-  dialect: ['Sent over the API of another service', 'soft'],
-  attempt: ['Delivery attempt', 'sent'],
-  retry_scheduled: ['Next attempt scheduled', 'warn'],
-  replayed: ['Queued again by a replay', 'soft'],
-  retried: ['Queued again on request', 'soft'],
-  failover: ['Failed over to another provider', 'warn'],
-  waiting: ['Waiting', 'warn'],
-  sent: ['Taken by the provider', 'good'],
-  partly_sent: ['Accepted by the provider for some recipients', 'warn'],
-  failed: ['Given up', 'bad'],
-  canceled: ['Canceled', 'soft'],
-  held: ['Held in the queue', 'held'],
-  hold_released: ['Released from its hold', 'soft'],
-  expedited: ['Next attempt made due at once', 'soft'],
-  dropped: ['Dropped from the queue', 'bad'],
-  approval_requested: ['Waiting for approval', 'held'],
-  approved: ['Approved', 'good'],
-  refused: ['Refused by a person', 'bad'],
-  expired: ['Not approved in time', 'warn'],
-  withdrawn: ['Withdrawn', 'soft'],
-  tracking: ['Tracking decided', 'soft'],
-  opened: ['Opened', 'good'],
-  clicked: ['Link clicked', 'good'],
-  delivered: ['Delivered', 'good'],
-  bounced: ['Bounced', 'bad'],
-  complained: ['Reported as spam', 'bad'],
-  deferred: ['Delayed', 'warn'],
-  bounce_unparsed: ['Unreadable report', 'warn'],
-  auto_suppressed: ['Recipient suppressed', 'warn'],
-}
+const isEvent = (event: string): event is TimelineEntry['event'] => Object.hasOwn(eventTones, event)
 
 export interface ShownEntry {
   readonly at: number
@@ -86,18 +82,22 @@ export interface ShownEntry {
   readonly message?: string
 }
 
-const dayFormat = atFirstUse(() => new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' }))
-const clockFormat = atFirstUse(() => new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium', timeZone: 'UTC' }))
+const formatsIn = (locale: string) => ({
+  day: atFirstUse(() => new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' })),
+  clock: atFirstUse(() => new Intl.DateTimeFormat(locale, { timeStyle: 'medium', timeZone: 'UTC' })),
+})
+const formats = { en: formatsIn('en-GB'), de: formatsIn('de-CH'), fr: formatsIn('fr-CH'), it: formatsIn('it-CH') } as const
 
 /** The timeline of a trace, the first event on top. The day stands where it changes. */
-export function timeline(entries: readonly ShownEntry[]): Html {
-  const days = entries.map(({ at }) => dayFormat().format(at))
+export function timeline(entries: readonly ShownEntry[], words: PageWords = wordsIn('en')): Html {
+  const { day, clock } = formats[words.lang]
+  const days = entries.map(({ at }) => day().format(at))
   return html`<ol class="story">
     ${entries.map(({ at, event, message }, i) => {
-      const [label, tone] = Object.hasOwn(events, event) ? events[event as TimelineEntry['event']] : [event.replaceAll('_', ' '), 'soft']
+      const [label, tone] = isEvent(event) ? [words.trace.events[event], eventTones[event]] : [event.replaceAll('_', ' '), 'soft']
       return html`<li class="tone-${tone}">
         <time datetime="${new Date(at).toISOString()}"
-          >${days[i] !== days[i - 1] && html`<span>${days[i]}</span>`} ${clockFormat().format(at)}</time
+          >${days[i] !== days[i - 1] && html`<span>${days[i]}</span>`} ${clock().format(at)}</time
         >
         <div>
           <h3>${label}</h3>

@@ -6,18 +6,22 @@ import type { Operation } from '../../operation/operation.ts'
 import { csrfField } from '../session/confirm-first.ts'
 import { html, type Html } from '../layout/html.ts'
 import { page, type Visitor } from '../layout/layout.ts'
+import type { PageWords } from '../words/words-for.ts'
 import { seeOther, type Pages } from '../session/page-operation.ts'
 import { withoutMail } from '../layout/without-mail.ts'
-import { roleWords, timeOf } from '../layout/page-words.ts'
+import { timeOf } from '../layout/page-words.ts'
 
 export const invitationOperations = (pages: Pages): readonly Operation[] => [
   pages.open(
     { path: '/invitations/{token}', operationId: 'showInvitation', summary: 'Show an invitation' },
-    async ({ params: { token = '' }, signedIn }) => {
+    async ({ params: { token = '' }, signedIn, words }) => {
       const { people, browsers } = pages
       const view = await people.invitations.look(token)
       const [isMailed, mayJoin] = await Promise.all([people.mail.isReady(), people.handedInvitations.mayJoin(view.invitation)])
-      return invitationPage({ ...view, token, isMailed, mayJoin }, signedIn && { ...signedIn, visitor: browsers.visitorOf(signedIn) })
+      return invitationPage(
+        { ...view, token, isMailed, mayJoin, words },
+        signedIn && { ...signedIn, visitor: browsers.visitorOf(signedIn) },
+      )
     },
   ),
   pages.openForm(
@@ -37,28 +41,30 @@ interface Shown extends InvitationView {
   readonly isMailed: boolean
   /** The link alone is the way in. */
   readonly mayJoin: boolean
+  readonly words: PageWords
 }
 
 function invitationPage(view: Shown, reader: Reader): Answer {
-  const { invitation, organization } = view
-  const { label, meaning } = roleWords[invitation.role]
+  const { invitation, organization, words } = view
+  const { label, meaning } = words.roles[invitation.role]
   return page({
-    title: `Invitation to ${organization.name}`,
+    title: words.invitation.title(organization.name),
+    lang: words.lang,
     visitor: reader?.visitor,
     content: html`<div class="sheet">
-      <h1>Join ${organization.name}</h1>
+      <h1>${words.invitation.join(organization.name)}</h1>
       <dl class="facts">
         <div>
-          <dt>For</dt>
+          <dt>${words.invitation.invited}</dt>
           <dd>${invitation.email}</dd>
         </div>
         <div>
-          <dt>As</dt>
+          <dt>${words.invitation.as}</dt>
           <dd>${label} <span class="meta">(${meaning})</span></dd>
         </div>
         <div>
-          <dt>Open until</dt>
-          <dd>${timeOf(invitation.expiresAt)}</dd>
+          <dt>${words.invitation.until}</dt>
+          <dd>${timeOf(invitation.expiresAt, words.lang)}</dd>
         </div>
       </dl>
       ${reader ? acceptance(view, reader) : wayIn(view)}
@@ -66,33 +72,34 @@ function invitationPage(view: Shown, reader: Reader): Answer {
   })
 }
 
-function wayIn({ invitation, token, isMailed, mayJoin }: Shown): Html {
+function wayIn({ invitation, token, isMailed, mayJoin, words }: Shown): Html {
+  const said = words.invitation
   const next = `/invitations/${token}`
   const another = `/sign-in?next=${encodeURIComponent(next)}`
   if (mayJoin)
-    return html`<p>This makes your account here and signs you in. The link works once.</p>
-      <form method="post" action="${next}"><button>Join</button></form>
-      <p class="or">or</p>
-      <a class="button quiet" href="${another}">Sign in with an account you have</a>`
-  if (!isMailed) return html`${withoutMail(invitation.email)} <a class="button" href="${another}">Sign in to accept</a>`
-  return html`<p>Sign in with this address to accept.</p>
+    return html`<p>${said.makesAccount}</p>
+      <form method="post" action="${next}"><button>${said.joinNow}</button></form>
+      <p class="or">${words.or}</p>
+      <a class="button quiet" href="${another}">${said.haveAccount}</a>`
+  if (!isMailed) return html`${withoutMail(words, invitation.email)} <a class="button" href="${another}">${said.signInToAccept}</a>`
+  return html`<p>${said.signInWith}</p>
     <form method="post" action="/sign-in">
       <input type="hidden" name="next" value="${next}" />
       <input type="hidden" name="email" value="${invitation.email}" />
-      <button>Email me a sign-in link</button>
+      <button>${said.mailLink}</button>
     </form>
-    <p class="or">or</p>
-    <a class="button quiet" href="${another}">Sign in another way</a>`
+    <p class="or">${words.or}</p>
+    <a class="button quiet" href="${another}">${said.otherWay}</a>`
 }
 
-function acceptance({ invitation, organization, token }: Shown, reader: NonNullable<Reader>): Html {
+function acceptance({ invitation, organization, token, words }: Shown, reader: NonNullable<Reader>): Html {
   if (reader.user.email !== invitation.email)
-    return html`<p>You are signed in as <b>${reader.user.email}</b>. Sign out, and sign in as <b>${invitation.email}</b> to accept.</p>
-      <a class="button quiet" href="/organizations">Go to your organizations</a>`
+    return html`<p>${words.invitation.other(reader.user.email, invitation.email)}</p>
+      <a class="button quiet" href="/organizations">${words.invitation.toOrganizations}</a>`
   return html`<form method="post" action="/invitations/accept">
     ${csrfField(reader.visitor)}<input type="hidden" name="organization" value="${organization.id}" />
     <input type="hidden" name="invitation" value="${invitation.id}" />
     <input type="hidden" name="link" value="${token}" />
-    <button>Accept</button>
+    <button>${words.invitation.accept}</button>
   </form>`
 }

@@ -10,6 +10,7 @@ import { operation, pathParameters, type Operation } from '../../operation/opera
 import { BrowserSessions } from './browser-session.ts'
 import type { Visitor } from '../layout/layout.ts'
 import { refusalPage } from '../layout/refusal-page.ts'
+import { wordsFor, type PageWords } from '../words/words-for.ts'
 import { requireSameOrigin } from '../../credentials/same-origin.ts'
 
 /** What pages need of the core. */
@@ -34,6 +35,8 @@ export interface PageRequest {
   readonly form: URLSearchParams
   readonly headers: IncomingHttpHeaders
   readonly remoteAddress: string
+  /** In the language of the reader. */
+  readonly words: PageWords
   /** Undefined for anonymous requests. */
   readonly signedIn: SignedIn | undefined
 }
@@ -113,7 +116,7 @@ export class Pages {
       const signedIn = await this.browsers.read(input.headers)
       const query = (name: string): string | undefined => firstOf(input.query[name])
       const { params: values, headers, remoteAddress } = input
-      const request = { params: values, query, form, headers, remoteAddress, signedIn }
+      const request = { params: values, query, form, headers, remoteAddress, words: wordsFor(headers), signedIn }
       return this.browsers.kept(await run(request, fullPath(path, input)), signedIn, input.headers)
     }
     if (method === 'GET') return operation({ ...common, method, handle: (input) => answer(input as Input, new URLSearchParams()) })

@@ -180,6 +180,8 @@ const sharing = (core: RestCore): Operation =>
     errorRenderer: negotiatedRefusal(publicRefusalPage),
     async handle({ params: { trace_id }, headers }) {
       const shared = await core.traces.shared(trace_id)
-      return prefersPage(headers) ? sharedTracePage(shared) : answer(sharedTrace.encode(shared), { headers: { ...unlisted, ...varies } })
+      return prefersPage(headers)
+        ? sharedTracePage(shared, headers)
+        : answer(sharedTrace.encode(shared), { headers: { ...unlisted, ...varies } })
     },
   })

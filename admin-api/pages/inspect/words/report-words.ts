@@ -1,4 +1,5 @@
 /** What a language has to say on the page of a report. */
+import type { Language } from '../../layout/language.ts'
 import type { CheckGroup, CheckStatus, Grade, RuleStatus } from '#core/inspect/report.ts'
 
 /** A page before there is a report. */
@@ -8,8 +9,7 @@ interface Stage {
 }
 
 export interface ReportWords {
-  readonly lang: 'en' | 'de' | 'fr' | 'it'
-  readonly skip: string
+  readonly lang: Language
   /** Around the time. */
   readonly waiting: Stage & { readonly until: readonly [before: string, after: string] }
   readonly expired: { readonly title: string; readonly text: readonly [before: string, after: string] }

@@ -5,7 +5,6 @@ import type { ReportWords } from './report-words.ts'
 
 export const de: ReportWords = {
   lang: 'de',
-  skip: 'Zum Inhalt',
   waiting: {
     title: 'Wartet auf deine Mail',
     text: 'Sende eine Mail an diese Adresse, so wie du sie an andere sendest:',

@@ -3,7 +3,6 @@ import type { ReportWords } from './report-words.ts'
 
 export const en: ReportWords = {
   lang: 'en',
-  skip: 'Skip to content',
   waiting: {
     title: 'Waiting for your mail',
     text: 'Send a mail to this address, just as you send it to others:',

@@ -5,7 +5,6 @@ import type { ReportWords } from './report-words.ts'
 
 export const fr: ReportWords = {
   lang: 'fr',
-  skip: 'Aller au contenu',
   waiting: {
     title: 'En attente de votre message',
     text: 'Envoyez un message à cette adresse, comme vous l’envoyez à d’autres :',

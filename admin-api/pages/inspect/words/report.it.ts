@@ -5,7 +5,6 @@ import type { ReportWords } from './report-words.ts'
 
 export const it: ReportWords = {
   lang: 'it',
-  skip: 'Vai al contenuto',
   waiting: {
     title: 'In attesa del tuo messaggio',
     text: 'Invia un messaggio a questo indirizzo, come lo invii ad altri:',

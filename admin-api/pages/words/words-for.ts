@@ -1,0 +1,30 @@
+/** The words of the pages on the way in, in the language of who reads them. */
+import type { IncomingHttpHeaders } from 'node:http'
+import { languageOf, type Language } from '../layout/language.ts'
+import { de as deTrace } from './trace.de.ts'
+import { en as enTrace, type TraceWords } from './trace.en.ts'
+import { fr as frTrace } from './trace.fr.ts'
+import { it as itTrace } from './trace.it.ts'
+import { de } from './way.de.ts'
+import { en, type WayWords } from './way.en.ts'
+import { fr } from './way.fr.ts'
+import { it } from './way.it.ts'
+
+export type PageWords = WayWords & { readonly lang: Language; readonly trace: TraceWords }
+
+const all: Readonly<Record<Language, PageWords>> = {
+  en: { lang: 'en', ...en, trace: enTrace },
+  de: { lang: 'de', ...de, trace: deTrace },
+  fr: { lang: 'fr', ...fr, trace: frTrace },
+  it: { lang: 'it', ...it, trace: itTrace },
+}
+
+export const wordsIn = (lang: Language): PageWords => all[lang]
+
+export const wordsFor = (headers: IncomingHttpHeaders): PageWords => all[languageOf(headers)]
+
+/** What the service said, in these words; undefined where they do not have it. */
+export function saidIn({ known }: PageWords, message: string): string | undefined {
+  const name = (Object.keys(en.known) as (keyof typeof en.known)[]).find((each) => en.known[each] === message)
+  return name && known[name]
+}
