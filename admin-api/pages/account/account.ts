@@ -11,6 +11,7 @@ import { applicationsPath } from '../consent/applications.ts'
 import { doneNotice, faultSummary, textField, type FieldFault } from '../layout/form-fields.ts'
 import { html, type Html } from '../layout/html.ts'
 import { page } from '../layout/layout.ts'
+import type { PageWords } from '../words/words-for.ts'
 import { seeOther, type Pages, type SignedInRequest } from '../session/page-operation.ts'
 import { passkeyCreation } from './passkey-form.ts'
 import { confirmFirst, csrfField } from '../session/confirm-first.ts'
@@ -24,7 +25,7 @@ export const accountOperations = (pages: Pages): readonly Operation[] => {
   const { people } = pages
   return [
     pages.signedIn({ path, operationId: 'showAccount', summary: 'Show the account' }, (request) =>
-      accountPage(pages, request, doneWords(request.query('done'))),
+      accountPage(pages, request, doneWords(request.query('done'), request.words)),
     ),
     pages.form(
       { path: '/account/name', operationId: 'saveName', summary: 'Change the name', back },
@@ -35,7 +36,7 @@ export const accountOperations = (pages: Pages): readonly Operation[] => {
       (request) =>
         accountPage(pages, request, undefined, {
           field: 'name',
-          message: `Keep the name on one line, with at most ${maxUserName} characters.`,
+          message: request.words.profile.badName(maxUserName),
         }),
     ),
     pages.form(
@@ -69,55 +70,57 @@ export const accountOperations = (pages: Pages): readonly Operation[] => {
 
 async function accountPage(pages: Pages, request: SignedInRequest, done: string | undefined, fault?: FieldFault): Promise<Answer> {
   const { people } = pages
-  const { visitor, signedIn } = request
+  const { visitor, signedIn, words } = request
+  const said = words.profile
   const { user, session } = signedIn
   const sessions = await people.sessions.list(user.id)
   const csrf = csrfField(visitor)
   return page({
-    title: fault ? 'Problem: Account' : 'Account',
+    title: fault ? words.problem(words.account) : words.account,
+    lang: words.lang,
     width: 'wide',
     visitor,
     section: 'account',
     hasScript: people.passkeys.areAvailable,
     ...(fault && { status: 400 }),
-    content: html`<h1>Account</h1>
+    content: html`<h1>${words.account}</h1>
       <p class="lead">${user.email}</p>
       ${doneNotice(done)} ${faultSummary(fault)}
       <section class="sheet" aria-labelledby="name-title">
-        <h2 id="name-title">Your name</h2>
+        <h2 id="name-title">${said.yourName}</h2>
         <form method="post" action="/account/name" novalidate>
           ${csrf}
           <div class="inline">
             ${textField({
-              ...{ name: 'name', label: 'Name', autocomplete: 'name', maxLength: maxUserName, fault, isOptional: true },
+              ...{ name: 'name', label: said.name, autocomplete: 'name', maxLength: maxUserName, fault, isOptional: true },
               value: fault ? (request.form.get('name') ?? '') : user.name,
-              hint: 'Other members of your organizations see it.',
+              hint: said.nameHint,
             })}
-            <button class="quiet">Save</button>
+            <button class="quiet">${said.save}</button>
           </div>
         </form>
       </section>
       <section class="sheet" aria-labelledby="applications-title">
-        <h2 id="applications-title">Applications with access</h2>
-        <p class="meta">Applications and agents that have access to your projects.</p>
-        <p class="after"><a class="button quiet" href="${applicationsPath}">Show applications</a></p>
+        <h2 id="applications-title">${words.applications.title}</h2>
+        <p class="meta">${said.applicationsText}</p>
+        <p class="after"><a class="button quiet" href="${applicationsPath}">${said.showApplications}</a></p>
       </section>
       <section class="sheet" aria-labelledby="captured-title">
-        <h2 id="captured-title">Captured mail</h2>
-        <p class="meta">Messages that were captured instead of sent, by organization and virtual inbox.</p>
-        <p class="after">${mailLinks(await people.members.organizationsOf(user.id))}</p>
+        <h2 id="captured-title">${said.captured}</h2>
+        <p class="meta">${said.capturedText}</p>
+        <p class="after">${mailLinks(await people.members.organizationsOf(user.id), said)}</p>
       </section>
-      ${people.passkeys.areAvailable ? await passkeySection(pages, request, csrf) : noPasskeys(people.relyingParty)}
+      ${people.passkeys.areAvailable ? await passkeySection(pages, request, csrf) : noPasskeys(people.relyingParty, said)}
       <section class="sheet" aria-labelledby="sessions-title">
-        <h2 id="sessions-title">Active sessions</h2>
-        <p class="meta">A session ends automatically after 14 days without use.</p>
+        <h2 id="sessions-title">${said.sessions}</h2>
+        <p class="meta">${said.sessionsText}</p>
         <ul class="rows">
-          ${sessions.map((one) => sessionRow(one, one.id === session.id, csrf))}
+          ${sessions.map((one) => sessionRow(one, one.id === session.id, csrf, words))}
         </ul>
         ${
           sessions.length > 1 &&
           html`<form class="after" method="post" action="/account/sessions/end-others">
-            ${csrf}<button class="quiet">End all others</button>
+            ${csrf}<button class="quiet">${said.endOthers}</button>
           </form>`
         }
       </section>`,
@@ -125,76 +128,83 @@ async function accountPage(pages: Pages, request: SignedInRequest, done: string 
 }
 
 /** Browsers bind passkeys to a name that is reached over https, or to localhost (WebAuthn Level 3 §5.1.2). */
-const noPasskeys = ({ origin }: RelyingParty): Html =>
+const noPasskeys = ({ origin }: RelyingParty, said: PageWords['profile']): Html =>
   html`<section class="sheet" aria-labelledby="passkeys-title">
-    <h2 id="passkeys-title">Passkeys</h2>
-    <p class="meta">
-      Not available here: browsers allow passkeys only under a name with https, or on localhost, and this service presents itself as
-      <code class="token">${origin}</code>. Its operator can set <code>POSTERN_BASE_URL</code> to an https address with a name.
-    </p>
+    <h2 id="passkeys-title">${said.passkeys}</h2>
+    <p class="meta">${said.passkeysOff(origin)}</p>
   </section>`
 
-const mailLinks = (mine: readonly Membership[]): Html | readonly Html[] => {
+const mailLinks = (mine: readonly Membership[], said: PageWords['profile']): Html | readonly Html[] => {
   const readable = mine.filter(({ member }) => scopesOfRole(member.role).scopes.length > 0)
-  if (readable.length === 0) return html`You can read the mail of no organization.`
+  if (readable.length === 0) return html`${said.capturedNone}`
   return readable.map(({ organization: { id, name } }) => html`<a class="button quiet" href="/organizations/${id}/inboxes">${name}</a> `)
 }
 
-async function passkeySection({ people }: Pages, { signedIn, visitor }: SignedInRequest, csrf: Html): Promise<Html> {
+async function passkeySection({ people }: Pages, { signedIn, visitor, words }: SignedInRequest, csrf: Html): Promise<Html> {
   const { user, session } = signedIn
+  const said = words.profile
   const isFresh = people.sessions.isFresh(session)
   const list = await people.passkeys.list(user.id)
   return html`<section class="sheet" aria-labelledby="passkeys-title">
-    <h2 id="passkeys-title">Passkeys</h2>
-    <p class="meta">Sign in with your fingerprint, your face or the lock of your device, without waiting for mail.</p>
+    <h2 id="passkeys-title">${said.passkeys}</h2>
+    <p class="meta">${said.passkeysText}</p>
     ${
       list.length > 0 &&
       html`<ul class="rows">
-        ${list.map((passkey) => passkeyRow(passkey, isFresh, csrf))}
+        ${list.map((passkey) => passkeyRow(passkey, isFresh, csrf, words))}
       </ul>`
     }
     <div class="after">
       ${
         isFresh
-          ? html`${passkeyCreation(await people.passkeys.creationOptions(user), visitor.csrfToken)}
-              <noscript><p class="meta">Adding a passkey needs JavaScript. Everything else works without it.</p></noscript>`
-          : confirmFirst('/account', 'To add or remove passkeys, confirm your identity.')
+          ? html`${passkeyCreation(await people.passkeys.creationOptions(user), visitor.csrfToken, said)}
+              <noscript><p class="meta">${said.needsScript}</p></noscript>`
+          : confirmFirst('/account', said.confirmPasskeys, words)
       }
     </div>
   </section>`
 }
 
-const passkeyRow = ({ id, name, isSynced, createdAt, usedAt }: Passkey, isFresh: boolean, csrf: Html): Html =>
+const passkeyRow = (
+  { id, name, isSynced, createdAt, usedAt }: Passkey,
+  isFresh: boolean,
+  csrf: Html,
+  { lang, profile: said }: PageWords,
+): Html =>
   html`<li>
     <div>
       <h3>${name}</h3>
       <p class="meta">
-        Added ${timeOf(createdAt)}${usedAt !== null && html`, last used ${timeOf(usedAt)}`}.
-        ${isSynced ? 'Synced between your devices.' : 'On one device only.'}
+        ${said.passkeyUse(timeOf(createdAt, lang), usedAt === null ? undefined : timeOf(usedAt, lang))}
+        ${isSynced ? said.isSynced : said.isLocal}
       </p>
     </div>
     ${
       isFresh &&
       html`<form class="side" method="post" action="/account/passkeys/remove">
-        ${csrf}<input type="hidden" name="id" value="${id}" /><button class="danger" aria-label="Remove the passkey ${name}">Remove</button>
+        ${csrf}<input type="hidden" name="id" value="${id}" /><button class="danger" aria-label="${said.removePasskey(name)}">
+          ${said.remove}
+        </button>
       </form>`
     }
   </li>`
 
-const sessionRow = ({ id, userAgent, method, createdAt, seenAt }: Session, isThis: boolean, csrf: Html): Html =>
+const sessionRow = ({ id, userAgent, method, createdAt, seenAt }: Session, isThis: boolean, csrf: Html, words: PageWords): Html =>
   html`<li>
     <div>
-      <h3>${browserOf(userAgent)} ${isThis && html`<span class="tag">This browser</span>`}</h3>
-      <p class="meta">Since ${timeOf(createdAt)}, by ${method === 'passkey' ? 'passkey' : 'link'}. Last seen ${timeOf(seenAt)}.</p>
+      <h3>${browserOf(userAgent, words)} ${isThis && html`<span class="tag">${words.profile.thisBrowser}</span>`}</h3>
+      <p class="meta">
+        ${words.profile.sessionUse(timeOf(createdAt, words.lang), method === 'passkey' ? 'passkey' : 'link', timeOf(seenAt, words.lang))}
+      </p>
     </div>
     ${
       !isThis &&
       html`<form class="side" method="post" action="/account/sessions/end">
         ${csrf}<input type="hidden" name="id" value="${id}" /><button
           class="danger"
-          aria-label="End the session in ${browserOf(userAgent)}"
+          aria-label="${words.profile.endSession(browserOf(userAgent, words))}"
         >
-          End
+          ${words.profile.end}
         </button>
       </form>`
     }

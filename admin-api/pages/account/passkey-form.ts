@@ -13,17 +13,10 @@ export const passkeySignIn = (options: string, next: string, { or, signIn }: Pag
   </form>`
 
 /** Adds a passkey to the account. */
-export const passkeyCreation = (options: string, csrfToken: string): Html =>
-  html`<form
-    method="post"
-    action="/account/passkeys"
-    data-passkey="create"
-    data-options="${options}"
-    data-fault="No passkey was made. If this device has one for you already, it is in the list."
-    hidden
-  >
+export const passkeyCreation = (options: string, csrfToken: string, said: PageWords['profile']): Html =>
+  html`<form method="post" action="/account/passkeys" data-passkey="create" data-options="${options}" data-fault="${said.noneMade}" hidden>
     <p class="fault" role="alert" data-fault hidden></p>
     <input type="hidden" name="csrf" value="${csrfToken}" />
     <input type="hidden" name="response" />
-    <button>Add a passkey</button>
+    <button>${said.addPasskey}</button>
   </form>`

@@ -13,6 +13,7 @@ import { keyChoice, keysToKeep } from '../layout/key-choice.ts'
 import { page, type Visitor } from '../layout/layout.ts'
 import { membersPath } from '../organizations/organizations.ts'
 import { underOwnAddress } from '../session/own-address.ts'
+import { saidIn, type PageWords } from '../words/words-for.ts'
 import { Pages, seeOther, type PagesCore, type SignedInRequest } from '../session/page-operation.ts'
 import { doneWords, timeOf } from '../layout/page-words.ts'
 
@@ -46,7 +47,7 @@ const listing = (pages: Pages, claims: Claims): readonly Operation[] => [
         return seeOther(claimPath(claim.userCode))
       } catch (error) {
         if (!(error instanceof Refusal) || error.code !== 'not_found') throw error
-        return integrationsPage(claims, request, { field: 'code', message: error.message })
+        return integrationsPage(claims, request, { field: 'code', message: saidIn(request.words, error.message) ?? error.message })
       }
     },
   ),
@@ -55,7 +56,7 @@ const listing = (pages: Pages, claims: Claims): readonly Operation[] => [
 const claiming = (pages: Pages, claims: Claims): readonly Operation[] => [
   pages.signedIn(
     { path: '/claims/{code}', operationId: 'showClaim', summary: 'Ask whether to take over a sandbox' },
-    async ({ params: { code = '' }, signedIn, visitor }) => claimPage(await claims.look(signedIn.user, code), visitor),
+    async ({ params: { code = '' }, signedIn, visitor, words }) => claimPage(await claims.look(signedIn.user, code), visitor, words),
   ),
   pages.form(
     {
@@ -75,9 +76,9 @@ const undoing = (pages: Pages, claims: Claims): readonly Operation[] => {
   return [
     pages.signedIn(
       { ...facts, operationId: 'showUndoClaim', summary: 'Ask whether to end the session of an agent' },
-      async ({ params: { organization = '' }, signedIn, visitor }) => {
+      async ({ params: { organization = '' }, signedIn, visitor, words }) => {
         const claim = await claims.undoable(signedIn.user, organization)
-        return undoPage(claim, await claims.keysOf(claim), visitor)
+        return undoPage(claim, await claims.keysOf(claim), visitor, words)
       },
     ),
     pages.form(
@@ -94,86 +95,84 @@ const undoing = (pages: Pages, claims: Claims): readonly Operation[] => {
 }
 
 async function integrationsPage(claims: Claims, request: SignedInRequest, fault?: FieldFault): Promise<Answer> {
-  const { signedIn, visitor, query, form } = request
+  const { signedIn, visitor, query, form, words } = request
+  const said = words.claims
   const open = await claims.openFor(signedIn.user)
   return page({
-    title: fault ? 'Problem: Integrations' : 'Integrations',
+    title: fault ? words.problem(words.integrations) : words.integrations,
+    lang: words.lang,
     width: 'wide',
     visitor,
     section: 'integrations',
     ...(fault && { status: 400 }),
-    content: html`<h1>Integrations</h1>
-      ${doneNotice(doneWords(query('done')))} ${faultSummary(fault)}
+    content: html`<h1>${words.integrations}</h1>
+      ${doneNotice(doneWords(query('done'), words))} ${faultSummary(fault)}
       <section class="sheet" aria-labelledby="open">
-        <h2 id="open">Agents that wait for you</h2>
+        <h2 id="open">${said.waiting}</h2>
         ${
           open.length > 0
             ? html`<ul class="rows">
-                ${open.map(claimRow)}
+                ${open.map((claim) => claimRow(claim, words))}
               </ul>`
-            : html`<p>No agent has asked for <b>${signedIn.user.email}</b> in the last 30 minutes.</p>`
+            : html`<p>${said.none(signedIn.user.email)}</p>`
         }
       </section>
       <section class="sheet" aria-labelledby="enter">
-        <h2 id="enter">Enter a code</h2>
+        <h2 id="enter">${said.enter}</h2>
         <form method="post" action="/integrations/code" novalidate>
           ${csrfField(visitor)}
           <div class="inline">
             ${textField({
-              ...{ name: 'code', label: 'Code', autocomplete: 'off', maxLength: 40, fault },
+              ...{ name: 'code', label: said.code, autocomplete: 'off', maxLength: 40, fault },
               value: form.get('code') ?? '',
-              hint: 'Enter only a code that your own agent shows, such as KITE-4207.',
+              hint: said.codeHint,
             })}
-            <button>Attach</button>
+            <button>${said.attach}</button>
           </div>
         </form>
       </section>`,
   })
 }
 
-const claimRow = ({ clientName, userCode, startedAt }: Claim): Html =>
+const claimRow = ({ clientName, userCode, startedAt }: Claim, { lang, claims }: PageWords): Html =>
   html`<li>
     <div>
       <h3>${userCode}</h3>
-      <p class="meta">${clientName}, asked ${timeOf(startedAt)}.</p>
+      <p class="meta">${claims.asked(clientName, timeOf(startedAt, lang))}</p>
     </div>
-    <p class="side"><a class="button quiet" href="${claimPath(userCode)}" aria-label="Attach ${userCode}">Attach</a></p>
+    <p class="side">
+      <a class="button quiet" href="${claimPath(userCode)}" aria-label="${claims.attachCode(userCode)}">${claims.attach}</a>
+    </p>
   </li>`
 
-function claimPage({ claim, project, organizationCount }: ClaimView, visitor: Visitor): Answer {
+function claimPage({ claim, project, organizationCount }: ClaimView, visitor: Visitor, words: PageWords): Answer {
+  const said = words.claims
   return page({
-    title: `Take over ${project.name}`,
+    title: said.title(project.name),
+    lang: words.lang,
     visitor,
     content: html`<div class="sheet">
-      <h1>Is this your agent?</h1>
-      <p class="lead">
-        It must be showing the code <b>${claim.userCode}</b>. If it shows another one, or somebody else sent you the code, do not go on.
-      </p>
+      <h1>${said.heading}</h1>
+      <p class="lead">${said.lead(claim.userCode)}</p>
       <dl class="facts">
         ${[
-          fact('Agent', claim.clientName),
-          fact('Project', project.name),
-          fact('Made', timeOf(claim.sandboxAt)),
-          fact('Becomes', html`the organization <b>${project.name}</b>, with you as its owner`),
+          fact(said.agent, claim.clientName),
+          fact(said.project, project.name),
+          fact(said.made, timeOf(claim.sandboxAt, words.lang)),
+          fact(said.becomes, said.organization(project.name)),
         ]}
       </dl>
-      <p class="note">
-        ${
-          organizationCount === 0
-            ? 'This will be your first organization.'
-            : 'You are already a member of an organization. This becomes another one, and the agent has no access to the others.'
-        }
-      </p>
+      <p class="note">${organizationCount === 0 ? said.first : said.another}</p>
       <form method="post" action="${claimPath(claim.userCode)}">
         ${csrfField(visitor)}
         <fieldset class="checks">
-          <legend>Permissions of the agent</legend>
-          <p class="hint">Reading is always part of it.</p>
-          ${permissions.map(permissionField)}
+          <legend>${said.may}</legend>
+          <p class="hint">${said.mayRead}</p>
+          ${permissions.map((permission) => permissionField(permission, words))}
         </fieldset>
-        <button>Take it over</button>
+        <button>${said.takeOver}</button>
       </form>
-      <a class="button quiet" href="/integrations">Not now</a>
+      <a class="button quiet" href="/integrations">${said.notNow}</a>
     </div>`,
   })
 }
@@ -184,33 +183,24 @@ const fact = (name: string, value: Html | string): Html =>
     <dd>${value}</dd>
   </div>`
 
-const permissionWords: Readonly<Record<Permission, string>> = {
-  send_sandbox: 'Send into the sandbox, where mail is captured',
-  send_live: 'Send to real recipients, once there is a live destination',
-  admin: 'Change everything in the project, such as destinations',
-}
-
-const permissionField = (permission: Permission): Html =>
+const permissionField = (permission: Permission, { claims }: PageWords): Html =>
   html`<label class="check"
     ><input type="checkbox" name="${permission}" ${permission === 'send_sandbox' && html`checked`} />
-    <span>${permissionWords[permission]}</span></label
+    <span>${claims.permissions[permission]}</span></label
   >`
 
-const undoPage = ({ id, clientName, userCode, claimedAt }: Claim, keys: readonly ApiKey[], visitor: Visitor): Answer =>
+const undoPage = ({ id, clientName, userCode, claimedAt }: Claim, keys: readonly ApiKey[], visitor: Visitor, words: PageWords): Answer =>
   page({
-    title: 'End the session of the agent',
+    title: words.claims.endTitle,
+    lang: words.lang,
     visitor,
     content: html`<div class="sheet">
-      <h1>End the session of the agent?</h1>
-      <p>
-        You took over the sandbox with the code <b>${userCode}</b>${claimedAt !== null && html` on ${timeOf(claimedAt)}`}. Its agent
-        (${clientName}) then stops at once and cannot come back by itself. The organization stays yours, and so do SMTP credentials and
-        publishable keys that the agent made: review them.
-      </p>
+      <h1>${words.claims.endQuestion}</h1>
+      <p>${words.claims.endText(userCode, clientName, claimedAt === null ? null : timeOf(claimedAt, words.lang))}</p>
       <form method="post" action="${undoPath(id)}">
-        ${csrfField(visitor)} ${keyChoice(keys, { mayKeep: true, kept: 'A kept key depends only on you, and never exceeds your role.' })}
-        <button class="danger">End the session</button>
+        ${csrfField(visitor)} ${keyChoice(keys, { mayKeep: true, kept: words.claims.kept }, words)}
+        <button class="danger">${words.claims.endIt}</button>
       </form>
-      <a class="button quiet" href="/integrations">Keep it</a>
+      <a class="button quiet" href="/integrations">${words.claims.keepIt}</a>
     </div>`,
   })

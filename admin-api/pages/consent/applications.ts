@@ -9,6 +9,7 @@ import { doneNotice } from '../layout/form-fields.ts'
 import { html, type Html } from '../layout/html.ts'
 import { keyChoice, keysToKeep } from '../layout/key-choice.ts'
 import { page } from '../layout/layout.ts'
+import type { PageWords } from '../words/words-for.ts'
 import { seeOther, type Pages, type SignedInRequest } from '../session/page-operation.ts'
 import { scopesInWords } from './scope-words.ts'
 import { doneWords, timeOf } from '../layout/page-words.ts'
@@ -35,50 +36,52 @@ export const applicationOperations = (pages: Pages, applications: Applications):
   ),
 ]
 
-async function applicationsPage(applications: Applications, { signedIn, visitor, query }: SignedInRequest): Promise<Answer> {
+async function applicationsPage(applications: Applications, { signedIn, visitor, query, words }: SignedInRequest): Promise<Answer> {
   const { id } = signedIn.user
+  const said = words.applications
   const list = await Promise.all(
     (await applications.list(id)).map(async (application) => ({ application, keys: await applications.keysOf(id, application) })),
   )
   return page({
-    title: 'Applications with access',
+    title: said.title,
+    lang: words.lang,
     width: 'wide',
     visitor,
     section: 'account',
-    content: html`<a class="back" href="/account">← Account</a>
-      <h1>Applications with access</h1>
-      ${doneNotice(doneWords(query('done')))}
+    content: html`<a class="back" href="/account">← ${words.account}</a>
+      <h1>${said.title}</h1>
+      ${doneNotice(doneWords(query('done'), words))}
       <section class="sheet" aria-labelledby="allowed">
-        <h2 id="allowed">Allowed by you</h2>
+        <h2 id="allowed">${said.allowed}</h2>
         ${
           list.length > 0
-            ? html`<p class="meta">None of them can exceed your role. Revoking ends all tokens of the application immediately.</p>
+            ? html`<p class="meta">${said.allowedText}</p>
                 <ul class="rows">
-                  ${list.map(({ application, keys }) => row(application, keys, csrfField(visitor)))}
+                  ${list.map(({ application, keys }) => row(application, keys, csrfField(visitor), words))}
                 </ul>`
-            : html`<p>No application has access. An application that requests access sends you here.</p>`
+            : html`<p>${said.none}</p>`
         }
       </section>`,
   })
 }
 
-const row = (application: Application, keys: readonly ApiKey[], csrf: Html): Html => {
+const row = (application: Application, keys: readonly ApiKey[], csrf: Html, words: PageWords): Html => {
+  const said = words.applications
   const { clientId, clientName, verifiedHost, organization, project, scopes, since } = application
   return html`<li>
     <div>
       <h3>${clientName} ${verifiedHost !== undefined && html`<span class="tag">${verifiedHost}</span>`}</h3>
       <p class="meta">
-        In the project ${project.name} of ${organization.name}, since ${timeOf(since)}. May ${scopesInWords(scopes)}.
-        ${verifiedHost === undefined && 'Its name is not verified.'}
-        ${scopes.some(changesSettings) && 'SMTP credentials and publishable keys that it made stay when you revoke it: review them.'}
+        ${said.where(project.name, organization.name, timeOf(since, words.lang), scopesInWords(scopes, words))}
+        ${verifiedHost === undefined && said.unverified} ${scopes.some(changesSettings) && said.stays}
       </p>
     </div>
     <form class="${keys.length === 0 ? 'side' : 'acts'}" method="post" action="${applicationsPath}/revoke">
       ${csrf}<input type="hidden" name="client" value="${clientId}" />
       <input type="hidden" name="organization" value="${organization.id}" />
       <input type="hidden" name="project" value="${project.id}" />
-      ${keyChoice(keys, { mayKeep: true, kept: 'A kept key no longer depends on the application. It depends on you, and never exceeds your role.' })}
-      <button class="danger" aria-label="Revoke the access of ${clientName} to ${project.name}">Revoke</button>
+      ${keyChoice(keys, { mayKeep: true, kept: said.kept }, words)}
+      <button class="danger" aria-label="${said.revokeOf(clientName, project.name)}">${said.revoke}</button>
     </form>
   </li>`
 }

@@ -1,6 +1,6 @@
 /** What the scopes of applications mean, for people. */
 import { surfaces, surfaceOf, type OAuthScope } from '#core/oauth/protocol/scopes.ts'
-import { wordsIn, type PageWords } from '../words/words-for.ts'
+import type { PageWords } from '../words/words-for.ts'
 
 const kinds = {
   'mcp:read': 'read',
@@ -16,12 +16,12 @@ export const scopeWords = ({ consent }: PageWords, scope: OAuthScope): { readonl
   consent[kinds[scope]]
 
 /** Such as `Read, Send mail (REST API)`, on one line. */
-export const scopesInWords = (scopes: readonly OAuthScope[]): string =>
+export const scopesInWords = (scopes: readonly OAuthScope[], words: PageWords): string =>
   surfaces
     .map((surface) => scopes.filter((scope) => surfaceOf(scope) === surface))
     .filter((some) => some.length > 0)
     .map(
       (some) =>
-        `${some.map((scope) => scopeWords(wordsIn('en'), scope).label.toLowerCase()).join(', ')} (${some[0]?.startsWith('mcp:') ? 'MCP' : 'REST'})`,
+        `${some.map((scope) => scopeWords(words, scope).label.toLowerCase()).join(', ')} (${some[0]?.startsWith('mcp:') ? 'MCP' : 'REST'})`,
     )
     .join('; ')

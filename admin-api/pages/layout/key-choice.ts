@@ -1,5 +1,6 @@
 /** The API keys that end with what a form removes, each to be kept by a tick. */
 import type { ApiKey } from '#core/access/keys/api-key.ts'
+import { wordsIn, type PageWords } from '../words/words-for.ts'
 import { html, type Html } from './html.ts'
 
 const field = 'keep_key'
@@ -11,19 +12,19 @@ interface KeyChoice {
 }
 
 /** Undefined when no key ends. Without `mayKeep` the keys are named and cannot be kept. */
-export function keyChoice(keys: readonly ApiKey[], { mayKeep, kept }: KeyChoice): Html | undefined {
+export function keyChoice(keys: readonly ApiKey[], { mayKeep, kept }: KeyChoice, words: PageWords = wordsIn('en')): Html | undefined {
   if (keys.length === 0) return undefined
-  const [which, keep] = keys.length === 1 ? ['This API key ends', 'keep it'] : [`These ${keys.length} API keys end`, 'keep them']
+  const count = keys.length
   return html`<fieldset class="checks">
-    <legend>${which} at once${mayKeep && `, unless you ${keep}`}.</legend>
-    ${keys.map((key) => row(key, mayKeep))} ${mayKeep && kept !== undefined && html`<p class="hint">${kept}</p>`}
+    <legend>${words.keys.which(count)}${mayKeep && `, ${words.keys.unless(count)}`}.</legend>
+    ${keys.map((key) => row(key, mayKeep, words))} ${mayKeep && kept !== undefined && html`<p class="hint">${kept}</p>`}
   </fieldset>`
 }
 
-const row = ({ id, name, preview, sendOnly, scopes }: ApiKey, mayKeep: boolean): Html => {
-  const words = html`${name} <span class="meta">${preview} · ${sendOnly ? 'sends only' : scopes.at(-1)}</span>`
-  if (!mayKeep) return html`<p>${words}</p>`
-  return html`<label class="check"><input type="checkbox" name="${field}" value="${id}" /><span>Keep ${words}</span></label>`
+const row = ({ id, name, preview, sendOnly, scopes }: ApiKey, mayKeep: boolean, { keys }: PageWords): Html => {
+  const named = html`${name} <span class="meta">${preview} · ${sendOnly ? keys.sendsOnly : scopes.at(-1)}</span>`
+  if (!mayKeep) return html`<p>${named}</p>`
+  return html`<label class="check"><input type="checkbox" name="${field}" value="${id}" /><span>${keys.keep(named)}</span></label>`
 }
 
 /** The ids that were ticked. */

@@ -1,15 +1,10 @@
 /** Words that several pages use: times, browsers, roles, and what has just been done. */
 import { atFirstUse } from '#config/words/formats.ts'
-import type { Role } from '#core/access/principal/role.ts'
+import { wordsIn, type PageWords } from '../words/words-for.ts'
 import { html, type Html } from './html.ts'
 
-export const roleWords: Readonly<Record<Role, { readonly label: string; readonly meaning: string }>> = {
-  owner: { label: 'Owner', meaning: 'everything, makes other owners, and deletes the organization' },
-  admin: { label: 'Admin', meaning: 'everything except making owners' },
-  developer: { label: 'Developer', meaning: 'sends, and changes resources of projects' },
-  viewer: { label: 'Viewer', meaning: 'reads everything, changes nothing' },
-  billing: { label: 'Billing', meaning: 'usage and invoices only' },
-}
+/** In English, for the pages that have nothing else. */
+export const roleWords = wordsIn('en').roles
 
 const formatIn = (locale: string) =>
   atFirstUse(() => new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }))
@@ -36,33 +31,12 @@ const systemNames: readonly (readonly [RegExp, string])[] = [
 ]
 
 /** A browser by its User-Agent, such as `Firefox on Linux`. */
-export function browserOf(userAgent: string): string {
+export function browserOf(userAgent: string, { profile }: PageWords = wordsIn('en')): string {
   const named = (names: typeof browserNames): string | undefined => names.find(([pattern]) => pattern.test(userAgent))?.[1]
   const [browser, system] = [named(browserNames), named(systemNames)]
-  return browser === undefined ? 'Another browser' : system === undefined ? browser : `${browser} on ${system}`
-}
-
-const done: Readonly<Record<string, string>> = {
-  name: 'Your name is saved.',
-  passkey_added: 'The passkey is ready. You can sign in with it.',
-  passkey_removed: 'The passkey is removed.',
-  session_ended: 'That session has ended.',
-  sessions_ended: 'All other sessions have ended.',
-  invited: 'The invitation is open.',
-  resent: 'A new invitation was sent; the old link no longer works.',
-  revoked: 'The invitation is revoked.',
-  role: 'The role is changed.',
-  removed: 'The member is removed.',
-  transferred: 'The organization has another owner, and you are now an admin.',
-  accepted: 'You are now a member.',
-  application_revoked: 'The access is revoked, and all its tokens stopped working.',
-  left: 'You left the organization.',
-  claimed: 'The sandbox is now yours. Its agent can continue.',
-  undone: 'The session of the agent has ended.',
-  founded: 'Your organization is ready.',
-  ended: 'The organization is deleted.',
+  return browser === undefined ? profile.otherBrowser : system === undefined ? browser : profile.browserOn(browser, system)
 }
 
 /** What the query of a page says was done; nothing for words that are not ours. */
-export const doneWords = (code: string | undefined): string | undefined =>
-  code !== undefined && Object.hasOwn(done, code) ? done[code] : undefined
+export const doneWords = (code: string | undefined, { done }: PageWords = wordsIn('en')): string | undefined =>
+  code !== undefined && Object.hasOwn(done, code) ? done[code as keyof typeof done] : undefined

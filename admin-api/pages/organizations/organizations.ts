@@ -9,9 +9,10 @@ import { csrfField } from '../session/confirm-first.ts'
 import { doneNotice, faultSummary, textField, type FieldFault } from '../layout/form-fields.ts'
 import { html, type Html } from '../layout/html.ts'
 import { page } from '../layout/layout.ts'
+import type { PageWords } from '../words/words-for.ts'
 import { seeOther, type Pages, type SignedInRequest } from '../session/page-operation.ts'
 import { usagePath } from './usage-page.ts'
-import { doneWords, roleWords, timeOf } from '../layout/page-words.ts'
+import { doneWords, timeOf } from '../layout/page-words.ts'
 
 const path = '/organizations'
 export const organizationsPath = path
@@ -32,7 +33,7 @@ export const organizationOperations = (pages: Pages): readonly Operation[] => {
       (request) =>
         organizationsPage(pages, request, {
           field: 'organization',
-          message: `Enter a name on one line, with at most ${maxUserName} characters.`,
+          message: request.words.places.badName(maxUserName),
         }),
     ),
     pages.form(
@@ -49,42 +50,45 @@ export const organizationOperations = (pages: Pages): readonly Operation[] => {
 export const membersPath = (organizationId: string): string => `/organizations/${organizationId}/members`
 
 async function organizationsPage({ people }: Pages, request: SignedInRequest, fault?: FieldFault): Promise<Answer> {
-  const { signedIn, visitor, query, form } = request
+  const { signedIn, visitor, query, form, words } = request
+  const said = words.places
   const [mine, invited, mayFound] = await Promise.all([
     people.members.organizationsOf(signedIn.user.id),
     people.invitations.forUser(signedIn.user),
     people.accounts.mayFound(signedIn.user),
   ])
   return page({
-    title: fault ? 'Problem: Organizations' : 'Organizations',
+    title: fault ? words.problem(words.organizations) : words.organizations,
+    lang: words.lang,
     width: 'wide',
     visitor,
     section: 'organizations',
     ...(fault && { status: 400 }),
-    content: html`<h1>Organizations</h1>
-      ${doneNotice(doneWords(query('done')))} ${faultSummary(fault)} ${invited.length > 0 && invitedSection(invited, csrfField(visitor))}
+    content: html`<h1>${words.organizations}</h1>
+      ${doneNotice(doneWords(query('done'), words))} ${faultSummary(fault)}
+      ${invited.length > 0 && invitedSection(invited, csrfField(visitor), words)}
       <section class="sheet" aria-labelledby="mine">
-        <h2 id="mine">Yours</h2>
+        <h2 id="mine">${said.yours}</h2>
         ${
           mine.length > 0
             ? html`<ul class="rows">
-                ${mine.map(organizationRow)}
+                ${mine.map((one) => organizationRow(one, words))}
               </ul>`
-            : nowhere(signedIn.user.email, mayFound)
+            : nowhere(signedIn.user.email, mayFound, said)
         }
       </section>
       ${
         mayFound &&
         html`<section class="sheet" aria-labelledby="found">
-          <h2 id="found">Make an organization</h2>
+          <h2 id="found">${said.make}</h2>
           <form method="post" action="/organizations" novalidate>
             ${csrfField(visitor)}
             <div class="inline">
               ${textField({
-                ...{ name: 'organization', label: 'Name', autocomplete: 'organization', maxLength: maxUserName, fault },
+                ...{ name: 'organization', label: words.profile.name, autocomplete: 'organization', maxLength: maxUserName, fault },
                 value: form.get('organization') ?? '',
               })}
-              <button>Make it</button>
+              <button>${said.makeIt}</button>
             </div>
           </form>
         </section>`
@@ -92,40 +96,37 @@ async function organizationsPage({ people }: Pages, request: SignedInRequest, fa
   })
 }
 
-const organizationRow = ({ organization: { id, name }, member: { role } }: Membership): Html =>
+const organizationRow = ({ organization: { id, name }, member: { role } }: Membership, { places: said, roles }: PageWords): Html =>
   html`<li>
     <div>
       <h3>${name}</h3>
-      <p class="meta">${roleWords[role].label}: ${roleWords[role].meaning}.</p>
+      <p class="meta">${roles[role].label}: ${roles[role].meaning}.</p>
     </div>
     <p class="side">
-      ${scopesOfRole(role).scopes.length > 0 && html`<a class="button quiet" href="${path}/${id}/inboxes" aria-label="Captured mail of ${name}">Captured mail</a>`}
-      ${scopesOfRole(role).seesBilling && html`<a class="button quiet" href="${usagePath(id)}" aria-label="Usage of ${name}">Usage</a>`}
-      ${role !== 'billing' && html`<a class="button quiet" href="${membersPath(id)}" aria-label="Members of ${name}">Members</a>`}
+      ${scopesOfRole(role).scopes.length > 0 && html`<a class="button quiet" href="${path}/${id}/inboxes" aria-label="${said.capturedOf(name)}">${said.captured}</a>`}
+      ${scopesOfRole(role).seesBilling && html`<a class="button quiet" href="${usagePath(id)}" aria-label="${said.usageOf(name)}">${said.usage}</a>`}
+      ${role !== 'billing' && html`<a class="button quiet" href="${membersPath(id)}" aria-label="${said.membersOf(name)}">${said.members}</a>`}
     </p>
   </li>`
 
-const nowhere = (email: string, mayFound: boolean): Html =>
-  html`<p>
-    You are not a member of an organization yet.
-    ${mayFound ? 'Create one below.' : html`Ask one of its administrators to invite <b>${email}</b>.`}
-  </p>`
+const nowhere = (email: string, mayFound: boolean, said: PageWords['places']): Html =>
+  html`<p>${said.nowhere} ${mayFound ? said.makeBelow : said.askFor(email)}</p>`
 
-const invitedSection = (invited: readonly InvitationView[], csrf: Html): Html =>
+const invitedSection = (invited: readonly InvitationView[], csrf: Html, words: PageWords): Html =>
   html`<section class="sheet" aria-labelledby="invited">
-    <h2 id="invited">Invitations</h2>
+    <h2 id="invited">${words.places.invitations}</h2>
     <ul class="rows">
       ${invited.map(
         ({ invitation, organization }) =>
           html`<li>
             <div>
               <h3>${organization.name}</h3>
-              <p class="meta">As ${roleWords[invitation.role].label}, until ${timeOf(invitation.expiresAt)}.</p>
+              <p class="meta">${words.places.invitedAs(words.roles[invitation.role].label, timeOf(invitation.expiresAt, words.lang))}</p>
             </div>
             <form class="side" method="post" action="/invitations/accept">
               ${csrf}<input type="hidden" name="organization" value="${organization.id}" />
               <input type="hidden" name="invitation" value="${invitation.id}" />
-              <button aria-label="Accept the invitation to ${organization.name}">Accept</button>
+              <button aria-label="${words.places.acceptOf(organization.name)}">${words.invitation.accept}</button>
             </form>
           </li>`,
       )}

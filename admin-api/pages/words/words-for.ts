@@ -1,6 +1,10 @@
 /** The words of the pages on the way in, in the language of who reads them. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { languageOf, type Language } from '../layout/language.ts'
+import { de as deOwn } from './own.de.ts'
+import { en as enOwn, type OwnWords } from './own.en.ts'
+import { fr as frOwn } from './own.fr.ts'
+import { it as itOwn } from './own.it.ts'
 import { de as deTrace } from './trace.de.ts'
 import { en as enTrace, type TraceWords } from './trace.en.ts'
 import { fr as frTrace } from './trace.fr.ts'
@@ -10,13 +14,13 @@ import { en, type WayWords } from './way.en.ts'
 import { fr } from './way.fr.ts'
 import { it } from './way.it.ts'
 
-export type PageWords = WayWords & { readonly lang: Language; readonly trace: TraceWords }
+export type PageWords = WayWords & OwnWords & { readonly lang: Language; readonly trace: TraceWords }
 
 const all: Readonly<Record<Language, PageWords>> = {
-  en: { lang: 'en', ...en, trace: enTrace },
-  de: { lang: 'de', ...de, trace: deTrace },
-  fr: { lang: 'fr', ...fr, trace: frTrace },
-  it: { lang: 'it', ...it, trace: itTrace },
+  en: { lang: 'en', ...en, ...enOwn, trace: enTrace },
+  de: { lang: 'de', ...de, ...deOwn, trace: deTrace },
+  fr: { lang: 'fr', ...fr, ...frOwn, trace: frTrace },
+  it: { lang: 'it', ...it, ...itOwn, trace: itTrace },
 }
 
 export const wordsIn = (lang: Language): PageWords => all[lang]

@@ -85,4 +85,8 @@ export function preferredLanguage(): Language {
   return languages.find((language) => language === wanted.find((one) => languages.some((each) => each === one))) ?? 'en'
 }
 
-export const keepLanguage = (language: Language): void => keep('language', language)
+/** The cookie tells the pages that the server makes; it holds nothing but the language. */
+export const keepLanguage = (language: Language): void => {
+  keep('language', language)
+  document.cookie = `postern_language=${language}; Path=/; Max-Age=31536000; SameSite=Lax`
+}
