@@ -1,4 +1,4 @@
-/** English: what people have here: their account, organizations, applications and agents; and the entries that every other language has too. */
+/** English: the account, organizations, applications and agents of a reader, and the entries that every other language has too. */
 import { html, type Html } from '../layout/html.ts'
 import type { Wider } from './way.en.ts'
 

@@ -62,6 +62,20 @@ async function journey(t: ExecutionContext, server: PageServer, hasScripts: bool
 test('the whole way with scripts', async (t) => journey(t, await startPageServer(t), true))
 test('the whole way without scripts', async (t) => journey(t, await startPageServer(t), false))
 
+test('pages hold in every language', async (t) => {
+  const server = await startPageServer(t)
+  const account = { de: 'Konto', fr: 'Compte', it: 'Account' }
+  for (const [locale, title] of Object.entries(account)) {
+    const tab = await openTab(t, { hasScripts: false, locale })
+    await tab.open(`${server.url}/sign-in`)
+    await tab.open(await server.operatorLink('ada@example.ch'))
+    await tab.press('main button')
+    await tab.open(`${server.url}/account`)
+    t.is(await titleOf(tab), title)
+    await tab.open(`${server.url}/integrations`)
+  }
+})
+
 /** Ada's tab, right after a passkey was added. */
 async function tabWithPasskey(t: ExecutionContext, server: PageServer): Promise<Tab> {
   const tab = await openTab(t)

@@ -11,6 +11,8 @@ export interface Visited {
 export class PageClient {
   readonly #server: Pick<PageServer, 'url' | 'operatorLink'>
   cookie = ''
+  /** The value of Accept-Language; none where it is empty. */
+  language = ''
   /** Headers of every request; those of forms from our own pages by default. */
   origin: Readonly<Record<string, string>>
 
@@ -50,7 +52,11 @@ export class PageClient {
     path: string,
     init: { method?: string; body?: URLSearchParams; headers?: Readonly<Record<string, string>> },
   ): Promise<Visited> {
-    const headers = { ...init.headers, ...(this.cookie !== '' && { cookie: this.cookie }) }
+    const headers = {
+      ...init.headers,
+      ...(this.cookie !== '' && { cookie: this.cookie }),
+      ...(this.language !== '' && { 'accept-language': this.language }),
+    }
     const response = await fetch(this.#server.url + path.replace(this.#server.url, ''), { ...init, headers, redirect: 'manual' })
     const set = response.headers.get('set-cookie')
     if (set !== null) this.cookie = set.split(';')[0] ?? ''

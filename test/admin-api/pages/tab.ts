@@ -15,14 +15,16 @@ export interface Tab {
 export interface TabOptions {
   readonly hasScripts?: boolean
   readonly colorScheme?: 'light' | 'dark'
+  /** The language that the browser asks for. */
+  readonly locale?: string
 }
 
 export async function openTab(
   t: ExecutionContext,
   browser: Browser,
-  { hasScripts = true, colorScheme = 'light' }: TabOptions = {},
+  { hasScripts = true, colorScheme = 'light', locale = 'en-US' }: TabOptions = {},
 ): Promise<Tab> {
-  const context = await browser.newContext({ javaScriptEnabled: hasScripts, colorScheme })
+  const context = await browser.newContext({ javaScriptEnabled: hasScripts, colorScheme, locale })
   t.teardown(() => context.close())
   const page = await context.newPage()
   const blocked: string[] = []

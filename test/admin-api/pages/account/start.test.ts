@@ -32,7 +32,7 @@ test('the bare address is a signpost for programs, and the dashboard for who is 
   t.is(program.headers.get('vary'), 'Accept')
   t.like(await program.json(), { name: 'Postern', send: { method: 'POST', url: `${server.url}/v1/messages` } })
   const outsider = await fetch(server.url, { headers: page })
-  t.deepEqual([outsider.status, outsider.headers.get('vary')], [200, 'Accept'])
+  t.deepEqual([outsider.status, outsider.headers.get('vary')], [200, 'Accept, Accept-Language, Cookie'])
   const olga = new PageClient(server)
   await olga.signIn('olga@example.ch')
   const known = await fetch(server.url, { headers: { ...page, cookie: olga.cookie }, redirect: 'manual' })

@@ -40,7 +40,11 @@ test('a share link answers programs with JSON, and caches keep the two apart', a
       ['text/html,*/*;q=0.8', 'text/html; charset=utf-8'],
     ] as const) {
       const answer = await fetch(`http://${address}${path}`, { headers: { accept } })
-      t.deepEqual([answer.headers.get('content-type'), answer.headers.get('vary')], [type, 'Accept'], `${path} ${accept}`)
+      t.deepEqual(
+        [answer.headers.get('content-type'), answer.headers.get('vary')],
+        [type, type === 'application/json' ? 'Accept' : 'Accept, Accept-Language, Cookie'],
+        `${path} ${accept}`,
+      )
       t.is(answer.headers.get('x-robots-tag') === null, answer.status === 404 && type === 'application/json')
       await answer.arrayBuffer()
     }

@@ -1,0 +1,75 @@
+/** Pages on the way in answer in the language of their reader, as the wire sees it. */
+import test from 'ava'
+import { asking } from '../consent-requests.ts'
+import { PageClient, type Visited } from '../page-client.ts'
+import { startPageServer } from '../page-server.ts'
+import { askedBy } from '../sandbox.ts'
+
+const languages = ['de', 'fr', 'it', 'en'] as const
+const titleOf = ({ html }: Visited): string => /<title>([^<]*) – Postern</.exec(html)?.[1] ?? ''
+
+/** By path; the last one is of an English browser. */
+const open: Readonly<Record<string, readonly [de: string, fr: string, it: string, en: string]>> = {
+  '/': ['Willkommen', 'Bienvenue', 'Benvenuto', 'Welcome'],
+  '/sign-in': ['Anmelden', 'Se connecter', 'Accedi', 'Sign in'],
+  '/signed-out': ['Abgemeldet', 'Déconnecté', 'Sei uscito', 'Signed out'],
+  '/sign-in/link/x': ['Hier ist nichts', 'Il n’y a rien ici', 'Qui non c’è nulla', 'Nothing here'],
+  '/invitations/x': ['Hier ist nichts', 'Il n’y a rien ici', 'Qui non c’è nulla', 'Nothing here'],
+}
+
+test('every page for anybody is in the language of the browser, and says so to caches', async (t) => {
+  const server = await startPageServer(t)
+  for (const [path, titles] of Object.entries(open))
+    for (const [i, language] of languages.entries()) {
+      const headers = { accept: 'text/html', 'accept-language': `${language}-CH, en;q=0.5` }
+      const answer = await fetch(server.url + path, { headers })
+      const html = await answer.text()
+      t.regex(html, new RegExp(`<html lang="${language}">[^]*<title>${titles[i] ?? ''} – Postern`), path)
+      t.is(answer.headers.get('content-language'), language)
+      t.regex(answer.headers.get('vary') ?? '', /Accept-Language, Cookie$/)
+    }
+  const german = new PageClient(server)
+  german.language = 'de-CH,de;q=0.9'
+  t.regex((await german.get('/sign-in/link/x')).html, /<p>Dieser Anmeldelink ist abgelaufen/)
+  t.regex((await german.get('/invitations/x')).html, /<p>Diese Einladung wurde angenommen/)
+  t.regex((await german.post('/sign-in', { email: 'nonsense' })).html, /Problem: Anmelden[^]*Gib eine Mailadresse ein/)
+  const foreign = await german.post('/sign-in', { email: 'ada@example.ch' }, { origin: 'https://evil.example' })
+  t.regex(foreign.html, /Nicht erlaubt[^]*kam nicht von einer Seite dieses Dienstes/)
+  german.language = 'pt, de;q=0.5'
+  t.is(titleOf(await german.get('/sign-in')), 'Sign in')
+  german.language = 'fr'
+  german.cookie = 'a=1; postern_language=it'
+  t.is(titleOf(await german.get('/sign-in')), 'Accedi', 'the language that was chosen')
+  german.cookie = 'postern_language=xx'
+  t.is(titleOf(await german.get('/sign-in')), 'Se connecter', 'a language that is none of ours')
+  const envelope = await fetch(`${server.url}/v1/traces`, { headers: { 'accept-language': 'de' } })
+  t.regex(await envelope.text(), /Send your API key in the header/)
+})
+
+test('a person is led from the mailed link to the end of a claim and a consent in one language', async (t) => {
+  const server = await startPageServer(t, { signUp: 'open' })
+  const { code } = await askedBy(server, 'ada@example.ch')
+  const ada = new PageClient(server)
+  ada.language = 'de'
+  const link = new URL((await server.mailTo('ada@example.ch')).link).pathname
+  t.regex((await ada.get(link)).html, /Weiter als <b>ada@example\.ch<\/b>/)
+  await ada.post(link)
+  const titles: Readonly<Record<string, string>> = { '/account': 'Konto', '/account/applications': 'Anwendungen mit Zugang' }
+  for (const [path, title] of Object.entries({ ...titles, '/integrations': 'Integrationen', '/organizations': 'Organisationen' }))
+    t.is(titleOf(await ada.get(path)), title)
+  t.regex((await ada.send('/integrations', '/integrations/code', { code: 'KITE-42' })).html, /Dieser Code ist falsch/)
+  t.regex((await ada.get(`/claims/${code}`)).html, /Ist das dein Agent\?[^]*In die Sandbox senden/)
+  const done = await ada.send(`/claims/${code}`, `/claims/${code}`, { send_sandbox: 'on' })
+  t.is(done.status, 303)
+  const request = asking(server)
+  const asked = await ada.get(request.path)
+  t.regex(asked.html, /Nightly &lt;report&gt; auf eines deiner Projekte zugreifen lassen\?[^]*Nachrichten, ihre Traces/)
+  t.regex(asked.html, /Deine Rolle ist owner: alles/)
+  const undecided = await ada.post(request.path, { csrf: await ada.csrf(), decision: 'allow', scope: 'api:read' })
+  t.is(undecided.status, 400)
+  t.regex(undecided.html, /Problem: [^]*Wähle, wo die Anwendung arbeiten darf\./)
+  for (const path of ['/account', '/organizations', request.path]) {
+    const { html } = await ada.get(path)
+    t.notRegex(html, / (?:the|your|and) /, path)
+  }
+})
