@@ -178,7 +178,7 @@ function contents(shown: Presented, message: ReadMessage): Html {
 function decision({ trace: { approval }, isExpired, mayDecide, obstacle, self, visitor }: Presented): Html | undefined {
   if (approval.decision || isExpired || !mayDecide) return undefined
   const fields = html`${csrfField(visitor)}<input type="hidden" name="digest" value="${approval.digest}" />`
-  return html`<section class="sheet choice" aria-label="Decision">
+  return html`<section class="sheet buttons" aria-label="Decision">
     ${obstacle === undefined && html`<form method="post" action="${self}/approve">${fields}<button>Approve and send</button></form>`}
     <form method="post" action="${self}/refuse">${fields}<button class="danger">Refuse</button></form>
   </section>`
