@@ -72,6 +72,9 @@ test('it speaks the language that is chosen there, and who only pays has one too
     await page.waitForSelector(`text=${words}`)
     await owner.check(t)
   }
+  await page.click('main >> text=Nome, passkey e sessioni')
+  await page.waitForURL(/\/account$/)
+  t.is(await page.getAttribute('html', 'lang'), 'it', 'pages of the server speak it too')
   const billing = await openAs(browser, server, 'billing')
   await billing.go('/profile')
   await billing.page.waitForSelector('.profile-part dd >> text=billing')
