@@ -1,4 +1,5 @@
 /** The page and the one click behind List-Unsubscribe. Following the link changes nothing; only the click does (RFC 8058 §3.2). */
+import type { IncomingHttpHeaders } from 'node:http'
 import * as z from 'zod'
 import { invalid } from '#core/refusals.ts'
 import type { Subscription } from '#core/feedback/suppression/unsubscribes.ts'
@@ -8,12 +9,14 @@ import { media, type Answer } from '../../operation/answer.ts'
 import { streamed, type BodyStream } from '../../bodies/body-stream.ts'
 import { operation, type Operation } from '../../operation/operation.ts'
 import { html } from '../../pages/layout/html.ts'
+import { languageOf } from '../../pages/layout/language.ts'
 import { page } from '../../pages/layout/layout.ts'
 import { publicRefusalPage } from '../../pages/layout/refusal-page.ts'
 import { project } from '../../wire/fields/paging.ts'
 import { line } from '../../wire/fields/text.ts'
 import { unsubscribe } from '../../wire/feedback/unsubscribe.ts'
 import type { RestCore } from '../rest-core.ts'
+import { unsubscribeWords } from './unsubscribe-words.ts'
 
 const tags = ['suppressions']
 const unsubscribes = resource('/v1/unsubscribes', { name: 'Unsubscribe', tags, graphql: true })
@@ -55,7 +58,7 @@ const clicking = (core: RestCore): readonly Operation[] => [
     errors: ['not_found'],
     params,
     response: media('text/html'),
-    handle: async ({ params: { token } }) => question(await core.unsubscribes.look(token)),
+    handle: async ({ params: { token }, headers }) => question(await core.unsubscribes.look(token), headers),
   }),
   operation({
     method: 'POST',
@@ -71,9 +74,9 @@ const clicking = (core: RestCore): readonly Operation[] => [
     params,
     body: streamed({ 'application/x-www-form-urlencoded': click, 'multipart/form-data': click }),
     response: media('text/html'),
-    async handle({ params: { token }, body }) {
+    async handle({ params: { token }, body, headers }) {
       await checkClick(body)
-      return confirmation(await core.unsubscribes.unsubscribe(token))
+      return confirmation(await core.unsubscribes.unsubscribe(token), headers)
     },
   }),
 ]
@@ -88,32 +91,35 @@ async function checkClick({ bytes }: BodyStream): Promise<void> {
   throw invalid([{ path: 'List-Unsubscribe', message: 'must be One-Click (RFC 8058)' }])
 }
 
-const question = (subscription: Subscription): Answer => {
-  if (subscription.isUnsubscribed) return confirmation(subscription)
-  const { recipient, sender } = subscription
+const question = (subscription: Subscription, headers: IncomingHttpHeaders): Answer => {
+  if (subscription.isUnsubscribed) return confirmation(subscription, headers)
+  const lang = languageOf(headers)
+  const words = unsubscribeWords[lang]
   return page({
-    title: 'Unsubscribe',
+    title: words.act,
+    lang,
     content: html`<div class="sheet">
-      <h1>Unsubscribe?</h1>
-      <p><b>${recipient}</b> will no longer receive mail of ${listWords(subscription)} from <b>${sender}</b>.</p>
-      <p>${others}</p>
-      <form method="post"><button name="List-Unsubscribe" value="One-Click">Unsubscribe</button></form>
+      <h1>${words.question}</h1>
+      <p>${words.willEnd(subscription.recipient, words.list(nameOf(subscription)), subscription.sender)}</p>
+      <p>${words.others}</p>
+      <form method="post"><button name="List-Unsubscribe" value="One-Click">${words.act}</button></form>
     </div>`,
   })
 }
 
-const confirmation = (subscription: Subscription): Answer => {
-  const { recipient, sender } = subscription
+const confirmation = (subscription: Subscription, headers: IncomingHttpHeaders): Answer => {
+  const lang = languageOf(headers)
+  const words = unsubscribeWords[lang]
   return page({
-    title: 'Unsubscribed',
+    title: words.doneTitle,
+    lang,
     content: html`<div class="sheet">
-      <h1>You are unsubscribed</h1>
-      <p><b>${recipient}</b> no longer receives mail of ${listWords(subscription)} from <b>${sender}</b>.</p>
-      <p>${others} You can close this page.</p>
+      <h1>${words.done}</h1>
+      <p>${words.hasEnded(subscription.recipient, words.list(nameOf(subscription)), subscription.sender)}</p>
+      <p>${words.others} ${words.close}</p>
     </div>`,
   })
 }
 
-const others = 'Nothing else changes: you still receive mail of other lists, and mail such as receipts and password resets.'
-
-const listWords = ({ list, sender }: Subscription) => (list.name === sender ? html`the mailing list` : html`the list <b>${list.name}</b>`)
+/** Undefined for the list that has no name but that of its sender. */
+const nameOf = ({ list, sender }: Subscription): string | undefined => (list.name === sender ? undefined : list.name)

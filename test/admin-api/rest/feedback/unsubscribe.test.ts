@@ -62,6 +62,23 @@ test('following the link shows a page and changes nothing, as scanners follow li
   t.deepEqual(await listed(fixture), [])
 })
 
+test('the page speaks the language of the recipient, and the click of a mail client gets English', async (t) => {
+  const fixture = await startFixture(t)
+  const path = await linkOf(fixture, { list_unsubscribe: { list: 'News' } })
+  const read = async (language: string) => {
+    const answer = await fetch(`http://${fixture.address}${path}`, { headers: { 'accept-language': language } })
+    return `${String(answer.headers.get('content-language'))} ${await answer.text()}`
+  }
+  t.regex(
+    await read('de-CH'),
+    /^de [^]*ada@example\.ch<\/b> erhält dann keine Mails der Liste <b>News<\/b> von <b>shop@example\.ch<\/b> mehr/,
+  )
+  t.regex(await read('fr-CH, en'), /^fr [^]*<button name="List-Unsubscribe" value="One-Click">Se désabonner</)
+  t.regex(await read('it'), /^it [^]*della lista <b>News<\/b>/)
+  t.regex(await (await press(fixture, path, 'List-Unsubscribe=One-Click')).text(), /You are unsubscribed/)
+  t.regex(await read('de'), /Sie sind abgemeldet/)
+})
+
 test('a link that was cut or made up is not found, and other forms are refused', async (t) => {
   const fixture = await startFixture(t)
   const path = await linkOf(fixture)
