@@ -32,6 +32,8 @@ export class Change implements Write {
   readonly fills = new Set<string>()
   /** What this write leaves to do, as names of places to look at, by the name of who does it; see `Database.onWork`. */
   work: Map<string, Set<string>> | undefined
+  /** With which it becomes visible, after all that come before; see `Database.orderedId`. */
+  orderedId: string | undefined
   /** What this write does to records of the kinds that are tracked. */
   readonly changed: ChangedRecord[] = []
 

@@ -4,7 +4,7 @@ import { cursorAt, keyAt } from './cursor.ts'
 import type { Daemons } from './daemons/daemons.ts'
 import { OneDaemon } from './daemons/one-daemon.ts'
 import { SharedChanges } from './daemons/shared-changes.ts'
-import { OrderedIds } from './ids.ts'
+import { OrderedCommits } from './ordered-commits.ts'
 import type { Bytes, Entry, Kv, Tally, WriteResult } from './kv.ts'
 import {
   globalKey,
@@ -67,7 +67,7 @@ export class Database {
   readonly #workers = new Map<string, (places: ReadonlySet<string>) => void>()
   #onTallied: ((tallies: readonly Tally[]) => void) | undefined
   #commits = 0
-  readonly #orderedIds = new Map<string, OrderedIds>()
+  readonly #ordered: OrderedCommits
   /** What is known to be empty, and how many writes that fill have begun or ended. */
   readonly #empty = new Set<string>()
   #fillings = 0
@@ -75,6 +75,7 @@ export class Database {
   constructor(kv: Kv, daemons: Daemons = new OneDaemon()) {
     this.kv = kv
     this.daemons = daemons
+    this.#ordered = new OrderedCommits(daemons)
     if (daemons.isAlone) return
     this.#shared = new SharedChanges(kv, daemons, {
       onSettings: (ids) => ids.forEach((id) => this.#settingsChanged(id)),
@@ -96,13 +97,17 @@ export class Database {
   }
 
   /**
-   * A new id that sorts after every one of its prefix that this process asked for here. Commit at once what carries it: then
-   * records become visible in the order of their ids, and who has seen the latest has missed none before it.
+   * A new id for this change, which sorts after every one of its prefix that was asked for here. Commit it at once: then records become
+   * visible in the order of their ids, and who has seen the latest has missed none before it, once `settled` says so.
    */
-  orderedId(prefix: string, nowMs: number): string {
-    const ids = this.#orderedIds.get(prefix) ?? new OrderedIds(prefix)
-    this.#orderedIds.set(prefix, ids)
-    return ids.next(nowMs)
+  orderedId(change: Change, prefix: string, nowMs: number): string {
+    change.orderedId = this.#ordered.next(prefix, nowMs)
+    return change.orderedId
+  }
+
+  /** Resolves when nothing with an ordered id up to this one becomes visible any more; with true where something may have since a look. */
+  settled(id: string): Promise<boolean> {
+    return this.#ordered.settle(id)
   }
 
   /** Another one when changes were committed, or may have been by another daemon. */
@@ -113,7 +118,9 @@ export class Database {
   async commit(change: Change): Promise<WriteResult> {
     if (change.fills.size > 0) this.#fillings++
     if (change.settingsOf.length > 0) this.#shared?.count(change)
-    const result = await this.kv.write(change)
+    const { orderedId } = change
+    const write = (): Promise<WriteResult> => this.kv.write(change)
+    const result = await (orderedId === undefined ? write() : this.#ordered.commit(orderedId, write))
     this.#commits++
     if (change.fills.size > 0) this.#forgetEmpty(change.fills)
     if (!result.ok) return result

@@ -56,6 +56,13 @@ export class OrderedIds {
     this.#latest = id > this.#latest ? id : newId(this.#prefix, ++this.#latestMs)
     return this.#latest
   }
+
+  /** Every later one sorts behind this one too. */
+  pass(id: string): void {
+    if (id <= this.#latest) return
+    this.#latest = id
+    this.#latestMs = Math.max(this.#latestMs, Number.parseInt(id.slice(this.#prefix.length + 1, this.#prefix.length + 13), 16))
+  }
 }
 
 /** A new public trace id: UUIDv4 (RFC 9562 §5.4). */

@@ -117,16 +117,26 @@ export class Inboxes implements List<OfProject, Inbox> {
     const { since } = wanted
     const oldest = retainedFrom(inbox, clock.now())
     const walk = walkOf(inbox, wanted.address === undefined ? undefined : (parsePattern(wanted.address) ?? wanted.address))
-    const chosen = sieve<Trace>(
-      (trace) => isIn(trace, (capture) => capture.capturedAt >= oldest && landsIn(inbox, capture) && isAfter(capture, since)),
-      // everything further came before
-      (trace) => since === undefined && isIn(trace, (capture) => arrivalIn(walk, capture).join() < firstIdOf(oldest)),
-    )
     const after = since && (await this.#positionOf(principal, inbox, walk, notBefore(since, oldest)))
     const { limit, cursor } = wanted
-    const ordered = { ...walk, ascending: since !== undefined, after }
-    const { rows, nextCursor } = await database.list(traces, principal, { ...ordered, limit, cursor }, chosen)
+    const look = (latest = lastIdOf(Infinity)): Promise<Page<Stored<Trace>>> => {
+      const isWanted = (capture: Capture): boolean =>
+        capture.capturedAt >= oldest && landsIn(inbox, capture) && isAfter(capture, since) && placeIn(walk, capture) <= latest
+      // everything further came before
+      const isPast = (capture: Capture): boolean => since === undefined && placeIn(walk, capture) < firstIdOf(oldest)
+      const chosen = sieve<Trace>((trace) => isIn(trace, isWanted), (trace) => isIn(trace, isPast)) // prettier-ignore
+      return database.list(traces, principal, { ...walk, ascending: since !== undefined, after, limit, cursor }, chosen)
+    }
+    const { rows, nextCursor } = await this.#inOrder(walk, look)
     return { rows: rows.flatMap(({ record }) => summaryOf(record) ?? []), nextCursor }
+  }
+
+  /** What is found, once nothing can come before the latest of it any more: who goes on from there misses nothing. */
+  async #inOrder(walk: Walk, look: (latest?: string) => Promise<Page<Stored<Trace>>>): Promise<Page<Stored<Trace>>> {
+    const page = await look()
+    const places = page.rows.flatMap(({ record }) => captureOf(record) ?? []).map((capture) => placeIn(walk, capture))
+    const latest = places.reduce((one, other) => (other > one ? other : one), '')
+    return latest !== '' && (await this.#options.database.settled(latest)) ? look(latest) : page
   }
 
   async message(principal: Principal, inboxId: string, captureId: string): Promise<CapturedMessage> {
@@ -163,7 +173,7 @@ export class Inboxes implements List<OfProject, Inbox> {
     const inbox = await this.get(principal, inboxId)
     const release = this.#takeWait(principal, inbox.projectId)
     const { captureEvents, clock, readings } = this.#options
-    const unexpect = readings.expect()
+    const [unexpect, beganAt] = [readings.expect(), clock.now()]
     const { promise, resolve } = Promise.withResolvers<Capture | undefined>()
     const onCapture = (capture: Capture, before: Capture | undefined): void => {
       const isNews = landsIn(inbox, capture) && !(before && landsIn(inbox, before))
@@ -176,7 +186,8 @@ export class Inboxes implements List<OfProject, Inbox> {
     try {
       if (options.signal.aborted) return undefined
       const earlier = options.since && (await this.#firstAfter(principal, inbox, options.since))
-      const capture = earlier ?? (await promise)
+      const capture =
+        earlier ?? (await promise.then((rung) => rung && this.#firstOf(principal, inbox, rung, options.since ?? { at: beganAt })))
       return capture && (await this.#readOnce(principal, inbox.id, capture.id))
     } finally {
       silence()
@@ -187,7 +198,23 @@ export class Inboxes implements List<OfProject, Inbox> {
     }
   }
 
+  /** Of this capture and those that came before it, but became visible at another daemon later. */
+  async #firstOf(principal: Principal, inbox: Inbox, rung: Capture, since: Since): Promise<Capture> {
+    const { database } = this.#options
+    if (database.daemons.isAlone) return rung
+    const walk = walkOf(inbox)
+    await database.settled(placeIn(walk, rung))
+    const first = await this.#firstVisible(principal, inbox, since)
+    return first && placeIn(walk, first) < placeIn(walk, rung) ? first : rung
+  }
+
   async #firstAfter(principal: Principal, inbox: Inbox, since: Since): Promise<Capture | undefined> {
+    const first = await this.#firstVisible(principal, inbox, since)
+    if (!first || !(await this.#options.database.settled(placeIn(walkOf(inbox), first)))) return first
+    return this.#firstVisible(principal, inbox, since)
+  }
+
+  async #firstVisible(principal: Principal, inbox: Inbox, since: Since): Promise<Capture | undefined> {
     const { database, clock } = this.#options
     const walk = walkOf(inbox)
     const oldest = retainedFrom(inbox, clock.now())
@@ -251,6 +278,9 @@ export class Inboxes implements List<OfProject, Inbox> {
     }
   }
 }
+
+/** Its place among the ids of captures: where it came into the inbox later, not that of its own. */
+const placeIn = (walk: Walk, capture: Capture): string => arrivalIn(walk, capture)[0] ?? capture.id
 
 /** Where a capture stands in a walk. */
 const arrivalIn = ({ pattern }: Walk, capture: Capture): readonly string[] => [...(arrivals(capture).get(pattern) ?? []), capture.id]

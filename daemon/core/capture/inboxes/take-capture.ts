@@ -18,7 +18,7 @@ export function takeCapture(
   trace: Trace,
   { headerAddresses, nowMs }: { readonly headerAddresses: readonly string[]; readonly nowMs: number },
 ): Trace {
-  const id = database.orderedId('cap', nowMs)
+  const id = database.orderedId(change, 'cap', nowMs)
   const addresses = [trace.mailFrom, ...trace.recipients.map(({ address }) => address)].map(foldAddress)
   const capture = { id, at: nowMs, addressesSeen: [...new Set([...headerAddresses, ...addresses])].toSorted() }
   const isPassedOver = !database.daemons.isAlone || mayBeMarked(database, id) // others have clocks of their own

@@ -255,7 +255,7 @@ export class BackgroundRead {
       const { addresses } = now
       if (addresses.length === 0) return { before, capture: before, notified }
       const { addressesSeen } = now.capture
-      const foundLater = { place: database.orderedId('cap', clock.now()), addresses }
+      const foundLater = { place: database.orderedId(change, 'cap', clock.now()), addresses }
       const capture = { ...stored.record.capture, addressesSeen, foundLater }
       change.replace(traces, organizationId, stored, { ...stored.record, capture })
       return { before, capture: { ...before, addressesSeen, foundLater }, notified }

@@ -1,0 +1,81 @@
+/** Captures of several daemons: who follows an inbox at one of them misses none, in whichever order they were committed. */
+import type { ExecutionContext } from 'ava'
+import { Client } from 'pg'
+import { eventually } from '../../support/deadline.ts'
+import { catchAllInbox } from '../../support/daemon/provision.ts'
+import { Postgresql } from '../../support/peers/postgresql.ts'
+import { testWith } from '../../support/peers/peers.ts'
+import { severalDaemons } from './daemons.ts'
+
+const test = testWith('postgresql')
+let postgresql: Postgresql
+test.before(async () => {
+  postgresql = await Postgresql.start()
+})
+test.after.always(() => postgresql?.[Symbol.asyncDispose]())
+
+/** Keeps a daemon from committing, until the returned function is called. */
+async function holdUp(
+  t: ExecutionContext,
+  address: string,
+  daemon: string,
+): Promise<{ readonly waits: () => Promise<true>; readonly release: () => Promise<unknown> }> {
+  const client = new Client({ connectionString: address })
+  await client.connect()
+  t.teardown(() => client.end())
+  await client.query('BEGIN')
+  await client.query('SELECT FROM postern_daemons WHERE id = $1 FOR UPDATE', [daemon])
+  const held = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query NOT LIKE 'UPDATE postern_daemons SET beat%'"
+  return {
+    waits: () => eventually(5000, 'its commit waits', async () => ((await client.query(held)).rowCount ?? 0) > 0 || undefined),
+    release: () => client.query('COMMIT'),
+  }
+}
+
+/** What daemons ask each other about ids of captures. */
+async function questionsAbout(t: ExecutionContext, address: string): Promise<ReadonlySet<string>> {
+  const [client, questions] = [new Client({ connectionString: address }), new Set<string>()]
+  await client.connect()
+  t.teardown(() => client.end())
+  client.on('notification', ({ payload = '' }) => {
+    const { topic, answer } = JSON.parse(payload) as { readonly topic: string; readonly answer?: string }
+    if (topic === 'ordered' && answer !== undefined) questions.add(answer)
+  })
+  const { rows } = await client.query<{ channel: string }>("SELECT 'postern_' || md5(current_schema()) AS channel")
+  await client.query(`LISTEN ${String(rows[0]?.channel)}`)
+  return questions
+}
+
+test('a capture that is committed after a later one of another daemon comes before it, in lists and in waits', async (t) => {
+  const address = await postgresql.database()
+  const several = await severalDaemons(t, address)
+  const a = await several.start()
+  const ids = async () => (await postgresql.query('SELECT id FROM postern_daemons', address.split('/').at(-1))).map(({ id }) => String(id))
+  const [first] = await ids()
+  const b = await several.start()
+  const second = (await ids()).find((id) => id !== first) ?? ''
+  const inbox = `/v1/inboxes/${await catchAllInbox(a.rest)}`
+  const send = ({ rest }: typeof a, subject: string) =>
+    rest.must('POST', '/v1/messages', { from: 'a@site.test', to: 'b@inbox.test', subject, text: 't' })
+  await send(a, 'begin')
+  const subjects = ({ data }: Record<string, unknown>) => (data as { subject: string }[]).map(({ subject }) => subject)
+  const [begin] = (await a.rest.must('GET', `${inbox}/messages`))['data'] as { id: string }[]
+
+  const questions = await questionsAbout(t, address)
+  const waiting = a.rest.must('POST', `${inbox}/wait?timeout=20`)
+  const held = await holdUp(t, address, second)
+  const late = send(b, 'early')
+  await held.waits()
+  await send(a, 'later')
+  const since = a.rest.must('GET', `${inbox}/messages?since=${String(begin?.id)}`)
+  const newest = a.rest.must('GET', `${inbox}/messages`)
+  await eventually(5000, 'the list, the newest and the wait ask', () => Promise.resolve(questions.size >= 3 || undefined))
+  await held.release()
+  t.deepEqual(subjects(await since), ['early', 'later'])
+  t.deepEqual(subjects(await newest), ['later', 'early', 'begin'])
+  const woken = await waiting
+  t.is(woken['subject'], 'early')
+  await late
+  const next = await b.rest.must('POST', `${inbox}/wait?timeout=20&since=${String(woken['id'])}`)
+  t.is(next['subject'], 'later')
+})
