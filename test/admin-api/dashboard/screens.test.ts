@@ -110,6 +110,17 @@ test('overview, traces and a trace show what happened, and filters stand in the 
   await page.waitForURL((url) => url.pathname !== new URL(first).pathname)
   await page.keyboard.press('[')
   await page.waitForURL((url) => url.pathname === new URL(first).pathname)
+  const walked = await page.evaluate(async () => {
+    const places = []
+    for (const key of [']', '[']) {
+      document.dispatchEvent(new KeyboardEvent('keydown', { key }))
+      await Promise.resolve()
+      places.push(location.href)
+    }
+    return places
+  })
+  t.is(walked[1], first, `a key pressed before the next paint acts on what is shown: ${walked.join(' ')}`)
+  t.not(walked[0], first)
   await page.keyboard.press('Escape')
   await page.waitForURL((url) => url.pathname === '/traces' && url.searchParams.get('destination_id') === live)
   await tab.go(`/traces/${traces.bounced}`)

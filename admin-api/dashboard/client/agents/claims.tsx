@@ -1,8 +1,8 @@
 /** Sandboxes whose agents asked for the own address, and the field for a code; the page behind both says what is taken over. */
 import type { JSX } from 'preact'
-import { useEffect, useId, useRef } from 'preact/hooks'
+import { useId, useRef } from 'preact/hooks'
 import { boot } from '../app/boot.ts'
-import { bind, keyFor } from '../app/keys.ts'
+import { keyFor, useKeys } from '../app/keys.ts'
 import { useRead } from '../app/query.ts'
 import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
@@ -18,7 +18,7 @@ export function Claims(): JSX.Element {
   const read = useRead(listClaims, {}, { every: everyMs })
   const id = useId()
   const both = useRef<HTMLDivElement>(null)
-  useEffect(() => bind({ a: () => both.current?.querySelector<HTMLElement>('.links a, .code-form input.input')?.focus() }), [])
+  useKeys({ a: () => both.current?.querySelector<HTMLElement>('.links a, .code-form input.input')?.focus() }, [])
   return (
     <div ref={both}>
       <div class="block">

@@ -2,6 +2,7 @@
  * Single keys: `g` and another go somewhere, others do what the screen offers. They can be switched off, and each can be another one
  * (WCAG 2.1.4).
  */
+import { useLayoutEffect, type Inputs } from 'preact/hooks'
 import { keyMap, shortcuts } from './settings.ts'
 
 type Action = () => void
@@ -15,10 +16,14 @@ export const ownKeys = ['/', 'j', 'k', 'x', '[', ']', 'c', 'e', 'u', 'r', 's', '
 export type OwnKey = (typeof ownKeys)[number]
 
 /**
- * Binds keys until the returned function is called. A pair is written `g t`. Keys that depend on what is shown are bound in a layout
- * effect, so that they never act on what was shown before.
+ * Binds keys while a part is shown, and anew when one of `inputs` changes. A pair is written `g t`. It is done together with the change of
+ * the page, not after it has been painted: a key never acts on what was shown before.
  */
-export function bind(keys: Readonly<Record<string, Action>>): () => void {
+export function useKeys(keys: Readonly<Record<string, Action>>, inputs: Inputs): void {
+  useLayoutEffect(() => bind(keys), inputs)
+}
+
+function bind(keys: Readonly<Record<string, Action>>): () => void {
   const mine = Object.entries(keys).map(([key, run]) => ({ key, run }))
   bound.unshift(...mine)
   return () => {

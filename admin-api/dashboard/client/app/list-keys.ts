@@ -1,6 +1,5 @@
 /** The keys of a list beside what is opened from it: from one to the next and back, to the search, and out of what is open. */
-import { useLayoutEffect } from 'preact/hooks'
-import { bind } from './keys.ts'
+import { useKeys } from './keys.ts'
 
 interface ListKeys<T> {
   readonly rows: readonly T[]
@@ -27,14 +26,13 @@ export function useListKeys<T>(
     const next = at < 0 ? rows.at(by > 0 ? 0 : -1) : rows[at + by]
     if (next !== undefined) onOpen(next)
   }
-  useLayoutEffect(
-    () =>
-      bind({
-        ...{ j: () => step(1), k: () => step(-1), ']': () => step(1), '[': () => step(-1) },
-        ...(search !== undefined && { '/': () => document.getElementById(search)?.focus() }),
-        ...(onClose && { Escape: onClose }),
-        ...others,
-      }),
+  useKeys(
+    {
+      ...{ j: () => step(1), k: () => step(-1), ']': () => step(1), '[': () => step(-1) },
+      ...(search !== undefined && { '/': () => document.getElementById(search)?.focus() }),
+      ...(onClose && { Escape: onClose }),
+      ...others,
+    },
     [rows, ...places],
   )
   return step

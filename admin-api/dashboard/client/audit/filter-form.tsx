@@ -1,7 +1,7 @@
 /** The filters over the log; what is typed is in the address once it is sent. */
 import type { JSX } from 'preact'
 import { useEffect, useId, useState } from 'preact/hooks'
-import { bind } from '../app/keys.ts'
+import { useKeys } from '../app/keys.ts'
 import { go, linkHere } from '../app/location.ts'
 import { words as allWords } from '../words/words.ts'
 import { words } from './audit-words.ts'
@@ -20,7 +20,7 @@ export function FilterForm({ filter, actors }: FilterFormProps): JSX.Element {
   const id = useId()
   const [typed, setTyped] = useState(filter)
   useEffect(() => setTyped(filter), [JSON.stringify(filter)])
-  useEffect(() => bind({ '/': () => document.getElementById(`${id}-act`)?.focus() }), [])
+  useKeys({ '/': () => document.getElementById(`${id}-act`)?.focus() }, [])
   const field = (name: FilterName, kind: 'text' | 'date', hint?: string): JSX.Element => (
     <div class="field">
       <label for={`${id}-${name}`}>{w[name]}</label>

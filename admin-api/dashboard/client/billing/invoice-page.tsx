@@ -1,8 +1,7 @@
 /** One invoice or credit note: its lines down to days and projects, its payment, and as files and a page to print. */
 import type { JSX } from 'preact'
-import { useEffect } from 'preact/hooks'
 import { call } from '../app/api.ts'
-import { bind } from '../app/keys.ts'
+import { useKeys } from '../app/keys.ts'
 import { go, link, organization } from '../app/location.ts'
 import { useRead } from '../app/query.ts'
 import { Show } from '../parts/states.tsx'
@@ -16,7 +15,7 @@ import { InvoiceView } from './invoice-view.tsx'
 export default function InvoicePage({ id }: { readonly id: string }): JSX.Element {
   const w = words()
   const read = useRead(getInvoice, { path: { id } }, { isShown: true })
-  useEffect(() => bind({ Escape: () => go(link('/usage/invoices')) }), [])
+  useKeys({ Escape: () => go(link('/usage/invoices')) }, [])
   const number = read.data?.number ?? ''
   const heading = (
     <>

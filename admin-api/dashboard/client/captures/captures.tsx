@@ -1,6 +1,6 @@
 /** Captured mail as in a mail program: inboxes, their messages, live, and the reader beside them. */
 import type { JSX } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import { ApiFault, call } from '../app/api.ts'
 import { useListKeys } from '../app/list-keys.ts'
 import { isStreaming } from '../app/live.ts'
@@ -96,7 +96,7 @@ function Messages({ inboxId, chosen, onLive }: MessagesProps): JSX.Element {
   const placeOf = (one: CapturedMessageSummary | undefined): string | undefined =>
     one && link(`/captures/${inboxId}/${one.id}`, { address: wanted, tab: query.value.get('tab') ?? undefined })
   const open = (one: CapturedMessageSummary): void => go(placeOf(one) ?? '')
-  useEffect(() => {
+  useLayoutEffect(() => {
     const at = rows.findIndex(({ id }) => id === chosen)
     neighbours.value = at < 0 ? {} : { before: rows[at - 1] && placeOf(rows[at - 1]), after: rows[at + 1] && placeOf(rows[at + 1]) }
   }, [rows, chosen, query.value])

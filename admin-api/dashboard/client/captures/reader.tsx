@@ -2,7 +2,7 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
-import { bind, keyFor } from '../app/keys.ts'
+import { keyFor, useKeys } from '../app/keys.ts'
 import { mayChange } from '../app/permissions.ts'
 import { link, query } from '../app/location.ts'
 import { useRead } from '../app/query.ts'
@@ -57,10 +57,8 @@ function Head({ message, inboxId }: { readonly message: CapturedMessage; readonl
   const w = allWords()
   const own = words()
   const [isReleasing, setReleasing] = useState(false)
-  useEffect(() => {
-    markRead(message.trace_id, inboxId, true)
-    return bind({ u: () => markRead(message.trace_id, inboxId, false) })
-  }, [message.id])
+  useEffect(() => markRead(message.trace_id, inboxId, true), [message.id])
+  useKeys({ u: () => markRead(message.trace_id, inboxId, false) }, [message.id])
   const { before, after } = neighbours.value
   const others = message.addresses_seen.length - message.intended_to.length
   const path = { id: inboxId, message_id: message.id }

@@ -1,8 +1,8 @@
 /** A probe of the connection as it would be made for mail, step by step. */
 import type { JSX } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
-import { bind, keyFor } from '../app/keys.ts'
+import { keyFor, useKeys } from '../app/keys.ts'
 import { asFault } from '../app/query.ts'
 import type { ApiFault } from '../app/api.ts'
 import { useBusy } from '../parts/controls.tsx'
@@ -25,7 +25,7 @@ export function Probe({ id }: { readonly id: string }): JSX.Element {
       setFault(asFault(error))
     }
   }
-  useEffect(() => bind({ t: () => start(run) }), [isBusy])
+  useKeys({ t: () => start(run) }, [isBusy])
   return (
     <div class="block" aria-live="polite">
       <div class="actions">

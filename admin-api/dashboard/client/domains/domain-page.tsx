@@ -1,8 +1,8 @@
 /** One sending domain: every record with what is expected and what was found. */
 import type { JSX } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
-import { bind, keyFor } from '../app/keys.ts'
+import { keyFor, useKeys } from '../app/keys.ts'
 import { go, link } from '../app/location.ts'
 import { mayAdminister } from '../app/permissions.ts'
 import { asFault, useRead } from '../app/query.ts'
@@ -38,7 +38,7 @@ export function DomainPage({ id }: { readonly id: string }): JSX.Element {
       toast(asFault(error).message)
     }
   }
-  useEffect(() => (mayAdminister.value ? bind({ r: () => start(check) }) : undefined), [isBusy])
+  useKeys({ ...(mayAdminister.value && { r: () => start(check) }) }, [isBusy])
   const name = read.data?.domain ?? ''
   const heading = (
     <>

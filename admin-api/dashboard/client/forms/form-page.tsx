@@ -5,7 +5,7 @@ import type { Definition } from '#core/forms/definition/definition.ts'
 import { diffDefinitions } from '#core/forms/definition/diff.ts'
 import { showCall } from '../app/api.ts'
 import { later } from '../app/later.tsx'
-import { bind } from '../app/keys.ts'
+import { useKeys } from '../app/keys.ts'
 import { go, link, linkHere, query } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
 import { useRead } from '../app/query.ts'
@@ -100,7 +100,7 @@ function Loaded({ form, first, part, onChanged }: LoadedProps): JSX.Element {
   const live = useRead(getFormVersion, form.version === 0 ? undefined : { path: { id: form.id, version: String(form.version) } }).data
   const isLive = useMemo(() => form.status === 'published' && isAsLive(live, definition), [form.status, live, definition])
   const publish = (): void => (isLive ? toast(w.nothingToPublish) : go(linkHere({ do: 'publish' })))
-  useKeys(editing, publish)
+  useDesignerKeys(editing, publish)
   const shown = { ...form, name: definition.name }
   const canPublish = mayChange.value && form.status !== 'archived'
   return (
@@ -283,8 +283,8 @@ const isWriting = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && /^(input|textarea|select)$/i.test(target.tagName) && !target.matches('[type=checkbox], [type=radio]')
 
 /** Ctrl or Cmd with Z and Shift-Z where nothing is typed, with Enter everywhere; Escape leaves what is typed, then the form. */
-function useKeys({ undo, redo }: Editing, publish: () => void): void {
-  useEffect(() => bind({ Escape: () => go(link('/forms')) }), [])
+function useDesignerKeys({ undo, redo }: Editing, publish: () => void): void {
+  useKeys({ Escape: () => go(link('/forms')) }, [])
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       if (document.querySelector('dialog[open]')) return

@@ -2,11 +2,11 @@
 import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { call, showCall } from '../app/api.ts'
-import { bind } from '../app/keys.ts'
+import { useKeys } from '../app/keys.ts'
 import { go, link, linkHere, query } from '../app/location.ts'
 import { useRead, type Reading } from '../app/query.ts'
 import { MessageTabs } from '../mail/message-tabs.tsx'
-import { Neighbours } from '../mail/neighbours.tsx'
+import { Neighbours, useNeighbourKeys } from '../mail/neighbours.tsx'
 import { saveFile } from '../mail/parts.tsx'
 import { Recipients } from '../mail/recipients.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -42,7 +42,9 @@ export function MailPage({ routeId, messageId }: MailPageProps): JSX.Element {
   const route = useRead(getInboundRoute, { path: { id: routeId } })
   const subject = read.data ? plain(read.data.subject || common.noSubject) : ''
   const back = link(`/inbound-routes/${routeId}`, searched())
-  useEffect(() => bind({ Escape: () => go(back) }), [back])
+  const { before, after } = placesBeside(routeId, messageId)
+  useKeys({ Escape: () => go(back) }, [back])
+  useNeighbourKeys(before, after)
   const heading = (
     <>
       <a href={link('/inbound-routes')}>{common.inboundRoutes}</a>
@@ -128,7 +130,7 @@ function Head({ mail, status }: HeadProps): JSX.Element {
   const common = allWords()
   const path = { id: mail.route_id, message_id: mail.id }
   const download = (): Promise<void> => saveFile(() => call(getRawInboundMessage, { path }), `${mail.id}.eml`)
-  const { before, after } = useNeighbours(mail)
+  const { before, after } = placesBeside(mail.route_id, mail.id)
   return (
     <header class="reader-head">
       <div>
@@ -161,11 +163,8 @@ function Head({ mail, status }: HeadProps): JSX.Element {
   )
 }
 
-/** The addresses of the mail before and after it in the list, as it was shown last; and their keys. */
-function useNeighbours({ id, route_id: routeId }: InboundMessage): {
-  readonly before?: string | undefined
-  readonly after?: string | undefined
-} {
+/** The addresses of the mail before and after it in the list, as it was shown last. */
+function placesBeside(routeId: string, id: string): { readonly before?: string | undefined; readonly after?: string | undefined } {
   const { routeId: listed, ids } = mailOrder.value
   const at = listed === routeId ? ids.indexOf(id) : -1
   const tab = query.value.get('tab') ?? undefined
@@ -173,9 +172,5 @@ function useNeighbours({ id, route_id: routeId }: InboundMessage): {
     one === undefined ? undefined : link(`/inbound-routes/${routeId}/${one}`, { tab, ...searched() })
   const before = at < 1 ? undefined : placeOf(ids[at - 1])
   const after = at < 0 ? undefined : placeOf(ids[at + 1])
-  useEffect(() => {
-    const goTo = (place: string | undefined) => () => void (place !== undefined && go(place))
-    return bind({ '[': goTo(before), ']': goTo(after), k: goTo(before), j: goTo(after) })
-  }, [before, after])
   return { before, after }
 }

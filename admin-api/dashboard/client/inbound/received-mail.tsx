@@ -1,7 +1,7 @@
 /** The mail that came by an inbound route, whether its sender is who it says, and whether the webhook has it. */
 import type { JSX } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { bind } from '../app/keys.ts'
+import { useKeys } from '../app/keys.ts'
 import { useChanges } from '../app/live.ts'
 import { go, link, linkHere, query } from '../app/location.ts'
 import { useNews } from '../app/new-entries.ts'
@@ -41,7 +41,7 @@ export function ReceivedMail({ route }: { readonly route: InboundRoute }): JSX.E
   useEffect(() => {
     if (rows) mailOrder.value = { routeId: route.id, ids: rows.map(({ id }) => id) }
   }, [rows])
-  useEffect(() => bind({ Escape: () => go(link('/inbound-routes')) }), [])
+  useKeys({ Escape: () => go(link('/inbound-routes')) }, [])
   const show = (): void => {
     list.reload()
     attempts.reload()

@@ -1,7 +1,6 @@
 /** Chooses the time of all plots of a screen, its zone, and whether it is compared with the time before; all stand in the address. */
 import type { JSX } from 'preact'
-import { useEffect } from 'preact/hooks'
-import { bind } from '../app/keys.ts'
+import { useKeys } from '../app/keys.ts'
 import { go, linkHere, query } from '../app/location.ts'
 import { Segments } from '../parts/controls.tsx'
 import { words } from '../words/words.ts'
@@ -12,7 +11,7 @@ const choose = (range: Range): void => go(linkHere({ range: range === '24h' ? ''
 export function RangeBar(): JSX.Element {
   const w = words()
   const labels: Readonly<Record<Range, string>> = { '24h': '24 h', '7d': w.days(7), '30d': w.days(30), '90d': w.days(90) }
-  useEffect(() => bind(Object.fromEntries(ranges.map((range, at) => [String(at + 1), () => choose(range)]))), [])
+  useKeys(Object.fromEntries(ranges.map((range, at) => [String(at + 1), () => choose(range)])), [])
   return (
     <div class="range-bar">
       <Segments

@@ -1,6 +1,6 @@
 /** From one message to the next without going back to the list. */
 import type { JSX } from 'preact'
-import { keyFor } from '../app/keys.ts'
+import { keyFor, useKeys } from '../app/keys.ts'
 import { go } from '../app/location.ts'
 import { Icon } from '../parts/icon.tsx'
 import { inLanguages } from '../words/words.ts'
@@ -11,6 +11,13 @@ const words = inLanguages({
   fr: { before: 'Message précédent', after: 'Message suivant' },
   it: { before: 'Messaggio precedente', after: 'Messaggio successivo' },
 })
+
+/** Previous and next by key; nothing at an end. */
+export function useNeighbourKeys(before: string | undefined, after: string | undefined): void {
+  const goTo = (place: string | undefined) => () => void (place !== undefined && go(place))
+  const [back, on] = [goTo(before), goTo(after)]
+  useKeys({ '[': back, ']': on, k: back, j: on }, [before, after])
+}
 
 interface NeighboursProps {
   /** Their addresses; undefined where there is none. */

@@ -1,11 +1,11 @@
 /** One invoice for the operator: noting its payment, and taking it back by a credit note. */
 import type { JSX } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { words as billingWords } from '../billing/billing-words.ts'
 import { InvoiceFiles } from '../billing/invoice-files.tsx'
 import { InvoiceView } from '../billing/invoice-view.tsx'
 import { call } from '../app/api.ts'
-import { bind } from '../app/keys.ts'
+import { useKeys } from '../app/keys.ts'
 import { go, link } from '../app/location.ts'
 import { useRead } from '../app/query.ts'
 import { ChooseField, TextField } from '../parts/controls.tsx'
@@ -22,7 +22,7 @@ export default function OperatorInvoice({ id }: { readonly id: string }): JSX.El
   const w = words()
   const read = useRead(operatorGetInvoice, { path: { id } }, { isShown: true })
   const [open, setOpen] = useState<'mark' | 'void'>()
-  useEffect(() => bind({ Escape: () => go(link('/operator/invoices')) }), [])
+  useKeys({ Escape: () => go(link('/operator/invoices')) }, [])
   const invoice = read.data
   const heading = (
     <>

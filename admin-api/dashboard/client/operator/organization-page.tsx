@@ -1,9 +1,8 @@
 /** One organization for the operator: plan and payment, limits, flags, prices, usage with the invoice, and the audit log. */
 import type { JSX } from 'preact'
-import { useEffect } from 'preact/hooks'
 import { call } from '../app/api.ts'
 import { isConfirmed } from '../app/boot.ts'
-import { bind } from '../app/keys.ts'
+import { useKeys } from '../app/keys.ts'
 import { go, link, linkHere, query } from '../app/location.ts'
 import { asFault, useRead } from '../app/query.ts'
 import { Tabs } from '../parts/controls.tsx'
@@ -35,7 +34,7 @@ export function OrganizationPage({ id }: { readonly id: string }): JSX.Element {
   const read = useRead(operatorGetOrganization, { path: { id } }, { isShown: true })
   const tab = tabs.find((one) => one === query.value.get('tab')) ?? 'plan'
   const name = read.data?.name ?? id
-  useEffect(() => bind({ Escape: () => go(link('/operator/organizations')) }), [])
+  useKeys({ Escape: () => go(link('/operator/organizations')) }, [])
   const heading = (
     <>
       <a href={link('/operator/organizations')}>{w.organizations}</a>

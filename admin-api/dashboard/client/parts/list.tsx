@@ -1,7 +1,7 @@
 /** A list of one kind of thing, with every state around it (a table where it is wide, rows where it is narrow), and the search above it. */
 import type { ComponentChildren, JSX } from 'preact'
-import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
-import { bind } from '../app/keys.ts'
+import { useEffect, useState } from 'preact/hooks'
+import { useKeys } from '../app/keys.ts'
 import { go, linkHere } from '../app/location.ts'
 import type { Listing } from '../app/query.ts'
 import { words } from '../words/words.ts'
@@ -74,15 +74,13 @@ type RowsProps<T> = Pick<ListProps<T>, 'label' | 'columns' | 'keyOf' | 'open' | 
 
 /** `j` and `k` go through the links of the rows. */
 function useRowKeys(): void {
-  useLayoutEffect(() => {
-    const step = (by: number): void => {
-      const rows = document.querySelectorAll<HTMLElement>('main .table tbody tr, main .rows > li')
-      const links = [...rows].flatMap((row) => row.querySelector('a') ?? []).filter((link) => link.offsetParent !== null)
-      const at = links.findIndex((one) => one === document.activeElement)
-      links[at < 0 ? (by > 0 ? 0 : links.length - 1) : Math.min(links.length - 1, Math.max(0, at + by))]?.focus()
-    }
-    return bind({ j: () => step(1), k: () => step(-1) })
-  }, [])
+  const step = (by: number): void => {
+    const rows = document.querySelectorAll<HTMLElement>('main .table tbody tr, main .rows > li')
+    const links = [...rows].flatMap((row) => row.querySelector('a') ?? []).filter((link) => link.offsetParent !== null)
+    const at = links.findIndex((one) => one === document.activeElement)
+    links[at < 0 ? (by > 0 ? 0 : links.length - 1) : Math.min(links.length - 1, Math.max(0, at + by))]?.focus()
+  }
+  useKeys({ j: () => step(1), k: () => step(-1) }, [])
 }
 
 function Rows<T>({ narrow, ...props }: RowsProps<T>): JSX.Element {
@@ -180,7 +178,7 @@ export function SearchBox(given: {
   const { id, label, text, children } = given
   const [typed, setTyped] = useState(text)
   useEffect(() => setTyped(text), [text])
-  useEffect(() => bind({ '/': () => document.getElementById(id)?.focus() }), [id])
+  useKeys({ '/': () => document.getElementById(id)?.focus() }, [id])
   return (
     <div class="filters">
       <form

@@ -3,7 +3,7 @@ import type { ComponentChildren, JSX } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { words } from '../words/words.ts'
 import { Icon } from './icon.tsx'
-import { bind, keyFor } from '../app/keys.ts'
+import { keyFor, useKeys } from '../app/keys.ts'
 import { later } from '../app/later.tsx'
 import { go, linkHere, organization } from '../app/location.ts'
 import { isApiCallOpen, isMenuOpen } from '../app/open.ts'
@@ -57,7 +57,7 @@ export function TopBar({ title, heading, isLive, beside, children }: TopProps): 
 
 /** Opens what makes something new on this screen, by its key too. */
 export function NewLink({ label }: { readonly label: string }): JSX.Element {
-  useEffect(() => bind({ c: () => go(linkHere({ new: '1' })) }), [])
+  useKeys({ c: () => go(linkHere({ new: '1' })) }, [])
   return (
     <a class="button primary" href={linkHere({ new: '1' })} aria-keyshortcuts={keyFor('c')}>
       <Icon name="plus" />

@@ -1,7 +1,7 @@
 /** The filters over the queue; what is typed is in the address once it is sent. */
 import type { JSX } from 'preact'
 import { useEffect, useId, useState } from 'preact/hooks'
-import { bind } from '../app/keys.ts'
+import { useKeys } from '../app/keys.ts'
 import { go, linkHere } from '../app/location.ts'
 import { plain } from '../parts/safe-text.tsx'
 import { useSide } from '../queue-side/queue-side.ts'
@@ -20,7 +20,7 @@ export function FilterForm({ chosen, destinations }: FilterFormProps): JSX.Eleme
   const isOperators = useSide().organization !== undefined
   const [typed, setTyped] = useState(chosen)
   useEffect(() => setTyped(chosen), [JSON.stringify(chosen)])
-  useEffect(() => bind({ '/': () => document.getElementById(`${id}-to_domain`)?.focus() }), [])
+  useKeys({ '/': () => document.getElementById(`${id}-to_domain`)?.focus() }, [])
   const field = (name: 'of_project' | 'to_domain' | 'from' | 'attempts', label: string, hint?: string): JSX.Element => (
     <div class="field">
       <label for={`${id}-${name}`}>{label}</label>

@@ -1,8 +1,8 @@
 /** Messages that wait for their time, and the way to stop one. */
 import type { JSX } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
-import { bind, keyFor } from '../app/keys.ts'
+import { keyFor, useKeys } from '../app/keys.ts'
 import { go, link, linkHere, projectId, query } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
 import { useList } from '../app/query.ts'
@@ -94,13 +94,11 @@ export default function Scheduled(): JSX.Element {
 
 /** Backspace cancels the send in whose row the focus is. */
 function useCancelKey(rows: readonly ScheduledSend[], cancel: (send: ScheduledSend) => void): void {
-  useEffect(() => {
-    const cancelFocused = (): void => {
-      const send = rows.find(({ trace_id: id }) => id === keyOfFocusedRow())
-      if (send && mayChange.value && send.canceled_at === null) cancel(send)
-    }
-    return bind({ Backspace: cancelFocused })
-  }, [rows])
+  const cancelFocused = (): void => {
+    const send = rows.find(({ trace_id: id }) => id === keyOfFocusedRow())
+    if (send && mayChange.value && send.canceled_at === null) cancel(send)
+  }
+  useKeys({ Backspace: cancelFocused }, [rows])
 }
 
 type What = 'now' | 'move' | 'cancel'

@@ -1,7 +1,7 @@
 /** Rows that are chosen, by `x` or by their boxes, and what is done with all of them. */
 import type { ComponentChildren, JSX } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
-import { bind, keyFor } from '../app/keys.ts'
+import { useState } from 'preact/hooks'
+import { keyFor, useKeys } from '../app/keys.ts'
 import { words } from '../words/words.ts'
 
 /** The buttons for the rows that are chosen; `done` lets go of them. */
@@ -26,14 +26,11 @@ export function useSelection<T>(rows: readonly T[], keyOf: (row: T) => string, i
     setKeys((before) => (before.has(key) ? new Set([...before].filter((one) => one !== key)) : new Set([...before, key])))
   const chosen = rows.filter((row) => keys.has(keyOf(row)))
   const isAny = chosen.length > 0
-  useEffect(() => {
-    if (!isOn) return undefined
-    const toggleFocused = (): void => {
-      const key = keyOfFocusedRow()
-      if (key !== undefined) toggle(key)
-    }
-    return bind({ x: toggleFocused, ...(isAny && { Escape: clear }) })
-  }, [isOn, isAny])
+  const toggleFocused = (): void => {
+    const key = keyOfFocusedRow()
+    if (key !== undefined) toggle(key)
+  }
+  useKeys({ ...(isOn && { x: toggleFocused }), ...(isOn && isAny && { Escape: clear }) }, [isOn, isAny])
   return {
     rows: chosen,
     ...{ clear, toggle },

@@ -12,7 +12,7 @@ import { TopBar } from '../parts/top-bar.tsx'
 import { speak, words } from '../words/words.ts'
 import { boot } from '../app/boot.ts'
 import { awaySince, shownCall } from '../app/api.ts'
-import { bind, isTyping, listenToKeys, pressedFor } from '../app/keys.ts'
+import { isTyping, listenToKeys, pressedFor, useKeys } from '../app/keys.ts'
 import { followChanges } from '../app/live.ts'
 import { followLinks, go, link, organization, organizations, path } from '../app/location.ts'
 import { showCutText } from './cut-text.ts'
@@ -105,16 +105,15 @@ function Shell(): JSX.Element {
   const w = words()
   const [showsKeys, setShowsKeys] = useState(false)
   const isNarrow = useNarrow()
-  useEffect(
-    () =>
-      bind({
-        'mod+k': () => void (isPaletteOpen.value = true),
-        '?': () => setShowsKeys(true),
-        '\\': () => setRail(!rail.value),
-        ...Object.fromEntries(
-          (boot.email === '' ? [] : screens).map((screen) => [`g ${screen.key}`, () => mayOpen(screen) && go(link(beginningOf(screen)))]),
-        ),
-      }),
+  useKeys(
+    {
+      'mod+k': () => void (isPaletteOpen.value = true),
+      '?': () => setShowsKeys(true),
+      '\\': () => setRail(!rail.value),
+      ...Object.fromEntries(
+        (boot.email === '' ? [] : screens).map((screen) => [`g ${screen.key}`, () => mayOpen(screen) && go(link(beginningOf(screen)))]),
+      ),
+    },
     [],
   )
   useEffect(() => {

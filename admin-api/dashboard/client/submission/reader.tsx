@@ -2,7 +2,7 @@
 import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
-import { bind } from '../app/keys.ts'
+import { useKeys } from '../app/keys.ts'
 import { mayChange } from '../app/permissions.ts'
 import { useRead, useTicks } from '../app/query.ts'
 import { useBusy } from '../parts/controls.tsx'
@@ -109,14 +109,7 @@ function useMarkedRead(submission: FormSubmission, onRead: (changed: FormSubmiss
 }
 
 function useActKeys(acts: Readonly<Record<Act, () => void>>, onReply: () => void, { id, status }: FormSubmission): void {
-  useEffect(() => {
-    if (!mayChange.value) return undefined
-    return bind({
-      e: acts.archive,
-      '!': acts.spam,
-      u: acts.unread,
-      r: onReply,
-      n: () => document.getElementById('submission-note')?.focus(),
-    })
-  }, [id, status])
+  const note = (): void => document.getElementById('submission-note')?.focus()
+  const keys = { e: acts.archive, '!': acts.spam, u: acts.unread, r: onReply, n: note }
+  useKeys(mayChange.value ? keys : {}, [id, status])
 }

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
-import { bind } from '../app/keys.ts'
+import { useKeys } from '../app/keys.ts'
 import { go, link, linkHere, query } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
 import { asFault, useRead } from '../app/query.ts'
@@ -91,10 +91,8 @@ function Editor({ template, onSaved }: EditorProps): JSX.Element {
   const check = useCheck(template.id, draft)
   const part = parts.find((one) => one === query.value.get('part')) ?? 'html'
   useCommands({ s: trySave, Enter: () => mayChange.value && setTesting(true) })
-  useEffect(
-    () => bind({ Escape: () => go(link('/templates')), ...Object.fromEntries(parts.map((one, i) => [String(i + 1), () => show(one)])) }),
-    [],
-  )
+  const partKeys = Object.fromEntries(parts.map((one, i) => [String(i + 1), () => show(one)]))
+  useKeys({ Escape: () => go(link('/templates')), ...partKeys }, [])
   const jump = ({ path, line = 1, column = 1 }: Finding): void => {
     show(partOf(path))
     if (path === 'subject_tmpl') document.getElementById('template-subject')?.focus()

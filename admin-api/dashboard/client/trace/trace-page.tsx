@@ -1,8 +1,8 @@
 /** One trace in full: the verdict, every decision and reply in order of time, and beside it what was sent and what followed. */
 import type { JSX } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
-import { bind, keyFor } from '../app/keys.ts'
+import { keyFor, useKeys } from '../app/keys.ts'
 import { go, query, linkHere } from '../app/location.ts'
 import { mayAdminister, mayChange } from '../app/permissions.ts'
 import { useList, useRead } from '../app/query.ts'
@@ -16,7 +16,7 @@ import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
 import { getTrace, getTraceMessage, listAllWebhookAttempts, retryTrace, type Trace } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
-import { Neighbours } from '../mail/neighbours.tsx'
+import { Neighbours, useNeighbourKeys } from '../mail/neighbours.tsx'
 import { DestinationTab, JsonTab, WebhooksTab } from './trace-tabs.tsx'
 import { HeadersTab, MessageTab } from './trace-message.tsx'
 import { Share } from './share.tsx'
@@ -36,7 +36,7 @@ export function TracePage({ id }: { readonly id: string }): JSX.Element {
   const [isSharing, setSharing] = useState(false)
   const { list, before, after } = placeOf(id)
   const mayReplay = mayChange.value && trace !== undefined && isReplayable(trace)
-  useKeys({ list, before, after }, { s: () => setSharing(true), ...(mayReplay && { r: () => setReplaying(true) }) })
+  useTraceKeys({ list, before, after }, { s: () => setSharing(true), ...(mayReplay && { r: () => setReplaying(true) }) })
   const isDiagnosed = query.value.get('diagnose') === '1'
   const heading = (
     <>
@@ -96,12 +96,9 @@ export function TracePage({ id }: { readonly id: string }): JSX.Element {
 }
 
 /** `acts` are the keys of what can be done with it. */
-function useKeys({ list, before, after }: Place, acts: Readonly<Record<string, () => void>>): void {
-  useEffect(() => {
-    const goTo = (place: string | undefined) => () => void (place !== undefined && go(place))
-    const beside = { '[': goTo(before), ']': goTo(after), k: goTo(before), j: goTo(after) }
-    return bind({ Escape: () => go(list), ...beside, ...acts })
-  }, [list, before, after, Object.keys(acts).join(' ')])
+function useTraceKeys({ list, before, after }: Place, acts: Readonly<Record<string, () => void>>): void {
+  useNeighbourKeys(before, after)
+  useKeys({ Escape: () => go(list), ...acts }, [list, Object.keys(acts).join(' ')])
 }
 
 /** What arrived, or came back after the provider had taken it, is not sent a second time. */

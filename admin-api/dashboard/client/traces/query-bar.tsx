@@ -1,7 +1,7 @@
 /** One field for all filters: terms such as `to:ada@example.org` become chips, the rest is looked for in subjects and addresses. */
 import type { JSX } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
-import { bind } from '../app/keys.ts'
+import { useRef, useState } from 'preact/hooks'
+import { useKeys } from '../app/keys.ts'
 import { go, linkHere } from '../app/location.ts'
 import { Icon } from '../parts/icon.tsx'
 import type { Destination } from '../wire/operations.ts'
@@ -34,7 +34,7 @@ export function QueryBar({
   const [text, setText] = useState('')
   const [unknown, setUnknown] = useState<readonly string[]>([])
   const input = useRef<HTMLInputElement>(null)
-  useEffect(() => bind({ '/': () => input.current?.focus() }), [])
+  useKeys({ '/': () => input.current?.focus() }, [])
   const apply = (): void => {
     const parsed = parse(text, filters, destinations)
     setUnknown(parsed.unknown)

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact'
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
-import { bind, keyFor } from '../app/keys.ts'
+import { keyFor, useKeys } from '../app/keys.ts'
 import { useListKeys } from '../app/list-keys.ts'
 import { everyMs, useChanges } from '../app/live.ts'
 import { go, link, linkHere, projectId, query } from '../app/location.ts'
@@ -79,7 +79,7 @@ function TraceList(): JSX.Element {
   const selection = useSelection(rows, ({ trace_id: id }) => id, true)
   const { rows: chosen, clear } = selection
   const exportRows = (): void => saveTraces(chosen.length > 0 ? chosen : rows)
-  useEffect(() => bind({ e: exportRows }), [rows, chosen.length])
+  useKeys({ e: exportRows }, [rows, chosen.length])
   return (
     <>
       <TopBar title={w.traces} isLive={list.read.state !== 'failed'}>

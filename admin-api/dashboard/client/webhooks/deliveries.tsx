@@ -2,7 +2,7 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
-import { bind } from '../app/keys.ts'
+import { useKeys } from '../app/keys.ts'
 import { go, link, linkHere, query } from '../app/location.ts'
 import { useNews } from '../app/new-entries.ts'
 import { mayChange } from '../app/permissions.ts'
@@ -49,7 +49,7 @@ export function Deliveries({ id: endpointId, targetUrl, events, subjectOf, back 
   const news = useNews({ list: 'webhook_deliveries', operation: listAllWebhookAttempts, input, rows })
   const shown = query.value.get('attempt') ?? undefined
   const titleOf = ({ id, event_type: type }: WebhookAttempt): string => subjectOf?.(id) ?? type
-  useEffect(() => bind({ Escape: () => go(shown === undefined ? back : linkHere({ attempt: '' })) }), [shown, back])
+  useKeys({ Escape: () => go(shown === undefined ? back : linkHere({ attempt: '' })) }, [shown, back])
   return (
     <div class="columns">
       <section aria-label={w.deliveries}>

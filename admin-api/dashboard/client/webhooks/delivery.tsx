@@ -1,8 +1,8 @@
 /** One delivery: where it stands on the ladder of retries, every attempt with its answer, and the body that was sent. */
 import type { JSX } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
-import { bind, keyFor } from '../app/keys.ts'
+import { keyFor, useKeys } from '../app/keys.ts'
 import { everyMs, useChanges } from '../app/live.ts'
 import { link, path } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
@@ -45,7 +45,7 @@ export function Delivery({ id, targetUrl, onChange }: DeliveryProps): JSX.Elemen
       toast(asFault(error).message)
     }
   }
-  useEffect(() => (mayChange.value ? bind({ r: () => start(again) }) : undefined), [isBusy, read.data?.status])
+  useKeys({ ...(mayChange.value && { r: () => start(again) }) }, [isBusy, read.data?.status])
   return (
     <Show read={read} reload={read.reload} failure={w.webhooksFailed} rows={4}>
       {(detail) => (

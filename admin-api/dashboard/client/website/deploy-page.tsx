@@ -1,7 +1,6 @@
 /** One deploy of a website with its report: dead links, images without alt text, forms, and rules without effect. */
 import type { ComponentChildren, JSX } from 'preact'
-import { useEffect } from 'preact/hooks'
-import { bind } from '../app/keys.ts'
+import { useKeys } from '../app/keys.ts'
 import { go, link } from '../app/location.ts'
 import { useRead } from '../app/query.ts'
 import { Icon } from '../parts/icon.tsx'
@@ -18,7 +17,7 @@ export default function DeployPage({ id, deployId }: { readonly id: string; read
   const w = words()
   const site = useRead(getSite, { path: { id } }).data
   const read = useRead(getSiteDeploy, { path: { id, deploy_id: deployId } }, { isShown: true })
-  useEffect(() => bind({ Escape: () => go(link(`/websites/${id}`)) }), [id])
+  useKeys({ Escape: () => go(link(`/websites/${id}`)) }, [id])
   const heading = (
     <>
       <a href={link(`/websites/${id}`)}>{site?.slug ?? w.website}</a>

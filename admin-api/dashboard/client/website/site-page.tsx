@@ -1,7 +1,6 @@
 /** One website: what visitors get, its deploys, its domains, and what it uses. */
 import type { JSX } from 'preact'
-import { useEffect } from 'preact/hooks'
-import { bind } from '../app/keys.ts'
+import { useKeys } from '../app/keys.ts'
 import { go, link, linkHere, query } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
 import { useRead } from '../app/query.ts'
@@ -27,7 +26,7 @@ export default function SitePage({ id }: { readonly id: string }): JSX.Element {
   const usage = useRead(getSiteUsage, { path: { id } })
   const tab = tabs.find((one) => one === query.value.get('tab')) ?? 'deploys'
   const { slug = '', url = '' } = read.data ?? {}
-  useEffect(() => bind({ Escape: () => go(link('/websites')) }), [])
+  useKeys({ Escape: () => go(link('/websites')) }, [])
   const heading = (
     <>
       <a href={link('/websites')}>{w.title}</a>
