@@ -110,7 +110,7 @@ test('overview, traces and a trace show what happened, and filters stand in the 
   await page.waitForURL((url) => url.pathname !== new URL(first).pathname)
   await page.keyboard.press('[')
   await page.waitForURL((url) => url.pathname === new URL(first).pathname)
-  const walked = await page.evaluate(async () => {
+  const pressing = `(async () => {
     const places = []
     for (const key of [']', '[']) {
       document.dispatchEvent(new KeyboardEvent('keydown', { key }))
@@ -118,7 +118,8 @@ test('overview, traces and a trace show what happened, and filters stand in the 
       places.push(location.href)
     }
     return places
-  })
+  })()`
+  const walked = await page.evaluate<readonly string[]>(pressing)
   t.is(walked[1], first, `a key pressed before the next paint acts on what is shown: ${walked.join(' ')}`)
   t.not(walked[0], first)
   await page.keyboard.press('Escape')
