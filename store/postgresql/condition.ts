@@ -1,7 +1,9 @@
 /** What the server of a store is like at the moment, for those who look whether something is wrong with it. */
 import type { Client } from 'pg'
 import { parseStoreAddress } from './address.ts'
+import { isHadAlone } from './ownership.ts'
 import { Servers } from './servers.ts'
+import { stagedTable } from './staged-rows.ts'
 
 export interface StandbyCondition {
   readonly name: string
@@ -20,6 +22,8 @@ export interface DatabaseCondition {
   readonly connections: { readonly used: number; readonly limit: number }
   /** Those that the user of the store may see. */
   readonly standbys: readonly StandbyCondition[]
+  /** How large the copy of a store is, as `12 MB`, that lies beside the one in use and at which no command works; null for none. */
+  readonly forgottenCopy: string | null
   /** By how much the clock of this machine is behind that of the server, in milliseconds; below zero when it is ahead. */
   readonly clockLagMs: number
 }
@@ -31,6 +35,7 @@ interface ServerRow {
   readonly synchronous_commit: string
   readonly used: string
   readonly most: string
+  readonly copy: string | null
   readonly now: string
 }
 
@@ -38,6 +43,7 @@ const server = `SELECT current_setting('server_version') AS version, current_set
   current_setting('full_page_writes') AS full_page_writes, current_setting('synchronous_commit') AS synchronous_commit,
   (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' OR backend_type IS NULL) AS used,
   current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int AS most,
+  CASE WHEN NOT ${isHadAlone} THEN pg_size_pretty(pg_total_relation_size(to_regclass('${stagedTable}'))) END AS copy,
   extract(epoch FROM clock_timestamp()) * 1000 AS now`
 /** Without rights to it the columns are null. */
 const standbys = `SELECT coalesce(nullif(application_name, ''), client_addr::text, 'standby') AS name,
@@ -71,6 +77,7 @@ async function look(client: Client, shown: string): Promise<DatabaseCondition> {
     unsafe: unsafe.filter(([, isUnsafe]) => isUnsafe).map(([name]) => name),
     connections: { used: Number(row.used), limit: Number(row.most) },
     standbys: rows.map(({ name, lag }) => ({ name, lagSeconds: lag })),
+    forgottenCopy: row.copy,
     clockLagMs: Number(row.now) - (asked + answered) / 2,
   }
 }

@@ -9,6 +9,9 @@ export function codeOf(error: unknown): string {
 /** Two transactions stood in each other's way: the same again is right (serialization_failure, deadlock_detected). */
 export const isCollision = (error: unknown): boolean => ['40001', '40P01'].includes(codeOf(error))
 
+/** What was prepared is not there, or what was not is (invalid_sql_statement_name, …): another session serves the connection. */
+export const isOfOtherSession = (error: unknown): boolean => ['26000', '42P05'].includes(codeOf(error))
+
 /** SQLSTATE classes and codes of a server that is away, starting, stopping, full of connections, or a standby by now. */
 const passing = ['57P01', '57P02', '57P03', '53300', '25006', '25P02']
 const network = ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN', 'ENOENT']

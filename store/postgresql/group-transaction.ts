@@ -8,6 +8,7 @@ import { planGroup, sizeOf, type Operation, type Plan } from '../engine/group.ts
 import type { Committed } from '../engine/group-commit.ts'
 import { joined, type Bytes, type Write } from '../kv.ts'
 import { keyName } from '../tuple.ts'
+import { requireSameSession } from './connections/session.ts'
 import type { LargeValues } from './objects/large-values.ts'
 import { packRows, type PackedRow } from './packed-rows.ts'
 import { GroupParts } from './parts/group-parts.ts'
@@ -43,7 +44,7 @@ export interface CommittedRows extends Committed {
  * what is still on its way to the server on this one.
  */
 const beginOf = ({ writer, token }: Mark): string =>
-  `BEGIN; UPDATE postern_writers SET token = ${token} WHERE id = '${writer}'; SELECT nextval('postern_version') AS version`
+  `BEGIN; UPDATE postern_writers SET token = ${token} WHERE id = '${writer}'; SELECT nextval('postern_version') AS version, pg_backend_pid() AS pid`
 const lock = {
   name: 'postern lock',
   text: `SELECT key, CASE WHEN key = ANY($2::bytea[]) THEN stored ELSE substring(stored FROM 1 FOR ${objectHeadBytes}) END AS stored
@@ -88,7 +89,7 @@ export async function commitGroup(
     client.query<LockedRow>(shared.length > 0 ? { ...lockShared, values: [all, whole, shared] } : { ...lock, values: [all, whole] }),
     readOwnParts(client, parts.sharedKeys, mark.writer),
   ])
-  const version = versionIn(begun)
+  const version = versionIn(begun, client)
   const found = new Map(locked.rows.flatMap(({ key, stored }) => (stored ? [[keyName(key), stored] as const] : [])))
   await parts.hold(client, found, own, version)
   const look = (key: Bytes): Bytes | undefined => parts.look(keyName(key), found.get(keyName(key)))
@@ -161,11 +162,18 @@ function keysOf(writes: readonly Write[], parts: GroupParts): GroupKeys {
 
 const bufferOf = (bytes: Bytes): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
-/** The end of a span of versions. Throws `Overtaken` when the writer was taken out. */
-function versionIn(results: unknown): bigint {
-  const [, marked, versions] = results as readonly { readonly rowCount: number; readonly rows: readonly { readonly version: string }[] }[]
+interface Begun {
+  readonly rowCount: number
+  readonly rows: readonly { readonly version: string; readonly pid: number }[]
+}
+
+/** The end of a span of versions. Throws `Overtaken` when the writer was taken out, and `StoreFailure` in a session that is not ours. */
+function versionIn(results: unknown, client: Client): bigint {
+  const [, marked, versions] = results as readonly Begun[]
+  const [row] = versions?.rows ?? []
+  if (row) requireSameSession(client, row.pid)
   if (marked?.rowCount !== 1) throw new Overtaken()
-  return BigInt(versions?.rows[0]?.version ?? 0)
+  return BigInt(row?.version ?? 0)
 }
 
 /** Those that rows named which are gone or set anew, and those that the group itself made in vain. */

@@ -17,6 +17,10 @@ const tryLock = {
 /** A daemon that was killed holds the lock until the server has noticed. */
 const [takeOverMs, pauseMs] = [10_000, 200]
 
+/** Whether a command has the store alone at the moment, as an expression of SQL. */
+export const isHadAlone = `EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND mode = 'ExclusiveLock' AND classid = 0
+  AND objid = ${ownerLock} AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`
+
 /** For a new process. Throws `StoreUnavailable` when another one is in its way. */
 export async function takeOver(client: Client, use: StoreUse, writer: string, shown: string): Promise<void> {
   const deadline = Date.now() + takeOverMs

@@ -21,6 +21,8 @@ export interface DatabaseFacts {
   readonly unsafe: readonly string[]
   readonly connections: { readonly used: number; readonly limit: number }
   readonly standbys: readonly Standby[]
+  /** The size of a copy of a store that lies beside the one in use, and that nothing works at. */
+  readonly forgottenCopy: string | null
   /** By how much the clock of this machine is behind that of the server. */
   readonly clockLagMs: number
 }
@@ -36,7 +38,12 @@ export function databaseFindings(facts: DatabaseFacts | { readonly problem: stri
         'Start the database or correct POSTERN_STORE. What is accepted waits for it, and a daemon ends when it is away for 30 seconds.',
       ),
     ]
-  return [...serverFindings(facts), ...standbyFindings(facts), ...lagFindings({ server: 'the database', ms: facts.clockLagMs })]
+  return [
+    ...serverFindings(facts),
+    ...standbyFindings(facts),
+    ...copyFindings(facts),
+    ...lagFindings({ server: 'the database', ms: facts.clockLagMs }),
+  ]
 }
 
 function serverFindings({ shown, version, unsafe, connections: { used, limit } }: DatabaseFacts): Finding[] {
@@ -69,6 +76,13 @@ function standbyFindings({ standbys }: DatabaseFacts): Finding[] {
         'Look at its disk and its network: after a failover it would not have what was acknowledged in that time, unless commits wait for it.',
       ),
     )
+}
+
+function copyFindings({ shown, forgottenCopy }: DatabaseFacts): Finding[] {
+  if (forgottenCopy === null) return []
+  const summary = `The table postern_rows_restored of the database at ${shown} is left of a copy that was not finished: a whole store, of ${forgottenCopy}.`
+  const fix = 'Run DROP TABLE postern_rows_restored there, or postern migrate again if it is to finish the copy.'
+  return [finding('database.forgotten_copy', '', summary, fix)]
 }
 
 /** `problem`: why objects cannot be written and read back, in a sentence. */

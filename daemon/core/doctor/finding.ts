@@ -24,6 +24,7 @@ export const severityOf = {
   'database.old': 'warning',
   'database.connections': 'warning',
   'database.standby_late': 'warning',
+  'database.forgotten_copy': 'warning',
   'objects.away': 'error',
   'certificate.unusable': 'error',
   'certificate.expired': 'error',

@@ -3,6 +3,7 @@
  * another that looks regularly, is taken out with its leases, and can write nothing from then on.
  */
 import type { Client } from 'pg'
+import { requireSameSession } from '../connections/session.ts'
 
 /** Made beside the tables of the store. */
 export const daemonTables = `
@@ -26,14 +27,20 @@ export const join = (client: Client, id: string): Promise<unknown> =>
 
 export const depart = (client: Client, id: string): Promise<unknown> => client.query('DELETE FROM postern_daemons WHERE id = $1', [id])
 
-/** Shows that this daemon lives. Gives the time of the server, in milliseconds; undefined when others have taken the daemon out. */
+/**
+ * Shows that this daemon lives. Gives the time of the server, in milliseconds; undefined when others have taken the daemon out. Throws
+ * `StoreFailure` in another session than the one that listens.
+ */
 export async function beat(client: Client, id: string): Promise<number | undefined> {
-  const { rows } = await client.query<{ now: string }>({
+  const { rows } = await client.query<{ now: string; pid: number }>({
     name: 'postern beat',
-    text: `UPDATE postern_daemons SET beat = beat + 1 WHERE id = $1 RETURNING extract(epoch FROM clock_timestamp()) * 1000 AS now`,
+    text: `UPDATE postern_daemons SET beat = beat + 1 WHERE id = $1
+      RETURNING extract(epoch FROM clock_timestamp()) * 1000 AS now, pg_backend_pid() AS pid`,
     values: [id],
   })
-  return rows[0] && Number(rows[0].now)
+  const [row] = rows
+  if (row) requireSameSession(client, row.pid)
+  return row && Number(row.now)
 }
 
 export class Fellows {

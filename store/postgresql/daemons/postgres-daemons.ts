@@ -8,6 +8,8 @@ import { staleMs, type Daemons, type SharedWork } from '../../daemons/daemons.ts
 import type { SharedTries } from '../../daemons/tries.ts'
 import { WorkTurns } from '../../daemons/work-turns.ts'
 import { StoreFailure } from '../../kv.ts'
+import { otherSession } from '../connections/session.ts'
+import { isOfOtherSession } from '../failures.ts'
 import type { Servers } from '../servers.ts'
 import { doOthersHold, giveBackLease, holders, takeLeases } from './leases.ts'
 import { beat, bury, depart, Fellows, join } from './membership.ts'
@@ -243,6 +245,7 @@ export class PostgresDaemons implements Daemons {
         await this.#beat()
       } catch (error) {
         if (error instanceof StoreFailure) this.#onFailure(error)
+        else if (isOfOtherSession(error)) this.#onFailure(otherSession(error))
         else this.#hangUp() // away: the writes of the store say for how long that may be
       } finally {
         clearInterval(unanswered)

@@ -59,7 +59,7 @@ test('room, open files, backups and the queue are judged by their limits', (t) =
 })
 
 test('a database is judged by its settings, its age, its connections, its standbys and its clock', (t) => {
-  const server = { shown: 'postgresql://host/db', version: '16.4', unsafe: [], standbys: [], clockLagMs: 100 }
+  const server = { shown: 'postgresql://host/db', version: '16.4', unsafe: [], standbys: [], forgottenCopy: null, clockLagMs: 100 }
   const facts = { ...server, connections: { used: 77, limit: 97 } }
   t.deepEqual(databaseFindings(facts), [])
   t.deepEqual(ids(databaseFindings({ ...facts, unsafe: ['fsync'] })), ['database.unsafe'])
@@ -71,6 +71,7 @@ test('a database is judged by its settings, its age, its connections, its standb
     { name: 'far', lagSeconds: 30 },
   ]
   t.like(databaseFindings({ ...facts, standbys }), { 0: { id: 'database.standby_late', subject: 'far' }, length: 1 })
+  t.like(databaseFindings({ ...facts, forgottenCopy: '12 MB' }), { 0: { id: 'database.forgotten_copy', subject: '' }, length: 1 })
   t.like(databaseFindings({ ...facts, clockLagMs: -7000 }), {
     0: { id: 'clock.off', summary: 'The clock of the machine is 7 seconds ahead, by the database.' },
   })

@@ -37,6 +37,17 @@ testWith('postgresql')('the doctor says what is wrong with the database and with
   using operator = new RestClient(daemon.addresses.http, operatorKey)
   const look = async (): Promise<readonly Found[]> => ofStore((await operator.must('POST', '/operator/v1/doctor'))['findings'] as Found[])
   t.deepEqual(await look(), [])
+  const ask = (text: string) => postgresql.query(text, new URL(database).pathname.slice(1))
+  await ask('CREATE TABLE postern_rows_restored (LIKE postern_rows INCLUDING ALL)') // as a copy begins
+  const [forgotten, ...further] = await look()
+  t.is(forgotten?.id, 'database.forgotten_copy')
+  t.regex(
+    String(forgotten?.summary),
+    /^The table postern_rows_restored of the database at postgresql:\S+ is left of .*: a whole store, of \d+ kB\.$/,
+  )
+  t.deepEqual(further, [])
+  await ask(/DROP TABLE \w+/.exec(String(forgotten?.fix))?.[0] ?? '')
+  t.deepEqual(await look(), [])
   await rename(objects, `${objects}.away`)
   await postgresql.query('ALTER SYSTEM SET fsync = off')
   await postgresql.query('SELECT pg_reload_conf()')

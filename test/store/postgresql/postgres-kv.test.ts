@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { Client } from 'pg'
 import type { StoreFailure } from '#store/kv.ts'
+import { databaseCondition } from '#store/postgresql/condition.ts'
 import { PostgresKv } from '#store/postgresql/postgres-kv.ts'
 import { eventually } from '../../support/deadline.ts'
 import { Postgresql } from '../../support/peers/postgresql.ts'
@@ -111,6 +112,17 @@ test('a store has one owner, who notices when another one was there', async (t) 
   await first[Symbol.asyncDispose]()
 })
 
+test('a copy beside the rows in use is forgotten once no command has the store alone', async (t) => {
+  const address = await postgresql().database()
+  const forgotten = async () => (await databaseCondition(address)).forgottenCopy
+  const command = await PostgresKv.open(address, { use: 'alone' })
+  t.is(await forgotten(), null)
+  await postgresql().query('CREATE TABLE postern_rows_restored (LIKE postern_rows INCLUDING ALL)', nameIn(address))
+  t.is(await forgotten(), null, 'it is being written')
+  await command[Symbol.asyncDispose]()
+  t.regex(await eventually(20_000, 'its session has ended', async () => (await forgotten()) ?? undefined), /^\d+ kB$/)
+})
+
 test('a snapshot is of one moment, and in order', async (t) => {
   const kv = await PostgresKv.open(await postgresql().database())
   const names = Array.from({ length: 1500 }, (_, i) => String(i).padStart(5, '0'))
@@ -154,7 +166,7 @@ test('a server that is too old or would lose mail, and a user who may not, are r
   const forgetful = await says('synchronous_commit', 'off')
   await t.throwsAsync(PostgresKv.open(forgetful), {
     name: 'StoreUnavailable',
-    message: /a pooler has to pass on the options of its clients/,
+    message: /a pooler has to pass on what its clients set/,
   })
   await t.throwsAsync(PostgresKv.open('postgresql://host'), { message: /must be postgresql:\/\/user@host\/database/ })
 })

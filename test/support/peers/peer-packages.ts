@@ -52,6 +52,7 @@ const peers = {
   nacl: { package: 'python3-nacl', file: `${modules}/nacl/__init__.py` },
   nginx: { package: 'nginx', file: '/usr/sbin/nginx' },
   pebble: { package: 'pebble', file: '/usr/bin/pebble' },
+  pgbouncer: { package: 'pgbouncer', file: '/usr/sbin/pgbouncer' },
   php: { package: 'php-cli', file: '/usr/bin/php' },
   phpunit: { package: 'phpunit', file: '/usr/bin/phpunit' },
   phpmailer: { package: 'libphp-phpmailer', file: '/usr/share/php/libphp-phpmailer/autoload.php' },

@@ -14,7 +14,7 @@ import { SteppedClock } from './stepped-clock.ts'
 const programs = (): string => globSync('/usr/lib/postgresql/*/bin').toSorted().at(-1) ?? ''
 const isRoot = process.getuid?.() === 0
 /** The server does not run as root. */
-const asServer = (command: string, words: readonly string[]): readonly [string, string[]] =>
+export const asServer = (command: string, words: readonly string[]): readonly [string, string[]] =>
   isRoot ? ['setpriv', ['--reuid=postgres', '--regid=postgres', '--clear-groups', command, ...words]] : [command, [...words]]
 
 /** As little as durability allows: tests look at what is written, not at how fast. */
@@ -41,7 +41,7 @@ export class Postgresql implements AsyncDisposable {
   /** Each of `further` is a setting such as `autovacuum=on`, and comes before those of all tests. */
   static async start(further: readonly string[] = []): Promise<Postgresql> {
     const folder = mkdtempSync(join(tmpdir(), 'postern-pg-'))
-    if (isRoot) await give(folder)
+    await give(folder)
     run(join(programs(), 'initdb'), [
       '-D',
       join(folder, 'data'),
@@ -62,7 +62,7 @@ export class Postgresql implements AsyncDisposable {
   /** A standby that follows another server. */
   static async standbyOf(primary: Postgresql): Promise<Postgresql> {
     const folder = mkdtempSync(join(tmpdir(), 'postern-pg-'))
-    if (isRoot) await give(folder)
+    await give(folder)
     const standby = new Postgresql(folder, await freePort(), ['wal_retrieve_retry_interval=200ms'])
     await standby.#follow(primary)
     return standby
@@ -174,7 +174,9 @@ export class Postgresql implements AsyncDisposable {
   }
 }
 
-async function give(folder: string): Promise<void> {
+/** A folder of this process to the server. */
+export async function give(folder: string): Promise<void> {
+  if (!isRoot) return
   const idOf = (option: string): number => Number(execFileSync('id', [option, 'postgres'], { encoding: 'utf8' }))
   await promisify(chown)(folder, idOf('-u'), idOf('-g'))
 }
@@ -196,7 +198,7 @@ function run(command: string, words: readonly string[]): void {
   execFileSync(...asServer(command, words), { stdio: ['ignore', 'ignore', 'pipe'] })
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo

@@ -31,6 +31,7 @@ export const de: Wider<typeof en> = {
     'database.old': 'Die Datenbank ist alt',
     'database.connections': 'Die Verbindungen der Datenbank sind fast aufgebraucht',
     'database.standby_late': 'Ein Standby der Datenbank liegt zurück',
+    'database.forgotten_copy': 'Eine unvollendete Kopie liegt in der Datenbank',
     'objects.away': 'Der Ort für grosse Inhalte ist nicht benutzbar',
     'certificate.unusable': 'Das Zertifikat ist nicht benutzbar',
     'certificate.expired': 'Das Zertifikat ist abgelaufen',

@@ -32,6 +32,7 @@ export const en = {
     'database.old': 'The database is old',
     'database.connections': 'Connections of the database are nearly used up',
     'database.standby_late': 'A standby of the database is late',
+    'database.forgotten_copy': 'An unfinished copy lies in the database',
     'objects.away': 'The place for large contents cannot be used',
     'certificate.unusable': 'The certificate cannot be used',
     'certificate.expired': 'The certificate expired',

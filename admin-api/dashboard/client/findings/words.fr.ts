@@ -31,6 +31,7 @@ export const fr: Wider<typeof en> = {
     'database.old': 'La base de données est ancienne',
     'database.connections': 'Les connexions de la base de données sont presque épuisées',
     'database.standby_late': 'Un serveur de secours de la base de données est en retard',
+    'database.forgotten_copy': 'Une copie inachevée se trouve dans la base de données',
     'objects.away': 'L’emplacement des contenus volumineux est inutilisable',
     'certificate.unusable': 'Le certificat est inutilisable',
     'certificate.expired': 'Le certificat a expiré',

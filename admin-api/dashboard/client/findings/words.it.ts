@@ -31,6 +31,7 @@ export const it: Wider<typeof en> = {
     'database.old': 'Il database è vecchio',
     'database.connections': 'Le connessioni del database sono quasi esaurite',
     'database.standby_late': 'Uno standby del database è in ritardo',
+    'database.forgotten_copy': 'Una copia incompiuta si trova nel database',
     'objects.away': 'Il luogo dei contenuti grandi non è utilizzabile',
     'certificate.unusable': 'Il certificato non è utilizzabile',
     'certificate.expired': 'Il certificato è scaduto',
