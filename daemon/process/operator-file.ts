@@ -21,11 +21,11 @@ const operatorFile = (dataDir: string): string => join(dataDir, 'operator.json')
 
 /** Writes the file beside its place and renames it, so that a reader never sees half of it. */
 export async function writeOperatorFile(dataDir: string, listens: Listening, token: string): Promise<void> {
-  const { http, https, acme, submission, submissions, mx } = listens
+  const { http, https, acme, submission, submissions, mx, sites } = listens
   const { host, port } = http
   const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
   const origin = `http://${formatEndpoint({ host: reachable, port })}`
-  const listening = [http, ...https, ...acme, ...submission, ...submissions, ...mx].map(formatEndpoint)
+  const listening = [http, ...https, ...acme, ...submission, ...submissions, ...mx, ...sites].map(formatEndpoint)
   const access: OperatorAccess = { origin, token, pid: process.pid, listening }
   const unfinished = `${operatorFile(dataDir)}.tmp`
   await rm(unfinished, { force: true }) // whoever made a file there could read it

@@ -66,7 +66,7 @@ export async function openBackup(
   return { head, frames: through(opened(reader, key, head.encrypted), createGunzip()) }
 }
 
-export async function readHead(reader: ByteReader): Promise<{ readonly head: BackupHead; readonly line: Buffer }> {
+async function readHead(reader: ByteReader): Promise<{ readonly head: BackupHead; readonly line: Buffer }> {
   const found: Buffer[] = []
   for (let i = 0; i < maxHeadBytes; i++) {
     const byte = await reader.readUpTo(1)

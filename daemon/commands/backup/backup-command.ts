@@ -7,9 +7,9 @@ import { pipeline } from 'node:stream/promises'
 import { backupPassphraseVariable } from '#config/settings/environment.ts'
 import type { Config } from '#config/settings/load.ts'
 import { UnknownBackup } from '#store/backup/past-backups.ts'
-import { openBackup, readHead, sealBackup, type BackupHead } from '#store/backup/container.ts'
+import { openBackup, sealBackup, type BackupHead } from '#store/backup/container.ts'
 import { BackupReader } from '#store/backup/chain.ts'
-import { BackupDamaged, ByteReader, encodeFrame, readFrames, type Begin, type Frame } from '#store/backup/frames.ts'
+import { BackupDamaged, encodeFrame, readFrames, type Begin, type Frame } from '#store/backup/frames.ts'
 import { whyNewer } from '#store/upgrade/store-form.ts'
 import { releaseForm } from '#core/migrations.ts'
 import { backupPath } from '../../../admin-api/operator/operator-backup.ts'
@@ -38,7 +38,7 @@ export async function backup(config: Config, words: BackupWords, { env, stdout, 
     stderr.write(`This backup is not encrypted, and holds the master key: set ${backupPassphraseVariable}, or keep it as safe as that.\n`)
   if (earlier !== undefined && resolve(earlier) === resolve(file))
     throw new StartRefused('The backup to go on from cannot be overwritten; give another file.', exitCodes.usage)
-  const since = earlier === undefined ? undefined : await headOf(earlier)
+  const since = earlier === undefined ? undefined : await headOf(earlier, passphrase)
   const createdAt = new Date()
   await using source = await snapshotSource(config, since, createdAt.getTime())
   const frames = readFrames(source.bytes)
@@ -115,9 +115,17 @@ export async function explained<Value>(work: Promise<Value>): Promise<Value> {
   }
 }
 
-async function headOf(file: string): Promise<BackupHead> {
-  const { head } = await explained(readHead(new ByteReader(createReadStream(file))))
-  return head
+/** Of the backup to go on from, which the passphrase must open: restore takes one for a whole chain. Throws `StartRefused`. */
+async function headOf(file: string, passphrase: string | undefined): Promise<BackupHead> {
+  try {
+    const { head, frames } = await openBackup(createReadStream(file), passphrase)
+    for await (const _ of frames) break // its first chunk is opened
+    return head
+  } catch (error) {
+    if (!(error instanceof BackupDamaged)) throw error
+    const chain = 'A chain of backups has one passphrase: give that of the backup to go on from, or make a full one.'
+    throw new StartRefused(`${error.message} ${chain}`, exitCodes.failed, { cause: error })
+  }
 }
 
 interface SnapshotSource extends AsyncDisposable {

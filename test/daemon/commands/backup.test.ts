@@ -142,6 +142,13 @@ async function refusals(t: ExecutionContext, options: DaemonOptions, at: (name: 
   const full = at('full.backup')
   await refused(/^The passphrase is wrong, or the backup is damaged\.\n$/, ['verify', full], { POSTERN_BACKUP_PASSPHRASE: 'another one' })
   await refused(/^The backup is encrypted; give its passphrase/, ['verify', full], {})
+  const another = ['backup', at('another.backup'), '--since', full]
+  const oneChain = 'A chain of backups has one passphrase: give that of the backup to go on from, or make a full one.'
+  await refused(new RegExp(`^The passphrase is wrong, or the backup is damaged\\. ${oneChain}\n$`), another, {
+    POSTERN_BACKUP_PASSPHRASE: 'another one',
+  })
+  await refused(new RegExp(`^The backup is encrypted; give its passphrase in POSTERN_BACKUP_PASSPHRASE\\. ${oneChain}$`, 'm'), another, {})
+  await t.throwsAsync(stat(at('another.backup')), { code: 'ENOENT' }, 'a backup that could never be restored')
   await copyFile(full, at('cut.backup'))
   const { size } = await stat(full)
   await truncate(at('cut.backup'), size - 1000)

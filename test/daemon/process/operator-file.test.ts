@@ -18,3 +18,17 @@ test('nobody else reads the token, also not from a file that was there before', 
   t.is((await stat(join(folder.path, 'operator.json'))).mode & 0o777, 0o600)
   t.like(await readOperatorFile(folder.path), { token: 'secret', origin: 'http://127.0.0.1:8080' })
 })
+
+test('the doctor finds every listener of the running daemon in it, websites included', async (t) => {
+  await using folder = await temporaryFolder('operator-file')
+  const endpoint = (port: number) => ({ host: '127.0.0.1', port })
+  const [http, https, acme, submission, submissions, mx, sites] = [1, 2, 3, 4, 5, 6, 7].map(endpoint)
+  if (!http || !https || !acme || !submission || !submissions || !mx || !sites) return t.fail()
+  const all = { http, https: [https], acme: [acme], submission: [submission], submissions: [submissions], mx: [mx], sites: [sites] }
+  await writeOperatorFile(folder.path, all, 'secret')
+  const { listening: written = [] } = (await readOperatorFile(folder.path)) ?? {}
+  t.deepEqual(
+    written.toSorted(),
+    [1, 2, 3, 4, 5, 6, 7].map((port) => `127.0.0.1:${port}`),
+  )
+})
