@@ -91,6 +91,7 @@ test('an endpoint is changed, paused, resumed and deleted, and says how the last
   await tab.check(t)
   await choose('Pause')
   await page.waitForSelector('.endpoint .tag.bad')
+  await page.focus('.toast button') // so that it stays
   await tab.check(t)
   t.is((await rest.must('GET', path))['paused'], true)
   await page.click('.toast button')

@@ -15,7 +15,13 @@ const shownMs = 8000
 export function toast(text: string, undo?: () => void): void {
   clearTimeout(timer)
   shown.value = { text, undo }
-  timer = setTimeout(() => (shown.value = undefined), shownMs)
+  timer = setTimeout(expire, shownMs)
+}
+
+/** It stays for as long as somebody points at it or has the focus in it (WCAG 2.2.1). */
+function expire(): void {
+  if (document.querySelector('.toast:is(:hover, :focus-within)')) timer = setTimeout(expire, shownMs)
+  else shown.value = undefined
 }
 
 /** Undoes what the message says, by its button or by Ctrl/Cmd-Z. */

@@ -11,7 +11,7 @@ import { Files } from './files.tsx'
 
 interface AnswersProps {
   readonly submission: FormSubmission
-  /** Undefined until it is known. */
+  /** Undefined where it cannot be read. */
   readonly definition: Readonly<Record<string, unknown>> | undefined
   /** When the version was published, with the texts that were agreed to. */
   readonly publishedAt: string | undefined

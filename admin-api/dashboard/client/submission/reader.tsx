@@ -6,7 +6,7 @@ import { useKeys } from '../app/keys.ts'
 import { mayChange } from '../app/permissions.ts'
 import { useRead, useTicks } from '../app/query.ts'
 import { useBusy } from '../parts/controls.tsx'
-import { Show } from '../parts/states.tsx'
+import { Loading, Show } from '../parts/states.tsx'
 import { attempt, change, setStatus } from '../submissions/changes.ts'
 import type { Status } from '../submissions/filter.ts'
 import { words } from '../submissions/submissions-words.ts'
@@ -69,12 +69,16 @@ function Submission({ first, ...props }: ReaderProps & { readonly first: FormSub
     <>
       <Head submission={submission} acts={acts} onReply={() => setDraft('new')} {...props} />
       <div class="sub-body">
-        <Answers
-          submission={submission}
-          definition={version.data?.definition}
-          publishedAt={version.data?.created_at}
-          onRefused={lookAgain}
-        />
+        {version.state === 'loading' ? (
+          <Loading rows={4} />
+        ) : (
+          <Answers
+            submission={submission}
+            definition={version.data?.definition}
+            publishedAt={version.data?.created_at}
+            onRefused={lookAgain}
+          />
+        )}
         <Triage submission={submission} members={props.members} onChange={keep} />
         <Replies submission={submission} read={replies} onEdit={setDraft} onSent={settle} />
         <History submission={submission} />

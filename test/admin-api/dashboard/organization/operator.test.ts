@@ -36,6 +36,7 @@ test('the operator sees how the service is, and sets plan, limits, flags and pri
   await page.click('button:has-text("Set the plan")')
   await page.waitForSelector('.toast >> text=The plan is pro.')
   await page.waitForSelector('.top .tag >> text=pro')
+  await page.focus('.toast button') // so that it stays
   await tab.check(t)
   await page.click('.toast button')
   await page.waitForSelector('.top .tag >> text=enterprise')
@@ -49,6 +50,7 @@ test('the operator sees how the service is, and sets plan, limits, flags and pri
   await page.click('[role=tab]:has-text("Flags")')
   await page.click('li:has-text("bulk_replay") >> text=Off')
   await page.waitForSelector('li:has-text("bulk_replay") >> [aria-pressed=true] >> text=Off')
+  await page.focus('.toast button') // so that it stays
   await tab.check(t)
   await page.click('.toast button')
   await page.waitForSelector('li:has-text("bulk_replay") >> [aria-pressed=true] >> text=Default: on')

@@ -35,8 +35,11 @@ test('a team is made with its key, is in the switcher, is renamed and taken back
   await page.click('[aria-label="Rename Bakery"] >> visible=true >> nth=0')
   await tab.fill('Name', hostile)
   await tab.check(t)
+  await page.clock.install()
   await page.click('dialog >> button:has-text("Rename")')
   await page.waitForSelector('.toast >> text=/is called .*U\\+202E/')
+  await page.focus('.toast button')
+  await page.clock.fastForward(20_000) // it stays for as long as it has the focus
   await tab.check(t)
   await page.click('.toast button')
   await page.waitForSelector('tbody >> text=Bakery')

@@ -113,6 +113,7 @@ test('things move to another project one by one, what is refused says why, and a
   await page.click('button:has-text("Move 5")')
   await page.waitForSelector('.toast >> text=4 moved to Shop.')
   await page.waitForSelector('label:has-text("Named") >> text=stayed')
+  await page.focus('.toast button') // so that it stays
   await tab.check(t)
   t.deepEqual(await homes(), [other, other, other, other])
   t.is(await homeOf(`/v1/destinations/${named}`), home)
