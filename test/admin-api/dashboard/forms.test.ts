@@ -305,6 +305,7 @@ test('by keys alone: rules, theme, versions, a trial, the snippet and notificati
     await tabTo(name)
     await keyboard.press('Enter')
     await page.waitForSelector(`.form-tabs [aria-current] >> text=${name}`)
+    await tab.ready()
   }
   await tab.go(`/forms/${id}?field=severity`)
   await page.waitForSelector('.shown-when >> text=Rule 1, show when “Topic” is “Problem”')
