@@ -375,12 +375,8 @@ async function fillInByKeys(t: ExecutionContext, tab: DashboardTab): Promise<voi
   const { page } = tab
   const frame = page.frameLocator('iframe.draft-page:not(.waiting)')
   await frame.locator('[name=message], textarea').first().waitFor()
-  const answers = [
-    ['name', 'Ada'],
-    ['email', 'ada@example.ch'],
-    ['topic', 'Q'],
-  ] as const
-  for (const [name, text] of answers) {
+  const answers = { name: 'Ada', email: 'ada@example.ch', topic: 'Q' }
+  for (const [name, text] of Object.entries(answers)) {
     await tabInto(t, tab, `[name=${name}]`)
     await page.keyboard.type(text)
   }
