@@ -3,9 +3,6 @@ import { atFirstUse } from '#config/words/formats.ts'
 import { wordsIn, type PageWords } from '../words/words-for.ts'
 import { html, type Html } from './html.ts'
 
-/** In English, for the pages that have nothing else. */
-export const roleWords = wordsIn('en').roles
-
 const formatIn = (locale: string) =>
   atFirstUse(() => new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }))
 const timeFormats = { en: formatIn('en-GB'), de: formatIn('de-CH'), fr: formatIn('fr-CH'), it: formatIn('it-CH') } as const

@@ -7,8 +7,8 @@ export const withoutMail = ({ signIn }: PageWords, email?: string): Html =>
   html`<p class="note">${signIn.withoutMail(`postern login-link ${email ?? 'name@example.org'}`)}</p>`
 
 /** An invitation that its maker has to pass on. */
-export const handOver = (email: string, link: string): Html =>
+export const handOver = (email: string, link: string, { organization }: PageWords): Html =>
   html`<div class="note" role="status">
-    <p><b>Hand this link over to ${email}.</b> This service sends no mail of its own, so no one else does. It is shown only once.</p>
+    <p><b>${organization.handOver.heading(email)}</b> ${organization.handOver.text}</p>
     <p class="target"><code class="token">${link}</code></p>
   </div>`

@@ -2,6 +2,7 @@
 import type { ApiKey } from '#core/access/keys/api-key.ts'
 import { html, type Html } from '../layout/html.ts'
 import { keyChoice } from '../layout/key-choice.ts'
+import type { PageWords } from '../words/words-for.ts'
 
 interface Endings {
   /** The API keys that end when the reader leaves. */
@@ -10,13 +11,15 @@ interface Endings {
 }
 
 /** For a fresh session. */
-export const leaveForm = (id: string, name: string, csrf: Html, { keys, mayKeep }: Endings): Html =>
-  html`<details class="after">
-    <summary>Leave this organization</summary>
+export const leaveForm = (id: string, name: string, csrf: Html, { keys, mayKeep }: Endings, words: PageWords): Html => {
+  const { leave } = words.organization
+  return html`<details class="after">
+    <summary>${leave.open}</summary>
     <form class="acts" method="post" action="/organizations/${id}/leave">
       ${csrf}
-      <p>You lose access to ${name} immediately.</p>
-      ${keyChoice(keys, { mayKeep, kept: 'A kept key keeps its limits.' })}
-      <div><button class="danger">Leave ${name}</button></div>
+      <p>${leave.lose(name)}</p>
+      ${keyChoice(keys, { mayKeep, kept: leave.kept }, words)}
+      <div><button class="danger">${leave.button(name)}</button></div>
     </form>
   </details>`
+}

@@ -16,7 +16,8 @@ import { organizationEndPath } from './organization-end.ts'
 import { membersPath } from './organizations.ts'
 import type { Pages, SignedInRequest } from '../session/page-operation.ts'
 import { handOver } from '../layout/without-mail.ts'
-import { roleWords, timeOf } from '../layout/page-words.ts'
+import { timeOf } from '../layout/page-words.ts'
+import { saidIn, type PageWords } from '../words/words-for.ts'
 
 /** What every row needs to know of its reader. */
 interface Reader {
@@ -30,6 +31,7 @@ interface Reader {
   readonly path: string
   /** The API keys that end with each member, by the id of the user. */
   readonly endingKeys: ReadonlyMap<string, readonly ApiKey[]>
+  readonly words: PageWords
 }
 
 const invitationsShown = 100
@@ -43,7 +45,7 @@ export interface Happened {
 }
 
 export async function membersPage({ people }: Pages, request: SignedInRequest, { done, refusal, opened }: Happened = {}): Promise<Answer> {
-  const { signedIn, visitor, params, form } = request
+  const { signedIn, visitor, params, form, words } = request
   const { id = '' } = params
   const { user, session } = signedIn
   const principal = await people.members.principalOf(user.id, id)
@@ -61,30 +63,34 @@ export async function membersPage({ people }: Pages, request: SignedInRequest, {
   const reader: Reader = {
     ...{ userId: user.id, csrf: csrfField(visitor), path: membersPath(id), mayChange: administers && isFresh, isMailed, endingKeys },
     permissions: permissions ?? noPermissions,
+    words,
   }
-  const fault = refusal && faultOf(refusal)
+  const fault = refusal && faultOf(refusal, words)
+  const { members: said } = words.organization
+  const title = words.places.membersOf(name)
   return page({
-    title: `${fault ? 'Problem: ' : ''}Members of ${name}`,
+    title: fault ? words.problem(title) : title,
+    lang: words.lang,
     width: 'wide',
     visitor,
     section: 'organizations',
     ...(fault && { status: 400 }),
-    content: html`<p class="meta"><a class="back" href="/organizations">← Organizations</a></p>
+    content: html`<p class="meta"><a class="back" href="/organizations">← ${words.organizations}</a></p>
       <h1>${name}</h1>
-      ${doneNotice(done)} ${opened?.link !== undefined && handOver(opened.email, opened.link)} ${faultSummary(fault)}
-      ${!isFresh && confirmFirst(reader.path, administers ? 'To change members, confirm your identity.' : 'To leave, confirm your identity.')}
+      ${doneNotice(done)} ${opened?.link !== undefined && handOver(opened.email, opened.link, words)} ${faultSummary(fault)}
+      ${!isFresh && confirmFirst(reader.path, administers ? said.confirmChange : said.confirmLeave, words)}
       <section class="sheet" aria-labelledby="members-title">
-        <h2 id="members-title">Members</h2>
+        <h2 id="members-title">${words.places.members}</h2>
         <ul class="rows">
           ${list.map((person) => memberRow(person, reader))}
         </ul>
-        ${isFresh && leaveForm(id, name, reader.csrf, { keys: endingKeys.get(user.id) ?? [], mayKeep: administers })}
-        ${reader.permissions.owns && html`<p class="after"><a href="${organizationEndPath(id)}">Delete this organization</a></p>`}
+        ${isFresh && leaveForm(id, name, reader.csrf, { keys: endingKeys.get(user.id) ?? [], mayKeep: administers }, words)}
+        ${reader.permissions.owns && html`<p class="after"><a href="${organizationEndPath(id)}">${said.deleteThis}</a></p>`}
       </section>
       ${
         (reader.mayChange || invited.rows.length > 0) &&
         html`<section class="sheet" aria-labelledby="invited-title">
-          <h2 id="invited-title">Invitations</h2>
+          <h2 id="invited-title">${words.places.invitations}</h2>
           ${reader.mayChange && inviteForm(reader, fault, form)}
           <ul class="rows">
             ${invited.rows.map((invitation) => invitationRow(invitation, reader, people.invitations.isOpen(invitation)))}
@@ -96,112 +102,111 @@ export async function membersPage({ people }: Pages, request: SignedInRequest, {
 
 const noPermissions: RoleScopes = { scopes: [], administersOrganization: false, seesBilling: false, owns: false }
 
-const faultOf = ({ message, code }: Refusal): FieldFault =>
+const faultOf = ({ message, code }: Refusal, words: PageWords): FieldFault =>
   code === 'validation_failed'
-    ? { field: 'email', message: 'Enter an email address, such as name@example.org.' }
-    : { field: 'content', message }
+    ? { field: 'email', message: words.signIn.needsAddress }
+    : { field: 'content', message: saidIn(words, message) ?? message }
 
 function memberRow({ member, user }: Person, reader: Reader): Html {
+  const { words } = reader
   const isReader = user.id === reader.userId
   const mayManage = reader.mayChange && !isReader && (member.role !== 'owner' || reader.permissions.owns)
   return html`<li>
     <div>
-      <h3>${user.name || user.email} ${isReader && html`<span class="tag">You</span>`}</h3>
-      <p class="meta">${user.name !== '' && html`${user.email} · `}${lastSeen(user.signedInAt)}</p>
+      <h3>${user.name || user.email} ${isReader && html`<span class="tag">${words.organization.members.you}</span>`}</h3>
+      <p class="meta">${user.name !== '' && html`${user.email} · `}${lastSeen(user.signedInAt, words)}</p>
     </div>
-    <p class="side"><span class="tag">${roleWords[member.role].label}</span></p>
+    <p class="side"><span class="tag">${words.roles[member.role].label}</span></p>
     ${mayManage && manage(user.id, user.name || user.email, member.role, reader)}
   </li>`
 }
 
-const keptWords = 'A kept key keeps its limits. The removed member may still know its secret: rotate it.'
+const lastSeen = (at: number | null, { lang, organization: { members } }: PageWords): Html | string =>
+  at === null ? members.neverSignedIn : members.signedIn(timeOf(at, lang))
 
-const lastSeen = (at: number | null): Html => (at === null ? html`Never signed in` : html`Signed in ${timeOf(at)}`)
-
-function manage(userId: string, name: string, role: Role, { csrf, path, permissions, endingKeys }: Reader): Html {
+function manage(userId: string, name: string, role: Role, { csrf, path, permissions, endingKeys, words }: Reader): Html {
+  const { members: said } = words.organization
   const keys = endingKeys.get(userId) ?? []
   const member = html`${csrf}<input type="hidden" name="member" value="${userId}" />`
   return html`<details>
-    <summary>Manage <span class="hidden">${name}</span></summary>
+    <summary>${said.manage} <span class="hidden">${name}</span></summary>
     <div class="acts">
       <form class="inline" method="post" action="${path}/role">
-        ${member} ${selectField(`role-${userId}`, 'role', 'Role', roleChoices(permissions), role)}
-        <button class="quiet">Change role</button>
+        ${member} ${selectField(`role-${userId}`, 'role', said.role, roleChoices(permissions, words), role)}
+        <button class="quiet">${said.changeRole}</button>
       </form>
-      ${keys.length > 0 && html`<p class="meta">API keys that ${name} created never exceed this role.</p>`}
+      ${keys.length > 0 && html`<p class="meta">${said.keysBounded(name)}</p>`}
       ${
         permissions.owns &&
         role !== 'owner' &&
         html`<form method="post" action="${path}/transfer">
           ${member}
-          <p>${name} becomes owner, and you become admin.</p>
-          <button class="quiet">Hand on ownership</button>
+          <p>${said.becomesOwner(name)}</p>
+          <button class="quiet">${said.handOn}</button>
         </form>`
       }
       <form method="post" action="${path}/remove">
         ${member}
-        <p>Access ends immediately. SMTP credentials and publishable keys belong to their project and remain.</p>
-        ${keyChoice(keys, { mayKeep: true, kept: keptWords })}
-        <button class="danger">Remove</button>
+        <p>${said.accessEnds}</p>
+        ${keyChoice(keys, { mayKeep: true, kept: said.kept }, words)}
+        <button class="danger">${words.profile.remove}</button>
       </form>
     </div>
   </details>`
 }
 
-const roleChoices = ({ owns }: RoleScopes) =>
-  roles.filter((role) => owns || role !== 'owner').map((value) => ({ value, label: roleWords[value].label }))
+const roleChoices = ({ owns }: RoleScopes, words: PageWords) =>
+  roles.filter((role) => owns || role !== 'owner').map((value) => ({ value, label: words.roles[value].label }))
 
-const inviteForm = ({ csrf, path, permissions, isMailed }: Reader, fault: FieldFault | undefined, form: URLSearchParams): Html =>
+const inviteForm = ({ csrf, path, permissions, isMailed, words }: Reader, fault: FieldFault | undefined, form: URLSearchParams): Html =>
   html`<form method="post" action="${path}/invite" novalidate>
     ${csrf}
-    <p class="meta">
-      ${
-        isMailed
-          ? 'A link is mailed, valid for 7 days. Any person who signs in with this address can accept.'
-          : 'This service sends no mail of its own: you get a link, valid for 7 days, to hand over. Anyone who has it can join.'
-      }
-    </p>
+    <p class="meta">${isMailed ? words.organization.members.linkMailed : words.organization.members.linkHanded}</p>
     <div class="inline">
       ${textField({
-        ...{ name: 'email', label: 'Mail address', type: 'email', autocomplete: 'off', maxLength: 254, fault },
+        ...{ name: 'email', label: words.signIn.address, type: 'email', autocomplete: 'off', maxLength: 254, fault },
         value: fault ? (form.get('email') ?? '') : '',
       })}
-      ${selectField('invite-role', 'role', 'Role', roleChoices(permissions), form.get('role') ?? 'developer')}
-      <button>Invite</button>
+      ${selectField('invite-role', 'role', words.organization.members.role, roleChoices(permissions, words), form.get('role') ?? 'developer')}
+      <button>${words.organization.members.invite}</button>
     </div>
-    ${roleLegend}
+    ${roleLegend(words)}
   </form>`
 
-const roleLegend: Html = html`<details class="legend">
-  <summary>What the roles may do</summary>
-  <dl class="facts">
-    ${roles.map(
-      (role) =>
-        html`<div>
-          <dt>${roleWords[role].label}</dt>
-          <dd><span class="meta">${roleWords[role].meaning}</span></dd>
-        </div>`,
-    )}
-  </dl>
-</details>`
+const roleLegend = (words: PageWords): Html =>
+  html`<details class="legend">
+    <summary>${words.organization.members.legend}</summary>
+    <dl class="facts">
+      ${roles.map(
+        (role) =>
+          html`<div>
+            <dt>${words.roles[role].label}</dt>
+            <dd><span class="meta">${words.roles[role].meaning}</span></dd>
+          </div>`,
+      )}
+    </dl>
+  </details>`
 
-function invitationRow({ id, email, role, expiresAt }: Invitation, { mayChange, isMailed, csrf, path }: Reader, isOpen: boolean): Html {
+function invitationRow({ id, email, role, expiresAt }: Invitation, reader: Reader, isOpen: boolean): Html {
+  const { mayChange, isMailed, csrf, path, words } = reader
+  const { members: said } = words.organization
+  const until = timeOf(expiresAt, words.lang)
   const invitation = html`${csrf}<input type="hidden" name="invitation" value="${id}" />`
   return html`<li>
     <div>
       <h3>${email}</h3>
-      <p class="meta">${roleWords[role].label} · ${isOpen ? html`open until ${timeOf(expiresAt)}` : html`expired ${timeOf(expiresAt)}`}</p>
+      <p class="meta">${words.roles[role].label} · ${isOpen ? said.openUntil(until) : said.expired(until)}</p>
     </div>
     ${
       mayChange &&
       html`<div class="side">
         <form method="post" action="${path}/resend">
-          ${invitation}<button class="quiet" aria-label="${isMailed ? 'Send again to' : 'Make a new link for'} ${email}">
-            ${isMailed ? 'Send again' : 'New link'}
+          ${invitation}<button class="quiet" aria-label="${isMailed ? said.sendAgainTo(email) : said.newLinkFor(email)}">
+            ${isMailed ? said.sendAgain : said.newLink}
           </button>
         </form>
         <form method="post" action="${path}/revoke">
-          ${invitation}<button class="danger" aria-label="Take back the invitation of ${email}">Take back</button>
+          ${invitation}<button class="danger" aria-label="${said.takeBackOf(email)}">${said.takeBack}</button>
         </form>
       </div>`
     }

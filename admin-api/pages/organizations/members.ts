@@ -36,7 +36,7 @@ export const memberOperations = (pages: Pages): readonly Operation[] => {
   const at = (name: string, request: SignedInRequest): string => request.form.get(name) ?? ''
   return [
     pages.signedIn({ path, operationId: 'showMembers', summary: 'List members and invitations' }, (request) =>
-      membersPage(pages, request, { done: doneWords(request.query('done')) }),
+      membersPage(pages, request, { done: doneWords(request.query('done'), request.words) }),
     ),
     form({ path: `${path}/role`, operationId: 'setRole', summary: 'Change a role' }, 'role', (principal, request) =>
       people.members.changeRole(principal, at('member', request), roleFrom(at('role', request))),

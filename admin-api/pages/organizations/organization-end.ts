@@ -9,6 +9,7 @@ import { faultSummary, textField, type FieldFault } from '../layout/form-fields.
 import { html } from '../layout/html.ts'
 import { page } from '../layout/layout.ts'
 import { membersPath } from './organizations.ts'
+import { saidIn, type PageWords } from '../words/words-for.ts'
 import { seeOther, type Pages, type SignedInRequest } from '../session/page-operation.ts'
 
 const maxName = 200
@@ -25,14 +26,14 @@ export function organizationEndOperations(pages: Pages, organizations: Pick<Orga
     pages.form(
       { path, operationId: 'endOrganization', summary: 'Delete an organization', back: ({ id = '' }) => organizationEndPath(id) },
       async (request) => {
-        const { signedIn, form } = request
+        const { signedIn, form, words } = request
         people.sessions.requireFresh(signedIn.session)
         const { principal, name } = await owned(pages, request)
-        if ((form.get('name') ?? '').trim() !== name) throw invalid([{ path: 'name', message: `Enter the name as it is: ${name}` }])
+        if ((form.get('name') ?? '').trim() !== name) throw invalid([{ path: 'name', message: words.organization.deletion.badName(name) }])
         await organizations.removeOwn(principal, { discardQueued: form.has('discard_queued') })
         return seeOther('/organizations?done=ended')
       },
-      (request, refusal) => endPage(pages, request, faultOf(refusal)),
+      (request, refusal) => endPage(pages, request, faultOf(refusal, request.words)),
     ),
   ]
 }
@@ -46,45 +47,46 @@ async function owned({ people }: Pages, { signedIn, params: { id = '' } }: Signe
   return { principal, name: mine.organization.name }
 }
 
-function faultOf({ code, message, details }: Refusal): FieldFault {
+function faultOf({ code, message, details }: Refusal, words: PageWords): FieldFault {
   const [problem] = (code === 'validation_failed' ? (details?.['fields'] ?? []) : []) as readonly FieldProblem[]
-  return problem ? { field: problem.path, message: problem.message } : { field: 'discard_queued', message }
+  return problem
+    ? { field: problem.path, message: problem.message }
+    : { field: 'discard_queued', message: saidIn(words, message) ?? message }
 }
 
 async function endPage(pages: Pages, request: SignedInRequest, fault?: FieldFault): Promise<Answer> {
-  const { signedIn, visitor, form, params } = request
+  const { signedIn, visitor, form, params, words } = request
+  const { deletion: said } = words.organization
   const { id = '' } = params
   const { name } = await owned(pages, request)
   const isFresh = pages.people.sessions.isFresh(signedIn.session)
   return page({
-    title: fault ? `Problem: Delete ${name}` : `Delete ${name}`,
+    title: fault ? words.problem(said.title(name)) : said.title(name),
+    lang: words.lang,
     visitor,
     section: 'organizations',
     ...(fault && { status: 400 }),
     content: html`<div class="sheet">
-      <p class="meta"><a class="back" href="${membersPath(id)}">← Members</a></p>
-      <h1>Delete ${name}?</h1>
+      <p class="meta"><a class="back" href="${membersPath(id)}">← ${words.places.members}</a></p>
+      <h1>${said.question(name)}</h1>
       ${faultSummary(fault)}
-      <p>
-        At once no key, login or application of it works any more, and nothing is sent for it. For ${graceDays} days the operator of this
-        service can bring it back; then everything goes: projects, destinations, messages and their traces.
-      </p>
+      <p>${said.effect(graceDays)}</p>
       ${
         isFresh
           ? html`<form method="post" action="${organizationEndPath(id)}" novalidate>
               ${csrfField(visitor)}
               ${textField({
-                ...{ name: 'name', label: 'Name of the organization', autocomplete: 'off', maxLength: maxName, fault },
-                hint: `To continue, enter ${name}`,
+                ...{ name: 'name', label: said.name, autocomplete: 'off', maxLength: maxName, fault },
+                hint: said.nameHint(name),
                 value: form.get('name') ?? '',
               })}
               <label class="check"
                 ><input type="checkbox" id="discard_queued" name="discard_queued" ${form.has('discard_queued') && html`checked`} />
-                <span>Give up mail that is still queued</span></label
+                <span>${said.discard}</span></label
               >
-              <button class="danger">Delete it</button>
+              <button class="danger">${said.button}</button>
             </form>`
-          : confirmFirst(organizationEndPath(id), 'To delete it, confirm your identity.')
+          : confirmFirst(organizationEndPath(id), said.confirm, words)
       }
     </div>`,
   })

@@ -1,4 +1,5 @@
 /** Usage, the invoice of a month, and final invoices to print, for owners, admins and the role for billing. */
+import { lineLabel } from '#config/plans/line-words.ts'
 import { atFirstUse } from '#config/words/formats.ts'
 import type { Invoice, Invoices } from '#core/billing/invoice.ts'
 import type { InvoiceRegister } from '#core/billing/closing/invoice-register.ts'
@@ -14,6 +15,7 @@ import { confirmFirst, csrfField } from '../session/confirm-first.ts'
 import { html, type Html } from '../layout/html.ts'
 import { page } from '../layout/layout.ts'
 import { leaveForm } from './leave-form.ts'
+import type { PageWords } from '../words/words-for.ts'
 import type { Pages, SignedInRequest } from '../session/page-operation.ts'
 
 export interface UsagePagesCore {
@@ -68,7 +70,7 @@ async function organizationOf({ people }: Pages, { signedIn, params: { id = '' }
 async function usagePage(
   { people }: Pages,
   { id, name, leavesHere }: Billed,
-  { visitor, query, signedIn }: SignedInRequest,
+  { visitor, query, signedIn, words }: SignedInRequest,
   core: UsagePagesCore,
 ): Promise<Answer> {
   const [report, invoice] = await Promise.all([core.usage.of(id, query('period')), core.invoices.preview(id, query('period'))])
@@ -77,75 +79,83 @@ async function usagePage(
   const isFresh = people.sessions.isFresh(signedIn.session)
   const keys = (await people.members.endingKeys(await people.members.principalOf(signedIn.user.id, id))).get(signedIn.user.id) ?? []
   const wayOut = isFresh
-    ? leaveForm(id, name, csrfField(visitor), { keys, mayKeep: false })
-    : confirmFirst(usagePath(id), 'To leave, confirm your identity.')
+    ? leaveForm(id, name, csrfField(visitor), { keys, mayKeep: false }, words)
+    : confirmFirst(usagePath(id), words.organization.members.confirmLeave, words)
+  const { usage: said } = words.organization
+  const { month: monthFormat, number } = formats[words.lang]
   return page({
-    title: `Usage of ${name}`,
+    title: words.places.usageOf(name),
+    lang: words.lang,
     width: 'wide',
     visitor,
     section: 'organizations',
-    content: html`<p class="meta"><a class="back" href="/organizations">← Organizations</a></p>
-      <h1>Usage of ${name}</h1>
+    content: html`<p class="meta"><a class="back" href="/organizations">← ${words.organizations}</a></p>
+      <h1>${words.places.usageOf(name)}</h1>
       <section class="sheet" aria-labelledby="now">
-        <h2 id="now">Limits of the plan ${report.plan}</h2>
-        ${figures('Present use of the limits', ['What', 'Used', 'Limit'], report.limits.map(limitCells))}
+        <h2 id="now">${said.limitsOf(report.plan)}</h2>
+        ${figures(said.limitsCaption, [said.what, said.used, said.limit], limitCells(report.limits, words))}
       </section>
       <section class="sheet" aria-labelledby="month">
         <h2 id="month">${monthFormat().format(from)}</h2>
         <p class="meta">
-          ${report.sends} sends. Preview of the invoice, on the plan ${invoice.plan}.
-          <a href="${before}">Month before</a> ${query('period') !== undefined && html`· <a href="${usagePath(id)}">This month</a>`} ·
+          ${said.preview(number().format(report.sends), invoice.plan)}
+          <a href="${before}">${said.monthBefore}</a>
+          ${query('period') !== undefined && html`· <a href="${usagePath(id)}">${said.thisMonth}</a>`} ·
           <a href="${usagePath(id)}/invoice.csv?period=${month}">CSV</a>
         </p>
-        ${figures('The invoice', ['What', 'Used', 'Of plan', invoice.currency], [...invoice.lines.map(lineCells), ...sumCells(invoice)])}
+        ${figures(said.invoice, [said.what, said.used, said.included, invoice.currency], invoiceCells(invoice, words))}
       </section>
       <section class="sheet" aria-labelledby="projects">
-        <h2 id="projects">Projects</h2>
-        ${figures('Of the month, by project', ['Project', 'Sends', 'By SMTP', 'Captured'], report.projects.map(projectCells))}
+        <h2 id="projects">${said.projects}</h2>
+        ${figures(said.byProject, [said.project, said.sends, said.smtp, said.captured], projectCells(report.projects, words))}
       </section>
       ${leavesHere && wayOut}`,
   })
 }
 
-const monthFormat = atFirstUse(() => new Intl.DateTimeFormat('en-GB', { month: 'long', year: 'numeric', timeZone: 'UTC' }))
-const numberFormat = atFirstUse(() => new Intl.NumberFormat('en-CH'))
-const moneyFormat = atFirstUse(() => new Intl.NumberFormat('en-CH', { minimumFractionDigits: 2 }))
-
-const limitWords: Readonly<Record<LimitUse['name'], string>> = {
-  sends_today: 'Sends today',
-  traces_stored: 'Traces stored',
-  smtp_credentials: 'SMTP credentials',
-  templates: 'Templates',
-  form_submissions_today: 'Form submissions today',
-  form_file_mebibytes: 'Files from forms kept, in MiB',
-  inbound_mebibytes: 'Incoming mail kept, in MiB',
-}
+const formatsIn = (locale: string) => ({
+  month: atFirstUse(() => new Intl.DateTimeFormat(locale, { month: 'long', year: 'numeric', timeZone: 'UTC' })),
+  number: atFirstUse(() => new Intl.NumberFormat(locale)),
+  money: atFirstUse(() => new Intl.NumberFormat(locale, { minimumFractionDigits: 2 })),
+})
+const formats = { en: formatsIn('en-CH'), de: formatsIn('de-CH'), fr: formatsIn('fr-CH'), it: formatsIn('it-CH') } as const
 
 type Cells = readonly string[]
 
-const limitCells = ({ name, used, limit }: LimitUse): Cells => [
-  limitWords[name],
-  numberFormat().format(used),
-  limit === undefined ? 'none' : numberFormat().format(limit),
-]
+function limitCells(limits: readonly LimitUse[], { lang, organization: { usage } }: PageWords): readonly Cells[] {
+  const number = formats[lang].number()
+  return limits.map(({ name, used, limit }) => [
+    usage.limits[name],
+    number.format(used),
+    limit === undefined ? usage.unlimited : number.format(limit),
+  ])
+}
 
-const lineCells = ({ label, quantity, included, amountRappen }: Invoice['lines'][number]): Cells => [
-  label,
-  numberFormat().format(quantity),
-  numberFormat().format(included),
-  moneyFormat().format(amountRappen / 100),
-]
+function invoiceCells(invoice: Invoice, { lang, organization: { usage } }: PageWords): readonly Cells[] {
+  const { netRappen, vatBasisPoints, vatRappen, totalRappen } = invoice
+  const number = formats[lang].number()
+  const money = (rappen: number): string => formats[lang].money().format(rappen / 100)
+  const lines = invoice.lines.map((line) => [
+    lineLabel(lang, { ...line, plan: line.plan ?? null }),
+    number.format(line.quantity),
+    number.format(line.included),
+    money(line.amountRappen),
+  ])
+  return [
+    ...lines,
+    [usage.net, '', '', money(netRappen)],
+    [usage.vat(formats[lang].money().format(vatBasisPoints / 100)), '', '', money(vatRappen)],
+    [usage.total, '', '', money(totalRappen)],
+  ]
+}
 
-const sumCells = ({ netRappen, vatBasisPoints, vatRappen, totalRappen }: Invoice): readonly Cells[] => [
-  ['Net', '', '', moneyFormat().format(netRappen / 100)],
-  [`VAT ${(vatBasisPoints / 100).toFixed(2)} %`, '', '', moneyFormat().format(vatRappen / 100)],
-  ['Total', '', '', moneyFormat().format(totalRappen / 100)],
-]
-
-const projectCells = ({ name, sends, smtpMessages, captures }: ProjectUsage): Cells => [
-  name,
-  ...[sends, smtpMessages, captures].map((count) => numberFormat().format(count)),
-]
+function projectCells(projects: readonly ProjectUsage[], { lang }: PageWords): readonly Cells[] {
+  const number = formats[lang].number()
+  return projects.map(({ name, sends, smtpMessages, captures }) => [
+    name,
+    ...[sends, smtpMessages, captures].map((count) => number.format(count)),
+  ])
+}
 
 /** A table whose first column says what the others count. */
 const figures = (caption: string, [first = '', ...others]: readonly string[], rows: readonly Cells[]): Html =>

@@ -46,7 +46,7 @@ export const de: OwnWords = {
     none: 'Keine Anwendung hat Zugang. Eine Anwendung, die Zugang verlangt, schickt dich hierher.',
     where: (project, organization, since, may) => html`Im Projekt ${project} von ${organization}, seit ${since}. Darf: ${may}.`,
     unverified: 'Ihr Name ist nicht geprüft.',
-    stays: 'SMTP-Zugänge und öffentliche Schlüssel, die sie erstellt hat, bleiben nach dem Widerruf: Prüfe diese.',
+    stays: 'SMTP-Zugänge und veröffentlichbare Schlüssel, die sie erstellt hat, bleiben nach dem Widerruf: Prüfe diese.',
     kept: 'Ein behaltener Schlüssel hängt nicht mehr von der Anwendung ab, sondern von dir, und darf nie mehr als deine Rolle.',
     revoke: 'Widerrufen',
     revokeOf: (name, project) => `Den Zugang von ${name} zu ${project} widerrufen`,
@@ -90,8 +90,8 @@ export const de: OwnWords = {
     endQuestion: 'Die Sitzung des Agenten beenden?',
     endText: (code, client, at) =>
       html`Du hast die Sandbox mit dem Code <b>${code}</b>${at !== null && html` am ${at}`} übernommen. Ihr Agent (${client}) hält dann
-        sofort an und kommt nicht von selbst zurück. Die Organisation bleibt dir, auch die SMTP-Zugänge und öffentlichen Schlüssel, die der
-        Agent erstellt hat: Prüfe diese.`,
+        sofort an und kommt nicht von selbst zurück. Die Organisation bleibt dir, auch die SMTP-Zugänge und veröffentlichbaren Schlüssel,
+        die der Agent erstellt hat: Prüfe diese.`,
     kept: 'Ein behaltener Schlüssel hängt nur von dir ab und darf nie mehr als deine Rolle.',
     endIt: 'Sitzung beenden',
     keepIt: 'Behalten',

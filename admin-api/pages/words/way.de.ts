@@ -45,6 +45,12 @@ export const de: WayWords = {
     nameTaken: 'Ein Projekt mit diesem Namen gibt es schon. Wähle es aus der Liste oder gib einen anderen Namen ein.',
     noScope: 'Wähle mindestens eine Berechtigung.',
     scopeAlone: 'Jede Berechtigung schliesst die darüber ein. Wähle auch diese, oder lass sie weg.',
+    alreadyOwner: 'Du bist schon Eigentümer; wähle ein anderes Mitglied.',
+    needsOwner: 'Eine Organisation braucht einen Eigentümer; mach zuerst ein anderes Mitglied dazu.',
+    alreadyMember: 'Diese Person ist schon Mitglied; ändere stattdessen ihre Rolle.',
+    alreadyInvited: 'Diese Adresse ist schon eingeladen; sende die Einladung erneut, oder zieh sie zuerst zurück.',
+    firstOrganization: 'Die erste Organisation gehört dem Dienst selbst und lässt sich nicht löschen.',
+    hasTeams: 'Diese Organisation hat Teams; lösche zuerst diese.',
   },
   start: {
     title: 'Willkommen',

@@ -45,6 +45,12 @@ export const en = {
     nameTaken: 'A project with this name already exists. Choose it from the list, or enter another name.',
     noScope: 'Select at least one permission.',
     scopeAlone: 'Each permission includes those above it. Select them too, or leave it out.',
+    alreadyOwner: 'You are already an owner; choose another member.',
+    needsOwner: 'An organization needs an owner; make another member an owner first.',
+    alreadyMember: 'This person is already a member; change the role instead.',
+    alreadyInvited: 'This address is already invited; send that invitation again, or revoke it first.',
+    firstOrganization: 'The first organization belongs to the service itself and cannot be deleted.',
+    hasTeams: 'This organization has team organizations; delete those first.',
   },
   start: {
     title: 'Welcome',

@@ -46,6 +46,12 @@ export const fr: WayWords = {
     nameTaken: 'Un projet de ce nom existe déjà. Choisissez-le dans la liste, ou saisissez un autre nom.',
     noScope: 'Choisissez au moins une autorisation.',
     scopeAlone: 'Chaque autorisation comprend celles qui la précèdent. Choisissez-les aussi, ou renoncez à elle.',
+    alreadyOwner: 'Vous êtes déjà propriétaire ; choisissez un autre membre.',
+    needsOwner: 'Une organisation a besoin d’un propriétaire ; nommez d’abord un autre membre.',
+    alreadyMember: 'Cette personne est déjà membre ; changez plutôt son rôle.',
+    alreadyInvited: 'Cette adresse est déjà invitée ; renvoyez l’invitation, ou retirez-la d’abord.',
+    firstOrganization: 'La première organisation appartient au service lui-même et ne peut pas être supprimée.',
+    hasTeams: 'Cette organisation a des équipes ; supprimez-les d’abord.',
   },
   start: {
     title: 'Bienvenue',

@@ -45,6 +45,12 @@ export const it: WayWords = {
     nameTaken: 'Un progetto con questo nome esiste già. Sceglilo dall’elenco, o inserisci un altro nome.',
     noScope: 'Scegli almeno un permesso.',
     scopeAlone: 'Ogni permesso comprende quelli sopra. Scegli anche quelli, o lascialo.',
+    alreadyOwner: 'Sei già proprietario; scegli un altro membro.',
+    needsOwner: 'Un’organizzazione ha bisogno di un proprietario; nomina prima un altro membro.',
+    alreadyMember: 'Questa persona è già membro; cambia piuttosto il suo ruolo.',
+    alreadyInvited: 'Questo indirizzo è già invitato; invia di nuovo l’invito, o revocalo prima.',
+    firstOrganization: 'La prima organizzazione appartiene al servizio stesso e non si può eliminare.',
+    hasTeams: 'Questa organizzazione ha dei team; elimina prima quelli.',
   },
   start: {
     title: 'Benvenuto',

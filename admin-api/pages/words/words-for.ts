@@ -1,6 +1,10 @@
 /** The words of the pages on the way in, in the language of who reads them. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { languageOf, type Language } from '../layout/language.ts'
+import { de as deOrganization } from '../organizations/words/de.ts'
+import { en as enOrganization, type OrganizationWords } from '../organizations/words/en.ts'
+import { fr as frOrganization } from '../organizations/words/fr.ts'
+import { it as itOrganization } from '../organizations/words/it.ts'
 import { de as deOwn } from './own.de.ts'
 import { en as enOwn, type OwnWords } from './own.en.ts'
 import { fr as frOwn } from './own.fr.ts'
@@ -14,13 +18,14 @@ import { en, type WayWords } from './way.en.ts'
 import { fr } from './way.fr.ts'
 import { it } from './way.it.ts'
 
-export type PageWords = WayWords & OwnWords & { readonly lang: Language; readonly trace: TraceWords }
+export type PageWords = WayWords &
+  OwnWords & { readonly lang: Language; readonly trace: TraceWords; readonly organization: OrganizationWords }
 
 const all: Readonly<Record<Language, PageWords>> = {
-  en: { lang: 'en', ...en, ...enOwn, trace: enTrace },
-  de: { lang: 'de', ...de, ...deOwn, trace: deTrace },
-  fr: { lang: 'fr', ...fr, ...frOwn, trace: frTrace },
-  it: { lang: 'it', ...it, ...itOwn, trace: itTrace },
+  en: { lang: 'en', ...en, ...enOwn, trace: enTrace, organization: enOrganization },
+  de: { lang: 'de', ...de, ...deOwn, trace: deTrace, organization: deOrganization },
+  fr: { lang: 'fr', ...fr, ...frOwn, trace: frTrace, organization: frOrganization },
+  it: { lang: 'it', ...it, ...itOwn, trace: itTrace, organization: itOrganization },
 }
 
 export const wordsIn = (lang: Language): PageWords => all[lang]

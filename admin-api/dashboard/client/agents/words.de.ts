@@ -24,7 +24,7 @@ export const de: Wider<typeof en> = {
   revokeTitle: (name) => `Den Zugriff von ${name} widerrufen`,
   revokeEffect: (project) => `Alle ihre Token für das Projekt ${project} enden sofort. Um wiederzukommen, muss sie neu fragen.`,
   revokeKeys: 'API-Schlüssel, die sie erstellt hat, enden mit ihr.',
-  revokeStays: 'SMTP-Zugänge und öffentliche Schlüssel, die sie erstellt hat, bleiben: Prüfe diese.',
+  revokeStays: 'SMTP-Zugänge und veröffentlichbare Schlüssel, die sie erstellt hat, bleiben: Prüfe diese.',
   revoked: (name, keys) =>
     keys === 0
       ? `${name} hat keinen Zugriff mehr.`
