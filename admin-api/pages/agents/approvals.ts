@@ -11,13 +11,14 @@ import type { Answer } from '../../operation/answer.ts'
 import type { Operation } from '../../operation/operation.ts'
 import { html, type Html } from '../layout/html.ts'
 import { page, type Visitor } from '../layout/layout.ts'
-import { timeOf } from '../layout/page-words.ts'
+import { inEnglish, numberOf, timeOf } from '../layout/page-words.ts'
 import { memberTracePath } from '../messages/inboxes.ts'
 import { linkedText } from '../messages/linked-text.ts'
 import { files, framed, named, shortened } from '../messages/message-page.ts'
 import { awaitingApproval } from '../messages/message-view.ts'
 import { csrfField } from '../session/confirm-first.ts'
 import { seeOther, type Pages, type SignedInRequest } from '../session/page-operation.ts'
+import type { PageWords } from '../words/words-for.ts'
 
 export interface ApprovalPagesCore {
   readonly sendApprovals: SendApprovals
@@ -54,7 +55,7 @@ export function approvalOperations(pages: Pages, { sendApprovals, messageViews }
       const token = messageViews.token({ organizationId, inboxId: awaitingApproval, captureId: traceId })
       return approvalPage({
         ...shown,
-        ...{ organizationId, visitor: request.visitor, mayDecide: hasScope(principal, 'api:send') },
+        ...{ organizationId, visitor: request.visitor, words: request.words, mayDecide: hasScope(principal, 'api:send') },
         ...{ self: approvalPath(organizationId, traceId), base: `/view/${token}`, showsRemote: request.query('images') === '1' },
       })
     }),
@@ -66,6 +67,7 @@ export function approvalOperations(pages: Pages, { sendApprovals, messageViews }
 interface Presented extends ShownApproval {
   readonly organizationId: string
   readonly visitor: Visitor
+  readonly words: PageWords
   readonly mayDecide: boolean
   readonly self: string
   /** Path under which the parts of the message are. */
@@ -74,47 +76,48 @@ interface Presented extends ShownApproval {
 }
 
 function approvalPage(shown: Presented): Answer {
-  const { trace, read, base } = shown
-  const subject = decodeEncodedWords(trace.subject) || 'Without a subject'
+  const { trace, read, base, words } = shown
+  const { approval: said, message } = words.mail
+  const subject = decodeEncodedWords(trace.subject) || message.withoutSubject
   return page({
-    title: 'Approve a message',
+    title: said.title,
+    lang: words.lang,
     width: 'wide',
     visitor: shown.visitor,
     hasFrames: true,
-    content: html`<h1>An agent wants to send this</h1>
+    content: html`<h1>${said.heading}</h1>
       ${stateOf(shown)}
       <dl class="mail">
-        ${legible(facts(shown, subject)).map(
+        ${legible(facts(shown, subject), words).map(
           ([label, value]) =>
             html`<dt>${label}</dt>
               <dd dir="auto">${value}</dd>`,
         )}
       </dl>
-      ${!read.ok && html`<p class="note">${read.unreadable}</p>`} ${read.ok && contents(shown, read.message)}
-      <p class="after"><a class="button quiet" href="${base}/raw">Download the message</a></p>
+      ${!read.ok && html`<p class="note" ${inEnglish(words)}>${read.unreadable}</p>`} ${read.ok && contents(shown, read.message)}
+      <p class="after"><a class="button quiet" href="${base}/raw">${message.download}</a></p>
       ${read.ok && decision(shown)}`,
   })
 }
 
 /** Whether it waits, or what was decided. */
-function stateOf({ trace: { approval }, isExpired, mayDecide, obstacle }: Presented): Html {
+function stateOf({ trace: { approval }, isExpired, mayDecide, obstacle, words }: Presented): Html {
   const { decision: made, expiresAt } = approval
-  if (made?.as === 'approved') return html`<p class="done" role="status">Approved by ${made.email} on ${timeOf(made.at)}.</p>`
-  if (made?.as === 'refused') return html`<p class="note">Refused by ${made.email} on ${timeOf(made.at)}. It was not sent.</p>`
-  if (made?.as === 'withdrawn') return html`<p class="note">The agent withdrew it on ${timeOf(made.at)}. It was not sent.</p>`
-  if (made || isExpired) return html`<p class="note">It was not approved in time, and was not sent. The agent can ask again.</p>`
-  if (!mayDecide) return html`<p class="note">Your role cannot approve it. Ask a member who may send, until ${timeOf(expiresAt)}.</p>`
-  if (obstacle !== undefined) return html`<p class="note">Nothing has left, and it cannot be approved now. ${obstacle}</p>`
-  return html`<p class="lead">
-    Nothing has left yet. Look at everything below: what you approve is sent exactly so, once. It can be approved until
-    ${timeOf(expiresAt)}.
-  </p>`
+  const { approval: said } = words.mail
+  const at = (ms: number): Html => timeOf(ms, words.lang)
+  if (made?.as === 'approved') return html`<p class="done" role="status">${said.approvedBy(made.email, at(made.at))}</p>`
+  if (made?.as === 'refused') return html`<p class="note">${said.refusedBy(made.email, at(made.at))}</p>`
+  if (made?.as === 'withdrawn') return html`<p class="note">${said.withdrawn(at(made.at))}</p>`
+  if (made || isExpired) return html`<p class="note">${said.expired}</p>`
+  if (!mayDecide) return html`<p class="note">${said.mayNot(at(expiresAt))}</p>`
+  if (obstacle !== undefined) return html`<p class="note">${said.obstacle} <span ${inEnglish(words)}>${obstacle}</span></p>`
+  return html`<p class="lead">${said.lead(at(expiresAt))}</p>`
 }
 
 type Facts = readonly (readonly [label: string, value: Html | string])[]
 
 /** Without characters that show the text around them in another order, or are not seen, as an agent may have written them. */
-function legible(rows: Facts): Facts {
+function legible(rows: Facts, { mail: { approval: said } }: PageWords): Facts {
   let overrides = 0
   const shown = rows.map(([label, value]) => {
     if (typeof value !== 'string') return [label, value] as const
@@ -122,11 +125,11 @@ function legible(rows: Facts): Facts {
     overrides += removed.bidi
     return [label, text] as const
   })
-  const warning = `${overrides} characters that change the direction of text are in the fields above; they are left out here, and are sent.`
-  return overrides === 0 ? shown : [...shown, ['Look closely', warning]]
+  return overrides === 0 ? shown : [...shown, [said.lookClosely, said.overrides(overrides)]]
 }
 
-function facts({ trace, read, projectName, destination, fallbacks, organizationId }: Presented, subject: string): Facts {
+function facts({ trace, read, projectName, destination, fallbacks, organizationId, words }: Presented, subject: string): Facts {
+  const { approval: said, message: field } = words.mail
   const all = (addresses: readonly string[]): string => addresses.join(', ')
   const message = read.ok ? read.message : undefined
   // whoever gets it and stands neither in To nor in Cc, the sender too
@@ -134,20 +137,20 @@ function facts({ trace, read, projectName, destination, fallbacks, organizationI
   const others = all(trace.recipients.map(({ address }) => address).filter((address) => !open.has(foldAddress(address))))
   const suppressed = all(trace.recipients.filter(({ status }) => status === 'suppressed').map(({ address }) => address))
   const rows: Facts = [
-    ['From', message ? all(message.from.map(exactly)) : trace.headerFrom],
-    ['To', message ? all(message.to.map(exactly)) : others],
-    ['Cc', message ? all(message.cc.map(exactly)) : ''],
-    ['Bcc', message ? others : ''],
-    ['Reply-To', message ? all(message.replyTo.map(exactly)) : ''],
-    ['Envelope sender', trace.mailFrom === trace.headerFrom ? '' : trace.mailFrom],
-    ['Not sent to', suppressed === '' ? '' : `${suppressed}, as they are suppressed`],
-    ['Subject', subject],
-    ['Project', projectName],
-    ['Goes through', destination ?? 'a destination that was deleted'],
-    ['Or, if that fails', all(fallbacks)],
-    ['Leaves', trace.sendAt === undefined ? 'when it is approved' : html`${timeOf(trace.sendAt)}, if it is approved`],
-    ['Digest', html`<code>${trace.approval.digest}</code>`],
-    ['Trace', html`<a href="${memberTracePath(organizationId, trace.id)}">What happened to this message</a>`],
+    [field.from, message ? all(message.from.map(exactly)) : trace.headerFrom],
+    [field.to, message ? all(message.to.map(exactly)) : others],
+    [field.cc, message ? all(message.cc.map(exactly)) : ''],
+    [field.bcc, message ? others : ''],
+    [field.replyTo, message ? all(message.replyTo.map(exactly)) : ''],
+    [field.envelopeSender, trace.mailFrom === trace.headerFrom ? '' : trace.mailFrom],
+    [said.notSentTo, suppressed === '' ? '' : said.suppressed(suppressed)],
+    [field.subject, subject],
+    [said.project, projectName],
+    [said.through, destination ?? said.deleted],
+    [said.fallback, all(fallbacks)],
+    [said.leaves, trace.sendAt === undefined ? said.whenApproved : said.ifApproved(timeOf(trace.sendAt, words.lang))],
+    [said.digest, html`<code>${trace.approval.digest}</code>`],
+    [words.trace.trace, html`<a href="${memberTracePath(organizationId, trace.id)}">${field.happened}</a>`],
   ]
   return rows.filter(([, value]) => value !== '')
 }
@@ -158,28 +161,31 @@ const exactly = ({ name, address }: ReadAddress): string =>
 
 function contents(shown: Presented, message: ReadMessage): Html {
   const text = message.text.slice(0, maxTextShown)
+  const { words } = shown
+  const { tabs } = words.mail.message
   return html`${
       message.document.html !== '' &&
-      html`<h2 id="html">HTML</h2>
+      html`<h2 id="html">${tabs.html}</h2>
         <section class="sheet" aria-labelledby="html">${framed(shown, message)}</section>`
     }
-    <h2 id="text">Text</h2>
+    <h2 id="text">${tabs.text}</h2>
     <section class="sheet" aria-labelledby="text">
-      ${message.text.length > maxTextShown && html`<p class="meta">The first ${maxTextShown} characters; the download has the rest.</p>`}
+      ${message.text.length > maxTextShown && html`<p class="meta">${words.mail.approval.cut(numberOf(maxTextShown, words.lang))}</p>`}
       <pre class="text" tabindex="0">${linkedText(text)}</pre>
     </section>
     ${
       message.attachments.length > 0 &&
-      html`<h2 id="files">Files</h2>
-        <section class="sheet" aria-labelledby="files">${files(shown.base, message)}</section>`
+      html`<h2 id="files">${tabs.files}</h2>
+        <section class="sheet" aria-labelledby="files">${files(shown.base, message, words)}</section>`
     }`
 }
 
-function decision({ trace: { approval }, isExpired, mayDecide, obstacle, self, visitor }: Presented): Html | undefined {
+function decision({ trace: { approval }, isExpired, mayDecide, obstacle, self, visitor, words }: Presented): Html | undefined {
   if (approval.decision || isExpired || !mayDecide) return undefined
+  const { approval: said } = words.mail
   const fields = html`${csrfField(visitor)}<input type="hidden" name="digest" value="${approval.digest}" />`
-  return html`<section class="sheet buttons" aria-label="Decision">
-    ${obstacle === undefined && html`<form method="post" action="${self}/approve">${fields}<button>Approve and send</button></form>`}
-    <form method="post" action="${self}/refuse">${fields}<button class="danger">Refuse</button></form>
+  return html`<section class="sheet buttons" aria-label="${said.decision}">
+    ${obstacle === undefined && html`<form method="post" action="${self}/approve">${fields}<button>${said.approve}</button></form>`}
+    <form method="post" action="${self}/refuse">${fields}<button class="danger">${said.refuse}</button></form>
   </section>`
 }

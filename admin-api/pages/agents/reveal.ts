@@ -12,6 +12,7 @@ import { html } from '../layout/html.ts'
 import { page } from '../layout/layout.ts'
 import { underOwnAddress } from '../session/own-address.ts'
 import { publicRefusalPage } from '../layout/refusal-page.ts'
+import { wordsFor, type PageWords } from '../words/words-for.ts'
 
 export interface RevealCore {
   readonly reveals: Reveals
@@ -34,7 +35,7 @@ export function revealOperations({ reveals, origin }: RevealCore): readonly Oper
       ...common,
       ...{ method: 'GET', operationId: 'showReveal', summary: 'Ask whether to show a token' },
       async handle({ params: { code }, headers, headOnly }) {
-        if (!wantsJson(headers) || headOnly) return askFirst(code, (await reveals.look(code)).key)
+        if (!wantsJson(headers) || headOnly) return askFirst(code, (await reveals.look(code)).key, wordsFor(headers))
         return answer({ raw_token: await reveals.take(code) }, { headers: safe })
       },
     }),
@@ -44,7 +45,7 @@ export function revealOperations({ reveals, origin }: RevealCore): readonly Oper
       ...{ method: 'POST', operationId: 'reveal', summary: 'Show a token once' },
       async handle({ params: { code }, headers }) {
         const token = await reveals.take(code)
-        return wantsJson(headers) ? answer({ raw_token: token }, { headers: safe }) : shown(token)
+        return wantsJson(headers) ? answer({ raw_token: token }, { headers: safe }) : shown(token, wordsFor(headers))
       },
     }),
   ])
@@ -52,27 +53,27 @@ export function revealOperations({ reveals, origin }: RevealCore): readonly Oper
 
 const safe = { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' }
 
-const askFirst = (code: string, { id, name, allowedOrigins }: PublishableKey): Answer =>
+const askFirst = (code: string, { id, name, allowedOrigins }: PublishableKey, { lang, mail: { reveal } }: PageWords): Answer =>
   page({
-    title: 'Reveal a publishable key',
+    title: reveal.title,
+    lang,
     content: html`<div class="sheet">
-      <h1>Reveal a publishable key</h1>
-      <p class="lead">
-        The token of the key <b>${name || id}</b> for ${allowedOrigins.join(', ')} can be shown once, within five minutes of its making.
-      </p>
+      <h1>${reveal.title}</h1>
+      <p class="lead">${reveal.lead(name || id, allowedOrigins.join(', '))}</p>
       <form method="post" action="/reveal/${code}">
-        <button>Reveal</button>
+        <button>${reveal.button}</button>
       </form>
     </div>`,
     headers: { 'referrer-policy': 'same-origin' },
   })
 
-const shown = (token: string): Answer =>
+const shown = (token: string, { lang, mail: { reveal } }: PageWords): Answer =>
   page({
-    title: 'Your publishable key',
+    title: reveal.yours,
+    lang,
     content: html`<div class="sheet">
-      <h1>Your publishable key</h1>
-      <p>Copy it now: it is not shown again. It can be part of the source of your web page and works only there.</p>
+      <h1>${reveal.yours}</h1>
+      <p>${reveal.copy}</p>
       <p><code class="token">${token}</code></p>
     </div>`,
     headers: safe,

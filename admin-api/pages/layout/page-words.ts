@@ -3,6 +3,9 @@ import { atFirstUse } from '#config/words/formats.ts'
 import { wordsIn, type PageWords } from '../words/words-for.ts'
 import { html, type Html } from './html.ts'
 
+/** The attribute of text that the service has in English alone. */
+export const inEnglish = ({ lang }: PageWords): Html | undefined => (lang === 'en' ? undefined : html`lang="en"`)
+
 const formatIn = (locale: string) =>
   atFirstUse(() => new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }))
 const timeFormats = { en: formatIn('en-GB'), de: formatIn('de-CH'), fr: formatIn('fr-CH'), it: formatIn('it-CH') } as const
@@ -10,6 +13,12 @@ const timeFormats = { en: formatIn('en-GB'), de: formatIn('de-CH'), fr: formatIn
 /** A time for people; it is always UTC, as a server does not know where its reader is. */
 export const timeOf = (ms: number, lang: keyof typeof timeFormats = 'en'): Html =>
   html`<time datetime="${new Date(ms).toISOString()}">${timeFormats[lang]().format(ms)} UTC</time>`
+
+const numberFormatIn = (locale: string) => atFirstUse(() => new Intl.NumberFormat(locale))
+const numberFormats = { en: numberFormatIn('en-CH'), de: numberFormatIn('de-CH'), fr: numberFormatIn('fr-CH'), it: numberFormatIn('it-CH') }
+
+/** A count for people. */
+export const numberOf = (count: number, lang: keyof typeof numberFormats): string => numberFormats[lang]().format(count)
 
 const browserNames: readonly (readonly [RegExp, string])[] = [
   [/\bEdg/, 'Edge'],

@@ -5,6 +5,7 @@ import type { Operation } from '../../operation/operation.ts'
 import { html, type Html } from '../layout/html.ts'
 import { page } from '../layout/layout.ts'
 import { seeOther, type Pages } from '../session/page-operation.ts'
+import type { PageWords } from '../words/words-for.ts'
 
 export interface RecipientPagesCore {
   readonly forms: { readonly recipients: Recipients }
@@ -16,7 +17,7 @@ const path = '/form-notifications/{token}'
 export const recipientOperations = (pages: Pages, { recipients }: RecipientPagesCore['forms']): readonly Operation[] => [
   pages.open(
     { path, operationId: 'showFormRecipient', summary: 'Show the notifications of a form to their recipient' },
-    async ({ params: { token = '' } }) => recipientPage(await recipients.look(token), token),
+    async ({ params: { token = '' }, words }) => recipientPage(await recipients.look(token), token, words),
   ),
   pages.openForm(
     { path: `${path}/confirm`, operationId: 'confirmFormRecipient', summary: 'Confirm the notifications of a form' },
@@ -27,48 +28,51 @@ export const recipientOperations = (pages: Pages, { recipients }: RecipientPages
   ),
   pages.openForm(
     { path: `${path}/end`, operationId: 'endFormRecipient', summary: 'End the notifications of a form' },
-    async ({ params: { token = '' } }) => {
+    async ({ params: { token = '' }, words }) => {
       await recipients.stop(token)
-      return endedPage()
+      return endedPage(words)
     },
   ),
 ]
 
-function recipientPage({ organization, form, recipient, isOn }: RecipientView, token: string): Answer {
+function recipientPage({ organization, form, recipient, isOn }: RecipientView, token: string, words: PageWords): Answer {
+  const { recipient: said, message } = words.mail
   const own = `/form-notifications/${token}`
   return page({
-    title: `Submissions of ${form.name}`,
+    title: said.title(form.name),
+    lang: words.lang,
     content: html`<div class="sheet">
-      <h1>Submissions of ${form.name}</h1>
+      <h1>${said.title(form.name)}</h1>
       <dl class="facts">
         <div>
-          <dt>From</dt>
+          <dt>${message.from}</dt>
           <dd>${organization.name}</dd>
         </div>
         <div>
-          <dt>To</dt>
+          <dt>${message.to}</dt>
           <dd>${recipient.email}</dd>
         </div>
       </dl>
-      ${isOn ? running(own) : waiting(own)}
+      ${isOn ? running(own, words) : waiting(own, words)}
     </div>`,
   })
 }
 
-const running = (own: string): Html =>
-  html`<p class="done" role="status">This address gets mails about submissions of the form.</p>
-    <form method="post" action="${own}/end"><button class="quiet">Stop sending them to me</button></form>`
+const running = (own: string, { mail: { recipient: said } }: PageWords): Html =>
+  html`<p class="done" role="status">${said.isOn}</p>
+    <form method="post" action="${own}/end"><button class="quiet">${said.stop}</button></form>`
 
-const waiting = (own: string): Html =>
-  html`<p>Nothing is sent to this address unless you confirm. You can end it at any time by a link in every mail.</p>
-    <form method="post" action="${own}/confirm"><button>Send me the submissions</button></form>
-    <form method="post" action="${own}/end"><button class="quiet">No, take me off the list</button></form>`
+const waiting = (own: string, { mail: { recipient: said } }: PageWords): Html =>
+  html`<p>${said.waiting}</p>
+    <form method="post" action="${own}/confirm"><button>${said.confirm}</button></form>
+    <form method="post" action="${own}/end"><button class="quiet">${said.decline}</button></form>`
 
-const endedPage = (): Answer =>
+const endedPage = ({ lang, mail: { recipient: said } }: PageWords): Answer =>
   page({
-    title: 'No more mails',
+    title: said.ended,
+    lang,
     content: html`<div class="sheet">
-      <h1>No more mails</h1>
-      <p role="status">This address gets no more mails about submissions of the form.</p>
+      <h1>${said.ended}</h1>
+      <p role="status">${said.endedText}</p>
     </div>`,
   })

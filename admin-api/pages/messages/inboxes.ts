@@ -17,7 +17,8 @@ import { recipients, shortened } from './message-page.ts'
 import { organizationsPath } from '../organizations/organizations.ts'
 import type { Pages, SignedInRequest } from '../session/page-operation.ts'
 import { statusTag, statusWords, timeline } from './trace-words.ts'
-import { timeOf } from '../layout/page-words.ts'
+import { inEnglish, timeOf } from '../layout/page-words.ts'
+import type { PageWords } from '../words/words-for.ts'
 
 export interface InboxPagesCore {
   readonly inboxes: Inboxes
@@ -62,9 +63,11 @@ export async function memberPrincipal({ people }: Pages, { signedIn, params: { i
 
 const back = (path: string, title: string): Html => html`<p class="meta"><a class="back" href="${path}">← ${title}</a></p>`
 
-const patternWords = ({ addressPattern }: Inbox): string => (addressPattern === '*' ? 'every address' : addressPattern)
+const patternWords = ({ addressPattern }: Inbox, { mail }: PageWords): string =>
+  addressPattern === '*' ? mail.inboxes.everyAddress : addressPattern
 
-async function inboxesPage(core: InboxPagesCore, { visitor, query }: SignedInRequest, principal: Principal): Promise<Answer> {
+async function inboxesPage(core: InboxPagesCore, { visitor, query, words }: SignedInRequest, principal: Principal): Promise<Answer> {
+  const { inboxes: said } = words.mail
   const { organizationId } = principal
   const [list, projects] = await Promise.all([
     core.inboxes.list(principal, { limit: inboxesShown, cursor: query('cursor') }),
@@ -72,14 +75,15 @@ async function inboxesPage(core: InboxPagesCore, { visitor, query }: SignedInReq
   ])
   const names = new Map(projects.rows.map(({ project }) => [project.id, project.name]))
   return page({
-    title: 'Captured mail',
+    title: words.profile.captured,
+    lang: words.lang,
     width: 'wide',
     visitor,
     section: 'organizations',
-    content: html`${back(organizationsPath, 'Organizations')}
-      <h1>Captured mail</h1>
-      <p class="lead">Messages that were captured instead of sent, by virtual inbox.</p>
-      <section class="sheet" aria-label="Virtual inboxes">
+    content: html`${back(organizationsPath, words.organizations)}
+      <h1>${words.profile.captured}</h1>
+      <p class="lead">${said.lead}</p>
+      <section class="sheet" aria-label="${said.list}">
         <ul class="rows">
           ${list.rows.map(
             (inbox) =>
@@ -87,13 +91,13 @@ async function inboxesPage(core: InboxPagesCore, { visitor, query }: SignedInReq
                 <div>
                   <h2 class="item"><a href="${inboxPath(organizationId, inbox.id)}">${inbox.name}</a></h2>
                   <p class="meta">
-                    ${names.has(inbox.projectId) && html`Project ${names.get(inbox.projectId)} · `}Mail for ${patternWords(inbox)}
+                    ${names.has(inbox.projectId) && `${said.project(names.get(inbox.projectId) ?? '')} · `}${said.mailFor(patternWords(inbox, words))}
                   </p>
                 </div>
               </li>`,
           )}
         </ul>
-        ${older(inboxesPath(organizationId), list.nextCursor, 'More inboxes')}
+        ${older(inboxesPath(organizationId), list.nextCursor, said.more)}
       </section>`,
   })
 }
@@ -101,7 +105,8 @@ async function inboxesPage(core: InboxPagesCore, { visitor, query }: SignedInReq
 const older = (path: string, cursor: string | undefined, label: string): Html | undefined =>
   cursor === undefined ? undefined : html`<p class="after"><a class="button quiet" href="${path}?cursor=${cursor}">${label}</a></p>`
 
-async function inboxPage(core: InboxPagesCore, { visitor, params, query }: SignedInRequest, principal: Principal): Promise<Answer> {
+async function inboxPage(core: InboxPagesCore, { visitor, params, query, words }: SignedInRequest, principal: Principal): Promise<Answer> {
+  const { inboxes: said } = words.mail
   const { organizationId } = principal
   const { inbox_id: inboxId = '' } = params
   const inbox = await core.inboxes.get(principal, inboxId)
@@ -109,71 +114,81 @@ async function inboxPage(core: InboxPagesCore, { visitor, params, query }: Signe
   const path = inboxPath(organizationId, inboxId)
   return page({
     title: inbox.name,
+    lang: words.lang,
     width: 'wide',
     visitor,
     section: 'organizations',
-    content: html`${back(inboxesPath(organizationId), 'Captured mail')}
+    content: html`${back(inboxesPath(organizationId), words.profile.captured)}
       <h1>${inbox.name}</h1>
-      <p class="lead">Captured messages for ${patternWords(inbox)}, newest first.</p>
-      <section class="sheet" aria-label="Messages">
+      <p class="lead">${said.messagesFor(patternWords(inbox, words))}</p>
+      <section class="sheet" aria-label="${said.messages}">
         ${
           rows.length === 0
-            ? html`<p>No message was captured yet.</p>`
+            ? html`<p>${said.none}</p>`
             : html`<ul class="files">
-                ${rows.map((row) => messageRow(path, row))}
+                ${rows.map((row) => messageRow(path, row, words))}
               </ul>`
         }
-        ${older(path, nextCursor, 'Older messages')}
+        ${older(path, nextCursor, said.older)}
       </section>`,
   })
 }
 
-const messageRow = (path: string, { capture, trace }: CaptureSummary): Html =>
+const messageRow = (path: string, { capture, trace }: CaptureSummary, words: PageWords): Html =>
   html`<li>
-    <a href="${path}/messages/${capture.id}" dir="auto">${shortened(decodeEncodedWords(trace.subject)) || 'Without a subject'}</a>
-    <span class="meta">${recipients(capture.intendedTo, recipientsInList)} · ${timeOf(capture.capturedAt)}</span>
+    <a href="${path}/messages/${capture.id}" dir="auto"
+      >${shortened(decodeEncodedWords(trace.subject)) || words.mail.message.withoutSubject}</a
+    >
+    <span class="meta">${recipients(capture.intendedTo, words, recipientsInList)} · ${timeOf(capture.capturedAt, words.lang)}</span>
   </li>`
 
-async function tracePage(core: InboxPagesCore, { visitor, params }: SignedInRequest, principal: Principal): Promise<Answer> {
+async function tracePage(core: InboxPagesCore, { visitor, params, words }: SignedInRequest, principal: Principal): Promise<Answer> {
+  const { message: said } = words.mail
   const { trace_id: traceId = '' } = params
   const story = await core.traces.get(principal, traceId.toLowerCase())
   const { trace } = story
   const waiting = await core.probes.waiting(principal.organizationId, trace)
-  const subject = shortened(decodeEncodedWords(trace.subject)) || 'Without a subject'
+  const subject = shortened(decodeEncodedWords(trace.subject)) || said.withoutSubject
   return page({
-    title: `Trace of ${subject}`,
+    title: said.traceOf(subject),
+    lang: words.lang,
     width: 'wide',
     visitor,
     section: 'organizations',
-    content: html`${back(inboxesPath(principal.organizationId), 'Captured mail')}
+    content: html`${back(inboxesPath(principal.organizationId), words.profile.captured)}
       <section class="sheet" aria-labelledby="subject">
-        <p class="eyebrow">${statusWords(trace.status).sentence}</p>
+        <p class="eyebrow">${statusWords(trace.status, words).sentence}</p>
         <h1 id="subject" dir="auto">${subject}</h1>
         <dl class="mail">
-          <dt>Status</dt>
-          <dd>${statusTag(trace.status)}</dd>
-          <dt>Why</dt>
-          <dd>${trace.outcomeReason}</dd>
+          <dt>${words.trace.status}</dt>
+          <dd>${statusTag(trace.status, words)}</dd>
+          <dt>${said.why}</dt>
+          <dd ${inEnglish(words)}>${trace.outcomeReason}</dd>
           ${
             waiting &&
-            html`<dt>Waiting</dt>
-              <dd>${waiting.message}</dd>`
+            html`<dt>${said.waiting}</dt>
+              <dd ${inEnglish(words)}>${waiting.message}</dd>`
           }
-          <dt>From</dt>
+          <dt>${said.from}</dt>
           <dd>${trace.headerFrom || trace.mailFrom}</dd>
-          <dt>To</dt>
-          <dd>${recipients(trace.recipients.map(({ address }) => address))}</dd>
-          <dt>Trace</dt>
+          <dt>${said.to}</dt>
+          <dd>
+            ${recipients(
+              trace.recipients.map(({ address }) => address),
+              words,
+            )}
+          </dd>
+          <dt>${words.trace.trace}</dt>
           <dd><code class="token">${trace.id}</code></dd>
         </dl>
         <p class="after">
-          ${trace.status === 'pending' && html`<a class="button" href="${approvalPath(principal.organizationId, trace.id)}">Look and decide</a>`}
-          <a class="button quiet" href="/share/traces/${trace.id}">Page to share</a>
+          ${trace.status === 'pending' && html`<a class="button" href="${approvalPath(principal.organizationId, trace.id)}">${said.decide}</a>`}
+          <a class="button quiet" href="/share/traces/${trace.id}">${said.share}</a>
         </p>
       </section>
       <section class="sheet" aria-labelledby="story">
-        <h2 id="story">Timeline</h2>
-        ${timeline([...storyEntries(story), ...(waiting ? [waiting] : [])])}
+        <h2 id="story">${words.trace.timeline}</h2>
+        ${timeline([...storyEntries(story), ...(waiting ? [waiting] : [])], words)}
       </section>`,
   })
 }

@@ -6,6 +6,8 @@ import { html, type Html } from '../layout/html.ts'
 import { page, type Visitor } from '../layout/layout.ts'
 import { linkedText } from './linked-text.ts'
 import { remoteImages } from './message-frame.ts'
+import { inEnglish, numberOf, timeOf } from '../layout/page-words.ts'
+import type { PageWords } from '../words/words-for.ts'
 
 /** A message with what is known of it besides: it was sent and has a trace, or it came in. */
 export interface Shown {
@@ -20,11 +22,13 @@ export interface Shown {
   readonly traceId?: string | undefined
 }
 
+type MessageWords = PageWords['mail']['message']
+
 export interface Arrival {
-  readonly how: 'Captured' | 'Accepted' | 'Received'
+  readonly how: keyof MessageWords['arrivals']
   /** In milliseconds since 1970. */
   readonly at: number
-  readonly why?: string | undefined
+  readonly why?: keyof MessageWords['reasons'] | undefined
 }
 
 export interface ShownMessage {
@@ -40,6 +44,7 @@ export interface ShownMessage {
   readonly showsRemote: boolean
   readonly visitor?: Visitor
   readonly back?: { readonly path: string; readonly title: string }
+  readonly words: PageWords
 }
 
 /** The message as it would have been sent. */
@@ -55,73 +60,72 @@ export const maxSourceShown = 256 * 1024
 const maxSubjectShown = 200
 const maxRecipientsShown = 20
 
-const tabs = [
-  ['html', 'HTML'],
-  ['text', 'Text'],
-  ['headers', 'Headers'],
-  ['source', 'Source'],
-  ['files', 'Files'],
-] as const
+const tabs = ['html', 'text', 'headers', 'source', 'files'] as const
 
-type Tab = (typeof tabs)[number][0]
+type Tab = (typeof tabs)[number]
 
 export function messagePage(shown: ShownMessage): Answer {
-  const { message, visitor, back, self } = shown
+  const { message, visitor, back, self, words } = shown
+  const said = words.mail.message
   const { arrival, traceId, read } = message
-  const subject = shortened((read.ok ? read.message.subject : decodeEncodedWords(message.subject)) || 'Without a subject')
-  const available = tabs.filter(([name]) => isThere(name, read.ok ? read.message : undefined))
-  const chosen = available.find(([name]) => name === shown.tab)?.[0] ?? available[0]?.[0] ?? 'source'
+  const subject = shortened((read.ok ? read.message.subject : decodeEncodedWords(message.subject)) || said.withoutSubject)
+  const available = tabs.filter((name) => isThere(name, read.ok ? read.message : undefined))
+  const chosen = available.find((name) => name === shown.tab) ?? available[0] ?? 'source'
   return page({
     title: subject,
+    lang: words.lang,
     width: 'wide',
     visitor,
     hasFrames: true,
     content: html`${back && html`<p class="meta"><a class="back" href="${back.path}">← ${back.title}</a></p>`}
       <h1 dir="auto">${subject}</h1>
       <dl class="mail">
-        ${addressRows(message).map(
+        ${addressRows(message, words).map(
           ([label, value]) =>
             html`<dt>${label}</dt>
               <dd dir="auto">${value}</dd>`,
         )}
-        <dt>${arrival.how}</dt>
-        <dd>${utc(arrival.at)} UTC${arrival.why !== undefined && `, ${arrival.why}`}</dd>
+        <dt>${said.arrivals[arrival.how]}</dt>
+        <dd>${timeOf(arrival.at, words.lang)}${arrival.why !== undefined && `, ${said.reasons[arrival.why]}`}</dd>
         ${
           traceId !== undefined &&
-          html`<dt>Trace</dt>
-            <dd><a href="${shown.traceAt(traceId)}">What happened to this message</a></dd>`
+          html`<dt>${words.trace.trace}</dt>
+            <dd><a href="${shown.traceAt(traceId)}">${said.happened}</a></dd>`
         }
       </dl>
-      ${!read.ok && html`<p class="note">${read.unreadable}</p>`}
-      <nav class="tabs" aria-label="Views of the message">
+      ${!read.ok && html`<p class="note" ${inEnglish(words)}>${read.unreadable}</p>`}
+      <nav class="tabs" aria-label="${said.views}">
         ${available.map(
-          ([name, label]) => html`<a href="${self}?tab=${name}" ${name === chosen && html`aria-current="page"`}>${label}</a>`,
+          (name) => html`<a href="${self}?tab=${name}" ${name === chosen && html`aria-current="page"`}>${said.tabs[name]}</a>`,
         )}
       </nav>
-      <section class="sheet" aria-label="${tabs.find(([name]) => name === chosen)?.[1]}">${contentOf(chosen, shown)}</section>`,
+      <section class="sheet" aria-label="${said.tabs[chosen]}">${contentOf(chosen, shown)}</section>`,
   })
 }
 
-const utc = (at: number): string => new Date(at).toISOString().replace('T', ' ').slice(0, 19)
-
 /** The address fields as the message has them; who got it without being named is a blind copy. Empty ones are left out. */
-function addressRows({ mailFrom, headerFrom, recipients: all, read }: Shown): (readonly [label: string, value: string])[] {
+function addressRows(
+  { mailFrom, headerFrom, recipients: all, read }: Shown,
+  words: PageWords,
+): (readonly [label: string, value: string])[] {
+  const said = words.mail.message
+  const listed = (addresses: readonly string[]): string => recipients(addresses, words)
   const blind = all.filter(({ bcc }) => bcc === true).map(({ address }) => address)
   const sender = headerFrom || mailFrom
   if (!read.ok)
     return [
-      ['From', sender],
-      ['To', recipients(all.map(({ address }) => address))],
+      [said.from, sender],
+      [said.to, listed(all.map(({ address }) => address))],
     ]
   const { from, to, cc, bcc, replyTo } = read.message
   const isPlainSender = from.some(({ address }) => address.toLowerCase() === mailFrom.toLowerCase())
   const rows = [
-    ['From', recipients(from.map(named)) || sender],
-    ['Envelope sender', isPlainSender ? '' : mailFrom || '<>'],
-    ['To', recipients(to.map(named))],
-    ['Cc', recipients(cc.map(named))],
-    ['Bcc', recipients([...new Set([...bcc.map(named), ...blind])])],
-    ['Reply-To', recipients(replyTo.map(named))],
+    [said.from, listed(from.map(named)) || sender],
+    [said.envelopeSender, isPlainSender ? '' : mailFrom || '<>'],
+    [said.to, listed(to.map(named))],
+    [said.cc, listed(cc.map(named))],
+    [said.bcc, listed([...new Set([...bcc.map(named), ...blind])])],
+    [said.replyTo, listed(replyTo.map(named))],
   ] as const
   return rows.filter(([, value]) => value !== '')
 }
@@ -135,9 +139,10 @@ export function shortened(subject: string): string {
 }
 
 /** The first of them, and how many more there are. */
-export function recipients(addresses: readonly string[], most = maxRecipientsShown): string {
+export function recipients(addresses: readonly string[], { mail }: PageWords, most = maxRecipientsShown): string {
   const more = addresses.length - most
-  return addresses.slice(0, most).join(', ') + (more > 0 ? ` and ${more} more` : '')
+  const shown = addresses.slice(0, most).join(', ')
+  return more > 0 ? mail.message.andMore(shown, more) : shown
 }
 
 const isThere = (tab: Tab, message: ReadMessage | undefined): boolean => {
@@ -147,18 +152,19 @@ const isThere = (tab: Tab, message: ReadMessage | undefined): boolean => {
 }
 
 function contentOf(tab: Tab, shown: ShownMessage): Html {
-  const { base, source } = shown
+  const { base, source, words } = shown
+  const said = words.mail.message
   const { read } = shown.message
   if (tab === 'source' || !read.ok) {
     const text = Buffer.from(source.beginning).toString('utf8')
-    return html`<p><a class="button quiet" href="${base}/raw">Download the message</a></p>
-      ${source.size > maxSourceShown && html`<p class="meta">The first ${maxSourceShown / 1024} KiB:</p>`}
+    return html`<p><a class="button quiet" href="${base}/raw">${said.download}</a></p>
+      ${source.size > maxSourceShown && html`<p class="meta">${said.first(maxSourceShown / 1024)}</p>`}
       <pre tabindex="0">${text}</pre>`
   }
   const { message } = read
   if (tab === 'html') return framed(shown, message)
   if (tab === 'text') return html`<pre class="text" tabindex="0">${linkedText(message.text)}</pre>`
-  if (tab === 'files') return files(base, message)
+  if (tab === 'files') return files(base, message, words)
   return html`<dl class="fields">
     ${message.headers.map(
       ({ name, value }) =>
@@ -168,29 +174,36 @@ function contentOf(tab: Tab, shown: ShownMessage): Html {
   </dl>`
 }
 
-export function framed({ base, self, showsRemote }: Pick<ShownMessage, 'base' | 'self' | 'showsRemote'>, message: ReadMessage): Html {
+export function framed(
+  { base, self, showsRemote, words }: Pick<ShownMessage, 'base' | 'self' | 'showsRemote' | 'words'>,
+  message: ReadMessage,
+): Html {
+  const said = words.mail.message
   const count = remoteImages(message)
   return html`${
       count > 0 &&
       !showsRemote &&
       html`<form class="remote" method="get" action="${self}">
         <input type="hidden" name="tab" value="html" /><input type="hidden" name="images" value="1" />
-        <p>${count === 1 ? 'One image' : `${count} images`} of other servers ${count === 1 ? 'was' : 'were'} not loaded.</p>
-        <button class="quiet">Show remote images</button>
+        <p>${said.remote(count)}</p>
+        <button class="quiet">${said.showRemote}</button>
       </form>`
     }
     <iframe
-      title="The message as HTML"
+      title="${said.asHtml}"
       sandbox="allow-popups allow-popups-to-escape-sandbox"
       referrerpolicy="no-referrer"
       src="${base}/html${showsRemote && '?images=1'}"
     ></iframe>`
 }
 
-export const files = (base: string, { attachments }: ReadMessage): Html =>
+export const files = (base: string, { attachments }: ReadMessage, { lang, mail: { message } }: PageWords): Html =>
   html`<ul class="files">
     ${attachments.map(
       ({ filename, contentType, size }, index) =>
-        html`<li><a href="${base}/attachments/${index}">${filename}</a> <span class="meta">${contentType}, ${size} bytes</span></li>`,
+        html`<li>
+          <a href="${base}/attachments/${index}">${filename}</a>
+          <span class="meta">${contentType}, ${message.bytes(numberOf(size, lang))}</span>
+        </li>`,
     )}
   </ul>`

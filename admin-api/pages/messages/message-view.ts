@@ -18,6 +18,7 @@ import { inboxPath, memberPrincipal, memberTracePath } from './inboxes.ts'
 import { messageFrame } from './message-frame.ts'
 import { messagePage, maxSourceShown, type Shown, type Source } from './message-page.ts'
 import type { Pages } from '../session/page-operation.ts'
+import { wordsFor, type PageWords } from '../words/words-for.ts'
 import { publicRefusalPage } from '../layout/refusal-page.ts'
 
 export interface MessageViewCore {
@@ -38,18 +39,19 @@ function forMembers(pages: Pages, core: MessageViewCore): readonly Operation[] {
   return [
     pages.signedIn({ path, operationId: 'showInboxMessage', summary: 'Show a captured message' }, async (request) => {
       const { id = '', inbox_id: inboxId = '', message_id: captureId = '' } = request.params
+      const { visitor, query, words } = request
       const principal = await memberPrincipal(pages, request)
       const inbox = await core.inboxes.get(principal, inboxId)
       const self = `${inboxPath(id, inboxId)}/messages/${captureId}`
       const back = { path: inboxPath(id, inboxId), title: inbox.name }
       const traceAt = (traceId: string): string => memberTracePath(id, traceId)
       const viewed = { organizationId: id, inboxId, captureId }
-      return show(core, principal, viewed, { self, back, traceAt, visitor: request.visitor, query: request.query })
+      return show(core, principal, viewed, { self, back, traceAt, visitor, query, words })
     }),
   ]
 }
 
-type Presented = Pick<Parameters<typeof messagePage>[0], 'self' | 'back' | 'visitor' | 'traceAt'> & {
+type Presented = Pick<Parameters<typeof messagePage>[0], 'self' | 'back' | 'visitor' | 'traceAt' | 'words'> & {
   readonly query: (name: string) => string | undefined
 }
 
@@ -71,6 +73,7 @@ interface Asked {
   readonly base: string
   readonly index: number
   readonly query: (name: string) => string | undefined
+  readonly words: PageWords
   readonly signal: AbortSignal
 }
 
@@ -97,8 +100,8 @@ async function messageOf(
 function sentOf({ trace, read, capture }: TraceMessage & { readonly capture?: Capture }): Shown {
   const { id: traceId, subject, mailFrom, headerFrom, recipients, createdAt } = trace
   const arrival = capture
-    ? ({ how: 'Captured', at: capture.capturedAt, why: reasons[capture.captureReason] } as const)
-    : ({ how: 'Accepted', at: createdAt } as const)
+    ? ({ how: 'captured', at: capture.capturedAt, why: capture.captureReason } as const)
+    : ({ how: 'accepted', at: createdAt } as const)
   return { read, subject, mailFrom, headerFrom, recipients, arrival, traceId }
 }
 
@@ -107,15 +110,9 @@ function receivedOf({ message, read }: InboundReading): Shown {
   return {
     ...{ read, mailFrom, subject: prepared?.subject ?? '', headerFrom: prepared?.from[0] ?? '' },
     recipients: message.recipients.map((address) => ({ address })),
-    arrival: { how: 'Received', at: receivedAt },
+    arrival: { how: 'received', at: receivedAt },
   }
 }
-
-const reasons = {
-  'captured.anonymous_project': 'because the project is not claimed yet',
-  'captured.sandbox_destination': 'because the destination is in sandbox mode',
-  'captured.no_route': 'because no destination matched',
-} as const
 
 function sourceOf(core: MessageViewCore, principal: Principal, { inboxId, captureId }: ViewedMessage): ViewSource {
   const { inboxes, sendApprovals, traceMessages, inboundMail } = core
@@ -163,7 +160,7 @@ function parts(core: MessageViewCore): readonly Operation[] {
       params: z.strictObject(Object.fromEntries(pathParameters(full).map((name) => [name, z.string().max(300)]))),
       query: z.looseObject({}),
       response: media('text/html'),
-      handle({ params, query, signal }) {
+      handle({ params, query, headers, signal }) {
         const { token = '', index = '' } = params as Record<string, string | undefined>
         const viewed = messageViews.read(token)
         const one = (name: string): string | undefined => (typeof query[name] === 'string' ? query[name] : undefined)
@@ -175,14 +172,15 @@ function parts(core: MessageViewCore): readonly Operation[] {
           base: `/view/${token}`,
           index: /^\d{1,4}$/.test(index) ? Number(index) : -1,
           query: one,
+          words: wordsFor(headers),
           signal,
         })
       },
     })
   }
   return [
-    part('', 'viewMessage', 'Show a captured message to who has the link', ({ principal, viewed, base, query }) =>
-      show(core, principal, viewed, { self: base, traceAt: (id) => `/share/traces/${id}`, query }),
+    part('', 'viewMessage', 'Show a captured message to who has the link', ({ principal, viewed, base, query, words }) =>
+      show(core, principal, viewed, { self: base, traceAt: (id) => `/share/traces/${id}`, query, words }),
     ),
     part('/html', 'viewMessageHtml', 'The HTML of a message, for a sandboxed frame', async (asked) => {
       const remote = (address: string): string => `${asked.base}/image?${messageViews.imageQuery(asked.viewed, address)}`

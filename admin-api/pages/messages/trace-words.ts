@@ -3,6 +3,7 @@ import { atFirstUse } from '#config/words/formats.ts'
 import type { TraceStatus } from '#core/trace/states.ts'
 import type { TimelineEntry } from '#core/trace/story/timeline.ts'
 import { html, type Html } from '../layout/html.ts'
+import { inEnglish } from '../layout/page-words.ts'
 import { wordsIn, type PageWords } from '../words/words-for.ts'
 
 /** What a tone stands for: a good end, a bad end, under way, kept, something to look at, or nothing of these. */
@@ -101,7 +102,7 @@ export function timeline(entries: readonly ShownEntry[], words: PageWords = word
         >
         <div>
           <h3>${label}</h3>
-          ${message !== undefined && html`<p>${message}</p>`}
+          ${message !== undefined && html`<p ${inEnglish(words)}>${message}</p>`}
         </div>
       </li>`
     })}

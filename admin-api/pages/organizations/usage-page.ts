@@ -15,6 +15,7 @@ import { confirmFirst, csrfField } from '../session/confirm-first.ts'
 import { html, type Html } from '../layout/html.ts'
 import { page } from '../layout/layout.ts'
 import { leaveForm } from './leave-form.ts'
+import { numberOf } from '../layout/page-words.ts'
 import type { PageWords } from '../words/words-for.ts'
 import type { Pages, SignedInRequest } from '../session/page-operation.ts'
 
@@ -82,7 +83,7 @@ async function usagePage(
     ? leaveForm(id, name, csrfField(visitor), { keys, mayKeep: false }, words)
     : confirmFirst(usagePath(id), words.organization.members.confirmLeave, words)
   const { usage: said } = words.organization
-  const { month: monthFormat, number } = formats[words.lang]
+  const { month: monthFormat } = formats[words.lang]
   return page({
     title: words.places.usageOf(name),
     lang: words.lang,
@@ -98,7 +99,7 @@ async function usagePage(
       <section class="sheet" aria-labelledby="month">
         <h2 id="month">${monthFormat().format(from)}</h2>
         <p class="meta">
-          ${said.preview(number().format(report.sends), invoice.plan)}
+          ${said.preview(numberOf(report.sends, words.lang), invoice.plan)}
           <a href="${before}">${said.monthBefore}</a>
           ${query('period') !== undefined && html`· <a href="${usagePath(id)}">${said.thisMonth}</a>`} ·
           <a href="${usagePath(id)}/invoice.csv?period=${month}">CSV</a>
@@ -115,7 +116,6 @@ async function usagePage(
 
 const formatsIn = (locale: string) => ({
   month: atFirstUse(() => new Intl.DateTimeFormat(locale, { month: 'long', year: 'numeric', timeZone: 'UTC' })),
-  number: atFirstUse(() => new Intl.NumberFormat(locale)),
   money: atFirstUse(() => new Intl.NumberFormat(locale, { minimumFractionDigits: 2 })),
 })
 const formats = { en: formatsIn('en-CH'), de: formatsIn('de-CH'), fr: formatsIn('fr-CH'), it: formatsIn('it-CH') } as const
@@ -123,22 +123,20 @@ const formats = { en: formatsIn('en-CH'), de: formatsIn('de-CH'), fr: formatsIn(
 type Cells = readonly string[]
 
 function limitCells(limits: readonly LimitUse[], { lang, organization: { usage } }: PageWords): readonly Cells[] {
-  const number = formats[lang].number()
   return limits.map(({ name, used, limit }) => [
     usage.limits[name],
-    number.format(used),
-    limit === undefined ? usage.unlimited : number.format(limit),
+    numberOf(used, lang),
+    limit === undefined ? usage.unlimited : numberOf(limit, lang),
   ])
 }
 
 function invoiceCells(invoice: Invoice, { lang, organization: { usage } }: PageWords): readonly Cells[] {
   const { netRappen, vatBasisPoints, vatRappen, totalRappen } = invoice
-  const number = formats[lang].number()
   const money = (rappen: number): string => formats[lang].money().format(rappen / 100)
   const lines = invoice.lines.map((line) => [
     lineLabel(lang, { ...line, plan: line.plan ?? null }),
-    number.format(line.quantity),
-    number.format(line.included),
+    numberOf(line.quantity, lang),
+    numberOf(line.included, lang),
     money(line.amountRappen),
   ])
   return [
@@ -150,10 +148,9 @@ function invoiceCells(invoice: Invoice, { lang, organization: { usage } }: PageW
 }
 
 function projectCells(projects: readonly ProjectUsage[], { lang }: PageWords): readonly Cells[] {
-  const number = formats[lang].number()
   return projects.map(({ name, sends, smtpMessages, captures }) => [
     name,
-    ...[sends, smtpMessages, captures].map((count) => number.format(count)),
+    ...[sends, smtpMessages, captures].map((count) => numberOf(count, lang)),
   ])
 }
 

@@ -1,6 +1,10 @@
 /** The words of the pages on the way in, in the language of who reads them. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { languageOf, type Language } from '../layout/language.ts'
+import { de as deMail } from '../messages/words/de.ts'
+import { en as enMail, type MessageWords } from '../messages/words/en.ts'
+import { fr as frMail } from '../messages/words/fr.ts'
+import { it as itMail } from '../messages/words/it.ts'
 import { de as deOrganization } from '../organizations/words/de.ts'
 import { en as enOrganization, type OrganizationWords } from '../organizations/words/en.ts'
 import { fr as frOrganization } from '../organizations/words/fr.ts'
@@ -18,14 +22,20 @@ import { en, type WayWords } from './way.en.ts'
 import { fr } from './way.fr.ts'
 import { it } from './way.it.ts'
 
-export type PageWords = WayWords &
-  OwnWords & { readonly lang: Language; readonly trace: TraceWords; readonly organization: OrganizationWords }
+interface WordsOfParts {
+  readonly lang: Language
+  readonly trace: TraceWords
+  readonly organization: OrganizationWords
+  readonly mail: MessageWords
+}
+
+export type PageWords = WayWords & OwnWords & WordsOfParts
 
 const all: Readonly<Record<Language, PageWords>> = {
-  en: { lang: 'en', ...en, ...enOwn, trace: enTrace, organization: enOrganization },
-  de: { lang: 'de', ...de, ...deOwn, trace: deTrace, organization: deOrganization },
-  fr: { lang: 'fr', ...fr, ...frOwn, trace: frTrace, organization: frOrganization },
-  it: { lang: 'it', ...it, ...itOwn, trace: itTrace, organization: itOrganization },
+  en: { lang: 'en', ...en, ...enOwn, trace: enTrace, organization: enOrganization, mail: enMail },
+  de: { lang: 'de', ...de, ...deOwn, trace: deTrace, organization: deOrganization, mail: deMail },
+  fr: { lang: 'fr', ...fr, ...frOwn, trace: frTrace, organization: frOrganization, mail: frMail },
+  it: { lang: 'it', ...it, ...itOwn, trace: itTrace, organization: itOrganization, mail: itMail },
 }
 
 export const wordsIn = (lang: Language): PageWords => all[lang]

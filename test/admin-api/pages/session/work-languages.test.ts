@@ -1,0 +1,128 @@
+/** Pages of members, usage, captured mail, approvals, recipients and reveal links are in the language of their reader, as the wire sees it. */
+import test, { type ExecutionContext } from 'ava'
+import { parseMailbox, type Mailbox } from '#core/addresses.ts'
+import { traces } from '#core/trace/trace.ts'
+import { addDestination } from '../../rest/fixture/rest-fixture.ts'
+import { signedIn } from '../consent-requests.ts'
+import type { PageClient, Visited } from '../page-client.ts'
+import { startPageServer, type PageServer } from '../page-server.ts'
+
+const languages = ['de', 'fr', 'it', 'en'] as const
+type Titles = readonly [de: string, fr: string, it: string, en: string]
+
+/** Words of English alone; what the service says in English is marked so. */
+const english = / (?:the|your|and|of|by|this|not|with) /
+const marked = /<(\w+) (?:[^<>]* )?lang="en"[^<>]*>[^<]*<\/\1>/g
+
+/** The page in each language, in the order of `languages`. */
+async function inEach(t: ExecutionContext, person: PageClient, path: string, titles: Titles): Promise<readonly Visited[]> {
+  const pages: Visited[] = []
+  for (const [i, language] of languages.entries()) {
+    person.language = `${language}-CH,en;q=0.5`
+    const shown = await person.get(path)
+    const title = /<title>([^<]*) – Postern</.exec(shown.html)?.[1]
+    t.deepEqual([shown.status, title], [200, titles[i] ?? ''], `${language} ${path}`)
+    t.true(shown.html.includes(`<html lang="${language}">`), path)
+    t.is(shown.headers.get('content-language'), language)
+    t.regex(shown.headers.get('vary') ?? '', /Accept-Language, Cookie$/)
+    if (language !== 'en') t.notRegex(shown.html.replaceAll(marked, ''), english, `${language} ${path}`)
+    pages.push(shown)
+  }
+  return pages
+}
+
+function mailbox(text: string): Mailbox {
+  const parsed = parseMailbox(text)
+  if (!parsed) throw new Error(text)
+  return parsed
+}
+
+/** A message of an agent that waits for a person; its trace. */
+async function asked({ daemon, organizationId }: PageServer): Promise<string> {
+  const destinationId = await addDestination(daemon.rest, { credentials: { host: '8.8.8.8', port: 587, security: 'starttls' } }, true)
+  const { project_id: projectId } = await daemon.rest.must('GET', '/v1/projects/me')
+  await daemon.rest.must('PATCH', `/v1/projects/${String(projectId)}`, { agent_send_approval: 'always' })
+  const { traceId } = await daemon.part('rest').sendMessages.send(
+    {
+      ...{ organizationId, projectId: String(projectId), bound: true, scopes: ['api:send'], credentialId: 'grt_1' },
+      agent: { level: 2, mostLevel: 2, sandboxOnly: false },
+    },
+    {
+      ...{ from: mailbox('shop@example.ch'), to: [mailbox('ada@example.org')], cc: [], bcc: [mailbox('boss@example.net')], replyTo: [] },
+      ...{ headers: [], subject: 'Bestellung', text: 'Danke.', html: '<p>Danke.</p>', template: undefined, attachments: [] },
+      ...{ idempotencyKey: undefined, projectId: undefined, destinationId },
+    },
+  )
+  return traceId
+}
+
+test('members, the way out and usage are in the language of their reader, with its dates and amounts', async (t) => {
+  const server = await startPageServer(t)
+  const olga = await signedIn(server, 'olga@example.ch')
+  const own = `/organizations/${server.organizationId}`
+  await olga.send(`${own}/members`, `${own}/members/invite`, { email: 'ben@example.ch', role: 'viewer' })
+  const members = ['Mitglieder von Default', 'Membres de Default', 'Membri di Default', 'Members of Default'] as const
+  const [inGerman, inFrench] = await inEach(t, olga, `${own}/members`, members)
+  t.regex(inGerman?.html ?? '', /Mitglied[^]*viewer · offen bis <time [^>]*>8\. Januar 2030/)
+  t.regex(inFrench?.html ?? '', /ouverte jusqu’au <time [^>]*>8 janvier 2030/)
+  olga.language = 'de'
+  const twice = await olga.send(`${own}/members`, `${own}/members/invite`, { email: 'ben@example.ch', role: 'viewer' })
+  t.regex(twice.html, /Problem: Mitglieder von Default[^]*Diese Adresse ist schon eingeladen/)
+  const last = await olga.send(`${own}/members`, `${own}/leave`, {})
+  t.regex(last.html, /Eine Organisation braucht einen Eigentümer/)
+  await inEach(t, olga, `${own}/delete`, ['Default löschen', 'Supprimer Default', 'Elimina Default', 'Delete Default'])
+  const usage = await inEach(t, olga, `${own}/usage`, ['Nutzung von Default', 'Usage de Default', 'Uso di Default', 'Usage of Default'])
+  const month = [
+    /Januar 2030[^]*MWST \d+\.\d\d %[^]*Total/,
+    /janvier 2030[^]*TVA \d+[,.]\d\d %[^]*Total/,
+    /gennaio 2030[^]*IVA \d+[,.]\d\d %[^]*Totale/,
+  ]
+  for (const [i, words] of month.entries()) t.regex(usage[i]?.html ?? '', words)
+  t.regex(usage[0]?.html ?? '', /Sendungen heute<\/th>\s*<td>0<\/td>\s*<td>keine<\/td>[^]*Plan enterprise[^]*Erstellte Teams/)
+})
+
+test('captured mail, a trace, an approval and the two pages behind links are in the language of their reader', async (t) => {
+  const server = await startPageServer(t)
+  const { daemon, database, organizationId } = server
+  const olga = await signedIn(server, 'olga@example.ch')
+  const own = `/organizations/${organizationId}`
+  const mail = { from: 'shop@example.ch', to: ['ada@example.ch'], subject: 'Bestellung', text: 'Danke.', html: '<p>Danke.</p>' }
+  await daemon.rest.must('POST', '/v1/messages', mail)
+  const { rows } = await database.list(traces, { organizationId }, { limit: 1 })
+  const captureId = rows[0]?.record.capture?.id ?? ''
+  const captured = ['Abgefangene Mail', 'Courrier capturé', 'Posta catturata', 'Captured mail'] as const
+  const [list] = await inEach(t, olga, `${own}/inboxes`, captured)
+  const inboxId = /\/inboxes\/([\w-]+)"/.exec(list?.html ?? '')?.[1] ?? ''
+  olga.language = 'de'
+  const name = /<title>([^<]*) – Postern</.exec((await olga.get(`${own}/inboxes/${inboxId}`)).html)?.[1] ?? ''
+  await inEach(t, olga, `${own}/inboxes/${inboxId}`, [name, name, name, name])
+  const message = `${own}/inboxes/${inboxId}/messages/${captureId}`
+  const [read] = await inEach(t, olga, message, ['Bestellung', 'Bestellung', 'Bestellung', 'Bestellung'])
+  t.regex(read?.html ?? '', /<dt>Abgefangen<\/dt>\s*<dd>\s*<time [^>]*>1\. Januar 2030[^]*weil [^]*Quelltext/)
+  const ofTrace = ['Trace von Bestellung', 'Trace de Bestellung', 'Traccia di Bestellung', 'Trace of Bestellung'] as const
+  await inEach(t, olga, `${own}/traces/${String(rows[0]?.record.id)}`, ofTrace)
+  const approval = `${own}/approvals/${await asked(server)}`
+  const titles = ['Eine Nachricht freigeben', 'Approuver un message', 'Approva un messaggio', 'Approve a message'] as const
+  await inEach(t, olga, approval, titles)
+  olga.language = 'fr'
+  const digest = /name="digest" value="([^"]+)"/.exec((await olga.get(approval)).html)?.[1] ?? ''
+  await olga.send(approval, `${approval}/refuse`, { digest })
+  t.regex((await olga.get(approval)).html, /Refusé par olga@example\.ch le <time [^>]*>1 janvier 2030/)
+  const key = { allowed_origins: ['https://shop.example.ch'], allowed_to: ['ada@example.ch'], locked_from: 'form@example.ch', reveal: true }
+  const reveal = new URL(String((await daemon.rest.must('POST', '/v1/publishable-keys', key))['reveal_url'])).pathname
+  const show = [
+    ...['Einen veröffentlichbaren Schlüssel zeigen', 'Afficher une clé publiable', 'Mostra una chiave pubblicabile'],
+    'Reveal a publishable key',
+  ] as unknown as Titles
+  await inEach(t, olga, reveal, show)
+  olga.language = 'it'
+  t.regex((await olga.post(reveal)).html, /La tua chiave pubblicabile[^]*svcpub_eyJ/)
+  const { id: formId } = await daemon.rest.must('POST', '/v1/forms', { name: 'Kontakt', template: 'contact' })
+  await daemon.rest.must('PUT', `/v1/forms/${String(formId)}/notifications`, { recipients: [{ email: 'out@example.net' }] })
+  const link = new URL((await server.mailTo('out@example.net')).link).pathname
+  await inEach(t, olga, link, ['Eingänge von Kontakt', 'Réponses de Kontakt', 'Risposte a Kontakt', 'Submissions of Kontakt'])
+  olga.language = 'de'
+  t.is((await olga.post(`${link}/confirm`)).status, 303)
+  t.regex((await olga.get(link)).html, /Diese Adresse bekommt Mails über Eingänge/)
+  t.regex((await olga.post(`${link}/end`)).html, /<h1>Keine Mails mehr<\/h1>/)
+})
