@@ -97,7 +97,7 @@ async function usagePage(
         ${figures(said.limitsCaption, [said.what, said.used, said.limit], limitCells(report.limits, words))}
       </section>
       <section class="sheet" aria-labelledby="month">
-        <h2 id="month">${monthFormat().format(from)}</h2>
+        <h2 id="month">${asHeading(monthFormat().format(from))}</h2>
         <p class="meta">
           ${said.preview(numberOf(report.sends, words.lang), invoice.plan)}
           <a href="${before}">${said.monthBefore}</a>
@@ -113,6 +113,9 @@ async function usagePage(
       ${leavesHere && wayOut}`,
   })
 }
+
+/** Names of months begin small in French and Italian. */
+const asHeading = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
 const formatsIn = (locale: string) => ({
   month: atFirstUse(() => new Intl.DateTimeFormat(locale, { month: 'long', year: 'numeric', timeZone: 'UTC' })),
@@ -154,24 +157,24 @@ function projectCells(projects: readonly ProjectUsage[], { lang }: PageWords): r
   ])
 }
 
-/** A table whose first column says what the others count. */
+/** A table whose first column says what the others count; the roles hold where phones set its rows in two lines. */
 const figures = (caption: string, [first = '', ...others]: readonly string[], rows: readonly Cells[]): Html =>
-  html`<table class="figures">
+  html`<table class="figures" role="table">
     <caption class="hidden">
       ${caption}
     </caption>
-    <thead>
-      <tr>
-        <th scope="col">${first}</th>
-        ${others.map((title) => html`<th scope="col">${title}</th>`)}
+    <thead role="rowgroup">
+      <tr role="row">
+        <th scope="col" role="columnheader">${first}</th>
+        ${others.map((title) => html`<th scope="col" role="columnheader">${title}</th>`)}
       </tr>
     </thead>
-    <tbody>
+    <tbody role="rowgroup">
       ${rows.map(
         ([what = '', ...cells]) =>
-          html`<tr>
-            <th scope="row">${what}</th>
-            ${cells.map((cell) => html`<td>${cell}</td>`)}
+          html`<tr role="row">
+            <th scope="row" role="rowheader">${what}</th>
+            ${cells.map((cell) => html`<td role="cell">${cell}</td>`)}
           </tr>`,
       )}
     </tbody>

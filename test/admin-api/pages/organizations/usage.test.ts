@@ -3,7 +3,7 @@ import test from 'ava'
 import { launchBrowser } from '../../../support/web/browser.ts'
 import { testWith } from '../../../support/peers/peers.ts'
 import { join, signedIn, signedInServer } from '../consent-requests.ts'
-import { openTab } from '../tab.ts'
+import { openTab, titleOf } from '../tab.ts'
 
 test('owners, admins and the role for billing see usage and invoices, and nobody else does', async (t) => {
   const { server, pageClient: olga } = await signedInServer(t, 'olga@example.ch')
@@ -50,4 +50,9 @@ testWith('chromium')('the page fits a phone and a desk, with its months', async 
     await tab.press('text=This month')
     t.is(new URL(tab.page.url()).search, '')
   }
+  const german = await openTab(t, browser, { locale: 'de-CH' })
+  await german.open(await server.operatorLink('olga@example.ch'))
+  await german.press('main form button')
+  await german.open(`${server.url}/organizations/${server.organizationId}/usage`)
+  t.is(await titleOf(german), 'Nutzung von Default')
 })
