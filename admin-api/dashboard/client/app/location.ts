@@ -21,8 +21,23 @@ export const organization = computed((): OwnOrganization | undefined => {
 /** The project that lists are limited to; undefined is the whole organization. */
 export const projectId = computed(() => query.value.get('project') ?? undefined)
 
+/** How many parts of the screen hold what cannot be had again. */
+let holds = 0
+
+/** Keeps the screen: going back stays here, and the browser asks before the page is left or loaded anew. The answer ends that. */
+export function holdHere(): () => void {
+  holds++
+  addEventListener('beforeunload', askFirst)
+  return () => {
+    if (--holds === 0) removeEventListener('beforeunload', askFirst)
+  }
+}
+
+const askFirst = (event: Event): void => event.preventDefault()
+
 addEventListener('popstate', () => {
-  here.value = new URL(location.href)
+  if (holds > 0) history.pushState(null, '', here.value)
+  else here.value = new URL(location.href)
 })
 
 export interface Going {

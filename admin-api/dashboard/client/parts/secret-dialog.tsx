@@ -1,7 +1,8 @@
-/** A secret that is shown once: copied or saved first, and closed only by who says that it is stored. */
+/** A secret that is shown once: copied or saved first, and closed only by who says that it is stored; nor does the way back lose it. */
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
+import { useLayoutEffect, useState } from 'preact/hooks'
 import { save } from '../app/api.ts'
+import { holdHere } from '../app/location.ts'
 import { words } from '../words/words.ts'
 import { copy, Dialog } from './controls.tsx'
 import { Icon } from './icon.tsx'
@@ -17,6 +18,7 @@ export interface Secret {
 export function SecretDialog({ secret, onDone }: { readonly secret: Secret; readonly onDone: () => void }): JSX.Element {
   const w = words()
   const [isStored, setStored] = useState(false)
+  useLayoutEffect(() => (isStored ? undefined : holdHere()), [isStored])
   const { title, fields, note } = secret
   const environment = fields.map(([name, value]) => `${name.toUpperCase()}=${value}\n`).join('')
   return (

@@ -109,3 +109,36 @@ test('an API key is made, works, is rotated and revoked, and each time what is o
   t.is(await status(second), 401)
   for (const secret of [first, second]) t.false((await page.content()).includes(secret))
 })
+
+test('a secret that is shown once is lost neither by going back nor by loading the page anew, until it is stored', async (t) => {
+  const server = await startDashboard(t, browser)
+  const tab = await server.open()
+  const { page } = tab
+  await tab.go('/webhooks')
+  await page.click('.nav a[href^="/keys"]')
+  await page.click('header >> text=New API key')
+  await tab.fill('Name', 'Shop')
+  await page.click('dialog >> text=Create')
+  const shown = '[data-secret=api_key]'
+  const secret = await page.innerText(shown)
+  for (let i = 0; i < 3; i++) {
+    await page.goBack()
+    t.is(new URL(page.url()).pathname, '/keys')
+    t.is(await page.innerText(shown), secret)
+  }
+  const asked = page.waitForEvent('dialog')
+  void page.evaluate('location.reload()').catch(() => undefined)
+  const question = await asked
+  t.is(question.type(), 'beforeunload')
+  await question.dismiss()
+  t.is(await page.innerText(shown), secret)
+  await takeSecret(tab, 'api_key')
+  await page.goBack() // to the list, from where the key was asked for
+  await page.goBack()
+  t.is(new URL(page.url()).pathname, '/webhooks')
+  page.on('dialog', (another) => {
+    t.fail(another.type())
+    void another.accept()
+  })
+  await page.reload()
+})
