@@ -85,3 +85,36 @@ test('deliveries of a webhook are a pill, and the stream ends with the session',
   await bounce()
   await page.waitForSelector('.live.off')
 })
+
+for (const [path, asks, row] of [
+  ['/traces', /\/v1\/traces\?.*since=/, 'tbody tr'],
+  ['/captures', /\/v1\/inboxes\/[^/]+\/messages(?:\?|$)/, '.message-list li'],
+] as const)
+  test(`an answer that took longer than the way to what is new says nothing of it: ${path}`, async (t) => {
+    const server = await startDashboard(t, browser)
+    const tab = await server.open()
+    await send(server, 'The first')
+    const page = await openLive(tab, server.url + path)
+    await page.waitForSelector(`${row} >> text=The first`)
+    const [asked, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    await page.route(
+      asks,
+      async (route) => {
+        const response = await route.fetch()
+        asked.resolve()
+        await goesOn.promise
+        await route.fulfill({ response })
+      },
+      { times: 1 },
+    )
+    await send(server, 'The second')
+    await asked.promise
+    await send(server, 'The third')
+    await page.click('.new-pill >> text=2 new')
+    await page.waitForSelector(`${row} >> text=The third`)
+    const answered = page.waitForEvent('requestfinished', (request) => asks.test(request.url()))
+    goesOn.resolve()
+    await answered
+    await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))).then(() => 0)')
+    t.is(await page.locator('.new-pill').count(), 0, 'nothing is new')
+  })

@@ -1,5 +1,5 @@
 /** What has come into a list since it was read, for the pill over it: rows stay where they are until somebody wants to see the new ones. */
-import { useCallback, useEffect, useState } from 'preact/hooks'
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import type { Operation } from '../wire/operation.ts'
 import { call } from './api.ts'
 import { everyMs, useChanges, type LiveList } from './live.ts'
@@ -26,11 +26,16 @@ interface Followed<Input, Row> {
 export function useNews<Input, Row extends { readonly id: string }>({ list, operation, input, rows }: Followed<Input, Row>): News {
   const [news, setNews] = useState(none)
   const key = JSON.stringify(input)
-  useEffect(() => setNews(none), [rows, key])
+  const { ask, forget } = useNewest()
+  useEffect(() => {
+    forget()
+    setNews(none)
+  }, [rows, key])
   const look = useCallback(() => {
     if (rows === undefined) return
+    const isNewest = ask()
     call(operation, input).then(
-      ({ data }) => setNews(newsOf(rows, data)),
+      ({ data }) => isNewest() && setNews(newsOf(rows, data)),
       () => undefined,
     )
   }, [rows, key])
@@ -44,4 +49,25 @@ function newsOf<Row extends { readonly id: string }>(rows: readonly Row[], now: 
   const added = now.filter(({ id }) => !known.has(id)).length
   const changed = now.filter((row) => known.has(row.id) && known.get(row.id) !== JSON.stringify(row)).length
   return { added, changed }
+}
+
+interface Newest {
+  /** Returns what tells, when the answer comes, whether it counts. */
+  readonly ask: () => () => boolean
+  /** What is asked already counts no more. */
+  readonly forget: () => void
+}
+
+/** Of answers to one question, those that come behind the answer to a later one say what was. */
+export function useNewest(): Newest {
+  const [asked, answered] = [useRef(0), useRef(0)]
+  const ask = (): (() => boolean) => {
+    const turn = ++asked.current
+    return () => {
+      if (turn <= answered.current) return false
+      answered.current = turn
+      return true
+    }
+  }
+  return { ask, forget: () => void (answered.current = asked.current) }
 }

@@ -6,6 +6,7 @@ import { keyFor, useKeys } from '../app/keys.ts'
 import { useListKeys } from '../app/list-keys.ts'
 import { everyMs, useChanges } from '../app/live.ts'
 import { go, link, linkHere, projectId, query } from '../app/location.ts'
+import { useNewest } from '../app/new-entries.ts'
 import { mayChange } from '../app/permissions.ts'
 import { useList, useTicks, type Listing } from '../app/query.ts'
 import type { ScreenProps } from '../app/screen-props.ts'
@@ -253,13 +254,18 @@ function NewPill({
 }): JSX.Element {
   const [count, setCount] = useState(0)
   const key = JSON.stringify(filters)
-  useEffect(() => setCount(0), [since, key])
+  const { ask, forget } = useNewest()
+  useEffect(() => {
+    forget()
+    setCount(0)
+  }, [since, key])
   const look = useCallback(() => {
     if (since === undefined || filters['until'] !== undefined) return
     const later = new Date(Date.parse(since) + 1).toISOString()
     const input = inputOf({ ...filters, since: later })
+    const isNewest = ask()
     call(listTraces, input).then(
-      ({ data }) => setCount(data.length),
+      ({ data }) => isNewest() && setCount(data.length),
       () => undefined,
     )
   }, [since, key])
