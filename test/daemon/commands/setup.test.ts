@@ -1,15 +1,13 @@
 /** `postern setup` as somebody runs it: questions, flags, the file, the records, the first mail; and again, when all is right. */
 import { spawn } from 'node:child_process'
 import { chmod, readFile, stat, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import test, { type ExecutionContext } from 'ava'
 import { zoneFile } from '../../../daemon/commands/setup/zone-file.ts'
 import { Daemon } from '../../support/daemon/daemon.ts'
-import { temporaryFolder } from '../../support/daemon/workspace.ts'
+import { freePort, temporaryFolder } from '../../support/daemon/workspace.ts'
 import { Sink } from '../../support/smtp/sink.ts'
-import { listenIn } from '../../support/web/listen.ts'
 import { NameServer } from '../../support/web/name-server.ts'
 
 const program = fileURLToPath(new URL('../../../daemon/postern.js', import.meta.url))
@@ -110,9 +108,7 @@ test('a daemon that runs is used; what is wrong is said and ends with 1; who ans
   const daemon = await Daemon.start({ folder, env: { POSTERN_DNS_SERVERS: env.POSTERN_DNS_SERVERS } })
   t.teardown(() => daemon[Symbol.asyncDispose]())
   records['7.2.0.192.in-addr.arpa PTR'] = ['other.example.net']
-  const server = createServer()
-  const closed = await listenIn(t, server)
-  await new Promise((resolve) => server.close(resolve))
+  const closed = await freePort()
   const words = ['--domain', 'example.com', '--host', 'mail.example.com', '--outgoing', `127.0.0.1:${closed}`]
   const ran = await run('', ...words, '--yes')
   t.is(ran.code, 1, ran.output)

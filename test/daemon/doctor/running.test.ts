@@ -1,6 +1,5 @@
 /** A running daemon that finds what is wrong with it: by REST, in the metrics, by the command, and as alerts. */
 import { createHmac, randomUUID } from 'node:crypto'
-import { createServer } from 'node:net'
 import test, { type ExecutionContext } from 'ava'
 import { SystemResolver, systemLookUp } from '#core/outbound/resolver.ts'
 import { writeSeen } from '#core/ingest-sources/source-status.ts'
@@ -14,7 +13,7 @@ import { destinationDefaults } from '../../core/records.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { Sink } from '../../support/smtp/sink.ts'
 import { startDaemon, type StartedDaemon } from '../../support/daemon/start-daemon.ts'
-import { listenIn } from '../../support/web/listen.ts'
+import { freePort } from '../../support/daemon/workspace.ts'
 import { NameServer, type Records } from '../../support/web/name-server.ts'
 import { receiverOf, type Received } from '../../support/web/webhook-receiver.ts'
 
@@ -104,13 +103,10 @@ const ownAddress = {
 } as const
 
 /** A destination whose port is closed, given-up webhooks, and a source that reported last a week ago. */
-async function breakThings(t: ExecutionContext, daemon: StartedDaemon, hook: string, at: number) {
+async function breakThings(daemon: StartedDaemon, hook: string, at: number) {
   const { rest, database, organizationId } = daemon
   const projectId = await projectOf(daemon)
-  const server = createServer()
-  const closed = await listenIn(t, server)
-  await new Promise((resolve) => server.close(resolve))
-  const broken = { ...destinationDefaults, id: newId('dst', 1), projectId, name: 'Broken', host: '127.0.0.1', port: closed }
+  const broken = { ...destinationDefaults, id: newId('dst', 1), projectId, name: 'Broken', host: '127.0.0.1', port: await freePort() }
   const endpoint = await rest.must('POST', '/v1/webhooks', { name: 'Hook', target_url: hook, event_types: ['bounced'] })
   const source = await rest.must('POST', '/v1/ingest-sources', { provider: 'stalwart', label: 'mx1' })
   const change = new Change().insert(destinations, organizationId, broken)
@@ -158,7 +154,7 @@ test('what is wrong is found and told once: by REST, metrics, command, mail and 
   const key = records[dkim[0] ?? ''] ?? []
   delete records[dkim[0] ?? '']
 
-  const { broken, endpointId, sourceId } = await breakThings(t, daemon, receiver.url, clock.now())
+  const { broken, endpointId, sourceId } = await breakThings(daemon, receiver.url, clock.now())
 
   const report = await look()
   t.false(report.ok)

@@ -5,7 +5,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { within } from '../../support/deadline.ts'
-import { type Daemon, portOf } from '../../support/daemon/daemon.ts'
+import type { Daemon } from '../../support/daemon/daemon.ts'
 import { RestClient } from '../../support/daemon/rest.ts'
 import { freePort, temporaryFolder } from '../../support/daemon/workspace.ts'
 import { Postgresql } from '../../support/peers/postgresql.ts'
@@ -35,8 +35,9 @@ testWith('postgresql', 'haproxy')('three daemons behind a balancer are replaced 
   await using folder = await temporaryFolder('balancer')
   const several = await severalDaemons(t, await postgresql.database())
   const env = { POSTERN_DRAIN_SECONDS: '3' }
-  let daemons: readonly Daemon[] = await Promise.all(names.map(() => several.start(env)))
-  const http = Object.fromEntries(names.map((name, at) => [name, portOf(daemons[at]?.addresses.http)]))
+  const http = Object.fromEntries(await Promise.all(names.map(async (one) => [one, await freePort()] as const)))
+  const start = (name: string) => several.start({ ...env, POSTERN_HTTP_LISTEN: `127.0.0.1:${http[name]}` })
+  let daemons: readonly Daemon[] = await Promise.all(names.map(start))
   const config = join(folder.path, 'haproxy.cfg')
   const bound = Object.fromEntries(await Promise.all(ports.map(async (one) => [one, await freePort()] as const)))
   const port = Number(bound['8080'])
@@ -59,7 +60,7 @@ testWith('postgresql', 'haproxy')('three daemons behind a balancer are replaced 
   for (const [at, name] of names.entries()) {
     const old = daemons[at]
     t.is((await old?.stop())?.code, 0)
-    const next = await several.start({ ...env, POSTERN_HTTP_LISTEN: `127.0.0.1:${http[name]}` })
+    const next = await start(name)
     daemons = daemons.with(at, next)
     await within(20_000, 'the new daemon gets calls', next.said(/message accepted/))
   }

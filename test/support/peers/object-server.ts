@@ -6,6 +6,7 @@ import { rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePort } from '../daemon/workspace.ts'
 
 const program = createRequire(import.meta.url).resolve('s3rver/bin/s3rver.js')
 const folders = import.meta.resolve('./object-server-folders.ts')
@@ -15,16 +16,17 @@ const key = 'S3RVER'
 export class ObjectServer implements AsyncDisposable {
   readonly folder: string
   readonly bucket: string
-  port = 0
+  readonly port: number
   #server: ChildProcess | undefined
 
-  private constructor(folder: string, bucket: string) {
+  private constructor(folder: string, bucket: string, port: number) {
     this.folder = folder
     this.bucket = bucket
+    this.port = port
   }
 
   static async start(bucket = 'contents'): Promise<ObjectServer> {
-    const server = new ObjectServer(mkdtempSync(join(tmpdir(), 'postern-s3-')), bucket)
+    const server = new ObjectServer(mkdtempSync(join(tmpdir(), 'postern-s3-')), bucket, await freePort())
     await server.startServer()
     return server
   }
@@ -46,16 +48,15 @@ export class ObjectServer implements AsyncDisposable {
     const server = spawn(process.execPath, ['--import', folders, program, ...words], { stdio: ['ignore', 'pipe', 'pipe'] })
     this.#server = server
     let said = ''
-    const { promise, resolve, reject } = Promise.withResolvers<number>()
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
     // read to the end: a server that cannot say what went wrong ends
     server.stderr.resume()
     server.stdout.on('data', (text: Buffer) => {
       said += text.toString()
-      const [, port] = /listening on .*?:(\d+)\s/.exec(said) ?? []
-      if (port !== undefined) resolve(Number(port))
+      if (/listening on .*?:\d+\s/.test(said)) resolve()
     })
     server.once('exit', () => reject(new Error(`s3rver did not start: ${said}`)))
-    this.port = await promise
+    await promise
   }
 
   async stopServer(): Promise<void> {

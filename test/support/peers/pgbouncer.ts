@@ -5,7 +5,8 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { asServer, freePort, give, type Postgresql } from './postgresql.ts'
+import { freePort } from '../daemon/workspace.ts'
+import { asServer, give, type Postgresql } from './postgresql.ts'
 
 export type PoolMode = 'session' | 'transaction' | 'statement'
 
