@@ -2,7 +2,7 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { chmod, mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises'
-import { createServer, type AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
@@ -99,11 +99,7 @@ test('examineMachine() says who holds a port', async (t) => {
 
 test('examineMachine() frees the ports it tried', async (t) => {
   const { load } = await setUp(t)
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
+  const port = await freePort()
   const config = load({ POSTERN_HTTP_LISTEN: `127.0.0.1:${port}` })
   t.true(named(await examineMachine(config), `port ${port}`)?.ok)
   t.true(named(await examineMachine(config), `port ${port}`)?.ok)
@@ -236,8 +232,10 @@ test('examineMachine() compares the clock with time servers, also after 2036, an
   t.like((await clock(await timeServer(t, -90_000)))?.findings, [
     { summary: 'The clock of the machine is 90 seconds ahead, by 127.0.0.1.' },
   ])
-  const later = (await clock(await timeServer(t, Date.UTC(2037, 0, 1) - Date.now())))?.findings[0]?.summary
-  t.is(Math.round(Number(/is (\d+) seconds behind/.exec(later ?? '')?.[1]) / 60), Math.round((Date.UTC(2037, 0, 1) - Date.now()) / 60_000))
+  const after2036 = Date.UTC(2037, 0, 1) - Date.now()
+  const later = (await clock(await timeServer(t, after2036)))?.findings[0]?.summary
+  const seen = Number(/is (\d+) seconds behind/.exec(later ?? '')?.[1])
+  t.true(Math.abs(seen - after2036 / 1000) < 60, later)
   const unsure = await clock(await timeServer(t, 90_000, 0), `127.0.0.1:${await freePort()}`)
   t.true(unsure?.ok)
   t.regex(unsure?.summary ?? '', /No time server answers, so it was compared with none\.$/)
