@@ -6,6 +6,7 @@ import { builtFolder, type Manifest } from '../../../admin-api/dashboard/built-f
 import { becomesTrue, browserOf } from '../../support/web/browser.ts'
 import { testWith } from '../../support/peers/peers.ts'
 import { eventually } from '../../support/deadline.ts'
+import { makeDestination } from '../../support/daemon/provision.ts'
 import { startDashboard } from './dashboard-server.ts'
 import { seed } from './seed.ts'
 
@@ -263,6 +264,21 @@ test('captured mail comes in live and is read in every view, at three widths', a
   await page.goBack()
   await page.goBack()
   await becomesTrue(page, `document.querySelector('#recipient').value === ''`)
+})
+
+test('an overview that does not look at every destination says so', async (t) => {
+  const server = await startDashboard(t, browser)
+  const { rest } = server.daemon
+  const make = (name: string): Promise<string> => makeDestination(rest, { name, port: 9, mode: 'live' })
+  for (let at = 0; at < 200; at += 20) await Promise.all(Array.from({ length: 20 }, (_, i) => make(`host ${at + i}`)))
+  const { page, go, check } = await server.open()
+  await go('/')
+  await page.waitForSelector('.healths li')
+  t.is(await page.locator('text=newest are looked at here').count(), 0, 'all are')
+  await make('one more')
+  await page.reload()
+  await page.waitForSelector('aside >> text=The 200 newest are looked at here.')
+  await check(t)
 })
 
 test('the first load is small, and each screen is a part of its own', async (t) => {

@@ -40,10 +40,13 @@ const mostShown = 12
 
 export function DestinationHealths({
   destinations,
+  areAll,
   healths,
   stripOf,
 }: {
   readonly destinations: readonly Destination[]
+  /** Whether there are no others. */
+  readonly areAll: boolean
   readonly healths: Healths
   /** The last day of one, in place of what it did in the last hour alone. */
   readonly stripOf?: ((destination: Destination) => JSX.Element) | undefined
@@ -56,6 +59,7 @@ export function DestinationHealths({
         <h2 id="healths">{w.destinations}</h2> <span class="faint">{w.lastHour}</span>
         {destinations.length > shown.length && <a href={link('/destinations')}>{w.allDestinations}</a>}
       </div>
+      {!areAll && <p class="faint">{w.newestDestinations(destinations.length)}</p>}
       <ul class="healths">
         {shown.map((destination) => {
           const health = healths.get(destination.id)

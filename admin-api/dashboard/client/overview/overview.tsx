@@ -90,7 +90,8 @@ export default function Overview(): JSX.Element {
                   <FirstRun destinations={list} traces={data} onSend={() => setSending(true)} />
                 ) : (
                   <Settled
-                    {...{ traces: data, destinations: list, healths, held: heldIn(all.data?.data ?? []) }}
+                    {...{ traces: data, destinations: list, areAll: destinations.more === undefined }}
+                    {...{ healths, held: heldIn(all.data?.data ?? []) }}
                     {...{ usage: usage.data, day: day.data, sends: sends.data }}
                     {...{ queue: queue.data, parked: webhooks.data?.totals.parked ?? 0 }}
                   />
@@ -112,6 +113,7 @@ const heldIn = (all: readonly Project[]): number =>
 interface SettledProps {
   readonly traces: readonly TraceSummary[]
   readonly destinations: readonly Destination[]
+  readonly areAll: boolean
   readonly healths: Healths
   /** Messages of agents that wait for the approval of a member. */
   readonly held: number
@@ -122,7 +124,7 @@ interface SettledProps {
   readonly parked: number
 }
 
-function Settled({ traces, destinations, healths, held, usage, day, sends, queue, parked }: SettledProps): JSX.Element {
+function Settled({ traces, destinations, areAll, healths, held, usage, day, sends, queue, parked }: SettledProps): JSX.Element {
   const w = words()
   const plots = usePlots()
   const figures = day && sends && queue && { delivery: day, sends, waitingSince: queue.waiting_since }
@@ -141,11 +143,9 @@ function Settled({ traces, destinations, healths, held, usage, day, sends, queue
         </section>
         <aside aria-label={w.destinations}>
           {plots ? (
-            <plots.WithStrips>
-              {(stripOf) => <DestinationHealths destinations={destinations} healths={healths} stripOf={stripOf} />}
-            </plots.WithStrips>
+            <plots.WithStrips>{(stripOf) => <DestinationHealths {...{ destinations, areAll, healths, stripOf }} />}</plots.WithStrips>
           ) : (
-            <DestinationHealths destinations={destinations} healths={healths} />
+            <DestinationHealths {...{ destinations, areAll, healths }} />
           )}
           {plots && <plots.SidePlots />}
         </aside>

@@ -51,6 +51,7 @@ export const screens: ScreenWords = {
   exploreAll: 'Alle ansehen',
   lastHour: 'letzte Stunde',
   allDestinations: 'Alle Destinationen',
+  newestDestinations: (many: number) => `Hier werden die ${many} neuesten betrachtet.`,
   noAttempts: 'keine Versuche',
   errorsAndLatency: (errors, p95) => `${errors} Fehler · p95 ${number(p95)} ms`,
   nothingLeaves: 'Noch kann nichts hinaus. Probiere alles aus.',

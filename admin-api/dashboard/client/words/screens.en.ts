@@ -46,6 +46,7 @@ export const screens = {
   exploreAll: 'Explore all',
   lastHour: 'last hour',
   allDestinations: 'All destinations',
+  newestDestinations: (many: number) => `The ${many} newest are looked at here.`,
   noAttempts: 'no attempts',
   errorsAndLatency: (errors: string, p95: number) => `${errors} errors · p95 ${number(p95)} ms`,
   // first run

@@ -49,6 +49,7 @@ export const screens: ScreenWords = {
   exploreAll: 'Tout explorer',
   lastHour: 'dernière heure',
   allDestinations: 'Toutes les destinations',
+  newestDestinations: (many: number) => `Seules les ${many} plus récentes sont prises en compte ici.`,
   noAttempts: 'aucune tentative',
   errorsAndLatency: (errors, p95) => `${errors} d’erreurs · p95 ${number(p95)} ms`,
   nothingLeaves: 'Rien ne peut encore sortir, essayez donc tout.',

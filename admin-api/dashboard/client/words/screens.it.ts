@@ -46,6 +46,7 @@ export const screens: ScreenWords = {
   exploreAll: 'Vedi tutte',
   lastHour: 'ultima ora',
   allDestinations: 'Tutte le destinazioni',
+  newestDestinations: (many: number) => `Qui sono considerate le ${many} più recenti.`,
   noAttempts: 'nessun tentativo',
   errorsAndLatency: (errors, p95) => `${errors} di errori · p95 ${number(p95)} ms`,
   nothingLeaves: 'Ancora nulla può uscire: prova tutto.',
