@@ -81,9 +81,11 @@ test('plots show what happened, as pictures and as tables, and can be taken away
 
 test('plots are used by keys alone: steps, ranges, the time before, and the traces of a step', async (t) => {
   const server = await startDashboard(t, browser)
-  await seed(t, server)
+  const { traces } = await seed(t, server)
+  const { created_at: last } = await server.daemon.rest.must('GET', `/v1/traces/${traces.deferred}`)
   const tab = await server.open()
   const { page } = tab
+  await page.clock.setFixedTime(String(last)) // so that mail was sent in the last step
   await tab.go('/insights')
   await page.waitForSelector(`${plot} >> .plot-key >> text=relayed 4`)
   const slider = page.locator(`${plot} input[type=range]`)

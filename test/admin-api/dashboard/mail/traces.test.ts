@@ -121,7 +121,8 @@ test('bars over time come from the counters; the brush narrows the list by point
   await tab.check(t)
   await page.focus('[role=slider][aria-label="From"]')
   await page.keyboard.press('End')
-  await page.keyboard.press('ArrowLeft')
+  // two steps, as one may have ended since the mail was sent
+  for (const _ of ['the last', 'the one before']) await page.keyboard.press('ArrowLeft')
   await page.waitForURL(/since=/)
   await page.waitForSelector('tbody tr >> nth=6')
   await page.keyboard.press('Home')
