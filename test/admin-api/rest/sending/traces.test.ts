@@ -202,7 +202,8 @@ test('getSharedTrace leaves out blind copies, which getTrace marks', async (t) =
   ] as never)
   const shared = await client('none').call('GET', `/share/traces/${String(trace_id)}`)
   t.deepEqual(objectOf(shared)['recipients'], [{ address: 'a***@e***', status: 'captured' }])
-  t.notRegex(shared.bytes.toString('utf8'), /Z\*\*\*|h\*\*\*|bcc/)
+  // its hexadecimal digits may spell a word
+  t.notRegex(shared.bytes.toString('utf8').replaceAll(String(trace_id), ''), /Z\*\*\*|h\*\*\*|bcc/)
 })
 
 test('getTrace shows the return path of each recipient of a send with VERP, and the public view does not', async (t) => {
@@ -274,7 +275,7 @@ test('listTraces finds a part of subject, address and Message-ID, takes the name
   t.deepEqual(await idsOf('sender=shop@example.ch&created_after=2000-01-01T00:00:00Z'), [second, first])
   t.deepEqual(await idsOf(`created_before=${new Date(clock.now() - 2000).toISOString()}`), [])
   const { next_cursor } = await rest.must('GET', '/v1/traces?to=ada@example.ch&limit=1')
-  t.notRegex(Buffer.from(String(next_cursor), 'base64url').toString('latin1'), /ada|example|org_/)
+  t.notRegex(Buffer.from(String(next_cursor), 'base64url').toString('latin1'), /ada@|example|org_/)
   t.deepEqual(await idsOf(`to=ada@example.ch&limit=1&cursor=${String(next_cursor)}`), [first])
   t.is((await rest.call('GET', `/v1/traces?to=ben@inbox.example.ch&cursor=${String(next_cursor)}`)).status, 400)
 })
