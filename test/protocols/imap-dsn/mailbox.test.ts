@@ -5,6 +5,7 @@ import { ImapFlow } from 'imapflow'
 import { ResolveError } from '#core/outbound/resolver.ts'
 import { ImapMailbox, openMailbox, type ImapLogin, type ImapNetwork } from '../../../protocols/imap-dsn/mailbox.ts'
 import { PollFailure } from '../../../protocols/imap-dsn/poll-failure.ts'
+import { freePort } from '../../support/daemon/workspace.ts'
 import { within } from '../../support/deadline.ts'
 import { ImapScript, type Answer } from './imap-script.ts'
 import { listenIn } from '../../support/web/listen.ts'
@@ -15,6 +16,8 @@ const network: ImapNetwork = {
   trusted: null,
   stepMs: 300,
 }
+/** For what the server must say before its time is over, however slow the machine is. */
+const patient = { stepMs: 60_000 }
 const login: ImapLogin = {
   ...{ host: 'localhost', port: 0, security: 'starttls', username: 'bounces', password: 'correct-horse', mailbox: 'INBOX' },
 }
@@ -63,7 +66,7 @@ test('openMailbox() waits for nobody for ever', async (t) => {
   t.true(['time', 'server'].includes(await problemWith({ port: mute.port })), 'no answer')
   t.true(['time', 'tls', 'server'].includes(await problemWith({ port: silent.port, security: 'tls' })), 'no handshake')
   const bye = await script(t, '* BYE overloaded', () => '')
-  t.is(await problemWith({ port: bye.port }), 'server')
+  t.is(await problemWith({ port: bye.port }, patient), 'server')
 })
 
 /** The answers of a server whose mail 8 is this one; `after` follows it. */
@@ -107,7 +110,7 @@ test('ImapMailbox.read() takes no mail for gone after the server has said BYE, a
 test('openMailbox() ends when it is told to', async (t) => {
   const server = await script(t, '* OK ready', () => '')
   const abort = new AbortController()
-  const problem = problemWith({ port: server.port }, { stepMs: 60_000 }, abort.signal)
+  const problem = problemWith({ port: server.port }, patient, abort.signal)
   while (server.said === '') await new Promise(setImmediate)
   abort.abort()
   t.is(await problem, 'server')
@@ -116,16 +119,16 @@ test('openMailbox() ends when it is told to', async (t) => {
 
 test('openMailbox() connects to no address that is not permitted, and to the next when one does not answer', async (t) => {
   const server = createServer((socket) => socket.end('* BYE\r\n'))
-  const port = await listenIn(t, server, '127.0.0.2')
+  const port = await listenIn(t, server, '127.0.0.2', await freePort()) // at the first address it stays free
   let asked: string[] = []
   const guard = (address: string): boolean => {
     asked.push(address)
     return address !== '127.0.0.2'
   }
   const resolver = { resolve4: () => Promise.resolve(['127.0.0.1', '127.0.0.2']), resolve6: () => Promise.resolve([]) }
-  t.is(await problemWith({ port }, { resolver, guard }), 'connection')
+  t.is(await problemWith({ port }, { ...patient, resolver, guard }), 'connection')
   t.deepEqual(asked, ['127.0.0.1', '127.0.0.2'])
-  t.is(await problemWith({ port }, { resolver }), 'server', 'the second address answers')
+  t.is(await problemWith({ port }, { ...patient, resolver }), 'server', 'the second address answers')
   asked = []
   t.is(await problemWith({ port }, { resolver, guard: () => false }), 'address')
   const failing = { ...resolver, resolve4: () => Promise.reject(new ResolveError('timeout', 'no answer')) }
