@@ -25,7 +25,7 @@ test('deliver() the next envelope rides behind the dot, and each message keeps i
       return step === 'dot' && line.includes('later') ? '451 4.3.0 Later' : undefined
     },
   })
-  const transport = testTransport(t)
+  const transport = testTransport(t, { clock: new FakeClock() })
   const kinds = ['good', 'never', 'later', 'good', 'good', 'never', 'later', 'later', 'good']
   const reports = await Promise.all(
     kinds.map((kind, index) => transport.deliver(targetOf(sink), jobOf({ rcptTo: [`${kind}${index}@p.test`], text: `A: ${kind}\r\n` }))),
@@ -53,7 +53,7 @@ for (const act of ['drop', 'reset'] as const) {
     const sink = await testSink(t, {
       script: (step, line): SinkAnswer | undefined => (step === 'dot' && line.includes('bad') ? { act } : undefined),
     })
-    const transport = testTransport(t)
+    const transport = testTransport(t, { clock: new FakeClock() })
     const texts = ['A: first\r\n', 'A: bad\r\n', 'A: third\r\n']
     const reports = await Promise.all(texts.map((text) => transport.deliver(targetOf(sink), jobOf({ text }))))
     t.deepEqual(
@@ -183,7 +183,7 @@ test('deliver() a peer that takes fewer connections than allowed is served by th
   const sink = await testSink(t, {
     script: (step, _line, { number }) => (step === 'greeting' && number > 0 ? '421 4.7.0 Too many' : undefined),
   })
-  const transport = testTransport(t)
+  const transport = testTransport(t, { clock: new FakeClock() })
   const target = targetOf(sink, { maxConnections: 4 })
   await transport.deliver(target, jobOf())
   for (let round = 0; round < 3; round += 1) {
@@ -218,7 +218,7 @@ test('deliver() an aborted job: at once, waiting or under way, and before or aft
 
 test('deliver() an aborted job whose envelope rides: its link ends after the message before it', async (t) => {
   const sink = await testSink(t)
-  const transport = testTransport(t)
+  const transport = testTransport(t, { clock: new FakeClock() })
   await transport.deliver(targetOf(sink), jobOf())
   sink.script = (step) => (step === 'dot' ? { act: 'hold' } : undefined)
   const controller = new AbortController()
