@@ -1,6 +1,7 @@
 import test from 'ava'
 import { transportContract } from '../../contracts/transport-contract.ts'
-import { targetOf, testSink, testTransport } from './relay-fixture.ts'
+import { targetOf, testTransport } from './relay-fixture.ts'
+import { freePort } from '../../support/daemon/workspace.ts'
 import type { SinkAnswer, SinkStep } from '../../support/smtp/sink-script.ts'
 import { Sink } from '../../support/smtp/sink.ts'
 import type { PeerMood } from '../../contracts/transport-contract.ts'
@@ -14,7 +15,12 @@ const scripts: Readonly<Partial<Record<PeerMood, readonly [SinkStep, SinkAnswer]
 
 for (const offers of [['PIPELINING'], []]) {
   transportContract(test, offers[0] ?? 'plain', async (t) => {
-    let sink = await testSink(t, { offers })
+    const open = async (port: number): Promise<Sink> => {
+      const made = await new Sink({ offers }).listen(port)
+      t.teardown(() => made[Symbol.asyncDispose]())
+      return made
+    }
+    let sink = await open(await freePort())
     const target = targetOf(sink)
     return {
       transport: testTransport(t),
@@ -22,11 +28,7 @@ for (const offers of [['PIPELINING'], []]) {
       forbidden: { ...target, host: '127.0.0.2' },
       async be(mood) {
         if (mood === 'not-there') return sink[Symbol.asyncDispose]()
-        if (mood === 'accept') {
-          const next = await new Sink({ offers }).listen(target.port)
-          t.teardown(() => next[Symbol.asyncDispose]())
-          sink = next
-        }
+        if (mood === 'accept') sink = await open(target.port)
         const [step, answer] = scripts[mood] ?? []
         sink.script = (name) => (name === step ? answer : undefined)
       },

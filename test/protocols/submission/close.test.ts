@@ -2,6 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { connect, createServer } from 'node:net'
 import test from 'ava'
 import { Refusal } from '#core/refusals.ts'
+import { freePort } from '../../support/daemon/workspace.ts'
 import { within } from '../../support/deadline.ts'
 import { beginMessage } from './line-client.ts'
 import { startFixture } from './submission-fixture.ts'
@@ -118,14 +119,13 @@ test.serial('SubmissionServer.close() survives a connection to the TLS listener 
 
 test('SubmissionServer.listen() fails when one address is taken, and leaves the others closed', async (t) => {
   const port = await listenIn(t, createServer())
-  const free = await startFixture(t)
-  await free.server.close(0)
+  const free = await freePort()
   const listen = [
-    { host: '127.0.0.1', port: free.port },
+    { host: '127.0.0.1', port: free },
     { host: '127.0.0.1', port },
   ]
   await t.throwsAsync(startFixture(t, {}, { listen }), { code: 'EADDRINUSE' })
   const again = createServer()
-  await new Promise<void>((resolve, reject) => again.once('error', reject).listen(free.port, '127.0.0.1', resolve))
+  await new Promise<void>((resolve, reject) => again.once('error', reject).listen(free, '127.0.0.1', resolve))
   await new Promise((resolve) => again.close(resolve))
 })

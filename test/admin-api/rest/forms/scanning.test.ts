@@ -4,6 +4,7 @@ import { integrityChecks } from '#core/integrity.ts'
 import { within as keysWithin } from '#store/tuple.ts'
 import { verify } from '#store/verify/verify.ts'
 import { Clamd } from '../../../../protocols/clamd/clamd.ts'
+import { freePort } from '../../../support/daemon/workspace.ts'
 import { eventually, within } from '../../../support/deadline.ts'
 import { FakeClamd } from '../../../support/web/fake-clamd.ts'
 import { largePng, samples } from '../../../core/forms/file-samples.ts'
@@ -80,8 +81,8 @@ test('what the scanner finds clean is given out, and of what it finds infected n
 })
 
 test('without a working scanner the submission is kept and its file waits: down, gone in the middle, refusing', async (t) => {
-  const first = await FakeClamd.listen()
-  const { port } = first
+  const port = await freePort()
+  const first = await FakeClamd.listen(port)
   const { send, problems, daemon, failures } = await scannedFixture(t, first)
   first.conduct = () => ({ goneAfter: 100_000 })
   const gone = await send(largePng(2_000_000))

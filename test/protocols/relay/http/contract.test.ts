@@ -5,6 +5,7 @@ import type { HttpTarget } from '#core/delivery/transport.ts'
 import { addressGuard } from '#core/outbound/address-guard.ts'
 import { HttpTransport } from '../../../../protocols/relay/http/http-transport.ts'
 import { transportContract, type PeerMood } from '../../../contracts/transport-contract.ts'
+import { freePort } from '../../../support/daemon/workspace.ts'
 import { VendorDouble } from '../../../support/vendors/double.ts'
 import { mailgunRules } from '../../../support/vendors/mailgun.ts'
 import { authority } from '../certificates.ts'
@@ -27,7 +28,7 @@ class Gate {
     return this.#held.promise
   }
 
-  async open(port = 0): Promise<number> {
+  async open(port: number): Promise<number> {
     const server = createServer((socket) => {
       this.contacts++
       this.sockets.add(socket)
@@ -51,7 +52,7 @@ const moods = { defer: mailgunRules.refusals.transient, refuse: mailgunRules.ref
 transportContract(test.serial, 'HTTP', async (t) => {
   const double = new VendorDouble(mailgunRules)
   const gate = new Gate(double)
-  const port = await gate.open()
+  const port = await gate.open(await freePort())
   const transport = new HttpTransport({ resolver: testResolver, guard: addressGuard([{ cidr: '127.0.0.1/32' }]), trusted: [authority] })
   t.teardown(async () => {
     await transport[Symbol.asyncDispose]()
