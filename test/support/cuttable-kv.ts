@@ -41,6 +41,9 @@ export class CuttableKv implements Kv {
       if (this.#isCut) await never
       for await (const entry of this.#kv.range(range)) yield this.#isCut ? await never : entry
       if (this.#isCut) await never
+    } catch (error) {
+      if (this.#isCut) await never
+      throw error
     } finally {
       this.busy--
     }

@@ -39,17 +39,26 @@ const projectsServed = (fixture: CoreFixture): string[] => fixture.attempted.map
 /** Attempts that end when the test says so. */
 class Gates {
   readonly open: { readonly call: Call; readonly end: () => void }[] = []
+  #areLeft = false
+
   readonly script = async (call: Call) => {
     const { promise, resolve } = Promise.withResolvers<void>()
-    this.open.push({ call, end: resolve })
+    if (this.#areLeft) resolve()
+    else this.open.push({ call, end: resolve })
     await promise
     return take(call)
   }
+
+  /** Attempts end from now on, also those that have not come here yet. */
+  leave(): void {
+    this.#areLeft = true
+    for (const { end } of this.open.splice(0)) end()
+  }
 }
 
-async function stop(fixture: CoreFixture, { open }: Gates = new Gates()): Promise<void> {
+async function stop(fixture: CoreFixture, gates?: Gates): Promise<void> {
   const stopped = fixture.queue.stop(1000)
-  for (const { end } of open.splice(0)) end()
+  gates?.leave()
   fixture.clock.advance(1000)
   await stopped
 }
