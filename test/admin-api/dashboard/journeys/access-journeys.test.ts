@@ -42,11 +42,11 @@ test('an event that the receiver refused is delivered again from its page, as th
   await page.click('tbody >> text=Order system')
   await page.click('tbody >> text=failed')
   await page.waitForSelector('aside >> text=upstream connect error')
-  receiver.answer = (response) => response.writeHead(200).end('ok')
-  const before = receiver.received.length
   await page.waitForSelector('.ledger > div:has-text("Waiting for a retry") >> text=1')
   await page.waitForSelector('.ledger > div:has-text("Latency p50") >> text=/p95 \\d+\\sms/')
   await page.waitForSelector('.ledger [role=img][aria-label^="Succeeded, last 24 h: 0"]')
+  receiver.answer = (response) => response.writeHead(200).end('ok')
+  const before = receiver.received.length
   await page.keyboard.press('r')
   const all = await within(20_000, 'it is delivered again', receiver.hasReceived(before + 1))
   const again = all[before]
