@@ -25,8 +25,8 @@ export interface ApprovalFixture extends McpFixture {
   /** Presses the button of the page as it is shown to them. */
   decide(member: PageClient, held: Held, verb: 'approve' | 'refuse', digest?: string): Promise<number>
   traceOf(held: Pick<Held, 'trace_id'>): Promise<TraceOnWire>
-  /** Lets everything that is under way come to its end. */
-  settle(): Promise<void>
+  /** Lets everything that is under way come to its end: many turns of the event loop in which the store has nothing to do. */
+  settle(kv?: { readonly busy: number }): Promise<void>
 }
 
 export interface TraceOnWire {
@@ -60,8 +60,8 @@ export async function startApproval(t: ExecutionContext, options: FixtureOptions
       return (await member.post(`${pathOf(held)}/${verb}`, { csrf, digest })).status
     },
     traceOf: async ({ trace_id: id }) => (await rest.must('GET', `/v1/traces/${id}`)) as unknown as TraceOnWire,
-    async settle() {
-      for (let n = 0; n < 200; n++) await setImmediate()
+    async settle(kv = fixture.kv) {
+      for (let still = 0; still < 200; still = kv.busy === 0 ? still + 1 : 0) await setImmediate()
     },
   }
 }

@@ -240,7 +240,7 @@ test('it waits across a crash, and the approval of the next life sends it once',
   const held: Held = await fixture.hold()
   await fixture.daemon.crash()
   const next = await fixture.daemon.again()
-  await fixture.settle()
+  await fixture.settle(next.kv)
   t.deepEqual(fixture.transport.attempted, [])
   const { url, digest } = held.approval
   const at = `http://${next.addresses.http}${new URL(url).pathname}`
@@ -249,7 +249,7 @@ test('it waits across a crash, and the approval of the next life sends it once',
   const csrf = /name="csrf" value="([^"]+)"/.exec(html)?.[1] ?? ''
   const approve = () => fetch(`${at}/approve`, { method: 'POST', headers, body: new URLSearchParams({ csrf, digest }), redirect: 'manual' })
   t.is((await approve()).status, 303)
-  while (fixture.transport.attempted.length === 0) await fixture.settle()
+  while (fixture.transport.attempted.length === 0) await fixture.settle(next.kv)
   fixture.transport.release()
   await next.crash()
   const last = await next.again()
