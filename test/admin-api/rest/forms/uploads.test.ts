@@ -255,7 +255,7 @@ test('without a scanner, files are not given out, a known virus is found all the
     'x-content-type-options': 'nosniff',
     'content-disposition': `attachment; filename="_pfel.jpg"; filename*=UTF-8''%C3%84pfel.jpg`,
   })
-  t.is(codeOf(await open.client('').call('GET', `${link.slice(0, -2)}AA`)), '404 not_found')
+  t.is(codeOf(await open.client('').call('GET', `${link.slice(0, -2)}${link.endsWith('AA') ? 'BB' : 'AA'}`)), '404 not_found')
   const flags = `/operator/v1/organizations/${open.organizationId}/flags`
   await open.operator.must('PUT', flags, { forms: false })
   t.is(codeOf(await open.client('').call('GET', link)), '404 not_found', 'forms are switched off')
