@@ -30,8 +30,12 @@ const arrivedTopic = 'arrived'
 const lookTopic = 'look'
 /** Held while a daemon starts; the name in bytes. */
 const startLock = 0x7073_7274
-/** The server takes it from a daemon that was silent for so long: others have taken it out before, and it can write nothing more. */
+/** The server takes it from a daemon that was silent for so long. */
 const turnIdleMs = 10_000
+/** The lease that goes with it, also when the server took the lock: its holder can write until it has given it back or was taken out. */
+const turnLease = 'start'
+const turnPauseMs = 100
+const lost = 'A daemon could not take over or give back its work.'
 
 export class PostgresDaemons implements Daemons {
   readonly isAlone = false
@@ -72,19 +76,11 @@ export class PostgresDaemons implements Daemons {
     const leases = {
       take: async (names: readonly string[]) => takeLeases(await this.#connection(), id, names),
       giveBack: async (name: string) => {
-        const giveBack = async (): Promise<unknown> => {
-          try {
-            return await giveBackLease(await this.#connection(), id, name)
-          } catch (error) {
-            this.#hangUp()
-            throw error
-          }
-        }
-        await this.#servers.patiently(giveBack, () => false)
+        await this.#patiently((client) => giveBackLease(client, id, name))
         this.publish(leasesTopic, [name])
       },
     }
-    this.#turns = new WorkTurns(id, leases, (error) => this.#fail('A daemon could not take over or give back its work.', error))
+    this.#turns = new WorkTurns(id, leases, (error) => this.#fail(lost, error))
   }
 
   /** Joins the daemons at the store. `id`: by which it writes. */
@@ -206,11 +202,21 @@ export class PostgresDaemons implements Daemons {
       await client.query('BEGIN')
       await client.query('SELECT pg_advisory_xact_lock($1)', [startLock])
       timer = setInterval(() => void client.query('SELECT 1').catch(() => undefined), beatMs)
+      while (!(await this.#patiently((own) => this.#takeTurn(own)))) await wait(turnPauseMs)
       return await work()
     } finally {
+      if (!this.#isClosed)
+        await this.#patiently((own) => giveBackLease(own, this.#id, turnLease)).catch((error: unknown) => this.#fail(lost, error))
       clearInterval(timer)
       await client.end()
     }
+  }
+
+  /** Whether its lease is held here now: who lost the lock in the middle of a turn has it for as long as it can write. */
+  async #takeTurn(client: Client): Promise<boolean> {
+    if (this.#isClosed) throw new StoreFailure('The daemon stops before its turn has come.')
+    await takeLeases(client, this.#id, [turnLease])
+    return (await holders(client)).get(turnLease) === this.#id
   }
 
   /** Departs, so that others take over at once. */
@@ -299,6 +305,19 @@ export class PostgresDaemons implements Daemons {
   #setClock(time: number, asked: number): void {
     const epoch = time - (asked + performance.now()) / 2
     if (Math.abs(epoch - this.#epoch) > smallestStepMs) this.#epoch = epoch
+  }
+
+  /** On its own connection, and on another one when that breaks off. */
+  #patiently<Result>(work: (client: Client) => Promise<Result>): Promise<Result> {
+    const attempt = async (): Promise<Result> => {
+      try {
+        return await work(await this.#connection())
+      } catch (error) {
+        this.#hangUp()
+        throw error
+      }
+    }
+    return this.#servers.patiently(attempt, () => false)
   }
 
   /** One for all who ask while it is being made. */

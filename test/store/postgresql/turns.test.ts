@@ -47,6 +47,29 @@ test('a daemon that takes long in its turn keeps it', async (t) => {
   t.deepEqual(order, ['one', 'other'])
 })
 
+test('a daemon that lives keeps its turn although the session of its turn is gone, until it has done its work', async (t) => {
+  const address = await postgresql().database()
+  await using one = await PostgresKv.open(address, { use: 'together' })
+  await using other = await PostgresKv.open(address, { use: 'together' })
+  const order: string[] = []
+  const [begun, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const first = one.daemons.inTurn(async () => {
+    begun.resolve()
+    await over.promise
+    order.push('one')
+  })
+  await begun.promise
+  const sessions = `SELECT pid FROM pg_stat_activity WHERE datname = '${nameIn(address)}' AND application_name = 'postern start'`
+  await postgresql().query(`SELECT pg_terminate_backend(pid) FROM (${sessions}) AS started`)
+  const next = other.daemons.inTurn(async () => void order.push('other'))
+  const locked = `SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted AND pid IN (${sessions}) AND mode = 'ExclusiveLock'`
+  const hasLock = async () => order.length > 0 || (await postgresql().query(locked)).length === 1 || undefined
+  await eventually(10_000, 'the other one has the lock', hasLock)
+  over.resolve()
+  await Promise.all([first, next])
+  t.deepEqual(order, ['one', 'other'])
+})
+
 test('a release that changes the form of the store waits until no daemon of an earlier one works, and is refused while one does', async (t) => {
   const address = await postgresql().database()
   const earlier = await PostgresKv.open(address, { use: 'together' })
