@@ -27,13 +27,12 @@ test('an acknowledged submission has its file however the daemon was killed, and
   const acknowledged = new Set<string>()
   const file = largePng(bytes)
   /** Resolves when it is acknowledged or cut off. A part of the body is held back. */
-  const send = async (heldBack: number): Promise<void> => {
-    const { fill_time_token: token } = await daemon.rest.must('GET', open)
+  const send = (heldBack: number, token: unknown): Promise<void> => {
     const body = multipartBody([
       ['_mnx_ft', String(token)],
       ['cv', file, 'cv.png'],
     ])
-    await new Promise<void>((resolve) => {
+    return new Promise<void>((resolve) => {
       const sent = request(`http://${daemon.addresses.http}${open}/submissions`, {
         method: 'POST',
         headers: { 'content-type': multipartType(), 'content-length': body.length },
@@ -54,7 +53,9 @@ test('an acknowledged submission has its file however the daemon was killed, and
   }
   for (let life = 0; life < lives; life++) {
     const before = acknowledged.size
-    const sends = [...Array.from({ length: atOnce }, (_, at) => send(1 + at * 300_000)), ...Array.from({ length: 3 }, () => send(0))]
+    const heldBack = [...Array.from({ length: atOnce }, (_, at) => 1 + at * 300_000), 0, 0, 0]
+    const visits = await Promise.all(heldBack.map(() => daemon.rest.must('GET', open)))
+    const sends = heldBack.map((octets, at) => send(octets, visits[at]?.['fill_time_token']))
     await eventually(60_000, 'one is acknowledged', async () => acknowledged.size > before || undefined)
     await daemon.kill()
     await Promise.all(sends)
