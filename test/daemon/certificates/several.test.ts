@@ -142,6 +142,7 @@ test.serial(
     t.teardown(() => pebble[Symbol.asyncDispose]())
     process.kill(b.addresses.pid, 'SIGHUP')
     await within(30_000, 'the authority looks', led.looks) // and gets no answer yet
+    await within(30_000, 'its log has come', a.said(/ordering a certificate[^]*ordering a certificate/))
     await a.kill()
     led.to(portOf(b.addresses.acme[0]))
     await within(60_000, 'the other one has it', b.said(/a certificate was issued/))
