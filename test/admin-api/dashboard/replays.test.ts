@@ -146,6 +146,36 @@ test('what is refused has its reason, and a replay that runs is stopped', async 
   await page.waitForSelector('.big-count')
 })
 
+test('a replay at work is asked for once at a time, so that a line slower than that shows it too', async (t) => {
+  const server = await startDashboard(t, browser)
+  const { rest } = server.daemon
+  const sink = await refusedBefore(server, ['ada@example.org'])
+  t.teardown(() => sink[Symbol.asyncDispose]())
+  const { job_id: id } = await rest.must('POST', '/v1/replays', { filter: {} })
+  const tab = await server.open()
+  const { page } = tab
+  await page.clock.install()
+  const atWork = { ...(await rest.must('GET', `/v1/replays/${String(id)}`)), status: 'running' }
+  const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  let [isHeld, times] = [false, 0]
+  await page.route('**/v1/replays/*', async (route) => {
+    if (!isHeld) return route.fulfill({ json: atWork })
+    times += 1
+    asked.resolve()
+    await answered.promise
+    return route.continue()
+  })
+  await tab.go(`/replays/${String(id)}`)
+  await page.waitForSelector('header >> text=Stop')
+  isHeld = true
+  await page.clock.runFor(1500)
+  await asked.promise
+  await page.clock.runFor(5000)
+  t.is(times, 1)
+  answered.resolve()
+  await page.waitForSelector('header >> text=Same filter again')
+})
+
 test('a plan without bulk replay says so in place of the list', async (t) => {
   const server = await startDashboard(t, browser)
   const { database, organizationId } = server.daemon

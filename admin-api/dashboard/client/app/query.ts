@@ -10,7 +10,11 @@ export type Read<T> =
   | { readonly state: 'ready'; readonly data: T }
   | { readonly state: 'failed'; readonly fault: ApiFault; readonly data?: T | undefined }
 
-export type Reading<T> = Read<T> & { readonly reload: () => void }
+export type Reading<T> = Read<T> & {
+  readonly reload: () => void
+  /** Reads again as the clock says: not while it is being read, as an answer that takes longer than the clock would never come. */
+  readonly refresh: () => void
+}
 
 interface Wanted {
   /** The screen shows what this call gives. */
@@ -27,23 +31,44 @@ export function useRead<I, O>(operation: Operation<I, O>, input: I | undefined, 
   const [read, setRead] = useState<{ key: string; read: Read<O> }>({ key: '', read: { state: 'loading' } })
   const [turn, setTurn] = useState(0)
   const isBack = useRef(false)
+  const { begin, isUnderWay } = useUnderWay()
   useEffect(() => {
     if (input === undefined) return undefined
     const aborter = new AbortController()
+    const ended = begin()
     const keep = (next: (before: Read<O>) => Read<O>): void => {
       if (!aborter.signal.aborted) setRead((before) => ({ key, read: next(before.key === key ? before.read : { state: 'loading' }) }))
     }
-    call(operation, input, { signal: aborter.signal, isShown }).then(
-      (data) => keep(() => ({ state: 'ready', data })),
-      (error: unknown) => keep((before) => failed(before, error, isBack.current)),
-    )
+    call(operation, input, { signal: aborter.signal, isShown })
+      .then(
+        (data) => keep(() => ({ state: 'ready', data })),
+        (error: unknown) => keep((before) => failed(before, error, isBack.current)),
+      )
+      .finally(ended)
     return () => aborter.abort()
   }, [key, turn])
   const reload = useCallback(() => setTurn((before) => before + 1), [])
-  useTicks(every, reload)
+  const refresh = useCallback(() => isUnderWay() || reload(), [])
+  useTicks(every, refresh)
   const current: Read<O> = read.key === key ? read.read : { state: 'loading' }
   useReturn(current, isBack, reload)
-  return { ...current, reload }
+  return { ...current, reload, refresh }
+}
+
+/** Longer than the service takes for an answer: what takes longer is lost. */
+const lostMs = 45_000
+
+/** Whether what was begun last has not ended yet. */
+function useUnderWay(): { readonly begin: () => () => void; readonly isUnderWay: () => boolean } {
+  const current = useRef<{ readonly since: number } | undefined>(undefined)
+  const begin = (): (() => void) => {
+    const own = { since: performance.now() }
+    current.current = own
+    return () => {
+      if (current.current === own) current.current = undefined
+    }
+  }
+  return { begin, isUnderWay: () => current.current !== undefined && performance.now() - current.current.since < lostMs }
 }
 
 /** What is shown goes on being shown while the service is away, which the shell says over it. */
@@ -86,6 +111,7 @@ export interface Listing<T> {
   readonly more: (() => void) | undefined
   readonly isLoadingMore: boolean
   readonly reload: () => void
+  readonly refresh: () => void
   /** Changes entries in place, before the service is asked again. */
   readonly change: (to: (rows: readonly T[]) => readonly T[]) => void
 }
@@ -105,16 +131,20 @@ export function useList<Q, T>(
   const isBack = useRef(false)
   const latest = useRef(key)
   latest.current = key
+  const { begin, isUnderWay } = useUnderWay()
   useEffect(() => {
     if (!input) return undefined
     const aborter = new AbortController()
-    call(operation, input, { signal: aborter.signal, isShown }).then(
-      ({ data, next_cursor: cursor }) => setPage({ key, read: { state: 'ready', data }, cursor }),
-      (error: unknown) => {
-        if (aborter.signal.aborted) return
-        setPage((before) => ({ key, read: failed(before.key === key ? before.read : empty.read, error, isBack.current), cursor: null }))
-      },
-    )
+    const ended = begin()
+    call(operation, input, { signal: aborter.signal, isShown })
+      .then(
+        ({ data, next_cursor: cursor }) => setPage({ key, read: { state: 'ready', data }, cursor }),
+        (error: unknown) => {
+          if (aborter.signal.aborted) return
+          setPage((before) => ({ key, read: failed(before.key === key ? before.read : empty.read, error, isBack.current), cursor: null }))
+        },
+      )
+      .finally(ended)
     return () => aborter.abort()
   }, [key, turn])
   const { cursor } = page
@@ -141,6 +171,7 @@ export function useList<Q, T>(
   const isCurrent = page.key === key
   const read: Read<readonly T[]> = isCurrent ? page.read : { state: 'loading' }
   const reload = useCallback(() => setTurn((before) => before + 1), [])
+  const refresh = useCallback(() => isUnderWay() || reload(), [])
   useReturn(read, isBack, reload)
   const isAway = awaySince.value !== undefined
   useEffect(() => {
@@ -151,6 +182,7 @@ export function useList<Q, T>(
     more: isCurrent && cursor !== null && !isCut ? () => void more() : undefined,
     isLoadingMore,
     reload,
+    refresh,
     change: (to) =>
       setPage((before) => (before.read.state === 'ready' ? { ...before, read: { state: 'ready', data: to(before.read.data) } } : before)),
   }

@@ -33,7 +33,7 @@ export function Evidence({ id, from, onProbe }: EvidenceProps): JSX.Element {
   useEffect(() => {
     if (evidence) onProbe?.(evidence.probe.ok)
   }, [evidence?.at])
-  useTicks(evidence?.proof?.status === 'waiting' ? lookEveryMs : undefined, read.reload)
+  useTicks(evidence?.proof?.status === 'waiting' ? lookEveryMs : undefined, read.refresh)
   return (
     <div class="block" aria-live="polite">
       <h2>{common.evidence}</h2>

@@ -1,6 +1,6 @@
 /** Parts of the page of a job that goes through many messages: its figures, its facts, what stopped it, and the way to stop it. */
 import type { JSX } from 'preact'
-import { asFault, useTicks } from '../app/query.ts'
+import { asFault, useTicks, type Reading } from '../app/query.ts'
 import { CopyButton, Gauge } from '../parts/controls.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { number } from '../parts/time.ts'
@@ -11,8 +11,13 @@ import { words } from '../words/words.ts'
 const runningMs = 1000
 
 /** Reads a job anew while it runs, and stops it. */
-export function useJob(isRunning: boolean, reload: () => void, stop: () => Promise<unknown>, stopped: string): () => Promise<void> {
-  useTicks(isRunning ? runningMs : undefined, reload)
+export function useJob(
+  isRunning: boolean,
+  { reload, refresh }: Pick<Reading<unknown>, 'reload' | 'refresh'>,
+  stop: () => Promise<unknown>,
+  stopped: string,
+): () => Promise<void> {
+  useTicks(isRunning ? runningMs : undefined, refresh)
   return async () => {
     try {
       await stop()

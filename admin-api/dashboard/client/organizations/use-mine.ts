@@ -35,11 +35,13 @@ export function useMine(): Listing<Mine> {
     )
     return () => aborter.abort()
   }, [all, turn])
+  const reload = useCallback(() => setTurn((before) => before + 1), [])
   return {
     read,
     more: undefined,
     isLoadingMore: false,
-    reload: useCallback(() => setTurn((before) => before + 1), []),
+    reload,
+    refresh: reload,
     change: () => undefined,
   }
 }

@@ -20,7 +20,7 @@ export function ActPage({ id }: { readonly id: string }): JSX.Element {
   const side = useSide()
   const read = useRead(...side.oneAct(id), { isShown: true })
   const [isBusy, start] = useBusy()
-  const stop = useJob(read.data?.status === 'running', read.reload, () => answer(side.stop(id)), w.stopped)
+  const stop = useJob(read.data?.status === 'running', read, () => answer(side.stop(id)), w.stopped)
   const act = read.data
   return (
     <>

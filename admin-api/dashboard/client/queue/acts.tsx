@@ -23,7 +23,7 @@ export function ActList(): JSX.Element {
   const list = useList(...side.acts({ ...project, limit: '50' }))
   const rows = list.read.data ?? []
   const running = rows.filter(({ status }) => status === 'running').length
-  useTicks(running > 0 ? everyMs : undefined, list.reload)
+  useTicks(running > 0 ? everyMs : undefined, list.refresh)
   return (
     <>
       <TopBar

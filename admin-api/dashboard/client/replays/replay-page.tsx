@@ -21,7 +21,7 @@ export function ReplayPage({ id }: { readonly id: string }): JSX.Element {
   const [w, common] = [words(), allWords()]
   const read = useRead(getReplay, { path: { job_id: id } }, { isShown: true })
   const [isBusy, start] = useBusy()
-  const stop = useJob(read.data?.status === 'running', read.reload, () => call(stopReplay, { path: { job_id: id } }), w.stopped)
+  const stop = useJob(read.data?.status === 'running', read, () => call(stopReplay, { path: { job_id: id } }), w.stopped)
   const replay = read.data
   return (
     <>

@@ -33,7 +33,7 @@ function ReplayList(): JSX.Element {
   const nameOf = useDestinationNames()
   const rows = list.read.data ?? []
   const running = rows.filter(({ status }) => status === 'running').length
-  useTicks(running > 0 ? everyMs : undefined, list.reload)
+  useTicks(running > 0 ? everyMs : undefined, list.refresh)
   const isOff = flag?.enabled === false
   const begin = mayChange.value && !isOff && (
     <a class="button primary" href={linkHere({ new: '1' })}>

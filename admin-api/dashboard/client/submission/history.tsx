@@ -27,7 +27,7 @@ export function History({ submission }: { readonly submission: FormSubmission })
   const w = words()
   const { id, form_id: formId, version, created_at: created, updated_at: updated, origin, ip, unknown_keys: unknown } = submission
   const notices = useRead(listFormSubmissionNotifications, { path: { id: formId, submission_id: id } })
-  useTicks(everyMs(lookAgainMs), notices.reload)
+  useTicks(everyMs(lookAgainMs), notices.refresh)
   return (
     <section class="sub-section sub-history" aria-label={w.history}>
       <h3>{w.history}</h3>

@@ -33,7 +33,7 @@ export function Delivery({ id, targetUrl, onChange }: DeliveryProps): JSX.Elemen
   const w = words()
   const read = useRead(getWebhookAttempt, { path: { id } }, { isShown: true })
   useChanges('webhook_deliveries', read.reload)
-  useTicks(everyMs(lookAgainMs), read.reload)
+  useTicks(everyMs(lookAgainMs), read.refresh)
   const [isBusy, start] = useBusy()
   const again = async (): Promise<void> => {
     try {
