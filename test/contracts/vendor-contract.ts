@@ -3,7 +3,7 @@
  * and the sockets are real.
  */
 import type { ExecutionContext, SerialFn } from 'ava'
-import { systemClock } from '#core/clock.ts'
+import { systemClock, type Clock } from '#core/clock.ts'
 import type { AttemptReport, DeliveryJob, HttpTarget, RecipientReport } from '#core/delivery/transport.ts'
 import { addressGuard } from '#core/outbound/address-guard.ts'
 import { PartsReader } from '#ingest/messages/parts-reader.ts'
@@ -73,6 +73,17 @@ const all = (verdict: string): readonly string[] => everybody.map(() => verdict)
 // One thread for all tests: starting it takes longer than most of them.
 const parts = new PartsReader(systemClock)
 const reader = { read: (raw: Uint8Array) => parts.read(raw, 'org_1'), [Symbol.asyncDispose]: () => Promise.resolve() }
+
+/** Time runs out once the message is there, however long a slow machine takes to answer what is asked before it. */
+const afterArrival = (deadlineMs: number, arrived: Promise<void>): Clock => ({
+  ...systemClock,
+  after(ms, work) {
+    if (ms !== deadlineMs) return systemClock.after(ms, work)
+    let isCanceled = false
+    void arrived.then(() => !isCanceled && work())
+    return { cancel: () => void (isCanceled = true) }
+  },
+})
 
 /** What must come through unchanged. */
 const comparable = (rules: VendorRules, mime: Buffer): string =>
@@ -251,8 +262,10 @@ function breakdowns(test: SerialFn, name: string, rules: VendorRules): void {
   })
 
   test(`${name}: no answer in time is unknown`, async (t) => {
-    const { double, transport, target } = await vendorFixture(t, rules, { deadlines: { header: 200 } })
+    const { promise: arrived, resolve } = Promise.withResolvers<void>()
+    const { double, transport, target } = await vendorFixture(t, rules, { deadlines: { header: 200 }, clock: afterArrival(200, arrived) })
     double.mood = 'hang'
+    void double.arrival().then(resolve)
     const report = await transport.deliver(target, job())
     t.deepEqual(verdicts(report), all('unknown'))
     t.is(report.error?.code, 'final_timeout')
