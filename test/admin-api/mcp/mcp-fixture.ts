@@ -90,14 +90,14 @@ export function lastMessage(text: string): unknown {
   return JSON.parse(data.at(-1)?.slice(6) ?? text)
 }
 
-/** Lets time pass in small steps until the call has its result. */
-export async function whileTimePasses<T>({ clock }: McpFixture, calling: Promise<T>): Promise<T> {
+/** Lets time pass in small steps, but for what the store takes, until the call has its result. */
+export async function whileTimePasses<T>({ clock, kv }: McpFixture, calling: Promise<T>): Promise<T> {
   let isUnderWay = true
   const ended = calling.finally(() => {
     isUnderWay = false
   })
   while (isUnderWay) {
-    clock.advance(1)
+    if (kv.busy === 0) clock.advance(1)
     await setImmediate()
   }
   return ended
