@@ -7,7 +7,7 @@ import { mayChange } from '../app/permissions.ts'
 import { useRead, useTicks } from '../app/query.ts'
 import { useBusy } from '../parts/controls.tsx'
 import { Loading, Show } from '../parts/states.tsx'
-import { attempt, change, setStatus } from '../submissions/changes.ts'
+import { attempt, change, isUnseen, setStatus } from '../submissions/changes.ts'
 import type { Status } from '../submissions/filter.ts'
 import { words } from '../submissions/submissions-words.ts'
 import { getFormSubmission, getFormVersion, listFormReplies, type FormReply, type FormSubmission } from '../wire/operations.ts'
@@ -107,7 +107,7 @@ function useMarkedRead(submission: FormSubmission, onRead: (changed: FormSubmiss
   useEffect(() => {
     if (isSeen.current) return
     isSeen.current = true
-    if (submission.status !== 'new' || !mayChange.value) return
+    if (!isUnseen(submission) || !mayChange.value) return
     void attempt(() => change(submission, { status: 'read' })).then((changed) => changed && onRead(changed))
   }, [])
 }

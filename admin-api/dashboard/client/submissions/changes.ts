@@ -8,8 +8,17 @@ import { words } from './submissions-words.ts'
 
 type Changes = Partial<Pick<FormSubmission, 'status' | 'tags' | 'assignee' | 'note'>>
 
-export const change = ({ form_id: id, id: submission_id }: FormSubmission, body: Changes): Promise<FormSubmission> =>
-  call(updateFormSubmission, { path: { id, submission_id }, body })
+/** What this window last made of submissions: an answer that was on its way meanwhile does not know it. */
+const made = new Map<string, string>()
+
+/** It is new, as far as this window knows. */
+export const isUnseen = ({ id, status }: FormSubmission): boolean => status === 'new' && (made.get(id) ?? 'new') === 'new'
+
+export async function change({ form_id: id, id: submission_id }: FormSubmission, body: Changes): Promise<FormSubmission> {
+  const changed = await call(updateFormSubmission, { path: { id, submission_id }, body })
+  made.set(changed.id, changed.status)
+  return changed
+}
 
 /** Undefined where it was refused. */
 export async function attempt<T>(work: () => Promise<T>): Promise<T | undefined> {
@@ -39,11 +48,15 @@ const statusAfter = { not_spam: 'new', spam: 'spam', archive: 'archived' } as co
 /** In one write for each form. Returns whether it was done. */
 export async function changeMany(chosen: readonly FormSubmission[], action: BulkAction, onUndone: () => void): Promise<boolean> {
   const ofForms = Map.groupBy(chosen, ({ form_id: id }) => id)
+  for (const { id } of chosen) made.set(id, action)
   const done = await attempt(async () => {
     for (const [id, ofForm] of ofForms)
       await call(changeFormSubmissions, { path: { id }, body: { ids: ofForm.map((one) => one.id), action } })
     return true
   })
+  for (const { id } of chosen)
+    if (done && action !== 'delete') made.set(id, statusAfter[action])
+    else made.delete(id)
   if (!done || action === 'delete') return done === true
   const undo = async (): Promise<void> => {
     const undone = await attempt(() => Promise.all(chosen.map((one) => change(one, { status: one.status }))))

@@ -259,6 +259,33 @@ test('submissions are read, marked, noted and answered by keys alone', async (t)
   t.deepEqual((await rest.must('GET', '/v1/traces'))['data'], [], 'a draft sends nothing')
 })
 
+test('what is archived while it is being opened stays archived', async (t) => {
+  const server = await startDashboard(t, browser)
+  const { rest } = server.daemon
+  const { form, submissions } = await seedForm(server)
+  const id = String(submissions.at(-1))
+  const tab = await server.open()
+  const { page } = tab
+  const [asked, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  await page.route(`**/submissions/${id}`, async (route) => {
+    if (route.request().method() !== 'GET') return route.continue()
+    const response = await route.fetch()
+    asked.resolve()
+    await goesOn.promise
+    return route.fulfill({ response })
+  })
+  await tab.go('/forms/submissions')
+  await page.click('.message-list a:has-text("Ruth Amstutz")')
+  await asked.promise
+  await page.click('.message-list li:has-text("Ruth Amstutz") .pick')
+  await page.click('.bulk >> text=Archive')
+  await page.waitForSelector('.message-list li:has-text("Ruth Amstutz")', { state: 'detached' })
+  const replies = page.waitForResponse(/\/replies$/) // asked for together with what marks it as read
+  goesOn.resolve()
+  await replies
+  t.is((await rest.must('GET', `/v1/forms/${form}/submissions/${id}`))['status'], 'archived')
+})
+
 test('answers that attack are text; spam says why; who only reads is offered no change', async (t) => {
   const server = await startDashboard(t, browser)
   const { rest } = server.daemon
