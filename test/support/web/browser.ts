@@ -87,11 +87,14 @@ export async function axeFaults(page: Page, { at = widths, rules }: Look = {}): 
 
 /**
  * Waits until nothing that is seen fades any more, as colours on their way have contrasts of their own; a change fades from the next frame
- * on. What is not seen, such as the inside of closed details, may never be said to have ended.
+ * on, which the clock of a test may show the page itself too soon. What is not seen, such as the inside of closed details, may never be
+ * said to have ended.
  */
-const settle = (page: Page): Promise<unknown> =>
-  page.evaluate(`new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))).then(() => Promise.allSettled(document.getAnimations()
+async function settle(page: Page): Promise<void> {
+  const evaluate = await apart(page)
+  await evaluate(`new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))).then(() => Promise.allSettled(document.getAnimations()
     .filter(({ effect }) => Number.isFinite(effect.getComputedTiming().endTime) && effect.target?.checkVisibility()).map(({ finished }) => finished))).then(() => 0)`)
+}
 
 /** The widths at which the page does not fit into the window. */
 export async function overflows(page: Page, at: readonly number[] = widths): Promise<number[]> {
@@ -123,19 +126,24 @@ function debugging(page: Page): Promise<CDPSession> {
   return session
 }
 
-/** Needs scripts to be on in the tab. axe runs in an isolated world of the debugging protocol, which no page's policy binds. */
-async function run(page: Page, rules?: readonly string[]): Promise<string[]> {
+/** Evaluates in an isolated world of the debugging protocol, which no page's policy binds and no test's clock reaches. */
+async function apart(page: Page): Promise<(expression: string) => Promise<unknown>> {
   const session = await debugging(page)
   const { frameTree } = await session.send('Page.getFrameTree')
   // the world of that name is there for as long as the document is
   const world = { frameId: frameTree.frame.id, worldName: 'axe' }
   const { executionContextId: contextId } = await session.send('Page.createIsolatedWorld', world)
-  const evaluate = async (expression: string): Promise<unknown> => {
+  return async (expression) => {
     const asked = { expression, contextId, awaitPromise: true, returnByValue: true }
     const { result, exceptionDetails } = await session.send('Runtime.evaluate', asked)
-    if (exceptionDetails) throw new Error(`axe-core failed: ${JSON.stringify(exceptionDetails)}`)
+    if (exceptionDetails) throw new Error(`failed in the page: ${JSON.stringify(exceptionDetails)}`)
     return result.value
   }
+}
+
+/** Needs scripts to be on in the tab. */
+async function run(page: Page, rules?: readonly string[]): Promise<string[]> {
+  const evaluate = await apart(page)
   if ((await evaluate('typeof axe')) === 'undefined') await evaluate(`${axe}; 0`)
   const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
   const wanted = rules ? { runOnly: { type: 'rule', values: rules } } : { runOnly: tags, rules: { 'target-size': { enabled: true } } }

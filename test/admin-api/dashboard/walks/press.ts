@@ -66,5 +66,5 @@ function valueFor(type: string, label: string): string {
 /** By Escape, as everybody can; none may be left. */
 async function closeDialog(page: Page): Promise<void> {
   for (let i = 0; i < 3 && (await page.locator('dialog[open]').count()) > 0; i++) await page.keyboard.press('Escape')
-  await page.waitForSelector('dialog[open]', { state: 'detached', timeout: 5000 })
+  await page.waitForSelector('dialog[open]', { state: 'detached' })
 }
