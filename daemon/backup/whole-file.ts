@@ -2,9 +2,15 @@
 import { open, rename, rm } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 
-/** Written beside its place, synced, renamed, and the folder synced. Nothing is left of it when `bytes` throws. */
+/** Two writers of one file do not write into each other's. */
+let begun = 0
+
+/**
+ * Written beside its place, synced, renamed, and the folder synced. Nothing is left of it when `bytes` throws; of several at once the last
+ * to end stays.
+ */
 export async function placeWhole(path: string, bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, mode = 0o600): Promise<void> {
-  const unfinished = `${path}.${process.pid}.tmp`
+  const unfinished = `${path}.${process.pid}-${++begun}.tmp`
   try {
     const file = await open(unfinished, 'w', mode)
     try {
