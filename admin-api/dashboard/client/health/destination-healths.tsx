@@ -59,7 +59,7 @@ export function DestinationHealths({
         <h2 id="healths">{w.destinations}</h2> <span class="faint">{w.lastHour}</span>
         {destinations.length > shown.length && <a href={link('/destinations')}>{w.allDestinations}</a>}
       </div>
-      {!areAll && <p class="faint">{w.newestDestinations(destinations.length)}</p>}
+      {!areAll && <p class="healths-shown faint">{w.newestDestinations(destinations.length)}</p>}
       <ul class="healths">
         {shown.map((destination) => {
           const health = healths.get(destination.id)
