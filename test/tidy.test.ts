@@ -1,6 +1,6 @@
 /** The house rules that a machine can check, run over every file of the repository. The rules are tested in test/tidy/. */
 import { fileURLToPath } from 'node:url'
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { decisions, deadLinks, goneFiles } from './tidy/documents.ts'
 import { fileCycles, nounCycles } from './tidy/cycles.ts'
 import { importDirection } from './tidy/layers.ts'

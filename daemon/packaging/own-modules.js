@@ -9,8 +9,12 @@ import { registerHooks } from 'node:module'
 const root = new URL('../../', import.meta.url).href
 /** @type {{ readonly imports: Readonly<Record<string, string>> }} */
 const { imports } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'))
-/** The URL of the folder behind each alias, such as `#core/`. */
-const folders = new Map(Object.entries(imports).map(([alias, path]) => [alias.slice(0, -1), new URL(path.slice(0, -1), root).href]))
+/** The URL of the folder for each folder alias, such as `#core/`. */
+const folders = new Map(
+  Object.entries(imports)
+    .filter(([alias]) => alias.endsWith('*'))
+    .map(([alias, path]) => [alias.slice(0, -1), new URL(path.slice(0, -1), root).href]),
+)
 /** @type {Map<string, import('node:module').ResolveFnOutput>} */
 const packages = new Map()
 

@@ -2,7 +2,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import test from 'ava'
+import test from '#test'
 import { planNames, plans } from '#config/plans/plans.ts'
 import { settings } from '#config/settings/setting-list.ts'
 import { noSettings, variableFor } from '#config/settings/environment.ts'

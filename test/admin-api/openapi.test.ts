@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import * as z from 'zod'
 import { refusals } from '#core/refusals.ts'

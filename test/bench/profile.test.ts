@@ -1,5 +1,5 @@
 /** A profile of V8 becomes shares by part: the figures by which a missed goal is explained. */
-import test from 'ava'
+import test from '#test'
 import { sharesBetween } from './profile.ts'
 
 const at = (path: string): string => new URL(`../../${path}`, import.meta.url).href

@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import { NameServer } from '../support/web/name-server.ts'
 import { temporaryFolder } from '../support/daemon/workspace.ts'
 import { MeasuredDaemon } from './daemon.ts'

@@ -1,7 +1,7 @@
 /** Every setting is documented, has a variable, and the generated files say so. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import test from 'ava'
+import test from '#test'
 import { variableFor } from '#config/settings/environment.ts'
 import { generated } from '#config/generate-example.ts'
 import { loadConfig } from '#config/settings/load.ts'

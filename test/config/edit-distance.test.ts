@@ -1,5 +1,5 @@
 /** Typing mistakes between two texts, and the name that was probably meant. */
-import test from 'ava'
+import test from '#test'
 import { closest } from '#config/words/closest.ts'
 import { editDistance } from '#config/words/edit-distance.ts'
 import { Seeded } from '../support/seeded.ts'

@@ -1,5 +1,5 @@
 /** File names that senders choose: the rules for one name, and for the names of one message. */
-import test from 'ava'
+import test from '#test'
 import { distinctNames, safeFilename } from '#config/mail/file-names.ts'
 import { extensionOfType, typeOfName } from '#config/mail/media-types.ts'
 import { hardName, isHarmless } from '../support/hard-names.ts'

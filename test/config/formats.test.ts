@@ -1,5 +1,5 @@
 /** Numbers and times as text, and that formats are made once, when they are asked for. */
-import test from 'ava'
+import test from '#test'
 import { atFirstUse, withCommas } from '#config/words/formats.ts'
 
 for (const [number, text] of [

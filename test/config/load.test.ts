@@ -1,5 +1,5 @@
 /** Configuration as an operator meets it: defaults, file, variables, and one sentence for each mistake. */
-import test from 'ava'
+import test from '#test'
 import { ConfigInvalid, formsUrl, loadConfig, oauthUrls, pagesUrl, publicUrl } from '#config/settings/load.ts'
 import { printConfig } from '#config/settings/print.ts'
 import { defaults } from '#config/settings/setting-list.ts'

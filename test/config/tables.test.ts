@@ -1,7 +1,7 @@
 /** The plan and preset tables against what the specification and the data say. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import test from 'ava'
+import test from '#test'
 import { planNames, plans, type includedFeatures } from '#config/plans/plans.ts'
 import { findOAuth2Provider } from '#config/mail/oauth2-providers.ts'
 import { findPreset, keepsEnvelopeFrom, presetIds } from '#config/mail/presets.ts'

@@ -1,5 +1,5 @@
 /** The one address grammar, against good and hostile input. */
-import test from 'ava'
+import test from '#test'
 import { foldAddress, parseAddress, parseDomain, parseMailbox } from '#core/addresses.ts'
 import { Seeded } from '../support/seeded.ts'
 import { growsLinearly } from '../support/measure/growth.ts'

@@ -1,4 +1,4 @@
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { apiKeys } from '#core/access/keys/api-key.ts'
 import { ApiKeys } from '#core/access/keys/api-keys.ts'
 import { smtpCredentials } from '#core/access/smtp-credential.ts'

@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import { featureFlag, featureNames } from '#config/plans/features.ts'
 import { planNames, type PlanName } from '#config/plans/plans.ts'
 import { featureBar, requireFlag } from '#core/plan/features.ts'

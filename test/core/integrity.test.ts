@@ -1,7 +1,7 @@
 /** `postern verify` must know everything that the core writes, or it would call good data damaged. */
 import { readFileSync } from 'node:fs'
 import { glob } from 'node:fs/promises'
-import test from 'ava'
+import test from '#test'
 import { organizationRemovalKey, projectRemovalKey } from '#core/tenancy/removal-key.ts'
 import { integrityChecks } from '#core/integrity.ts'
 import { Change } from '#store/change.ts'

@@ -1,5 +1,5 @@
 /** A map that keeps the entries that were set last. */
-import test from 'ava'
+import test from '#test'
 import { RecentMap } from '#core/recent-map.ts'
 
 test('beyond its size the entry goes that was set longest ago; one that is set again is new', (t) => {

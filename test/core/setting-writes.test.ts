@@ -1,4 +1,4 @@
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { routingRules, type RoutingRule } from '#core/routing/rule.ts'
 import { actorOf, Audit, auditEntries } from '#core/writes/audit.ts'
 import { SettingWrites } from '#core/writes/setting-writes.ts'

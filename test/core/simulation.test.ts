@@ -2,7 +2,7 @@
  * Random days of the send pipeline: submissions, providers in every mood, crashes, shutdowns and clocks that jump, after
  * which the promises must hold. Everything follows from the seed in the title; one seed is new with every run.
  */
-import test from 'ava'
+import test from '#test'
 import { readAttempts } from '#core/trace/attempts.ts'
 import { traces, type Trace } from '#core/trace/trace.ts'
 import type { AttemptReport, RecipientReport } from '#core/delivery/transport.ts'

@@ -1,4 +1,4 @@
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { Refusal } from '#core/refusals.ts'
 import { routingRules, type RoutingRule } from '#core/routing/rule.ts'
 import { must, transact } from '#core/writes/transact.ts'

@@ -1,5 +1,5 @@
 /** The crash test as it runs with every other test: few rounds, another seed each time. */
-import test from 'ava'
+import test from '#test'
 import { crashTest } from './crash-test.ts'
 
 test('serve loses nothing it acknowledged and sends nothing it refused when it is killed at any moment', async (t) => {

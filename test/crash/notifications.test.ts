@@ -1,5 +1,5 @@
 /** Notifications of virtual inboxes when the daemon is killed again and again: each at most once, and those not begun are made up for. */
-import test from 'ava'
+import test from '#test'
 import { Daemon, runCommand } from '../support/daemon/daemon.ts'
 import { eventually, within } from '../support/deadline.ts'
 import { Seeded } from '../support/seeded.ts'

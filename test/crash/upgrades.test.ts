@@ -1,7 +1,7 @@
 /** An upgrade that is killed again and again: the next start goes on, and in the end everything is there, once. */
 import { join } from 'node:path'
 import { cp, readFile } from 'node:fs/promises'
-import test from 'ava'
+import test from '#test'
 import { integrityChecks } from '#core/integrity.ts'
 import { migrations } from '#core/migrations.ts'
 import { storedTracesCounter } from '#core/tenancy/counters.ts'

@@ -1,6 +1,6 @@
 /** Files of forms when the daemon is killed while they come: what was acknowledged has its files, and nothing is left of the rest. */
 import { request } from 'node:http'
-import test from 'ava'
+import test from '#test'
 import { largePng } from '../core/forms/file-samples.ts'
 import { multipartBody, multipartType } from '../admin-api/rest/forms/multipart-body.ts'
 import { Daemon, runCommand } from '../support/daemon/daemon.ts'

@@ -1,6 +1,6 @@
 /** A store of an earlier release, whose traces lie by id: they are listed, read, delivered, replayed and removed beside new ones. */
 import { join } from 'node:path'
-import test from 'ava'
+import test from '#test'
 import { captureOf } from '#core/capture/capture.ts'
 import { earlierCaptures } from '#core/capture/earlier-captures.ts'
 import { pendingReadKey } from '#core/capture/reading/pending-read.ts'

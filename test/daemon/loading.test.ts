@@ -6,7 +6,7 @@ import { appendFile, chmod, cp, mkdir, readdir, readFile, rename, symlink, utime
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { buildDaemon, type BuiltFrom } from '../../daemon/packaging/build.ts'
 import { Daemon } from '../support/daemon/daemon.ts'
 import { temporaryFolder } from '../support/daemon/workspace.ts'

@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs'
 import { cp, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { billingKinds } from '#core/billing/billing-integrity.ts'
 import { planTerms } from '#core/billing/plan-term.ts'
 import { prices } from '#core/billing/price.ts'

@@ -2,7 +2,7 @@
 import { mkdir, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { Daemon, portOf, runCommand } from '../support/daemon/daemon.ts'
 import { within } from '../support/deadline.ts'
 import { RestClient } from '../support/daemon/rest.ts'

@@ -1,5 +1,5 @@
 /** The start of a daemon in this process, as most tests use it: it relays, ends in order, crashes, and opens its store again. */
-import test from 'ava'
+import test from '#test'
 import { makeDestination, makeRoute } from '../support/daemon/provision.ts'
 import { Sink } from '../support/smtp/sink.ts'
 import { adminKey, startDaemon } from '../support/daemon/start-daemon.ts'

@@ -1,7 +1,7 @@
 /** Signatures of delivered mail, verified by implementations that are not ours: dkimpy and mailauth. */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import { systemClock } from '#core/clock.ts'
 import { dkimRecordName, dkimRecordText, newDkimKey } from '#core/domains/dkim-keys.ts'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { Change } from '#store/change.ts'
 import { contentRowBytes, Draft, readContent, readWholeContent, sweepAbandonedContent, type ContentRef } from '#store/content.ts'
 import { Database } from '#store/database.ts'

@@ -1,4 +1,4 @@
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { Change } from '#store/change.ts'
 import { CursorInvalid } from '#store/cursor.ts'
 import { Database, type ListOptions, type Visibility } from '#store/database.ts'

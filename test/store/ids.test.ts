@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import { newId, newTraceId, OrderedIds } from '#store/ids.ts'
 
 test('newId() is the prefix and a UUIDv7 of the time (RFC 9562 §5.7)', (t) => {

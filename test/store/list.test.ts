@@ -1,5 +1,5 @@
 /** Lists by index: every page is what one look-up a row would show, in a bounded number of reads. */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { Change } from '#store/change.ts'
 import { Database, type ListOptions, type Page, type Visibility, type Sieve } from '#store/database.ts'
 import type { Kv } from '#store/kv.ts'

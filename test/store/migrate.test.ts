@@ -1,6 +1,6 @@
 /** The numbered steps of an upgrade: in order, once, from wherever a crash left them, and never on a newer store. */
 import { join } from 'node:path'
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { Change, encode } from '#store/change.ts'
 import { Database } from '#store/database.ts'
 import { LevelKv } from '#store/level/level-kv.ts'

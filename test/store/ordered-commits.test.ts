@@ -1,6 +1,6 @@
 /** Ids whose order is that in which their records become visible, where several daemons share a store. */
 import { setImmediate } from 'node:timers/promises'
-import test from 'ava'
+import test from '#test'
 import { OneDaemon } from '#store/daemons/one-daemon.ts'
 import type { Daemons } from '#store/daemons/daemons.ts'
 import type { WriteResult } from '#store/kv.ts'

@@ -1,4 +1,4 @@
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { Change } from '#store/change.ts'
 import { Database } from '#store/database.ts'
 import {

@@ -1,4 +1,4 @@
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import * as z from 'zod'
 import { Change, decode } from '#store/change.ts'
 import { claimVersions } from '#store/upgrade/claim-versions.ts'

@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import { pack, unpack, within, type Element } from '#store/tuple.ts'
 import { Seeded } from '../support/seeded.ts'
 

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { Change, encode } from '#store/change.ts'
 import { contentRowBytes, Draft, type ContentRef } from '#store/content.ts'
 import { Database } from '#store/database.ts'

@@ -1,5 +1,5 @@
 /** The rules about links and decisions, fed with small bad examples. */
-import test from 'ava'
+import test from '#test'
 import { deadLinks, decisions, goneFiles } from './documents.ts'
 import type { Document } from './source.ts'
 

@@ -1,5 +1,5 @@
 /** The rules about imports, fed with small bad examples: a rule that cannot fail would prove nothing. */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { fileCycles, nounCycles } from './cycles.ts'
 import { importDirection, layerOf, resolveImport } from './layers.ts'
 import { packageHomes } from './packages.ts'

@@ -1,5 +1,5 @@
 /** The rules about size, names, words and READMEs, fed with small bad examples. */
-import test from 'ava'
+import test from '#test'
 import { longReadmes, readmes } from './readmes.ts'
 import { fileLength, folderDepth, folderSize, functionLength, names } from './shape.ts'
 import { parseSource, type Source } from './source.ts'

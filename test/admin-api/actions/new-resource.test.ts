@@ -1,6 +1,6 @@
 /** A new resource of seven operations on a running daemon, and how many lines it takes. */
 import { readFile } from 'node:fs/promises'
-import test from 'ava'
+import test from '#test'
 import { operationsOf } from '../../../admin-api/actions/http.ts'
 import { startDaemon } from '../../support/daemon/start-daemon.ts'
 import { noteActions, Notes } from './notes.ts'

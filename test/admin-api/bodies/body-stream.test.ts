@@ -1,6 +1,6 @@
 /** Bodies and answers that pass through as streams: limits, back-pressure, and what happens when one side stops. */
 import { Readable } from 'node:stream'
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import * as z from 'zod'
 import { media, raw } from '../../../admin-api/operation/answer.ts'
 import { isStreamed, streamed } from '../../../admin-api/bodies/body-stream.ts'

@@ -1,5 +1,5 @@
 /** A process that was stopped, or a machine that was frozen: the missing time counts against no client. */
-import test from 'ava'
+import test from '#test'
 import * as z from 'zod'
 import { operation } from '../../../admin-api/operation/operation.ts'
 import { call, startDemo } from '../http/demo-api.ts'

@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import { Refusal } from '#core/refusals.ts'
 import { parseJsonBody } from '../../../admin-api/bodies/json-body.ts'
 import { findJsonFault } from '../../../admin-api/bodies/json-fault.ts'

@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import { Refusal } from '#core/refusals.ts'
 import { JsonThread } from '../../../admin-api/bodies/json-thread.ts'
 import { within } from '../../support/deadline.ts'

@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import * as z from 'zod'
 import { call, demoOperations, errorOf, isWhole, keyOf, open, receive, startDemo } from '../http/demo-api.ts'
 import { operation, type Operation } from '../../../admin-api/operation/operation.ts'

@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import * as z from 'zod'
 import { Refusal, type FieldProblem } from '#core/refusals.ts'
 import { growsLinearly } from '../../support/measure/growth.ts'

@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import { Refusal } from '#core/refusals.ts'
 import { bearerAuthentication } from '../../../admin-api/credentials/authentication.ts'
 

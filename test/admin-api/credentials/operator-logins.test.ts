@@ -1,5 +1,5 @@
 /** The operator reads which logins failed, and the log names the user that was tried. */
-import test from 'ava'
+import test from '#test'
 import { until } from '../../core/core-fixture.ts'
 import { Daemon, portOf } from '../../support/daemon/daemon.ts'
 import { RestClient } from '../../support/daemon/rest.ts'

@@ -1,6 +1,6 @@
 /** What the dashboard knows of the wire is what the OpenAPI document says; its keys lead to one screen each; its colours can be read. */
 import { readFileSync } from 'node:fs'
-import test from 'ava'
+import test from '#test'
 import { wireTypes } from '../../../admin-api/dashboard/wire-types.ts'
 
 const client = new URL('../../../admin-api/dashboard/client/', import.meta.url)

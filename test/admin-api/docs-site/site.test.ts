@@ -1,6 +1,6 @@
 /** The documentation as pages: every link and anchor leads somewhere, nothing is inline, and every chapter is in the index for models. */
 import { posix } from 'node:path'
-import test from 'ava'
+import test from '#test'
 import { parseDocument, Parser } from 'htmlparser2'
 import { fileAddresses, servedAddresses } from '../../../admin-api/docs-site/chapters/links.ts'
 import { makeSite } from '../../../admin-api/docs-site/site.ts'

@@ -1,5 +1,5 @@
 /** The address itself: methods and media types, sessions of the dashboard, the log and the metrics, and what breaks inside. */
-import test from 'ava'
+import test from '#test'
 import { adminKey, startFixture, type Fixture } from '../rest/fixture/rest-fixture.ts'
 import { PageClient } from '../pages/page-client.ts'
 import { startPageServer, type PageServer } from '../pages/page-server.ts'

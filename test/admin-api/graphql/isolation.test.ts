@@ -1,5 +1,5 @@
 /** Every query and mutation, asked by those who must not: other organizations and projects, too small a scope, keys that are no good. */
-import test from 'ava'
+import test from '#test'
 import { within } from '#store/tuple.ts'
 import { keyUses } from '#core/access/keys/key-uses.ts'
 import type { RestClient } from '../../support/daemon/rest.ts'

@@ -1,5 +1,5 @@
 /** Requests that ask for too much are refused before anything of them runs, each with a clear error. */
-import test from 'ava'
+import test from '#test'
 import { getIntrospectionQuery } from 'graphql'
 import { startFixture, type Fixture } from '../rest/fixture/rest-fixture.ts'
 import { failuresOf, graphqlCaller, post } from './graphql-fixture.ts'

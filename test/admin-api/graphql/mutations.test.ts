@@ -1,5 +1,5 @@
 /** What is made, changed, moved and deleted, with the rules of REST. */
-import test from 'ava'
+import test from '#test'
 import { addDestination, startFixture, type Fixture } from '../rest/fixture/rest-fixture.ts'
 import { graphqlCaller, post, type GraphqlCaller } from './graphql-fixture.ts'
 

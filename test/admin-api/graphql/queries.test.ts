@@ -1,5 +1,5 @@
 /** Lists with their filters and pages, single things, and what their ids lead to. */
-import test from 'ava'
+import test from '#test'
 import { addDestination, startFixture, type Fixture } from '../rest/fixture/rest-fixture.ts'
 import { graphqlCaller } from './graphql-fixture.ts'
 

@@ -1,5 +1,5 @@
 /** Every query and mutation, asked with the session of a browser: a role may do over GraphQL what it may over REST, and nothing else. */
-import test from 'ava'
+import test from '#test'
 import { roles } from '#core/access/principal/role.ts'
 import { ask, installationOf } from '../rest/fixture/one-of-everything.ts'
 import { sessionOf } from '../rest/fixture/sessions.ts'

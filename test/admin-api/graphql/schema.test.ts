@@ -1,6 +1,6 @@
 /** The schema: the file is current, it follows the rules of GraphQL, and what belongs to projects is found and made by project. */
 import { readFileSync } from 'node:fs'
-import test from 'ava'
+import test from '#test'
 import {
   buildClientSchema,
   buildSchema,

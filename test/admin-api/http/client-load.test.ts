@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import test from 'ava'
+import test from '#test'
 import * as z from 'zod'
 import { operation } from '../../../admin-api/operation/operation.ts'
 import { call, demoOperations, errorOf, isWhole, open, receive, startDemo } from './demo-api.ts'

@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import { once } from 'node:events'
 import * as z from 'zod'
 import { Refusal } from '#core/refusals.ts'

@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import { nearName } from '../../../admin-api/bodies/near-name.ts'
 
 const known = ['from', 'to', 'cc', 'subject', 'reply_to', 'destination_id', 'html', 'text']

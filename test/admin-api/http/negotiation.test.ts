@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import { prefersPage } from '../../../admin-api/http/negotiation.ts'
 
 const browsers = [

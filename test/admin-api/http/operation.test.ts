@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import * as z from 'zod'
 import { noBody } from '../../../admin-api/operation/answer.ts'
 import { operation, pathParameters } from '../../../admin-api/operation/operation.ts'

@@ -1,5 +1,5 @@
 /** Headers that keep browsers safe, on every kind of answer that the whole daemon gives. */
-import test from 'ava'
+import test from '#test'
 import { startDaemon } from '../../support/daemon/start-daemon.ts'
 import { call, startDemo } from './demo-api.ts'
 

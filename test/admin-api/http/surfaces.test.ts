@@ -1,5 +1,5 @@
 /** Ten actions of different shapes on two surfaces: REST, and a toy one that calls them as an agent calls tools. */
-import test from 'ava'
+import test from '#test'
 import * as z from 'zod'
 import { Refusal } from '#core/refusals.ts'
 import type { Principal } from '#core/access/principal/principal.ts'

@@ -1,7 +1,7 @@
 /** The door of the MCP endpoint: both eras of the protocol, who gets in, and what is refused how. */
 import { once } from 'node:events'
 import { request, type IncomingMessage } from 'node:http'
-import test from 'ava'
+import test from '#test'
 import { requireOwnAddress } from '../../../admin-api/mcp/origins.ts'
 import { mcpResource, restResource } from '../oauth/oauth-fixture.ts'
 import { adminKey } from '../rest/fixture/rest-fixture.ts'

@@ -1,5 +1,5 @@
 /** Agents at forms: they design and publish them, and reply to one submission at a time, once, as far as a person lets them. */
-import test from 'ava'
+import test from '#test'
 import { startApproval, type ApprovalFixture, type Held } from './approval/approval-fixture.ts'
 import { problemsOf } from '../../support/problems.ts'
 import { startMcp, type Agent, type McpFixture } from './mcp-fixture.ts'

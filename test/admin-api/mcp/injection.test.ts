@@ -1,7 +1,7 @@
 /** Mails that speak to their reader: what is hidden is gone and counted, what is visible is there, and all of it is labelled. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import test from 'ava'
+import test from '#test'
 import { readMessage } from '#ingest/messages/read-message.ts'
 import { safeReading } from '../../../admin-api/wire/inboxes/safe-reading.ts'
 import { startMcp } from './mcp-fixture.ts'

@@ -1,6 +1,6 @@
 /** What goes on while a client waits or listens, and what is left of its calls: progress, changed lists, counts and traces. */
 import { setImmediate } from 'node:timers/promises'
-import test from 'ava'
+import test from '#test'
 import { mcpResource } from '../oauth/oauth-fixture.ts'
 import { startMcp, type McpFixture } from './mcp-fixture.ts'
 

@@ -1,6 +1,6 @@
 /** Reads that do not go through the package of the protocol: they get the answer that they would get there, and nothing else goes so. */
 import type { IncomingHttpHeaders } from 'node:http'
-import test from 'ava'
+import test from '#test'
 import { plainCallOf } from '../../../admin-api/mcp/plain-call.ts'
 import { mcpResource } from '../oauth/oauth-fixture.ts'
 import { startMcp } from './mcp-fixture.ts'

@@ -1,5 +1,5 @@
 /** Prompts name tools that there are, in order, with the rules for decisions and secrets. */
-import test from 'ava'
+import test from '#test'
 import { startMcp } from './mcp-fixture.ts'
 import { specifiedTools } from './specified-tools.ts'
 

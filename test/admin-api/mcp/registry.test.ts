@@ -1,5 +1,5 @@
 /** The tools that agents are shown are those of the specification: each under exactly its name, with exactly its arguments. */
-import test from 'ava'
+import test from '#test'
 import * as z from 'zod'
 import { featureFlag, features, type Feature } from '#config/plans/features.ts'
 import { runInSteps } from '#core/event-loop.ts'

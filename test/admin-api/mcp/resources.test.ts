@@ -1,6 +1,6 @@
 /** Resources, their templates, and completion: what the specification names, read by the client of the SDK in both eras. */
 import { readFileSync } from 'node:fs'
-import test from 'ava'
+import test from '#test'
 import { addDestination } from '../rest/fixture/rest-fixture.ts'
 import { startMcp, type Agent, type Era } from './mcp-fixture.ts'
 import { makeForTools } from './walks/tool-requests.ts'

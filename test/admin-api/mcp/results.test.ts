@@ -1,5 +1,5 @@
 /** Results that are too long: bounded, whole up to their end, and saying so. */
-import test from 'ava'
+import test from '#test'
 import { startMcp } from './mcp-fixture.ts'
 
 const mostBytes = 131_072

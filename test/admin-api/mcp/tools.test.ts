@@ -1,5 +1,5 @@
 /** Tools do in the core what they say, and refuse as REST does. */
-import test from 'ava'
+import test from '#test'
 import { addDestination } from '../rest/fixture/rest-fixture.ts'
 import { startMcp } from './mcp-fixture.ts'
 

@@ -1,6 +1,6 @@
 /** What REST takes for an access token, and how soon it notices that one is over. */
 import { createPublicKey } from 'node:crypto'
-import test from 'ava'
+import test from '#test'
 import { exportSPKI, generateKeyPair, importJWK, SignJWT, UnsecuredJWT, type CryptoKey, type JWK, type JWTPayload } from 'jose'
 import { SigningKeys } from '#core/oauth/tokens/signing-keys.ts'
 import { runCases, type Case } from './outcome.ts'

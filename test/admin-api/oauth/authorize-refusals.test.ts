@@ -1,5 +1,5 @@
 /** The authorization endpoint refuses: a page where it is not clear who asks, and otherwise a redirect that clients can read. */
-import test from 'ava'
+import test from '#test'
 import { Refusal } from '#core/refusals.ts'
 import { ask, runCases, type Case } from './outcome.ts'
 import {

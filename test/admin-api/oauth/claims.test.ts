@@ -1,5 +1,5 @@
 /** A sandbox that is claimed, as its agent sees it over REST: progress, tokens before and after, and the end by undo. */
-import test from 'ava'
+import test from '#test'
 import { addUser, type User } from '#core/people/users/user.ts'
 import { Change } from '#store/change.ts'
 import { lookupPrefix } from '#store/record-kind.ts'

@@ -1,5 +1,5 @@
 /** What clients read first, who may read it, and from where. */
-import test from 'ava'
+import test from '#test'
 import { exportJWK, generateKeyPair } from 'jose'
 import type { Operation } from '../../../admin-api/operation/operation.ts'
 import { discoveryOperations, protectedResource } from '../../../admin-api/oauth/discovery.ts'

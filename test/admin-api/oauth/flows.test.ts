@@ -8,7 +8,7 @@ import {
   registerClient,
   startAuthorization,
 } from '@modelcontextprotocol/client'
-import test from 'ava'
+import test from '#test'
 import * as oauth from 'oauth4webapi'
 import * as openid from 'openid-client'
 import { encode, issuer, mcpResource, redirectUri, restResource, startOAuth, webClientId, type OAuthFixture } from './oauth-fixture.ts'

@@ -1,5 +1,5 @@
 /** What ends a grant, and that it ends with everything of it: replays, races, revocation. */
-import test from 'ava'
+import test from '#test'
 import { oauthGrants } from '#core/oauth/grants/grant.ts'
 import { Parameters } from '#core/oauth/protocol/parameters.ts'
 import type { OAuthScope } from '#core/oauth/protocol/scopes.ts'

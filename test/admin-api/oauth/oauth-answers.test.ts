@@ -1,5 +1,5 @@
 /** Refusals in the words of OAuth, also those that come before an endpoint is asked. */
-import test from 'ava'
+import test from '#test'
 import { OAuthError } from '#core/oauth/protocol/oauth-error.ts'
 import { invalid, Refusal } from '#core/refusals.ts'
 import { challenge } from '../../../admin-api/credentials/challenge.ts'

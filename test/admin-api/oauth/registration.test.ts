@@ -1,5 +1,5 @@
 /** Registered clients: the response to them, how many there may be, and that unused ones go. */
-import test from 'ava'
+import test from '#test'
 import { ask, outcomeOf } from './outcome.ts'
 import { redirectUri, startOAuth, type OAuthFixture } from './oauth-fixture.ts'
 

@@ -1,5 +1,5 @@
 /** Anonymous sandboxes: what they may do, how many there may be, and that they go. */
-import test from 'ava'
+import test from '#test'
 import { keyUses } from '#core/access/keys/key-uses.ts'
 import { Sandboxes } from '#core/oauth/endpoints/sandboxes.ts'
 import { organizations, projects } from '#core/tenancy/organization.ts'

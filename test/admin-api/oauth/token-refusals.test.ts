@@ -1,5 +1,5 @@
 /** The endpoints that programs call refuse: a table for each, with the error that clients know what to do about. */
-import test from 'ava'
+import test from '#test'
 import { outcomeOf, runCases, type Case } from './outcome.ts'
 import { mcpResource, redirectUri, restResource, startOAuth, webClientId, type Fields, type OAuthFixture } from './oauth-fixture.ts'
 

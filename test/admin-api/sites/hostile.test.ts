@@ -1,6 +1,6 @@
 /** Websites that want more than websites may: rules that would be fields, pages that would read the service, paths that lead out. */
 import { createHash } from 'node:crypto'
-import test from 'ava'
+import test from '#test'
 import { streamedZip } from '../../support/web/zip-file.ts'
 import { domain, startSites } from './site-client.ts'
 

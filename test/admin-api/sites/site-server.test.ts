@@ -1,6 +1,6 @@
 /** The listener of websites against clients that want more than their share: sockets as they come, and nothing of sites but an answer. */
 import { connect, type Socket } from 'node:net'
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import type { SiteAnswer } from '#core/sites/serving/site-answer.ts'
 import type { SiteView } from '#core/sites/serving/site-views.ts'
 import { SiteServer, type SiteServerOptions } from '../../../admin-api/sites/site-server.ts'

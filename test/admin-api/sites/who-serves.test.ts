@@ -1,5 +1,5 @@
 /** Who decides what a site answers: its owner, the operator, the flag, and DNS for domains of its own. */
-import test from 'ava'
+import test from '#test'
 import { siteDomainCheck } from '#core/doctor/site-domain-check.ts'
 import { ResolveError } from '#core/outbound/resolver.ts'
 import { FakeClock } from '../../support/fake-clock.ts'

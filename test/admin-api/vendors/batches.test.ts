@@ -1,5 +1,5 @@
 /** Several messages in one request, templates, times to leave and repetitions, by the official clients of services. */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { BrevoClient } from '@getbrevo/brevo'
 import { GetMessageInsightsCommand, SendBulkEmailCommand, SendEmailCommand, SESv2Client } from '@aws-sdk/client-sesv2'
 import { EmailParams, MailerSend, Recipient, Sender } from 'mailersend'

@@ -1,5 +1,5 @@
 /** The clients of SendGrid, Postmark and Mailgun beyond one mail: batches, variables, schedules, look-ups and limits. */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import sendgridMail from '@sendgrid/mail'
 import { simpleParser, type ParsedMail } from 'mailparser'
 import Mailgun from 'mailgun.js'

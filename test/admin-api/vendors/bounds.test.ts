@@ -1,6 +1,6 @@
 /** What a request may hold where many messages come of it: counted before any message is made, by the octets that came. */
 import { Readable } from 'node:stream'
-import test from 'ava'
+import test from '#test'
 import { adminKey, startDaemon } from '../../support/daemon/start-daemon.ts'
 
 const email = 'shop@example.ch'

@@ -1,5 +1,5 @@
 /** Mail that the official clients of other services send arrives whole, and their own errors say what was wrong. */
-import test from 'ava'
+import test from '#test'
 import { simpleParser } from 'mailparser'
 import { makeDestination, makeRoute } from '../../support/daemon/provision.ts'
 import { adminKey, startDaemon } from '../../support/daemon/start-daemon.ts'

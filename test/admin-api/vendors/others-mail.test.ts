@@ -1,5 +1,5 @@
 /** What keys reach by the addresses of other services: their own mail, each message once. */
-import test from 'ava'
+import test from '#test'
 import { dialects } from '../../../admin-api/vendors/dialects.ts'
 import { makeDestination, makeRoute } from '../../support/daemon/provision.ts'
 import { startDaemon } from '../../support/daemon/start-daemon.ts'

@@ -1,5 +1,5 @@
 /** Plain forms are read without the parser of multipart bodies, and say what it would say; of all others nothing is said. */
-import test from 'ava'
+import test from '#test'
 import { readMultipart } from '../../../admin-api/bodies/multipart.ts'
 import { plainParts } from '../../../admin-api/vendors/body/plain-parts.ts'
 import { Seeded } from '../../support/seeded.ts'

@@ -1,5 +1,5 @@
 /** Random bodies at the send addresses of other services: none fails inside, and nothing goes to somebody who was not named. */
-import test from 'ava'
+import test from '#test'
 import { adminKey, startDaemon } from '../../support/daemon/start-daemon.ts'
 import { Seeded } from '../../support/seeded.ts'
 

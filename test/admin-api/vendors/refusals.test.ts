@@ -1,5 +1,5 @@
 /** What the official clients make of our refusals: their own error classes, with a sentence that says what to do. */
-import test from 'ava'
+import test from '#test'
 import { makeDestination, makeRoute } from '../../support/daemon/provision.ts'
 import { adminKey, startDaemon } from '../../support/daemon/start-daemon.ts'
 import { Sink } from '../../support/smtp/sink.ts'

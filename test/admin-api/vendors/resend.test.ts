@@ -1,5 +1,5 @@
 /** Resend's client beyond one mail: schedules, another time, cancels and look-ups, and batches with their own results. */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { Resend } from 'resend'
 import { makeDestination, makeRoute } from '../../support/daemon/provision.ts'
 import { adminKey, startDaemon, type StartedDaemon } from '../../support/daemon/start-daemon.ts'

@@ -1,6 +1,6 @@
 /** Signatures of AWS (Signature Version 4) on requests to SES: what their clients sign is taken, and what was changed since is not. */
 import { createHmac, hash } from 'node:crypto'
-import test from 'ava'
+import test from '#test'
 import { SendEmailCommand, SESv2Client } from '@aws-sdk/client-sesv2'
 import { adminKey, startDaemon } from '../../support/daemon/start-daemon.ts'
 

@@ -1,5 +1,5 @@
 /** Variables of recipients without a template: each gets a message of their own, with their values and the defaults of the service. */
-import test from 'ava'
+import test from '#test'
 import { simpleParser } from 'mailparser'
 import { makeDestination, makeRoute } from '../../support/daemon/provision.ts'
 import { startDaemon } from '../../support/daemon/start-daemon.ts'

@@ -1,5 +1,5 @@
 /** Messages that clients give whole, in MIME, leave octet by octet as they were given, but for blind copies; SMTP’s rules hold. */
-import test from 'ava'
+import test from '#test'
 import { SendEmailCommand, SESv2Client } from '@aws-sdk/client-sesv2'
 import Mailgun from 'mailgun.js'
 import { createTransport } from 'nodemailer'

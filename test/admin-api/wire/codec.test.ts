@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import * as z from 'zod'
 import { camel, decoder, encoder } from '../../../admin-api/wire/fields/codec.ts'
 import { timeInput, wireTime } from '../../../admin-api/wire/fields/time.ts'

@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import { check } from '../../../admin-api/bodies/validation.ts'
 import { messageHeaders } from '../../../admin-api/wire/sending/message-headers.ts'
 import { Refusal } from '#core/refusals.ts'

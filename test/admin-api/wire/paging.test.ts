@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import * as z from 'zod'
 import { check } from '../../../admin-api/bodies/validation.ts'
 import { pageFields, pageOf, project } from '../../../admin-api/wire/fields/paging.ts'

@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import { timeInput, toWireTime, wireTime } from '../../../admin-api/wire/fields/time.ts'
 
 test('toWireTime() writes UTC with milliseconds, as wireTime declares it', (t) => {

@@ -1,4 +1,4 @@
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { ApiKeys } from '#core/access/keys/api-keys.ts'
 import { SecretBox } from '#core/access/secret-box.ts'
 import { bootstrap } from '#core/bootstrap.ts'

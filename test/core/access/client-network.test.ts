@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import { clientAddress, clientNetwork } from '#core/access/client-network.ts'
 
 test('clientNetwork() is the address of IPv4 and the /64 of IPv6, however they are written', (t) => {

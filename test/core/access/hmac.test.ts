@@ -1,6 +1,6 @@
 /** HMAC-SHA-256 of two digests, against that of Node. */
 import { createHmac, randomBytes } from 'node:crypto'
-import test from 'ava'
+import test from '#test'
 import { hmac, hmacKey } from '../../../daemon/core/access/hmac.ts'
 
 test('keys and messages of any length give the HMAC that createHmac gives', (t) => {

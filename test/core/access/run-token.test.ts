@@ -1,5 +1,5 @@
 /** The token of a run is taken from whoever has all of it, and from no one else. */
-import test from 'ava'
+import test from '#test'
 import { orRunToken } from '#core/access/run-token.ts'
 import type { Database } from '#store/database.ts'
 

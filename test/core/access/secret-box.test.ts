@@ -1,6 +1,6 @@
 /** Secrets at rest: they open where they belong, under their key, and unchanged. */
 import { createHmac, hkdfSync } from 'node:crypto'
-import test from 'ava'
+import test from '#test'
 import { SecretBox } from '#core/access/secret-box.ts'
 
 const box = new SecretBox(Buffer.alloc(32, 1))

@@ -1,5 +1,5 @@
 /** A deleted project leaves nothing behind and takes nothing else along, wherever the process ends meanwhile. */
-import test from 'ava'
+import test from '#test'
 import type { Principal } from '#core/access/principal/principal.ts'
 import { parseMailbox } from '#core/addresses.ts'
 import { Refusal } from '#core/refusals.ts'

@@ -1,5 +1,5 @@
 /** When months are closed, by whom, and in what order; `year.test.ts` has what stands on the invoices. */
-import test from 'ava'
+import test from '#test'
 import { invoiceDocuments, invoicePartition, type InvoiceDocument } from '#core/billing/closing/invoice-document.ts'
 import { organizations } from '#core/tenancy/organization.ts'
 import { prices } from '#core/billing/price.ts'

@@ -1,5 +1,5 @@
 /** Credits of a year, with all that can come between, against a model that knows no remainders, books or writes. */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import type { PlanName } from '#config/plans/plans.ts'
 import { alertPercentOf, creditAlertKey } from '#core/billing/credits/alert.ts'
 import { creditEntries } from '#core/billing/credits/credit.ts'

@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import { axisNames, billableAxes } from '#config/plans/prices.ts'
 import { invoiceLine, totals } from '#core/billing/invoice-line.ts'
 import { priceIn, type Price } from '#core/billing/price.ts'

@@ -1,5 +1,5 @@
 /** Ways of payment against their contract, and the register against a provider that fails, is slow, and loses answers. */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { InvoiceRegister } from '#core/billing/closing/invoice-register.ts'
 import { manualPayment } from '#core/billing/payment/manual.ts'
 import type { PaymentPort } from '#core/billing/payment/payment-port.ts'

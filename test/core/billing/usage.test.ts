@@ -1,5 +1,5 @@
 /** What is metered, against what was done. */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { Invoices, type Invoice } from '#core/billing/invoice.ts'
 import { storedTracesCounter } from '#core/tenancy/counters.ts'
 import type { Organization } from '#core/tenancy/organization.ts'

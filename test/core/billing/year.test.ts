@@ -1,5 +1,5 @@
 /** A year of plans, prices, use and crashes, against a notebook that adds up day by day. */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { invoiceDocuments, invoicePartition, type InvoiceDocument } from '#core/billing/closing/invoice-document.ts'
 import { invoicePayments } from '#core/billing/payment/payment.ts'
 import { largestOf, ofNoProject, type Held } from '#core/plan/by-project.ts'

@@ -1,5 +1,5 @@
 /** Bodies of captures are read for addresses after the acknowledgement, each once, and through crashes. */
-import test from 'ava'
+import test from '#test'
 import { pendingReadKey } from '#core/capture/reading/pending-read.ts'
 import { carryReadings, ReadMarks, readMarkKey } from '#core/capture/reading/read-marks.ts'
 import { projects } from '#core/tenancy/organization.ts'

@@ -1,5 +1,5 @@
 /** Virtual inboxes over real captures: lists, one message in full, and the long poll. */
-import test from 'ava'
+import test from '#test'
 import { inboxes } from '#core/capture/capture.ts'
 import type { CapturedMessage } from '#core/capture/inboxes/inboxes.ts'
 import type { Principal } from '#core/access/principal/principal.ts'

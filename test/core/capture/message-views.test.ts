@@ -1,5 +1,5 @@
 /** Links to captured messages and the images that views ask for, where no browser is needed. */
-import test from 'ava'
+import test from '#test'
 import { MessageViews } from '#core/capture/reading/message-views.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { secrets } from '../core-fixture.ts'

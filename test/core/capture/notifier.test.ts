@@ -1,5 +1,5 @@
 /** Notifications of virtual inboxes: signed as Stripe signs, once each whatever happens, and harmless to others without an answer. */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import Stripe from 'stripe'
 import { inboxes } from '#core/capture/capture.ts'
 import { readLastNotify } from '#core/capture/notify/last-notify.ts'

@@ -1,5 +1,5 @@
 /** Which captures are in which inbox: patterns, addresses that are found later, and how long messages stay. */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { traces } from '#core/trace/trace.ts'
 import { parsePattern } from '#core/capture/inbox-pattern.ts'
 import type { Since } from '#core/capture/inboxes/inboxes.ts'

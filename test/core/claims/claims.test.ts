@@ -1,5 +1,5 @@
 /** Claims: open for half an hour, taken once, by whoever was mailed or sees the code; and never by a guess. */
-import test from 'ava'
+import test from '#test'
 import { auditEntries } from '#core/writes/audit.ts'
 import { claims as claimRecords } from '#core/claims/claim.ts'
 import { scopesOfPermissions } from '#core/claims/permissions.ts'

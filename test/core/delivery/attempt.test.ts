@@ -1,5 +1,5 @@
 /** Attempts at a message: what each answer of a provider makes of it, recipient by recipient. */
-import test from 'ava'
+import test from '#test'
 import type { AttemptReport } from '#core/delivery/transport.ts'
 import { writeAttempt } from '#core/trace/attempt-record.ts'
 import { readAttempts } from '#core/trace/attempts.ts'

@@ -1,5 +1,5 @@
 /** When a message is tried again, and when it is given up. */
-import test from 'ava'
+import test from '#test'
 import { loadConfig } from '#config/settings/load.ts'
 import { defaultRetryPolicy, nextAttempt, type RetryPolicy } from '#core/delivery/attempt/backoff.ts'
 import { Seeded } from '../../support/seeded.ts'

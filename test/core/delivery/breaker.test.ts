@@ -1,5 +1,5 @@
 /** The circuit breaker as a state machine: when it opens, how long it rests, and what closes it. */
-import test from 'ava'
+import test from '#test'
 import { afterFault, afterSuccess, endPause, newBreaker, phaseOf, type Breaker } from '#core/delivery/health/breaker.ts'
 
 const start = Date.UTC(2030, 0, 1)

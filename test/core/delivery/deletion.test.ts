@@ -1,5 +1,5 @@
 /** Deletion against attempts: whatever is deleted before, while or as an attempt ends, nothing is sent twice or left over. */
-import test from 'ava'
+import test from '#test'
 import { discardTrace } from '#core/retention/remove-trace.ts'
 import { destinations } from '#core/routing/destination.ts'
 import { organizationId, quiet, until, relaying } from '../core-fixture.ts'

@@ -1,5 +1,5 @@
 /** What one destination has under way, and what its limits allow. */
-import test from 'ava'
+import test from '#test'
 import { DestinationLoad, type DeliveryLimits } from '#core/delivery/health/destination-load.ts'
 
 const limits: DeliveryLimits = { maxConnections: 3, maxRatePerMin: null }

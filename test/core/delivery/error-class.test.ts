@@ -1,5 +1,5 @@
 /** Which kind of trouble an attempt is, and whether its destination is to blame. */
-import test from 'ava'
+import test from '#test'
 import { effectOf, errorClass, type AttemptEffect, type ErrorClass } from '#core/delivery/attempt/error-class.ts'
 import type { RecipientVerdict } from '#core/delivery/transport.ts'
 

@@ -1,5 +1,5 @@
 /** Failover over a real store and the real queue: who gets a message next, when, and never twice. */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { failoverPolicies, type FailoverPolicy } from '#core/routing/failover-policy.ts'
 import { readAttempts } from '#core/trace/attempts.ts'
 import { startOfTime } from '../../support/fake-clock.ts'

@@ -1,5 +1,5 @@
 /** The queue over a real store with several projects: neither a backlog nor many destinations give a project a larger part. */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { coreFixture, quiet, until, type CoreFixture, type CoreFixtureOptions } from '../core-fixture.ts'
 import { hang, ScriptedTransport, take, type Call } from '../scripted-transport.ts'
 

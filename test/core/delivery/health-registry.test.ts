@@ -1,5 +1,5 @@
 /** Breakers at work: over a real store and the real queue, with a provider that fails as the test says. */
-import test from 'ava'
+import test from '#test'
 import { CoreFixture, coreFixture, quiet, until } from '../core-fixture.ts'
 import { report, ScriptedTransport, take, type Script } from '../scripted-transport.ts'
 

@@ -1,5 +1,5 @@
 /** Rounds of probes: for whom, how often, how many at a time, and what they never do. */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import type { Probes } from '#core/delivery/probe/probes.ts'
 import type { ProbeStep } from '#core/delivery/transport.ts'
 import { coreFixture, organizationId, quiet, principal, until, type CoreFixture } from '../core-fixture.ts'

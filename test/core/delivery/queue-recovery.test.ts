@@ -1,5 +1,5 @@
 /** The queue over a real store: shutdowns, crashes and defects lose no entry, and memory has its limits. */
-import test from 'ava'
+import test from '#test'
 import { Change } from '#store/change.ts'
 import { dequeue, enqueue, queueHead, queueLength, type QueueEntry } from '#store/queue.ts'
 import { traces, type Trace } from '#core/trace/trace.ts'

@@ -1,5 +1,5 @@
 /** The queue over a real store: who gets a connection when, and that no entry is lost or done twice. */
-import test from 'ava'
+import test from '#test'
 import { coreFixture, quiet, until } from '../core-fixture.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
 import { queue, sent, submitTo } from '../queue-fixture.ts'

@@ -1,5 +1,5 @@
 /** The figures of the last hour against a list of everything that happened. */
-import test from 'ava'
+import test from '#test'
 import { RollingHour } from '#core/delivery/health/rolling-hour.ts'
 
 const minute = 60_000

@@ -1,5 +1,5 @@
 /** Replies of providers that want fewer messages, and replies that only look like them. */
-import test from 'ava'
+import test from '#test'
 import { isThrottling, throttlingNoted } from '#core/delivery/attempt/throttling.ts'
 import type { AttemptReport, PeerReply } from '#core/delivery/transport.ts'
 import { column } from '../../support/column.ts'

@@ -1,5 +1,5 @@
 /** Messages with VERP: one copy for each recipient, and what a round of copies leaves behind however it ends. */
-import test from 'ava'
+import test from '#test'
 import { within } from '#store/tuple.ts'
 import type { AttemptReport } from '#core/delivery/transport.ts'
 import { readAttempts } from '#core/trace/attempts.ts'

@@ -1,5 +1,5 @@
 /** Advice that was not followed by itself says why. */
-import test from 'ava'
+import test from '#test'
 import { whyNotSuppressed } from '#core/diagnose/bounce/not-suppressed.ts'
 import type { TraceReport } from '#core/trace/trace-report.ts'
 

@@ -1,5 +1,5 @@
 /** The pure parts of diagnoses: windows, near misses, queue ids, and what makes two replies the same. */
-import test from 'ava'
+import test from '#test'
 import { nearness } from '#core/diagnose/missing/near-misses.ts'
 import { isQueueIdIn, queueIdForms, queueIdIn } from '#core/diagnose/search/queue-id.ts'
 import { fingerprint } from '#core/diagnose/search/related-refusals.ts'

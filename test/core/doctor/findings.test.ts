@@ -1,6 +1,6 @@
 /** What facts are findings, and that the documentation explains every one. */
 import { readFileSync } from 'node:fs'
-import test from 'ava'
+import test from '#test'
 import { blocklistFindings, reverseFindings } from '#core/doctor/address-findings.ts'
 import { databaseFindings, objectFindings } from '#core/doctor/database-findings.ts'
 import { breakerFindings, sourceFindings } from '#core/doctor/delivery-findings.ts'

@@ -1,5 +1,5 @@
 /** Each finding is told at most once a day, and once when it is over. */
-import test from 'ava'
+import test from '#test'
 import { finding } from '#core/doctor/finding.ts'
 import { dayOf, toTell, type Reported } from '#core/doctor/telling.ts'
 import { column } from '../../support/column.ts'

@@ -1,6 +1,6 @@
 /** What a signature covers, whatever the pieces that a message comes in; verified by mailauth. */
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto'
-import test from 'ava'
+import test from '#test'
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import { digestMessage, dkimSignature } from '#core/domains/dkim-signature.ts'
 

@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import { checkRecords, withParents } from '#core/domains/check-records.ts'
 import { dkimFinding, dmarcFinding, mxFinding, spfFinding } from '#core/domains/record-findings.ts'
 import { spfMechanismOf } from '#core/domains/provider-spf.ts'

@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import { spfFinding } from '#core/domains/record-findings.ts'
 import { readSpf } from '#core/domains/spf-terms.ts'
 

@@ -1,5 +1,5 @@
 /** Recipients that are refused for good while the message is handed over: failed, and a bounce for people. */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { bouncesIn } from '#core/feedback/apply/attempt-bounces.ts'
 import { suppressions } from '#core/feedback/suppression/suppression.ts'
 import { requeue } from '#core/submission/replay/requeue.ts'

@@ -1,5 +1,5 @@
 /** The messages that reports are looked for among: read once for neighbours in a batch, and never all held at a time. */
-import test from 'ava'
+import test from '#test'
 import { Candidates } from '#core/feedback/apply/candidates.ts'
 import type { Database } from '#store/database.ts'
 

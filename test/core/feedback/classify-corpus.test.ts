@@ -1,5 +1,5 @@
 /** Bounces that were really sent: whether those addresses would be suppressed that should be, and no others. */
-import test from 'ava'
+import test from '#test'
 import { classify } from '#core/feedback/apply/classify.ts'
 import type { FeedbackEvent } from '#core/feedback/event.ts'
 import { readReport } from '#ingest/report/report.ts'

@@ -1,5 +1,5 @@
 /** What refusals are taken to mean, as a table: every rule of a provider, every enhanced code, and the traps. */
-import test from 'ava'
+import test from '#test'
 import { findReplyMeaning, refusalRules } from '#config/mail/status-codes.ts'
 import { classify, type RefusalFacts } from '#core/feedback/apply/classify.ts'
 import { codeTable } from './code-table.ts'

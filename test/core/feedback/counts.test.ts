@@ -1,5 +1,5 @@
 /** What metrics count of feedback: once, and only what became durable. */
-import test from 'ava'
+import test from '#test'
 import { observeCounts } from '#core/feedback/suppression/counts.ts'
 import { principal, until, type CoreFixture } from '../core-fixture.ts'
 import { report, take } from '../scripted-transport.ts'

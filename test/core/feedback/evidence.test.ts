@@ -1,5 +1,5 @@
 /** Several reports of one fate: the best evidence decides, in whatever order they come, and whoever was notified is notified again. */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import type { FeedbackEvent } from '#core/feedback/event.ts'
 import type { FeedbackOrigin } from '#core/feedback/feedback-origin.ts'
 import { suppressions } from '#core/feedback/suppression/suppression.ts'

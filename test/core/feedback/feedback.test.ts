@@ -1,5 +1,5 @@
 /** What reports make of messages: states, suppressions, duplicates, belief, and reports that come too early. */
-import test from 'ava'
+import test from '#test'
 import { suppressions } from '#core/feedback/suppression/suppression.ts'
 import { removeTrace } from '#core/retention/remove-trace.ts'
 import type { Change } from '#store/change.ts'

@@ -1,5 +1,5 @@
 /** The suppression list at send and before every attempt, and what adding to it means. */
-import test from 'ava'
+import test from '#test'
 import { addSuppressions } from '#core/feedback/suppression/add-suppressions.ts'
 import { suppressions } from '#core/feedback/suppression/suppression.ts'
 import { type NewSuppression } from '#core/feedback/suppression/suppressions.ts'

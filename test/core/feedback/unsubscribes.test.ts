@@ -1,5 +1,5 @@
 /** Opt-outs of lists at send and before every attempt, whose lists they are, and what unsubscribes of earlier versions mean. */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { earlierSuppression } from './earlier-suppression.ts'
 import { moveEarlierUnsubscribes } from '#core/feedback/suppression/move-unsubscribes.ts'
 import { namedList, optOuts, senderList, type MailingList } from '#core/feedback/suppression/opt-out.ts'

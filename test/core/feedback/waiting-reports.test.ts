@@ -1,5 +1,5 @@
 /** Reports that come too early, or fit nothing: how long they wait, how many may, and where they are seen in the end. */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { Feedback } from '#core/feedback/intake/feedback.ts'
 import { PendingReports } from '#core/feedback/intake/pending-reports.ts'
 import { WaitingRoom } from '#core/feedback/intake/waiting-room.ts'

@@ -1,5 +1,5 @@
 /** What a definition may be: every type of field, layout, theme, logic and texts. */
-import test from 'ava'
+import test from '#test'
 import { checkDefinition } from '#core/forms/definition/check-definition.ts'
 import { contrast } from '#core/forms/definition/contrast.ts'
 import { fieldTypes, type Definition } from '#core/forms/definition/definition.ts'

@@ -1,7 +1,7 @@
 /** How each type reads its answers, and what logic makes of a form, in one pass. */
 import { build } from 'esbuild'
 import { runInNewContext } from 'node:vm'
-import test from 'ava'
+import test from '#test'
 import { checkDefinition } from '#core/forms/definition/check-definition.ts'
 import type { Definition } from '#core/forms/definition/definition.ts'
 import { evaluate, type Evaluation } from '#core/forms/definition/evaluate.ts'

@@ -1,5 +1,5 @@
 /** What a file is, by its octets: the kinds that forms take, and everything that only looks like one of them. */
-import test from 'ava'
+import test from '#test'
 import { FileCheck, type FileFinding } from '#core/forms/uploads/file-check.ts'
 import { fileName, type FileKind } from '#core/forms/uploads/file-kinds.ts'
 import { TestVirusSearch } from '#core/forms/uploads/test-virus.ts'

@@ -1,5 +1,5 @@
 /** Patterns of authors: as JavaScript reads them, in bounded time whatever they are. */
-import test from 'ava'
+import test from '#test'
 import { matcherOf, maxPattern, PatternFault, presets } from '#core/forms/definition/pattern.ts'
 
 /** Whatever it is, the same each time. */

@@ -1,5 +1,5 @@
 /** How much mail is kept by inbound routes, and what makes room for more. */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import type { RouteIntake } from '#core/inbound-routes/route-intake.ts'
 import { inboundMessages } from '#core/inbound-routes/inbound-message.ts'
 import { inboundRoutes } from '#core/inbound-routes/route.ts'

@@ -1,5 +1,5 @@
 /** What is made of mail after the acknowledgement, and that no mail keeps that of others waiting. */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import type { Authentication, Authenticator, ReceivedMail } from '#core/inbound-routes/authentication.ts'
 import { RouteIntake } from '#core/inbound-routes/route-intake.ts'
 import { inboundMessages } from '#core/inbound-routes/inbound-message.ts'

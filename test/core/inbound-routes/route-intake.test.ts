@@ -1,5 +1,5 @@
 /** Mail for routes in the core: who takes it, and what goes when. */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { removeProject } from '#core/administration/remove-project.ts'
 import type { RouteIntake } from '#core/inbound-routes/route-intake.ts'
 import { sweepInbound } from '#core/inbound-routes/remove-mail.ts'

@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import { recipientKind, type InboundFacts } from '#core/inbound/recipient-kind.ts'
 import { newVerpId, verpAddress } from '#core/trace/verp-address.ts'
 import { secrets } from '../core-fixture.ts'

@@ -1,5 +1,5 @@
 /** Figures over time: what is counted, what minutes are added up to, and what goes. */
-import test from 'ava'
+import test from '#test'
 import { projectNames, recipientNames } from '#core/insights/count.ts'
 import type { Counted } from '#core/insights/insights.ts'
 import { percentilesOf, timingName } from '#core/insights/latency.ts'

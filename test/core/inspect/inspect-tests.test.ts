@@ -1,5 +1,5 @@
 /** Deliverability tests in the core: creation, the first mail, scoring across restarts, removal, and what verify says. */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import type { Principal } from '#core/access/principal/principal.ts'
 import { inspectStatus, inspectTests, type InspectTest } from '#core/inspect/inspect-test.ts'
 import type { InspectTests } from '#core/inspect/inspect-tests.ts'

@@ -1,5 +1,5 @@
 /** Which recipients misbehave in a mail test, and how. */
-import test from 'ava'
+import test from '#test'
 import { faultOf } from '#core/mail-tests/fault.ts'
 import { TestRecipients } from '#core/mail-tests/test-recipients.ts'
 import { FakeClock } from '../../support/fake-clock.ts'

@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import { ClientMetadataDocuments, isMetadataAddress } from '#core/oauth/clients/client-metadata-documents.ts'
 import type { FetchedDocument } from '#core/outbound/fetch.ts'
 import { FakeClock } from '../../support/fake-clock.ts'

@@ -1,5 +1,5 @@
 /** The redirect matcher against a naive model that reads addresses as browsers do, over mutated addresses. */
-import test from 'ava'
+import test from '#test'
 import {
   isLoopbackRedirect,
   matchesRedirectUri,

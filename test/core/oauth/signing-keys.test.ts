@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import { SigningKeys } from '#core/oauth/tokens/signing-keys.ts'
 import { SecretBox } from '#core/access/secret-box.ts'
 import { coreFixture } from '../core-fixture.ts'

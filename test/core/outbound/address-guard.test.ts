@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import { addressGuard, webPortsOnly, isLoopbackAddress, isPublicAddress } from '#core/outbound/address-guard.ts'
 
 const publicOnes = [

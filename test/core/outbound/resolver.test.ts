@@ -1,5 +1,5 @@
 import type { ExecutionContext } from 'ava'
-import test from 'ava'
+import test from '#test'
 import type { Resolver } from '#core/outbound/resolver.ts'
 import { addressesOf, ResolveError, SystemResolver } from '#core/outbound/resolver.ts'
 import { FakeClock } from '../../support/fake-clock.ts'

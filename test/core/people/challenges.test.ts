@@ -1,5 +1,5 @@
 /** Challenges of passkeys: for one purpose, for a quarter of an hour, once. */
-import test from 'ava'
+import test from '#test'
 import { Challenges } from '#core/people/sign-in/challenges.ts'
 import { relyingPartyOf } from '#core/people/sign-in/relying-party.ts'
 import { Change } from '#store/change.ts'

@@ -1,5 +1,5 @@
 /** Invitations: for a week, for one address, once. */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { Refusal } from '#core/refusals.ts'
 import { invitations as invitationRecords } from '#core/people/members/invitation.ts'
 import { organizations } from '#core/tenancy/organization.ts'

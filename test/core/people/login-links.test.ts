@@ -1,5 +1,5 @@
 /** Sign-in links: single use, short-lived, the same for known and unknown addresses, and read only by their mail's reader. */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { loginLinks as linkRecords, safePath } from '#core/people/sign-in/login-link.ts'
 import { operatorLink } from '#core/people/sign-in/operator-link.ts'
 import { userByEmail } from '#core/people/users/user.ts'

@@ -1,5 +1,5 @@
 /** Roles: what they allow, live; and that an organization never loses its last owner. */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { apiKeys } from '#core/access/keys/api-key.ts'
 import { roles } from '#core/access/principal/role.ts'
 import { Refusal, type RefusalCode } from '#core/refusals.ts'

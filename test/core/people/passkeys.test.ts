@@ -1,6 +1,6 @@
 /** Passkeys of each kind that authenticators make: phones and computers have ES256 or RS256, and few have EdDSA. */
 import { createHash, generateKeyPairSync, randomBytes, sign, type KeyObject } from 'node:crypto'
-import test from 'ava'
+import test from '#test'
 import { Change } from '#store/change.ts'
 import { browser, peopleFixture } from './people-fixture.ts'
 

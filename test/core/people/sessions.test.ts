@@ -1,5 +1,5 @@
 /** Sessions: they slide, end, are proved anew and never share a secret. */
-import test from 'ava'
+import test from '#test'
 import { Refusal } from '#core/refusals.ts'
 import { sessions as sessionRecords } from '#core/people/sign-in/session.ts'
 import { Change } from '#store/change.ts'

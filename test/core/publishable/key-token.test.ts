@@ -1,5 +1,5 @@
 /** Tokens of publishable keys: which are good at which address. */
-import test from 'ava'
+import test from '#test'
 import { SecretBox } from '#core/access/secret-box.ts'
 import { KeyTokens } from '#core/publishable/key-token.ts'
 

@@ -1,6 +1,6 @@
 /** The windows of a key against a naive model, and over the life of two processes. */
 import { join } from 'node:path'
-import test from 'ava'
+import test from '#test'
 import { KeyWindows } from '#core/publishable/key-windows.ts'
 import type { PublishableKey } from '#core/publishable/publishable-key.ts'
 import { Refusal } from '#core/refusals.ts'

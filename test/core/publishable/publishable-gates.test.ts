@@ -1,5 +1,5 @@
 /** The gates of a page and the form of origins, as tables. */
-import test from 'ava'
+import test from '#test'
 import { parseMailbox, type Mailbox } from '#core/addresses.ts'
 import { checkPublishableGates, type PublishableSend } from '#core/publishable/publishable-gates.ts'
 import { webOrigin } from '#core/visitors/web-origin.ts'

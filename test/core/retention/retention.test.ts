@@ -1,4 +1,4 @@
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { inboxes } from '#core/capture/capture.ts'
 import { optOuts } from '#core/feedback/suppression/opt-out.ts'
 import { routingRules } from '#core/routing/rule.ts'

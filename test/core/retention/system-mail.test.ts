@@ -1,5 +1,5 @@
 /** Mail of the service itself goes after a week, once it is settled. */
-import test from 'ava'
+import test from '#test'
 import { systemOrganizationId } from '#core/routing/policy/system-policy.ts'
 import { traces } from '#core/trace/trace.ts'
 import { Change } from '#store/change.ts'

@@ -1,5 +1,5 @@
 /** Which destination takes a message, and what is then done with it. */
-import test from 'ava'
+import test from '#test'
 import { destinations, type Destination, type SmtpDestination } from '#core/routing/destination.ts'
 import { matchRoute, orderRules, type RouteQuestion } from '#core/routing/match/match.ts'
 import { decideOutcome } from '#core/routing/match/outcome.ts'

@@ -2,7 +2,7 @@
  * Routing against a model of it that was written from the specification alone: it scores every rule and keeps no order.
  * Everything follows from the seed in the title; one seed is new with every run.
  */
-import test from 'ava'
+import test from '#test'
 import { destinations, type Destination } from '#core/routing/destination.ts'
 import { matchRoute, orderRules } from '#core/routing/match/match.ts'
 import { decideOutcome } from '#core/routing/match/outcome.ts'

@@ -1,5 +1,5 @@
 /** The cache of websites: bounded by weight, and what is used stays before what is not. */
-import test from 'ava'
+import test from '#test'
 import { WeighedCache } from '#core/sites/serving/weighed-cache.ts'
 
 test('what was used since its last turn stays, and all together never weigh more than they may', (t) => {

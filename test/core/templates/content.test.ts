@@ -1,5 +1,5 @@
 /** The content of a template as it is saved and rendered: schema, declared variables, and what problems are called. */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { Refusal } from '#core/refusals.ts'
 import { checkContent, renderContent } from '#core/templates/template-content.ts'
 import type { TemplateContent } from '#core/templates/template.ts'

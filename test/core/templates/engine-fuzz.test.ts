@@ -1,5 +1,5 @@
 /** Random templates: against a naive reading of the same tree, and of pieces that need not make sense. */
-import test from 'ava'
+import test from '#test'
 import { parseTemplate } from '#core/templates/parser.ts'
 import { escapeHtml, render } from '#core/templates/renderer.ts'
 import { TemplateFault } from '#core/templates/template-fault.ts'

@@ -1,5 +1,5 @@
 /** What templates make of variables, and the errors for those that are wrong. */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { parseTemplate } from '#core/templates/parser.ts'
 import { escapeHtml, onOneLine, render } from '#core/templates/renderer.ts'
 import { positionOf, TemplateFault } from '#core/templates/template-fault.ts'

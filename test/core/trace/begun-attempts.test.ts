@@ -1,5 +1,5 @@
 /** Where an attempt stands: begun in its queue entry, the first one ended in its trace; the story is that of rows of its own. */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import type { AttemptRecord } from '#core/trace/attempt-record.ts'
 import { readAttempts } from '#core/trace/attempts.ts'
 import { traces } from '#core/trace/trace.ts'

@@ -1,6 +1,6 @@
 /** A list over an organization with many projects reads no more of each than it must. */
 import { randomUUID } from 'node:crypto'
-import test from 'ava'
+import test from '#test'
 import { traceList } from '#core/trace/trace-walk.ts'
 import { traces } from '#core/trace/trace.ts'
 import { Change } from '#store/change.ts'

@@ -1,5 +1,5 @@
 /** Finding traces: one, lists by filter with a steady cursor, and the public view. */
-import test from 'ava'
+import test from '#test'
 import type { TraceFilter } from '#core/trace/trace-search.ts'
 import type { Principal } from '#core/access/principal/principal.ts'
 import { parseHeaders } from '#core/submission/doors/headers.ts'

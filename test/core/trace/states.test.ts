@@ -1,5 +1,5 @@
 /** The table of trace states, and what its timeline and its public view show. */
-import test from 'ava'
+import test from '#test'
 import type { AttemptRecord } from '#core/trace/attempt-record.ts'
 import { maskAddress, redactTrace } from '#core/trace/story/redact.ts'
 import { advance, traceStatuses, worstStatus, type TraceEvent, type TraceStatus } from '#core/trace/states.ts'

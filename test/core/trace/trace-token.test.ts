@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import { SecretBox } from '#core/access/secret-box.ts'
 import { serviceRef, traceOfServiceRef } from '#core/trace/trace-token.ts'
 import { newTraceId } from '#store/ids.ts'

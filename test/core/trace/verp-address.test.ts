@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import { SecretBox } from '#core/access/secret-box.ts'
 import { newVerpId, openVerpAddress, verpAddress, verpIdOf } from '#core/trace/verp-address.ts'
 import { secrets } from '../core-fixture.ts'

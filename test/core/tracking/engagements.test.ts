@@ -1,5 +1,5 @@
 /** Openings and clicks: what is counted, what is kept, and that it cannot be made to grow. */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { Refusal } from '#core/refusals.ts'
 import { integrityChecks } from '#core/integrity.ts'
 import { engagements, keptEvents } from '#core/trace/story/engagement.ts'

@@ -1,5 +1,5 @@
 /** Tracking on the way of a message: what is rewritten, what the trace keeps, and what is left alone. */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { systemClock } from '#core/clock.ts'
 import type { SmtpCredential } from '#core/access/smtp-credential.ts'
 import { readClickToken } from '#core/tracking/click-token.ts'

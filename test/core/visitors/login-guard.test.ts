@@ -1,5 +1,5 @@
 /** Brute force on SMTP AUTH: who is held off, for how long, and who is not. */
-import test from 'ava'
+import test from '#test'
 import { OneDaemon } from '#store/daemons/one-daemon.ts'
 import { LoginGuard } from '#core/visitors/login-guard.ts'
 import { FakeClock } from '../../support/fake-clock.ts'

@@ -1,5 +1,5 @@
 /** The window in memory: it slides, keeps what matters, and forgets the oldest keys of a flood. */
-import test from 'ava'
+import test from '#test'
 import { OneDaemon } from '#store/daemons/one-daemon.ts'
 import { RateWindow } from '#core/visitors/rate-window.ts'
 import { RecentTries } from '#core/visitors/recent-tries.ts'

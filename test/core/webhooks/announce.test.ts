@@ -1,5 +1,5 @@
 /** Events become deliveries in the write that makes them happen, or not at all. */
-import test from 'ava'
+import test from '#test'
 import { webhookEventShape } from '#core/webhooks/events/event-body.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { projectId, quiet, until } from '../core-fixture.ts'

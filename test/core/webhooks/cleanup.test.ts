@@ -1,5 +1,5 @@
 /** What goes, and when: old deliveries, and everything of deleted projects and organizations. */
-import test from 'ava'
+import test from '#test'
 import { removeTrace } from '#core/retention/remove-trace.ts'
 import { webhookEndpoints } from '#core/webhooks/endpoint.ts'
 import { officeOf } from '../administration/full-projects.ts'

@@ -1,6 +1,6 @@
 /** From an announced event to a receiver that has it: the schedule, what is signed, crashes, and asking again. */
 import { createHmac } from 'node:crypto'
-import test from 'ava'
+import test from '#test'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { Webhook as SvixWebhook } from 'svix'
 import { dueKey } from '#core/webhooks/delivery.ts'

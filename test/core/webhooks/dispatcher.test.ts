@@ -1,5 +1,5 @@
 /** Receivers that hang, fail or are flooded take nothing from others. */
-import test from 'ava'
+import test from '#test'
 import type { AttemptResult } from '#core/webhooks/sending/attempts.ts'
 import { Dispatcher, type DispatcherOptions } from '#core/webhooks/sending/dispatcher.ts'
 import type { DueRow } from '#core/webhooks/delivery.ts'

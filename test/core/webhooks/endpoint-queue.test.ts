@@ -1,5 +1,5 @@
 /** A lane is held as long as its endpoint has anything waiting, however that went, and no longer. */
-import test from 'ava'
+import test from '#test'
 import { EndpointQueue } from '#core/webhooks/sending/endpoint-queue.ts'
 
 const row = (dueMs: number) => ({ endpointId: 'whk_1', dueMs, id: 'wha_1', organizationId: 'org_1' })

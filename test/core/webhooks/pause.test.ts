@@ -1,5 +1,5 @@
 /** Endpoints that are paused: nothing is attempted, events wait, and no loop spins over them. Real receivers on loopback. */
-import test from 'ava'
+import test from '#test'
 import { sweepDeliveries } from '#core/webhooks/sending/cleanup.ts'
 import { organizationId, quiet, principal } from '../core-fixture.ts'
 import { receiverOf } from '../../support/web/webhook-receiver.ts'

@@ -1,7 +1,7 @@
 /** Months are closed while the daemon is killed again and again: one invoice for each organization, and numbers without gaps. */
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import test from 'ava'
+import test from '#test'
 import { organizations } from '#core/tenancy/organization.ts'
 import { Change } from '#store/change.ts'
 import { Database } from '#store/database.ts'

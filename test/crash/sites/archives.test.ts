@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { request } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
-import test from 'ava'
+import test from '#test'
 import { asking, siteSettings } from '../../admin-api/sites/site-client.ts'
 import { Daemon } from '../../support/daemon/daemon.ts'
 import { livesOf } from '../../support/daemon/daemon-lives.ts'

@@ -5,7 +5,7 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect, createServer } from 'node:tls'
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { ConfigInvalid, loadConfig } from '#config/settings/load.ts'
 import { loadCertificate, readCertificate } from '../../../daemon/certificates/certificate.ts'
 import { makeSelfSigned } from '../../../daemon/certificates/self-signed.ts'

@@ -2,7 +2,7 @@
 import { mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { X509Certificate } from 'node:crypto'
 import { join } from 'node:path'
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { Daemon, portOf } from '../../support/daemon/daemon.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
 import { eventually } from '../../support/deadline.ts'

@@ -1,5 +1,5 @@
 /** Names that certificates are ordered for. */
-import test from 'ava'
+import test from '#test'
 import { ConfigInvalid, loadConfig } from '#config/settings/load.ts'
 import { acmeNames } from '../../../daemon/certificates/acme/names.ts'
 

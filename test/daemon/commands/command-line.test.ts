@@ -1,5 +1,5 @@
 /** The words of the command line and what they mean. */
-import test from 'ava'
+import test from '#test'
 import { commandHelp, helpText } from '../../../daemon/commands/command-help.ts'
 import { parseCommandLine } from '../../../daemon/commands/command-line.ts'
 

@@ -1,7 +1,7 @@
 /** The way in without mail: the link of the first start, and `postern login-link` with and without a running daemon. */
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import test from 'ava'
+import test from '#test'
 import { until } from '../../core/core-fixture.ts'
 import { Daemon, runCommand } from '../../support/daemon/daemon.ts'
 import { freePort, temporaryFolder } from '../../support/daemon/workspace.ts'

@@ -1,7 +1,7 @@
 /** A store, and a backup, that a newer release has written: every command refuses it with a sentence, and writes nothing. */
 import { cp, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import test from 'ava'
+import test from '#test'
 import { migrations } from '#core/migrations.ts'
 import { Change, encode } from '#store/change.ts'
 import { Database } from '#store/database.ts'

@@ -1,5 +1,5 @@
 /** `postern operator`: its words, and its tables from a daemon's answers. */
-import test from 'ava'
+import test from '#test'
 import { loadConfig } from '#config/settings/load.ts'
 import { operate } from '../../../daemon/commands/operator/operator-command.ts'
 import { readOperatorWords, type OperatorRequest } from '../../../daemon/commands/operator/operator-words.ts'

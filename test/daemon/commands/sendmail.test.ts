@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { parseCommandLine } from '../../../daemon/commands/command-line.ts'
 import { prepareLetter } from '../../../daemon/commands/sendmail/letter.ts'
 import { setAside } from '../../../daemon/commands/sendmail/spool.ts'

@@ -1,6 +1,6 @@
 /** A running daemon that finds what is wrong with it: by REST, in the metrics, by the command, and as alerts. */
 import { createHmac, randomUUID } from 'node:crypto'
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { SystemResolver, systemLookUp } from '#core/outbound/resolver.ts'
 import { writeSeen } from '#core/ingest-sources/source-status.ts'
 import { destinations } from '#core/routing/destination.ts'

@@ -1,5 +1,5 @@
 /** Prepared log lines against those that the logger writes itself. */
-import test from 'ava'
+import test from '#test'
 import { FrequentLine } from '../../../daemon/observability/frequent-line.ts'
 import { createLogger } from '../../../daemon/observability/logging.ts'
 

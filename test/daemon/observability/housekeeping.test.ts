@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import { Housekeeping } from '../../../daemon/observability/housekeeping.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 

@@ -1,7 +1,7 @@
 /** What an operator sees of a running daemon: its log, as JSON and as text for a terminal, and its metrics. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { Daemon } from '../../support/daemon/daemon.ts'
 import { eventually } from '../../support/deadline.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'

@@ -1,5 +1,5 @@
 /** Log lines: shape, secrets, and text that peers chose. */
-import test from 'ava'
+import test from '#test'
 import { cleanJson, cleanText } from '../../../daemon/observability/clean-text.ts'
 import { createLogger } from '../../../daemon/observability/logging.ts'
 

@@ -1,5 +1,5 @@
 /** What a scrape shows after what happened. */
-import test from 'ava'
+import test from '#test'
 import { Metrics } from '../../../daemon/observability/metrics.ts'
 
 test('Metrics counts events by their labels', async (t) => {

@@ -1,5 +1,5 @@
 /** Where the events of the doors go. */
-import test from 'ava'
+import test from '#test'
 import { Decisions } from '../../../daemon/observability/decisions.ts'
 import { createLogger } from '../../../daemon/observability/logging.ts'
 import { Metrics } from '../../../daemon/observability/metrics.ts'

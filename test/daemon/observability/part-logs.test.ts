@@ -1,5 +1,5 @@
 /** Levels of parts of the log, and the latest lines that are kept. */
-import test from 'ava'
+import test from '#test'
 import { loadConfig } from '#config/settings/load.ts'
 import { FrequentLine } from '../../../daemon/observability/frequent-line.ts'
 import { createLogger } from '../../../daemon/observability/logging.ts'

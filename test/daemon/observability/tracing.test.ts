@@ -2,7 +2,7 @@
 import { gunzipSync } from 'node:zlib'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import type { Post } from '#core/outbound/post.ts'
 import { exportBody, isSampled, rootSpanId, type Span } from '../../../daemon/observability/tracing/span.ts'
 import { SpanExport } from '../../../daemon/observability/tracing/span-export.ts'

@@ -1,5 +1,5 @@
 /** `verify` of a store in use leaves room for mail. */
-import test from 'ava'
+import test from '#test'
 import type { Entry, Range } from '#store/kv.ts'
 import type { StoreKv } from '#store/engine/store-kv.ts'
 import { verifyGently } from '../../../daemon/observability/verify-gently.ts'

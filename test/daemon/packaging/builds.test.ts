@@ -1,7 +1,7 @@
 /** Builds that follow one another: what a running daemon has not loaded yet stays, and what no daemon can want goes. */
 import { readdir, readFile, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { placeFiles } from '../../../admin-api/dashboard/place-files.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
 

@@ -1,6 +1,6 @@
 /** The examples for several daemons have settings that are taken, on ports that are listened on. The formatter checks the YAML. */
 import { readFileSync } from 'node:fs'
-import test from 'ava'
+import test from '#test'
 import { loadConfig, type Config } from '#config/settings/load.ts'
 
 const read = (name: string): string => readFileSync(new URL(`../../../daemon/packaging/${name}`, import.meta.url), 'utf8')

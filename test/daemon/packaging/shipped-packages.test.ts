@@ -1,5 +1,5 @@
 /** What others wrote of what is delivered: under licences that allow it, with their texts, and all of it in the bill of materials. */
-import test from 'ava'
+import test from '#test'
 import { billOfMaterials, licenceTexts, shippedPackages } from '../../../daemon/packaging/shipped-packages.ts'
 import { runCommand } from '../../support/daemon/daemon.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'

@@ -1,7 +1,7 @@
 /** The compiled code of a data folder stays bounded: what other versions of Node left goes, and the oldest beyond the bound. */
 import { mkdir, readdir, truncate, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { boundCompiled } from '../../../daemon/process/compiled-code.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
 

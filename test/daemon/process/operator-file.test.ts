@@ -1,7 +1,7 @@
 /** The token of a run is for the user of the data folder alone. */
 import { chmod, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import test from 'ava'
+import test from '#test'
 import { readOperatorFile, writeOperatorFile } from '../../../daemon/process/operator-file.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
 

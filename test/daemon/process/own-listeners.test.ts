@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import { OwnListeners } from '../../../daemon/process/own-listeners.ts'
 
 test('OwnListeners.has() knows the addresses that are listened on, and all of this machine behind a wildcard', (t) => {

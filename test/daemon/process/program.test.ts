@@ -1,5 +1,5 @@
 /** The program of the sources: which Node.js it needs, and that its process ends. */
-import test from 'ava'
+import test from '#test'
 import { runCommand } from '../../support/daemon/daemon.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
 

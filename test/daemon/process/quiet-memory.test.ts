@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { cachedDataVersionTag } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { ownMemory, QuietMemory, type OwnMemory } from '../../../daemon/process/quiet-memory.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 

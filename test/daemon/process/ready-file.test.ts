@@ -2,7 +2,7 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import test from 'ava'
+import test from '#test'
 import { clearReadyFile, writeReadyFile } from '../../../daemon/process/ready-file.ts'
 
 const listening = {

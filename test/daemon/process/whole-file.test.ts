@@ -1,7 +1,7 @@
 /** Files that are whole or not there, when several writers are at one of them. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import test from 'ava'
+import test from '#test'
 import { placeWhole } from '../../../daemon/backup/whole-file.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
 

@@ -1,6 +1,6 @@
 /** An agent from nothing to a diagnosis: a sandbox, a person who takes it over, a provider, live mail, and why some did not arrive. */
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import test from 'ava'
+import test from '#test'
 import { Daemon, portOf } from '../../support/daemon/daemon.ts'
 import { eventually, within } from '../../support/deadline.ts'
 import { Sink } from '../../support/smtp/sink.ts'

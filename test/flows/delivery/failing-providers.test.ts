@@ -2,7 +2,7 @@
  * What happens to a message when its provider fails: the core with the SMTP client over real sockets, a provider that fails
  * in every way at every step of the dialog, and a fallback that works. Time is moved by hand.
  */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import type { AttemptRecord } from '#core/trace/attempt-record.ts'
 import type { Trace } from '#core/trace/trace.ts'
 import { failoverPolicies, type FailoverPolicy } from '#core/routing/failover-policy.ts'

@@ -1,7 +1,7 @@
 /** The whole daemon with 200 destinations, each a server of its own, of which 20 hang: the mail of the other 180 does not wait for them. */
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { Daemon } from '../../support/daemon/daemon.ts'
 import { within } from '../../support/deadline.ts'
 import { makeDestination } from '../../support/daemon/provision.ts'

@@ -1,5 +1,5 @@
 /** A destination with an HTTP provider through the whole daemon: a send over REST reaches the vendor, and wrong settings let mail wait. */
-import test from 'ava'
+import test from '#test'
 import { Daemon } from '../../support/daemon/daemon.ts'
 import { eventually, within } from '../../support/deadline.ts'
 import { VendorDouble } from '../../support/vendors/double.ts'

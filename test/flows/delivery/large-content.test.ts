@@ -1,6 +1,6 @@
 /** What is done with the octets of a message of 100 KiB from the socket it comes from to the one it leaves by. */
 import { createServer } from 'node:net'
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { eventually } from '../../support/deadline.ts'
 import { makeDestination, makeLogin } from '../../support/daemon/provision.ts'
 import { startDaemon } from '../../support/daemon/start-daemon.ts'

@@ -1,5 +1,5 @@
 /** The queue as its operator works with it: by the command line, against a daemon and a provider that defers. */
-import test from 'ava'
+import test from '#test'
 import { Daemon, runCommand } from '../../support/daemon/daemon.ts'
 import { makeDestination, makeRoute } from '../../support/daemon/provision.ts'
 import { Sink } from '../../support/smtp/sink.ts'

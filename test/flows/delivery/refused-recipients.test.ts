@@ -1,5 +1,5 @@
 /** A provider that refuses recipients at RCPT, seen from outside: lists, filters, suppression and the next send. */
-import test from 'ava'
+import test from '#test'
 import { Daemon } from '../../support/daemon/daemon.ts'
 import { eventually } from '../../support/deadline.ts'
 import { makeDestination, makeRoute } from '../../support/daemon/provision.ts'

@@ -1,5 +1,5 @@
 /** A replay as its operator sees it: a provider refuses, another one takes over, and everything arrives once. */
-import test from 'ava'
+import test from '#test'
 import { Daemon } from '../../support/daemon/daemon.ts'
 import { makeDestination, makeRoute } from '../../support/daemon/provision.ts'
 import { Sink } from '../../support/smtp/sink.ts'

@@ -1,5 +1,5 @@
 /** A retry as the owner of a site sees it: a provider refuses one recipient, mends that, and the message arrives there once. */
-import test from 'ava'
+import test from '#test'
 import { Daemon } from '../../support/daemon/daemon.ts'
 import { eventually, within } from '../../support/deadline.ts'
 import { makeDestination, makeRoute } from '../../support/daemon/provision.ts'

@@ -1,5 +1,5 @@
 /** Scheduled sends seen from outside: a real daemon, a real clock, a smart host that keeps what arrives, and kills in between. */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import type { Daemon } from '../../support/daemon/daemon.ts'
 import { livesOf, type Lives } from '../../support/daemon/daemon-lives.ts'
 import { within } from '../../support/deadline.ts'

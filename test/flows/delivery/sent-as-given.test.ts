@@ -1,5 +1,5 @@
 /** What callers of REST give arrives so, at a real SMTP server: names, header fields, files, and no recipient more than was counted. */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { simpleParser, type AddressObject } from 'mailparser'
 import { column } from '../../support/column.ts'
 import { eventually } from '../../support/deadline.ts'

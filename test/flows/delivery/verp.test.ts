@@ -1,5 +1,5 @@
 /** VERP seen from outside: a real daemon takes a message by SMTP, and a smart host sees a transaction for each recipient. */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { portOf, type Daemon } from '../../support/daemon/daemon.ts'
 import { livesOf, type Lives } from '../../support/daemon/daemon-lives.ts'
 import { eventually, within } from '../../support/deadline.ts'

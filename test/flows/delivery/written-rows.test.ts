@@ -1,5 +1,5 @@
 /** What a message writes to the store, in rows, commits and octets, counters aside: they add up in memory and are written once a group. */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { lengthOf, type Write } from '#store/kv.ts'
 import { describeKey } from '#store/tuple.ts'
 import { eventually } from '../../support/deadline.ts'

@@ -1,7 +1,7 @@
 /** Reports over MX seen from outside: what is acknowledged outlives a kill, counts once, and what has no recipient is refused. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { portOf, type Daemon } from '../../support/daemon/daemon.ts'
 import { livesOf, type Lives } from '../../support/daemon/daemon-lives.ts'
 import { eventually } from '../../support/deadline.ts'

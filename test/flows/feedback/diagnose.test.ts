@@ -1,6 +1,6 @@
 /** Diagnoses through the whole daemon: mail that a smart host takes, defers and refuses, and mail that never got that far. */
 import { createHmac } from 'node:crypto'
-import ava, { type TestFn } from 'ava'
+import ava, { type TestFn } from '#test'
 import { Daemon } from '../../support/daemon/daemon.ts'
 import { within } from '../../support/deadline.ts'
 import { makeDestination, makeRoute } from '../../support/daemon/provision.ts'

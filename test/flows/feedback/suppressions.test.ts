@@ -1,5 +1,5 @@
 /** Suppressed recipients through the whole daemon: REST and SMTP in, a smart host out. */
-import test from 'ava'
+import test from '#test'
 import { Daemon, portOf } from '../../support/daemon/daemon.ts'
 import { within } from '../../support/deadline.ts'
 import { makeDestination, makeLogin, makeRoute } from '../../support/daemon/provision.ts'

@@ -1,5 +1,5 @@
 /** Click and open tracking through the whole daemon: SMTP and REST in, a smart host out, and the recipient who follows a link. */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { simpleParser } from 'mailparser'
 import { Daemon, portOf, runCommand } from '../../support/daemon/daemon.ts'
 import { within } from '../../support/deadline.ts'

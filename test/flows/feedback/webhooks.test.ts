@@ -1,6 +1,6 @@
 /** Event webhooks through the whole daemon: a message that no server takes, a receiver notified of it, and a kill between the two. */
 import { createHmac } from 'node:crypto'
-import test from 'ava'
+import test from '#test'
 import { Daemon, runCommand } from '../../support/daemon/daemon.ts'
 import { eventually, within } from '../../support/deadline.ts'
 import { makeDestination, makeRoute } from '../../support/daemon/provision.ts'

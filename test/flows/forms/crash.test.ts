@@ -2,7 +2,7 @@
  * The daemon is killed while visitors send a form and their files are scanned: what was acknowledged is there with its file, notified
  * once, and scanned in the end; what was not can be sent again.
  */
-import test from 'ava'
+import test from '#test'
 import { hash } from 'node:crypto'
 import { pdfWith } from '../../core/forms/file-samples.ts'
 import { multipartBody, multipartType } from '../../admin-api/rest/forms/multipart-body.ts'

@@ -1,6 +1,6 @@
 /** Mail that comes in by routes, seen from outside: over SMTP to the MX listener, and to a webhook, whatever breaks between. */
 import { createHmac, generateKeyPairSync } from 'node:crypto'
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { dkimSign } from 'mailauth/lib/dkim/sign.js'
 import { Webhook } from 'standardwebhooks'
 import { NameServer } from '../../core/outbound/name-server.ts'

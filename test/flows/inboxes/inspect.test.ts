@@ -1,5 +1,5 @@
 /** A deliverability test from outside: a real daemon, a name server, a mail over SMTP with TLS, and the report over REST and as a page. */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { Daemon, portOf, runCommand } from '../../support/daemon/daemon.ts'
 import { eventually, within } from '../../support/deadline.ts'
 import { NameServer } from '../../support/web/name-server.ts'

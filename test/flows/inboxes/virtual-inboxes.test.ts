@@ -1,5 +1,5 @@
 /** Virtual inboxes from outside: mail that was meant for a sandbox, and mail that came in, and neither in the place of the other. */
-import test from 'ava'
+import test from '#test'
 import Stripe from 'stripe'
 import { Daemon, newAdminKey, portOf } from '../../support/daemon/daemon.ts'
 import { eventually, within } from '../../support/deadline.ts'

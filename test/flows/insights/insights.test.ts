@@ -1,5 +1,5 @@
 /** Figures over time at the door: a daemon that relays, captures and refuses, and is killed in between. */
-import test from 'ava'
+import test from '#test'
 import { eventually } from '../../support/deadline.ts'
 import { makeDestination, makeLogin, makeRoute } from '../../support/daemon/provision.ts'
 import type { RestClient } from '../../support/daemon/rest.ts'

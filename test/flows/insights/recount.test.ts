@@ -1,5 +1,5 @@
 /** Every kind of send by turns, over hours: the figures are those of whoever counts the traces one by one. */
-import test from 'ava'
+import test from '#test'
 import { eventually } from '../../support/deadline.ts'
 import { addDestination, startFixture } from '../../admin-api/rest/fixture/rest-fixture.ts'
 

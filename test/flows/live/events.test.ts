@@ -1,5 +1,5 @@
 /** The stream of changed lists at the door of a running daemon: what it says, to whom, how many there may be, and when it ends. */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { eventually } from '../../support/deadline.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { adminKey, startDaemon, type StartedDaemon } from '../../support/daemon/start-daemon.ts'

@@ -1,5 +1,5 @@
 /** A scrape of a running daemon after a real bounce and a failed webhook: what is counted, and that Prometheus can read it. */
-import test from 'ava'
+import test from '#test'
 import { Daemon } from '../../support/daemon/daemon.ts'
 import { eventually } from '../../support/deadline.ts'
 import { makeDestination, makeRoute } from '../../support/daemon/provision.ts'

@@ -1,5 +1,5 @@
 /** An agent without an account, through the whole daemon: found by discovery, a sandbox by one call, and still there after a crash. */
-import test from 'ava'
+import test from '#test'
 import { Daemon, runCommand } from '../../support/daemon/daemon.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
 

@@ -1,5 +1,5 @@
 /** Plans through the whole daemon: the operator's command line, quotas at both doors, and the sweep at the next start. */
-import test from 'ava'
+import test from '#test'
 import { Daemon, portOf, runCommand } from '../../support/daemon/daemon.ts'
 import { within } from '../../support/deadline.ts'
 import { makeDestination, makeLogin } from '../../support/daemon/provision.ts'

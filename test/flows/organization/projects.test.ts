@@ -1,5 +1,5 @@
 /** The deletion of a project seen from outside: it is gone at once, a kill in between loses nothing of that, and its data goes. */
-import test from 'ava'
+import test from '#test'
 import { Daemon, newAdminKey, runCommand } from '../../support/daemon/daemon.ts'
 import { makeDestination } from '../../support/daemon/provision.ts'
 import { RestClient } from '../../support/daemon/rest.ts'

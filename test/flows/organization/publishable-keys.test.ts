@@ -1,5 +1,5 @@
 /** Publishable keys seen from outside: a real daemon that is killed and started again, without a proxy in front of it. */
-import test from 'ava'
+import test from '#test'
 import { captchaDouble } from '../../admin-api/rest/fixture/publishable.ts'
 import { Daemon, newAdminKey, runCommand } from '../../support/daemon/daemon.ts'
 import { RestClient } from '../../support/daemon/rest.ts'

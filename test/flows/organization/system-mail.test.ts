@@ -1,5 +1,5 @@
 /** Mail of the service itself through the whole daemon: a sign-in link goes through the operator's destination, and no key sees it. */
-import test from 'ava'
+import test from '#test'
 import { Daemon, runCommand } from '../../support/daemon/daemon.ts'
 import { within } from '../../support/deadline.ts'
 import { makeDestination } from '../../support/daemon/provision.ts'

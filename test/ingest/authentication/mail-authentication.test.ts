@@ -1,6 +1,6 @@
 /** What authentication says of mail that came in: results as receivers expect them, and no mail that harms another one. */
 import { generateKeyPairSync } from 'node:crypto'
-import test from 'ava'
+import test from '#test'
 import { authenticate } from 'mailauth'
 import { systemClock } from '#core/clock.ts'
 import type { ReceivedMail } from '#core/inbound-routes/authentication.ts'

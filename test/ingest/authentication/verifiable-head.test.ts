@@ -1,5 +1,5 @@
 /** Headers that would cost too much, and what may be verified costs its share of processor time. */
-import test from 'ava'
+import test from '#test'
 import { authenticateMail } from '#ingest/authentication/mail-authentication.ts'
 import { excessOf, maxHeadLines } from '#ingest/authentication/verifiable-head.ts'
 

@@ -1,5 +1,5 @@
 /** The lists of each service as customers download them: recognized, read, and refused or skipped row by row. */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import type { MovedRow } from '#core/moving/moved-row.ts'
 import { ListExport, type ListExportOptions } from '#ingest/exports/list-export.ts'
 import { Seeded } from '../../support/seeded.ts'

@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import { findHtmlSpans } from '#ingest/html/html-links.ts'
 import { linkTarget } from '#ingest/html/link-target.ts'
 import { Seeded } from '../../support/seeded.ts'

@@ -1,5 +1,5 @@
 /** Text for messages that bring none. */
-import test from 'ava'
+import test from '#test'
 import { textOfHtml } from '#ingest/html/html-text.ts'
 import { sanitizeHtml } from '#ingest/html/sanitize-html.ts'
 import { growsLinearly } from '../../support/measure/growth.ts'

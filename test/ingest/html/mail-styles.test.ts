@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import { mailDocument } from '#ingest/html/mail-document.ts'
 import { safeDeclarations, safeStylesheet, withAddresses } from '#ingest/html/mail-styles.ts'
 import { documentHtml, embeddableHtml } from '#ingest/html/sanitize-html.ts'

@@ -1,5 +1,5 @@
 /** What survives of HTML, and what must not. */
-import test from 'ava'
+import test from '#test'
 import { sanitizeHtml } from '#ingest/html/sanitize-html.ts'
 import { Seeded } from '../../support/seeded.ts'
 import { hostileHtml } from './hostile-html.ts'

@@ -1,6 +1,6 @@
 /** Checks 1 to 4, one mail for each outcome: SPF, DKIM, DMARC and its policy. */
 import { generateKeyPairSync } from 'node:crypto'
-import test from 'ava'
+import test from '#test'
 import { dkimSign } from 'mailauth/lib/dkim/sign.js'
 import { forwarded, type Hop } from './forwarded.ts'
 import { keyRecord, now, rsaKey, signed, type Changes } from './golden.ts'

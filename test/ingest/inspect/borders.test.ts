@@ -1,5 +1,5 @@
 /** Every number of the rubric from both of its sides: the last value that is fine, and the first that is not. */
-import test from 'ava'
+import test from '#test'
 import { gradeOf } from '#ingest/inspect/score.ts'
 import { alternative, now, type Changes, type Header } from './golden.ts'
 import { prove, type Fixture } from './one-check.ts'

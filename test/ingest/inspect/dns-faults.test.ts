@@ -1,5 +1,5 @@
 /** Whatever is wrong with a mail: when DNS does not answer one of the questions about it, nothing is held against the mail for that. */
-import test from 'ava'
+import test from '#test'
 import type { InspectReport } from '#core/inspect/report.ts'
 import { inspectMail } from '#ingest/inspect/score.ts'
 import { forwarded } from './forwarded.ts'

@@ -1,5 +1,5 @@
 /** The MTA-STS policy of a domain: from where it is fetched, and how it is read. */
-import test from 'ava'
+import test from '#test'
 import type { Fetch, FetchedDocument } from '#core/outbound/fetch.ts'
 import { policyFetcher, policyMode } from '#ingest/dns/mta-sts.ts'
 

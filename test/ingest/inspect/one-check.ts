@@ -1,5 +1,5 @@
 /** One check on one mail: what it must say. */
-import test from 'ava'
+import test from '#test'
 import type { CheckResult, CheckStatus } from '#core/inspect/report.ts'
 import type { CheckId } from '#ingest/inspect/checks/verdict.ts'
 import { inspectMail } from '#ingest/inspect/score.ts'

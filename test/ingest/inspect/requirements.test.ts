@@ -1,5 +1,5 @@
 /** The rules of large receivers, checked on one mail: met, missed, not known, or not for this mail. */
-import test from 'ava'
+import test from '#test'
 import type { Provider, ProviderRule } from '#core/inspect/report.ts'
 import { inspectMail } from '#ingest/inspect/score.ts'
 import { keyRecord, letter, newsletter, rsaKey, signed, type Changes } from './golden.ts'

@@ -1,6 +1,6 @@
 /** The report as a whole: what reaches 100 points, what one change costs, and that nothing outside decides. */
 import { Socket } from 'node:net'
-import test from 'ava'
+import test from '#test'
 import type { InspectReport } from '#core/inspect/report.ts'
 import { inspectMail } from '#ingest/inspect/score.ts'
 import { alternative, clientIp, letter, newsletter, rsaKey, signed, type Changes } from './golden.ts'

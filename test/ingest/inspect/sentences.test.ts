@@ -1,5 +1,5 @@
 /** What checks say stands in every language of the dashboard, with the same values. */
-import test from 'ava'
+import test from '#test'
 import { inEnglish, sentences } from '#ingest/inspect/sentences/say.ts'
 import { de } from '../../../admin-api/pages/inspect/words/checks.de.ts'
 import { fr } from '../../../admin-api/pages/inspect/words/checks.fr.ts'

@@ -1,5 +1,5 @@
 /** Scoring on threads: the same report as without, deadlines, hostile mail, and the watch over DNS lists. */
-import test from 'ava'
+import test from '#test'
 import { systemClock } from '#core/clock.ts'
 import { dnsListOf, WatchedLists } from '#ingest/dns/dns-lists.ts'
 import type { Resolve } from '#ingest/dns/resolve.ts'

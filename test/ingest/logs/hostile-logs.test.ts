@@ -1,6 +1,6 @@
 /** Logs and webhooks from people who mean harm: nothing throws, nothing hangs, nothing grows beyond its bounds. */
 import { readFileSync } from 'node:fs'
-import test from 'ava'
+import test from '#test'
 import type { FeedbackEvent } from '#core/feedback/event.ts'
 import { logSources, readLog } from '#ingest/logs/log.ts'
 import { readActivityEnvelope } from '#ingest/mailenable/mailenable-activity.ts'

@@ -1,6 +1,6 @@
 /** Every sample of webhooks and logs gives what its expectation says. */
 import { readFile } from 'node:fs/promises'
-import test from 'ava'
+import test from '#test'
 import type { FeedbackEvent } from '#core/feedback/event.ts'
 import { readActivityEnvelope } from '#ingest/mailenable/mailenable-activity.ts'
 import { readBounceEnvelope } from '#ingest/mailenable/mailenable-bounces.ts'

@@ -1,5 +1,5 @@
 /** Postfix beyond the sample: the headers and records of shippers, what counts as a delivery, and joining by queue id. */
-import test from 'ava'
+import test from '#test'
 import type { LogSession } from '#ingest/logs/log-group.ts'
 import { Seeded } from '../../support/seeded.ts'
 import { keysOf, readWholeLog } from './log-reading.ts'

@@ -1,5 +1,5 @@
 /** Local times of log files as moments. */
-import test from 'ava'
+import test from '#test'
 import { momentOf, zoneOffset, type ZoneOffset } from '#ingest/mailenable/local-time.ts'
 
 const zone = (name: string): ZoneOffset => {

@@ -1,6 +1,6 @@
 /** MailEnable's activity log: what is a delivery, whose it is, and that its ids do not depend on how the log is cut. */
 import { createHash } from 'node:crypto'
-import test from 'ava'
+import test from '#test'
 import { readActivityEnvelope, type ActivityDelivery, type ActivitySession } from '#ingest/mailenable/mailenable-activity.ts'
 import { readActivityLine } from '#ingest/mailenable/mailenable-line.ts'
 import { Seeded } from '../../support/seeded.ts'

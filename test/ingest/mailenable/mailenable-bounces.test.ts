@@ -1,5 +1,5 @@
 /** MailEnable's bounce envelope beyond the sample: what is required, ids that are made, and notices that are handed on. */
-import test from 'ava'
+import test from '#test'
 import type { FeedbackEvent, ReportReading } from '#core/feedback/event.ts'
 import { entryEvents, readBounceEnvelope } from '#ingest/mailenable/mailenable-bounces.ts'
 import { readHealthcheck } from '#ingest/mailenable/mailenable-envelope.ts'

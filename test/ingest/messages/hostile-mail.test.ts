@@ -1,5 +1,5 @@
 /** Every hostile message is answered, by the real thread, and so is the one behind it. */
-import test from 'ava'
+import test from '#test'
 import { systemClock } from '#core/clock.ts'
 import { messageInMemory } from '#core/capture/reading/message-reader.ts'
 import { WorkerMessageReader } from '#ingest/messages/message-reader.ts'

@@ -1,6 +1,6 @@
 /** The reader over its real thread: turns, deadlines, crashes, rest. Hostile messages stand in hostile-mail.test.ts. */
 import { readFile } from 'node:fs/promises'
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import type { Clock } from '#core/clock.ts'
 import { systemClock } from '#core/clock.ts'
 import { messageInMemory, type WaitingMessage } from '#core/capture/reading/message-reader.ts'

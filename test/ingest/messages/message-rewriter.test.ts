@@ -1,4 +1,4 @@
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { systemClock } from '#core/clock.ts'
 import type { MessageSource } from '#core/tracking/rewriter.ts'
 import { WorkerMessageRewriter } from '#ingest/messages/message-rewriter.ts'

@@ -1,6 +1,6 @@
 /** Whole messages, read without the thread. */
 import { readFile } from 'node:fs/promises'
-import test from 'ava'
+import test from '#test'
 import { readAttachment, readMessage } from '#ingest/messages/read-message.ts'
 import { dangers } from '../html/safe-markup.ts'
 import { column, columns } from '../../support/column.ts'

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import test from 'ava'
+import test from '#test'
 import { simpleParser } from 'mailparser'
 import { trackableLinks, trackedMessage, Untracked } from '#ingest/messages/tracked-message.ts'
 import { placedParts } from '#ingest/mime/mime-tree.ts'

@@ -1,5 +1,5 @@
 /** Address fields as people see them. */
-import test from 'ava'
+import test from '#test'
 import { addressList } from '#ingest/mime/address-list.ts'
 import { growsLinearly } from '../../support/measure/growth.ts'
 

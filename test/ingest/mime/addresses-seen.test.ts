@@ -1,5 +1,5 @@
 /** Which addresses a message is found by. */
-import test from 'ava'
+import test from '#test'
 import { AddressesSeen } from '#ingest/mime/addresses-seen.ts'
 import { Seeded } from '../../support/seeded.ts'
 import { growsLinearly } from '../../support/measure/growth.ts'

@@ -1,5 +1,5 @@
 /** RFC 2047 words as real and as hostile senders write them. */
-import test from 'ava'
+import test from '#test'
 import { decodeEncodedWords } from '#ingest/mime/encoded-words.ts'
 import { Seeded } from '../../support/seeded.ts'
 import { growsLinearly } from '../../support/measure/growth.ts'

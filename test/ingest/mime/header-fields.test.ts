@@ -1,5 +1,5 @@
 /** The header block as RFC 5322 has it and as real mail has it. */
-import test from 'ava'
+import test from '#test'
 import { firstValue, headerFields } from '#ingest/mime/header-fields.ts'
 
 const fieldsOf = (text: string): [string, string][] => headerFields(Buffer.from(text, 'latin1')).map(({ name, value }) => [name, value])

@@ -1,5 +1,5 @@
 /** Which characters are taken out, and which stay. */
-import test from 'ava'
+import test from '#test'
 import { withoutInvisible } from '#ingest/mime/invisible-characters.ts'
 
 /** Unicode's own list of what is shown as nothing; those of direction are counted apart. */

@@ -1,5 +1,5 @@
 /** Media types as parts of messages declare them. */
-import test from 'ava'
+import test from '#test'
 import { safeContentType } from '#ingest/mime/media-type.ts'
 
 test('safeContentType() passes types and nothing else', (t) => {

@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import { systemClock } from '#core/clock.ts'
 import { readParts } from '#ingest/mime/message-parts.ts'
 import { PartsReader } from '#ingest/messages/parts-reader.ts'

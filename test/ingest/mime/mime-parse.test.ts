@@ -1,5 +1,5 @@
 /** The bounds that stand inside the MIME parser: these tests fail when an update of the package moves what they hold on to. */
-import test from 'ava'
+import test from '#test'
 import { BeyondLimits, parseMime } from '#ingest/mime/mime-parse.ts'
 
 const mebi = 1024 * 1024

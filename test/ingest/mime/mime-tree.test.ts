@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import { BrokenMime, parseParameterized, withoutComments } from '#ingest/mime/mime-head.ts'
 import { placedParts } from '#ingest/mime/mime-tree.ts'
 import { growsLinearly } from '../../support/measure/growth.ts'

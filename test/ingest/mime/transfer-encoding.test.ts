@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import { decodeBody, encodeBody } from '#ingest/mime/transfer-encoding.ts'
 import { Seeded } from '../../support/seeded.ts'
 

@@ -1,6 +1,6 @@
 /** Reports that were really sent, of many programs: how much of what they say is found, and how much that they do not say. */
 import { readFileSync } from 'node:fs'
-import test from 'ava'
+import test from '#test'
 import type { FeedbackEvent } from '#core/feedback/event.ts'
 import { readReport } from '#ingest/report/report.ts'
 import { corpus, octetsOf, type Expected, type ExpectedMail } from './report-fixtures.ts'

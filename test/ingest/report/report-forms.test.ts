@@ -1,5 +1,5 @@
 /** The forms of programs that write no part for programs, each by a mail like it: whom it names, what was said, whether it is final. */
-import test from 'ava'
+import test from '#test'
 import { readReport } from '#ingest/report/report.ts'
 import { octetsOf } from './report-fixtures.ts'
 

@@ -1,5 +1,5 @@
 /** Reports that were damaged on the way, and mails made to cost time or memory. */
-import test from 'ava'
+import test from '#test'
 import type { ReportReading } from '#core/feedback/event.ts'
 import { readReport } from '#ingest/report/report.ts'
 import { growsLinearly } from '../../support/measure/growth.ts'

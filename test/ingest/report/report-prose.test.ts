@@ -1,5 +1,5 @@
 /** Whom a notice in prose is about, and whom it is not: the report's own addresses, senders, helpers, examples, words beside an address. */
-import test from 'ava'
+import test from '#test'
 import type { FeedbackEvent, ReportReading } from '#core/feedback/event.ts'
 import { addressesIn, plainAddress, typedAddress } from '#ingest/report/facts/mail-address.ts'
 import { readReport } from '#ingest/report/report.ts'

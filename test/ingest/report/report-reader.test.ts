@@ -1,5 +1,5 @@
 /** The reader of reports: what is read at once, what on the thread, and what happens to a thread that does not answer. */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { systemClock, type Clock } from '#core/clock.ts'
 import { ReportReader } from '#ingest/report/report-reader.ts'
 import { wallFactor } from '#ingest/threads/thread-time.ts'

@@ -1,5 +1,5 @@
 /** What is read out of reports with fields: statuses, clues, complaints, receipts, replies; and how events differ. */
-import test from 'ava'
+import test from '#test'
 import type { FeedbackEvent, ReportReading } from '#core/feedback/event.ts'
 import { readReport } from '#ingest/report/report.ts'
 import { octetsOf } from './report-fixtures.ts'

@@ -1,5 +1,5 @@
 /** CSV in, compared with a naive model; and what is written for spreadsheets, read back. */
-import test from 'ava'
+import test from '#test'
 import { csvLine, restoredCell } from '#ingest/rows/csv-cells.ts'
 import { readCsvRows } from '#ingest/rows/csv-rows.ts'
 import { readCsv } from '#ingest/rows/csv.ts'

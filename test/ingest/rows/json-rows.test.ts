@@ -1,5 +1,5 @@
 /** JSON rows one at a time, compared with JSON.parse of the whole. */
-import test from 'ava'
+import test from '#test'
 import { readJsonRows } from '#ingest/rows/json-rows.ts'
 import { Seeded } from '../../support/seeded.ts'
 import { inPieces, listOf } from './pieces.ts'

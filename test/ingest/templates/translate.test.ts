@@ -1,5 +1,5 @@
 /** Templates of other services in our syntax: each form that maps, and a place for each that does not. */
-import test from 'ava'
+import test from '#test'
 import type { Service } from '#ingest/exports/export-shapes.ts'
 import { parseTemplate } from '#core/templates/parser.ts'
 import { foreignTemplate, templatesIn } from '#ingest/templates/template-documents.ts'

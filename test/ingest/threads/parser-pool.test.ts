@@ -1,5 +1,5 @@
 /** Turns on the parsing threads: what one organization gives them to do keeps no other waiting. */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import type { Clock } from '#core/clock.ts'
 import { ParserPool, type ParserPoolLimits } from '#ingest/threads/parser-pool.ts'
 import { wallFactor } from '#ingest/threads/thread-time.ts'

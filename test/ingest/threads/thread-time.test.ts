@@ -1,6 +1,6 @@
 /** Limits of processor time, over a thread whose usage the test sets, and over a real one. */
 import { Worker } from 'node:worker_threads'
-import test from 'ava'
+import test from '#test'
 import { systemClock } from '#core/clock.ts'
 import { afterProcessorTime, wallFactor, type MeteredThread } from '#ingest/threads/thread-time.ts'
 import { within } from '../../support/deadline.ts'

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import test from 'ava'
+import test from '#test'
 import { parseDialog, playDialog } from './dialog.ts'
 
 const folder = fileURLToPath(new URL('.', import.meta.url))

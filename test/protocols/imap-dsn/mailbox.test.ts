@@ -1,6 +1,6 @@
 /** Servers that a mailbox must not be polled from, or that do not do their part. */
 import { createServer } from 'node:net'
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { ImapFlow } from 'imapflow'
 import { ResolveError } from '#core/outbound/resolver.ts'
 import { ImapMailbox, openMailbox, type ImapLogin, type ImapNetwork } from '../../../protocols/imap-dsn/mailbox.ts'

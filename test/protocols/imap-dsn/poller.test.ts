@@ -1,5 +1,5 @@
 /** Which mailboxes are looked into, when, and how many at a time; the servers are names that lead nowhere. */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { ingestSources, imapPasswordContext } from '#core/ingest-sources/ingest-source.ts'
 import { IngestSources } from '#core/ingest-sources/ingest-sources.ts'
 import { PolledMailboxes, type MailboxKey } from '#core/feedback/intake/polled-mailboxes.ts'

@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import { delayAfterFailure, delayAfterSuccess, delayAtStart } from '../../../protocols/imap-dsn/poll-schedule.ts'
 
 test('delayAfterSuccess() is the interval with a tenth of jitter either way, and never under 30 s', (t) => {

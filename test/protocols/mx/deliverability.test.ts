@@ -1,5 +1,5 @@
 /** What a deliverability test gets of the session, and what is kept of the mail, over a real socket. */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { inspectTests } from '#core/inspect/inspect-test.ts'
 import { readWholeContent } from '#store/content.ts'
 import { SmtpClient } from '../../support/smtp/smtp-client.ts'

@@ -13,7 +13,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { Refusal, type RefusalCode } from '#core/refusals.ts'
 import { parseDialog, playLines } from '../dialogs/dialog.ts'
 import { startFixture, type Fixture } from './mx-fixture.ts'

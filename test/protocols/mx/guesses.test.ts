@@ -1,5 +1,5 @@
 /** Clients that guess return paths. */
-import test from 'ava'
+import test from '#test'
 import { startFixture, type Fixture } from './mx-fixture.ts'
 
 const hour = 3_600_000

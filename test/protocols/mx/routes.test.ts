@@ -1,5 +1,5 @@
 /** Mail that is for several kinds of recipients at once, and a route for every local part beside those that have their own. */
-import test from 'ava'
+import test from '#test'
 import { inboundMessages } from '#core/inbound-routes/inbound-message.ts'
 import { inboundRoutes, type InboundRoute } from '#core/inbound-routes/route.ts'
 import { Refusal } from '#core/refusals.ts'

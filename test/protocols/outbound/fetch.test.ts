@@ -1,7 +1,7 @@
 /** Documents of others: fetched whole, or not at all, and never from inside. */
 import { createServer } from 'node:https'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { systemClock } from '#core/clock.ts'
 import { addressGuard, type AllowedRange } from '#core/outbound/address-guard.ts'
 import { FetchFailed } from '#core/outbound/fetch.ts'

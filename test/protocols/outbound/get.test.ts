@@ -1,6 +1,6 @@
 /** Images of others: a file comes whole and with status 200, or not at all. */
 import { createServer, type RequestListener } from 'node:http'
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { addressGuard, type AllowedRange } from '#core/outbound/address-guard.ts'
 import { guardedGet } from '../../../protocols/outbound/clients.ts'
 import { FakeClock } from '../../support/fake-clock.ts'

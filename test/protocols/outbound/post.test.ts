@@ -1,6 +1,6 @@
 /** Posting to untrusted receivers: what they do costs a bounded time and memory, and nothing inside is ever reached. */
 import { createServer, type Socket } from 'node:net'
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { systemClock, type Clock } from '#core/clock.ts'
 import { addressGuard, type AllowedRange } from '#core/outbound/address-guard.ts'
 import type { PostOutcome } from '#core/outbound/post.ts'

@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import { maxLineOctets } from '#core/submission/whole/whole-limits.ts'
 import { DataScanner } from '../../../protocols/reception/data-scanner.ts'
 

@@ -1,4 +1,4 @@
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { Refusal } from '#core/refusals.ts'
 import { maxHeadOctets } from '#core/submission/whole/whole-limits.ts'
 import { MessageIntake } from '../../../protocols/reception/message-intake.ts'

@@ -1,6 +1,6 @@
 // Our sessions stand on parts of smtp-server that it does not document. When an update changes one, this says which.
 import { connect as connectTls } from 'node:tls'
-import test from 'ava'
+import test from '#test'
 import { SMTPServer } from 'smtp-server'
 import { SMTPConnection } from 'smtp-server/lib/smtp-connection.js'
 import { SMTPStream } from 'smtp-server/lib/smtp-stream.js'

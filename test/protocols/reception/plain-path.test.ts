@@ -1,5 +1,5 @@
 /** The quick look at MAIL and RCPT against the package, whose reading it must share. */
-import test from 'ava'
+import test from '#test'
 import { SMTPConnection } from 'smtp-server/lib/smtp-connection.js'
 import { plainPath } from '../../../protocols/reception/plain-path.ts'
 

@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import { Refusal, refusals, type RefusalCode } from '#core/refusals.ts'
 import { NegativeReply, toSmtpReply } from '../../../protocols/reception/smtp-reply.ts'
 

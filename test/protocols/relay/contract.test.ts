@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import { transportContract } from '../../contracts/transport-contract.ts'
 import { targetOf, testTransport } from './relay-fixture.ts'
 import { freePort } from '../../support/daemon/workspace.ts'

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { connect, Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
-import test from 'ava'
+import test from '#test'
 import type { AttemptReport } from '#core/delivery/transport.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { jobOf, targetOf, testSink, testTransport } from './relay-fixture.ts'

@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import { messageNotice, recipientNotice, xtext } from '../../../protocols/relay/smtp/transaction/delivery-notice.ts'
 import { jobOf, targetOf, testSink, testTransport } from './relay-fixture.ts'
 

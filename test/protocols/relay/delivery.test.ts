@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import { jobOf, targetOf, testSink, testTransport } from './relay-fixture.ts'
 import { column } from '../../support/column.ts'
 

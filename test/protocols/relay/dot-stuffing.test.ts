@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import { DotStuffer } from '../../../protocols/relay/smtp/transaction/dot-stuffing.ts'
 import { jobOf, targetOf, testSink, testTransport } from './relay-fixture.ts'
 import { growsLinearly } from '../../support/measure/growth.ts'

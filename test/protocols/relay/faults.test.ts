@@ -1,5 +1,5 @@
 /** Every fault at every step of the dialog, with and without pipelining: what happens to the recipient, and why. */
-import test from 'ava'
+import test from '#test'
 import type { AttemptReport } from '#core/delivery/transport.ts'
 import { jobOf, targetOf, testSink, testTransport } from './relay-fixture.ts'
 import type { SinkAnswer, SinkStep } from '../../support/smtp/sink-script.ts'

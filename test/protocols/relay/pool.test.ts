@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { gate, jobOf, targetOf, testSink, testTransport } from './relay-fixture.ts'
 import type { SinkAnswer } from '../../support/smtp/sink-script.ts'

@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import type { PeerReply } from '#core/delivery/transport.ts'
 import { ReplyParser } from '../../../protocols/relay/smtp/connection/reply-parser.ts'
 

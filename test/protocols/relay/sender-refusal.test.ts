@@ -1,5 +1,5 @@
 /** Refusals of the reverse-path, and how they differ from those of the recipient or the content, over a real socket. */
-import test from 'ava'
+import test from '#test'
 import { jobOf, targetOf, testSink, testTransport } from './relay-fixture.ts'
 import type { SinkStep } from '../../support/smtp/sink-script.ts'
 

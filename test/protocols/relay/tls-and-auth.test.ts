@@ -1,5 +1,5 @@
 import { connect } from 'node:net'
-import test from 'ava'
+import test from '#test'
 import type { AttemptReport, SmtpTarget } from '#core/delivery/transport.ts'
 import { otherCertificate } from './certificates.ts'
 import { jobOf, targetOf, testSink, testTransport } from './relay-fixture.ts'

@@ -1,6 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { connect, createServer } from 'node:net'
-import test from 'ava'
+import test from '#test'
 import { Refusal } from '#core/refusals.ts'
 import { freePort } from '../../support/daemon/workspace.ts'
 import { within } from '../../support/deadline.ts'

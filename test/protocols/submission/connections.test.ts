@@ -1,5 +1,5 @@
 import { connect } from 'node:net'
-import test from 'ava'
+import test from '#test'
 import { within } from '../../support/deadline.ts'
 import { plainToken } from './door-double.ts'
 import { beginMessage } from './line-client.ts'

@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import { within } from '../../support/deadline.ts'
 import { startFixture, type Fixture } from './submission-fixture.ts'
 import { beginMessage, type LineClient } from './line-client.ts'

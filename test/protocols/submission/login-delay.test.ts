@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import { delayOf } from '../../../protocols/submission/auth.ts'
 import { startFixture } from './submission-fixture.ts'
 

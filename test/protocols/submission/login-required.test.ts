@@ -1,5 +1,5 @@
 // The package guards MAIL, RCPT and DATA behind AUTH as long as its options are right. These tests take that guard away.
-import test from 'ava'
+import test from '#test'
 import type { SMTPServerSession } from 'smtp-server'
 import { LoginGate } from '../../../protocols/submission/auth.ts'
 import { SubmissionContext } from '../../../protocols/submission/submission-context.ts'

@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import { TlsRule } from '../../../protocols/submission/tls-rule.ts'
 import { plainToken } from './door-double.ts'
 import { certificate, startFixture } from './submission-fixture.ts'

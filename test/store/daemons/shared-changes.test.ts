@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import { OneDaemon } from '#store/daemons/one-daemon.ts'
 import { SharedChanges } from '#store/daemons/shared-changes.ts'
 

@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import { WorkTurns } from '#store/daemons/work-turns.ts'
 
 /** Leases of several daemons, and what each of them does. */

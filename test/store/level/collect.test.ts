@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import test from 'ava'
+import test from '#test'
 import type { Bytes, Kv, Write } from '#store/kv.ts'
 import { seal, sealPointer } from '#store/engine/codec.ts'
 import { collectSegments } from '#store/level/collect.ts'

@@ -1,7 +1,7 @@
 /** What a crash of the process or the machine leaves behind: a copy of the folder while the store is open, and its log cut anywhere. */
 import { cp, readdir, stat, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
-import test from 'ava'
+import test from '#test'
 import { Change } from '#store/change.ts'
 import { Draft, type ContentRef } from '#store/content.ts'
 import { Database } from '#store/database.ts'

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import test from 'ava'
+import test from '#test'
 import { chainedRows } from '#store/backup/chain.ts'
 import type { Bytes, Kv } from '#store/kv.ts'
 import { writeRestoredStore } from '#store/level/restored-store.ts'

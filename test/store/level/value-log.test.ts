@@ -1,6 +1,6 @@
 import { appendFile, readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { ValueLog, type LogEntry, type ValueLogOptions } from '#store/level/value-log.ts'
 import { folderOf } from './folders.ts'
 

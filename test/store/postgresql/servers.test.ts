@@ -1,5 +1,5 @@
 /** Which server of several takes writes, and for how long all may be away. */
-import test from 'ava'
+import test from '#test'
 import { StoreUnavailable } from '#store/kv.ts'
 import { PostgresKv } from '#store/postgresql/postgres-kv.ts'
 import { Servers } from '#store/postgresql/servers.ts'

@@ -1,5 +1,5 @@
 /** What happens to a test whose peer this machine lacks. */
-import test, { type TestFn } from 'ava'
+import test, { type TestFn } from '#test'
 import { reasonAgainst, type PeerName } from './peer-packages.ts'
 
 /**

@@ -1,5 +1,5 @@
 /** What is marked in the preview of a reply: nothing but the words of the template stands without a mark. */
-import test from 'ava'
+import test from '#test'
 import { filledIn } from '../../../../admin-api/dashboard/client/submission/filled-in.ts'
 import { parseTemplate } from '#core/templates/parser.ts'
 import { onOneLine, renderMarked } from '#core/templates/renderer.ts'

@@ -1,6 +1,6 @@
 /** What an agent sends to real recipients leaves when a person has approved exactly that, once, and not otherwise. */
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { addDestination, errorOf } from '../../rest/fixture/rest-fixture.ts'
 import { mcpResource } from '../../oauth/oauth-fixture.ts'
 import { problemsOf } from '../../../support/problems.ts'

@@ -1,5 +1,5 @@
 /** What changes between the request of an agent and its approval, and what an agent writes so that a person overlooks it. */
-import test from 'ava'
+import test from '#test'
 import { addDestination } from '../../rest/fixture/rest-fixture.ts'
 import { problemsOf } from '../../../support/problems.ts'
 import { mail, pathOf, startApproval, type Held } from './approval-fixture.ts'

@@ -1,5 +1,5 @@
 /** Where a person approves what agents send, an agent neither makes what sends without asking nor lifts the rule. */
-import test from 'ava'
+import test from '#test'
 import { Refusal } from '#core/refusals.ts'
 import type { Principal } from '#core/access/principal/principal.ts'
 import { Change } from '#store/change.ts'

@@ -1,5 +1,5 @@
 /** Decisions about one message that come at the same moment, and a project that goes while its message waits. */
-import test from 'ava'
+import test from '#test'
 import { eventually } from '../../../support/deadline.ts'
 import { problemsOf } from '../../../support/problems.ts'
 import { startApproval } from './approval-fixture.ts'

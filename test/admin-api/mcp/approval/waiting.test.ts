@@ -1,5 +1,5 @@
 /** Messages that wait for a person: how many they are, what they cost, and who is sent a mail about them. */
-import test from 'ava'
+import test from '#test'
 import { approvalNotices } from '#core/people/mail/approval-notices.ts'
 import { systemOrganizationId } from '#core/routing/policy/system-policy.ts'
 import { traces } from '#core/trace/trace.ts'

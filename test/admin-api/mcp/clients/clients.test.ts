@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import test from 'ava'
+import test from '#test'
 import { temporaryFolder } from '../../../support/daemon/workspace.ts'
 import { proxyWith } from './agent-proxy.ts'
 import { startMcp } from '../mcp-fixture.ts'

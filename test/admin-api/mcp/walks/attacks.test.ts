@@ -1,5 +1,5 @@
 /** Hostile requests at the endpoint of agents: shapes, sizes, batches, other keys, foreign pages, and sessions that there are not. */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { mcpResource } from '../../oauth/oauth-fixture.ts'
 import { lastMessage, startMcp, type McpFixture } from '../mcp-fixture.ts'
 

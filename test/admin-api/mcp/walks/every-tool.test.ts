@@ -1,5 +1,5 @@
 /** Every tool by the client of the SDK, once for its good answer, which fits the schema that was listed, and once for its refusal. */
-import test from 'ava'
+import test from '#test'
 import * as z from 'zod'
 import { startMcp, whileTimePasses, type Era } from '../mcp-fixture.ts'
 import { makeForTools, toolRequestsOf } from './tool-requests.ts'

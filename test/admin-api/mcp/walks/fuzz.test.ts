@@ -1,5 +1,5 @@
 /** Random arguments, made from the input schemas of the tools and bent: whatever is sent gets a result or a refusal, and breaks nothing. */
-import test from 'ava'
+import test from '#test'
 import { Seeded } from '../../../support/seeded.ts'
 import { callDirectly, startMcp } from '../mcp-fixture.ts'
 import { makeForTools, type ToolMade } from './tool-requests.ts'

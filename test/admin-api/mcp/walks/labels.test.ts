@@ -1,5 +1,5 @@
 /** Hostile words in every place where others can write: in the results of all tools that read, they stand under labels alone. */
-import test from 'ava'
+import test from '#test'
 import { lastNotifyKey, type LastNotify } from '#core/capture/notify/last-notify.ts'
 import { suppressions } from '#core/feedback/suppression/suppression.ts'
 import { inboundMessages } from '#core/inbound-routes/inbound-message.ts'

@@ -1,5 +1,5 @@
 /** Every tool under every scope and role: what is too little is refused as that and does nothing, whatever the arguments are. */
-import test from 'ava'
+import test from '#test'
 import { mcpResource } from '../../oauth/oauth-fixture.ts'
 import { changedSince, rowsOf } from '../../rest/fixture/organization-rows.ts'
 import { callDirectly, lastMessage, startMcp } from '../mcp-fixture.ts'

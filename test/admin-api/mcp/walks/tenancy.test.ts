@@ -2,7 +2,7 @@
  * Every tool with the ids of somebody else, one argument at a time: another organization, another project, and a sandbox without a user.
  * They get not_found or found=false, never data, and the rows of the owner stay as they are to the byte.
  */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { members } from '#core/people/members/member.ts'
 import { Change } from '#store/change.ts'
 import { userId } from '../../oauth/oauth-fixture.ts'

@@ -1,5 +1,5 @@
 /** Signing in, as the wire sees it: what unknown addresses get, cookies, forged forms, links that were used, scanners. */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { startPageServer, type PageServer } from '../page-server.ts'
 import { PageClient, type Visited } from '../page-client.ts'
 import { column } from '../../../support/column.ts'

@@ -1,5 +1,5 @@
 /** What stands where people and programs come first, or by mistake: the bare address, the icon, and addresses where nothing is. */
-import test from 'ava'
+import test from '#test'
 import { foreignPaths } from '../../../../admin-api/http/foreign-paths.ts'
 import { axeFaults, browserOf, rulesOfColours } from '../../../support/web/browser.ts'
 import { builtDashboard } from '../../../support/web/built.ts'

@@ -1,5 +1,5 @@
 /** Claims over the wire: who sees what, what a link changes, and forms of others. */
-import test from 'ava'
+import test from '#test'
 import { askedBy } from '../sandbox.ts'
 import { startPageServer } from '../page-server.ts'
 import { PageClient } from '../page-client.ts'

@@ -1,5 +1,5 @@
 /** Consent as the wire sees it: who is asked, what a decision brings, and what forged, tampered and repeated forms do not. */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import type { Principal } from '#core/access/principal/principal.ts'
 import { projects } from '#core/tenancy/organization.ts'
 import {

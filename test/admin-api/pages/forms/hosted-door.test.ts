@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { request, type IncomingMessage } from 'node:http'
 import { text as textOf } from 'node:stream/consumers'
-import test from 'ava'
+import test from '#test'
 import { golden, type Row } from './golden.ts'
 import { baseUrl } from '../../rest/fixture/rest-fixture.ts'
 import { footerLinks, startHosted, type Hosted } from './hosted.ts'

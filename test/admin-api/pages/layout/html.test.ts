@@ -1,5 +1,5 @@
 /** Nothing that is put into a template becomes markup. */
-import test from 'ava'
+import test from '#test'
 import { html } from '../../../../admin-api/pages/layout/html.ts'
 import { browserOf, doneWords } from '../../../../admin-api/pages/layout/page-words.ts'
 

@@ -1,5 +1,5 @@
 /** What a view makes of a message on the main thread: bounded, however many images the message names. */
-import test from 'ava'
+import test from '#test'
 import { mailDocument } from '#ingest/html/mail-document.ts'
 import { linkedText } from '../../../../admin-api/pages/messages/linked-text.ts'
 import { messageFrame } from '../../../../admin-api/pages/messages/message-frame.ts'

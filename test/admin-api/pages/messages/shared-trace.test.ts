@@ -1,5 +1,5 @@
 /** The share link of a trace: a page in a browser, JSON for programs, and in both nothing that is private. */
-import test from 'ava'
+import test from '#test'
 import { browserOf } from '../../../support/web/browser.ts'
 import { startFixture } from '../../rest/fixture/rest-fixture.ts'
 import { openTab } from '../tab.ts'

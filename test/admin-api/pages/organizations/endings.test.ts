@@ -1,5 +1,5 @@
 /** What ends the access of an application for good: also a code still on its way, and access that would come back with its member. */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { auditEntries } from '#core/writes/audit.ts'
 import { userByEmail } from '#core/people/users/user.ts'
 import {

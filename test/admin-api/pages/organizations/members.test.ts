@@ -1,5 +1,5 @@
 /** Members and invitations on their pages, as the wire sees them. */
-import test from 'ava'
+import test from '#test'
 import { startPageServer } from '../page-server.ts'
 import { PageClient } from '../page-client.ts'
 

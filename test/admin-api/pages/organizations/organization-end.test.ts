@@ -1,5 +1,5 @@
 /** An owner deletes an organization: only who owns it, after a fresh sign-in, by its name; and everything of it stops at once. */
-import test from 'ava'
+import test from '#test'
 import { restoreOrganization } from '#core/administration/restore.ts'
 import { auditEntries } from '#core/writes/audit.ts'
 import { unpack, within } from '#store/tuple.ts'

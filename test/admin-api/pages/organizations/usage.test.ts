@@ -1,5 +1,5 @@
 /** Usage and invoices on their page: who sees them, what they say, and that they are as good as the other pages. */
-import test from 'ava'
+import test from '#test'
 import { launchBrowser } from '../../../support/web/browser.ts'
 import { testWith } from '../../../support/peers/peers.ts'
 import { join, signedIn, signedInServer } from '../consent-requests.ts'

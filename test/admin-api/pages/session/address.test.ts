@@ -1,6 +1,6 @@
 /** Under which address pages are shown, what is at addresses that are none, and which pages may be opened in a window of an application. */
 import { request } from 'node:http'
-import test from 'ava'
+import test from '#test'
 import { asking, signedIn, signedInServer } from '../consent-requests.ts'
 import { startPageServer } from '../page-server.ts'
 

@@ -1,5 +1,5 @@
 /** Pages on the way in answer in the language of their reader, as the wire sees it. */
-import test from 'ava'
+import test from '#test'
 import { asking } from '../consent-requests.ts'
 import { PageClient, type Visited } from '../page-client.ts'
 import { startPageServer } from '../page-server.ts'

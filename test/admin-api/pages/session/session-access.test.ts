@@ -1,5 +1,5 @@
 /** REST operations with the session of a browser: what is open to it, from where, for which organization, and how recently confirmed. */
-import test from 'ava'
+import test from '#test'
 import { organizations } from '#core/tenancy/organization.ts'
 import { members } from '#core/people/members/member.ts'
 import { userByEmail } from '#core/people/users/user.ts'

@@ -1,5 +1,5 @@
 /** Members, usage, captured mail, approvals, recipients and reveal links speak the language of their reader, as the wire sees it. */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { parseMailbox, type Mailbox } from '#core/addresses.ts'
 import { traces } from '#core/trace/trace.ts'
 import { addDestination } from '../../rest/fixture/rest-fixture.ts'

@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import { adminKey, errorOf, objectOf, refusal, startFixture } from '../fixture/rest-fixture.ts'
 import { columns } from '../../../support/column.ts'
 

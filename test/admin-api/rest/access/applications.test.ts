@@ -1,5 +1,5 @@
 /** Applications with access over REST: who sees which, when they were used last, and the end of one. */
-import test from 'ava'
+import test from '#test'
 import { useStepMs } from '#core/access/keys/key-uses.ts'
 import { peoplePartition, users } from '#core/people/users/user.ts'
 import { Change } from '#store/change.ts'

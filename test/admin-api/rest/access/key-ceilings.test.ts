@@ -1,5 +1,5 @@
 /** Keys that members and their applications create: how far they reach, and when they end. */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import type { Role } from '#core/access/principal/role.ts'
 import type { RestClient } from '../../../support/daemon/rest.ts'
 import { startOAuth, type OAuthFixture } from '../../oauth/oauth-fixture.ts'

@@ -1,6 +1,6 @@
 /** Publishable keys at the door: creation, and every gate of a send from a web page in its order. */
 import { request } from 'node:http'
-import test from 'ava'
+import test from '#test'
 import { usageCounter } from '#core/tenancy/counters.ts'
 import { pack } from '#store/tuple.ts'
 import { codeOf, firstField, origin, page, plain, publishableFixture, tracesOf } from '../fixture/publishable-page.ts'

@@ -1,5 +1,5 @@
 /** Reveal links and snippets at the door. */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import type { RestAnswer } from '../../../support/daemon/rest.ts'
 import { baseUrl, errorOf, objectOf, refusal, startFixture, type Fixture } from '../fixture/rest-fixture.ts'
 import { column } from '../../../support/column.ts'

@@ -1,5 +1,5 @@
 /** Send-only keys: they send, read the status of what they sent, and read nothing else. */
-import test from 'ava'
+import test from '#test'
 import { addDestination, errorOf, objectOf, refusal, startFixture } from '../fixture/rest-fixture.ts'
 import { ask, requestOf, installationOf } from '../fixture/one-of-everything.ts'
 

@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import { SecretBox } from '#core/access/secret-box.ts'
 import { smtpCredentials } from '#core/access/smtp-credential.ts'
 import { organizations } from '#core/tenancy/organization.ts'

@@ -1,7 +1,7 @@
 /** What is done with a key or token that ends while its request is under way. */
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { ApiKeys } from '#core/access/keys/api-keys.ts'
 import { grantStands } from '#core/oauth/grants/grant.ts'
 import { startOAuth, webClientId, type OAuthFixture } from '../../oauth/oauth-fixture.ts'

@@ -2,7 +2,7 @@
  * Every flag off against every operation of the table: the operations that belong to it are refused with `feature_disabled`, and
  * no others. New operations and flags join by themselves.
  */
-import test from 'ava'
+import test from '#test'
 import { featureFlag, featureNames, type Feature } from '#config/plans/features.ts'
 import type { Operation } from '../../../../admin-api/operation/operation.ts'
 import type { RestAnswer } from '../../../support/daemon/rest.ts'

@@ -2,7 +2,7 @@
  * Every operation with the store's commit held back past every deadline: once a write is under way, its outcome alone answers
  * (architecture, promise 2).
  */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import * as z from 'zod'
 import { noBody } from '../../../../admin-api/operation/answer.ts'
 import { operation, type Operation } from '../../../../admin-api/operation/operation.ts'

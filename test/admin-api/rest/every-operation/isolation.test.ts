@@ -2,7 +2,7 @@
  * Every operation of the table, asked by everybody who must not: another organization, another project, too small a scope, and
  * keys that are no good. They are refused, and the rows of the owner stay as they are to the byte.
  */
-import test from 'ava'
+import test from '#test'
 import { pack } from '#store/tuple.ts'
 import type { Operation } from '../../../../admin-api/operation/operation.ts'
 import type { RestAnswer } from '../../../support/daemon/rest.ts'

@@ -1,5 +1,5 @@
 /** Lists that are no walk of the store page like all others: every entry once, by cursors that mean nothing to clients. */
-import test from 'ava'
+import test from '#test'
 import { addDestination, refusal, startFixture, type Fixture } from '../fixture/rest-fixture.ts'
 import { column } from '../../../support/column.ts'
 

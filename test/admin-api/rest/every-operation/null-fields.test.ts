@@ -1,5 +1,5 @@
 /** Nulls and missing fields in the bodies of all operations. */
-import test from 'ava'
+import test from '#test'
 import * as z from 'zod'
 import { Refusal } from '#core/refusals.ts'
 import { isStreamed } from '../../../../admin-api/bodies/body-stream.ts'

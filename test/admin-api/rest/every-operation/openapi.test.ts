@@ -1,5 +1,5 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
-import test from 'ava'
+import test from '#test'
 import { baseUrl, startFixture } from '../fixture/rest-fixture.ts'
 
 const expected = [

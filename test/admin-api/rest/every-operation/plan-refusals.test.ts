@@ -4,7 +4,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import test from 'ava'
+import test from '#test'
 import type { IncludedFeature, Plan, PlanName } from '#config/plans/plans.ts'
 import { plans } from '#config/plans/plans.ts'
 import type { RestAnswer } from '../../../support/daemon/rest.ts'

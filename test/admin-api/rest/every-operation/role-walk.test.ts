@@ -2,7 +2,7 @@
  * Every operation of the table, asked with the session of a browser: by members of every role, from pages of other sites, and with
  * sessions that have ended.
  */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { roles, type Role } from '#core/access/principal/role.ts'
 import { members } from '#core/people/members/member.ts'
 import { Change } from '#store/change.ts'

@@ -1,7 +1,7 @@
 /** Secrets are shown once, and are in no file in clear. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import test from 'ava'
+import test from '#test'
 import type { RestClient } from '../../../support/daemon/rest.ts'
 import { adminKey, loopback, startFixture, type Fixture } from '../fixture/rest-fixture.ts'
 

@@ -1,5 +1,5 @@
 /** Why messages bounced, at the door: reports that came later, failed attempts, and every id that leads to a message. */
-import test from 'ava'
+import test from '#test'
 import { writeAttempt, type AttemptRecord } from '#core/trace/attempt-record.ts'
 import { giveReturnPaths } from '#core/trace/return-paths.ts'
 import { traces } from '#core/trace/trace.ts'

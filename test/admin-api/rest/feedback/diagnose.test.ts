@@ -1,5 +1,5 @@
 /** Why mail did not arrive, at the door: every verdict that needs no delivery, DNS, windows, and who sees what. */
-import test from 'ava'
+import test from '#test'
 import { destinations } from '#core/routing/destination.ts'
 import { engagements } from '#core/trace/story/engagement.ts'
 import { traces } from '#core/trace/trace.ts'

@@ -1,6 +1,6 @@
 /** Logs and webhooks that cost as much as they can: every piece of the work is short, and what costs more than it may is refused. */
 import { gzipSync } from 'node:zlib'
-import test from 'ava'
+import test from '#test'
 import { heldLoop, type HeldLoop } from '../../../support/measure/held-loop.ts'
 import { addSource, postSigned, type Posted, type Source } from '../fixture/ingest-posts.ts'
 import { rcptTo } from '../../../ingest/mailenable/activity-lines.ts'

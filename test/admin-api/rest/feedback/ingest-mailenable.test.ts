@@ -1,5 +1,5 @@
 /** What an agent beside MailEnable posts, and whose mail it is taken for. */
-import test from 'ava'
+import test from '#test'
 import {
   addSampleSource,
   addSource,

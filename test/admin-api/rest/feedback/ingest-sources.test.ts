@@ -1,5 +1,5 @@
 /** Ingest sources and their mailboxes over REST. */
-import test from 'ava'
+import test from '#test'
 import { ingestSources, openHmacSecret, openImapPassword } from '#core/ingest-sources/ingest-source.ts'
 import { writePoll } from '#core/ingest-sources/source-status.ts'
 import { Change } from '#store/change.ts'

@@ -1,7 +1,7 @@
 /** Reports that are posted: samples, signatures, compression, the outcome for messages, and the response to the poster. */
 import { randomBytes } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
-import test from 'ava'
+import test from '#test'
 import { removeTrace } from '#core/retention/remove-trace.ts'
 import { pack, within } from '#store/tuple.ts'
 import { startFixture, type Fixture } from '../fixture/rest-fixture.ts'

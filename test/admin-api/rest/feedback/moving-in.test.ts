@@ -1,5 +1,5 @@
 /** Moving in over REST: lists and templates of other services, their reports, and what is stored of them. */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { adminKey, objectOf, startFixture, type Fixture } from '../fixture/rest-fixture.ts'
 import { within } from '../../../support/deadline.ts'
 

@@ -1,5 +1,5 @@
 /** The suppression list over REST: entries, filters, import and export. */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import type { Write } from '#store/kv.ts'
 import { addDestination, adminKey, errorOf, objectOf, refusal, startFixture, type Fixture } from '../fixture/rest-fixture.ts'
 import { column, columns } from '../../../support/column.ts'

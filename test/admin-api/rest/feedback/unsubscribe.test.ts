@@ -1,5 +1,5 @@
 /** One-click unsubscribe (RFC 8058): the link of a message, the page behind it, and the click that counts. */
-import test from 'ava'
+import test from '#test'
 import { axeFaults, launchBrowser, overflows } from '../../../support/web/browser.ts'
 import { testWith } from '../../../support/peers/peers.ts'
 import { addDestination, baseUrl, startFixture, type Fixture } from '../fixture/rest-fixture.ts'

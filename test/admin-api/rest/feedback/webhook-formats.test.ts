@@ -2,7 +2,7 @@
 import { X509Certificate } from 'node:crypto'
 import { createServer as createTlsServer, globalAgent } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import SnsValidator from 'sns-validator'
 import { webhookEndpoints, type WebhookEventType } from '#core/webhooks/endpoint.ts'
 import { announce } from '#core/webhooks/events/announce.ts'

@@ -1,7 +1,7 @@
 /** Each event in each format, at real receivers: verified by the services' own libraries where they have one, and read by their types. */
 import { createHmac } from 'node:crypto'
 import { EventWebhook, EventWebhookHeader } from '@sendgrid/eventwebhook'
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import type { BounceWebhook, DeliveryWebhook, SpamComplaintWebhook, SubscriptionChangeWebhook } from 'postmark/dist/client/models/index.js'
 import { Resend, type WebhookEventPayload } from 'resend'
 import { webhookFormats, type WebhookFormat } from '#core/webhooks/formats/format-names.ts'

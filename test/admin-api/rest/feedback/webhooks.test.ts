@@ -1,6 +1,6 @@
 /** Webhook endpoints and their attempts by REST, with real receivers on loopback. Spec "POST /v1/webhooks". */
 import { createHmac } from 'node:crypto'
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { announce } from '#core/webhooks/events/announce.ts'
 import { webhookEndpoints, webhookEventTypes, type WebhookEventType } from '#core/webhooks/endpoint.ts'
 import { webhookEventShape } from '#core/webhooks/events/event-body.ts'

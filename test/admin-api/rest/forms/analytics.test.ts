@@ -1,5 +1,5 @@
 /** Figures of a form: counted as things happen, by day, and where visitors leave. */
-import test from 'ava'
+import test from '#test'
 import { eventually } from '../../../support/deadline.ts'
 import { codeOf } from '../fixture/publishable-page.ts'
 import { formFixture, type FormFixture } from './visitor.ts'

@@ -1,5 +1,5 @@
 /** Forms by REST: drafts, versions, and their way from a draft to an archive. Spec "Form", "Versioning" 3. */
-import test from 'ava'
+import test from '#test'
 import { integrityChecks } from '#core/integrity.ts'
 import { formDrafts, forms, formVersions } from '#core/forms/form.ts'
 import { verify } from '#store/verify/verify.ts'

@@ -1,5 +1,5 @@
 /** Notifications of submissions: to whom, when, with what, and that each is mailed once. */
-import test from 'ava'
+import test from '#test'
 import { createHmac } from 'node:crypto'
 import { formDayRows } from '#core/forms/analytics/form-counts.ts'
 import { addNotice } from '#core/forms/notifications/notice-rows.ts'

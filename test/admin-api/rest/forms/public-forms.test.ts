@@ -1,5 +1,5 @@
 /** Published forms at the public door: their definition, and every outcome of a submission. Spec "Public forms", "Errors". */
-import test from 'ava'
+import test from '#test'
 import { hash } from 'node:crypto'
 import type { RestAnswer } from '../../../support/daemon/rest.ts'
 import { openFormWindows } from '#core/forms/submissions/form-windows.ts'

@@ -1,5 +1,5 @@
 /** Replies to submissions: rendered as drafts, and sent once. */
-import test from 'ava'
+import test from '#test'
 import { formReplies } from '#core/forms/replies/reply.ts'
 import { traces } from '#core/trace/trace.ts'
 import type { Write } from '#store/kv.ts'

@@ -1,5 +1,5 @@
 /** Files of forms and their scanner: found clean, found infected, and the scanner down, slow and gone in the middle. */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { integrityChecks } from '#core/integrity.ts'
 import { within as keysWithin } from '#store/tuple.ts'
 import { verify } from '#store/verify/verify.ts'

@@ -1,5 +1,5 @@
 /** Submissions by REST: finding, sorting and ending them. */
-import test from 'ava'
+import test from '#test'
 import { formSubmissions, nonceKey } from '#core/forms/submissions/submission.ts'
 import { integrityChecks } from '#core/integrity.ts'
 import { verify } from '#store/verify/verify.ts'

@@ -1,5 +1,5 @@
 /** What belongs to a form, together: it moves with the form, is in its mails and its webhook, and goes with it. */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { dueNotices } from '#core/forms/notifications/notice-rows.ts'
 import { traces } from '#core/trace/trace.ts'
 import { readWholeContent } from '#store/content.ts'

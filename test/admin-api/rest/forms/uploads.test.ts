@@ -1,6 +1,6 @@
 /** Files that come with a form: what is taken, what is refused and how, where they are kept, and what is left of them. */
 import { request } from 'node:http'
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { integrityChecks } from '#core/integrity.ts'
 import { unpack, within } from '#store/tuple.ts'
 import { verify } from '#store/verify/verify.ts'

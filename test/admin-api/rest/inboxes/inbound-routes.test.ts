@@ -1,5 +1,5 @@
 /** Inbound routes over REST: patterns on a domain that tenants share, secrets, moves, and what goes with a route. */
-import test from 'ava'
+import test from '#test'
 import { sweepInbound } from '#core/inbound-routes/remove-mail.ts'
 import { inboundMessages } from '#core/inbound-routes/inbound-message.ts'
 import { inboundRoutes } from '#core/inbound-routes/route.ts'

@@ -1,5 +1,5 @@
 /** Making, finding, changing and deleting virtual inboxes over HTTP. */
-import test from 'ava'
+import test from '#test'
 import { WebhookReceiver } from '../../../support/web/webhook-receiver.ts'
 import { objectOf, refusal, startFixture } from '../fixture/rest-fixture.ts'
 

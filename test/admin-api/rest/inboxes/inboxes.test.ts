@@ -1,7 +1,7 @@
 import { column } from '../../../support/column.ts'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import test from 'ava'
+import test from '#test'
 import { adminKey, baseUrl, errorOf, objectOf, refusal, startFixture, type Fixture } from '../fixture/rest-fixture.ts'
 
 const plain = { from: 'Shop <shop@example.ch>', to: 'ada@example.ch', subject: 'Your order', text: 'Write to help@example.ch.' }

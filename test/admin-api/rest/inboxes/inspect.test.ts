@@ -1,5 +1,5 @@
 /** Deliverability tests over REST: creating, listing, reading, and the report. */
-import test from 'ava'
+import test from '#test'
 import { inspectReportKey, inspectTests, pendingScoreKey, setPendingScore } from '#core/inspect/inspect-test.ts'
 import { InspectScoring } from '#core/inspect/scoring.ts'
 import { inspectMail } from '#ingest/inspect/score.ts'

@@ -1,5 +1,5 @@
 /** Captured messages that are released to a live destination: sent once, by the rules of a send. */
-import test from 'ava'
+import test from '#test'
 import type { AgentAccess, Principal } from '#core/access/principal/principal.ts'
 import { projects } from '#core/tenancy/organization.ts'
 import { traces } from '#core/trace/trace.ts'

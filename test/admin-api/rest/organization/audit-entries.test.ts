@@ -1,5 +1,5 @@
 /** The audit log by REST: what an act looks like, and what a list is narrowed to. */
-import test from 'ava'
+import test from '#test'
 import { addDestination, startFixture, type Fixture } from '../fixture/rest-fixture.ts'
 import { column, columns } from '../../../support/column.ts'
 

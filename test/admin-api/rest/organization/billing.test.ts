@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import { Audit } from '#core/writes/audit.ts'
 import { readCsv } from '#ingest/rows/csv.ts'
 import { Change } from '#store/change.ts'

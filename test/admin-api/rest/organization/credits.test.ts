@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import { systemOrganizationId } from '#core/routing/policy/system-policy.ts'
 import { traces } from '#core/trace/trace.ts'
 import { Change } from '#store/change.ts'

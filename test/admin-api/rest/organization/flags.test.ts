@@ -1,5 +1,5 @@
 /** Every flag of the registry against every operation of the table. */
-import test from 'ava'
+import test from '#test'
 import { featureFlag, featureNames } from '#config/plans/features.ts'
 import { errorOf, startFixture } from '../fixture/rest-fixture.ts'
 import { column } from '../../../support/column.ts'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { readCsv } from '#ingest/rows/csv.ts'
 import { errorOf, startFixture } from '../fixture/rest-fixture.ts'
 import { column } from '../../../support/column.ts'

@@ -1,5 +1,5 @@
 /** Members and invitations over REST. */
-import test from 'ava'
+import test from '#test'
 import { auditEntries } from '#core/writes/audit.ts'
 import { objectOf, refusal, startFixture } from '../fixture/rest-fixture.ts'
 import { column } from '../../../support/column.ts'

@@ -1,5 +1,5 @@
 /** Moving resources to another project of the organization by REST. Spec "Project rules" 5. */
-import test from 'ava'
+import test from '#test'
 import { inboxes } from '#core/capture/capture.ts'
 import { Change } from '#store/change.ts'
 import { addDestination, errorOf, refusal, startFixture, type Fixture } from '../fixture/rest-fixture.ts'

@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import { organizations } from '#core/tenancy/organization.ts'
 import { readCsv } from '#ingest/rows/csv.ts'
 import { Change } from '#store/change.ts'

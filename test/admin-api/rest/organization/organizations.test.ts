@@ -1,5 +1,5 @@
 /** Organizations by REST: the own one, team organizations, their deletion, time of grace and restoring. */
-import test from 'ava'
+import test from '#test'
 import { within } from '#store/tuple.ts'
 import { addDestination, errorOf, objectOf, refusal, startFixture, type Fixture } from '../fixture/rest-fixture.ts'
 import { column } from '../../../support/column.ts'

@@ -1,5 +1,5 @@
 /** Projects and partitions by REST: making, listing, changing, budgets and deleting. */
-import test from 'ava'
+import test from '#test'
 import { destinations } from '#core/routing/destination.ts'
 import { addDestination, errorOf, objectOf, refusal, startFixture } from '../fixture/rest-fixture.ts'
 import { columns } from '../../../support/column.ts'

@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import { refusal, startFixture } from '../fixture/rest-fixture.ts'
 
 test('getMyProject shows the project and what was used of its limits', async (t) => {

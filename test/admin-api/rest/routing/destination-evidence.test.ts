@@ -1,5 +1,5 @@
 /** Evidence for a promotion: found on request, kept with the destination, gone with it. */
-import test from 'ava'
+import test from '#test'
 import { ResolveError } from '#core/outbound/resolver.ts'
 import { inspectTests, type InspectTest } from '#core/inspect/inspect-test.ts'
 import { destinationEvidence } from '#core/routing/destination-evidence.ts'

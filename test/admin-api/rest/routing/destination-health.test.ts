@@ -1,5 +1,5 @@
 /** The test and the health of a destination at the REST door. */
-import test from 'ava'
+import test from '#test'
 import { addDestination, objectOf, refusal, startFixture } from '../fixture/rest-fixture.ts'
 
 const step = (name: string, ok = true, detail = `${name} went well.`) => ({ step: name, ok, detail, milliseconds: 2.6 })

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import test from 'ava'
+import test from '#test'
 import { SecretBox } from '#core/access/secret-box.ts'
 import { toTarget } from '#core/delivery/attempt/transport-target.ts'
 import { destinations } from '#core/routing/destination.ts'

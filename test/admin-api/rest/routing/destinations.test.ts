@@ -1,4 +1,4 @@
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { SecretBox } from '#core/access/secret-box.ts'
 import { destinations, passwordContext } from '#core/routing/destination.ts'
 import { addDestination, errorOf, loopback, objectOf, refusal, startFixture } from '../fixture/rest-fixture.ts'

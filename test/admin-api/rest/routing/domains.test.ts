@@ -1,5 +1,5 @@
 import { createPublicKey } from 'node:crypto'
-import test from 'ava'
+import test from '#test'
 import { ResolveError } from '#core/outbound/resolver.ts'
 import { addDestination, errorOf, objectOf, refusal, startFixture, type Fixture } from '../fixture/rest-fixture.ts'
 import { column, columns } from '../../../support/column.ts'

@@ -1,5 +1,5 @@
 /** An environment and priorities choose the destination: named by a send, an SMTP credential, a routing rule or a project. */
-import test from 'ava'
+import test from '#test'
 import type { RestClient } from '../../../support/daemon/rest.ts'
 import { breakDown } from '../fixture/break-down.ts'
 import { addDestination, objectOf, refusal, startFixture } from '../fixture/rest-fixture.ts'

@@ -1,5 +1,5 @@
 /** Failover policies at the REST door. */
-import test from 'ava'
+import test from '#test'
 import { addDestination, errorOf, refusal, startFixture } from '../fixture/rest-fixture.ts'
 
 const path = '/v1/failover/policy'

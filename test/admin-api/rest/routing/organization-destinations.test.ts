@@ -1,5 +1,5 @@
 /** Destinations of the whole organization, and destinations that move. Spec "Project rules" 5 and 6. */
-import test from 'ava'
+import test from '#test'
 import { organizations } from '#core/tenancy/organization.ts'
 import type { PlanName } from '#config/plans/plans.ts'
 import { Change } from '#store/change.ts'

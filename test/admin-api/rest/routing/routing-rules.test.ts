@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import { addDestination, errorOf, refusal, startFixture } from '../fixture/rest-fixture.ts'
 
 test('createRoutingRule takes a match as an object or as text', async (t) => {

@@ -1,5 +1,5 @@
 /** What a message would get, before it is sent. Spec "Routing rule", "Relay or capture decision". */
-import test from 'ava'
+import test from '#test'
 import { afterFailover } from '#core/delivery/attempt/failover.ts'
 import { traces } from '#core/trace/trace.ts'
 import { Change } from '#store/change.ts'

@@ -1,5 +1,5 @@
 /** Stored traces under settings as they would be: nothing is written, and the decision is that of a send. */
-import test from 'ava'
+import test from '#test'
 import { dayOf, organizationSendCounter } from '#core/tenancy/counters.ts'
 import { traces } from '#core/trace/trace.ts'
 import { Change } from '#store/change.ts'

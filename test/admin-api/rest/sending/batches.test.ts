@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import { errorOf, objectOf, refusal, startFixture, type Fixture } from '../fixture/rest-fixture.ts'
 import type { RestAnswer } from '../../../support/daemon/rest.ts'
 

@@ -1,4 +1,4 @@
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { readWholeContent } from '#store/content.ts'
 import { traces } from '#core/trace/trace.ts'
 import { addDestination, errorOf, objectOf, refusal, startFixture, type Fixture } from '../fixture/rest-fixture.ts'

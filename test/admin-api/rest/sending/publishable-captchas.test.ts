@@ -1,5 +1,5 @@
 /** The captcha of a publishable key, with both providers played. */
-import test from 'ava'
+import test from '#test'
 import { SecretBox } from '#core/access/secret-box.ts'
 import { captchaContext, publishableKeys } from '#core/publishable/publishable-key.ts'
 import { Change } from '#store/change.ts'

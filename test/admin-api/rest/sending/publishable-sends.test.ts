@@ -1,7 +1,7 @@
 /** What a web page may ask for with its key, beyond the gates: hostile fields, and keys that end while a send is under way. */
 import { once } from 'node:events'
 import { request, type IncomingMessage } from 'node:http'
-import test from 'ava'
+import test from '#test'
 import {
   codeOf,
   firstField,

@@ -1,5 +1,5 @@
 /** Sends that were wrong, and the traces that they leave. Spec "Trace status", `validation_failed`. */
-import test from 'ava'
+import test from '#test'
 import { dayOf, refusedCounter, refusedPagesCounter, storedTracesCounter } from '#core/tenancy/counters.ts'
 import { Change } from '#store/change.ts'
 import { pack } from '#store/tuple.ts'

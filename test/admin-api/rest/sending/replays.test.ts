@@ -1,5 +1,5 @@
 /** Bulk replays over REST: preview, start, follow, stop, and what is refused. */
-import test from 'ava'
+import test from '#test'
 import { startFixture } from '../fixture/rest-fixture.ts'
 
 test('a dry run counts and leaves nothing behind; a replay is made, read, listed and stopped', async (t) => {

@@ -1,5 +1,5 @@
 /** Scheduled sends by REST: what is taken, listed, canceled and refused. */
-import test from 'ava'
+import test from '#test'
 import type { RestClient } from '../../../support/daemon/rest.ts'
 import { addDestination, objectOf, refusal, startFixture } from '../fixture/rest-fixture.ts'
 

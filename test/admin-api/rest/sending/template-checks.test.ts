@@ -1,5 +1,5 @@
 /** Templates before they are sent for real: what a check finds, and tests that are captured whatever the destination. */
-import test from 'ava'
+import test from '#test'
 import { addDestination, refusal, startFixture, type Fixture } from '../fixture/rest-fixture.ts'
 
 const check = (fixture: Fixture, body: object) => fixture.rest.must('POST', '/v1/templates/check', body)

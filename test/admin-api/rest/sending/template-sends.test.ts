@@ -1,5 +1,5 @@
 /** Sends from a template, read back from the inbox that captured them. */
-import test from 'ava'
+import test from '#test'
 import { errorOf, objectOf, refusal, startFixture, type Fixture } from '../fixture/rest-fixture.ts'
 
 const order = {

@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import { templateVersions, versionId } from '#core/templates/template.ts'
 import { Change } from '#store/change.ts'
 import { pack } from '#store/tuple.ts'

@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import { addDestination, baseUrl, errorOf, refusal, startFixture } from '../fixture/rest-fixture.ts'
 
 const plain = { from: 'Shop <shop@example.ch>', to: 'ada@example.ch', subject: 'Bestellung für Ada', text: 'Thank you.' }

@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import { integrityChecks } from '#core/integrity.ts'
 import { verify } from '#store/verify/verify.ts'
 import { addDestination, errorOf, objectOf, refusal, startFixture } from '../fixture/rest-fixture.ts'

@@ -1,6 +1,6 @@
 /** Click and open tracking as callers, recipients and others see it. */
 import { request, type IncomingHttpHeaders } from 'node:http'
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { SecretBox } from '#core/access/secret-box.ts'
 import { traces } from '#core/trace/trace.ts'
 import { clickToken } from '#core/tracking/click-token.ts'

@@ -1,5 +1,5 @@
 /** Acts on the queue over the core: what is held stays, what is dropped ends, and no message is sent twice or lost. */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import type { ActRequest } from '#core/delivery/acts/queue-acts.ts'
 import type { QueueAct } from '#core/delivery/acts/queue-act.ts'
 import { webhookDeliveries } from '#core/webhooks/delivery.ts'

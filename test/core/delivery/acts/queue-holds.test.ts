@@ -1,5 +1,5 @@
 /** Standing holds over the core: what comes under one is held at its turn, lifted it goes once, and the operator's is the operator's. */
-import test from 'ava'
+import test from '#test'
 import { heldNow } from '#core/delivery/acts/held-now.ts'
 import type { Principal } from '#core/access/principal/principal.ts'
 import type { Actor } from '#core/writes/audit.ts'

@@ -1,5 +1,5 @@
 /** The gates that follow from the plan of an organization. */
-import test from 'ava'
+import test from '#test'
 import type { PlanName } from '#config/plans/plans.ts'
 import { organizationSendCounter, storedTracesCounter } from '#core/tenancy/counters.ts'
 import { type Organization } from '#core/tenancy/organization.ts'

@@ -1,6 +1,6 @@
 /** Taking responsibility: every outcome, idempotency, and that a refused send leaves nothing behind. */
 import { hash } from 'node:crypto'
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { captureOf } from '#core/capture/capture.ts'
 import { destinations } from '#core/routing/destination.ts'
 import type { ContentFacts, Submission } from '#core/submission/submission.ts'

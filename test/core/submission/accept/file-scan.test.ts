@@ -1,6 +1,6 @@
 /** Files in what SMTP brings, seen without reading MIME. */
 import { readFileSync } from 'node:fs'
-import test from 'ava'
+import test from '#test'
 import { FileScan } from '#core/submission/accept/file-scan.ts'
 
 /** Whether a file is seen, however the message is cut. */

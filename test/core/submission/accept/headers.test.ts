@@ -1,5 +1,5 @@
 /** The light look at header blocks as clients send them. */
-import test from 'ava'
+import test from '#test'
 import { parseHeaders } from '#core/submission/doors/headers.ts'
 import { growsLinearly } from '../../../support/measure/growth.ts'
 

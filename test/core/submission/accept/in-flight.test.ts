@@ -1,5 +1,5 @@
 /** Waiting for what is under way, and for nothing that begins later. */
-import test from 'ava'
+import test from '#test'
 import { InFlight } from '#core/submission/accept/in-flight.ts'
 
 /** Returns whether a promise has settled, once everything that was ready to run has run. */

@@ -1,5 +1,5 @@
 /** When a message gets return paths of its own, and how long they lead back to it. */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { suppressions } from '#core/feedback/suppression/suppression.ts'
 import type { Submission } from '#core/submission/submission.ts'
 import { type Organization } from '#core/tenancy/organization.ts'

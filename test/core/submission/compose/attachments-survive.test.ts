@@ -1,6 +1,6 @@
 /** Whatever callers attach arrives: random lists of files, composed, and read by parsers that are not ours. */
 import { simpleParser } from 'mailparser'
-import test from 'ava'
+import test from '#test'
 import { parseMailbox } from '#core/addresses.ts'
 import { attachmentsOf, type GivenAttachment } from '#core/submission/compose/attachments.ts'
 import { Base64File } from '#core/submission/compose/base64.ts'

@@ -1,5 +1,5 @@
 /** What happens to files that callers attach: their names, their types, and how each type is encoded. */
-import test from 'ava'
+import test from '#test'
 import { attachmentsOf, type GivenAttachment } from '#core/submission/compose/attachments.ts'
 import { Base64File } from '#core/submission/compose/base64.ts'
 import { filePart } from '#core/submission/compose/file-part.ts'

@@ -1,5 +1,5 @@
 /** Files in base64: what is taken, what is wrong with the rest, and the lines they go out in. */
-import test from 'ava'
+import test from '#test'
 import { Base64File, octetsWithin } from '#core/submission/compose/base64.ts'
 import { Seeded } from '../../../support/seeded.ts'
 

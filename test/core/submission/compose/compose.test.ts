@@ -1,6 +1,6 @@
 /** Composed messages: read back by a parser that is not ours, and checked octet by octet where that matters. */
 import { simpleParser, type AddressObject, type ParsedMail } from 'mailparser'
-import test from 'ava'
+import test from '#test'
 import { parseMailbox, type Mailbox } from '#core/addresses.ts'
 import { attachmentsOf, type Attachment, type GivenAttachment } from '#core/submission/compose/attachments.ts'
 import { Base64File } from '#core/submission/compose/base64.ts'

@@ -1,7 +1,7 @@
 /** Composed messages octet by octet, and what parsers that are not ours read in them. */
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { simpleParser, type AddressObject } from 'mailparser'
-import test from 'ava'
+import test from '#test'
 import { parseAddress } from '#core/addresses.ts'
 import { attachmentsOf, checkingFiles } from '#core/submission/compose/attachments.ts'
 import type { SendRequest } from '#core/submission/compose/compose.ts'

@@ -1,5 +1,5 @@
 import { simpleParser } from 'mailparser'
-import test from 'ava'
+import test from '#test'
 import { textPart } from '#core/submission/compose/text-body.ts'
 import { runAtOnce } from '#core/event-loop.ts'
 

@@ -1,5 +1,5 @@
 /** Bulk replay over the core: who goes again, where to, once, and what stops it. */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { failoverPolicies, type FailoverPolicy } from '#core/routing/failover-policy.ts'
 import { replayJobs, type ReplayJob } from '#core/submission/replay/replay-job.ts'
 import { ReplayRunner } from '#core/submission/replay/replay-runner.ts'

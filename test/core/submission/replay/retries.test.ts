@@ -1,5 +1,5 @@
 /** Retry of one trace over the core: who goes again, when, once, and what is refused with what to do. */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { suppressions, type Suppression } from '#core/feedback/suppression/suppression.ts'
 import { destinations } from '#core/routing/destination.ts'
 import type { TraceStatus } from '#core/trace/states.ts'

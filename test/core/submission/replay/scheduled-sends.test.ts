@@ -1,5 +1,5 @@
 /** Scheduled sends through the real queue and store, on a clock that the test moves: never early, on time, and a cancel that wins. */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { Refusal } from '#core/refusals.ts'
 import { ScheduledSends } from '#core/submission/schedule/scheduled-sends.ts'
 import { timelineOf } from '#core/trace/story/timeline.ts'

@@ -1,5 +1,5 @@
 /** Bounces of satellites over submission: whose they may be, and how many. */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { ResolveError, type Resolver } from '#core/outbound/resolver.ts'
 import type { SmtpMessage } from '#core/submission/doors/smtp-door.ts'
 import { until } from '../../core-fixture.ts'

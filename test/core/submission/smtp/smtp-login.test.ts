@@ -1,5 +1,5 @@
 /** The core behind the SMTP door: who may log in, what a live session may do, and what is added to a message. */
-import test from 'ava'
+import test from '#test'
 import { keyUses } from '#core/access/keys/key-uses.ts'
 import { smtpCredentials } from '#core/access/smtp-credential.ts'
 import { destinations } from '#core/routing/destination.ts'

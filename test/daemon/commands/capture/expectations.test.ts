@@ -1,6 +1,6 @@
 /** What is expected of caught mail, in one line each, and its outcome as JUnit XML. */
 import { execFileSync } from 'node:child_process'
-import test from 'ava'
+import test from '#test'
 import {
   ExpectationUnclear,
   check,

@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import { addressedMime } from '../../../../protocols/relay/http/contract/addressed-mime.ts'
 import type { MessageFields, NamedAddress } from '../../../../protocols/relay/http/contract/vendor.ts'
 

@@ -1,5 +1,5 @@
 /** Against the vectors that Amazon publishes for Signature Version 4. */
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from '#test'
 import { signedHeaders } from '../../../../protocols/relay/http/vendors/aws-signature.ts'
 
 const keys = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY' }

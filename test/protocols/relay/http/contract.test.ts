@@ -1,6 +1,6 @@
 /** The contract of all transports, for the one that speaks HTTP: TLS and sockets are real, the vendor is a double. */
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
-import test from 'ava'
+import test from '#test'
 import type { HttpTarget } from '#core/delivery/transport.ts'
 import { addressGuard } from '#core/outbound/address-guard.ts'
 import { HttpTransport } from '../../../../protocols/relay/http/http-transport.ts'

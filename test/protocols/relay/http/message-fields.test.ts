@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import type { MessageParts } from '#ingest/mime/message-parts.ts'
 import { addressed } from '../../../../protocols/relay/http/contract/message-fields.ts'
 

@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import { vendorContract } from '../../../contracts/vendor-contract.ts'
 import { mailersendRules } from '../../../support/vendors/mailersend.ts'
 import { mailjetRules } from '../../../support/vendors/mailjet.ts'

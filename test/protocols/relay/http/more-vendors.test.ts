@@ -1,5 +1,5 @@
 /** What vendors do with credentials and answers beyond the contract: regions, refused recipients, header fields, tokens. */
-import test from 'ava'
+import test from '#test'
 import { brevo } from '../../../../protocols/relay/http/vendors/brevo.ts'
 import { mailersend } from '../../../../protocols/relay/http/vendors/mailersend.ts'
 import { mailjet } from '../../../../protocols/relay/http/vendors/mailjet.ts'

@@ -1,4 +1,4 @@
-import test from 'ava'
+import test from '#test'
 import { vendorContract } from '../../../contracts/vendor-contract.ts'
 import { brevoRules } from '../../../support/vendors/brevo.ts'
 import { mailgunRules } from '../../../support/vendors/mailgun.ts'
