@@ -37,3 +37,18 @@ export function keyAt(prefix: readonly Element[], cursor: string): Uint8Array {
   if (!isInside || given.toString('base64url') !== cursor || !elementsOf(key)) throw new CursorInvalid()
   return key
 }
+
+/** The first key after this one. */
+export const behind = (key: Uint8Array): Buffer => Buffer.concat([key, Buffer.of(0)])
+
+/** The rest of a walk after the cursor's key. */
+export function cursorRange(
+  prefix: readonly Element[],
+  cursor: string | undefined,
+  ascending: boolean,
+): { start: Uint8Array; end: Uint8Array } {
+  const range = within(prefix)
+  if (cursor === undefined) return range
+  const at = keyAt(prefix, cursor)
+  return ascending ? { start: behind(at), end: range.end } : { start: range.start, end: at }
+}

@@ -1,9 +1,10 @@
 /** Records over the ordered map: typed reads inside one organization, lists by cursor, and commits of a `Change`. */
 import { Change, decode, fillName } from './change.ts'
-import { cursorAt, keyAt } from './cursor.ts'
+import { behind, cursorAt, cursorRange } from './cursor.ts'
 import type { Daemons } from './daemons/daemons.ts'
 import { OneDaemon } from './daemons/one-daemon.ts'
 import { SharedChanges } from './daemons/shared-changes.ts'
+import { RecordIds } from './ids.ts'
 import { OrderedCommits } from './ordered-commits.ts'
 import type { Bytes, Entry, Kv, Tally, WriteResult } from './kv.ts'
 import {
@@ -67,6 +68,7 @@ export class Database {
   readonly #workers = new Map<string, (places: ReadonlySet<string>) => void>()
   #onTallied: ((tallies: readonly Tally[]) => void) | undefined
   #commits = 0
+  readonly #ids = new RecordIds()
   readonly #ordered: OrderedCommits
   /** What is known to be empty, and how many writes that fill have begun or ended. */
   readonly #empty = new Set<string>()
@@ -75,7 +77,7 @@ export class Database {
   constructor(kv: Kv, daemons: Daemons = new OneDaemon()) {
     this.kv = kv
     this.daemons = daemons
-    this.#ordered = new OrderedCommits(daemons)
+    this.#ordered = new OrderedCommits(daemons, this.#ids)
     if (daemons.isAlone) return
     this.#shared = new SharedChanges(kv, daemons, {
       onSettings: (ids) => ids.forEach((id) => this.#settingsChanged(id)),
@@ -94,6 +96,11 @@ export class Database {
 
   #settingsChanged(organizationId: string): void {
     this.#generations.set(organizationId, (this.#generations.get(organizationId) ?? 0) + 1)
+  }
+
+  /** A new id for a record. The ids of one millisecond sort in the order in which this store made them. */
+  newId(prefix: string, nowMs: number): string {
+    return this.#ids.next(prefix, nowMs)
   }
 
   /**
@@ -371,16 +378,6 @@ function visible<R extends Identified>(kind: RecordKind<R>, reach: Visibility, s
   const project = reach.bound || reach.hiddenProjects ? kind.projectOf(stored.record) : undefined
   if (project === undefined) return stored
   return reach.hiddenProjects?.has(project) || (reach.bound && project !== reach.projectId) ? undefined : stored
-}
-
-const behind = (key: Uint8Array): Buffer => Buffer.concat([key, Buffer.of(0)])
-
-/** The rest of a walk after the cursor's key. */
-function cursorRange(prefix: readonly Element[], cursor: string | undefined, ascending: boolean): { start: Uint8Array; end: Uint8Array } {
-  const range = within(prefix)
-  if (cursor === undefined) return range
-  const at = keyAt(prefix, cursor)
-  return ascending ? { start: behind(at), end: range.end } : { start: range.start, end: at }
 }
 
 /** Entries in steps of `sizeNow()`, and whether any follow. */

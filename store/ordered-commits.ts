@@ -3,7 +3,7 @@
  * has what is before an id committed, or called off, in all of them before it takes the id for the latest.
  */
 import type { Daemons } from './daemons/daemons.ts'
-import { OrderedIds } from './ids.ts'
+import { OrderedIds, type RecordIds } from './ids.ts'
 import type { WriteResult } from './kv.ts'
 
 const topic = 'ordered'
@@ -13,7 +13,8 @@ const maxOpen = 10_000
 export class OrderedCommits {
   readonly #daemons: Daemons
   readonly #unusedMs: number
-  readonly #ids = new Map<string, OrderedIds>()
+  readonly #ids: RecordIds
+  readonly #orderedIds = new Map<string, OrderedIds>()
   /** Ids that may become visible, in their order. */
   readonly #open = new Map<string, 'given' | 'committing'>()
   /** Resolves when one of them is committed, or begins to be. */
@@ -22,8 +23,9 @@ export class OrderedCommits {
   readonly #settled = new Map<string, string>()
 
   /** `unusedMs`: an id that is waited for so long while no commit begins with it is called off. */
-  constructor(daemons: Daemons, unusedMs = 5000) {
+  constructor(daemons: Daemons, ids: RecordIds, unusedMs = 5000) {
     this.#daemons = daemons
+    this.#ids = ids
     this.#unusedMs = unusedMs
     daemons.onAsked(topic, (ids) => Promise.all(ids.map((id) => this.#settleHere(id))))
   }
@@ -101,8 +103,8 @@ export class OrderedCommits {
   }
 
   #idsOf(prefix: string): OrderedIds {
-    const ids = this.#ids.get(prefix) ?? new OrderedIds(prefix)
-    this.#ids.set(prefix, ids)
+    const ids = this.#orderedIds.get(prefix) ?? new OrderedIds(this.#ids, prefix)
+    this.#orderedIds.set(prefix, ids)
     return ids
   }
 }

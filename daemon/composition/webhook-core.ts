@@ -39,7 +39,7 @@ export function webhookCore(composition: Composition): WebhookCore {
   return {
     webhooks,
     webhookDeliveries: new Deliveries({ ...core, targets }),
-    webhookTests: new TestDeliveries({ clock, webhooks, sender }),
+    webhookTests: new TestDeliveries({ ...core, webhooks, sender }),
     webhookDispatcher: dispatcher,
   }
 }

@@ -2,7 +2,6 @@
 import { plans, type PlanName } from '#config/plans/plans.ts'
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
-import { newId } from '#store/ids.ts'
 import type { Stored } from '#store/record-kind.ts'
 import { pack, unpack } from '#store/tuple.ts'
 import { apiKeys, hashApiKey, previewApiKey, type ApiKey } from './access/keys/api-key.ts'
@@ -51,7 +50,7 @@ export async function bootstrap(options: BootstrapOptions): Promise<Bootstrapped
   const { database, clock, adminKey, plan } = options
   const change = new Change()
   const existing = await firstOrganization(database)
-  const made = existing === undefined ? addFirstOrganization(change, clock.now(), plan) : undefined
+  const made = existing === undefined ? addFirstOrganization(database, change, clock.now(), plan) : undefined
   const organizationId = made?.organizationId ?? existing ?? ''
   const apiKey = await addKey(database, change, organizationId, clock.now(), adminKey ?? undefined)
   const smtpLogin = made && apiKey !== undefined ? await addSmtpLogin(options, change, made) : undefined
@@ -94,8 +93,8 @@ interface FirstOrganization {
   readonly projectId: string
 }
 
-const addFirstOrganization = (change: Change, now: number, plan: PlanName): FirstOrganization =>
-  addOrganization(change, { name: 'Default', plan, project: { name: 'Default', status: 'claimed' }, now })
+const addFirstOrganization = (database: Database, change: Change, now: number, plan: PlanName): FirstOrganization =>
+  addOrganization(database, change, { name: 'Default', plan, project: { name: 'Default', status: 'claimed' }, now })
 
 async function addSmtpLogin(
   { database, clock, secrets, plan }: BootstrapOptions,
@@ -104,7 +103,7 @@ async function addSmtpLogin(
 ): Promise<FirstSmtpLogin | undefined> {
   if (plans[plan].smtpCredentials === 0) return undefined
   const now = clock.now()
-  const { record, password } = newSmtpCredential(secrets, { label: 'First login', projectId, now })
+  const { record, password } = newSmtpCredential(database, secrets, { label: 'First login', projectId, now })
   change.insert(smtpCredentials, organizationId, record)
   await recordPeakUsage({ database, change, organizationId }, 'smtp_credentials', { before: heldBy([]), after: heldBy([record]) }, now)
   return { username: record.username, password }
@@ -125,7 +124,7 @@ async function addKey(
   }
   if (keys.some(({ record }) => isAdministrator(record, now))) return undefined
   const key = newApiKey()
-  change.insert(apiKeys, organizationId, administrator(newId('key', now), 'First key', key, now))
+  change.insert(apiKeys, organizationId, administrator(database.newId('key', now), 'First key', key, now))
   return key
 }
 

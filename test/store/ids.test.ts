@@ -1,13 +1,17 @@
 import test from '#test'
-import { newId, newTraceId, OrderedIds } from '#store/ids.ts'
+import { Database } from '#store/database.ts'
+import { newTraceId, OrderedIds, RecordIds } from '#store/ids.ts'
+import { storeOf } from './level/folders.ts'
 
-test('newId() is the prefix and a UUIDv7 of the time (RFC 9562 §5.7)', (t) => {
-  for (let i = 0; i < 2000; i++) t.regex(newId('prj', 0x1935c7a1b2c + i), /^prj_0[0-9a-f]{11}7[0-9a-f]{3}[89ab][0-9a-f]{15}$/)
-  t.true(newId('prj', 0x1935c7a1b2c).startsWith('prj_01935c7a1b2c'))
+test('RecordIds: an id is the prefix and a UUIDv7 of the time (RFC 9562 §5.7)', (t) => {
+  const ids = new RecordIds()
+  for (let i = 0; i < 2000; i++) t.regex(ids.next('prj', 0x1935c7a1b2c + i), /^prj_0[0-9a-f]{11}7[0-9a-f]{3}[89ab][0-9a-f]{15}$/)
+  t.true(ids.next('prj', 0x1935c7a1b2c).startsWith('prj_01935c7a1b2c'))
 })
 
-test('newId() sorts by time and never repeats', (t) => {
-  const ids = Array.from({ length: 20_000 }, (_, i) => newId('dst', 1_700_000_000_000 + (i >> 2)))
+test('RecordIds: ids sort by time and never repeat', (t) => {
+  const made = new RecordIds()
+  const ids = Array.from({ length: 20_000 }, (_, i) => made.next('dst', 1_700_000_000_000 + (i >> 2)))
   t.is(new Set(ids).size, ids.length)
   t.deepEqual(
     ids.map((id) => id.slice(0, 16)).toSorted(),
@@ -15,11 +19,23 @@ test('newId() sorts by time and never repeats', (t) => {
   )
 })
 
-test('newId() sorts within a millisecond that comes again', (t) => {
+test('RecordIds: ids sort within a millisecond that comes again', (t) => {
+  const made = new RecordIds()
   const times = [5, 5, 6, 5, 7, 6, 5, 7]
-  const ids = times.map((ms) => newId('dst', 1_800_000_000_000 + ms))
+  const ids = times.map((ms) => made.next('dst', 1_800_000_000_000 + ms))
   const ofFive = ids.filter((_, i) => times[i] === 5)
   t.deepEqual(ofFive, ofFive.toSorted())
+})
+
+test('newId(): ids of several databases with the same still clock are sorted in each', async (t) => {
+  // a sequence that all of them share would reach its limit of 4,096
+  const made: string[][] = []
+  for (let i = 0; i < 5; i++) {
+    const database = new Database((await storeOf(t)).kv)
+    made.push(Array.from({ length: 1000 }, () => database.newId('dst', 1_800_000_000_000)))
+  }
+  for (const ids of made) t.deepEqual(ids, ids.toSorted())
+  t.is(new Set(made.flat()).size, 5000)
 })
 
 test('newTraceId() is a UUIDv4 that never repeats (RFC 9562 §5.4)', (t) => {
@@ -28,11 +44,12 @@ test('newTraceId() is a UUIDv4 that never repeats (RFC 9562 §5.4)', (t) => {
   t.is(new Set(ids).size, ids.length)
 })
 
-test('OrderedIds sort in the order in which they were made, whatever the clock does, also more than a millisecond can tell apart', (t) => {
-  const ids = new OrderedIds('cap')
+test('OrderedIds: ids sort in the order in which they were made, also when the clock goes back', (t) => {
+  const all = new RecordIds()
+  const ids = new OrderedIds(all, 'cap')
   const made = [5, 5, 7, 1, 1, 6, 7, 8].map((ms) => ids.next(1_900_000_000_000 + ms))
-  for (let i = 0; i < 10_000; i++) made.push(ids.next(1_900_000_000_008))
-  for (let i = 0; i < 300; i++) newId('dst', 1_950_000_000_000 + i) // ids of other kinds and times
+  for (let i = 0; i < 10_000; i++) made.push(ids.next(1_900_000_000_008)) // more than one millisecond can hold
+  for (let i = 0; i < 300; i++) all.next('dst', 1_950_000_000_000 + i) // ids of other kinds and times
   made.push(ids.next(1_900_000_000_000))
   t.deepEqual(made, made.toSorted())
   t.is(new Set(made).size, made.length)

@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import test from '#test'
 import { OneDaemon } from '#store/daemons/one-daemon.ts'
 import type { Daemons } from '#store/daemons/daemons.ts'
+import { RecordIds } from '#store/ids.ts'
 import type { WriteResult } from '#store/kv.ts'
 import { OrderedCommits } from '#store/ordered-commits.ts'
 
@@ -20,7 +21,7 @@ function pair(): [OrderedCommits, OrderedCommits] {
       onAsked: (_topic, act) => void (acts[at] = act),
       askOthers: async (_topic, ids) => void (await acts[1 - at]?.(ids)),
     }
-    return new OrderedCommits(Object.assign(Object.create(lone) as Daemons, daemons), 50)
+    return new OrderedCommits(Object.assign(Object.create(lone) as Daemons, daemons), new RecordIds(), 50)
   })
   return made as [OrderedCommits, OrderedCommits]
 }
@@ -69,7 +70,7 @@ test('an id that is never used is called off, and a commit with it fails as a co
 })
 
 test('a daemon that is alone keeps nothing and asks nobody', async (t) => {
-  const alone = new OrderedCommits(new OneDaemon())
+  const alone = new OrderedCommits(new OneDaemon(), new RecordIds())
   const id = alone.next('cap', 1000)
   t.is(await alone.commit(id, async () => conflict), conflict)
   t.false(await alone.settle(id))

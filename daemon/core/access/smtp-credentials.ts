@@ -1,8 +1,7 @@
 /** SMTP relay credentials: creating, reading, rotating, changing and revoking them. Spec "SMTP relay credential". */
 import { randomBytes } from 'node:crypto'
 import type { Change } from '#store/change.ts'
-import type { Page } from '#store/database.ts'
-import { newId } from '#store/ids.ts'
+import type { Database, Page } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
 import type { Core } from '../core.ts'
 import { parseDomain } from '../addresses.ts'
@@ -91,7 +90,7 @@ export class SmtpCredentials implements List<OfProject, ShownCredential> {
       const now = clock.now()
       const { checked, warnings } = checkChanges(changes, projectId, settings, now)
       requireRoom(settings.organization, 'smtpCredentials', 'SMTP credential', settings.credentials.size)
-      const { record, password } = newSmtpCredential(this.#options.secrets, { ...checked, projectId, now })
+      const { record, password } = newSmtpCredential(this.#options.database, this.#options.secrets, { ...checked, projectId, now })
       change.insert(smtpCredentials, organizationId, record)
       await this.#noteHeld(change, organizationId, settings, (all) => [...all, record])
       return { record: { ...record, lastLoginAt: null }, password, warnings: [...warnings, ...this.#bounceWarnings(changes, record)] }
@@ -191,11 +190,12 @@ export class SmtpCredentials implements List<OfProject, ShownCredential> {
 
 /** A credential with a login of its own, and its password, of which the record holds a keyed hash. `now` in milliseconds. */
 export function newSmtpCredential(
+  database: Database,
   secrets: SecretBox,
   { now, ...given }: Partial<Mutable> & { readonly projectId: string; readonly now: number },
 ): { readonly record: SmtpCredential; readonly password: string } {
   const { password, ...login } = newLogin(secrets)
-  return { record: { ...defaults, ...given, ...login, id: newId('smc', now), createdAt: now, updatedAt: now }, password }
+  return { record: { ...defaults, ...given, ...login, id: database.newId('smc', now), createdAt: now, updatedAt: now }, password }
 }
 
 function newLogin(secrets: SecretBox): { readonly username: string; readonly passwordFingerprint: string; readonly password: string } {

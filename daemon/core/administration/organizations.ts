@@ -3,7 +3,6 @@
  * organization, so a team organization begins with an administrator's key of its own. Spec "Limits" 1 and 3.
  */
 import type { Database, Page } from '#store/database.ts'
-import { newId } from '#store/ids.ts'
 import type { Stored } from '#store/record-kind.ts'
 import type { Core } from '../core.ts'
 import { apiKeys } from '../access/keys/api-key.ts'
@@ -65,10 +64,10 @@ export class Organizations implements List<unknown, Organization> {
       if (owner.ownerId !== undefined) throw new Refusal('conflict', 'A team organization cannot have team organizations.')
       requireRoom(owner, 'teamOrganizations', 'team organization', (await teamOrganizations(database, owner.id)).length)
       const now = clock.now()
-      const id = newId('org', now)
-      const { id: defaultProjectId } = insertProject(change, id, { name: 'Default', isDefault: true }, now)
+      const id = database.newId('org', now)
+      const { id: defaultProjectId } = insertProject(database, change, id, { name: 'Default', isDefault: true }, now)
       const organization: Organization = { id, name, plan: 'free', defaultProjectId, ownerId: owner.id, createdAt: now }
-      const first = newKeyRecord({ name: 'First key', scopes: ['api:admin'], projectId: null, expiresAt: null }, now)
+      const first = newKeyRecord(database, { name: 'First key', scopes: ['api:admin'], projectId: null, expiresAt: null }, now)
       change.insert(organizations, id, organization).insert(apiKeys, id, first.record)
       const { holder } = principal
       if (holder?.kind === 'user' && !holder.application)

@@ -145,7 +145,7 @@ export class Projects implements List<ProjectFilter, ProjectView> {
 
   /** With its catch-all inbox. Throws `feature_disabled` for a partition that the plan does not include. */
   async create(principal: Principal, { name, parentId, ...changes }: NewProject): Promise<ProjectView> {
-    const { writes, policies, clock } = this.#options
+    const { database, writes, policies, clock } = this.#options
     const { organizationId } = principal
     refuseOwnApproval(principal, changes)
     const { id } = await writes.runAudited(principal, 'project.created', async (change) => {
@@ -159,7 +159,7 @@ export class Projects implements List<ProjectFilter, ProjectView> {
       const { status } = parent ?? policy.projects.get(policy.organization.defaultProjectId) ?? { status: 'anonymous' }
       if (changes.environment != null) requireEnvironment(policy.destinations, '', changes.environment)
       const given = { ...checked(policy, changes), name, ...(parent && { parentId: parent.id }), isDefault: false, status }
-      return insertProject(change, organizationId, given, clock.now())
+      return insertProject(database, change, organizationId, given, clock.now())
     })
     return this.get(principal, id)
   }

@@ -1,7 +1,7 @@
 /** A new organization: itself, its first project and the project's catch-all inbox, for one write. */
 import type { PlanName } from '#config/plans/plans.ts'
 import type { Change } from '#store/change.ts'
-import { newId } from '#store/ids.ts'
+import type { Database } from '#store/database.ts'
 import { insertProject } from './new-project.ts'
 import { organizations, type Project } from '../tenancy/organization.ts'
 
@@ -16,11 +16,12 @@ export interface NewOrganization {
 
 /** Adds everything that an organization needs from its first moment to the write. */
 export function addOrganization(
+  database: Database,
   change: Change,
   { name, plan, project, now }: NewOrganization,
 ): { organizationId: string; projectId: string } {
-  const organizationId = newId('org', now)
-  const { id: projectId } = insertProject(change, organizationId, { ...project, isDefault: true }, now)
+  const organizationId = database.newId('org', now)
+  const { id: projectId } = insertProject(database, change, organizationId, { ...project, isDefault: true }, now)
   change.insert(organizations, organizationId, { id: organizationId, name, plan, defaultProjectId: projectId, createdAt: now })
   return { organizationId, projectId }
 }

@@ -1,15 +1,15 @@
 /** A project as it begins: with its catch-all inbox, in the same write. Spec "Virtual inbox". */
 import type { Change } from '#store/change.ts'
-import { newId } from '#store/ids.ts'
+import type { Database } from '#store/database.ts'
 import { inboxes } from '../capture/capture.ts'
 import { projects, type Project } from '../tenancy/organization.ts'
 
 type Given = Pick<Project, 'name' | 'isDefault'> & Partial<Project>
 
 /** Adds the project to the write. What is not given is as in any new project. */
-export function insertProject(change: Change, organizationId: string, given: Given, nowMs: number): Project {
+export function insertProject(database: Database, change: Change, organizationId: string, given: Given, nowMs: number): Project {
   const project: Project = {
-    id: newId('prj', nowMs),
+    id: database.newId('prj', nowMs),
     status: 'claimed',
     noRoutePolicy: 'capture',
     sendBudget: null,
@@ -17,7 +17,7 @@ export function insertProject(change: Change, organizationId: string, given: Giv
     ...given,
     createdAt: nowMs,
   }
-  const inbox = { id: newId('inb', nowMs), projectId: project.id, addressPattern: '*', name: 'Catch-all', createdAt: nowMs }
+  const inbox = { id: database.newId('inb', nowMs), projectId: project.id, addressPattern: '*', name: 'Catch-all', createdAt: nowMs }
   change.insert(projects, organizationId, project).insert(inboxes, organizationId, inbox)
   return project
 }

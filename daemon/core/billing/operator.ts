@@ -9,7 +9,6 @@ import type { Axis } from '#config/plans/prices.ts'
 import type { Change } from '#store/change.ts'
 import { cursorAt, keyAt } from '#store/cursor.ts'
 import type { Page } from '#store/database.ts'
-import { newId } from '#store/ids.ts'
 import { pack, unpack } from '#store/tuple.ts'
 import type { Core } from '../core.ts'
 import type { PageQuery } from '../access/principal/lists.ts'
@@ -129,7 +128,7 @@ export class Operator {
       await this.#stored(id)
       let number = (await database.all(prices, { organizationId: id })).length
       for (const { axis, unitPriceUrp, effectiveFrom = month } of changes) {
-        change.insert(prices, id, { id: newId('prc', now), axis, unitPriceUrp, effectiveFrom, setAt: now, number: number++ })
+        change.insert(prices, id, { id: database.newId('prc', now), axis, unitPriceUrp, effectiveFrom, setAt: now, number: number++ })
         this.#record(change, id, by, 'organization.price_set', { axis, unit_price_urp: unitPriceUrp, effective_from: effectiveFrom })
       }
     })
@@ -161,7 +160,7 @@ export class Operator {
     const organizationId = before.id
     const terms = await database.all(planTerms, { organizationId })
     const term = ({ plan, overrides }: Organization, from: number, number: number) =>
-      change.insert(planTerms, organizationId, { id: newId('trm', now), plan, ...(overrides && { overrides }), from, number })
+      change.insert(planTerms, organizationId, { id: database.newId('trm', now), plan, ...(overrides && { overrides }), from, number })
     if (terms.length === 0) term(before, before.createdAt, 0)
     term(after, now, Math.max(terms.length, 1))
   }

@@ -1,6 +1,5 @@
 /** Tells the operator what is wrong, by mail and by webhook. What was told stands in the write of the mail and the delivery. */
 import { Change, decode, encode } from '#store/change.ts'
-import { newId } from '#store/ids.ts'
 import { globalKey } from '#store/record-kind.ts'
 import { unpack, within, type Element } from '#store/tuple.ts'
 import * as z from 'zod'
@@ -76,12 +75,13 @@ export class Alerts {
   }
 
   #deliver(change: Change, { standing, over }: Telling, at: number): void {
-    const eventId = newId('evt', at)
+    const { database } = this.#options
+    const eventId = database.newId('evt', at)
     const event: z.input<typeof alertEventShape> = {
       ...{ id: eventId, type: 'operator_alert', created_at: new Date(at).toISOString() },
       data: { standing: inOrder(standing), over: inOrder(over) },
     }
-    addDelivery(change, systemOrganizationId, {
+    addDelivery(database, change, systemOrganizationId, {
       ...{ eventId, eventType: 'operator_alert', endpointId: receiverId, projectId: systemProjectId },
       ...{ traceId: null, body: JSON.stringify(event), at },
     })

@@ -1,6 +1,5 @@
 /** Sending domains: registering, showing the records to publish, verifying them in DNS, rotating keys and deleting. */
 import type { Page } from '#store/database.ts'
-import { newId } from '#store/ids.ts'
 import type { Stored } from '#store/record-kind.ts'
 import type { Core } from '../core.ts'
 import { mapRows, type List, type PageQuery } from '../access/principal/lists.ts'
@@ -58,7 +57,7 @@ export class SendingDomains implements List<unknown, ShownDomain> {
     const name = readDomain(request.domain)
     await this.#refuseSecond(principal, name)
     const now = clock.now()
-    const id = newId('dom', now)
+    const id = database.newId('dom', now)
     const keys = await this.#newKeys(id, request.ed25519 ? ['rsa', 'ed25519'] : ['rsa'])
     const record: SendingDomain = { id, domain: name, status: 'pending', keys, check: null, createdAt: now, updatedAt: now }
     await writes.runAudited(principal, 'sending_domain.created', async (change) => {

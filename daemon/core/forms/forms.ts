@@ -2,7 +2,6 @@
 import assert from 'node:assert'
 import type { Change } from '#store/change.ts'
 import type { Page } from '#store/database.ts'
-import { newId } from '#store/ids.ts'
 import type { Stored } from '#store/record-kind.ts'
 import { pack } from '#store/tuple.ts'
 import { byProject, listReachable, sieve, type List, type OfProject, type PageQuery } from '../access/principal/lists.ts'
@@ -156,11 +155,11 @@ export class Forms implements List<FormFilter, ListedForm> {
     principal: Principal,
     { name, projectId: named, content }: { name: string; projectId: string | undefined; content: Readonly<Record<string, unknown>> },
   ): Promise<Form> {
-    const { policies, clock } = this.#core
+    const { database, policies, clock } = this.#core
     const { projects } = await policies.of(principal.organizationId)
     const projectId = owningProject(principal, projects, named)
     const now = clock.now()
-    const id = newId('frm', now)
+    const id = database.newId('frm', now)
     const form: Form = {
       ...{ id, publicId: newPublicId(), projectId, name, status: 'draft', version: 0, publishedAt: null },
       ...{ sealedCaptchaSecret: null, createdAt: now, updatedAt: now },

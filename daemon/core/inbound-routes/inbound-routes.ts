@@ -1,7 +1,6 @@
 /** Inbound routes: making, showing, changing, moving and deleting them, and their secrets. Spec "Inbound route". */
 import { decode, type Change } from '#store/change.ts'
 import type { Page } from '#store/database.ts'
-import { newId } from '#store/ids.ts'
 import { lookupPrefix, type Stored } from '#store/record-kind.ts'
 import { within } from '#store/tuple.ts'
 import type { Core } from '../core.ts'
@@ -60,7 +59,7 @@ export class InboundRoutes implements List<OfProject, InboundRoute> {
    * a pattern that is taken, by whomever, and when there are as many routes as may be.
    */
   async create(principal: Principal, request: InboundRouteRequest): Promise<RouteWithSecret> {
-    const { writes, policies, secrets, clock } = this.#options
+    const { database, writes, policies, secrets, clock } = this.#options
     const pattern = await this.#permittedPattern(principal, request.localPartPattern)
     const webhookUrl = await checkTargetUrl(request.webhookUrl, this.#options, 'webhook_url')
     const secret = newWebhookSecret()
@@ -70,7 +69,7 @@ export class InboundRoutes implements List<OfProject, InboundRoute> {
       await this.#requireFree(principal, pattern)
       await this.#requireRoom(principal)
       const now = clock.now()
-      const id = newId('inr', now)
+      const id = database.newId('inr', now)
       const sealedSecret = secrets.seal(secret, routeSecretContext(id))
       const route = { id, projectId, localPartPattern: pattern, webhookUrl, sealedSecret, createdAt: now, updatedAt: now }
       change.insert(inboundRoutes, principal.organizationId, route)

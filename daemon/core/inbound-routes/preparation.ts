@@ -4,7 +4,6 @@
  */
 import { Change } from '#store/change.ts'
 import { readWholeContent } from '#store/content.ts'
-import { newId } from '#store/ids.ts'
 import type { Stored } from '#store/record-kind.ts'
 import { unpack, within } from '#store/tuple.ts'
 import type { Core } from '../core.ts'
@@ -139,7 +138,7 @@ export class Preparation {
     if (!found || this.#rounds.stopping) return
     const [read, authentication] = found
     const at = clock.now()
-    const eventId = newId('evt', at)
+    const eventId = database.newId('evt', at)
     const linksExpireAt = at + linksLastMs
     const body = inboundEventBody({
       ...{ eventId, at, message: record, read, authentication, linksExpireAt },
@@ -147,7 +146,7 @@ export class Preparation {
     })
     const { routeId: endpointId, projectId } = record
     const delivery = { eventId, eventType: 'inbound_message', endpointId, projectId, traceId: null, body, at } as const
-    const deliveryId = addDelivery(change, organizationId, delivery)
+    const deliveryId = addDelivery(database, change, organizationId, delivery)
     const prepared = {
       subject: read.ok ? read.message.subject.slice(0, maxSubject).toWellFormed() : '',
       from: read.ok ? read.message.from.slice(0, maxAddresses).map(({ address }) => address.slice(0, maxAddress).toWellFormed()) : [],

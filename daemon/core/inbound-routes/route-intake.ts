@@ -1,7 +1,6 @@
 /** Takes mail for routes: the route of a local part, and the mail, durable in one write with what must follow. Spec "Inbound routes". */
 import { Change } from '#store/change.ts'
 import { Draft } from '#store/content.ts'
-import { newId } from '#store/ids.ts'
 import type { Core } from '../core.ts'
 import { isSwitchedOn } from '../plan/features.ts'
 import { Refusal } from '../refusals.ts'
@@ -88,7 +87,7 @@ export class RoutedMail {
     this.#options = options
     this.#room = room
     this.#copies = routed.map((one) => {
-      const id = newId('inm', options.clock.now())
+      const id = options.database.newId('inm', options.clock.now())
       return { id, draft: new Draft(options.database, one.route.organizationId, id), routed: one }
     })
   }

@@ -1,5 +1,4 @@
 /** A test of an inbound route: a made-up mail goes to its webhook once, and the receiver's response is returned. Nothing of it is kept. */
-import { newId } from '#store/ids.ts'
 import type { Principal } from '../access/principal/principal.ts'
 import type { Core } from '../core.ts'
 import type { TestDeliveries, TestResult } from '../webhooks/endpoints/test-delivery.ts'
@@ -30,7 +29,7 @@ export class InboundRouteTests {
     const { database, clock, tests, inboundDomain, baseUrl } = this.#options
     const { record: route } = await must(database, inboundRoutes, principal, routeId)
     const now = clock.now()
-    const messageId = newId('inm', now)
+    const messageId = database.newId('inm', now)
     const to = addressFor(route.localPartPattern, inboundDomain ?? 'example.com')
     const { mail, size } = sampleTo(to, now)
     const message = {
@@ -38,7 +37,7 @@ export class InboundRouteTests {
       ...{ mailFrom: sender, recipients: [to], remoteAddress: '192.0.2.10', helo: 'mail.example.com', isEncrypted: true },
     }
     const body = inboundEventBody({
-      ...{ eventId: newId('evt', now), at: now, message, isTest: true, linksExpireAt: now + linksLastMs, authentication },
+      ...{ eventId: database.newId('evt', now), at: now, message, isTest: true, linksExpireAt: now + linksLastMs, authentication },
       read: { ok: true, message: mail },
       urlOf: (part) => `${baseUrl}/share/inbound/${part === 'raw' ? 'test' : `test-${part}`}`,
     })

@@ -1,7 +1,6 @@
 /** Ingest sources: creating, reading and revoking them. Spec "Bounce source". */
 import { randomBytes } from 'node:crypto'
 import type { Page } from '#store/database.ts'
-import { newId } from '#store/ids.ts'
 import type { Core } from '../core.ts'
 import type { List, PageQuery } from '../access/principal/lists.ts'
 import { requireAdministration, type Principal } from '../access/principal/principal.ts'
@@ -81,7 +80,7 @@ export class IngestSources implements List<unknown, SourceStory> {
         throw new Refusal('conflict', message, { nextAction: 'revoke_source' })
       }
       const now = clock.now()
-      const id = newId('src', now)
+      const id = database.newId('src', now)
       const secret = newSecret()
       const imap: ImapConfig | null =
         mailbox && request.imap ? { ...mailbox, sealedPassword: secrets.seal(request.imap.password, imapPasswordContext(id)) } : null

@@ -1,7 +1,6 @@
 /** Postoffice mappings: making, reading, changing and ending them. Spec "Postoffice mapping". */
 import type { Change } from '#store/change.ts'
 import type { Page } from '#store/database.ts'
-import { newId } from '#store/ids.ts'
 import type { Stored } from '#store/record-kind.ts'
 import type { Core } from '../core.ts'
 import { listReachable, sieve, type List, type OfProject, type PageQuery } from '../access/principal/lists.ts'
@@ -42,7 +41,7 @@ export class PostofficeMappings implements List<PostofficeMappingFilter, Postoff
   /** Throws `not_found` for a source or project that is not there, `validation_failed`, and `conflict` when the postoffice has one. */
   async create(principal: Principal, request: NewPostofficeMapping): Promise<PostofficeMapping> {
     requireAdministration(principal)
-    const { writes, policies, clock } = this.#core
+    const { database, writes, policies, clock } = this.#core
     const { organizationId } = principal
     return writes.runAudited(principal, 'postoffice_mapping.created', async (change) => {
       const { sourceId } = request
@@ -54,7 +53,7 @@ export class PostofficeMappings implements List<PostofficeMappingFilter, Postoff
       const now = clock.now()
       const times = { createdAt: now, updatedAt: now }
       const postoffice = request.postoffice.trim()
-      const mapping = { id: newId('pom', now), sourceId, postoffice, projectId, defaultDestinationId, ...times }
+      const mapping = { id: database.newId('pom', now), sourceId, postoffice, projectId, defaultDestinationId, ...times }
       change.insert(postofficeMappings, organizationId, mapping)
       change.delete(droppedKey(organizationId, sourceId, foldPostoffice(postoffice)))
       return mapping

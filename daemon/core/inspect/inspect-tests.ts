@@ -2,7 +2,6 @@
 import { Change, decode } from '#store/change.ts'
 import { Draft } from '#store/content.ts'
 import type { Page } from '#store/database.ts'
-import { newId } from '#store/ids.ts'
 import { pack } from '#store/tuple.ts'
 import type { Core } from '../core.ts'
 import { owningProject } from '../access/principal/project-choice.ts'
@@ -53,7 +52,7 @@ export class InspectTests implements List<OfProject, InspectTest> {
     const { projects } = await policies.of(principal.organizationId)
     const now = clock.now()
     const test: InspectTest = {
-      ...{ id: newId('ins', now), projectId: owningProject(principal, projects, projectId), token: newInspectToken(), domain },
+      ...{ id: database.newId('ins', now), projectId: owningProject(principal, projects, projectId), token: newInspectToken(), domain },
       ...{ shareToken: newInspectToken(), createdAt: now, expiresAt: now + openMs },
       ...{ mail: null, laterMails: 0, result: null, problem: null },
     }
@@ -102,7 +101,8 @@ export class InspectTests implements List<OfProject, InspectTest> {
 
   /** A mail on its way in; give it to `receive`, or discard it. */
   openMail({ organizationId }: InspectRecipient): Draft {
-    return new Draft(this.#options.database, organizationId, newId('inm', this.#options.clock.now()))
+    const { database, clock } = this.#options
+    return new Draft(database, organizationId, database.newId('inm', clock.now()))
   }
 
   /** Stores the first mail, and counts those after it. Resolves when that is durable; the draft is used up. */

@@ -5,7 +5,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Change } from '#store/change.ts'
 import { Draft } from '#store/content.ts'
-import { newId } from '#store/ids.ts'
 import type { Core } from '../core.ts'
 import { owningProject } from '../access/principal/project-choice.ts'
 import { requireOrganizationRole, type Principal } from '../access/principal/principal.ts'
@@ -85,7 +84,7 @@ export class ListImport {
     const { database, clock, policies } = this.#core
     const { projects } = await policies.of(principal.organizationId)
     const projectId = owningProject(principal, projects, request.projectId)
-    const draft = new Draft(database, principal.organizationId, newId('imp', clock.now()))
+    const draft = new Draft(database, principal.organizationId, database.newId('imp', clock.now()))
     try {
       const rows = await receivedRows(draft, request, maxMovedRows, 'Split the file.')
       request.signal.throwIfAborted()
@@ -128,15 +127,16 @@ export class ListImport {
 
   /** What becomes of a row, or why nothing does. */
   #place(principal: Principal, given: MovedRow, { request, projects, projectId, counts }: Act): Placed | MovedNote {
-    const now = this.#core.clock.now()
+    const { database, clock } = this.#core
+    const now = clock.now()
     const place = placeOf(given, request)
     if ('result' in place) return notTaken(given, place, counts)
     const named = request.projectId === undefined ? undefined : projectId
     try {
       const { email, list } = place
-      const suppression = newEntry(principal, projects, { email, reason: given.reason, projectId: named }, 'import', now)
+      const suppression = newEntry(database, principal, projects, { email, reason: given.reason, projectId: named }, 'import', now)
       if (list === undefined) return { suppression }
-      return { optOut: newOptOut(suppression.email, list, projectId, now) }
+      return { optOut: newOptOut(database, suppression.email, list, projectId, now) }
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
       return notTaken(given, { result: 'refused', message: error.message }, counts)

@@ -51,7 +51,7 @@ export class Accounts {
 
   /** A new organization on plan Free with its project Default, owned by the user. Returns its id. */
   async found(user: User, name: string): Promise<string> {
-    const { clock, audit, writes } = this.#options
+    const { database, clock, audit, writes } = this.#options
     const text = readName(name, 'organization')
     if (text === '') throw invalid([{ path: 'organization', message: 'is required' }])
     return writes.run(user.id, async (change) => {
@@ -59,7 +59,7 @@ export class Accounts {
         throw new Refusal('insufficient_scope', 'You cannot create an organization here; ask for an invitation.')
       const now = clock.now()
       const project = { name: 'Default', status: 'claimed' as const }
-      const { organizationId } = addOrganization(change, { name: text, plan: 'free', project, now })
+      const { organizationId } = addOrganization(database, change, { name: text, plan: 'free', project, now })
       change.insert(members, organizationId, { id: user.id, organizationId, role: 'owner' as const, joinedAt: now })
       const actor = { kind: 'user', id: user.id } as const
       audit.record(change, { organizationId, actor, act: 'organization.created', target: organizationId, details: { name: text } })

@@ -1,7 +1,6 @@
 /** Publishable keys: creation, listing, rotating, revoking, and the check of a presented token. */
 import type { Change } from '#store/change.ts'
 import type { Page } from '#store/database.ts'
-import { newId } from '#store/ids.ts'
 import type { Stored } from '#store/record-kind.ts'
 import type { Core } from '../core.ts'
 import { refuseSenders } from '../access/principal/agent-approval.ts'
@@ -133,13 +132,13 @@ export class PublishableKeys implements List<OfProject, PublishableKey> {
   }
 
   async #create(change: Change, principal: Principal, request: NewPublishableKey): Promise<PublishableKeyWithToken> {
-    const { policies, clock, secrets } = this.#options
+    const { database, policies, clock, secrets } = this.#options
     const policy = await policies.of(principal.organizationId)
     const projectId = owningProject(principal, policy.projects, request.projectId)
     refuseSenders(policy, principal, [projectId])
     const checked = checkRequest(request)
     const now = clock.now()
-    const id = newId('pk', now)
+    const id = database.newId('pk', now)
     const { name, ratePreset, rates, captchaProvider, captchaSecret = '', captchaSiteKey = null } = request
     const captcha = captchaProvider && {
       ...{ provider: captchaProvider, siteKey: captchaSiteKey },
@@ -164,7 +163,7 @@ export class PublishableKeys implements List<OfProject, PublishableKey> {
   }
 
   #newToken({ organizationId }: Principal, { id, projectId }: Pick<PublishableKey, 'id' | 'projectId'>, nowMs: number) {
-    const tokenId = newId('pkt', nowMs)
+    const tokenId = this.#options.database.newId('pkt', nowMs)
     const token = this.#options.tokens.sign({ keyId: id, tokenId, organizationId, projectId }, nowMs)
     return { token, tokenId, preview: previewToken(token) }
   }

@@ -1,7 +1,6 @@
 /** Sites: creating, finding, changing, moving and deleting them; for what they serve see `deploys/`. */
 import type { Change } from '#store/change.ts'
 import type { Page } from '#store/database.ts'
-import { newId } from '#store/ids.ts'
 import { lookupPrefix, type Stored } from '#store/record-kind.ts'
 import { pack } from '#store/tuple.ts'
 import { byProject, listReachable, mapRows, type List, type OfProject, type PageQuery } from '../access/principal/lists.ts'
@@ -64,7 +63,7 @@ export class Sites implements List<OfProject, ListedSite> {
       if ((await database.all(sites, { organizationId })).length >= maxSites)
         throw new Refusal('conflict', `An organization has at most ${maxSites} sites; delete one.`)
       const now = clock.now()
-      const id = newId('sit', now)
+      const id = database.newId('sit', now)
       const site: Site = {
         ...{ id, projectId, slug, activeDeployId: null, pausedAt: null, takedown: null, domains: [] },
         ...{ createdAt: now, updatedAt: now },

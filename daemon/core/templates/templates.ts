@@ -2,7 +2,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Change } from '#store/change.ts'
 import type { Page } from '#store/database.ts'
-import { newId } from '#store/ids.ts'
 import type { Stored } from '#store/record-kind.ts'
 import type { Core } from '../core.ts'
 import { byProject, listReachable, pageOfLoaded, sieve, type List, type OfProject, type PageQuery } from '../access/principal/lists.ts'
@@ -93,7 +92,7 @@ export class Templates implements List<TemplateFilter, Template> {
           (await database.all(templates, { organizationId, hiddenProjects: deleted })).length,
         )
       const now = clock.now()
-      const template = { id: newId('tpl', now), projectId, slug, name, currentVersion: 1, createdAt: now, updatedAt: now }
+      const template = { id: database.newId('tpl', now), projectId, slug, name, currentVersion: 1, createdAt: now, updatedAt: now }
       change.insert(templates, organizationId, template)
       return { template, version: addVersion(change, principal, template, content, now) }
     })

@@ -2,7 +2,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Change, ChangedRecord } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
-import { newId } from '#store/ids.ts'
 import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
 import type { Clock } from '../clock.ts'
@@ -75,10 +74,11 @@ export class Audit {
 
   /** Adds the act to the write that carries it out, so that neither is there without the other. */
   record(change: Change, { organizationId, actor, act, target, details, projectId }: AuditedAction): void {
-    const at = this.#options.clock.now()
+    const { database, clock } = this.#options
+    const at = clock.now()
     const { kind, id, address } = actor
     const who = { actor: { kind, id }, ...(address !== undefined && { address }) }
-    const entry = { id: newId('aud', at), at, ...who, act, target, projectId: projectId ?? null, details }
+    const entry = { id: database.newId('aud', at), at, ...who, act, target, projectId: projectId ?? null, details }
     change.insertUnchecked(auditEntries, organizationId, entry)
   }
 

@@ -7,7 +7,6 @@ import type { Core } from '#core/core.ts'
 import { must } from '#core/writes/transact.ts'
 import type { Change } from '#store/change.ts'
 import type { Page } from '#store/database.ts'
-import { newId } from '#store/ids.ts'
 import { defineRecord, type Immutable, type Stored } from '#store/record-kind.ts'
 import type { Action } from '../../../admin-api/actions/action.ts'
 import { resource } from '../../../admin-api/actions/resource.ts'
@@ -47,11 +46,17 @@ export class Notes implements List<OfProject, Note> {
   }
 
   create(principal: Principal, { text, projectId: named }: NewNote): Promise<Note> {
-    const { writes, policies, clock } = this.#core
+    const { database, writes, policies, clock } = this.#core
     return writes.runAudited(principal, 'note.created', async (change) => {
       const { projects } = await policies.of(principal.organizationId)
       const now = clock.now()
-      const note = { id: newId('nte', now), projectId: owningProject(principal, projects, named), text, createdAt: now, updatedAt: now }
+      const note = {
+        id: database.newId('nte', now),
+        projectId: owningProject(principal, projects, named),
+        text,
+        createdAt: now,
+        updatedAt: now,
+      }
       change.insert(notes, principal.organizationId, note)
       return note
     })

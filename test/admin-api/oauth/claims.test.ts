@@ -14,7 +14,7 @@ const message = { from: 'a@example.ch', to: 'b@example.ch', subject: 'x', text: 
 
 async function userOf({ database, clock }: OAuthFixture, email: string): Promise<User> {
   const change = new Change()
-  const user = addUser(change, email, clock.now())
+  const user = addUser(database, change, email, clock.now())
   await database.commit(change)
   return user
 }

@@ -103,7 +103,7 @@ export async function join(server: PageServer, email: string, role: Role, organi
   const now = clock.now()
   const change = new Change()
   const fresh = { name: `House of ${role}`, plan: 'free', project: { name: 'Default', status: 'claimed' }, now } as const
-  const home = organizationId === undefined ? addOrganization(change, fresh) : await homeOf(server, organizationId)
+  const home = organizationId === undefined ? addOrganization(database, change, fresh) : await homeOf(server, organizationId)
   const id = (await userByEmail(database, email))?.record.id ?? ''
   change.insert(members, home.organizationId, { id, organizationId: home.organizationId, role, joinedAt: now })
   await database.commit(change)

@@ -16,7 +16,7 @@ import { traces } from '#core/trace/trace.ts'
 import { Change } from '#store/change.ts'
 import { readContent } from '#store/content.ts'
 import type { Database } from '#store/database.ts'
-import { newId } from '#store/ids.ts'
+import { RecordIds } from '#store/ids.ts'
 import type { OAuthServer } from '../../../daemon/composition/composed.ts'
 import type { Daemon } from '../../../daemon/composition/parts.ts'
 import { destinationDefaults } from '../../core/core-fixture.ts'
@@ -74,7 +74,7 @@ export interface PageServer {
   operatorLink(email: string): Promise<string>
 }
 
-const systemDestination = newId('dst', 0)
+const systemDestination = new RecordIds().next('dst', 0)
 
 export async function startPageServer(t: Pick<ExecutionContext, 'teardown'>, options: PageServerOptions = {}): Promise<PageServer> {
   const { signUp = 'invited', hasMail = true, publicUrl, imagesFromHere } = options

@@ -52,7 +52,7 @@ export async function furnish(fixture: CoreFixture, id: string): Promise<void> {
   const chain = { primaryId: `dst_${id}`, fallbackIds: [`dst_b_${id}`], on: ['transient'] as const, latencyMs: null }
   await fixture.put(failoverPolicies, { id: `fop_${id}`, projectId: id, ...chain, ...times })
   await fixture.credential('secret', { id: `crd_${id}`, projectId: id, username: `user-${id}`, defaultDestinationId: `dst_${id}` })
-  const { record } = newKeyRecord({ name: 'Key', scopes: ['api:admin'], projectId: id, expiresAt: null }, clock.now())
+  const { record } = newKeyRecord(database, { name: 'Key', scopes: ['api:admin'], projectId: id, expiresAt: null }, clock.now())
   await fixture.put(apiKeys, record)
   await fixture.put(webhookEndpoints, {
     id: `whk_${id}`,
@@ -72,7 +72,7 @@ export async function furnish(fixture: CoreFixture, id: string): Promise<void> {
   }
   const change = new Change()
   const { webhooks } = await policies.of(organizationId)
-  announce(change, webhooks, { organizationId, type: 'failed', trace: event, recipient: 'a@b.ch', reason: null, at: clock.now() })
+  announce(database, change, webhooks, { organizationId, type: 'failed', trace: event, recipient: 'a@b.ch', reason: null, at: clock.now() })
   await database.commit(change)
   const content = { subject: 'Hello', text: null, html: null, schema: null }
   const { template } = await core.templates.create(inside, { slug: `hello-${id}`, name: 'Hello', content })

@@ -46,7 +46,7 @@ export async function claimFixture(
     },
     async user(email) {
       const change = new Change()
-      const user = addUser(change, email, clock.now())
+      const user = addUser(database, change, email, clock.now())
       await database.commit(change)
       return user
     },

@@ -94,7 +94,7 @@ test('two clicks at the same moment are one opt-out, and a link of an earlier ve
 /** A fixture with an unsubscribe of before there were lists. */
 async function withEarlier(t: ExecutionContext): Promise<CoreFixture> {
   const fixture = await sendingFixture(t)
-  await fixture.database.commit(new Change().insert(suppressions, organizationId, earlierSuppression('anna@example.net')))
+  await fixture.database.commit(new Change().insert(suppressions, organizationId, earlierSuppression(fixture.database, 'anna@example.net')))
   return fixture
 }
 
@@ -117,7 +117,7 @@ test('an unsubscribe of an earlier version stops every list and nothing else, be
 test('an unsubscribe of an earlier version ends when it was to end, and one that has ended is none', async (t) => {
   const fixture = await sendingFixture(t)
   const now = fixture.clock.now()
-  const entry = earlierSuppression('anna@example.net')
+  const entry = earlierSuppression(fixture.database, 'anna@example.net')
   await fixture.put(suppressions, { ...entry, expiresAt: now + 5000 })
   await moved(fixture)
   t.deepEqual(await reaching(fixture, [news]), [false])
@@ -142,7 +142,9 @@ for (const [told, source] of [
     if (made) await fixture.database.commit(new Change().remove(suppressions, organizationId, made))
     for (const { record } of await readReports(fixture.database, organizationId, trace.id))
       await fixture.put<TraceReport>(traceReports, { ...record, suppression: null, isStructured: undefined, maySuppress: undefined })
-    await fixture.database.commit(new Change().insert(suppressions, organizationId, earlierSuppression('anna@example.net')))
+    await fixture.database.commit(
+      new Change().insert(suppressions, organizationId, earlierSuppression(fixture.database, 'anna@example.net')),
+    )
     await moved(fixture)
     t.deepEqual(column(await fixture.database.all(suppressions, { organizationId }), 'record', 'source'), [source])
     t.is((await fixture.database.all(optOuts, { organizationId })).length, 1)

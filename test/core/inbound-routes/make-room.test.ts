@@ -45,7 +45,7 @@ async function tell({ database, clock }: CoreFixture, id: string, status: Webhoo
   const stored = (await database.get(inboundMessages, { organizationId }, id))!
   const change = new Change().delete(['', 'inbound.unprepared', organizationId, id])
   const told = { eventId: 'evt_1', eventType: 'inbound_message', endpointId: 'inr_1', projectId, traceId: null, body: '{}' } as const
-  const deliveryId = addDelivery(change, organizationId, { ...told, at: clock.now() })
+  const deliveryId = addDelivery(database, change, organizationId, { ...told, at: clock.now() })
   const none = { result: 'none', domain: null }
   const authentication = { spf: none, dkim: [], dmarc: { ...none, policy: null }, arc: { result: 'none' } }
   const prepared = { subject: '', from: [], unreadable: null, authentication, deliveryId }

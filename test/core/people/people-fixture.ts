@@ -48,7 +48,7 @@ export async function peopleFixture(
     ...{ fixture, errors, handing },
     async member(email, role) {
       const change = new Change()
-      const user = (await userByEmail(database, email))?.record ?? addUser(change, email, clock.now())
+      const user = (await userByEmail(database, email))?.record ?? addUser(database, change, email, clock.now())
       change.insert(members, organizationId, { id: user.id, organizationId, role, joinedAt: clock.now() })
       if (!(await database.commit(change)).ok) throw new Error(`could not add ${email}`)
       return user

@@ -48,7 +48,7 @@ export class WebhookFixture {
     const trace = { id, projectId: project, messageId: 'm@example.com', destinationId: 'dst_1', recipients: told }
     const change = new Change()
     for (const recipient of recipients)
-      announce(change, webhooks, { organizationId, type, trace, recipient, reason: 'Because.', at: clock.now() })
+      announce(database, change, webhooks, { organizationId, type, trace, recipient, reason: 'Because.', at: clock.now() })
     await database.commit(change)
     return id
   }

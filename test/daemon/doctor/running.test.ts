@@ -6,7 +6,7 @@ import { writeSeen } from '#core/ingest-sources/source-status.ts'
 import { destinations } from '#core/routing/destination.ts'
 import { webhookDeliveries } from '#core/webhooks/delivery.ts'
 import { Change } from '#store/change.ts'
-import { newId } from '#store/ids.ts'
+import { RecordIds } from '#store/ids.ts'
 import { doctor } from '../../../daemon/commands/doctor.ts'
 import { writeOperatorFile } from '../../../daemon/process/operator-file.ts'
 import { destinationDefaults } from '../../core/records.ts'
@@ -31,7 +31,7 @@ interface Report {
 }
 
 const operatorKey = `svcop_${'o'.repeat(43)}`
-const systemDestination = newId('dst', 0)
+const systemDestination = new RecordIds().next('dst', 0)
 const secret = `whsec_${Buffer.alloc(32, 1).toString('base64')}`
 const day = 86_400_000
 
@@ -106,12 +106,25 @@ const ownAddress = {
 async function breakThings(daemon: StartedDaemon, hook: string, at: number) {
   const { rest, database, organizationId } = daemon
   const projectId = await projectOf(daemon)
-  const broken = { ...destinationDefaults, id: newId('dst', 1), projectId, name: 'Broken', host: '127.0.0.1', port: await freePort() }
+  const broken = {
+    ...destinationDefaults,
+    id: database.newId('dst', 1),
+    projectId,
+    name: 'Broken',
+    host: '127.0.0.1',
+    port: await freePort(),
+  }
   const endpoint = await rest.must('POST', '/v1/webhooks', { name: 'Hook', target_url: hook, event_types: ['bounced'] })
   const source = await rest.must('POST', '/v1/ingest-sources', { provider: 'stalwart', label: 'mx1' })
   const change = new Change().insert(destinations, organizationId, broken)
   change.insert(webhookDeliveries, organizationId, {
-    ...{ id: newId('wha', at), deliveryId: randomUUID(), eventId: 'evt_1', eventType: 'bounced', endpointId: String(endpoint['id']) },
+    ...{
+      id: database.newId('wha', at),
+      deliveryId: randomUUID(),
+      eventId: 'evt_1',
+      eventType: 'bounced',
+      endpointId: String(endpoint['id']),
+    },
     ...{ projectId, traceId: null, body: '{}', status: 'parked', attemptCount: 7, begun: { at, attempts: 0 }, lastStatusCode: 500 },
     ...{ lastError: 'The receiver returned status 500.', nextAttemptAt: null, createdAt: at, updatedAt: at },
   })

@@ -2,8 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Change } from '#store/change.ts'
-import type { Page } from '#store/database.ts'
-import { newId } from '#store/ids.ts'
+import type { Database, Page } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
 import type { Core } from '../../core.ts'
 import { invalid, Refusal } from '../../refusals.ts'
@@ -83,9 +82,20 @@ const maxCached = 10_000
 export const newApiKey = (): string => apiKeyPrefix + randomBytes(32).toString('base64url')
 
 /** A key with its record, which is not stored yet. */
-export function newKeyRecord(facts: Omit<ApiKey, 'id' | 'sha256' | 'preview' | 'createdAt' | 'revokedAt'>, now: number): NewKey {
+export function newKeyRecord(
+  database: Database,
+  facts: Omit<ApiKey, 'id' | 'sha256' | 'preview' | 'createdAt' | 'revokedAt'>,
+  now: number,
+): NewKey {
   const key = newApiKey()
-  const record = { id: newId('key', now), ...facts, sha256: hashApiKey(key), preview: previewApiKey(key), createdAt: now, revokedAt: null }
+  const record = {
+    id: database.newId('key', now),
+    ...facts,
+    sha256: hashApiKey(key),
+    preview: previewApiKey(key),
+    createdAt: now,
+    revokedAt: null,
+  }
   return { record, key }
 }
 
@@ -132,7 +142,7 @@ export class ApiKeys implements List<ApiKeyFilter, ShownKey> {
     for (const scope of request.sendOnly ? (['api:send'] as const) : request.scopes) requireScope(principal, scope)
     if (principal.projectsOnly && !principal.bound && request.projectId === undefined && !request.sendOnly)
       throw invalid([{ path: 'project_id', message: 'is required: your role can create keys of one project only' }])
-    const { policies, clock, writes } = this.#options
+    const { database, policies, clock, writes } = this.#options
     const now = clock.now()
     if (request.expiresAt !== undefined) requireFuture(request.expiresAt, now)
     const created = await writes.runAudited(principal, 'api_key.minted', async (change) => {
@@ -144,6 +154,7 @@ export class ApiKeys implements List<ApiKeyFilter, ShownKey> {
       const expiresAt = request.expiresAt ?? (mostMs === Infinity ? null : mostMs)
       requireEndWithin(mostMs, expiresAt)
       const fresh = newKeyRecord(
+        database,
         {
           ...{ name, expiresAt, scopes: sendOnly ? [] : [...new Set(scopes)] },
           projectId: named ?? (sendOnly ? principal.projectId : null),

@@ -3,7 +3,6 @@
  * stays as it is, so that whoever was interrupted begins again and makes nothing twice.
  */
 import { Change, encode } from '#store/change.ts'
-import { newId } from '#store/ids.ts'
 import { pack } from '#store/tuple.ts'
 import type { Core } from '../../core.ts'
 import { Refusal } from '../../refusals.ts'
@@ -66,7 +65,7 @@ async function finalInvoice(
   const now = clock.now()
   const { name } = stored.record
   return {
-    ...{ id: newId('inv', now), type: 'invoice', number: await takeNumber(database, change, 'invoice', now) },
+    ...{ id: database.newId('inv', now), type: 'invoice', number: await takeNumber(database, change, 'invoice', now) },
     ...{ organizationName: name, issuer, recipient: profile.recipient.length > 0 ? profile.recipient : [name] },
     ...{ vatNumber: profile.vatNumber, reference: profile.reference },
     ...{ month: period.month, from: period.from, until: period.until, issuedAt: now, dueAt: now + paymentDays * dayMs },

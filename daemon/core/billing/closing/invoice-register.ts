@@ -1,7 +1,6 @@
 /** Final invoices as their organizations and the operator see them: lists, payment, and voiding by a credit note. */
 import type { Change } from '#store/change.ts'
 import type { Page } from '#store/database.ts'
-import { newId } from '#store/ids.ts'
 import type { Stored } from '#store/record-kind.ts'
 import type { PageQuery } from '../../access/principal/lists.ts'
 import type { Core } from '../../core.ts'
@@ -87,7 +86,7 @@ export class InvoiceRegister {
    */
   async void(id: string, reason: string, reopens: boolean, by?: string): Promise<RegisteredInvoice> {
     const { database, clock } = this.#options
-    const noteId = newId('inv', clock.now())
+    const noteId = database.newId('inv', clock.now())
     await transact(database, reach, async (change) => {
       const stored = await change.get(invoiceDocuments, id)
       const payment = await change.get(invoicePayments, id)

@@ -2,7 +2,6 @@
 import { monthlyCredits, toCredits } from '#config/plans/credits.ts'
 import type { Change } from '#store/change.ts'
 import type { Page } from '#store/database.ts'
-import { newId } from '#store/ids.ts'
 import type { Stored } from '#store/record-kind.ts'
 import type { PageQuery } from '../../access/principal/lists.ts'
 import type { Core } from '../../core.ts'
@@ -118,7 +117,7 @@ export class Credits {
       if (given.expiresAt !== null && given.expiresAt <= now) throw invalid([{ path: 'expires_at', message: 'must be in the future' }])
       if (opened.book.balanceUcr + given.amountUcr > maxBalanceUcr)
         throw invalid([{ path: 'credits', message: 'would make the balance larger than a thousand million credits' }])
-      const made = opened.book.grant({ id: newId('crg', now), period: undefined, grantedBy: by ?? '', ...given }, now)
+      const made = opened.book.grant({ id: this.#core.database.newId('crg', now), period: undefined, grantedBy: by ?? '', ...given }, now)
       await this.#close(change, organizationId, opened)
       const { id, kind, amountUcr, note } = made
       const details = { kind, credits: toCredits(amountUcr), note }
@@ -158,7 +157,7 @@ export class Credits {
         siteId === undefined
           ? undefined
           : await this.#core.database.find(creditEntries, { organizationId }, 'use', [day, reason, siteId, grantId ?? ''])
-      if (!before) change.insert(creditEntries, organizationId, { id: newId('cre', at), at, ...entry })
+      if (!before) change.insert(creditEntries, organizationId, { id: this.#core.database.newId('cre', at), at, ...entry })
       else {
         const total = BigInt(before.record.quantity ?? 0) + BigInt(quantity ?? 0)
         const sum = { ...before.record, at, deltaUcr: before.record.deltaUcr + deltaUcr, quantity: String(total) }

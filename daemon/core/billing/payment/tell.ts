@@ -3,7 +3,6 @@
  * daemons tell at the same time. Each notes its call before it makes it. A call whose end is not noted may still be carried out by the
  * provider; while that can be, whoever tells of the contrary does not count it as told, and the background tells it again.
  */
-import { newId } from '#store/ids.ts'
 import type { Core } from '../../core.ts'
 import { transact } from '../../writes/transact.ts'
 import { invoiceDocuments, invoicePartition, type InvoiceDocument } from '../closing/invoice-document.ts'
@@ -45,7 +44,7 @@ async function begin({ database, clock }: TellOptions, id: string): Promise<Begu
     if (!stored || stored.record.askedAt !== null) return undefined
     const { state } = stored.record
     const now = clock.now()
-    const call: PaymentCall = { id: newId('pyc', now), tells: state === 'open' ? 'ask' : 'withdraw', until: now + callMs }
+    const call: PaymentCall = { id: database.newId('pyc', now), tells: state === 'open' ? 'ask' : 'withdraw', until: now + callMs }
     const calls = [...inFlight(stored.record, now), call]
     change.replace(invoicePayments, invoicePartition, stored, { ...stored.record, calls })
     return { document, state, call }

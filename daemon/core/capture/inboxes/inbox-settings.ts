@@ -1,6 +1,5 @@
 /** Virtual inboxes themselves: making, changing, moving and deleting them. Spec "Virtual inbox". */
 import { isDeepStrictEqual } from 'node:util'
-import { newId } from '#store/ids.ts'
 import type { Core } from '../../core.ts'
 import { owningProject } from '../../access/principal/project-choice.ts'
 import type { Principal } from '../../access/principal/principal.ts'
@@ -49,7 +48,7 @@ export class InboxSettings {
       if (length >= maxInboxes) throw new Refusal('conflict', `A project can have at most ${maxInboxes} virtual inboxes; delete one first.`)
       const now = clock.now()
       const inbox: Inbox = {
-        id: newId('inb', now),
+        id: database.newId('inb', now),
         projectId,
         addressPattern,
         name: request.name ?? addressPattern,

@@ -3,7 +3,6 @@
  * an organization, so that a server that does not answer delays no other. That it is sent was written before it comes here.
  */
 import { createHmac } from 'node:crypto'
-import { newId } from '#store/ids.ts'
 import type { Core } from '../../core.ts'
 import type { SecretBox } from '../../access/secret-box.ts'
 import { hasScope, type Principal } from '../../access/principal/principal.ts'
@@ -124,7 +123,7 @@ export class Notifier {
     if (inbox?.notifyWebhookUrl === undefined || !landsIn(inbox, asked.capture)) return
     const notice = { ...asked, inbox }
     const at = clock.now()
-    const body = Buffer.from(JSON.stringify(bodyOf(notice, baseUrl, at)))
+    const body = Buffer.from(JSON.stringify(bodyOf(notice, baseUrl, database.newId('ntf', at), at)))
     const headers = {
       ...jsonHeaders,
       'service-virtual-inbox-signature': notifySignature(sharedSecret ?? notifySecret(secrets, inbox.id), at, body),
@@ -152,8 +151,8 @@ function endOf(outcome: PostOutcome): { readonly statusCode: number | null; read
   return { statusCode: status, error: status >= 200 && status <= 299 ? null : `The receiver returned status ${status}.` }
 }
 
-const bodyOf = ({ inbox, capture, subject }: Notice, baseUrl: string, at: number) => ({
-  id: newId('ntf', at),
+const bodyOf = ({ inbox, capture, subject }: Notice, baseUrl: string, id: string, at: number) => ({
+  id,
   type: 'virtual_inbox.message_captured',
   created_at: new Date(at).toISOString(),
   inbox: { id: inbox.id, project_id: inbox.projectId, address_pattern: inbox.addressPattern, name: inbox.name },

@@ -52,17 +52,18 @@ export async function stageAct(
   change.replace(traces, organizationId, stored, trace)
   if (hasBegun) return { applied: 'inFlight' }
   checkNotBegun(change.check(row.key, row.version), organizationId, traceId, number)
-  return move(change, { stored, trace, row: row.entry, webhooks })
+  return move(database, change, { stored, trace, row: row.entry, webhooks })
 }
 
 function move(
+  database: Database,
   change: Transaction,
   { stored, trace, row, webhooks }: { stored: Stored<Trace>; trace: Trace; row: QueueEntry; webhooks: WebhookEndpoints },
 ): { readonly applied: Applied; readonly entry?: QueueEntry } {
   const { organizationId } = row
   if (trace.nextAttemptAt === null) {
     dequeue(change, row)
-    announceDropped(change, webhooks, { organizationId, before: stored.record, after: trace })
+    announceDropped(database, change, webhooks, { organizationId, before: stored.record, after: trace })
     return { applied: 'acted' }
   }
   const place = waitingEntry(organizationId, trace)

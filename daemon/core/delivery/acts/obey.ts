@@ -28,7 +28,7 @@ export async function obeyAct(
     if (record.isDropped) {
       const ended = dropped(record, clock.now())
       change.replace(traces, entry.organizationId, stored, ended)
-      announceDropped(change, webhooks, { organizationId: entry.organizationId, before: record, after: ended })
+      announceDropped(database, change, webhooks, { organizationId: entry.organizationId, before: record, after: ended })
       await dequeueIfThere(database, change, entry)
       return undefined
     }
@@ -69,6 +69,7 @@ export function putOffOrPark(change: Change, entry: QueueEntry, next: QueueEntry
 
 /** Announces to webhooks that the recipients it was dropped for do not get the message. */
 export function announceDropped(
+  database: Database,
   change: Change,
   endpoints: WebhookEndpoints,
   { organizationId, before, after }: { readonly organizationId: string; readonly before: Trace; readonly after: Trace },
@@ -77,7 +78,7 @@ export function announceDropped(
   if (!endpoints.has(after.projectId) || !drop) return
   for (const [i, recipient] of after.recipients.entries()) {
     if (recipient.status !== 'canceled' || before.recipients[i]?.status === 'canceled') continue
-    announce(change, endpoints, {
+    announce(database, change, endpoints, {
       organizationId,
       type: 'failed',
       trace: { ...after, recipients: [recipient] },

@@ -1,8 +1,7 @@
 /** The queue for people: what waits, and holding, releasing, expediting and dropping it by a filter, counted first. */
 import type { Change } from '#store/change.ts'
 import { cursorAt, keyAt } from '#store/cursor.ts'
-import type { Page } from '#store/database.ts'
-import { newId } from '#store/ids.ts'
+import type { Database, Page } from '#store/database.ts'
 import { pack, unpack } from '#store/tuple.ts'
 import type { Core } from '../../core.ts'
 import { listReachable, type List, type OfProject, type PageQuery } from '../../access/principal/lists.ts'
@@ -114,7 +113,7 @@ export class QueueActs implements List<OfProject, CountedAct> {
         const message = `${maxRunning} acts on the queue are running; wait until one of them ends, or stop it.`
         throw new Refusal('conflict', message, { nextAction: 'retry_later' })
       }
-      const act = newAct(requester, request, actor, clock.now())
+      const act = newAct(database, requester, request, actor, clock.now())
       change.insert(queueActRecords, organizationId, act).set(openActKey(organizationId, act.id))
       const { filter, matched } = request
       audit.record(change, {
@@ -186,12 +185,13 @@ const moreThan = (matched: number, expected: number): Refusal =>
   })
 
 const newAct = (
+  database: Database,
   { principal }: ActRequester,
   request: ActRequest & { readonly expected: number; readonly until: QueueAct['until'] | null; readonly ofHold?: string },
   { kind, id }: Actor,
   now: number,
 ): QueueAct => ({
-  ...{ id: newId('qac', now), projectId: principal.projectId, bound: principal.bound },
+  ...{ id: database.newId('qac', now), projectId: principal.projectId, bound: principal.bound },
   ...{ act: request.act, filter: request.filter, reason: request.reason ?? null, expected: request.expected },
   ...(request.until && { until: request.until }),
   ...(request.ofHold !== undefined && { ofHold: request.ofHold }),

@@ -1,6 +1,5 @@
 /** Standing holds: set with a reason, listed, and lifted, which releases what they held. */
 import type { Page } from '#store/database.ts'
-import { newId } from '#store/ids.ts'
 import type { Core } from '../../core.ts'
 import { listReachable, type List, type OfProject, type PageQuery } from '../../access/principal/lists.ts'
 import type { Principal } from '../../access/principal/principal.ts'
@@ -35,7 +34,7 @@ export class QueueHolds implements List<OfProject, QueueHold> {
     const { database, acts, audit, clock } = this.#options
     const { principal, actor = actorOf(principal) } = requester
     const { organizationId } = principal
-    const id = newId('qhl', clock.now())
+    const id = database.newId('qhl', clock.now())
     let made: QueueHold | undefined
     await acts.createWhole(requester, { act: 'hold', filter, reason, ofHold: id }, async (change, act) => {
       if ((await database.all(queueHolds, { organizationId })).length >= maxHolds)

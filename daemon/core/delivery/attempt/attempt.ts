@@ -308,7 +308,7 @@ export class Attempts {
       const later = dueMs !== null && { ...entry, destinationId: trace.destinationId ?? entry.destinationId, dueMs, attempts }
       const rest = later ? putOffOrPark(change, place, later, trace) : dequeued(change, place)
       const because = report.error?.message
-      announceFailures(change, settings.webhooks, {
+      announceFailures(database, change, settings.webhooks, {
         ...entry,
         before: stored.record,
         after: trace,
@@ -316,7 +316,7 @@ export class Attempts {
         because,
         bounces: bounceFacts(bounces),
       })
-      announceDropped(change, settings.webhooks, { ...entry, before: stored.record, after: trace })
+      announceDropped(database, change, settings.webhooks, { ...entry, before: stored.record, after: trace })
       await stageBounces(change, { ...settings, database, organizationId: entry.organizationId, nowMs: now }, trace, bounces)
       countEnded(change, entry, stored.record, trace, report, now)
       if ((await database.commit(change)).ok) {
@@ -361,7 +361,7 @@ export class Attempts {
     const bounces = bouncesIn(stored.record, applied, attempt, nowMs)
     const trace = withBounces(applied, bounces)
     const settings = await this.#options.policies.of(entry.organizationId)
-    announceFailures(change, settings.webhooks, {
+    announceFailures(database, change, settings.webhooks, {
       ...entry,
       before: stored.record,
       after: trace,

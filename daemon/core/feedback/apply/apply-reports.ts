@@ -178,10 +178,12 @@ class TraceUpdate {
       ...(type === 'complained' && { complaint: { feedbackType } }),
     }
     const isAnnounced = before !== undefined && !saysOtherwise(report, before)
-    const announced = isAnnounced ? earlier : announce(change, this.#policy.webhooks, { ...event, ...cause, type, corrects: earlier })
+    const announced = isAnnounced
+      ? earlier
+      : announce(this.#database, change, this.#policy.webhooks, { ...event, ...cause, type, corrects: earlier })
     if (suppressed && suppression) {
       const entry = { ...suppression, expiresAt: null }
-      announce(change, this.#policy.webhooks, {
+      announce(this.#database, change, this.#policy.webhooks, {
         ...event,
         ...cause,
         type: 'auto_suppressed',

@@ -107,7 +107,7 @@ export async function stageBounces(
     if (!suppressed || !suppression || recipient === null) continue
     const entry = { ...suppression, expiresAt: null }
     const event = { organizationId, trace, recipient, reason: suppression.reason, at: nowMs, bounce: bounceFactsOf(report) }
-    announce(change, webhooks, { ...event, type: 'auto_suppressed', suppression: entry })
+    announce(database, change, webhooks, { ...event, type: 'auto_suppressed', suppression: entry })
   }
 }
 

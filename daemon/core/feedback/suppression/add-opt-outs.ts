@@ -1,15 +1,14 @@
 /** Puts opt-outs on record that another service had, each once. */
 import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
-import { newId } from '#store/ids.ts'
 import { transact } from '../../writes/transact.ts'
 import { everyList, namedList, optOuts, type OptOut } from './opt-out.ts'
 
 /** The record of an address that has left a list of this project, or with null every list of the organization. */
-export function newOptOut(email: string, list: string | null, projectId: string, nowMs: number): OptOut {
+export function newOptOut(database: Database, email: string, list: string | null, projectId: string, nowMs: number): OptOut {
   const named = list === null ? { key: everyList, name: null } : namedList(projectId, list)
   return {
-    ...{ id: newId('uns', nowMs), email, list: named.key, name: named.name, traceId: null, createdAt: nowMs, projectId },
+    ...{ id: database.newId('uns', nowMs), email, list: named.key, name: named.name, traceId: null, createdAt: nowMs, projectId },
     ownerId: list === null ? null : projectId,
   }
 }

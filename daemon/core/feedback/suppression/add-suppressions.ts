@@ -57,7 +57,7 @@ export async function addSuppressions(
   let isLooking = !expectsNew
   return transact(database, { organizationId }, async (change) => {
     const states = isLooking ? await statesOf(database, organizationId, entries, nowMs) : newStates(entries)
-    const results = stage(change, organizationId, entries, states)
+    const results = stage(database, change, organizationId, entries, states)
     if (change.sets.length > 0) also(change)
     isLooking = true // another try means that there is something
     return results
@@ -71,7 +71,7 @@ export async function wouldAdd(
   entries: readonly Suppression[],
   nowMs: number,
 ): Promise<readonly AddedSuppression[]> {
-  return stage(new Change(), organizationId, entries, await statesOf(database, organizationId, entries, nowMs))
+  return stage(database, new Change(), organizationId, entries, await statesOf(database, organizationId, entries, nowMs))
 }
 
 /**
@@ -87,7 +87,7 @@ export async function stageSuppressions(
   corrections: readonly Correction[] = [],
 ): Promise<readonly AddedSuppression[]> {
   const states = await statesOf(database, organizationId, [...corrections, ...entries], nowMs)
-  return stage(change, organizationId, entries, states, corrections)
+  return stage(database, change, organizationId, entries, states, corrections)
 }
 
 async function statesOf(
@@ -112,6 +112,7 @@ function newStates(entries: readonly Suppression[]): AddressStates {
 }
 
 function stage(
+  database: Database,
   change: Change,
   organizationId: string,
   entries: readonly Suppression[],
@@ -125,7 +126,7 @@ function stage(
     if (state) state.standing = state.standing ? joined(state.standing, entry) : entry
     return isNew
   })
-  addTo(change, organizationId, states.values())
+  addTo(database, change, organizationId, states.values())
   return entries.map((entry, i) => ({ suppression: states.get(entry.email)?.standing ?? entry, added: added[i] === true }))
 }
 
@@ -160,7 +161,7 @@ function joined(standing: Suppression, { expiresAt, source, reason }: Suppressio
   }
 }
 
-function addTo(change: Change, organizationId: string, states: Iterable<AddressState>): void {
+function addTo(database: Database, change: Change, organizationId: string, states: Iterable<AddressState>): void {
   const counted = new Map<SuppressionSource, { readonly first: Suppression; entries: number }>()
   for (const { stored, isOptOut, before, standing } of states) {
     if (standing === before) continue
@@ -175,7 +176,7 @@ function addTo(change: Change, organizationId: string, states: Iterable<AddressS
     else if (standing.id === stored.record.id) change.rewrite(suppressions, organizationId, stored, standing)
     else {
       change.supersede(suppressions, organizationId, stored, standing)
-      if (isOptOut) change.insert(optOuts, organizationId, optOutOf(stored.record))
+      if (isOptOut) change.insert(optOuts, organizationId, optOutOf(database, stored.record))
     }
   }
   for (const [source, { first, entries }] of counted) {

@@ -4,7 +4,6 @@
  */
 import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
-import { newId } from '#store/ids.ts'
 import { pack, unpack, type Element } from '#store/tuple.ts'
 import type { TraceReport } from '../../trace/trace-report.ts'
 import type { Correction } from './add-suppressions.ts'
@@ -95,22 +94,28 @@ export interface Consequence {
 
 /**
  * What a report means for the list, given its cause and the worse evidence that it replaces. What that called for already is not called for
- * again: somebody may have taken the entry off the list since. Pure.
+ * again: somebody may have taken the entry off the list since.
  */
-export function consequenceOf(report: TraceReport, before: TraceReport | undefined, cause: string | undefined, nowMs: number): Consequence {
+export function consequenceOf(
+  database: Database,
+  report: TraceReport,
+  before: TraceReport | undefined,
+  cause: string | undefined,
+  nowMs: number,
+): Consequence {
   const made = before?.suppression
   if (made) {
     const reason = cause === undefined ? null : reasonOf(report, cause)
     return { correction: { email: foldEmail(report.recipient ?? ''), id: made.id, reason } }
   }
   const wasCalledFor = before !== undefined && causeAtOnce(before) !== undefined
-  return cause === undefined || wasCalledFor ? {} : { entry: entryFor(report, cause, nowMs) }
+  return cause === undefined || wasCalledFor ? {} : { entry: entryFor(database, report, cause, nowMs) }
 }
 
 const reasonOf = ({ traceId }: TraceReport, cause: string): string => `After the message ${traceId}, ${cause}`
 
-const entryFor = (report: TraceReport, cause: string, nowMs: number): Suppression => ({
-  id: newId('sup', nowMs),
+const entryFor = (database: Database, report: TraceReport, cause: string, nowMs: number): Suppression => ({
+  id: database.newId('sup', nowMs),
   email: foldEmail(report.recipient ?? ''),
   reason: reasonOf(report, cause),
   projectId: report.projectId,

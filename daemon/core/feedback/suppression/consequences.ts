@@ -32,7 +32,7 @@ export async function settleSuppressions(
   const all = await Promise.all(
     slots.map(async ({ replaced, update }) => {
       const cause = await causeOfSuppression(database, change, organizationId, update.report, replaced)
-      return { update, cause, ...consequenceOf(update.report, replaced, cause, nowMs) }
+      return { update, cause, ...consequenceOf(database, update.report, replaced, cause, nowMs) }
     }),
   )
   const meant = all.flatMap(({ update, entry, cause }) => (isOn && entry && cause !== undefined ? [{ update, entry, cause }] : []))

@@ -43,7 +43,8 @@ async function move(moving: Moving, stored: Stored<Suppression>): Promise<void> 
   const entry = await swallowedBy(moving, stored.record)
   if (entry) return void (await addSuppressions(database, organization.id, [entry], nowMs)) // which moves what it takes the place of
   const change = new Change().remove(suppressions, organization.id, stored)
-  await database.commit(change.insert(optOuts, organization.id, optOutOf(stored.record))) // else it was changed meanwhile: see place.ts
+  // a conflict means that it was changed meanwhile: see place.ts
+  await database.commit(change.insert(optOuts, organization.id, optOutOf(database, stored.record)))
 }
 
 /** The suppression that a bounce or complaint after the unsubscribe called for, and that was not made as the address was listed already. */
@@ -56,7 +57,7 @@ async function swallowedBy({ database, organization, nowMs }: Moving, { email, c
     for (const { record } of await readReports(database, organization.id, stored.record.id)) {
       if (record.at < createdAt || foldEmail(record.recipient ?? '') !== email) continue
       const report = { ...record, maySuppress: couldSuppress(record, stored.record.recipients.length) }
-      const { entry } = consequenceOf(report, undefined, causeAtOnce(report), nowMs)
+      const { entry } = consequenceOf(database, report, undefined, causeAtOnce(report), nowMs)
       if (entry) return entry
     }
   }

@@ -2,7 +2,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Change } from '#store/change.ts'
 import { Draft } from '#store/content.ts'
-import { newId } from '#store/ids.ts'
 import type { Core } from '../../core.ts'
 import { requireOrganizationRole, type Principal } from '../../access/principal/principal.ts'
 import { Refusal } from '../../refusals.ts'
@@ -76,7 +75,7 @@ export class SuppressionImport {
   async run(principal: Principal, request: ImportRequest): Promise<ImportReport> {
     requireOrganizationRole(principal)
     const { database, clock } = this.#options
-    const draft = new Draft(database, principal.organizationId, newId('imp', clock.now()))
+    const draft = new Draft(database, principal.organizationId, database.newId('imp', clock.now()))
     try {
       const rows = await receivedRows(draft, request, maxImportRows, 'Split the import into several requests.')
       // from here on rows are added, and only their results may be reported
@@ -91,7 +90,7 @@ export class SuppressionImport {
   }
 
   async #add(principal: Principal, draft: Draft, { rows, toEntry }: ImportRequest, act: ImportAct): Promise<ImportReport> {
-    const { policies, clock } = this.#options
+    const { database, policies, clock } = this.#options
     const { projects } = await policies.of(principal.organizationId)
     const tally = new Tally()
     let batch: Batch[number][] = []
@@ -100,7 +99,7 @@ export class SuppressionImport {
         const row = tally.next()
         try {
           if ('problem' in given) throw new Refusal('validation_failed', given.problem)
-          batch.push({ row, entry: newEntry(principal, projects, toEntry(given.fields), 'import', clock.now()) })
+          batch.push({ row, entry: newEntry(database, principal, projects, toEntry(given.fields), 'import', clock.now()) })
         } catch (error) {
           if (!(error instanceof Refusal)) throw error
           tally.refuse(row, given, error.message)

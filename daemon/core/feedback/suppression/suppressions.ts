@@ -1,8 +1,7 @@
 /** The suppression list of an organization: adding, listing, changing, removing and exporting. Spec "Suppression". */
 import { domainToUnicode } from 'node:url'
 import { Change } from '#store/change.ts'
-import type { Page } from '#store/database.ts'
-import { newId } from '#store/ids.ts'
+import type { Database, Page } from '#store/database.ts'
 import type { Core } from '../../core.ts'
 import { reachableProject } from '../../access/principal/project-choice.ts'
 import { requireOrganizationRole, type Principal } from '../../access/principal/principal.ts'
@@ -50,7 +49,7 @@ export class Suppressions implements List<SuppressionFilter, Suppression> {
     requireOrganizationRole(principal)
     const { database, policies, clock, audit } = this.#core
     const now = clock.now()
-    const entry = newEntry(principal, (await policies.of(principal.organizationId)).projects, request, 'manual', now)
+    const entry = newEntry(database, principal, (await policies.of(principal.organizationId)).projects, request, 'manual', now)
     const also = (change: Change): void => audit.recordChanges(change, principal, 'suppression.added')
     const [results] = await addSuppressions(database, principal.organizationId, [entry], now, { also })
     if (!results) throw new Error('an entry without an answer')
@@ -115,6 +114,7 @@ export class Suppressions implements List<SuppressionFilter, Suppression> {
 
 /** An entry as it goes on the list. Throws `validation_failed` or `not_found`, naming the field. */
 export function newEntry(
+  database: Database,
   principal: Principal,
   projects: ReadonlyMap<string, unknown>,
   { email, reason, projectId, expiresAt }: NewSuppression,
@@ -125,7 +125,7 @@ export function newEntry(
   if (!mailbox) throw invalid([{ path: 'email', message: 'must be one address such as ada@example.ch' }])
   checkExpiry(expiresAt, nowMs, 'leave it out to suppress permanently')
   return {
-    id: newId('sup', nowMs),
+    id: database.newId('sup', nowMs),
     email: foldEmail(mailbox.address),
     reason: reason ?? null,
     projectId: reachableProject(principal, projects, projectId ?? undefined, 'project_id') ?? null,

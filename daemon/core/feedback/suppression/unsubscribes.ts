@@ -1,6 +1,5 @@
 /** One-click unsubscribe: the link in the message, what following it does, and who has opted out. RFC 8058, RFC 2369 §3.2. */
 import type { Page } from '#store/database.ts'
-import { newId } from '#store/ids.ts'
 import type { Core } from '../../core.ts'
 import { requireOrganizationRole, type Principal } from '../../access/principal/principal.ts'
 import { Refusal } from '../../refusals.ts'
@@ -74,7 +73,15 @@ export class Unsubscribes implements List<OptOutFilter, OptOut> {
     if (!(await database.get(organizations, { organizationId }, organizationId))) return done
     const now = clock.now()
     const ownerId = list.key.startsWith('name:') ? projectId : null
-    const entry = { id: newId('uns', now), email: foldEmail(recipient), list: list.key, name: list.name, ownerId, projectId, traceId }
+    const entry = {
+      id: database.newId('uns', now),
+      email: foldEmail(recipient),
+      list: list.key,
+      name: list.name,
+      ownerId,
+      projectId,
+      traceId,
+    }
     await transact(database, { organizationId }, async (change) => {
       if (!(await this.#standing(message))) change.insert(optOuts, organizationId, { ...entry, createdAt: now })
     })

@@ -1,4 +1,5 @@
 /** What follows from a submission that is no spam, as rows of the write that says so: mail to recipients, and the webhook. */
+import type { Database } from '#store/database.ts'
 import type { Transaction } from '../../writes/transact.ts'
 import type { Form } from '../form.ts'
 import type { FormSubmission } from '../submissions/submission.ts'
@@ -8,6 +9,7 @@ import { formNotifications } from './notification.ts'
 
 /** Returns the submission with what followed. What followed before does not follow again: mails are on its trail. */
 export async function followSubmission(
+  database: Database,
   change: Transaction,
   organizationId: string,
   form: Form,
@@ -20,5 +22,5 @@ export async function followSubmission(
   if (settings.recipients.length > 0)
     addNotice(change, { dueMs: nowMs, organizationId, formId: form.id, submissionId, recipientId: '', tries: 0 })
   if (settings.webhookUrl === null || submission.webhookDeliveryId !== null) return submission
-  return { ...submission, webhookDeliveryId: announceSubmission(change, organizationId, form, submission, nowMs) }
+  return { ...submission, webhookDeliveryId: announceSubmission(database, change, organizationId, form, submission, nowMs) }
 }

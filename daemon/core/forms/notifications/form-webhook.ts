@@ -1,7 +1,7 @@
 /** The webhook of a form: who gets its submissions, and what they get. Sent, signed and tried again as event webhooks are. */
 import * as z from 'zod'
 import type { Change } from '#store/change.ts'
-import { newId } from '#store/ids.ts'
+import type { Database } from '#store/database.ts'
 import { addDelivery } from '../../webhooks/events/add-delivery.ts'
 import type { TargetSource } from '../../webhooks/sending/target.ts'
 import { forms, type Form } from '../form.ts'
@@ -47,11 +47,26 @@ export const formSubmissionEventShape = z
 type Wire = z.input<typeof formSubmissionEventShape>
 
 /** Adds the delivery to the write after which others may know of the submission; returns its id. */
-export function announceSubmission(change: Change, organizationId: string, form: Form, submission: FormSubmission, at: number): string {
+export function announceSubmission(
+  database: Database,
+  change: Change,
+  organizationId: string,
+  form: Form,
+  submission: FormSubmission,
+  at: number,
+): string {
   const { id: endpointId, projectId } = form
-  const eventId = newId('evt', at)
+  const eventId = database.newId('evt', at)
   const body = eventOf({ id: eventId, at }, form, submission)
-  return addDelivery(change, organizationId, { eventId, eventType: 'form_submission', endpointId, projectId, traceId: null, body, at })
+  return addDelivery(database, change, organizationId, {
+    eventId,
+    eventType: 'form_submission',
+    endpointId,
+    projectId,
+    traceId: null,
+    body,
+    at,
+  })
 }
 
 /** What of a submission is sent. */

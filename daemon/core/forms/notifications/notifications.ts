@@ -2,7 +2,6 @@
 import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Change } from '#store/change.ts'
-import { newId } from '#store/ids.ts'
 import type { Stored } from '#store/record-kind.ts'
 import type { Principal } from '../../access/principal/principal.ts'
 import { foldAddress } from '../../addresses.ts'
@@ -134,7 +133,7 @@ export class FormNotifications {
   #recipient({ recipients }: NotificationSettings, { email, when, digest }: NewRecipient): NotificationRecipient {
     const folded = foldAddress(email)
     const known = recipients.find((one) => one.email === folded)
-    const { id, confirmedAt } = known ?? { id: newId('fnr', this.#options.clock.now()), confirmedAt: null }
+    const { id, confirmedAt } = known ?? { id: this.#options.database.newId('fnr', this.#options.clock.now()), confirmedAt: null }
     return { id, email: folded, when: when as NotificationRecipient['when'], digest, confirmedAt }
   }
 

@@ -1,6 +1,6 @@
 /** A test of the webhook of a form: a made-up submission goes to it once, and the receiver's response is returned. */
 import { randomUUID } from 'node:crypto'
-import { newId } from '#store/ids.ts'
+import type { Database } from '#store/database.ts'
 import type { Principal } from '../../access/principal/principal.ts'
 import type { Core } from '../../core.ts'
 import { Refusal } from '../../refusals.ts'
@@ -30,8 +30,8 @@ export class FormWebhookTests {
     const target = await formTarget(database, principal, formId)
     if (!target) throw new Refusal('conflict', 'The form has no webhook; set webhook_url first.')
     const now = clock.now()
-    const submission = sampleOf(await this.#definition(principal, form), form.version, now)
-    const body = eventOf({ id: newId('evt', now), at: now }, form, submission, true)
+    const submission = sampleOf(database, await this.#definition(principal, form), form.version, now)
+    const body = eventOf({ id: database.newId('evt', now), at: now }, form, submission, true)
     return tests.send(formId, target, { eventType: 'form_submission', body }, signal)
   }
 
@@ -44,13 +44,15 @@ export class FormWebhookTests {
 }
 
 /** With answers that the form would take, where ours happen to be such. */
-function sampleOf(definition: Definition | undefined, version: number, now: number): AnnouncedSubmission {
+function sampleOf(database: Database, definition: Definition | undefined, version: number, now: number): AnnouncedSubmission {
   const fields = definition?.schema.fields ?? []
   const values = Object.fromEntries(fields.flatMap((field) => (field.type in samples ? [[field.key, samples[field.type]?.(field)]] : [])))
   const chosen = new Set(fields.filter(({ type }) => type === 'file_upload').map(({ key }) => key))
   const today = new Date(now).toISOString().slice(0, 10)
   const answers = definition ? evaluate(definition, { values, files: chosen, today, slackDays: 1 }).answers : {}
-  const files = [...chosen].filter((key) => Object.hasOwn(answers, key)).map((field) => ({ ...sampleFile, id: newId('fil', now), field }))
+  const files = [...chosen]
+    .filter((key) => Object.hasOwn(answers, key))
+    .map((field) => ({ ...sampleFile, id: database.newId('fil', now), field }))
   return {
     ...{ id: `sub_${randomUUID().replaceAll('-', '')}`, version, createdAt: now, files },
     answers: { ...answers, ...Object.fromEntries(files.map(({ field, id }) => [field, id])) },

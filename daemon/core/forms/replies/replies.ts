@@ -3,7 +3,6 @@
  * routing, suppressions, budgets and approvals hold as for any send.
  */
 import type { Stored } from '#store/record-kind.ts'
-import { newId } from '#store/ids.ts'
 import type { Principal } from '../../access/principal/principal.ts'
 import { parseMailbox, type Mailbox } from '../../addresses.ts'
 import type { Core } from '../../core.ts'
@@ -92,7 +91,7 @@ export class Replies {
         throw new Refusal('conflict', `A submission has at most ${maxReplies} replies; delete a draft first.`)
       const now = clock.now()
       const reply: FormReply = {
-        ...{ id: newId('frd', now), formId, submissionId, to: to.address, from: asked.from ?? null, ...content, template },
+        ...{ id: database.newId('frd', now), formId, submissionId, to: to.address, from: asked.from ?? null, ...content, template },
         ...{ createdBy, isByAgent: agent !== undefined, traceId: null, sentAt: null, createdAt: now, updatedAt: now },
       }
       change.insert(formReplies, organizationId, reply)

@@ -180,7 +180,7 @@ export class Submissions {
   async #release(change: Transaction, organizationId: string, submission: FormSubmission, now: number): Promise<FormSubmission> {
     const { record: form } = await change.must(forms, submission.formId)
     if (submission.releasedAt === undefined) meter(change, 'form_submissions', organizationId, form.projectId, now)
-    return followSubmission(change, organizationId, form, { releasedAt: now, ...submission }, now)
+    return followSubmission(this.#core.database, change, organizationId, form, { releasedAt: now, ...submission }, now)
   }
 
   async #get({ organizationId }: Principal, formId: string, id: string): Promise<Stored<FormSubmission>> {

@@ -4,7 +4,6 @@
  */
 import { hash } from 'node:crypto'
 import { decode, encode } from '#store/change.ts'
-import { newId } from '#store/ids.ts'
 import { keyName, pack, type Element } from '#store/tuple.ts'
 import type { Core } from '../../core.ts'
 import { Refusal } from '../../refusals.ts'
@@ -232,7 +231,7 @@ export class SubmitForms {
     const { uploads } = visit
     const fileKeys = new Set(draft.isTrap ? [] : Object.keys(draft.evaluation.answers))
     let files: readonly SubmissionFile[] = []
-    const taken: Taken = { id: uploads?.submissionId ?? newId('sub', nowMs), message: body || title, title, redirectUrl }
+    const taken: Taken = { id: uploads?.submissionId ?? database.newId('sub', nowMs), message: body || title, title, redirectUrl }
     let tries = 0
     const result = await transact(database, { organizationId }, async (change) => {
       const isFirst = tries++ === 0
@@ -251,7 +250,7 @@ export class SubmitForms {
       const kept = this.#submission(draft, taken.id, spam, files)
       if (spam.length === 0) countTaken(change, draft)
       if (spam.length === 0) meter(change, 'form_submissions', organizationId, form.projectId, nowMs)
-      const submission = spam.length === 0 ? await followSubmission(change, organizationId, form, kept, nowMs) : kept
+      const submission = spam.length === 0 ? await followSubmission(database, change, organizationId, form, kept, nowMs) : kept
       insertSubmission(change, organizationId, submission)
       this.#keepFiles(change, organization, submission)
       const { fillMs } = submission

@@ -5,7 +5,6 @@
 import { Change } from '#store/change.ts'
 import { Draft, type ContentRef } from '#store/content.ts'
 import type { Database } from '#store/database.ts'
-import { newId } from '#store/ids.ts'
 import { limitsOf, type LimitSettings } from '../../plan/limits.ts'
 import { Refusal } from '../../refusals.ts'
 import { definitionLimits } from '../definition/definition.ts'
@@ -76,7 +75,7 @@ export class Uploads {
 
   constructor(options: UploadsOptions) {
     this.#options = options
-    this.submissionId = newId('sub', options.nowMs)
+    this.submissionId = options.database.newId('sub', options.nowMs)
   }
 
   /** The form, the origin and the rates were looked at. */
@@ -93,7 +92,7 @@ export class Uploads {
     const [check, virus] = [new FileCheck(), new TestVirusSearch()]
     let size = 0
     let draft: Draft | undefined
-    const fileId = newId('fil', this.#options.nowMs)
+    const fileId = this.#options.database.newId('fil', this.#options.nowMs)
     try {
       for await (const chunk of octets) {
         size += chunk.length

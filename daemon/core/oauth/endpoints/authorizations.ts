@@ -2,7 +2,6 @@
  * The authorization endpoint in two halves (RFC 6749 §4.1): what is checked before anybody is asked, and the answer once a
  * person has decided. Between them stand signing in and consent, which belong to whoever shows pages.
  */
-import { newId } from '#store/ids.ts'
 import type { Core } from '../../core.ts'
 import { Refusal } from '../../refusals.ts'
 import { projects } from '../../tenancy/organization.ts'
@@ -124,7 +123,16 @@ export class Authorizations {
       const createdAt = clock.now()
       const expiresAt = createdAt + codeMs
       const named = { clientId: client.id, clientName: client.name }
-      const grant: Grant = { id: newId('grt', createdAt), ...named, projectId, userId, scopes, createdAt, expiresAt, revokedAt: null }
+      const grant: Grant = {
+        id: database.newId('grt', createdAt),
+        ...named,
+        projectId,
+        userId,
+        scopes,
+        createdAt,
+        expiresAt,
+        revokedAt: null,
+      }
       if ((await grants.levelOfHolder(grant, organizationId, surfaceOf(first))) === undefined)
         throw new Refusal('insufficient_scope', 'You are not a member of this organization.')
       await grants.removeEnded(change, organizationId)

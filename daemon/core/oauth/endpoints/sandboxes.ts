@@ -1,6 +1,5 @@
 /** Sandboxes created without a login: made in one write, and gone with everything in them after a week without a token. */
 import { Change, decode, encode } from '#store/change.ts'
-import { newId } from '#store/ids.ts'
 import { globalKey } from '#store/record-kind.ts'
 import { pack, unpack, within, type Element } from '#store/tuple.ts'
 import type { Core } from '../../core.ts'
@@ -56,9 +55,9 @@ export class Sandboxes {
     const now = clock.now()
     const change = new Change()
     const project = { name: 'sandbox', status: 'anonymous' } as const
-    const { organizationId, projectId } = addOrganization(change, { name: 'Sandbox', plan: 'anonymous', project, now })
+    const { organizationId, projectId } = addOrganization(database, change, { name: 'Sandbox', plan: 'anonymous', project, now })
     const grant: Grant = {
-      id: newId('grt', now),
+      id: database.newId('grt', now),
       clientId: anonymousBootstrapClientId,
       clientName: builtInClients.get(anonymousBootstrapClientId)?.name ?? '',
       projectId,

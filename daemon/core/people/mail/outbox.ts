@@ -3,7 +3,6 @@
  * came between. Handing it over twice makes one mail.
  */
 import { Change, decode, encode } from '#store/change.ts'
-import { newId } from '#store/ids.ts'
 import { globalKey } from '#store/record-kind.ts'
 import { unpack, within } from '#store/tuple.ts'
 import type { Core } from '../../core.ts'
@@ -33,9 +32,9 @@ export class Outbox {
 
   /** Adds the mail to the write, where mail of the service would leave now; `wake` follows the commit. */
   async add(change: Change, to: string, { subject, text, html }: MailText): Promise<void> {
-    const { clock, mail } = this.#options
+    const { database, clock, mail } = this.#options
     if (!(await mail.isReady())) return
-    change.set([...rowsPrefix, newId('mail', clock.now())], encode({ to, subject, text, html } satisfies Row))
+    change.set([...rowsPrefix, database.newId('mail', clock.now())], encode({ to, subject, text, html } satisfies Row))
   }
 
   /** Hands over all that waits, in the background; one hand-over at a time, so that none meets a mail that another has in hand. */

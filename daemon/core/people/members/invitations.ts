@@ -2,7 +2,6 @@
 import type { Change } from '#store/change.ts'
 import { decode } from '#store/change.ts'
 import type { Page } from '#store/database.ts'
-import { newId } from '#store/ids.ts'
 import { lookupPrefix, type Stored } from '#store/record-kind.ts'
 import { within } from '#store/tuple.ts'
 import type { Core } from '../../core.ts'
@@ -72,7 +71,7 @@ export class Invitations implements List<unknown, Invitation> {
         throw new Refusal('conflict', 'This address is already invited; send that invitation again, or revoke it first.')
       if (pending.length >= maxPending) throw new Refusal('conflict', `There are ${maxPending} open invitations; revoke some first.`)
       await this.#mails.take(organizationId)
-      const id = newId('inv', now)
+      const id = database.newId('inv', now)
       const { kind, id: by } = actorOf(principal)
       const made: Invitation = {
         ...{ id, organizationId, email, role: request.role, sha256: hashSecret(secret), invitedBy: { kind, id: by } },

@@ -35,7 +35,7 @@ export class HandedInvitations {
 
   /** Makes the user and member, signs in, and uses the link up. Throws `not_found` for dead links, `conflict` where a login is needed. */
   async join(secret: string, browser: Browser): Promise<BegunSession> {
-    const { writes, invitations, sessions, clock } = this.#options
+    const { database, writes, invitations, sessions, clock } = this.#options
     const { invitation } = await invitations.look(secret)
     const { organizationId, email, id } = invitation
     return writes.run(organizationId, async (change) => {
@@ -45,7 +45,7 @@ export class HandedInvitations {
           'conflict',
           'This address has an account, or the service now sends mail: sign in with it to accept the invitation.',
         )
-      const user = addUser(change, email, clock.now(), { isUnproved: true })
+      const user = addUser(database, change, email, clock.now(), { isUnproved: true })
       await invitations.acceptIn(change, user, organizationId, id, secret)
       return sessions.begin(change, user.id, 'link', browser)
     })

@@ -94,7 +94,7 @@ export class LoginLinks {
     const { database, clock } = this.#options
     const email = link.email ?? identityOf(typed)
     const known = await userByEmail(database, email)
-    if (!known) return addUser(change, email, clock.now()).id
+    if (!known) return addUser(database, change, email, clock.now()).id
     // whoever says the address has not proved it
     if (link.email === null) throw new Refusal('conflict', `This address already has an account; run postern login-link ${email}.`)
     if (known.record.isUnproved) await this.#endEarlierAccess(change, known.record.id)

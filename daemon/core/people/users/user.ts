@@ -1,7 +1,6 @@
 /** Users: people who sign in. They exist once in the whole service, whatever organizations they are members of. */
 import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
-import { newId } from '#store/ids.ts'
 import { defineRecord, type Stored, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
 import { foldAddress, parseAddress } from '../../addresses.ts'
@@ -49,8 +48,8 @@ export const userByEmail = (database: Database, email: string): Promise<Stored<U
   database.find(users, people, 'email', [email])
 
 /** Adds a user to the write, who has proved the address by default. */
-export function addUser(change: Change, email: string, now: number, { isUnproved = false } = {}): User {
-  const user: User = { id: newId('usr', now), email, ...(isUnproved && { isUnproved }), name: '', createdAt: now, signedInAt: now }
+export function addUser(database: Database, change: Change, email: string, now: number, { isUnproved = false } = {}): User {
+  const user: User = { id: database.newId('usr', now), email, ...(isUnproved && { isUnproved }), name: '', createdAt: now, signedInAt: now }
   change.insert(users, peoplePartition, user)
   return user
 }

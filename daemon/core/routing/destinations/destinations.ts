@@ -1,7 +1,6 @@
 /** Destinations: connecting, reading, changing and removing a customer's providers, and their mode. Spec "Destination". */
 import type { Change } from '#store/change.ts'
 import type { Page } from '#store/database.ts'
-import { newId } from '#store/ids.ts'
 import { isQueuedFor } from '#store/queue.ts'
 import type { Stored } from '#store/record-kind.ts'
 import type { Core } from '../../core.ts'
@@ -66,13 +65,13 @@ export class Destinations implements List<OfProject, DestinationView> {
 
   /** New destinations are in sandbox mode. */
   async create(principal: Principal, request: NewDestination): Promise<DestinationView> {
-    const { policies, clock, writes } = this.#options
+    const { database, policies, clock, writes } = this.#options
     const { organizationId } = principal
     const owner = async (): Promise<string> => owningProject(principal, (await policies.of(organizationId)).projects, request.projectId)
     await owner() // before anything is looked up
     checkFrom(request.from)
     const now = clock.now()
-    const id = newId('dst', now)
+    const id = database.newId('dst', now)
     const connection = await newConnection(id, request.connection, this.#options)
     const made = await writes.runAudited(principal, 'destination.created', async (change) => {
       const record: Destination = {

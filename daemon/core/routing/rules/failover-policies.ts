@@ -1,6 +1,5 @@
 /** Failover policies: setting, listing and deleting them. Spec "Failover policy". */
 import type { Page } from '#store/database.ts'
-import { newId } from '#store/ids.ts'
 import type { Core } from '../../core.ts'
 import { pageOfLoaded, type List, type OfProject, type PageQuery } from '../../access/principal/lists.ts'
 import { isOpenTo, owningProject, reachableProject } from '../../access/principal/project-choice.ts'
@@ -36,7 +35,7 @@ export class FailoverPolicies implements List<OfProject, FailoverPolicy> {
       const before = settings.failovers.of(projectId, primaryId)
       const now = clock.now()
       if (!before) {
-        const record = { ...wanted, id: newId('fop', now), createdAt: now, updatedAt: now }
+        const record = { ...wanted, id: database.newId('fop', now), createdAt: now, updatedAt: now }
         change.insert(failoverPolicies, principal.organizationId, record)
         return record
       }

@@ -1,7 +1,6 @@
 /** Routing rules: creating, listing in the order in which they are tried, changing and deleting. Spec "Routing rule". */
 import { isDeepStrictEqual } from 'node:util'
-import type { Page } from '#store/database.ts'
-import { newId } from '#store/ids.ts'
+import type { Database, Page } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
 import type { Core } from '../../core.ts'
 import { pageOfLoaded, type List, type OfProject, type PageQuery } from '../../access/principal/lists.ts'
@@ -41,10 +40,10 @@ export class RoutingRules implements List<OfProject, RoutingRule> {
   }
 
   create(principal: Principal, request: NewRule): Promise<RoutingRule> {
-    const { writes, policies, clock } = this.#core
+    const { database, writes, policies, clock } = this.#core
     return writes.runAudited(principal, 'routing_rule.created', async (change) => {
       const policy = await policies.of(principal.organizationId)
-      const record = newRule(policy, principal, request, clock.now())
+      const record = newRule(database, policy, principal, request, clock.now())
       requireDistinct(policy, record)
       change.insert(routingRules, principal.organizationId, record)
       return record
@@ -97,7 +96,7 @@ export class RoutingRules implements List<OfProject, RoutingRule> {
 }
 
 /** The rule as it would be made. Throws `validation_failed`, and `not_found` for a project out of reach. */
-export function newRule(policy: Policy, principal: Principal, request: NewRule, now: number): RoutingRule {
+export function newRule(database: Database, policy: Policy, principal: Principal, request: NewRule, now: number): RoutingRule {
   const match = readMatch(request.match)
   const way = wayOf(request)
   const projectId =
@@ -106,7 +105,7 @@ export function newRule(policy: Policy, principal: Principal, request: NewRule, 
       : projectOfRule(policy, principal, way.destinationId, reachableProject(principal, policy.projects, request.projectId, 'project_id'))
   if (way.environment !== undefined) requireEnvironment(policy.destinations, projectId, way.environment)
   const { priority = defaultPriority } = request
-  return { id: newId('rul', now), projectId, match, ...way, priority, createdAt: now }
+  return { id: database.newId('rul', now), projectId, match, ...way, priority, createdAt: now }
 }
 
 /** Throws `conflict` for a rule that another one of the project makes useless: it matches the same and leads to the same. */

@@ -4,7 +4,6 @@
  */
 import { encode, type Change } from '#store/change.ts'
 import type { Page } from '#store/database.ts'
-import { newId } from '#store/ids.ts'
 import type { Bytes } from '#store/kv.ts'
 import type { Stored } from '#store/record-kind.ts'
 import { pack } from '#store/tuple.ts'
@@ -94,7 +93,7 @@ export class SiteDeploys {
       const now = clock.now()
       const bytes = files.reduce((sum, { size }) => sum + size, 0)
       const deploy: SiteDeploy = {
-        ...{ id: newId('dpl', now), siteId, status: 'uploading', files: files.length, bytes, report: null, activates },
+        ...{ id: database.newId('dpl', now), siteId, status: 'uploading', files: files.length, bytes, report: null, activates },
         ...{ ignored: archive?.ignored ?? 0, createdBy: principal.credentialId, createdAt: now, readyAt: null },
         ...(archive && { isArchive: true as const }),
       }

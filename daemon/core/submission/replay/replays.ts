@@ -1,6 +1,5 @@
 /** Bulk replay: failed messages go again, on request and in the background. Spec "Bulk replay job", "Limits" 14. */
 import type { Page } from '#store/database.ts'
-import { newId } from '#store/ids.ts'
 import type { Stored } from '#store/record-kind.ts'
 import type { Core } from '../../core.ts'
 import { type List, type OfProject, type PageQuery, listReachable, sieve } from '../../access/principal/lists.ts'
@@ -72,7 +71,8 @@ export class Replays implements List<OfProject, ReplayJob> {
         const message = `${maxRunning} replays are running; wait until one of them ends, or cancel it.`
         throw new Refusal('conflict', message, { nextAction: 'retry_later' })
       }
-      const made = newJob(principal, request, filter, clock.now())
+      const now = clock.now()
+      const made = newJob(database.newId('rpl', now), principal, request, filter, now)
       change.insert(replayJobs, principal.organizationId, made).set(openReplayKey(principal.organizationId, made.id))
       return made
     })
@@ -125,8 +125,8 @@ export class Replays implements List<OfProject, ReplayJob> {
   }
 }
 
-const newJob = (principal: Principal, request: ReplayRequest, filter: ReplayFilter, now: number): ReplayJob => ({
-  id: newId('rpl', now),
+const newJob = (id: string, principal: Principal, request: ReplayRequest, filter: ReplayFilter, now: number): ReplayJob => ({
+  id,
   projectId: principal.projectId,
   bound: principal.bound,
   requestedBy: principal.credentialId,

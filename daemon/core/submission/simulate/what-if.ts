@@ -2,6 +2,7 @@
  * Runs stored traces through settings as they would be: other rules, another failover chain, another budget. The decision is that of a
  * real send; nothing is written.
  */
+import type { Database } from '#store/database.ts'
 import { CursorInvalid } from '#store/cursor.ts'
 import * as z from 'zod'
 import type { PlanName } from '#config/plans/plans.ts'
@@ -71,7 +72,7 @@ export class WhatIf {
     const current = await policies.of(principal.organizationId)
     const projectId = owningProject(principal, current.projects, request.projectId)
     const { reach } = await listed(this.#options, principal, projectId)
-    const policy = changed(current, principal, projectId, request, now)
+    const policy = changed(database, current, principal, projectId, request, now)
     const { inner, counts } = readCursor(request.cursor)
     const { since = now - defaultDays * dayMs, until = Infinity, limit } = request
     const chosen = sieve<Trace>(
@@ -123,7 +124,14 @@ class Run {
 }
 
 /** The settings as they would be; everything that is checked when they are really changed is checked here. */
-function changed(current: Policy, principal: Principal, projectId: string, request: WhatIfRequest, now: number): Policy {
+function changed(
+  database: Database,
+  current: Policy,
+  principal: Principal,
+  projectId: string,
+  request: WhatIfRequest,
+  now: number,
+): Policy {
   const { rules, withoutRuleIds, failover, downIds } = request
   const project = current.projects.get(projectId)
   const own = current.rules.get(projectId) ?? []
@@ -131,7 +139,7 @@ function changed(current: Policy, principal: Principal, projectId: string, reque
   if (unknown >= 0) throw invalid([{ path: `without_rule_ids.${unknown}`, message: 'no rule of this project has this id' }])
   const noSuch = downIds.findIndex((id) => !current.destinations.has(id))
   if (noSuch >= 0) throw invalid([{ path: `down_ids.${noSuch}`, message: 'no destination has this id' }])
-  const added = rules.map((rule) => newRule(current, principal, { ...rule, projectId }, now))
+  const added = rules.map((rule) => newRule(database, current, principal, { ...rule, projectId }, now))
   const kept = own.filter(({ id }) => !withoutRuleIds.includes(id))
   return {
     ...current,

@@ -1,6 +1,6 @@
 /** A test: a made-up event is sent to an endpoint at once, and the receiver's response is returned. Nothing of it is kept. */
 import { randomUUID } from 'node:crypto'
-import { newId } from '#store/ids.ts'
+import type { Database } from '#store/database.ts'
 import type { Principal } from '../../access/principal/principal.ts'
 import type { Clock } from '../../clock.ts'
 import { invalid, Refusal } from '../../refusals.ts'
@@ -14,6 +14,7 @@ import type { Sender, Sent } from '../sending/sender.ts'
 import type { Webhooks } from './webhooks.ts'
 
 export interface TestOptions {
+  readonly database: Database
   readonly webhooks: Pick<Webhooks, 'get'>
   readonly sender: Pick<Sender, 'send'>
   readonly clock: Clock
@@ -38,12 +39,12 @@ export class TestDeliveries {
    * `rate_limit_exceeded` while the endpoint is being tested.
    */
   async run(principal: Principal, id: string, type: WebhookEventType, signal: AbortSignal): Promise<TestResult> {
-    const { webhooks, clock } = this.#options
+    const { database, webhooks, clock } = this.#options
     const endpoint = await webhooks.get(principal, id)
     const now = clock.now()
     if (!says(endpoint.format, type))
       throw invalid([{ path: 'event_type', message: `must be an event that the format ${endpoint.format ?? 'native'} has` }])
-    const body = eventBody(newId('evt', now), sample(principal, endpoint, type, now), true)
+    const body = eventBody(database.newId('evt', now), sample(database, principal, endpoint, type, now), true)
     return this.send(
       id,
       { ...endpoint, endpoint, secretContext: secretContext(id) },
@@ -100,10 +101,16 @@ const samples: Readonly<
 }
 
 /** An event of nothing that happened. */
-function sample({ organizationId }: Principal, { projectId }: WebhookEndpoint, type: WebhookEventType, at: number): WebhookEvent {
+function sample(
+  database: Database,
+  { organizationId }: Principal,
+  { projectId }: WebhookEndpoint,
+  type: WebhookEventType,
+  at: number,
+): WebhookEvent {
   const { status, reply, ...sample } = samples[type]
   const recipients = [{ address, status, reply }]
   const trace = { id: randomUUID(), projectId, messageId: 'test@example.com', destinationId: null, recipients }
-  const suppression = type === 'auto_suppressed' ? { id: newId('sup', at), reason: sample.reason, expiresAt: null } : undefined
+  const suppression = type === 'auto_suppressed' ? { id: database.newId('sup', at), reason: sample.reason, expiresAt: null } : undefined
   return { organizationId, type, trace, recipient: address, at, ...sample, suppression }
 }

@@ -1,6 +1,5 @@
 /** Webhook endpoints: making, showing, changing and deleting them, and their secrets. Spec "POST /v1/webhooks". */
 import type { Page } from '#store/database.ts'
-import { newId } from '#store/ids.ts'
 import type { Stored } from '#store/record-kind.ts'
 import type { Core } from '../../core.ts'
 import { listReachable, type List, type OfProject, type PageQuery } from '../../access/principal/lists.ts'
@@ -57,7 +56,7 @@ export class Webhooks implements List<OfProject, WebhookEndpoint> {
     principal: Principal,
     request: Omit<WebhookRequest, Optional> & { readonly [Key in Optional]?: WebhookRequest[Key] | undefined },
   ): Promise<EndpointWithSecret> {
-    const { writes, policies, secrets, clock } = this.#options
+    const { database, writes, policies, secrets, clock } = this.#options
     // outside the turn of settings, as a look-up and a key can take their time
     const { targetUrl, headers } = await this.#target(request, {})
     const secret = newWebhookSecret()
@@ -67,7 +66,7 @@ export class Webhooks implements List<OfProject, WebhookEndpoint> {
       const projectId = owningProject(principal, projects, request.projectId)
       await this.#requireRoom(principal.organizationId, projectId)
       const now = clock.now()
-      const id = newId('whk', now)
+      const id = database.newId('whk', now)
       const { name, eventTypes, format } = request
       const sealedSecret = secrets.seal(secret, secretContext(id))
       const pausedAt = request.paused === true && { pausedAt: now }
@@ -79,7 +78,7 @@ export class Webhooks implements List<OfProject, WebhookEndpoint> {
         ...withHeaders(headers, id, secrets),
       }
       change.insert(webhookEndpoints, principal.organizationId, endpoint)
-      if (format === 'ses') announceSubscription(change, secrets, principal.organizationId, endpoint)
+      if (format === 'ses') announceSubscription(database, change, secrets, principal.organizationId, endpoint)
       return { endpoint, secret }
     })
   }
@@ -103,7 +102,7 @@ export class Webhooks implements List<OfProject, WebhookEndpoint> {
     id: string,
     changes: { readonly [Key in keyof WebhookRequest]?: WebhookRequest[Key] | undefined },
   ): Promise<WebhookEndpoint> {
-    const { writes, policies, secrets } = this.#options
+    const { database, writes, policies, secrets } = this.#options
     const { record: seen } = await this.#stored(principal, id)
     const format = changes.format ?? seen.format
     // header fields are for the receiver that they were given for: whoever may move the endpoint does not learn them
@@ -133,7 +132,7 @@ export class Webhooks implements List<OfProject, WebhookEndpoint> {
         }),
       )
       if (after.format === 'ses' && (before.format !== 'ses' || before.targetUrl !== after.targetUrl))
-        announceSubscription(change, secrets, principal.organizationId, after)
+        announceSubscription(database, change, secrets, principal.organizationId, after)
       return after
     })
   }

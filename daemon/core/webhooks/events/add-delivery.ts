@@ -1,7 +1,7 @@
 /** Adds a delivery to a write: the record, and the row by which its first attempt is found, at once. */
 import { randomUUID } from 'node:crypto'
 import type { Change } from '#store/change.ts'
-import { newId } from '#store/ids.ts'
+import type { Database } from '#store/database.ts'
 import { addDue, webhookDeliveries, type WebhookDelivery } from '../delivery.ts'
 
 export type NewDelivery = Pick<WebhookDelivery, 'eventId' | 'eventType' | 'endpointId' | 'projectId' | 'traceId' | 'body'> & {
@@ -10,8 +10,8 @@ export type NewDelivery = Pick<WebhookDelivery, 'eventId' | 'eventType' | 'endpo
 }
 
 /** Returns its id. */
-export function addDelivery(change: Change, organizationId: string, { at, ...delivery }: NewDelivery): string {
-  const id = newId('wha', at)
+export function addDelivery(database: Database, change: Change, organizationId: string, { at, ...delivery }: NewDelivery): string {
+  const id = database.newId('wha', at)
   change.insertUnchecked(webhookDeliveries, organizationId, {
     ...delivery,
     id,

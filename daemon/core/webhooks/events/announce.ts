@@ -1,6 +1,6 @@
 /** Announces events to webhook endpoints, as rows of the write that makes them happen (transactional outbox). */
 import type { Change } from '#store/change.ts'
-import { newId } from '#store/ids.ts'
+import type { Database } from '#store/database.ts'
 import type { Trace } from '../../trace/trace.ts'
 import { addDelivery } from './add-delivery.ts'
 import type { WebhookEndpoints } from '../endpoint.ts'
@@ -12,17 +12,17 @@ import { eventBody, type WebhookEvent } from './event-body.ts'
  * organization's cached settings (`Policy.webhooks`). Call it once for each change of a recipient's fate, in the write that makes it;
  * when that write is tried again, begin with a new change. Returns the id of the event, or undefined when no endpoint wants it.
  */
-export function announce(change: Change, endpoints: WebhookEndpoints, event: WebhookEvent): string | undefined {
+export function announce(database: Database, change: Change, endpoints: WebhookEndpoints, event: WebhookEvent): string | undefined {
   const { organizationId, type, trace, at } = event
   const wanted = (endpoints.get(trace.projectId) ?? []).filter(
     ({ eventTypes, format }) => (eventTypes.length === 0 || eventTypes.includes(type)) && says(format, type),
   )
   if (wanted.length === 0) return undefined
-  const eventId = newId('evt', at)
+  const eventId = database.newId('evt', at)
   const body = eventBody(eventId, event)
   for (const { id: endpointId } of wanted) {
     const { id: traceId, projectId } = trace
-    addDelivery(change, organizationId, { eventId, eventType: type, endpointId, projectId, traceId, body, at })
+    addDelivery(database, change, organizationId, { eventId, eventType: type, endpointId, projectId, traceId, body, at })
   }
   return eventId
 }
@@ -32,6 +32,7 @@ export function announce(change: Change, endpoints: WebhookEndpoints, event: Web
  * for those whom no server answered for.
  */
 export function announceFailures(
+  database: Database,
   change: Change,
   endpoints: WebhookEndpoints,
   {
@@ -57,7 +58,7 @@ export function announceFailures(
     const { address, status, reply } = recipient
     if (status !== 'failed' || earlier.get(address) === 'failed') continue
     const reason = reply ? `The last reply was ${reply.code} ${reply.text.replaceAll('\n', ' ')}` : because
-    announce(change, endpoints, {
+    announce(database, change, endpoints, {
       organizationId,
       type: 'failed',
       trace: { ...after, recipients: [recipient] },

@@ -4,7 +4,7 @@
  */
 import * as z from 'zod'
 import type { Change } from '#store/change.ts'
-import { newId } from '#store/ids.ts'
+import type { Database } from '#store/database.ts'
 import type { SecretBox } from '../../access/secret-box.ts'
 import type { WebhookEndpoint } from '../endpoint.ts'
 import { addDelivery } from '../events/add-delivery.ts'
@@ -29,14 +29,15 @@ const tokenOf = (secrets: SecretBox, topic: string): string => secrets.mac(purpo
 
 /** Adds the request to confirm to the write that makes the endpoint one of SNS, or moves it to another address. */
 export function announceSubscription(
+  database: Database,
   change: Change,
   secrets: SecretBox,
   organizationId: string,
   { id: endpointId, projectId, updatedAt: at }: WebhookEndpoint,
 ): void {
-  const eventId = newId('evt', at)
+  const eventId = database.newId('evt', at)
   const body = JSON.stringify({ id: eventId, type, created_at: new Date(at).toISOString(), token: tokenOf(secrets, topicOf(endpointId)) })
-  addDelivery(change, organizationId, { eventId, eventType: type, endpointId, projectId, traceId: null, body, at })
+  addDelivery(database, change, organizationId, { eventId, eventType: type, endpointId, projectId, traceId: null, body, at })
 }
 
 /** How a stored body that asks for confirmation is sent; undefined for any other. */

@@ -91,7 +91,7 @@ test('the agent of a sandbox that was taken over gets no token for REST that sen
   const agent = await fixture.agent({ token: String(first['access_token']) })
   const { user_code: code } = await agent.must('account_claim', { email: 'ada@example.ch' })
   const change = new Change()
-  const ada = addUser(change, 'ada@example.ch', clock.now())
+  const ada = addUser(database, change, 'ada@example.ch', clock.now())
   await database.commit(change)
   await claims.confirm(ada, String(code), ['send_live', 'admin'])
   const refresh = async (secret: unknown, resource: string) => {

@@ -3,7 +3,6 @@ import type { ExecutionContext } from 'ava'
 import { inspectReportKey, inspectTests, newInspectToken, type InspectTest } from '#core/inspect/inspect-test.ts'
 import { inspectMail } from '#ingest/inspect/score.ts'
 import { Change, encode } from '#store/change.ts'
-import { newId } from '#store/ids.ts'
 import { letter, newsletter, type Changes } from '../../../ingest/inspect/golden.ts'
 import { axeFaults, browserOf, overflows } from '../../../support/web/browser.ts'
 import { startFixture, type Fixture } from '../../rest/fixture/rest-fixture.ts'
@@ -22,7 +21,7 @@ const faulty: Changes = {
 async function storeTest({ database, organizationId, clock }: Fixture, changes: Partial<InspectTest>, report?: unknown): Promise<string> {
   const made: InspectTest = {
     ...{
-      id: newId('ins', clock.now()),
+      id: database.newId('ins', clock.now()),
       projectId: 'prj_1',
       token: newInspectToken(),
       domain: 'in.example.ch',
@@ -44,7 +43,7 @@ function mustHold(ok: boolean): void {
 /** The page of a scored mail. */
 async function reportOf(fixture: Fixture, input: Awaited<ReturnType<typeof letter>>, laterMails = 0): Promise<string> {
   const report = await inspectMail(input)
-  const content = { id: newId('inm', 1), size: 1, sha256: '', rows: 1 }
+  const content = { id: fixture.database.newId('inm', 1), size: 1, sha256: '', rows: 1 }
   const { score, grade } = report
   return storeTest(fixture, { mail: { session: input.session, content }, result: { score, grade }, laterMails }, report)
 }
@@ -122,7 +121,7 @@ async function inspected(mail: typeof letter): ReturnType<typeof letter> {
 test('a test that waits, is being checked, has failed or is over says what to do', async (t) => {
   const fixture = await startFixture(t)
   const { session } = await letter()
-  const mail = { session, content: { id: newId('inm', 1), size: 1, sha256: '', rows: 1 } }
+  const mail = { session, content: { id: fixture.database.newId('inm', 1), size: 1, sha256: '', rows: 1 } }
   const pages: readonly (readonly [Partial<InspectTest>, RegExp])[] = [
     [{}, /Send a mail to this address[^]*@in\.example\.ch/],
     [{ mail }, /being checked/],
@@ -145,7 +144,7 @@ test('the page speaks the first language of the browser, down to the evidence, a
   }
   const report = await reportOf(fixture, await newsletter(faulty), 2)
   const { session } = await letter()
-  const mail = { session, content: { id: newId('inm', 2), size: 1, sha256: '', rows: 1 } }
+  const mail = { session, content: { id: fixture.database.newId('inm', 2), size: 1, sha256: '', rows: 1 } }
   const slow = await storeTest(fixture, { mail, problem: 'The mail took too long to be checked.' })
   const says = [
     ['de-CH,en;q=0.5', 'de', /Viele Empfänger werden sie ablehnen[^]*Zu tun:[^]*DKIM-Signatur/, /dauerte zu lange/],

@@ -184,6 +184,7 @@ test('a message whose trace is gone still has its event in each format', async (
   }
   const change = new Change()
   announce(
+    database,
     change,
     Map.groupBy(endpoints, ({ projectId }) => projectId),
     { organizationId, type, trace, recipient, reason: null, at: clock.now() },

@@ -68,6 +68,7 @@ export class Scene {
     const told = { ...trace, recipients: trace.recipients.map((one) => ({ ...one, status })) }
     const change = new Change()
     announce(
+      database,
       change,
       Map.groupBy(all, ({ projectId }) => projectId),
       {

@@ -36,7 +36,7 @@ async function announceIn(
       recipients: [{ address: recipient, status: 'failed' as const }],
     }
     const endpoints = Map.groupBy(all, ({ projectId }) => projectId)
-    announce(change, endpoints, { organizationId, type, trace, recipient, reason: null, at: clock.now() })
+    announce(database, change, endpoints, { organizationId, type, trace, recipient, reason: null, at: clock.now() })
   }
   await database.commit(change)
 }
