@@ -9,7 +9,7 @@ import { HttpAttempt } from './http-attempt.ts'
 import { standardHttpDeadlines, type HttpDeadlines } from './deadlines.ts'
 import { ProbeWalk } from './http-probe.ts'
 import type { Vendor } from './contract/vendor.ts'
-import { vendors } from './vendors/vendors.ts'
+import { makeVendors } from './vendors/vendors.ts'
 
 export interface HttpTransportOptions extends OutboundOptions {
   /** Milliseconds that differ from the standard ones. */
@@ -26,6 +26,7 @@ interface CachedAgent {
 export class HttpTransport implements Transport<HttpTarget> {
   readonly #network: SecureNetwork & { readonly deadlines: HttpDeadlines }
   readonly #reader: Pick<PartsReader, 'read'> & AsyncDisposable
+  readonly #vendors: Readonly<Record<HttpProvider, Vendor>> = makeVendors()
   readonly #agents = new Map<string, CachedAgent>()
   readonly #closing = new AbortController()
 
@@ -36,7 +37,7 @@ export class HttpTransport implements Transport<HttpTarget> {
 
   async deliver(target: HttpTarget, job: DeliveryJob): Promise<AttemptReport> {
     const { clock, deadlines } = this.#network
-    const vendor: Vendor = vendors[target.provider satisfies HttpProvider]
+    const vendor = this.#vendors[target.provider]
     const signal = AbortSignal.any([job.signal, this.#closing.signal])
     const agent = this.#agentFor(target)
     const attempt = new HttpAttempt(target, vendor, { ...job, signal }, { clock, deadlines, agent, reader: this.#reader })
@@ -50,7 +51,7 @@ export class HttpTransport implements Transport<HttpTarget> {
     const walk = new ProbeWalk(target, clock)
     const agent = new KeepAliveAgent(this.#network, { maxConnections: 1, idleMs: deadlines.idle, onStep: walk.passed })
     try {
-      return await walk.through(vendors[target.provider], {
+      return await walk.through(this.#vendors[target.provider], {
         agent,
         clock,
         deadlines,

@@ -30,28 +30,32 @@ const maxTokens = 1000
 /** A token lives for an hour; it is asked for again sooner, as rights that were given meanwhile are only in a new one. */
 const usableMs = 10 * 60_000
 
-const tokens = new Map<string, { readonly token: string; readonly usableUntil: number }>()
+type Tokens = Map<string, { readonly token: string; readonly usableUntil: number }>
 
-export const msgraph: Vendor = {
-  provider: 'msgraph',
-  title: httpProviders.msgraph.title,
-  credentials: httpProviders.msgraph.credentials,
+/** Makes the vendor, which keeps the tokens that it was given. */
+export function msgraph(): Vendor {
+  const tokens: Tokens = new Map()
+  return {
+    provider: 'msgraph',
+    title: httpProviders.msgraph.title,
+    credentials: httpProviders.msgraph.credentials,
 
-  async send(credentials, message, context) {
-    const { mime } = await addressedMime(message)
-    const headers = { ...(await authorization(credentials, context)), 'content-type': 'text/plain' }
-    return { method: 'POST', url: sendMail(credentials, context), headers, body: Buffer.from(mime.toString('base64')) }
-  },
+    async send(credentials, message, context) {
+      const { mime } = await addressedMime(message)
+      const headers = { ...(await authorization(tokens, credentials, context)), 'content-type': 'text/plain' }
+      return { method: 'POST', url: sendMail(credentials, context), headers, body: Buffer.from(mime.toString('base64')) }
+    },
 
-  read(answer) {
-    return answer.status === 202 || answer.status === 200
-      ? { kind: 'accepted', messageId: textOf(answer.headers['request-id']) }
-      : refused(answer)
-  },
+    read(answer) {
+      return answer.status === 202 || answer.status === 200
+        ? { kind: 'accepted', messageId: textOf(answer.headers['request-id']) }
+        : refused(tokens, answer)
+    },
 
-  // A request without a message: with a good mailbox and the right to send it is found to be incomplete.
-  probe: async (credentials, context) => postJson(sendMail(credentials, context), await authorization(credentials, context), {}),
-  readProbe: (answer) => (answer.status === 400 ? { kind: 'accepted' } : refused(answer)),
+    // A request without a message: with a good mailbox and the right to send it is found to be incomplete.
+    probe: async (credentials, context) => postJson(sendMail(credentials, context), await authorization(tokens, credentials, context), {}),
+    readProbe: (answer) => (answer.status === 400 ? { kind: 'accepted' } : refused(tokens, answer)),
+  }
 }
 
 const cloudOf = ({ cloud = 'global' }: Credentials): readonly [login: string, graph: string] =>
@@ -61,7 +65,11 @@ const sendMail = (credentials: Credentials, { base }: VendorContext): string =>
   `${base ?? cloudOf(credentials)[1]}/v1.0/users/${encodeURIComponent(credentials['mailbox'] ?? '')}/sendMail`
 
 /** Throws `VendorRefusal` when no token is given. */
-async function authorization(credentials: Credentials, context: VendorContext): Promise<{ readonly authorization: string }> {
+async function authorization(
+  tokens: Tokens,
+  credentials: Credentials,
+  context: VendorContext,
+): Promise<{ readonly authorization: string }> {
   const { tenant = '', client_id: clientId = '', client_secret: clientSecret = '' } = credentials
   const [login, graph] = cloudOf(credentials)
   const tokenUrl = `${context.base ?? login}/${encodeURIComponent(tenant)}/oauth2/v2.0/token`
@@ -79,7 +87,7 @@ async function authorization(credentials: Credentials, context: VendorContext): 
   return { authorization: `Bearer ${verdict.token}` }
 }
 
-function refused(answer: VendorAnswer): VendorVerdict {
+function refused(tokens: Tokens, answer: VendorAnswer): VendorVerdict {
   const [error = {}] = objectsIn([jsonOf(answer)['error']])
   const code = textOf(error['code'])
   // A token may have been revoked, and which one does not stand in the answer; each costs one request to have again.

@@ -1,4 +1,4 @@
-/** Every vendor by its provider. */
+/** Makes every vendor, by its provider. */
 import type { HttpProvider } from '#config/mail/providers.ts'
 import { brevo } from './brevo.ts'
 import { mailersend } from './mailersend.ts'
@@ -14,7 +14,7 @@ import { smtp2go } from './smtp2go.ts'
 import { sparkpost } from './sparkpost.ts'
 import type { Vendor } from '../contract/vendor.ts'
 
-export const vendors: Readonly<Record<HttpProvider, Vendor>> = {
+export const makeVendors = (): Readonly<Record<HttpProvider, Vendor>> => ({
   ...{ ses, sendgrid, mailgun, postmark, resend, brevo },
-  ...{ mailjet, sparkpost, mailersend, smtp2go, scaleway, msgraph },
-}
+  ...{ mailjet, sparkpost, mailersend, smtp2go, scaleway, msgraph: msgraph() },
+})

@@ -1,5 +1,5 @@
 import test from '#test'
-import { vendorContract } from '../../../contracts/vendor-contract.ts'
+import { vendorContract, vendorFixture } from '../../../contracts/vendor-contract.ts'
 import { mailersendRules } from '../../../support/vendors/mailersend.ts'
 import { mailjetRules } from '../../../support/vendors/mailjet.ts'
 import { msgraphRules } from '../../../support/vendors/msgraph.ts'
@@ -9,3 +9,14 @@ import { sparkpostRules } from '../../../support/vendors/sparkpost.ts'
 
 for (const rules of [mailjetRules, sparkpostRules, mailersendRules, smtp2goRules, scalewayRules, msgraphRules])
   vendorContract(test.serial, rules)
+
+test('HttpTransport: a transport keeps the tokens of Microsoft Graph for itself', async (t) => {
+  const one = await vendorFixture(t, msgraphRules)
+  const other = await vendorFixture(t, msgraphRules)
+  const { double, target } = one
+  for (const { transport } of [one, one, other]) {
+    const steps = await transport.probe(target, new AbortController().signal)
+    t.true(steps.every(({ ok }) => ok))
+  }
+  t.is(double.requests.filter(({ path }) => path.endsWith('/oauth2/v2.0/token')).length, 2)
+})

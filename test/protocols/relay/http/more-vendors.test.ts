@@ -171,12 +171,13 @@ test('msgraph asks for a token once, and again when it is old or was refused', a
     asked.push(request)
     return Promise.resolve(answerOf(200, { access_token: `token-${asked.length}`, expires_in: 3600 }))
   }
+  const vendor = msgraph()
   const tokenAt = async (nowMs: number): Promise<string | undefined> =>
-    (await msgraph.send(application, messageOf(), contextOf({ base: 'https://once.test', nowMs, ask }))).headers['authorization']
+    (await vendor.send(application, messageOf(), contextOf({ base: 'https://once.test', nowMs, ask }))).headers['authorization']
   t.is(await tokenAt(0), 'Bearer token-1')
   t.is(await tokenAt(9 * 60_000), 'Bearer token-1')
   t.is(await tokenAt(11 * 60_000), 'Bearer token-2')
-  t.is(msgraph.read(answerOf(401, { error: { code: 'InvalidAuthenticationToken' } })).kind, 'misconfigured')
+  t.is(vendor.read(answerOf(401, { error: { code: 'InvalidAuthenticationToken' } })).kind, 'misconfigured')
   t.is(await tokenAt(11 * 60_000), 'Bearer token-3')
   t.is(asked[0]?.url, 'https://once.test/site.test/oauth2/v2.0/token')
 })
@@ -187,7 +188,7 @@ test('msgraph tells of a token that is not given, in the words of Microsoft and 
     [503, {}, 'transient'],
   ] as const) {
     const ask = (): Promise<VendorAnswer> => Promise.resolve(answerOf(status, body))
-    const attempt = msgraph.send(application, messageOf(), contextOf({ base: `https://refused-${status}.test`, ask }))
+    const attempt = msgraph().send(application, messageOf(), contextOf({ base: `https://refused-${status}.test`, ask }))
     const error = await t.throwsAsync(attempt, { instanceOf: VendorRefusal })
     t.is(error?.verdict.kind, kind)
     t.false(error?.message.includes('hidden'))
@@ -201,7 +202,7 @@ test('msgraph serves the national clouds', async (t) => {
     return Promise.resolve(answerOf(200, { access_token: 'x', expires_in: 3600 }))
   }
   for (const cloud of ['global', 'us_gov', 'us_dod', 'china'])
-    urls.push((await msgraph.send({ ...application, cloud }, messageOf(), contextOf({ ask }))).url)
+    urls.push((await msgraph().send({ ...application, cloud }, messageOf(), contextOf({ ask }))).url)
   t.deepEqual(
     urls.map((url) => new URL(url).host),
     [
