@@ -1,16 +1,14 @@
 /** Files that are there whole or not at all, whatever ends the process or the machine. */
+import { randomUUID } from 'node:crypto'
 import { open, rename, rm } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-
-/** Two writers of one file do not write into each other's. */
-let begun = 0
 
 /**
  * Written beside its place, synced, renamed, and the folder synced. Nothing is left of it when `bytes` throws; of several at once the last
  * to end stays.
  */
 export async function placeWhole(path: string, bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, mode = 0o600): Promise<void> {
-  const unfinished = `${path}.${process.pid}-${++begun}.tmp`
+  const unfinished = `${path}.${randomUUID()}.tmp` // two writers of one file do not write into each other's
   try {
     const file = await open(unfinished, 'w', mode)
     try {
