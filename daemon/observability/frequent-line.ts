@@ -15,6 +15,7 @@ export class FrequentLine<Name extends string> {
   readonly #logger: Logger
   readonly #fields: readonly (readonly [Name, string])[]
   readonly #end: string
+  #second = { number: 0, text: '' }
 
   /** At level `info`. Throws for a name whose values are kept out of logs. */
   constructor(logger: Logger, message: string, names: readonly Name[]) {
@@ -30,26 +31,24 @@ export class FrequentLine<Name extends string> {
     const logger = this.#logger as Logger &
       Readonly<{ [pino.symbols.streamSym]: pino.DestinationStream; [pino.symbols.chindingsSym]: string }>
     if (!logger.isLevelEnabled('info')) return
-    let line = `{"level":"info","time":"${timeNow()}"${logger[pino.symbols.chindingsSym]}`
+    let line = `{"level":"info","time":"${this.#timeNow()}"${logger[pino.symbols.chindingsSym]}`
     for (const [name, piece] of this.#fields) {
       const value = values[name]
       if (value !== undefined) line += piece + json(value)
     }
     logger[pino.symbols.streamSym].write(line + this.#end)
   }
+
+  /** RFC 3339, as `Date.toISOString` writes it, which is made once a second. */
+  #timeNow(): string {
+    const now = Date.now()
+    const number = Math.floor(now / 1000)
+    if (number !== this.#second.number) this.#second = { number, text: new Date(number * 1000).toISOString().slice(0, -4) }
+    return `${this.#second.text}${String(now % 1000).padStart(3, '0')}Z`
+  }
 }
 
 function json(value: string | number): string {
   if (typeof value === 'number') return Number.isFinite(value) ? String(value) : 'null'
   return plain.test(value) ? `"${value}"` : JSON.stringify(cleanText(value))
-}
-
-let second = { number: 0, text: '' }
-
-/** RFC 3339, as `Date.toISOString` writes it, which is made once a second. */
-function timeNow(): string {
-  const now = Date.now()
-  const number = Math.floor(now / 1000)
-  if (number !== second.number) second = { number, text: new Date(number * 1000).toISOString().slice(0, -4) }
-  return `${second.text}${String(now % 1000).padStart(3, '0')}Z`
 }
