@@ -37,20 +37,24 @@ export function answerHttpFault(error: Error & { readonly code?: string }, socke
 /** How long a refused connection stays open, so that its client can read why. */
 const lingerMs = 2000
 const maxLingering = 100
-const lingering = new Set<Socket>()
 
-/** For a connection that was not admitted: says why and closes it, whatever its client sends. */
-export function answerTurnedAway(socket: Socket, refusal: Refusal, requestId: string): void {
-  if (lingering.size >= maxLingering) return void socket.destroy()
-  lingering.add(socket)
-  const end = setTimeout(() => socket.destroy(), lingerMs).unref()
-  socket.once('close', () => {
-    lingering.delete(socket)
-    clearTimeout(end)
-  })
-  socket.on('error', () => socket.destroy())
-  socket.resume() // a socket that is closed with unread data is reset, and the answer lost
-  socket.end(bareAnswer('503 Service Unavailable', refusal, requestId))
+/** Refuses connections beyond the limits of a server. */
+export class TurnedAway {
+  readonly #lingering = new Set<Socket>()
+
+  /** Returns the reason to the client and closes the connection. It is closed without a reason when too many wait for their clients. */
+  answer(socket: Socket, refusal: Refusal, requestId: string): void {
+    if (this.#lingering.size >= maxLingering) return void socket.destroy()
+    this.#lingering.add(socket)
+    const end = setTimeout(() => socket.destroy(), lingerMs).unref()
+    socket.once('close', () => {
+      this.#lingering.delete(socket)
+      clearTimeout(end)
+    })
+    socket.on('error', () => socket.destroy())
+    socket.resume() // a socket that is closed with unread data is reset, and the answer lost
+    socket.end(bareAnswer('503 Service Unavailable', refusal, requestId))
+  }
 }
 
 function bareAnswer(status: string, refusal: Refusal, requestId: string): string {

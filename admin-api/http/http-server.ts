@@ -9,7 +9,7 @@ import type { ProtectedResource } from '../credentials/challenge.ts'
 import type { AdminApiEvents } from './api-events.ts'
 import type { RequestHandler, HandlerContext } from './request-handler.ts'
 import { ClientLoad } from './client-load.ts'
-import { answerHttpFault, answerTurnedAway, faultOf } from './http-faults.ts'
+import { answerHttpFault, faultOf, TurnedAway } from './http-faults.ts'
 import { usualJson, type JsonLimits } from '../bodies/json-body.ts'
 import { JsonThread } from '../bodies/json-thread.ts'
 import type { Operation, ErrorRenderer } from '../operation/operation.ts'
@@ -99,6 +99,7 @@ export class AdminApi {
   readonly #limits: AdminApiLimits
   readonly #inFlight = new Set<RequestHandler>()
   readonly #broken = new WeakSet<Socket>()
+  readonly #turnedAway = new TurnedAway()
   readonly #clients: ClientLoad
   readonly #json = new JsonThread()
   readonly #idPrefix = `req_${randomBytes(6).toString('base64url')}`
@@ -192,7 +193,7 @@ export class AdminApi {
   #turnAway(socket: Socket, isSecured: boolean): void {
     this.#options.events.connectionDropped()
     if (isSecured) socket.destroy()
-    else answerTurnedAway(socket, this.#clients.refusal(), this.#nextRequestId())
+    else this.#turnedAway.answer(socket, this.#clients.refusal(), this.#nextRequestId())
   }
 
   /** A process that was stopped, or a machine that was frozen, takes no time away from its requests. */

@@ -30,6 +30,20 @@ test('a client address has so many connections, and is told when it wants more',
   }
 })
 
+test('AdminApi: a server answers although another keeps as many refused connections as it may', async (t) => {
+  const one = { limits: { ...limits, maxConnectionsPerAddress: 1 } }
+  const [full, other] = [await startDemo(t, one), await startDemo(t, one)]
+  await open(t, full.port)
+  const lingering = Array.from({ length: 100 }, async () => {
+    const socket = connect({ port: full.port, host: '127.0.0.1', allowHalfOpen: true })
+    t.teardown(() => socket.destroy())
+    await once(socket, 'data')
+  })
+  await Promise.all(lingering)
+  await open(t, other.port)
+  t.regex(await receive(await open(t, other.port)), /^HTTP\/1\.1 503 Service Unavailable\r\n/)
+})
+
 test('another address is not counted with the first one', async (t) => {
   const { port } = await startDemo(t, { limits })
   await Promise.all([open(t, port), open(t, port), open(t, port)])
