@@ -1,4 +1,5 @@
 /** Orders a certificate (RFC 8555 §7.4), under an account that is made once and kept. */
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Client } from 'acme-client'
 import { AcmeTransport } from '../../../protocols/outbound/acme-transport.ts'
 import { covers, usable } from '../certificate.ts'
@@ -43,12 +44,14 @@ const unknownAccount = 'urn:ietf:params:acme:error:accountDoesNotExist'
 export async function orderCertificate(request: OrderRequest): Promise<Ordered> {
   const transport = new AcmeTransport(request)
   try {
-    return await attempt(request, transport).catch(async (error: unknown) => {
-      if (transport.problem?.type !== unknownAccount) throw error
-      // the authority has forgotten the account, as one for tests does at each of its starts
-      await request.records.keepAccount({ ...(await request.records.account(request.directory)), url: null })
-      return attempt(request, transport)
-    })
+    return await transports.run(transport, () =>
+      attempt(request).catch(async (error: unknown) => {
+        if (transport.problem?.type !== unknownAccount) throw error
+        // the authority has forgotten the account, as one for tests does at each of its starts
+        await request.records.keepAccount({ ...(await request.records.account(request.directory)), url: null })
+        return attempt(request)
+      }),
+    )
   } catch (error) {
     const { type, retryAfterSeconds } = transport.problem ?? {}
     const words = error instanceof Error && error.message !== '' ? error.message : (type ?? String(error))
@@ -58,10 +61,15 @@ export async function orderCertificate(request: OrderRequest): Promise<Ordered> 
   }
 }
 
+/** The transport of each order: the library has one HTTP client for a process. */
+const transports = new AsyncLocalStorage<AcmeTransport>()
+
 /** 51 packages: loaded when a certificate is ordered. */
-async function library(transport: AcmeTransport): Promise<typeof import('acme-client')> {
+async function library(): Promise<typeof import('acme-client')> {
   const { default: acme } = await import('acme-client')
   acme.axios.defaults.adapter = async (config) => {
+    const transport = transports.getStore()
+    if (!transport) throw new Error('a request to a certificate authority belongs to no order')
     const { url = '', method = 'get', data } = config
     const headers = Object.entries(config.headers.toJSON()).flatMap(([name, value]) => (value === null ? [] : [[name, String(value)]]))
     const body = typeof data === 'string' ? data : undefined
@@ -77,9 +85,9 @@ async function library(transport: AcmeTransport): Promise<typeof import('acme-cl
   return acme
 }
 
-async function attempt(request: OrderRequest, transport: AcmeTransport): Promise<Ordered> {
+async function attempt(request: OrderRequest): Promise<Ordered> {
   const { records, directory, names, challenge: wanted, external, challenges, pollMs } = request
-  const acme = await library(transport)
+  const acme = await library()
   const account = await records.account(directory)
   const client = new acme.Client({
     directoryUrl: directory,

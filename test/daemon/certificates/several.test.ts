@@ -94,7 +94,6 @@ async function issuedTo(t: ExecutionContext, { start, folder, files, ports }: Sc
   return { a, b, clock, pebble, serial }
 }
 
-// one after the other: orders of one process share the client of the authority
 test.serial(
   'one daemon orders, another answers the authority, all serve what was issued, and the next renews it under the same account',
   async (t) => {
