@@ -4,6 +4,7 @@ import test, { type ExecutionContext } from '#test'
 import { decisions, deadLinks, goneFiles } from './tidy/documents.ts'
 import { fileCycles, nounCycles } from './tidy/cycles.ts'
 import { importDirection } from './tidy/layers.ts'
+import { moduleState } from './tidy/module-state.ts'
 import { packageHomes } from './tidy/packages.ts'
 import { longReadmes, readmes } from './tidy/readmes.ts'
 import { fileLength, folderDepth, folderSize, functionLength, names } from './tidy/shape.ts'
@@ -25,6 +26,7 @@ test('connections to other hosts are opened in one folder', (t) => clean(t, ways
 test('no import cycle between files', (t) => clean(t, fileCycles(sources)))
 test('no import cycle between the nouns of the core', (t) => clean(t, nounCycles(sources)))
 test('every third-party package is imported in its home only', (t) => clean(t, packageHomes(sources)))
+test('modules have no state', (t) => clean(t, moduleState(sources)))
 test('files are short', (t) => clean(t, fileLength(sources)))
 test('functions are short', (t) => clean(t, functionLength(sources)))
 test('folders are shallow', (t) => clean(t, folderDepth(sources)))

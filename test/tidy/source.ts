@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { parseSync, Visitor, type CallExpression, type Expression } from 'oxc-parser'
+import { stateOf } from './mutations.ts'
 
 /** One `import` or re-export of a file, static or dynamic, for values or for types. */
 export interface Import {
@@ -39,6 +40,8 @@ export interface Source {
   readonly strings: readonly Prose[]
   /** Every identifier, where it stands first. */
   readonly names: readonly Prose[]
+  /** Names of what functions change and all users of the module share. */
+  readonly state: readonly Prose[]
   readonly focusedTests: readonly number[]
 }
 
@@ -134,6 +137,7 @@ export function parseSource(path: string, text: string): Source {
     titles,
     strings,
     names: [...seen].map(([name, start]) => ({ text: name, line: lineAt(start) })),
+    state: stateOf(program).map(({ name, start }) => ({ text: name, line: lineAt(start) })),
     focusedTests,
   }
 }

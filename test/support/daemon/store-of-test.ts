@@ -9,15 +9,12 @@ import { storeFolder } from '../../../daemon/process/data-folder.ts'
 /** The address of the server, up to the name of the database. */
 export const serverVariable = 'POSTERN_TEST_POSTGRESQL'
 
-const made = new Set<string>()
-
 /** The setting of the store for a daemon with this data folder; a database of its own, which its next life has again. */
 export async function storeSettings(dataDir: string): Promise<Readonly<Record<string, string>>> {
   const server = process.env[serverVariable]
   if (server === undefined) return {}
   const name = `test_${createHash('sha256').update(dataDir).digest('hex').slice(0, 24)}`
-  if (!made.has(name)) await makeDatabase(server, name)
-  made.add(name)
+  await makeDatabase(server, name)
   return { POSTERN_STORE: `${server}/${name}` }
 }
 
