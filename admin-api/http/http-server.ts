@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
 import type { H3 } from 'h3'
 import type { Feature } from '#config/plans/features.ts'
+import type { Activity } from '#core/activity.ts'
 import type { Principal } from '#core/access/principal/principal.ts'
 import { noOperator, type Authenticate, type AuthenticateOperator } from '../credentials/authentication.ts'
 import type { ProtectedResource } from '../credentials/challenge.ts'
@@ -77,6 +78,7 @@ export interface AdminApiOptions {
   /** Throws `overloaded` while the service sheds load, and `storage_full` for what would write. */
   readonly admission: { check(work: 'reading' | 'writing'): void }
   readonly events: AdminApiEvents
+  readonly activity?: Activity | undefined
   readonly health: Health
   readonly metrics: MetricsSource
   /** Addresses of proxies whose `X-Forwarded-For` is believed. */
@@ -180,6 +182,7 @@ export class AdminApi {
       bodies: { memory: new BodyMemory(this.#limits.maxBodyMemoryBytes), json: this.#json },
       jsonLimits: this.#limits.json,
       inFlight: this.#inFlight,
+      activity: this.#options.activity,
       broken: this.#broken,
       monotonic: () => this.#now(),
       checkAnswers: this.#options.checkAnswers ?? false,

@@ -8,6 +8,7 @@ import { Readable } from 'node:stream'
 import type { Feature } from '#config/plans/features.ts'
 import { CursorInvalid } from '#store/cursor.ts'
 import { StoreAway } from '#store/kv.ts'
+import type { Activity } from '#core/activity.ts'
 import { invalid, Refusal, refusals, type RefusalCode } from '#core/refusals.ts'
 import type { Principal } from '#core/access/principal/principal.ts'
 import { Answer, type AnswerBody } from '../operation/answer.ts'
@@ -42,6 +43,7 @@ export interface HandlerContext {
   readonly bodies: BodyReading
   readonly jsonLimits: JsonLimits
   readonly inFlight: Set<RequestHandler>
+  readonly activity: Activity | undefined
   /** Connections that broke HTTP and were refused for it: no further request of theirs is run. */
   readonly broken: WeakSet<Socket>
   readonly checkAnswers: boolean

@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { H3, type H3Event } from 'h3'
 import * as z from 'zod'
 import { clientAddress } from '#core/access/client-network.ts'
+import { reportedCall } from '#core/activity.ts'
 import { invalid, Refusal } from '#core/refusals.ts'
 import { noBody } from '../operation/answer.ts'
 import { RequestHandler, type HandlerContext, type Incoming } from './request-handler.ts'
@@ -56,7 +57,9 @@ function handleRequest(served: Operation, event: H3Event, context: HandlerContex
     pathValues: decoded(event.context.params),
     search: search === '' ? undefined : event.url.searchParams,
   }
-  return new RequestHandler(served, incoming, context).run()
+  const handler = new RequestHandler(served, incoming, context)
+  if (served.waits) return handler.run()
+  return reportedCall(context.activity, 'HTTP request', () => handler.run())()
 }
 
 const whatever = z.looseObject({})

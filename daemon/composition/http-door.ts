@@ -90,6 +90,7 @@ export function httpDoor(composition: Composition): AdminApi {
     protectedResource: oauth.restResource,
     admission: get('admission'),
     events: get('observer'),
+    activity: get('activity'),
     health: get('health'),
     metrics,
     trustProxy: config.http.trustProxy,

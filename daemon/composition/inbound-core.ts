@@ -1,5 +1,6 @@
 /** Inbound routes, composed: the routes, who takes mail for them, what is made of it, and the mail for its owners. */
 import { publicUrl } from '#config/settings/load.ts'
+import { reported } from '#core/activity.ts'
 import { InboundMail } from '#core/inbound-routes/inbound-mail.ts'
 import { InboundRoutes } from '#core/inbound-routes/inbound-routes.ts'
 import { InboundRouteTests } from '#core/inbound-routes/route-test.ts'
@@ -26,8 +27,8 @@ export function inboundCore(composition: Composition): InboundCore {
     preparation: new Preparation({
       ...base,
       // what comes in has a reader of its own, so that hostile mail delays no other
-      reader: new WorkerMessageReader(core.clock),
-      authenticator: new AuthenticationThread({ ...base, resolve }),
+      reader: reported(get('activity'), new WorkerMessageReader(core.clock), { read: 'reading of mail for a route' }),
+      authenticator: reported(get('activity'), new AuthenticationThread({ ...base, resolve }), { authenticate: 'authentication of mail' }),
       onError: broke(composition, 'the preparation of mail for a route'),
     }),
   }

@@ -1,5 +1,6 @@
 /** Virtual inboxes, composed: themselves, their messages, the readers of these, and notifications. */
 import { pagesUrl, publicUrl } from '#config/settings/load.ts'
+import { reportedCall } from '#core/activity.ts'
 import { InboxSettings } from '#core/capture/inboxes/inbox-settings.ts'
 import { Inboxes } from '#core/capture/inboxes/inboxes.ts'
 import { Notifier } from '#core/capture/notify/notifier.ts'
@@ -22,7 +23,7 @@ export function inboxCore(composition: Composition): InboxCore {
   const onError = broke(composition, 'the reading of a capture')
   const inboxNotifier = new Notifier({
     ...core,
-    post: replace.post ?? guardedPost({ ...network, guard, trusted }),
+    post: replace.post ?? reportedCall(get('activity'), 'notification of an inbox', guardedPost({ ...network, guard, trusted })),
     sharedSecret: config.inboxNotifySecret ?? undefined,
     baseUrl: publicUrl(config, config.http.listen),
     onError,

@@ -1,4 +1,5 @@
 /** The taking in of feedback, composed: sources, what they sign, and where it goes. */
+import { reported } from '#core/activity.ts'
 import { Feedback } from '#core/feedback/intake/feedback.ts'
 import { LogIntake } from '#core/feedback/intake/log-intake.ts'
 import { MailEnableIntake } from '#core/feedback/intake/mailenable-intake.ts'
@@ -32,6 +33,6 @@ export function ingestCore(composition: Composition): Ingest {
     logs: new LogIntake({ ...parts, feedback, mutex }),
     mailEnable: new MailEnableIntake({ ...parts, feedback, mutex }),
     pendingReports,
-    reports: new ReportReader(parts.clock),
+    reports: reported(get('activity'), new ReportReader(parts.clock), { read: 'reading of a report' }),
   }
 }

@@ -1,4 +1,5 @@
 /** Deliverability tests, composed: the tests, and what scores their mails. */
+import { reported } from '#core/activity.ts'
 import { InspectTests } from '#core/inspect/inspect-tests.ts'
 import { InspectScoring } from '#core/inspect/scoring.ts'
 import { dnsListOf } from '#ingest/dns/dns-lists.ts'
@@ -16,7 +17,11 @@ export function inspectCore({ get, config, replace }: Composition, onError: (err
   const { clock } = parts
   const resolve = replace.lookUp ?? systemLookUp(config.outbound.dnsServers)
   const fetchPolicy = mtaSts === 'fetch' ? policyFetcher(publicFetch(get('resolver'), clock, guardOf({ replace }, []))) : undefined
-  const scorer = replace.scorer ?? new ThreadScorer({ clock, resolve, lists: dnsLists.map(dnsListOf), fetchPolicy })
+  const scorer =
+    replace.scorer ??
+    reported(get('activity'), new ThreadScorer({ clock, resolve, lists: dnsLists.map(dnsListOf), fetchPolicy }), {
+      score: 'scoring of a mail',
+    })
   const inspectScoring = new InspectScoring({ ...parts, scorer })
   const onReceived = (): void => parts.database.daemons.wake(workNames.inspectScoring, () => inspectScoring.wake())
   const inspectTests = new InspectTests({ ...parts, domain: domain ?? config.inboundDomain, onReceived })

@@ -30,7 +30,7 @@ export function submissionServer({ get, config, certificate, replace }: Composit
   const { submission, smtpHost: hostname } = config
   return new SubmissionServer({
     ...{ listen: submission.listen, tlsListen: submission.implicitTlsListen, hostname },
-    ...{ door: get('submissionDoor'), clock: get('clock'), events: get('observer') },
+    ...{ door: get('submissionDoor'), clock: get('clock'), events: get('observer'), activity: get('activity') },
     ...(replace.recipients && { recipients: replace.recipients }),
     tls: certificate,
     cleartextAuth: submission.cleartextAuth,
@@ -61,7 +61,7 @@ export function mailDoors(composition: Composition): MailDoors {
   return {
     inspect,
     mx: new MxServer({
-      ...{ listen: mx.listen, hostname: smtpHost, tls: certificate, readReport, events, clock },
+      ...{ listen: mx.listen, hostname: smtpHost, tls: certificate, readReport, events, clock, activity: get('activity') },
       limits: { ...mx, maxRecipients, idleMs, sessionMs },
       door: new InboundDoor({ ...parts, routes: get('inbound').routeIntake, inspectTests: inspect.inspectTests }),
       postmaster: new PostmasterBox(join(dataDir, 'postmaster'), clock),

@@ -1,5 +1,6 @@
 /** What a daemon is made of: what it is built from, the parts that are started and stopped, and the name of each part. */
 import type { Config } from '#config/settings/load.ts'
+import type { Activity } from '#core/activity.ts'
 import type { ApiKeys } from '#core/access/keys/api-keys.ts'
 import type { KeyUses } from '#core/access/keys/key-uses.ts'
 import type { SecretBox } from '#core/access/secret-box.ts'
@@ -77,6 +78,8 @@ import type {
 /** What leaves the process, or is time or chance; tests put their own in its place. */
 export interface Replacements {
   readonly clock?: Clock
+  /** Is notified of the work in progress. */
+  readonly activity?: Activity
   /** Numbers from 0 up to 1, for jitter. */
   readonly random?: () => number
   readonly resolver?: Resolver & RecordResolver
@@ -136,6 +139,8 @@ export interface Parts {
   readonly accept: Accept
   /** What REST, GraphQL and agents serve, each in its way: one table for all. */
   readonly actions: readonly (Action | Operation)[]
+  /** Undefined in production. */
+  readonly activity: Activity | undefined
   readonly administration: Administration
   readonly agents: AgentEndpoint
   readonly admission: Admission

@@ -1,5 +1,6 @@
 /** Event webhooks, composed: endpoints, what is on its way to them, tests, and who sends. */
 import { publicUrl } from '#config/settings/load.ts'
+import { reportedCall } from '#core/activity.ts'
 import { alertTarget } from '#core/doctor/alerts.ts'
 import { formTarget } from '#core/forms/notifications/form-webhook.ts'
 import { routeTarget } from '#core/inbound-routes/route.ts'
@@ -25,7 +26,7 @@ export function webhookCore(composition: Composition): WebhookCore {
   const guard = guardOf(composition, config.outbound.allow.webhooks)
   const resolver = get('resolver')
   const baseUrl = publicUrl(config, config.http.listen)
-  const post = guardedPost({ resolver, clock, guard, trusted: replace.trusted ?? [] })
+  const post = reportedCall(get('activity'), 'webhook delivery', guardedPost({ resolver, clock, guard, trusted: replace.trusted ?? [] }))
   const sender = new Sender({ ...core, baseUrl, post })
   const webhooks = new Webhooks({ ...core, resolver, guard, makeCertificate: makeSelfSignedRsa })
   const parts = { ...core, readSubject: decodeEncodedWords, onError: broke(composition, 'a webhook delivery') }

@@ -240,12 +240,14 @@ export abstract class ReceptionConnection extends SMTPConnection implements Watc
     this.#intake = undefined
     if (!intake) return resume()
     this.#taking = true
+    const end = this.#context.activity?.begin('SMTP transaction')
     this.#finish(intake)
       .then(() => this.#goOn(resume))
       .catch((error: unknown) => {
         this.#context.report(error, this.session)
         this.destroy()
       })
+      .finally(() => end?.())
   }
 
   override _onClose(): void {

@@ -1,5 +1,6 @@
 /** What the listeners and sessions of one server share. */
 import type { Socket } from 'node:net'
+import type { Activity } from '#core/activity.ts'
 import type { Clock } from '#core/clock.ts'
 import type { SMTPServerSession } from 'smtp-server'
 import { ConnectionCaps } from './connection-caps.ts'
@@ -10,6 +11,7 @@ export interface ReceptionParts<Events extends ReceptionEvents> {
   readonly events: Events
   readonly clock: Clock
   readonly limits: ReceptionLimits
+  readonly activity?: Activity | undefined
 }
 
 export class ReceptionContext<Events extends ReceptionEvents = ReceptionEvents> {
@@ -17,14 +19,16 @@ export class ReceptionContext<Events extends ReceptionEvents = ReceptionEvents> 
   readonly limits: ReceptionLimits
   readonly caps: ConnectionCaps
   readonly events: Events
+  readonly activity: Activity | undefined
   /** What each session was accepted on. */
   readonly sockets = new WeakMap<SMTPServerSession, Socket>()
 
-  constructor({ events, clock, limits }: ReceptionParts<Events>) {
+  constructor({ events, clock, limits, activity }: ReceptionParts<Events>) {
     this.clock = clock
     this.limits = limits
     this.caps = new ConnectionCaps(limits.maxConnections, limits.maxConnectionsPerAddress)
     this.events = events
+    this.activity = activity
   }
 
   /** The reply for something thrown; what was not expected is reported. */

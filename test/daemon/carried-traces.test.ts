@@ -16,7 +16,6 @@ import { LevelKv } from '#store/level/level-kv.ts'
 import { globalKey } from '#store/record-kind.ts'
 import { pack, unpack, within } from '#store/tuple.ts'
 import { verify } from '#store/verify/verify.ts'
-import { eventually } from '../support/deadline.ts'
 import { makeDestination, makeRoute } from '../support/daemon/provision.ts'
 import type { RestClient } from '../support/daemon/rest.ts'
 import { startDaemon, type StartedDaemon } from '../support/daemon/start-daemon.ts'
@@ -24,11 +23,14 @@ import { Sink } from '../support/smtp/sink.ts'
 
 const env = { POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32' }
 
-const send = async (rest: RestClient, to: string, more: object = {}): Promise<string> =>
-  String((await rest.must('POST', '/v1/messages', { from: 'shop@site.test', to, subject: to, text: 'Hello', ...more }))['trace_id'])
+/** A millisecond after the one before, so that the order of all is known. */
+async function send({ rest, pass }: StartedDaemon, to: string, more: object = {}): Promise<string> {
+  await pass(1)
+  return String((await rest.must('POST', '/v1/messages', { from: 'shop@site.test', to, subject: to, text: 'Hello', ...more }))['trace_id'])
+}
 const status = async (rest: RestClient, id: string): Promise<unknown> => (await rest.must('GET', `/v1/traces/${id}`))['status']
-const until = (rest: RestClient, id: string, wanted: string): Promise<unknown> =>
-  eventually(30_000, `it is ${wanted}`, async () => (await status(rest, id)) === wanted || undefined)
+/** After all work that is due. */
+const statusThen = ({ rest, settled }: StartedDaemon, id: string): Promise<unknown> => settled().then(() => status(rest, id))
 const listed = async (rest: RestClient, query = ''): Promise<string[]> =>
   (await Array.fromAsync(rest.rows(`/v1/traces${query}`, 2))).map((row) => String(row['trace_id']))
 
@@ -88,12 +90,13 @@ for (const kept of [0, 2]) {
       [down, 'down.test'],
     ] as const)
       await makeRoute(rest, id, domain)
-    const anna = await send(rest, 'anna@peer.test')
-    const ben = await send(rest, 'ben@peer.test', { project_id: second, from: 'shop@nowhere.test' })
-    const carl = await send(rest, 'carl@peer.test', { send_at: new Date(Date.now() + 3_600_000).toISOString() })
-    const dora = await send(rest, 'dora@peer.test', { from: 'shop@closed.test' })
-    const eva = await send(rest, 'eva@peer.test', { from: 'shop@down.test' })
-    await Promise.all([until(rest, anna, 'sent'), until(rest, dora, 'failed')])
+    const anna = await send(daemon, 'anna@peer.test')
+    const ben = await send(daemon, 'ben@peer.test', { project_id: second, from: 'shop@nowhere.test' })
+    const carl = await send(daemon, 'carl@peer.test', { send_at: new Date(daemon.clock.now() + 3_600_000).toISOString() })
+    const dora = await send(daemon, 'dora@peer.test', { from: 'shop@closed.test' })
+    const eva = await send(daemon, 'eva@peer.test', { from: 'shop@down.test' })
+    await daemon.settled()
+    t.deepEqual([await status(rest, anna), await status(rest, dora)], ['sent', 'failed'])
     await daemon.stop()
     t.is((await takeBack(daemon.dataDir, kept)).length, 5 - kept)
 
@@ -102,8 +105,8 @@ for (const kept of [0, 2]) {
     t.deepEqual(carriedOver(next), { traces: 5 - kept, captures: 1 })
     t.deepEqual(await problemsOf(next), [])
     t.deepEqual(await next.database.all(earlierTraces, next), [])
-    const newest = await send(now, 'anna@peer.test')
-    await until(now, newest, 'sent')
+    const newest = await send(next, 'anna@peer.test')
+    t.is(await statusThen(next, newest), 'sent')
     t.deepEqual(await listed(now), [newest, eva, dora, carl, ben, anna])
     t.deepEqual(await listed(now, `?project_id=${second}`), [ben])
     t.deepEqual(await listed(now, '?to=ANNA@peer.test'), [newest, anna])
@@ -112,26 +115,26 @@ for (const kept of [0, 2]) {
     t.is(await status(now, eva), 'queued')
     await now.must('PATCH', `/v1/destinations/${down}`, { credentials: { host: '127.0.0.1', port: sink.port, security: 'none' } })
     await now.must('POST', `/v1/traces/${eva}/retry`)
-    await until(now, eva, 'sent')
+    t.is(await statusThen(next, eva), 'sent')
     await now.must('POST', '/v1/replays', { filter: { destination_id: closed }, target_destination_id: destination })
-    await until(now, dora, 'sent')
-    t.is((await sink.delivered(({ to }) => to.includes('dora@peer.test'))).to.length, 1)
+    t.is(await statusThen(next, dora), 'sent')
+    t.is(sink.deliveries.find(({ to }) => to.includes('dora@peer.test'))?.to.length, 1)
 
     const inboxes = await Array.fromAsync(now.rows(`/v1/inboxes?project=${second}`))
     const inbox = `/v1/inboxes/${String(inboxes[0]?.['id'])}/messages`
-    const fay = await send(now, 'fay@peer.test', { project_id: second, from: 'shop@nowhere.test' })
+    const fay = await send(next, 'fay@peer.test', { project_id: second, from: 'shop@nowhere.test' })
     const inInbox = async (query = '') => (await Array.fromAsync(now.rows(`${inbox}${query}`, 1))).map((row) => String(row['trace_id']))
     t.deepEqual(await inInbox(), [fay, ben])
     t.deepEqual(await inInbox('?address=ben@peer.test'), [ben])
     t.deepEqual(await inInbox('?address=@peer.test'), [fay, ben])
     t.deepEqual(await listed(now, `?project_id=${second}`), [fay, ben])
     t.deepEqual(await listed(now, '?to=ben@peer.test'), [ben])
-    await next.part('inboxes').backgroundRead.idle()
+    await next.settled()
     for await (const { key } of next.kv.range(within(globalKey('capture.pending')))) t.fail(JSON.stringify(unpack(key)))
     t.true(await discardTrace(next.database, next.organizationId, fay))
     t.deepEqual(await inInbox(), [ben])
 
-    t.true(await discardTrace(next.database, next.organizationId, anna, Date.now()))
+    t.true(await discardTrace(next.database, next.organizationId, anna, next.clock.now()))
     t.is((await now.call('GET', `/v1/traces/${anna}`)).status, 404)
     t.deepEqual(await listed(now), [newest, eva, dora, carl, ben])
     t.is(await next.kv.counter(pack(storedTracesCounter(next.organizationId))), 5)

@@ -1,10 +1,12 @@
 /** A store that a test can take away from those who use it, as the end of a process does: nothing they began ever returns. */
+import type { Activity } from '#core/activity.ts'
 import type { Bytes, Entry, Kv, Range, Write, WriteResult } from '#store/kv.ts'
 
 const never = new Promise<never>(() => {})
 
 export class CuttableKv implements Kv {
   readonly #kv: Kv
+  readonly #activity: Activity | undefined
   #isCut = false
   readonly #inFlight = new Set<Promise<WriteResult>>()
   /** Looks at every write before it happens; a promise holds it up. */
@@ -14,8 +16,9 @@ export class CuttableKv implements Kv {
   /** Reads and writes under way. */
   busy = 0
 
-  constructor(kv: Kv) {
+  constructor(kv: Kv, activity?: Activity) {
     this.#kv = kv
+    this.#activity = activity
   }
 
   /** Resolves when what had reached the store by then is written or not. */
@@ -36,7 +39,7 @@ export class CuttableKv implements Kv {
 
   async *range(range: Range): AsyncIterable<Entry> {
     this.onLook?.([range.start])
-    this.busy++
+    const end = this.#begin()
     try {
       if (this.#isCut) await never
       for await (const entry of this.#kv.range(range)) yield this.#isCut ? await never : entry
@@ -45,7 +48,7 @@ export class CuttableKv implements Kv {
       if (this.#isCut) await never
       throw error
     } finally {
-      this.busy--
+      end()
     }
   }
 
@@ -74,9 +77,18 @@ export class CuttableKv implements Kv {
     return Promise.resolve(this.#kv[Symbol.asyncDispose]())
   }
 
+  #begin(): () => void {
+    const end = this.#activity?.begin('call of the store')
+    this.busy++
+    return () => {
+      this.busy--
+      end?.()
+    }
+  }
+
   /** What comes back after the cut is lost. */
   async #guard<T>(work: () => Promise<T>): Promise<T> {
-    this.busy++
+    const end = this.#begin()
     try {
       const value = this.#isCut ? await never : await work()
       return this.#isCut ? await never : value
@@ -84,7 +96,7 @@ export class CuttableKv implements Kv {
       if (this.#isCut) await never
       throw error
     } finally {
-      this.busy--
+      end()
     }
   }
 }

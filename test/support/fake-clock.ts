@@ -41,9 +41,20 @@ export class FakeClock implements Clock {
     return this.#pending.size
   }
 
+  /** When the next timer is due, on the monotonic time; `Infinity` when none waits. */
+  get nextTimer(): number {
+    let next = Infinity
+    for (const { at } of this.#pending) next = Math.min(next, at)
+    return next
+  }
+
   /** Lets time pass; timers run in their order, each at its time. */
   advance(ms: number): void {
-    const end = this.#elapsed + ms
+    this.advanceTo(this.#elapsed + ms)
+  }
+
+  /** On the monotonic time; never back. */
+  advanceTo(end: number): void {
     for (;;) {
       let due: { readonly at: number; readonly work: () => void } | undefined
       for (const entry of this.#pending) if (entry.at <= end && (!due || entry.at < due.at)) due = entry
@@ -52,7 +63,7 @@ export class FakeClock implements Clock {
       this.#moveTo(Math.max(due.at, this.#elapsed))
       due.work()
     }
-    this.#moveTo(end)
+    this.#moveTo(Math.max(end, this.#elapsed))
   }
 
   /** Sets the wall clock forward or back; no time passes. */

@@ -1,4 +1,5 @@
 /** Records what the parts of a daemon report to each other. */
+import { waiting } from './waits.ts'
 
 /** Calls `listener` with what a method of this object is called with, before the method itself. */
 export function overhear<Part, Name extends keyof Part>(
@@ -12,4 +13,38 @@ export function overhear<Part, Name extends keyof Part>(
     return method.apply(part, given)
   }
   part[name] = wrapped as Part[Name]
+}
+
+type Given<Part, Name extends keyof Part> = Part[Name] extends (...given: infer A) => unknown ? A : never
+
+/** Remembers each call of each method of a part, and announces the next ones. */
+export class Heard<Part extends object> {
+  readonly #calls = new Map<PropertyKey, unknown[][]>()
+  #next = Promise.withResolvers<void>()
+
+  constructor(part: Part) {
+    for (const name of Object.getOwnPropertyNames(Object.getPrototypeOf(part)) as (keyof Part)[])
+      if (name !== 'constructor') overhear(part, name, ((...given: unknown[]) => this.#note(name, given)) as never)
+  }
+
+  /** What the first call, past or coming, that fits was given. */
+  saw<Name extends keyof Part & string>(name: Name, fits?: (...given: Given<Part, Name>) => boolean): Promise<Given<Part, Name>> {
+    return waiting(`a call of ${name}`, this.#saw(name, fits))
+  }
+
+  async #saw<Name extends keyof Part>(name: Name, fits?: (...given: Given<Part, Name>) => boolean): Promise<Given<Part, Name>> {
+    for (;;) {
+      const found = (this.#calls.get(name) ?? []).find((given) => fits?.(...(given as Given<Part, Name>)) ?? true)
+      if (found) return found as Given<Part, Name>
+      await this.#next.promise
+    }
+  }
+
+  #note(name: keyof Part, given: unknown[]): void {
+    const calls = this.#calls.get(name)
+    if (calls) calls.push(given)
+    else this.#calls.set(name, [given])
+    this.#next.resolve()
+    this.#next = Promise.withResolvers()
+  }
 }

@@ -1,5 +1,6 @@
 /** Forms: their design, and what comes in by them. */
 import { formsUrl } from '#config/settings/load.ts'
+import { reported } from '#core/activity.ts'
 import { FormAnalytics } from '#core/forms/analytics/analytics.ts'
 import { FormVisits } from '#core/forms/analytics/form-visits.ts'
 import { FormDrafts } from '#core/forms/drafts.ts'
@@ -49,7 +50,7 @@ export function addForms(add: Add): void {
   add('fileScanning', (composition) => {
     const { get, config } = composition
     const { clamd: address } = config.uploads
-    const scanner = address === null ? undefined : new Clamd({ address })
+    const scanner = address === null ? undefined : reported(get('activity'), new Clamd({ address }), { scan: 'scan of a file' })
     return new FileScanning({ ...get('core'), scanner, onError: broke(composition, 'scan of a file') })
   })
   add('formNotifier', (composition) => {

@@ -1,4 +1,5 @@
 /** What leaves the process: time, the network, the disk and the threads; and what watches over them. */
+import { reported } from '#core/activity.ts'
 import { observeCounts } from '#core/feedback/suppression/counts.ts'
 import { clockOf } from '#core/clock.ts'
 import { SystemResolver } from '#core/outbound/resolver.ts'
@@ -24,6 +25,7 @@ import { broke, guardOf, type Add, type Composition } from '../parts.ts'
 const maxWaitingWrites = 20_000
 
 export function addOutside(add: Add): void {
+  add('activity', ({ replace }) => replace.activity)
   add('clock', ({ replace, kv }) => replace.clock ?? clockOf(kv.daemons))
   add('random', ({ replace }) => replace.random ?? Math.random)
   add('database', ({ kv, metrics, replace }) => {
@@ -42,9 +44,17 @@ export function addOutside(add: Add): void {
     'resolver',
     ({ get, config, replace }) => replace.resolver ?? new SystemResolver({ servers: config.outbound.dnsServers, clock: get('clock') }),
   )
-  add('transport', (composition) => composition.replace.transport ?? relay(composition))
-  add('reader', ({ get, replace }) => replace.reader ?? new WorkerMessageReader(get('clock')))
-  add('rewriter', ({ get, replace }) => replace.rewriter ?? new WorkerMessageRewriter(get('clock')))
+  add('transport', (composition) => {
+    const { get, replace } = composition
+    return replace.transport ?? reported(get('activity'), relay(composition), { deliver: 'delivery attempt', probe: 'probe' })
+  })
+  add('reader', ({ get, replace }) => {
+    const names = { read: 'reading of a message', attachment: 'reading of an attachment' }
+    return replace.reader ?? reported(get('activity'), new WorkerMessageReader(get('clock')), names)
+  })
+  add('rewriter', ({ get, replace }) => {
+    return replace.rewriter ?? reported(get('activity'), new WorkerMessageRewriter(get('clock')), { rewrite: 'rewriting of a message' })
+  })
   add('admission', ({ get, config, kv, replace: { lagMs = defaultLag.lagMs } }) => {
     const storeIsBehind = (): boolean => kv.waitingWrites > maxWaitingWrites
     const sources = { clock: get('clock'), free: () => freeBytes(config.dataDir), storeIsBehind }

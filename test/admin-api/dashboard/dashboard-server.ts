@@ -1,5 +1,6 @@
 /** A daemon with its dashboard, built from these sources, and a browser whose user owns the organization. */
 import type { ExecutionContext } from 'ava'
+import { systemClock } from '#core/clock.ts'
 import { operatorLink } from '#core/people/sign-in/operator-link.ts'
 import { startDaemon, type StartedDaemon } from '../../support/daemon/start-daemon.ts'
 import { freePort } from '../../support/daemon/workspace.ts'
@@ -62,6 +63,7 @@ export async function startDashboard(
       POSTERN_INBOUND_DOMAIN: inboundDomain,
       ...settings,
     },
+    replacements: { clock: systemClock },
   })
   const { database } = daemon
   const clock = { now: () => Date.now() }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Page } from 'playwright-core'
+import { systemClock } from '#core/clock.ts'
 import { writeDocs } from '../../../admin-api/docs-site/static-files.ts'
 import { startDaemon } from '../../support/daemon/start-daemon.ts'
 import { patience } from '../../support/deadline.ts'
@@ -17,7 +18,7 @@ const browser = browserOf(test)
 test.before(() => builtDocs())
 
 test('a daemon serves pages, their Markdown and the lists for models', async (t) => {
-  const { addresses } = await startDaemon(t)
+  const { addresses } = await startDaemon(t, { replacements: { clock: systemClock } })
   const get = (path: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
     fetch(`http://${addresses.http}${path}`, { headers: { accept: 'text/html', ...headers } })
   const page = await get('/docs/smtp')
@@ -54,7 +55,7 @@ async function find(page: Page, words: string): Promise<void> {
 }
 
 test('people search, choose a language, change colours and copy', async (t) => {
-  const { addresses } = await startDaemon(t)
+  const { addresses } = await startDaemon(t, { replacements: { clock: systemClock } })
   const context = await browser().newContext({ permissions: ['clipboard-read', 'clipboard-write'] })
   const page = await context.newPage()
   const refused: string[] = []
@@ -79,7 +80,7 @@ test('people search, choose a language, change colours and copy', async (t) => {
 })
 
 test('pages have no faults for axe in the light and in the dark, from a phone to a desk', async (t) => {
-  const { addresses } = await startDaemon(t)
+  const { addresses } = await startDaemon(t, { replacements: { clock: systemClock } })
   for (const colorScheme of ['light', 'dark'] as const) {
     const context = await browser().newContext({ colorScheme })
     const page = await context.newPage()

@@ -6,6 +6,7 @@ import { EmailParams, MailerSend, Recipient, Sender } from 'mailersend'
 import Mailjet from 'node-mailjet'
 import { simpleParser } from 'mailparser'
 import SparkPost from 'sparkpost'
+import { systemClock } from '#core/clock.ts'
 import { makeDestination, makeRoute } from '../../support/daemon/provision.ts'
 import { adminKey, startDaemon } from '../../support/daemon/start-daemon.ts'
 import { eventually } from '../../support/deadline.ts'
@@ -17,7 +18,10 @@ const [ada, bob, eva] = ['ada@example.net', 'bob@example.net', 'eva@example.net'
 async function started(t: ExecutionContext) {
   const sink = await Sink.listen()
   t.teardown(() => sink[Symbol.asyncDispose]())
-  const { rest, addresses } = await startDaemon(t, { env: { POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32' } })
+  const { rest, addresses } = await startDaemon(t, {
+    env: { POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32' },
+    replacements: { clock: systemClock },
+  })
   await makeRoute(rest, await makeDestination(rest, { name: 'Sink', port: sink.port, mode: 'live' }))
   await rest.must('POST', '/v1/templates', {
     name: 'Order',

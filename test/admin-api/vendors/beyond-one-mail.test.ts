@@ -4,6 +4,7 @@ import sendgridMail from '@sendgrid/mail'
 import { simpleParser, type ParsedMail } from 'mailparser'
 import Mailgun from 'mailgun.js'
 import { Errors, Models, ServerClient } from 'postmark'
+import { systemClock } from '#core/clock.ts'
 import { makeDestination, makeRoute } from '../../support/daemon/provision.ts'
 import { adminKey, startDaemon, type StartedDaemon } from '../../support/daemon/start-daemon.ts'
 import { Sink } from '../../support/smtp/sink.ts'
@@ -24,7 +25,10 @@ interface Started {
 async function started(t: ExecutionContext): Promise<Started> {
   const sink = await Sink.listen()
   t.teardown(() => sink[Symbol.asyncDispose]())
-  const daemon = await startDaemon(t, { env: { POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32' } })
+  const daemon = await startDaemon(t, {
+    env: { POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32' },
+    replacements: { clock: systemClock },
+  })
   const { rest, addresses } = daemon
   await makeRoute(rest, await makeDestination(rest, { name: 'Sink', port: sink.port, mode: 'live' }))
   await rest.must('POST', '/v1/templates', { slug: 'hello', name: 'Hello', subject_tmpl: 'Hello {{name}}', text_tmpl: 'Dear {{name}}' })

@@ -1,6 +1,7 @@
 /** Mail that the official clients of other services send arrives whole, and their own errors say what was wrong. */
 import test from '#test'
 import { simpleParser } from 'mailparser'
+import { systemClock } from '#core/clock.ts'
 import { makeDestination, makeRoute } from '../../support/daemon/provision.ts'
 import { adminKey, startDaemon } from '../../support/daemon/start-daemon.ts'
 import { Sink } from '../../support/smtp/sink.ts'
@@ -11,7 +12,10 @@ for (const [name, send] of Object.entries(clients))
   test(`${name}: a mail of its client arrives with names, copies, header fields and files as they were given`, async (t) => {
     const sink = await Sink.listen()
     t.teardown(() => sink[Symbol.asyncDispose]())
-    const daemon = await startDaemon(t, { env: { POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32' } })
+    const daemon = await startDaemon(t, {
+      env: { POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32' },
+      replacements: { clock: systemClock },
+    })
     const { rest } = daemon
     await makeRoute(rest, await makeDestination(rest, { name: 'Sink', port: sink.port, mode: 'live' }))
     const mail = mailOf(name)

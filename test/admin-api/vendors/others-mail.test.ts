@@ -1,5 +1,6 @@
 /** What keys reach by the addresses of other services: their own mail, each message once. */
 import test from '#test'
+import { systemClock } from '#core/clock.ts'
 import { dialects } from '../../../admin-api/vendors/dialects.ts'
 import { makeDestination, makeRoute } from '../../support/daemon/provision.ts'
 import { startDaemon } from '../../support/daemon/start-daemon.ts'
@@ -13,7 +14,7 @@ const asked = ['messageId', 'message-id', 'transmissions']
 const body: Readonly<Record<string, object>> = { PATCH: { scheduled_at: '2030-01-01T00:00:00Z' } }
 
 test('ids of others are those of nothing in every look-up and every cancel, and keys that only send look nothing up', async (t) => {
-  const { rest, client } = await startDaemon(t)
+  const { rest, client } = await startDaemon(t, { replacements: { clock: systemClock } })
   const later = new Date(Date.now() + 3_600_000).toISOString()
   const { trace_id: id } = await rest.must('POST', '/v1/messages', { from, to, text: 'Hi', send_at: later })
   const keyOf = async (settings: object) => String((await rest.must('POST', '/v1/api-keys', { name: 'other', ...settings }))['key'])
@@ -44,7 +45,10 @@ const words = (bytes: Buffer): string => bytes.toString().replaceAll(/[\da-f-]{3
 test('requests with one key that come at once send once, and have the same answer', async (t) => {
   const sink = await Sink.listen()
   t.teardown(() => sink[Symbol.asyncDispose]())
-  const { rest } = await startDaemon(t, { env: { POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32' } })
+  const { rest } = await startDaemon(t, {
+    env: { POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32' },
+    replacements: { clock: systemClock },
+  })
   await makeRoute(rest, await makeDestination(rest, { name: 'Sink', port: sink.port, mode: 'live' }))
   const mail = { from, to, text: 'Hi' }
   const versions = ['eva', 'zoe'].map((name) => ({ to: [{ email: `${name}@example.net` }] }))

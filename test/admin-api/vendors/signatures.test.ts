@@ -2,6 +2,7 @@
 import { createHmac, hash } from 'node:crypto'
 import test from '#test'
 import { SendEmailCommand, SESv2Client } from '@aws-sdk/client-sesv2'
+import { systemClock } from '#core/clock.ts'
 import { adminKey, startDaemon } from '../../support/daemon/start-daemon.ts'
 
 const sesPath = '/v2/email/outbound-emails'
@@ -34,7 +35,7 @@ function signed(host: string, body: string, { secret = adminKey, at = new Date()
 }
 
 test('a signature is that of the request, its body and the time; a digest in the header is not needed', async (t) => {
-  const { addresses } = await startDaemon(t)
+  const { addresses } = await startDaemon(t, { replacements: { clock: systemClock } })
   const body = JSON.stringify(mail)
   const post = async (headers: Record<string, string>, sent = body) => {
     const answer = await fetch(`http://${addresses.http}${sesPath}`, { method: 'POST', headers, body: sent })
@@ -65,7 +66,7 @@ test('a signature is that of the request, its body and the time; a digest in the
 })
 
 test('their client puts a wrong clock right by our answer, and a key can be the token of a session', async (t) => {
-  const { rest, addresses } = await startDaemon(t)
+  const { rest, addresses } = await startDaemon(t, { replacements: { clock: systemClock } })
   const made = async (body: object): Promise<string> => String((await rest.must('POST', '/v1/api-keys', body))['key'])
   const settings = { endpoint: `http://${addresses.http}`, region: 'eu-central-1' }
   const by = (credentials: { accessKeyId: string; secretAccessKey: string; sessionToken?: string }) =>
@@ -83,7 +84,7 @@ test('their client puts a wrong clock right by our answer, and a key can be the 
 })
 
 test('keys of web pages and keys that only read send at no address of another service, wherever a client puts them', async (t) => {
-  const { rest } = await startDaemon(t)
+  const { rest } = await startDaemon(t, { replacements: { clock: systemClock } })
   const page = { allowed_origins: ['https://example.ch'], allowed_to: ['ada@example.net'], locked_from: 'form@example.ch' }
   const { raw_token: token } = await rest.must('POST', '/v1/publishable-keys', page)
   const { key: reading } = await rest.must('POST', '/v1/api-keys', { name: 'reads', scopes: ['api:read'] })

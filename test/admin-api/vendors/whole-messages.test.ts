@@ -4,6 +4,7 @@ import { SendEmailCommand, SESv2Client } from '@aws-sdk/client-sesv2'
 import Mailgun from 'mailgun.js'
 import { createTransport } from 'nodemailer'
 import SparkPost from 'sparkpost'
+import { systemClock } from '#core/clock.ts'
 import { makeDestination, makeRoute } from '../../support/daemon/provision.ts'
 import { adminKey, startDaemon } from '../../support/daemon/start-daemon.ts'
 import { Sink } from '../../support/smtp/sink.ts'
@@ -46,7 +47,10 @@ const ways: Readonly<Record<string, Give>> = {
 test('what their clients give whole arrives octet by octet, behind our Received field', async (t) => {
   const sink = await Sink.listen()
   t.teardown(() => sink[Symbol.asyncDispose]())
-  const { rest, addresses } = await startDaemon(t, { env: { POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32' } })
+  const { rest, addresses } = await startDaemon(t, {
+    env: { POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32' },
+    replacements: { clock: systemClock },
+  })
   await makeRoute(rest, await makeDestination(rest, { name: 'Sink', port: sink.port, mode: 'live' }))
   for (const [name, give] of Object.entries(ways)) {
     const to = `ada-${name.toLowerCase().replace(' ', '')}@example.net`
@@ -70,7 +74,10 @@ test('what their clients give whole arrives octet by octet, behind our Received 
 test('mail of nodemailer’s SES transport arrives, and blind copies are named to none', async (t) => {
   const sink = await Sink.listen()
   t.teardown(() => sink[Symbol.asyncDispose]())
-  const { rest, addresses } = await startDaemon(t, { env: { POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32' } })
+  const { rest, addresses } = await startDaemon(t, {
+    env: { POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32' },
+    replacements: { clock: systemClock },
+  })
   await makeRoute(rest, await makeDestination(rest, { name: 'Sink', port: sink.port, mode: 'live' }))
   const sesClient = sesOf(`http://${addresses.http}`)
   const transport = createTransport({ SES: { sesClient, SendEmailCommand } })
@@ -110,7 +117,7 @@ test('what SMTP would not take of a whole message is refused, and what it suppre
   const sink = await Sink.listen()
   t.teardown(() => sink[Symbol.asyncDispose]())
   const env = { POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32', POSTERN_SUBMISSION_MAX_MESSAGE_BYTES: '100000' }
-  const { rest, addresses } = await startDaemon(t, { env })
+  const { rest, addresses } = await startDaemon(t, { env, replacements: { clock: systemClock } })
   await makeRoute(rest, await makeDestination(rest, { name: 'Sink', port: sink.port, mode: 'live' }))
   await rest.must('POST', '/v1/suppressions', { email: 'gone@example.net' })
   const ses = sesOf(`http://${addresses.http}`)

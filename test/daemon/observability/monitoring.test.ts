@@ -5,6 +5,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import test from '#test'
+import { systemClock } from '#core/clock.ts'
 import { startDaemon } from '../../support/daemon/start-daemon.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
 import { reasonAgainst } from '../../support/peers/peer-packages.ts'
@@ -35,7 +36,7 @@ const namesIn = (text: string): Set<string> =>
   new Set([...text.matchAll(/\b(?:postern|process|nodejs)_[a-z0-9_]+/g)].map(([name]) => name.replace(/_(?:bucket|sum|count)$/, '')))
 
 test('the chapter on metrics has each that the daemon shows, and no other', async (t) => {
-  const { rest } = await startDaemon(t)
+  const { rest } = await startDaemon(t, { replacements: { clock: systemClock } })
   const { bytes } = await rest.call('GET', '/metrics')
   const shown = [...bytes.toString('utf8').matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type = '']) => ({ name, type }))
   t.true(shown.length > 40)

@@ -1,5 +1,6 @@
 /** Two daemons at one database: what one of them deletes, the other accepts nothing for and sends nothing of, at the same moment too. */
 import type { ExecutionContext } from 'ava'
+import { systemClock } from '#core/clock.ts'
 import { removalsKey } from '#core/tenancy/removal-key.ts'
 import { traces } from '#core/trace/trace.ts'
 import type { Write } from '#store/kv.ts'
@@ -22,7 +23,10 @@ const mail = { from: 'a@site.test', to: 'b@inbox.test', subject: 's', text: 't' 
 
 async function twoDaemons(t: ExecutionContext): Promise<readonly [StartedDaemon, StartedDaemon]> {
   const env = { POSTERN_STORE: await postgresql.database(), POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32' }
-  return [await startDaemon(t, { env }), await startDaemon(t, { env })]
+  return [
+    await startDaemon(t, { env, replacements: { clock: systemClock } }),
+    await startDaemon(t, { env, replacements: { clock: systemClock } }),
+  ]
 }
 
 const project = async ({ rest }: StartedDaemon): Promise<string> =>
@@ -100,14 +104,14 @@ test('a message that one daemon accepts just before another deletes its project 
 test('what one daemon is sending is broken off before the deletion at another is answered', async (t) => {
   await using sink = await Sink.listen({ script: (step) => (step === 'data' ? { act: 'hold' } : undefined) })
   const env = { POSTERN_STORE: await postgresql.database(), POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32' }
-  const b = await startDaemon(t, { env })
+  const b = await startDaemon(t, { env, replacements: { clock: systemClock } })
   const id = await project(b)
   const inside = b.client(String((await b.rest.must('POST', '/v1/api-keys', { name: 'k', scopes: ['api:admin'], project_id: id }))['key']))
   await makeRoute(inside, await makeDestination(inside, { name: 'host', port: sink.port, mode: 'live' }))
   const { outcome } = await inside.must('POST', '/v1/messages', mail)
   t.is(outcome, 'relayed')
   await sink.reached('data')
-  const a = await startDaemon(t, { env }) // where something is under way stays where it is
+  const a = await startDaemon(t, { env, replacements: { clock: systemClock } }) // where something is under way stays where it is
   const deletion = a.rest.call('DELETE', `/v1/projects/${id}?discard_queued=true`)
   t.is((await within(30_000, 'it is answered', deletion)).status, 204)
   sink.script = () => undefined

@@ -1,5 +1,6 @@
 /** Figures over time at the door: a daemon that relays, captures and refuses, and is killed in between. */
 import test from '#test'
+import { systemClock } from '#core/clock.ts'
 import { eventually } from '../../support/deadline.ts'
 import { makeDestination, makeLogin, makeRoute } from '../../support/daemon/provision.ts'
 import type { RestClient } from '../../support/daemon/rest.ts'
@@ -15,7 +16,7 @@ const totals = async (rest: RestClient, what: string, query = ''): Promise<Recor
 test('what was relayed, captured and refused is counted once, and outlives a kill', async (t) => {
   const sink = await Sink.listen()
   t.teardown(() => sink[Symbol.asyncDispose]())
-  const first = await startDaemon(t, { env })
+  const first = await startDaemon(t, { env, replacements: { clock: systemClock } })
   const live = await makeDestination(first.rest, { name: 'live', port: sink.port, mode: 'live' })
   await makeRoute(first.rest, live)
   const sandbox = await makeDestination(first.rest, { name: 'sandbox', port: sink.port, mode: 'sandbox' })
@@ -60,7 +61,7 @@ test('what was relayed, captured and refused is counted once, and outlives a kil
 })
 
 test('the figures of a project are its own, and go with it', async (t) => {
-  const daemon = await startDaemon(t)
+  const daemon = await startDaemon(t, { replacements: { clock: systemClock } })
   const { rest } = daemon
   const project = String((await rest.must('POST', '/v1/projects', { name: 'Second' }))['id'])
   const { key } = await rest.must('POST', '/v1/api-keys', { name: 'second', scopes: ['api:send'], project_id: project })

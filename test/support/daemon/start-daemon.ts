@@ -8,14 +8,19 @@ import { join } from 'node:path'
 import type { ExecutionContext } from 'ava'
 import { formatEndpoint } from '#config/settings/formats.ts'
 import { loadConfig, type Config } from '#config/settings/load.ts'
+import type { Clock } from '#core/clock.ts'
 import type { RecordResolver, Resolver } from '#core/outbound/resolver.ts'
 import { Lifecycle } from '../../../daemon/process/lifecycle.ts'
 import { createLogger } from '../../../daemon/observability/logging.ts'
 import { prepareDataFolder } from '../../../daemon/process/data-folder.ts'
 import { type Daemon, type Replacements, partsOf, type Resolve } from '../../../daemon/composition/parts.ts'
+import type { Observer } from '../../../daemon/observability/observer.ts'
 import type { Listening } from '../../../daemon/process/ready-file.ts'
 import { open, start } from '../../../daemon/start.ts'
 import { CuttableKv } from '../cuttable-kv.ts'
+import { FakeClock } from '../fake-clock.ts'
+import { Heard } from '../overhear.ts'
+import { CountedActivity } from './activity.ts'
 import { RestClient } from './rest.ts'
 import { storeSettings } from './store-of-test.ts'
 import { temporaryFolder } from './workspace.ts'
@@ -47,6 +52,8 @@ export interface OpenedDaemon {
   readonly dataDir: string
   /** The store as all parts see it. */
   readonly kv: CuttableKv
+  /** Moves only when a test moves it, unless the test gave another one. */
+  readonly clock: Clock
   readonly organizationId: string
   /** The link by which the owner signs in; undefined when there is an owner. */
   readonly ownerLink: string | undefined
@@ -54,6 +61,12 @@ export interface OpenedDaemon {
   readonly log: LogLine[]
   /** Errors that were logged; one that stays here fails the test. */
   readonly errors: LogLine[]
+  /** Resolves when nothing is in progress and nothing is due. A peer that gives no answer keeps it from that. */
+  settled(): Promise<void>
+  /** Moves the fake clock to each due timer in turn, and settles after each. */
+  pass(ms: number): Promise<void>
+  /** What the first call of the observer, past or coming, that fits was given. */
+  readonly saw: Heard<Observer>['saw']
   /** Ends in order, as after SIGTERM. */
   stop(): Promise<void>
   /** Ends as by `kill -9`: nothing begun comes to an end, and what was not durable is lost. */
@@ -92,6 +105,7 @@ const nowhere: Resolver & RecordResolver = {
 }
 
 const outside: Replacements = {
+  random: () => 0.5,
   resolver: nowhere,
   lookUp: () => Promise.reject(Object.assign(new Error('there is no DNS here'), { code: 'ENOTFOUND' })),
   lagMs: Infinity, // a busy machine fails no test
@@ -122,18 +136,28 @@ export async function openDaemon(
   const book = new LogBook()
   const log = createLogger('info', book)
   const lifecycle = new Lifecycle(log, config.shutdownSeconds, { events: new EventEmitter(), exit: () => {} })
+  const activity = new CountedActivity()
+  const { clock = new FakeClock() } = given ?? {}
+  const fake = clock instanceof FakeClock ? clock : undefined
   let store: CuttableKv | undefined
-  const replacements = { ...outside, ...given, kv: (kv) => (store = new CuttableKv(kv)) } satisfies Replacements
+  const replacements = { ...outside, ...given, clock, activity, kv: (kv) => (store = new CuttableKv(kv, activity)) } satisfies Replacements
   t.teardown(async () => {
     await lifecycle.stop()
     if (book.errors.length > 0) throw new AggregateError(book.errors, `the daemon failed inside: ${JSON.stringify(book.errors)}`)
   })
   const { part, bootstrapped } = await open(config, log, lifecycle, { version: '1.2.3', operatorToken: 'operator-token' }, replacements)
   const kv = store as CuttableKv
+  const heard = new Heard(part('observer'))
   return {
-    ...{ part, config, dataDir, kv, lifecycle, log: book.lines, errors: book.errors },
+    ...{ part, config, dataDir, kv, clock, lifecycle, log: book.lines, errors: book.errors },
     organizationId: bootstrapped.organizationId,
     ownerLink: bootstrapped.ownerLink,
+    settled: () => activity.settled(fake),
+    saw: (name, fits) => heard.saw(name, fits),
+    async pass(ms) {
+      if (!fake) throw new Error('this clock moves by itself')
+      await activity.pass(fake, ms)
+    },
     stop: () => lifecycle.stop(),
     async crash() {
       await kv.cut()
@@ -170,7 +194,12 @@ async function live(t: Test, dataDir: string, options: StartOptions): Promise<St
   return {
     ...{ ...opened, ...partsOf(opened.part), addresses, client, rest: client(adminKey) },
     ...{ stop: ended(opened.stop), crash: ended(opened.crash) },
-    again: (changes = {}) => live(t, dataDir, { ...options, ...changes }),
+    again: (changes = {}) =>
+      live(t, dataDir, {
+        ...options,
+        ...changes,
+        replacements: { clock: opened.clock, ...(changes.replacements ?? options.replacements) },
+      }),
   }
 }
 

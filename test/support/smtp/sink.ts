@@ -7,6 +7,7 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 import { createServer as createTlsServer } from 'node:tls'
 import { goodCertificate } from '../../protocols/relay/certificates.ts'
 import type { Delivery, SinkHost, SinkOptions, SinkScript, SinkStep } from './sink-script.ts'
+import { waiting } from '../waits.ts'
 import { SinkSession } from './sink-session.ts'
 
 interface SinkEvents {
@@ -53,22 +54,22 @@ export class Sink extends EventEmitter<SinkEvents> implements SinkHost, AsyncDis
   }
 
   /** The first delivery, past or coming, that fits. */
-  async delivered(fits: (delivery: Delivery) => boolean): Promise<Delivery> {
-    for (;;) {
-      const found = this.deliveries.find(fits)
-      if (found) return found
-      await once(this, 'delivery')
-    }
+  delivered(fits: (delivery: Delivery) => boolean): Promise<Delivery> {
+    return waiting('a delivery at the sink', this.#delivered(fits))
   }
 
   /** Resolves when this step has been reached so many times since the sink began. */
-  async reached(step: SinkStep, times = 1): Promise<void> {
-    while ((this.#reached.get(step) ?? 0) < times) await once(this, 'change')
+  reached(step: SinkStep, times = 1): Promise<void> {
+    return waiting(
+      `the sink reaches ${step}, ${times} times`,
+      this.#until(() => (this.#reached.get(step) ?? 0) >= times),
+    )
   }
 
   /** Resolves when so many connections are open. */
-  async open(count: number): Promise<void> {
-    while (this.connections.filter((connection) => connection.open).length !== count) await once(this, 'change')
+  open(count: number): Promise<void> {
+    const areOpen = (): boolean => this.connections.filter((connection) => connection.open).length === count
+    return waiting(`${count} open connections at the sink`, this.#until(areOpen))
   }
 
   /** Returns what has been held. */
@@ -89,6 +90,18 @@ export class Sink extends EventEmitter<SinkEvents> implements SinkHost, AsyncDis
   keep(delivery: Delivery): void {
     this.deliveries.push(delivery)
     this.emit('delivery', delivery)
+  }
+
+  async #until(holds: () => boolean): Promise<void> {
+    while (!holds()) await once(this, 'change')
+  }
+
+  async #delivered(fits: (delivery: Delivery) => boolean): Promise<Delivery> {
+    for (;;) {
+      const found = this.deliveries.find(fits)
+      if (found) return found
+      await once(this, 'delivery')
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -10,6 +10,7 @@ import { createServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import type { HttpProvider } from '#config/mail/providers.ts'
+import { waiting } from '../waits.ts'
 import { goodCertificate } from '../../protocols/relay/certificates.ts'
 
 /** One request, whole. */
@@ -111,6 +112,14 @@ export class VendorDouble implements AsyncDisposable {
   /** Resolves when the next message has come in whole. */
   arrival(): Promise<void> {
     return new Promise((resolve) => this.#waiting.push(resolve))
+  }
+
+  /** Resolves when so many messages have come in whole, taken or not. */
+  hasReceived(count: number): Promise<void> {
+    const arrivals = async (): Promise<void> => {
+      while (this.handovers < count) await this.arrival()
+    }
+    return waiting(`${count} messages at the provider`, arrivals())
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

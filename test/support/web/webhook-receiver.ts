@@ -4,6 +4,7 @@ import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import type { ExecutionContext } from 'ava'
+import { waiting } from '../waits.ts'
 
 export interface Received {
   readonly path: string
@@ -54,14 +55,18 @@ export class WebhookReceiver implements AsyncDisposable {
   }
 
   /** Resolves when so many requests have arrived. */
-  async hasReceived(count: number): Promise<readonly Received[]> {
-    while (this.received.length < count) await this.#arrived.promise
-    return this.received
+  hasReceived(count: number): Promise<readonly Received[]> {
+    return waiting(`${count} requests at the receiver`, this.#hasReceived(count))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#server.closeAllConnections()
     await new Promise((resolve) => this.#server.close(resolve))
+  }
+
+  async #hasReceived(count: number): Promise<readonly Received[]> {
+    while (this.received.length < count) await this.#arrived.promise
+    return this.received
   }
 
   async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {
