@@ -1,29 +1,36 @@
 /**
- * `npm test`: gets the peers that are missing where it may, says what to expect, and runs AVA with a line of progress now and then.
- * Words after `npm test --` go to AVA. With `CI=true` a missing peer is an error instead of a skipped test.
+ * `npm test`: installs missing peers where it may, builds what browsers and daemons load, and runs the test modules in processes that
+ * they share, lane by lane. `--full` adds what runs at night only, `--lane NAME` runs one lane, paths of modules run these alone.
+ * With `CI=true` a missing peer is an error instead of a skipped test.
  */
-import { spawn } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { buildDashboard } from '../admin-api/dashboard/build.ts'
-import { buildDocs } from '../admin-api/docs-site/build.ts'
-import { buildFormScripts } from '../admin-api/pages/forms/scripts/build.ts'
+import { builtVariable } from './support/web/built.ts'
 import { installPackages, whyNotInstallable } from './support/peers/install-packages.ts'
 import { missingPackages } from './support/peers/peer-packages.ts'
-import { Progress } from './support/progress.ts'
-import { builtVariable } from './support/web/built.ts'
+import { areaStates, writeProven } from './suite/areas.ts'
+import { buildAll } from './suite/run/builds.ts'
+import { chooseModules, type Words } from './suite/choice.ts'
+import { readUnstable } from './suite/run/gate.ts'
+import { lanes } from './suite/lanes.ts'
+import { Progress } from './suite/run/progress.ts'
+import { areasLines, closingLines, writeTitles } from './suite/run/report.ts'
+import { runLanes } from './suite/run/run-lanes.ts'
+import { ShardWriter } from './suite/run/shards.ts'
 
 const root = join(fileURLToPath(import.meta.url), '../..')
-const words = process.argv.slice(2)
-const isCi = process.env['CI'] === 'true'
-const isWhole = words.every((word) => word.startsWith('-'))
 const progressMs = 30_000
+const isCi = process.env['CI'] === 'true'
 
-/** One file more than there are processors: there is always one that waits for a peer, a timer or the disk. */
-const atOnce = words.some((word) => /^(?:-[cs]|--concurrency|--serial)/.test(word))
-  ? []
-  : [`--concurrency=${String(availableParallelism() + 1)}`]
+function words(given: readonly string[]): Words {
+  const lane = given.includes('--lane') ? given[given.indexOf('--lane') + 1] : undefined
+  if (given.includes('--lane') && !lanes.some((name) => name === lane)) throw new Error(`--lane takes one of ${lanes.join(', ')}`)
+  const files = given.filter((word) => !word.startsWith('--') && word !== lane)
+  const unknown = given.filter((word) => word.startsWith('--') && !['--full', '--lane'].includes(word))
+  if (unknown.length > 0) throw new Error(`unknown: ${unknown.join(' ')}; npm test takes --full, --lane NAME and paths of test modules`)
+  return { isFull: given.includes('--full'), lane: lanes.find((name) => name === lane), files }
+}
 
 function prepare(): boolean {
   const before = missingPackages()
@@ -45,34 +52,27 @@ function prepare(): boolean {
   return true
 }
 
-async function run(): Promise<number> {
-  await Promise.all([buildDashboard(), buildDocs(), buildFormScripts()])
-  const ava = join(root, 'node_modules/.bin/ava')
-  const colors = process.stdout.isTTY && process.env['NO_COLOR'] === undefined ? { FORCE_COLOR: '1' } : {}
-  const child = spawn(process.execPath, [ava, ...atOnce, ...words], {
-    cwd: root,
-    env: { NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/postern'), ...process.env, ...colors, [builtVariable]: '1' },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+async function run(given: Words): Promise<number> {
+  const { modules, chosen } = chooseModules(root, given)
+  const states = areaStates(root, modules, given.isFull)
+  const selected = chosen(states)
+  if (given.files.length === 0 && given.lane === undefined) for (const line of areasLines(states)) console.log(line)
+  await buildAll()
   const progress = new Progress((text) => process.stdout.write(text))
-  child.stdout.on('data', (text: Buffer) => progress.read(text))
   const timer = setInterval(() => progress.report(), progressMs)
-  const passOn = (signal: NodeJS.Signals): void => void child.kill(signal)
-  process.on('SIGINT', passOn).on('SIGTERM', passOn)
-  const { promise, resolve } = Promise.withResolvers<number>()
-  child.on('error', (error) => {
-    console.error(error.message)
-    resolve(1)
-  })
-  child.on('close', (code) => resolve(code ?? 1))
-  const code = await promise
+  const writer = new ShardWriter(root)
+  const surroundings = { root, writer, progress, unstable: readUnstable(root), environment: { [builtVariable]: '1' } }
+  const result = await runLanes(surroundings, selected, availableParallelism())
   clearInterval(timer)
-  progress.end()
-  return code
+  writeTitles(root, result)
+  for (const line of closingLines(result, progress.skipped, isCi)) console.log(line)
+  if (result.failures.length > 0) return 1
+  if (given.files.length === 0 && given.lane === undefined)
+    writeProven(
+      root,
+      states.filter(({ runs }) => runs),
+    )
+  return 0
 }
 
-if (prepare()) {
-  if (isWhole)
-    console.log(`About 5,500 tests, which take about 25 minutes on two processors (this machine has ${String(availableParallelism())}).\n`)
-  process.exitCode = await run()
-} else process.exitCode = 1
+process.exitCode = prepare() ? await run(words(process.argv.slice(2))) : 1

@@ -13,14 +13,20 @@ export function levelContract(test: TestFn, options: LevelOptions = {}): void {
   const openIn = async (folder: string): Promise<Kv> => {
     const kv = await LevelKv.open(folder, options)
     folders.set(kv, folder)
-    return kv
+    const close = kv[Symbol.asyncDispose].bind(kv)
+    const closeAndRemove = async (): Promise<void> => {
+      await close()
+      if (folders.has(kv)) await rm(folder, { recursive: true, force: true })
+    }
+    return Object.assign(kv, { [Symbol.asyncDispose]: closeAndRemove })
   }
   kvContract(test, {
     open: async () => openIn(await mkdtemp(join(tmpdir(), 'postern-contract-'))),
     async reopen(kv) {
+      const folder = folders.get(kv) ?? ''
+      folders.delete(kv)
       await kv[Symbol.asyncDispose]()
-      return openIn(folders.get(kv) ?? '')
+      return openIn(folder)
     },
   })
-  test.after.always(() => Promise.all([...new Set(folders.values())].map((folder) => rm(folder, { recursive: true, force: true }))))
 }

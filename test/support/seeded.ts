@@ -35,6 +35,14 @@ export class Seeded {
     return list[this.between(0, list.length - 1)] as T
   }
 
+  /** The entries of a list in a random order. */
+  shuffle<T>(list: readonly T[]): readonly T[] {
+    return list
+      .map((entry) => ({ entry, at: this.fraction() }))
+      .toSorted((one, other) => one.at - other.at)
+      .map(({ entry }) => entry)
+  }
+
   /** A stream of its own, so that one client's choices do not move those of another. */
   branch(name: string): Seeded {
     return new Seeded(`${String(this.#state)}/${name}`)

@@ -42,6 +42,10 @@ const allowed: Readonly<Record<string, string>> = {
   'test/ingest/inspect/golden.ts made': 'key pairs, which tests may share',
   'test/protocols/submission/submission-fixture.ts made': 'a certificate, which tests may share',
   'test/support/daemon/daemon.ts running': 'processes that end with this one',
+  'test/suite/process/shared-resources.ts shared': 'what the modules of one process share until its end',
+  'test/suite/process/shared-test.ts declarations': 'a process imports one module after the other',
+  'test/support/waits.ts waits': 'a process has one list of the waits in progress',
+  'test/support/left-open.ts open': 'a process has one list of what is open in it',
   'test/support/daemon/workspace.ts next': 'a process gives out no port twice',
   'test/support/web/browser.ts sessions': ofForeign,
 }

@@ -9,12 +9,15 @@ import { lastMessage, startMcp, type Era, type McpFixture } from './mcp-fixture.
 
 const metadata = 'https://post.example.ch/.well-known/oauth-protected-resource/mcp'
 
-const post = (fixture: McpFixture, body: unknown, headers: Readonly<Record<string, string>> = {}, query = '') =>
-  fixture.fetch(mcpResource + query, {
+/** The whole answer: a stream that is not read to its end would keep its connection. */
+async function post(fixture: McpFixture, body: unknown, headers: Readonly<Record<string, string>> = {}, query = ''): Promise<Response> {
+  const response = await fixture.fetch(mcpResource + query, {
     method: 'POST',
     headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers },
     body: typeof body === 'string' ? body : JSON.stringify(body),
   })
+  return new Response(await response.text(), response)
+}
 
 const listing = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })

@@ -17,6 +17,7 @@ import { type Daemon, type Replacements, partsOf, type Resolve } from '../../../
 import type { Observer } from '../../../daemon/observability/observer.ts'
 import type { Listening } from '../../../daemon/process/ready-file.ts'
 import { open, start } from '../../../daemon/start.ts'
+import { markOpen } from '../left-open.ts'
 import { CuttableKv } from '../cuttable-kv.ts'
 import { FakeClock } from '../fake-clock.ts'
 import { Heard } from '../overhear.ts'
@@ -140,9 +141,14 @@ export async function openDaemon(
   const { clock = new FakeClock() } = given ?? {}
   const fake = clock instanceof FakeClock ? clock : undefined
   let store: CuttableKv | undefined
+  const closed = markOpen('an open daemon')
+  const end = async (graceSeconds?: number): Promise<void> => {
+    await lifecycle.stop(graceSeconds)
+    closed()
+  }
   const replacements = { ...outside, ...given, clock, activity, kv: (kv) => (store = new CuttableKv(kv, activity)) } satisfies Replacements
   t.teardown(async () => {
-    await lifecycle.stop()
+    await end()
     if (book.errors.length > 0) throw new AggregateError(book.errors, `the daemon failed inside: ${JSON.stringify(book.errors)}`)
   })
   const { part, bootstrapped } = await open(config, log, lifecycle, { version: '1.2.3', operatorToken: 'operator-token' }, replacements)
@@ -158,11 +164,11 @@ export async function openDaemon(
       if (!fake) throw new Error('this clock moves by itself')
       await activity.pass(fake, ms)
     },
-    stop: () => lifecycle.stop(),
+    stop: () => end(),
     async crash() {
       await kv.cut()
       book.close()
-      await lifecycle.stop(0)
+      await end(0)
       await kv[Symbol.asyncDispose]()
     },
   }

@@ -1,4 +1,4 @@
-/** Passes the output of AVA on, counts its tests, and says between whole lines how far it is. */
+/** Passes on what AVA says about failures, counts tests, and says between whole lines how far the run is. */
 import { performance } from 'node:perf_hooks'
 import { StringDecoder } from 'node:string_decoder'
 import { stripVTControlCharacters } from 'node:util'
@@ -7,9 +7,10 @@ const outcome = /^ *([✔✘-]) /u
 
 export class Progress {
   readonly #write: (text: string) => unknown
-  readonly #decoder = new StringDecoder('utf8')
   readonly #since = performance.now()
   readonly #skipped = new Map<string, number>()
+  #decoder = new StringDecoder('utf8')
+  #failing: (line: string) => unknown = () => {}
   #rest = ''
   #passed = 0
   #failed = 0
@@ -18,12 +19,18 @@ export class Progress {
     this.#write = write
   }
 
-  /** Output of AVA, as it comes. */
+  /** Begins to read a process of AVA; `failing` gets the line of each failed test. */
+  begin(failing: (line: string) => unknown): void {
+    this.#decoder = new StringDecoder('utf8')
+    this.#failing = failing
+  }
+
+  /** Output of AVA. Lines about passed tests are counted and left out. */
   read(octets: Buffer): void {
     const lines = (this.#rest + this.#decoder.write(octets)).split('\n')
     this.#rest = lines.pop() ?? ''
-    for (const line of lines) this.#count(stripVTControlCharacters(line))
-    if (lines.length > 0) this.#write(`${lines.join('\n')}\n`)
+    const shown = lines.filter((line) => this.#isShown(line))
+    if (shown.length > 0) this.#write(`${shown.join('\n')}\n`)
   }
 
   /** One line: how many tests have ended, and after how long. */
@@ -34,19 +41,28 @@ export class Progress {
     this.#write(`… ${String(this.#passed + this.#failed)} tests done after ${time}${failed}\n`)
   }
 
-  /** What is left of the output, and why tests were skipped. */
+  /** Writes what is left of the output of a process. */
   end(): void {
     this.#write(this.#rest)
-    for (const [reason, count] of this.#skipped) this.#write(`… ${String(count)} skipped: needs ${reason}\n`)
+    this.#rest = ''
   }
 
-  #count(line: string): void {
+  /** Tests that were skipped, by what they need. */
+  get skipped(): ReadonlyMap<string, number> {
+    return this.#skipped
+  }
+
+  #isShown(whole: string): boolean {
+    const line = stripVTControlCharacters(whole)
     const mark = outcome.exec(line)?.[1]
     if (mark === '✔') this.#passed += 1
-    else if (mark === '✘') this.#failed += 1
-    else if (mark === '-') {
+    else if (mark === '✘') {
+      this.#failed += 1
+      this.#failing(line)
+    } else if (mark === '-') {
       const reason = /\(needs (.+)\)$/.exec(line)?.[1]
       if (reason !== undefined) this.#skipped.set(reason, (this.#skipped.get(reason) ?? 0) + 1)
     }
+    return mark !== '✔' && !line.includes('Using configuration from')
   }
 }

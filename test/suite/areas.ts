@@ -1,0 +1,145 @@
+/**
+ * Areas of expensive tests, which run when their sources or their own files changed since they were last green. `proven.json` has the
+ * digest of the files that each was green on: a digest tells a change without history, also after a rebase.
+ */
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Lane } from './lanes.ts'
+
+export type AreaName = 'front end' | 'database' | 'operations' | 'packaging' | 'nightly'
+
+/** What is known of a test module. */
+export interface ModuleFacts {
+  readonly path: string
+  readonly lane: Lane
+  /** Files of `test/` that it imports, directly or through others, and names of packages. */
+  readonly imports: ReadonlySet<string>
+}
+
+interface Area {
+  readonly name: AreaName
+  readonly has: (module: ModuleFacts) => boolean
+  /** Beginnings of the paths of its sources; none when it runs with `--full` only. */
+  readonly sources: readonly string[]
+}
+
+const under = (...beginnings: readonly string[]) => {
+  const has = (path: string): boolean => beginnings.some((beginning) => path.startsWith(beginning))
+  return ({ path }: ModuleFacts): boolean => has(path)
+}
+
+const api = 'test/admin-api'
+/** Sign-in, a mail from the request to its capture, trace, queue, form designer, public form, settings, documentation. */
+const smoke = new Set(
+  ['account/sign-in', 'forms/hosted-pages']
+    .map((name) => `${api}/pages/${name}.test.ts`)
+    .concat(
+      ['journeys/mail-journey', 'mail/captures', 'mail/trace', 'mail/queue', 'forms', 'settings'].map(
+        (name) => `${api}/dashboard/${name}.test.ts`,
+      ),
+      [`${api}/docs-site/docs-pages.test.ts`],
+    ),
+)
+const nightly = [
+  ...['walks/', 'screens.', 'journeys/keyboard.', 'journeys/over-every-screen.'].map((name) => `${api}/dashboard/${name}`),
+  ...['vendors/random-bodies.', 'mcp/walks/fuzz.'].map((name) => `${api}/${name}`),
+  ...['test/bounds/walk.', 'test/core/templates/engine-fuzz.'],
+]
+const tenants = under(`${api}/rest/every-operation/isolation.`, `${api}/mcp/walks/tenancy.`)
+const walks = under(`${api}/rest/every-operation/`, `${api}/graphql/role-walk.`, `${api}/mcp/walks/`)
+
+/** A module belongs to the first area that has it. */
+const areas: readonly Area[] = [
+  { name: 'nightly', has: under(...nightly), sources: [] },
+  {
+    name: 'front end',
+    has: ({ path, lane }) => lane === 'browser' && !smoke.has(path),
+    sources: ['dashboard', 'pages', 'docs-site', 'wire', 'actions', 'http'].map((name) => `admin-api/${name}/`),
+  },
+  {
+    name: 'database',
+    has: ({ imports }) => imports.has('test/support/peers/postgresql.ts'),
+    sources: ['store/', 'daemon/composition/', 'daemon/start.ts', 'daemon/open-store.ts'],
+  },
+  {
+    name: 'operations',
+    has: (module) => walks(module) && !tenants(module),
+    sources: ['admin-api/', ...['access', 'tenancy', 'administration', 'people', 'plan'].map((noun) => `daemon/core/${noun}/`)],
+  },
+  {
+    name: 'packaging',
+    has: under('test/daemon/packaging/', 'test/daemon/commands/setup.', `${api}/docs-site/guides.`),
+    sources: ['daemon/packaging/', 'package.json', 'package-lock.json'],
+  },
+]
+
+/** The area of a module; undefined for one that always runs. */
+export const areaOf = (module: ModuleFacts): AreaName | undefined => areas.find(({ has }) => has(module))?.name
+
+/** Whether an area runs, why, and the digest of its files now; without a digest it cannot be proven. */
+export interface AreaState {
+  readonly name: AreaName
+  readonly runs: boolean
+  readonly why: string
+  readonly digest?: string
+}
+
+export const provenPath = 'test/suite/proven.json'
+
+const readProven = (root: string): Readonly<Record<string, string>> =>
+  JSON.parse(readFileSync(join(root, provenPath), 'utf8')) as Readonly<Record<string, string>>
+
+/** Every file that belongs to the project; undefined outside a Git checkout. */
+function projectFiles(root: string): readonly string[] | undefined {
+  try {
+    const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root, encoding: 'utf8' })
+    return listed.split('\0').filter((path) => path !== '' && existsSync(join(root, path)))
+  } catch {
+    return undefined
+  }
+}
+
+/** Which areas run. */
+export function areaStates(root: string, modules: readonly ModuleFacts[], isFull: boolean): readonly AreaState[] {
+  const files = projectFiles(root)
+  const proven = readProven(root)
+  return areas.map(({ name, sources }) => {
+    if (sources.length === 0) return { name, runs: isFull, why: isFull ? '--full' : 'only with --full' }
+    const own = modules.filter((module) => areaOf(module) === name).flatMap(({ imports }) => [...imports])
+    const digest = files && digestOf(root, files, sources, new Set(own))
+    if (isFull) return { name, runs: true, why: '--full', ...(digest !== undefined && { digest }) }
+    if (digest === undefined) return { name, runs: true, why: 'without Git nobody can say what changed' }
+    const isProven = proven[name] === digest
+    return {
+      name,
+      runs: !isProven,
+      why: isProven ? 'nothing of it changed since it was green' : 'its files changed since it was green',
+      digest,
+    }
+  })
+}
+
+function digestOf(root: string, files: readonly string[], sources: readonly string[], own: ReadonlySet<string>): string {
+  const hash = createHash('sha256')
+  const included = files.filter((path) => own.has(path) || sources.some((beginning) => path.startsWith(beginning))).toSorted()
+  for (const path of included)
+    hash
+      .update(path)
+      .update('\0')
+      .update(
+        createHash('sha256')
+          .update(readFileSync(join(root, path)))
+          .digest(),
+      )
+  return hash.digest('hex')
+}
+
+/** Records the areas that were green. */
+export function writeProven(root: string, green: readonly AreaState[]): void {
+  const proven = { ...readProven(root) }
+  for (const { name, digest } of green) if (digest !== undefined) proven[name] = digest
+  const sorted = Object.fromEntries(Object.entries(proven).toSorted(([one], [other]) => one.localeCompare(other)))
+  writeFileSync(join(root, provenPath), `${JSON.stringify(sorted, undefined, 2)}\n`)
+}

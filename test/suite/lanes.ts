@@ -1,0 +1,71 @@
+/**
+ * The lane of each test module, which follows from what the module imports, directly or through other files of `test/`. Nothing is
+ * marked by hand.
+ */
+import { globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path/posix'
+
+/**
+ * `exact`: virtual time, one process, no programs of others: a failure is a failure. `browser`: pages in Chromium. `real`: daemons,
+ * peers and other programs as children. `measured`: figures of time, processor and memory, which want the machine for themselves.
+ */
+export type Lane = 'exact' | 'real' | 'browser' | 'measured'
+
+export const lanes: readonly Lane[] = ['exact', 'real', 'browser', 'measured']
+
+const folder = 'test'
+const imported =
+  /^(?:import|export)\s(?!type\b)[^'"]*?from\s+['"]([^'"]+)['"]|^import\s+['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]\s*\)/gm
+const measures = /\b(?:monitorEventLoopDelay|cpuUsage)\b/
+
+interface Module {
+  /** Files of `test/` by their paths, and names of packages. */
+  readonly imports: readonly string[]
+  readonly measures: boolean
+}
+
+function read(root: string, path: string): Module {
+  const text = readFileSync(join(root, path), 'utf8')
+  const specifiers = [...text.matchAll(imported)].map(([, from, bare, dynamic]) => from ?? bare ?? dynamic ?? '')
+  const imports = specifiers.map((specifier) => (specifier.startsWith('.') ? join(dirname(path), specifier) : specifier))
+  return { imports, measures: measures.test(text) }
+}
+
+/** Every test module of the tree with all that it imports, in the order of their paths. */
+export function importsOfModules(root: string): ReadonlyMap<string, ReadonlySet<string>> {
+  const known = new Map<string, Module>()
+  const moduleAt = (path: string): Module => {
+    const found = known.get(path) ?? read(root, path)
+    known.set(path, found)
+    return found
+  }
+  const reach = (start: string): ReadonlySet<string> => {
+    const seen = new Set<string>([start])
+    for (const path of seen) {
+      if (!path.startsWith(`${folder}/`) || !path.endsWith('.ts')) continue
+      const { imports, measures: measuring } = moduleAt(path)
+      for (const one of imports) seen.add(one)
+      if (measuring) seen.add(measure)
+    }
+    return seen
+  }
+  const paths = globSync(`${folder}/**/*.test.ts`, { cwd: root }).toSorted()
+  return new Map(paths.map((path) => [path, reach(path)]))
+}
+
+/** Stands for a figure that a file takes by itself. */
+const measure = 'test/support/measure/'
+
+function laneFrom(imports: ReadonlySet<string>): Lane {
+  const has = (what: (one: string) => boolean): boolean => [...imports].some(what)
+  if (has((one) => one.startsWith(measure))) return 'measured'
+  if (imports.has('test/support/web/browser.ts')) return 'browser'
+  const programs = ['test/support/daemon/daemon.ts', 'node:child_process']
+  if (programs.some((one) => imports.has(one)) || has((one) => one.startsWith('test/support/peers/'))) return 'real'
+  return 'exact'
+}
+
+/** The lane of every test module, by path. */
+export function lanesOf(modules: ReadonlyMap<string, ReadonlySet<string>>): ReadonlyMap<string, Lane> {
+  return new Map([...modules].map(([path, imports]) => [path, laneFrom(imports)]))
+}

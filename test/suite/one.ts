@@ -1,0 +1,15 @@
+/** `npm run test:one FILE [TITLE]`: one module in a process of its own, without builds; a title may have `*` for any characters. */
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = join(fileURLToPath(import.meta.url), '../../..')
+const [file, title] = process.argv.slice(2)
+if (file === undefined) {
+  console.error('Usage: npm run test:one FILE [TITLE], such as npm run test:one test/core/delivery/backoff.test.ts')
+  process.exitCode = 2
+} else {
+  const words = [join(root, 'node_modules/.bin/ava'), file, ...(title === undefined ? [] : ['--match', title])]
+  const env = { NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/postern'), ...process.env }
+  process.exitCode = spawnSync(process.execPath, words, { cwd: root, env, stdio: 'inherit' }).status ?? 1
+}

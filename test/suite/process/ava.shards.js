@@ -1,0 +1,9 @@
+/** AVA's settings for the shards that `npm test` writes; package.json has those of single modules. */
+export default {
+  files: ['build/*/*.test.ts'],
+  extensions: ['ts'],
+  nodeArguments: ['--import=./daemon/packaging/own-modules.js'],
+  require: ['./test/support/worker-end.ts'],
+  workerThreads: false,
+  timeout: '15m',
+}

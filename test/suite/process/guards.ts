@@ -1,0 +1,125 @@
+/**
+ * What a test may not leave to the next one of its process: servers, sockets, children, timers of others replaced, folders. Each guard
+ * compares the process with its state before the test, and names what is left.
+ */
+import crypto from 'node:crypto'
+import { readdirSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { openNow } from '../../support/left-open.ts'
+import { sharedResources } from './shared-resources.ts'
+
+/** Kinds of `process.getActiveResourcesInfo()` that outlive a test only by mistake. */
+const kinds = new Map([
+  ['TCPServerWrap', 'a listening server'],
+  ['TCPSocketWrap', 'a connection'],
+  ['PipeServerWrap', 'a listening server on a path'],
+  ['PipeWrap', 'a pipe'],
+  ['UDPWrap', 'a UDP socket'],
+  ['ProcessWrap', 'a child process'],
+  ['MessagePort', 'a worker'],
+  ['Worker', 'a worker'],
+  ['FSEventWrap', 'a watched file'],
+  ['StatWatcher', 'a watched file'],
+])
+
+/** State of the process that a later test would meet. */
+export interface Snapshot {
+  readonly open: ReadonlyMap<string, number>
+  readonly environment: string
+  readonly folder: string
+  readonly listeners: string
+  readonly globals: readonly unknown[]
+  readonly folders: ReadonlySet<string>
+}
+
+const names = [
+  'Date',
+  'fetch',
+  'setTimeout',
+  'setInterval',
+  'setImmediate',
+  'clearTimeout',
+  'clearInterval',
+  'clearImmediate',
+  'queueMicrotask',
+]
+const methods: readonly (readonly [string, object])[] = [
+  ...['now', 'UTC', 'parse'].map((name) => [name, Date] as const),
+  ['now', performance],
+  ['random', Math],
+  ['nextTick', process],
+  ['exit', process],
+  ...Object.keys(crypto).map((name) => [name, crypto] as const),
+]
+/** Deprecated getters of `node:crypto` warn when they are read. */
+const read = (name: string, object: object): unknown => Object.getOwnPropertyDescriptor(object, name)?.value
+
+function globalNames(): readonly string[] {
+  const owners = new Map<object, string>([
+    [Date, 'Date'],
+    [performance, 'performance'],
+    [Math, 'Math'],
+    [process, 'process'],
+    [crypto, 'crypto'],
+  ])
+  return [...names, ...methods.map(([name, owner]) => `${owners.get(owner) ?? ''}.${name}`)]
+}
+
+function count(): ReadonlyMap<string, number> {
+  const found = new Map<string, number>()
+  for (const kind of process.getActiveResourcesInfo()) if (kinds.has(kind)) found.set(kind, (found.get(kind) ?? 0) + 1)
+  for (const kind of openNow()) found.set(kind, (found.get(kind) ?? 0) + 1)
+  for (const kind of sharedResources()) found.set(kind, (found.get(kind) ?? 0) - 1)
+  return found
+}
+
+const foldersOfProject = (): ReadonlySet<string> => new Set(readdirSync(tmpdir()).filter((name) => name.startsWith('postern-')))
+
+export function snapshot(): Snapshot {
+  return {
+    open: count(),
+    environment: JSON.stringify(Object.entries(process.env).toSorted(([one], [other]) => one.localeCompare(other))),
+    folder: process.cwd(),
+    listeners: JSON.stringify(process.eventNames().map((name) => [String(name), process.listenerCount(name)])),
+    globals: [...names.map((name) => (globalThis as Record<string, unknown>)[name]), ...methods.map(([name, owner]) => read(name, owner))],
+    folders: foldersOfProject(),
+  }
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+/** A connection takes some turns of the loop to close after both ends have let it go. */
+const turns = 50
+
+/** What differs now, as a phrase each. Waits until what closes has closed; `isLate` says when not to wait longer. */
+export async function leftSince(before: Snapshot, isLate: () => boolean): Promise<readonly string[]> {
+  await turn() // what has ended closes, and what was rejected is reported, with the next turn
+  let left = differences(before)
+  for (let n = 0; left.length > 0 && (n < turns || !isLate()); n++) {
+    if (n < turns) await turn()
+    else await new Promise((resolve) => setTimeout(resolve, 20))
+    left = differences(before)
+  }
+  return left
+}
+
+function differences(before: Snapshot): readonly string[] {
+  const now = snapshot()
+  const left: string[] = []
+  for (const [kind, number] of now.open) {
+    const more = number - (before.open.get(kind) ?? 0)
+    if (more > 0) left.push(kinds.has(kind) ? `${kinds.get(kind) ?? ''} (${kind}, ${String(more)})` : kind)
+  }
+  if (now.environment !== before.environment) left.push(`a changed process.env (${changed(before.environment, now.environment)})`)
+  if (now.folder !== before.folder) left.push(`a changed working directory (${now.folder})`)
+  if (now.listeners !== before.listeners) left.push(`listeners of process (before ${before.listeners}, now ${now.listeners})`)
+  const replaced = globalNames().filter((_, index) => now.globals[index] !== before.globals[index])
+  for (const name of replaced) left.push(`a replaced ${name}`)
+  for (const name of now.folders) if (!before.folders.has(name)) left.push(`the temporary folder ${name}`)
+  return left
+}
+
+function changed(before: string, now: string): string {
+  const was = new Map(JSON.parse(before) as [string, string][])
+  const is = new Map(JSON.parse(now) as [string, string][])
+  return [...new Set([...was.keys(), ...is.keys()])].filter((name) => was.get(name) !== is.get(name)).join(', ')
+}

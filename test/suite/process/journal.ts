@@ -1,0 +1,48 @@
+/** What happened in a shard, one line of JSON per event, written at once: it says what ran when the process died. */
+import { appendFileSync, existsSync, readFileSync } from 'node:fs'
+
+export interface Entry {
+  readonly module: string
+  /** The title within the module; empty when the shard has ended. */
+  readonly title: string
+  readonly event: 'begun' | 'passed' | 'failed' | 'ended'
+  /** The first error, as far as it is no assertion of AVA. */
+  readonly reason?: string
+  readonly ms?: number
+  /** Processor time of the process and of its children that have ended. */
+  readonly processorMs?: number
+}
+
+export class Journal {
+  readonly #path: string
+
+  constructor(path: string) {
+    this.#path = path
+  }
+
+  write(entry: Entry): void {
+    appendFileSync(this.#path, `${JSON.stringify(entry)}\n`)
+  }
+}
+
+/** The events of a shard; empty when its process never began. */
+export function readJournal(path: string): readonly Entry[] {
+  if (!existsSync(path)) return []
+  const lines = readFileSync(path, 'utf8').split('\n')
+  return lines.flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Entry]))
+}
+
+/** Milliseconds per clock tick of `/proc`, which Linux fixes at 100 ticks a second for programs. */
+const msPerTick = 10
+
+/** Processor time of this process and of its children that have ended; without `/proc` of this process alone. */
+export function processorMs(): number {
+  if (existsSync('/proc/self/stat')) {
+    const fields = readFileSync('/proc/self/stat', 'utf8')
+      .replace(/^.*\) /s, '')
+      .split(' ')
+    return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks) * msPerTick, 0)
+  }
+  const { user, system } = process.cpuUsage()
+  return Math.round((user + system) / 1000)
+}

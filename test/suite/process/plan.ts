@@ -1,0 +1,27 @@
+/** What a process of tests is told, and how tests are named. */
+
+/** The plan of one process, which its file hands over. */
+export interface ShardPlan {
+  /** Paths of the modules, relative to the repository. */
+  readonly modules: readonly string[]
+  /** The journal that the runner reads. */
+  readonly journal: string
+  /** Seconds that a test may take. */
+  readonly seconds: number
+  /** The first and last port for programs that cannot choose one. */
+  readonly ports: string
+  /** The only tests that run, by their titles within the module; all when left out. */
+  readonly titles?: readonly string[]
+}
+
+export interface Test {
+  readonly module: string
+  /** The title within the module; empty when the module as a whole failed. */
+  readonly title: string
+}
+
+/** `test/core/delivery/queue.test.ts` as it stands in titles. */
+export const titleOf = (path: string): string => path.replace(/^test\//, '').replace(/\.test\.ts$/, '')
+
+/** A test as people read it. */
+export const nameOf = ({ module, title }: Test): string => (title === '' ? titleOf(module) : `${titleOf(module)} › ${title}`)

@@ -1,0 +1,188 @@
+/**
+ * Runs the modules of a shard in this process, one after the other and one test at a time. Each test has one deadline and is watched
+ * by the guards; the journal of the shard says what began and how it ended.
+ */
+import { mkdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import ava, { registerCompletionHandler, type ExecutionContext } from 'ava'
+import { leftSince, snapshot, type Snapshot } from './guards.ts'
+import { Journal, processorMs } from './journal.ts'
+import { titleOf, type ShardPlan } from './plan.ts'
+import { declarationsOf, type Declaration } from './shared-test.ts'
+import { closeShared } from './shared-resources.ts'
+import { Deadline } from './test-deadline.ts'
+
+interface Module {
+  readonly path: string
+  readonly before: readonly Declaration[]
+  readonly after: readonly Declaration[]
+  readonly tests: readonly Declaration[]
+}
+
+/** Imports all modules and declares their tests to AVA, which runs them in this order. */
+export async function shard(plan: ShardPlan, root: string): Promise<void> {
+  const temporary = join(tmpdir(), `postern-shard-${String(process.pid)}`)
+  mkdirSync(temporary, { mode: 0o755 })
+  process.env['TMPDIR'] = temporary
+  process.env['POSTERN_TEST_PORTS'] = plan.ports
+  const journal = new Journal(join(root, plan.journal))
+  const modules: Module[] = []
+  for (const path of plan.modules) modules.push(await load(path, root, plan.titles))
+  const awake = setInterval(() => {}, 2 ** 30) // AVA fails what waits while nothing holds the loop
+  for (const module of modules) new Run(module, plan, journal).declare()
+  ava.after.always('shared resources close', async () => {
+    await closeShared()
+    clearInterval(awake)
+    journal.write({ module: '', title: '', event: 'ended' })
+  })
+  registerCompletionHandler(() => rmSync(temporary, { recursive: true, force: true }))
+}
+
+async function load(path: string, root: string, titles: readonly string[] | undefined): Promise<Module> {
+  const all = await declarationsOf(pathToFileURL(join(root, path)).href)
+  const of = (kind: Declaration['kind']): readonly Declaration[] =>
+    all.filter((one) => one.kind === kind && (kind === 'test' || !one.skipped))
+  const tests = of('test').filter(({ title }) => titles?.includes(title) ?? true)
+  if (tests.length === 0) throw new Error(`${path} declares no test`)
+  return { path, tests, before: of('before'), after: of('after') }
+}
+
+/** The process before the hooks of a module, and why a hook failed. */
+interface Begun {
+  readonly state: Snapshot
+  readonly failure?: Error
+}
+
+/** One module in its shard. */
+class Run {
+  readonly #module: Module
+  readonly #plan: ShardPlan
+  readonly #journal: Journal
+  readonly #last: Declaration | undefined
+  #begun: Begun | undefined
+  #context: unknown = {}
+  /** Whether a test of the module left something, which the module is not blamed for once more. */
+  #isBlamed = false
+
+  constructor(module: Module, plan: ShardPlan, journal: Journal) {
+    this.#module = module
+    this.#plan = plan
+    this.#journal = journal
+    this.#last = module.tests.findLast(({ skipped }) => !skipped)
+  }
+
+  declare(): void {
+    const name = titleOf(this.#module.path)
+    for (const one of this.#module.tests) {
+      const title = `${name} › ${one.title}`
+      if (one.skipped) ava.serial.skip(title, () => {})
+      else (one.failing ? ava.serial.failing : ava.serial)(title, (t) => this.#test(t, one))
+    }
+  }
+
+  async #test(t: ExecutionContext, one: Declaration): Promise<void> {
+    const deadline = new Deadline(this.#plan.seconds)
+    const began = { at: performance.now(), processor: processorMs() }
+    const about = { module: this.#module.path, title: one.title }
+    this.#journal.write({ ...about, event: 'begun' })
+    const faults: string[] = []
+    /** How many faults AVA knows already, as the test threw them. */
+    let known = 0
+    const guard = new Guard(one, deadline)
+    t.teardown(async () => {
+      known = faults.length
+      try {
+        await guard.end(faults)
+        this.#isBlamed ||= faults.length > known
+        if (one === this.#last) await this.#end(deadline, faults)
+      } finally {
+        deadline[Symbol.dispose]()
+        const passed = t.passed !== one.failing && faults.length === known
+        const spent = { ms: Math.round(performance.now() - began.at), processorMs: processorMs() - began.processor }
+        const [reason] = faults
+        this.#journal.write({ ...about, event: passed ? 'passed' : 'failed', ...spent, ...(reason !== undefined && { reason }) })
+      }
+      if (faults.length > known) throw new Error(faults.slice(known).join('\n'))
+    })
+    Object.defineProperties(t, {
+      title: { value: one.title },
+      timeout: { value: Object.assign((ms: number) => deadline.extend(ms / 1000), { clear: () => {} }) },
+    })
+    const { failure } = await this.#begin(t, deadline)
+    if (failure) throw new Error(`a hook before the tests of ${this.#module.path} failed: ${failure.message}`, { cause: failure })
+    t.context = typeof this.#context === 'object' ? { ...this.#context } : this.#context
+    guard.begin()
+    try {
+      await deadline.within(one.run(t))
+    } catch (error) {
+      if (error instanceof Error && error.name !== 'TestFailure') faults.push(error.message)
+      throw error
+    }
+  }
+
+  /** Runs the hooks before the first test. */
+  async #begin(t: ExecutionContext, deadline: Deadline): Promise<Begun> {
+    if (this.#begun) return this.#begun
+    const state = snapshot()
+    const failures: Error[] = []
+    for (const hook of this.#module.before) {
+      try {
+        await deadline.within(hook.run(t))
+      } catch (error) {
+        failures.push(error instanceof Error ? error : new Error(String(error)))
+        break
+      }
+    }
+    this.#context = t.context
+    const [failure] = failures
+    this.#begun = failure ? { state, failure } : { state }
+    return this.#begun
+  }
+
+  /** Runs the hooks after the last test, and looks at what the module leaves. */
+  async #end(deadline: Deadline, faults: string[]): Promise<void> {
+    for (const hook of this.#module.after) {
+      try {
+        // oxlint-disable-next-line typescript/no-unsafe-argument -- hooks after the tests use nothing of it
+        await deadline.within(hook.run({} as ExecutionContext))
+      } catch (error) {
+        faults.push(`a hook after the tests failed: ${String(error)}`)
+      }
+    }
+    if (!this.#begun || this.#isBlamed) return
+    const left = await leftSince(this.#begun.state, deadline.inSeconds(5))
+    if (left.length > 0) faults.push(`the module leaves ${left.join('; ')}`)
+  }
+}
+
+/** Watches one test. */
+class Guard {
+  readonly #test: Declaration
+  readonly #deadline: Deadline
+  readonly #rejections = new Map<Promise<unknown>, unknown>()
+  #before: Snapshot | undefined
+
+  constructor(test: Declaration, deadline: Deadline) {
+    this.#test = test
+    this.#deadline = deadline
+  }
+
+  readonly #rejected = (reason: unknown, promise: Promise<unknown>): void => void this.#rejections.set(promise, reason)
+  readonly #handled = (promise: Promise<unknown>): void => void this.#rejections.delete(promise)
+
+  begin(): void {
+    process.on('unhandledRejection', this.#rejected).on('rejectionHandled', this.#handled)
+    this.#before = snapshot()
+  }
+
+  async end(faults: string[]): Promise<void> {
+    if (!this.#before) return
+    const left = await leftSince(this.#before, this.#deadline.inSeconds(5))
+    process.off('unhandledRejection', this.#rejected).off('rejectionHandled', this.#handled)
+    if (left.length > 0) faults.push(`"${this.#test.title}" leaves ${left.join('; ')}`)
+    for (const reason of this.#rejections.values())
+      faults.push(`"${this.#test.title}" leaves a rejection that nobody handles: ${String(reason)}`)
+  }
+}

@@ -1,0 +1,87 @@
+/** Runs shards through AVA, passes on what AVA says about failures, and repeats what a dead process left. */
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
+import type { Progress } from './progress.ts'
+import type { Unstable } from './gate.ts'
+import { Outcome } from './outcomes.ts'
+import type { Test } from '../process/plan.ts'
+import type { Shard, ShardWriter } from './shards.ts'
+
+/** What a run needs of its surroundings. */
+export interface Surroundings {
+  readonly root: string
+  readonly writer: ShardWriter
+  readonly progress: Progress
+  /** Tests that were unstable lately. */
+  readonly unstable: readonly Unstable[]
+  /** Variables for every process of tests. */
+  readonly environment: Readonly<Record<string, string>>
+}
+
+/** One group of processes that run at once. */
+export interface Batch {
+  readonly name: string
+  readonly seconds: number
+  readonly atOnce: number
+  /** The modules of each process. */
+  readonly parts: readonly (readonly string[])[]
+}
+
+/** Runs all modules of the batch; those that a dead process left run in a process each. */
+export async function runBatch(surroundings: Surroundings, { name, seconds, atOnce, parts }: Batch): Promise<Outcome> {
+  const outcome = new Outcome()
+  const { writer } = surroundings
+  const shards = parts.map((modules, index) => writer.write(`${name}-${String(index + 1)}`, seconds, modules))
+  await runShards(surroundings, shards, atOnce, outcome)
+  const missed = outcome.missed.splice(0)
+  const alone = missed.map((path, index) => writer.write(`${name}-left-${String(index + 1)}`, seconds, [path]))
+  if (alone.length > 0) await runShards(surroundings, alone, atOnce, outcome)
+  return outcome
+}
+
+/** Runs one test in a process of its own. */
+export async function repeat(surroundings: Surroundings, name: string, seconds: number, test: Test): Promise<Outcome> {
+  const outcome = new Outcome()
+  const shard = surroundings.writer.write(name, seconds, [test.module], [test.title])
+  await runShards(surroundings, [shard], 1, outcome)
+  return outcome
+}
+
+async function runShards(surroundings: Surroundings, shards: readonly Shard[], atOnce: number, outcome: Outcome): Promise<void> {
+  const { code, lines } = await runAva(surroundings, shards, atOnce)
+  const before = outcome.failures.length
+  for (const shard of shards) outcome.read(surroundings.root, shard, lines)
+  if (code !== 0 && outcome.failures.length === before && outcome.missed.length === 0)
+    outcome.failures.push({ module: shards[0]?.file ?? '', title: '', reason: 'AVA failed outside of a test, see above' })
+}
+
+async function runAva(
+  surroundings: Surroundings,
+  shards: readonly Shard[],
+  atOnce: number,
+): Promise<{ code: number; lines: readonly string[] }> {
+  const { root, progress, environment } = surroundings
+  const colors = process.stdout.isTTY && process.env['NO_COLOR'] === undefined ? { FORCE_COLOR: '1' } : {}
+  const words = ['--config', 'test/suite/process/ava.shards.js', `--concurrency=${String(atOnce)}`, ...shards.map(({ file }) => file)]
+  const child = spawn(process.execPath, [join(root, 'node_modules/.bin/ava'), ...words], {
+    cwd: root,
+    env: { NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/postern'), ...process.env, ...colors, ...environment },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const lines: string[] = []
+  progress.begin((line) => lines.push(stripVTControlCharacters(line)))
+  child.stdout.on('data', (text: Buffer) => progress.read(text))
+  const passOn = (signal: NodeJS.Signals): void => void child.kill(signal)
+  process.on('SIGINT', passOn).on('SIGTERM', passOn)
+  const { promise, resolve } = Promise.withResolvers<number>()
+  child.on('error', (error) => {
+    console.error(error.message)
+    resolve(1)
+  })
+  child.on('close', (code) => resolve(code ?? 1))
+  const code = await promise
+  process.off('SIGINT', passOn).off('SIGTERM', passOn)
+  progress.end()
+  return { code, lines }
+}

@@ -1,0 +1,52 @@
+/** What `npm test` prints and leaves: areas at its beginning, figures and failures at its end, and the titles of all tests. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { AreaState } from '../areas.ts'
+import { unstableLine, unstablePath } from './gate.ts'
+import { nameOf } from '../process/plan.ts'
+import type { SuiteResult } from './run-lanes.ts'
+import { built } from './shards.ts'
+
+export const areasLines = (states: readonly AreaState[]): readonly string[] =>
+  states.map(({ name, runs, why }) => `${runs ? 'runs' : 'rests'}: ${name} (${why})`)
+
+/** The titles of all tests of a run, each with its lane and its outcome. */
+export const titlesPath = `${built}/titles.tsv`
+/** Processor milliseconds of each module of a run, from which `npm run test:durations` makes `durations.json`. */
+export const costsPath = `${built}/costs.json`
+
+export function writeTitles(root: string, { passed, failures, costs }: SuiteResult): void {
+  const lines = [
+    ...passed.map((test) => [test.lane, 'passed', nameOf(test)]),
+    ...failures.map((test) => [test.lane, 'failed', nameOf(test)]),
+  ]
+  writeFileSync(
+    join(root, titlesPath),
+    lines
+      .map((line) => `${line.join('\t')}\n`)
+      .toSorted()
+      .join(''),
+  )
+  writeFileSync(
+    join(root, costsPath),
+    JSON.stringify(Object.fromEntries([...costs].toSorted(([one], [other]) => one.localeCompare(other)))),
+  )
+}
+
+/** The last lines of a run: figures, skipped tests, failures, unstable tests, and the sum. */
+export function closingLines(result: SuiteResult, skipped: ReadonlyMap<string, number>, isCi: boolean): readonly string[] {
+  const { passed, failures, unstable, figures } = result
+  const skippedTests = [...skipped.values()].reduce((sum, count) => sum + count, 0)
+  return [
+    '',
+    ...figures.map(
+      ({ lane, modules, tests, seconds, processorSeconds }) =>
+        `${lane}: ${String(tests)} tests in ${String(modules)} modules, ${seconds.toFixed(0)} s, ${processorSeconds.toFixed(0)} processor seconds`,
+    ),
+    ...[...skipped].map(([reason, count]) => `${String(count)} skipped: needs ${reason}`),
+    ...failures.map((failure) => `failed: ${nameOf(failure)} (${failure.reason})`),
+    ...unstable.map((failure) => `unstable: ${nameOf(failure)} (${failure.reason})`),
+    ...(unstable.length > 0 ? [`Add to ${unstablePath}:`, ...unstable.map((failure) => unstableLine(failure, Date.now()))] : []),
+    `${String(passed.length)} passed, ${String(failures.length + (isCi ? skippedTests : 0))} failed`,
+  ]
+}

@@ -1,0 +1,91 @@
+/** Spreads test modules over processes by the processor time they took before, and writes the file of each process. */
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Lane } from '../lanes.ts'
+import type { ShardPlan } from '../process/plan.ts'
+
+/** Where a run of `npm test` writes shards and their journals, relative to the repository. */
+export const built = 'build/test'
+
+/** How the processes of a lane run. */
+export interface LaneShape {
+  readonly shards: number
+  /** Processes at once, for a machine with so many processors. */
+  readonly atOnce: (processors: number) => number
+  /** Seconds that a test may take. */
+  readonly seconds: number
+}
+
+export const shapes: Readonly<Record<Lane, LaneShape>> = {
+  exact: { shards: 12, atOnce: (processors) => processors + 1, seconds: 60 },
+  real: { shards: 8, atOnce: (processors) => processors + 2, seconds: 180 },
+  browser: { shards: 4, atOnce: () => 2, seconds: 180 },
+  measured: { shards: 1, atOnce: () => 1, seconds: 180 },
+}
+
+/** Processor milliseconds of each module, by path. */
+export type Durations = Readonly<Record<string, number>>
+
+export const durationsPath = 'test/suite/durations.json'
+
+export const readDurations = (root: string): Durations => JSON.parse(readFileSync(join(root, durationsPath), 'utf8')) as Durations
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((one, other) => one - other)
+  return sorted[Math.floor(sorted.length / 2)] ?? 1
+}
+
+/** Longest module first, each to the process with the least; modules without a duration count as the median. */
+export function spread(modules: readonly string[], count: number, durations: Durations): readonly (readonly string[])[] {
+  const usual = median(modules.flatMap((path) => durations[path] ?? []))
+  const cost = (path: string): number => durations[path] ?? usual
+  const parts = Array.from({ length: Math.min(count, modules.length) }, () => ({ cost: 0, modules: [] as string[] }))
+  for (const path of modules.toSorted((one, other) => cost(other) - cost(one))) {
+    const least = parts.reduce((found, part) => (part.cost < found.cost ? part : found))
+    least.cost += cost(path)
+    least.modules.push(path)
+  }
+  return parts.map(({ modules: own }) => own)
+}
+
+/** One process of tests. */
+export interface Shard {
+  readonly file: string
+  readonly journal: string
+  readonly modules: readonly string[]
+}
+
+const firstPort = 20_000
+/** Ports of one process for programs that cannot choose one; below the ephemeral range. */
+const portsEach = 200
+const blocks = 50
+
+/** Writes files of shards and gives each its journal and its block of ports. */
+export class ShardWriter {
+  readonly #root: string
+  readonly #folder: string
+  #count = 0
+
+  /** Removes what an earlier run left in the folder, which must be one of `build/`. */
+  constructor(root: string, folder = built) {
+    this.#root = root
+    this.#folder = folder
+    rmSync(join(root, folder), { recursive: true, force: true })
+    mkdirSync(join(root, folder), { recursive: true })
+  }
+
+  /** Writes the file of one process. */
+  write(name: string, seconds: number, modules: readonly string[], titles?: readonly string[]): Shard {
+    const journal = `${this.#folder}/${name}.jsonl`
+    const file = `${this.#folder}/${name}.test.ts`
+    const first = firstPort + (this.#count++ % blocks) * portsEach
+    const ports = `${String(first)}-${String(first + portsEach - 1)}`
+    const plan: ShardPlan = { modules, journal, seconds, ports, ...(titles && { titles }) }
+    const lines = [
+      "import { shard } from '../../test/suite/process/shard.ts'",
+      `await shard(${JSON.stringify(plan)}, ${JSON.stringify(this.#root)})`,
+    ]
+    writeFileSync(join(this.#root, file), `${lines.join('\n')}\n`)
+    return { file, journal, modules }
+  }
+}
