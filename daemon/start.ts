@@ -20,7 +20,6 @@ import { requireReadable } from '#store/upgrade/store-form.ts'
 import { Ballast, freeBytes } from './observability/admission.ts'
 import { isSelfMade, loadCertificate } from './certificates/certificate.ts'
 import { CurrentCertificate } from './certificates/current-certificate.ts'
-import type { AdminApi } from '../admin-api/http/http-server.ts'
 import type { Certificates } from './certificates/certificate-source.ts'
 import { compose } from './composition/composition.ts'
 import { requireDomainApart } from './composition/layers/sites-domain.ts'
@@ -202,7 +201,7 @@ const countsOf = ({ lateCounts, agentCalls }: Daemon): { readonly start: () => P
 })
 
 async function startHttp(
-  http: AdminApi,
+  http: Pick<Daemon['http'], 'listen' | 'close'>,
   config: Config,
   lifecycle: Lifecycle,
   listening: { http: Listening['http']; https: Listening['https'] },

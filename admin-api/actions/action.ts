@@ -33,7 +33,9 @@ export interface Continued {
 }
 
 /** What an action knows of a call besides its input. */
-export interface CallContext<P = Principal> {
+export interface CallContext<P = Principal, C = unknown> {
+  /** The parts of the daemon that runs it. */
+  readonly core: C
   /** Undefined for actions with the scope `none` or `operator`. */
   readonly principal: P
   /** Aborts when the caller has gone, the deadline has passed or the server closes. */
@@ -63,58 +65,64 @@ export interface ActionFacts {
   readonly openToBilling?: boolean
 }
 
-export interface ActionSpec<I extends z.ZodType, R, O extends z.ZodType, A extends Access> extends ActionFacts {
+export interface ActionSpec<I extends z.ZodType, R, O extends z.ZodType, A extends Access, C> extends ActionFacts {
   /** The scope that the principal needs; the scopes of other surfaces follow from it (`core/oauth/protocol/scopes.ts`). */
   readonly scope: A
   /** One schema for all that the action takes, closed to unknown fields. */
   readonly input: I
   /** How the result is written; without it there is none. */
-  readonly output?: Encoder<R, O>
+  readonly output?: Encoder<R, O, NoInfer<C>>
   readonly examples?: { readonly input?: Partial<z.input<I>>; readonly output?: Written<O> }
   /** Set for lists of a resource: how one entry is written. */
-  readonly list?: { readonly item: Encoder<never> }
+  readonly list?: { readonly item: Encoder<never, z.ZodType, never> }
   /** Without it, REST has no such operation. */
-  readonly http?: HttpBinding<R>
+  readonly http?: HttpBinding<R, C>
   /** Without it, agents have no such tool. */
   readonly tool?: ToolBinding
   /** Without it, GraphQL has no such field. */
   readonly graphql?: GraphqlBinding
   /** Gets the checked input with its names in camelCase; every field is there, as undefined where it was left out. */
-  readonly run: (context: CallContext<PrincipalFor<A>>, input: Decoded<I>) => R | Promise<R>
+  readonly run: (context: CallContext<PrincipalFor<A>, C>, input: Decoded<I>) => R | Promise<R>
   /** Of an action that takes an id alone: many of them together, each in its place, undefined where `run` throws `not_found`. */
-  readonly runMany?: (context: CallContext<PrincipalFor<A>>, ids: readonly string[]) => Promise<readonly (R | undefined)[]>
+  readonly runMany?: (context: CallContext<PrincipalFor<A>, C>, ids: readonly string[]) => Promise<readonly (R | undefined)[]>
 }
 
-/** An action as surfaces see it: the types of its schemas are forgotten, the schemas are not. */
-export interface Action extends ActionFacts {
+/**
+ * An action as surfaces see it: the types of its schemas are forgotten, the schemas are not. `C` is what it needs of the daemon that runs
+ * it. An `Action<never>` is any action, for code that describes actions and runs none.
+ */
+export interface Action<in C = unknown> extends ActionFacts {
   readonly scope: Access
   readonly input: z.ZodType
   readonly output: z.ZodType | undefined
   readonly examples: { readonly input?: Readonly<Record<string, unknown>>; readonly output?: unknown }
   /** Set for lists of a resource: the schema of one entry. */
   readonly list: { readonly item: z.ZodType } | undefined
-  readonly http?: HttpBinding<never>
+  readonly http?: HttpBinding<never, C>
   readonly tool?: ToolBinding
   readonly graphql?: GraphqlBinding
   /** Takes an input that its schema has checked. */
-  readonly run: (context: CallContext<Principal | undefined>, checked: unknown) => Promise<unknown>
-  readonly runMany: ((context: CallContext<Principal | undefined>, ids: readonly string[]) => Promise<readonly unknown[]>) | undefined
+  readonly run: (context: CallContext<Principal | undefined, C>, checked: unknown) => Promise<unknown>
+  readonly runMany: ((context: CallContext<Principal | undefined, C>, ids: readonly string[]) => Promise<readonly unknown[]>) | undefined
   /** Writes what `run` gave as `output` describes it. */
-  readonly encode: (result: unknown) => unknown
+  readonly encode: (result: unknown, core: C) => unknown
 }
 
 /** Makes an action from its description, with the types of its schemas carried into `run`. */
-export function action<I extends z.ZodType, R, O extends z.ZodType, const A extends Access>(spec: ActionSpec<I, R, O, A>): Action {
+export function action<I extends z.ZodType, R, O extends z.ZodType, const A extends Access, C = unknown>(
+  spec: ActionSpec<I, R, O, A, C>,
+): Action<C> {
   const { input, output, list, run, runMany, examples = {}, ...facts } = spec
   const decode = decoder(input)
+  const encode = output?.encode as ((result: unknown, core: C) => unknown) | undefined
   return {
     ...facts,
     input,
     output: output?.schema,
     examples,
     list: list && { item: list.item.schema },
-    run: async (context, checked) => run(context as CallContext<PrincipalFor<A>>, decode(checked as z.output<I>)),
-    runMany: runMany && ((context, ids) => runMany(context as CallContext<PrincipalFor<A>>, ids)),
-    encode: (result) => output?.encode(result as R),
+    run: async (context, checked) => run(context as CallContext<PrincipalFor<A>, C>, decode(checked as z.output<I>)),
+    runMany: runMany && ((context, ids) => runMany(context as CallContext<PrincipalFor<A>, C>, ids)),
+    encode: (result, core) => encode?.(result, core),
   }
 }

@@ -2,8 +2,8 @@
 import type { OperationFacts } from '../operation/operation.ts'
 
 /** What an operation says of itself that is HTTP's alone. */
-type HttpFacts = Omit<
-  OperationFacts,
+type HttpFacts<C> = Omit<
+  OperationFacts<C>,
   'operationId' | 'summary' | 'description' | 'tags' | 'errors' | 'feature' | 'openToSendOnlyKeys' | 'responseHeaders'
 >
 
@@ -17,7 +17,7 @@ export interface ResponseHeader<R> {
   readonly of: (result: R) => string | undefined
 }
 
-export interface HttpBinding<R> extends HttpFacts {
+export interface HttpBinding<R, in C = unknown> extends HttpFacts<C> {
   /** Fields from elsewhere: by default those of the path by name, all others from the query of GET and DELETE, else from the body. */
   readonly from?: Readonly<Record<string, FieldSource>>
   /** What a request without a body means; by default it is refused. */

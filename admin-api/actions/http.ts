@@ -12,14 +12,14 @@ import { textFormOf } from '../wire/fields/text-form.ts'
 import type { Action, CallContext } from './action.ts'
 import type { FieldSource, HttpBinding } from './http-binding.ts'
 
-type Request = HandlerInput<unknown, unknown, unknown, Principal | undefined>
+type Request<C> = HandlerInput<unknown, unknown, unknown, Principal | undefined, C>
 
 /** An action that REST has. */
-type Bound = Action & { readonly http: HttpBinding<never> }
-const isBound = (action: Action): action is Bound => action.http !== undefined
+type Bound<C = never> = Action<C> & { readonly http: HttpBinding<never, C> }
+const isBound = <C>(action: Action<C>): action is Bound<C> => action.http !== undefined
 
 /** The operation that serves the action as its `http` binding says; `credentials` are those of a binding that names none. */
-export function httpOperation(action: Action, credentials?: Credentials): Operation {
+export function httpOperation<C>(action: Action<C>, credentials?: Credentials<C>): Operation<C> {
   assert(isBound(action), `${action.id} says nothing of HTTP`)
   const { from: _from, emptyBody: _emptyBody, statusOf: _statusOf, headers = {}, ...facts } = action.http
   const { params, query, body, headers: headerFields } = partsOf(action)
@@ -41,8 +41,8 @@ export function httpOperation(action: Action, credentials?: Credentials): Operat
       ...(example && body && { body: inBody ? picked(example as never, inBody) : example }),
       ...(response !== undefined && { response }),
     },
-    handle: async (request: Request) =>
-      answerOf(action, await action.run(contextOf(action, request), inputOf(request, headerFields))) as never,
+    handle: async (request: Request<C>) =>
+      answerOf(action, await action.run(contextOf(action, request), inputOf(request, headerFields)), request.core) as never,
   })
 }
 
@@ -50,7 +50,7 @@ export function httpOperation(action: Action, credentials?: Credentials): Operat
  * The operations of a table of actions, and of operations that need HTTP as it is. `credentials` are what those take that name none; by
  * default bearer tokens.
  */
-export const operationsOf = (table: readonly (Action | Operation)[], credentials?: Credentials): readonly Operation[] =>
+export const operationsOf = <C>(table: readonly (Action<C> | Operation<C>)[], credentials?: Credentials<C>): readonly Operation<C>[] =>
   table.flatMap((entry) => {
     if ('run' in entry) return isBound(entry) ? [httpOperation(entry, credentials)] : []
     return [credentials && asksWho(entry.scope) ? { credentials, ...entry } : entry]
@@ -58,7 +58,7 @@ export const operationsOf = (table: readonly (Action | Operation)[], credentials
 
 const asksWho = (scope: Access): boolean => scope !== 'none' && scope !== 'operator'
 
-const described = ({ id, summary, description, tags, scope, feature, errors, openToSendOnlyKeys, openToBilling }: Action) => ({
+const described = ({ id, summary, description, tags, scope, feature, errors, openToSendOnlyKeys, openToBilling }: Action<never>) => ({
   operationId: id,
   summary,
   tags,
@@ -140,7 +140,7 @@ const asText = (fields: z.ZodObject): z.ZodObject => {
 }
 
 /** The checked parts together again; a header stands for the field of its name. */
-function inputOf({ params, query, body, headers }: Request, fields: readonly HeaderField[]): unknown {
+function inputOf({ params, query, body, headers }: Request<unknown>, fields: readonly HeaderField[]): unknown {
   const whole = typeof body === 'object' && body !== null ? { ...(params as object), ...(query as object), ...body } : body
   if (body === undefined) return withHeaders({ ...(params as object), ...(query as object) }, headers, fields)
   return fields.length === 0 ? whole : withHeaders(whole as object, headers, fields)
@@ -159,7 +159,8 @@ function withHeaders(input: object, headers: IncomingHttpHeaders, fields: readon
   return all
 }
 
-const contextOf = ({ http }: Bound, request: Request): CallContext<Principal | undefined> => ({
+const contextOf = <C>({ http }: Bound, request: Request<C>): CallContext<Principal | undefined, C> => ({
+  core: request.core,
   principal: request.principal,
   get signal() {
     return request.signal
@@ -173,9 +174,9 @@ const contextOf = ({ http }: Bound, request: Request): CallContext<Principal | u
   },
 })
 
-function answerOf(action: Bound, result: unknown): unknown {
+function answerOf<C>(action: Bound<C>, result: unknown, core: C): unknown {
   const { headers, statusOf } = action.http as HttpBinding<unknown>
-  const wire = action.encode(result)
+  const wire = action.encode(result, core)
   if (!headers && !statusOf) return wire
   const named = Object.entries(headers ?? {}).flatMap(([name, { of }]) => {
     const value = of(result)

@@ -13,25 +13,30 @@ import type { Action, CallContext } from './action.ts'
 export type RequireFlag = (principal: Principal, feature: Feature) => Promise<void>
 
 /** Returns the result as the action's output describes it; throws `Refusal`. The input is a value with the names of the wire. */
-export async function invoke(action: Action, context: CallContext, input: unknown, requireFlag: RequireFlag): Promise<unknown> {
+export async function invoke<C>(
+  action: Action<C>,
+  context: CallContext<Principal, C>,
+  input: unknown,
+  requireFlag: RequireFlag,
+): Promise<unknown> {
   await admit(action, context.principal, requireFlag)
-  return action.encode(await action.run(context, check(action.input, input, 'body')))
+  return action.encode(await action.run(context, check(action.input, input, 'body')), context.core)
 }
 
 /** Many things by their ids with one call, each in its place; null for those that are not there. */
-export async function invokeMany(
-  action: Action,
-  context: CallContext,
+export async function invokeMany<C>(
+  action: Action<C>,
+  context: CallContext<Principal, C>,
   ids: readonly string[],
   requireFlag: RequireFlag,
 ): Promise<readonly unknown[]> {
   assert(action.runMany, `${action.id} has no runMany`)
   await admit(action, context.principal, requireFlag)
-  return (await action.runMany(context, ids)).map((result) => (result === undefined ? null : action.encode(result)))
+  return (await action.runMany(context, ids)).map((result) => (result === undefined ? null : action.encode(result, context.core)))
 }
 
 /** Throws `insufficient_scope` and `feature_disabled`, in this order. */
-export async function admit(action: Action, principal: Principal, requireFlag: RequireFlag): Promise<void> {
+export async function admit(action: Action<never>, principal: Principal, requireFlag: RequireFlag): Promise<void> {
   requireAccess(principal, action)
   const { feature } = action
   if (feature !== undefined) await requireFlag(principal, feature)

@@ -41,40 +41,40 @@ type Keyed<Key extends string, S extends Shape> = ObjectOf<Readonly<Record<Key, 
 type NoFields = Readonly<Record<never, never>>
 
 /** What is said of an action beyond what follows from its kind, and what is different from that. */
-type Spec<I extends z.ZodType, R, O extends z.ZodType, A extends Access> = Pick<
-  ActionSpec<I, R, O, A>,
+type Spec<I extends z.ZodType, R, O extends z.ZodType, A extends Access, C> = Pick<
+  ActionSpec<I, R, O, A, C>,
   'summary' | 'examples' | 'run' | 'runMany' | 'tool'
 > &
   Partial<Pick<ActionFacts, 'id' | 'description' | 'errors' | 'openToSendOnlyKeys' | 'openToBilling'>> & {
     readonly scope?: A
     /** Its own flag; `always` where it stays while the flag of the resource is off. */
     readonly feature?: Feature | 'always'
-    readonly http?: Partial<HttpBinding<R>>
+    readonly http?: Partial<HttpBinding<R, C>>
     /** Where its field of GraphQL differs from the custom; `none` where there is none. */
     readonly graphql?: GraphqlFacts | 'none'
   }
 
-type Answered<R, O extends z.ZodType> = { readonly output: Encoder<R, O> }
-type MayAnswer<R, O extends z.ZodType> = { readonly output?: Encoder<R, O> }
+type Answered<R, O extends z.ZodType, C> = { readonly output: Encoder<R, O, NoInfer<C>> }
+type MayAnswer<R, O extends z.ZodType, C> = { readonly output?: Encoder<R, O, NoInfer<C>> }
 type Taking<S extends Shape> = { readonly input: ObjectOf<S> }
 
-type Reading<Key extends string, S extends Shape, R, O extends z.ZodType, A extends Access> = Spec<Keyed<Key, S>, R, O, A> &
-  Answered<R, O> &
+type Reading<Key extends string, S extends Shape, R, O extends z.ZodType, A extends Access, C> = Spec<Keyed<Key, S>, R, O, A, C> &
+  Answered<R, O, C> &
   Partial<Taking<S>>
 
 /** What a list is asked for: a page of the entries that pass the filter. `?project=` and `?project_id=` are `projectId` in the core. */
 type ListInput<S extends Shape> = { readonly limit: number; readonly cursor: string | undefined } & Omit<Decoded<ObjectOf<S>>, 'project'> &
   (S extends { readonly project: unknown } ? { readonly projectId: string | undefined } : unknown)
 
-type ListSpec<I extends z.ZodType, S extends Shape, Keys, Row, O extends z.ZodType, A extends Access> = Omit<
-  Spec<I, Page<Row>, O, A>,
+type ListSpec<I extends z.ZodType, S extends Shape, Keys, Row, O extends z.ZodType, A extends Access, C> = Omit<
+  Spec<I, Page<Row>, O, A, C>,
   'run' | 'runMany'
 > & {
   /** The fields of the query besides `limit` and `cursor`; by default `project` alone. */
   readonly filter?: S
   /** How one entry is written. */
-  readonly item: Encoder<Row, O>
-  readonly run: (context: CallContext<PrincipalFor<A>>, input: ListInput<S> & Keys) => Promise<Page<Row>>
+  readonly item: Encoder<Row, O, NoInfer<C>>
+  readonly run: (context: CallContext<PrincipalFor<A>, C>, input: ListInput<S> & Keys) => Promise<Page<Row>>
 }
 
 const noFilter: NoFields = {}
@@ -86,68 +86,77 @@ export function resource<const Key extends string = 'id', const A extends Access
   const keyField = { [key]: keySchema } as Readonly<Record<Key, typeof id>>
   const keyed = <S extends Shape>(input: ObjectOf<S> | undefined): Keyed<Key, S> => withFields(keyField, input) as Keyed<Key, S>
 
-  const make = (custom: Custom, input: z.ZodType, declared: object): Action => customAction({ ...facts, plural }, custom, input, declared)
+  const make = <C>(custom: Custom, input: z.ZodType, declared: object): Action<C> =>
+    customAction({ ...facts, plural }, custom, input, declared)
 
-  function makeList<S extends Shape, Keys, Row, O extends z.ZodType>(
+  function makeList<S extends Shape, Keys, Row, O extends z.ZodType, C>(
     custom: Custom,
     before: Shape,
-    { filter, item, run, ...spec }: ListSpec<z.ZodType, S, Keys, Row, O, A>,
-  ): Action {
+    { filter, item, run, ...spec }: ListSpec<z.ZodType, S, Keys, Row, O, A, C>,
+  ): Action<C> {
     const input = z.strictObject({ ...before, ...pageFields, ...(filter ?? { project }) })
     return make(custom, input, {
       ...spec,
       output: pageEncoder(item),
       list: { item },
-      run: (context: CallContext<PrincipalFor<A>>, { project: projectId, ...asked }: Readonly<Record<string, unknown>>) =>
+      run: (context: CallContext<PrincipalFor<A>, C>, { project: projectId, ...asked }: Readonly<Record<string, unknown>>) =>
         run(context, { ...asked, ...('project' in input.shape && { projectId: projectId ?? asked['projectId'] }) } as never),
     })
   }
 
   return {
     /** `GET` the path. */
-    list: <Row, O extends z.ZodType, S extends Shape = { readonly project: typeof project }>(
-      spec: ListSpec<z.ZodType, S, unknown, Row, O, A>,
-    ) => makeList(reading('GET', path, `list${plural}`), {}, spec),
+    list: <Row, O extends z.ZodType, S extends Shape = { readonly project: typeof project }, C = unknown>(
+      spec: ListSpec<z.ZodType, S, unknown, Row, O, A, C>,
+    ): Action<C> => makeList(reading('GET', path, `list${plural}`), {}, spec),
     /** `GET` a list that one of them has: its attempts, its messages. */
-    listOf: <Row, O extends z.ZodType, S extends Shape = NoFields>(
+    listOf: <Row, O extends z.ZodType, S extends Shape = NoFields, C = unknown>(
       what: string,
-      spec: ListSpec<z.ZodType, S, Readonly<Record<Camel<Key>, string>>, Row, O, A>,
-    ) => makeList(reading('GET', `${one}/${what}`, `list${name}${pascal(what)}`), keyField, { filter: noFilter as S, ...spec }),
+      spec: ListSpec<z.ZodType, S, Readonly<Record<Camel<Key>, string>>, Row, O, A, C>,
+    ): Action<C> => makeList(reading('GET', `${one}/${what}`, `list${name}${pascal(what)}`), keyField, { filter: noFilter as S, ...spec }),
     /** `GET` one. */
-    read: <R, O extends z.ZodType, S extends Shape = NoFields>({ input, ...spec }: Reading<Key, S, R, O, A>) =>
+    read: <R, O extends z.ZodType, S extends Shape = NoFields, C = unknown>({ input, ...spec }: Reading<Key, S, R, O, A, C>): Action<C> =>
       make(reading('GET', one, `get${name}`), keyed(input), spec),
     /** `GET` what one of them has once: its records, its health. */
-    readOf: <R, O extends z.ZodType, S extends Shape = NoFields>(what: string, { input, ...spec }: Reading<Key, S, R, O, A>) =>
-      make(reading('GET', `${one}/${what}`, `get${name}${pascal(what)}`), keyed(input), spec),
+    readOf: <R, O extends z.ZodType, S extends Shape = NoFields, C = unknown>(
+      what: string,
+      { input, ...spec }: Reading<Key, S, R, O, A, C>,
+    ): Action<C> => make(reading('GET', `${one}/${what}`, `get${name}${pascal(what)}`), keyed(input), spec),
     /** `POST` to the path. */
-    create: <I extends z.ZodType, R, O extends z.ZodType>({ input, ...spec }: Spec<I, R, O, A> & Answered<R, O> & { readonly input: I }) =>
-      make({ ...writing('POST', path, `create${name}`), status: 201 }, input, spec),
-    /** `PATCH` one: only the fields that are given change. */
-    change: <S extends Shape, R, O extends z.ZodType>({ input, ...spec }: Spec<Keyed<Key, S>, R, O, A> & Answered<R, O> & Taking<S>) =>
-      make(writing('PATCH', one, `update${name}`), keyed(input), spec),
-    /** `DELETE` one. */
-    remove: <R, O extends z.ZodType, S extends Shape = NoFields>({
+    create: <I extends z.ZodType, R, O extends z.ZodType, C = unknown>({
       input,
       ...spec
-    }: Spec<Keyed<Key, S>, R, O, A> & MayAnswer<R, O> & Partial<Taking<S>>) =>
+    }: Spec<I, R, O, A, C> & Answered<R, O, C> & { readonly input: I }): Action<C> =>
+      make({ ...writing('POST', path, `create${name}`), status: 201 }, input, spec),
+    /** `PATCH` one: only the fields that are given change. */
+    change: <S extends Shape, R, O extends z.ZodType, C = unknown>({
+      input,
+      ...spec
+    }: Spec<Keyed<Key, S>, R, O, A, C> & Answered<R, O, C> & Taking<S>): Action<C> =>
+      make(writing('PATCH', one, `update${name}`), keyed(input), spec),
+    /** `DELETE` one. */
+    remove: <R, O extends z.ZodType, S extends Shape = NoFields, C = unknown>({
+      input,
+      ...spec
+    }: Spec<Keyed<Key, S>, R, O, A, C> & MayAnswer<R, O, C> & Partial<Taking<S>>): Action<C> =>
       make(writing('DELETE', one, `delete${name}`), keyed(input), spec),
     /** `POST` to one what is done with it: `act('rotate-secret', …)`. */
-    act: <R, O extends z.ZodType, S extends Shape = NoFields>(
+    act: <R, O extends z.ZodType, S extends Shape = NoFields, C = unknown>(
       what: string,
-      { input, ...spec }: Spec<Keyed<Key, S>, R, O, A> & MayAnswer<R, O> & Partial<Taking<S>>,
-    ) => make(writing('POST', `${one}/${what}`, verb(what, name)), keyed(input), spec),
+      { input, ...spec }: Spec<Keyed<Key, S>, R, O, A, C> & MayAnswer<R, O, C> & Partial<Taking<S>>,
+    ): Action<C> => make(writing('POST', `${one}/${what}`, verb(what, name)), keyed(input), spec),
   }
 }
 
 /** The types of input and result were checked where the action is declared. */
-function customAction(
+function customAction<C>(
   facts: Pick<ResourceFacts<string, Access>, 'name' | 'tags' | 'feature' | 'scope' | 'graphql'> & { readonly plural: string },
   custom: Custom,
   input: z.ZodType,
   declared: object,
-): Action {
+): Action<C> {
   const { method, path: route, status, ...rest } = custom
-  const { http, graphql = {}, feature = facts.feature, ...spec } = declared as Spec<z.ZodType, unknown, z.ZodType, Access>
+  const { http, graphql = {}, feature = facts.feature, ...spec } = declared as Spec<z.ZodType, unknown, z.ZodType, Access, C>
   const noun = typeof facts.graphql === 'object' ? facts.graphql : { one: facts.name, many: facts.plural }
   const field = customField(spec.id ?? rest.id, facts, noun)
   const root = method === 'GET' ? 'query' : 'mutation'

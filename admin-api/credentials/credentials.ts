@@ -29,13 +29,13 @@ export const carriesBearer = ({ headers: { authorization = '' } }: Pick<Credenti
   /^bearer /i.test(authorization)
 
 /** Finds out whose secret it is, or throws `unauthorized`. Called again when a body or a wait took its time. */
-export type VerifySecret = (secret: string, request: CredentialRequest) => Promise<Principal>
+export type VerifySecret<C = unknown> = (secret: string, request: CredentialRequest, core: C) => Promise<Principal>
 
-export interface Credential {
+export interface Credential<in C = unknown> {
   readonly kind: 'publishable' | 'session' | 'basic' | 'header' | 'query' | 'access token'
   /** The secret, whatever it is good for; undefined where the request carries none of this kind. */
   readonly secretOf: (request: CredentialRequest) => string | undefined
-  readonly authenticate: VerifySecret
+  readonly authenticate: VerifySecret<C>
   /** The error for a request without any credential. */
   readonly hint: string
   /** The header `WWW-Authenticate` of such an answer (RFC 9110 §11.6.1). */
@@ -48,18 +48,18 @@ export interface Credential {
   readonly queryField?: string
   /** The header with what a captcha gave the visitor (`Client.captchaToken`). */
   readonly captchaHeader?: string
-  readonly limits?: BodyLimits
+  readonly limits?: BodyLimits<C>
   readonly cors?: Cors
 }
 
 /** Bounds for what requests with one credential may send, where anybody can have it. */
-export interface BodyLimits {
+export interface BodyLimits<in C = unknown> {
   /** Largest body in bytes. */
   readonly maxBodyBytes: number
   /** Throws when no body of this client is to be read now. */
-  readonly admit: (principal: Principal, remoteAddress: string) => Promise<void>
+  readonly admit: (principal: Principal, remoteAddress: string, core: C) => Promise<void>
   /** Is notified of every body that was refused. */
-  readonly countRefused: (principal: Principal, remoteAddress: string) => Promise<void>
+  readonly countRefused: (principal: Principal, remoteAddress: string, core: C) => Promise<void>
 }
 
 /** Scripts of other origins that may call (CORS, in the Fetch standard). */
@@ -71,20 +71,20 @@ export interface Cors {
 }
 
 /** An operation takes bearer tokens, or these in their place; `bearer` in the list keeps both. */
-export type Credentials = readonly (Credential | 'bearer')[]
+export type Credentials<C = unknown> = readonly (Credential<C> | 'bearer')[]
 
 /** Keys that stand in web pages: bearer tokens with a beginning of their own. */
-export const publishable = ({
+export const publishable = <C>({
   prefix,
   captchaHeader,
   cors,
   ...rest
-}: Pick<Credential, 'authenticate'> & {
+}: Pick<Credential<C>, 'authenticate'> & {
   readonly prefix: string
   readonly captchaHeader: string
-  readonly limits: BodyLimits
+  readonly limits: BodyLimits<C>
   readonly cors: Cors
-}): Credential => ({
+}): Credential<C> => ({
   ...rest,
   captchaHeader,
   cors: { ...cors, requestHeaders: [...cors.requestHeaders, captchaHeader.toLowerCase()] },
@@ -168,16 +168,16 @@ export const session = ({
     const found = headers.cookie?.split(';').map((part) => part.trim())
     return found?.find((part) => part.startsWith(`${cookie}=`))?.slice(cookie.length + 1)
   },
-  authenticate(secret, request) {
+  authenticate(secret, request, core) {
     if (request.method !== 'GET' && request.method !== 'HEAD') requireSameOrigin(request.headers, ownOrigin)
-    return authenticate(secret, request)
+    return authenticate(secret, request, core)
   },
 })
 
 const bearerHint = 'Send your API key in the header "Authorization: Bearer <key>".'
 
 interface WithCredentials {
-  readonly credentials?: Credentials
+  readonly credentials?: Credentials<never>
   readonly cors?: Cors
 }
 

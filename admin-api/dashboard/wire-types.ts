@@ -5,8 +5,8 @@
  */
 import { writeFileSync } from 'node:fs'
 import { buildOpenApi } from '../openapi/openapi.ts'
-import { operatorOperations, type OperatorParts } from '../operator/operator-operations.ts'
-import { describedCore } from '../rest/described-core.ts'
+import { operatorOperations, type OperatorCore } from '../operator/operator-operations.ts'
+import { describedCore, describedService } from '../rest/described-core.ts'
 import type { Action } from '../actions/action.ts'
 import type { Operation } from '../operation/operation.ts'
 import { restOperations, restTable } from '../rest/rest-operations.ts'
@@ -35,8 +35,8 @@ interface Document {
 }
 
 const describedApi = (): Document => {
-  const operations = [...restOperations(describedCore), ...operatorOperations(describedCore, {} as OperatorParts)]
-  return buildOpenApi(operations, { baseUrl: describedCore.baseUrl, version: '1' }) as unknown as Document
+  const operations = [...restOperations, ...operatorOperations]
+  return buildOpenApi(operations, { ...describedService, core: describedCore as OperatorCore }) as unknown as Document
 }
 
 /** Needs no key; the dashboard shows what others see by it. */
@@ -56,8 +56,8 @@ const likeTools: Readonly<Record<string, string>> = {
 
 /** The tool of each operation and its arguments: `name argument=field …`, by the id of the operation. */
 function toolsById(): ReadonlyMap<string, string> {
-  const isAction = (one: Action | Operation): one is Action => 'run' in one
-  const own = restTable(describedCore).flatMap((one): [string, string][] => {
+  const isAction = (one: Action<never> | Operation<never>): one is Action<never> => 'run' in one
+  const own = restTable.flatMap((one): [string, string][] => {
     if (!isAction(one) || !one.tool || !one.http) return []
     const { name, arguments: taken = Object.keys((one.input as { shape?: object }).shape ?? {}) } = one.tool
     const pairs: readonly (readonly [string, string])[] = Array.isArray(taken)

@@ -15,6 +15,7 @@ import {
 import { createHandler, type OperationArgs, type RequestParams } from 'graphql-http'
 import { Refusal } from '#core/refusals.ts'
 import { raw, type Answer } from '../operation/answer.ts'
+import { restTable } from '../rest/rest-operations.ts'
 import { requireAffordable } from './cost.ts'
 import type { GraphqlCall, GraphqlOptions } from './graphql-options.ts'
 import { GraphqlRequest, interrupted } from './graphql-request.ts'
@@ -28,11 +29,13 @@ export type Engine = (call: GraphqlCall) => Promise<Answer>
 const maxErrors = 20
 const media = 'application/graphql-response+json'
 
+/** The schema of the service, as all daemons of a process have it. */
+export const builtSchema: Schema = buildGraphqlSchema(boundActions(restTable))
+
 export function graphqlEngine(options: GraphqlOptions): Engine {
-  const built = buildGraphqlSchema(boundActions(options.table))
   const handler = createHandler<undefined, GraphqlRequest, Record<never, never>>({
     parseRequestParams: ({ context }) => context.call.params,
-    onSubscribe: ({ context }, params) => prepared(built, context, params),
+    onSubscribe: ({ context }, params) => prepared(builtSchema, context, params),
     execute: run,
     onOperation: ({ context }, _args, result) => forCaller(result, context),
   })
@@ -43,7 +46,7 @@ export function graphqlEngine(options: GraphqlOptions): Engine {
       headers: { accept: call.headers.accept?.includes(media) ? media : '*/*' },
       body: null,
       raw: undefined,
-      context: new GraphqlRequest(options, call, built.related),
+      context: new GraphqlRequest(options, call, builtSchema.related),
     })
     return raw(body ?? '', { status, contentType: headers?.['content-type'] ?? 'application/json' })
   }

@@ -2,10 +2,10 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Principal } from '#core/access/principal/principal.ts'
 import { refusals, type Refusal } from '#core/refusals.ts'
-import type { Action, Client } from '../actions/action.ts'
+import type { Client } from '../actions/action.ts'
 import type { RequireFlag } from '../actions/invoke.ts'
 import { envelope } from '../http/rendering.ts'
-import type { Operation } from '../operation/operation.ts'
+import type { RestCore } from '../rest/rest-core.ts'
 
 /** One field of `Query` or `Mutation`, or a document that was refused as a whole; for the log and the metrics, without arguments. */
 export interface FieldAnswered {
@@ -28,7 +28,7 @@ export interface GraphqlEvents {
 }
 
 export interface GraphqlOptions {
-  readonly table: readonly (Action | Operation)[]
+  readonly core: RestCore
   readonly requireFlag: RequireFlag
   /** Throws for what a session must be confirmed for and is not; keys need no such thing. */
   readonly requireConfirmed: (actionId: string, headers: IncomingHttpHeaders) => Promise<void>

@@ -48,18 +48,18 @@ export class GraphqlRequest implements RequestContext {
 
   async #invoke(action: Bound, input: Wire): Promise<unknown> {
     const { principal, client, signal, headers } = this.call
-    const { requireFlag, requireConfirmed, admission } = this.#options
+    const { core, requireFlag, requireConfirmed, admission } = this.#options
     if (action.graphql.root === 'mutation') {
       admission.check('writing')
       await requireConfirmed(action.id, headers)
     }
-    return invoke(action, { principal, client, signal }, input, requireFlag)
+    return invoke(action, { core, principal, client, signal }, input, requireFlag)
   }
 
   /** Those of one tick are read together, and each once in a request. */
   #loader(action: Bound): DataLoader<string, Wire | null> {
     const { principal, client, signal } = this.call
-    const context = { principal, client, signal }
+    const context = { core: this.#options.core, principal, client, signal }
     return new DataLoader(async (ids) => (await invokeMany(action, context, ids, this.#options.requireFlag)) as readonly (Wire | null)[])
   }
 

@@ -5,13 +5,14 @@ import * as z from 'zod'
 import type { Action } from '../actions/action.ts'
 import type { GraphqlBinding } from '../actions/graphql-binding.ts'
 import { pathParameters, type Operation } from '../operation/operation.ts'
+import type { RestCore } from '../rest/rest-core.ts'
 import { mergedShape } from './input-types.ts'
 import { bare, pascal } from './names.ts'
 
 type Shape = Readonly<Record<string, z.ZodType>>
 
 /** An action that GraphQL has. */
-export type Bound = Action & { readonly graphql: GraphqlBinding }
+export type Bound = Action<RestCore> & { readonly graphql: GraphqlBinding }
 
 type Wire = Readonly<Record<string, unknown>>
 
@@ -36,10 +37,10 @@ export interface RootField {
   readonly output: z.ZodType | undefined
 }
 
-export const boundActions = (table: readonly (Action | Operation)[]): readonly Bound[] =>
+export const boundActions = (table: readonly (Action<RestCore> | Operation<RestCore>)[]): readonly Bound[] =>
   table.flatMap((entry) => ('run' in entry && isBound(entry) ? [entry] : []))
 
-const isBound = (action: Action): action is Bound => action.graphql !== undefined
+const isBound = (action: Action<RestCore>): action is Bound => action.graphql !== undefined
 
 /** Queries and deletions take arguments alone; what other mutations take beside ids is an input. */
 export function rootField(action: Bound): RootField {

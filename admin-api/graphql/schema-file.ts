@@ -1,14 +1,11 @@
 /** The schema as text, for people and for clients that are generated: `node admin-api/graphql/schema-file.ts`. A test proves it current. */
 import { writeFileSync } from 'node:fs'
 import { printSchema } from 'graphql'
-import { describedCore } from '../rest/described-core.ts'
-import { restTable } from '../rest/rest-operations.ts'
-import { boundActions } from './root-fields.ts'
-import { buildGraphqlSchema } from './schema.ts'
+import { builtSchema } from './engine.ts'
 
 const target = new URL('schema.graphql', import.meta.url)
 
 /** The text of `schema.graphql`. */
-export const schemaText = (): string => `${printSchema(buildGraphqlSchema(boundActions(restTable(describedCore))).schema)}\n`
+export const schemaText = (): string => `${printSchema(builtSchema.schema)}\n`
 
 if (import.meta.main) writeFileSync(target, schemaText())

@@ -98,14 +98,14 @@ function field(
 }
 
 /** It can be left out where REST takes a request without a body. */
-function inputField(inputs: InputTypes, name: string, fields: readonly InputField[], { input, http }: Action): InputField {
+function inputField(inputs: InputTypes, name: string, fields: readonly InputField[], { input, http }: Action<never>): InputField {
   const object = inputs.object(name, fields)
   const isNeeded = !(input instanceof z.ZodPrefault) && http?.emptyBody === undefined
   const config: GraphQLInputFieldConfig = { type: isNeeded ? new GraphQLNonNull(object) : object }
   return { name: 'input', wire: 'input', config, inner: fields }
 }
 
-function describe({ summary, description, scope }: Action, fields: readonly InputField[]): string {
+function describe({ summary, description, scope }: Action<never>, fields: readonly InputField[]): string {
   const ownNames = new Map(fields.flatMap((one) => [one, ...(one.inner ?? [])]).map(({ wire, name }) => [wire, name]))
   const words = description?.replaceAll(/`(\w+)`/g, (quoted, wire: string) => {
     const name = ownNames.get(wire)

@@ -57,7 +57,9 @@ const defaultLimits: AdminApiLimits = {
   arrivalCheckMs: 5000,
 }
 
-export interface AdminApiOptions {
+export interface AdminApiOptions<C> {
+  /** The parts of the daemon, as the operations need them. */
+  readonly core: C
   /** Port 0 takes a free one. */
   readonly listen: Address
   /** Another listener inside TLS, with the same operations and limits. */
@@ -65,7 +67,7 @@ export interface AdminApiOptions {
   /** Public address of the service. */
   readonly baseUrl: string
   readonly version: string
-  readonly operations: readonly Operation[]
+  readonly operations: readonly Operation<C>[]
   readonly authenticate: Authenticate
   /** Renders the response for an unknown address; by default the error envelope. */
   readonly errorRenderer?: ErrorRenderer
@@ -96,8 +98,8 @@ export interface HttpAddresses extends Address {
   readonly https: Address | undefined
 }
 
-export class AdminApi {
-  readonly #options: AdminApiOptions
+export class AdminApi<C = unknown> {
+  readonly #options: AdminApiOptions<C>
   readonly #limits: AdminApiLimits
   readonly #inFlight = new Set<RequestHandler>()
   readonly #broken = new WeakSet<Socket>()
@@ -111,15 +113,20 @@ export class AdminApi {
   #listeners: readonly HttpListener[] = []
   #deadlines: NodeJS.Timeout | undefined
 
-  constructor(options: AdminApiOptions) {
+  constructor(options: AdminApiOptions<C>) {
     this.#options = options
     this.#limits = { ...defaultLimits, ...options.limits }
     const { maxConnectionsPerAddress: max, countsLoopback } = this.#limits
     this.#clients = new ClientLoad({ max, countsLoopback, trustProxy: options.trustProxy ?? [] })
   }
 
+  /** The parts of the daemon, as the operations get them. */
+  get core(): C {
+    return this.#options.core
+  }
+
   /** All that is served but for health, metrics and the OpenAPI document. */
-  get operations(): readonly Operation[] {
+  get operations(): readonly Operation<C>[] {
     return this.#options.operations
   }
 
@@ -127,7 +134,9 @@ export class AdminApi {
   async listen(): Promise<HttpAddresses> {
     const { listen, https, operations } = this.#options
     const system = systemOperations({ ...this.#options, isDraining: () => this.#draining }, operations)
-    const app = buildApp([...operations, ...system], this.#handlerContext(), this.#options.errorRenderer)
+    // they are run with the core of this server alone
+    const served = [...operations, ...system] as readonly Operation<never>[] as readonly Operation[]
+    const app = buildApp(served, this.#handlerContext(), this.#options.errorRenderer)
     const clear = this.#listenerAt(app, listen)
     const bound = await clear.listen()
     this.#listeners = [clear]
@@ -172,6 +181,7 @@ export class AdminApi {
 
   #handlerContext(): HandlerContext {
     return {
+      core: this.#options.core,
       authenticate: this.#options.authenticate,
       authenticateOperator: this.#options.authenticateOperator ?? (async () => noOperator()),
       requireFlag: this.#options.requireFlag,

@@ -30,9 +30,9 @@ export async function principalOf(
   operation: Operation,
   request: CredentialRequest,
   presented: Presented | undefined,
-  authenticate: Authenticate,
+  { authenticate, core }: { readonly authenticate: Authenticate; readonly core: unknown },
 ): Promise<Principal> {
-  const principal = await identify(operation, request, presented, authenticate)
+  const principal = await identify(operation, request, presented, { authenticate, core })
   requireAccess(principal, operation)
   return principal
 }
@@ -41,9 +41,9 @@ async function identify(
   { credentials: [first] = ['bearer'], credentials }: Operation,
   request: CredentialRequest,
   presented: Presented | undefined,
-  authenticate: Authenticate,
+  { authenticate, core }: { readonly authenticate: Authenticate; readonly core: unknown },
 ): Promise<Principal> {
-  if (presented) return presented.credential.authenticate(presented.secret, request)
+  if (presented) return presented.credential.authenticate(presented.secret, request, core)
   if (first === undefined || first === 'bearer' || credentials?.includes('bearer'))
     return authenticate(request.headers, request.remoteAddress)
   throw new Refusal('unauthorized', first.hint)

@@ -19,7 +19,7 @@ import type { AdminApiEvents } from './api-events.ts'
 import type { ClientLoad } from './client-load.ts'
 import type { ProtectedResource } from '../credentials/challenge.ts'
 import { challengeFor, corsReader, withoutSecrets, type BodyLimits, type CredentialRequest } from '../credentials/credentials.ts'
-import type { HandlerInput, Operation } from '../operation/operation.ts'
+import { maxBodyBytesOf, type HandlerInput, type Operation } from '../operation/operation.ts'
 import { queryObject } from './query.ts'
 import { renderAnswer, renderJson, renderEmpty, renderRefusal, type AnswerFrame } from './rendering.ts'
 import type { JsonLimits } from '../bodies/json-body.ts'
@@ -29,6 +29,8 @@ import { checkBody } from './body-check.ts'
 
 /** What all exchanges of a server share. */
 export interface HandlerContext {
+  /** The parts of the daemon, as the operations need them. */
+  readonly core: unknown
   readonly authenticate: Authenticate
   /** Throws `unauthorized` unless the request is the operator's, `not_found` where there is none. */
   readonly authenticateOperator: AuthenticateOperator
@@ -64,7 +66,6 @@ export interface Incoming {
   readonly search: URLSearchParams | undefined
 }
 
-const bodyBytesDefault = 65_536
 /** Of a body that is not read, this much is taken before the connection is cut. */
 const maxDiscardedBytes = 1_048_576
 /** Only for the log: the client is gone. */
@@ -165,7 +166,7 @@ export class RequestHandler {
     const limits = this.#bodyLimits()
     if (!this.#principal || !limits || !(error instanceof Refusal) || !bodyRefusals.has(error.code)) return error
     try {
-      await limits.countRefused(this.#principal, this.#incoming.remoteAddress)
+      await limits.countRefused(this.#principal, this.#incoming.remoteAddress, this.#context.core)
       return error
     } catch (fault) {
       return fault
@@ -176,11 +177,12 @@ export class RequestHandler {
   async #recorded(error: unknown): Promise<unknown> {
     const isMeant = this.#given !== undefined && error instanceof Refusal && error.code === 'validation_failed' && this.#settle
     if (!isMeant || !this.#principal) return error
-    return this.operation.onInvalid?.(this.#principal, this.#given, error).catch((failure: unknown) => failure)
+    return this.operation.onInvalid?.(this.#principal, this.#given, error, this.#context.core).catch((failure: unknown) => failure)
   }
 
   async #checkedInput(): Promise<HandlerInput<unknown, unknown, unknown, Principal | undefined>> {
     const { operation } = this
+    const { core } = this.#context
     const { req, res, remoteAddress, pathValues, search } = this.#incoming
     if (!operation.bypassesLoadShedding) {
       this.#leave = this.#context.clients.begin(req.socket, remoteAddress)
@@ -194,7 +196,7 @@ export class RequestHandler {
       this.#principal = await this.#authenticateCaller()
       this.#assertOpen()
       if (operation.feature !== undefined) await this.#context.requireFlag(this.#principal, operation.feature)
-      await this.#bodyLimits()?.admit(this.#principal, remoteAddress)
+      await this.#bodyLimits()?.admit(this.#principal, remoteAddress, this.#context.core)
       this.#assertOpen()
     }
     const params = check(operation.params, pathValues, 'path')
@@ -202,13 +204,12 @@ export class RequestHandler {
     const isWhole = isThere(req)
     let body: unknown
     if (isStreamed(operation.body)) {
-      body = openBodyStream(req, res, operation.body, operation.maxBodyBytes ?? bodyBytesDefault, this.#bodyWatch())
+      body = openBodyStream(req, res, operation.body, maxBodyBytesOf(operation, core), this.#bodyWatch())
     } else if (operation.body) {
-      const { maxBodyBytes: maxBytes = bodyBytesDefault, maxBodySetting: setting } = operation
       const own = this.#bodyLimits()
       const { checkBytes } = operation
       const limits = {
-        ...(own ? { maxBytes: own.maxBodyBytes } : { maxBytes, setting }),
+        ...(own ? { maxBytes: own.maxBodyBytes } : { maxBytes: maxBodyBytesOf(operation, core), setting: operation.maxBodySetting }),
         ...(checkBytes && { checkBytes: (bytes: Uint8Array) => checkBytes(bytes, req.headers) }),
         ...this.#context.jsonLimits,
       }
@@ -217,7 +218,7 @@ export class RequestHandler {
       if (!isWhole) await this.#authenticateAgain()
       if (operation.onInvalid) this.#given = read.value
       this.#assertOpen()
-      body = await checkBody(operation, read.value, this.#principal)
+      body = await checkBody(operation, read.value, this.#principal, core)
     } else if (operation.method !== 'GET') {
       await readAbsentBody(req, res, this.#context.bodies.memory, noBodyWords(operation))
       if (!isWhole) await this.#authenticateAgain()
@@ -225,6 +226,7 @@ export class RequestHandler {
     }
     const signal = () => this.#signal()
     return {
+      core,
       params,
       query,
       body,
@@ -249,7 +251,7 @@ export class RequestHandler {
   }
 
   async #authenticateCaller(): Promise<Principal> {
-    const principal = await principalOf(this.operation, this.#asked, this.#presented, this.#context.authenticate)
+    const principal = await principalOf(this.operation, this.#asked, this.#presented, this.#context)
     return this.operation.method === 'GET' ? principal : { ...principal, address: this.#incoming.remoteAddress }
   }
 

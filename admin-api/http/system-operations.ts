@@ -19,7 +19,9 @@ export interface MetricsSource {
   render(): Promise<string>
 }
 
-export interface SystemParts {
+export interface SystemParts<C> {
+  /** For the OpenAPI document. */
+  readonly core: C
   readonly health: Health
   readonly metrics: MetricsSource
   /** Public address of the service, for the OpenAPI document. */
@@ -31,10 +33,10 @@ export interface SystemParts {
 const processFacts = { method: 'GET', tags: ['process'], scope: 'none', bypassesLoadShedding: true } as const
 
 /** `/healthz`, `/readyz`, `/metrics` and `/openapi.json`; the document describes `operations` and these four. */
-export function systemOperations(parts: SystemParts, operations: readonly Operation[]): readonly Operation[] {
+export function systemOperations<C>(parts: SystemParts<C>, operations: readonly Operation<C>[]): readonly Operation[] {
   let document: string | undefined
   let compressed: Uint8Array | undefined
-  const all: Operation[] = [...operations, healthz, readyz(parts), metrics(parts)]
+  const system: Operation[] = [healthz, readyz(parts), metrics(parts)]
   const openapi = operation({
     ...processFacts,
     path: '/openapi.json',
@@ -42,15 +44,15 @@ export function systemOperations(parts: SystemParts, operations: readonly Operat
     summary: 'Get the OpenAPI 3.1 description of this service',
     response: media('application/json'),
     handle({ headers }) {
-      document ??= JSON.stringify(buildOpenApi(all, { baseUrl: parts.baseUrl, version: parts.version }))
+      document ??= JSON.stringify(buildOpenApi([...operations, ...system], parts))
       const vary = { vary: 'Accept-Encoding' }
       if (!/\bgzip\b/.test(headers['accept-encoding'] ?? '')) return raw(document, { contentType: 'application/json', headers: vary })
       compressed ??= gzipSync(document)
       return raw(compressed, { contentType: 'application/json', headers: { ...vary, 'content-encoding': 'gzip' } })
     },
   })
-  all.push(openapi)
-  return all.slice(operations.length)
+  system.push(openapi)
+  return system
 }
 
 const healthz = operation({
@@ -62,7 +64,7 @@ const healthz = operation({
   handle: () => ({ status: 'alive' as const }),
 })
 
-function readyz(parts: SystemParts): Operation {
+function readyz(parts: Pick<SystemParts<unknown>, 'health' | 'isDraining'>): Operation {
   return operation({
     ...processFacts,
     path: '/readyz',
@@ -79,7 +81,7 @@ function readyz(parts: SystemParts): Operation {
   })
 }
 
-function metrics(parts: SystemParts): Operation {
+function metrics(parts: Pick<SystemParts<unknown>, 'metrics'>): Operation {
   return operation({
     ...processFacts,
     path: '/metrics',

@@ -8,13 +8,20 @@ import { isStreamed, type StreamShape } from '../bodies/body-stream.ts'
 import type { Operation } from '../operation/operation.ts'
 import { errorEnvelope } from '../wire/fields/error.ts'
 
+/** What the document says of the daemon that serves the operations. */
+interface DescribedService<C> {
+  readonly baseUrl: string
+  readonly version: string
+  readonly core: C
+}
+
 /** The whole document. Throws an assertion when one schema id stands for two shapes. */
-export function buildOpenApi(operations: readonly Operation[], service: { readonly baseUrl: string; readonly version: string }): Json {
+export function buildOpenApi<C>(operations: readonly Operation<C>[], service: DescribedService<C>): Json {
   const schemas = new SchemaCollection()
   const paths: Record<string, Record<string, unknown>> = {}
   for (const operation of operations.filter(({ hiddenFromOpenApi }) => !hiddenFromOpenApi)) {
     const path = (paths[operation.path] ??= {})
-    path[operation.method.toLowerCase()] = describe(operation, schemas)
+    path[operation.method.toLowerCase()] = describe(operation, schemas, service.core)
   }
   const tags = [...new Set(operations.flatMap(({ tags, hiddenFromOpenApi }) => (hiddenFromOpenApi ? [] : tags)))].sort()
   return {
@@ -37,7 +44,7 @@ export function buildOpenApi(operations: readonly Operation[], service: { readon
 }
 
 /** Every refusal an operation can give: its own, and those its shape brings with it. */
-export function refusalCodes(operation: Operation): readonly RefusalCode[] {
+export function refusalCodes(operation: Operation<never>): readonly RefusalCode[] {
   const codes = new Set<RefusalCode>(operation.errors)
   if (operation.scope !== 'none') codes.add('unauthorized')
   if (operation.scope !== 'none' && operation.scope !== 'operator') codes.add('insufficient_scope')
@@ -49,12 +56,13 @@ export function refusalCodes(operation: Operation): readonly RefusalCode[] {
   return [...codes.add('internal_error')]
 }
 
-function describe(operation: Operation, schemas: SchemaCollection): Json {
+function describe<C>(operation: Operation<C>, schemas: SchemaCollection, core: C): Json {
+  const { description } = operation
   const parameters = [...parametersOf(operation.params, 'path', schemas), ...parametersOf(operation.query, 'query', schemas)]
   return {
     operationId: operation.operationId,
     summary: operation.summary,
-    ...(operation.description === undefined ? {} : { description: operation.description }),
+    ...(description === undefined ? {} : { description: typeof description === 'function' ? description(core) : description }),
     tags: operation.tags,
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(operation.body ? { requestBody: requestBody(operation, operation.body, schemas) } : {}),
@@ -64,14 +72,14 @@ function describe(operation: Operation, schemas: SchemaCollection): Json {
 }
 
 /** Alternatives, any of which will do; publishable keys are bearer tokens. */
-function securityOf({ scope, credentials = ['bearer'] }: Operation): Json[] {
+function securityOf({ scope, credentials = ['bearer'] }: Operation<never>): Json[] {
   if (scope === 'operator') return [{ operator: [] }]
   if (scope === 'none') return []
   const names = credentials.map((each) => (each === 'bearer' || !each.scheme ? 'bearer' : each.scheme[0]))
   return [...new Set(names)].map((name) => ({ [name]: name === 'bearer' ? [scope] : [] }))
 }
 
-const ownSchemes = (operations: readonly Operation[]): Json =>
+const ownSchemes = (operations: readonly Operation<never>[]): Json =>
   Object.fromEntries(
     operations.flatMap(({ credentials = [] }) => credentials.flatMap((each) => (each === 'bearer' || !each.scheme ? [] : [each.scheme]))),
   )
@@ -84,7 +92,7 @@ function parametersOf(fields: z.ZodObject, where: 'path' | 'query', schemas: Sch
   })
 }
 
-function requestBody(operation: Operation, body: z.ZodType | StreamShape, schemas: SchemaCollection): Json {
+function requestBody(operation: Operation<never>, body: z.ZodType | StreamShape, schemas: SchemaCollection): Json {
   const example = operation.examples.body
   if (isStreamed(body)) {
     const content = Object.entries(body.mediaTypes).map(([type, schema]) => {
@@ -97,7 +105,7 @@ function requestBody(operation: Operation, body: z.ZodType | StreamShape, schema
   return { required: !body.safeParse(undefined).success, content: { 'application/json': content } }
 }
 
-function goodResponses(operation: Operation, schemas: SchemaCollection): Json {
+function goodResponses(operation: Operation<never>, schemas: SchemaCollection): Json {
   const content = answerContent(operation, schemas)
   const described = [[operation.status ?? 200, 'Done.'] as const, ...Object.entries(operation.otherResponses ?? {})]
   const own = Object.entries(operation.responseHeaders ?? {}).map(([name, description]) => [
@@ -108,7 +116,7 @@ function goodResponses(operation: Operation, schemas: SchemaCollection): Json {
   return Object.fromEntries(described.map(([status, description]) => [status, { description, headers, ...content }]))
 }
 
-function answerContent({ response, examples, alsoAsPage }: Operation, schemas: SchemaCollection): Json {
+function answerContent({ response, examples, alsoAsPage }: Operation<never>, schemas: SchemaCollection): Json {
   if ('kind' in response && response.kind === 'none') return {}
   const example = examples.response === undefined ? {} : { example: examples.response }
   if ('kind' in response) return { content: { [response.mediaType]: { schema: {}, ...example } } }
@@ -119,7 +127,7 @@ function answerContent({ response, examples, alsoAsPage }: Operation, schemas: S
 const requestIdHeader = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } }
 
 /** One response per status; the codes that share a status have named examples. */
-function refusalResponses(operation: Operation, schemas: SchemaCollection): Json {
+function refusalResponses(operation: Operation<never>, schemas: SchemaCollection): Json {
   const schema = schemas.toJsonSchema(errorEnvelope.schema, 'output')
   const responses: Record<string, Json> = {}
   for (const [status, codes] of Map.groupBy(refusalCodes(operation), (code) => refusals[code].http)) {

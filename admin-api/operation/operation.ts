@@ -15,8 +15,8 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 /** The scope a caller needs; `none` means unauthenticated, `operator` is the operator's key alone. */
 export type Access = Scope | 'none' | 'operator'
 
-/** What is the same for every operation, whatever its schemas are. */
-export interface OperationFacts {
+/** What is the same for every operation, whatever its schemas are. `C` is what it needs of the daemon that serves it. */
+export interface OperationFacts<in C = unknown> {
   readonly method: Method
   /** Path with parameters in braces: `/v1/messages/{id}`. */
   readonly path: string
@@ -24,7 +24,7 @@ export interface OperationFacts {
   readonly operationId: string
   /** One line, shown in lists of operations. */
   readonly summary: string
-  readonly description?: string
+  readonly description?: string | ((core: C) => string)
   readonly tags: readonly string[]
   /** Status of the good answer; 200 by default. */
   readonly status?: number
@@ -37,7 +37,7 @@ export interface OperationFacts {
   /** The refusals of this operation beyond those every operation can give. */
   readonly errors?: readonly RefusalCode[]
   /** Largest body in bytes; 65,536 by default. */
-  readonly maxBodyBytes?: number
+  readonly maxBodyBytes?: number | ((core: C) => number)
   /** The setting from which `maxBodyBytes` comes, for refusals. */
   readonly maxBodySetting?: string
   /** Throws when the octets of the body are not what the header says of them, as in a signature. */
@@ -57,7 +57,7 @@ export interface OperationFacts {
   /** Throws the refusal of a request by its headers alone, before it is looked at who asks. */
   readonly refuse?: (headers: IncomingHttpHeaders) => void
   /** How callers prove who they are; bearer tokens by default. */
-  readonly credentials?: Credentials
+  readonly credentials?: Credentials<C>
   /** Send-only keys may call it too, without the scope. Everything else is closed to them. */
   readonly openToSendOnlyKeys?: boolean
   /** Signed-in members of the role for billing may call it too, without the scope. Everything else is closed to them. */
@@ -70,21 +70,23 @@ export interface OperationFacts {
    * Of a body that its schema refuses: the fields that the handler would miss besides, so that the caller learns of all of them at
    * once. Nothing in the body has been checked.
    */
-  readonly alsoMissing?: (body: Readonly<Record<string, unknown>>, principal: Principal) => Promise<readonly FieldProblem[]>
+  readonly alsoMissing?: (body: Readonly<Record<string, unknown>>, principal: Principal, core: C) => Promise<readonly FieldProblem[]>
   /** Keeps a record of requests that were wrong. Those with publishable keys are left out. */
-  readonly onInvalid?: InvalidRequest
+  readonly onInvalid?: InvalidRequest<C>
   /** Renders refusals in a form of its own in place of the error envelope. */
   readonly errorRenderer?: ErrorRenderer
 }
 
 /** Is notified of requests that were refused with `validation_failed` after it was known who asks; returns the refusal to give. */
-export type InvalidRequest = (principal: Principal, body: unknown, refusal: Refusal) => Promise<Refusal>
+export type InvalidRequest<C = unknown> = (principal: Principal, body: unknown, refusal: Refusal, core: C) => Promise<Refusal>
 
 /** The form that refusals have outside the error envelope; undefined is the envelope all the same. */
 export type ErrorRenderer = (refusal: Refusal, headers: IncomingHttpHeaders) => Answer | undefined
 
 /** What a handler gets; everything in it has been checked. */
-export interface HandlerInput<P, Q, B, S> {
+export interface HandlerInput<P, Q, B, S, C = unknown> {
+  /** The parts of the daemon that serves it. */
+  readonly core: C
   readonly params: P
   readonly query: Q
   readonly body: B
@@ -120,7 +122,8 @@ interface OperationSpec<
   B extends z.ZodType | StreamShape,
   R extends ResponseShape,
   A extends Access,
-> extends OperationFacts {
+  C,
+> extends OperationFacts<C> {
   readonly scope: A
   readonly params?: P
   readonly query?: Q
@@ -131,18 +134,21 @@ interface OperationSpec<
     readonly body?: B extends z.ZodType ? z.input<B> : unknown
     readonly response?: R extends z.ZodType ? z.input<R> : string
   }
-  handle(input: HandlerInput<z.output<P>, z.output<Q>, BodyFor<B>, PrincipalFor<A>>): Handled<R> | Promise<Handled<R>>
+  readonly handle: (input: HandlerInput<z.output<P>, z.output<Q>, BodyFor<B>, PrincipalFor<A>, C>) => Handled<R> | Promise<Handled<R>>
 }
 
-/** An operation as the machinery sees it: the types of its schemas are forgotten, the schemas are not. */
-export interface Operation extends OperationFacts {
+/**
+ * An operation as the machinery sees it: the types of its schemas are forgotten, the schemas are not. `C` is what it needs of the daemon
+ * that serves it. An `Operation<never>` is any operation, for code that describes operations and runs none.
+ */
+export interface Operation<in C = unknown> extends OperationFacts<C> {
   readonly scope: Access
   readonly params: z.ZodObject
   readonly query: z.ZodObject
   readonly body: z.ZodType | StreamShape | undefined
   readonly response: ResponseShape
   readonly examples: { readonly body?: unknown; readonly response?: unknown }
-  handle(input: HandlerInput<unknown, unknown, unknown, Principal | undefined>): unknown
+  readonly handle: (input: HandlerInput<unknown, unknown, unknown, Principal | undefined, C>) => unknown
 }
 
 type NoFields = z.ZodObject<Record<never, never>, z.core.$strict>
@@ -158,7 +164,8 @@ export function operation<
   P extends z.ZodObject = NoFields,
   Q extends z.ZodObject = NoFields,
   B extends z.ZodType | StreamShape = z.ZodUndefined,
->(spec: OperationSpec<P, Q, B, R, A>): Operation {
+  C = unknown,
+>(spec: OperationSpec<P, Q, B, R, A, C>): Operation<C> {
   const params: z.ZodObject = spec.params ?? noFields
   const query: z.ZodObject = spec.query ?? noFields
   const named = pathParameters(spec.path)
@@ -168,8 +175,14 @@ export function operation<
     assert(!lax, `${spec.operationId}: ${where} must say what happens to unknown fields, with z.strictObject`)
   }
   assert(!(spec.body && spec.method === 'GET'), `${spec.operationId}: GET has no body`)
-  return { examples: {}, ...(spec as object), params, query, body: spec.body } as unknown as Operation
+  return { examples: {}, ...(spec as object), params, query, body: spec.body } as unknown as Operation<C>
 }
+
+const bodyBytesDefault = 65_536
+
+/** Largest body that the operation accepts, in bytes. */
+export const maxBodyBytesOf = <C>({ maxBodyBytes: max = bodyBytesDefault }: Operation<C>, core: C): number =>
+  typeof max === 'function' ? max(core) : max
 
 /** The names in braces of a path, in order. */
 export function pathParameters(path: string): readonly string[] {

@@ -28,7 +28,7 @@ export interface FailedLogins {
 }
 
 /** Served beside the other operations of the operator. */
-export const operatorLoginActions = (logins: FailedLogins): readonly Action[] => [
+export const operatorLoginActions: readonly Action<{ readonly logins: FailedLogins }>[] = [
   action({
     id: 'operatorListFailedLogins',
     summary: 'List failed SMTP logins of the last 15 minutes, latest first',
@@ -38,6 +38,6 @@ export const operatorLoginActions = (logins: FailedLogins): readonly Action[] =>
     input: noInput,
     output: failedLogins,
     http: { method: 'GET', path: '/operator/v1/smtp-logins' },
-    run: () => logins.list(),
+    run: ({ core }) => core.logins.list(),
   }),
 ]

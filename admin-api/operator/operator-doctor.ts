@@ -50,14 +50,14 @@ const doctorReport = encoderOf(reportShape, ({ ok, checkedAt, examining, finding
 
 const shared = { tags: ['operator'], scope: 'operator', input: noInput, output: doctorReport } as const
 
-export const doctorActions = (doctor: DoctorSource): readonly Action[] => [
+export const doctorActions: readonly Action<{ readonly doctor: DoctorSource }>[] = [
   action({
     ...shared,
     id: 'operatorGetDoctor',
     summary: 'Get what is wrong with the service, and what to do',
     description: 'The service looks by itself: at the process every 5 minutes, at DNS and blocklists every hour.',
     http: { method: 'GET', path },
-    run: () => doctor.report(),
+    run: ({ core }) => core.doctor.report(),
   }),
   action({
     ...shared,
@@ -65,7 +65,7 @@ export const doctorActions = (doctor: DoctorSource): readonly Action[] => [
     summary: 'Look now for what is wrong with the service',
     description: 'Looks at everything, and answers after 20 seconds in any case; `examining` says that the look goes on.',
     http: { method: 'POST', path },
-    async run() {
+    async run({ core: { doctor } }) {
       const patience = new AbortController()
       const known = after(patienceMs, undefined, { signal: patience.signal, ref: false }).then(
         () => doctor.report(),

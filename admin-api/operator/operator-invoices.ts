@@ -25,13 +25,7 @@ const root = '/operator/v1/invoices'
 const profilePath = '/operator/v1/organizations/{id}/billing-profile'
 const shared = { tags: ['operator'], scope: 'operator' } as const
 
-export const operatorInvoiceActions = (core: RestCore): readonly (Action | Operation)[] => [
-  ...reading(core),
-  ...deciding(core),
-  ...profiling(core),
-]
-
-const reading = ({ billing: { register }, clock }: RestCore): readonly (Action | Operation)[] => [
+const reading: readonly (Action<RestCore> | Operation<RestCore>)[] = [
   action({
     ...shared,
     id: 'operatorListInvoices',
@@ -41,7 +35,7 @@ const reading = ({ billing: { register }, clock }: RestCore): readonly (Action |
     output: pageEncoder(invoiceSummary),
     list: { item: invoiceSummary },
     http: { method: 'GET', path: root },
-    run: (_, { period: month, ...page }) => register.ofMonth(periodOf(month, clock.now()).month, page),
+    run: ({ core }, { period: month, ...page }) => core.billing.register.ofMonth(periodOf(month, core.clock.now()).month, page),
   }),
   operation({
     ...shared,
@@ -53,11 +47,11 @@ const reading = ({ billing: { register }, clock }: RestCore): readonly (Action |
     params: idParams,
     query: z.strictObject({ format: finalFormat, lang: pageLanguage }),
     response: finalInvoice.schema,
-    handle: async ({ params, query, headers }) => shownInvoice(await register.get(undefined, params.id), query, headers),
+    handle: async ({ core, params, query, headers }) => shownInvoice(await core.billing.register.get(undefined, params.id), query, headers),
   }),
 ]
 
-const deciding = ({ billing: { closing, register } }: RestCore): readonly Action[] => [
+const deciding: readonly Action<RestCore>[] = [
   action({
     ...shared,
     id: 'operatorCloseMonth',
@@ -67,7 +61,7 @@ const deciding = ({ billing: { closing, register } }: RestCore): readonly Action
     input: closeChoice,
     output: closedMonth,
     http: { method: 'POST', path: `${root}/close` },
-    run: (_, { period: month }) => closing.close(month),
+    run: ({ core }, { period: month }) => core.billing.closing.close(month),
   }),
   action({
     ...shared,
@@ -77,7 +71,7 @@ const deciding = ({ billing: { closing, register } }: RestCore): readonly Action
     input: markChoice,
     output: finalInvoice,
     http: { method: 'PUT', path: `${root}/{id}/payment` },
-    run: ({ client }, { id, state, remark }) => register.mark(id, state, remark ?? '', client.operatorId),
+    run: ({ core, client }, { id, state, remark }) => core.billing.register.mark(id, state, remark ?? '', client.operatorId),
   }),
   action({
     ...shared,
@@ -88,11 +82,11 @@ const deciding = ({ billing: { closing, register } }: RestCore): readonly Action
     input: voidChoice,
     output: finalInvoice,
     http: { method: 'POST', path: `${root}/{id}/void`, status: 201 },
-    run: ({ client }, { id, reason, reopen }) => register.void(id, reason, reopen ?? false, client.operatorId),
+    run: ({ core, client }, { id, reason, reopen }) => core.billing.register.void(id, reason, reopen ?? false, client.operatorId),
   }),
 ]
 
-const profiling = ({ billing: { profiles } }: RestCore): readonly Action[] => [
+const profiling: readonly Action<RestCore>[] = [
   action({
     ...shared,
     id: 'operatorGetBillingProfile',
@@ -101,7 +95,7 @@ const profiling = ({ billing: { profiles } }: RestCore): readonly Action[] => [
     input: idParams,
     output: billingProfile,
     http: { method: 'GET', path: profilePath },
-    run: (_, { id }) => profiles.of(id),
+    run: ({ core }, { id }) => core.billing.profiles.of(id),
   }),
   action({
     ...shared,
@@ -111,6 +105,8 @@ const profiling = ({ billing: { profiles } }: RestCore): readonly Action[] => [
     input: profileChoice,
     output: billingProfile,
     http: { method: 'PUT', path: profilePath },
-    run: ({ client }, { id, ...changes }) => profiles.change(id, changes, client.operatorId),
+    run: ({ core, client }, { id, ...changes }) => core.billing.profiles.change(id, changes, client.operatorId),
   }),
 ]
+
+export const operatorInvoiceActions: readonly (Action<RestCore> | Operation<RestCore>)[] = [...reading, ...deciding, ...profiling]

@@ -44,64 +44,49 @@ const organizations = resource(all, { name: 'Organization', ...shared })
 const sets = { ...shared, errors: ['not_found', 'conflict'], output: account } as const
 const put = (part: string) => ({ ...sets, http: { method: 'PUT', path: `${one}/${part}` } }) as const
 
-/** The table that the HTTP side serves under `/operator/v1`. */
-export const operatorOperations = (core: RestCore, parts: OperatorParts): readonly Operation[] =>
-  operationsOf([
-    ...reading(core),
-    ...setting(core),
-    ...operatorQueueActions(core),
-    ...operatorSiteActions(core),
-    ...crediting(core),
-    ...invoicing(core),
-    ...operatorInvoiceActions(core),
-    ...operatorLoginActions(parts.logins),
-    ...systemActions(parts.system),
-    ...doctorActions(parts.doctor),
-  ])
-
-/** What the operator sees of the process. */
-export interface OperatorParts {
+/** What the operator sees of the process, beside the organizations. */
+export interface OperatorCore extends RestCore {
   readonly logins: FailedLogins
   readonly system: SystemSource
   readonly doctor: DoctorSource
 }
 
-const reading = ({ operator, usage: usages, auditLog, billing: { register }, sites: { sites } }: RestCore): readonly Action[] => [
+const reading: readonly Action<RestCore>[] = [
   organizations.list({
     id: 'operatorListOrganizations',
     summary: 'List all organizations, oldest first',
     errors: [],
     filter: { q: line(128, 'Part of the name or id. Case-insensitive.').optional() },
     item: organization,
-    run: (_, page) => operator.list(page),
+    run: ({ core }, page) => core.operator.list(page),
   }),
   organizations.read({
     id: 'operatorGetOrganization',
     summary: 'Get an organization with its limits, flags and prices',
     output: account,
-    run: (_, { id }) => operator.get(id),
+    run: ({ core }, { id }) => core.operator.get(id),
   }),
   organizations.readOf('usage', {
     id: 'operatorGetUsage',
     summary: 'Get what an organization used in a month',
     input: z.strictObject({ period }),
     output: usage,
-    run: (_, asked) => usages.of(asked.id, asked.period),
+    run: ({ core }, asked) => core.usage.of(asked.id, asked.period),
   }),
   organizations.listOf('invoices', {
     id: 'operatorListOrganizationInvoices',
     summary: 'List the invoices and credit notes of an organization, newest first',
     description: 'They stay when the organization is removed.',
     item: invoiceSummary,
-    run: (_, { id, ...page }) => register.list(id, page),
+    run: ({ core }, { id, ...page }) => core.billing.register.list(id, page),
   }),
   organizations.listOf('sites', {
     id: 'operatorListSites',
     summary: 'List the websites of an organization, newest first',
     item: site,
-    async run(_, { id, ...page }) {
-      const { organization: owner } = await operator.get(id)
-      return sites.list(readerOf(owner), { ...page, projectId: undefined })
+    async run({ core }, { id, ...page }) {
+      const { organization: owner } = await core.operator.get(id)
+      return core.sites.sites.list(readerOf(owner), { ...page, projectId: undefined })
     },
   }),
   organizations.listOf('audit', {
@@ -111,9 +96,9 @@ const reading = ({ operator, usage: usages, auditLog, billing: { register }, sit
       'Acts of the operator are among them. A page can contain fewer entries than `limit`, even none, and still have a next one.',
     filter: auditFilter,
     item: auditEntry,
-    async run(_, { id, ...page }) {
-      const { organization: owner } = await operator.get(id)
-      return auditLog.list(readerOf(owner), { ...page, projectId: undefined })
+    async run({ core }, { id, ...page }) {
+      const { organization: owner } = await core.operator.get(id)
+      return core.auditLog.list(readerOf(owner), { ...page, projectId: undefined })
     },
   }),
 ]
@@ -124,7 +109,7 @@ const readerOf = ({ id, defaultProjectId }: Organization): Principal => ({
   ...{ scopes: ['api:read'], credentialId: '' },
 })
 
-const setting = ({ operator, restoreOrganization }: RestCore): readonly Action[] => [
+const setting: readonly Action<RestCore>[] = [
   action({
     ...put('plan'),
     id: 'operatorSetPlan',
@@ -132,21 +117,21 @@ const setting = ({ operator, restoreOrganization }: RestCore): readonly Action[]
     description:
       'Existing resources are kept. The fees of plans that change in a month are billed by the day; its use is billed on the plan with the largest fee in it.',
     input: planChoice,
-    run: ({ client }, { id, plan }) => operator.setPlan(id, plan, client.operatorId),
+    run: ({ core, client }, { id, plan }) => core.operator.setPlan(id, plan, client.operatorId),
   }),
   action({
     ...put('overrides'),
     id: 'operatorSetOverrides',
     summary: 'Override the limits of an organization',
     input: limitChoices,
-    run: ({ client }, { id, ...limits }) => operator.setOverrides(id, toOverrideChanges(limits), client.operatorId),
+    run: ({ core, client }, { id, ...limits }) => core.operator.setOverrides(id, toOverrideChanges(limits), client.operatorId),
   }),
   action({
     ...put('flags'),
     id: 'operatorSetFlags',
     summary: 'Set the feature flags of an organization',
     input: flagChoices,
-    run: ({ client }, { id, ...flags }) => operator.setFlags(id, toFlagChanges(flags), client.operatorId),
+    run: ({ core, client }, { id, ...flags }) => core.operator.setFlags(id, toFlagChanges(flags), client.operatorId),
   }),
   action({
     ...put('prices'),
@@ -154,14 +139,14 @@ const setting = ({ operator, restoreOrganization }: RestCore): readonly Action[]
     summary: 'Set the prices of an organization',
     description: 'A price applies to whole months, starting with its month. Past months keep their prices.',
     input: priceChoices,
-    run: ({ client }, { id, prices }) => operator.setPrices(id, prices, client.operatorId),
+    run: ({ core, client }, { id, prices }) => core.operator.setPrices(id, prices, client.operatorId),
   }),
   action({
     ...put('payment-state'),
     id: 'operatorSetPaymentState',
     summary: 'Set the payment state of an organization',
     input: paymentStateChoice,
-    run: ({ client }, { id, paymentState }) => operator.setPaymentState(id, paymentState, client.operatorId),
+    run: ({ core, client }, { id, paymentState }) => core.operator.setPaymentState(id, paymentState, client.operatorId),
   }),
   action({
     ...sets,
@@ -170,19 +155,19 @@ const setting = ({ operator, restoreOrganization }: RestCore): readonly Action[]
     description: `Possible for ${graceDays} days after its deletion. Mail that became due in the meantime has failed.`,
     input: idParams,
     http: { method: 'POST', path: `${one}/restore` },
-    async run(_, { id }) {
-      await restoreOrganization(id)
-      return operator.get(id)
+    async run({ core }, { id }) {
+      await core.restoreOrganization(id)
+      return core.operator.get(id)
     },
   }),
 ]
 
-const crediting = ({ billing: { credits } }: RestCore): readonly Action[] => [
+const crediting: readonly Action<RestCore>[] = [
   organizations.readOf('credits', {
     id: 'operatorGetCredits',
     summary: 'Get the credits of an organization',
     output: creditState,
-    run: (_, { id }) => credits.of(id),
+    run: ({ core }, { id }) => core.billing.credits.of(id),
   }),
   action({
     ...{ ...sets, output: creditGrant },
@@ -192,12 +177,12 @@ const crediting = ({ billing: { credits } }: RestCore): readonly Action[] => [
       'As a gift, or as `purchased` when they were paid for. Websites that are paused for want of credits are served again within ten seconds.',
     input: creditsGiven,
     http: { method: 'POST', path: `${one}/credits`, status: 201 },
-    run: ({ client }, { id, ...given }) => credits.give(id, toCreditsGiven(given), client.operatorId),
+    run: ({ core, client }, { id, ...given }) => core.billing.credits.give(id, toCreditsGiven(given), client.operatorId),
   }),
 ]
 
 /** Operations, as their answers can be files. */
-const invoicing = (core: RestCore): readonly Operation[] => [
+const invoicing: readonly Operation<RestCore>[] = [
   operation({
     tags: ['operator'],
     scope: 'operator',
@@ -209,7 +194,7 @@ const invoicing = (core: RestCore): readonly Operation[] => [
     params: idParams,
     query: z.strictObject({ period, format: invoiceFormat }),
     response: invoice.schema,
-    async handle({ params, query }) {
+    async handle({ core, params, query }) {
       const preview = invoice.encode(await core.invoices.preview(params.id, query.period))
       return query.format === 'csv' ? invoiceFile(preview) : preview
     },
@@ -229,7 +214,7 @@ const invoicing = (core: RestCore): readonly Operation[] => [
       of: z.enum(['previews', 'final']).optional().meta({ description: 'Defaults to previews.' }),
     }),
     response: media('text/csv'),
-    handle({ query }) {
+    handle({ core, query }) {
       const format = query.format ?? 'csv'
       const { month } = periodOf(query.period, core.clock.now())
       const exported = query.of === 'final' ? exportedInvoices : exportedPreviews
@@ -240,3 +225,17 @@ const invoicing = (core: RestCore): readonly Operation[] => [
     },
   }),
 ]
+
+/** The table that the HTTP side serves under `/operator/v1`. */
+export const operatorOperations: readonly Operation<OperatorCore>[] = operationsOf<OperatorCore>([
+  ...reading,
+  ...setting,
+  ...operatorQueueActions,
+  ...operatorSiteActions,
+  ...crediting,
+  ...invoicing,
+  ...operatorInvoiceActions,
+  ...operatorLoginActions,
+  ...systemActions,
+  ...doctorActions,
+])

@@ -26,79 +26,77 @@ const organizations = resource(all, { name: 'Organization', ...shared })
 const ids = z.strictObject({ id, act_id: id })
 const oneAct = `${all}/{id}/queue/acts/{act_id}`
 
-export const operatorQueueActions = ({
-  operator,
-  queueActs,
-  queueHolds,
-}: Pick<RestCore, 'operator' | 'queueActs' | 'queueHolds'>): readonly Action[] => {
-  const inside = async (organizationId: string): Promise<Principal> => administratorOf((await operator.get(organizationId)).organization)
-  const requester = async (organizationId: string, operatorId: string | undefined): Promise<ActRequester> => ({
-    principal: await inside(organizationId),
-    actor: { kind: 'operator', id: operatorId ?? '' },
-  })
-  return [
-    organizations.listOf('queue', {
-      ...queueListWords,
-      id: 'operatorListQueue',
-      run: async (_, { id: owner, held, ...page }) => queueActs.waiting(await inside(owner), { ...page, isHeld: held }),
-    }),
-    organizations.readOf('queue/counts', {
-      ...queueCountWords,
-      id: 'operatorCountQueue',
-      run: async (_, { id: owner, project, held, ...filter }) =>
-        queueActs.counts(await inside(owner), { ...filter, projectId: project, isHeld: held }),
-    }),
-    organizations.listOf('queue/acts', {
-      ...{ id: 'operatorListQueueActs', summary: 'List acts on the queue of an organization, newest first', item: queueAct },
-      run: async (_, { id: owner, ...page }) => queueActs.list(await inside(owner), page),
-    }),
-    action({
-      ...queueActWords,
-      ...shared,
-      id: 'operatorCreateQueueAct',
-      errors: ['not_found', 'conflict'],
-      input: newQueueAct.extend({ id }),
-      output: queueAct,
-      http: { method: 'POST', path: `${all}/{id}/queue/acts`, status: 201, otherResponses: { 200: dryRun }, statusOf: statusOfAct },
-      run: async ({ client }, { id: owner, ...asked }) => makeAct(queueActs, await requester(owner, client.operatorId), asked),
-    }),
-    organizations.listOf('queue/holds', {
-      ...{ id: 'operatorListQueueHolds', summary: 'List the standing holds of an organization', item: queueHold },
-      run: async (_, { id: owner, ...page }) => queueHolds.list(await inside(owner), page),
-    }),
-    action({
-      ...queueHoldWords,
-      ...shared,
-      id: 'operatorCreateQueueHold',
-      input: newQueueHold.extend({ id }),
-      http: { method: 'POST', path: `${all}/{id}/queue/holds`, status: 201 },
-      run: async ({ client }, { id: owner, ...asked }) => queueHolds.create(await requester(owner, client.operatorId), asked),
-    }),
-    action({
-      ...queueHoldReleaseWords,
-      ...shared,
-      id: 'operatorReleaseQueueHold',
-      input: z.strictObject({ id, hold_id: id }),
-      http: { method: 'POST', path: `${all}/{id}/queue/holds/{hold_id}/release` },
-      run: async ({ client }, { id: owner, holdId }) => queueHolds.release(await requester(owner, client.operatorId), holdId),
-    }),
-    action({
-      ...shared,
-      ...{ id: 'operatorGetQueueAct', summary: 'Get an act on the queue of an organization', errors: ['not_found'] },
-      ...{ input: ids, output: queueAct, http: { method: 'GET', path: oneAct } },
-      run: async (_, { id: owner, actId }) => queueActs.get(await inside(owner), actId),
-    }),
-    action({
-      ...shared,
-      ...{ id: 'operatorStopQueueAct', summary: 'Stop an act on the queue of an organization', errors: ['not_found'] },
-      ...{ input: ids, output: queueAct, http: { method: 'POST', path: `${oneAct}/stop` } },
-      run: async ({ client }, { id: owner, actId }) => queueActs.stop(await requester(owner, client.operatorId), actId),
-    }),
-  ]
-}
-
 /** The operator acts on what belongs to the whole organization. */
 const administratorOf = ({ id: organizationId, defaultProjectId }: Organization): Principal => ({
   ...{ organizationId, projectId: defaultProjectId, bound: false },
   ...{ scopes: ['api:admin'], credentialId: '' },
 })
+
+const inside = async ({ operator }: RestCore, organizationId: string): Promise<Principal> =>
+  administratorOf((await operator.get(organizationId)).organization)
+const requester = async (core: RestCore, organizationId: string, operatorId: string | undefined): Promise<ActRequester> => ({
+  principal: await inside(core, organizationId),
+  actor: { kind: 'operator', id: operatorId ?? '' },
+})
+export const operatorQueueActions: readonly Action<RestCore>[] = [
+  organizations.listOf('queue', {
+    ...queueListWords,
+    id: 'operatorListQueue',
+    run: async ({ core }, { id: owner, held, ...page }) => core.queueActs.waiting(await inside(core, owner), { ...page, isHeld: held }),
+  }),
+  organizations.readOf('queue/counts', {
+    ...queueCountWords,
+    id: 'operatorCountQueue',
+    run: async ({ core }, { id: owner, project, held, ...filter }) =>
+      core.queueActs.counts(await inside(core, owner), { ...filter, projectId: project, isHeld: held }),
+  }),
+  organizations.listOf('queue/acts', {
+    ...{ id: 'operatorListQueueActs', summary: 'List acts on the queue of an organization, newest first', item: queueAct },
+    run: async ({ core }, { id: owner, ...page }) => core.queueActs.list(await inside(core, owner), page),
+  }),
+  action({
+    ...queueActWords,
+    ...shared,
+    id: 'operatorCreateQueueAct',
+    errors: ['not_found', 'conflict'],
+    input: newQueueAct.extend({ id }),
+    output: queueAct,
+    http: { method: 'POST', path: `${all}/{id}/queue/acts`, status: 201, otherResponses: { 200: dryRun }, statusOf: statusOfAct },
+    run: async ({ core, client }, { id: owner, ...asked }) =>
+      makeAct(core.queueActs, await requester(core, owner, client.operatorId), asked),
+  }),
+  organizations.listOf('queue/holds', {
+    ...{ id: 'operatorListQueueHolds', summary: 'List the standing holds of an organization', item: queueHold },
+    run: async ({ core }, { id: owner, ...page }) => core.queueHolds.list(await inside(core, owner), page),
+  }),
+  action({
+    ...queueHoldWords,
+    ...shared,
+    id: 'operatorCreateQueueHold',
+    input: newQueueHold.extend({ id }),
+    http: { method: 'POST', path: `${all}/{id}/queue/holds`, status: 201 },
+    run: async ({ core, client }, { id: owner, ...asked }) =>
+      core.queueHolds.create(await requester(core, owner, client.operatorId), asked),
+  }),
+  action({
+    ...queueHoldReleaseWords,
+    ...shared,
+    id: 'operatorReleaseQueueHold',
+    input: z.strictObject({ id, hold_id: id }),
+    http: { method: 'POST', path: `${all}/{id}/queue/holds/{hold_id}/release` },
+    run: async ({ core, client }, { id: owner, holdId }) =>
+      core.queueHolds.release(await requester(core, owner, client.operatorId), holdId),
+  }),
+  action({
+    ...shared,
+    ...{ id: 'operatorGetQueueAct', summary: 'Get an act on the queue of an organization', errors: ['not_found'] },
+    ...{ input: ids, output: queueAct, http: { method: 'GET', path: oneAct } },
+    run: async ({ core }, { id: owner, actId }) => core.queueActs.get(await inside(core, owner), actId),
+  }),
+  action({
+    ...shared,
+    ...{ id: 'operatorStopQueueAct', summary: 'Stop an act on the queue of an organization', errors: ['not_found'] },
+    ...{ input: ids, output: queueAct, http: { method: 'POST', path: `${oneAct}/stop` } },
+    run: async ({ core, client }, { id: owner, actId }) => core.queueActs.stop(await requester(core, owner, client.operatorId), actId),
+  }),
+]

@@ -7,14 +7,14 @@ import type { RestCore } from '../rest/rest-core.ts'
 
 const shared = { tags: ['operator'], scope: 'operator', errors: ['not_found'], output: takenDownSite } as const
 
-export const operatorSiteActions = ({ sites: { takedowns } }: RestCore): readonly Action[] => [
+export const operatorSiteActions: readonly Action<RestCore>[] = [
   action({
     ...{ id: 'operatorListAllSites', tags: ['operator'], scope: 'operator', summary: 'List the websites of all organizations by name' },
     input: z.strictObject({ q: siteSearch, ...pageFields }),
     output: pageEncoder(ownedSite),
     list: { item: ownedSite },
     http: { method: 'GET', path: '/operator/v1/sites' },
-    run: (_, query) => takedowns.list(query),
+    run: ({ core }, query) => core.sites.takedowns.list(query),
   }),
   action({
     ...shared,
@@ -25,7 +25,7 @@ export const operatorSiteActions = ({ sites: { takedowns } }: RestCore): readonl
     input: takedownInput,
     examples: { input: { status: 451, reason: 'Order of the court of Zurich, 2026-11-28' } },
     http: { method: 'PUT', path: '/operator/v1/sites/{id}/takedown' },
-    run: ({ client }, { id, status, reason }) => takedowns.set(id, { status, reason }, client.operatorId),
+    run: ({ core, client }, { id, status, reason }) => core.sites.takedowns.set(id, { status, reason }, client.operatorId),
   }),
   action({
     ...shared,
@@ -33,6 +33,6 @@ export const operatorSiteActions = ({ sites: { takedowns } }: RestCore): readonl
     summary: 'Let a website back that was taken down',
     input: siteKeyInput,
     http: { method: 'DELETE', path: '/operator/v1/sites/{id}/takedown', status: 200 },
-    run: ({ client }, { id }) => takedowns.set(id, null, client.operatorId),
+    run: ({ core, client }, { id }) => core.sites.takedowns.set(id, null, client.operatorId),
   }),
 ]

@@ -139,7 +139,7 @@ const systemState = encoderOf(stateShape, (state: SystemState) => ({
   last_backup_at: isoOrNull(state.lastBackupAt),
 }))
 
-export const systemActions = (source: SystemSource): readonly Action[] => [
+export const systemActions: readonly Action<{ readonly system: SystemSource }>[] = [
   action({
     id: 'operatorGetSystem',
     summary: 'Get the state of the service: queue, destinations, disk, backup',
@@ -149,6 +149,6 @@ export const systemActions = (source: SystemSource): readonly Action[] => [
     input: noInput,
     output: systemState,
     http: { method: 'GET', path: '/operator/v1/system' },
-    run: () => source.read(),
+    run: ({ core }) => core.system.read(),
   }),
 ]

@@ -1,7 +1,6 @@
-/** A core for those who describe the operations and run none: nothing of it is called before a request comes. */
+/** The service as documents describe it that no daemon serves. */
 import type { RestCore } from './rest-core.ts'
 
-const facts = { baseUrl: 'https://mail.example', maxSendBodyBytes: 1, maxReportBytes: 1 }
-const later: unknown = new Proxy(() => undefined, { get: () => later, apply: () => later })
-
-export const describedCore = new Proxy(facts, { get: (own, name) => (Reflect.get(own, name) as unknown) ?? later }) as unknown as RestCore
+/** As much of a core as the words of the operations contain. */
+export const describedCore = { maxReportBytes: 1 } as RestCore
+export const describedService = { baseUrl: 'http://127.0.0.1:8080', version: '1' }

@@ -8,6 +8,7 @@ import type { SignedSource, SignedSources } from '#core/ingest-sources/signed-so
 import type { IngestProvider } from '#core/ingest-sources/ingest-source.ts'
 import { invalid } from '#core/refusals.ts'
 import type { ReportReader } from '#ingest/report/report-reader.ts'
+import type { BodyMemory } from '../bodies/request-body.ts'
 
 export interface IngestCore {
   readonly sources: IngestSources
@@ -17,6 +18,9 @@ export interface IngestCore {
   readonly logs: LogIntake
   readonly mailEnable: MailEnableIntake
   readonly reports: Pick<ReportReader, 'read'>
+  /** Octets of all signed bodies that are read at a time, and of those of MailEnable. */
+  readonly bodies: BodyMemory
+  readonly mailEnableBodies: BodyMemory
 }
 
 /** Throws `validation_failed` for a source of another provider. */

@@ -77,7 +77,7 @@ export interface InboxCore {
   readonly onCaptured: (capture: Capture) => void
 }
 
-export interface Ingest extends IngestCore {
+export interface Ingest extends Omit<IngestCore, 'bodies' | 'mailEnableBodies'> {
   readonly feedback: Feedback
   /** Tries reports again that came too early; to be started and stopped. */
   readonly pendingReports: PendingReports

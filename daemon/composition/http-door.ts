@@ -4,7 +4,6 @@ import { orRunToken } from '#core/access/run-token.ts'
 import { bearerCheck } from '#core/oauth/tokens/bearers.ts'
 import { operatorLink } from '#core/people/sign-in/operator-link.ts'
 import { bearerAuthentication, operatorAuthentication } from '../../admin-api/credentials/authentication.ts'
-import { operationsOf } from '../../admin-api/actions/http.ts'
 import { claimOperations } from '../../admin-api/pages/agents/claims.ts'
 import { oauthOperations } from '../../admin-api/oauth/oauth-operations.ts'
 import { operatorDecisionsOperation } from '../../admin-api/operator/operator-decisions.ts'
@@ -13,7 +12,7 @@ import { operatorLinkOperation } from '../../admin-api/operator/operator-link.ts
 import { doctorOperation } from '../../admin-api/operator/operator-doctor.ts'
 import { sendmailOperation } from '../../admin-api/operator/sendmail.ts'
 import { operatorBackupOperations, type OperatorBackupOptions } from '../../admin-api/operator/operator-backup.ts'
-import { operatorOperations } from '../../admin-api/operator/operator-operations.ts'
+import { operatorOperations, type OperatorCore } from '../../admin-api/operator/operator-operations.ts'
 import { allowingOperations, pageOperations } from '../../admin-api/pages/page-operations.ts'
 import { nothingPage } from '../../admin-api/pages/layout/refusal-page.ts'
 import { OperatorSessions } from '../../admin-api/pages/session/operator-sessions.ts'
@@ -21,7 +20,7 @@ import { requireConfirmed, withSessions } from '../../admin-api/pages/session/se
 import { formDraftOperations } from '../../admin-api/pages/messages/form-draft.ts'
 import { hostedFormOperations } from '../../admin-api/pages/forms/hosted-forms.ts'
 import { revealOperations } from '../../admin-api/pages/agents/reveal.ts'
-import { flagCheck } from '../../admin-api/rest/rest-operations.ts'
+import { flagCheck, restOperations, restTable } from '../../admin-api/rest/rest-operations.ts'
 import { AdminApi, type AdminApiOptions } from '../../admin-api/http/http-server.ts'
 import { graphqlOperations } from '../../admin-api/graphql/endpoint.ts'
 import type { Operation } from '../../admin-api/operation/operation.ts'
@@ -31,7 +30,6 @@ import { dialects } from '../../admin-api/vendors/dialects.ts'
 import { AgentEndpoint } from '../../admin-api/mcp/endpoint.ts'
 import { resourcesOf } from '../../admin-api/mcp/resources/resources.ts'
 import { toolsOf } from '../../admin-api/mcp/tools/tool.ts'
-import type { SystemSource } from '../../admin-api/operator/system.ts'
 import { verifyGently } from '../observability/verify-gently.ts'
 import { backupFrames } from '../backup/data-files.ts'
 import { systemSource } from '../observability/system-state.ts'
@@ -41,10 +39,13 @@ import type { Composition } from './parts.ts'
 /** Forms of other services' clients that are being read, as for all other bodies together. */
 const maxFormMemoryBytes = 128 * 1_048_576
 
-export function httpDoor(composition: Composition): AdminApi {
+const tools = toolsOf(restTable)
+const resources = resourcesOf(restTable)
+
+export function httpDoor(composition: Composition): AdminApi<OperatorCore> {
   const { get, config, metrics, version, operatorToken: token, replace } = composition
   const { database, clock, policies } = get('core')
-  const core = get('rest')
+  const core = operatorCore(composition)
   const { operatorKey } = config
   const operators = new OperatorSessions(get('people'), config.operators)
   const hasOperator = operatorKey !== null || operators.areAny
@@ -52,16 +53,17 @@ export function httpDoor(composition: Composition): AdminApi {
   const baseUrl = publicUrl(config, config.http.listen)
   const verifyKey = orRunToken(database, token, bearerCheck(get('apiKeys'), oauth.tokenCheck))
   const make = async (email: string) => oauth.urls.issuer + (await operatorLink(database, clock, email))
-  return new AdminApi({
+  return new AdminApi<OperatorCore>({
+    core,
     listen: config.http.listen,
     https: httpsOf(composition),
     baseUrl,
     version,
     operations: [
-      ...withSessions([...operationsOf(get('actions')), ...graphql(composition)], get('people')),
+      ...withSessions([...restOperations, ...graphql(composition)], get('people')),
       ...get('agents').operations(),
       ...claimOperations({ people: get('people'), claims: core.claims }),
-      ...(hasOperator ? operatorOperations(core, { logins: get('loginGuard'), system: systemOf(composition), doctor: get('doctor') }) : []),
+      ...(hasOperator ? operatorOperations : []),
       ...oauthOperations(oauth),
       ...pageOperations({
         ...core,
@@ -103,7 +105,7 @@ export function httpDoor(composition: Composition): AdminApi {
   })
 }
 
-function httpsOf({ config, certificate, get }: Composition): AdminApiOptions['https'] {
+function httpsOf({ config, certificate, get }: Composition): AdminApiOptions<never>['https'] {
   const { tlsListen: listen } = config.http
   if (listen === null) return undefined
   const { challenges } = get('certificates')
@@ -117,7 +119,7 @@ function httpsOf({ config, certificate, get }: Composition): AdminApiOptions['ht
 /** GraphQL over the actions of REST. */
 const graphql = ({ get }: Composition): readonly Operation[] =>
   graphqlOperations({
-    table: get('actions'),
+    core: get('rest'),
     requireFlag: flagCheck(get('core').policies),
     requireConfirmed: requireConfirmed(get('people')),
     admission: get('admission'),
@@ -131,13 +133,14 @@ const backupSource = ({ kv, config, get }: Composition): Omit<OperatorBackupOpti
   verify: () => verifyGently(kv),
 })
 
-function systemOf({ get, config, version, kv }: Composition): SystemSource {
-  return systemSource({
+function operatorCore({ get, config, version, kv }: Composition): OperatorCore {
+  const system = systemSource({
     ...{ version, dataDir: config.dataDir, lowDiskBytes: config.store.lowDiskBytes },
     ...{ clock: get('clock'), database: get('database'), policies: get('core').policies, queue: get('queue') },
     ...{ health: get('healthRegistry'), readiness: get('health'), admission: get('admission') },
     waitingWrites: () => kv.waitingWrites,
   })
+  return { ...get('rest'), logins: get('loginGuard'), system, doctor: get('doctor') }
 }
 
 /** The MCP endpoint: the tools of every table of actions, and who may call them. */
@@ -146,14 +149,14 @@ export function agentEndpoint({ get, config, version }: Composition): AgentEndpo
   const [observer, agentCalls] = [get('observer'), get('agentCalls')]
   const { urls, agentResource, tokenCheck } = get('oauth')
   const website = publicUrl(config, config.http.listen)
-  const table = get('actions')
   const own = [website, urls.issuer, urls.resources.mcp, urls.resources.rest]
   return new AgentEndpoint({
     url: urls.resources.mcp,
     website,
     version,
-    tools: toolsOf(table),
-    resources: resourcesOf(table),
+    core: get('rest'),
+    tools,
+    resources,
     resource: agentResource,
     authenticate: (token) => tokenCheck.agentPrincipal(token),
     own: {

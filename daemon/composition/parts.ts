@@ -42,11 +42,11 @@ import type { MessageRewriter } from '#core/tracking/rewriter.ts'
 import type { Database } from '#store/database.ts'
 import type { Kv } from '#store/kv.ts'
 import type { StoreKv } from '#store/engine/store-kv.ts'
-import type { Action } from '../../admin-api/actions/action.ts'
 import type { Operation } from '../../admin-api/operation/operation.ts'
 import type { AgentEndpoint } from '../../admin-api/mcp/endpoint.ts'
 import type { FormCore } from '../../admin-api/rest/forms/form-core.ts'
 import type { AdminApi, AdminApiOptions } from '../../admin-api/http/http-server.ts'
+import type { OperatorCore } from '../../admin-api/operator/operator-operations.ts'
 import type { RestCore } from '../../admin-api/rest/rest-operations.ts'
 import type { SubmissionServer } from '../../protocols/submission/submission-server.ts'
 import type { Admission } from '../observability/admission.ts'
@@ -114,7 +114,7 @@ export interface Replacements {
   /** How much of what waits is kept ready. */
   readonly queue?: Pick<DeliveryQueueOptions, 'maxReady' | 'readyTotal'>
   /** Time, limits and checks of the HTTP side. */
-  readonly http?: Pick<AdminApiOptions, 'monotonic' | 'limits' | 'checkAnswers'>
+  readonly http?: Pick<AdminApiOptions<never>, 'monotonic' | 'limits' | 'checkAnswers'>
   /** Operations that are served besides. */
   readonly operations?: readonly Operation[] | undefined
 }
@@ -137,8 +137,6 @@ export interface Foundation {
 /** The parts of a daemon by name, as they stand in the container. */
 export interface Parts {
   readonly accept: Accept
-  /** What REST, GraphQL and agents serve, each in its way: one table for all. */
-  readonly actions: readonly (Action | Operation)[]
   /** Undefined in production. */
   readonly activity: Activity | undefined
   readonly administration: Administration
@@ -167,7 +165,7 @@ export interface Parts {
   readonly loginGuard: LoginGuard
   readonly health: Readiness
   readonly housekeeping: Housekeeping
-  readonly http: AdminApi
+  readonly http: AdminApi<OperatorCore>
   readonly inbound: InboundCore
   readonly inboxes: InboxCore
   readonly ingest: Ingest

@@ -2,6 +2,8 @@
 import { pagesUrl, publicUrl } from '#config/settings/load.ts'
 import { TraceReader } from '#core/trace/story/trace-reader.ts'
 import type { Core } from '#core/core.ts'
+import { BodyMemory } from '../../admin-api/bodies/request-body.ts'
+import { ingestMemoryBytes } from '../../admin-api/rest/feedback/ingest.ts'
 import type { RestCore } from '../../admin-api/rest/rest-operations.ts'
 import { OrganizationApplications } from '#core/consent/organization-applications.ts'
 import { AuditLog } from '#core/administration/audit-log.ts'
@@ -81,7 +83,7 @@ export function restCore(composition: Composition): RestCore {
     mailChoices: get('people').mailChoices,
     engagements: get('engagements'),
     insights: get('insights'),
-    ingest: get('ingest'),
+    ingest: { ...get('ingest'), bodies: new BodyMemory(ingestMemoryBytes), mailEnableBodies: new BodyMemory(ingestMemoryBytes) },
     inspectTests,
     connectionTest: new ConnectionTest({ ...core, credentials: moved.smtpCredentials, transport: get('transport'), health }),
     routingRules: new RoutingRules(core),

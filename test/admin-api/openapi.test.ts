@@ -25,7 +25,7 @@ interface Document {
   readonly components: { schemas: Record<string, unknown> }
 }
 
-const service = { baseUrl: 'https://post.example.ch', version: '1.2.3' }
+const service = { core: undefined, baseUrl: 'https://post.example.ch', version: '1.2.3' }
 const documentOf = (...args: Parameters<typeof buildOpenApi>) => buildOpenApi(...args) as unknown as Document
 
 test('AdminApi serves a valid OpenAPI 3.1 document without asking for a key', async (t) => {

@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline'
 import { isMainThread } from 'node:worker_threads'
 import * as z from 'zod'
 import { isStreamed } from '../../admin-api/bodies/body-stream.ts'
-import type { Operation } from '../../admin-api/operation/operation.ts'
+import { maxBodyBytesOf, type Operation } from '../../admin-api/operation/operation.ts'
 import { AdminApi } from '../../admin-api/http/http-server.ts'
 
 /** The path of the socket on which it is asked. */
@@ -57,7 +57,6 @@ export interface Cost {
 export type Order = 'operations' | 'begin' | 'end' | 'settle'
 
 const sampleMs = 4
-const bodyBytesDefault = 65_536
 
 class Meter {
   #timer: NodeJS.Timeout | undefined
@@ -99,39 +98,37 @@ async function settled(): Promise<void> {
   }
 }
 
-function described(operation: Operation): Served {
-  const {
-    operationId,
-    method,
-    path,
-    scope,
-    maxBodyBytes = bodyBytesDefault,
-    waits = false,
-    body,
-    query,
-    examples,
-    credentials = [],
-  } = operation
+function described<C>(operation: Operation<C>, core: C): Served {
+  const { operationId, method, path, scope, waits = false, body, query, examples, credentials = [] } = operation
   const limits = credentials.flatMap((each) => (each === 'bearer' ? [] : (each.limits ?? []))).at(0)
   const schemaOf = (schema: z.ZodType): Schema =>
     z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any', reused: 'inline' }) as Schema
   return {
-    ...{ operationId, method, path, scope, maxBodyBytes, waits, query: schemaOf(query), example: examples.body },
+    ...{
+      operationId,
+      method,
+      path,
+      scope,
+      maxBodyBytes: maxBodyBytesOf(operation, core),
+      waits,
+      query: schemaOf(query),
+      example: examples.body,
+    },
     ...(isStreamed(body) ? { streams: Object.keys(body.mediaTypes) } : body && { body: schemaOf(body) }),
     ...(limits && { publishableBytes: limits.maxBodyBytes }),
   }
 }
 
 function serve(path: string): void {
-  let operations: readonly Operation[] = []
+  let operations: readonly Served[] = []
   const listen = AdminApi.prototype.listen
   AdminApi.prototype.listen = function (this: AdminApi) {
-    operations = this.operations
+    operations = this.operations.map((operation) => described(operation, this.core))
     return listen.call(this)
   }
   const meter = new Meter()
   const obey = async (order: Order): Promise<unknown> => {
-    if (order === 'operations') return operations.map(described)
+    if (order === 'operations') return operations
     if (order === 'settle') return settled()
     if (order === 'end') return meter.end()
     return meter.begin()

@@ -1,6 +1,6 @@
 /** The reference of the API as chapters, one for each tag, written from the OpenAPI document so that it cannot differ from the service. */
 import { buildOpenApi } from '../../openapi/openapi.ts'
-import { describedCore } from '../../rest/described-core.ts'
+import { describedCore, describedService } from '../../rest/described-core.ts'
 import { restOperations } from '../../rest/rest-operations.ts'
 import { docsFolder, pathOf, type Entry, type Group } from './contents.ts'
 
@@ -51,7 +51,7 @@ let read: Document | undefined
 
 /** Made once, as it takes a second. */
 const document = (): Document =>
-  (read ??= buildOpenApi(restOperations(describedCore), { baseUrl: 'http://127.0.0.1:8080', version: '1' }) as unknown as Document)
+  (read ??= buildOpenApi(restOperations, { ...describedService, core: describedCore }) as unknown as Document)
 
 export const referenceFolder = 'reference'
 

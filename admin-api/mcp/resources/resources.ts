@@ -6,6 +6,7 @@ import assert from 'node:assert'
 import { Refusal } from '#core/refusals.ts'
 import type { Action } from '../../actions/action.ts'
 import type { Operation } from '../../operation/operation.ts'
+import type { RestCore } from '../../rest/rest-core.ts'
 import { guide, guideUri, isTopic, topics } from './guides.ts'
 import { toolOf, type Tool, type ToolResult } from '../tools/tool.ts'
 
@@ -101,9 +102,9 @@ const entries: readonly ResourceEntry[] = [
 ]
 
 /** The resources that the actions of a table read. */
-export function resourcesOf(table: readonly (Action | Operation)[]): readonly Resource[] {
+export function resourcesOf(table: readonly (Action<RestCore> | Operation<RestCore>)[]): readonly Resource[] {
   const toolFor = (id: string, { uri, description }: Listed, given: Given): Tool => {
-    const action = table.find((entry): entry is Action => 'run' in entry && entry.id === id)
+    const action = table.find((entry): entry is Action<RestCore> => 'run' in entry && entry.id === id)
     assert(action, `no action is called ${id}`)
     const { untrusted = [], reachesOrganization } = action.tool ?? {}
     const binding = { name: uri, toolset: 'account', description, arguments: Object.keys(given), untrusted } as const

@@ -6,6 +6,7 @@ import { InFlight } from '#core/submission/accept/in-flight.ts'
 import type { RequireFlag } from '../../actions/invoke.ts'
 import type { CallContext, Client } from '../../actions/action.ts'
 import { toolScopes } from '../../actions/tool-binding.ts'
+import type { RestCore } from '../../rest/rest-core.ts'
 import { isSelected, type Selection } from './selection.ts'
 import { scopesOfCore, type Tool, type ToolResult } from './tool.ts'
 import { bounded, errorResult, goodResult, refusalOf, type CallResult } from './tool-results.ts'
@@ -44,6 +45,7 @@ export interface Caller {
 export type Course = Pick<CallContext, 'signal' | 'continues'>
 
 export interface ToolCallsOptions {
+  readonly core: RestCore
   readonly tools: readonly Tool[]
   readonly requireFlag: RequireFlag
   readonly admission: { check(work: 'reading' | 'writing'): void }
@@ -156,8 +158,8 @@ export class ToolCalls {
   #run(tool: Tool, { principal, client }: Caller, given: unknown, course: Course): Promise<ToolResult> {
     if (lacksScope(tool, principal)) throw missingScope(tool, principal)
     if (!tool.readOnly) this.#options.admission.check('writing')
-    const context: CallContext = {
-      ...{ principal, client, continues: course.continues },
+    const context: CallContext<Principal, RestCore> = {
+      ...{ core: this.#options.core, principal, client, continues: course.continues },
       get signal() {
         return course.signal
       },

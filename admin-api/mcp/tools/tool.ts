@@ -8,6 +8,7 @@ import type { Action, CallContext } from '../../actions/action.ts'
 import { toolScopes, type ToolBinding, type ToolScope } from '../../actions/tool-binding.ts'
 import { check } from '../../bodies/validation.ts'
 import type { Operation } from '../../operation/operation.ts'
+import type { RestCore } from '../../rest/rest-core.ts'
 import { withExamples } from './argument-examples.ts'
 import { labeller, labelledSchema } from './untrusted.ts'
 import { inputSchema, outputSchema, type JsonObject } from './tool-schemas.ts'
@@ -21,14 +22,14 @@ export interface Tool {
   /** The place of that scope in the order of scopes. */
   readonly level: number
   readonly readOnly: boolean
-  /** As `tools/list` shows it; made when it is first asked for, as most daemons never are. */
+  /** As `tools/list` shows it; made when it is first asked for, as most processes never are. */
   readonly listed: JsonObject
   /** Checks the arguments and runs the action: scope, flag, arguments, core. Throws `Refusal`. */
-  readonly call: (context: CallContext, given: unknown, requireFlag: RequireFlag) => Promise<ToolResult>
+  readonly call: (context: CallContext<Principal, RestCore>, given: unknown, requireFlag: RequireFlag) => Promise<ToolResult>
 }
 
 /** The tools of a table, in its order. */
-export const toolsOf = (table: readonly (Action | Operation)[]): readonly Tool[] =>
+export const toolsOf = (table: readonly (Action<RestCore> | Operation<RestCore>)[]): readonly Tool[] =>
   table.flatMap((entry) => ('run' in entry && entry.tool ? [toolOf(entry, entry.tool)] : []))
 
 /** What the scopes of the core are for agents. */
@@ -38,7 +39,7 @@ export const scopesOfCore: Readonly<Record<string, ToolScope>> = {
   'api:admin': 'mcp:admin',
 }
 
-export function toolOf(action: Action, binding: ToolBinding): Tool {
+export function toolOf(action: Action<RestCore>, binding: ToolBinding): Tool {
   assert(action.scope !== 'none' && action.scope !== 'operator', `${binding.name}: a tool needs somebody who calls it`)
   const actionScope = action.scope
   const scope = binding.scope ?? scopesOfCore[actionScope]
@@ -62,14 +63,14 @@ export function toolOf(action: Action, binding: ToolBinding): Tool {
       const input = toInput(check(schema, given ?? {}, 'body'))
       const reaching = binding.reachesOrganization ? { ...context, principal: ofOrganization(context.principal) } : context
       const result = await action.run(reaching, input)
-      return action.output ? label(whole(action.encode(result) as ToolResult)) : { done: true }
+      return action.output ? label(whole(action.encode(result, context.core) as ToolResult)) : { done: true }
     },
   }
 }
 
 /** JSON Schemas of all tools together take the time of a tenth of a start. */
 function listingOf(
-  { summary: title, output }: Action,
+  { summary: title, output }: Action<never>,
   { name, description, hints = {}, untrusted = [] }: ToolBinding,
   { schema, readOnly }: { readonly schema: z.ZodType; readonly readOnly: boolean },
 ): JsonObject {
@@ -109,7 +110,7 @@ interface Arguments {
 }
 
 /** The checks of the whole input stay; none of them may name a field that has another name as an argument. */
-function argumentsOf({ id, input: given }: Action, { name, arguments: named, required = [], fixed = {} }: ToolBinding): Arguments {
+function argumentsOf({ id, input: given }: Action<never>, { name, arguments: named, required = [], fixed = {} }: ToolBinding): Arguments {
   const input = given instanceof z.ZodPrefault || given instanceof z.ZodDefault ? given.def.innerType : given
   assert(input instanceof z.ZodObject, `${name}: the input of ${id} is an object`)
   const fields: Fields = input.def.shape

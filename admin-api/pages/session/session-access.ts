@@ -24,7 +24,7 @@ const confirmed: ReadonlySet<string> = new Set([
 ])
 
 /** The operations, open to sessions where they are open to bearer tokens. */
-export function withSessions(operations: readonly Operation[], people: People): readonly Operation[] {
+export function withSessions<C>(operations: readonly Operation<C>[], people: People): readonly Operation<C>[] {
   for (const id of confirmed)
     assert(
       operations.some(({ operationId }) => operationId === id),
@@ -34,7 +34,7 @@ export function withSessions(operations: readonly Operation[], people: People): 
   return operations.map((served) => {
     const { scope, credentials = ['bearer'], operationId } = served
     if (scope === 'none' || scope === 'operator' || !credentials.includes('bearer')) return served
-    const extended: Credentials = [...credentials, confirmed.has(operationId) ? recent : plain]
+    const extended: Credentials<C> = [...credentials, confirmed.has(operationId) ? recent : plain]
     return { ...served, credentials: extended }
   })
 }

@@ -9,7 +9,7 @@ import type { RestCore } from '../rest-core.ts'
 const tags = ['applications']
 const one = resource('/v1/applications', { name: 'Application', tags })
 
-export const applicationActions = ({ applications }: RestCore): readonly Action[] => [
+export const applicationActions: readonly Action<RestCore>[] = [
   action({
     id: 'listApplications',
     summary: 'List the applications with access',
@@ -22,7 +22,7 @@ export const applicationActions = ({ applications }: RestCore): readonly Action[
     output: allApplications,
     list: { item: application },
     http: { method: 'GET', path: '/v1/applications' },
-    run: ({ principal }) => applications.list(principal),
+    run: ({ core, principal }) => core.applications.list(principal),
   }),
   one.remove({
     id: 'revokeApplication',
@@ -30,6 +30,6 @@ export const applicationActions = ({ applications }: RestCore): readonly Action[
     description:
       'Ends all of its tokens for the project immediately, and the API keys that it created. SMTP credentials and publishable keys that it created remain.',
     output: keyFates,
-    run: ({ principal }, { id }) => applications.revoke(principal, id),
+    run: ({ core, principal }, { id }) => core.applications.revoke(principal, id),
   }),
 ]

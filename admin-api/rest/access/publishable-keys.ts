@@ -19,9 +19,7 @@ const agentFields = Object.keys(newPublishableKey.shape).filter((name) => name !
 const publishableKeys = resource('/v1/publishable-keys', { name: 'PublishableKey', tags, feature: 'publishable_keys', graphql: true })
 const htmlSnippets = resource('/v1/publishable-keys/snippets', { name: 'HtmlSnippet', tags, feature: 'publishable_keys' })
 
-export const publishableKeyActions = (core: RestCore): readonly Action[] => [...reading(core), ...changing(core), snippetAction(core)]
-
-const reading = ({ publishable: { keys } }: RestCore): readonly Action[] => [
+const reading: readonly Action<RestCore>[] = [
   publishableKeys.list({
     summary: 'List publishable keys, newest first',
     description: 'Revoked keys stay in the list. Tokens are never shown again.',
@@ -35,16 +33,16 @@ const reading = ({ publishable: { keys } }: RestCore): readonly Action[] => [
       arguments: [],
       fixed: { limit: 200 },
     },
-    run: ({ principal }, page) => keys.list(principal, page),
+    run: ({ core, principal }, page) => core.publishable.keys.list(principal, page),
   }),
   publishableKeys.read({
     summary: 'Get a publishable key',
     output: publishableKey,
-    run: ({ principal }, { id }) => keys.get(principal, id),
+    run: ({ core, principal }, { id }) => core.publishable.keys.get(principal, id),
   }),
 ]
 
-const changing = ({ publishable: { keys } }: RestCore): readonly Action[] => [
+const changing: readonly Action<RestCore>[] = [
   publishableKeys.create({
     summary: 'Create a publishable key',
     description:
@@ -66,7 +64,8 @@ const changing = ({ publishable: { keys } }: RestCore): readonly Action[] => [
     examples: {
       input: { allowed_origins: ['https://shop.example.ch'], allowed_to: ['ada@example.ch'], locked_from: 'form@example.ch' },
     },
-    run: ({ principal }, { reveal, ...key }) => (reveal ? keys.createWithReveal(principal, key) : keys.create(principal, key)),
+    run: ({ core, principal }, { reveal, ...key }) =>
+      reveal ? core.publishable.keys.createWithReveal(principal, key) : core.publishable.keys.create(principal, key),
   }),
   publishableKeys.act('rotate', {
     summary: 'Rotate a publishable key',
@@ -85,8 +84,8 @@ const changing = ({ publishable: { keys } }: RestCore): readonly Action[] => [
     },
     output: publishableKeyWithToken,
     http: { emptyBody: {} },
-    run: ({ principal }, { id, reason, reveal }) =>
-      reveal ? keys.rotateWithReveal(principal, id, reason) : keys.rotate(principal, id, reason),
+    run: ({ core, principal }, { id, reason, reveal }) =>
+      reveal ? core.publishable.keys.rotateWithReveal(principal, id, reason) : core.publishable.keys.rotate(principal, id, reason),
   }),
   publishableKeys.remove({
     id: 'revokePublishableKey',
@@ -102,25 +101,26 @@ const changing = ({ publishable: { keys } }: RestCore): readonly Action[] => [
     description: 'Permanent and effective immediately. Idempotent: revoking a key again changes nothing.',
     input: revocation,
     output: publishableKey,
-    run: ({ principal }, { id, reason }) => keys.revoke(principal, id, reason),
+    run: ({ core, principal }, { id, reason }) => core.publishable.keys.revoke(principal, id, reason),
   }),
 ]
 
-const snippetAction = ({ publishable: { snippets } }: RestCore): Action =>
-  htmlSnippets.create({
-    summary: 'Create an HTML snippet from a reveal link',
+const snippetAction: Action<RestCore> = htmlSnippets.create({
+  summary: 'Create an HTML snippet from a reveal link',
+  description:
+    'The snippet is a contact form that works on pages of the allowed origins. The link works once; the token is not shown to the caller.',
+  errors: ['not_found', 'reveal_expired'],
+  input: newSnippet,
+  tool: {
+    name: 'email_html_snippet_generate',
+    toolset: 'publishable-keys',
     description:
-      'The snippet is a contact form that works on pages of the allowed origins. The link works once; the token is not shown to the caller.',
-    errors: ['not_found', 'reveal_expired'],
-    input: newSnippet,
-    tool: {
-      name: 'email_html_snippet_generate',
-      toolset: 'publishable-keys',
-      description:
-        'Turn the reveal_url of publishable_key_create into the HTML of a working contact form, in html. Consumes the link, so call it ' +
-        'once; the token is part of the HTML by design. Put it on a page of the allowed origins.',
-    },
-    output: snippet,
-    http: { status: 200 },
-    run: ({ principal }, request) => snippets.generate(principal, request),
-  })
+      'Turn the reveal_url of publishable_key_create into the HTML of a working contact form, in html. Consumes the link, so call it ' +
+      'once; the token is part of the HTML by design. Put it on a page of the allowed origins.',
+  },
+  output: snippet,
+  http: { status: 200 },
+  run: ({ core, principal }, request) => core.publishable.snippets.generate(principal, request),
+})
+
+export const publishableKeyActions: readonly Action<RestCore>[] = [...reading, ...changing, snippetAction]

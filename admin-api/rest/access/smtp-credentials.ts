@@ -22,9 +22,7 @@ const credentials = resource('/v1/smtp-credentials', {
   graphql: true,
 })
 
-export const smtpCredentialActions = (core: RestCore): readonly Action[] => [...reading(core), ...changing(core)]
-
-const reading = ({ smtpCredentials, connectionTest }: RestCore): readonly Action[] => [
+const reading: readonly Action<RestCore>[] = [
   credentials.list({
     summary: 'List SMTP credentials, newest first',
     item: smtpCredential,
@@ -37,12 +35,12 @@ const reading = ({ smtpCredentials, connectionTest }: RestCore): readonly Action
       arguments: [],
       fixed: { limit: 200 },
     },
-    run: ({ principal }, page) => smtpCredentials.list(principal, page),
+    run: ({ core, principal }, page) => core.smtpCredentials.list(principal, page),
   }),
   credentials.read({
     summary: 'Get an SMTP credential',
     output: smtpCredential,
-    run: ({ principal }, { id }) => smtpCredentials.get(principal, id),
+    run: ({ core, principal }, { id }) => core.smtpCredentials.get(principal, id),
   }),
   credentials.act('test-connection', {
     summary: 'Test an SMTP credential',
@@ -60,11 +58,11 @@ const reading = ({ smtpCredentials, connectionTest }: RestCore): readonly Action
       untrusted: ['detail'],
       hints: { readOnly: true, openWorld: true },
     },
-    run: ({ principal, signal }, { id }) => connectionTest.ofCredential(principal, id, signal),
+    run: ({ core, principal, signal }, { id }) => core.connectionTest.ofCredential(principal, id, signal),
   }),
 ]
 
-const changing = ({ smtpCredentials }: RestCore): readonly Action[] => [
+const changing: readonly Action<RestCore>[] = [
   credentials.create({
     summary: 'Create an SMTP credential',
     description: 'A user name and password for SMTP submission. Only this response contains the password.',
@@ -81,7 +79,7 @@ const changing = ({ smtpCredentials }: RestCore): readonly Action[] => [
       secrets: ['password'],
     },
     examples: { input: { label: 'Shop', allowed_from_domains: ['example.ch'] } },
-    run: ({ principal }, credential) => smtpCredentials.create(principal, credential),
+    run: ({ core, principal }, credential) => core.smtpCredentials.create(principal, credential),
   }),
   credentials.act('rotate', {
     summary: 'Rotate an SMTP credential',
@@ -97,7 +95,7 @@ const changing = ({ smtpCredentials }: RestCore): readonly Action[] => [
     description:
       'The old user name and password stop authenticating immediately, in open sessions too. Only this response contains the new password.',
     output: smtpCredentialWithSecret,
-    run: ({ principal }, { id }) => smtpCredentials.rotate(principal, id),
+    run: ({ core, principal }, { id }) => core.smtpCredentials.rotate(principal, id),
   }),
   credentials.change({
     summary: 'Update an SMTP credential',
@@ -113,7 +111,7 @@ const changing = ({ smtpCredentials }: RestCore): readonly Action[] => [
       arguments: ['id', ...withoutProject(smtpCredentialChanges)],
       hints: { idempotent: true },
     },
-    run: ({ principal }, { id, ...changes }) => smtpCredentials.update(principal, id, changes),
+    run: ({ core, principal }, { id, ...changes }) => core.smtpCredentials.update(principal, id, changes),
   }),
   credentials.remove({
     id: 'revokeSmtpCredential',
@@ -129,6 +127,8 @@ const changing = ({ smtpCredentials }: RestCore): readonly Action[] => [
     },
     description: 'Idempotent: revoking a credential again changes nothing.',
     errors: ['conflict'],
-    run: ({ principal }, { id }) => smtpCredentials.revoke(principal, id),
+    run: ({ core, principal }, { id }) => core.smtpCredentials.revoke(principal, id),
   }),
 ]
+
+export const smtpCredentialActions: readonly Action<RestCore>[] = [...reading, ...changing]

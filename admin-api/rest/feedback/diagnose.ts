@@ -13,7 +13,7 @@ const nothingFound: NothingFound = {
   nextAction: 'Use the trace id that the send returned, or give the recipient too: then all messages to it are searched.',
 }
 
-export const diagnoseActions = ({ diagnoses }: RestCore): readonly Action[] => [
+export const diagnoseActions: readonly Action<RestCore>[] = [
   action({
     id: 'diagnoseBounce',
     summary: 'Diagnose a bounce',
@@ -45,7 +45,7 @@ export const diagnoseActions = ({ diagnoses }: RestCore): readonly Action[] => [
       untrusted: ['recipient', 'reply', 'provider_link', 'plain_reason', 'next_actions'],
       hints: { openWorld: true },
     },
-    run: async ({ principal }, request) => (await diagnoses.bounce(principal, request)) ?? nothingFound,
+    run: async ({ core, principal }, request) => (await core.diagnoses.bounce(principal, request)) ?? nothingFound,
   }),
   action({
     id: 'diagnoseMissing',
@@ -74,6 +74,6 @@ export const diagnoseActions = ({ diagnoses }: RestCore): readonly Action[] => [
       untrusted: ['evidence', 'summary', 'explanation', 'next_action.text', 'subject', 'checked'],
       hints: { openWorld: true },
     },
-    run: ({ principal }, request) => diagnoses.missing(principal, request),
+    run: ({ core, principal }, request) => core.diagnoses.missing(principal, request),
   }),
 ]

@@ -9,99 +9,93 @@ import { readHealthcheck, type Agent } from '#ingest/mailenable/mailenable-envel
 import type { ReportReader } from '#ingest/report/report-reader.ts'
 import { asSent } from '../../bodies/body-stream.ts'
 import { operation, type Operation } from '../../operation/operation.ts'
-import { BodyMemory } from '../../bodies/request-body.ts'
 import { inflated, withSignedBody, type SignatureChecks } from '../../bodies/signed-body.ts'
 import { activityAnswer, bounceEnvelopeAnswer, healthcheckAnswer, sourceQuery } from '../../wire/feedback/ingest.ts'
 import { toWireTime } from '../../wire/fields/time.ts'
 import type { RestCore } from '../rest-core.ts'
 import { requireProvider } from '../ingest-core.ts'
-import { ingestMemoryBytes, signedOperation } from './ingest.ts'
+import { signedOperation } from './ingest.ts'
 
 const json = asSent({ 'application/json': z.unknown() })
+const checksOf = ({ ingest: { signed, mailEnableBodies } }: RestCore): SignatureChecks => ({ sources: signed, memory: mailEnableBodies })
 
-export const mailEnableIngestOperations = (core: RestCore): readonly Operation[] => {
-  const checks = { sources: core.ingest.signed, memory: new BodyMemory(ingestMemoryBytes) }
-  return [takeBounces(core, checks), tryInstallation(core, checks), takeActivity(core, checks)]
-}
+const takeBounces: Operation<RestCore> = operation({
+  ...signedOperation,
+  method: 'POST',
+  path: '/v1/ingest/mailenable',
+  operationId: 'ingestMailEnable',
+  summary: 'Ingest bounces from MailEnable',
+  description: 'Up to 500 events. When the source has any postoffice mapping, events of postoffices without one are dropped and counted.',
+  query: sourceQuery,
+  body: json,
+  response: bounceEnvelopeAnswer,
+  handle: (input) =>
+    withSignedBody(checksOf(input.core), input, async (body) => {
+      requireProvider(body.signed, 'mailenable')
+      const envelope = readBounceEnvelope(await inflated(body), body.signed.source.id)
+      if ('problems' in envelope) throw invalid(envelope.problems)
+      const reported: ReportedBounce[] = []
+      for (const entry of envelope.entries) {
+        reported.push(await toReported((mail) => input.core.ingest.reports.read(mail, body.signed.organizationId), entry))
+        await setImmediate() // small notices are read at once, hundreds of them would hold the event loop
+      }
+      return toWireBounces(envelope, await input.core.ingest.mailEnable.bounces(body.signed, reported))
+    }),
+})
 
-const takeBounces = ({ ingest: { mailEnable, reports } }: RestCore, checks: SignatureChecks): Operation =>
-  operation({
-    ...signedOperation,
-    method: 'POST',
-    path: '/v1/ingest/mailenable',
-    operationId: 'ingestMailEnable',
-    summary: 'Ingest bounces from MailEnable',
-    description: 'Up to 500 events. When the source has any postoffice mapping, events of postoffices without one are dropped and counted.',
-    query: sourceQuery,
-    body: json,
-    response: bounceEnvelopeAnswer,
-    handle: (input) =>
-      withSignedBody(checks, input, async (body) => {
-        requireProvider(body.signed, 'mailenable')
-        const envelope = readBounceEnvelope(await inflated(body), body.signed.source.id)
-        if ('problems' in envelope) throw invalid(envelope.problems)
-        const reported: ReportedBounce[] = []
-        for (const entry of envelope.entries) {
-          reported.push(await toReported((mail) => reports.read(mail, body.signed.organizationId), entry))
-          await setImmediate() // small notices are read at once, hundreds of them would hold the event loop
-        }
-        return toWireBounces(envelope, await mailEnable.bounces(body.signed, reported))
-      }),
-  })
+const tryInstallation: Operation<RestCore> = operation({
+  ...signedOperation,
+  method: 'POST',
+  path: '/v1/ingest/mailenable/healthcheck',
+  operationId: 'checkMailEnable',
+  summary: 'Check the secret of a MailEnable source',
+  status: 200,
+  query: sourceQuery,
+  body: json,
+  response: healthcheckAnswer,
+  handle: (input) =>
+    withSignedBody(checksOf(input.core), input, async (body) => {
+      requireProvider(body.signed, 'mailenable')
+      const check = readHealthcheck(await inflated(body))
+      if ('problems' in check) throw invalid(check.problems)
+      await input.core.ingest.signed.seen(body.signed, agentName(check.agent))
+      const { isMultiTenant, postoffices } = await input.core.ingest.mailEnable.tenants(body.signed)
+      const now = input.core.clock.now()
+      return {
+        ok: true,
+        provider: 'mailenable',
+        bounce_source_config_id: body.signed.source.id,
+        nonce: check.nonce,
+        server_time: toWireTime(now),
+        clock_skew_seconds: check.sentAt === null ? null : Math.round((check.sentAt - now) / 1000),
+        multi_tenant: isMultiTenant,
+        postoffices: [...postoffices],
+      }
+    }),
+})
 
-const tryInstallation = ({ ingest: { mailEnable }, clock }: RestCore, checks: SignatureChecks): Operation =>
-  operation({
-    ...signedOperation,
-    method: 'POST',
-    path: '/v1/ingest/mailenable/healthcheck',
-    operationId: 'checkMailEnable',
-    summary: 'Check the secret of a MailEnable source',
-    status: 200,
-    query: sourceQuery,
-    body: json,
-    response: healthcheckAnswer,
-    handle: (input) =>
-      withSignedBody(checks, input, async (body) => {
-        requireProvider(body.signed, 'mailenable')
-        const check = readHealthcheck(await inflated(body))
-        if ('problems' in check) throw invalid(check.problems)
-        await checks.sources.seen(body.signed, agentName(check.agent))
-        const { isMultiTenant, postoffices } = await mailEnable.tenants(body.signed)
-        const now = clock.now()
-        return {
-          ok: true,
-          provider: 'mailenable',
-          bounce_source_config_id: body.signed.source.id,
-          nonce: check.nonce,
-          server_time: toWireTime(now),
-          clock_skew_seconds: check.sentAt === null ? null : Math.round((check.sentAt - now) / 1000),
-          multi_tenant: isMultiTenant,
-          postoffices: [...postoffices],
-        }
-      }),
-  })
+const takeActivity: Operation<RestCore> = operation({
+  ...signedOperation,
+  method: 'POST',
+  path: '/v1/ingest/activity-logs',
+  operationId: 'ingestActivityLog',
+  summary: 'Ingest lines of the MailEnable SMTP activity log',
+  description: 'Up to 5,000 lines. Accepted recipients become delivery events; refusals are counted and do not become bounces.',
+  query: sourceQuery.extend({ source: z.literal('mailenable') }),
+  body: json,
+  response: activityAnswer,
+  handle: (input) =>
+    withSignedBody(checksOf(input.core), input, async (body) => {
+      requireProvider(body.signed, 'mailenable')
+      const envelope = readActivityEnvelope(await inflated(body), body.signed.source.id)
+      if ('problems' in envelope) throw invalid(envelope.problems)
+      const taken = await input.core.ingest.mailEnable.activity(body.signed, envelope)
+      const { acceptedLines, rejected, cursorEnd } = envelope
+      return { accepted_lines: acceptedLines, ...taken, rejected: [...rejected], cursor: cursorEnd }
+    }),
+})
 
-const takeActivity = ({ ingest: { mailEnable } }: RestCore, checks: SignatureChecks): Operation =>
-  operation({
-    ...signedOperation,
-    method: 'POST',
-    path: '/v1/ingest/activity-logs',
-    operationId: 'ingestActivityLog',
-    summary: 'Ingest lines of the MailEnable SMTP activity log',
-    description: 'Up to 5,000 lines. Accepted recipients become delivery events; refusals are counted and do not become bounces.',
-    query: sourceQuery.extend({ source: z.literal('mailenable') }),
-    body: json,
-    response: activityAnswer,
-    handle: (input) =>
-      withSignedBody(checks, input, async (body) => {
-        requireProvider(body.signed, 'mailenable')
-        const envelope = readActivityEnvelope(await inflated(body), body.signed.source.id)
-        if ('problems' in envelope) throw invalid(envelope.problems)
-        const taken = await mailEnable.activity(body.signed, envelope)
-        const { acceptedLines, rejected, cursorEnd } = envelope
-        return { accepted_lines: acceptedLines, ...taken, rejected: [...rejected], cursor: cursorEnd }
-      }),
-  })
+export const mailEnableIngestOperations: readonly Operation<RestCore>[] = [takeBounces, tryInstallation, takeActivity]
 
 async function toReported(read: ReportReader['read'], entry: BounceEntry): Promise<ReportedBounce> {
   const { postoffice, notice, event } = entry

@@ -1,23 +1,21 @@
 /** Ingest sources: who may post reports, and from which mailboxes they are fetched. Spec "Bounce and complaint ingestion". */
 import type { Action } from '../../actions/action.ts'
 import { resource } from '../../actions/resource.ts'
-import { sourceWithSecretEncoder, newIngestSource, sourceDetailEncoder, sourceEncoder } from '../../wire/feedback/ingest-source.ts'
+import { ingestSource, newIngestSource, sourceDetail, sourceWithSecret } from '../../wire/feedback/ingest-source.ts'
 import type { RestCore } from '../rest-core.ts'
 
 const all = resource('/v1/ingest-sources', { name: 'IngestSource', tags: ['ingest'], feature: 'bounce_sources' })
-
-export const ingestSourceActions = (core: RestCore): readonly Action[] => [...making(core), ...lasting(core)]
 
 /** What servers said of themselves, and what came with reports: names and addresses. */
 const saidFields = ['last_error', 'agent']
 const reportedFields = [...saidFields, 'latest', 'domain_complaints', 'dropped_postoffices', 'refusals']
 
-const making = ({ ingest: { sources }, baseUrl }: RestCore): readonly Action[] => [
+const making: readonly Action<RestCore>[] = [
   all.list({
     summary: 'List ingest sources, newest first',
     errors: [],
     filter: {},
-    item: sourceEncoder(baseUrl),
+    item: ingestSource,
     tool: {
       name: 'bounce_source_list',
       toolset: 'bounces',
@@ -29,7 +27,7 @@ const making = ({ ingest: { sources }, baseUrl }: RestCore): readonly Action[] =
       fixed: { limit: 200 },
       reachesOrganization: true,
     },
-    run: ({ principal }, page) => sources.list(principal, page),
+    run: ({ core, principal }, page) => core.ingest.sources.list(principal, page),
   }),
   all.create({
     summary: 'Create an ingest source',
@@ -38,7 +36,7 @@ const making = ({ ingest: { sources }, baseUrl }: RestCore): readonly Action[] =
       'hexadecimal HMAC-SHA256 of the raw body, keyed by the secret.',
     errors: ['conflict'],
     input: newIngestSource,
-    output: sourceWithSecretEncoder(baseUrl),
+    output: sourceWithSecret,
     tool: {
       name: 'bounce_source_create',
       toolset: 'bounces',
@@ -50,14 +48,15 @@ const making = ({ ingest: { sources }, baseUrl }: RestCore): readonly Action[] =
       reachesOrganization: true,
     },
     examples: { input: { provider: 'stalwart', label: 'mx1' } },
-    run: ({ principal }, { imapConfig, ...source }) => sources.create(principal, { ...source, imap: imapConfig ?? undefined }),
+    run: ({ core, principal }, { imapConfig, ...source }) =>
+      core.ingest.sources.create(principal, { ...source, imap: imapConfig ?? undefined }),
   }),
 ]
 
-const lasting = ({ ingest: { sources }, baseUrl }: RestCore): readonly Action[] => [
+const lasting: readonly Action<RestCore>[] = [
   all.read({
     summary: 'Get an ingest source with its health',
-    output: sourceDetailEncoder(baseUrl),
+    output: sourceDetail,
     tool: {
       name: 'bounce_source_get',
       toolset: 'bounces',
@@ -67,17 +66,17 @@ const lasting = ({ ingest: { sources }, baseUrl }: RestCore): readonly Action[] 
       untrusted: reportedFields,
       reachesOrganization: true,
     },
-    async run({ principal }, { id }) {
-      const story = await sources.get(principal, id)
-      return { ...story, ...(await sources.unusedInput(principal, id)) }
+    async run({ core, principal }, { id }) {
+      const story = await core.ingest.sources.get(principal, id)
+      return { ...story, ...(await core.ingest.sources.unusedInput(principal, id)) }
     },
   }),
   all.act('rotate-secret', {
     summary: 'Rotate the secret of an ingest source',
     description:
       'Requests signed with the old secret are refused immediately. `webhook_url`, mappings and figures stay. Only this response contains the new secret.',
-    output: sourceWithSecretEncoder(baseUrl),
-    run: ({ principal }, { id }) => sources.rotate(principal, id),
+    output: sourceWithSecret,
+    run: ({ core, principal }, { id }) => core.ingest.sources.rotate(principal, id),
   }),
   all.remove({
     id: 'revokeIngestSource',
@@ -93,6 +92,8 @@ const lasting = ({ ingest: { sources }, baseUrl }: RestCore): readonly Action[] 
     },
     description: 'Idempotent. Requests signed with its secret are refused from then on; its postoffice mappings are deleted.',
     errors: ['conflict'],
-    run: ({ principal }, { id }) => sources.revoke(principal, id),
+    run: ({ core, principal }, { id }) => core.ingest.sources.revoke(principal, id),
   }),
 ]
+
+export const ingestSourceActions: readonly Action<RestCore>[] = [...making, ...lasting]

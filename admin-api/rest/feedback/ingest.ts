@@ -8,7 +8,6 @@ import { logSources, readLog } from '#ingest/logs/log.ts'
 import { readStalwartWebhook } from '#ingest/logs/stalwart.ts'
 import { asSent } from '../../bodies/body-stream.ts'
 import { operation, type Operation, type OperationFacts } from '../../operation/operation.ts'
-import { BodyMemory } from '../../bodies/request-body.ts'
 import { beginningOf, inflated, linesOf, maxSignedBytes, withSignedBody, type SignatureChecks } from '../../bodies/signed-body.ts'
 import { eventCounts, reportAnswer, sourceQuery } from '../../wire/feedback/ingest.ts'
 import type { RestCore } from '../rest-core.ts'
@@ -31,89 +30,86 @@ export const signedOperation = {
   maxBodyBytes: maxSignedBytes,
 } as const satisfies Partial<OperationFacts> & { readonly scope: 'none' }
 
+const checksOf = ({ ingest: { signed, bodies } }: RestCore): SignatureChecks => ({ sources: signed, memory: bodies })
+
 const signedWords =
   'The header `X-Service-Signature: sha256=<hex>` signs the raw body as it is sent. The source is identified by `source_id` or the header ' +
   '`X-Service-Ingest-Source`. Idempotent. Accepts `Content-Encoding: gzip`; the body may inflate to 1 MiB, or to ' +
   '100 times its compressed length if that is more.'
 
-export const ingestOperations = (core: RestCore): readonly Operation[] => {
-  const { signed: sources, feedback, logs } = core.ingest
-  const checks = { sources, memory: new BodyMemory(ingestMemoryBytes) }
-  return [
-    operation({
-      ...signedOperation,
-      method: 'POST',
-      path: '/v1/ingest/stalwart',
-      operationId: 'ingestStalwart',
-      summary: 'Ingest events from the Stalwart webhook',
-      description: `One event, a list of at most 10,000, or \`{"events": […]}\`. ${signedWords} Stalwart’s own \`X-Signature\` is accepted too.`,
-      query: sourceQuery,
-      body: asSent({ 'application/json': z.unknown() }),
-      response: eventCounts,
-      handle: (input) =>
-        withSignedBody(checks, input, async (body) => {
-          requireProvider(body.signed, 'stalwart')
-          const reading = readStalwartWebhook(await inflated(body))
-          if ('problems' in reading) throw invalid(reading.problems)
-          const { organizationId, source } = body.signed
-          const origin = { organizationId, sourceId: source.id, channel: 'signed' } as const
-          const outcomes = await takeInSlices(feedback, origin, reading.events.map(withDomains))
-          return { ...addCounts(noCounts, outcomes, reading.ignored), ...toWireRejected(reading) }
-        }),
-    }),
-    takeReport(core, checks),
-    operation({
-      ...signedOperation,
-      method: 'POST',
-      path: '/v1/ingest/logs',
-      operationId: 'ingestLogs',
-      summary: 'Ingest log lines from Stalwart or Postfix',
-      description:
-        'One log line per line, plain or in the JSON of a log shipper. A line that cannot be read is skipped. A request contains at most 5 MiB as it is ' +
-        `sent, 64 MiB when inflated, and 500,000 lines. ${signedWords}`,
-      deadlineSeconds: logDeadlineSeconds,
-      query: sourceQuery.extend({ source: z.enum(logSources) }),
-      body: asSent({ 'application/x-ndjson': z.string(), 'text/plain': z.string() }),
-      response: eventCounts,
-      handle: (input) =>
-        withSignedBody(checks, input, async (body) => {
-          requireProvider(body.signed, input.query.source)
-          const bytes = await linesOf(body, logBounds)
-          const { rejected, rejectedMore, ...counts } = await logs.take(body.signed, readLog(input.query.source, bytes))
-          return { ...counts, ...toWireRejected({ rejected, rejectedMore }) }
-        }),
-    }),
-  ]
-}
+const takeReport: Operation<RestCore> = operation({
+  ...signedOperation,
+  method: 'POST',
+  path: '/v1/ingest/arf',
+  operationId: 'ingestReportMail',
+  summary: 'Ingest a report as a raw mail',
+  description: ({ maxReportBytes }) =>
+    `Complaints (RFC 5965), bounces and delays in any known format. Returns the events that were found. The body is the mail, of at most ${maxReportBytes} bytes, ` +
+    `the limit of the MX listener (POSTERN_MX_MAX_MESSAGE_BYTES), or 5 MiB when compressed. Its first 5 MiB are read. ${signedWords}`,
+  maxBodyBytes: ({ maxReportBytes }) => maxReportBytes,
+  query: sourceQuery,
+  body: asSent({ 'message/rfc822': z.string() }),
+  response: reportAnswer,
+  handle: (input) =>
+    withSignedBody(
+      checksOf(input.core),
+      input,
+      async (body) => {
+        const raw = await beginningOf(body, reportReadBytes, input.core.maxReportBytes)
+        const { kind, events, problem } = await input.core.ingest.reports.read(raw, body.signed.organizationId)
+        const { organizationId, source } = body.signed
+        const outcomes = await input.core.ingest.feedback.take({ organizationId, sourceId: source.id, channel: 'signed', raw }, events)
+        return { kind, events: outcomes.map(toWireOutcome), ...(problem !== undefined && { problem }) }
+      },
+      reportReadBytes,
+    ),
+})
 
-const takeReport = ({ ingest: { feedback, reports }, maxReportBytes }: RestCore, checks: SignatureChecks): Operation =>
+export const ingestOperations: readonly Operation<RestCore>[] = [
   operation({
     ...signedOperation,
     method: 'POST',
-    path: '/v1/ingest/arf',
-    operationId: 'ingestReportMail',
-    summary: 'Ingest a report as a raw mail',
-    description:
-      `Complaints (RFC 5965), bounces and delays in any known format. Returns the events that were found. The body is the mail, of at most ${maxReportBytes} bytes, ` +
-      `the limit of the MX listener (POSTERN_MX_MAX_MESSAGE_BYTES), or 5 MiB when compressed. Its first 5 MiB are read. ${signedWords}`,
-    maxBodyBytes: maxReportBytes,
+    path: '/v1/ingest/stalwart',
+    operationId: 'ingestStalwart',
+    summary: 'Ingest events from the Stalwart webhook',
+    description: `One event, a list of at most 10,000, or \`{"events": […]}\`. ${signedWords} Stalwart’s own \`X-Signature\` is accepted too.`,
     query: sourceQuery,
-    body: asSent({ 'message/rfc822': z.string() }),
-    response: reportAnswer,
+    body: asSent({ 'application/json': z.unknown() }),
+    response: eventCounts,
     handle: (input) =>
-      withSignedBody(
-        checks,
-        input,
-        async (body) => {
-          const raw = await beginningOf(body, reportReadBytes, maxReportBytes)
-          const { kind, events, problem } = await reports.read(raw, body.signed.organizationId)
-          const { organizationId, source } = body.signed
-          const outcomes = await feedback.take({ organizationId, sourceId: source.id, channel: 'signed', raw }, events)
-          return { kind, events: outcomes.map(toWireOutcome), ...(problem !== undefined && { problem }) }
-        },
-        reportReadBytes,
-      ),
-  })
+      withSignedBody(checksOf(input.core), input, async (body) => {
+        requireProvider(body.signed, 'stalwart')
+        const reading = readStalwartWebhook(await inflated(body))
+        if ('problems' in reading) throw invalid(reading.problems)
+        const { organizationId, source } = body.signed
+        const origin = { organizationId, sourceId: source.id, channel: 'signed' } as const
+        const outcomes = await takeInSlices(input.core.ingest.feedback, origin, reading.events.map(withDomains))
+        return { ...addCounts(noCounts, outcomes, reading.ignored), ...toWireRejected(reading) }
+      }),
+  }),
+  takeReport,
+  operation({
+    ...signedOperation,
+    method: 'POST',
+    path: '/v1/ingest/logs',
+    operationId: 'ingestLogs',
+    summary: 'Ingest log lines from Stalwart or Postfix',
+    description:
+      'One log line per line, plain or in the JSON of a log shipper. A line that cannot be read is skipped. A request contains at most 5 MiB as it is ' +
+      `sent, 64 MiB when inflated, and 500,000 lines. ${signedWords}`,
+    deadlineSeconds: logDeadlineSeconds,
+    query: sourceQuery.extend({ source: z.enum(logSources) }),
+    body: asSent({ 'application/x-ndjson': z.string(), 'text/plain': z.string() }),
+    response: eventCounts,
+    handle: (input) =>
+      withSignedBody(checksOf(input.core), input, async (body) => {
+        requireProvider(body.signed, input.query.source)
+        const bytes = await linesOf(body, logBounds)
+        const { rejected, rejectedMore, ...counts } = await input.core.ingest.logs.take(body.signed, readLog(input.query.source, bytes))
+        return { ...counts, ...toWireRejected({ rejected, rejectedMore }) }
+      }),
+  }),
+]
 
 /** `R` is identified by line or by place. */
 const toWireRejected = <R>({ rejected, rejectedMore }: { readonly rejected: readonly R[]; readonly rejectedMore: number }) => ({

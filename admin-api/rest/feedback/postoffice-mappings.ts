@@ -10,7 +10,7 @@ const all = resource('/v1/mailenable/postoffice-mappings', {
   graphql: true,
 })
 
-export const postofficeMappingActions = ({ ingest: { mappings } }: RestCore): readonly Action[] => [
+export const postofficeMappingActions: readonly Action<RestCore>[] = [
   all.list({
     summary: 'List postoffice mappings, newest first',
     filter: {
@@ -28,7 +28,7 @@ export const postofficeMappingActions = ({ ingest: { mappings } }: RestCore): re
       fixed: { limit: 200 },
       reachesOrganization: true,
     },
-    run: ({ principal }, { bounceSourceConfigId: sourceId, ...page }) => mappings.list(principal, { ...page, sourceId }),
+    run: ({ core, principal }, { bounceSourceConfigId: sourceId, ...page }) => core.ingest.mappings.list(principal, { ...page, sourceId }),
   }),
   all.create({
     summary: 'Create a postoffice mapping',
@@ -45,19 +45,19 @@ export const postofficeMappingActions = ({ ingest: { mappings } }: RestCore): re
       reachesOrganization: true,
     },
     examples: { input: { bounce_source_config_id: 'src_0198c2', postoffice_name: 'example.com' } },
-    run: ({ principal }, { bounceSourceConfigId: sourceId, postofficeName: postoffice, ...rest }) =>
-      mappings.create(principal, { sourceId, postoffice, ...rest }),
+    run: ({ core, principal }, { bounceSourceConfigId: sourceId, postofficeName: postoffice, ...rest }) =>
+      core.ingest.mappings.create(principal, { sourceId, postoffice, ...rest }),
   }),
   all.read({
     summary: 'Get a postoffice mapping',
     output: postofficeMapping,
-    run: ({ principal }, { id }) => mappings.get(principal, id),
+    run: ({ core, principal }, { id }) => core.ingest.mappings.get(principal, id),
   }),
   all.change({
     summary: 'Update a postoffice mapping',
     input: postofficeMappingChanges,
     output: postofficeMapping,
-    run: ({ principal }, { id, ...changes }) => mappings.update(principal, id, changes),
+    run: ({ core, principal }, { id, ...changes }) => core.ingest.mappings.update(principal, id, changes),
   }),
   all.remove({
     summary: 'Delete a postoffice mapping',
@@ -72,6 +72,6 @@ export const postofficeMappingActions = ({ ingest: { mappings } }: RestCore): re
     },
     description: 'Idempotent. Once the last mapping is deleted, all events of the source belong to the whole organization again.',
     errors: ['conflict'],
-    run: ({ principal }, { id }) => mappings.remove(principal, id),
+    run: ({ core, principal }, { id }) => core.ingest.mappings.remove(principal, id),
   }),
 ]

@@ -8,7 +8,7 @@ import type { RestCore } from '../rest-core.ts'
 const open = { method: 'GET', tags: ['webhooks'], scope: 'none', hiddenFromOpenApi: true, errors: ['not_found'] } as const
 const text = z.string().max(200)
 
-export const snsOperations = ({ webhooks }: RestCore): readonly Operation[] => [
+export const snsOperations: readonly Operation<RestCore>[] = [
   operation({
     ...open,
     path: certificatePath('{file}'),
@@ -16,7 +16,7 @@ export const snsOperations = ({ webhooks }: RestCore): readonly Operation[] => [
     summary: 'Get the certificate that a webhook endpoint signs with',
     params: z.strictObject({ file: text }),
     response: media('application/x-pem-file'),
-    handle: async ({ params: { file } }) => raw(await webhooks.certificate(file), { contentType: 'application/x-pem-file' }),
+    handle: async ({ core, params: { file } }) => raw(await core.webhooks.certificate(file), { contentType: 'application/x-pem-file' }),
   }),
   operation({
     ...open,
@@ -25,6 +25,6 @@ export const snsOperations = ({ webhooks }: RestCore): readonly Operation[] => [
     summary: 'Confirm a subscription, which changes nothing',
     query: z.strictObject({ Action: z.literal('ConfirmSubscription'), TopicArn: text, Token: text }),
     response: media('text/xml'),
-    handle: ({ query }) => raw(webhooks.confirmed(query.TopicArn, query.Token), { contentType: 'text/xml' }),
+    handle: ({ core, query }) => raw(core.webhooks.confirmed(query.TopicArn, query.Token), { contentType: 'text/xml' }),
   }),
 ]

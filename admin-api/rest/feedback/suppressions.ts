@@ -33,19 +33,17 @@ const suppressions = resource('/v1/suppressions', { name: 'Suppression', tags, g
 const maxImportBytes = 32 * 1024 * 1024
 const importDeadlineSeconds = 300
 
-export const suppressionActions = (core: RestCore): readonly (Action | Operation)[] => [...entries(core), ...bulk(core)]
-
 /** The address of somebody else, and often the words of the server that refused it. */
 export const entryFields = ['email', 'reason']
 
-const entries = (core: RestCore): readonly Action[] => [
+const entries: readonly Action<RestCore>[] = [
   suppressions.list({
     summary: 'List suppressions, newest first',
     description:
       'Suppressions are created by bounces, by complaints and manually; opt-outs from lists are under `/v1/unsubscribes`. Expired entries stay in the list until they are deleted or added again. A page can contain fewer entries than `limit`, even none, and still have a next one.',
     filter: suppressionFilter,
     item: suppression,
-    run: ({ principal }, page) => core.suppressions.list(principal, page),
+    run: ({ core, principal }, page) => core.suppressions.list(principal, page),
   }),
   suppressions.create({
     summary: 'Create a suppression',
@@ -68,7 +66,7 @@ const entries = (core: RestCore): readonly Action[] => [
       otherResponses: { 200: 'The address was already suppressed.' },
       statusOf: ({ added }) => (added ? undefined : 200),
     },
-    run: ({ principal }, entry) => core.suppressions.add(principal, entry),
+    run: ({ core, principal }, entry) => core.suppressions.add(principal, entry),
   }),
   suppressions.read({
     summary: 'Get a suppression',
@@ -82,7 +80,7 @@ const entries = (core: RestCore): readonly Action[] => [
       untrusted: entryFields,
       reachesOrganization: true,
     },
-    run: ({ principal }, { id }) => core.suppressions.get(principal, id),
+    run: ({ core, principal }, { id }) => core.suppressions.get(principal, id),
   }),
   suppressions.change({
     summary: 'Update a suppression',
@@ -90,7 +88,7 @@ const entries = (core: RestCore): readonly Action[] => [
     errors: ['not_found'],
     input: suppressionChanges,
     output: suppression,
-    run: ({ principal }, { id, ...changes }) => core.suppressions.update(principal, id, changes),
+    run: ({ core, principal }, { id, ...changes }) => core.suppressions.update(principal, id, changes),
   }),
   suppressions.remove({
     summary: 'Delete a suppression',
@@ -105,14 +103,14 @@ const entries = (core: RestCore): readonly Action[] => [
     },
     description: 'Idempotent. Mail is sent to the address again.',
     errors: [],
-    run: ({ principal }, { id }) => core.suppressions.remove(principal, id),
+    run: ({ core, principal }, { id }) => core.suppressions.remove(principal, id),
   }),
 ]
 
 const decodedFilter = decoder(z.strictObject(suppressionFilter))
 
 /** Rows come and go as streams, which an action's one input and result are not. */
-const bulk = (core: RestCore): readonly Operation[] => [
+const bulk: readonly Operation<RestCore>[] = [
   operation({
     method: 'POST',
     path: '/v1/suppressions/bulk-import',
@@ -130,7 +128,7 @@ const bulk = (core: RestCore): readonly Operation[] => [
     body: streamed({ 'application/json': importedRows, 'text/csv': importedCsv }),
     response: importReportShape,
     examples: { body: { rows: [{ email: 'ada@example.ch', reason: 'hard bounce' }] } },
-    async handle({ principal, query: { dry_run: dryRun }, body: { mediaType, bytes }, signal }) {
+    async handle({ core, principal, query: { dry_run: dryRun }, body: { mediaType, bytes }, signal }) {
       const rows = mediaType === 'text/csv' ? (from: AsyncIterable<Uint8Array>) => readCsvRows(from, 'email') : readJsonRows
       const fields = new RowFields()
       const report = await core.suppressionImport
@@ -153,7 +151,7 @@ const bulk = (core: RestCore): readonly Operation[] => [
     errors: ['not_found'],
     query: z.strictObject(suppressionFilter),
     response: media('text/csv'),
-    async handle({ principal, query }) {
+    async handle({ core, principal, query }) {
       return raw(Readable.from(exportedCsv(await core.suppressions.all(principal, decodedFilter(query)))), {
         contentType: 'text/csv; charset=utf-8; header=present',
         headers: { 'content-disposition': 'attachment; filename="suppressions.csv"' },
@@ -161,6 +159,8 @@ const bulk = (core: RestCore): readonly Operation[] => [
     },
   }),
 ]
+
+export const suppressionActions: readonly (Action<RestCore> | Operation<RestCore>)[] = [...entries, ...bulk]
 
 /** Throws the refusal of a body whose rows cannot be found. */
 export function unreadableBody(error: unknown): never {

@@ -24,29 +24,8 @@ const params = z.strictObject({ token: z.string().min(1).max(200).toLowerCase() 
 const click = z.string().meta({ description: 'List-Unsubscribe=One-Click' })
 const maxFormBytes = 4096
 
-export const unsubscribeActions = (core: RestCore): readonly (Action | Operation)[] => [
-  unsubscribes.list({
-    summary: 'List opt-outs, newest first',
-    description: 'A page can contain fewer entries than `limit`, even none, and still have a next one.',
-    filter: {
-      project,
-      list: line(320, 'The name of a list, or the address of a sender. Case-insensitive.').optional(),
-      q: line(320, 'Part of the address. Case-insensitive.').optional(),
-    },
-    item: unsubscribe,
-    run: ({ principal }, page) => core.unsubscribes.list(principal, page),
-  }),
-  unsubscribes.remove({
-    summary: 'Delete an opt-out',
-    description: 'Idempotent. Mail of the list is sent to the address again. Do this only at the request of its owner.',
-    errors: [],
-    run: ({ principal }, { id }) => core.unsubscribes.remove(principal, id),
-  }),
-  ...clicking(core),
-]
-
 /** Pages for people, and a form that mail clients post (RFC 8058 §3.1). */
-const clicking = (core: RestCore): readonly Operation[] => [
+const clicking: readonly Operation<RestCore>[] = [
   operation({
     method: 'GET',
     path: '/unsubscribe/{token}',
@@ -58,7 +37,7 @@ const clicking = (core: RestCore): readonly Operation[] => [
     errors: ['not_found'],
     params,
     response: media('text/html'),
-    handle: async ({ params: { token }, headers }) => question(await core.unsubscribes.look(token), headers),
+    handle: async ({ core, params: { token }, headers }) => question(await core.unsubscribes.look(token), headers),
   }),
   operation({
     method: 'POST',
@@ -74,11 +53,32 @@ const clicking = (core: RestCore): readonly Operation[] => [
     params,
     body: streamed({ 'application/x-www-form-urlencoded': click, 'multipart/form-data': click }),
     response: media('text/html'),
-    async handle({ params: { token }, body, headers }) {
+    async handle({ core, params: { token }, body, headers }) {
       await checkClick(body)
       return confirmation(await core.unsubscribes.unsubscribe(token), headers)
     },
   }),
+]
+
+export const unsubscribeActions: readonly (Action<RestCore> | Operation<RestCore>)[] = [
+  unsubscribes.list({
+    summary: 'List opt-outs, newest first',
+    description: 'A page can contain fewer entries than `limit`, even none, and still have a next one.',
+    filter: {
+      project,
+      list: line(320, 'The name of a list, or the address of a sender. Case-insensitive.').optional(),
+      q: line(320, 'Part of the address. Case-insensitive.').optional(),
+    },
+    item: unsubscribe,
+    run: ({ core, principal }, page) => core.unsubscribes.list(principal, page),
+  }),
+  unsubscribes.remove({
+    summary: 'Delete an opt-out',
+    description: 'Idempotent. Mail of the list is sent to the address again. Do this only at the request of its owner.',
+    errors: [],
+    run: ({ core, principal }, { id }) => core.unsubscribes.remove(principal, id),
+  }),
+  ...clicking,
 ]
 
 /** The one field of RFC 8058 §3.1, in either form encoding. */

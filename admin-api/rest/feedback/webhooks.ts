@@ -25,14 +25,7 @@ const endpoints = resource('/v1/webhooks', {
 })
 const attempts = resource('/v1/webhooks/attempts', { name: 'WebhookAttempt', tags, feature: 'webhooks', graphql: true })
 
-export const webhookActions = (core: RestCore): readonly Action[] => [
-  ...reading(core),
-  ...changing(core),
-  ...attemptActions(core),
-  testing(core),
-]
-
-const reading = ({ webhooks }: RestCore): readonly Action[] => [
+const reading: readonly Action<RestCore>[] = [
   endpoints.list({
     summary: 'List webhook endpoints, newest first',
     item: webhookEndpoint,
@@ -45,16 +38,16 @@ const reading = ({ webhooks }: RestCore): readonly Action[] => [
       arguments: [],
       fixed: { limit: 200 },
     },
-    run: ({ principal }, page) => webhooks.list(principal, page),
+    run: ({ core, principal }, page) => core.webhooks.list(principal, page),
   }),
   endpoints.read({
     summary: 'Get a webhook endpoint',
     output: webhookEndpoint,
-    run: ({ principal }, { id }) => webhooks.get(principal, id),
+    run: ({ core, principal }, { id }) => core.webhooks.get(principal, id),
   }),
 ]
 
-const changing = ({ webhooks }: RestCore): readonly Action[] => [
+const changing: readonly Action<RestCore>[] = [
   endpoints.create({
     summary: 'Create a webhook endpoint',
     description: 'Events of the project are sent to the endpoint from now on. Only this response contains the secret.',
@@ -71,7 +64,7 @@ const changing = ({ webhooks }: RestCore): readonly Action[] => [
       hints: { openWorld: true },
     },
     examples: { input: { name: 'Shop', target_url: 'https://shop.example.ch/mail-events', event_types: ['bounced', 'complained'] } },
-    run: ({ principal }, endpoint) => webhooks.create(principal, endpoint),
+    run: ({ core, principal }, endpoint) => core.webhooks.create(principal, endpoint),
   }),
   endpoints.act('rotate-secret', {
     summary: 'Rotate the secret of a webhook endpoint',
@@ -87,7 +80,7 @@ const changing = ({ webhooks }: RestCore): readonly Action[] => [
       secrets: ['hmac_secret'],
       hints: { destructive: true },
     },
-    run: ({ principal }, { id }) => webhooks.rotate(principal, id),
+    run: ({ core, principal }, { id }) => core.webhooks.rotate(principal, id),
   }),
   endpoints.change({
     summary: 'Update a webhook endpoint',
@@ -95,7 +88,7 @@ const changing = ({ webhooks }: RestCore): readonly Action[] => [
       'Fields that are left out keep their values. `project_id` moves the endpoint to another project; `paused` pauses or resumes it.',
     input: webhookEndpointChanges,
     output: webhookEndpoint,
-    run: ({ principal }, { id, ...changes }) => webhooks.update(principal, id, changes),
+    run: ({ core, principal }, { id, ...changes }) => core.webhooks.update(principal, id, changes),
   }),
   endpoints.remove({
     summary: 'Delete a webhook endpoint with its attempts',
@@ -108,21 +101,21 @@ const changing = ({ webhooks }: RestCore): readonly Action[] => [
       hints: { destructive: true },
     },
     errors: ['conflict'],
-    run: ({ principal }, { id }) => webhooks.remove(principal, id),
+    run: ({ core, principal }, { id }) => core.webhooks.remove(principal, id),
   }),
 ]
 
 const listed =
   'An entry is one event for one endpoint, regardless of the number of attempts. A page can contain fewer entries than `limit`, even none, and still have a next one.'
 
-const attemptActions = ({ webhookDeliveries: deliveries }: RestCore): readonly Action[] => [
+const attemptActions: readonly Action<RestCore>[] = [
   endpoints.listOf('attempts', {
     graphql: 'none', // webhookAttempts
     summary: 'List the attempts of a webhook endpoint, newest first',
     description: listed,
     filter: webhookAttemptFilter,
     item: webhookAttempt,
-    run: ({ principal }, { id: endpointId, ...page }) => deliveries.list(principal, { ...page, endpointId }),
+    run: ({ core, principal }, { id: endpointId, ...page }) => core.webhookDeliveries.list(principal, { ...page, endpointId }),
   }),
   attempts.list({
     id: 'listAllWebhookAttempts',
@@ -140,34 +133,35 @@ const attemptActions = ({ webhookDeliveries: deliveries }: RestCore): readonly A
     description: listed,
     filter: { ...webhookAttemptFilter, endpoint_id: id.optional(), trace_id: id.optional(), project },
     item: webhookAttempt,
-    run: ({ principal }, page) => deliveries.list(principal, page),
+    run: ({ core, principal }, page) => core.webhookDeliveries.list(principal, page),
   }),
   attempts.read({
     summary: 'Get a webhook attempt with the request and each response',
     output: webhookAttemptDetail,
-    run: ({ principal }, { id }) => deliveries.get(principal, id),
+    run: ({ core, principal }, { id }) => core.webhookDeliveries.get(principal, id),
   }),
   attempts.act('redeliver', {
     summary: 'Redeliver an event',
     description:
       'The event is sent immediately, whatever its status, under the same delivery id and with a new retry schedule. A parked delivery becomes pending.',
     output: webhookAttempt,
-    run: ({ principal }, { id }) => deliveries.redeliver(principal, id),
+    run: ({ core, principal }, { id }) => core.webhookDeliveries.redeliver(principal, id),
   }),
 ]
 
-const testing = ({ webhookTests }: RestCore): Action =>
-  endpoints.act('test', {
-    summary: 'Test a webhook endpoint',
-    description:
-      'Sends a sample event once and returns the response of the receiver. The event is signed like any other and contains `"test": true`. It is not stored.',
-    errors: ['not_found', 'rate_limit_exceeded'],
-    input: webhookTestInput,
-    output: webhookTest,
-    http: { emptyBody: { event_type: 'delivered' } },
-    async run({ principal, signal }, { id, eventType }) {
-      const result = await webhookTests.run(principal, id, eventType, signal)
-      signal.throwIfAborted()
-      return result
-    },
-  })
+const testing: Action<RestCore> = endpoints.act('test', {
+  summary: 'Test a webhook endpoint',
+  description:
+    'Sends a sample event once and returns the response of the receiver. The event is signed like any other and contains `"test": true`. It is not stored.',
+  errors: ['not_found', 'rate_limit_exceeded'],
+  input: webhookTestInput,
+  output: webhookTest,
+  http: { emptyBody: { event_type: 'delivered' } },
+  async run({ core, principal, signal }, { id, eventType }) {
+    const result = await core.webhookTests.run(principal, id, eventType, signal)
+    signal.throwIfAborted()
+    return result
+  },
+})
+
+export const webhookActions: readonly Action<RestCore>[] = [...reading, ...changing, ...attemptActions, testing]

@@ -38,17 +38,7 @@ const forms = resource('/v1/forms', { name: 'Form', tags, feature: 'forms', grap
 const http = { maxBodyBytes: maxDefinitionBodyBytes }
 const tag = { ETag: { description: 'Names the revision, for If-Match.', of: ({ draft }: CheckedDraft) => tagOf(draft) } }
 
-export const formActions = (core: RestCore): readonly Action[] => [
-  ...reading(core),
-  ...making(core),
-  ...keeping(core),
-  ...embedding(core),
-  ...drafts(core),
-  ...publishing(core),
-  ...versions(core),
-]
-
-const reading = ({ forms: { forms: core } }: RestCore): readonly Action[] => [
+const reading: readonly Action<RestCore>[] = [
   forms.list({
     summary: 'List forms, newest first',
     filter: formFilter,
@@ -61,12 +51,12 @@ const reading = ({ forms: { forms: core } }: RestCore): readonly Action[] => [
         'List the forms of the project, newest first, with status, version, public_id and how many submissions are new. Visitors get published forms only. ' +
         'Changes nothing. To make a new one use form_create.',
     },
-    run: ({ principal }, query) => core.list(principal, query),
+    run: ({ core, principal }, query) => core.forms.forms.list(principal, query),
   }),
-  forms.read({ summary: 'Get a form', output: listedForm, run: ({ principal }, { id }) => core.get(principal, id) }),
+  forms.read({ summary: 'Get a form', output: listedForm, run: ({ core, principal }, { id }) => core.forms.forms.get(principal, id) }),
 ]
 
-const making = ({ forms: { forms: core } }: RestCore): readonly Action[] => [
+const making: readonly Action<RestCore>[] = [
   forms.create({
     summary: 'Create a form as a draft',
     description:
@@ -77,7 +67,8 @@ const making = ({ forms: { forms: core } }: RestCore): readonly Action[] => [
     output: form,
     examples: { input: { name: 'Contact', template: 'contact' } },
     http,
-    run: async ({ principal }, { html, ...input }) => core.create(principal, html === undefined ? input : await fromHtml(html, input)),
+    run: async ({ core, principal }, { html, ...input }) =>
+      core.forms.forms.create(principal, html === undefined ? input : await fromHtml(html, input)),
   }),
   action({
     id: 'importForm',
@@ -94,9 +85,9 @@ const making = ({ forms: { forms: core } }: RestCore): readonly Action[] => [
       input: { definition: { name: 'Contact', schema: { version: 1, fields: [{ key: 'email', type: 'email', label: 'Email' }] } } },
     },
     http: { ...http, method: 'POST', path: '/v1/forms/import', status: 201 },
-    run: ({ principal }, { definition, name, projectId }) => {
+    run: ({ core, principal }, { definition, name, projectId }) => {
       const own = typeof definition['name'] === 'string' ? definition['name'].trim() : ''
-      return core.create(principal, { name: name ?? own, projectId, definition })
+      return core.forms.forms.create(principal, { name: name ?? own, projectId, definition })
     },
   }),
 ]
@@ -111,7 +102,7 @@ async function fromHtml<I extends Pick<NewForm, 'name' | 'template' | 'definitio
   return { ...input, definition: { name: input.name, schema: { version: 1, fields }, ...settings } }
 }
 
-const keeping = ({ forms: { forms: core, drafts: draftCore }, move }: RestCore): readonly Action[] => [
+const keeping: readonly Action<RestCore>[] = [
   forms.change({
     summary: 'Rename a form, or move it to another project',
     description:
@@ -119,9 +110,9 @@ const keeping = ({ forms: { forms: core, drafts: draftCore }, move }: RestCore):
     errors: ['not_found', 'conflict'],
     input: formChanges,
     output: form,
-    async run({ principal }, { id, name, projectId }) {
-      if (projectId !== undefined) await move(principal, { type: 'form', id, projectId })
-      return name === undefined ? core.get(principal, id) : core.rename(principal, id, name)
+    async run({ core, principal }, { id, name, projectId }) {
+      if (projectId !== undefined) await core.move(principal, { type: 'form', id, projectId })
+      return name === undefined ? core.forms.forms.get(principal, id) : core.forms.forms.rename(principal, id, name)
     },
   }),
   forms.change({
@@ -132,14 +123,14 @@ const keeping = ({ forms: { forms: core, drafts: draftCore }, move }: RestCore):
     output: form,
     examples: { input: { secret: '0x4AAA' } },
     http: { method: 'PUT', path: '/v1/forms/{id}/captcha-secret' },
-    run: ({ principal }, { id, secret }) => core.setCaptchaSecret(principal, id, secret),
+    run: ({ core, principal }, { id, secret }) => core.forms.forms.setCaptchaSecret(principal, id, secret),
   }),
   forms.remove({
     summary: 'Delete a form for good',
     description:
       'Deletes it with its draft, its versions and all that came in by it. `confirm` must be its name. `POST /v1/forms/{id}/archive` is the normal end of a form.',
     input: removal,
-    run: ({ principal }, { id, confirm }) => core.remove(principal, id, confirm),
+    run: ({ core, principal }, { id, confirm }) => core.forms.forms.remove(principal, id, confirm),
   }),
   forms.act('duplicate', {
     summary: 'Copy a form',
@@ -148,7 +139,7 @@ const keeping = ({ forms: { forms: core, drafts: draftCore }, move }: RestCore):
     input: duplicateInput,
     output: form,
     http: { emptyBody: {}, status: 201 },
-    run: ({ principal }, { id, projectId }) => core.duplicate(principal, id, projectId),
+    run: ({ core, principal }, { id, projectId }) => core.forms.forms.duplicate(principal, id, projectId),
   }),
   forms.readOf('export-definition', {
     id: 'exportForm',
@@ -156,11 +147,11 @@ const keeping = ({ forms: { forms: core, drafts: draftCore }, move }: RestCore):
     summary: 'Export the definition of a form',
     description: 'That of the draft, as portable JSON without secrets.',
     output: exportedForm,
-    run: async ({ principal }, { id }) => (await draftCore.get(principal, id)).draft.definition,
+    run: async ({ core, principal }, { id }) => (await core.forms.drafts.get(principal, id)).draft.definition,
   }),
 ]
 
-const embedding = ({ forms: { snippets, prefilledLinks } }: RestCore): readonly Action[] => [
+const embedding: readonly Action<RestCore>[] = [
   forms.act('prefilled-link', {
     id: 'makePrefilledFormLink',
     summary: 'Make the address of a form that is filled in already',
@@ -171,7 +162,7 @@ const embedding = ({ forms: { snippets, prefilledLinks } }: RestCore): readonly 
     input: prefilledLinkInput,
     output: prefilledLink,
     examples: { input: { values: { email: 'ada@example.ch' } } },
-    run: ({ principal }, { id, values }) => prefilledLinks.make(principal, id, values),
+    run: ({ core, principal }, { id, values }) => core.forms.prefilledLinks.make(principal, id, values),
   }),
   forms.act('embed-snippet', {
     id: 'makeFormEmbedSnippet',
@@ -191,16 +182,16 @@ const embedding = ({ forms: { snippets, prefilledLinks } }: RestCore): readonly 
         'Changes nothing. After form_publish; for a form with a fixed recipient in the page itself use email_html_snippet_generate.',
       hints: { readOnly: true },
     },
-    run: ({ principal }, { id, ...wanted }) => snippets.make(principal, id, wanted),
+    run: ({ core, principal }, { id, ...wanted }) => core.forms.snippets.make(principal, id, wanted),
   }),
 ]
 
-const drafts = ({ forms: { drafts: core } }: RestCore): readonly Action[] => [
+const drafts: readonly Action<RestCore>[] = [
   forms.readOf('draft', {
     summary: 'Get the draft of a form',
     output: formDraft,
     http: { headers: tag },
-    run: ({ principal }, { id }) => core.get(principal, id),
+    run: ({ core, principal }, { id }) => core.forms.drafts.get(principal, id),
   }),
   forms.change({
     id: 'saveFormDraft',
@@ -221,7 +212,7 @@ const drafts = ({ forms: { drafts: core } }: RestCore): readonly Action[] => [
       headers: tag,
       from: { if_match: { header: 'If-Match' } },
     },
-    run: ({ principal }, { id, ifMatch, ...definition }) => core.save(principal, id, toDefinition(definition), ifMatch),
+    run: ({ core, principal }, { id, ifMatch, ...definition }) => core.forms.drafts.save(principal, id, toDefinition(definition), ifMatch),
   }),
   forms.act('validate', {
     summary: 'Check a definition, or the draft of a form',
@@ -231,11 +222,11 @@ const drafts = ({ forms: { drafts: core } }: RestCore): readonly Action[] => [
     input: checkInput,
     output: definitionCheck,
     http: { ...http, emptyBody: {} },
-    run: ({ principal }, { id, definition }) => core.check(principal, id, definition),
+    run: ({ core, principal }, { id, definition }) => core.forms.drafts.check(principal, id, definition),
   }),
 ]
 
-const publishing = ({ forms: { publishing: core } }: RestCore): readonly Action[] => [
+const publishing: readonly Action<RestCore>[] = [
   forms.act('publish', {
     summary: 'Publish the draft of a form',
     description:
@@ -254,46 +245,46 @@ const publishing = ({ forms: { publishing: core } }: RestCore): readonly Action[
       hints: { idempotent: true, openWorld: true },
     },
     http: { emptyBody: {} },
-    run: ({ principal }, { id, note }) => core.publish(principal, id, note),
+    run: ({ core, principal }, { id, note }) => core.forms.publishing.publish(principal, id, note),
   }),
   forms.act('pause', {
     summary: 'Pause a form',
     description: 'Its public addresses are 404 until it is resumed. Idempotent.',
     output: form,
-    run: ({ principal }, { id }) => core.pause(principal, id),
+    run: ({ core, principal }, { id }) => core.forms.publishing.pause(principal, id),
   }),
   forms.act('resume', {
     summary: 'Resume a paused form',
     description: 'Idempotent.',
     output: form,
-    run: ({ principal }, { id }) => core.resume(principal, id),
+    run: ({ core, principal }, { id }) => core.forms.publishing.resume(principal, id),
   }),
   forms.act('archive', {
     summary: 'Archive a form',
     description: 'Its public addresses are 404; what came in stays. Idempotent.',
     output: form,
-    run: ({ principal }, { id }) => core.archive(principal, id),
+    run: ({ core, principal }, { id }) => core.forms.publishing.archive(principal, id),
   }),
   forms.act('unarchive', {
     summary: 'Bring back an archived form',
     description: 'It is paused then, or a draft where it was never published. Idempotent.',
     output: form,
-    run: ({ principal }, { id }) => core.unarchive(principal, id),
+    run: ({ core, principal }, { id }) => core.forms.publishing.unarchive(principal, id),
   }),
 ]
 
-const versions = ({ forms: { publishing: core } }: RestCore): readonly Action[] => [
+const versions: readonly Action<RestCore>[] = [
   forms.listOf('versions', {
     summary: 'List the versions of a form, newest first',
     item: formVersionSummary,
-    run: ({ principal }, query) => core.versions(principal, query),
+    run: ({ core, principal }, query) => core.forms.publishing.versions(principal, query),
   }),
   forms.readOf('versions/{version}', {
     id: 'getFormVersion',
     summary: 'Get a version of a form',
     input: versionInput,
     output: formVersion,
-    run: ({ principal }, { id, version }) => core.version(principal, id, version),
+    run: ({ core, principal }, { id, version }) => core.forms.publishing.version(principal, id, version),
   }),
   forms.readOf('versions/{version}/diff', {
     id: 'diffFormVersions',
@@ -302,7 +293,7 @@ const versions = ({ forms: { publishing: core } }: RestCore): readonly Action[] 
     description: 'What is different, field by field, from the version `against`, by default the one before.',
     input: diffInput,
     output: definitionDiff,
-    run: ({ principal }, { id, version, against }) => core.diff(principal, id, version, against),
+    run: ({ core, principal }, { id, version, against }) => core.forms.publishing.diff(principal, id, version, against),
   }),
   forms.act('versions/{version}/rollback', {
     id: 'rollBackForm',
@@ -311,6 +302,16 @@ const versions = ({ forms: { publishing: core } }: RestCore): readonly Action[] 
     input: rollbackInput,
     output: form,
     http: { emptyBody: {} },
-    run: ({ principal }, { id, version, note }) => core.rollBack(principal, id, version, note),
+    run: ({ core, principal }, { id, version, note }) => core.forms.publishing.rollBack(principal, id, version, note),
   }),
+]
+
+export const formActions: readonly Action<RestCore>[] = [
+  ...reading,
+  ...making,
+  ...keeping,
+  ...embedding,
+  ...drafts,
+  ...publishing,
+  ...versions,
 ]

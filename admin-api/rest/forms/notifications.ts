@@ -11,13 +11,13 @@ const tag = {
 }
 const forms = resource('/v1/forms', { name: 'Form', tags: ['forms'], feature: 'forms', graphql: true })
 
-export const notificationActions = ({ forms: { notifications: core, webhookTests } }: RestCore): readonly Action[] => [
+export const notificationActions: readonly Action<RestCore>[] = [
   forms.readOf('notifications', {
     id: 'getFormNotifications',
     summary: 'Get the notifications of a form',
     output: notifications,
     http: { headers: tag },
-    run: ({ principal }, { id }) => core.get(principal, id),
+    run: ({ core, principal }, { id }) => core.forms.notifications.get(principal, id),
   }),
   forms.change({
     id: 'setFormNotifications',
@@ -32,7 +32,7 @@ export const notificationActions = ({ forms: { notifications: core, webhookTests
     output: notifications,
     examples: { input: { recipients: [{ email: 'team@example.ch', digest: 'daily' }], reply_to_field: 'email' } },
     http: { method: 'PUT', path: '/v1/forms/{id}/notifications', headers: tag, from: { if_match: { header: 'If-Match' } } },
-    run: ({ principal }, { id, ifMatch, ...order }) => core.save(principal, id, toOrder(order), ifMatch),
+    run: ({ core, principal }, { id, ifMatch, ...order }) => core.forms.notifications.save(principal, id, toOrder(order), ifMatch),
   }),
   forms.act('notifications/test', {
     id: 'testFormWebhook',
@@ -42,8 +42,8 @@ export const notificationActions = ({ forms: { notifications: core, webhookTests
       'version that visitors get. It is not stored, and no mail is sent.',
     errors: ['not_found', 'conflict', 'rate_limit_exceeded'],
     output: webhookTest,
-    async run({ principal, signal }, { id }) {
-      const result = await webhookTests.run(principal, id, signal)
+    async run({ core, principal, signal }, { id }) {
+      const result = await core.forms.webhookTests.run(principal, id, signal)
       signal.throwIfAborted()
       return result
     },
@@ -54,6 +54,6 @@ export const notificationActions = ({ forms: { notifications: core, webhookTests
     description: 'The next attempt is signed with the new secret, which only this response has.',
     errors: ['not_found', 'conflict'],
     output: notifications,
-    run: ({ principal }, { id }) => core.rotateSecret(principal, id),
+    run: ({ core, principal }, { id }) => core.forms.notifications.rotateSecret(principal, id),
   }),
 ]

@@ -29,7 +29,7 @@ const refusals = [
   ...['file_uploads_unavailable', 'file_too_large', 'upload_failed', 'request_too_large', 'overloaded'],
 ] as const
 
-export const publicFormOperations = ({ forms: { publicForms, submit, visits } }: RestCore): readonly (Action | Operation)[] => [
+export const publicFormOperations: readonly (Action<RestCore> | Operation<RestCore>)[] = [
   action({
     id: 'getPublicForm',
     summary: 'Get a published form',
@@ -45,7 +45,7 @@ export const publicFormOperations = ({ forms: { publicForms, submit, visits } }:
       ...{ method: 'GET', path: '/v1/public/forms/{public_id}', cors },
       headers: { 'Cache-Control': { description: 'no-store: the token is good once.', of: () => 'no-store' } },
     },
-    run: (_, { publicId, lang }) => publicForms.show(publicId, lang),
+    run: ({ core }, { publicId, lang }) => core.forms.publicForms.show(publicId, lang),
   }),
   action({
     id: 'noteFormProgress',
@@ -58,7 +58,8 @@ export const publicFormOperations = ({ forms: { publicForms, submit, visits } }:
     errors: ['form_not_found', 'rate_limit_exceeded'],
     input: progressInput,
     http: { method: 'POST', path: '/v1/public/forms/{public_id}/progress', cors },
-    run: ({ client: { address } }, { publicId, ...progress }) => visits.progressed(publicId, { ...progress, remoteAddress: address }),
+    run: ({ core, client: { address } }, { publicId, ...progress }) =>
+      core.forms.visits.progressed(publicId, { ...progress, remoteAddress: address }),
   }),
   operation({
     ...{ method: 'POST', path: '/v1/public/forms/{public_id}/submissions', operationId: 'submitForm' },
@@ -78,13 +79,13 @@ export const publicFormOperations = ({ forms: { publicForms, submit, visits } }:
       'multipart/form-data': submissionBody,
     }),
     response: takenShape,
-    async handle({ params: { public_id: publicId }, body, headers, remoteAddress }) {
+    async handle({ core, params: { public_id: publicId }, body, headers, remoteAddress }) {
       const from = { origin: headers.origin, remoteAddress }
-      await using uploads = submit.uploads(publicId, from)
+      await using uploads = core.forms.submit.uploads(publicId, from)
       const values = await readSubmission(body, headers['content-type'] ?? '', uploads)
       const { [captchaHeader]: token } = headers
       const captchaToken = typeof token === 'string' ? token : undefined
-      return taken.encode(await submit.submit(publicId, { ...from, values, uploads, captchaToken }))
+      return taken.encode(await core.forms.submit.submit(publicId, { ...from, values, uploads, captchaToken }))
     },
   }),
 ]

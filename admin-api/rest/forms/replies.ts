@@ -20,22 +20,20 @@ const forms = resource('/v1/forms', { name: 'Form', tags, feature: 'forms', grap
 const http = { maxBodyBytes: maxReplyBodyBytes }
 const one = '/v1/forms/{id}/reply-drafts/{draft_id}'
 
-const previewing = (core: RestCore['forms']['replies']): Action =>
-  forms.act('submissions/{submission_id}/reply-preview', {
-    id: 'previewFormReply',
-    graphql: { root: 'query' },
-    summary: 'Preview a reply to a submission, without writing a draft',
-    description:
-      'It says to which address a reply would go, and what it would say. Variables that are missing are refused with their names.',
-    scope: 'api:read',
-    errors: ['not_found', 'conflict', 'feature_disabled'],
-    input: newReply,
-    output: replyPreview,
-    http,
-    run: ({ principal }, { id: formId, submissionId, ...asked }) => core.preview(principal, formId, submissionId, asked),
-  })
+const previewing: Action<RestCore> = forms.act('submissions/{submission_id}/reply-preview', {
+  id: 'previewFormReply',
+  graphql: { root: 'query' },
+  summary: 'Preview a reply to a submission, without writing a draft',
+  description: 'It says to which address a reply would go, and what it would say. Variables that are missing are refused with their names.',
+  scope: 'api:read',
+  errors: ['not_found', 'conflict', 'feature_disabled'],
+  input: newReply,
+  output: replyPreview,
+  http,
+  run: ({ core, principal }, { id: formId, submissionId, ...asked }) => core.forms.replies.preview(principal, formId, submissionId, asked),
+})
 
-export const replyActions = ({ forms: { replies: core } }: RestCore): readonly Action[] => [
+export const replyActions: readonly Action<RestCore>[] = [
   forms.act('submissions/{submission_id}/reply-drafts', {
     id: 'createFormReplyDraft',
     summary: 'Write a reply to a submission, as a draft',
@@ -48,16 +46,16 @@ export const replyActions = ({ forms: { replies: core } }: RestCore): readonly A
     output: reply,
     examples: { input: { subject: 'Your question', text: 'Thank you for your message.' } },
     http: { ...http, status: 201 },
-    run: ({ principal }, { id: formId, submissionId, ...asked }) => core.create(principal, formId, submissionId, asked),
+    run: ({ core, principal }, { id: formId, submissionId, ...asked }) => core.forms.replies.create(principal, formId, submissionId, asked),
   }),
-  previewing(core),
+  previewing,
   forms.readOf('submissions/{submission_id}/replies', {
     id: 'listFormReplies',
     summary: 'List the replies to a submission, newest first',
     description: 'Drafts have no `trace_id` yet.',
     input: repliesInput,
     output: listEncoder(reply),
-    run: ({ principal }, { id: formId, submissionId }) => core.list(principal, formId, submissionId),
+    run: ({ core, principal }, { id: formId, submissionId }) => core.forms.replies.list(principal, formId, submissionId),
   }),
   forms.change({
     id: 'updateFormReplyDraft',
@@ -66,7 +64,7 @@ export const replyActions = ({ forms: { replies: core } }: RestCore): readonly A
     input: replyChanges,
     output: reply,
     http: { ...http, path: one },
-    run: ({ principal }, { id: formId, draftId, ...content }) => core.update(principal, formId, draftId, content),
+    run: ({ core, principal }, { id: formId, draftId, ...content }) => core.forms.replies.update(principal, formId, draftId, content),
   }),
   forms.remove({
     id: 'deleteFormReplyDraft',
@@ -74,7 +72,7 @@ export const replyActions = ({ forms: { replies: core } }: RestCore): readonly A
     scope: 'api:send',
     input: draftKey,
     http: { path: one },
-    run: ({ principal }, { id: formId, draftId }) => core.remove(principal, formId, draftId),
+    run: ({ core, principal }, { id: formId, draftId }) => core.forms.replies.remove(principal, formId, draftId),
   }),
   action({
     id: 'sendFormReply',
@@ -96,6 +94,6 @@ export const replyActions = ({ forms: { replies: core } }: RestCore): readonly A
     input: draftKey.extend({ id }),
     output: sentReply,
     http: { method: 'POST', path: `${one}/send` },
-    run: ({ principal }, { id: formId, draftId }) => core.send(principal, formId, draftId),
+    run: ({ core, principal }, { id: formId, draftId }) => core.forms.replies.send(principal, formId, draftId),
   }),
 ]

@@ -35,38 +35,30 @@ const figures = resource('/v1/forms/analytics', {
 const one = 'submissions/{submission_id}'
 
 /** A file, written as it is read. */
-const exporting = ({ forms: { exports } }: RestCore): Operation =>
-  operation({
-    ...{ method: 'GET', path: '/v1/forms/{id}/submissions/export', operationId: 'exportFormSubmissions' },
-    summary: 'Export the submissions of a form, oldest first',
-    description:
-      'As CSV with a header row, as JSON, or as JSON lines. The columns are the fields of all versions, and `_version` says which one a submission was given to. A cell that a ' +
-      'spreadsheet would evaluate as a formula is prefixed with an apostrophe; numbers stay as they are. Spam is left out unless `status` asks for it.',
-    tags: ['forms'],
-    feature: 'forms',
-    scope: 'api:read',
-    errors: ['not_found'],
-    params: idParams,
-    query: exportQuery,
-    response: media('text/csv'),
-    async handle({ principal, params: { id }, query: { format, tz, columns, status } }) {
-      const opened = await exports.open(principal, { id, columns, status })
-      return raw(Readable.from(exportPieces(opened, format, tz)), {
-        contentType: exportTypes[format],
-        headers: { 'content-disposition': `attachment; filename="submissions.${format}"` },
-      })
-    },
-  })
-
-export const submissionActions = (core: RestCore): readonly (Action | Operation)[] => [
-  ...figureActions(core),
-  ...actions(core),
-  exporting(core),
-  ...files(core),
-]
+const exporting: Operation<RestCore> = operation({
+  ...{ method: 'GET', path: '/v1/forms/{id}/submissions/export', operationId: 'exportFormSubmissions' },
+  summary: 'Export the submissions of a form, oldest first',
+  description:
+    'As CSV with a header row, as JSON, or as JSON lines. The columns are the fields of all versions, and `_version` says which one a submission was given to. A cell that a ' +
+    'spreadsheet would evaluate as a formula is prefixed with an apostrophe; numbers stay as they are. Spam is left out unless `status` asks for it.',
+  tags: ['forms'],
+  feature: 'forms',
+  scope: 'api:read',
+  errors: ['not_found'],
+  params: idParams,
+  query: exportQuery,
+  response: media('text/csv'),
+  async handle({ core, principal, params: { id }, query: { format, tz, columns, status } }) {
+    const opened = await core.forms.exports.open(principal, { id, columns, status })
+    return raw(Readable.from(exportPieces(opened, format, tz)), {
+      contentType: exportTypes[format],
+      headers: { 'content-disposition': `attachment; filename="submissions.${format}"` },
+    })
+  },
+})
 
 /** The link is for whoever may not send a key along, such as a download of a browser. */
-const files = ({ forms: { downloads } }: RestCore): readonly Operation[] => [
+const files: readonly Operation<RestCore>[] = [
   operation({
     ...{ method: 'GET', path: '/v1/forms/{id}/submissions/{submission_id}/files/{file_id}', operationId: 'getFormFile' },
     summary: 'Get a file of a submission',
@@ -81,8 +73,8 @@ const files = ({ forms: { downloads } }: RestCore): readonly Operation[] => [
     params: fileInput,
     response: media('application/octet-stream'),
     responseHeaders: { Location: 'Where the file is.' },
-    async handle({ principal, params: { id, submission_id: submissionId, file_id: fileId } }) {
-      const sealed = await downloads.link(principal, { id, submissionId, fileId })
+    async handle({ core, principal, params: { id, submission_id: submissionId, file_id: fileId } }) {
+      const sealed = await core.forms.downloads.link(principal, { id, submissionId, fileId })
       return raw('', {
         contentType: 'application/octet-stream',
         headers: { location: `/v1/form-files/${sealed}`, 'cache-control': 'no-store' },
@@ -98,8 +90,8 @@ const files = ({ forms: { downloads } }: RestCore): readonly Operation[] => [
     errors: ['not_found', 'scan_pending', 'file_infected'],
     params: z.strictObject({ token: z.string().max(200) }),
     response: media('application/octet-stream'),
-    async handle({ params: { token } }) {
-      const { name, contentType, size, octets } = await downloads.open(token)
+    async handle({ core, params: { token } }) {
+      const { name, contentType, size, octets } = await core.forms.downloads.open(token)
       const headers = { ...attachmentHeaders(name), ...unshown, 'content-length': String(size) }
       return raw(Readable.from(octets), { contentType, headers })
     },
@@ -114,7 +106,7 @@ const unshown = {
   'cache-control': 'private, no-store',
 } as const
 
-const figureActions = ({ forms: { analytics } }: RestCore): readonly Action[] => [
+const figureActions: readonly Action<RestCore>[] = [
   forms.readOf('analytics', {
     id: 'getFormAnalytics',
     summary: 'Get the figures of a form',
@@ -122,38 +114,38 @@ const figureActions = ({ forms: { analytics } }: RestCore): readonly Action[] =>
       'By day (UTC), from counts that are written as things happen. Where pages of visitors say how far they have come, `pages` shows where they leave.',
     input: analyticsInput,
     output: formAnalytics,
-    run: ({ principal }, { id, ...span }) => analytics.get(principal, id, span),
+    run: ({ core, principal }, { id, ...span }) => core.forms.analytics.get(principal, id, span),
   }),
   figures.list({
     summary: 'List the figures of all forms by day, the newest form first',
     description: 'For at most 31 days; the pages of one form, and its time of filling in, are in its own figures.',
     filter: { project, ...analyticsSpan },
     item: formFigures,
-    run: ({ principal }, query) => analytics.list(principal, query),
+    run: ({ core, principal }, query) => core.forms.analytics.list(principal, query),
   }),
 ]
 
-const actions = ({ forms: { submissions: core } }: RestCore): readonly Action[] => [
+const actions: readonly Action<RestCore>[] = [
   all.list({
     summary: 'List the submissions of all forms, newest first',
     description: 'A page can contain fewer entries than `limit`, even none, and still have a next one.',
     filter: { project, ...submissionsFilter },
     item: submission,
-    run: ({ principal }, query) => core.listAll(principal, query),
+    run: ({ core, principal }, query) => core.forms.submissions.listAll(principal, query),
   }),
   forms.listOf('submissions', {
     summary: 'List the submissions of a form, newest first',
     description: 'A page can contain fewer entries than `limit`, even none, and still have a next one.',
     filter: submissionFilter,
     item: submission,
-    run: ({ principal }, query) => core.list(principal, query),
+    run: ({ core, principal }, query) => core.forms.submissions.list(principal, query),
   }),
   forms.readOf(one, {
     id: 'getFormSubmission',
     summary: 'Get a submission',
     input: submissionInput,
     output: submission,
-    run: ({ principal }, { id, submissionId }) => core.get(principal, id, submissionId),
+    run: ({ core, principal }, { id, submissionId }) => core.forms.submissions.get(principal, id, submissionId),
   }),
   forms.readOf(`${one}/notifications`, {
     id: 'listFormSubmissionNotifications',
@@ -162,7 +154,7 @@ const actions = ({ forms: { submissions: core } }: RestCore): readonly Action[] 
       'Mails to recipients, each with its trace, and the delivery of the webhook. A digest is there once it was sent. Spam makes none.',
     input: submissionInput,
     output: listEncoder(notice),
-    run: ({ principal }, { id, submissionId }) => core.notices(principal, id, submissionId),
+    run: ({ core, principal }, { id, submissionId }) => core.forms.submissions.notices(principal, id, submissionId),
   }),
   forms.change({
     id: 'updateFormSubmission',
@@ -171,14 +163,14 @@ const actions = ({ forms: { submissions: core } }: RestCore): readonly Action[] 
     input: submissionChanges,
     output: submission,
     http: { path: `/v1/forms/{id}/${one}` },
-    run: ({ principal }, { id, submissionId, ...changes }) => core.update(principal, id, submissionId, changes),
+    run: ({ core, principal }, { id, submissionId, ...changes }) => core.forms.submissions.update(principal, id, submissionId, changes),
   }),
   forms.remove({
     id: 'deleteFormSubmission',
     summary: 'Delete a submission for good',
     input: submissionInput,
     http: { path: `/v1/forms/{id}/${one}` },
-    run: ({ principal }, { id, submissionId }) => core.remove(principal, id, submissionId),
+    run: ({ core, principal }, { id, submissionId }) => core.forms.submissions.remove(principal, id, submissionId),
   }),
   forms.act('submissions/bulk', {
     id: 'changeFormSubmissions',
@@ -187,6 +179,8 @@ const actions = ({ forms: { submissions: core } }: RestCore): readonly Action[] 
     scope: 'api:send',
     input: bulkInput,
     output: bulkResult,
-    run: ({ principal }, { id, ids, action }) => core.bulk(principal, id, ids, action),
+    run: ({ core, principal }, { id, ids, action }) => core.forms.submissions.bulk(principal, id, ids, action),
   }),
 ]
+
+export const submissionActions: readonly (Action<RestCore> | Operation<RestCore>)[] = [...figureActions, ...actions, exporting, ...files]

@@ -9,8 +9,8 @@ import {
   inboundMessage,
   inboundMessageSummary,
   inboundRouteChanges,
-  inboundRouteEncoder,
-  inboundRouteWithSecretEncoder,
+  inboundRoute,
+  inboundRouteWithSecret,
   newInboundRoute,
 } from '../../wire/inboxes/inbound-route.ts'
 import { webhookTest } from '../../wire/feedback/webhook.ts'
@@ -24,90 +24,77 @@ const feature = 'inbound_routes'
 const routes = resource('/v1/inbound-routes', { name: 'InboundRoute', tags, feature, graphql: true })
 const messageParams = z.strictObject({ id, message_id: id })
 
-export const inboundRouteOperations = (core: RestCore): readonly (Action | Operation)[] => [
-  ...routeActions(core),
-  testing(core),
-  ...messageActions(core),
-  ...downloads(core),
-  link(core),
+const routeActions: readonly Action<RestCore>[] = [
+  routes.list({
+    summary: 'List inbound routes, newest first',
+    item: inboundRoute,
+    run: ({ core, principal }, page) => core.inboundRoutes.list(principal, page),
+  }),
+  routes.read({
+    summary: 'Get an inbound route',
+    output: inboundRoute,
+    run: ({ core, principal }, { id: routeId }) => core.inboundRoutes.get(principal, routeId),
+  }),
+  routes.create({
+    summary: 'Create an inbound route',
+    description:
+      'Mail for the local part is accepted immediately and delivered to the webhook, signed and retried like an event webhook. ' +
+      'All organizations share the inbound domain: a name, with every address that extends it after a `+`, belongs to the first organization that ' +
+      'creates a route for it. Only this response contains the secret.',
+    input: newInboundRoute,
+    output: inboundRouteWithSecret,
+    tool: {
+      name: 'email_inbound_route_create',
+      toolset: 'inbound',
+      description:
+        'Deliver real incoming mail for a local part of the inbound domain to a webhook, signed and retried. Takes effect at once. hmac_secret is in the result once: put it into the ' +
+        'receiver, never into chat. Captured test mail never comes here. Next: email_inbound_messages_list.',
+      arguments: ['local_part_pattern', 'webhook_url'],
+      secrets: ['hmac_secret'],
+      hints: { openWorld: true },
+    },
+    examples: { input: { local_part_pattern: 'tickets+*', webhook_url: 'https://shop.example.ch/incoming-mail' } },
+    run: ({ core, principal }, route) => core.inboundRoutes.create(principal, route),
+  }),
+  routes.act('rotate-secret', {
+    summary: 'Rotate the secret of an inbound route',
+    description:
+      'Every further attempt is signed with the new secret, which only this response contains. The old secret stops verifying immediately.',
+    output: inboundRouteWithSecret,
+    run: ({ core, principal }, { id: routeId }) => core.inboundRoutes.rotate(principal, routeId),
+  }),
+  routes.change({
+    summary: 'Update an inbound route',
+    description:
+      'Fields that are left out keep their values. With `project_id`, the route moves to another project; mail that it has received stays in the old one. ' +
+      'The pattern cannot be changed: create another route instead.',
+    input: inboundRouteChanges,
+    output: inboundRoute,
+    run: ({ core, principal }, { id: routeId, ...changes }) => core.inboundRoutes.update(principal, routeId, changes),
+  }),
+  routes.remove({
+    summary: 'Delete an inbound route with its mail',
+    description: 'Idempotent. Mail for the route is refused from now on, and pending deliveries to its webhook are dropped.',
+    errors: ['conflict'],
+    run: ({ core, principal }, { id: routeId }) => core.inboundRoutes.remove(principal, routeId),
+  }),
 ]
 
-const routeActions = ({ inboundRoutes }: RestCore): readonly Action[] => {
-  const inboundRoute = inboundRouteEncoder((route) => inboundRoutes.addressOf(route))
-  const inboundRouteWithSecret = inboundRouteWithSecretEncoder((route) => inboundRoutes.addressOf(route))
-  return [
-    routes.list({
-      summary: 'List inbound routes, newest first',
-      item: inboundRoute,
-      run: ({ principal }, page) => inboundRoutes.list(principal, page),
-    }),
-    routes.read({
-      summary: 'Get an inbound route',
-      output: inboundRoute,
-      run: ({ principal }, { id: routeId }) => inboundRoutes.get(principal, routeId),
-    }),
-    routes.create({
-      summary: 'Create an inbound route',
-      description:
-        'Mail for the local part is accepted immediately and delivered to the webhook, signed and retried like an event webhook. ' +
-        'All organizations share the inbound domain: a name, with every address that extends it after a `+`, belongs to the first organization that ' +
-        'creates a route for it. Only this response contains the secret.',
-      input: newInboundRoute,
-      output: inboundRouteWithSecret,
-      tool: {
-        name: 'email_inbound_route_create',
-        toolset: 'inbound',
-        description:
-          'Deliver real incoming mail for a local part of the inbound domain to a webhook, signed and retried. Takes effect at once. hmac_secret is in the result once: put it into the ' +
-          'receiver, never into chat. Captured test mail never comes here. Next: email_inbound_messages_list.',
-        arguments: ['local_part_pattern', 'webhook_url'],
-        secrets: ['hmac_secret'],
-        hints: { openWorld: true },
-      },
-      examples: { input: { local_part_pattern: 'tickets+*', webhook_url: 'https://shop.example.ch/incoming-mail' } },
-      run: ({ principal }, route) => inboundRoutes.create(principal, route),
-    }),
-    routes.act('rotate-secret', {
-      summary: 'Rotate the secret of an inbound route',
-      description:
-        'Every further attempt is signed with the new secret, which only this response contains. The old secret stops verifying immediately.',
-      output: inboundRouteWithSecret,
-      run: ({ principal }, { id: routeId }) => inboundRoutes.rotate(principal, routeId),
-    }),
-    routes.change({
-      summary: 'Update an inbound route',
-      description:
-        'Fields that are left out keep their values. With `project_id`, the route moves to another project; mail that it has received stays in the old one. ' +
-        'The pattern cannot be changed: create another route instead.',
-      input: inboundRouteChanges,
-      output: inboundRoute,
-      run: ({ principal }, { id: routeId, ...changes }) => inboundRoutes.update(principal, routeId, changes),
-    }),
-    routes.remove({
-      summary: 'Delete an inbound route with its mail',
-      description: 'Idempotent. Mail for the route is refused from now on, and pending deliveries to its webhook are dropped.',
-      errors: ['conflict'],
-      run: ({ principal }, { id: routeId }) => inboundRoutes.remove(principal, routeId),
-    }),
-  ]
-}
+const testing: Action<RestCore> = routes.act('test', {
+  summary: 'Test an inbound route',
+  description:
+    'Sends a made-up mail to the webhook once and returns the response of the receiver. The event is signed like any other and contains `"test": true`; its links lead ' +
+    'to nothing. It is not stored.',
+  errors: ['not_found', 'rate_limit_exceeded'],
+  output: webhookTest,
+  async run({ core, principal, signal }, { id: routeId }) {
+    const result = await core.inboundTests.run(principal, routeId, signal)
+    signal.throwIfAborted()
+    return result
+  },
+})
 
-const testing = ({ inboundTests }: RestCore): Action =>
-  routes.act('test', {
-    summary: 'Test an inbound route',
-    description:
-      'Sends a made-up mail to the webhook once and returns the response of the receiver. The event is signed like any other and contains `"test": true`; its links lead ' +
-      'to nothing. It is not stored.',
-    errors: ['not_found', 'rate_limit_exceeded'],
-    output: webhookTest,
-    async run({ principal, signal }, { id: routeId }) {
-      const result = await inboundTests.run(principal, routeId, signal)
-      signal.throwIfAborted()
-      return result
-    },
-  })
-
-const messageActions = ({ inboundMail, messageViews, baseUrl }: RestCore): readonly Action[] => [
+const messageActions: readonly Action<RestCore>[] = [
   routes.listOf('messages', {
     id: 'listInboundMessages',
     summary: 'List received mail, newest first',
@@ -124,23 +111,23 @@ const messageActions = ({ inboundMail, messageViews, baseUrl }: RestCore): reado
       required: ['limit'],
       untrusted: ['subject', 'from', 'envelope_from', 'envelope_to', 'helo', 'unreadable', 'authentication'],
     },
-    run: ({ principal }, { id: routeId, ...page }) => inboundMail.list(principal, { ...page, routeId }),
+    run: ({ core, principal }, { id: routeId, ...page }) => core.inboundMail.list(principal, { ...page, routeId }),
   }),
   routes.readOf('messages/{message_id}', {
     id: 'getInboundMessage',
     summary: 'Get a received mail',
     input: z.strictObject({ message_id: id }),
     output: inboundMessage,
-    run: async ({ principal }, { id: routeId, messageId }) => ({
-      ...(await inboundMail.get(principal, routeId, messageId)),
-      viewUrl: messageViews.urlOf({ organizationId: principal.organizationId, inboxId: routeId, captureId: messageId }),
-      url: `${baseUrl}/v1/inbound-routes/${routeId}/messages/${messageId}`,
+    run: async ({ core, principal }, { id: routeId, messageId }) => ({
+      ...(await core.inboundMail.get(principal, routeId, messageId)),
+      viewUrl: core.messageViews.urlOf({ organizationId: principal.organizationId, inboxId: routeId, captureId: messageId }),
+      url: `${core.baseUrl}/v1/inbound-routes/${routeId}/messages/${messageId}`,
     }),
   }),
 ]
 
 /** Operations, as their answers are files. */
-const downloads = (core: RestCore): readonly Operation[] => [
+const downloads: readonly Operation<RestCore>[] = [
   operation({
     method: 'GET',
     path: '/v1/inbound-routes/{id}/messages/{message_id}/raw',
@@ -152,7 +139,7 @@ const downloads = (core: RestCore): readonly Operation[] => [
     errors: ['not_found'],
     params: messageParams,
     response: media('message/rfc822'),
-    handle: async ({ principal, params }) => download(await core.inboundMail.raw(principal, params.id, params.message_id)),
+    handle: async ({ core, principal, params }) => download(await core.inboundMail.raw(principal, params.id, params.message_id)),
   }),
   operation({
     method: 'GET',
@@ -165,27 +152,34 @@ const downloads = (core: RestCore): readonly Operation[] => [
     errors: ['not_found'],
     params: messageParams.extend({ index: attachmentIndex }),
     response: media('application/octet-stream'),
-    handle: async ({ principal, params }) =>
+    handle: async ({ core, principal, params }) =>
       download(await core.inboundMail.attachment(principal, params.id, params.message_id, params.index)),
   }),
 ]
 
 /** An operation, as its answer is a file. */
-const link = (core: RestCore): Operation =>
-  operation({
-    method: 'GET',
-    path: '/share/inbound/{token}',
-    operationId: 'followInboundLink',
-    summary: 'Download a file by its signed link',
-    description:
-      'The webhook of an inbound route contains such links to the raw mail and its attachments. A link needs no key and expires after three days.',
-    tags,
-    scope: 'none',
-    errors: ['not_found', 'feature_disabled'],
-    params: z.strictObject({ token: z.string() }),
-    response: media('application/octet-stream'),
-    handle: async ({ params: { token } }) => download(await core.inboundMail.linked(token), unlisted),
-  })
+const link: Operation<RestCore> = operation({
+  method: 'GET',
+  path: '/share/inbound/{token}',
+  operationId: 'followInboundLink',
+  summary: 'Download a file by its signed link',
+  description:
+    'The webhook of an inbound route contains such links to the raw mail and its attachments. A link needs no key and expires after three days.',
+  tags,
+  scope: 'none',
+  errors: ['not_found', 'feature_disabled'],
+  params: z.strictObject({ token: z.string() }),
+  response: media('application/octet-stream'),
+  handle: async ({ core, params: { token } }) => download(await core.inboundMail.linked(token), unlisted),
+})
+
+export const inboundRouteOperations: readonly (Action<RestCore> | Operation<RestCore>)[] = [
+  ...routeActions,
+  testing,
+  ...messageActions,
+  ...downloads,
+  link,
+]
 
 const download = ({ bytes, messageId, attachment }: InboundFile, headers?: Readonly<Record<string, string>>): Answer =>
   attachment ? attachmentFile(bytes, attachment.index, attachment.known, headers) : messageFile(bytes, messageId, headers)

@@ -39,22 +39,13 @@ const timeout = z
   .default(defaultWaitSeconds)
   .meta({ description: `Seconds to wait, from 0 to ${maxWaitSeconds}. Defaults to ${defaultWaitSeconds}.` })
 
-export const inboxOperations = (core: RestCore): readonly (Action | Operation)[] => [
-  ...finding(core),
-  ...changing(core),
-  ...messages(core),
-  releasing(core),
-  ...downloads(core),
-  wait(core),
-]
-
 export const detail = async ({ inboxNotifier, inboxes: core }: RestCore, principal: Principal, found: Inbox) => ({
   ...found,
   signingSecret: inboxNotifier.secretFor(principal, found.id),
   lastNotify: await core.lastNotify(principal, found),
 })
 
-const finding = (core: RestCore): readonly Action[] => [
+const finding: readonly Action<RestCore>[] = [
   inboxes.list({
     summary: 'List virtual inboxes, newest first',
     item: inbox,
@@ -67,7 +58,7 @@ const finding = (core: RestCore): readonly Action[] => [
       arguments: [],
       fixed: { limit: 200 },
     },
-    run: ({ principal }, page) => core.inboxes.list(principal, page),
+    run: ({ core, principal }, page) => core.inboxes.list(principal, page),
   }),
   action({
     id: 'lookUpInbox',
@@ -84,7 +75,7 @@ const finding = (core: RestCore): readonly Action[] => [
       inbox: ({ inbox: found }) => found && inboxDetail.encode(found),
     }),
     http: { method: 'GET', path: '/v1/inboxes/lookup' },
-    async run({ principal }, { address: pattern, project: asked }) {
+    async run({ core, principal }, { address: pattern, project: asked }) {
       const found = await core.inboxes.lookup(principal, pattern, asked)
       return { inbox: found && (await detail(core, principal, found)) }
     },
@@ -99,21 +90,19 @@ const finding = (core: RestCore): readonly Action[] => [
     input: z.strictObject({ ...pageFields, project, since: timeInput.optional() }),
     output: pageEncoder(inboxFigures),
     http: { method: 'GET', path: '/v1/inboxes/figures' },
-    run: ({ principal }, { project: projectId, ...page }) => core.inboxes.figures(principal, { ...page, projectId }),
+    run: ({ core, principal }, { project: projectId, ...page }) => core.inboxes.figures(principal, { ...page, projectId }),
   }),
   inboxes.read({
     summary: 'Get a virtual inbox',
     output: inboxDetail,
-    run: async ({ principal }, { id: inboxId }) => detail(core, principal, await core.inboxes.get(principal, inboxId)),
+    run: async ({ core, principal }, { id: inboxId }) => detail(core, principal, await core.inboxes.get(principal, inboxId)),
   }),
 ]
 
 /** Without the flag, inboxes are read and not changed. */
 const feature = 'virtual_inboxes'
 
-const changing = (core: RestCore): readonly Action[] => [...settingUp(core), ...takingAway(core)]
-
-const settingUp = (core: RestCore): readonly Action[] => [
+const settingUp: readonly Action<RestCore>[] = [
   inboxes.create({
     feature,
     summary: 'Create a virtual inbox',
@@ -136,7 +125,7 @@ const settingUp = (core: RestCore): readonly Action[] => [
       secrets: ['signing_secret'],
       untrusted: ['error'],
     },
-    run: async ({ principal }, { project: asked, projectId = asked, ...request }) =>
+    run: async ({ core, principal }, { project: asked, projectId = asked, ...request }) =>
       detail(core, principal, await core.inboxSettings.create(principal, { ...request, projectId })),
   }),
   inboxes.change({
@@ -158,12 +147,12 @@ const settingUp = (core: RestCore): readonly Action[] => [
       untrusted: ['error'],
       hints: { idempotent: true },
     },
-    run: async ({ principal }, { id: inboxId, ...changes }) =>
+    run: async ({ core, principal }, { id: inboxId, ...changes }) =>
       detail(core, principal, await core.inboxSettings.update(principal, inboxId, changes)),
   }),
 ]
 
-const takingAway = (core: RestCore): readonly Action[] => [
+const takingAway: readonly Action<RestCore>[] = [
   inboxes.remove({
     feature,
     summary: 'Delete a virtual inbox',
@@ -176,7 +165,7 @@ const takingAway = (core: RestCore): readonly Action[] => [
       hints: { destructive: true },
     },
     errors: ['conflict'],
-    run: ({ principal }, { id: inboxId }) => core.inboxSettings.remove(principal, inboxId),
+    run: ({ core, principal }, { id: inboxId }) => core.inboxSettings.remove(principal, inboxId),
   }),
   action({
     id: 'clearInbox',
@@ -201,14 +190,16 @@ const takingAway = (core: RestCore): readonly Action[] => [
         'virtual_inbox_update to keep them for a shorter time.',
       hints: { idempotent: true },
     },
-    run: ({ principal }, { id: inboxId }) => core.inboxes.get(principal, inboxId),
+    run: ({ core, principal }, { id: inboxId }) => core.inboxes.get(principal, inboxId),
   }),
 ]
+
+const changing: readonly Action<RestCore>[] = [...settingUp, ...takingAway]
 
 /** What senders of captured mail wrote. */
 export const mailFields = ['subject', 'intended_from', 'intended_to', 'addresses_seen']
 
-const messages = (core: RestCore): readonly Action[] => [
+const messages: readonly Action<RestCore>[] = [
   action({
     id: 'listInboxMessages',
     summary: 'List captured messages, newest first',
@@ -242,7 +233,7 @@ const messages = (core: RestCore): readonly Action[] => [
       arguments: { id_or_address: 'id', limit: 'limit', since: 'since' },
       untrusted: mailFields,
     },
-    async run({ principal }, { id: idOrPattern, ...page }) {
+    async run({ core, principal }, { id: idOrPattern, ...page }) {
       const found = await core.inboxes.named(principal, idOrPattern)
       return found && core.inboxes.messages(principal, found.id, page)
     },
@@ -252,27 +243,27 @@ const messages = (core: RestCore): readonly Action[] => [
     summary: 'Get a captured message',
     input: z.strictObject({ message_id: id }),
     output: message,
-    run: async ({ principal }, { id: inboxId, messageId }) =>
+    run: async ({ core, principal }, { id: inboxId, messageId }) =>
       shown(core, principal, inboxId, await core.inboxes.message(principal, inboxId, messageId)),
   }),
 ]
 
 /** With every rule of a send: budget, plan, suppressions. */
-const releasing = ({ releases }: RestCore): Action =>
-  inboxes.act('messages/{message_id}/release', {
-    id: 'releaseInboxMessage',
-    feature,
-    summary: 'Release a captured message',
-    description:
-      'Sends the message as it is to all its recipients, by a live destination. It counts as a send; suppressed recipients are skipped. The send has a trace of ' +
-      'its own, and both name each other. A message is released once: asked for again, the response is that of the first release, and another destination is 409. ' +
-      'A destination in sandbox mode, a project that is not claimed and a token for sends into the sandbox are 409 too.',
-    scope: 'api:send',
-    errors: ['not_found', 'conflict', 'quota_exceeded', 'quota_exhausted', 'project_budget_exhausted', 'approval_required', 'storage_full'],
-    input: z.strictObject({ message_id: id, destination_id: id }),
-    output: acceptance,
-    run: ({ principal }, { id: inboxId, messageId, destinationId }) => releases.release(principal, inboxId, messageId, destinationId),
-  })
+const releasing: Action<RestCore> = inboxes.act('messages/{message_id}/release', {
+  id: 'releaseInboxMessage',
+  feature,
+  summary: 'Release a captured message',
+  description:
+    'Sends the message as it is to all its recipients, by a live destination. It counts as a send; suppressed recipients are skipped. The send has a trace of ' +
+    'its own, and both name each other. A message is released once: asked for again, the response is that of the first release, and another destination is 409. ' +
+    'A destination in sandbox mode, a project that is not claimed and a token for sends into the sandbox are 409 too.',
+  scope: 'api:send',
+  errors: ['not_found', 'conflict', 'quota_exceeded', 'quota_exhausted', 'project_budget_exhausted', 'approval_required', 'storage_full'],
+  input: z.strictObject({ message_id: id, destination_id: id }),
+  output: acceptance,
+  run: ({ core, principal }, { id: inboxId, messageId, destinationId }) =>
+    core.releases.release(principal, inboxId, messageId, destinationId),
+})
 
 /** With the address of itself and that of its page. */
 function shown({ baseUrl, messageViews }: RestCore, { organizationId }: Principal, inboxId: string, captured: CapturedMessage) {
@@ -282,7 +273,7 @@ function shown({ baseUrl, messageViews }: RestCore, { organizationId }: Principa
 }
 
 /** Operations, as their answers are files. */
-const downloads = (core: RestCore): readonly Operation[] => [
+const downloads: readonly Operation<RestCore>[] = [
   operation({
     method: 'GET',
     path: '/v1/inboxes/{id}/messages/{message_id}/raw',
@@ -293,7 +284,7 @@ const downloads = (core: RestCore): readonly Operation[] => [
     errors: ['not_found'],
     params: messageParams,
     response: media('message/rfc822'),
-    async handle({ principal, params: { id: inboxId, message_id: messageId } }) {
+    async handle({ core, principal, params: { id: inboxId, message_id: messageId } }) {
       const { size, pieces } = await core.inboxes.raw(principal, inboxId, messageId)
       return messageFile(Readable.from(pieces, { objectMode: false }), messageId, { 'content-length': String(size) })
     },
@@ -308,7 +299,7 @@ const downloads = (core: RestCore): readonly Operation[] => [
     errors: ['not_found'],
     params: messageParams.extend({ index: attachmentIndex }),
     response: media('application/octet-stream'),
-    async handle({ principal, params: { id: inboxId, message_id: messageId, index } }) {
+    async handle({ core, principal, params: { id: inboxId, message_id: messageId, index } }) {
       const bytes = await core.inboxes.attachment(principal, inboxId, messageId, index)
       const { read } = await core.inboxes.message(principal, inboxId, messageId)
       return attachmentFile(bytes, index, read.ok ? read.message.attachments[index] : undefined)
@@ -316,33 +307,42 @@ const downloads = (core: RestCore): readonly Operation[] => [
   }),
 ]
 
-/** An operation, as a message that many wait for is written out once, for all of them. */
-function wait(core: RestCore): Operation {
-  const rendered = new WeakMap<CapturedMessage, Uint8Array>()
-  const respondWith = (principal: Principal, inboxId: string, captured: CapturedMessage): Answer => {
-    const body = rendered.get(captured) ?? Buffer.from(JSON.stringify(message.encode(shown(core, principal, inboxId, captured))))
-    rendered.set(captured, body)
-    return raw(body, { contentType: 'application/json' })
-  }
-  return operation({
-    method: 'POST',
-    path: '/v1/inboxes/{id}/wait',
-    operationId: 'waitForInboxMessage',
-    summary: 'Wait for a captured message',
-    description:
-      'Returns the first message captured after `since`, which defaults to now. When none is captured in time, the response is `{"timeout": true}`.',
-    tags,
-    scope: 'api:read',
-    waits: true,
-    errors: ['not_found', 'rate_limit_exceeded'],
-    params: idParams,
-    query: z.strictObject({ since: since.optional(), timeout }),
-    response: z.union([z.object({ timeout: z.literal(true) }), message.schema]),
-    async handle({ principal, params, query, signal }) {
-      const found = await core.inboxes.wait(principal, params.id, { since: query.since, timeoutMs: query.timeout * 1000, signal })
-      if (found) return respondWith(principal, params.id, found)
-      signal.throwIfAborted()
-      return { timeout: true as const }
-    },
-  })
+/** A message that many wait for is written out once, for all of them. */
+const rendered = new WeakMap<CapturedMessage, Uint8Array>()
+function renderedAnswer(core: RestCore, principal: Principal, inboxId: string, captured: CapturedMessage): Answer {
+  const body = rendered.get(captured) ?? Buffer.from(JSON.stringify(message.encode(shown(core, principal, inboxId, captured))))
+  rendered.set(captured, body)
+  return raw(body, { contentType: 'application/json' })
 }
+
+/** An operation, as its answer is written out before. */
+const wait: Operation<RestCore> = operation({
+  method: 'POST',
+  path: '/v1/inboxes/{id}/wait',
+  operationId: 'waitForInboxMessage',
+  summary: 'Wait for a captured message',
+  description:
+    'Returns the first message captured after `since`, which defaults to now. When none is captured in time, the response is `{"timeout": true}`.',
+  tags,
+  scope: 'api:read',
+  waits: true,
+  errors: ['not_found', 'rate_limit_exceeded'],
+  params: idParams,
+  query: z.strictObject({ since: since.optional(), timeout }),
+  response: z.union([z.object({ timeout: z.literal(true) }), message.schema]),
+  async handle({ core, principal, params, query, signal }) {
+    const found = await core.inboxes.wait(principal, params.id, { since: query.since, timeoutMs: query.timeout * 1000, signal })
+    if (found) return renderedAnswer(core, principal, params.id, found)
+    signal.throwIfAborted()
+    return { timeout: true as const }
+  },
+})
+
+export const inboxOperations: readonly (Action<RestCore> | Operation<RestCore>)[] = [
+  ...finding,
+  ...changing,
+  ...messages,
+  releasing,
+  ...downloads,
+  wait,
+]

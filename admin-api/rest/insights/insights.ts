@@ -37,74 +37,42 @@ const kept =
   'Counted with the events, and never more than a second late. A step without anything is there with zeros. Without a project, the figures of the whole ' +
   'organization include those of projects that were deleted, but for about the last quarter of an hour of each.'
 
+type Read<Query, R> = (core: RestCore, principal: Principal, query: Query) => Promise<R>
+
 const facts = { tags: ['insights'], scope: 'api:read', errors: ['not_found'] } as const
 const figures = <R>(
   name: string,
   what: string,
   summary: string,
   output: Encoder<R>,
-  run: (principal: Principal, query: InsightQuery) => Promise<R>,
+  read: Read<InsightQuery, R>,
   description = '',
-): Action =>
+): Action<RestCore> =>
   action({
     ...facts,
     ...{ id: `get${name}Insight`, summary, description: `${description}${kept}`, output },
     input: z.strictObject(insightFields),
     http: { method: 'GET', path: `/v1/insights/${what}` },
-    run: ({ principal }, { project: projectId, ...query }) => run(principal, { projectId, ...query }),
+    run: ({ core, principal }, { project: projectId, ...query }) => read(core, principal, { projectId, ...query }),
   })
 const apart = <R>(
   name: string,
   what: string,
   summary: string,
   output: Encoder<R>,
-  run: (principal: Principal, query: InsightQuery & { readonly limit: number }) => Promise<R>,
-): Action =>
+  read: Read<InsightQuery & { readonly limit: number }, R>,
+): Action<RestCore> =>
   action({
     ...facts,
     ...{ id: `get${name}Insight`, summary, description: kept, output },
     input: z.strictObject({ ...insightFields, limit: most }),
     http: { method: 'GET', path: `/v1/insights/${what}` },
-    run: ({ principal }, { project: projectId, ...query }) => run(principal, { projectId, ...query }),
+    run: ({ core, principal }, { project: projectId, ...query }) => read(core, principal, { projectId, ...query }),
   })
-
-export const insightActions = ({ insights }: RestCore): readonly Action[] => {
-  const ofProject = (principal: Principal, query: InsightQuery) => insights.ofProject(principal, query)
-  const ofDestinations = (principal: Principal, query: InsightQuery) => insights.ofDestinations(principal, query)
-  return [
-    figures('Send', 'sends', 'Get the sends over time, by outcome', sendInsight, ofProject),
-    figures(
-      'Delivery',
-      'delivery',
-      'Get over time what happened to recipients',
-      deliveryInsight,
-      ofDestinations,
-      '`taken` by a provider or `failed` at it, when the attempt ended; `deferred` for each attempt that left one waiting; `delivered`, `bounced` and `complained` when that was reported. A recipient that failed with a bounce is in both. ',
-    ),
-    figures(
-      'Latency',
-      'latency',
-      'Get the latency over time',
-      latencyInsight,
-      ofDestinations,
-      '`first_attempt`: from acceptance to the first attempt; `attempt`: of the attempt that ended with the acceptance by the provider; `delivery`: from our acceptance to that. ',
-    ),
-    apart('Destination', 'destinations', 'Get the attempts of each destination over time', destinationInsight, (principal, query) =>
-      insights.byThing('destination', principal, query),
-    ),
-    apart('Domain', 'domains', 'Get what happened to recipients, by their domain', domainInsight, (principal, query) =>
-      insights.byDomain(principal, query),
-    ),
-    figures('Webhook', 'webhooks', 'Get the attempts at webhooks over time', webhookInsight, ofProject),
-    ...ofThings(insights),
-    figures('Suppression', 'suppressions', 'Get the new suppressions over time, by source', suppressionInsight, ofProject),
-    figures('Smtp', 'smtp', 'Get the SMTP logins over time, and what was refused', smtpInsight, ofProject),
-  ]
-}
 
 const { project: _, ...ofOrganization } = insightFields
 
-const ofThings = (insights: RestCore['insights']): readonly Action[] => [
+const ofThings: readonly Action<RestCore>[] = [
   action({
     ...facts,
     id: 'getIngestSourceInsight',
@@ -115,16 +83,16 @@ const ofThings = (insights: RestCore['insights']): readonly Action[] => [
     output: ingestSourceInsight,
     input: z.strictObject({ ...ofOrganization, limit: most }),
     http: { method: 'GET', path: '/v1/insights/ingest-sources' },
-    run: ({ principal }, query) => insights.byIngestSource(principal, query),
+    run: ({ core, principal }, query) => core.insights.byIngestSource(principal, query),
   }),
   apart(
     'WebhookEndpoint',
     'webhook-endpoints',
     'Get the attempts at each webhook endpoint over time',
     webhookEndpointInsight,
-    (principal, query) => insights.byThing('webhook', principal, query),
+    ({ insights }, principal, query) => insights.byThing('webhook', principal, query),
   ),
-  apart('Template', 'templates', 'Get the sends made from each template over time', templateInsight, (principal, query) =>
+  apart('Template', 'templates', 'Get the sends made from each template over time', templateInsight, ({ insights }, principal, query) =>
     insights.byThing('template', principal, query),
   ),
   apart(
@@ -132,6 +100,43 @@ const ofThings = (insights: RestCore['insights']): readonly Action[] => [
     'publishable-keys',
     'Get what each publishable key sent over time, and what was refused',
     publishableKeyInsight,
-    (principal, query) => insights.byThing('publishableKey', principal, query),
+    ({ insights }, principal, query) => insights.byThing('publishableKey', principal, query),
   ),
+]
+
+const ofProject = ({ insights }: RestCore, principal: Principal, query: InsightQuery) => insights.ofProject(principal, query)
+const ofDestinations = ({ insights }: RestCore, principal: Principal, query: InsightQuery) => insights.ofDestinations(principal, query)
+
+export const insightActions: readonly Action<RestCore>[] = [
+  figures('Send', 'sends', 'Get the sends over time, by outcome', sendInsight, ofProject),
+  figures(
+    'Delivery',
+    'delivery',
+    'Get over time what happened to recipients',
+    deliveryInsight,
+    ofDestinations,
+    '`taken` by a provider or `failed` at it, when the attempt ended; `deferred` for each attempt that left one waiting; `delivered`, `bounced` and `complained` when that was reported. A recipient that failed with a bounce is in both. ',
+  ),
+  figures(
+    'Latency',
+    'latency',
+    'Get the latency over time',
+    latencyInsight,
+    ofDestinations,
+    '`first_attempt`: from acceptance to the first attempt; `attempt`: of the attempt that ended with the acceptance by the provider; `delivery`: from our acceptance to that. ',
+  ),
+  apart(
+    'Destination',
+    'destinations',
+    'Get the attempts of each destination over time',
+    destinationInsight,
+    ({ insights }, principal, query) => insights.byThing('destination', principal, query),
+  ),
+  apart('Domain', 'domains', 'Get what happened to recipients, by their domain', domainInsight, ({ insights }, principal, query) =>
+    insights.byDomain(principal, query),
+  ),
+  figures('Webhook', 'webhooks', 'Get the attempts at webhooks over time', webhookInsight, ofProject),
+  ...ofThings,
+  figures('Suppression', 'suppressions', 'Get the new suppressions over time, by source', suppressionInsight, ofProject),
+  figures('Smtp', 'smtp', 'Get the SMTP logins over time, and what was refused', smtpInsight, ofProject),
 ]

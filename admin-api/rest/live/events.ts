@@ -7,7 +7,7 @@ import type { RestCore } from '../rest-core.ts'
 
 const contentType = 'text/event-stream'
 
-export const liveOperations = ({ changeStreams }: RestCore): readonly Operation[] => [
+export const liveOperations: readonly Operation<RestCore>[] = [
   // an operation, as its answer is a stream
   operation({
     method: 'GET',
@@ -24,11 +24,11 @@ export const liveOperations = ({ changeStreams }: RestCore): readonly Operation[
     errors: ['not_found', 'rate_limit_exceeded'],
     query: z.strictObject({ project }),
     response: media(contentType),
-    async handle({ principal, query, headers, headOnly, authenticateAgain }) {
+    async handle({ core, principal, query, headers, headOnly, authenticateAgain }) {
       const options = { contentType, headers: { 'cache-control': 'no-store, no-transform', 'x-accel-buffering': 'no' } }
       if (headOnly) return raw('', options)
       const lastEventId = headers['last-event-id']
-      const stream = await changeStreams.open(principal, {
+      const stream = await core.changeStreams.open(principal, {
         projectId: query.project,
         lastEventId: typeof lastEventId === 'string' ? lastEventId : undefined,
         stillAllowed: authenticateAgain,

@@ -14,7 +14,7 @@ const maxBytes = 256 * 1024 * 1024
 const deadlineSeconds = 900
 const contentType = 'application/x-ndjson'
 
-export const serviceListOperations = (core: RestCore): readonly Operation[] => [
+export const serviceListOperations: readonly Operation<RestCore>[] = [
   operation({
     method: 'POST',
     path: '/v1/suppressions/service-import',
@@ -34,7 +34,7 @@ export const serviceListOperations = (core: RestCore): readonly Operation[] => [
     body: streamed(movedListBody),
     response: media(contentType),
     examples: { body: { Suppressions: [{ EmailAddress: 'ada@example.ch', SuppressionReason: 'HardBounce', Origin: 'Recipient' }] } },
-    async handle({ principal, query, body: { bytes }, signal, authenticateAgain }) {
+    async handle({ core, principal, query, body: { bytes }, signal, authenticateAgain }) {
       const { service, kind, file_name: fileName, list, project_id: projectId, from_row: fromRow = 1 } = query
       const isDryRun = query.dry_run === 'true'
       const file = new ListExport({ service, kind, fileName })

@@ -8,7 +8,7 @@ import type { RestCore } from '../rest-core.ts'
 
 const maxBodyBytes = 16 * 1024 * 1024
 
-export const serviceTemplateActions = (core: RestCore): readonly Action[] => [
+export const serviceTemplateActions: readonly Action<RestCore>[] = [
   action({
     id: 'importServiceTemplates',
     summary: 'Import the templates of another service',
@@ -35,7 +35,7 @@ export const serviceTemplateActions = (core: RestCore): readonly Action[] => [
       },
     },
     http: { method: 'POST', path: '/v1/templates/service-import', maxBodyBytes },
-    async run({ principal }, { service, document, projectId, dryRun, replace }) {
+    async run({ core, principal }, { service, document, projectId, dryRun, replace }) {
       const found = templatesIn(document)
       if (found.length > maxMovedTemplates)
         throw invalid([{ path: 'document', message: `has ${found.length} templates; an import can have ${maxMovedTemplates}` }])

@@ -5,9 +5,7 @@ import { mailChoice, mailChoiceChanges } from '../../wire/organization/mail-choi
 import { noInput } from '../../wire/fields/text.ts'
 import type { RestCore } from '../rest-core.ts'
 
-export const accountActions = (core: RestCore): readonly Action[] => [...claiming(core), ...mailing(core)]
-
-const claiming = ({ claims }: RestCore): readonly Action[] => [
+const claiming: readonly Action<RestCore>[] = [
   action({
     id: 'claimAccount',
     summary: 'Claim the sandbox project of this session',
@@ -29,7 +27,7 @@ const claiming = ({ claims }: RestCore): readonly Action[] => [
         'link; show them user_code. Next: account_status until claim_progress.claimed is true, usually within 30 seconds.',
       hints: { readOnly: false, openWorld: true },
     },
-    run: ({ principal }, { email }) => claims.start(principal, email),
+    run: ({ core, principal }, { email }) => core.claims.start(principal, email),
   }),
   action({
     id: 'listClaims',
@@ -43,11 +41,11 @@ const claiming = ({ claims }: RestCore): readonly Action[] => [
     output: openClaims,
     list: { item: openClaim },
     http: { method: 'GET', path: '/v1/claims' },
-    run: ({ principal }) => claims.openOf(principal),
+    run: ({ core, principal }) => core.claims.openOf(principal),
   }),
 ]
 
-const mailing = ({ mailChoices }: RestCore): readonly Action[] => [
+const mailing: readonly Action<RestCore>[] = [
   action({
     id: 'getMailChoices',
     summary: 'Get which mails of the service the signed-in person wants',
@@ -58,7 +56,7 @@ const mailing = ({ mailChoices }: RestCore): readonly Action[] => [
     input: noInput,
     output: mailChoice,
     http: { method: 'GET', path: '/v1/account/mail' },
-    run: ({ principal }) => mailChoices.of(principal),
+    run: ({ core, principal }) => core.mailChoices.of(principal),
   }),
   action({
     id: 'updateMailChoices',
@@ -70,6 +68,8 @@ const mailing = ({ mailChoices }: RestCore): readonly Action[] => [
     input: mailChoiceChanges,
     output: mailChoice,
     http: { method: 'PATCH', path: '/v1/account/mail' },
-    run: ({ principal }, changes) => mailChoices.change(principal, changes),
+    run: ({ core, principal }, changes) => core.mailChoices.change(principal, changes),
   }),
 ]
+
+export const accountActions: readonly Action<RestCore>[] = [...claiming, ...mailing]

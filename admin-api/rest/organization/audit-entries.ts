@@ -7,7 +7,7 @@ import type { RestCore } from '../rest-core.ts'
 
 const entries = resource('/v1/audit', { name: 'AuditEntry', plural: 'AuditEntries', tags: ['audit'] })
 
-export const auditActions = ({ auditLog }: RestCore): readonly Action[] => [
+export const auditActions: readonly Action<RestCore>[] = [
   entries.list({
     summary: 'List audit log entries, newest first',
     description:
@@ -16,6 +16,6 @@ export const auditActions = ({ auditLog }: RestCore): readonly Action[] => [
     scope: 'api:admin',
     filter: { project, ...auditFilter },
     item: auditEntry,
-    run: ({ principal }, page) => auditLog.list(principal, page),
+    run: ({ core, principal }, page) => core.auditLog.list(principal, page),
   }),
 ]

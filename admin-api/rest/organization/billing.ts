@@ -15,13 +15,7 @@ import { invoiceFile } from '../../http/download.ts'
 
 const tags = ['usage']
 
-export const billingEntries = (core: RestCore): readonly (Action | Operation)[] => [
-  ...usageEntries(core),
-  ...creditActions(core),
-  ...invoiceEntries(core),
-]
-
-const usageEntries = (core: RestCore): readonly (Action | Operation)[] => [
+const usageEntries: readonly (Action<RestCore> | Operation<RestCore>)[] = [
   action({
     id: 'getUsage',
     summary: 'Get the usage of a month and the present use of the limits',
@@ -32,7 +26,7 @@ const usageEntries = (core: RestCore): readonly (Action | Operation)[] => [
     input: z.strictObject({ period }),
     output: usage,
     http: { method: 'GET', path: '/v1/usage' },
-    run: ({ principal }, asked) => core.usage.of(wholeOrganization(principal), asked.period),
+    run: ({ core, principal }, asked) => core.usage.of(wholeOrganization(principal), asked.period),
   }),
   // an operation, as it can be a file
   operation({
@@ -48,14 +42,14 @@ const usageEntries = (core: RestCore): readonly (Action | Operation)[] => [
     openToBilling: true,
     query: z.strictObject({ period, format: invoiceFormat }),
     response: invoice.schema,
-    async handle({ principal, query }) {
+    async handle({ core, principal, query }) {
       const preview = invoice.encode(await core.invoices.preview(wholeOrganization(principal), query.period))
       return query.format === 'csv' ? invoiceFile(preview) : preview
     },
   }),
 ]
 
-const creditActions = (core: RestCore): readonly Action[] => [
+const creditActions: readonly Action<RestCore>[] = [
   action({
     id: 'getCredits',
     summary: 'Get the credits of the organization',
@@ -66,7 +60,7 @@ const creditActions = (core: RestCore): readonly Action[] => [
     input: noInput,
     output: creditState,
     http: { method: 'GET', path: '/v1/billing/credits' },
-    run: ({ principal }) => core.billing.credits.of(wholeOrganization(principal)),
+    run: ({ core, principal }) => core.billing.credits.of(wholeOrganization(principal)),
   }),
   action({
     id: 'listCreditEntries',
@@ -79,11 +73,11 @@ const creditActions = (core: RestCore): readonly Action[] => [
     output: pageEncoder(creditEntry),
     list: { item: creditEntry },
     http: { method: 'GET', path: '/v1/billing/credits/entries' },
-    run: ({ principal }, page) => core.billing.credits.entries(wholeOrganization(principal), page),
+    run: ({ core, principal }, page) => core.billing.credits.entries(wholeOrganization(principal), page),
   }),
 ]
 
-const invoiceEntries = (core: RestCore): readonly (Action | Operation)[] => [
+const invoiceEntries: readonly (Action<RestCore> | Operation<RestCore>)[] = [
   action({
     id: 'listInvoices',
     summary: 'List the invoices and credit notes of the organization, newest first',
@@ -95,7 +89,7 @@ const invoiceEntries = (core: RestCore): readonly (Action | Operation)[] => [
     output: pageEncoder(invoiceSummary),
     list: { item: invoiceSummary },
     http: { method: 'GET', path: '/v1/billing/invoices' },
-    run: ({ principal }, page) => core.billing.register.list(wholeOrganization(principal), page),
+    run: ({ core, principal }, page) => core.billing.register.list(wholeOrganization(principal), page),
   }),
   // an operation, as it can be a file
   operation({
@@ -111,10 +105,12 @@ const invoiceEntries = (core: RestCore): readonly (Action | Operation)[] => [
     params: idParams,
     query: z.strictObject({ format: finalFormat, lang: pageLanguage }),
     response: finalInvoice.schema,
-    handle: async ({ principal, params, query, headers }) =>
+    handle: async ({ core, principal, params, query, headers }) =>
       shownInvoice(await core.billing.register.get(wholeOrganization(principal), params.id), query, headers),
   }),
 ]
+
+export const billingEntries: readonly (Action<RestCore> | Operation<RestCore>)[] = [...usageEntries, ...creditActions, ...invoiceEntries]
 
 /** Billing is the organization's (spec "Project rules" 7), and so out of reach of keys of one project. */
 function wholeOrganization({ bound, organizationId }: Principal): string {

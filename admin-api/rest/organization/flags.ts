@@ -4,7 +4,7 @@ import { flags } from '../../wire/organization/flag.ts'
 import { noInput } from '../../wire/fields/text.ts'
 import type { RestCore } from '../rest-core.ts'
 
-export const flagActions = ({ policies }: RestCore): readonly Action[] => [
+export const flagActions: readonly Action<RestCore>[] = [
   action({
     id: 'listFlags',
     summary: 'List feature flags',
@@ -15,6 +15,6 @@ export const flagActions = ({ policies }: RestCore): readonly Action[] => [
     input: noInput,
     output: flags,
     http: { method: 'GET', path: '/v1/flags' },
-    run: async ({ principal }) => (await policies.of(principal.organizationId)).organization,
+    run: async ({ core, principal }) => (await core.policies.of(principal.organizationId)).organization,
   }),
 ]

@@ -10,7 +10,7 @@ import type { RestCore } from '../rest-core.ts'
 const tags = ['members']
 const one = resource('/v1/members', { name: 'Member', tags })
 
-export const memberActions = ({ members }: RestCore): readonly Action[] => [
+export const memberActions: readonly Action<RestCore>[] = [
   action({
     id: 'listMembers',
     summary: 'List the members of the organization',
@@ -21,7 +21,7 @@ export const memberActions = ({ members }: RestCore): readonly Action[] => [
     output: allMembers,
     list: { item: member },
     http: { method: 'GET', path: '/v1/members' },
-    run: ({ principal }) => members.list(principal),
+    run: ({ core, principal }) => core.members.list(principal),
   }),
   one.change({
     summary: 'Change the role of a member',
@@ -30,7 +30,7 @@ export const memberActions = ({ members }: RestCore): readonly Action[] => [
     input: roleChoice,
     output: member,
     examples: { input: { role: 'developer' } },
-    run: ({ principal }, { id, role }) => members.changeRole(principal, id, role),
+    run: ({ core, principal }, { id, role }) => core.members.changeRole(principal, id, role),
   }),
   one.remove({
     summary: 'Remove a member',
@@ -40,6 +40,6 @@ export const memberActions = ({ members }: RestCore): readonly Action[] => [
       'rotate them. SMTP credentials and publishable keys belong to their project and remain.',
     input: z.strictObject({ keep_keys: idList('Comma-separated ids of the API keys to keep.') }),
     output: keyFates,
-    run: ({ principal }, { id, keepKeys }) => members.remove(principal, id, keepKeys),
+    run: ({ core, principal }, { id, keepKeys }) => core.members.remove(principal, id, keepKeys),
   }),
 ]

@@ -21,7 +21,7 @@ const moved = encoder(
     .meta({ id: 'MovedResource' }),
 ).from<MoveRequest & { readonly warnings: MoveWarnings }>({ resource_type: ({ type }) => type, resource_id: ({ id: moving }) => moving })
 
-export const moveActions = ({ move }: RestCore): readonly Action[] => [
+export const moveActions: readonly Action<RestCore>[] = [
   action({
     id: 'moveResource',
     summary: 'Move a resource to another project of the organization',
@@ -34,9 +34,9 @@ export const moveActions = ({ move }: RestCore): readonly Action[] => [
     input: z.strictObject({ resource_type: resourceType, resource_id: id, project_id: id }),
     output: moved,
     graphql: { field: 'moveResource', root: 'mutation' },
-    async run({ principal }, { resourceType: type, resourceId, projectId }) {
+    async run({ core, principal }, { resourceType: type, resourceId, projectId }) {
       const request = { type, id: resourceId, projectId }
-      return { ...request, warnings: await move(principal, request) }
+      return { ...request, warnings: await core.move(principal, request) }
     },
   }),
 ]

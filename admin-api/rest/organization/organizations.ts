@@ -8,7 +8,7 @@ import type { RestCore } from '../rest-core.ts'
 
 const all = resource('/v1/organizations', { name: 'Organization', tags: ['organizations'] })
 
-export const organizationActions = ({ organizations }: RestCore): readonly Action[] => [
+export const organizationActions: readonly Action<RestCore>[] = [
   all.list({
     summary: 'List organizations',
     description:
@@ -16,13 +16,13 @@ export const organizationActions = ({ organizations }: RestCore): readonly Actio
     errors: [],
     filter: {},
     item: organization,
-    run: ({ principal }, page) => organizations.list(principal, page),
+    run: ({ core, principal }, page) => core.organizations.list(principal, page),
   }),
   all.read({
     summary: 'Get an organization with its plan, limits and payment state',
     openToBilling: true,
     output: organization,
-    run: ({ principal }, { id }) => organizations.get(principal, id),
+    run: ({ core, principal }, { id }) => core.organizations.get(principal, id),
   }),
   all.create({
     summary: 'Create a team organization',
@@ -33,13 +33,13 @@ export const organizationActions = ({ organizations }: RestCore): readonly Actio
     input: organizationInput,
     output: madeOrganization,
     examples: { input: { name: 'Bakery' } },
-    run: ({ principal }, { name }) => organizations.create(principal, name),
+    run: ({ core, principal }, { name }) => core.organizations.create(principal, name),
   }),
   all.change({
     summary: 'Update an organization',
     input: organizationInput,
     output: organization,
-    run: ({ principal }, { id, name }) => organizations.rename(principal, id, name),
+    run: ({ core, principal }, { id, name }) => core.organizations.rename(principal, id, name),
   }),
   all.remove({
     summary: 'Delete an organization',
@@ -48,6 +48,6 @@ export const organizationActions = ({ organizations }: RestCore): readonly Actio
       `Its keys and logins stop working and its sending stops immediately. The operator can restore it for ${graceDays} days; then ` +
       'all its data is removed. Refused with `conflict` while mail is queued, unless `discard_queued` is true: then that mail fails.',
     input: deletion,
-    run: ({ principal }, { id, ...mail }) => organizations.remove(principal, id, mail),
+    run: ({ core, principal }, { id, ...mail }) => core.organizations.remove(principal, id, mail),
   }),
 ]

@@ -6,8 +6,6 @@ import { id, nameLine } from '../../wire/fields/text.ts'
 import { project } from '../../wire/organization/project.ts'
 import type { RestCore } from '../rest-core.ts'
 
-export const partitionTools = (core: RestCore): readonly Action[] => [creating(core), listing(core), deleting(core), capping(core)]
-
 const about = { tags: ['projects'], feature: 'tenant_partitions' } as const
 const toolset = 'partitions'
 const maxListed = 200
@@ -18,75 +16,74 @@ const cap = z
   .nullable()
   .meta({ description: 'Sends per UTC day; null is no cap of its own, and the limit of the plan applies.' })
 
-const creating = ({ projects }: RestCore): Action =>
-  action({
-    ...about,
-    id: 'createPartition',
-    summary: 'Create a partition',
-    scope: 'api:admin',
-    input: z.strictObject({ name: nameLine(100), send_cap_override: cap.optional() }),
-    output: project,
-    tool: {
-      name: 'project_sub_create',
-      toolset,
-      description:
-        'Create a partition of this project for one tenant, with destinations, traces and a daily send cap of its own. Partitions have no partitions. ' +
-        'Its sends count toward the plan of the organization. Next: project_sub_set_quota to change the cap.',
-    },
-    run: ({ principal }, { name, sendCapOverride: sendBudget }) =>
-      projects.create(principal, { name, parentId: principal.projectId, ...(sendBudget !== undefined && { sendBudget }) }),
-  })
+const creating: Action<RestCore> = action({
+  ...about,
+  id: 'createPartition',
+  summary: 'Create a partition',
+  scope: 'api:admin',
+  input: z.strictObject({ name: nameLine(100), send_cap_override: cap.optional() }),
+  output: project,
+  tool: {
+    name: 'project_sub_create',
+    toolset,
+    description:
+      'Create a partition of this project for one tenant, with destinations, traces and a daily send cap of its own. Partitions have no partitions. ' +
+      'Its sends count toward the plan of the organization. Next: project_sub_set_quota to change the cap.',
+  },
+  run: ({ core, principal }, { name, sendCapOverride: sendBudget }) =>
+    core.projects.create(principal, { name, parentId: principal.projectId, ...(sendBudget !== undefined && { sendBudget }) }),
+})
 
-const listing = ({ projects }: RestCore): Action =>
-  action({
-    ...about,
-    id: 'listPartitions',
-    summary: 'List partitions',
-    scope: 'api:read',
-    input: z.strictObject({}),
-    output: pageEncoder(project),
-    tool: {
-      name: 'project_sub_list',
-      toolset,
-      description:
-        'List the partitions of this project, newest first, with their sends today and caps. For the project itself use account_status. Changes nothing.',
-    },
-    run: ({ principal }) => projects.list(principal, { limit: maxListed, parentId: principal.projectId }),
-  })
+const listing: Action<RestCore> = action({
+  ...about,
+  id: 'listPartitions',
+  summary: 'List partitions',
+  scope: 'api:read',
+  input: z.strictObject({}),
+  output: pageEncoder(project),
+  tool: {
+    name: 'project_sub_list',
+    toolset,
+    description:
+      'List the partitions of this project, newest first, with their sends today and caps. For the project itself use account_status. Changes nothing.',
+  },
+  run: ({ core, principal }) => core.projects.list(principal, { limit: maxListed, parentId: principal.projectId }),
+})
 
-const deleting = ({ projects }: RestCore): Action =>
-  action({
-    ...about,
-    id: 'deletePartition',
-    summary: 'Delete a partition',
-    scope: 'api:admin',
-    input: z.strictObject({ sub_project_id: id }),
-    tool: {
-      name: 'project_sub_delete',
-      toolset,
-      description:
-        'Delete a partition for good, with its destinations, keys, traces, captured messages and mail that waits. Nothing of it can be brought back: ' +
-        'ask the user, naming the partition, first. To stop its sends only, use project_sub_set_quota with 0.',
-      hints: { destructive: true },
-    },
-    run: ({ principal }, { subProjectId }) => projects.remove(principal, subProjectId, { discardQueued: true }),
-  })
+const deleting: Action<RestCore> = action({
+  ...about,
+  id: 'deletePartition',
+  summary: 'Delete a partition',
+  scope: 'api:admin',
+  input: z.strictObject({ sub_project_id: id }),
+  tool: {
+    name: 'project_sub_delete',
+    toolset,
+    description:
+      'Delete a partition for good, with its destinations, keys, traces, captured messages and mail that waits. Nothing of it can be brought back: ' +
+      'ask the user, naming the partition, first. To stop its sends only, use project_sub_set_quota with 0.',
+    hints: { destructive: true },
+  },
+  run: ({ core, principal }, { subProjectId }) => core.projects.remove(principal, subProjectId, { discardQueued: true }),
+})
 
-const capping = ({ projects }: RestCore): Action =>
-  action({
-    ...about,
-    id: 'capPartition',
-    summary: 'Set the daily cap of a partition',
-    scope: 'api:admin',
-    input: z.strictObject({ sub_project_id: id, send_cap_override: cap }),
-    output: project,
-    tool: {
-      name: 'project_sub_set_quota',
-      toolset,
-      description:
-        'Set how many messages a partition may send a day; null removes its cap, and the limit of the plan applies; 0 stops it. Takes effect at once. ' +
-        'Find ids with project_sub_list.',
-      hints: { idempotent: true },
-    },
-    run: ({ principal }, { subProjectId, sendCapOverride }) => projects.update(principal, subProjectId, { sendBudget: sendCapOverride }),
-  })
+const capping: Action<RestCore> = action({
+  ...about,
+  id: 'capPartition',
+  summary: 'Set the daily cap of a partition',
+  scope: 'api:admin',
+  input: z.strictObject({ sub_project_id: id, send_cap_override: cap }),
+  output: project,
+  tool: {
+    name: 'project_sub_set_quota',
+    toolset,
+    description:
+      'Set how many messages a partition may send a day; null removes its cap, and the limit of the plan applies; 0 stops it. Takes effect at once. ' +
+      'Find ids with project_sub_list.',
+    hints: { idempotent: true },
+  },
+  run: ({ core, principal }, { subProjectId, sendCapOverride }) =>
+    core.projects.update(principal, subProjectId, { sendBudget: sendCapOverride }),
+})
+
+export const partitionTools: readonly Action<RestCore>[] = [creating, listing, deleting, capping]

@@ -3,7 +3,7 @@ import { action, type Action } from '../../actions/action.ts'
 import { noInput } from '../../wire/fields/text.ts'
 import { allPlans } from '../../wire/organization/plan.ts'
 
-export const planActions = (): readonly Action[] => [
+export const planActions: readonly Action[] = [
   action({
     id: 'listPlans',
     summary: 'List plans with their limits',

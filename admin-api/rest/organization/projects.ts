@@ -9,9 +9,7 @@ import type { RestCore } from '../rest-core.ts'
 const tags = ['projects']
 const all = resource('/v1/projects', { name: 'Project', tags, graphql: true })
 
-export const projectActions = (core: RestCore): readonly Action[] => [...own(core), ...reading(core), ...writing(core)]
-
-const own = ({ projects }: RestCore): readonly Action[] => [
+const own: readonly Action<RestCore>[] = [
   action({
     id: 'getMyProject',
     summary: 'Get the project of the key',
@@ -29,7 +27,7 @@ const own = ({ projects }: RestCore): readonly Action[] => [
         'Get the project of this session: whether it is claimed, its plan, sends today and their cap, what happens to sends without a route, and how far a ' +
         'claim is. Call it first, and after account_claim until claim_progress.claimed is true.',
     },
-    run: ({ principal }) => projects.me(principal),
+    run: ({ core, principal }) => core.projects.me(principal),
   }),
   action({
     id: 'setNoRoutePolicy',
@@ -43,27 +41,27 @@ const own = ({ projects }: RestCore): readonly Action[] => [
     output: projectState,
     http: { method: 'PATCH', path: '/v1/projects/me/no-route-policy' },
     graphql: { field: 'setNoRoutePolicy', root: 'mutation', without: ['value'], required: ['no_route_policy'] },
-    run: ({ principal }, { noRoutePolicy, value }) => projects.setNoRoutePolicy(principal, noRoutePolicy ?? value ?? 'capture'),
+    run: ({ core, principal }, { noRoutePolicy, value }) => core.projects.setNoRoutePolicy(principal, noRoutePolicy ?? value ?? 'capture'),
   }),
 ]
 
-const reading = ({ projects }: RestCore): readonly Action[] => [
+const reading: readonly Action<RestCore>[] = [
   all.list({
     summary: 'List projects, newest first',
     description: 'A key of one project sees that project and its partitions.',
     filter: { parent_id: id.optional().meta({ description: 'Lists only the partitions of this project.' }) },
     item: project,
-    run: ({ principal }, page) => projects.list(principal, page),
+    run: ({ core, principal }, page) => core.projects.list(principal, page),
   }),
   all.read({
     summary: 'Get a project',
     output: project,
-    run: ({ principal }, { id }) => projects.get(principal, id),
-    runMany: ({ principal }, ids) => projects.getMany(principal, ids),
+    run: ({ core, principal }, { id }) => core.projects.get(principal, id),
+    runMany: ({ core, principal }, ids) => core.projects.getMany(principal, ids),
   }),
 ]
 
-const writing = ({ projects }: RestCore): readonly Action[] => [
+const writing: readonly Action<RestCore>[] = [
   all.create({
     summary: 'Create a project, or with `parent_id` a partition',
     description:
@@ -73,7 +71,7 @@ const writing = ({ projects }: RestCore): readonly Action[] => [
     input: newProject,
     output: project,
     examples: { input: { name: 'Newsletter', send_budget: 1000 } },
-    run: ({ principal }, given) => projects.create(principal, given),
+    run: ({ core, principal }, given) => core.projects.create(principal, given),
   }),
   all.change({
     summary: 'Update a project',
@@ -82,7 +80,7 @@ const writing = ({ projects }: RestCore): readonly Action[] => [
     errors: ['not_found', 'conflict', 'quota_exhausted'],
     input: projectChanges,
     output: project,
-    run: ({ principal }, { id, ...changes }) => projects.update(principal, id, changes),
+    run: ({ core, principal }, { id, ...changes }) => core.projects.update(principal, id, changes),
   }),
   all.remove({
     summary: 'Delete a project with its partitions',
@@ -92,6 +90,8 @@ const writing = ({ projects }: RestCore): readonly Action[] => [
       '`conflict` for the project Default, while SMTP credentials of other projects refer to its destinations, and while mail is queued, unless ' +
       '`discard_queued` is true: then that mail is deleted with the project.',
     input: deletion,
-    run: ({ principal }, { id, ...mail }) => projects.remove(principal, id, mail),
+    run: ({ core, principal }, { id, ...mail }) => core.projects.remove(principal, id, mail),
   }),
 ]
+
+export const projectActions: readonly Action<RestCore>[] = [...own, ...reading, ...writing]

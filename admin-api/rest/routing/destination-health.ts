@@ -7,7 +7,23 @@ import type { RestCore } from '../rest-core.ts'
 import { evidence, evidenceInput, keptEvidence } from '../../wire/routing/destination-evidence.ts'
 import { destinationResource } from './destinations.ts'
 
-export const destinationHealthActions = ({ probes, promotions }: RestCore): readonly Action[] => [
+/** Known without asking the providers, so that a screen may look often. */
+const allOfThem: Action<RestCore> = action({
+  id: 'listDestinationHealth',
+  summary: 'List the health of destinations, without a probe',
+  description:
+    'In the order of the list of destinations, with the same pages: the state of the circuit breaker, and the figures of the last hour. They are kept in memory and start ' +
+    'over when the service restarts.',
+  tags: ['destinations'],
+  scope: 'api:read',
+  errors: ['not_found'],
+  input: z.strictObject({ ...pageFields, project }),
+  output: pageEncoder(knownHealth),
+  http: { method: 'GET', path: '/v1/destinations/health' },
+  run: ({ core, principal }, { project: projectId, ...page }) => core.probes.known(principal, { ...page, projectId }),
+})
+
+export const destinationHealthActions: readonly Action<RestCore>[] = [
   destinationResource.act('test', {
     summary: 'Test a destination',
     description:
@@ -25,7 +41,7 @@ export const destinationHealthActions = ({ probes, promotions }: RestCore): read
       untrusted: ['detail'],
       hints: { idempotent: true, openWorld: true },
     },
-    run: ({ principal }, { id }) => probes.test(principal, id),
+    run: ({ core, principal }, { id }) => core.probes.test(principal, id),
   }),
   destinationResource.readOf('health', {
     summary: 'Get the health of a destination',
@@ -42,9 +58,9 @@ export const destinationHealthActions = ({ probes, promotions }: RestCore): read
       untrusted: ['detail', 'reason', 'error.message'],
       hints: { openWorld: true },
     },
-    run: ({ principal }, { id }) => probes.health(principal, id),
+    run: ({ core, principal }, { id }) => core.probes.health(principal, id),
   }),
-  allOfThem(probes),
+  allOfThem,
   destinationResource.act('evidence', {
     id: 'collectDestinationEvidence',
     summary: 'Collect the evidence for a promotion',
@@ -58,29 +74,12 @@ export const destinationHealthActions = ({ probes, promotions }: RestCore): read
     input: evidenceInput,
     output: evidence,
     http: { emptyBody: {} },
-    run: ({ principal }, { id, ...asked }) => promotions.collect(principal, id, asked),
+    run: ({ core, principal }, { id, ...asked }) => core.promotions.collect(principal, id, asked),
   }),
   destinationResource.readOf('evidence', {
     summary: 'Get the evidence that was collected last',
     description: '`evidence` is null before it was collected.',
     output: keptEvidence,
-    run: ({ principal }, { id }) => promotions.evidence(principal, id),
+    run: ({ core, principal }, { id }) => core.promotions.evidence(principal, id),
   }),
 ]
-
-/** Known without asking the providers, so that a screen may look often. */
-const allOfThem = (probes: RestCore['probes']): Action =>
-  action({
-    id: 'listDestinationHealth',
-    summary: 'List the health of destinations, without a probe',
-    description:
-      'In the order of the list of destinations, with the same pages: the state of the circuit breaker, and the figures of the last hour. They are kept in memory and start ' +
-      'over when the service restarts.',
-    tags: ['destinations'],
-    scope: 'api:read',
-    errors: ['not_found'],
-    input: z.strictObject({ ...pageFields, project }),
-    output: pageEncoder(knownHealth),
-    http: { method: 'GET', path: '/v1/destinations/health' },
-    run: ({ principal }, { project: projectId, ...page }) => probes.known(principal, { ...page, projectId }),
-  })

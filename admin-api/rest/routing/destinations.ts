@@ -25,9 +25,7 @@ const tags = ['destinations']
 /** What a destination has besides is in files of its own. */
 export const destinationResource = resource('/v1/destinations', { name: 'Destination', tags, graphql: true })
 
-export const destinationActions = (core: RestCore): readonly Action[] => [...reading(core), ...writing(core), ...modes(core)]
-
-const reading = ({ destinations }: RestCore): readonly Action[] => [
+const reading: readonly Action<RestCore>[] = [
   destinationResource.list({
     summary: 'List destinations, newest first',
     item: destination,
@@ -40,7 +38,7 @@ const reading = ({ destinations }: RestCore): readonly Action[] => [
       arguments: [],
       fixed: { limit: 200 },
     },
-    run: ({ principal }, page) => destinations.list(principal, page),
+    run: ({ core, principal }, page) => core.destinations.list(principal, page),
   }),
   action({
     id: 'listDestinationPresets',
@@ -65,12 +63,12 @@ const reading = ({ destinations }: RestCore): readonly Action[] => [
   destinationResource.read({
     summary: 'Get a destination',
     output: destination,
-    run: ({ principal }, { id }) => destinations.get(principal, id),
-    runMany: ({ principal }, ids) => destinations.getMany(principal, ids),
+    run: ({ core, principal }, { id }) => core.destinations.get(principal, id),
+    runMany: ({ core, principal }, ids) => core.destinations.getMany(principal, ids),
   }),
 ]
 
-const writing = ({ destinations, probes }: RestCore): readonly Action[] => [
+const writing: readonly Action<RestCore>[] = [
   destinationResource.create({
     summary: 'Create a destination',
     description:
@@ -82,9 +80,9 @@ const writing = ({ destinations, probes }: RestCore): readonly Action[] => [
       input: { name: 'Webhoster', provider: 'smtp', preset: 'infomaniak', credentials: { username: 'shop@example.ch', password: '…' } },
     },
     http: { alsoMissing: async (body) => missingBesideProvider(body) },
-    async run({ principal }, body) {
-      const made = await destinations.create(principal, toNewDestination(body))
-      return { ...made, warnings: await probes.firstLook(made) }
+    async run({ core, principal }, body) {
+      const made = await core.destinations.create(principal, toNewDestination(body))
+      return { ...made, warnings: await core.probes.firstLook(made) }
     },
   }),
   destinationResource.change({
@@ -96,10 +94,10 @@ const writing = ({ destinations, probes }: RestCore): readonly Action[] => [
     errors: ['not_found', 'conflict', 'feature_disabled'],
     input: destinationChanges,
     output: changedDestination,
-    async run({ principal }, { id, ...body }) {
+    async run({ core, principal }, { id, ...body }) {
       const changes = toDestinationChanges(body)
-      const made = await destinations.update(principal, id, changes)
-      return { ...made, warnings: changes.connection ? await probes.firstLook(made) : [] }
+      const made = await core.destinations.update(principal, id, changes)
+      return { ...made, warnings: changes.connection ? await core.probes.firstLook(made) : [] }
     },
   }),
   destinationResource.remove({
@@ -108,11 +106,11 @@ const writing = ({ destinations, probes }: RestCore): readonly Action[] => [
       'Refused with `conflict` while routing rules or SMTP credentials refer to it; `details` lists them. ' +
       'Also refused while mail is queued for it, unless `discard_queued` is true: that mail then fails, and its trace states the reason.',
     input: deletion,
-    run: ({ principal }, { id, ...queued }) => destinations.remove(principal, id, queued),
+    run: ({ core, principal }, { id, ...queued }) => core.destinations.remove(principal, id, queued),
   }),
 ]
 
-const modes = ({ destinations }: RestCore): readonly Action[] => [
+const modes: readonly Action<RestCore>[] = [
   destinationResource.change({
     id: 'updateDestinationMode',
     summary: 'Set the mode of a destination',
@@ -128,7 +126,7 @@ const modes = ({ destinations }: RestCore): readonly Action[] => [
       arguments: { destination_id: 'id', mode: 'mode' },
       hints: { destructive: true, idempotent: true },
     },
-    run: ({ principal }, { id, mode }) => destinations.setMode(principal, id, mode),
+    run: ({ core, principal }, { id, mode }) => core.destinations.setMode(principal, id, mode),
   }),
   destinationResource.act('promote-to-live', {
     summary: 'Promote a destination to live mode',
@@ -143,9 +141,11 @@ const modes = ({ destinations }: RestCore): readonly Action[] => [
       arguments: { destination_id: 'id' },
       hints: { destructive: true, idempotent: true },
     },
-    async run({ principal }, { id }) {
-      const { destination: promoted, alreadyLive } = await destinations.promoteToLive(principal, id)
+    async run({ core, principal }, { id }) {
+      const { destination: promoted, alreadyLive } = await core.destinations.promoteToLive(principal, id)
       return { ...promoted, alreadyLive }
     },
   }),
 ]
+
+export const destinationActions: readonly Action<RestCore>[] = [...reading, ...writing, ...modes]

@@ -9,24 +9,24 @@ import type { RestCore } from '../rest-core.ts'
 
 const domains = resource('/v1/domains', { name: 'Domain', tags: ['domains'] })
 
-export const domainActions = ({ sendingDomains }: RestCore): readonly Action[] => [
+export const domainActions: readonly Action<RestCore>[] = [
   domains.list({
     summary: 'List sending domains, newest first',
     errors: [],
     filter: {},
     item: domain,
-    run: ({ principal }, page) => sendingDomains.list(principal, page),
+    run: ({ core, principal }, page) => core.sendingDomains.list(principal, page),
   }),
   domains.read({
     summary: 'Get a sending domain with the DNS records to publish',
     output: domain,
-    run: ({ principal }, { id }) => sendingDomains.get(principal, id),
+    run: ({ core, principal }, { id }) => core.sendingDomains.get(principal, id),
   }),
   domains.readOf('records', {
     summary: 'Get the DNS records of a sending domain for a destination',
     input: z.strictObject({ destination_id: id.optional() }),
     output: listEncoder(domainRecord),
-    run: ({ principal }, { id, destinationId }) => sendingDomains.recordsFor(principal, id, destinationId),
+    run: ({ core, principal }, { id, destinationId }) => core.sendingDomains.recordsFor(principal, id, destinationId),
   }),
   domains.create({
     summary: 'Create a sending domain',
@@ -34,23 +34,23 @@ export const domainActions = ({ sendingDomains }: RestCore): readonly Action[] =
     input: newDomain,
     output: domain,
     examples: { input: { domain: 'example.ch' } },
-    run: ({ principal }, { domain: name, ed25519 = false }) => sendingDomains.create(principal, { domain: name, ed25519 }),
+    run: ({ core, principal }, { domain: name, ed25519 = false }) => core.sendingDomains.create(principal, { domain: name, ed25519 }),
   }),
   domains.act('verify', {
     summary: 'Verify a sending domain',
     description: 'Looks up the DNS records of the domain. DKIM keys whose records are published sign from now on.',
     output: domain,
-    run: ({ principal }, { id }) => sendingDomains.verify(principal, id),
+    run: ({ core, principal }, { id }) => core.sendingDomains.verify(principal, id),
   }),
   domains.act('rotate-dkim', {
     summary: 'Rotate the DKIM keys of a sending domain',
     description: 'The new keys sign as soon as their records are published and verified.',
     output: domain,
-    run: ({ principal }, { id }) => sendingDomains.rotate(principal, id),
+    run: ({ core, principal }, { id }) => core.sendingDomains.rotate(principal, id),
   }),
   domains.remove({
     summary: 'Delete a sending domain',
     description: 'Mail from the domain is no longer signed.',
-    run: ({ principal }, { id }) => sendingDomains.remove(principal, id),
+    run: ({ core, principal }, { id }) => core.sendingDomains.remove(principal, id),
   }),
 ]

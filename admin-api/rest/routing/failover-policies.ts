@@ -14,11 +14,11 @@ const policies = resource('/v1/failover/policy', {
   key: 'primary_id',
 })
 
-export const failoverPolicyActions = ({ failoverPolicies }: RestCore): readonly Action[] => [
+export const failoverPolicyActions: readonly Action<RestCore>[] = [
   policies.list({
     summary: 'List failover policies, oldest first',
     item: failoverPolicy,
-    run: ({ principal }, page) => failoverPolicies.list(principal, page),
+    run: ({ core, principal }, page) => core.failoverPolicies.list(principal, page),
   }),
   policies.create({
     id: 'setFailoverPolicy',
@@ -46,11 +46,11 @@ export const failoverPolicyActions = ({ failoverPolicies }: RestCore): readonly 
       },
     },
     http: { status: 200 },
-    run: ({ principal }, { conditions, ...policy }) => failoverPolicies.set(principal, { ...policy, ...conditions }),
+    run: ({ core, principal }, { conditions, ...policy }) => core.failoverPolicies.set(principal, { ...policy, ...conditions }),
   }),
   policies.remove({
     summary: 'Delete the failover policy of a destination',
     input: z.strictObject({ project }),
-    run: ({ principal }, { primaryId, project: projectId }) => failoverPolicies.remove(principal, primaryId, projectId),
+    run: ({ core, principal }, { primaryId, project: projectId }) => core.failoverPolicies.remove(principal, primaryId, projectId),
   }),
 ]

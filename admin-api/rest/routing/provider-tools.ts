@@ -12,8 +12,6 @@ import { domain, domainRecord } from '../../wire/routing/domain.ts'
 import { provider, providerIds } from '../../wire/routing/provider.ts'
 import type { RestCore } from '../rest-core.ts'
 
-export const providerTools = (core: RestCore): readonly Action[] => [presets, connect(core), status(core), records(core)]
-
 const about = { toolset: 'setup' } as const
 
 const presets = action({
@@ -44,97 +42,96 @@ const credentials = z
     writeOnly: true,
   })
 
-const connect = ({ destinations, probes }: RestCore): Action =>
-  action({
-    id: 'connectProvider',
-    summary: 'Connect a provider',
-    tags: ['destinations'],
-    scope: 'api:admin',
-    input: z.strictObject({
-      provider: filledLine(64, 'A provider or a preset: smtp, ses, infomaniak and so on.').meta({ examples: ['smtp'] }),
-      credentials,
-      name: nameLine(100),
-      environment: environmentName.optional(),
-    }),
-    output: changedDestination,
-    tool: {
-      ...about,
-      name: 'email_provider_connect',
-      description:
-        'Connect a mail provider as a new destination, in sandbox mode: its mail is captured until destination_promote_to_live. Probes it at once; warnings say what keeps ' +
-        'it from working. Better let the user enter passwords in the dashboard than in chat. Next: email_provider_test, email_domain_verify_records.',
-      untrusted: ['warnings'],
-      hints: { openWorld: true },
-    },
-    async run({ principal }, { provider: named, ...rest }) {
-      const isPreset = !providerIds.some((one) => one === named) && findPreset(named) !== undefined
-      const body = check(newDestination, { ...rest, ...(isPreset ? { provider: 'smtp', preset: named } : { provider: named }) }, 'body')
-      const made = await destinations.create(principal, toNewDestination(body))
-      return { ...made, warnings: await probes.firstLook(made) }
-    },
-  })
+const connect: Action<RestCore> = action({
+  id: 'connectProvider',
+  summary: 'Connect a provider',
+  tags: ['destinations'],
+  scope: 'api:admin',
+  input: z.strictObject({
+    provider: filledLine(64, 'A provider or a preset: smtp, ses, infomaniak and so on.').meta({ examples: ['smtp'] }),
+    credentials,
+    name: nameLine(100),
+    environment: environmentName.optional(),
+  }),
+  output: changedDestination,
+  tool: {
+    ...about,
+    name: 'email_provider_connect',
+    description:
+      'Connect a mail provider as a new destination, in sandbox mode: its mail is captured until destination_promote_to_live. Probes it at once; warnings say what keeps ' +
+      'it from working. Better let the user enter passwords in the dashboard than in chat. Next: email_provider_test, email_domain_verify_records.',
+    untrusted: ['warnings'],
+    hints: { openWorld: true },
+  },
+  async run({ core, principal }, { provider: named, ...rest }) {
+    const isPreset = !providerIds.some((one) => one === named) && findPreset(named) !== undefined
+    const body = check(newDestination, { ...rest, ...(isPreset ? { provider: 'smtp', preset: named } : { provider: named }) }, 'body')
+    const made = await core.destinations.create(principal, toNewDestination(body))
+    return { ...made, warnings: await core.probes.firstLook(made) }
+  },
+})
 
 /** What was found in DNS, and what is said about it. */
 const foundFields = ['records.found', 'hint']
 
 const domainName = filledLine(254, 'Such as example.ch.')
 
-const status = ({ sendingDomains }: RestCore): Action =>
-  action({
-    id: 'findDomainStatus',
-    summary: 'Check a sending domain',
-    tags: ['domains'],
-    scope: 'api:read',
-    input: z.strictObject({ domain: domainName }),
-    output: encoderOf(z.object({ found: z.boolean(), domain: domain.schema.optional() }), (found: ShownDomain | undefined) =>
-      found ? { found: true, domain: domain.encode(found) } : { found: false },
-    ),
-    tool: {
-      ...about,
-      name: 'email_domain_verify_status',
-      description:
-        'Get whether a sending domain is verified, and of each DNS record what was found. With mcp:admin looks DNS up now, otherwise shows the latest look-up. ' +
-        'found=false: the domain is not set up; use email_domain_verify_records. Verified mail is signed with DKIM.',
-      reachesOrganization: true,
-      untrusted: foundFields,
-      hints: { openWorld: true },
-    },
-    async run({ principal }, { domain: name }) {
-      const found = await sendingDomains.byName(principal, name)
-      return found && hasScope(principal, 'api:admin') ? sendingDomains.verify(principal, found.domain.id) : found
-    },
-  })
+const status: Action<RestCore> = action({
+  id: 'findDomainStatus',
+  summary: 'Check a sending domain',
+  tags: ['domains'],
+  scope: 'api:read',
+  input: z.strictObject({ domain: domainName }),
+  output: encoderOf(z.object({ found: z.boolean(), domain: domain.schema.optional() }), (found: ShownDomain | undefined) =>
+    found ? { found: true, domain: domain.encode(found) } : { found: false },
+  ),
+  tool: {
+    ...about,
+    name: 'email_domain_verify_status',
+    description:
+      'Get whether a sending domain is verified, and of each DNS record what was found. With mcp:admin looks DNS up now, otherwise shows the latest look-up. ' +
+      'found=false: the domain is not set up; use email_domain_verify_records. Verified mail is signed with DKIM.',
+    reachesOrganization: true,
+    untrusted: foundFields,
+    hints: { openWorld: true },
+  },
+  async run({ core, principal }, { domain: name }) {
+    const found = await core.sendingDomains.byName(principal, name)
+    return found && hasScope(principal, 'api:admin') ? core.sendingDomains.verify(principal, found.domain.id) : found
+  },
+})
 
-const records = ({ sendingDomains, destinations }: RestCore): Action =>
-  action({
-    id: 'findDomainRecords',
-    summary: 'Get the DNS records of a domain',
-    tags: ['domains'],
-    scope: 'api:read',
-    input: z.strictObject({ domain: domainName, destination_id: id }),
-    output: encoderOf(
-      z.object({ domain: z.string(), created: z.boolean(), records: z.array(domainRecord.schema) }),
-      (found: { readonly domain: string; readonly created: boolean; readonly records: ShownDomain['records'] }) => ({
-        ...found,
-        records: found.records.map((record) => domainRecord.encode(record)),
-      }),
-    ),
-    tool: {
-      ...about,
-      name: 'email_domain_verify_records',
-      description:
-        'Get the DNS records that the user must publish so that mail from a domain is trusted when it leaves by this destination. Sets the domain up when it is new, ' +
-        'which needs mcp:admin. Show the records to the user. Next: email_domain_verify_status after they were published.',
-      reachesOrganization: true,
-      untrusted: foundFields,
-      hints: { readOnly: false, idempotent: true },
-    },
-    async run({ principal }, { domain: name, destinationId }) {
-      // domains are the organization's, destinations the project's
-      await destinations.get({ ...principal, bound: true }, destinationId)
-      const found = await sendingDomains.byName(principal, name)
-      const { domain: one } = found ?? (await sendingDomains.create(principal, { domain: name, ed25519: false }))
-      const expected = await sendingDomains.recordsFor(principal, one.id, destinationId)
-      return { domain: one.domain, created: found === undefined, records: expected }
-    },
-  })
+const records: Action<RestCore> = action({
+  id: 'findDomainRecords',
+  summary: 'Get the DNS records of a domain',
+  tags: ['domains'],
+  scope: 'api:read',
+  input: z.strictObject({ domain: domainName, destination_id: id }),
+  output: encoderOf(
+    z.object({ domain: z.string(), created: z.boolean(), records: z.array(domainRecord.schema) }),
+    (found: { readonly domain: string; readonly created: boolean; readonly records: ShownDomain['records'] }) => ({
+      ...found,
+      records: found.records.map((record) => domainRecord.encode(record)),
+    }),
+  ),
+  tool: {
+    ...about,
+    name: 'email_domain_verify_records',
+    description:
+      'Get the DNS records that the user must publish so that mail from a domain is trusted when it leaves by this destination. Sets the domain up when it is new, ' +
+      'which needs mcp:admin. Show the records to the user. Next: email_domain_verify_status after they were published.',
+    reachesOrganization: true,
+    untrusted: foundFields,
+    hints: { readOnly: false, idempotent: true },
+  },
+  async run({ core, principal }, { domain: name, destinationId }) {
+    // domains are the organization's, destinations the project's
+    await core.destinations.get({ ...principal, bound: true }, destinationId)
+    const found = await core.sendingDomains.byName(principal, name)
+    const { domain: one } = found ?? (await core.sendingDomains.create(principal, { domain: name, ed25519: false }))
+    const expected = await core.sendingDomains.recordsFor(principal, one.id, destinationId)
+    return { domain: one.domain, created: found === undefined, records: expected }
+  },
+})
+
+export const providerTools: readonly Action<RestCore>[] = [presets, connect, status, records]

@@ -6,11 +6,11 @@ import type { RestCore } from '../rest-core.ts'
 
 const rules = resource('/v1/routing/rules', { name: 'RoutingRule', tags: ['routing'], graphql: true })
 
-export const routingRuleActions = ({ routingRules }: RestCore): readonly Action[] => [
+export const routingRuleActions: readonly Action<RestCore>[] = [
   rules.list({
     summary: 'List routing rules in order of evaluation',
     item: routingRule,
-    run: ({ principal }, page) => routingRules.list(principal, page),
+    run: ({ core, principal }, page) => core.routingRules.list(principal, page),
   }),
   rules.create({
     summary: 'Create a routing rule',
@@ -26,21 +26,21 @@ export const routingRuleActions = ({ routingRules }: RestCore): readonly Action[
       required: ['destination_id', 'priority'],
     },
     examples: { input: { match: { domain: 'example.ch' }, destination_id: 'dst_01935c0000007000800000000000000000', priority: 10 } },
-    run: ({ principal }, rule) => routingRules.create(principal, rule),
+    run: ({ core, principal }, rule) => core.routingRules.create(principal, rule),
   }),
   rules.read({
     summary: 'Get a routing rule',
     output: routingRule,
-    run: ({ principal }, { id }) => routingRules.get(principal, id),
+    run: ({ core, principal }, { id }) => core.routingRules.get(principal, id),
   }),
   rules.change({
     summary: 'Update a routing rule',
     input: routingRuleChanges,
     output: routingRule,
-    run: ({ principal }, { id, ...changes }) => routingRules.update(principal, id, changes),
+    run: ({ core, principal }, { id, ...changes }) => core.routingRules.update(principal, id, changes),
   }),
   rules.remove({
     summary: 'Delete a routing rule',
-    run: ({ principal }, { id }) => routingRules.remove(principal, id),
+    run: ({ core, principal }, { id }) => core.routingRules.remove(principal, id),
   }),
 ]

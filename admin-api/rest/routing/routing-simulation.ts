@@ -4,7 +4,7 @@ import { simulation, simulationInput, toSimulationRequest } from '../../wire/rou
 import { toWhatIfRequest, whatIf, whatIfInput } from '../../wire/routing/what-if.ts'
 import type { RestCore } from '../rest-core.ts'
 
-export const routingSimulationActions = ({ simulate, whatIf: core }: RestCore): readonly Action[] => [
+export const routingSimulationActions: readonly Action<RestCore>[] = [
   action({
     id: 'simulateRouting',
     summary: 'Simulate the routing of a message',
@@ -19,8 +19,10 @@ export const routingSimulationActions = ({ simulate, whatIf: core }: RestCore): 
     output: simulation,
     examples: { input: { from: 'shop@example.ch', to: 'ada@example.ch' } },
     http: { method: 'POST', path: '/v1/routing/simulate' },
-    run: ({ principal }, { traceId, ...described }) =>
-      traceId === undefined ? simulate.ofRequest(principal, toSimulationRequest(described)) : simulate.ofTrace(principal, traceId),
+    run: ({ core, principal }, { traceId, ...described }) =>
+      traceId === undefined
+        ? core.simulate.ofRequest(principal, toSimulationRequest(described))
+        : core.simulate.ofTrace(principal, traceId),
   }),
   action({
     id: 'simulateRoutingChanges',
@@ -38,6 +40,6 @@ export const routingSimulationActions = ({ simulate, whatIf: core }: RestCore): 
     output: whatIf,
     examples: { input: { rules: [{ match: 'example.ch', destination_id: 'dst_01935c0000007000800000000000000000' }], send_budget: 500 } },
     http: { method: 'POST', path: '/v1/routing/what-if' },
-    run: ({ principal }, asked) => core.page(principal, toWhatIfRequest(asked)),
+    run: ({ core, principal }, asked) => core.whatIf.page(principal, toWhatIfRequest(asked)),
   }),
 ]

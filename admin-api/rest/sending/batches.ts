@@ -7,7 +7,7 @@ import { sendRefusals } from './messages.ts'
 
 const batchDeadlineSeconds = 120
 
-export const batchActions = (core: RestCore): readonly Action[] => [
+export const batchActions: readonly Action<RestCore>[] = [
   action({
     id: 'sendMessageBatch',
     summary: 'Send up to 100 messages',
@@ -47,11 +47,11 @@ export const batchActions = (core: RestCore): readonly Action[] => [
           of: (results) => (results.every((result) => !(result instanceof Refusal) && result.repeated) ? 'true' : undefined),
         },
       },
-      maxBodyBytes: core.maxSendBodyBytes,
+      maxBodyBytes: (core) => core.maxSendBodyBytes,
       maxBodySetting: 'POSTERN_HTTP_MAX_BODY_BYTES',
       deadlineSeconds: batchDeadlineSeconds,
     },
-    run: ({ principal }, { messages, validation, idempotencyKey }) =>
+    run: ({ core, principal }, { messages, validation, idempotencyKey }) =>
       core.sendBatches.send(principal, { messages: messages.map(toBatchMessage), isStrict: validation === 'strict', idempotencyKey }),
   }),
 ]

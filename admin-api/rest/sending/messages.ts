@@ -41,7 +41,19 @@ const pageRefusals = [
   'feature_unavailable',
 ] as const
 
-export const messageActions = (core: RestCore): readonly Action[] => [
+const publishableKeys = publishable<RestCore>({
+  prefix: publishablePrefix,
+  authenticate: (key, { headers }, core) => core.publishable.keys.authenticate(key, headers.origin),
+  limits: {
+    maxBodyBytes: maxPageBodyBytes,
+    admit: (principal, remoteAddress, core) => core.publishable.sends.admit(principal, remoteAddress),
+    countRefused: (principal, remoteAddress, core) => core.publishable.sends.countRefused(principal, remoteAddress),
+  },
+  captchaHeader: 'X-Service-Captcha-Token',
+  cors: { allowedOrigin: anyOrigin, requestHeaders: ['authorization', 'content-type', 'idempotency-key'] },
+})
+
+export const messageActions: readonly Action<RestCore>[] = [
   action({
     id: 'sendMessage',
     summary: 'Send a message',
@@ -74,33 +86,20 @@ export const messageActions = (core: RestCore): readonly Action[] => [
           of: ({ repeated }) => (repeated ? 'true' : undefined),
         },
       },
-      maxBodyBytes: core.maxSendBodyBytes,
+      maxBodyBytes: (core) => core.maxSendBodyBytes,
       maxBodySetting: 'POSTERN_HTTP_MAX_BODY_BYTES',
-      credentials: [publishableKeys(core), 'bearer'],
+      credentials: [publishableKeys, 'bearer'],
       deadlineSeconds: sendDeadlineSeconds,
-      alsoMissing: (body, principal) => missingSender(core, body, principal),
-      onInvalid: (principal, body, refusal) => core.refusedSends.record(principal, toRefusedSend(body), refusal),
+      alsoMissing: (body, principal, core) => missingSender(core, body, principal),
+      onInvalid: (principal, body, refusal, core) => core.refusedSends.record(principal, toRefusedSend(body), refusal),
     },
-    run({ principal, client: { origin, address, captchaToken } }, fields) {
+    run({ core, principal, client: { origin, address, captchaToken } }, fields) {
       const order = toSendOrder(fields)
       if (principal.publishableToken === undefined) return core.sendMessages.send(principal, order)
       return core.publishable.sends.send(principal, order, { origin, remoteAddress: address, captchaToken })
     },
   }),
 ]
-
-const publishableKeys = ({ publishable: { keys, sends } }: RestCore) =>
-  publishable({
-    prefix: publishablePrefix,
-    authenticate: (key, { headers }) => keys.authenticate(key, headers.origin),
-    limits: {
-      maxBodyBytes: maxPageBodyBytes,
-      admit: (principal, remoteAddress) => sends.admit(principal, remoteAddress),
-      countRefused: (principal, remoteAddress) => sends.countRefused(principal, remoteAddress),
-    },
-    captchaHeader: 'X-Service-Captcha-Token',
-    cors: { allowedOrigin: anyOrigin, requestHeaders: ['authorization', 'content-type', 'idempotency-key'] },
-  })
 
 /** Whether a sender is needed follows from destinations and rules. A key of a web page has its own. */
 async function missingSender(

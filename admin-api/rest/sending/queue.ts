@@ -57,17 +57,18 @@ export const queueHoldReleaseWords = {
 export const dryRun = 'A dry run: the number of messages that match the filter'
 export const statusOfAct = (made: object): number | undefined => ('matched' in made ? 200 : undefined)
 
-export const queueActions = ({ queueActs, queueHolds }: RestCore): readonly Action[] => [
+export const queueActions: readonly Action<RestCore>[] = [
   queue.list({
     ...queueListWords,
-    run: ({ principal }, { held, ...page }) => queueActs.waiting(principal, { ...page, isHeld: held }),
+    run: ({ core, principal }, { held, ...page }) => core.queueActs.waiting(principal, { ...page, isHeld: held }),
   }),
   action({
     ...queueCountWords,
     ...{ id: 'countQueue', tags, scope: 'api:read', errors: ['not_found'] },
     http: { method: 'GET', path: '/v1/queue/counts' },
     graphql: { field: 'queueCounts', root: 'query' },
-    run: ({ principal }, { project, held, ...filter }) => queueActs.counts(principal, { ...filter, projectId: project, isHeld: held }),
+    run: ({ core, principal }, { project, held, ...filter }) =>
+      core.queueActs.counts(principal, { ...filter, projectId: project, isHeld: held }),
   }),
   acts.create({
     ...queueActWords,
@@ -83,36 +84,36 @@ export const queueActions = ({ queueActs, queueHolds }: RestCore): readonly Acti
       },
     },
     http: { otherResponses: { 200: dryRun }, statusOf: statusOfAct },
-    run: ({ principal }, asked) => makeAct(queueActs, { principal }, asked),
+    run: ({ core, principal }, asked) => makeAct(core.queueActs, { principal }, asked),
   }),
   acts.list({
     summary: 'List acts on the queue, newest first',
     item: queueAct,
-    run: ({ principal }, page) => queueActs.list(principal, page),
+    run: ({ core, principal }, page) => core.queueActs.list(principal, page),
   }),
   acts.read({
     summary: 'Get an act on the queue with its counters',
     output: queueAct,
-    run: ({ principal }, { id }) => queueActs.get(principal, id),
+    run: ({ core, principal }, { id }) => core.queueActs.get(principal, id),
   }),
   acts.act('stop', {
     summary: 'Stop an act on the queue',
     description: 'No further message is acted on; what was done stays. An act that has ended is not changed.',
     errors: ['not_found'],
     output: queueAct,
-    run: ({ principal }, { id }) => queueActs.stop({ principal }, id),
+    run: ({ core, principal }, { id }) => core.queueActs.stop({ principal }, id),
   }),
   holds.list({
     summary: 'List standing holds of the queue, newest first',
     item: queueHold,
-    run: ({ principal }, page) => queueHolds.list(principal, page),
+    run: ({ core, principal }, page) => core.queueHolds.list(principal, page),
   }),
   holds.create({
     ...queueHoldWords,
     examples: { input: { filter: { destination_id: 'dst_01935c0000007000800000000000000000' }, reason: 'provider incident' } },
-    run: ({ principal }, asked) => queueHolds.create({ principal }, asked),
+    run: ({ core, principal }, asked) => core.queueHolds.create({ principal }, asked),
   }),
-  holds.act('release', { ...queueHoldReleaseWords, run: ({ principal }, { id }) => queueHolds.release({ principal }, id) }),
+  holds.act('release', { ...queueHoldReleaseWords, run: ({ core, principal }, { id }) => core.queueHolds.release({ principal }, id) }),
 ]
 
 /** A dry run, or the act. Throws `validation_failed` without the number of a dry run. */

@@ -9,7 +9,7 @@ const jobs = resource('/v1/replays', { name: 'Replay', tags: ['replays'], featur
 /** They may quote the servers that refused. */
 const problemFields = ['problems', 'stopped_because']
 
-export const replayActions = ({ replays }: RestCore): readonly Action[] => [
+export const replayActions: readonly Action<RestCore>[] = [
   jobs.create({
     summary: 'Create a replay',
     description:
@@ -37,15 +37,15 @@ export const replayActions = ({ replays }: RestCore): readonly Action[] => [
       otherResponses: { 200: 'A dry run: the number of messages that match the filter' },
       statusOf: (made) => ('matched' in made ? 200 : undefined),
     },
-    run: async ({ principal }, { dryRun, ...request }) =>
-      dryRun ? { ...request, ...(await replays.preview(principal, request)) } : replays.create(principal, request),
+    run: async ({ core, principal }, { dryRun, ...request }) =>
+      dryRun ? { ...request, ...(await core.replays.preview(principal, request)) } : core.replays.create(principal, request),
   }),
   jobs.list({
     summary: 'List replays, newest first',
     description:
       'With `project`, lists only replays of this project alone. A page can contain fewer replays than `limit` and still have a next one.',
     item: replay,
-    run: ({ principal }, page) => replays.list(principal, page),
+    run: ({ core, principal }, page) => core.replays.list(principal, page),
   }),
   jobs.read({
     summary: 'Get a replay with its counters',
@@ -58,7 +58,7 @@ export const replayActions = ({ replays }: RestCore): readonly Action[] => [
         'seconds until its status is no longer running. Changes nothing.',
       untrusted: problemFields,
     },
-    run: ({ principal }, { jobId }) => replays.get(principal, jobId),
+    run: ({ core, principal }, { jobId }) => core.replays.get(principal, jobId),
   }),
   jobs.act('stop', {
     summary: 'Cancel a replay',
@@ -66,6 +66,6 @@ export const replayActions = ({ replays }: RestCore): readonly Action[] => [
     scope: 'api:send',
     errors: ['not_found'],
     output: replay,
-    run: ({ principal }, { jobId }) => replays.stop(principal, jobId),
+    run: ({ core, principal }, { jobId }) => core.replays.stop(principal, jobId),
   }),
 ]

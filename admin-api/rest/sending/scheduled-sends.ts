@@ -18,7 +18,7 @@ const sends = resource('/v1/messages/scheduled', {
 
 const status = z.enum(['queued', 'canceled']).optional().meta({ description: 'Defaults to both.' })
 
-export const scheduledSendActions = ({ scheduledSends }: RestCore): readonly Action[] => [
+export const scheduledSendActions: readonly Action<RestCore>[] = [
   sends.list({
     summary: 'List scheduled sends, earliest first',
     description: 'Lists queued and canceled sends. A send whose delivery has begun is no longer listed; its trace has its outcome.',
@@ -33,7 +33,7 @@ export const scheduledSendActions = ({ scheduledSends }: RestCore): readonly Act
       arguments: ['status', 'limit'],
       untrusted: outsideSummaryFields,
     },
-    run: ({ principal }, page) => scheduledSends.list(principal, page),
+    run: ({ core, principal }, page) => core.scheduledSends.list(principal, page),
   }),
   sends.change({
     id: 'rescheduleSend',
@@ -44,7 +44,7 @@ export const scheduledSendActions = ({ scheduledSends }: RestCore): readonly Act
     errors: ['not_found', 'conflict', 'feature_disabled'],
     input: z.strictObject({ send_at: sendTime.meta({ description: 'The new time of delivery (RFC 3339), at most 3 days ahead.' }) }),
     output: scheduledSend,
-    run: ({ principal }, { traceId: named, sendAt }) => scheduledSends.reschedule(principal, named, sendAt),
+    run: ({ core, principal }, { traceId: named, sendAt }) => core.scheduledSends.reschedule(principal, named, sendAt),
   }),
   sends.act('send-now', {
     id: 'sendScheduledNow',
@@ -54,7 +54,7 @@ export const scheduledSendActions = ({ scheduledSends }: RestCore): readonly Act
     scope: 'api:send',
     errors: ['not_found', 'conflict'],
     output: scheduledSend,
-    run: ({ principal }, { traceId: named }) => scheduledSends.sendNow(principal, named),
+    run: ({ core, principal }, { traceId: named }) => core.scheduledSends.sendNow(principal, named),
   }),
   sends.remove({
     id: 'cancelScheduledSend',
@@ -71,6 +71,6 @@ export const scheduledSendActions = ({ scheduledSends }: RestCore): readonly Act
       untrusted: outsideSummaryFields,
       hints: { destructive: true, idempotent: true },
     },
-    run: ({ principal }, { traceId: named }) => scheduledSends.cancel(principal, named),
+    run: ({ core, principal }, { traceId: named }) => core.scheduledSends.cancel(principal, named),
   }),
 ]

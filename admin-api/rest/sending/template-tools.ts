@@ -3,7 +3,7 @@ import { action, type Action } from '../../actions/action.ts'
 import { newTemplate, template, templateContent } from '../../wire/sending/template.ts'
 import type { RestCore } from '../rest-core.ts'
 
-export const templateTools = ({ templates }: RestCore): readonly Action[] => [
+export const templateTools: readonly Action<RestCore>[] = [
   action({
     id: 'saveTemplate',
     summary: 'Save a template',
@@ -21,11 +21,11 @@ export const templateTools = ({ templates }: RestCore): readonly Action[] => [
         'schema_json. Next: email_template_render_preview, then email_send_test with template_slug.',
       arguments: ['slug', 'name', 'subject_tmpl', 'text_tmpl', 'html_tmpl', 'schema_json'],
     },
-    async run({ principal }, { slug, name, projectId, ...fields }) {
+    async run({ core, principal }, { slug, name, projectId, ...fields }) {
       const content = templateContent(fields)
-      const present = await templates.bySlug(principal, slug)
-      if (present) return templates.save(principal, present.id, { slug, name, content })
-      return templates.create(principal, { slug, name, projectId, content })
+      const present = await core.templates.bySlug(principal, slug)
+      if (present) return core.templates.save(principal, present.id, { slug, name, content })
+      return core.templates.create(principal, { slug, name, projectId, content })
     },
   }),
 ]

@@ -36,14 +36,7 @@ const syntax =
   '{{range .items}}{{.title}}…{{else}}…{{end}}; inside a range, . is the entry and $ refers to all variables. {{- and -}} trim white space, ' +
   '{{/* … */}} is a comment.'
 
-export const templateActions = (core: RestCore): readonly Action[] => [
-  ...reading(core),
-  ...trying(core),
-  ...changing(core),
-  ...versions(core),
-]
-
-const reading = ({ templates: core }: RestCore): readonly Action[] => [
+const reading: readonly Action<RestCore>[] = [
   templates.list({
     summary: 'List templates, newest first',
     filter: templateFilter,
@@ -57,12 +50,12 @@ const reading = ({ templates: core }: RestCore): readonly Action[] => [
       arguments: [],
       fixed: { limit: 200 },
     },
-    run: ({ principal }, page) => core.list(principal, page),
+    run: ({ core, principal }, page) => core.templates.list(principal, page),
   }),
   templates.read({
     summary: 'Get a template with its current version',
     output: template,
-    run: ({ principal }, { id }) => core.get(principal, id),
+    run: ({ core, principal }, { id }) => core.templates.get(principal, id),
   }),
   templates.act('preview', {
     summary: 'Preview a template with variables',
@@ -82,11 +75,11 @@ const reading = ({ templates: core }: RestCore): readonly Action[] => [
     },
     examples: { input: { variables: { name: 'Ada' } } },
     http,
-    run: ({ principal }, { id, variables, version }) => core.preview(principal, id, variables, version),
+    run: ({ core, principal }, { id, variables, version }) => core.templates.preview(principal, id, variables, version),
   }),
 ]
 
-const trying = ({ templates: core, sendMessages }: RestCore): readonly Action[] => [
+const trying: readonly Action<RestCore>[] = [
   action({
     id: 'checkTemplate',
     summary: 'Check the content of a template without saving it',
@@ -102,7 +95,7 @@ const trying = ({ templates: core, sendMessages }: RestCore): readonly Action[] 
       input: { subject_tmpl: 'Your order {{.number}}', text_tmpl: 'Thank you, {{.name}}.', variables: { number: 17, name: 'Ada' } },
     },
     http: { ...http, method: 'POST', path: '/v1/templates/check' },
-    run: (_, { variables, ...fields }) => core.check(templateContent(fields), variables),
+    run: ({ core }, { variables, ...fields }) => core.templates.check(templateContent(fields), variables),
   }),
   templates.act('test', {
     summary: 'Send a test of a template to a captured inbox',
@@ -115,14 +108,14 @@ const trying = ({ templates: core, sendMessages }: RestCore): readonly Action[] 
     output: acceptance,
     examples: { input: { to: 'ada@example.ch', variables: { name: 'Ada' } } },
     http,
-    async run({ principal }, { id, ...asked }) {
-      const { template: named } = await core.get(principal, id)
-      return sendMessages.send(principal, toTestOrder(asked, named))
+    async run({ core, principal }, { id, ...asked }) {
+      const { template: named } = await core.templates.get(principal, id)
+      return core.sendMessages.send(principal, toTestOrder(asked, named))
     },
   }),
 ]
 
-const changing = ({ templates: core, move }: RestCore): readonly Action[] => [
+const changing: readonly Action<RestCore>[] = [
   templates.create({
     summary: 'Create a template, as version 1',
     description: syntax,
@@ -143,8 +136,8 @@ const changing = ({ templates: core, move }: RestCore): readonly Action[] => [
       },
     },
     http,
-    run: ({ principal }, { slug, name, projectId, ...content }) =>
-      core.create(principal, { slug, name, projectId, content: templateContent(content) }),
+    run: ({ core, principal }, { slug, name, projectId, ...content }) =>
+      core.templates.create(principal, { slug, name, projectId, content: templateContent(content) }),
   }),
   templates.change({
     summary: 'Update a template',
@@ -154,7 +147,8 @@ const changing = ({ templates: core, move }: RestCore): readonly Action[] => [
     input: templateSave,
     output: template,
     http: { ...http, method: 'PUT' },
-    run: ({ principal }, { id, slug, name, ...content }) => core.save(principal, id, { slug, name, content: templateContent(content) }),
+    run: ({ core, principal }, { id, slug, name, ...content }) =>
+      core.templates.save(principal, id, { slug, name, content: templateContent(content) }),
   }),
   templates.remove({
     summary: 'Delete a template with all its versions',
@@ -166,7 +160,7 @@ const changing = ({ templates: core, move }: RestCore): readonly Action[] => [
         'change a template use email_template_create with its slug.',
       hints: { destructive: true },
     },
-    run: ({ principal }, { id }) => core.remove(principal, id),
+    run: ({ core, principal }, { id }) => core.templates.remove(principal, id),
   }),
   templates.change({
     id: 'moveTemplate',
@@ -175,14 +169,14 @@ const changing = ({ templates: core, move }: RestCore): readonly Action[] => [
     description: 'All versions move with it. Refused with `conflict` when its slug is taken there.',
     input: moveBody,
     output: template,
-    async run({ principal }, { id, projectId }) {
-      await move(principal, { type: 'email_template', id, projectId })
-      return core.get(principal, id)
+    async run({ core, principal }, { id, projectId }) {
+      await core.move(principal, { type: 'email_template', id, projectId })
+      return core.templates.get(principal, id)
     },
   }),
 ]
 
-const versions = ({ templates: core }: RestCore): readonly Action[] => [
+const versions: readonly Action<RestCore>[] = [
   templates.listOf('versions', {
     summary: 'List the versions of a template, newest first',
     tool: {
@@ -194,13 +188,15 @@ const versions = ({ templates: core }: RestCore): readonly Action[] => [
       arguments: { template_id: 'id', limit: 'limit' },
     },
     item: templateVersionSummary,
-    run: ({ principal }, query) => core.versions(principal, query),
+    run: ({ core, principal }, query) => core.templates.versions(principal, query),
   }),
   templates.readOf('versions/{version}', {
     id: 'getTemplateVersion',
     summary: 'Get a version of a template',
     input: versionInput,
     output: templateVersion,
-    run: ({ principal }, { id, version }) => core.version(principal, id, version),
+    run: ({ core, principal }, { id, version }) => core.templates.version(principal, id, version),
   }),
 ]
+
+export const templateActions: readonly Action<RestCore>[] = [...reading, ...trying, ...changing, ...versions]

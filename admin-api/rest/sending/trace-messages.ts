@@ -17,18 +17,6 @@ const tags = ['traces']
 const traces = resource('/v1/traces', { name: 'Trace', tags, graphql: true, key: 'trace_id', keySchema: traceId })
 const params = z.strictObject({ trace_id: traceId })
 
-export const traceMessageOperations = (core: RestCore): readonly (Action | Operation)[] => [
-  traces.readOf('message', {
-    summary: 'Get the message of a trace',
-    description:
-      'Relayed messages too, as they were sent, for as long as their traces are kept. 404 with `next_action: "read_trace"` says why a trace has no ' +
-      'message: the request was refused, or the message has expired from its inboxes.',
-    output: traceMessage,
-    run: async ({ principal }, { traceId: id }) => shown(core, principal, await core.traceMessages.message(principal, id)),
-  }),
-  ...downloads(core),
-]
-
 /** With the address of itself and that of its page. */
 function shown({ baseUrl, messageViews }: RestCore, { organizationId }: Principal, message: TraceMessage) {
   const { id } = message.trace
@@ -37,7 +25,7 @@ function shown({ baseUrl, messageViews }: RestCore, { organizationId }: Principa
 }
 
 /** Operations, as their answers are files. */
-const downloads = (core: RestCore): readonly Operation[] => [
+const downloads: readonly Operation<RestCore>[] = [
   operation({
     method: 'GET',
     path: '/v1/traces/{trace_id}/message/raw',
@@ -48,7 +36,7 @@ const downloads = (core: RestCore): readonly Operation[] => [
     errors: ['not_found'],
     params,
     response: media('message/rfc822'),
-    async handle({ principal, params: { trace_id: id } }) {
+    async handle({ core, principal, params: { trace_id: id } }) {
       const { size, pieces } = await core.traceMessages.raw(principal, id)
       return messageFile(Readable.from(pieces, { objectMode: false }), id, { 'content-length': String(size) })
     },
@@ -63,10 +51,22 @@ const downloads = (core: RestCore): readonly Operation[] => [
     errors: ['not_found'],
     params: params.extend({ index: attachmentIndex }),
     response: media('application/octet-stream'),
-    async handle({ principal, params: { trace_id: id, index } }) {
+    async handle({ core, principal, params: { trace_id: id, index } }) {
       const bytes = await core.traceMessages.attachment(principal, id, index)
       const { read } = await core.traceMessages.message(principal, id)
       return attachmentFile(bytes, index, read.ok ? read.message.attachments[index] : undefined)
     },
   }),
+]
+
+export const traceMessageOperations: readonly (Action<RestCore> | Operation<RestCore>)[] = [
+  traces.readOf('message', {
+    summary: 'Get the message of a trace',
+    description:
+      'Relayed messages too, as they were sent, for as long as their traces are kept. 404 with `next_action: "read_trace"` says why a trace has no ' +
+      'message: the request was refused, or the message has expired from its inboxes.',
+    output: traceMessage,
+    run: async ({ core, principal }, { traceId: id }) => shown(core, principal, await core.traceMessages.message(principal, id)),
+  }),
+  ...downloads,
 ]

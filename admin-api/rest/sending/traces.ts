@@ -86,26 +86,19 @@ export const outsideSummaryFields = [
 ]
 export const outsideFields = [...outsideSummaryFields, 'timeline']
 
-export const traceActions = (core: RestCore): readonly (Action | Operation)[] => [
-  ...reading(core),
-  download(core),
-  retrying(core),
-  sharing(core),
-]
-
 export const seen = async ({ traces: reader, probes }: RestCore, principal: Principal, idOrToken: string): Promise<TraceSeen> => {
   const story = await reader.get(principal, idOrToken)
   return { story, waiting: await probes.waiting(principal.organizationId, story.trace) }
 }
 
-const reading = (core: RestCore): readonly Action[] => [
+const reading: readonly Action<RestCore>[] = [
   traces.list({
     summary: 'List traces, newest first',
     description: 'A page can contain fewer entries than `limit`, even none, and still have a next one.',
     graphql: { without: ['created_after', 'created_before', 'recipient', 'sender', 'project_id'] },
     filter,
     item: traceSummary,
-    run: ({ principal }, asked) => core.traces.list(principal, byOwnNames(asked)),
+    run: ({ core, principal }, asked) => core.traces.list(principal, byOwnNames(asked)),
   }),
   traces.read({
     summary: 'Get a trace with its timeline',
@@ -114,29 +107,28 @@ const reading = (core: RestCore): readonly Action[] => [
       'A send-only key gets the status of its own sends, and nothing else: no other trace, no address and no timeline.',
     openToSendOnlyKeys: true,
     output: traceOrStatus,
-    run: async ({ principal }, { traceId: idOrToken }) =>
+    run: async ({ core, principal }, { traceId: idOrToken }) =>
       principal.sendsOnly ? { sent: await core.traces.sentBy(principal, idOrToken) } : seen(core, principal, idOrToken),
   }),
 ]
 
 /** An operation, as it is a download. */
-const download = (core: RestCore): Operation =>
-  operation({
-    method: 'GET',
-    path: '/v1/traces/{trace_id}/reports/{report_id}',
-    operationId: 'getReportMail',
-    summary: 'Download the raw source of a report',
-    description: 'Returns the first 64 KiB of the mail. The `report_id` is in the timeline of the trace.',
-    tags,
-    scope: 'api:read',
-    errors: ['not_found'],
-    params: params.extend({ report_id: id }),
-    response: media('message/rfc822'),
-    async handle({ principal, params: { trace_id, report_id } }) {
-      const mail = await core.traces.reportMail(principal, trace_id, report_id)
-      return raw(mail, { contentType: 'message/rfc822', headers: attachmentHeaders(`report-${trace_id}.eml`) })
-    },
-  })
+const download: Operation<RestCore> = operation({
+  method: 'GET',
+  path: '/v1/traces/{trace_id}/reports/{report_id}',
+  operationId: 'getReportMail',
+  summary: 'Download the raw source of a report',
+  description: 'Returns the first 64 KiB of the mail. The `report_id` is in the timeline of the trace.',
+  tags,
+  scope: 'api:read',
+  errors: ['not_found'],
+  params: params.extend({ report_id: id }),
+  response: media('message/rfc822'),
+  async handle({ core, principal, params: { trace_id, report_id } }) {
+    const mail = await core.traces.reportMail(principal, trace_id, report_id)
+    return raw(mail, { contentType: 'message/rfc822', headers: attachmentHeaders(`report-${trace_id}.eml`) })
+  },
+})
 
 const retryInput = z.strictObject({
   include_unknown: z
@@ -145,43 +137,43 @@ const retryInput = z.strictObject({
     .meta({ description: 'Also retries recipients whose last attempt ended without a reply, at the risk of a second copy.' }),
 })
 
-const retrying = (core: RestCore): Action =>
-  traces.act('retry', {
-    summary: 'Retry a message',
-    description:
-      'A `failed` message is `queued` again for the recipients that no provider has accepted, and counts as a send; a message that waits ' +
-      'for its next attempt is attempted now. Its retry schedule starts over. It goes to the destination that it was routed to. 409 states why ' +
-      'nothing can be retried, and what to do. To retry many messages, or to send to another destination, use `POST /v1/replays`.',
-    scope: 'api:send',
-    errors: ['not_found', 'conflict', 'quota_exceeded', 'quota_exhausted', 'project_budget_exhausted'],
-    input: retryInput,
-    output: trace,
-    http: { emptyBody: { include_unknown: false } },
-    async run({ principal }, { traceId: named, includeUnknown }) {
-      const { id: retried } = await core.retries.retry(principal, named, { includeUnknown })
-      return seen(core, principal, retried)
-    },
-  })
+const retrying: Action<RestCore> = traces.act('retry', {
+  summary: 'Retry a message',
+  description:
+    'A `failed` message is `queued` again for the recipients that no provider has accepted, and counts as a send; a message that waits ' +
+    'for its next attempt is attempted now. Its retry schedule starts over. It goes to the destination that it was routed to. 409 states why ' +
+    'nothing can be retried, and what to do. To retry many messages, or to send to another destination, use `POST /v1/replays`.',
+  scope: 'api:send',
+  errors: ['not_found', 'conflict', 'quota_exceeded', 'quota_exhausted', 'project_budget_exhausted'],
+  input: retryInput,
+  output: trace,
+  http: { emptyBody: { include_unknown: false } },
+  async run({ core, principal }, { traceId: named, includeUnknown }) {
+    const { id: retried } = await core.retries.retry(principal, named, { includeUnknown })
+    return seen(core, principal, retried)
+  },
+})
 
 /** An operation, as browsers get a page of it. */
-const sharing = (core: RestCore): Operation =>
-  operation({
-    method: 'GET',
-    path: '/share/traces/{trace_id}',
-    operationId: 'getSharedTrace',
-    summary: 'Get the public, redacted view of a trace',
-    description: 'Needs no key. Returns an HTML page when the Accept header prefers text/html.',
-    tags,
-    scope: 'none',
-    errors: ['not_found'],
-    params,
-    response: sharedTrace.schema,
-    alsoAsPage: true,
-    errorRenderer: negotiatedRefusal(publicRefusalPage),
-    async handle({ params: { trace_id }, headers }) {
-      const shared = await core.traces.shared(trace_id)
-      return prefersPage(headers)
-        ? sharedTracePage(shared, headers)
-        : answer(sharedTrace.encode(shared), { headers: { ...unlisted, ...varies } })
-    },
-  })
+const sharing: Operation<RestCore> = operation({
+  method: 'GET',
+  path: '/share/traces/{trace_id}',
+  operationId: 'getSharedTrace',
+  summary: 'Get the public, redacted view of a trace',
+  description: 'Needs no key. Returns an HTML page when the Accept header prefers text/html.',
+  tags,
+  scope: 'none',
+  errors: ['not_found'],
+  params,
+  response: sharedTrace.schema,
+  alsoAsPage: true,
+  errorRenderer: negotiatedRefusal(publicRefusalPage),
+  async handle({ core, params: { trace_id }, headers }) {
+    const shared = await core.traces.shared(trace_id)
+    return prefersPage(headers)
+      ? sharedTracePage(shared, headers)
+      : answer(sharedTrace.encode(shared), { headers: { ...unlisted, ...varies } })
+  },
+})
+
+export const traceActions: readonly (Action<RestCore> | Operation<RestCore>)[] = [...reading, download, retrying, sharing]

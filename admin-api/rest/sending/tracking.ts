@@ -18,7 +18,7 @@ const query = z.looseObject({})
 const pixel = Buffer.from('R0lGODlhAQABAIAAAP///wAAACH5BAEAAAAALAAAAAABAAEAAAICRAEAOw==', 'base64')
 
 /** Operations, as one is a redirect and the other an image, for unauthenticated visitors who follow what a message holds. */
-export const trackingOperations = (core: RestCore): readonly Operation[] => [
+export const trackingOperations: readonly Operation<RestCore>[] = [
   operation({
     method: 'GET',
     path: '/t/c/{token}',
@@ -32,7 +32,7 @@ export const trackingOperations = (core: RestCore): readonly Operation[] => [
     params,
     query,
     response: media('text/html'),
-    handle({ params: { token }, headOnly }) {
+    handle({ core, params: { token }, headOnly }) {
       const target = core.engagements.click(token, !headOnly)
       return target === undefined ? lost : raw('', { contentType: 'text/html', headers: { ...unlisted, location: target } })
     },
@@ -48,7 +48,7 @@ export const trackingOperations = (core: RestCore): readonly Operation[] => [
     params,
     query,
     response: media('image/gif'),
-    handle({ params: { token }, headOnly }) {
+    handle({ core, params: { token }, headOnly }) {
       if (!core.engagements.open(token, !headOnly)) throw new Refusal('not_found', 'Unknown image.')
       return raw(pixel, { contentType: 'image/gif', headers: unlisted })
     },

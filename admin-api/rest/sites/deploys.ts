@@ -30,14 +30,12 @@ const manifestLimits = { maxDepth: 4, maxValues: 5 * deployLimits.files }
 const uploadSeconds = 600
 const zipLimits = { entries: 4 * deployLimits.files, bytes: deployLimits.bytes, fileBytes: deployLimits.fileBytes }
 
-export const deployOperations = (core: RestCore): readonly (Action | Operation)[] => [...reading(core), ...sending(core)]
-
-const reading = (core: RestCore): readonly Action[] => [
+const reading: readonly Action<RestCore>[] = [
   sites.listOf('deploys', {
     summary: 'List the deploys of a website, newest first',
     description: `The newest ${deployLimits.kept} are kept, and the one that visitors get.`,
     item: deploy,
-    async run({ principal }, { id, ...page }) {
+    async run({ core, principal }, { id, ...page }) {
       const { rows, nextCursor } = await core.sites.deploys.list(principal, id, page)
       const shown = await showing(core, principal, id)
       return { rows: rows.map(shown), nextCursor }
@@ -55,7 +53,7 @@ const reading = (core: RestCore): readonly Action[] => [
     input: deployParams,
     output: openDeploy,
     http: { method: 'GET', path: '/v1/sites/{id}/deploys/{deploy_id}' },
-    run: async ({ principal }, { id, deployId }) => shownOpen(core, principal, await core.sites.deploys.get(principal, id, deployId)),
+    run: async ({ core, principal }, { id, deployId }) => shownOpen(core, principal, await core.sites.deploys.get(principal, id, deployId)),
   }),
   action({
     ...{
@@ -69,7 +67,7 @@ const reading = (core: RestCore): readonly Action[] => [
     input: deployParams,
     output: deploy,
     http: { method: 'POST', path: '/v1/sites/{id}/deploys/{deploy_id}/activate' },
-    run: async ({ principal }, { id, deployId }) =>
+    run: async ({ core, principal }, { id, deployId }) =>
       (await showing(core, principal, id))(await core.sites.deploys.activate(principal, id, deployId)),
   }),
   action({
@@ -83,11 +81,11 @@ const reading = (core: RestCore): readonly Action[] => [
     description: 'Not the one that visitors get.',
     input: deployParams,
     http: { method: 'DELETE', path: '/v1/sites/{id}/deploys/{deploy_id}' },
-    run: ({ principal }, { id, deployId }) => core.sites.deploys.remove(principal, id, deployId),
+    run: ({ core, principal }, { id, deployId }) => core.sites.deploys.remove(principal, id, deployId),
   }),
 ]
 
-const sending = (core: RestCore): readonly Operation[] => [
+const sending: readonly Operation<RestCore>[] = [
   operation({
     ...{ ...shared, operationId: 'createSiteDeploy', summary: 'Deploy a website', scope: 'api:admin' },
     ...{ method: 'POST', path: '/v1/sites/{id}/deploys', status: 201 },
@@ -100,7 +98,7 @@ const sending = (core: RestCore): readonly Operation[] => [
     query: activateQuery,
     body: streamed({ 'application/zip': z.string(), 'application/json': manifestBody }),
     response: openDeploy.schema,
-    async handle({ principal, params: { id }, query, body }) {
+    async handle({ core, principal, params: { id }, query, body }) {
       const activates = query.activate === 'true'
       const made =
         body.mediaType === 'application/zip'
@@ -117,12 +115,14 @@ const sending = (core: RestCore): readonly Operation[] => [
     params: blobParams,
     body: streamed({ 'application/octet-stream': z.string() }),
     response: deploy.schema,
-    async handle({ principal, params, body }) {
+    async handle({ core, principal, params, body }) {
       const { deploy: made } = await core.sites.deploys.put(principal, params.id, params.deploy_id, params.sha256, body.bytes)
       return deploy.encode((await showing(core, principal, params.id))(made))
     },
   }),
 ]
+
+export const deployOperations: readonly (Action<RestCore> | Operation<RestCore>)[] = [...reading, ...sending]
 
 async function fromArchive(
   { sites: { archives, folder, deploys } }: RestCore,

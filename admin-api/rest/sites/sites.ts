@@ -9,10 +9,12 @@ const tags = ['sites']
 const feature = 'managed_websites'
 const sites = resource('/v1/sites', { name: 'Site', tags, feature, graphql: true })
 
-export const siteActions = (core: RestCore): readonly Action[] => [...keeping(core), ...domains(core)]
-
-const keeping = ({ sites: { sites: core, usages } }: RestCore): readonly Action[] => [
-  sites.list({ summary: 'List websites, newest first', item: site, run: ({ principal }, query) => core.list(principal, query) }),
+const keeping: readonly Action<RestCore>[] = [
+  sites.list({
+    summary: 'List websites, newest first',
+    item: site,
+    run: ({ core, principal }, query) => core.sites.sites.list(principal, query),
+  }),
   sites.create({
     summary: 'Create a website',
     description:
@@ -21,36 +23,36 @@ const keeping = ({ sites: { sites: core, usages } }: RestCore): readonly Action[
     input: newSite,
     output: site,
     examples: { input: { slug: 'alpenblick' } },
-    run: ({ principal }, given) => core.create(principal, given),
+    run: ({ core, principal }, given) => core.sites.sites.create(principal, given),
   }),
-  sites.read({ summary: 'Get a website', output: site, run: ({ principal }, { id }) => core.get(principal, id) }),
+  sites.read({ summary: 'Get a website', output: site, run: ({ core, principal }, { id }) => core.sites.sites.get(principal, id) }),
   sites.change({
     summary: 'Rename, move or pause a website',
     description: 'A name that is given up is free for everybody at once. A site moves with its deploys, and keeps its address.',
     input: siteChanges,
     output: site,
-    run: ({ principal }, { id, ...changes }) => core.update(principal, id, changes),
+    run: ({ core, principal }, { id, ...changes }) => core.sites.sites.update(principal, id, changes),
   }),
   sites.remove({
     summary: 'Delete a website for good',
     description: 'With its deploys and their files. Its name is free for everybody at once.',
-    run: ({ principal }, { id }) => core.remove(principal, id),
+    run: ({ core, principal }, { id }) => core.sites.sites.remove(principal, id),
   }),
   sites.readOf('usage', {
     summary: 'Get what a website stores and sends',
     graphql: 'none', // octets go beyond the Int of GraphQL
     input: usageInput,
     output: siteUsage,
-    run: ({ principal }, { id, days }) => usages.read(principal, id, days),
+    run: ({ core, principal }, { id, days }) => core.sites.usages.read(principal, id, days),
   }),
 ]
 
-const domains = ({ sites: { domains: core } }: RestCore): readonly Action[] => [
+const domains: readonly Action<RestCore>[] = [
   sites.readOf('domains', {
     id: 'listSiteDomains',
     summary: 'List the domains of a website',
     output: listEncoder(siteDomain),
-    run: ({ principal }, { id }) => core.list(principal, id),
+    run: ({ core, principal }, { id }) => core.sites.domains.list(principal, id),
   }),
   sites.act('domains', {
     id: 'addSiteDomain',
@@ -60,7 +62,7 @@ const domains = ({ sites: { domains: core } }: RestCore): readonly Action[] => [
     output: siteDomain,
     examples: { input: { domain: 'www.example.ch' } },
     http: { status: 201 },
-    run: ({ principal }, { id, domain }) => core.add(principal, id, domain),
+    run: ({ core, principal }, { id, domain }) => core.sites.domains.add(principal, id, domain),
   }),
   action({
     ...{
@@ -77,7 +79,7 @@ const domains = ({ sites: { domains: core } }: RestCore): readonly Action[] => [
     input: domainInput,
     output: siteDomain,
     http: { method: 'POST', path: '/v1/sites/{id}/domains/{domain}/verify' },
-    run: ({ principal }, { id, domain }) => core.verify(principal, id, domain),
+    run: ({ core, principal }, { id, domain }) => core.sites.domains.verify(principal, id, domain),
   }),
   action({
     ...{
@@ -91,6 +93,8 @@ const domains = ({ sites: { domains: core } }: RestCore): readonly Action[] => [
     summary: 'Remove a domain of a website',
     input: domainInput,
     http: { method: 'DELETE', path: '/v1/sites/{id}/domains/{domain}' },
-    run: ({ principal }, { id, domain }) => core.remove(principal, id, domain),
+    run: ({ core, principal }, { id, domain }) => core.sites.domains.remove(principal, id, domain),
   }),
 ]
+
+export const siteActions: readonly Action<RestCore>[] = [...keeping, ...domains]

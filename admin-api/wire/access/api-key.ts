@@ -103,22 +103,25 @@ const keyFatesShape = z.object({ ended_keys: z.array(namedKeyShape), kept_keys: 
 type KeyFields = ApiKey & Omit<ShownKey, 'record'>
 const fieldsOf = <S extends ShownKey>({ record, ...rest }: S) => ({ ...record, ...rest })
 
-const codeOf = (clock: Clock) => ({
+/** The state of a key depends on the time. */
+interface Timed {
+  readonly clock: Clock
+}
+
+const code = {
   send_only: ({ sendOnly }: ApiKey) => sendOnly ?? false,
-  status: (key: ApiKey) => statusOf(key, clock.now()),
+  status: (key: ApiKey, { clock }: Timed) => statusOf(key, clock.now()),
   last_used_at: ({ usedAt }: KeyFields) => orNull(usedAt),
   minted_by: toWireCreator,
   ends_with: endsWith,
-})
+}
 
-export const apiKeyEncoder = (clock: Clock) =>
-  encoder(apiKeyShape)
-    .from<KeyFields>(codeOf(clock))
-    .via(fieldsOf<ShownKey>)
-export const apiKeyWithSecretEncoder = (clock: Clock) =>
-  encoder(keyWithSecretShape)
-    .from<KeyFields & { readonly key: string }>(codeOf(clock))
-    .via(fieldsOf<KeyWithSecret>)
+export const apiKey = encoder(apiKeyShape)
+  .from<KeyFields, Timed>(code)
+  .via(fieldsOf<ShownKey>)
+export const apiKeyWithSecret = encoder(keyWithSecretShape)
+  .from<KeyFields & { readonly key: string }, Timed>(code)
+  .via(fieldsOf<KeyWithSecret>)
 
 function toWireCreator({ minter, mintedWith, ceiling }: KeyFields): z.input<typeof keyCreatorShape> | null {
   if (!minter && mintedWith === undefined) return null

@@ -127,23 +127,26 @@ const fieldsOf = <Story extends SourceStory>({ source, ...rest }: Story) => ({ .
 
 const mailbox = encoder(imapShape).from<ImapConfig & Partial<SourcePoll>>({ skipped_mails: ({ skipped }) => skipped ?? 0 })
 
-const codeOf = (baseUrl: string) => ({
+interface SourceUrls {
+  /** Public address of the service. */
+  readonly baseUrl: string
+}
+
+const code = {
   mode: ({ imap }: SourceFields) => (imap ? ('imap' as const) : ('push' as const)),
-  webhook_url: ({ provider, id }: SourceFields) => `${baseUrl}${paths[provider]}source_id=${id}`,
+  webhook_url: ({ provider, id }: SourceFields, { baseUrl }: SourceUrls) => `${baseUrl}${paths[provider]}source_id=${id}`,
   imap: ({ imap, poll }: SourceFields) => imap && mailbox.encode({ ...imap, ...poll }),
   last_seen_at: ({ seen }: SourceFields) => orNull(seen?.at),
   agent: ({ seen }: SourceFields) => seen?.agent ?? null,
-})
+}
 type SourceFields = IngestSource & Omit<SourceStory, 'source'>
 
-export const sourceEncoder = (baseUrl: string) =>
-  encoder(ingestSourceShape)
-    .from<SourceFields>(codeOf(baseUrl))
-    .via(fieldsOf<SourceStory>)
-export const sourceWithSecretEncoder = (baseUrl: string) =>
-  encoder(sourceWithSecretShape)
-    .from<SourceFields & { readonly hmacSecret: string }>(codeOf(baseUrl))
-    .via(({ story, secret }: SourceWithSecret) => ({ ...fieldsOf(story), hmacSecret: secret }))
+export const ingestSource = encoder(ingestSourceShape)
+  .from<SourceFields, SourceUrls>(code)
+  .via(fieldsOf<SourceStory>)
+export const sourceWithSecret = encoder(sourceWithSecretShape)
+  .from<SourceFields & { readonly hmacSecret: string }, SourceUrls>(code)
+  .via(({ story, secret }: SourceWithSecret) => ({ ...fieldsOf(story), hmacSecret: secret }))
 
 const maxShown = 100
 
@@ -156,16 +159,15 @@ const unmatchedReports = encoder(unmatchedShape)
   .from<UnusedInput['unmatched']['counts'] & Pick<UnusedInput['unmatched'], 'latest'>>()
   .via(({ counts, latest }: UnusedInput['unmatched']) => ({ ...counts, latest }))
 
-export const sourceDetailEncoder = (baseUrl: string) =>
-  encoder(ingestSourceDetailShape)
-    .from<SourceFields & UnusedInput>({
-      ...codeOf(baseUrl),
-      unmatched: ({ unmatched }) => unmatchedReports.encode(unmatched),
-      domain_complaints: ({ complaints }) => complaints.slice(0, maxShown).map(domainComplaint.encode),
-      dropped_postoffices: (source) => source.dropped.map(dropped.encode),
-      refusals: ({ refusals }) => refusals.slice(0, maxShown).map(refusal.encode),
-    })
-    .via(fieldsOf<SourceStory & UnusedInput>)
+export const sourceDetail = encoder(ingestSourceDetailShape)
+  .from<SourceFields & UnusedInput, SourceUrls>({
+    ...code,
+    unmatched: ({ unmatched }) => unmatchedReports.encode(unmatched),
+    domain_complaints: ({ complaints }) => complaints.slice(0, maxShown).map(domainComplaint.encode),
+    dropped_postoffices: (source) => source.dropped.map(dropped.encode),
+    refusals: ({ refusals }) => refusals.slice(0, maxShown).map(refusal.encode),
+  })
+  .via(fieldsOf<SourceStory & UnusedInput>)
 
 const postofficeMappingShape = z
   .object({

@@ -64,23 +64,32 @@ type Unchanging<T> = T extends readonly (infer Element)[]
     : T
 
 /** How fields are written that need code, or mean something else than the field of that name in the core. */
-type FieldCode<Source, S extends Shape> = { readonly [Name in Unfitting<Source, S>]: (source: Source) => Written<S[Name]> } & {
-  readonly [Name in Exclude<keyof S & string, Unfitting<Source, S>>]?: (source: Source) => Written<S[Name]>
+type FieldCode<Source, S extends Shape, C> = { readonly [Name in Unfitting<Source, S>]: (source: Source, core: C) => Written<S[Name]> } & {
+  readonly [Name in Exclude<keyof S & string, Unfitting<Source, S>>]?: (source: Source, core: C) => Written<S[Name]>
 }
 
-/** Writes values of the core as a schema says, with its fields in the order of the schema. */
-export interface Encoder<Source, Z extends z.ZodType = z.ZodType> {
+/** Encoders that need nothing of the daemon are called without it. */
+type CoreArgument<C> = unknown extends C ? [core?: C] : [core: C]
+
+/**
+ * Writes values of the core as a schema says, with its fields in the order of the schema. `C` is what it needs of the daemon, such as a
+ * clock or an address.
+ */
+export interface Encoder<Source, Z extends z.ZodType = z.ZodType, C = unknown> {
   readonly schema: Z
-  readonly encode: (source: Source) => Written<Z>
+  readonly encode: (source: Source, ...core: CoreArgument<C>) => Written<Z>
   /** An encoder of something that the source can be made of. */
-  via<Outer>(toSource: (outer: Outer) => Source): Encoder<Outer, Z>
+  via<Outer>(toSource: (outer: Outer) => Source): Encoder<Outer, Z, C>
 }
 
 /** An encoder with a function of its own, for what is no object or has little in common with its source. */
-export const encoderOf = <Source, Z extends z.ZodType>(schema: Z, encode: (source: Source) => Written<Z>): Encoder<Source, Z> => ({
+export const encoderOf = <Source, Z extends z.ZodType, C = unknown>(
+  schema: Z,
+  encode: Encoder<Source, Z, C>['encode'],
+): Encoder<Source, Z, C> => ({
   schema,
   encode,
-  via: (toSource) => encoderOf(schema, (outer) => encode(toSource(outer))),
+  via: (toSource) => encoderOf(schema, (outer, ...core: CoreArgument<C>) => encode(toSource(outer), ...core)),
 })
 
 /**
@@ -89,11 +98,11 @@ export const encoderOf = <Source, Z extends z.ZodType>(schema: Z, encode: (sourc
  * one left out.
  */
 export const encoder = <S extends Shape>(schema: AnyObject<S>) => ({
-  from: <Source>(
-    ...[code]: [Unfitting<Source, S>] extends [never] ? [code?: FieldCode<Source, S>] : [code: FieldCode<Source, S>]
-  ): Encoder<Source, AnyObject<S>> => {
+  from: <Source, C = unknown>(
+    ...[code]: [Unfitting<Source, S>] extends [never] ? [code?: FieldCode<Source, S, C>] : [code: FieldCode<Source, S, C>]
+  ): Encoder<Source, AnyObject<S>, C> => {
     const write = objectWriter(schema.def.shape, code)
-    return encoderOf<Source, AnyObject<S>>(schema, write as (source: Source) => Written<AnyObject<S>>)
+    return encoderOf<Source, AnyObject<S>, C>(schema, write as Encoder<Source, AnyObject<S>, C>['encode'])
   },
 })
 
@@ -103,17 +112,18 @@ export function decoder<Z extends z.core.$ZodType>(schema: Z): (checked: z.outpu
 }
 
 type Write = (value: unknown) => unknown
+type WriteWith = (value: unknown, core?: unknown) => unknown
 type Fields = Readonly<Record<string, unknown>>
 
-function objectWriter(shape: Shape, code: Readonly<Record<string, Write>> = {}): Write {
+function objectWriter(shape: Shape, code: Readonly<Record<string, WriteWith>> = {}): WriteWith {
   const fields = Object.entries(shape).map(([name, schema]) => {
     const own = code[name]
     return { name, source: camel(name), own, write: own ? undefined : writerOf(schema) }
   })
-  return (source) => {
+  return (source, core) => {
     const written: Record<string, unknown> = {}
     for (const { name, source: from, own, write } of fields) {
-      const value = own ? own(source) : (source as Fields)[from]
+      const value = own ? own(source, core) : (source as Fields)[from]
       const wire = write ? write(value) : value
       if (wire !== undefined) written[name] = wire
     }

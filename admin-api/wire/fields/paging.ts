@@ -41,9 +41,9 @@ export function pageOf<T extends z.ZodType>(entry: T) {
 }
 
 /** Writes a page of entries. */
-export const pageEncoder = <Row, O extends z.ZodType>(item: Encoder<Row, O>) =>
-  encoderOf(pageOf(item.schema), ({ rows, nextCursor }: Page<Row>) => ({
-    data: rows.map((row) => item.encode(row)),
+export const pageEncoder = <Row, O extends z.ZodType, C>(item: Encoder<Row, O, C>) =>
+  encoderOf<Page<Row>, ReturnType<typeof pageOf<O>>, C>(pageOf(item.schema), ({ rows, nextCursor }, ...core) => ({
+    data: rows.map((row) => item.encode(row, ...core)),
     next_cursor: nextCursor ?? null,
   }))
 

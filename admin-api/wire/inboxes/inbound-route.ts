@@ -80,14 +80,17 @@ const inboundMessageShape = z
   })
   .meta({ id: 'InboundMessage' })
 
-/** The address that a route stands for; null without an inbound domain. */
-type AddressOf = (route: InboundRoute) => string | null
+interface RouteAddresses {
+  /** Its `addressOf` returns the address of a route; null without an inbound domain. */
+  readonly inboundRoutes: { addressOf(route: InboundRoute): string | null }
+}
 
-export const inboundRouteEncoder = (addressOf: AddressOf) => encoder(inboundRouteShape).from<InboundRoute>({ address: addressOf })
-export const inboundRouteWithSecretEncoder = (addressOf: AddressOf) =>
-  encoder(inboundRouteWithSecretShape)
-    .from<InboundRoute & { readonly hmacSecret: string }>({ address: addressOf })
-    .via(({ route, secret }: RouteWithSecret) => ({ ...route, hmacSecret: secret }))
+const code = { address: (route: InboundRoute, { inboundRoutes }: RouteAddresses) => inboundRoutes.addressOf(route) }
+
+export const inboundRoute = encoder(inboundRouteShape).from<InboundRoute, RouteAddresses>(code)
+export const inboundRouteWithSecret = encoder(inboundRouteWithSecretShape)
+  .from<InboundRoute & { readonly hmacSecret: string }, RouteAddresses>(code)
+  .via(({ route, secret }: RouteWithSecret) => ({ ...route, hmacSecret: secret }))
 
 const summaryOf = ({ prepared, ...message }: InboundMessage) => ({
   ...message,

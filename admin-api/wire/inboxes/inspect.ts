@@ -108,19 +108,19 @@ interface InspectUrls {
   readonly baseUrl: string
 }
 
-const codeOf = ({ clock, baseUrl }: InspectUrls) => ({
+const code = {
   address: ({ token, domain }: InspectTest) => `${token}@${domain}`,
-  status: (test: InspectTest) => inspectStatus(test, clock.now()),
+  status: (test: InspectTest, { clock }: InspectUrls) => inspectStatus(test, clock.now()),
   received_at: ({ mail }: Pick<InspectTest, 'mail'>) => orNull(mail?.session.receivedAt),
   score: ({ result }: InspectTest) => result?.score ?? null,
   score_10: ({ result }: InspectTest) => (result ? result.score / 10 : null),
   grade: ({ result }: InspectTest) => result?.grade ?? null,
   partial: ({ result }: InspectTest) => result && (result.isPartial ?? false),
   problem_code: ({ problem }: InspectTest) => (problem === null ? null : (problemCode(problem) ?? null)),
-  report_url: (test: InspectTest) => baseUrl + sharedReportPath(test),
-})
+  report_url: (test: InspectTest, { baseUrl }: InspectUrls) => baseUrl + sharedReportPath(test),
+}
 
-export const inspectSummaryEncoder = (place: InspectUrls) => encoder(inspectSummaryShape).from<InspectTest>(codeOf(place))
+export const inspectSummary = encoder(inspectSummaryShape).from<InspectTest, InspectUrls>(code)
 
 const looked = encoder(pair).from<Evidence>()
 const check = encoder(checkShape).from<CheckResult>({
@@ -130,14 +130,13 @@ const check = encoder(checkShape).from<CheckResult>({
   fix_said: ({ fixSaid = [] }) => fixSaid,
 })
 
-export const inspectTestEncoder = (place: InspectUrls) =>
-  encoder(inspectTestShape)
-    .from<InspectTest & Pick<InspectedTest, 'report'>>({
-      ...codeOf(place),
-      mail: ({ report }) => report?.mail ?? null,
-      checks: ({ report }) => (report?.checks ?? []).map(check.encode),
-      unanswered_checks: ({ report }) => report?.unanswered ?? [],
-      requirements: ({ report }) => report?.requirements ?? [],
-      caps: ({ report }) => report?.caps ?? [],
-    })
-    .via(({ test, report }: InspectedTest) => ({ ...test, report }))
+export const inspectTest = encoder(inspectTestShape)
+  .from<InspectTest & Pick<InspectedTest, 'report'>, InspectUrls>({
+    ...code,
+    mail: ({ report }) => report?.mail ?? null,
+    checks: ({ report }) => (report?.checks ?? []).map(check.encode),
+    unanswered_checks: ({ report }) => report?.unanswered ?? [],
+    requirements: ({ report }) => report?.requirements ?? [],
+    caps: ({ report }) => report?.caps ?? [],
+  })
+  .via(({ test, report }: InspectedTest) => ({ ...test, report }))

@@ -61,14 +61,18 @@ export const member = encoder(memberShape)
 
 export const allMembers = pageEncoder(member).via((people: Person[]) => ({ rows: people, nextCursor: undefined }))
 
-const statusAt = (clock: Clock) => ({
-  status: ({ expiresAt }: Invitation) => (expiresAt > clock.now() ? ('open' as const) : ('expired' as const)),
-})
+/** The state of an invitation depends on the time. */
+interface Timed {
+  readonly clock: Clock
+}
 
-export const invitationEncoder = (clock: Clock) => encoder(invitationShape).from<Invitation>(statusAt(clock))
-export const openedInvitationEncoder = (clock: Clock) =>
-  encoder(openedInvitationShape).from<OpenedInvitation>({
-    ...statusAt(clock),
-    mailed: ({ link }) => link === undefined,
-    accept_url: ({ link }) => link ?? null,
-  })
+const code = {
+  status: ({ expiresAt }: Invitation, { clock }: Timed) => (expiresAt > clock.now() ? ('open' as const) : ('expired' as const)),
+}
+
+export const invitation = encoder(invitationShape).from<Invitation, Timed>(code)
+export const openedInvitation = encoder(openedInvitationShape).from<OpenedInvitation, Timed>({
+  ...code,
+  mailed: ({ link }) => link === undefined,
+  accept_url: ({ link }) => link ?? null,
+})

@@ -1,6 +1,5 @@
 /** The doors: SMTP and HTTP in front of the core. */
 import { LoginGuard } from '#core/visitors/login-guard.ts'
-import { restTable } from '../../../admin-api/rest/rest-operations.ts'
 import { certificates } from '../../certificates/certificates.ts'
 import { doctorCore } from '../../doctor/doctor-core.ts'
 import { agentEndpoint, httpDoor } from '../http-door.ts'
@@ -18,7 +17,6 @@ export function addDoors(add: Add): void {
   add('publishable', publishableCore)
   add('doctor', doctorCore)
   add('rest', restCore)
-  add('actions', ({ get }) => restTable(get('rest')))
   add('agents', agentEndpoint)
   add('http', httpDoor)
 }

@@ -160,7 +160,7 @@ test('an answer that breaks off is seen as incomplete by the client and told in 
 test('the OpenAPI document shows every media type of a streamed body', async (t) => {
   const { counted } = await start(t)
   t.true(isStreamed(counted.body))
-  const document = buildOpenApi([counted], { baseUrl: 'https://x', version: '1' }) as {
+  const document = buildOpenApi([counted], { core: undefined, baseUrl: 'https://x', version: '1' }) as {
     paths: Record<string, { post: { requestBody: unknown; responses: Record<string, unknown> } }>
   }
   const { requestBody, responses } = document.paths['/v1/count/{how}']?.post ?? {}

@@ -11,10 +11,8 @@ import {
   type GraphQLOutputType,
   type GraphQLSchema,
 } from 'graphql'
-import { boundActions, type Bound } from '../../../admin-api/graphql/root-fields.ts'
-import { buildGraphqlSchema } from '../../../admin-api/graphql/schema.ts'
-import { describedCore } from '../../../admin-api/rest/described-core.ts'
-import { restTable } from '../../../admin-api/rest/rest-operations.ts'
+import { builtSchema } from '../../../admin-api/graphql/engine.ts'
+import type { Bound } from '../../../admin-api/graphql/root-fields.ts'
 import { camel } from '../../../admin-api/wire/fields/codec.ts'
 import type { Installation } from '../rest/fixture/one-of-everything.ts'
 import type { Request } from '../rest/fixture/requests.ts'
@@ -27,8 +25,6 @@ export interface WalkedField {
   readonly document: string
   variables(request: Request): Json
 }
-
-export const builtSchema = buildGraphqlSchema(boundActions(restTable(describedCore)))
 
 /** All of them, in the order of the table. */
 export const everyField: readonly WalkedField[] = [...builtSchema.fields].map(([name, { action }]) => {

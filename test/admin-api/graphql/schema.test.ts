@@ -13,9 +13,9 @@ import {
   validateSchema,
   type IntrospectionQuery,
 } from 'graphql'
+import { builtSchema } from '../../../admin-api/graphql/engine.ts'
 import { schemaText } from '../../../admin-api/graphql/schema-file.ts'
 import { startFixture } from '../rest/fixture/rest-fixture.ts'
-import { builtSchema } from './every-field.ts'
 import { graphqlCaller } from './graphql-fixture.ts'
 
 const file = new URL('../../../admin-api/graphql/schema.graphql', import.meta.url)

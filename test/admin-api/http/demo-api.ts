@@ -115,10 +115,11 @@ export interface DemoApi {
 }
 
 /** Starts the demo API on a free port; it closes with the test. */
-export async function startDemo(t: ExecutionContext, options: Partial<AdminApiOptions> = {}): Promise<DemoApi> {
+export async function startDemo(t: ExecutionContext, options: Partial<AdminApiOptions<unknown>> = {}): Promise<DemoApi> {
   const answered: Answered[] = []
   const failures: unknown[] = []
-  const api = new AdminApi({
+  const api = new AdminApi<unknown>({
+    core: undefined,
     listen: { host: '127.0.0.1', port: 0 },
     baseUrl: 'https://post.example.ch',
     version: '1.2.3',

@@ -280,7 +280,11 @@ interface Described {
 }
 
 test('the OpenAPI document shows places, optional bodies, headers and credentials', (t) => {
-  const { paths, components } = buildOpenApi(operations, { baseUrl: 'https://post.example.ch', version: '1' }) as unknown as {
+  const { paths, components } = buildOpenApi(operations, {
+    core: undefined,
+    baseUrl: 'https://post.example.ch',
+    version: '1',
+  }) as unknown as {
     paths: Record<string, Record<string, Described>>
     components: { securitySchemes: Record<string, unknown> }
   }
@@ -316,6 +320,7 @@ async function callTool(name: string, right: Principal['scopes'][number], given:
   if (!tool) throw new Error(`no tool ${name}`)
   const input = Object.fromEntries(Object.entries(given).map(([key, value]) => [tool.arguments?.[key] ?? key, value]))
   const context = {
+    core: undefined,
     principal: { organizationId: 'o', projectId: 'p', bound: true, scopes: [right], credentialId: 'g' },
     signal: new AbortController().signal,
     client: { address: '192.0.2.1', origin: undefined, requestId: 'r' },

@@ -1,5 +1,4 @@
 /** Stands between the dashboard of a tab and the service: lets calls through, holds them, or answers them as a test says. */
-import { describedCore } from '../../../../admin-api/rest/described-core.ts'
 import { restOperations } from '../../../../admin-api/rest/rest-operations.ts'
 import type { Page } from '../../../support/web/browser.ts'
 
@@ -19,7 +18,7 @@ interface Known {
   readonly pattern: RegExp
 }
 
-const known: readonly Known[] = restOperations(describedCore).map(({ operationId, method, path, scope }) => ({
+const known: readonly Known[] = restOperations.map(({ operationId, method, path, scope }) => ({
   ...{ operationId, method, scope },
   pattern: new RegExp(`^${path.replaceAll(/[.+]/g, String.raw`\$&`).replaceAll(/\{\w+\}/g, '[^/]+')}$`),
 }))

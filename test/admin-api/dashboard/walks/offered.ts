@@ -1,6 +1,5 @@
 /** What a role is offered, by pressing everything that its screens show, and what the service refuses it, asked by its own browser. */
 import type { ExecutionContext } from 'ava'
-import { describedCore } from '../../../../admin-api/rest/described-core.ts'
 import { restOperations } from '../../../../admin-api/rest/rest-operations.ts'
 import type { Operation } from '../../../../admin-api/operation/operation.ts'
 import type { Browser, Page } from '../../../support/web/browser.ts'
@@ -70,14 +69,14 @@ const tabsOf = async (open: () => Promise<DashboardTab>): Promise<readonly [Page
   return [first.page, ...others.map(({ page }) => page)]
 }
 
-const operations: readonly Operation[] = restOperations(describedCore).filter(({ scope }) => scope !== 'none' && scope !== 'operator')
+const operations: readonly Operation<never>[] = restOperations.filter(({ scope }) => scope !== 'none' && scope !== 'operator')
 
 function isBeyond(role: InvitedRole, id: string): boolean {
   const operation = operations.find(({ operationId }) => operationId === id)
   return (operation !== undefined && !hasScope(role, operation)) || (id !== 'rotateApiKey' && beyond[role].includes(id))
 }
 
-const hasScope = (role: InvitedRole, { scope, openToBilling = false }: Operation): boolean =>
+const hasScope = (role: InvitedRole, { scope, openToBilling = false }: Operation<never>): boolean =>
   role === 'billing' ? openToBilling : role !== 'viewer' || scope === 'api:read'
 
 /** Asks for everything beyond the scope of the role, as a script of the page could. */

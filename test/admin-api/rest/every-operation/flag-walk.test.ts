@@ -9,7 +9,7 @@ import type { RestAnswer } from '../../../support/daemon/rest.ts'
 import { ask, requestOf, installationOf, type Installation } from '../fixture/one-of-everything.ts'
 
 /** Requests that ask an operation of `within` for what the flag is about, where that of requests.ts does not. */
-const asking: Partial<Record<Feature, Record<string, (installation: Installation, operation: Operation) => Promise<RestAnswer>>>> = {
+const asking: Partial<Record<Feature, Record<string, (installation: Installation, operation: Operation<never>) => Promise<RestAnswer>>>> = {
   templates: {
     sendMessage: (installation, operation) =>
       ask(installation.rest, operation, {
@@ -29,7 +29,7 @@ function outcomeOf({ status, body }: RestAnswer): string {
 }
 
 /** Without a key, one learns no more than that there is no form, or no such link. */
-function hiddenAs({ path, operationId }: Operation): string | undefined {
+function hiddenAs({ path, operationId }: Operation<never>): string | undefined {
   if (path.startsWith('/v1/public/')) return '404 form_not_found'
   return operationId === 'downloadFormFile' ? '404 not_found' : undefined
 }

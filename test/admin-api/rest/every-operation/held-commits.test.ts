@@ -82,7 +82,7 @@ async function jumping(answer: Promise<RestAnswer>, jump: () => void): Promise<R
   }
 }
 
-function ask(client: RestClient, { method, path }: Operation, { params = {}, query, body, headers }: Request): Promise<RestAnswer> {
+function ask(client: RestClient, { method, path }: Operation<never>, { params = {}, query, body, headers }: Request): Promise<RestAnswer> {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => params[name] ?? 'missing')
   return client.call(method, query === undefined ? filled : `${filled}?${query}`, body, headers)
 }
@@ -99,7 +99,7 @@ test('a request whose write is held back past every deadline is answered by its 
    * A write of the background can be taken for that of a request that writes nothing: time passes too early then, and the request is
    * made again. One whose own write is held is answered too early every time.
    */
-  const answerOf = async (one: Operation, tries = 1): Promise<RestAnswer> => {
+  const answerOf = async (one: Operation<never>, tries = 1): Promise<RestAnswer> => {
     const held = hold()
     let early: RestAnswer | undefined
     const answered = ask(one.scope === 'operator' ? fixture.operator : fixture.rest, one, requests[one.operationId] ?? { outsider: 'own' })

@@ -12,7 +12,7 @@ import { ask, requestOf, installationOf, type Installation } from '../fixture/on
 import { changedSince, rowsOf } from '../fixture/organization-rows.ts'
 
 /** These need no key. */
-const isOpen = ({ scope }: Operation): boolean => scope === 'none'
+const isOpen = ({ scope }: Operation<never>): boolean => scope === 'none'
 
 test('every operation has a request, and the owner can make it', async (t) => {
   const installation = await installationOf(t)

@@ -22,7 +22,7 @@ interface Browser {
   readonly userId: string
   readonly cookie: string
   /** Asks as a script of the dashboard does, but for what `headers` change. */
-  ask(operation: Operation, headers?: Headers): Promise<RestAnswer>
+  ask(operation: Operation<never>, headers?: Headers): Promise<RestAnswer>
 }
 
 /** Somebody who just signed in. */
@@ -41,7 +41,7 @@ async function browserOf(installation: Installation, role: Role): Promise<Browse
 }
 
 /** The operations that look at who asks; all but the operator's take sessions. */
-const asked = ({ walk }: Installation): readonly Operation[] => walk.filter(({ scope }) => scope !== 'none' && scope !== 'operator')
+const asked = ({ walk }: Installation): readonly Operation<never>[] => walk.filter(({ scope }) => scope !== 'none' && scope !== 'operator')
 
 /** The rows of the organization, but for the last use of its keys and the jobs that go on meanwhile. */
 async function rowsOf({ database, organizationId }: Installation): Promise<ReadonlyMap<string, string>> {
@@ -166,7 +166,7 @@ test('a session that ended, and that of a member who was removed, open nothing',
   await assertUnchanged(t, installation, before, 'all of them')
 })
 
-const known = ({ walk }: Installation, id: string): Operation => {
+const known = ({ walk }: Installation, id: string): Operation<never> => {
   const found = walk.find(({ operationId }) => operationId === id)
   if (!found) throw new Error(`no operation ${id}`)
   return found
