@@ -1,7 +1,6 @@
 /** The HTTP side: its listeners, every limit that holds for all of them, and a close that lets requests finish. */
 import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
-import type { H3 } from 'h3'
 import type { Feature } from '#config/plans/features.ts'
 import type { Activity } from '#core/activity.ts'
 import type { Principal } from '#core/access/principal/principal.ts'
@@ -16,7 +15,7 @@ import { JsonThread } from '../bodies/json-thread.ts'
 import type { Operation, ErrorRenderer } from '../operation/operation.ts'
 import { BodyMemory } from '../bodies/request-body.ts'
 import { HttpListener, type Address, type HttpsOptions } from './listening/http-listener.ts'
-import { buildApp } from './routes.ts'
+import { serveOperations, type Fetch } from './routes.ts'
 import { systemOperations, type Health, type MetricsSource } from './system-operations.ts'
 
 /** Limits that hold for the whole listener. */
@@ -136,11 +135,11 @@ export class AdminApi<C = unknown> {
     const system = systemOperations({ ...this.#options, isDraining: () => this.#draining }, operations)
     // they are run with the core of this server alone
     const served = [...operations, ...system] as readonly Operation<never>[] as readonly Operation[]
-    const app = buildApp(served, this.#handlerContext(), this.#options.errorRenderer)
-    const clear = this.#listenerAt(app, listen)
+    const fetch = serveOperations(served, this.#handlerContext(), this.#options.errorRenderer)
+    const clear = this.#listenerAt(fetch, listen)
     const bound = await clear.listen()
     this.#listeners = [clear]
-    const secured = https && this.#listenerAt(app, https.listen, https)
+    const secured = https && this.#listenerAt(fetch, https.listen, https)
     const boundSecured = await secured?.listen().catch(async (error: unknown) => {
       await this.close(0)
       throw error
@@ -167,10 +166,10 @@ export class AdminApi<C = unknown> {
     await this.#json[Symbol.asyncDispose]()
   }
 
-  #listenerAt(app: H3, listen: Address, tls?: HttpsOptions): HttpListener {
+  #listenerAt(fetch: Fetch, listen: Address, tls?: HttpsOptions): HttpListener {
     const { maxConnections, backlog, headerMs, requestMs, arrivalCheckMs } = this.#limits
     return new HttpListener({
-      ...{ app, listen, tls, trustProxy: this.#options.trustProxy },
+      ...{ fetch, listen, tls, trustProxy: this.#options.trustProxy },
       ...{ maxConnections, backlog, headerMs, requestMs, arrivalCheckMs },
       admit: (socket) => this.#clients.admit(socket),
       turnedAway: (socket) => this.#turnAway(socket, tls !== undefined),

@@ -1,9 +1,10 @@
-/** One listening address of the HTTP side: Node's server under h3, in clear text or inside TLS, with who may connect. */
+/** One listening address of the HTTP side: Node's server under srvx, in clear text or inside TLS, with who may connect. */
 import { once } from 'node:events'
 import type { RequestListener, Server } from 'node:http'
 import type { AddressInfo, Server as NetServer, Socket } from 'node:net'
 import type { SecureContext, Server as TlsServer, TLSSocket } from 'node:tls'
-import { serve, type H3 } from 'h3'
+import { serve } from 'srvx'
+import type { Fetch } from '../routes.ts'
 
 export interface Address {
   readonly host: string
@@ -28,7 +29,7 @@ export interface HttpsOptions {
 }
 
 export interface HttpListenerOptions {
-  readonly app: H3
+  readonly fetch: Fetch
   /** Port 0 takes a free one. */
   readonly listen: Address
   readonly tls?: HttpsOptions | undefined
@@ -70,8 +71,9 @@ export class HttpListener {
 
   /** Starts to accept; resolves with the address that was bound, rejects when it cannot be. */
   async listen(): Promise<Address> {
-    const { app, listen, tls, trustProxy, backlog, headerMs, requestMs, arrivalCheckMs } = this.#options
-    const served = serve(app, {
+    const { fetch, listen, tls, trustProxy, backlog, headerMs, requestMs, arrivalCheckMs } = this.#options
+    const served = serve({
+      fetch,
       hostname: listen.host,
       port: listen.port,
       silent: true,
