@@ -210,7 +210,7 @@ export class RequestHandler {
       const { checkBytes } = operation
       const limits = {
         ...(own ? { maxBytes: own.maxBodyBytes } : { maxBytes: maxBodyBytesOf(operation, core), setting: operation.maxBodySetting }),
-        ...(checkBytes && { checkBytes: (bytes: Uint8Array) => checkBytes(bytes, req.headers) }),
+        ...(checkBytes && { checkBytes: (bytes: Uint8Array) => checkBytes(bytes, req.headers, core) }),
         ...this.#context.jsonLimits,
       }
       const read = await readJsonBody(req, res, limits, this.#context.bodies)

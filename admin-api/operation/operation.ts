@@ -41,7 +41,7 @@ export interface OperationFacts<in C = unknown> {
   /** The setting from which `maxBodyBytes` comes, for refusals. */
   readonly maxBodySetting?: string
   /** Throws when the octets of the body are not what the header says of them, as in a signature. */
-  readonly checkBytes?: (bytes: Uint8Array, headers: IncomingHttpHeaders) => Promise<void>
+  readonly checkBytes?: (bytes: Uint8Array, headers: IncomingHttpHeaders, core: C) => Promise<void>
   /** Seconds from the first header byte handled to the answer; 30 by default. */
   readonly deadlineSeconds?: number
   /** The operation waits for something to happen: it may take 130 seconds, and a closing server ends it at once. */

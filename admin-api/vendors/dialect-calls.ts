@@ -9,22 +9,19 @@ import type { CallInput, Dialect, DialectCall } from './dialect.ts'
 import { SentMail, type SentMailCore } from './sent-mail.ts'
 import { inTheirWords } from './their-words.ts'
 import { awsKey } from './sigv4.ts'
-import { vendorKey, type VerifyKey } from './vendor-key.ts'
+import { vendorKey, type KeyCheck } from './vendor-key.ts'
 
-export interface CallCore extends SentMailCore {
+export interface CallCore extends SentMailCore, KeyCheck {
   readonly clock: Clock
   /** The public address of the service. */
   readonly baseUrl: string
-  /** Throws `unauthorized`. */
-  readonly verifyKey: VerifyKey
 }
 
 const anything = z.looseObject({})
 
-export function callOperation(core: CallCore, dialect: Dialect, call: DialectCall): Operation {
+export function callOperation(dialect: Dialect, call: DialectCall): Operation<CallCore> {
   const act = call.handle as (mail: SentMail, given: CallInput<unknown, unknown, unknown>) => ReturnType<DialectCall['handle']>
   const { method, path, operationId, scope, params, query = anything, body, errors = [], names = {} } = call
-  const publicHost = new URL(core.baseUrl).hostname
   return operation({
     ...{ method, path, operationId, tags: ['vendors'], scope, errors: ['not_found', ...errors], query },
     summary: `Ask as clients of ${dialect.name} do`,
@@ -32,10 +29,11 @@ export function callOperation(core: CallCore, dialect: Dialect, call: DialectCal
     ...(params && { params }),
     ...(body && { body }),
     response: media('application/json'),
-    credentials: [...(dialect.signsRequests ? [awsKey(core.clock, core.verifyKey)] : []), vendorKey(core.verifyKey)],
+    credentials: [...(dialect.signsRequests ? [awsKey] : []), vendorKey],
     errorRenderer: dialect.refused,
-    async handle(given: HandlerInput<unknown, unknown, unknown, Principal>) {
+    async handle({ core, ...given }: HandlerInput<unknown, unknown, unknown, Principal, CallCore>) {
       try {
+        const publicHost = new URL(core.baseUrl).hostname
         return await act(new SentMail(core, given.principal), { ...given, nowMs: core.clock.now(), publicHost })
       } catch (error) {
         throw error instanceof Refusal ? inTheirWords(error, [{ names }]) : error

@@ -1,7 +1,6 @@
 /** The send addresses of other services as operations: each translates, and hands over to the core as `POST /v1/messages` does. */
 import type { IncomingHttpHeaders } from 'node:http'
 import * as z from 'zod'
-import type { Clock } from '#core/clock.ts'
 import type { Principal } from '#core/access/principal/principal.ts'
 import { Refusal } from '#core/refusals.ts'
 import type { BulkReport } from '#core/submission/doors/bulk-reports.ts'
@@ -16,25 +15,20 @@ import { decoder } from '../wire/fields/codec.ts'
 import { toRefusedSend } from '../wire/sending/refused-send.ts'
 import { sendInput, toSendOrder } from '../wire/sending/send.ts'
 import { toWholeOrder, wholeInput } from '../wire/sending/whole-send.ts'
-import { callOperation } from './dialect-calls.ts'
+import { callOperation, type CallCore } from './dialect-calls.ts'
 import { useNewKey, type Dialect, type DialectSend, type Fields, type Sent, type Translation } from './dialect.ts'
+import { dialects } from './dialects.ts'
 import { readFormRequest } from './body/form-request.ts'
 import { ignoredFields } from './body/ignored-fields.ts'
 import { inTheirWords } from './their-words.ts'
-import type { SentMailCore } from './sent-mail.ts'
 import { awsKey, signedBody } from './sigv4.ts'
-import { vendorKey, type VerifyKey } from './vendor-key.ts'
+import { vendorKey } from './vendor-key.ts'
 
-export interface DialectCore extends SentMailCore {
+export interface DialectCore extends CallCore {
   readonly sendBatches: SendBatches
-  readonly clock: Clock
   readonly maxSendBodyBytes: number
   /** Of forms that are being read, for all requests together. */
   readonly formMemory: BodyMemory
-  /** The public address of the service. */
-  readonly baseUrl: string
-  /** Throws `unauthorized`. */
-  readonly verifyKey: VerifyKey
 }
 
 const deadlineSeconds = 120
@@ -44,14 +38,7 @@ const formRequest = streamed({ 'multipart/form-data': z.unknown(), 'application/
 /** Fields without effect that a trace names. */
 const maxIgnored = 20
 
-/** The operations of dialects, in their order. */
-export const dialectOperations = (core: DialectCore, dialects: readonly Dialect[]): readonly Operation[] =>
-  dialects.flatMap((dialect) => [
-    ...dialect.sends.map((send) => sendOperation(core, dialect, send)),
-    ...(dialect.calls ?? []).map((call) => callOperation(core, dialect, call)),
-  ])
-
-function sendOperation(core: DialectCore, dialect: Dialect, send: DialectSend): Operation {
+function sendOperation(dialect: Dialect, send: DialectSend): Operation<DialectCore> {
   const translate = send.translate as (body: unknown, request: Request) => Translation
   const answer = send.answer as (
     sent: Sent,
@@ -60,8 +47,9 @@ function sendOperation(core: DialectCore, dialect: Dialect, send: DialectSend): 
     headers: IncomingHttpHeaders,
   ) => ReturnType<DialectSend['answer']>
   type Request = Parameters<DialectSend['translate']>[1]
-  const publicHost = new URL(core.baseUrl).hostname
-  const run = async ({ body: sentBody, bodyBytes, headers, params, principal }: HandlerInput<unknown, unknown, unknown, Principal>) => {
+  type Input = HandlerInput<unknown, unknown, unknown, Principal, DialectCore>
+  const run = async ({ core, body: sentBody, bodyBytes, headers, params, principal }: Input) => {
+    const publicHost = new URL(core.baseUrl).hostname
     const form =
       send.form && (await readFormRequest(sentBody as BodyStream, headers['content-type'] ?? '', core.formMemory, core.maxSendBodyBytes))
     const body = form ?? sentBody
@@ -83,9 +71,10 @@ function sendOperation(core: DialectCore, dialect: Dialect, send: DialectSend): 
     ...(send.params && { params: send.params }),
     body: send.form ? formRequest : z.unknown(),
     response: media('application/json'),
-    ...{ maxBodyBytes: core.maxSendBodyBytes, maxBodySetting: 'POSTERN_HTTP_MAX_BODY_BYTES', deadlineSeconds },
-    ...(dialect.signsRequests && { checkBytes: signedBody(send.path, core.clock) }),
-    credentials: [...(dialect.signsRequests ? [awsKey(core.clock, core.verifyKey)] : []), vendorKey(core.verifyKey)],
+    maxBodyBytes: ({ maxSendBodyBytes }) => maxSendBodyBytes,
+    ...{ maxBodySetting: 'POSTERN_HTTP_MAX_BODY_BYTES', deadlineSeconds },
+    ...(dialect.signsRequests && { checkBytes: signedBody(send.path) }),
+    credentials: [...(dialect.signsRequests ? [awsKey] : []), vendorKey],
     errorRenderer: dialect.refused,
     handle: run,
   })
@@ -190,3 +179,9 @@ function present(fields: Readonly<Record<string, unknown>>): Readonly<Record<str
   }
   return said
 }
+
+/** The operations of dialects, in their order. */
+export const dialectOperations: readonly Operation<DialectCore>[] = dialects.flatMap((dialect) => [
+  ...dialect.sends.map((send) => sendOperation(dialect, send)),
+  ...(dialect.calls ?? []).map((call) => callOperation(dialect, call)),
+])

@@ -6,7 +6,7 @@ import { hmac, hmacKey, type HmacKey } from '#core/access/hmac.ts'
 import { RecentMap } from '#core/recent-map.ts'
 import { Refusal } from '#core/refusals.ts'
 import type { Credential } from '../credentials/credentials.ts'
-import type { VerifyKey } from './vendor-key.ts'
+import type { KeyCheck } from './vendor-key.ts'
 
 const scheme =
   /^AWS4-HMAC-SHA256 +Credential=([^/,\s]{1,4096})\/(\d{8})\/([\w-]{1,64})\/([\w-]{1,64})\/aws4_request, *SignedHeaders=([\w;-]{1,2000}), *Signature=([0-9a-f]{64})$/
@@ -15,6 +15,10 @@ const algorithm = 'AWS4-HMAC-SHA256'
 const maxSkewMs = 15 * 60_000
 const payloadHash = /^[0-9a-f]{64}$/
 const emptyHash = hash('sha256', '')
+
+interface Timed {
+  readonly clock: Clock
+}
 
 /** What the header says of the signature. */
 interface Claim {
@@ -43,7 +47,7 @@ function claimOf(headers: IncomingHttpHeaders): Claim {
  * The key as the access key id, with which the request must be signed; or, as the token of a session, without: then the secret is the
  * caller's own affair, as the key says who it is.
  */
-export const awsKey = (clock: Clock, verify: VerifyKey): Credential => ({
+export const awsKey: Credential<KeyCheck & Timed> = {
   kind: 'header',
   hint: 'Give your API key as accessKeyId and as secretAccessKey.',
   secretOf({ headers }) {
@@ -51,8 +55,8 @@ export const awsKey = (clock: Clock, verify: VerifyKey): Credential => ({
     if (!authorization.startsWith(algorithm)) return undefined
     return typeof token === 'string' ? token : claimOf(headers).key
   },
-  async authenticate(key, { method, path, headers, search, remoteAddress }) {
-    const principal = await verify(key, remoteAddress)
+  async authenticate(key, { method, path, headers, search, remoteAddress }, { verifyKey, clock }) {
+    const principal = await verifyKey(key, remoteAddress)
     const { 'x-amz-security-token': token, 'x-amz-content-sha256': claimed } = headers
     if (token !== undefined) return principal
     // without a digest in the header, that of the body is signed, which comes later
@@ -60,17 +64,19 @@ export const awsKey = (clock: Clock, verify: VerifyKey): Credential => ({
       requireSignature(key, { method, path, headers, search, hash: claimed === undefined ? emptyHash : String(claimed) }, clock.now())
     return principal
   },
-})
+}
 
 /** Throws `invalid_signature` when the octets of a body are not those that were signed. Large ones are hashed beside the event loop. */
-export const signedBody = (path: string, clock: Clock) => async (bytes: Uint8Array, headers: IncomingHttpHeaders) => {
-  const { authorization = '', 'x-amz-content-sha256': claimed, 'x-amz-security-token': token } = headers
-  if (!authorization.startsWith(algorithm) || token !== undefined) return
-  const digest = bytes.length > maxHashedHere ? await hashedBeside(bytes) : hash('sha256', bytes)
-  if (claimed !== undefined && digest !== claimed) throw mismatch()
-  if (claimed !== undefined) return
-  requireSignature(claimOf(headers).key, { method: 'POST', path, headers, search: undefined, hash: digest }, clock.now())
-}
+export const signedBody =
+  (path: string) =>
+  async (bytes: Uint8Array, headers: IncomingHttpHeaders, { clock }: Timed) => {
+    const { authorization = '', 'x-amz-content-sha256': claimed, 'x-amz-security-token': token } = headers
+    if (!authorization.startsWith(algorithm) || token !== undefined) return
+    const digest = bytes.length > maxHashedHere ? await hashedBeside(bytes) : hash('sha256', bytes)
+    if (claimed !== undefined && digest !== claimed) throw mismatch()
+    if (claimed !== undefined) return
+    requireSignature(claimOf(headers).key, { method: 'POST', path, headers, search: undefined, hash: digest }, clock.now())
+  }
 
 /** More takes milliseconds. */
 const maxHashedHere = 262_144

@@ -3,13 +3,16 @@ import type { Principal } from '#core/access/principal/principal.ts'
 import { Refusal } from '#core/refusals.ts'
 import type { Credential } from '../credentials/credentials.ts'
 
-export type VerifyKey = (key: string, remoteAddress: string) => Promise<Principal>
+export interface KeyCheck {
+  /** Throws `unauthorized`. */
+  readonly verifyKey: (key: string, remoteAddress: string) => Promise<Principal>
+}
 
 const key = /^[\w.~+/-]{1,4096}=*$/
 const beginning = /^svc(?!pub_)/
 
 /** `Authorization` with or without a scheme, Basic with the key as user name or password, and the header fields of Postmark and Brevo. */
-export const vendorKey = (verify: VerifyKey): Credential => ({
+export const vendorKey: Credential<KeyCheck> = {
   kind: 'header',
   hint: 'Send your API key where the client of the service puts its own.',
   secretOf({ headers }) {
@@ -17,11 +20,11 @@ export const vendorKey = (verify: VerifyKey): Credential => ({
     for (const own of [postmark, brevo]) if (typeof own === 'string' && own !== '') return own
     return authorization === undefined ? undefined : keyIn(authorization.trim())
   },
-  authenticate(secret, { remoteAddress }) {
-    if (key.test(secret)) return verify(secret, remoteAddress)
+  authenticate(secret, { remoteAddress }, { verifyKey }) {
+    if (key.test(secret)) return verifyKey(secret, remoteAddress)
     throw new Refusal('unauthorized', 'This is not an API key of this service.')
   },
-})
+}
 
 function keyIn(authorization: string): string | undefined {
   const [, scheme = '', value = ''] = /^(bearer|basic) +(.*)$/is.exec(authorization) ?? []

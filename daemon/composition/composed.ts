@@ -34,6 +34,8 @@ import type { Sandboxes } from '#core/oauth/endpoints/sandboxes.ts'
 import type { TokenCheck } from '#core/oauth/tokens/token-check.ts'
 import type { ProtectedResource } from '../../admin-api/credentials/challenge.ts'
 import type { OAuthCore } from '../../admin-api/oauth/oauth-operations.ts'
+import type { OperatorCore } from '../../admin-api/operator/operator-operations.ts'
+import type { DialectCore } from '../../admin-api/vendors/dialect-operations.ts'
 import type { CaptchaOptions } from '#core/visitors/captcha.ts'
 import type { PublishableKeys } from '#core/publishable/publishable-keys.ts'
 import type { Reveals } from '#core/publishable/reveals.ts'
@@ -50,6 +52,9 @@ import type { Poller } from '../../protocols/imap-dsn/poller.ts'
 import type { MessageSpans } from '../observability/tracing/message-spans.ts'
 import type { SpanExport } from '../observability/tracing/span-export.ts'
 import type { MxServer } from '../../protocols/mx/mx-server.ts'
+
+/** Parts that the operations of the HTTP side get with each call. */
+export type HttpCore = OperatorCore & DialectCore
 
 export interface Administration {
   readonly projects: Projects

@@ -26,7 +26,6 @@ import { graphqlOperations } from '../../admin-api/graphql/endpoint.ts'
 import type { Operation } from '../../admin-api/operation/operation.ts'
 import { BodyMemory } from '../../admin-api/bodies/request-body.ts'
 import { dialectOperations } from '../../admin-api/vendors/dialect-operations.ts'
-import { dialects } from '../../admin-api/vendors/dialects.ts'
 import { AgentEndpoint } from '../../admin-api/mcp/endpoint.ts'
 import { resourcesOf } from '../../admin-api/mcp/resources/resources.ts'
 import { toolsOf } from '../../admin-api/mcp/tools/tool.ts'
@@ -34,6 +33,7 @@ import { verifyGently } from '../observability/verify-gently.ts'
 import { backupFrames } from '../backup/data-files.ts'
 import { systemSource } from '../observability/system-state.ts'
 import { allowingCore } from './oauth-core.ts'
+import type { HttpCore } from './composed.ts'
 import type { Composition } from './parts.ts'
 
 /** Forms of other services' clients that are being read, as for all other bodies together. */
@@ -42,18 +42,18 @@ const maxFormMemoryBytes = 128 * 1_048_576
 const tools = toolsOf(restTable)
 const resources = resourcesOf(restTable)
 
-export function httpDoor(composition: Composition): AdminApi<OperatorCore> {
+export function httpDoor(composition: Composition): AdminApi<HttpCore> {
   const { get, config, metrics, version, operatorToken: token, replace } = composition
   const { database, clock, policies } = get('core')
-  const core = operatorCore(composition)
   const { operatorKey } = config
   const operators = new OperatorSessions(get('people'), config.operators)
   const hasOperator = operatorKey !== null || operators.areAny
   const oauth = get('oauth')
   const baseUrl = publicUrl(config, config.http.listen)
   const verifyKey = orRunToken(database, token, bearerCheck(get('apiKeys'), oauth.tokenCheck))
+  const core: HttpCore = { ...operatorCore(composition), verifyKey, formMemory: new BodyMemory(maxFormMemoryBytes) }
   const make = async (email: string) => oauth.urls.issuer + (await operatorLink(database, clock, email))
-  return new AdminApi<OperatorCore>({
+  return new AdminApi<HttpCore>({
     core,
     listen: config.http.listen,
     https: httpsOf(composition),
@@ -82,7 +82,7 @@ export function httpDoor(composition: Composition): AdminApi<OperatorCore> {
       doctorOperation(token, get('doctor')),
       operatorDecisionsOperation({ token, watch: () => get('decisions').watch() }),
       operatorLogOperation({ token, linesWith: (text) => composition.recentLines?.with(text) ?? [] }),
-      ...dialectOperations({ ...core, baseUrl, clock, verifyKey, formMemory: new BodyMemory(maxFormMemoryBytes) }, dialects),
+      ...dialectOperations,
       ...(replace.operations ?? []),
     ],
     errorRenderer: nothingPage,

@@ -46,7 +46,6 @@ import type { Operation } from '../../admin-api/operation/operation.ts'
 import type { AgentEndpoint } from '../../admin-api/mcp/endpoint.ts'
 import type { FormCore } from '../../admin-api/rest/forms/form-core.ts'
 import type { AdminApi, AdminApiOptions } from '../../admin-api/http/http-server.ts'
-import type { OperatorCore } from '../../admin-api/operator/operator-operations.ts'
 import type { RestCore } from '../../admin-api/rest/rest-operations.ts'
 import type { SubmissionServer } from '../../protocols/submission/submission-server.ts'
 import type { Admission } from '../observability/admission.ts'
@@ -64,6 +63,7 @@ import type { Readiness } from '../observability/readiness.ts'
 import type {
   Administration,
   BillingParts,
+  HttpCore,
   InboundCore,
   InboxCore,
   Ingest,
@@ -165,7 +165,7 @@ export interface Parts {
   readonly loginGuard: LoginGuard
   readonly health: Readiness
   readonly housekeeping: Housekeeping
-  readonly http: AdminApi<OperatorCore>
+  readonly http: AdminApi<HttpCore>
   readonly inbound: InboundCore
   readonly inboxes: InboxCore
   readonly ingest: Ingest
