@@ -64,13 +64,15 @@ const healthz = operation({
   handle: () => ({ status: 'alive' as const }),
 })
 
+const readiness = z.object({ status: z.enum(['ready', 'not_ready']), reasons: z.array(z.string()), warnings: z.array(z.string()) })
+
 function readyz(parts: Pick<SystemParts<unknown>, 'health' | 'isDraining'>): Operation {
   return operation({
     ...processFacts,
     path: '/readyz',
     operationId: 'getReadiness',
     summary: 'Check that the service is ready',
-    response: z.object({ status: z.enum(['ready', 'not_ready']), reasons: z.array(z.string()), warnings: z.array(z.string()) }),
+    response: readiness,
     otherResponses: { 503: 'The service is not ready; `reasons` lists why.' },
     handle() {
       const reasons = parts.isDraining() ? ['the service is closing'] : [...parts.health.ready()]

@@ -44,6 +44,7 @@ export interface PageRequest {
 export type SignedInRequest = PageRequest & { readonly signedIn: SignedIn; readonly visitor: Visitor }
 
 const maxFormBytes = 64 * 1024
+const anyQuery = z.looseObject({})
 
 /** Makes the pages of one service. */
 export class Pages {
@@ -105,11 +106,11 @@ export class Pages {
 
   #make(method: 'GET' | 'POST', facts: PageFacts, run: (request: PageRequest, path: string) => Promise<Answer> | Answer): Operation {
     const { path, operationId, summary } = facts
-    const params = z.strictObject(Object.fromEntries(pathParameters(path).map((name) => [name, z.string().max(200)])))
+    const params = paramsOf(path)
     const common = {
       ...{ path, operationId, summary, params, tags: ['pages'], hiddenFromOpenApi: true, errorRenderer: refusalPage },
       scope: 'none',
-      query: z.looseObject({}),
+      query: anyQuery,
       response: media('text/html'),
     } as const
     const answer = async (input: Input, form: URLSearchParams): Promise<Answer> => {
@@ -129,6 +130,9 @@ export class Pages {
     })
   }
 }
+
+const pathValue = z.string().max(200)
+const paramsOf = (path: string): z.ZodObject => z.strictObject(Object.fromEntries(pathParameters(path).map((name) => [name, pathValue])))
 
 interface Input {
   readonly params: Readonly<Record<string, string>>
