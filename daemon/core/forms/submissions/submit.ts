@@ -145,7 +145,7 @@ export class SubmitForms {
     const sender = { organization: found.organization, formId: form.id, remoteAddress: visit.remoteAddress }
     const windows = await openFormWindows(database, sender, nowMs)
     const facts = { found, visit, nowMs, earlier, windows }
-    if (await publicForms.isClosed(found, current.settings)) throw closed(current)
+    if (await publicForms.isClosed(found, current.settings)) throw closed(localized(current, read?.language))
     if (isFilled(visit.values[honeypotKey])) {
       const definition = localized(current, read?.language)
       const spam = ['honeypot'] as const
@@ -221,7 +221,7 @@ export class SubmitForms {
 
   /** In one write with the windows it counts in. Whoever sends the same at the same moment gets the same answer. */
   async #keep(draft: Draft, captchaToken?: string): Promise<Taken> {
-    const { database } = this.#options
+    const { database, publicForms } = this.#options
     const { found, nowMs, visit, definition, token, isTrap } = draft
     const { organization, stored } = found
     const { id: formId } = stored.record
@@ -248,7 +248,7 @@ export class SubmitForms {
       if (captchaToken !== undefined) await this.#useCaptcha(change, [organizationId, 'captcha.used', formId, hash('sha256', captchaToken)])
       files = uploads?.seal(change, fileKeys) ?? []
       const kept = this.#submission(draft, taken.id, spam, files)
-      if (spam.length === 0) countTaken(change, draft)
+      if (spam.length === 0) countTaken(change, found, localized(await publicForms.definition(found, form.version), token?.language))
       if (spam.length === 0) meter(change, 'form_submissions', organizationId, form.projectId, nowMs)
       const submission = spam.length === 0 ? await followSubmission(database, change, organizationId, form, kept, nowMs) : kept
       insertSubmission(change, organizationId, submission)
@@ -320,11 +320,11 @@ export class SubmitForms {
   }
 }
 
-/** Those that are no spam count toward the number that a form takes. */
-function countTaken(change: Transaction, { found, definition }: Draft): void {
-  const key = takenCounter(found.organization.id, found.stored.record.id)
-  change.add(key, 1, definition.settings.max_submissions ?? undefined)
-  change.limits.set(keyName(pack(key)), () => closed(definition))
+/** Counts a submission that is no spam toward the limit of the latest version, whichever version was filled in. */
+function countTaken(change: Transaction, { organization, stored }: FoundForm, latest: Definition): void {
+  const key = takenCounter(organization.id, stored.record.id)
+  change.add(key, 1, latest.settings.max_submissions ?? undefined)
+  change.limits.set(keyName(pack(key)), () => closed(latest))
 }
 
 /** Knows the same answers again, whatever came with them. */
