@@ -23,7 +23,7 @@ import { ToolCalls, type Caller, type Course, type ToolCallsOptions } from './to
 import { listed } from './tools/tool-requests.ts'
 
 export interface AgentEndpointOptions
-  extends Omit<ToolCallsOptions, 'monotonic'>, Pick<ProtocolOptions, 'version' | 'website' | 'resources' | 'organizationOf' | 'clock'> {
+  extends ToolCallsOptions, Pick<ProtocolOptions, 'version' | 'website' | 'resources' | 'organizationOf'> {
   /** Public address of the endpoint. */
   readonly url: string
   readonly resource: ProtectedResource
@@ -65,7 +65,7 @@ export class AgentEndpoint {
   constructor(options: AgentEndpointOptions) {
     this.#options = options
     this.#plainAnswer = plainAnswers(identityOf(options))
-    this.#calls = new ToolCalls({ ...options, monotonic: () => performance.now() })
+    this.#calls = new ToolCalls(options)
     this.#changes = new ListChanges({
       clock: options.clock,
       listedFor: async (caller) => (await listed(options, caller)).map(({ binding }) => binding.name),

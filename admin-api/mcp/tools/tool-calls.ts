@@ -1,6 +1,7 @@
 /** Calls of tools: which tool is meant, whether the caller may call it, and what comes of it. */
 import type { Principal } from '#core/access/principal/principal.ts'
 import { closest } from '#config/words/closest.ts'
+import type { Clock } from '#core/clock.ts'
 import { Refusal } from '#core/refusals.ts'
 import { InFlight } from '#core/submission/accept/in-flight.ts'
 import type { RequireFlag } from '../../actions/invoke.ts'
@@ -50,8 +51,7 @@ export interface ToolCallsOptions {
   readonly requireFlag: RequireFlag
   readonly admission: { check(work: 'reading' | 'writing'): void }
   readonly events: AgentEvents
-  /** Milliseconds that only grow. */
-  readonly monotonic: () => number
+  readonly clock: Clock
 }
 
 /** Clients of these revisions and later ask their user for more scopes when a request is refused with 403 and a challenge. */
@@ -121,18 +121,18 @@ export class ToolCalls {
 
   /** With a line in the log and a metric. Throws nothing but `Refusal`. */
   async #noted<T>(tool: Tool, caller: Caller, course: Course, work: () => Promise<T>): Promise<T> {
-    const { events, monotonic } = this.#options
+    const { events, clock } = this.#options
     const { principal, client } = caller
     const { name } = tool.binding
-    const startedAt = monotonic()
+    const startedAt = clock.monotonic()
     const note = (outcome: string): void => {
       const { organizationId, projectId, credentialId: grantId } = principal
       const facts = { tool: name, outcome, organizationId, projectId, grantId, requestId: client.requestId }
-      events.toolCalled({ ...facts, milliseconds: monotonic() - startedAt })
+      events.toolCalled({ ...facts, milliseconds: clock.monotonic() - startedAt })
     }
     try {
       const result = await work()
-      if (tool.readOnly && monotonic() - startedAt > longCallMs) await caller.authenticateAgain()
+      if (tool.readOnly && clock.monotonic() - startedAt > longCallMs) await caller.authenticateAgain()
       note('ok')
       return result
     } catch (error) {

@@ -142,3 +142,28 @@ test('replies go to the visitor alone, one at a time, and what they wrote is lab
   t.is((await agent.refused('form_reply_draft_create', { submission_id: 'sub_1', subject: 'x', text: 'x' })).code, 'not_found')
   t.is((await agent.refused('form_reply_send', { draft_id: 'frd_1' })).code, 'not_found')
 })
+
+const x = 'x'.repeat(3999)
+/** What a visitor wrote, and what an agent gets of it: at most 4,000 characters, without those that a person does not see. */
+const written: Readonly<Record<string, readonly [given: string, shown: string, removed?: Row]>> = {
+  'as long as it may be': [`${x}y`, `${x}y`],
+  'one character longer': [`${x}yz`, `${x}y … (1 more characters)`],
+  'cut within a character': [`${x}🐦`, `${x}\uFFFD … (1 more characters)`],
+  'too long by what is removed': [`\u200B${x}\u202E\u202Ay`, `${x}y`, { zero_width: 1, bidi: 2 }],
+}
+
+test('foreign text: an agent gets 4,000 visible characters, and how many more there are', async (t) => {
+  const fixture = await startMcp(t)
+  const agent = await fixture.agent()
+  const { id: form_id, public_id } = await agent.must('form_create', { name: 'Contact', fields })
+  await agent.must('form_publish', { form_id: String(form_id) })
+  const schema_json = { type: 'object', properties: { fields: { type: 'object' }, form: { type: 'object' } } }
+  const template = { slug: 'reply', name: 'Reply', subject_tmpl: 'Re', text_tmpl: '{{.fields.steps}}', schema_json }
+  const { id: template_id } = await fixture.rest.must('POST', '/v1/templates', template)
+  for (const [what, [steps, shown, removed]] of Object.entries(written)) {
+    const submission_id = await submitted(fixture, String(public_id), { email: visitor, steps })
+    const draft = await agent.must('form_reply_draft_create', { submission_id, template_id })
+    t.is(draft['untrusted_text'], shown, what)
+    t.deepEqual(draft['untrusted_removed'], removed, what)
+  }
+})

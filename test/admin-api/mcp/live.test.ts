@@ -1,7 +1,7 @@
 /** What goes on while a client waits or listens, and what is left of its calls: progress, changed lists, counts and traces. */
 import { setImmediate } from 'node:timers/promises'
 import test from '#test'
-import { mcpResource } from '../oauth/oauth-fixture.ts'
+import { mcpResource, webClientId } from '../oauth/oauth-fixture.ts'
 import { startMcp, type McpFixture } from './mcp-fixture.ts'
 
 const mail = { from: 'shop@example.ch', to: 'ada@example.org', subject: 'Hello', text: 'It works.' }
@@ -44,6 +44,22 @@ for (const era of ['legacy', 'modern'] as const)
     const outcomes = fixture.daemon.log.filter(({ tool }) => tool === wait.name).map(({ outcome }) => outcome)
     t.deepEqual(outcomes, ['canceled', 'ok'])
     t.deepEqual(fixture.failures, [])
+  })
+
+for (const era of ['legacy', 'modern'] as const)
+  test(`${era}: a wait is refused when its grant is revoked meanwhile`, async (t) => {
+    const fixture = await startMcp(t)
+    const tokens = await fixture.signIn({ resource: mcpResource, scope: 'mcp:read' })
+    const agent = await fixture.agent({ era, token: String(tokens['access_token']) })
+    const waiting = agent.refused('virtual_inbox_message_wait', { id_or_address: '*', timeout_seconds: 60 })
+    await until(() => fixture.captureEvents.waiting(fixture.projectId) > 0)
+    fixture.clock.advance(1001)
+    const revoked = await fixture.post('/oauth/revoke', { token: String(tokens['refresh_token']), client_id: webClientId })
+    t.is(revoked.status, 200)
+    await fixture.rest.must('POST', '/v1/messages', mail)
+    t.like(await waiting, { code: 'unauthorized' })
+    const outcomes = fixture.daemon.log.filter(({ msg }) => msg === 'tool call').map(({ outcome }) => outcome)
+    t.deepEqual(outcomes, ['unauthorized'])
   })
 
 test('a wait ends at once when the client goes', async (t) => {
