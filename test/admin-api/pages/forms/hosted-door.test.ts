@@ -126,6 +126,16 @@ test('who began with a version ends with it: what is wrong comes back in it, to 
   t.like(await submissions(id), [{ version: 1, status: 'new', answers: { email: 'ada@example.ch' } }])
 })
 
+test('a form that closed meanwhile shows the message of its latest version', async (t) => {
+  const { page, clock, id, rest } = await oneForm(t)
+  const _mnx_ft = tokenIn(await read(page))
+  clock.advance(5000)
+  const settings = { close_at: new Date(clock.now()).toISOString(), closed_message: 'All seats are taken.' }
+  await rest.must('PUT', `/v1/forms/${id}/draft`, { ...one, settings })
+  await rest.must('POST', `/v1/forms/${id}/publish`)
+  t.regex(await (await send(page, { email: 'ada@example.ch', _mnx_ft })).text(), /All seats are taken\./)
+})
+
 test('who had an earlier version open for a day gets the newest one with what they typed, in their language', async (t) => {
   const { page, clock, id, rest, submissions } = await oneForm(t)
   const _mnx_ft = tokenIn(await read(page))
@@ -254,7 +264,8 @@ test('hidden values that must be signed count only from an address that the owne
     { key: 'email', type: 'email', label: 'Email', required: true, prefill: true },
     { key: 'plan', type: 'hidden', source: 'url_param', param: 'p', signed: true },
   ]
-  const { id, page } = await hosted.publish({ name: 'Order', schema: { version: 1, fields } })
+  const order = { name: 'Order', schema: { version: 1, fields } }
+  const { id, page } = await hosted.publish(order)
   const link = (values: Row): Promise<Row> => hosted.rest.must('POST', `/v1/forms/${id}/prefilled-link`, { values })
   const { search } = new URL(String((await link({ email: 'ada@example.ch', plan: 'gold' }))['url']))
   t.regex(search, /^\?email=ada%40example\.ch&p=gold&_sig=[\w-]{22}$/)
@@ -274,6 +285,12 @@ test('hidden values that must be signed count only from an address that the owne
   t.deepEqual([plans.length, plans.filter((plan) => plan !== undefined)], [4, ['gold']])
   const wrong = await hosted.rest.call('POST', `/v1/forms/${id}/prefilled-link`, { values: { other: 'x' } })
   t.is(wrong.status, 400)
+  const other = await hosted.publish(order)
+  const foreign = await read(other.page + search)
+  t.is(hiddenIn(foreign, 'plan'), '', 'the link is of another form')
+  hosted.clock.advance(5000)
+  await send(other.page, { _mnx_ft: tokenIn(foreign), _mnx_sig, plan: 'gold', email: 'eve@example.ch' })
+  t.like(await hosted.submissions(other.id), [{ status: 'new', answers: { email: 'eve@example.ch', plan: undefined } }])
 })
 
 test('below a form stand what the operator says of privacy, and where the form is reported', async (t) => {

@@ -43,8 +43,10 @@ test('a request whose key, grant or member ends before its body is there does no
     [String(ofMember['key']), () => fixture.rest.must('DELETE', `/v1/members/${member.userId}`)],
   ]
   const names = async () => ((await fixture.rest.must('GET', '/v1/api-keys'))['data'] as { name: string }[]).map(({ name }) => name)
+  const { id: form } = await fixture.rest.must('POST', '/v1/forms', { name: 'Contact' })
   for (const [secret, end] of ends) {
     const finish = [
+      await begin(t, fixture, secret, `/v1/forms/${String(form)}/archive`, {}),
       await begin(t, fixture, secret, '/v1/api-keys', { name: 'late', scopes: ['api:read'] }),
       await begin(t, fixture, secret, '/v1/smtp-credentials', { label: 'late' }),
       await begin(t, fixture, secret, '/v1/messages', { from: 'shop@example.ch', to: 'ada@example.org', text: 'late' }),
@@ -53,6 +55,7 @@ test('a request whose key, grant or member ends before its body is there does no
     for (const answer of await Promise.all(finish.map((go) => go()))) t.regex(answer, /^HTTP\/1\.1 401 /)
   }
   t.false((await names()).includes('late'))
+  t.like(await fixture.rest.must('GET', `/v1/forms/${String(form)}`), { status: 'draft' })
   t.deepEqual((await fixture.rest.must('GET', '/v1/smtp-credentials'))['data'], [])
   t.deepEqual((await fixture.rest.must('GET', '/v1/traces'))['data'], [])
 })

@@ -196,7 +196,8 @@ test('who is no member confirms by a link first, and can end it by every mail', 
     asked.map(({ to }) => to),
     [outsider],
   )
-  const link = /\/form-notifications\/[\w.-]+/.exec(asked[0]?.raw ?? '')?.[0] ?? ''
+  const linkIn = (raw = ''): string => /\/form-notifications\/[\w.-]+/.exec(raw)?.[0] ?? ''
+  const link = linkIn(asked[0]?.raw)
   const visit = (where: string, method = 'GET', origin = 'https://post.example.ch') =>
     fetch(`http://${address}${where}`, {
       method,
@@ -221,6 +222,9 @@ test('who is no member confirms by a link first, and can end it by every mail', 
   await send(good)
   t.is((await mails(fixture)).length, 1)
   t.is((await visit(link)).status, 404)
+  await put(fixture, { recipients: [outsider, 'other@example.org'].map((email) => ({ email })) })
+  const [[page, , mac] = [], [, id] = []] = (await mails(fixture, systemOrganizationId)).slice(-2).map(({ raw }) => linkIn(raw).split('.'))
+  t.is((await visit([page, id, mac].join('.'))).status, 404, 'the link of another recipient')
 })
 
 test('an address is asked few times a day, and not at all where the service sends no mail', async (t) => {

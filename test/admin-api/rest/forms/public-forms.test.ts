@@ -2,6 +2,7 @@
 import test from '#test'
 import { hash } from 'node:crypto'
 import type { RestAnswer } from '../../../support/daemon/rest.ts'
+import { forms, formVersions, versionId } from '#core/forms/form.ts'
 import { openFormWindows } from '#core/forms/submissions/form-windows.ts'
 import { organizations } from '#core/tenancy/organization.ts'
 import { Change } from '#store/change.ts'
@@ -143,6 +144,20 @@ test('the token: missing, forged, of another form, expired; each gives a fresh o
   t.is((await send(good, { _mnx_ft: fresh })).status, 201, 'what was filled in is sent again with the fresh one')
 })
 
+test('the token: one of a version that a restored backup does not have gives a fresh one', async (t) => {
+  const { send, token, form, database, organizationId, publish, submissions } = await formFixture(t)
+  const find = async () => (await database.get(forms, { organizationId }, form)) ?? t.fail('the form is gone')
+  const backedUp = await find()
+  await publish({ name: 'Next' })
+  const _mnx_ft = await token()
+  const restored = new Change().delete([organizationId, formVersions.name, versionId(form, 2)])
+  await database.commit(restored.replace(forms, organizationId, await find(), backedUp.record))
+  const answer = await send(good, { _mnx_ft })
+  t.deepEqual([codeOf(answer), fieldsOf(answer)], ['400 malformed_submission', { _mnx_ft: 'token_expired' }])
+  t.is((await send(good, { _mnx_ft: errorOf(answer).details?.['fill_time_token'] })).status, 201)
+  t.like(await submissions(), [{ version: 1, status: 'new' }])
+})
+
 test('a double click is taken once; a token used for something else is spam', async (t) => {
   const { send, token, submissions, publish } = await formFixture(t)
   const _mnx_ft = await token()
@@ -163,20 +178,34 @@ test('a double click is taken once; a token used for something else is spam', as
   t.like(await submissions('status=spam'), [{ spam_reasons: ['token_reuse'], answers: { message: 'Buy!' } }])
 })
 
-test('spam is kept, flagged and thanked like any other', async (t) => {
-  const { send, token, submissions } = await formFixture(t)
+test('spam: kept, flagged, thanked like any other, and counted in neither limit nor usage', async (t) => {
+  const { send, token, clock, submissions, get, rest } = await formFixture(t, { settings: { max_submissions: 1 } })
   const trapped = await send({ email: 'x', message: 'Buy!' }, { _mnx_hp: 'yes', _mnx_ft: 'none' })
-  const fast = await send(good, { _mnx_ft: await token(500) })
+  const _mnx_ft = await token(500)
+  const fast = await send(good, { _mnx_ft })
+  clock.advance(5000)
+  const reused = await send({ ...good, message: 'Buy!' }, { _mnx_ft })
+  t.like((await get()).body, { closed: false })
   const usual = await send(good)
-  t.deepEqual([trapped.status, fast.status, usual.status], [201, 201, 201])
+  t.deepEqual(
+    [trapped, fast, reused, usual].map(({ status }) => status),
+    [201, 201, 201, 201],
+  )
   t.deepEqual(Object.keys(trapped.body as Row), Object.keys(usual.body as Row))
   t.deepEqual(
     (await submissions()).map(({ status, spam_reasons }) => [status, spam_reasons]),
     [
       ['new', []],
+      ['spam', ['token_reuse']],
       ['spam', ['too_fast']],
       ['spam', ['honeypot']],
     ],
+  )
+  t.like((await get()).body, { closed: true })
+  const { axes } = (await rest.must('GET', '/v1/usage')) as unknown as { axes: Row[] }
+  t.like(
+    axes.find(({ axis }) => axis === 'form_submissions'),
+    { quantity: 1 },
   )
 })
 
@@ -238,6 +267,21 @@ test('a signature beside the wrapped answers marks hidden values as trusted, and
   t.is((await send({ ...good, plan: 'silver' }, { _mnx_sig: signature })).status, 201)
   const plans = (await submissions()).map(({ answers }) => (answers as Row)['plan'])
   t.deepEqual(plans.toReversed(), ['gold', undefined, undefined, undefined])
+})
+
+test('addresses: the same text within a form, another text in each other form', async (t) => {
+  const { send, rest, clock, submissions } = await formFixture(t)
+  for (const _ of [1, 2]) t.is((await send(good, {}, { 'x-forwarded-for': '192.0.2.1' })).status, 201)
+  const { id, public_id } = await rest.must('POST', '/v1/forms', { name: 'Other', definition })
+  await rest.must('POST', `/v1/forms/${String(id)}/publish`)
+  const open = `/v1/public/forms/${String(public_id)}`
+  const { fill_time_token: _mnx_ft } = await rest.must('GET', open)
+  clock.advance(5000)
+  t.is((await rest.call('POST', `${open}/submissions`, { data: good, _mnx_ft }, { 'x-forwarded-for': '192.0.2.1' })).status, 201)
+  const { data } = await rest.must('GET', `/v1/forms/${String(id)}/submissions`)
+  const [[{ ip: other } = {}], own] = [data as Row[], new Set((await submissions()).map(({ ip }) => ip))]
+  t.regex(String(other), /^[\w-]{22}$/)
+  t.deepEqual([own.size, own.has(other)], [1, false])
 })
 
 test('a captcha is solved once for each submission, by header or field', async (t) => {

@@ -238,7 +238,10 @@ test('without a scanner, files are not given out, a known virus is found all the
   t.is(codeOf(await file(1)), '410 file_infected')
   t.deepEqual(await problems(), [])
   const open = await uploadFixture(t)
-  await open.upload([['cv', samples.jpeg, 'Äpfel.jpg']])
+  await open.upload([
+    ['cv', samples.jpeg, 'Äpfel.jpg'],
+    ['other', samples.pdf, 'other.pdf'],
+  ])
   const [row] = (await open.submissions()) as { id: string; files: Row[] }[]
   const where = `${open.path}/submissions/${String(row?.id)}/files/${String(row?.files[0]?.['id'])}`
   const redirect = await open.rest.call('GET', where)
@@ -256,6 +259,12 @@ test('without a scanner, files are not given out, a known virus is found all the
     'content-disposition': `attachment; filename="_pfel.jpg"; filename*=UTF-8''%C3%84pfel.jpg`,
   })
   t.is(codeOf(await open.client('').call('GET', `${link.slice(0, -2)}${link.endsWith('AA') ? 'BB' : 'AA'}`)), '404 not_found')
+  const [submission, fileId, until = '', mac] = link.split('.')
+  for (const forged of [
+    [submission, row?.files[1]?.['id'], until, mac],
+    [submission, fileId, (Number.parseInt(until, 36) + 1).toString(36), mac],
+  ])
+    t.is(codeOf(await open.client('').call('GET', forged.join('.'))), '404 not_found', 'a changed link')
   const flags = `/operator/v1/organizations/${open.organizationId}/flags`
   await open.operator.must('PUT', flags, { forms: false })
   t.is(codeOf(await open.client('').call('GET', link)), '404 not_found', 'forms are switched off')
