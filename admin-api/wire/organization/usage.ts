@@ -106,8 +106,8 @@ export const invoiceCsvHeader = (...before: readonly string[]): string => csvLin
 export function invoiceCsv(preview: InvoiceRows, ...before: readonly string[]): string {
   const sums = sumsOf(preview)
   return [
-    ...preview.lines.map((line) => csvLine([...before, ...columns.map((column) => String(line[column]))])),
-    ...sums.map(([name, label, amount]) => csvLine([...before, name, label, '', '', '', '', '', String(amount)])),
+    ...preview.lines.map((line) => csvLine([...before, ...columns.map((column) => line[column])])),
+    ...sums.map(([name, label, amount]) => csvLine([...before, name, label, '', '', '', '', '', amount])),
   ].join('')
 }
 
@@ -120,17 +120,17 @@ const partColumns = ['day', 'project_id', 'project'] as const
 export function explainedCsv(shown: InvoiceRows): string {
   const none = partColumns.map(() => '')
   const rows = shown.lines.flatMap((line) => [
-    csvLine([...columns.map((column) => String(line[column])), ...none]),
+    csvLine([...columns.map((column) => line[column]), ...none]),
     ...line.projects.map((part) => csvLine([...partCells(line, part.quantity), '', part.project_id ?? '', projectName(part, line)])),
     ...line.days.map((part) => csvLine([...partCells(line, part.quantity), part.day, '', ''])),
   ])
-  const sums = sumsOf(shown).map(([name, label, amount]) => csvLine([name, label, '', '', '', '', '', String(amount), ...none]))
+  const sums = sumsOf(shown).map(([name, label, amount]) => csvLine([name, label, '', '', '', '', '', amount, ...none]))
   return [csvLine([...columns, ...partColumns]), ...rows, ...sums].join('')
 }
 
 type Line = InvoiceRows['lines'][number]
 
-const partCells = ({ axis: name, label }: Line, quantity: number): string[] => [name, label, String(quantity), '', '', '', '', '']
+const partCells = ({ axis: name, label }: Line, quantity: number) => [name, label, quantity, '', '', '', '', '']
 
 /** Whose a part without a project is. */
 export const isOfAll = ({ projects }: Pick<Line, 'projects'>): boolean => projects.every(({ project_id: id }) => id === null)

@@ -52,14 +52,9 @@ test('a month is closed once; its invoice is listed, read, printed, paid, and ta
   t.is(marked['state'], 'paid')
   t.like((marked['remarks'] as Row[])[0], { state: 'paid', remark: 'by bank, 3 February' })
   const note = await operator.must('POST', `${mine}/void`, { reason: 'wrong plan', reopen: true })
-  t.like(note, {
-    type: 'credit_note',
-    number: 'CN-2030-000001',
-    voids: listed?.['id'],
-    total_rappen: -5392,
-    state: null,
-    reason: 'wrong plan',
-  })
+  const facts = { voids: listed?.['id'], state: null, due_at: null, reason: 'wrong plan' }
+  t.like(note, { type: 'credit_note', number: 'CN-2030-000001', ...facts })
+  await assertTakesBack(t, rest, note, invoice)
   t.like(await rest.must('GET', path), { state: 'void', number: listed?.['number'], total_rappen: 5392 })
   t.is(errorOf(await operator.call('POST', `${mine}/void`, { reason: 'again' })).code, 'conflict')
   t.is(errorOf(await operator.call('POST', `${root}/${String(note['id'])}/void`, { reason: 'again' })).code, 'conflict')
@@ -74,9 +69,49 @@ test('a month is closed once; its invoice is listed, read, printed, paid, and ta
     (JSON.parse(file.bytes.toString()) as { data: Row[] }).data.map(({ number }) => number),
     all.map(({ number }) => number),
   )
+  const sheet = (await operator.call('GET', `${root}/export?period=2030-01&of=final&format=csv`)).bytes.toString()
+  t.regex(sheet, /"CN-2030-000001",.*"total","Total",,,,,,-5392\r\n/)
   const log = (await rest.must('GET', '/v1/audit?limit=20'))['data'] as { act: string }[]
   for (const act of ['billing_profile.set', 'invoice.marked', 'invoice.voided']) t.true(column(log, 'act').includes(act), act)
 })
+
+test('closing a month: no invoice for months before an organization was made or after it was deleted', async (t) => {
+  const { rest, operator, clock } = await startFixture(t, { plan: 'pro' })
+  clock.advance(10 * 86_400_000)
+  const { id } = await rest.must('POST', '/v1/organizations', { name: 'Bakery' })
+  const team = `/operator/v1/organizations/${String(id)}`
+  await operator.must('PUT', `${team}/plan`, { plan: 'pro' })
+  clock.advance(20 * 86_400_000)
+  await rest.must('DELETE', `/v1/organizations/${String(id)}`)
+  clock.advance(29 * 86_400_000) // March begins, and it is removed a day later
+  for (const period of ['2029-12', '2030-01', '2030-02']) await operator.must('POST', `${root}/close`, { period })
+  const billed = (await operator.must('GET', `${team}/invoices`))['data'] as Row[]
+  t.deepEqual(
+    billed.map(({ period, net_rappen }) => [period, net_rappen]),
+    [['2030-01', 3319]],
+    '21 of 31 days of 49 francs',
+  )
+})
+
+/** Amounts of the credit note and of its invoice add up to nothing, in every form. */
+async function assertTakesBack(t: ExecutionContext, rest: RestClient, note: Row, invoice: Row): Promise<void> {
+  const amounts = ({ net_rappen, vat_rappen, total_rappen, lines }: Row) => ({
+    ...{ net_rappen, vat_rappen, total_rappen },
+    lines: column(lines as Row[], 'amount_rappen'),
+  })
+  t.like(amounts(invoice), { net_rappen: 5255, vat_rappen: 137, total_rappen: 5392 })
+  t.like(amounts(note), { net_rappen: -5255, vat_rappen: -137, total_rappen: -5392 })
+  t.deepEqual(
+    amounts(note).lines.map((amount) => 0 - Number(amount)),
+    amounts(invoice).lines,
+  )
+  const as = async (format: string) => (await rest.call('GET', `/v1/billing/invoices/${String(note['id'])}?format=${format}`)).bytes
+  const printed = (await as('html')).toString()
+  for (const amount of ['-52.55', '-1.37', '-53.92']) t.true(printed.includes(`<td>${amount}</td>`), amount)
+  const [header = [], ...cells] = (await Array.fromAsync(readCsv(oneChunk(await as('csv'))))).flat().map((row) => row.cells)
+  const sums = cells.slice(-3).map((row) => row[header.indexOf('amount_rappen')])
+  t.deepEqual(sums, ['-5255', '-137', '-5392'], 'numbers to a spreadsheet')
+}
 
 /** The file has the same as the lines: below each the projects and days of its quantity, which add up to it. */
 function assertExplained(t: ExecutionContext, rows: readonly { readonly cells: readonly string[] }[], lines: readonly Row[]): void {
