@@ -1,6 +1,7 @@
 /** When months are closed, by whom, and in what order; `year.test.ts` has what stands on the invoices. */
 import test from '#test'
 import { invoiceDocuments, invoicePartition, type InvoiceDocument } from '#core/billing/closing/invoice-document.ts'
+import { invoicePayments } from '#core/billing/payment/payment.ts'
 import { organizations } from '#core/tenancy/organization.ts'
 import { prices } from '#core/billing/price.ts'
 import { usageCounter } from '#core/tenancy/counters.ts'
@@ -119,4 +120,36 @@ test('an organization that is removed is billed before its counts go, for the da
   const mine = (await documentsOf(fixture)).filter((one) => one.organizationId === 'org_2')
   t.is(mine.length, 1)
   t.like(mine[0]?.lines[0], { label: 'Plan pro, 10 of 31 days', quantity: 10, per: 31, amountRappen: 1581 })
+})
+
+test('verify: reports invoices that do not add up, have a wrong number or lack what belongs to them', async (t) => {
+  const fixture = await coreFixture(t, { deaf: true, env: { POSTERN_VAT_BASIS_POINTS: '810' } })
+  const { clock, database } = fixture
+  clock.step(Date.UTC(2030, 2, 1) - clock.now())
+  await fixture.organization({ plan: 'pro', createdAt: clock.now() })
+  clock.step(31 * dayMs)
+  const { closing, register } = fixture.part('billing')
+  await closing.close('2030-03')
+  const note = await register.void((await documentsOf(fixture))[0]?.id ?? '', 'wrong plan', false)
+  t.deepEqual(await fixture.problems(), [])
+  const reach = { organizationId: invoicePartition }
+  const damages: readonly (readonly [string, Partial<InvoiceDocument>, string])[] = [
+    ['2030-000001', { vatRappen: -397 }, 'the invoice 2030-000001 does not add up'],
+    ['2030-000001', { netRappen: 4901, totalRappen: 5298 }, 'the invoice 2030-000001 does not add up'],
+    ['CN-2030-000001', { vatRappen: 397 }, 'the invoice CN-2030-000001 does not add up'],
+    ['2030-000001', { number: '2030-000002' }, 'the number 2030-000002 was never given out'],
+    ['CN-2030-000001', { voids: note.document.id.replace(/.$/, 'x') }, 'what belongs to CN-2030-000001 is missing'],
+  ]
+  for (const [number, damage, problem] of damages) {
+    const change = new Change()
+    const stored = (await database.all(invoiceDocuments, reach)).find(({ record }) => record.number === number)
+    if (stored) await database.commit(change.replace(invoiceDocuments, invoicePartition, stored, { ...stored.record, ...damage }))
+    const [found = '', ...more] = await fixture.problems()
+    t.true(found.endsWith(problem) && more.length === 0, `${JSON.stringify(damage)}: ${[found, ...more].join('; ')}`)
+    const damaged = await database.get(invoiceDocuments, reach, stored?.record.id ?? '')
+    if (stored && damaged) await database.commit(new Change().replace(invoiceDocuments, invoicePartition, damaged, stored.record))
+  }
+  const [payment] = await database.all(invoicePayments, reach)
+  if (payment) await database.commit(new Change().remove(invoicePayments, invoicePartition, payment))
+  t.regex((await fixture.problems()).join(), /what belongs to 2030-000001 is missing$/)
 })

@@ -3,6 +3,7 @@ import test, { type ExecutionContext } from '#test'
 import type { PlanName } from '#config/plans/plans.ts'
 import { alertPercentOf, creditAlertKey } from '#core/billing/credits/alert.ts'
 import { creditEntries } from '#core/billing/credits/credit.ts'
+import { dayOf } from '#core/tenancy/counters.ts'
 import { Change } from '#store/change.ts'
 import { pack } from '#store/tuple.ts'
 import { Seeded } from '../../support/seeded.ts'
@@ -225,6 +226,39 @@ test('80, 95 and 100 % of the credits are told once each, at the millionth of a 
   await credits.give(organizationId, { kind: 'purchased', amountUcr: 50_000_000, expiresAt: null, note: '' })
   t.like(await credits.of(organizationId), { alertPercent: 0, balanceUcr: 20_000_000, hasCredit: true })
   t.deepEqual(await useUpTo(249_000_000), [95, 95, true], 'of what is left after the debt; the highest alone')
+})
+
+test('alerts: shares are of the credits that have not expired', async (t) => {
+  const fixture = await coreFixture(t, { deaf: true })
+  await fixture.organization({ plan: 'free' })
+  const { credits } = fixture.part('billing')
+  const expiresAt = fixture.clock.now() + dayMs
+  await credits.give(organizationId, { kind: 'operator', amountUcr: 100_000_000, expiresAt, note: '' })
+  const percentAfter = async (gibibytes: number): Promise<number> => {
+    const change = new Change()
+    const use = { organizationId, siteId: 'sit_1', trafficBytes: gibibytes * gibibyte, storedByteMs: 0n, untilMs: fixture.clock.now() }
+    await credits.settle(change, use)
+    await fixture.database.commit(change)
+    return (await credits.of(organizationId)).alertPercent
+  }
+  t.is(await percentAfter(10), 0, '100 of 300')
+  fixture.clock.step(3 * dayMs)
+  t.is(await percentAfter(5), 0, '150 of 200')
+  t.is(await percentAfter(1), 80, '160 of 200')
+  t.is(await percentAfter(3), 95, '190 of 200')
+  const entries = (await fixture.database.all(creditEntries, { organizationId })).map(({ record }) => record)
+  const expired = entries.filter(({ reason }) => reason === 'expire').map(({ day, deltaUcr }) => [day, deltaUcr])
+  t.deepEqual(expired, [[dayOf(expiresAt), -100_000_000]], 'whenever it is written')
+})
+
+test('alerts: an organization without credits gets none', async (t) => {
+  const fixture = await coreFixture(t, { deaf: true })
+  await fixture.organization({ plan: 'anonymous' })
+  const { credits } = fixture.part('billing')
+  const change = new Change()
+  await credits.settle(change, { organizationId, siteId: 'sit_1', trafficBytes: gibibyte, storedByteMs: 0n, untilMs: fixture.clock.now() })
+  await fixture.database.commit(change)
+  t.like(await credits.of(organizationId), { balanceUcr: -10_000_000, alertPercent: 0 })
 })
 
 test('credits of a month can be used up to its last millisecond, carried ones up to the last of the sixth that follows', async (t) => {
