@@ -13,7 +13,10 @@ interface RemovalWork {
   readonly stopping: () => boolean
 }
 
-/** Adds the removal to a write. Its use so far is settled later, and its counts of traffic go then. */
+/** Longer than any answer under way takes: its octets are counted when it ends. */
+const countsKeptMs = 86_400_000
+
+/** Adds the removal to a write. The use so far is settled later, and the counts of traffic are removed after `countsKeptMs`. */
 export async function removeSite(
   { database, nowMs }: Pick<RemovalWork, 'database' | 'nowMs'>,
   change: Change,
@@ -25,7 +28,7 @@ export async function removeSite(
   for (const deploy of deploys) removeDeploy(change, organizationId, deploy, nowMs)
   const usage = await database.get(siteUsages, { organizationId }, id)
   if (usage) change.replace(siteUsages, organizationId, usage, storedFromNow(usage.record, 0, nowMs))
-  change.set(leftoversKey(nowMs, organizationId, id)).schedule(siteWork, id)
+  change.set(leftoversKey(nowMs + countsKeptMs, organizationId, id)).schedule(siteWork, id)
   change.remove(sites, organizationId, stored)
 }
 

@@ -4,13 +4,15 @@ import { SiteAddresses } from '#core/sites/addresses.ts'
 import type { SiteUse } from '#core/sites/metering/site-credits.ts'
 import { SiteViews } from '#core/sites/serving/site-views.ts'
 import { siteUpkeep } from '#core/sites/site-upkeep.ts'
-import { siteUsages } from '#core/sites/site.ts'
+import { answersCounter, owedKey, siteUsages, trafficCounter, unsettledCounter } from '#core/sites/site.ts'
 import type { Change } from '#store/change.ts'
+import { pack } from '#store/tuple.ts'
 import { domain, startSites } from '../../admin-api/sites/site-client.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { problemsOf } from '../../support/problems.ts'
 
 const hour = 3_600_000
+const day = 24 * hour
 
 test('traffic and octets times time are settled once, in the write that takes them from the site, also for a site that is gone', async (t) => {
   const clock = new FakeClock(Date.UTC(2030, 0, 1))
@@ -76,6 +78,47 @@ test('traffic and octets times time are settled once, in the write that takes th
     'what was sent last is settled too, and nothing twice',
   )
   t.deepEqual(await daemon.database.all(siteUsages, { organizationId: daemon.organizationId }), [])
+  t.deepEqual(await problemsOf(daemon), [])
+})
+
+test('a removed site leaves no counter, also of traffic that is counted after its removal', async (t) => {
+  const clock = new FakeClock(Date.UTC(2030, 0, 1))
+  const { daemon, create, deploy, ask, rest } = await startSites(t, { replacements: { clock } })
+  const { database, organizationId } = daemon
+  const { upkeep, traffic } = daemon.sites
+  const site = await create('gipfel')
+  await deploy(site, [{ path: 'a.bin', content: Buffer.alloc(1000, 1) }])
+  const days = ['2030-01-01', '2030-01-02', '2030-01-03']
+  const left = async (): Promise<readonly unknown[]> => [
+    (await database.kv.get(pack(owedKey(organizationId, site)))) !== undefined,
+    ...(await database.kv.counters(
+      [
+        unsettledCounter(organizationId, site),
+        ...days.flatMap((date) => [trafficCounter(organizationId, site, date), answersCounter(organizationId, site, date)]),
+      ].map(pack),
+    )),
+  ]
+  const pass = async (ms: number): Promise<void> => {
+    clock.advance(ms)
+    upkeep.wake()
+    await upkeep.idle()
+  }
+  for (let visits = 0; visits < 2; visits++) {
+    await ask(`gipfel.${domain}`, '/a.bin')
+    await traffic.flush()
+    await pass(day)
+  }
+  t.true((await left()).filter(Boolean).length >= 4, 'there are counters')
+  await ask(`gipfel.${domain}`, '/a.bin')
+  await rest.must('DELETE', `/v1/sites/${site}`)
+  await pass(hour)
+  t.deepEqual((await left()).slice(0, 2), [false, 0], 'its use is settled')
+  traffic.count(organizationId, site, 700) // an answer that took an hour
+  await traffic.flush()
+  t.true((await left()).some(Boolean), 'it is counted when it ends')
+  await pass(hour)
+  await pass(day)
+  t.deepEqual((await left()).filter(Boolean), [])
   t.deepEqual(await problemsOf(daemon), [])
 })
 

@@ -10,6 +10,7 @@ import {
   begunKey,
   leftoversKey,
   manifestKey,
+  owedKey,
   siteBlobs,
   siteDeploys,
   siteUsages,
@@ -92,6 +93,7 @@ async function removeCounts({ database, nowMs }: SweepWork, organizationId: stri
   const change = new Change()
   for (let at = Number.parseInt(siteId.slice(4, 16), 16); at <= nowMs + dayMs; at += dayMs)
     change.delete(trafficCounter(organizationId, siteId, dayOf(at))).delete(answersCounter(organizationId, siteId, dayOf(at)))
-  if (!(await database.get(siteUsages, { organizationId }, siteId))) change.delete(unsettledCounter(organizationId, siteId))
+  if (!(await database.get(siteUsages, { organizationId }, siteId)))
+    change.delete(unsettledCounter(organizationId, siteId)).delete(owedKey(organizationId, siteId))
   await database.commit(change)
 }
