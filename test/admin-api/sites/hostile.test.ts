@@ -53,6 +53,33 @@ test('what rules of a site say is sent as text that cannot become anything else,
   t.is((await ask(host, '/')).text, 'streamed')
 })
 
+test('redirects: a part of a path stays one part of the address that it leads to', async (t) => {
+  const { ask, create, deploy } = await startSites(t)
+  const host = `alpenblick.${domain}`
+  const rules = '/old/:id /new/:id/page 302\n/to/:id https://y.example/:id?id=:id 302\n/all/* /new/:splat 302\n/show/:name /:name 200\n'
+  await deploy(await create('alpenblick'), [
+    { path: '_redirects', content: rules },
+    { path: 'who?.html', content: 'who' },
+    { path: 'half#1 50%.html', content: 'half' },
+    { path: 'why? ä#1/index.html', content: 'why' },
+  ])
+  /** Each part of a path, as it is sent, and as it must stand in the address. */
+  const parts = {
+    ...{ plain: 'plain', 'a%20b': 'a%20b', '%E6%97%A5': '%E6%97%A5', '%C3%A4': '%C3%A4', 'a%3Fb': 'a%3Fb', 'a%23b': 'a%23b' },
+    ...{ 'a%0d%0ab': 'a%0D%0Ab', 'a&b=c': 'a%26b%3Dc', '100%25': '100%25', '%252F': '%252F', 'a%5Cb': 'a%5Cb', ':id': '%3Aid' },
+  }
+  for (const [sent, led] of Object.entries(parts)) {
+    const leads = async (path: string) => (await ask(host, path)).headers.location
+    t.is(await leads(`/old/${sent}`), `/new/${led}/page`, sent)
+    t.is(await leads(`/to/${sent}`), `https://y.example/${led}?id=${led}`, sent)
+    t.is(await leads(`/all/${sent}/x`), `/new/${led}/x`, sent)
+  }
+  t.is((await ask(host, '/show/who%3F')).text, 'who')
+  t.is((await ask(host, '/show/half%231%2050%25')).text, 'half')
+  t.is((await ask(host, '/why%3F%20%C3%A4%231?x=1')).headers.location, '/why%3F%20%C3%A4%231/?x=1', 'a folder')
+  t.is((await ask(host, '/who%3F/')).headers.location, '/who%3F', 'a page')
+})
+
 test('a page of a site gets nothing of the service from a browser: no leave to read, no cookie, no way in', async (t) => {
   const { daemon, create } = await startSites(t)
   await create('alpenblick')
