@@ -119,10 +119,13 @@ async function* filledFrom(earlier: AsyncGenerator<SnapshotRow>, later: AsyncGen
 
 const damaged = (): BackupDamaged => new BackupDamaged('The backup is damaged: its parts do not agree.')
 
-function jsonIn({ body }: Frame): unknown {
+function jsonIn({ body }: Frame): object {
+  let value: unknown
   try {
-    return JSON.parse(Buffer.from(body).toString('utf8'))
+    value = JSON.parse(Buffer.from(body).toString('utf8'))
   } catch {
     throw damaged()
   }
+  if (typeof value === 'object' && value !== null) return value
+  throw damaged()
 }

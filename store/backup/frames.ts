@@ -37,6 +37,7 @@ export class BackupDamaged extends Error {
 }
 
 const headBytes = 9
+const versionBytes = 8
 const maxFrameBytes = 512 * 1024 * 1024
 const nothing = Buffer.alloc(0)
 
@@ -54,17 +55,18 @@ export const jsonFrame = (type: 'begin' | 'end', value: Begin | End): Buffer =>
 /** The version stands before the value of a row, where the row does not say it itself. */
 export function rowFrame({ kind, key, version, body }: SnapshotRow): Buffer {
   if (kind !== 'large') return encodeFrame({ type: kind, key, body })
-  const number = Buffer.alloc(8)
+  const number = Buffer.alloc(versionBytes)
   number.writeBigUInt64BE(version)
   return encodeFrame({ type: kind, key, body: Buffer.concat([number, body]) })
 }
 
-/** The row of a frame; undefined when it is none. */
+/** The row of a frame; undefined for other frames. Throws `BackupDamaged` for a row without its version. */
 export function rowOf({ type, key, body }: Frame): SnapshotRow | undefined {
   if (type === 'inline' || type === 'same') return { kind: type, key, version: 0n, body }
   if (type !== 'large') return undefined
+  if (body.length < versionBytes) throw new BackupDamaged('The backup is damaged.')
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
-  return { kind: type, key, version: bytes.readBigUInt64BE(0), body: bytes.subarray(8) }
+  return { kind: type, key, version: bytes.readBigUInt64BE(0), body: bytes.subarray(versionBytes) }
 }
 
 /** Throws `BackupDamaged` when the bytes end before the last frame, or are none. One frame is in memory at a time. */
