@@ -1,6 +1,7 @@
 /** Which server of several takes writes, and for how long all may be away. */
 import test from '#test'
 import { StoreUnavailable } from '#store/kv.ts'
+import { parseStoreAddress } from '#store/postgresql/address.ts'
 import { PostgresKv } from '#store/postgresql/postgres-kv.ts'
 import { Servers } from '#store/postgresql/servers.ts'
 import { eventually } from '../../support/deadline.ts'
@@ -60,6 +61,39 @@ testWith('postgresql')(
     for (const one of ['a', 'b', 'c', 'd', 'e', 'f']) t.truthy(await read(later, one), one)
   },
 )
+
+testWith('postgresql')('a replaced server that returns takes no write while the promoted one is away', async (t) => {
+  await using first = await Postgresql.start()
+  const { pathname } = new URL(await first.database())
+  await using second = await Postgresql.standbyOf(first)
+  await using old = await CuttableLink.to(first.port)
+  await using link = await CuttableLink.to(second.port)
+  const both = `postgresql://postern@127.0.0.1:${old.port},127.0.0.1:${link.port}${pathname}`
+  await using kv = await PostgresKv.open(both, { use: 'together' })
+  const servers = new Servers(parseStoreAddress(both), 0)
+  const rowsAt = async (server: Postgresql) => (await server.query('SELECT FROM postern_rows', pathname.slice(1))).length
+  t.deepEqual(await write(kv, { sets: [['a', 'before']] }), ok)
+  await first.stopServer() // in order, so that the standby has everything
+  second.promote()
+  t.deepEqual(await write(kv, { sets: [['b', 'after']] }), ok)
+
+  await servers.lookForPromoted()
+  await first.startServer() // on its older timeline: it takes writes, and acknowledges them without a standby
+  const atFirst = await rowsAt(first)
+  link.cut()
+  const waiting = write(kv, { sets: [['c', 'patient']] })
+  const looks = async (): Promise<string> => {
+    for (let look = 0; look < 3; look++) await old.nextClient()
+    return 'it was looked at'
+  }
+  t.is(await Promise.race([waiting, looks()]), 'it was looked at')
+  await servers.lookForPromoted()
+  await t.throwsAsync(servers.connect('test'), { message: /127\.0\.0\.1 was replaced by a standby that was promoted/ })
+  link.mend()
+  t.deepEqual(await waiting, ok)
+  t.is(await rowsAt(first), atFirst)
+  t.is(await rowsAt(second), atFirst + 2)
+})
 
 testWith('postgresql')('who wrote what a promoted standby lacks leaves the server that it replaced, and ends', async (t) => {
   await using first = await Postgresql.start()

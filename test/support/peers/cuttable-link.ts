@@ -36,6 +36,11 @@ export class CuttableLink implements AsyncDisposable {
     return (this.#server.address() as AddressInfo).port
   }
 
+  /** Resolves when the next client connects. */
+  async nextClient(): Promise<void> {
+    await once(this.#server, 'connection')
+  }
+
   cut(): void {
     this.#isCut = true
     for (const socket of this.#sockets) socket.destroy()
