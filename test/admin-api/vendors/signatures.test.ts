@@ -4,6 +4,7 @@ import test from '#test'
 import { SendEmailCommand, SESv2Client } from '@aws-sdk/client-sesv2'
 import { systemClock } from '#core/clock.ts'
 import { adminKey, startDaemon } from '../../support/daemon/start-daemon.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
 
 const sesPath = '/v2/email/outbound-emails'
 const mail = {
@@ -12,21 +13,37 @@ const mail = {
   Content: { Simple: { Subject: { Data: 'Hi' }, Body: { Text: { Data: 'Hi' } } } },
 }
 
+const wrongSignature = [403, 'InvalidSignatureException']
+
 interface Signing {
   readonly secret?: string
   readonly at?: Date
   readonly sha256?: string
   readonly more?: Readonly<Record<string, string>>
+  /** Of the scope; by default that of `at`. */
+  readonly day?: string
+  readonly region?: string
+  /** Header fields that are sent, and not signed. */
+  readonly unsigned?: readonly string[]
+  /** Method, path and canonical query. */
+  readonly asked?: readonly [method: string, path: string, query: string]
 }
 
+const dateOf = (at: Date): string => at.toISOString().replaceAll(/[-:]|\.\d+/g, '')
+const dayOf = (ms: number): string => dateOf(new Date(ms)).slice(0, 8)
+
 /** Header fields of a request that is signed as most SDKs do, but those of JavaScript: without a field for the digest of the body. */
-function signed(host: string, body: string, { secret = adminKey, at = new Date(), sha256 = '', more = {} }: Signing = {}) {
-  const date = at.toISOString().replaceAll(/[-:]|\.\d+/g, '')
+function signed(host: string, body: string, signing: Signing = {}) {
+  const { secret = adminKey, at = new Date(), sha256 = '', more = {}, unsigned = [], asked = ['POST', sesPath, ''] } = signing
+  const { day = dayOf(at.getTime()), region = 'eu-central-1' } = signing
+  const date = dateOf(at)
   const fields: Record<string, string> = { host, 'x-amz-date': date, ...(sha256 && { 'x-amz-content-sha256': sha256 }), ...more }
-  const names = Object.keys(fields).toSorted()
+  const names = Object.keys(fields)
+    .filter((name) => !unsigned.includes(name))
+    .toSorted()
   const list = names.join(';')
-  const request = ['POST', sesPath, '', ...names.map((name) => `${name}:${String(fields[name])}`), '', list, sha256 || hash('sha256', body)]
-  const scope = `${date.slice(0, 8)}/eu-central-1/ses/aws4_request`
+  const request = [...asked, ...names.map((name) => `${name}:${String(fields[name])}`), '', list, sha256 || hash('sha256', body)]
+  const scope = `${day}/${region}/ses/aws4_request`
   const toSign = ['AWS4-HMAC-SHA256', date, scope, hash('sha256', request.join('\n'))].join('\n')
   const mac = (key: string | Buffer, data: string) => createHmac('sha256', key).update(data).digest()
   const signature = mac(scope.split('/').reduce<Buffer>(mac, Buffer.from(`AWS4${secret}`)), toSign).toString('hex')
@@ -47,7 +64,6 @@ test('a signature is that of the request, its body and the time; a digest in the
   t.deepEqual(await post(signed(addresses.http, body, { sha256: hash('sha256', body) })), [200, null])
   const large = JSON.stringify({ ...mail, Content: { Simple: { Subject: { Data: 'Hi' }, Body: { Text: { Data: 'x'.repeat(400_000) } } } } })
   t.deepEqual(await post(signed(addresses.http, large), large), [200, null])
-  const wrong = [403, 'InvalidSignatureException']
   for (const [what, headers, sent] of [
     ['another body', good, body.replace('ada@', 'eva@')],
     ['another large body', signed(addresses.http, large), large.replace('ada@', 'eva@')],
@@ -61,8 +77,61 @@ test('a signature is that of the request, its body and the time; a digest in the
     ['another host', { ...signed('other.example', body), host: addresses.http }],
     ['a broken one', { ...good, authorization: good.authorization.replace('SignedHeaders=host;', 'SignedHeaders=') }],
   ] as [string, Record<string, string>, string?][])
-    t.deepEqual(await post(headers, sent), wrong, what)
+    t.deepEqual(await post(headers, sent), wrongSignature, what)
   t.deepEqual(await post({ ...good, authorization: 'AWS4-HMAC-SHA256 nonsense' }), [403, 'UnrecognizedClientException'])
+})
+
+test('Amazon SES: what a signature leaves out is refused, whatever the request', async (t) => {
+  const clock = new FakeClock()
+  const { addresses, rest } = await startDaemon(t, { replacements: { clock } })
+  const body = JSON.stringify(mail)
+  const insights = `/v2/email/insights/${String((await rest.must('POST', sesPath, mail))['MessageId'])}`
+  const doors: readonly (readonly [method: string, path: string, query: string, body: string, digest?: string])[] = [
+    ['POST', sesPath, '', body],
+    ['POST', sesPath, '', body, hash('sha256', body)],
+    ['GET', insights, 'a=1%20x&b=2', ''],
+    ['HEAD', insights, 'a=1%20x&b=2', ''],
+  ]
+  const day = 86_400_000
+  for (const [method, path, query, sent, sha256 = ''] of doors) {
+    const ask = async (change: Signing) => {
+      const signing = { at: new Date(clock.now()), sha256, asked: [method, path, query] as const, ...change }
+      const headers = signed(addresses.http, sent, signing)
+      const address = `http://${addresses.http}${path}${query && `?${query.split('&').toReversed().join('&')}`}`
+      const answer = await fetch(address, { method, headers, ...(sent && { body: sent }) })
+      return [answer.status, answer.headers.get('x-amzn-errortype')]
+    }
+    const what = `${method}${sha256 && ' with a digest'}`
+    t.deepEqual(await ask({}), [200, null], what)
+    const changes: Readonly<Record<string, Signing>> = {
+      'the host': { unsigned: ['host'] },
+      'the date': { unsigned: ['x-amz-date'] },
+      'a scope of yesterday': { day: dayOf(clock.now() - day) },
+      'a scope of tomorrow': { day: dayOf(clock.now() + day) },
+      'another method': { asked: ['PUT', path, query] },
+      'another path': { asked: [method, `${path}/`, query] },
+      ...(query && { 'another query': { asked: [method, path, 'a=1%20x&b=3'] }, 'no query': { asked: [method, path, ''] } }),
+    }
+    for (const [left, change] of Object.entries(changes)) t.deepEqual(await ask(change), wrongSignature, `${what}: ${left}`)
+  }
+})
+
+test('Amazon SES: each day and each region has a signing key of its own', async (t) => {
+  const clock = new FakeClock(Date.UTC(2030, 0, 15, 23, 59))
+  const { addresses } = await startDaemon(t, { replacements: { clock } })
+  const body = JSON.stringify(mail)
+  const now = (change: Signing = {}) => signed(addresses.http, body, { at: new Date(clock.now()), ...change })
+  const post = async (headers: Record<string, string>) => {
+    const answer = await fetch(`http://${addresses.http}${sesPath}`, { method: 'POST', headers, body })
+    return [answer.status, answer.headers.get('x-amzn-errortype')]
+  }
+  const before = now()
+  t.deepEqual(await post(before), [200, null])
+  t.deepEqual(await post(now({ region: 'us-east-1' })), [200, null])
+  clock.advance(2 * 60_000)
+  t.deepEqual(await post(before), [200, null], 'signed before midnight')
+  t.deepEqual(await post(now()), [200, null], 'signed after midnight')
+  t.deepEqual(await post(now({ day: '20300115' })), wrongSignature, 'the scope of the day before')
 })
 
 test('their client puts a wrong clock right by our answer, and a key can be the token of a session', async (t) => {
