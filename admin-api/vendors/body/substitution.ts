@@ -1,5 +1,5 @@
 /** Variables of a recipient in the bodies themselves, where no template is named. */
-import { escapeHtml } from '#core/templates/renderer.ts'
+import { escapeHtml, onOneLine } from '#core/templates/renderer.ts'
 import { invalid } from '#core/refusals.ts'
 
 /** Values by their names. */
@@ -62,11 +62,14 @@ export function filledIn({ subject, text, html }: Bodies, syntax: Syntax, valueO
   }
 }
 
-/** A text that is one line, and stays one. Throws `validation_failed` with its path. */
-export const filledLine = <T extends string | null | undefined>(path: string, given: T, syntax: Syntax, valueOf: ValueOf): T | string =>
-  filled(path, given, syntax, valueOf)?.replaceAll(/[\r\n]+/g, ' ') ?? given
+/** A header field, without line breaks and other control characters. Throws `validation_failed` with its path. */
+export function filledLine<T extends string | null | undefined>(path: string, given: T, syntax: Syntax, valueOf: ValueOf): T | string {
+  const text = filled(path, given, syntax, valueOf)
+  return typeof text === 'string' ? onOneLine(text) : given
+}
 
-function filled(path: string, given: string | null | undefined, syntax: Syntax, valueOf: ValueOf, isHtml = false): typeof given {
+/** A text with the values in it. Throws `validation_failed` with its path. */
+export function filled(path: string, given: string | null | undefined, syntax: Syntax, valueOf: ValueOf, isHtml = false): typeof given {
   const { pattern, isRaw, openings, beyond } = syntax
   if (!given || !openings.some((opening) => given.includes(opening))) return given
   if (given.length > maxFilled)
@@ -116,9 +119,10 @@ export function replacedLiterally({ subject, text, html }: Bodies, values: Reado
   const trie = trieOf(marks)
   const looks = { left: maxLooks }
   const fill = (given: string | null | undefined) => (given ? replaced(given, trie, looks, roomFor(path)) : given)
-  const filled = { subject: fill(subject)?.replaceAll(/[\r\n]+/g, ' '), text: fill(text), html: fill(html) }
+  const line = fill(subject)
+  const bodies = { subject: line && onOneLine(line), text: fill(text), html: fill(html) }
   if (looks.left < 0) throw fault('look too much like the text around them; give them marks that stand nowhere else')
-  return filled
+  return bodies
 }
 
 interface Trie {

@@ -14,7 +14,7 @@ import { mailboxList } from '../body/mailbox-list.ts'
 import { objectIn } from '../body/json-text.ts'
 import { labelled, tagsAt, type Labelled } from '../body/labels.ts'
 import { headerFields, timeOfText } from '../body/reading.ts'
-import { filledIn, filledJson, filledLine, type Syntax } from '../body/substitution.ts'
+import { filled, filledIn, filledJson, filledLine, type Syntax } from '../body/substitution.ts'
 import { templateFields } from '../body/templates.ts'
 
 const maxRecipients = 1000
@@ -71,10 +71,10 @@ class Form {
     return [...this.#request.fields.keys()].filter((name) => !known.has(name) && !knownOptions.has(name) && !/^[hv]:/.test(name))
   }
 
-  /** A field that is a JSON object; `filled` puts values into its text. */
-  object(name: string, filled = (_name: string, json: string): string => json): Fields {
+  /** A field that is a JSON object; `fillIn` puts values into its text. */
+  object(name: string, fillIn = (_name: string, json: string): string => json): Fields {
     const text = this.one(name)
-    return objectIn(text === undefined ? undefined : filled(name, text), name)
+    return objectIn(text === undefined ? undefined : fillIn(name, text), name)
   }
 }
 
@@ -152,7 +152,8 @@ function fieldsOf(form: Form, to: readonly string[], recipient: Recipient | unde
   const valueOf = (name: string) => (name ? textOf(Object.hasOwn(values, name) ? values[name] : undefined) : recipient?.address)
   const fillIn = (name: string, given: string): string => (recipient ? filledLine(name, given, recipientVariable, valueOf) : given)
   const inJson = (name: string, json: string): string => (recipient ? filledJson(name, json, recipientVariable, valueOf) : json)
-  const own = Object.fromEntries(form.behind('v:').map(([name, value]) => [name, fillIn(`v:${name}`, value)]))
+  const textIn = (name: string, given: string) => (recipient ? filled(name, given, recipientVariable, valueOf) : given)
+  const own = Object.fromEntries(form.behind('v:').map(([name, value]) => [name, textIn(`v:${name}`, value)]))
   const variables = { ...own, ...form.object('h:X-Mailgun-Variables', inJson), ...form.object('t:variables', inJson), ...values }
   const headers = form.behind('h:').flatMap(([name, value]) => fieldOf(name, fillIn(`h:${name}`, value), form.one('from')))
   const replyTo = headers.flatMap(([name, value]) => (isReplyTo(name) ? [value] : []))

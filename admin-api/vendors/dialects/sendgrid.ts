@@ -5,7 +5,19 @@ import { raw } from '../../operation/answer.ts'
 import { accepted, dialectSend, type Dialect, type DialectMessage, type Fields } from '../dialect.ts'
 import { errorAnswer } from '../error-body.ts'
 import { labelled, metadataAt, tagsAt, type Labelled } from '../body/labels.ts'
-import { anyMap, flag, mailboxOf, person, refused, templateName, text, textMap, timeOfSeconds, withoutMarkers } from '../body/reading.ts'
+import {
+  anyMap,
+  flag,
+  headersOver,
+  mailboxOf,
+  person,
+  refused,
+  templateName,
+  text,
+  textMap,
+  timeOfSeconds,
+  withoutMarkers,
+} from '../body/reading.ts'
 import { replacedLiterally } from '../body/substitution.ts'
 import { templateFields } from '../body/templates.ts'
 
@@ -126,7 +138,7 @@ function fieldsOf(given: Mail, own: Personalization, at: string): Fields {
     to: own.to?.map(mailboxOf) ?? [],
     ...{ cc: own.cc?.map(mailboxOf), bcc: own.bcc?.map(mailboxOf), reply_to: replyTo?.map(mailboxOf) },
     ...replacedLiterally(isDynamic(given) ? {} : bodies, { ...given.substitutions, ...own.substitutions }, `${at}.substitutions`),
-    headers: { ...given.headers, ...own.headers },
+    headers: headersOver(given.headers, own.headers),
     attachments: given.attachments?.map(({ content, filename, type, disposition, content_id }) => ({
       ...{ content, filename, content_type: type, content_id, disposition },
     })),

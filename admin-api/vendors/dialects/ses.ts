@@ -7,8 +7,8 @@ import { errorAnswer, wordFor, type Words } from '../error-body.ts'
 import { sesCalls } from '../calls/ses-calls.ts'
 import { labelled, maxLabelsSeen, type Labelled } from '../body/labels.ts'
 import { objectIn } from '../body/json-text.ts'
-import { headerFields, text } from '../body/reading.ts'
-import { filledIn, mustache, valueAt, type Bodies } from '../body/substitution.ts'
+import { headerFields, headersOver, text } from '../body/reading.ts'
+import { filledIn, mustache, valueAt, type Bodies, type Syntax } from '../body/substitution.ts'
 import { templateFields } from '../body/templates.ts'
 
 const addresses = z.array(z.string()).nullish()
@@ -68,15 +68,25 @@ type Email = z.output<typeof email>
 type Bulk = z.output<typeof bulk>
 type Template = z.output<typeof template>
 
-const names = {
+/** Of a mail whose template has this path. */
+const namesOf = (at: string) => ({
   ...{ from: 'FromEmailAddress', reply_to: 'ReplyToAddresses', to: 'Destination.ToAddresses', cc: 'Destination.CcAddresses' },
-  ...{ bcc: 'Destination.BccAddresses', subject: 'Content.Simple.Subject.Data', text: 'Content.Simple.Body.Text.Data' },
-  ...{ html: 'Content.Simple.Body.Html.Data', headers: 'Content.Simple.Headers', attachments: 'Content.Simple.Attachments' },
+  ...{ bcc: 'Destination.BccAddresses', list_unsubscribe: 'ListManagementOptions' },
+  ...{ subject: `${at}.TemplateContent.Subject`, text: `${at}.TemplateContent.Text`, html: `${at}.TemplateContent.Html` },
+  ...{ headers: `${at}.Headers`, attachments: `${at}.Attachments` },
+  ...{ template_slug: `${at}.TemplateName`, template_id: `${at}.TemplateName`, template_vars: `${at}.TemplateData` },
+})
+
+const templateNames = namesOf('Content.Template')
+const bulkNames = namesOf('DefaultContent.Template')
+const simpleNames = {
   ...{
-    template_slug: 'Content.Template.TemplateName',
-    template_vars: 'Content.Template.TemplateData',
-    list_unsubscribe: 'ListManagementOptions',
+    ...templateNames,
+    subject: 'Content.Simple.Subject.Data',
+    text: 'Content.Simple.Body.Text.Data',
+    html: 'Content.Simple.Body.Html.Data',
   },
+  ...{ headers: 'Content.Simple.Headers', attachments: 'Content.Simple.Attachments' },
 }
 
 const recipientsOf = (given: z.output<typeof destination>): Fields => ({
@@ -95,12 +105,15 @@ const headersOf = (given: z.output<typeof headers>, path: string) =>
     path,
   )
 
+/** That service leaves the escaping of HTML to its callers. */
+const variable: Syntax = { ...mustache, isRaw: () => true }
+
 /** A stored template, or one that stands in the request and has variables alone. */
 function templateOf({ TemplateName, TemplateArn, TemplateContent: own }: Template, variables: Fields): Fields {
   const name = TemplateName || TemplateArn?.split('/').at(-1)
   if (name || !own) return templateFields(name, variables)
   const bodies: Bodies = { subject: own.Subject, text: own.Text, html: own.Html }
-  return { ...filledIn(bodies, mustache, (path) => valueAt(variables, path)) }
+  return { ...filledIn(bodies, variable, (path) => valueAt(variables, path)) }
 }
 
 const labelsOf = (given: z.output<typeof tags>, path: string): Labelled =>
@@ -130,15 +143,15 @@ function wholeMessageOf(given: Email, mime: string): DialectMessage {
 function messageOf(given: Email): DialectMessage {
   const { Content: content } = given
   if (content.Raw) return wholeMessageOf(given, content.Raw.Data)
+  const { Simple: simple, Template: named } = content
   return {
-    names,
+    names: named && !simple ? templateNames : simpleNames,
     fields() {
-      const { Simple: simple, Template: named } = content
       const list = given.ListManagementOptions?.ContactListName
       return {
         ...{ from: given.FromEmailAddress, ...recipientsOf(given.Destination), reply_to: given.ReplyToAddresses },
         ...{ subject: simple?.Subject?.Data, text: simple?.Body?.Text?.Data, html: simple?.Body?.Html?.Data },
-        headers: headersOf(simple?.Headers ?? named?.Headers, 'Content.Simple.Headers'),
+        headers: headersOf(simple?.Headers ?? named?.Headers, `Content.${simple?.Headers ? 'Simple' : 'Template'}.Headers`),
         attachments: filesOf(simple?.Attachments ?? named?.Attachments),
         ...(named && templateOf(named, objectIn(named.TemplateData, 'Content.Template.TemplateData'))),
         ...(list && { list_unsubscribe: { list } }),
@@ -148,12 +161,6 @@ function messageOf(given: Email): DialectMessage {
   }
 }
 
-/** Header fields but those that an entry replaces, whatever the case of their names. */
-function without(fields: Fields, replaced: z.output<typeof headers>): Fields {
-  const names = new Set((replaced ?? []).map(({ Name }) => Name.toLowerCase()))
-  return Object.fromEntries(Object.entries(fields).filter(([name]) => !names.has(name.toLowerCase())))
-}
-
 /** The values of an entry come before those of all. */
 function messagesOf({ BulkEmailEntries: entries, DefaultContent: { Template: named }, ...given }: Bulk): readonly DialectMessage[] {
   return entries.map((entry, i) => {
@@ -161,7 +168,7 @@ function messagesOf({ BulkEmailEntries: entries, DefaultContent: { Template: nam
     const path = `${at}ReplacementEmailContent.ReplacementTemplate.ReplacementTemplateData`
     return {
       names: {
-        ...names,
+        ...bulkNames,
         to: `${at}Destination.ToAddresses`,
         cc: `${at}Destination.CcAddresses`,
         bcc: `${at}Destination.BccAddresses`,
@@ -169,10 +176,10 @@ function messagesOf({ BulkEmailEntries: entries, DefaultContent: { Template: nam
       },
       fields: () => ({
         ...{ from: given.FromEmailAddress, ...recipientsOf(entry.Destination), reply_to: given.ReplyToAddresses },
-        headers: {
-          ...without(headersOf(named.Headers, 'DefaultContent.Template.Headers'), entry.ReplacementHeaders),
-          ...headersOf(entry.ReplacementHeaders, `${at}ReplacementHeaders`),
-        },
+        headers: headersOver(
+          headersOf(named.Headers, 'DefaultContent.Template.Headers'),
+          headersOf(entry.ReplacementHeaders, `${at}ReplacementHeaders`),
+        ),
         attachments: filesOf(named.Attachments),
         ...templateOf(named, {
           ...objectIn(named.TemplateData, 'DefaultContent.Template.TemplateData'),

@@ -6,6 +6,7 @@ import { adminKey, startDaemon } from '../../support/daemon/start-daemon.ts'
 import { Sink } from '../../support/smtp/sink.ts'
 import { clients } from './clients.ts'
 import { mailOf } from './mail.ts'
+import { ada, from, one, paths, type Body } from './marked-requests.ts'
 
 /** Where the client of each service has the status, and the sentence of an error. */
 const read: Readonly<Record<string, (error: never) => readonly [status: unknown, sentence: unknown]>> = {
@@ -131,4 +132,77 @@ test('keys of other kinds and of fewer scopes send nothing at any of the address
       t.regex(String(sentence), /key|scope/i, name)
     }
   t.deepEqual((await rest.must('GET', '/v1/traces'))['data'], [])
+})
+
+const twice = [
+  { Name: 'X-N', Value: 'a' },
+  { Name: 'X-N', Value: 'b' },
+]
+const twiceByCase = { 'X-N': 'a', 'x-n': 'b' }
+const plain = { from: one(from), to: [one(ada)], subject: 's', text: 't' }
+const bySendGrid = { from: one(from), subject: 's', personalizations: [{ to: [one(ada)] }] }
+const byMailgun = { from, to: ada, subject: 's', text: 't' }
+const bySes = { FromEmailAddress: from, Destination: { ToAddresses: [ada] } }
+const words = { Subject: 's', Text: 't' }
+const bulkEntry = { Destination: { ToAddresses: [ada] } }
+const partsOf = (...types: readonly string[]) => types.map((type) => ({ type, value: 't' }))
+
+/** Requests with a part or a header field twice, and the place that the error names. */
+const repeated: readonly (readonly [path: string, place: string, body: Body | string])[] = [
+  [paths.resend, 'headers.x-n', { from, to: ada, subject: 's', text: 't', headers: twiceByCase }],
+  [paths.sendgrid, 'content[1].type', { ...bySendGrid, content: partsOf('text/plain', 'text/plain') }],
+  [paths.sendgrid, 'content[2].type', { ...bySendGrid, content: partsOf('text/plain', 'text/html', 'Text/HTML') }],
+  [paths.sendgrid, 'headers.x-n', { ...bySendGrid, content: partsOf('text/plain'), headers: twiceByCase }],
+  ['/email', 'Headers[1]', { From: from, To: ada, Subject: 's', TextBody: 't', Headers: twice }],
+  [paths.brevo, 'headers.x-n', { sender: one(from), to: [one(ada)], subject: 's', textContent: 't', headers: twiceByCase }],
+  [paths.mailersend, 'headers[1]', { ...plain, headers: twice.map(({ Name: name, Value: value }) => ({ name, value })) }],
+  [
+    paths.sparkpost,
+    'content.headers.x-n',
+    { recipients: [{ address: ada }], content: { from, subject: 's', text: 't', headers: twiceByCase } },
+  ],
+  [
+    paths.mailjet,
+    'Messages[0].Headers.x-n',
+    { Messages: [{ From: { Email: from }, To: [{ Email: ada }], Subject: 's', TextPart: 't', Headers: twiceByCase }] },
+  ],
+  [
+    paths.ses,
+    'Content.Simple.Headers[1]',
+    { ...bySes, Content: { Simple: { Subject: { Data: 's' }, Body: { Text: { Data: 't' } }, Headers: twice } } },
+  ],
+  [paths.ses, 'Content.Template.Headers[1]', { ...bySes, Content: { Template: { TemplateContent: words, Headers: twice } } }],
+  [
+    paths.bulkSes,
+    'DefaultContent.Template.Headers[1]',
+    { FromEmailAddress: from, DefaultContent: { Template: { TemplateContent: words, Headers: twice } }, BulkEmailEntries: [bulkEntry] },
+  ],
+  [
+    paths.bulkSes,
+    'BulkEmailEntries[0].ReplacementHeaders[1]',
+    {
+      ...{ FromEmailAddress: from, DefaultContent: { Template: { TemplateContent: words } } },
+      BulkEmailEntries: [{ ...bulkEntry, ReplacementHeaders: twice }],
+    },
+  ],
+  [paths.mailgun, 'h:x-n', new URLSearchParams({ ...byMailgun, 'h:X-N': 'a', 'h:x-n': 'b' }).toString()],
+  ...['from', 'subject', 'text', 'html', 'template', 't:version', 't:variables', 'recipient-variables', 'o:deliverytime'].map((name) => {
+    const given = new URLSearchParams([...Object.entries(byMailgun), [name, '{"n":1}'], [name, '{"n":2}']])
+    return [paths.mailgun, name, given.toString()] as const
+  }),
+]
+
+test('requests: a part or header field given twice is refused with its place', async (t) => {
+  const { rest } = await startDaemon(t)
+  for (const [path, place, body] of repeated) {
+    const form = typeof body === 'string' && Buffer.from(body)
+    const type = form ? { 'content-type': 'application/x-www-form-urlencoded' } : undefined
+    const { status, bytes } = await rest.call('POST', path, form || body, type)
+    const said = bytes.toString()
+    t.true(status >= 400 || path === paths.bulkSes, `${path}: ${String(status)}`)
+    t.regex(said, /\bis (?:there|given) twice/, path)
+    t.true(said.includes(`"${place}`) || said.includes(`"${place}: is `), `${path}: ${place} in ${said}`)
+  }
+  const statuses = (await Array.fromAsync(rest.rows('/v1/traces'))).map(({ status }) => status)
+  t.deepEqual([...new Set(statuses)], ['validation_failed'])
 })
