@@ -10,7 +10,9 @@ import { CalledTools, callOtherTools } from '../flows/agents/every-tool.ts'
 import { Person } from '../flows/agents/person.ts'
 import { eventually } from '../support/deadline.ts'
 import { Daemon, portOf } from '../support/daemon/daemon.ts'
-import { freePort, temporaryFolder } from '../support/daemon/workspace.ts'
+import { temporaryFolder } from '../support/daemon/workspace.ts'
+import { closedPort } from '../support/network/held-port.ts'
+import { programPort } from '../support/network/program-port.ts'
 import { testWith } from '../support/peers/peers.ts'
 import type { ToolCalls } from '../support/web/tool-calls.ts'
 import { Sink } from '../support/smtp/sink.ts'
@@ -91,7 +93,7 @@ peers('an agent sets a provider and a domain up, sends, gets mail and reports, a
   await using dns = new NameServer()
   await using sink = await Sink.listen()
   await using receiver = await new WebhookReceiver().listen()
-  const [port, closedPort] = [await freePort(), await freePort()]
+  const port = await programPort()
   const env = {
     POSTERN_HTTP_LISTEN: `127.0.0.1:${port}`,
     POSTERN_INBOUND_DOMAIN: 'in.site.test',
@@ -119,7 +121,7 @@ peers('an agent sets a provider and a domain up, sends, gets mail and reports, a
   const connect = (name: string, host: number) =>
     agent.must('email_provider_connect', { provider: 'smtp', name, credentials: { host: '127.0.0.1', port: host, security: 'none' } })
   const { id: destination_id } = await connect('Postfix', postfix.port)
-  const { id: dead } = await connect('Nobody there', closedPort)
+  const { id: dead } = await connect('Nobody there', await closedPort(t))
   t.like(await agent.must('email_provider_test', { destination_id }), { ok: true })
   t.like(await agent.must('email_provider_test', { destination_id: dead }), { ok: false })
   t.like(await agent.must('email_provider_health', { destination_id }), { reachability: { ok: true } })

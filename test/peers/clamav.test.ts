@@ -7,7 +7,8 @@ import { Clamd } from '../../protocols/clamd/clamd.ts'
 import type { ServiceAddress } from '#config/settings/formats.ts'
 import { largePng, pdfWith, samples, testVirus } from '../core/forms/file-samples.ts'
 import { eventually } from '../support/deadline.ts'
-import { freePort, temporaryFolder } from '../support/daemon/workspace.ts'
+import { temporaryFolder } from '../support/daemon/workspace.ts'
+import { programPort } from '../support/network/program-port.ts'
 import { testWith } from '../support/peers/peers.ts'
 
 const test = testWith('clamav')
@@ -16,7 +17,7 @@ const worm = 'a worm of our own'
 /** Its configuration, signatures and socket in a folder of its own; it ends with the test. */
 async function startClamd(t: ExecutionContext): Promise<{ readonly path: string; readonly port: number }> {
   const folder = await temporaryFolder('clamd')
-  const port = await freePort()
+  const port = await programPort()
   const path = join(folder.path, 'clamd.ctl')
   const settings = [
     ...['Foreground yes', 'LocalSocketMode 666', `LocalSocket ${path}`, `TCPSocket ${port}`, 'TCPAddr 127.0.0.1'],

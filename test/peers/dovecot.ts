@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { makeCertificates, type CertificateFiles } from '../support/web/certificates.ts'
 import { eventually, within } from '../support/deadline.ts'
-import { freePort } from '../support/daemon/workspace.ts'
+import { programPort } from '../support/network/program-port.ts'
 
 const run = promisify(execFile)
 const command = '/usr/sbin/dovecot'
@@ -97,7 +97,7 @@ export class Dovecot implements AsyncDisposable {
     for (const name of ['run', 'state', 'mail', 'home', 'tls']) await mkdir(join(folder, name), { recursive: true })
     const files = await makeCertificates(join(folder, 'tls'))
     for (let tries = 1; ; tries++) {
-      const ports = [await freePort(), await freePort()] as const
+      const ports = [await programPort(), await programPort()] as const
       await writeFile(join(folder, 'dovecot.conf'), settings(folder, files, ports, options))
       const child = spawn(command, ['-F', '-c', join(folder, 'dovecot.conf')], { stdio: 'ignore' })
       const dovecot = new Dovecot(child, ports, files.ca, options)

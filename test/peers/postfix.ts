@@ -6,7 +6,7 @@ import { execFile } from 'node:child_process'
 import { chown, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { freePort } from '../support/daemon/workspace.ts'
+import { programPort } from '../support/network/program-port.ts'
 
 const run = promisify(execFile)
 const command = '/usr/sbin/postfix'
@@ -74,7 +74,7 @@ export class Postfix implements AsyncDisposable {
   }
 
   static async start({ folder, settings: own = {} }: PostfixOptions): Promise<Postfix> {
-    const port = await freePort()
+    const port = await programPort()
     const config = join(folder, 'etc')
     for (const name of ['etc', 'spool', 'data']) await mkdir(join(folder, name), { recursive: true })
     await chown(join(folder, 'data'), await userId('postfix'), 0)

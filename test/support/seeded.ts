@@ -1,7 +1,9 @@
 /**
- * Randomness that can be repeated: every choice of a test run follows from one number, which is printed when the run
- * fails.
+ * Randomness that can be repeated: every choice of a test follows from one number, which is printed when the test fails.
  */
+
+/** The seed of a test: the same in every run, unless `POSTERN_TEST_SEED` gives another. The test names it when it fails. */
+export const seedOf = (usual: number): number => Number(process.env['POSTERN_TEST_SEED'] ?? usual)
 
 /** A stream of choices that depends on nothing but its seed. */
 export class Seeded {
@@ -41,6 +43,11 @@ export class Seeded {
       .map((entry) => ({ entry, at: this.fraction() }))
       .toSorted((one, other) => one.at - other.at)
       .map(({ entry }) => entry)
+  }
+
+  /** Octets that do not compress. */
+  bytes(count: number): Buffer {
+    return Buffer.from(Array.from({ length: count }, () => this.between(0, 255)))
   }
 
   /** A stream of its own, so that one client's choices do not move those of another. */

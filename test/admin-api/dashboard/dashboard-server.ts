@@ -3,7 +3,7 @@ import type { ExecutionContext } from 'ava'
 import { systemClock } from '#core/clock.ts'
 import { operatorLink } from '#core/people/sign-in/operator-link.ts'
 import { startDaemon, type StartedDaemon } from '../../support/daemon/start-daemon.ts'
-import { freePort } from '../../support/daemon/workspace.ts'
+import { programPort } from '../../support/network/program-port.ts'
 import { builtDashboard } from '../../support/web/built.ts'
 import { axeFaults, overflows, rulesOfColours, widths, type Browser, type Page } from '../../support/web/browser.ts'
 
@@ -54,7 +54,7 @@ export async function startDashboard(
   settings: Readonly<Record<string, string>> = {},
 ): Promise<DashboardServer> {
   await builtDashboard()
-  const port = await freePort()
+  const port = await programPort()
   const url = `http://localhost:${String(port)}`
   const daemon = await startDaemon(t, {
     env: {

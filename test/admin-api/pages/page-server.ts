@@ -22,7 +22,7 @@ import type { Daemon } from '../../../daemon/composition/parts.ts'
 import { destinationDefaults } from '../../core/core-fixture.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { startDaemon, type StartedDaemon } from '../../support/daemon/start-daemon.ts'
-import { freePort } from '../../support/daemon/workspace.ts'
+import { programPort } from '../../support/network/program-port.ts'
 import { FakeTransport } from '../rest/fixture/fake-providers.ts'
 
 export interface PageServerOptions {
@@ -78,7 +78,7 @@ const systemDestination = new RecordIds().next('dst', 0)
 
 export async function startPageServer(t: Pick<ExecutionContext, 'teardown'>, options: PageServerOptions = {}): Promise<PageServer> {
   const { signUp = 'invited', hasMail = true, publicUrl, imagesFromHere } = options
-  const port = await freePort()
+  const port = await programPort()
   const url = `http://localhost:${port}`
   const [clock, transport, web] = [new FakeClock(Date.UTC(2030, 0, 1)), new FakeTransport(), new Map<string, FetchedDocument>()]
   const daemon = await startDaemon(t, {

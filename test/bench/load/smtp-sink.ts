@@ -3,7 +3,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { connect } from 'node:net'
 import { once } from 'node:events'
 import { eventually } from '../../support/deadline.ts'
-import { freePort } from '../../support/daemon/workspace.ts'
+import { programPort } from '../../support/network/program-port.ts'
 
 export class SmtpSink implements AsyncDisposable {
   readonly port: number
@@ -21,7 +21,7 @@ export class SmtpSink implements AsyncDisposable {
 
   /** Starts it on a free port, or on the one given. */
   static async start(wanted?: number): Promise<SmtpSink> {
-    const port = wanted ?? (await freePort())
+    const port = wanted ?? (await programPort())
     const user = process.getuid?.() === 0 ? ['-u', 'nobody'] : []
     const child = spawn('/usr/sbin/smtp-sink', [...user, '-c', `127.0.0.1:${String(port)}`, '1000'], {
       stdio: ['ignore', 'pipe', 'inherit'],

@@ -3,7 +3,8 @@
  * without a stall, in a store full of traces. The browser is Chromium on the same machine.
  */
 import { Daemon } from '../../support/daemon/daemon.ts'
-import { freePort, temporaryFolder } from '../../support/daemon/workspace.ts'
+import { temporaryFolder } from '../../support/daemon/workspace.ts'
+import { programPort } from '../../support/network/program-port.ts'
 import { launchBrowser, type Browser, type BrowserContext, type Page } from '../../support/web/browser.ts'
 import { contender, posternOptions, provision } from '../contenders.ts'
 import { percentile } from '../load/load-job.ts'
@@ -29,7 +30,7 @@ const screens = [
 
 export async function measureDashboard({ stored }: BenchOptions): Promise<Section> {
   await using folder = await temporaryFolder('bench-dashboard')
-  const port = await freePort()
+  const port = await programPort()
   const usual = posternOptions(folder.path, { POSTERN_HTTP_LISTEN: `localhost:${String(port)}` })
   await using daemon = await Daemon.start(usual)
   const login = await provision(daemon, 25, 'sandbox')

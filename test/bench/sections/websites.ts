@@ -10,7 +10,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { siteSettings } from '../../admin-api/sites/site-client.ts'
 import { Daemon } from '../../support/daemon/daemon.ts'
-import { freePort, temporaryFolder } from '../../support/daemon/workspace.ts'
+import { temporaryFolder } from '../../support/daemon/workspace.ts'
+import { programPort } from '../../support/network/program-port.ts'
 import { reasonAgainst } from '../../support/peers/peer-packages.ts'
 import { Seeded } from '../../support/seeded.ts'
 import { zipOfFiles } from '../../support/web/zip-file.ts'
@@ -89,7 +90,7 @@ async function load(url: string, seconds: number): Promise<number> {
 
 /** As Debian has it, but for the log and for how many requests a connection may have. */
 async function startNginx(folder: string, octets: Buffer): Promise<AsyncDisposable & { readonly address: string }> {
-  const port = await freePort()
+  const port = await programPort()
   const name = `${createHash('sha256').update(octets).digest('hex').slice(0, 8)}.html`
   await writeFile(join(folder, name), octets)
   const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((kind) => `${kind}_temp_path ${join(folder, kind)};`).join(' ')

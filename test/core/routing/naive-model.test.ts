@@ -8,7 +8,7 @@ import { matchRoute, orderRules } from '#core/routing/match/match.ts'
 import { decideOutcome } from '#core/routing/match/outcome.ts'
 import { routingRules, type RoutingRule, type RuleMatch } from '#core/routing/rule.ts'
 import { projects, type Project } from '#core/tenancy/organization.ts'
-import { Seeded } from '../../support/seeded.ts'
+import { Seeded, seedOf } from '../../support/seeded.ts'
 import {
   destinationDefaults,
   coreFixture,
@@ -183,7 +183,7 @@ function decided(world: World, question: Question, from: string): string {
   }
 }
 
-const seeds = [1, 2, 3, Date.now() % 1_000_000]
+const seeds = new Set([1, 2, 3, seedOf(4)])
 
 for (const seed of seeds) {
   test(`routing answers like the naive model, seed ${seed}`, (t) => {

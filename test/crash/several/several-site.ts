@@ -5,7 +5,7 @@ import { eventually, within } from '../../support/deadline.ts'
 import { Daemon, newAdminKey, runCommand } from '../../support/daemon/daemon.ts'
 import { makeDestination, makeLogin, makeRoute, type Login } from '../../support/daemon/provision.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
-import { CuttableLink } from '../../support/peers/cuttable-link.ts'
+import { Front } from '../../support/network/front.ts'
 import { Postgresql } from '../../support/peers/postgresql.ts'
 import { SteppedClock } from '../../support/peers/stepped-clock.ts'
 import type { Seeded } from '../../support/seeded.ts'
@@ -37,7 +37,7 @@ const serverClocks = [300, 290]
 /** One daemon, and what lies between it and the rest. */
 interface Place {
   readonly daemon: Daemon
-  readonly links: readonly CuttableLink[]
+  readonly fronts: readonly Front[]
   readonly clock: SteppedClock
 }
 
@@ -124,12 +124,12 @@ export class Site implements AsyncDisposable {
 
   async #start(env: Readonly<Record<string, string>>): Promise<void> {
     const number = ++this.#folders
-    const links = await Promise.all(this.#ports.map(async (port) => this.#ends.use(await CuttableLink.to(port))))
+    const fronts = await Promise.all(this.#ports.map(async (port) => this.#ends.use(await Front.to(port))))
     const clock = new SteppedClock(join(this.#folder, `${number}.clock`), clocks[number % clocks.length] ?? 0)
-    const store = this.#address(links)
+    const store = this.#address(fronts)
     const options = { folder: join(this.#folder, String(number)), env: { ...env, ...clock.env, POSTERN_STORE: store } }
     const daemon = this.#ends.use(await Daemon.start(options, this.#adminKey))
-    this.#places.push({ daemon, links, clock })
+    this.#places.push({ daemon, fronts, clock })
   }
 
   #address(servers: readonly { readonly port: number }[]): string {
@@ -240,18 +240,18 @@ export class Site implements AsyncDisposable {
   }
 
   /** Others take over from a daemon that is cut off from the database: it ends once it sees that again. */
-  async #cut({ daemon, links }: Place): Promise<void> {
-    for (const link of links) link.cut()
+  async #cut({ daemon, fronts }: Place): Promise<void> {
+    for (const front of fronts) front.refuse()
     await pause(pausedMs)
-    for (const link of links) link.mend()
+    for (const front of fronts) front.forward()
     await this.#takenOut(daemon)
   }
 
   /** What it was just doing is done when it sees the database again; it goes on. */
   async #blink(place: Place): Promise<void> {
-    for (const link of place.links) link.cut()
+    for (const front of place.fronts) front.refuse()
     await pause(blinkMs)
-    for (const link of place.links) link.mend()
+    for (const front of place.fronts) front.forward()
     await within(20_000, 'a daemon that was cut off for a moment answers', place.daemon.rest.must('GET', '/v1/projects/me'))
     this.#places.push(place)
   }

@@ -1,12 +1,11 @@
 /** Archives of websites when the daemon is killed while it takes them: visitors get all of one deploy, and no half one is shown. */
-import { randomBytes } from 'node:crypto'
 import { request } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import test from '#test'
 import { asking, siteSettings } from '../../admin-api/sites/site-client.ts'
 import { Daemon } from '../../support/daemon/daemon.ts'
 import { livesOf } from '../../support/daemon/daemon-lives.ts'
-import { Seeded } from '../../support/seeded.ts'
+import { Seeded, seedOf } from '../../support/seeded.ts'
 import { zipOfFiles } from '../../support/web/zip-file.ts'
 
 const lives = 3
@@ -14,10 +13,10 @@ const files = 60
 const host = 'alpenblick.sites.test'
 
 /** A site of many files that all say which version they are of; most are new in every version. */
-const version = (n: number): Buffer =>
+const version = (n: number, random = new Seeded(n)): Buffer =>
   zipOfFiles({
     ...Object.fromEntries(
-      Array.from({ length: files }, (_, i) => [`page-${i}.html`, `<p>version ${n}</p>${randomBytes(3000).toString('base64')}`]),
+      Array.from({ length: files }, (_, i) => [`page-${i}.html`, `<p>version ${n}</p>${random.bytes(3000).toString('base64')}`]),
     ),
     'index.html': `version ${n}`,
     'same.txt': 'the same in all',
@@ -41,7 +40,7 @@ function deploy({ addresses, adminKey }: Daemon, site: string, archive: Buffer):
 }
 
 test('a deploy from an archive is there as a whole or not at all, however the daemon was killed', async (t) => {
-  const seed = Math.floor(Math.random() * 2 ** 31)
+  const seed = seedOf(1)
   t.log(`seed ${seed}`)
   const random = new Seeded(seed)
   const place = await livesOf(t, 'websites', { ...siteSettings, POSTERN_STORE_BALLAST_BYTES: '0' })

@@ -7,11 +7,12 @@ import type { ExecutionContext } from 'ava'
 import { portOf } from '../../support/daemon/daemon.ts'
 import { startDaemon, type StartedDaemon } from '../../support/daemon/start-daemon.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
+import { programPort } from '../../support/network/program-port.ts'
 import { eventually } from '../../support/deadline.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { testWith } from '../../support/peers/peers.ts'
 import { makeCertificates } from '../../support/web/certificates.ts'
-import { freePorts, Pebble, type PebbleOptions } from './pebble.ts'
+import { Pebble, type PebbleOptions } from './pebble.ts'
 import { kinds, openAll, shownSerials, type SecuredPorts } from './shown-certificates.ts'
 
 const test = testWith('pebble')
@@ -33,7 +34,7 @@ async function sceneOf(t: ExecutionContext, challenge: string, env: Record<strin
   const folder = await temporaryFolder('acme')
   t.teardown(() => folder[Symbol.asyncDispose]())
   const files = await makeCertificates(folder.path)
-  const ports = await freePorts()
+  const ports = [await programPort(), await programPort()] as const
   const clock = new FakeClock(Date.now())
   const daemon = await startDaemon(t, {
     env: {

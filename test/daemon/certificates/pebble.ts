@@ -5,7 +5,6 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { request } from 'node:https'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { freePort } from '../../support/daemon/workspace.ts'
 import { within } from '../../support/deadline.ts'
 import type { CertificateFiles } from '../../support/web/certificates.ts'
 import { NameServer } from '../../support/web/name-server.ts'
@@ -24,9 +23,6 @@ export interface PebbleOptions {
 }
 
 const lifetimeSeconds = 90 * 24 * 3600
-
-/** Two ports, for a server that cannot take port 0. */
-export const freePorts = async (): Promise<[number, number]> => [await freePort(), await freePort()]
 
 export class Pebble implements AsyncDisposable {
   readonly #child: ChildProcess

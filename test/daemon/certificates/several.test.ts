@@ -1,19 +1,19 @@
 /** Daemons at one database and a real ACME server: one orders for all, whichever is asked answers, and all serve what was issued. */
-import { once } from 'node:events'
 import { existsSync, readdirSync } from 'node:fs'
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { join } from 'node:path'
 import type { ConnectionOptions } from 'node:tls'
 import type { ExecutionContext } from 'ava'
 import { Daemon, newAdminKey, portOf } from '../../support/daemon/daemon.ts'
 import { startDaemon, type StartedDaemon } from '../../support/daemon/start-daemon.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
+import { Front } from '../../support/network/front.ts'
+import { programPort } from '../../support/network/program-port.ts'
 import { eventually, within } from '../../support/deadline.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { testWith } from '../../support/peers/peers.ts'
 import { Postgresql } from '../../support/peers/postgresql.ts'
 import { makeCertificates, type CertificateFiles } from '../../support/web/certificates.ts'
-import { freePorts, Pebble } from './pebble.ts'
+import { Pebble } from './pebble.ts'
 import { shownSerials } from './shown-certificates.ts'
 
 const test = testWith('pebble', 'postgresql')
@@ -39,7 +39,7 @@ async function sceneOf(t: ExecutionContext, challenge: 'http-01' | 'tls-alpn-01'
   const folder = await temporaryFolder('acme')
   t.teardown(() => folder[Symbol.asyncDispose]())
   const files = await makeCertificates(folder.path)
-  const ports = await freePorts()
+  const ports = [await programPort(), await programPort()] as const
   const env = {
     POSTERN_STORE: store,
     POSTERN_HTTPS_LISTEN: '127.0.0.1:0',
@@ -136,14 +136,14 @@ test.serial(
     const a = await start('a')
     await within(30_000, 'the first order has failed', a.said(/no certificate could be ordered/))
     const b = await start('b')
-    const led = await authorityLed(t)
-    const pebble = await Pebble.start({ folder, files, ports, httpPort: led.port, tlsPort: 1 }, names)
+    await using front = await Front.silent()
+    const pebble = await Pebble.start({ folder, files, ports, httpPort: front.port, tlsPort: 1 }, names)
     t.teardown(() => pebble[Symbol.asyncDispose]())
     process.kill(b.addresses.pid, 'SIGHUP')
-    await within(30_000, 'the authority looks', led.looks) // and gets no answer yet
+    await within(30_000, 'the authority looks', front.reached()) // and gets no answer yet
     await within(30_000, 'its log has come', a.said(/ordering a certificate[^]*ordering a certificate/))
     await a.kill()
-    led.to(portOf(b.addresses.acme[0]))
+    front.forward(portOf(b.addresses.acme[0]))
     await within(60_000, 'the other one has it', b.said(/a certificate was issued/))
     const lines = (text: RegExp, of: readonly string[]): number => of.filter((line) => text.test(line)).length
     t.deepEqual(
@@ -156,26 +156,6 @@ test.serial(
     t.is(lines(/Issued certificate serial/, pebble.log), 1)
   },
 )
-
-/** Where the authority is led to: it waits there until somebody answers. */
-async function authorityLed(
-  t: ExecutionContext,
-): Promise<{ readonly port: number; readonly looks: Promise<unknown>; to(port: number): void }> {
-  const [looks, target] = [Promise.withResolvers<void>(), Promise.withResolvers<number>()]
-  const sockets: Socket[] = []
-  const server = createServer((socket) => {
-    sockets.push(socket.on('error', () => undefined))
-    looks.resolve()
-    void target.promise.then((port) => socket.pipe(connect(port, '127.0.0.1').on('error', () => socket.destroy())).pipe(socket))
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    for (const socket of sockets) socket.destroy()
-    server.close()
-  })
-  return { port: (server.address() as AddressInfo).port, looks: looks.promise, to: target.resolve }
-}
 
 test.serial('daemons that are replaced one after the other begin no more orders together than an authority takes', async (t) => {
   const scene = await sceneOf(t, 'http-01', await postgresql.database())

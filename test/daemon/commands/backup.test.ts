@@ -2,12 +2,12 @@
 import { once } from 'node:events'
 import { watch } from 'node:fs'
 import { copyFile, mkdir, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
-import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from '#test'
 import { Daemon, runCommand, spawnCommand, type DaemonOptions } from '../../support/daemon/daemon.ts'
 import { within } from '../../support/deadline.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
+import { Seeded } from '../../support/seeded.ts'
 
 const passphrase = { POSTERN_BACKUP_PASSPHRASE: 'correct horse battery' }
 
@@ -19,11 +19,12 @@ interface Ledger {
 
 /** Sends without a pause; large bodies do not shrink, so that a backup takes its time. */
 function load({ rest }: Daemon): Ledger {
+  const random = new Seeded('bodies')
   const traces: string[] = []
   let stopped = false
   const send = async (): Promise<void> => {
     while (!stopped) {
-      const text = randomBytes(traces.length < 40 && traces.length % 2 === 0 ? 150_000 : 300).toString('base64')
+      const text = random.bytes(traces.length < 40 && traces.length % 2 === 0 ? 150_000 : 300).toString('base64')
       const { trace_id } = await rest.must('POST', '/v1/messages', { from: 'a@site.test', to: 'b@inbox.test', subject: 's', text })
       traces.push(String(trace_id))
     }

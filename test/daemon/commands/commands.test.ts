@@ -14,7 +14,8 @@ import { within } from '../../support/deadline.ts'
 import { catchAllInbox } from '../../support/daemon/provision.ts'
 import { Daemon, runCommand, spawnCommand, type DaemonOptions } from '../../support/daemon/daemon.ts'
 import { RestClient } from '../../support/daemon/rest.ts'
-import { freePort, temporaryFolder } from '../../support/daemon/workspace.ts'
+import { temporaryFolder } from '../../support/daemon/workspace.ts'
+import { programPort } from '../../support/network/program-port.ts'
 import { listenIn } from '../../support/web/listen.ts'
 
 async function started(t: ExecutionContext, env: Record<string, string> = {}): Promise<{ daemon: Daemon; options: DaemonOptions }> {
@@ -117,7 +118,7 @@ test('postern send with HTML alone does not wait for the standard input', async 
 })
 
 test('commands of another user say who may read what the daemon wrote', async (t) => {
-  const port = await freePort()
+  const port = await programPort()
   const { options } = await started(t, { POSTERN_HTTP_LISTEN: `127.0.0.1:${port}` })
   const isRoot = process.getuid?.() === 0
   // whoever is not root is locked out of the file alone
@@ -205,7 +206,7 @@ test('nobody without the token of this run watches decisions', async (t) => {
 })
 
 test('postern doctor knows the ports of its own daemon from those of others', async (t) => {
-  const port = await freePort()
+  const port = await programPort()
   const { options } = await started(t, { POSTERN_HTTP_LISTEN: `127.0.0.1:${port}` })
   const { output } = await runCommand(options, 'doctor')
   t.regex(

@@ -10,7 +10,7 @@ import { loadConfig } from '#config/settings/load.ts'
 import { loadCertificate } from '../../../daemon/certificates/certificate.ts'
 import { examineMachine, type MachineCheck } from '../../../daemon/doctor/machine.ts'
 import { column } from '../../support/column.ts'
-import { freePort } from '../../support/daemon/workspace.ts'
+import { closedPort, closedUdpPort } from '../../support/network/held-port.ts'
 import { listenIn } from '../../support/web/listen.ts'
 
 const day = 24 * 3600 * 1000
@@ -99,7 +99,7 @@ test('examineMachine() says who holds a port', async (t) => {
 
 test('examineMachine() frees the ports it tried', async (t) => {
   const { load } = await setUp(t)
-  const port = await freePort()
+  const port = await closedPort(t)
   const config = load({ POSTERN_HTTP_LISTEN: `127.0.0.1:${port}` })
   t.true(named(await examineMachine(config), `port ${port}`)?.ok)
   t.true(named(await examineMachine(config), `port ${port}`)?.ok)
@@ -188,13 +188,7 @@ test('examineMachine() finds an expired certificate', async (t) => {
 
 test('examineMachine() finds a name server that does not answer', async (t) => {
   const { load } = await setUp(t)
-  const closed = createSocket('udp4')
-  closed.bind(0, '127.0.0.1')
-  await once(closed, 'listening')
-  const { port } = closed.address()
-  closed.close()
-  await once(closed, 'close')
-  const finding = named(await examineMachine(load({ POSTERN_DNS_SERVERS: `127.0.0.1:${port}` })), 'dns')
+  const finding = named(await examineMachine(load({ POSTERN_DNS_SERVERS: `127.0.0.1:${await closedUdpPort(t)}` })), 'dns')
   t.false(finding?.ok)
   t.regex(finding?.summary ?? '', /does not answer \((ECONNREFUSED|ETIMEOUT)\)/)
 })
@@ -236,7 +230,7 @@ test('examineMachine() compares the clock with time servers, also after 2036, an
   const later = (await clock(await timeServer(t, after2036)))?.findings[0]?.summary
   const seen = Number(/is (\d+) seconds behind/.exec(later ?? '')?.[1])
   t.true(Math.abs(seen - after2036 / 1000) < 60, later)
-  const unsure = await clock(await timeServer(t, 90_000, 0), `127.0.0.1:${await freePort()}`)
+  const unsure = await clock(await timeServer(t, 90_000, 0), `127.0.0.1:${await closedUdpPort(t)}`)
   t.true(unsure?.ok)
   t.regex(unsure?.summary ?? '', /No time server answers, so it was compared with none\.$/)
 })

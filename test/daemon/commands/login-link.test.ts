@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import test from '#test'
 import { until } from '../../core/core-fixture.ts'
 import { Daemon, runCommand } from '../../support/daemon/daemon.ts'
-import { freePort, temporaryFolder } from '../../support/daemon/workspace.ts'
+import { temporaryFolder } from '../../support/daemon/workspace.ts'
+import { programPort } from '../../support/network/program-port.ts'
 
 const linkIn = (text: string): string => /http:\/\/localhost:\d+\/sign-in\/link\/[\w-]{43}/.exec(text)?.[0] ?? ''
 
@@ -19,7 +20,7 @@ async function follow(link: string, email?: string): Promise<{ readonly status: 
 
 test('the first start prints a link for the owner once, and login-link makes others whether the daemon runs or not', async (t) => {
   await using folder = await temporaryFolder('login-link')
-  const options = { folder: folder.path, env: { POSTERN_HTTP_LISTEN: `127.0.0.1:${await freePort()}` } }
+  const options = { folder: folder.path, env: { POSTERN_HTTP_LISTEN: `127.0.0.1:${await programPort()}` } }
   t.regex((await runCommand(options, 'login-link', 'ada@example.ch')).output, /There is no data in .*; start the daemon once/)
   await using first = await Daemon.start(options)
   await until('the link of the owner is printed', () => linkIn(first.log) !== '')
@@ -56,7 +57,7 @@ test('the first start prints a link for the owner once, and login-link makes oth
 
 test('where the authorization server has an address of its own, every link leads there, as sessions and passkeys are bound to it', async (t) => {
   await using folder = await temporaryFolder('auth-url')
-  const port = await freePort()
+  const port = await programPort()
   const authUrl = `http://localhost:${port}`
   const env = { POSTERN_HTTP_LISTEN: `127.0.0.1:${port}`, POSTERN_BASE_URL: `http://127.0.0.1:${port}`, POSTERN_AUTH_URL: authUrl }
   const options = { folder: folder.path, env }

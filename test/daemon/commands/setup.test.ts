@@ -6,7 +6,8 @@ import { fileURLToPath } from 'node:url'
 import test, { type ExecutionContext } from '#test'
 import { zoneFile } from '../../../daemon/commands/setup/zone-file.ts'
 import { Daemon } from '../../support/daemon/daemon.ts'
-import { freePort, temporaryFolder } from '../../support/daemon/workspace.ts'
+import { temporaryFolder } from '../../support/daemon/workspace.ts'
+import { closedPort } from '../../support/network/held-port.ts'
 import { Sink } from '../../support/smtp/sink.ts'
 import { NameServer } from '../../support/web/name-server.ts'
 
@@ -108,7 +109,7 @@ test('a daemon that runs is used; what is wrong is said and ends with 1; who ans
   const daemon = await Daemon.start({ folder, env: { POSTERN_DNS_SERVERS: env.POSTERN_DNS_SERVERS } })
   t.teardown(() => daemon[Symbol.asyncDispose]())
   records['7.2.0.192.in-addr.arpa PTR'] = ['other.example.net']
-  const closed = await freePort()
+  const closed = await closedPort(t)
   const words = ['--domain', 'example.com', '--host', 'mail.example.com', '--outgoing', `127.0.0.1:${closed}`]
   const ran = await run('', ...words, '--yes')
   t.is(ran.code, 1, ran.output)

@@ -1,5 +1,5 @@
 /** A running daemon that finds what is wrong with it: by REST, in the metrics, by the command, and as alerts. */
-import { createHmac, randomUUID } from 'node:crypto'
+import { createHmac } from 'node:crypto'
 import test, { type ExecutionContext } from '#test'
 import { SystemResolver, systemLookUp } from '#core/outbound/resolver.ts'
 import { writeSeen } from '#core/ingest-sources/source-status.ts'
@@ -13,7 +13,7 @@ import { destinationDefaults } from '../../core/records.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { Sink } from '../../support/smtp/sink.ts'
 import { startDaemon, type StartedDaemon } from '../../support/daemon/start-daemon.ts'
-import { freePort } from '../../support/daemon/workspace.ts'
+import { closedPort } from '../../support/network/held-port.ts'
 import { NameServer, type Records } from '../../support/web/name-server.ts'
 import { receiverOf, type Received } from '../../support/web/webhook-receiver.ts'
 
@@ -103,7 +103,7 @@ const ownAddress = {
 } as const
 
 /** A destination whose port is closed, given-up webhooks, and a source that reported last a week ago. */
-async function breakThings(daemon: StartedDaemon, hook: string, at: number) {
+async function breakThings(t: ExecutionContext, daemon: StartedDaemon, hook: string, at: number) {
   const { rest, database, organizationId } = daemon
   const projectId = await projectOf(daemon)
   const broken = {
@@ -112,7 +112,7 @@ async function breakThings(daemon: StartedDaemon, hook: string, at: number) {
     projectId,
     name: 'Broken',
     host: '127.0.0.1',
-    port: await freePort(),
+    port: await closedPort(t),
   }
   const endpoint = await rest.must('POST', '/v1/webhooks', { name: 'Hook', target_url: hook, event_types: ['bounced'] })
   const source = await rest.must('POST', '/v1/ingest-sources', { provider: 'stalwart', label: 'mx1' })
@@ -120,7 +120,7 @@ async function breakThings(daemon: StartedDaemon, hook: string, at: number) {
   change.insert(webhookDeliveries, organizationId, {
     ...{
       id: database.newId('wha', at),
-      deliveryId: randomUUID(),
+      deliveryId: '00000000-0000-4000-8000-000000000001',
       eventId: 'evt_1',
       eventType: 'bounced',
       endpointId: String(endpoint['id']),
@@ -167,7 +167,7 @@ test('what is wrong is found and told once: by REST, metrics, command, mail and 
   const key = records[dkim[0] ?? ''] ?? []
   delete records[dkim[0] ?? '']
 
-  const { broken, endpointId, sourceId } = await breakThings(daemon, receiver.url, clock.now())
+  const { broken, endpointId, sourceId } = await breakThings(t, daemon, receiver.url, clock.now())
 
   const report = await look()
   t.false(report.ok)

@@ -9,9 +9,10 @@ import { SpanExport } from '../../../daemon/observability/tracing/span-export.ts
 import { makeDestination, makeRoute } from '../../support/daemon/provision.ts'
 import { startDaemon } from '../../support/daemon/start-daemon.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
+import { Seeded } from '../../support/seeded.ts'
 import { Sink } from '../../support/smtp/sink.ts'
 import { listenIn } from '../../support/web/listen.ts'
-import { freePort } from '../../support/daemon/workspace.ts'
+import { closedPort } from '../../support/network/held-port.ts'
 import { WebhookReceiver } from '../../support/web/webhook-receiver.ts'
 
 interface WireSpan {
@@ -70,7 +71,7 @@ test('a message leaves one trace from the door to the provider and to webhooks, 
   const { rest } = daemon
   await makeRoute(rest, await makeDestination(rest, { name: 'live', port: sink.port, mode: 'live' }))
   await rest.must('POST', '/v1/webhooks', { name: 'all', target_url: hook.url })
-  const gone = await makeDestination(rest, { name: 'gone', port: await freePort(), mode: 'live' })
+  const gone = await makeDestination(rest, { name: 'gone', port: await closedPort(t), mode: 'live' })
   const message = { from: 'shop@site.test', to: ['ann@inbox.test', 'bob@inbox.test'], subject: 'Quarterly secret', text: 'Hello' }
   const sent = String((await rest.must('POST', '/v1/messages', message))['trace_id'])
   const late = String((await rest.must('POST', '/v1/messages', { ...message, destination_id: gone }))['trace_id'])
@@ -111,8 +112,9 @@ test('a message leaves one trace from the door to the provider and to webhooks, 
 })
 
 test('while the collector is away spans are dropped, counted and said once', async (t) => {
-  const closed = await freePort()
-  const daemon = await startDaemon(t, { env: { POSTERN_OTLP_ENDPOINT: `http://127.0.0.1:${closed}`, POSTERN_SHUTDOWN_SECONDS: '6' } })
+  const daemon = await startDaemon(t, {
+    env: { POSTERN_OTLP_ENDPOINT: `http://127.0.0.1:${await closedPort(t)}`, POSTERN_SHUTDOWN_SECONDS: '6' },
+  })
   const { rest } = daemon
   const send = () => rest.must('POST', '/v1/messages', { from: 'a@site.test', to: ['ann@inbox.test'], subject: 'x', text: 'y' })
   await send()
@@ -194,7 +196,13 @@ test('OTLP has identifiers in hexadecimal, times as text and a share that all pr
       { key: 'yes', value: { boolValue: true } },
     ],
   })
-  const ids = Array.from({ length: 2000 }, () => crypto.randomUUID())
+  const random = new Seeded('sampled traces')
+  const ids = Array.from({ length: 2000 }, () =>
+    random
+      .bytes(16)
+      .toString('hex')
+      .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-'),
+  )
   const sampled = ids.filter((id) => isSampled(id, 0.25))
   t.true(sampled.length > 350 && sampled.length < 650, String(sampled.length))
   t.true(sampled.every((id) => isSampled(id, 0.5)))

@@ -14,11 +14,12 @@ import { makeBinary } from '../../../daemon/packaging/single-binary.ts'
 import { Daemon, portOf, runCommand, spawnCommand, type DaemonOptions } from '../../support/daemon/daemon.ts'
 import { catchAllInbox } from '../../support/daemon/provision.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
+import { programPort } from '../../support/network/program-port.ts'
 import { Postgresql } from '../../support/peers/postgresql.ts'
 import { testWith } from '../../support/peers/peers.ts'
 import { SmtpClient } from '../../support/smtp/smtp-client.ts'
 import { makeCertificates } from '../../support/web/certificates.ts'
-import { freePorts, Pebble } from '../certificates/pebble.ts'
+import { Pebble } from '../certificates/pebble.ts'
 
 /** Megabytes. */
 const largest = 135
@@ -97,7 +98,8 @@ testWith('pebble', 'postgresql').serial('every command of the binary does its wo
   const place = await installed(t)
   const { folder } = place
   const files = await makeCertificates(folder)
-  const [ports, [httpPort, tlsPort]] = [await freePorts(), await freePorts()]
+  const ports = [await programPort(), await programPort()] as const
+  const [httpPort, tlsPort] = [await programPort(), await programPort()]
   await using _pebble = await Pebble.start({ folder, files, ports, httpPort, tlsPort }, ['mail.example.org'])
   const env = {
     POSTERN_ACME_CHALLENGE: 'http-01',

@@ -7,7 +7,8 @@ import { fileURLToPath } from 'node:url'
 import { within } from '../../support/deadline.ts'
 import type { Daemon } from '../../support/daemon/daemon.ts'
 import { RestClient } from '../../support/daemon/rest.ts'
-import { freePort, temporaryFolder } from '../../support/daemon/workspace.ts'
+import { temporaryFolder } from '../../support/daemon/workspace.ts'
+import { programPort } from '../../support/network/program-port.ts'
 import { Postgresql } from '../../support/peers/postgresql.ts'
 import { testWith } from '../../support/peers/peers.ts'
 import { severalDaemons } from './daemons.ts'
@@ -35,11 +36,11 @@ testWith('postgresql', 'haproxy')('three daemons behind a balancer are replaced 
   await using folder = await temporaryFolder('balancer')
   const several = await severalDaemons(t, await postgresql.database())
   const env = { POSTERN_DRAIN_SECONDS: '3' }
-  const http = Object.fromEntries(await Promise.all(names.map(async (one) => [one, await freePort()] as const)))
+  const http = Object.fromEntries(await Promise.all(names.map(async (one) => [one, await programPort()] as const)))
   const start = (name: string) => several.start({ ...env, POSTERN_HTTP_LISTEN: `127.0.0.1:${http[name]}` })
   let daemons: readonly Daemon[] = await Promise.all(names.map(start))
   const config = join(folder.path, 'haproxy.cfg')
-  const bound = Object.fromEntries(await Promise.all(ports.map(async (one) => [one, await freePort()] as const)))
+  const bound = Object.fromEntries(await Promise.all(ports.map(async (one) => [one, await programPort()] as const)))
   const port = Number(bound['8080'])
   await writeFile(config, await configured(bound, http))
   const balancer = spawn('/usr/sbin/haproxy', ['-db', '-f', config], { stdio: 'ignore' })

@@ -15,7 +15,8 @@ import { StreamableHTTPClientTransport as OlderTransport } from '@modelcontextpr
 import test, { type ExecutionContext } from '#test'
 import { eventually, within } from '../../support/deadline.ts'
 import { Daemon } from '../../support/daemon/daemon.ts'
-import { freePort, temporaryFolder } from '../../support/daemon/workspace.ts'
+import { temporaryFolder } from '../../support/daemon/workspace.ts'
+import { programPort } from '../../support/network/program-port.ts'
 import { specifiedTools } from '../../admin-api/mcp/specified-tools.ts'
 import { accessBy, allowedClient } from './allowed-client.ts'
 import { Person } from './person.ts'
@@ -86,7 +87,7 @@ async function byOlderSdk(t: ExecutionContext, { address, person }: Place): Prom
 }
 
 async function byInspector(t: ExecutionContext, place: Place): Promise<void> {
-  const callback = `http://127.0.0.1:${await freePort()}/oauth/callback`
+  const callback = `http://127.0.0.1:${await programPort()}/oauth/callback`
   const given = ['--cli', place.address, '--transport', 'http', '--callback-url', callback, '--format', 'json']
   const call = ['--method', 'tools/call', '--tool-name', 'account_status']
   const program = spawn(process.execPath, [inspector, ...given, ...call], { env: place.env, stdio: ['ignore', 'pipe', 'pipe'] })
@@ -100,7 +101,7 @@ async function byInspector(t: ExecutionContext, place: Place): Promise<void> {
 async function byBridge(t: ExecutionContext, place: Place): Promise<void> {
   const transport = new StdioClientTransport({
     command: process.execPath,
-    args: [bridge, place.address, String(await freePort())],
+    args: [bridge, place.address, String(await programPort())],
     env: place.env,
     stderr: 'pipe',
   })
@@ -115,7 +116,7 @@ async function byBridge(t: ExecutionContext, place: Place): Promise<void> {
 
 test('every kind of client comes from the address alone to a call', async (t) => {
   await using folder = await temporaryFolder('getting-in')
-  const port = await freePort()
+  const port = await programPort()
   const options = { folder: folder.path, env: { POSTERN_HTTP_LISTEN: `127.0.0.1:${port}` } }
   await using daemon = await Daemon.start(options)
   const origin = `http://localhost:${port}`

@@ -4,7 +4,8 @@ import test from '#test'
 import { Daemon, portOf } from '../../support/daemon/daemon.ts'
 import { eventually, within } from '../../support/deadline.ts'
 import { Sink } from '../../support/smtp/sink.ts'
-import { freePort, temporaryFolder } from '../../support/daemon/workspace.ts'
+import { temporaryFolder } from '../../support/daemon/workspace.ts'
+import { programPort } from '../../support/network/program-port.ts'
 import { Person } from './person.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -32,7 +33,7 @@ test('an agent comes from an address to live mail, with a person where one is ne
   await using folder = await temporaryFolder('journey')
   const refusing = (address: string): string | undefined => (address.includes('gone') ? '550 5.1.1 no such user' : undefined)
   await using sink = await Sink.listen({ script: { recipient: refusing } })
-  const [port, env] = [await freePort(), { POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32' }]
+  const [port, env] = [await programPort(), { POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32' }]
   const options = { folder: folder.path, env: { ...env, POSTERN_HTTP_LISTEN: `127.0.0.1:${port}` } }
   await using daemon = await Daemon.start(options)
   const origin = `http://localhost:${portOf(daemon.addresses.http)}`

@@ -12,7 +12,7 @@ import { goodCertificate, otherCertificate } from '../../protocols/relay/certifi
 import { testTransport } from '../../protocols/relay/relay-fixture.ts'
 import type { SinkAnswer, SinkOptions, SinkStep } from '../../support/smtp/sink-script.ts'
 import { Sink } from '../../support/smtp/sink.ts'
-import { freePort } from '../../support/daemon/workspace.ts'
+import { Front } from '../../support/network/front.ts'
 import { column } from '../../support/column.ts'
 
 const minute = 60_000
@@ -133,11 +133,11 @@ const content = 'Subject: order\r\nMessage-ID: <m@example.com>\r\n\r\n.Thank you
 /** A smart host that fails until it is healed, and counts the contents that it was handed. */
 class Provider {
   readonly sink: Sink
-  port = 0
   /** Whole messages with their final dot, whatever became of them. */
   handed = 0
   readonly #options: SinkOptions
   #fault: Fault | undefined
+  #front: Front | undefined
 
   constructor(fault?: Fault, step?: Step) {
     this.#fault = fault
@@ -145,9 +145,17 @@ class Provider {
     this.sink = new Sink({ ...this.#options, script: (at) => this.#answer(at, step) })
   }
 
-  async start(): Promise<void> {
-    if (this.#fault === 'nobody listens') this.port = await freePort()
-    else this.port = (await this.sink.listen()).port
+  async start(t: ExecutionContext): Promise<void> {
+    await this.sink.listen()
+    t.teardown(() => this.sink[Symbol.asyncDispose]())
+    const front = await Front.to(this.sink.port)
+    t.teardown(() => front[Symbol.asyncDispose]())
+    if (this.#fault === 'nobody listens') await front.close()
+    this.#front = front
+  }
+
+  get port(): number {
+    return this.#front?.port ?? 0
   }
 
   #answer(at: SinkStep, step: Step | undefined): SinkAnswer | undefined {
@@ -164,7 +172,7 @@ class Provider {
 
   /** From now on it works. */
   async heal(): Promise<void> {
-    if (this.#fault === 'nobody listens') await this.sink.listen(this.port)
+    if (this.#fault === 'nobody listens') await this.#front?.open()
     this.#fault = undefined
     Object.assign(this.sink.options, healthy)
   }
@@ -183,10 +191,7 @@ async function fixtureOf(
 ): Promise<ProviderFixture> {
   const clock = new FakeClock()
   const [provider, fallback] = [new Provider(fault, step), new Provider()]
-  for (const one of [provider, fallback]) {
-    await one.start()
-    t.teardown(() => one.sink[Symbol.asyncDispose]())
-  }
+  for (const one of [provider, fallback]) await one.start(t)
   const fixture = await coreFixture(t, { clock, network: testTransport(t, { clock }) })
   await fixture.queue.start()
   for (const [id, { port }] of Object.entries({ dst_1: provider, dst_2: fallback }))

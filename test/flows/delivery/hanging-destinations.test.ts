@@ -1,42 +1,15 @@
 /** The whole daemon with 200 destinations, each a server of its own, of which 20 hang: the mail of the other 180 does not wait for them. */
-import { once } from 'node:events'
-import { createServer, type AddressInfo, type Socket } from 'node:net'
 import test, { type ExecutionContext } from '#test'
 import { Daemon } from '../../support/daemon/daemon.ts'
 import { within } from '../../support/deadline.ts'
 import { makeDestination } from '../../support/daemon/provision.ts'
+import { Front } from '../../support/network/front.ts'
 import { Sink } from '../../support/smtp/sink.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
 
 /** Fewer than the hanging destinations could take, so that they would have them all if they were let. */
 const connectionsTotal = 40
 const mailsForEachHanging = 10
-
-/** A server that takes connections and never says a word. */
-class SilentServer {
-  readonly held = new Set<Socket>()
-  readonly #server = createServer((socket) => void this.held.add(socket.on('error', () => {}).on('close', () => this.held.delete(socket))))
-
-  async listen(): Promise<this> {
-    this.#server.listen(0, '127.0.0.1')
-    await once(this.#server, 'listening')
-    return this
-  }
-
-  get port(): number {
-    return (this.#server.address() as AddressInfo).port
-  }
-
-  /** Resolves when somebody is connected. */
-  async reached(): Promise<void> {
-    while (this.held.size === 0) await once(this.#server, 'connection')
-  }
-
-  close(): void {
-    for (const socket of this.held) socket.destroy()
-    this.#server.close()
-  }
-}
 
 /** A smart host that takes the whole message and never answers the final dot. */
 class MuteSink {
@@ -76,12 +49,11 @@ const many = <T>(count: number, make: (i: number) => Promise<T>): Promise<T[]> =
 
 test('mail for 180 destinations is delivered while 20 others hang', async (t) => {
   const { rest } = await daemonOf(t)
-  const silent = await many(10, () => new SilentServer().listen())
+  const silent = await many(10, () => Front.silent())
   const mute = await many(10, () => MuteSink.listen())
   const healthy = await many(180, () => Sink.listen())
   t.teardown(async () => {
-    for (const server of silent) server.close()
-    for (const sink of [...mute.map(({ sink: one }) => one), ...healthy]) await sink[Symbol.asyncDispose]()
+    for (const server of [...silent, ...mute.map(({ sink }) => sink), ...healthy]) await server[Symbol.asyncDispose]()
   })
   const destinationsOf = (name: string, servers: readonly { readonly port: number }[]): Promise<string[]> =>
     many(servers.length, (i) => makeDestination(rest, { name: `${name} ${i}`, port: servers[i]?.port ?? 0, mode: 'live' }))

@@ -6,7 +6,8 @@ import { within } from '../../support/deadline.ts'
 import { makeDestination, makeRoute } from '../../support/daemon/provision.ts'
 import { RestClient } from '../../support/daemon/rest.ts'
 import { Sink, type Sink as SinkType } from '../../support/smtp/sink.ts'
-import { freePort, temporaryFolder } from '../../support/daemon/workspace.ts'
+import { temporaryFolder } from '../../support/daemon/workspace.ts'
+import { closedPort, closedUdpPort } from '../../support/network/held-port.ts'
 import { column } from '../../support/column.ts'
 
 interface Missing {
@@ -73,8 +74,8 @@ test.before(async (t) => {
       message: () => '250 2.0.0 Ok: queued as 4bXyZ91Qwz',
     },
   })
-  // no server answers there: what DNS would say is reported as not checked
-  const daemon = await Daemon.start({ folder: folder.path, env: { POSTERN_DNS_SERVERS: `127.0.0.1:${await freePort()}` } })
+  const dns = await closedUdpPort({ teardown: (end) => ends.push(async () => end()) }) // what DNS would say is reported as not checked
+  const daemon = await Daemon.start({ folder: folder.path, env: { POSTERN_DNS_SERVERS: `127.0.0.1:${dns}` } })
   ends.push(async () => {
     await daemon[Symbol.asyncDispose]()
     await sink[Symbol.asyncDispose]()
@@ -185,7 +186,7 @@ test.serial('mail that was taken is found by the queue id of the next host, and 
 
 test.serial('a destination that cannot be reached is named, with the test that shows why', async (t) => {
   const { rest, send, settled, missing } = t.context
-  const dead = await makeDestination(rest, { name: 'Dead', port: await freePort(), mode: 'live' })
+  const dead = await makeDestination(rest, { name: 'Dead', port: await closedPort(t), mode: 'live' })
   const id = await send('ada@dead.example', { destination_id: dead })
   await settled(id, ({ attempts }) => Number(attempts) > 0)
   const lost = await missing('ada@dead.example')

@@ -17,7 +17,8 @@ import { until } from '../../core/core-fixture.ts'
 import { leave, startApplication } from '../../support/web/application.ts'
 import { browserOf, type Page } from '../../support/web/browser.ts'
 import { Daemon, runCommand, type DaemonOptions } from '../../support/daemon/daemon.ts'
-import { freePort, temporaryFolder } from '../../support/daemon/workspace.ts'
+import { temporaryFolder } from '../../support/daemon/workspace.ts'
+import { programPort } from '../../support/network/program-port.ts'
 import { testWith } from '../../support/peers/peers.ts'
 
 const test = testWith('chromium')
@@ -107,7 +108,7 @@ async function sandboxAccess(t: ExecutionContext, issuer: string): Promise<void>
 
 test('an application gets a token over the pages of the daemon, calls REST with it, and loses it when the person revokes', async (t) => {
   await using folder = await temporaryFolder('consent')
-  const port = await freePort()
+  const port = await programPort()
   const options: DaemonOptions = { folder: folder.path, env: { POSTERN_HTTP_LISTEN: `127.0.0.1:${port}` } }
   await using daemon = await Daemon.start(options)
   const issuer = `http://localhost:${port}`

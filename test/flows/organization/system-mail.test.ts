@@ -4,12 +4,13 @@ import { Daemon, runCommand } from '../../support/daemon/daemon.ts'
 import { within } from '../../support/deadline.ts'
 import { makeDestination } from '../../support/daemon/provision.ts'
 import { Sink } from '../../support/smtp/sink.ts'
-import { freePort, temporaryFolder } from '../../support/daemon/workspace.ts'
+import { temporaryFolder } from '../../support/daemon/workspace.ts'
+import { programPort } from '../../support/network/program-port.ts'
 
 test('a sign-in link goes out through the configured destination and signs in, and its trace belongs to no organization', async (t) => {
   await using folder = await temporaryFolder('system-mail')
   await using sink = await Sink.listen()
-  const listen = { POSTERN_HTTP_LISTEN: `127.0.0.1:${await freePort()}` }
+  const listen = { POSTERN_HTTP_LISTEN: `127.0.0.1:${await programPort()}` }
   const first = await Daemon.start({ folder: folder.path, env: listen })
   const destinationId = await makeDestination(first.rest, { name: 'Sink', port: sink.port, mode: 'live' })
   t.is((await first.stop()).code, 0)

@@ -5,7 +5,7 @@ import { ImapFlow } from 'imapflow'
 import { ResolveError } from '#core/outbound/resolver.ts'
 import { ImapMailbox, openMailbox, type ImapLogin, type ImapNetwork } from '../../../protocols/imap-dsn/mailbox.ts'
 import { PollFailure } from '../../../protocols/imap-dsn/poll-failure.ts'
-import { freePort } from '../../support/daemon/workspace.ts'
+import { closedPort } from '../../support/network/held-port.ts'
 import { within } from '../../support/deadline.ts'
 import { ImapScript, type Answer } from './imap-script.ts'
 import { listenIn } from '../../support/web/listen.ts'
@@ -119,7 +119,7 @@ test('openMailbox() ends when it is told to', async (t) => {
 
 test('openMailbox() connects to no address that is not permitted, and to the next when one does not answer', async (t) => {
   const server = createServer((socket) => socket.end('* BYE\r\n'))
-  const port = await listenIn(t, server, '127.0.0.2', await freePort()) // at the first address it stays free
+  const port = await listenIn(t, server, '127.0.0.2', await closedPort(t)) // at the first address it refuses connections
   let asked: string[] = []
   const guard = (address: string): boolean => {
     asked.push(address)

@@ -1,9 +1,8 @@
 import test from '#test'
 import { transportContract } from '../../contracts/transport-contract.ts'
-import { targetOf, testTransport } from './relay-fixture.ts'
-import { freePort } from '../../support/daemon/workspace.ts'
+import { targetOf, testSink, testTransport } from './relay-fixture.ts'
+import { Front } from '../../support/network/front.ts'
 import type { SinkAnswer, SinkStep } from '../../support/smtp/sink-script.ts'
-import { Sink } from '../../support/smtp/sink.ts'
 import type { PeerMood } from '../../contracts/transport-contract.ts'
 
 const scripts: Readonly<Partial<Record<PeerMood, readonly [SinkStep, SinkAnswer]>>> = {
@@ -15,20 +14,17 @@ const scripts: Readonly<Partial<Record<PeerMood, readonly [SinkStep, SinkAnswer]
 
 for (const offers of [['PIPELINING'], []]) {
   transportContract(test, offers[0] ?? 'plain', async (t) => {
-    const open = async (port: number): Promise<Sink> => {
-      const made = await new Sink({ offers }).listen(port)
-      t.teardown(() => made[Symbol.asyncDispose]())
-      return made
-    }
-    let sink = await open(await freePort())
-    const target = targetOf(sink)
+    const sink = await testSink(t, { offers })
+    const front = await Front.to(sink.port)
+    t.teardown(() => front[Symbol.asyncDispose]())
+    const target = targetOf(front)
     return {
       transport: testTransport(t),
       target,
       forbidden: { ...target, host: '127.0.0.2' },
       async be(mood) {
-        if (mood === 'not-there') return sink[Symbol.asyncDispose]()
-        if (mood === 'accept') sink = await open(target.port)
+        if (mood === 'not-there') return front.close()
+        if (mood === 'accept') await front.open()
         const [step, answer] = scripts[mood] ?? []
         sink.script = (name) => (name === step ? answer : undefined)
       },

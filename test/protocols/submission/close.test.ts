@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { connect, createServer } from 'node:net'
 import test from '#test'
 import { Refusal } from '#core/refusals.ts'
-import { freePort } from '../../support/daemon/workspace.ts'
+import { closedPort } from '../../support/network/held-port.ts'
 import { within } from '../../support/deadline.ts'
 import { beginMessage } from './line-client.ts'
 import { startFixture } from './submission-fixture.ts'
@@ -119,7 +119,7 @@ test.serial('SubmissionServer.close() survives a connection to the TLS listener 
 
 test('SubmissionServer.listen() fails when one address is taken, and leaves the others closed', async (t) => {
   const port = await listenIn(t, createServer())
-  const free = await freePort()
+  const free = await closedPort(t)
   const listen = [
     { host: '127.0.0.1', port: free },
     { host: '127.0.0.1', port },

@@ -1,6 +1,6 @@
 /** What one daemon asks of all others at a database: it is done by each, or by none that could still write. */
 import { PostgresKv } from '#store/postgresql/postgres-kv.ts'
-import { CuttableLink } from '../../support/peers/cuttable-link.ts'
+import { Front } from '../../support/network/front.ts'
 import { everything, nameOf, ok, write } from '../../contracts/kv-subject.ts'
 import { onPostgresql } from './on-server.ts'
 
@@ -33,14 +33,14 @@ test('what is asked is done by every other daemon for each item before it is ans
 
 test('a daemon that cannot answer is waited for until it can write nothing any more', async (t) => {
   const address = await postgresql().database()
-  await using link = await CuttableLink.to(postgresql().port)
-  const silent = await PostgresKv.open(address.replace(`:${postgresql().port}/`, `:${link.port}/`), { use: 'together', patienceMs: 100 })
+  await using front = await Front.to(postgresql().port)
+  const silent = await PostgresKv.open(address.replace(`:${postgresql().port}/`, `:${front.port}/`), { use: 'together', patienceMs: 100 })
   await using other = await PostgresKv.open(address, { use: 'together' })
   silent.daemons.onAsked('end', async () => t.fail('it is not asked'))
-  link.silence()
+  front.silence()
   await other.daemons.askOthers('end', [''])
   t.is((await postgresql().query('SELECT FROM postern_writers', new URL(address).pathname.slice(1))).length, 1)
-  link.cut()
+  front.cut()
   await silent[Symbol.asyncDispose]().catch(() => undefined)
 })
 

@@ -6,7 +6,7 @@ import { within } from '../../support/deadline.ts'
 import { Postgresql } from '../../support/peers/postgresql.ts'
 import { testWith } from '../../support/peers/peers.ts'
 import { Seeded } from '../../support/seeded.ts'
-import { CuttingProxy } from './cutting-proxy.ts'
+import { Front } from '../../support/network/front.ts'
 import { isLinearizable, type Apply, type Timed } from './linearizable.ts'
 
 const test = testWith('postgresql')
@@ -70,9 +70,9 @@ test('conditional writes and counters of several processes are linearizable whil
   await using postgresql = await Postgresql.start()
   const address = await postgresql.database()
   await using open = new AsyncDisposableStack()
-  const proxies = await Promise.all([1, 2, 3].map(async () => open.use(await CuttingProxy.start(postgresql.port))))
+  const fronts = await Promise.all([1, 2, 3].map(async () => open.use(await Front.to(postgresql.port))))
   const kvs = await Promise.all(
-    proxies.map(async ({ port }) =>
+    fronts.map(async ({ port }) =>
       open.use(await PostgresKv.open(address.replace(String(postgresql.port), String(port)), { patienceMs: 60_000 })),
     ),
   )
@@ -83,7 +83,7 @@ test('conditional writes and counters of several processes are linearizable whil
     const name = `k${seeded.between(0, 2)}`
     if (seeded.chance(0.6)) await registers.record(name, () => onRegister(kv, seeded, name))
     else await counters.record(name, () => onCounter(kv, seeded, `n${name}`))
-    if (++done % 25 === 0) seeded.pick(proxies).cut()
+    if (++done % 25 === 0) seeded.pick(fronts).cut()
   }
   const clients = kvs.flatMap((kv, i) => ['a', 'b'].map((name) => ({ kv, seeded: new Seeded(`client ${i} ${name}`) })))
   await Promise.all(

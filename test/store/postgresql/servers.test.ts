@@ -5,7 +5,7 @@ import { parseStoreAddress } from '#store/postgresql/address.ts'
 import { PostgresKv } from '#store/postgresql/postgres-kv.ts'
 import { Servers } from '#store/postgresql/servers.ts'
 import { eventually } from '../../support/deadline.ts'
-import { CuttableLink } from '../../support/peers/cuttable-link.ts'
+import { Front } from '../../support/network/front.ts'
 import { testWith } from '../../support/peers/peers.ts'
 import { Postgresql } from '../../support/peers/postgresql.ts'
 import { ok, read, write } from '../../contracts/kv-subject.ts'
@@ -28,8 +28,8 @@ testWith('postgresql')(
     await using first = await Postgresql.start()
     const name = '/' + new URL(await first.database()).pathname.slice(1)
     await using second = await Postgresql.standbyOf(first)
-    await using link = await CuttableLink.to(second.port)
-    const both = `postgresql://postern@127.0.0.1:${first.port},127.0.0.1:${link.port}${name}`
+    await using front = await Front.to(second.port)
+    const both = `postgresql://postern@127.0.0.1:${first.port},127.0.0.1:${front.port}${name}`
     const rowsAt = async (server: Postgresql): Promise<number> =>
       Number((await server.query('SELECT count(*)::int AS n FROM postern_rows', name.slice(1)))[0]?.['n'])
 
@@ -45,10 +45,10 @@ testWith('postgresql')(
     await using later = await PostgresKv.open(both, { use: 'together' })
     t.deepEqual(await write(later, { sets: [['c', 'later']] }), ok, 'although the first server comes first in its address')
     t.is(await rowsAt(second), atFirst + 2)
-    link.cut() // from the promoted one; the first one is there, and takes writes
+    await front.close() // from the promoted one; the first one is there, and takes writes
     const waiting = write(kv, { sets: [['d', 'patient']] })
     await t.throwsAsync(PostgresKv.open(both.replace(`:${first.port},`, ':1,'), { patienceMs: 0 }), { name: 'StoreUnavailable' })
-    link.mend()
+    await front.open()
     t.deepEqual(await waiting, ok, 'it waited for the promoted one')
     t.is(await rowsAt(second), atFirst + 3)
 
@@ -66,8 +66,8 @@ testWith('postgresql')('a replaced server that returns takes no write while the 
   await using first = await Postgresql.start()
   const { pathname } = new URL(await first.database())
   await using second = await Postgresql.standbyOf(first)
-  await using old = await CuttableLink.to(first.port)
-  await using link = await CuttableLink.to(second.port)
+  await using old = await Front.to(first.port)
+  await using link = await Front.to(second.port)
   const both = `postgresql://postern@127.0.0.1:${old.port},127.0.0.1:${link.port}${pathname}`
   await using kv = await PostgresKv.open(both, { use: 'together' })
   const servers = new Servers(parseStoreAddress(both), 0)
@@ -80,16 +80,13 @@ testWith('postgresql')('a replaced server that returns takes no write while the 
   await servers.lookForPromoted()
   await first.startServer() // on its older timeline: it takes writes, and acknowledges them without a standby
   const atFirst = await rowsAt(first)
-  link.cut()
+  link.refuse()
   const waiting = write(kv, { sets: [['c', 'patient']] })
-  const looks = async (): Promise<string> => {
-    for (let look = 0; look < 3; look++) await old.nextClient()
-    return 'it was looked at'
-  }
-  t.is(await Promise.race([waiting, looks()]), 'it was looked at')
+  const looks = old.reached(old.accepted + 3).then(() => 'it was looked at')
+  t.is(await Promise.race([waiting, looks]), 'it was looked at')
   await servers.lookForPromoted()
   await t.throwsAsync(servers.connect('test'), { message: /127\.0\.0\.1 was replaced by a standby that was promoted/ })
-  link.mend()
+  link.forward()
   t.deepEqual(await waiting, ok)
   t.is(await rowsAt(first), atFirst)
   t.is(await rowsAt(second), atFirst + 2)

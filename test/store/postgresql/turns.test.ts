@@ -5,15 +5,15 @@ import { PostgresKv } from '#store/postgresql/postgres-kv.ts'
 import { requireNoneEarlier } from '#store/upgrade/none-earlier.ts'
 import { eventually } from '../../support/deadline.ts'
 import { key, ok, read, write } from '../../contracts/kv-subject.ts'
-import { CuttableLink } from '../../support/peers/cuttable-link.ts'
+import { Front } from '../../support/network/front.ts'
 import { onPostgresql } from './on-server.ts'
 
 const { test, postgresql } = onPostgresql()
 
 test('a daemon that falls silent in its turn loses it, after others have taken it out', async (t) => {
   const address = await postgresql().database()
-  await using link = await CuttableLink.to(postgresql().port)
-  const stopped = await PostgresKv.open(address.replace(`:${postgresql().port}/`, `:${link.port}/`), { use: 'together', patienceMs: 100 })
+  await using front = await Front.to(postgresql().port)
+  const stopped = await PostgresKv.open(address.replace(`:${postgresql().port}/`, `:${front.port}/`), { use: 'together', patienceMs: 100 })
   await using other = await PostgresKv.open(address, { use: 'together' })
   const begun = Promise.withResolvers<void>()
   const over = Promise.withResolvers<void>()
@@ -24,10 +24,10 @@ test('a daemon that falls silent in its turn loses it, after others have taken i
     })
     .catch(() => undefined)
   await begun.promise
-  link.silence()
+  front.silence()
   const members = await other.daemons.inTurn(() => postgresql().query('SELECT id FROM postern_daemons', nameIn(address)))
   t.is(members.length, 1)
-  link.cut()
+  front.cut()
   over.resolve()
   await stopped[Symbol.asyncDispose]().catch(() => undefined)
 })

@@ -6,7 +6,7 @@ import { rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '../daemon/workspace.ts'
+import { programPort } from '../network/program-port.ts'
 
 const program = createRequire(import.meta.url).resolve('s3rver/bin/s3rver.js')
 const folders = import.meta.resolve('./object-server-folders.ts')
@@ -26,7 +26,7 @@ export class ObjectServer implements AsyncDisposable {
   }
 
   static async start(bucket = 'contents'): Promise<ObjectServer> {
-    const server = new ObjectServer(mkdtempSync(join(tmpdir(), 'postern-s3-')), bucket, await freePort())
+    const server = new ObjectServer(mkdtempSync(join(tmpdir(), 'postern-s3-')), bucket, await programPort())
     await server.startServer()
     return server
   }

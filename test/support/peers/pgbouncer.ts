@@ -5,7 +5,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '../daemon/workspace.ts'
+import { programPort } from '../network/program-port.ts'
 import { asServer, give, type Postgresql } from './postgresql.ts'
 
 export type PoolMode = 'session' | 'transaction' | 'statement'
@@ -26,7 +26,7 @@ export class Pgbouncer implements AsyncDisposable {
   /** Takes connections when it resolves. `further`: settings such as `default_pool_size = 3`. */
   static async before({ port: behind }: Postgresql, mode: PoolMode, further: readonly string[] = []): Promise<Pgbouncer> {
     const folder = mkdtempSync(join(tmpdir(), 'postern-pgbouncer-'))
-    const [port, file] = [await freePort(), join(folder, 'pgbouncer.ini')]
+    const [port, file] = [await programPort(), join(folder, 'pgbouncer.ini')]
     const configure = (now: PoolMode): void =>
       writeFileSync(
         file,

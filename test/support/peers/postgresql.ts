@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { Client } from 'pg'
-import { freePort } from '../daemon/workspace.ts'
+import { programPort } from '../network/program-port.ts'
 import { SteppedClock } from './stepped-clock.ts'
 
 const programs = (): string => globSync('/usr/lib/postgresql/*/bin').toSorted().at(-1) ?? ''
@@ -54,7 +54,7 @@ export class Postgresql implements AsyncDisposable {
       '--locale=C',
       '--no-instructions',
     ])
-    const postgresql = new Postgresql(folder, await freePort(), further)
+    const postgresql = new Postgresql(folder, await programPort(), further)
     await postgresql.startServer()
     return postgresql
   }
@@ -63,7 +63,7 @@ export class Postgresql implements AsyncDisposable {
   static async standbyOf(primary: Postgresql): Promise<Postgresql> {
     const folder = mkdtempSync(join(tmpdir(), 'postern-pg-'))
     await give(folder)
-    const standby = new Postgresql(folder, await freePort(), ['wal_retrieve_retry_interval=200ms'])
+    const standby = new Postgresql(folder, await programPort(), ['wal_retrieve_retry_interval=200ms'])
     await standby.#follow(primary)
     return standby
   }

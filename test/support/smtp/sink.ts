@@ -45,9 +45,8 @@ export class Sink extends EventEmitter<SinkEvents> implements SinkHost, AsyncDis
     return new Sink(options).listen()
   }
 
-  /** Listens on the given port of 127.0.0.1, any free one when it is 0. */
-  async listen(port = 0): Promise<this> {
-    this.#server.listen(port, '127.0.0.1')
+  async listen(): Promise<this> {
+    this.#server.listen(0, '127.0.0.1')
     await once(this.#server, 'listening')
     this.port = (this.#server.address() as AddressInfo).port
     return this

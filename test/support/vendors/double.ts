@@ -7,7 +7,7 @@ import {
   type ServerResponse,
 } from 'node:http'
 import { createServer } from 'node:https'
-import type { AddressInfo, Socket } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import type { HttpProvider } from '#config/mail/providers.ts'
 import { waiting } from '../waits.ts'
@@ -102,11 +102,6 @@ export class VendorDouble implements AsyncDisposable {
   get origin(): string {
     const host = this.#scheme === 'https' ? 'localhost' : '127.0.0.1'
     return `${this.#scheme}://${host}:${(this.#server.address() as AddressInfo).port}`
-  }
-
-  /** Serves a connection that something else took. */
-  serve(socket: Socket): void {
-    this.#server.emit('connection', socket)
   }
 
   /** Resolves when the next message has come in whole. */

@@ -15,9 +15,9 @@ export class FakeClamd implements AsyncDisposable {
     this.#server = server.on('connection', (socket) => this.#serve(socket))
   }
 
-  static async listen(port = 0): Promise<FakeClamd> {
+  static async listen(): Promise<FakeClamd> {
     const server = createServer()
-    await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     return new FakeClamd(server)
   }
 

@@ -1,6 +1,5 @@
 /** Captured messages in Chromium: they are shown, hostile HTML does nothing, and nothing is fetched without consent. */
 import { request } from 'node:http'
-import { createServer } from 'node:net'
 import type { ExecutionContext } from 'ava'
 import { inboxes } from '#core/capture/capture.ts'
 import { traces } from '#core/trace/trace.ts'
@@ -12,7 +11,7 @@ import { WebhookReceiver } from '../../../support/web/webhook-receiver.ts'
 import { startPageServer, type PageServer } from '../page-server.ts'
 import { openTab, settled, titleOf, type TabOptions } from '../tab.ts'
 import { testWith } from '../../../support/peers/peers.ts'
-import { listenIn } from '../../../support/web/listen.ts'
+import { Front } from '../../../support/network/front.ts'
 
 const test = testWith('chromium')
 
@@ -264,17 +263,15 @@ test('the proxy gives out images alone, from public addresses alone, and only th
 })
 
 test('an image server that says nothing is given up', async (t) => {
-  const silent = createServer()
-  const port = await listenIn(t, silent)
+  await using silent = await Front.silent()
   const pageServer = await startPageServer(t, { imagesFromHere: true })
   const { view } = await captured(pageServer, good)
   const { messageViews } = pageServer.inboxCore
   const viewed = messageViews.read(view.slice(view.lastIndexOf('/') + 1))
-  const answer = asked(`${view}/image?${messageViews.imageQuery(viewed, `http://127.0.0.1:${port}/`)}`)
-  const [socket] = (await new Promise((resolve) => silent.once('connection', (...all) => resolve(all)))) as { destroy(): void }[]
+  const answer = asked(`${view}/image?${messageViews.imageQuery(viewed, `http://127.0.0.1:${silent.port}/`)}`)
+  await silent.reached()
   pageServer.clock.advance(10_000)
   t.is((await answer).status, 404)
-  socket?.destroy()
 })
 
 test('a link that is made up, changed or old shows nothing', async (t) => {

@@ -2,6 +2,7 @@
 import test from '#test'
 import { startPageServer } from '../page-server.ts'
 import { PageClient } from '../page-client.ts'
+import { foreignText } from '../../../support/foreign-text.ts'
 
 const userIdOf = (html: string): string => /id="role-(usr_[0-9a-f]{32})"/.exec(html)?.[1] ?? ''
 
@@ -102,14 +103,15 @@ test('who joined by a link that was handed over gets nothing for an address that
   await new PageClient(server).signIn('owner@example.ch')
   const olga = new PageClient(server)
   await olga.signIn('olga@example.ch')
-  const made = await olga.send('/organizations', '/organizations', { organization: 'Nova' })
+  const name = foreignText(t)
+  const made = await olga.send('/organizations', '/organizations', { organization: name })
   t.is(made.status, 303)
   const nova = /org_[0-9a-f]{32}/.exec(made.location)?.[0] ?? ''
   // whoever administers one organization can invite any address, and use the link
   const mallory = new PageClient(server)
   t.is((await mallory.post(new URL((await invite(organizationId)).link ?? '').pathname)).status, 303)
   const { id } = await invite(nova)
-  t.notRegex((await mallory.get('/organizations')).html, /Nova/)
+  t.notRegex((await mallory.get('/organizations')).html, new RegExp(name))
   const stolen = { organization: nova, invitation: id }
   t.is((await mallory.send('/organizations', '/invitations/accept', stolen)).status, 404)
   t.is((await mallory.send('/organizations', '/invitations/accept', { ...stolen, link: 'A'.repeat(43) })).status, 404)
@@ -118,7 +120,7 @@ test('who joined by a link that was handed over gets nothing for an address that
   const ben = new PageClient(server)
   await ben.signIn('ben@example.ch')
   t.is((await mallory.get('/organizations')).status, 303)
-  t.regex((await ben.get('/organizations')).html, /Nova/)
+  t.regex((await ben.get('/organizations')).html, new RegExp(name))
   t.is((await ben.send('/organizations', '/invitations/accept', stolen)).location, '/organizations?done=accepted')
   // and who was handed the link of a second invitation may use it
   const third = await invitedTwice()

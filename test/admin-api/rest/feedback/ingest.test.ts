@@ -1,5 +1,4 @@
 /** Reports that are posted: samples, signatures, compression, the outcome for messages, and the response to the poster. */
-import { randomBytes } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import test from '#test'
 import { removeTrace } from '#core/retention/remove-trace.ts'
@@ -20,6 +19,7 @@ import {
 } from '../fixture/ingest-posts.ts'
 import { problemsOf } from '../../../support/problems.ts'
 import { column } from '../../../support/column.ts'
+import { Seeded } from '../../../support/seeded.ts'
 
 const stalwart = '/v1/ingest/stalwart'
 
@@ -229,7 +229,7 @@ test.serial('a report mail may be as large as the MX listener takes, and a large
   const trace = await sentMessage(fixture, ['ada@example.net'])
   const report = bounceMail(returnPathOf(trace), 'ada@example.net').replace('--b--', '')
   // text and noise, longer than what gzip looks back to
-  const attached = 'returned message\r\n'.repeat(2500) + randomBytes(9000).toString('hex').replaceAll(/.{72}/g, '$&\r\n')
+  const attached = 'returned message\r\n'.repeat(2500) + new Seeded('noise').bytes(9000).toString('hex').replaceAll(/.{72}/g, '$&\r\n')
   const returned = (bytes: number): Buffer => Buffer.concat([Buffer.from(report), Buffer.alloc(bytes - report.length, attached)])
   const mebibyte = 1024 * 1024
   const tooLarge = await postSigned(fixture, '/v1/ingest/arf', source, returned(8 * mebibyte + 1))
@@ -313,7 +313,7 @@ test('complaints suppress where that is switched on, with the source in the list
   const events = ((await traceOf(fixture, trace))['timeline'] as { event: string }[]).map(({ event }) => event)
   t.deepEqual(events.slice(-2), ['complained', 'auto_suppressed'])
   const shared = await fixture.rest.must('GET', `/share/traces/${trace.id}`)
-  t.notRegex(JSON.stringify(shared).replaceAll(trace.id, ''), /complain|suppress|ada|550/)
+  t.notRegex(JSON.stringify(shared), /complain|suppress|ada@|550 /)
 })
 
 test('active sources are billed by the most alive in a month', async (t) => {

@@ -3,6 +3,7 @@ import test, { type ExecutionContext } from '#test'
 import type { Write } from '#store/kv.ts'
 import { addDestination, adminKey, errorOf, objectOf, refusal, startFixture, type Fixture } from '../fixture/rest-fixture.ts'
 import { column, columns } from '../../../support/column.ts'
+import { foreignText } from '../../../support/foreign-text.ts'
 
 type Json = Record<string, unknown>
 const hour = 3_600_000
@@ -305,22 +306,23 @@ test('an export holds no cell that a spreadsheet would run, and can be imported 
 
 test('a send tells when every recipient is suppressed, and the trace says by which entry', async (t) => {
   const fixture = await startFixture(t)
+  const reason = foreignText(t)
   const destination_id = await addDestination(fixture.rest, {}, true)
-  const { id } = objectOf(await add(fixture, { email: 'ada@example.ch', reason: 'asked' }))
+  const { id } = objectOf(await add(fixture, { email: 'ada@example.ch', reason }))
   const send = (to: readonly string[]) =>
     fixture.rest.must('POST', '/v1/messages', { from: 'shop@example.ch', to, text: 'x', destination_id })
   const { trace_id, ...all } = await send(['Ada@example.ch'])
   t.deepEqual(all, { outcome: 'relayed', status: 'suppressed' })
   const trace = await fixture.rest.must('GET', `/v1/traces/${String(trace_id)}`)
   t.like(trace, { status: 'suppressed', next_attempt_at: null })
-  t.like((trace['recipients'] as Json[])[0], { status: 'suppressed', suppression: { id, source: 'manual', reason: 'asked' } })
+  t.like((trace['recipients'] as Json[])[0], { status: 'suppressed', suppression: { id, source: 'manual', reason } })
   const entry = (trace['timeline'] as Json[]).at(-1)
   t.like(entry, { event: 'suppressed' })
   t.deepEqual(entry?.['detail'], {
-    recipients: [{ address: 'Ada@example.ch', suppression_id: id, source: 'manual', reason: 'asked' }],
+    recipients: [{ address: 'Ada@example.ch', suppression_id: id, source: 'manual', reason }],
   })
   const shared = await fixture.rest.call('GET', `/share/traces/${String(trace_id)}`)
-  t.false(shared.bytes.includes('asked') || shared.bytes.includes(String(id)))
+  t.false(shared.bytes.includes(reason) || shared.bytes.includes(String(id)))
   const some = await send(['ada@example.ch', 'ben@example.ch'])
   t.is(some['status'], undefined)
   const mixed = await fixture.rest.must('GET', `/v1/traces/${String(some['trace_id'])}`)

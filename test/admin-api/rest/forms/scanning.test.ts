@@ -4,7 +4,7 @@ import { integrityChecks } from '#core/integrity.ts'
 import { within as keysWithin } from '#store/tuple.ts'
 import { verify } from '#store/verify/verify.ts'
 import { Clamd } from '../../../../protocols/clamd/clamd.ts'
-import { freePort } from '../../../support/daemon/workspace.ts'
+import { Front } from '../../../support/network/front.ts'
 import { eventually, within } from '../../../support/deadline.ts'
 import { FakeClamd } from '../../../support/web/fake-clamd.ts'
 import { largePng, samples } from '../../../core/forms/file-samples.ts'
@@ -25,7 +25,7 @@ interface Sent {
   get(): ReturnType<FormFixture['rest']['call']>
 }
 
-async function scannedFixture(t: ExecutionContext, scanner: FakeClamd) {
+async function scannedFixture(t: ExecutionContext, scanner: { readonly port: number }) {
   const fixture = await formFixture(t, { schema }, { settings: { POSTERN_CLAMD: `127.0.0.1:${scanner.port}` } })
   const { post, token, rest, path, clock, database, organizationId } = fixture
   const send = async (file: Buffer): Promise<Sent> => {
@@ -81,23 +81,23 @@ test('what the scanner finds clean is given out, and of what it finds infected n
 })
 
 test('without a working scanner the submission is kept and its file waits: down, gone in the middle, refusing', async (t) => {
-  const port = await freePort()
-  const first = await FakeClamd.listen(port)
-  const { send, problems, daemon, failures } = await scannedFixture(t, first)
-  first.conduct = () => ({ goneAfter: 100_000 })
+  await using scanner = await FakeClamd.listen()
+  await using front = await Front.to(scanner.port)
+  const { send, problems, daemon, failures } = await scannedFixture(t, front)
+  scanner.conduct = () => ({ goneAfter: 100_000 })
   const gone = await send(largePng(2_000_000))
   await daemon.fileScanning.idle()
   t.is((await gone.file())['status'], 'pending')
   t.is(codeOf(await gone.get()), '409 scan_pending')
-  await first[Symbol.asyncDispose]()
+  await front.close()
   const down = await send(samples.gif)
   await daemon.fileScanning.idle()
   t.deepEqual([(await gone.file())['status'], (await down.file())['status']], ['pending', 'pending'])
-  await using second = await FakeClamd.listen(port)
-  second.conduct = (file) => (file.length > 1000 ? 'INSTREAM size limit exceeded. ERROR' : 'stream: OK')
+  await front.open()
+  scanner.conduct = (file) => (file.length > 1000 ? 'INSTREAM size limit exceeded. ERROR' : 'stream: OK')
   t.is(await down.after('pending'), 'clean', 'one that cannot be scanned holds up no other')
   t.is((await gone.file())['status'], 'pending')
-  second.conduct = () => 'stream: OK'
+  scanner.conduct = () => 'stream: OK'
   t.is(await gone.after('pending'), 'clean')
   t.true(failures.length > 0)
   failures.length = 0

@@ -202,8 +202,7 @@ test('getSharedTrace leaves out blind copies, which getTrace marks', async (t) =
   ] as never)
   const shared = await client('none').call('GET', `/share/traces/${String(trace_id)}`)
   t.deepEqual(objectOf(shared)['recipients'], [{ address: 'a***@e***', status: 'captured' }])
-  // its hexadecimal digits may spell a word
-  t.notRegex(shared.bytes.toString('utf8').replaceAll(String(trace_id), ''), /Z\*\*\*|h\*\*\*|bcc/)
+  t.notRegex(shared.bytes.toString('utf8'), /Z\*\*\*|h\*\*\*|"bcc"/)
 })
 
 test('getTrace shows the return path of each recipient of a send with VERP, and the public view does not', async (t) => {
