@@ -2,8 +2,8 @@
 import type { ExecutionContext } from 'ava'
 import { axeFaults, overflows, squeezed, type Browser, type Page } from '../../support/web/browser.ts'
 
-/** Pages that have been checked already: looking at the same one again takes time and finds nothing. */
-const checked = new Set<string>()
+/** The pages that a module has checked: checking the same page again takes time and finds nothing. */
+const checkedIn = new WeakMap<Browser, Set<string>>()
 
 export interface Tab {
   readonly page: Page
@@ -24,6 +24,8 @@ export async function openTab(
   browser: Browser,
   { hasScripts = true, colorScheme = 'light', locale = 'en-US' }: TabOptions = {},
 ): Promise<Tab> {
+  const checked = checkedIn.get(browser) ?? new Set()
+  checkedIn.set(browser, checked)
   const context = await browser.newContext({ javaScriptEnabled: hasScripts, colorScheme, locale })
   t.teardown(() => context.close())
   const page = await context.newPage()

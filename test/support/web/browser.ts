@@ -3,7 +3,16 @@ import assert from 'node:assert'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { TestFn } from 'ava'
-import { chromium, type Browser, type BrowserContext, type CDPSession, type Frame, type Page } from 'playwright-core'
+import {
+  chromium,
+  type Browser as PlaywrightBrowser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  type CDPSession,
+  type Frame,
+  type Page,
+} from 'playwright-core'
+import { shareUntilTheEnd, type SharedResource } from '../../suite/shared-resources.ts'
 import { eventually, patience } from '../deadline.ts'
 
 /** Debian's package `chromium-headless-shell`: the engine without the windows around it, which draw a third of what is computed. */
@@ -28,8 +37,11 @@ const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js'
 /** Half a minute of a quiet machine: what Playwright itself takes for long, and a slow machine does not keep. */
 const timeout = 30_000 * patience
 
+/** The part of Playwright's browser that tests use. */
+export type Browser = Pick<PlaywrightBrowser, 'newContext' | 'newPage'>
+
 /** Starts Chromium; a machine without it fails the test. Every page it opens has the patience of our other deadlines. */
-export async function launchBrowser(): Promise<Browser> {
+export async function launchBrowser(): Promise<PlaywrightBrowser> {
   const browser = await chromium.launch({ executablePath, args, timeout })
   const newContext = browser.newContext.bind(browser)
   browser.newContext = async (options) => {
@@ -40,14 +52,50 @@ export async function launchBrowser(): Promise<Browser> {
   return browser
 }
 
-/** Chromium for the tests of a file: starts before them, and ends after them. */
+/** The Chromium of a test process. */
+class SharedBrowser implements SharedResource {
+  #browser: PlaywrightBrowser
+
+  private constructor(browser: PlaywrightBrowser) {
+    this.#browser = browser
+  }
+
+  static async start(): Promise<SharedBrowser> {
+    return new SharedBrowser(await launchBrowser())
+  }
+
+  newContext(options?: BrowserContextOptions): Promise<BrowserContext> {
+    return this.#browser.newContext(options)
+  }
+
+  async renew(): Promise<void> {
+    if (!this.#browser.isConnected()) this.#browser = await launchBrowser()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#browser.close()
+  }
+}
+
+/** Chromium for the tests of a module. All modules of a process share it; the contexts of a module close after its last test. */
 export function browserOf(test: TestFn): () => Browser {
-  let browser: Browser | undefined
+  const contexts = new Set<BrowserContext>()
+  let shared: SharedBrowser | undefined
   test.before(async () => {
-    browser = await launchBrowser()
+    shared = await shareUntilTheEnd('browser', () => SharedBrowser.start())
   })
-  test.after.always(() => browser?.close())
-  return () => browser ?? assert.fail('the tests have not begun')
+  test.after.always(async () => {
+    for (const context of contexts) await context.close()
+  })
+  const newContext = async (options?: BrowserContextOptions): Promise<BrowserContext> => {
+    const context = await (shared ?? assert.fail('the tests have not begun')).newContext(options)
+    contexts.add(context)
+    context.once('close', () => contexts.delete(context))
+    return context
+  }
+  const newPage = async (options?: BrowserContextOptions): Promise<Page> => (await newContext(options)).newPage()
+  const browser = { newContext, newPage }
+  return () => browser
 }
 
 /**
@@ -166,7 +214,7 @@ export async function addAuthenticator(page: Page): Promise<void> {
   await session.send('WebAuthn.addVirtualAuthenticator', { options })
 }
 
-export type { Browser, BrowserContext, Page }
+export type { BrowserContext, Page }
 
 /** Keeps the page from offering passkeys by autofill, which an authenticator that answers by itself would take up at once. */
 export const withoutAutofill = (page: Page): Promise<unknown> =>

@@ -3,12 +3,15 @@ import test from '#test'
 import { restoreOrganization } from '#core/administration/restore.ts'
 import { auditEntries } from '#core/writes/audit.ts'
 import { unpack, within } from '#store/tuple.ts'
-import { launchBrowser } from '../../../support/web/browser.ts'
+import { browserOf } from '../../../support/web/browser.ts'
 import { testWith } from '../../../support/peers/peers.ts'
 import { allowing, asking, decide, exchange, join, signedIn, signedInServer } from '../consent-requests.ts'
 import { type PageServer } from '../page-server.ts'
 import { openTab, titleOf } from '../tab.ts'
 import { problemsOf } from '../../../support/problems.ts'
+
+const testInBrowser = testWith('chromium')
+const browser = browserOf(testInBrowser)
 
 test('an owner deletes an organization by its name, after a fresh sign-in, and it stops at once', async (t) => {
   const { server } = await signedInServer(t, 'olga@example.ch')
@@ -92,13 +95,11 @@ test('nobody but an owner deletes an organization, and the first one stays', asy
   t.is((await olga.get(`/organizations/${server.organizationId}/members`)).status, 200)
 })
 
-testWith('chromium')('the page is as good as the others, and its problem leads to the field', async (t) => {
+testInBrowser('the page is as good as the others, and its problem leads to the field', async (t) => {
   const { server } = await signedInServer(t, 'olga@example.ch')
   await signedIn(server, 'ada@example.ch')
   await join(server, 'ada@example.ch', 'owner')
-  const browser = await launchBrowser()
-  t.teardown(() => browser.close())
-  const tab = await openTab(t, browser)
+  const tab = await openTab(t, browser())
   await tab.open(await server.operatorLink('ada@example.ch'))
   await tab.press('main >> text=Sign in >> nth=-1')
   await tab.open(`${server.url}/organizations`)

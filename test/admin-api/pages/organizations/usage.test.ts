@@ -1,9 +1,12 @@
 /** Usage and invoices on their page: who sees them, what they say, and that they are as good as the other pages. */
 import test from '#test'
-import { launchBrowser } from '../../../support/web/browser.ts'
+import { browserOf } from '../../../support/web/browser.ts'
 import { testWith } from '../../../support/peers/peers.ts'
 import { join, signedIn, signedInServer } from '../consent-requests.ts'
 import { openTab, titleOf } from '../tab.ts'
+
+const testInBrowser = testWith('chromium')
+const browser = browserOf(testInBrowser)
 
 test('owners, admins and the role for billing see usage and invoices, and nobody else does', async (t) => {
   const { server, pageClient: olga } = await signedInServer(t, 'olga@example.ch')
@@ -36,12 +39,10 @@ test('who has the role for billing alone can leave from here', async (t) => {
   t.is((await bill.get(path)).status, 404)
 })
 
-testWith('chromium')('the page fits a phone and a desk, with its months', async (t) => {
+testInBrowser('the page fits a phone and a desk, with its months', async (t) => {
   const { server } = await signedInServer(t, 'olga@example.ch')
-  const browser = await launchBrowser()
-  t.teardown(() => browser.close())
   for (const colorScheme of ['light', 'dark'] as const) {
-    const tab = await openTab(t, browser, { colorScheme })
+    const tab = await openTab(t, browser(), { colorScheme })
     await tab.open(await server.operatorLink('olga@example.ch'))
     await tab.press('main >> text=Sign in >> nth=-1')
     await tab.open(`${server.url}/organizations`)
@@ -50,7 +51,7 @@ testWith('chromium')('the page fits a phone and a desk, with its months', async 
     await tab.press('text=This month')
     t.is(new URL(tab.page.url()).search, '')
   }
-  const german = await openTab(t, browser, { locale: 'de-CH' })
+  const german = await openTab(t, browser(), { locale: 'de-CH' })
   await german.open(await server.operatorLink('olga@example.ch'))
   await german.press('main form button')
   await german.open(`${server.url}/organizations/${server.organizationId}/usage`)

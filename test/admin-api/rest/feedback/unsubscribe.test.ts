@@ -1,9 +1,12 @@
 /** One-click unsubscribe (RFC 8058): the link of a message, the page behind it, and the click that counts. */
 import test from '#test'
-import { axeFaults, launchBrowser, overflows } from '../../../support/web/browser.ts'
+import { axeFaults, browserOf, overflows } from '../../../support/web/browser.ts'
 import { testWith } from '../../../support/peers/peers.ts'
 import { addDestination, baseUrl, startFixture, type Fixture } from '../fixture/rest-fixture.ts'
 import { columns } from '../../../support/column.ts'
+
+const testInBrowser = testWith('chromium')
+const browser = browserOf(testInBrowser)
 
 const plain = { from: 'shop@example.ch', to: 'ada@example.ch', subject: 'News', text: 'New things.', list_unsubscribe: true }
 
@@ -146,12 +149,10 @@ test('list_unsubscribe needs one recipient and no such fields of the caller', as
   t.regex(await refused({ list_unsubscribe: 'news' }), /^list_unsubscribe: /)
 })
 
-testWith('chromium')('the pages of unsubscribing work in a browser and have nothing wrong with them', async (t) => {
+testInBrowser('the pages of unsubscribing work in a browser and have nothing wrong with them', async (t) => {
   const fixture = await startFixture(t)
   const path = await linkOf(fixture)
-  const browser = await launchBrowser()
-  t.teardown(() => browser.close())
-  const page = await browser.newPage()
+  const page = await browser().newPage()
   await page.goto(`http://${fixture.address}${path}`)
   t.deepEqual([...(await axeFaults(page)), ...(await overflows(page))], [])
   await Promise.all([page.waitForEvent('load'), page.click('text=Unsubscribe >> nth=-1')])
