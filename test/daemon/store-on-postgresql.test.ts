@@ -7,21 +7,17 @@ import { Daemon, newAdminKey, runCommand, type DaemonOptions } from '../support/
 import { makeDestination, makeRoute } from '../support/daemon/provision.ts'
 import { eventually, within } from '../support/deadline.ts'
 import { temporaryFolder } from '../support/daemon/workspace.ts'
-import { Postgresql } from '../support/peers/postgresql.ts'
+import { databasesOf } from '../support/peers/postgresql.ts'
 import { testWith } from '../support/peers/peers.ts'
 import type { SinkAnswer } from '../support/smtp/sink-script.ts'
 import { Sink } from '../support/smtp/sink.ts'
 
 const test = testWith('postgresql')
-let postgresql: Postgresql
-test.before(async () => {
-  postgresql = await Postgresql.start()
-})
-test.after.always(() => postgresql?.[Symbol.asyncDispose]())
+const postgresql = databasesOf(test)
 
 test('a daemon on PostgreSQL accepts, captures, crashes, moves into a folder and back', async (t) => {
   await using folder = await temporaryFolder('postgresql')
-  const database = await postgresql.database()
+  const database = await postgresql().database()
   const objects = join(folder.path, 'objects')
   await mkdir(objects)
   const options = { folder: folder.path, env: { POSTERN_STORE: database, POSTERN_STORE_OBJECTS: `file://${objects}` } }
@@ -83,7 +79,7 @@ test('a daemon on PostgreSQL accepts, captures, crashes, moves into a folder and
 
 test('a store is copied ahead while its daemon relays, and each mail leaves once from one place', async (t) => {
   await using folder = await temporaryFolder('ahead')
-  const [database, whole] = [await postgresql.database(), await postgresql.database()]
+  const [database, whole] = [await postgresql().database(), await postgresql().database()]
   const options = { folder: folder.path, env: { POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32' } }
   const data = join(folder.path, 'data')
   const traces: string[] = []
@@ -137,7 +133,7 @@ test('a store is copied ahead while its daemon relays, and each mail leaves once
   const copied = await Daemon.launch(moved, key)
   t.is((await within(30_000, 'it is refused', copied.exited)).code, 1)
   t.regex(copied.log, /The store at postgresql:.* was moved to .*: a daemon here would send again/, 'as it was copied back')
-  await postgresql.query('COMMENT ON TABLE postern_rows IS NULL', database.split('/').at(-1))
+  await postgresql().query('COMMENT ON TABLE postern_rows IS NULL', database.split('/').at(-1))
   sink.script = {}
   await using daemon = await Daemon.start(moved, key)
   await assertThere(t, daemon, [...traces, last])
@@ -150,7 +146,7 @@ test('a store is copied ahead while its daemon relays, and each mail leaves once
 
 test('a copy made ahead of another store, or of one before a restore, is not gone on from', async (t) => {
   await using folder = await temporaryFolder('other')
-  const database = await postgresql.database()
+  const database = await postgresql().database()
   for (const name of ['one', 'two']) {
     await using daemon = await Daemon.start({ folder: join(folder.path, name) })
     await daemon.stop()

@@ -11,17 +11,13 @@ import { programPort } from '../../support/network/program-port.ts'
 import { eventually, within } from '../../support/deadline.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { testWith } from '../../support/peers/peers.ts'
-import { Postgresql } from '../../support/peers/postgresql.ts'
+import { databasesOf } from '../../support/peers/postgresql.ts'
 import { makeCertificates, type CertificateFiles } from '../../support/web/certificates.ts'
 import { Pebble } from './pebble.ts'
 import { shownSerials } from './shown-certificates.ts'
 
 const test = testWith('pebble', 'postgresql')
-let postgresql: Postgresql
-test.before(async () => {
-  postgresql = await Postgresql.start()
-})
-test.after.always(() => postgresql?.[Symbol.asyncDispose]())
+const postgresql = databasesOf(test)
 
 const names = ['mail.example.org', 'forms.example.org']
 const day = 24 * 3600 * 1000
@@ -97,7 +93,7 @@ async function issuedTo(t: ExecutionContext, { start, folder, files, ports }: Sc
 test.serial(
   'one daemon orders, another answers the authority, all serve what was issued, and the next renews it under the same account',
   async (t) => {
-    const scene = await sceneOf(t, 'http-01', await postgresql.database())
+    const scene = await sceneOf(t, 'http-01', await postgresql().database())
     const { a, b, clock, pebble, serial } = await issuedTo(t, scene)
     t.is((await fetch(`http://${b.addresses.acme}/.well-known/acme-challenge/none`)).status, 404)
     await a.stop()
@@ -117,7 +113,7 @@ test.serial(
 )
 
 test.serial('tls-alpn-01 is answered by whichever daemon the authority is led to', async (t) => {
-  const { serial, pebble } = await issuedTo(t, await sceneOf(t, 'tls-alpn-01', await postgresql.database()))
+  const { serial, pebble } = await issuedTo(t, await sceneOf(t, 'tls-alpn-01', await postgresql().database()))
   t.not(serial, '')
   t.regex(pebble.log.join('\n'), /set VALID by completed challenge/)
 })
@@ -125,7 +121,7 @@ test.serial('tls-alpn-01 is answered by whichever daemon the authority is led to
 test.serial(
   'a daemon that is killed in the middle of an order leaves nothing to the next but to begin anew, once, under the same account',
   async (t) => {
-    const { env, folder, files, ports } = await sceneOf(t, 'http-01', await postgresql.database())
+    const { env, folder, files, ports } = await sceneOf(t, 'http-01', await postgresql().database())
     const key = newAdminKey()
     const start = async (name: string): Promise<Daemon> => {
       const settings = { ...env, POSTERN_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'), POSTERN_STORE_BALLAST_BYTES: '0' }
@@ -158,7 +154,7 @@ test.serial(
 )
 
 test.serial('daemons that are replaced one after the other begin no more orders together than an authority takes', async (t) => {
-  const scene = await sceneOf(t, 'http-01', await postgresql.database())
+  const scene = await sceneOf(t, 'http-01', await postgresql().database())
   const daemons: StartedDaemon[] = []
   for (let at = 0; at < 6; at++) {
     const { daemon } = await scene.start() // there is no authority

@@ -15,7 +15,7 @@ import { Daemon, portOf, runCommand, spawnCommand, type DaemonOptions } from '..
 import { catchAllInbox } from '../../support/daemon/provision.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
 import { programPort } from '../../support/network/program-port.ts'
-import { Postgresql } from '../../support/peers/postgresql.ts'
+import { anyDatabases } from '../../support/peers/postgresql.ts'
 import { testWith } from '../../support/peers/peers.ts'
 import { SmtpClient } from '../../support/smtp/smtp-client.ts'
 import { makeCertificates } from '../../support/web/certificates.ts'
@@ -144,7 +144,7 @@ testWith('pebble', 'postgresql').serial('every command of the binary does its wo
   await says(/CycloneDX/, 'licenses', '--sbom')
   t.is((await daemon.stop()).code, 0)
 
-  await using postgresql = await Postgresql.start()
+  await using postgresql = await anyDatabases()
   const database = await postgresql.database()
   await says(/the copy is the same/, 'migrate', '--from', file('restored'), '--to', database)
   const captures = spawnCommand({ ...place, env: { TMPDIR: folder } }, 'capture', '--json')

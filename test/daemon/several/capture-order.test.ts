@@ -3,16 +3,12 @@ import type { ExecutionContext } from 'ava'
 import { Client } from 'pg'
 import { eventually } from '../../support/deadline.ts'
 import { catchAllInbox } from '../../support/daemon/provision.ts'
-import { Postgresql } from '../../support/peers/postgresql.ts'
+import { databasesOf } from '../../support/peers/postgresql.ts'
 import { testWith } from '../../support/peers/peers.ts'
 import { severalDaemons } from './daemons.ts'
 
 const test = testWith('postgresql')
-let postgresql: Postgresql
-test.before(async () => {
-  postgresql = await Postgresql.start()
-})
-test.after.always(() => postgresql?.[Symbol.asyncDispose]())
+const postgresql = databasesOf(test)
 
 interface HeldUp {
   /** Resolves when a write of the daemon has come as far as its commit. */
@@ -31,7 +27,7 @@ async function holdUp(t: ExecutionContext, address: string, daemon: string): Pro
   const held = `SELECT FROM pg_stat_activity WHERE datname = '${name}' AND application_name = 'postern writes' AND wait_event_type = 'Lock'`
   return {
     // not in the transaction that holds it up, in which statistics stand still
-    waits: () => eventually(5000, 'its commit waits', async () => (await postgresql.query(held)).length > 0 || undefined),
+    waits: () => eventually(5000, 'its commit waits', async () => (await postgresql().query(held)).length > 0 || undefined),
     release: () => client.query('COMMIT'),
   }
 }
@@ -51,10 +47,11 @@ async function questionsAbout(t: ExecutionContext, address: string): Promise<Rea
 }
 
 test('a capture that is committed after a later one of another daemon comes before it, in lists and in waits', async (t) => {
-  const address = await postgresql.database()
+  const address = await postgresql().database()
   const several = await severalDaemons(t, address)
   const a = await several.start()
-  const ids = async () => (await postgresql.query('SELECT id FROM postern_daemons', address.split('/').at(-1))).map(({ id }) => String(id))
+  const ids = async () =>
+    (await postgresql().query('SELECT id FROM postern_daemons', address.split('/').at(-1))).map(({ id }) => String(id))
   const [first] = await ids()
   const b = await several.start()
   const second = (await ids()).find((id) => id !== first) ?? ''

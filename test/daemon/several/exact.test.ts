@@ -5,7 +5,7 @@ import { eventually, within } from '../../support/deadline.ts'
 import { type Daemon, portOf } from '../../support/daemon/daemon.ts'
 import { makeDestination, makeLogin, makeRoute, type Login } from '../../support/daemon/provision.ts'
 import { RestClient } from '../../support/daemon/rest.ts'
-import { Postgresql } from '../../support/peers/postgresql.ts'
+import { anyDatabases } from '../../support/peers/postgresql.ts'
 import { testWith } from '../../support/peers/peers.ts'
 import { Sink } from '../../support/smtp/sink.ts'
 import { SmtpClient } from '../../support/smtp/smtp-client.ts'
@@ -28,7 +28,7 @@ interface Fixture {
 }
 
 test('three daemons that are asked at once accept as much as one may, and tell each event once', async (t) => {
-  await using postgresql = await Postgresql.start()
+  await using postgresql = await anyDatabases()
   await using sink = await Sink.listen({
     script: { recipient: (address) => (/gone/.test(address) ? '550 5.1.1 no such user' : undefined) },
   })

@@ -7,24 +7,20 @@ import { RestClient } from '../../support/daemon/rest.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
 import { testWith } from '../../support/peers/peers.ts'
 import { Pgbouncer } from '../../support/peers/pgbouncer.ts'
-import { Postgresql } from '../../support/peers/postgresql.ts'
+import { databasesOf } from '../../support/peers/postgresql.ts'
 import { severalDaemons } from './daemons.ts'
 
 const test = testWith('postgresql', 'pgbouncer')
-let postgresql: Postgresql
-test.before(async () => {
-  postgresql = await Postgresql.start()
-})
-test.after.always(() => postgresql?.[Symbol.asyncDispose]())
+const postgresql = databasesOf(test)
 
 const mail = { from: 'a@site.test', to: 'b@inbox.test', subject: 's', text: 't' }
 
 test('by a pooler that keeps sessions daemons send, tell each other, are fenced off, and their store is moved', async (t) => {
-  await using pooler = await Pgbouncer.before(postgresql, 'session')
-  const database = await postgresql.database()
+  await using pooler = await Pgbouncer.before(postgresql(), 'session')
+  const database = await postgresql().database()
   const address = pooler.address(database)
   const several = await severalDaemons(t, address)
-  const ask = (text: string) => postgresql.query(text, new URL(database).pathname.slice(1))
+  const ask = (text: string) => postgresql().query(text, new URL(database).pathname.slice(1))
 
   const a = await several.start()
   const [first] = await ask('SELECT id FROM postern_daemons')
@@ -51,8 +47,8 @@ test('by a pooler that keeps sessions daemons send, tell each other, are fenced 
 })
 
 test('a daemon ends when its pooler keeps sessions no more, and none starts', async (t) => {
-  await using pooler = await Pgbouncer.before(postgresql, 'session')
-  const address = pooler.address(await postgresql.database())
+  await using pooler = await Pgbouncer.before(postgresql(), 'session')
+  const address = pooler.address(await postgresql().database())
   const several = await severalDaemons(t, address)
   const daemon = await several.start()
   let isOver = false

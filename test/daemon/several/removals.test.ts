@@ -8,21 +8,17 @@ import { pack, unpack } from '#store/tuple.ts'
 import { eventually, within } from '../../support/deadline.ts'
 import { startDaemon, type StartedDaemon } from '../../support/daemon/start-daemon.ts'
 import { makeDestination, makeRoute } from '../../support/daemon/provision.ts'
-import { Postgresql } from '../../support/peers/postgresql.ts'
+import { databasesOf } from '../../support/peers/postgresql.ts'
 import { testWith } from '../../support/peers/peers.ts'
 import { Sink } from '../../support/smtp/sink.ts'
 
 const test = testWith('postgresql')
-let postgresql: Postgresql
-test.before(async () => {
-  postgresql = await Postgresql.start()
-})
-test.after.always(() => postgresql?.[Symbol.asyncDispose]())
+const postgresql = databasesOf(test)
 
 const mail = { from: 'a@site.test', to: 'b@inbox.test', subject: 's', text: 't' }
 
 async function twoDaemons(t: ExecutionContext): Promise<readonly [StartedDaemon, StartedDaemon]> {
-  const env = { POSTERN_STORE: await postgresql.database(), POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32' }
+  const env = { POSTERN_STORE: await postgresql().database(), POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32' }
   return [
     await startDaemon(t, { env, replacements: { clock: systemClock } }),
     await startDaemon(t, { env, replacements: { clock: systemClock } }),
@@ -103,7 +99,7 @@ test('a message that one daemon accepts just before another deletes its project 
 
 test('what one daemon is sending is broken off before the deletion at another is answered', async (t) => {
   await using sink = await Sink.listen({ script: (step) => (step === 'data' ? { act: 'hold' } : undefined) })
-  const env = { POSTERN_STORE: await postgresql.database(), POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32' }
+  const env = { POSTERN_STORE: await postgresql().database(), POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32' }
   const b = await startDaemon(t, { env, replacements: { clock: systemClock } })
   const id = await project(b)
   const inside = b.client(String((await b.rest.must('POST', '/v1/api-keys', { name: 'k', scopes: ['api:admin'], project_id: id }))['key']))

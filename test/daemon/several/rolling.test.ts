@@ -9,7 +9,7 @@ import type { Daemon } from '../../support/daemon/daemon.ts'
 import { RestClient } from '../../support/daemon/rest.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
 import { programPort } from '../../support/network/program-port.ts'
-import { Postgresql } from '../../support/peers/postgresql.ts'
+import { anyDatabases } from '../../support/peers/postgresql.ts'
 import { testWith } from '../../support/peers/peers.ts'
 import { severalDaemons } from './daemons.ts'
 
@@ -32,7 +32,7 @@ async function configured(bound: Readonly<Record<string, number>>, http: Readonl
 }
 
 testWith('postgresql', 'haproxy')('three daemons behind a balancer are replaced one after the other, and no call fails', async (t) => {
-  await using postgresql = await Postgresql.start()
+  await using postgresql = await anyDatabases()
   await using folder = await temporaryFolder('balancer')
   const several = await severalDaemons(t, await postgresql.database())
   const env = { POSTERN_DRAIN_SECONDS: '3' }

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { partOf } from '#core/delivery/queue/queue-parts.ts'
 import { eventually } from '../../support/deadline.ts'
 import type { Daemon } from '../../support/daemon/daemon.ts'
-import { Postgresql } from '../../support/peers/postgresql.ts'
+import { databasesOf } from '../../support/peers/postgresql.ts'
 import { testWith } from '../../support/peers/peers.ts'
 import { catchAllInbox, makeDestination, makeRoute } from '../../support/daemon/provision.ts'
 import { RestClient } from '../../support/daemon/rest.ts'
@@ -13,17 +13,13 @@ import { Sink } from '../../support/smtp/sink.ts'
 import { severalDaemons } from './daemons.ts'
 
 const test = testWith('postgresql')
-let postgresql: Postgresql
-test.before(async () => {
-  postgresql = await Postgresql.start()
-})
-test.after.always(() => postgresql?.[Symbol.asyncDispose]())
+const postgresql = databasesOf(test)
 
 const inText = (one: string, other: string): number => one.localeCompare(other)
 
 test('what is set at one daemon holds at all others when it is acknowledged', async (t) => {
   await using sink = await Sink.listen()
-  const several = await severalDaemons(t, await postgresql.database())
+  const several = await severalDaemons(t, await postgresql().database())
   const [a, b, c] = await Promise.all([several.start(), several.start(), several.start()])
   const mail = { from: 'a@site.test', to: 'b@inbox.test', subject: 's', text: 't' }
   for (let i = 0; i < 5; i++) {
@@ -43,7 +39,7 @@ test('what is set at one daemon holds at all others when it is acknowledged', as
 })
 
 test('a website is deployed at one daemon and served by all; without credit it is away at all, and back within ten seconds of a grant', async (t) => {
-  const several = await severalDaemons(t, await postgresql.database())
+  const several = await severalDaemons(t, await postgresql().database())
   const operatorKey = `svcop_${'o'.repeat(43)}`
   const env = { ...siteSettings, POSTERN_OPERATOR_KEY: operatorKey }
   const [a, b] = await Promise.all([several.start(env), several.start(env)])
@@ -71,7 +67,7 @@ test('a website is deployed at one daemon and served by all; without credit it i
 
 test('a standing hold that is set at one daemon stops what another relays, and what it held goes once it is lifted at a third', async (t) => {
   await using sink = await Sink.listen()
-  const several = await severalDaemons(t, await postgresql.database())
+  const several = await severalDaemons(t, await postgresql().database())
   const [a, b, c] = await Promise.all([several.start(), several.start(), several.start()])
   await makeRoute(a.rest, await makeDestination(a.rest, { name: 'host', port: sink.port, mode: 'live' }))
   const mail = { from: 'a@site.test', subject: 's', text: 't' }
@@ -93,7 +89,7 @@ test('a standing hold that is set at one daemon stops what another relays, and w
 })
 
 test('a capture at one daemon wakes who waits at another, once, and all show it', async (t) => {
-  const several = await severalDaemons(t, await postgresql.database())
+  const several = await severalDaemons(t, await postgresql().database())
   const [a, b] = await Promise.all([several.start(), several.start()])
   const inbox = await catchAllInbox(a.rest)
   let isAwake = false
@@ -113,7 +109,7 @@ test('a capture at one daemon wakes who waits at another, once, and all show it'
 
 test('the queue moves to a daemon that comes, and back when it goes', async (t) => {
   await using sink = await Sink.listen()
-  const several = await severalDaemons(t, await postgresql.database())
+  const several = await severalDaemons(t, await postgresql().database())
   const a = await several.start()
   const sites = Array.from({ length: 12 }, (_, at) => `site${at}.test`)
   for (const site of sites) await makeRoute(a.rest, await makeDestination(a.rest, { name: site, port: sink.port, mode: 'live' }), site)
@@ -138,7 +134,7 @@ test('the queue moves to a daemon that comes, and back when it goes', async (t) 
 
 test('a provider that hangs while a daemon comes holds up nothing of others, and gets nothing twice', async (t) => {
   await using sink = await Sink.listen()
-  const several = await severalDaemons(t, await postgresql.database())
+  const several = await severalDaemons(t, await postgresql().database())
   const a = await several.start()
   const byPart = new Map<number, string[]>()
   for (let at = 0; at < 40; at++) {
@@ -178,14 +174,14 @@ test('a provider that hangs while a daemon comes holds up nothing of others, and
 })
 
 test('a daemon whose connections all broke off has each once again', async (t) => {
-  const database = await postgresql.database()
+  const database = await postgresql().database()
   const several = await severalDaemons(t, database)
   const a = await several.start()
   const name = database.split('/').at(-1) ?? ''
   const connections = (): Promise<readonly Record<string, unknown>[]> =>
-    postgresql.query(`SELECT pid FROM pg_stat_activity WHERE datname = '${name}' AND application_name = 'postern daemon'`)
+    postgresql().query(`SELECT pid FROM pg_stat_activity WHERE datname = '${name}' AND application_name = 'postern daemon'`)
   const [before] = await connections()
-  await postgresql.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`)
+  await postgresql().query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`)
   for (let i = 0; i < 5; i++) await a.rest.must('POST', '/v1/api-keys', { name: `key ${i}`, scopes: ['api:send'] })
   let now = await connections()
   while (now.length === 0 || now[0]?.['pid'] === before?.['pid']) now = await connections()

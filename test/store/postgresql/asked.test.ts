@@ -1,4 +1,5 @@
 /** What one daemon asks of all others at a database: it is done by each, or by none that could still write. */
+import { randomBytes } from 'node:crypto'
 import { PostgresKv } from '#store/postgresql/postgres-kv.ts'
 import { Front } from '../../support/network/front.ts'
 import { everything, nameOf, ok, write } from '../../contracts/kv-subject.ts'
@@ -58,11 +59,12 @@ test('a daemon that lost its connection is asked again, and answers', async (t) 
 })
 
 test('encoding and collation of the database do not matter', async (t) => {
+  const latin = `latin_${randomBytes(8).toString('hex')}`
   await postgresql().query(
-    "CREATE DATABASE latin TEMPLATE template0 ENCODING 'LATIN1' LOCALE_PROVIDER icu ICU_LOCALE 'de-CH' LC_COLLATE 'C' LC_CTYPE 'C'",
+    `CREATE DATABASE ${latin} TEMPLATE template0 ENCODING 'LATIN1' LOCALE_PROVIDER icu ICU_LOCALE 'de-CH' LC_COLLATE 'C' LC_CTYPE 'C'`,
   )
-  await using one = await PostgresKv.open(postgresql().address('latin'), { use: 'together' })
-  await using two = await PostgresKv.open(postgresql().address('latin'), { use: 'together' })
+  await using one = await PostgresKv.open(postgresql().address(latin), { use: 'together' })
+  await using two = await PostgresKv.open(postgresql().address(latin), { use: 'together' })
   const names = ['Zoë', 'zoe', 'Ω → 🦊', 'Z']
   t.deepEqual(await write(one, { sets: names.map((name) => [name, name]) }), ok)
   const found: string[] = []

@@ -3,7 +3,7 @@ import type { ExecutionContext } from 'ava'
 import { PostgresKv } from '#store/postgresql/postgres-kv.ts'
 import { count, key, ok, read, write } from '../../contracts/kv-subject.ts'
 import { within } from '../../support/deadline.ts'
-import { Postgresql } from '../../support/peers/postgresql.ts'
+import { anyDatabases, Postgresql } from '../../support/peers/postgresql.ts'
 import { testWith } from '../../support/peers/peers.ts'
 import { Seeded } from '../../support/seeded.ts'
 import { Front } from '../../support/network/front.ts'
@@ -67,7 +67,7 @@ test('isLinearizable() finds stale reads, lost updates and double effects', (t) 
 })
 
 test('conditional writes and counters of several processes are linearizable while connections break off', async (t) => {
-  await using postgresql = await Postgresql.start()
+  await using postgresql = await anyDatabases()
   const address = await postgresql.database()
   await using open = new AsyncDisposableStack()
   const fronts = await Promise.all([1, 2, 3].map(async () => open.use(await Front.to(postgresql.port))))

@@ -1,36 +1,30 @@
-/** Tests on a PostgreSQL server of their own, some with an object server beside it; and the contract of the ordered map on it. */
+/** Tests on a PostgreSQL server, some with an object server; and the contract of the ordered map on it. */
+import assert from 'node:assert'
 import type { Kv } from '#store/kv.ts'
 import { PostgresKv } from '#store/postgresql/postgres-kv.ts'
 import { kvContract } from '../../contracts/kv-contract.ts'
+import type { Databases } from '../../support/peers/databases.ts'
 import { ObjectServer } from '../../support/peers/object-server.ts'
 import { testWith } from '../../support/peers/peers.ts'
-import { Postgresql } from '../../support/peers/postgresql.ts'
+import { databasesOf } from '../../support/peers/postgresql.ts'
 
 type Test = ReturnType<typeof testWith>
 
 /** The server is there when the first test begins. */
-export function onPostgresql(): { readonly test: Test; readonly postgresql: () => Postgresql } {
+export function onPostgresql(): { readonly test: Test; readonly postgresql: () => Databases } {
   const test = testWith('postgresql')
-  const postgresql = serverOf(test, () => Postgresql.start())
-  return { test, postgresql }
+  return { test, postgresql: databasesOf(test) }
 }
 
 /** With a server of objects. */
 export function onPostgresqlWithObjects() {
   const { test, postgresql } = onPostgresql()
-  return { test, postgresql, objects: serverOf(test, () => ObjectServer.start()) }
-}
-
-function serverOf<Server extends AsyncDisposable>(test: Test, start: () => Promise<Server>): () => Server {
-  let server: Server | undefined
+  let objects: ObjectServer | undefined
   test.before(async () => {
-    server = await start()
+    objects = await ObjectServer.start()
   })
-  test.after.always(() => server?.[Symbol.asyncDispose]())
-  return () => {
-    if (!server) throw new Error('the server is there once tests run')
-    return server
-  }
+  test.after.always(() => objects?.[Symbol.asyncDispose]())
+  return { test, postgresql, objects: () => objects ?? assert.fail('the tests have not begun') }
 }
 
 type Options = Parameters<typeof PostgresKv.open>[1]

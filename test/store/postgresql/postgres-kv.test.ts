@@ -1,4 +1,5 @@
 /** The store on PostgreSQL beyond the contract: several writers, broken connections, a crash of the server, one owner, snapshots. */
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { Client } from 'pg'
@@ -55,9 +56,9 @@ test('a write whose commit got no answer took place once, or not and then again'
   await kv[Symbol.asyncDispose]()
 })
 
-test.serial('a server that crashes and comes back loses nothing that was acknowledged, and the process goes on', async (t) => {
-  const address = await postgresql().database()
-  const kv = await PostgresKv.open(address, { patienceMs: 60_000 })
+test('a server that crashes and comes back loses nothing that was acknowledged, and the process goes on', async (t) => {
+  await using own = await Postgresql.start()
+  const kv = await PostgresKv.open(await own.database(), { patienceMs: 60_000 })
   const acknowledged: string[] = []
   let next = 0
   const writer = async (until: number): Promise<void> => {
@@ -69,8 +70,8 @@ test.serial('a server that crashes and comes back loses nothing that was acknowl
   }
   await Promise.all([writer(50), writer(50)])
   const more = Promise.all([writer(300), writer(300), writer(300)])
-  await postgresql().stopServer('SIGQUIT')
-  await postgresql().startServer()
+  await own.stopServer('SIGQUIT')
+  await own.startServer()
   await more
   const names: string[] = []
   for await (const entry of kv.range(everything)) names.push(nameOf(entry.key))
@@ -79,8 +80,8 @@ test.serial('a server that crashes and comes back loses nothing that was acknowl
   await kv[Symbol.asyncDispose]()
 })
 
-test.serial('a database that stays away ends the store with its reason', async (t) => {
-  const own = await Postgresql.start()
+test('a database that stays away ends the store with its reason', async (t) => {
+  await using own = await Postgresql.start()
   const failures: StoreFailure[] = []
   const kv = await PostgresKv.open(await own.database(), { patienceMs: 300, onFailure: (failure) => failures.push(failure) })
   await write(kv, { sets: [['a', 'kept']] })
@@ -90,7 +91,6 @@ test.serial('a database that stays away ends the store with its reason', async (
   await t.throwsAsync(kv.get(key('a')), { name: 'StoreFailure' })
   await t.throwsAsync(PostgresKv.open(own.address()), { name: 'StoreUnavailable', message: /No database takes writes at postgresql:/ })
   await kv[Symbol.asyncDispose]()
-  await own[Symbol.asyncDispose]()
 })
 
 test('a store has one owner, who notices when another one was there', async (t) => {
@@ -146,9 +146,11 @@ test('a snapshot is of one moment, and in order', async (t) => {
 test('a server that is too old or would lose mail, and a user who may not, are refused in a sentence', async (t) => {
   const address = await postgresql().database()
   const database = address.split('/').at(-1)!
-  await postgresql().query('CREATE ROLE guest LOGIN')
+  const guest = `guest_${randomBytes(8).toString('hex')}`
+  await postgresql().query(`CREATE ROLE ${guest} LOGIN`)
+  t.teardown(() => postgresql().query(`DROP ROLE ${guest}`))
   await postgresql().query('REVOKE CREATE ON SCHEMA public FROM PUBLIC', database)
-  await t.throwsAsync(PostgresKv.open(address.replace('postern@', 'guest@')), { message: /may not make tables there: GRANT CREATE/ })
+  await t.throwsAsync(PostgresKv.open(address.replace('postern@', `${guest}@`)), { message: /may not make tables there: GRANT CREATE/ })
   await t.throwsAsync(PostgresKv.open(address.replace(database, 'nowhere')), { message: /refuses: database "nowhere" does not exist/ })
   const says = async (setting: string, value: string): Promise<string> => {
     const address = await postgresql().database() // where the server seems to have the setting

@@ -1,4 +1,4 @@
-/** A PgBouncer of a test's own, in front of a PostgreSQL of a test's own. */
+/** A PgBouncer of a test's own, in front of a PostgreSQL server. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, writeFileSync } from 'node:fs'
@@ -6,7 +6,8 @@ import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { programPort } from '../network/program-port.ts'
-import { asServer, give, type Postgresql } from './postgresql.ts'
+import type { Databases } from './databases.ts'
+import { asServer, give } from './postgresql.ts'
 
 export type PoolMode = 'session' | 'transaction' | 'statement'
 
@@ -24,7 +25,7 @@ export class Pgbouncer implements AsyncDisposable {
   }
 
   /** Takes connections when it resolves. `further`: settings such as `default_pool_size = 3`. */
-  static async before({ port: behind }: Postgresql, mode: PoolMode, further: readonly string[] = []): Promise<Pgbouncer> {
+  static async before({ port: behind }: Databases, mode: PoolMode, further: readonly string[] = []): Promise<Pgbouncer> {
     const folder = mkdtempSync(join(tmpdir(), 'postern-pgbouncer-'))
     const [port, file] = [await programPort(), join(folder, 'pgbouncer.ini')]
     const configure = (now: PoolMode): void =>

@@ -1,5 +1,6 @@
-/** A PostgreSQL of a test's own: a cluster in a temporary folder, on a Unix socket and a port of loopback. */
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
+/** PostgreSQL servers of tests: the one of the run, and servers of a test's own in temporary folders, on ports of loopback. */
+import assert from 'node:assert'
+import { execFile, execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { chown, globSync, mkdtempSync, readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
@@ -7,8 +8,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { Client } from 'pg'
+import type { TestFn } from '#test'
 import { programPort } from '../network/program-port.ts'
+import { Databases, SharedDatabases } from './databases.ts'
+import { serviceOfRun } from './servers-of-run.ts'
 import { SteppedClock } from './stepped-clock.ts'
 
 const programs = (): string => globSync('/usr/lib/postgresql/*/bin').toSorted().at(-1) ?? ''
@@ -23,37 +26,42 @@ const settings = ['listen_addresses=127.0.0.1', 'max_connections=800', 'shared_b
 /** A standby takes connections that read. */
 const isReady = /ready to accept (?:read-only )?connections/
 
-export class Postgresql implements AsyncDisposable {
+/** The server of the run for tests that need databases and nothing else; a server of the module's own when it runs alone. */
+export function databasesOf(test: TestFn): () => Databases {
+  let databases: (Databases & AsyncDisposable) | undefined
+  test.before(async () => {
+    databases = await anyDatabases()
+  })
+  test.after.always(() => databases?.[Symbol.asyncDispose]())
+  return () => databases ?? assert.fail('the tests have not begun')
+}
+
+/** As `databasesOf`, for a single test. */
+export async function anyDatabases(): Promise<Databases & AsyncDisposable> {
+  const shared = await serviceOfRun('postgresql')
+  return shared ? new SharedDatabases(shared.port) : Postgresql.start()
+}
+
+export class Postgresql extends Databases implements AsyncDisposable {
   readonly folder: string
-  readonly port: number
   readonly #settings: readonly string[]
   #server: ChildProcess | undefined
   #clock: SteppedClock | undefined
   readonly #frozen: number[] = []
-  #databases = 0
 
   private constructor(folder: string, port: number, further: readonly string[] = []) {
+    super(port)
     this.folder = folder
-    this.port = port
     this.#settings = [...settings, ...further]
   }
 
-  /** Each of `further` is a setting such as `autovacuum=on`, and comes before those of all tests. */
-  static async start(further: readonly string[] = []): Promise<Postgresql> {
+  /** Each of `further` is a setting such as `autovacuum=on`, and comes before those of all tests. `cluster` is a folder to copy. */
+  static async start(further: readonly string[] = [], cluster?: string): Promise<Postgresql> {
     const folder = mkdtempSync(join(tmpdir(), 'postern-pg-'))
     await give(folder)
-    run(join(programs(), 'initdb'), [
-      '-D',
-      join(folder, 'data'),
-      '-U',
-      'postern',
-      '-A',
-      'trust',
-      '-E',
-      'UTF8',
-      '--locale=C',
-      '--no-instructions',
-    ])
+    const source = cluster ?? (await serviceOfRun('cluster'))?.folder
+    if (source === undefined) await makeCluster(join(folder, 'data'))
+    else await run('cp', ['-a', source, join(folder, 'data')])
     const postgresql = new Postgresql(folder, await programPort(), further)
     await postgresql.startServer()
     return postgresql
@@ -77,7 +85,7 @@ export class Postgresql implements AsyncDisposable {
 
   async #follow(primary: Postgresql): Promise<void> {
     const source = ['-h', '127.0.0.1', '-p', String(primary.port), '-U', 'postern']
-    run(join(programs(), 'pg_basebackup'), [...source, '-D', join(this.folder, 'data'), '-R', '-c', 'fast'])
+    await run(join(programs(), 'pg_basebackup'), [...source, '-D', join(this.folder, 'data'), '-R', '-c', 'fast'])
     await this.startServer()
   }
 
@@ -103,7 +111,7 @@ export class Postgresql implements AsyncDisposable {
 
   /** A standby takes writes from then on. */
   promote(): void {
-    run(join(programs(), 'pg_ctl'), ['promote', '-w', '-D', join(this.folder, 'data')])
+    execFileSync(...asServer(join(programs(), 'pg_ctl'), ['promote', '-w', '-D', join(this.folder, 'data')]), { stdio: 'ignore' })
   }
 
   /** Runs until it is stopped; resolves when it takes connections. */
@@ -145,33 +153,18 @@ export class Postgresql implements AsyncDisposable {
     return this.#server?.pid ?? NaN
   }
 
-  address(database = 'postgres'): string {
-    return `postgresql://postern@127.0.0.1:${this.port}/${database}`
-  }
-
-  /** A database of its own, empty. */
-  async database(): Promise<string> {
-    const name = `test_${++this.#databases}`
-    await this.query(`CREATE DATABASE ${name} TEMPLATE template0`)
-    return this.address(name)
-  }
-
-  async query(text: string, database = 'postgres'): Promise<readonly Record<string, unknown>[]> {
-    const client = new Client({ connectionString: this.address(database) })
-    await client.connect()
-    try {
-      return (await client.query<Record<string, unknown>>(text)).rows
-    } finally {
-      await client.end()
-    }
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#frozen.length > 0) this.#server?.kill('SIGQUIT') // what it does first when it goes on
     for (const pid of this.#frozen) signal(pid, 'SIGCONT')
     await this.stopServer('SIGQUIT')
     await rm(this.folder, { recursive: true, force: true })
   }
+}
+
+/** Makes the data folder of a server. The folder above it belongs to the server already. */
+export async function makeCluster(folder: string): Promise<void> {
+  const words = ['-U', 'postern', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-instructions', '--no-sync']
+  await run(join(programs(), 'initdb'), ['-D', folder, ...words])
 }
 
 /** A folder of this process to the server. */
@@ -194,6 +187,6 @@ function signal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-function run(command: string, words: readonly string[]): void {
-  execFileSync(...asServer(command, words), { stdio: ['ignore', 'ignore', 'pipe'] })
+async function run(command: string, words: readonly string[]): Promise<void> {
+  await promisify(execFile)(...asServer(command, words))
 }

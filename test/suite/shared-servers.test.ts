@@ -1,0 +1,52 @@
+/** Services of a run: their start on request, databases that go from module to module, and their end. */
+import { existsSync } from 'node:fs'
+import { connect } from 'node:net'
+import { once } from 'node:events'
+import type { ExecutionContext } from '#test'
+import { SharedDatabases } from '../support/peers/databases.ts'
+import { testWith } from '../support/peers/peers.ts'
+import { serviceOfRun, servicesVariable, type RunServices } from '../support/peers/servers-of-run.ts'
+import { startServices } from './shared-servers.ts'
+
+const test = testWith('postgresql')
+
+test('services: start once on request and end with the run', async (t) => {
+  let port: number
+  let cluster: string
+  {
+    await using services = await startServices()
+    const path = services.env[servicesVariable]
+    const [one, other] = await Promise.all([serviceOfRun('postgresql', path), serviceOfRun('postgresql', path)])
+    t.deepEqual(one, other)
+    port = one?.port ?? 0
+    cluster = (await serviceOfRun('cluster', path))?.folder ?? ''
+    t.true(existsSync(cluster))
+    await emptied(t, port)
+    await t.throwsAsync(serviceOfRun('nothing' as keyof RunServices, path), { message: /no such service/ })
+  }
+  const socket = connect(port, '127.0.0.1')
+  await t.throwsAsync(once(socket, 'connect'), { code: 'ECONNREFUSED' })
+  t.false(existsSync(cluster))
+})
+
+/** A module's databases are other modules' only after its end, without anything of it. */
+async function emptied(t: ExecutionContext, port: number): Promise<void> {
+  const tables = "SELECT relname FROM pg_class WHERE relnamespace IN (SELECT oid FROM pg_namespace WHERE nspname ~ '^(public|says)')"
+  const nameOf = (address: string): string => new URL(address).pathname.slice(1)
+  let first: string
+  {
+    await using databases = new SharedDatabases(port)
+    first = nameOf(await databases.database())
+    await databases.query('CREATE SCHEMA says; CREATE TABLE says.one (); CREATE TABLE two ()', first)
+    await databases.query(`ALTER DATABASE ${first} SET search_path = says`)
+    t.is((await databases.query(tables, first)).length, 2)
+    await using others = new SharedDatabases(port)
+    t.not(nameOf(await others.database()), first, 'the first module still has it')
+  }
+  await using databases = new SharedDatabases(port)
+  const names = [nameOf(await databases.database()), nameOf(await databases.database())]
+  t.true(names.includes(first))
+  t.deepEqual(await databases.query(tables, first), [])
+  t.deepEqual(await databases.query('SHOW search_path', first), [{ search_path: '"$user", public' }])
+  t.deepEqual(await databases.query('CREATE TABLE two ()', first), [])
+}
