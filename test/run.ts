@@ -17,7 +17,8 @@ import { lanes } from './suite/lanes.ts'
 import { Progress } from './suite/run/progress.ts'
 import { areasLines, closingLines, writeTitles } from './suite/run/report.ts'
 import { runLanes } from './suite/run/run-lanes.ts'
-import { ShardWriter } from './suite/run/shards.ts'
+import { startServices } from './suite/run/shared-servers.ts'
+import { runnerPorts, ShardWriter } from './suite/run/shards.ts'
 
 const root = join(fileURLToPath(import.meta.url), '../..')
 const progressMs = 30_000
@@ -61,7 +62,9 @@ async function run(given: Words): Promise<number> {
   const progress = new Progress((text) => process.stdout.write(text))
   const timer = setInterval(() => progress.report(), progressMs)
   const writer = new ShardWriter(root)
-  const surroundings = { root, writer, progress, unstable: readUnstable(root), environment: { [builtVariable]: '1' } }
+  process.env['POSTERN_TEST_PORTS'] = runnerPorts
+  await using services = await startServices()
+  const surroundings = { root, writer, progress, unstable: readUnstable(root), environment: { [builtVariable]: '1', ...services.env } }
   const result = await runLanes(surroundings, selected, availableParallelism())
   clearInterval(timer)
   writeTitles(root, result)

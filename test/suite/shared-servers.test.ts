@@ -6,7 +6,7 @@ import type { ExecutionContext } from '#test'
 import { SharedDatabases } from '../support/peers/databases.ts'
 import { testWith } from '../support/peers/peers.ts'
 import { serviceOfRun, servicesVariable, type RunServices } from '../support/peers/servers-of-run.ts'
-import { startServices } from './shared-servers.ts'
+import { startServices } from './run/shared-servers.ts'
 
 const test = testWith('postgresql')
 

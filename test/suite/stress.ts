@@ -17,7 +17,8 @@ import { lanes } from './lanes.ts'
 import { nameOf } from './process/plan.ts'
 import { Progress } from './run/progress.ts'
 import { runLanes, type Spread, type SuiteResult } from './run/run-lanes.ts'
-import { ShardWriter } from './run/shards.ts'
+import { startServices } from './run/shared-servers.ts'
+import { runnerPorts, ShardWriter } from './run/shards.ts'
 
 const root = join(fileURLToPath(import.meta.url), '../../..')
 const { values, positionals } = parseArgs({
@@ -88,7 +89,13 @@ async function stress(runs: number, firstSeed: number): Promise<Record> {
   for (let seed = firstSeed; seed < firstSeed + runs; seed++) {
     console.log(`Run ${String(seed - firstSeed + 1)} of ${String(runs)}, seed ${String(seed)}`)
     const progress = new Progress((text) => process.stdout.write(text))
-    const surroundings = { root, writer: new ShardWriter(root), progress, unstable: [], environment: { [builtVariable]: '1' } }
+    const surroundings = {
+      root,
+      writer: new ShardWriter(root),
+      progress,
+      unstable: [],
+      environment: { [builtVariable]: '1', ...services.env },
+    }
     const result = await runLanes(surroundings, selected, availableParallelism(), shuffled(new Seeded(seed)))
     record.add(result, seed)
     console.log(`${String(result.passed.length)} passed, ${String(result.failures.length)} failed`)
@@ -98,6 +105,8 @@ async function stress(runs: number, firstSeed: number): Promise<Record> {
 
 const runs = Number(values.runs)
 await buildAll()
+process.env['POSTERN_TEST_PORTS'] = runnerPorts
+await using services = await startServices()
 const folder = mkdtempSync(join(tmpdir(), 'postern-load-'))
 const burners = burn(folder, Number(values.load))
 try {

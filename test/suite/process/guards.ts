@@ -6,7 +6,6 @@ import crypto from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { openNow } from '../../support/left-open.ts'
-import { sharedResources } from './shared-resources.ts'
 
 /** Kinds of `process.getActiveResourcesInfo()` that outlive a test only by mistake. */
 const kinds = new Map([
@@ -69,7 +68,6 @@ function count(): ReadonlyMap<string, number> {
   const found = new Map<string, number>()
   for (const kind of process.getActiveResourcesInfo()) if (kinds.has(kind)) found.set(kind, (found.get(kind) ?? 0) + 1)
   for (const kind of openNow()) found.set(kind, (found.get(kind) ?? 0) + 1)
-  for (const kind of sharedResources()) found.set(kind, (found.get(kind) ?? 0) - 1)
   return found
 }
 

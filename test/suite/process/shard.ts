@@ -11,7 +11,7 @@ import { leftSince, snapshot, type Snapshot } from './guards.ts'
 import { Journal, processorMs } from './journal.ts'
 import { titleOf, type ShardPlan } from './plan.ts'
 import { declarationsOf, type Declaration } from './shared-test.ts'
-import { closeShared } from './shared-resources.ts'
+import { closeShared, renewShared, sharedCount } from './shared-resources.ts'
 import { Deadline } from './test-deadline.ts'
 
 interface Module {
@@ -113,6 +113,7 @@ class Run {
     const { failure } = await this.#begin(t, deadline)
     if (failure) throw new Error(`a hook before the tests of ${this.#module.path} failed: ${failure.message}`, { cause: failure })
     t.context = typeof this.#context === 'object' ? { ...this.#context } : this.#context
+    await renewShared()
     guard.begin()
     try {
       await deadline.within(one.run(t))
@@ -125,7 +126,8 @@ class Run {
   /** Runs the hooks before the first test. */
   async #begin(t: ExecutionContext, deadline: Deadline): Promise<Begun> {
     if (this.#begun) return this.#begun
-    const state = snapshot()
+    await renewShared()
+    const [shared, before] = [sharedCount(), snapshot()]
     const failures: Error[] = []
     for (const hook of this.#module.before) {
       try {
@@ -137,6 +139,7 @@ class Run {
     }
     this.#context = t.context
     const [failure] = failures
+    const state = sharedCount() === shared ? before : snapshot() // what hooks began to share outlives the module
     this.#begun = failure ? { state, failure } : { state }
     return this.#begun
   }

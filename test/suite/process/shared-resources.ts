@@ -1,29 +1,42 @@
-/** What the modules of one process share until its end, such as a browser: each is named, so that no guard takes it for a leftover. */
+/** Resources that all test modules of a process share: each is started for the first module that needs it and ends with the process. */
 
-interface Shared {
-  readonly close: () => unknown
-  /** Its share of `process.getActiveResourcesInfo()`. */
-  readonly kinds: readonly string[]
+export interface SharedResource extends AsyncDisposable {
+  /** Starts the resource again if it died. */
+  renew(): Promise<void>
 }
 
-const shared = new Map<string, Shared>()
+/** The only state of the tests that outlives a module. */
+const resources = new Map<string, Promise<SharedResource>>()
 
-/** Keeps a resource open until the last test of this process has ended. */
-export function shareUntilTheEnd(name: string, close: () => unknown, kinds: readonly string[] = []): void {
-  shared.set(name, { close, kinds })
+/** Starts the resource unless the process has it already. AVA ends it after the last test of the process. */
+export async function shareUntilTheEnd<Resource extends SharedResource>(name: string, start: () => Promise<Resource>): Promise<Resource> {
+  const present = resources.get(name)
+  if (present) return (await present) as Resource
+  const isFirst = resources.size === 0
+  const starting = start()
+  resources.set(name, starting)
+  starting.catch(() => resources.delete(name))
+  if (isFirst) await closeWithAva()
+  return starting
 }
 
-/** Takes back a resource that has ended by itself. */
-export function unshare(name: string): void {
-  shared.delete(name)
+/** Starts dead resources again. Called before each test, before the guards count the handles of the process. */
+export async function renewShared(): Promise<void> {
+  for (const resource of resources.values()) await (await resource).renew()
 }
 
-/** Kinds of active resources that belong to no test. */
-export const sharedResources = (): readonly string[] => [...shared.values()].flatMap(({ kinds }) => kinds)
+/** How many resources the process shares. */
+export const sharedCount = (): number => resources.size
 
-/** Closes all of them. */
+/** Ends all shared resources. */
 export async function closeShared(): Promise<void> {
-  const all = [...shared.values()]
-  shared.clear()
-  for (const { close } of all) await close()
+  const ending = [...resources.values()]
+  resources.clear()
+  for (const resource of ending) await (await resource)[Symbol.asyncDispose]()
+}
+
+/** Imports AVA late: programs that run without AVA import this module too. */
+async function closeWithAva(): Promise<void> {
+  const { registerCompletionHandler } = await import('ava')
+  registerCompletionHandler(() => void closeShared())
 }

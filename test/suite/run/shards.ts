@@ -58,7 +58,9 @@ export interface Shard {
 const firstPort = 20_000
 /** Ports of one process for programs that cannot choose one; below the ephemeral range. */
 const portsEach = 200
-const blocks = 50
+const blocks = 49
+/** Ports for the services that all processes of a run share. */
+export const runnerPorts = '29800-29999'
 
 /** Writes files of shards and gives each its journal and its block of ports. */
 export class ShardWriter {

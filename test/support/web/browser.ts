@@ -12,7 +12,7 @@ import {
   type Frame,
   type Page,
 } from 'playwright-core'
-import { shareUntilTheEnd, type SharedResource } from '../../suite/shared-resources.ts'
+import { shareUntilTheEnd, type SharedResource } from '../../suite/process/shared-resources.ts'
 import { eventually, patience } from '../deadline.ts'
 
 /** Debian's package `chromium-headless-shell`: the engine without the windows around it, which draw a third of what is computed. */

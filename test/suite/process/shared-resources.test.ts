@@ -1,7 +1,7 @@
 /** Resources of a test process: Chromium as all modules of the process have it, also after it died. */
 import type { ExecutionContext } from '#test'
-import { testWith } from '../support/peers/peers.ts'
-import { browserOf, type Browser, type BrowserContext } from '../support/web/browser.ts'
+import { testWith } from '../../support/peers/peers.ts'
+import { browserOf, type Browser, type BrowserContext } from '../../support/web/browser.ts'
 import { closeShared, renewShared, shareUntilTheEnd } from './shared-resources.ts'
 
 const test = testWith('chromium')

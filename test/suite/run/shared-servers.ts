@@ -4,10 +4,10 @@ import { mkdir } from 'node:fs/promises'
 import { createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { temporaryFolder } from '../support/daemon/workspace.ts'
-import { SharedDatabases } from '../support/peers/databases.ts'
-import { give, makeCluster, Postgresql } from '../support/peers/postgresql.ts'
-import { servicesVariable, type RunServices } from '../support/peers/servers-of-run.ts'
+import { temporaryFolder } from '../../support/daemon/workspace.ts'
+import { SharedDatabases } from '../../support/peers/databases.ts'
+import { give, makeCluster, Postgresql } from '../../support/peers/postgresql.ts'
+import { servicesVariable, type RunServices } from '../../support/peers/servers-of-run.ts'
 
 export interface Services extends AsyncDisposable {
   /** The environment of the test processes. */
