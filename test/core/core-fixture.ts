@@ -43,7 +43,6 @@ import type { Identified, RecordKind } from '#store/record-kind.ts'
 import type { RestCore } from '../../admin-api/rest/rest-operations.ts'
 import type { Resolve } from '../../daemon/composition/parts.ts'
 import type { CuttableKv } from '../support/cuttable-kv.ts'
-import { patience } from '../support/deadline.ts'
 import { FakeClock, startOfTime } from '../support/fake-clock.ts'
 import { overhear } from '../support/overhear.ts'
 import { openStoreOf } from '../support/daemon/store-of-test.ts'
@@ -202,6 +201,16 @@ export class CoreFixture {
 
   get traces(): TraceReader {
     return this.core.traces
+  }
+
+  /** Resolves when nothing is in progress and nothing is due. */
+  settled(): Promise<void> {
+    return this.daemon.settled()
+  }
+
+  /** Moves the clock to each due timer in turn, and settles after each. */
+  pass(ms: number): Promise<void> {
+    return this.daemon.pass(ms)
   }
 
   /** Writes down what the parts report to each other. */
@@ -371,25 +380,4 @@ async function seed(dataDir: string): Promise<void> {
       .insert(organizations, organizationId, { id: organizationId, ...organization })
       .insert(projects, organizationId, projectDefaults),
   )
-}
-
-/** Lets the work that is under way go on until something holds; for work that has no event of its own. */
-export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  const end = performance.now() + 30_000 * patience
-  while (!(await holds())) {
-    if (performance.now() > end) throw new Error(`did not come about: ${what}`)
-    await new Promise(setImmediate)
-  }
-}
-
-/** Lets everything happen that needs no time to pass: no write is under way, and turns of the event loop bring no new call. */
-export async function quiet(fixture: CoreFixture): Promise<void> {
-  const end = performance.now() + 30_000 * patience
-  for (let still = 0, before = ''; still < 4;) {
-    if (performance.now() > end) throw new Error('the house does not become quiet')
-    await new Promise(setImmediate)
-    const now = `${fixture.kv.busy} ${fixture.transport.calls.length} ${fixture.attempted.length} ${fixture.errors.length} ${fixture.queue.active}`
-    still = now === before && fixture.kv.busy === 0 ? still + 1 : 0
-    before = now
-  }
 }

@@ -8,7 +8,7 @@ import { traces, type Trace } from '#core/trace/trace.ts'
 import type { AttemptReport, RecipientReport } from '#core/delivery/transport.ts'
 import { queuedParts } from '#store/queue.ts'
 import { Seeded, seedOf } from '../support/seeded.ts'
-import { coreFixture, organizationId, quiet, until, type CoreFixture } from './core-fixture.ts'
+import { coreFixture, organizationId, type CoreFixture } from './core-fixture.ts'
 import { report, ScriptedTransport, type Call } from './scripted-transport.ts'
 
 const minute = 60_000
@@ -119,7 +119,7 @@ class Simulation {
   async restart(): Promise<void> {
     const stopped = this.fixture.queue.stop(1000)
     if (this.random.chance(0.5)) this.fixture.clock.advance(1000)
-    await Promise.race([stopped, until('stopped', () => this.fixture.queue.active === 0)])
+    await Promise.race([stopped, this.fixture.settled()])
     await this.crash()
   }
 
@@ -140,7 +140,7 @@ class Simulation {
   async finish(): Promise<void> {
     const { clock } = this.fixture
     for (let hours = 0; hours < 200; hours++) {
-      await quiet(this.fixture)
+      await this.fixture.settled()
       if ((await queuedParts(this.fixture.database)).length === 0) return
       clock.advance(hour)
     }

@@ -11,7 +11,7 @@ import { WorkerMessageRewriter } from '#ingest/messages/message-rewriter.ts'
 import { testWith } from '../support/peers/peers.ts'
 import { column } from '../support/column.ts'
 import { FakeClock } from '../support/fake-clock.ts'
-import { coreFixture, secrets, until, type CoreFixture, type CoreFixtureOptions } from '../core/core-fixture.ts'
+import { coreFixture, secrets, type CoreFixture, type CoreFixtureOptions } from '../core/core-fixture.ts'
 import { contentOf, report, ScriptedTransport, take } from '../core/scripted-transport.ts'
 
 const run = promisify(execFile)
@@ -70,10 +70,9 @@ async function signingFixture(t: ExecutionContext, name = 'example.com', options
 }
 
 async function deliver(fixture: CoreFixture, content: Uint8Array | string, prefix = '', headerFrom = 'shop@example.com'): Promise<string> {
-  const before = fixture.attempted.length
   const facts = { prefix, subject: '', messageId: '', headerFrom, headerAddresses: [], eightBit: true, utf8Headers: false }
   const { traceId } = await fixture.submit({ content, facts })
-  await until('attempted', () => fixture.attempted.length > before)
+  await fixture.settled()
   return traceId
 }
 
@@ -124,7 +123,8 @@ dkimpy('both signatures fit a message that was rewritten for tracking', async (t
     utf8Headers: false,
   }
   await fixture.submit({ content: html, facts, tracking: { clicks: true, opens: true } })
-  await until('attempted', () => fixture.attempted.length === 1)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 1, 'attempted')
   const [message = Buffer.alloc(0)] = delivered
   t.true(message.includes('/t/c/') && message.includes('quoted-printable') && !message.includes('shop.test'))
   t.deepEqual(await verdictsOf(delivered, records), [[true, true]])
@@ -173,7 +173,8 @@ test('a retry carries the very same signature, also after the key was replaced',
   const key = { ...(await newDkimKey(secrets, 'dom_1', 'rsa', fixture.clock.now())), state: 'active' as const }
   await fixture.put(sendingDomains, { ...domain, keys: [key] })
   fixture.clock.advance(3_600_000)
-  await until('tried again', () => fixture.attempted.length === 2)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 2, 'tried again')
   t.is(delivered.length, 2)
   t.deepEqual(delivered[1], delivered[0])
   const trace = await fixture.trace(traceId)
@@ -211,7 +212,8 @@ test('keys that are pending or retired do not sign; a message that a provider ma
   await deliver(fixture, `${head}\r\nHello.\r\n`)
   await fixture.put(sendingDomains, domain)
   fixture.clock.advance(24 * 3_600_000)
-  await until('tried again', () => fixture.attempted.length === 2)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 2, 'tried again')
   t.deepEqual(delivered.map(withoutToken), [`${head}\r\nHello.\r\n`, `${head}\r\nHello.\r\n`])
 })
 
@@ -224,6 +226,7 @@ test('a key that does not open holds the mail back and says so', async (t) => {
   t.true((await fixture.story(traceId)).some((line) => line.includes('The DKIM key of example.com cannot be decrypted; rotate it.')))
   await fixture.put(sendingDomains, domain)
   fixture.clock.advance(3_600_000)
-  await until('sent', () => delivered.length === 1)
+  await fixture.settled()
+  t.is(delivered.length, 1, 'sent')
   t.regex(delivered[0]?.toString() ?? '', /^DKIM-Signature: /)
 })

@@ -1,5 +1,6 @@
 /** A store that a test can take away from those who use it, as the end of a process does: nothing they began ever returns. */
 import type { Activity } from '#core/activity.ts'
+import { waiting } from './waits.ts'
 import type { Bytes, Entry, Kv, Range, Write, WriteResult } from '#store/kv.ts'
 
 const never = new Promise<never>(() => {})
@@ -13,6 +14,8 @@ export class CuttableKv implements Kv {
   beforeWrite: ((write: Write) => void | Promise<void>) | undefined
   /** Is notified of every look for keys, or with the first key of a range. */
   onLook: ((keys: readonly Bytes[]) => void) | undefined
+  readonly #ends = new Set<() => void>()
+  #written = Promise.withResolvers<void>()
   /** Reads and writes under way. */
   busy = 0
 
@@ -24,7 +27,21 @@ export class CuttableKv implements Kv {
   /** Resolves when what had reached the store by then is written or not. */
   async cut(): Promise<void> {
     this.#isCut = true
+    for (const end of this.#ends) end()
     await Promise.allSettled(this.#inFlight)
+  }
+
+  /** Resolves when the condition holds, which is asked after each write; for work that a peer holds up, and that never settles. */
+  holds(what: string, condition: () => Promise<boolean>): Promise<void> {
+    return waiting(what, this.#holds(condition))
+  }
+
+  async #holds(condition: () => Promise<boolean>): Promise<void> {
+    for (;;) {
+      const written = this.#written.promise
+      if (await condition()) return
+      await written
+    }
   }
 
   get(key: Bytes): Promise<Entry | undefined> {
@@ -39,10 +56,15 @@ export class CuttableKv implements Kv {
 
   async *range(range: Range): AsyncIterable<Entry> {
     this.onLook?.([range.start])
-    const end = this.#begin()
+    let end = this.#begin()
     try {
       if (this.#isCut) await never
-      for await (const entry of this.#kv.range(range)) yield this.#isCut ? await never : entry
+      for await (const entry of this.#kv.range(range)) {
+        const read = this.#isCut ? await never : entry
+        end() // the reader may take its time
+        yield read
+        end = this.#begin()
+      }
       if (this.#isCut) await never
     } catch (error) {
       if (this.#isCut) await never
@@ -62,14 +84,19 @@ export class CuttableKv implements Kv {
     return this.#guard(() => this.#kv.counters(keys))
   }
 
-  write(write: Write): Promise<WriteResult> {
-    return this.#guard(async () => {
-      const held = this.beforeWrite?.(write)
-      if (held) await held
+  /** What a test holds up is not in progress. */
+  async write(write: Write): Promise<WriteResult> {
+    const held = this.beforeWrite?.(write)
+    if (held) await held
+    return this.#guard(() => {
       if (this.#isCut) return never
       const written = this.#kv.write(write)
       this.#inFlight.add(written)
-      return written.finally(() => this.#inFlight.delete(written))
+      return written.finally(() => {
+        this.#inFlight.delete(written)
+        this.#written.resolve()
+        this.#written = Promise.withResolvers()
+      })
     })
   }
 
@@ -78,12 +105,16 @@ export class CuttableKv implements Kv {
   }
 
   #begin(): () => void {
-    const end = this.#activity?.begin('call of the store')
+    if (this.#isCut) return () => {}
     this.busy++
-    return () => {
+    const ended = this.#activity?.begin('call of the store')
+    const end = (): void => {
+      if (!this.#ends.delete(end)) return
       this.busy--
-      end?.()
+      ended?.()
     }
+    this.#ends.add(end)
+    return end
   }
 
   /** What comes back after the cut is lost. */

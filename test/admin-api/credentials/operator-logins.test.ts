@@ -1,6 +1,6 @@
 /** The operator reads which logins failed, and the log names the user that was tried. */
 import test from '#test'
-import { until } from '../../core/core-fixture.ts'
+import { waitFor } from '../../support/waits.ts'
 import { Daemon, portOf } from '../../support/daemon/daemon.ts'
 import { RestClient } from '../../support/daemon/rest.ts'
 import { SmtpClient } from '../../support/smtp/smtp-client.ts'
@@ -16,6 +16,6 @@ test('a failed SMTP login is in the list of the operator and in the log, with th
   using operator = new RestClient(daemon.addresses.http, key)
   const { data } = await operator.must('GET', '/operator/v1/smtp-logins')
   t.like(data, [{ address: '127.0.0.1', username: 'smtp_somebody', failures: 1, blocked: null }])
-  await until('the log line', () => /"tried_username":"smtp_somebody","reply":"535 5\.7\.8"/.test(daemon.log))
+  await waitFor('the log line', () => /"tried_username":"smtp_somebody","reply":"535 5\.7\.8"/.test(daemon.log))
   t.notRegex(daemon.log, /the-password/)
 })

@@ -6,7 +6,7 @@ import { connect, type Socket } from 'node:net'
 import { once } from 'node:events'
 import { systemClock } from '#core/clock.ts'
 import { WorkerMessageReader } from '#ingest/messages/message-reader.ts'
-import { projectId, principal, until, coreFixture } from '../../core/core-fixture.ts'
+import { projectId, principal, coreFixture } from '../../core/core-fixture.ts'
 import { Daemon, portOf } from '../../support/daemon/daemon.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
 import { posternOptions } from '../contenders.ts'
@@ -89,7 +89,7 @@ async function inProcess(cleanup: AsyncDisposableStack): Promise<Round> {
       })
       return { id, acknowledged, waiting }
     })
-    await until('all wait', () => ids.every((id) => fixture.captureEvents.waiting(id) === keys * waits))
+    await fixture.settled() // all wait
     await Promise.all(
       all.map(async ({ id, acknowledged }) => acknowledged.resolve((await fixture.submit({ projectId: id }), performance.now()))),
     )

@@ -13,7 +13,7 @@ import { Change } from '#store/change.ts'
 import { dequeue, enqueue, queueHead } from '#store/queue.ts'
 import type { Administration } from '../../../daemon/composition/composed.ts'
 import { Seeded } from '../../support/seeded.ts'
-import { coreFixture, organizationId, projectId, quiet, principal, until, type CoreFixture, relayingFixture } from '../core-fixture.ts'
+import { coreFixture, organizationId, projectId, principal, type CoreFixture, relayingFixture } from '../core-fixture.ts'
 import { hang, ScriptedTransport } from '../scripted-transport.ts'
 import { credentialsOf, everyRow, furnish, furnished, officeOf, rowsNaming } from './full-projects.ts'
 import { column } from '../../support/column.ts'
@@ -160,7 +160,8 @@ test('nothing is sent once a deletion is answered: attempts under way are broken
   const mine = await fixture.submit({ projectId: 'prj_2', principal: inside('prj_2') })
   const waiting = await Promise.all([1, 2, 3].map(() => fixture.submit({ projectId: 'prj_2', principal: inside('prj_2') })))
   await fixture.submit()
-  await until('attempts are under way', () => fixture.transport.calls.length >= 2)
+  await fixture.settled()
+  t.true(fixture.transport.calls.length >= 2, 'attempts are under way')
   const aborted = () => fixture.transport.calls.filter(({ job }) => job.signal.aborted).map(({ target }) => target.destinationId)
   await t.throwsAsync(administered.remove(principal, 'prj_2', { discardQueued: false }), { code: 'conflict' })
   t.deepEqual(aborted(), [])
@@ -169,7 +170,7 @@ test('nothing is sent once a deletion is answered: attempts under way are broken
   const calls = fixture.transport.calls.length
   await allRemoved(removals)
   fixture.clock.advance(3_600_000)
-  await quiet(fixture)
+  await fixture.settled()
   const later = fixture.transport.calls.slice(calls).map(({ job }) => job.traceId)
   for (const { traceId } of [mine, ...waiting]) t.false(later.includes(traceId))
   t.deepEqual(await rowsNaming(fixture, 'prj_2'), [])
@@ -188,7 +189,7 @@ test('a scheduled send that waits to be captured is queued mail too: it keeps it
   await t.throwsAsync(administered.remove(principal, 'prj_2', { discardQueued: false }), { code: 'conflict' })
   await administered.remove(principal, 'prj_2', discard)
   fixture.clock.advance(3_600_000)
-  await quiet(fixture)
+  await fixture.settled()
   await allRemoved(removals)
   t.deepEqual(fixture.captured, [])
   t.deepEqual(await rowsNaming(fixture, 'prj_2'), [])
@@ -213,11 +214,12 @@ test('a removal waits for an acceptance that was under way, and takes its rows t
   const { projects: administered, removals } = officeOf(fixture)
   const writing = holdTraces(fixture)
   const sent = fixture.submit({ projectId: 'prj_2', principal: inside('prj_2') })
-  await until('its write is held up', () => writing.held === 1)
+  await fixture.settled()
+  t.is(writing.held, 1, 'its write is held up')
   await administered.remove(principal, 'prj_2', discard)
   let ended = false
   const idle = allRemoved(removals).then(() => (ended = true))
-  for (let mutex = 0; mutex < 50; mutex++) await new Promise(setImmediate)
+  await fixture.settled()
   t.false(ended)
   writing.release()
   await sent.catch((error: { code?: string }) => t.is(error.code, 'not_found', 'where daemons share a store, its write checks the project'))
@@ -237,11 +239,12 @@ test('a removal waits for a refused send that was being recorded, and takes its 
     { projectId: undefined, from: undefined, to, bcc: [] },
     new Refusal('validation_failed', 'text: is wrong'),
   )
-  await until('its write is held up', () => writing.held === 1)
+  await fixture.settled()
+  t.is(writing.held, 1, 'its write is held up')
   await administered.remove(principal, 'prj_2', discard)
   let ended = false
   const idle = allRemoved(removals).then(() => (ended = true))
-  for (let mutex = 0; mutex < 3000 && !ended; mutex++) await new Promise(setImmediate)
+  await fixture.settled()
   t.false(ended)
   writing.release()
   t.truthy((await recorded).details?.['trace_id'])
@@ -278,7 +281,7 @@ test('messages that arrive while their project is deleted either go with it or a
     answered = true
     await Promise.all(sends)
     await allRemoved(removals)
-    await quiet(fixture)
+    await fixture.settled()
     t.deepEqual(late, [], `seed ${seed}`)
     t.deepEqual(await rowsNaming(fixture, 'prj_2'), [], `seed ${seed}`)
     t.is(await fixture.queueLength(), 0, `seed ${seed}`)
@@ -296,8 +299,8 @@ test('a queue entry that rests after a defect goes when it is due', async (t) =>
   t.is((await rowsNaming(fixture, 'prj_2', 'prj_3')).length, 1)
   await fixture.queue.start()
   fixture.clock.advance(60_000)
-  await until('it is gone', async () => (await rowsNaming(fixture, 'prj_2', 'prj_3')).length === 0)
-  await quiet(fixture)
+  await fixture.settled()
+  t.is((await rowsNaming(fixture, 'prj_2', 'prj_3')).length, 0, 'it is gone')
   t.deepEqual(column(fixture.transport.calls, 'target', 'destinationId'), ['dst_prj_1'])
 })
 
@@ -320,8 +323,8 @@ test('queued mail of a deleted organization fails, and its trace tells why', asy
   const { traceId } = await fixture.submit({ sendAt })
   await fixture.organization({ deletedAt: fixture.clock.now() })
   fixture.clock.advance(3_600_000)
-  await until('it has failed', async () => (await fixture.trace(traceId)).status === 'failed')
-  await quiet(fixture)
+  await fixture.settled()
+  t.is((await fixture.trace(traceId)).status, 'failed', 'it has failed')
   t.is(fixture.transport.calls.length, 0)
   t.regex((await fixture.story(traceId)).join(' '), /The organization was deleted before the message could be delivered/)
   t.is(await fixture.queueLength(), 0)

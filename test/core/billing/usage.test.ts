@@ -5,7 +5,7 @@ import { storedTracesCounter } from '#core/tenancy/counters.ts'
 import type { Organization } from '#core/tenancy/organization.ts'
 import { Change } from '#store/change.ts'
 import { Seeded } from '../../support/seeded.ts'
-import { coreFixture, organizationId, projectId, quiet, principal } from '../core-fixture.ts'
+import { coreFixture, organizationId, projectId, principal } from '../core-fixture.ts'
 
 const dayMs = 86_400_000
 
@@ -118,11 +118,11 @@ test('traces stored are the average over the days of the month', async (t) => {
   await fixture.project({ id: 'prj_2', name: 'Second', isDefault: false })
   fixture.clock.advance(17 * dayMs - 12 * 3_600_000) // the first of February
   for (let i = 0; i < 28; i++) await fixture.submit()
-  await quiet(fixture)
+  await fixture.settled()
   await retention.round()
   fixture.clock.advance(7 * dayMs)
   for (let i = 0; i < 28; i++) await fixture.submit({ projectId: 'prj_2' })
-  await quiet(fixture)
+  await fixture.settled()
   await retention.round()
   await retention.round()
   fixture.clock.advance(dayMs)

@@ -9,7 +9,7 @@ import { transact } from '#core/writes/transact.ts'
 import { Change } from '#store/change.ts'
 import { globalKey } from '#store/record-kind.ts'
 import { pack } from '#store/tuple.ts'
-import { coreFixture, organizationId, projectId, quiet, principal, until, type CoreFixture } from '../core-fixture.ts'
+import { coreFixture, organizationId, projectId, principal, type CoreFixture } from '../core-fixture.ts'
 import { NoReader } from '../no-parsers.ts'
 
 /** Messages that were passed over without having been read. */
@@ -52,7 +52,7 @@ test('BackgroundRead reads what comes while it reads, and nothing twice', async 
   await Promise.all(Array.from({ length: 40 }, () => fixture.submit()))
   for (let i = 0; i < 10; i++) await fixture.submit()
   await fixture.backgroundRead.idle()
-  await quiet(fixture)
+  await fixture.settled()
   t.is(reader.reads, 50)
 })
 
@@ -69,10 +69,11 @@ test('who waits for a message and the reading in the background share one readin
   await fixture.inbox()
   const never = new AbortController().signal
   const waits = Array.from({ length: 20 }, () => fixture.inboxes.wait(principal, 'inb_1', { timeoutMs: 30_000, signal: never }))
-  await until('all wait', () => fixture.captureEvents.waiting(projectId) === 20)
+  await fixture.settled()
+  t.is(fixture.captureEvents.waiting(projectId), 20, 'all wait')
   await fixture.submit()
-  await until('it is read', () => reader.reads === 1)
-  await quiet(fixture)
+  await fixture.settled()
+  t.is(reader.reads, 1, 'it is read')
   gate.resolve()
   const answers = await Promise.all(waits)
   await fixture.backgroundRead.idle()
@@ -107,7 +108,8 @@ test('a message that takes long holds up no other organization', async (t) => {
   const own = ['org_0', 'org_2'].map((of) => [of, 'settings'])
   await fixture.database.commit([...other, ...own].reduce((change, key) => change.set(key), new Change()))
   fixture.backgroundRead.wake()
-  await until('the others are read', async () => (await passedOver(fixture)) === 0)
+  await fixture.settled()
+  t.is(await passedOver(fixture), 0, 'the others are read')
   t.is(reader.reads, 0)
   gate.resolve()
   await fixture.backgroundRead.idle()
@@ -180,14 +182,15 @@ test('BackgroundRead.stop() waits for the message under way, and begins no other
   }
   const fixture = await coreFixture(t, { reader })
   for (let i = 0; i < 3; i++) await fixture.submit()
-  await until('reading', () => reader.reads === 1)
+  await fixture.settled()
+  t.is(reader.reads, 1, 'reading')
   let stopped = false
   const stopping = fixture.backgroundRead.stop().then(() => (stopped = true))
   t.false(stopped)
   gate.resolve()
   await stopping
   fixture.backgroundRead.wake()
-  await quiet(fixture)
+  await fixture.settled()
   t.is(reader.reads, 1)
   const next = await fixture.crash()
   next.backgroundRead.wake()
@@ -205,7 +208,8 @@ test('BackgroundRead leaves for the next start what a reader that was stopped co
   }
   const fixture = await coreFixture(t, { reader })
   await fixture.submit()
-  await until('reading', () => reader.reads === 1)
+  await fixture.settled()
+  t.is(reader.reads, 1, 'reading')
   const stopping = fixture.backgroundRead.stop()
   gate.resolve()
   await stopping
@@ -223,7 +227,8 @@ test('BackgroundRead survives a store that cannot be read', async (t) => {
     throw new Error('unreadable')
   }
   fixture.backgroundRead.wake()
-  await until('told', () => fixture.errors.length === 1)
+  await fixture.settled()
+  t.is(fixture.errors.length, 1, 'told')
   fixture.kv.range = range
   await fixture.submit()
   await fixture.backgroundRead.idle()
@@ -343,7 +348,8 @@ test('a mark never goes back, although an earlier place is written later', async
   let held = 0
   fixture.kv.beforeWrite = () => (held++ === 0 ? gate.promise : undefined)
   const saving = marks.save()
-  await until('the first one is about to be written', () => held === 1)
+  await fixture.settled()
+  t.is(held, 1, 'the first one is about to be written')
   await transact(fixture.database, { organizationId }, (change) => marks.passWith(change, organizationId, second))
   gate.resolve()
   await saving

@@ -5,16 +5,7 @@ import type { CapturedMessage } from '#core/capture/inboxes/inboxes.ts'
 import type { Principal } from '#core/access/principal/principal.ts'
 import { systemClock } from '#core/clock.ts'
 import { WorkerMessageReader } from '#ingest/messages/message-reader.ts'
-import {
-  coreFixture,
-  organizationId,
-  projectId,
-  quiet,
-  principal,
-  until,
-  type CoreFixture,
-  type CoreFixtureOptions,
-} from '../core-fixture.ts'
+import { coreFixture, organizationId, projectId, principal, type CoreFixture, type CoreFixtureOptions } from '../core-fixture.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
 
 async function capturing(t: Parameters<typeof coreFixture>[0], options: CoreFixtureOptions = {}): Promise<CoreFixture> {
@@ -172,7 +163,7 @@ test('Inboxes.wait() answers the next capture, and none that was there before', 
   await captureSome(fixture, 2)
   let answer: CapturedMessage | undefined
   const waiting = fixture.inboxes.wait(principal, 'inb_1', { timeoutMs: 30_000, signal: never }).then((found) => (answer = found))
-  await quiet(fixture)
+  await fixture.settled()
   t.is(answer, undefined)
   const [id] = await captureSome(fixture, 1)
   await waiting
@@ -189,7 +180,7 @@ test('Inboxes.wait() with since answers at once what is there, the oldest first'
   t.is(await wait({ at: startOfTime + 2000 }), ids[2])
   t.is(await wait({ captureId: ids[2] ?? '' }), ids[3])
   const next = wait({ captureId: ids[3] ?? '' })
-  await quiet(fixture)
+  await fixture.settled()
   const [fifth] = await captureSome(fixture, 1)
   t.is(await next, fifth)
 })
@@ -238,16 +229,16 @@ test('Inboxes.wait() gives up at its time, or when the caller leaves, and leaves
   const fixture = await capturing(t)
   let over = false
   const late = fixture.inboxes.wait(principal, 'inb_1', { timeoutMs: 30_000, signal: never }).finally(() => (over = true))
-  await quiet(fixture)
+  await fixture.settled()
   fixture.clock.advance(29_999)
-  await quiet(fixture)
+  await fixture.settled()
   t.false(over)
   fixture.clock.advance(1)
   t.is(await late, undefined)
 
   const caller = new AbortController()
   const left = fixture.inboxes.wait(principal, 'inb_1', { timeoutMs: 30_000, signal: caller.signal })
-  await quiet(fixture)
+  await fixture.settled()
   caller.abort()
   t.is(await left, undefined)
   t.is(await fixture.inboxes.wait(principal, 'inb_1', { timeoutMs: 30_000, signal: caller.signal }), undefined)
@@ -259,9 +250,9 @@ test('Inboxes.wait() hears only captures of its own project', async (t) => {
   const fixture = await capturing(t)
   await fixture.project({ id: 'prj_2', isDefault: false })
   const waiting = fixture.inboxes.wait(principal, 'inb_1', { timeoutMs: 1000, signal: never })
-  await quiet(fixture)
+  await fixture.settled()
   await fixture.submit({ projectId: 'prj_2' })
-  await quiet(fixture)
+  await fixture.settled()
   fixture.clock.advance(1000)
   t.is(await waiting, undefined)
   await t.throwsAsync(fixture.inboxes.wait({ ...principal, bound: true, projectId: 'prj_2' }, 'inb_1', { timeoutMs: 1, signal: never }), {
@@ -276,7 +267,8 @@ test('Inboxes.wait() is open 20 times for a key and 200 times for a project', as
     fixture.inboxes.wait({ ...principal, credentialId: grantId }, 'inb_1', { timeoutMs: 30_000, signal: caller.signal })
   const waits: Promise<unknown>[] = []
   for (let key = 0; key < 10; key++) for (let i = 0; i < 20; i++) waits.push(wait(`key_${key}`))
-  await until('all wait', () => fixture.captureEvents.waiting(projectId) === 200)
+  await fixture.settled()
+  t.is(fixture.captureEvents.waiting(projectId), 200, 'all wait')
   await t.throwsAsync(wait('key_0'), {
     code: 'rate_limit_exceeded',
     message: 'At most 20 waits per key and 200 per project can be open at a time.',
@@ -286,7 +278,7 @@ test('Inboxes.wait() is open 20 times for a key and 200 times for a project', as
   await Promise.all(waits)
   const again = new AbortController()
   const one = fixture.inboxes.wait(principal, 'inb_1', { timeoutMs: 1, signal: again.signal })
-  await quiet(fixture)
+  await fixture.settled()
   again.abort()
   t.is(await one, undefined)
 })

@@ -10,7 +10,7 @@ import { pack } from '#store/tuple.ts'
 import { guardedPost } from '../../../protocols/outbound/clients.ts'
 import { receiverOf } from '../../support/web/webhook-receiver.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
-import { coreFixture, organizationId, projectId, quiet, principal, until, type CoreFixture } from '../core-fixture.ts'
+import { coreFixture, organizationId, projectId, principal, type CoreFixture } from '../core-fixture.ts'
 
 const noNames = { resolve4: async () => [], resolve6: async () => [] }
 
@@ -21,7 +21,8 @@ async function fixtureWith(t: ExecutionContext, post?: Post): Promise<CoreFixtur
 }
 
 const last = (fixture: CoreFixture, inboxId = 'inb_1') => readLastNotify(fixture.database, organizationId, inboxId)
-const noted = (fixture: CoreFixture, inboxId = 'inb_1') => until('it is noted', async () => (await last(fixture, inboxId)) !== undefined)
+const noted = (fixture: CoreFixture, inboxId = 'inb_1') =>
+  fixture.kv.holds('it is noted', async () => (await last(fixture, inboxId)) !== undefined)
 const metered = (fixture: CoreFixture) =>
   fixture.kv.counter(pack(usageCounter(organizationId, 'vi_notifies', new Date(fixture.clock.now()).toISOString().slice(0, 7), projectId)))
 test("a capture is told by one POST that Stripe's own verification accepts with the key of the inbox", async (t) => {
@@ -85,15 +86,17 @@ test('who took the address away, or gave another one, is believed at once: what 
   const fixture = await fixtureWith(t, post)
   const inbox = await fixture.inbox({ notifyWebhookUrl: 'https://old.example.ch/' })
   for (let i = 0; i < 5; i++) await fixture.submit()
-  await until('two are under way', () => open.length === 2)
+  await fixture.settled()
+  t.is(open.length, 2, 'two are under way')
   await fixture.backgroundRead.idle()
   await fixture.inbox({ notifyWebhookUrl: 'https://new.example.ch/' })
   open[0]?.end({ status: 204, answer: new Uint8Array() })
-  await until('the third is under way', () => open.length === 3)
+  await fixture.settled()
+  t.is(open.length, 3, 'the third is under way')
   t.is(open[2]?.url, 'https://new.example.ch/')
   await fixture.put(inboxes, { ...inbox, notifyWebhookUrl: undefined })
   for (const { end } of open) end({ status: 204, answer: new Uint8Array() })
-  await quiet(fixture)
+  await fixture.settled()
   t.is(open.length, 3)
   await fixture.remove(inboxes, inbox.id)
 })
@@ -106,7 +109,7 @@ test('a refusal is noted and nothing is sent again', async (t) => {
   await noted(fixture)
   fixture.backgroundRead.wake()
   fixture.clock.advance(86_400_000)
-  await quiet(fixture)
+  await fixture.settled()
   t.is(receiver.received.length, 1)
   t.like(await last(fixture), { statusCode: 500, error: 'The receiver returned status 500.' })
 })
@@ -117,10 +120,11 @@ test('a crash while it is sent, or before, leads to no second one', async (t) =>
   const fixture = await fixtureWith(t, hanging)
   await fixture.inbox({ notifyWebhookUrl: 'https://hooks.example.ch/' })
   await fixture.submit()
-  await until('it is under way', () => sent.length === 1)
+  await fixture.settled()
+  t.is(sent.length, 1, 'it is under way')
   const next = await fixture.crash()
   next.backgroundRead.wake()
-  await quiet(next)
+  await next.settled()
   t.is(sent.length, 1)
   t.is(await metered(next), 1)
 })
@@ -136,7 +140,7 @@ test('what was captured before a crash and not yet read is told after it, once',
   await noted(next)
   const third = await next.crash()
   third.backgroundRead.wake()
-  await quiet(third)
+  await third.settled()
   t.is(receiver.received.length, 1)
 })
 
@@ -152,14 +156,15 @@ test('a receiver that hangs gets two at a time, holds up no other inbox, and wha
   await fixture.inbox({ id: 'inb_slow', notifyWebhookUrl: 'https://slow.example.ch/', addressPattern: '@example.net' })
   await fixture.inbox({ id: 'inb_fast', notifyWebhookUrl: 'https://fast.example.ch/', addressPattern: 'last@other.test' })
   for (let i = 0; i < 103; i++) await fixture.submit()
-  await until('the last one is given up', async () => (await last(fixture, 'inb_slow')) !== undefined)
+  await noted(fixture, 'inb_slow') // the last one is given up
   t.is(open.length, 2)
   t.like(await last(fixture, 'inb_slow'), { error: 'Too many notifications of this inbox were pending; this one was dropped.' })
   await fixture.submit({ rcptTo: ['last@other.test'] })
   await noted(fixture, 'inb_fast')
   t.is((await last(fixture, 'inb_fast'))?.statusCode, 204)
   open[0]?.end({ status: 200, answer: new Uint8Array() })
-  await until('the next one is sent', () => open.length === 3)
+  await fixture.settled()
+  t.is(open.length, 3, 'the next one is sent')
   await fixture.notifier.stop()
   t.is(open.length, 3)
 })

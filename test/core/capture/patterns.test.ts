@@ -4,16 +4,7 @@ import { traces } from '#core/trace/trace.ts'
 import { parsePattern } from '#core/capture/inbox-pattern.ts'
 import type { Since } from '#core/capture/inboxes/inboxes.ts'
 import type { MessageReader, ReadMessage, WaitingMessage } from '#core/capture/reading/message-reader.ts'
-import {
-  coreFixture,
-  organizationId,
-  projectId,
-  quiet,
-  principal,
-  until,
-  type CoreFixture,
-  type CoreFixtureOptions,
-} from '../core-fixture.ts'
+import { coreFixture, organizationId, projectId, principal, type CoreFixture, type CoreFixtureOptions } from '../core-fixture.ts'
 
 const dayMs = 86_400_000
 const never = new AbortController().signal
@@ -87,7 +78,7 @@ test('an address that only the body has brings the capture in, and wakes who wai
   const fixture = await fixtureWith(t, ['*', '@example.org'], { reader: findingReader })
   const wait = (inbox: string, signal = never) => fixture.inboxes.wait(principal, inbox, { timeoutMs: 30_000, signal })
   const waiting = wait('inb_1')
-  await quiet(fixture)
+  await fixture.settled()
   const id = await captureTo(fixture, ['anna@example.net'])
   t.is((await waiting)?.capture.id, id)
   t.deepEqual(await listed(fixture, 'inb_1'), [id])
@@ -110,7 +101,8 @@ test('an address that only the body has comes after what was in the inbox before
   const told = fixture.clock.now()
   fixture.clock.advance(1000)
   const waiting = fixture.inboxes.wait(principal, 'inb_0', { since: { captureId: first }, timeoutMs: 30_000, signal: never })
-  await until('it waits', () => fixture.captureEvents.waiting(projectId) === 1)
+  await fixture.settled()
+  t.is(fixture.captureEvents.waiting(projectId), 1, 'it waits')
   read()
   t.is((await waiting)?.capture.id, late)
   await fixture.backgroundRead.idle()
@@ -153,10 +145,11 @@ test('who begins to wait between a capture and the reading of its body does not 
   let woken = false
   const caller = new AbortController()
   const waiting = fixture.inboxes.wait(principal, 'inb_0', { timeoutMs: 30_000, signal: caller.signal }).then((found) => (woken = !!found))
-  await until('it waits', () => fixture.captureEvents.waiting(projectId) === 1)
+  await fixture.settled()
+  t.is(fixture.captureEvents.waiting(projectId), 1, 'it waits')
   read()
   await fixture.backgroundRead.idle()
-  await quiet(fixture)
+  await fixture.settled()
   caller.abort()
   await waiting
   t.false(woken)

@@ -8,7 +8,7 @@ import type { Trace } from '#core/trace/trace.ts'
 import { destinations } from '#core/routing/destination.ts'
 import { Change } from '#store/change.ts'
 import { queueHead } from '#store/queue.ts'
-import { organizationId, quiet, principal, secrets, until, type CoreFixture, relaying } from '../core-fixture.ts'
+import { organizationId, principal, secrets, type CoreFixture, relaying } from '../core-fixture.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
 import { contentOf, hang, report, take, type Call } from '../scripted-transport.ts'
 import { column } from '../../support/column.ts'
@@ -24,7 +24,8 @@ const fates = ({ recipients }: Trace): string[] => recipients.map(({ address, st
 test('an accepted message is sent: trace, attempt, timeline and queue agree', async (t) => {
   const fixture = await relaying(t, (call) => take(call))
   const { traceId } = await fixture.submit()
-  await until('sent', () => fixture.attempted.length === 1)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 1, 'sent')
   const trace = await fixture.trace(traceId)
   t.like(trace, { status: 'sent', attempts: 1, unknownAttempts: 0, nextAttemptAt: null, updatedAt: fixture.clock.now() })
   t.deepEqual(trace.recipients, [{ address: 'anna@example.net', status: 'sent', reply: { code: 250, enhanced: '2.0.0', text: 'queued' } }])
@@ -58,7 +59,8 @@ test('an attempt carries the envelope, the size and the message with our headers
   for (const size of [1000, 700_000]) {
     const content = `Subject: x\r\n\r\n${'0123456789abcd\r\n'.repeat(size / 16)}`
     const { traceId } = await fixture.submit({ content, facts: { prefix, eightBit: true } as never, rcptTo: three, mailFrom: '' })
-    await until('sent', () => seen.length === 3)
+    await fixture.settled()
+    t.is(seen.length, 3, 'sent')
     const [sent, job, target] = seen.splice(0)
     const ours = `${prefix}X-Service-Ref: ${serviceRef(secrets, traceId)}\r\n`
     t.is(Buffer.compare(sent as Buffer, Buffer.from(ours + content)), 0)
@@ -71,12 +73,14 @@ test('of three recipients only the one that was put off is tried again', async (
   const verdicts = { 'anna@example.net': 'accepted', 'ben@example.net': 'transient', 'carl@example.net': 'permanent' } as const
   const fixture = await relaying(t, (call) => take(call, call.nth === 1 ? verdicts : 'accepted'))
   const { traceId } = await fixture.submit({ rcptTo: three })
-  await until('first', () => fixture.attempted.length === 1)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 1, 'first')
   const between = await fixture.trace(traceId)
   t.deepEqual(fates(between), ['anna@example.net sent', 'ben@example.net queued', 'carl@example.net failed'])
   t.like(between, { status: 'queued', nextAttemptAt: startOfTime + minute })
   fixture.clock.advance(minute)
-  await until('second', () => fixture.attempted.length === 2)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 2, 'second')
   t.deepEqual(fixture.transport.attemptsAt(traceId), [three, ['ben@example.net']])
   const trace = await fixture.trace(traceId)
   t.deepEqual(fates(trace), ['anna@example.net sent', 'ben@example.net sent', 'carl@example.net failed'])
@@ -96,12 +100,13 @@ test('a message that is always put off is tried on schedule and given up at its 
   const { traceId } = await fixture.submit()
   const times: number[] = []
   for (let n = 1; n <= 18; n++) {
-    await until(`attempt ${n}`, () => fixture.attempted.length === n)
+    await fixture.settled()
+    t.is(fixture.attempted.length, n, `attempt ${n}`)
     times.push((fixture.clock.now() - startOfTime) / minute)
     const { nextAttemptAt } = await fixture.trace(traceId)
     if (nextAttemptAt === null) break
     fixture.clock.advance(nextAttemptAt - fixture.clock.now() - 1)
-    await quiet(fixture)
+    await fixture.settled()
     t.is(fixture.attempted.length, n, 'not early')
     fixture.clock.advance(1)
   }
@@ -119,7 +124,8 @@ test('an unknown outcome is said to be one, waits a quarter of an hour, and is r
     return report(call, 'unknown', 'connection_lost')
   })
   const { traceId } = await fixture.submit()
-  await until('first', () => fixture.attempted.length === 1)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 1, 'first')
   t.like(await fixture.trace(traceId), { status: 'queued', unknownAttempts: 1, nextAttemptAt: startOfTime + 15 * minute })
   t.like((await attempts(fixture, traceId))[0], { state: 'unknown' })
   t.regex(
@@ -127,13 +133,14 @@ test('an unknown outcome is said to be one, waits a quarter of an hour, and is r
     /connection_lost\. The outcome is unknown: the provider may have accepted the message\./,
   )
   fixture.clock.advance(15 * minute - 1)
-  await quiet(fixture)
+  await fixture.settled()
   t.is(fixture.attempted.length, 1)
   fixture.clock.advance(1)
-  await until('second', () => fixture.attempted.length === 2)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 2, 'second')
   t.like(await fixture.trace(traceId), { status: 'failed', unknownAttempts: 2, nextAttemptAt: null })
   fixture.clock.advance(48 * hour)
-  await quiet(fixture)
+  await fixture.settled()
   t.is(fixture.transport.calls.length, 2)
 })
 
@@ -142,7 +149,8 @@ test('a recipient that was put off goes on when another one was given up as unkn
   const fixture = await relaying(t, (call) => take(call, call.nth < 3 ? verdicts : 'accepted'))
   const { traceId } = await fixture.submit({ rcptTo: three.slice(0, 2) })
   for (let n = 1; n <= 3; n++) {
-    await until(`attempt ${n}`, () => fixture.attempted.length === n)
+    await fixture.settled()
+    t.is(fixture.attempted.length, n, `attempt ${n}`)
     fixture.clock.advance(hour)
   }
   t.deepEqual(fixture.transport.attemptsAt(traceId), [three.slice(0, 2), three.slice(0, 2), ['ben@example.net']])
@@ -155,21 +163,24 @@ test('an attempt during which the process died is shown as unknown, and the mess
     return hang(call)
   })
   const { traceId } = await fixture.submit()
-  await until('the start is on record', async () => (await attempts(fixture, traceId)).length === 1)
+  await fixture.settled()
+  t.is((await attempts(fixture, traceId)).length, 1, 'the start is on record')
   t.like((await attempts(fixture, traceId))[0], { number: 1, state: 'started', host: 'smtp.provider.test' })
   t.regex((await fixture.story(traceId)).at(-1) ?? '', /^attempt: Attempt 1 to smtp.provider.test:587 is in progress\.$/)
   for (let n = 2; n <= 4; n++) {
     const next = await fixture.crash()
     if (n === 4) next.transport.script = (call) => take(call)
     await next.queue.start()
-    await until('the next start is on record', async () => (await attempts(next, traceId)).length === n)
+    await next.settled()
+    t.is((await attempts(next, traceId)).length, n, 'the next start is on record')
     t.like((await attempts(next, traceId))[n - 2], { state: 'unknown', error: { code: 'interrupted' } })
     if (n < 4) {
       t.is((await next.trace(traceId)).status, 'queued', 'a process that dies again and again does not lose the message')
       Object.assign(fixture, { crash: next.crash.bind(next) })
       continue
     }
-    await until('sent', () => next.attempted.length === 1)
+    await next.settled()
+    t.is(next.attempted.length, 1, 'sent')
     t.like(await next.trace(traceId), { status: 'sent', attempts: 4 })
     t.is(await next.queueLength(), 0)
     t.regex(
@@ -186,7 +197,8 @@ test('an attempt that was begun but not committed as ended counts once, whatever
   await fixture.database.commit(writeAttempt(new Change(), organizationId, traceId, started))
   const next = await fixture.crash()
   await next.queue.start()
-  await until('sent', () => next.attempted.length === 1)
+  await next.settled()
+  t.is(next.attempted.length, 1, 'sent')
   t.like(await next.trace(traceId), { attempts: 2, status: 'sent' })
   t.deepEqual(
     (await attempts(next, traceId)).map(({ number, state }) => `${number} ${state}`),
@@ -200,7 +212,8 @@ test('a message whose destination was deleted fails with that reason', async (t)
   await fixture.remove(destinations, 'dst_1')
   const next = await fixture.crash()
   await next.queue.start()
-  await until('failed', () => next.attempted.length === 1)
+  await next.settled()
+  t.is(next.attempted.length, 1, 'failed')
   t.is((await next.trace(traceId)).status, 'failed')
   t.deepEqual(next.transport.calls, [])
   t.is(await next.queueLength(), 0)
@@ -211,12 +224,14 @@ test('a message waits while the password of its destination cannot be opened, an
   const fixture = await relaying(t, (call) => take(call))
   await fixture.destination({ username: 'me', sealedPassword: 'v1.00000000.AAAA.AAAA' })
   const { traceId } = await fixture.submit()
-  await until('attempted', () => fixture.attempted.length === 1)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 1, 'attempted')
   t.like(await fixture.trace(traceId), { status: 'queued', nextAttemptAt: startOfTime + minute })
   t.regex((await fixture.story(traceId))[3] ?? '', /A secret of the destination cannot be decrypted with the current master key/)
   await fixture.destination({ username: 'me', updatedAt: startOfTime + 1 }, 'new secret')
   fixture.clock.advance(minute)
-  await until('sent', () => fixture.attempted.length === 2)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 2, 'sent')
   t.like(fixture.transport.calls[0]?.target, { password: 'new secret' })
   t.is((await fixture.trace(traceId)).status, 'sent')
 })
@@ -224,10 +239,12 @@ test('a message waits while the password of its destination cannot be opened, an
 test('an attempt uses the settings of the destination as they are now', async (t) => {
   const fixture = await relaying(t, (call) => (call.nth === 1 ? report(call, 'transient') : take(call)))
   await fixture.submit()
-  await until('first', () => fixture.attempted.length === 1)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 1, 'first')
   await fixture.destination({ host: 'other.provider.test', updatedAt: startOfTime + 5 })
   fixture.clock.advance(minute)
-  await until('second', () => fixture.attempted.length === 2)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 2, 'second')
   t.deepEqual(
     fixture.transport.calls.map(({ target }) => `${target.provider === 'smtp' && target.host} ${target.revision}`),
     [`smtp.provider.test ${startOfTime}`, `other.provider.test ${startOfTime + 5}`],
@@ -239,10 +256,12 @@ test('a recipient that a report forgets is tried again', async (t) => {
     retry: { maxAgeMs: 2 * minute },
   })
   const { traceId } = await fixture.submit()
-  await until('first', () => fixture.attempted.length === 1)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 1, 'first')
   t.like(await fixture.trace(traceId), { status: 'queued', nextAttemptAt: startOfTime + minute })
   fixture.clock.advance(minute)
-  await until('second', () => fixture.attempted.length === 2)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 2, 'second')
   t.is((await fixture.trace(traceId)).status, 'sent')
 })
 
@@ -254,9 +273,11 @@ test('a report about recipients who were done before changes nothing for them', 
     return { ...said, recipients: [...said.recipients, { address: 'anna@example.net', verdict: 'permanent' }] }
   })
   const { traceId } = await fixture.submit({ rcptTo: three.slice(0, 2) })
-  await until('first', () => fixture.attempted.length === 1)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 1, 'first')
   fixture.clock.advance(minute)
-  await until('second', () => fixture.attempted.length === 2)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 2, 'second')
   t.deepEqual(fates(await fixture.trace(traceId)), ['anna@example.net sent', 'ben@example.net queued'])
 })
 
@@ -264,7 +285,7 @@ for (const code of ['aborted', 'closed']) {
   test(`a message whose attempt was broken off as ${code} is due again at once`, async (t) => {
     const fixture = await relaying(t, (call) => report(call, 'transient', code))
     await fixture.submit()
-    await until('first', () => fixture.attempted.length >= 1)
+    await fixture.daemon.saw('attempted')
     const stopping = fixture.queue.stop(1)
     fixture.clock.advance(1)
     await stopping
@@ -283,17 +304,20 @@ test('the start of an attempt is durable before the final dot, and is not writte
   })
   const writes: number[] = []
   await fixture.submit()
-  await until('first', () => fixture.attempted.length === 1)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 1, 'first')
   fixture.kv.beforeWrite = ({ sets }) => void writes.push(sets.length)
   fixture.clock.advance(minute)
-  await until('second', () => fixture.attempted.length === 2)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 2, 'second')
   t.is(writes.length, 2, 'one for the start, one for the end')
 })
 
 test('the public view and the full one agree on the story', async (t) => {
   const fixture = await relaying(t, (call) => take(call))
   const { traceId } = await fixture.submit()
-  await until('sent', () => fixture.attempted.length === 1)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 1, 'sent')
   const shared = await fixture.traces.shared(traceId)
   t.deepEqual(
     column(shared.timeline, 'event'),
@@ -323,10 +347,12 @@ const inRequests =
 test('a process that dies between two requests of an attempt mails nobody again who had a word', async (t) => {
   const fixture = await relaying(t, inRequests(hang))
   const { traceId } = await fixture.submit({ rcptTo: three })
-  await until('the last is under way', async () => (await attempts(fixture, traceId))[0]?.recipients?.length === 3)
+  await fixture.settled()
+  t.is((await attempts(fixture, traceId))[0]?.recipients?.length, 3, 'the last is under way')
   const next = await fixture.crash()
   await next.queue.start()
-  await until('sent', () => next.attempted.length === 1)
+  await next.settled()
+  t.is(next.attempted.length, 1, 'sent')
   t.deepEqual(next.transport.attemptsAt(traceId), [three, ['carl@example.net']])
   t.deepEqual(fates(await next.trace(traceId)), ['anna@example.net sent', 'ben@example.net failed', 'carl@example.net sent'])
   t.deepEqual(
@@ -346,10 +372,11 @@ test('a defect between two requests of an attempt mails nobody again who had a w
   await fixture.queue.start()
   fixture.clock.advance(minute)
   const { traceId } = await fixture.submit({ rcptTo: three })
-  await until('the defect is told', () => fixture.errors.splice(0).length === 1)
-  await quiet(fixture)
+  await fixture.settled()
+  t.is(fixture.errors.splice(0).length, 1, 'the defect is told')
   fixture.clock.advance(minute)
-  await until('sent', () => fixture.attempted.length === 1)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 1, 'sent')
   t.deepEqual(fixture.transport.attemptsAt(traceId), [three, ['carl@example.net']])
   t.like(await fixture.trace(traceId), { attempts: 2 })
 })

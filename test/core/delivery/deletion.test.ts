@@ -2,7 +2,7 @@
 import test from '#test'
 import { discardTrace } from '#core/retention/remove-trace.ts'
 import { destinations } from '#core/routing/destination.ts'
-import { organizationId, quiet, until, relaying } from '../core-fixture.ts'
+import { organizationId, relaying } from '../core-fixture.ts'
 import { report, take } from '../scripted-transport.ts'
 
 const minute = 60_000
@@ -16,15 +16,18 @@ test('a message whose destination is deleted during an attempt gets what the pro
   })
   const accepted = await fixture.submit({ rcptTo: ['anna@example.net'] })
   const deferred = await fixture.submit({ rcptTo: ['ben@example.net'] })
-  await until('both attempts are under way', () => fixture.transport.calls.length === 2)
+  await fixture.settled()
+  t.is(fixture.transport.calls.length, 2, 'both attempts are under way')
   await fixture.remove(destinations, 'dst_1')
   answers[0]?.resolve('accepted')
   answers[1]?.resolve('transient')
-  await until('both attempts ended', () => fixture.attempted.length === 2)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 2, 'both attempts ended')
   t.is((await fixture.trace(accepted.traceId)).status, 'sent')
   t.is((await fixture.trace(deferred.traceId)).status, 'queued')
   fixture.clock.advance(minute)
-  await until('given up', () => fixture.attempted.length === 3)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 3, 'given up')
   t.is((await fixture.trace(deferred.traceId)).status, 'failed')
   t.regex((await fixture.story(deferred.traceId)).join('\n'), /The destination was deleted before the message could be delivered\./)
   t.is(fixture.transport.calls.length, 2)
@@ -47,9 +50,9 @@ test('a trace that is deleted during its attempt leaves nothing, whatever the pr
     await begun.promise
     t.true(await discardTrace(fixture.database, organizationId, traceId))
     answer.resolve()
-    await quiet(fixture)
+    await fixture.settled()
     fixture.clock.advance(24 * hour)
-    await quiet(fixture)
+    await fixture.settled()
     t.is(fixture.transport.calls.length, 1, what)
     t.is(await fixture.queueLength(), 0, what)
     t.deepEqual(await fixture.keys(traceId), [], what)
@@ -63,7 +66,7 @@ test('a trace that is deleted before its attempt is not sent', async (t) => {
   if (!entry) throw new Error('nothing was queued')
   t.true(await discardTrace(fixture.database, organizationId, traceId))
   fixture.offer(entry)
-  await quiet(fixture)
+  await fixture.settled()
   t.deepEqual(fixture.transport.calls, [])
   t.deepEqual(await fixture.keys(traceId), [])
 })
@@ -87,7 +90,7 @@ test('an attempt that reads settings while a project or destination is deleted s
         return read
       }
       fixture.offer(entry)
-      await quiet(fixture)
+      await fixture.settled()
       if (reads < nth) {
         t.true(nth > 1, 'settings are read')
         break

@@ -1,6 +1,6 @@
 /** The queue over a real store with several projects: neither a backlog nor many destinations give a project a larger part. */
 import test, { type ExecutionContext } from '#test'
-import { coreFixture, quiet, until, type CoreFixture, type CoreFixtureOptions } from '../core-fixture.ts'
+import { coreFixture, type CoreFixture, type CoreFixtureOptions } from '../core-fixture.ts'
 import { hang, ScriptedTransport, take, type Call } from '../scripted-transport.ts'
 
 const big = 'prj_big'
@@ -67,18 +67,21 @@ test('DeliveryQueue sends the one message of a project while another has thousan
   const gates = new Gates()
   const fixture = await projectsOf(t, [big, small], { transport: new ScriptedTransport(gates.script), maxReady: 500 })
   await sendMany(fixture, 3000, big)
-  await until('two are under way', () => gates.open.length === 2)
+  await fixture.settled()
+  t.is(gates.open.length, 2, 'two are under way')
   await send(fixture, small)
   for (let ended = 1; ended <= 2; ended++) {
     gates.open.shift()?.end()
-    await until(`attempt ${ended} is over`, () => fixture.attempted.length === ended && gates.open.length === 2)
+    await fixture.settled()
+    t.deepEqual([fixture.attempted.length, gates.open.length], [ended, 2], `attempt ${ended} is over`)
   }
   t.true(
     gates.open.some(({ call }) => call.job.traceId === fixture.queued.at(-1)?.traceId),
     'it goes next',
   )
   for (const { end } of gates.open.splice(0)) end()
-  await until('it is sent', () => projectsServed(fixture).includes(small))
+  await fixture.settled()
+  t.true(projectsServed(fixture).includes(small), 'it is sent')
   await stop(fixture, gates)
 })
 
@@ -89,7 +92,7 @@ test('DeliveryQueue sends the one message of a project after a restart that find
   await send(before, small)
   const fixture = await before.crash({ deaf: false })
   await fixture.queue.start()
-  await until('it is sent', () => projectsServed(fixture).includes(small))
+  await fixture.daemon.saw('attempted', ({ projectId }) => projectId === small)
   const place = projectsServed(fixture).indexOf(small)
   t.true(place < 6, `it came after ${place} others`)
   await stop(fixture)
@@ -109,14 +112,16 @@ test('DeliveryQueue keeps no more entries in memory than it may, in equal shares
     return range(asked)
   }
   await fixture.queue.start()
-  await until('two are under way', () => gates.open.length === 2)
+  await fixture.settled()
+  t.is(gates.open.length, 2, 'two are under way')
   t.deepEqual(
     limits.filter((limit) => limit !== 1 && limit !== undefined),
     ids.map(() => 20),
   )
   fixture.transport.script = (call) => take(call)
   for (const { end } of gates.open) end()
-  await until('all are sent', () => fixture.attempted.length === 250)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 250, 'all are sent')
   t.is(fixture.transport.calls.length, 250)
   t.is(await fixture.queueLength(), 0)
 })
@@ -126,12 +131,12 @@ test('DeliveryQueue serves projects in turn where the destination has a rate', a
   const fixture = await projectsOf(t, ids, {}, { maxRatePerMin: 6, maxConnections: 10 })
   for (const id of ids) for (let i = 0; i < 30; i++) await send(fixture, id)
   for (let n = 1; n <= 12; n++) {
-    await until(`message ${n}`, () => fixture.attempted.length === n)
-    await quiet(fixture)
+    await fixture.settled()
+    t.is(fixture.attempted.length, n, `message ${n}`)
     fixture.clock.advance(10_000)
   }
   t.deepEqual(projectsServed(fixture).slice(1, 10), [...ids, ...ids, ...ids], 'the first one went before the others came')
-  await quiet(fixture)
+  await fixture.settled()
   await stop(fixture)
 })
 
@@ -139,11 +144,12 @@ test('DeliveryQueue serves copies of one message and other messages in turn wher
   const fixture = await projectsOf(t, [big, small], {}, { maxRatePerMin: 6, maxConnections: 10 })
   const rcptTo = Array.from({ length: 20 }, (_, i) => `r${i}@example.net`)
   const { traceId } = await fixture.submit({ projectId: big, destinationId: shared, rcptTo, verp: { bounceDomain: null } })
-  await until('the first copy', () => fixture.transport.calls.length === 1)
+  await fixture.settled()
+  t.is(fixture.transport.calls.length, 1, 'the first copy')
   for (let i = 0; i < 20; i++) await send(fixture, small)
   for (let n = 1; n <= 9; n++) {
-    await until(`begin ${n}`, () => fixture.transport.calls.length === n)
-    await quiet(fixture)
+    await fixture.settled()
+    t.is(fixture.transport.calls.length, n, `begin ${n}`)
     fixture.clock.advance(10_000)
   }
   const isCopy = fixture.transport.calls.slice(0, 9).map(({ job }) => job.traceId === traceId)
@@ -152,7 +158,7 @@ test('DeliveryQueue serves copies of one message and other messages in turn wher
     isCopy.slice(1, 9).some((copy, i, all) => copy === all[i + 1]),
     isCopy.join(),
   )
-  await quiet(fixture)
+  await fixture.settled()
   await stop(fixture)
 })
 
@@ -163,9 +169,11 @@ test('DeliveryQueue gives turns to projects, not to their destinations', async (
   await sendMany(fixture, 60, big, (i) => `big_${i % 20}`)
   await sendMany(fixture, 5, small)
   fixture.transport.script = (call) => take(call)
-  await until('one is under way', () => gates.open.length === 1)
+  await fixture.settled()
+  t.is(gates.open.length, 1, 'one is under way')
   gates.open[0]?.end()
-  await until('all are sent', () => fixture.attempted.length === 65)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 65, 'all are sent')
   const last = projectsServed(fixture).lastIndexOf(small)
   t.true(last <= 11, `the small project was done after ${last}`)
 })
@@ -180,22 +188,23 @@ test('DeliveryQueue shares scarce connections evenly between a project of 100 de
   )
   for (let i = 0; i < 100; i++) await fixture.destination({ id: `big_${i}`, projectId: big, maxConnections: 10 })
   await sendMany(fixture, 200, big, (i) => `big_${i % 100}`)
-  await quiet(fixture)
+  await fixture.settled()
   t.is(fixture.queue.active, 18, 'the last ones are for another project')
   await sendMany(fixture, 100, small)
-  await quiet(fixture)
+  await fixture.settled()
   t.is(fixture.queue.active, 19)
   for (let ended = 1; ended <= 40; ended++) {
     gates.open.shift()?.end()
-    await until(`attempt ${ended} is over`, () => fixture.attempted.length === ended)
-    await quiet(fixture)
+    await fixture.settled()
+    t.is(fixture.attempted.length, ended, `attempt ${ended} is over`)
   }
   t.is(gates.open.length, 18)
   const shares = Object.groupBy(gates.open, ({ call }) => (call.target.destinationId === shared ? small : big))
   t.deepEqual([shares[small]?.length, shares[big]?.length], [7, 11])
   fixture.transport.script = (call) => take(call)
   for (const { end } of gates.open) end()
-  await until('all are sent', () => fixture.attempted.length === 300)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 300, 'all are sent')
   t.is(await fixture.queueLength(), 0)
 })
 
@@ -204,10 +213,11 @@ test('DeliveryQueue sends the mail of a project while all destinations of anothe
   const fixture = await projectsOf(t, [big, small], { transport, maxConnections: 20 })
   for (let i = 0; i < 60; i++) await fixture.destination({ id: `big_${i}`, projectId: big, maxConnections: 10 })
   await sendMany(fixture, 600, big, (i) => `big_${i % 60}`)
-  await quiet(fixture)
+  await fixture.settled()
   t.is(fixture.queue.active, 18)
   await sendMany(fixture, 50, small)
-  await until('the small project is served', () => fixture.attempted.length === 50)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 50, 'the small project is served')
   t.deepEqual([...new Set(projectsServed(fixture))], [small])
   await stop(fixture)
 })
@@ -217,18 +227,22 @@ test('DeliveryQueue passes a project by that has its part, also where both wait 
   const fixture = await projectsOf(t, [big, small], { transport: new ScriptedTransport(gates.script), maxConnections: 20 })
   for (let i = 0; i < 60; i++) await fixture.destination({ id: `big_${i}`, projectId: big, maxConnections: 10 })
   await sendMany(fixture, 40, big)
-  await quiet(fixture)
+  await fixture.settled()
   await sendMany(fixture, 600, big, (i) => `big_${i % 60}`)
-  await quiet(fixture)
+  await fixture.settled()
   t.is(fixture.queue.active, 18, 'of these two are at the shared destination')
   await send(fixture, small)
-  await quiet(fixture)
+  await fixture.settled()
   gates.open[0]?.end()
-  await until('it is under way', () => gates.open.some(({ call }) => call.job.traceId === fixture.queued.at(-1)?.traceId))
-  await quiet(fixture)
+  await fixture.settled()
+  t.true(
+    gates.open.some(({ call }) => call.job.traceId === fixture.queued.at(-1)?.traceId),
+    'it is under way',
+  )
   gates.open[1]?.end()
   t.is(gates.open[1]?.call.target.destinationId, shared)
   fixture.transport.script = (call) => take(call)
   for (const { end } of gates.open) end()
-  await until('all are sent', () => fixture.attempted.length === 641)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 641, 'all are sent')
 })

@@ -1,6 +1,6 @@
 /** Breakers at work: over a real store and the real queue, with a provider that fails as the test says. */
 import test from '#test'
-import { CoreFixture, coreFixture, quiet, until } from '../core-fixture.ts'
+import { CoreFixture, coreFixture } from '../core-fixture.ts'
 import { report, ScriptedTransport, take, type Script } from '../scripted-transport.ts'
 
 const second = 1000
@@ -14,7 +14,8 @@ async function broken(t: import('ava').ExecutionContext, script: Script = dead, 
   await fixture.rule({ any: true })
   for (let n = 0; n < messages; n++) {
     await fixture.submit()
-    await until(`attempt ${n}`, () => fixture.attempted.length === n + 1)
+    await fixture.settled()
+    t.is(fixture.attempted.length, n + 1, `attempt ${n}`)
   }
   return fixture
 }
@@ -24,7 +25,7 @@ test('while a breaker is open mail rests without an attempt; the trial goes alon
   t.like(fixture.breakers, [{ id: 'dst_1', phase: 'open' }])
   t.is(fixture.health.open, 1)
   const waiting = await Promise.all(Array.from({ length: 12 }, () => fixture.submit()))
-  await quiet(fixture)
+  await fixture.settled()
   t.is(fixture.attempted.length, 5)
   for (const { traceId } of waiting) t.like(await fixture.trace(traceId), { status: 'queued', attempts: 0 })
 
@@ -34,33 +35,35 @@ test('while a breaker is open mail rests without an attempt; the trial goes alon
     return take(call)
   }
   fixture.clock.advance(31 * second)
-  await until('the trial is under way', () => fixture.transport.calls.length === 6)
-  await quiet(fixture)
+  await fixture.settled()
+  t.is(fixture.transport.calls.length, 6, 'the trial is under way')
   t.is(fixture.transport.calls.length, 6, 'one message alone')
   t.is(fixture.health.gate({ id: 'dst_1', updatedAt: 0 }).pauseMs, 0)
   answer()
-  await until('all are sent', () => fixture.attempted.length === 17)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 17, 'all are sent')
   t.is(fixture.breakers.at(-1)?.phase, 'closed')
   t.is(fixture.health.open, 0)
   fixture.clock.advance(2 * minute)
-  await until('the first ones are sent too', () => fixture.attempted.length === 22)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 22, 'the first ones are sent too')
   t.is(await fixture.queueLength(), 0)
 })
 
 test('a trial that fails burns one attempt of one message, and the next trial comes after a longer pause', async (t) => {
   const fixture = await broken(t)
   for (let n = 0; n < 8; n++) await fixture.submit()
-  await quiet(fixture)
+  await fixture.settled()
   fixture.clock.advance(31 * second)
-  await until('the trial has failed', () => fixture.breakers.length === 2)
-  await quiet(fixture)
+  await fixture.settled()
+  t.is(fixture.breakers.length, 2, 'the trial has failed')
   t.is(fixture.attempted.length, 6)
   fixture.clock.advance(45 * second)
-  await quiet(fixture)
+  await fixture.settled()
   t.is(fixture.attempted.length, 6)
   fixture.clock.advance(20 * second)
-  await until('the second trial has failed', () => fixture.breakers.length === 3)
-  await quiet(fixture)
+  await fixture.settled()
+  t.is(fixture.breakers.length, 3, 'the second trial has failed')
   t.is(fixture.attempted.length, 7)
 })
 
@@ -75,12 +78,13 @@ test('refused and deferred recipients of a provider that works never open its br
 test('new settings close the breaker: mail that rested goes at once', async (t) => {
   const fixture = await broken(t, (call) => report(call, 'transient', 'auth_failed'))
   await fixture.submit()
-  await quiet(fixture)
+  await fixture.settled()
   t.is(fixture.attempted.length, 5)
   fixture.transport.script = (call) => take(call)
   await fixture.destination({ maxConnections: 5, updatedAt: fixture.clock.now() + 1 })
   fixture.clock.advance(6 * second)
-  await until('sent', () => fixture.attempted.length === 6)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 6, 'sent')
   t.is(fixture.attempted.at(-1)?.trace.status, 'sent')
 })
 
@@ -102,7 +106,8 @@ test('the open breaker of one destination leaves the others alone', async (t) =>
   await fixture.rule({ from: 'two@example.com' }, 'dst_2', { priority: 1 })
   await fixture.submit()
   await fixture.submit({ facts: { headerFrom: 'two@example.com' } as never })
-  await until('the other is sent', () => fixture.attempted.length === 6)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 6, 'the other is sent')
   t.is(fixture.attempted.at(-1)?.trace.destinationId, 'dst_2')
 })
 
@@ -132,21 +137,22 @@ const throttled: Script = (call) => ({
 test('a provider that asks for fewer messages gets none for a pause that grows, then one at a time, and speeds up again', async (t) => {
   const fixture = await broken(t, throttled, 1)
   const { traceId } = await fixture.submit()
-  await quiet(fixture)
+  await fixture.settled()
   t.is(fixture.attempted.length, 1, 'the second message rests')
   t.like(await fixture.trace(traceId), { status: 'queued', attempts: 0 })
   t.is(fixture.health.throttledMs('dst_1'), 5 * second)
   t.is(fixture.health.open, 0, 'no breaker is open')
   fixture.clock.advance(5 * second)
-  await until('the second message is tried', () => fixture.attempted.length === 2)
-  await quiet(fixture)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 2, 'the second message is tried')
   t.is(fixture.health.throttledMs('dst_1'), 10 * second)
   fixture.transport.script = take
   const waiting = await Promise.all(Array.from({ length: 6 }, () => fixture.submit()))
-  await quiet(fixture)
+  await fixture.settled()
   t.is(fixture.attempted.length, 2)
   fixture.clock.advance(10 * second)
-  await until('all that were never tried are sent', () => fixture.attempted.length === 8)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 8, 'all that were never tried are sent')
   for (const one of waiting) t.like(await fixture.trace(one.traceId), { status: 'sent' })
   t.is(fixture.health.gate({ id: 'dst_1', updatedAt: 0 }).onTrial, false)
 })

@@ -2,7 +2,7 @@
 import test, { type ExecutionContext } from '#test'
 import type { Probes } from '#core/delivery/probe/probes.ts'
 import type { ProbeStep } from '#core/delivery/transport.ts'
-import { coreFixture, organizationId, quiet, principal, until, type CoreFixture } from '../core-fixture.ts'
+import { coreFixture, organizationId, principal, type CoreFixture } from '../core-fixture.ts'
 import { report, ScriptedTransport, take } from '../scripted-transport.ts'
 
 const minute = 60_000
@@ -32,18 +32,18 @@ test('a destination in use is probed every five minutes, and no more a day after
   probes.used(organizationId, 'dst_1')
   probes.used(organizationId, 'dst_1')
   fixture.clock.advance(4 * minute)
-  await quiet(fixture)
+  await fixture.settled()
   t.is(transport.begun, 0)
   for (let round = 1; round <= 3; round++) {
     fixture.clock.advance(5 * minute)
-    await until(`round ${round}`, () => transport.begun === round)
-    await quiet(fixture)
+    await fixture.settled()
+    t.is(transport.begun, round, `round ${round}`)
   }
   fixture.clock.advance(24 * 60 * minute)
-  await quiet(fixture)
+  await fixture.settled()
   const done = transport.begun
   fixture.clock.advance(60 * minute)
-  await quiet(fixture)
+  await fixture.settled()
   t.is(transport.begun, done)
   t.is(fixture.clock.pending, 0)
 })
@@ -56,13 +56,13 @@ test('rounds probe three destinations at a time, each once', async (t) => {
     probes.used(organizationId, `dst_${n}`)
   }
   fixture.clock.advance(5 * minute)
-  await until('the first three', () => transport.begun === 3)
-  await quiet(fixture)
+  await fixture.settled()
+  t.is(transport.begun, 3, 'the first three')
   t.is(transport.begun, 3)
   for (let n = 4; n <= 8; n++) {
     transport.held.shift()?.([])
-    await until(`number ${n}`, () => transport.begun === n)
-    await quiet(fixture)
+    await fixture.settled()
+    t.is(transport.begun, n, `number ${n}`)
     t.is(transport.begun, n)
   }
   for (const end of transport.held) end([])
@@ -76,7 +76,7 @@ test('rounds leave alone what captures and what is gone', async (t) => {
   probes.used(organizationId, 'dst_1')
   probes.used(organizationId, 'dst_gone')
   fixture.clock.advance(30 * minute)
-  await quiet(fixture)
+  await fixture.settled()
   t.is(transport.begun, 0)
   t.is(fixture.clock.pending, 0)
 })
@@ -88,10 +88,11 @@ test('a failed probe opens no breaker, and a test that works ends the pause of a
   transport.script = (call) => report(call, 'transient', 'connect_refused')
   for (let n = 1; n <= 5; n++) {
     await fixture.submit()
-    await until(`attempt ${n}`, () => fixture.attempted.length === n)
+    await fixture.settled()
+    t.is(fixture.attempted.length, n, `attempt ${n}`)
   }
   const { traceId } = await fixture.submit()
-  await quiet(fixture)
+  await fixture.settled()
   const entry = await probes.waiting(organizationId, await fixture.trace(traceId))
   t.like(entry, { event: 'waiting', detail: { destination_id: 'dst_1', breaker: 'open' } })
   t.regex(
@@ -101,18 +102,20 @@ test('a failed probe opens no breaker, and a test that works ends the pause of a
 
   transport.holds = true
   const failing = probes.test(principal, 'dst_1')
-  await until('probed', () => transport.held.length === 1)
+  await fixture.settled()
+  t.is(transport.held.length, 1, 'probed')
   transport.held[0]?.([{ step: 'connect', ok: false, detail: '', milliseconds: 1 }])
   t.false((await failing).ok)
   fixture.clock.advance(5000)
-  await quiet(fixture)
+  await fixture.settled()
   t.is(fixture.attempted.length, 5)
 
   transport.holds = false
   transport.script = (call) => take(call)
   t.true((await probes.test(principal, 'dst_1')).ok)
   fixture.clock.advance(5000)
-  await until('sent', () => fixture.attempted.length === 6)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 6, 'sent')
   t.is((await fixture.trace(traceId)).status, 'sent')
   t.is(await probes.waiting(organizationId, await fixture.trace(traceId)), undefined)
   t.is((await probes.health(principal, 'dst_1')).lastHour.errors, 5)
@@ -125,7 +128,8 @@ test('a first look waits five seconds for a provider that does not answer, and s
   if (!destination) return t.fail()
   transport.holds = true
   const looking = probes.firstLook(destination)
-  await until('probed', () => transport.held.length === 1)
+  await fixture.settled()
+  t.is(transport.held.length, 1, 'probed')
   fixture.clock.advance(5000)
   const [warning, ...others] = await looking
   t.like(warning, { code: 'destination_misconfigured', step: 'unfinished' })
@@ -145,7 +149,7 @@ test('stop() breaks off what is under way and begins nothing more', async (t) =>
     return []
   }) as never
   const asked = probes.test(principal, 'dst_1')
-  await quiet(fixture)
+  await fixture.settled()
   await probes.stop()
   await asked
   probes.used(organizationId, 'dst_1')

@@ -3,7 +3,7 @@ import test from '#test'
 import { Change } from '#store/change.ts'
 import { dequeue, enqueue, queueHead, queueLength, type QueueEntry } from '#store/queue.ts'
 import { traces, type Trace } from '#core/trace/trace.ts'
-import { coreFixture, projectId, quiet, until } from '../core-fixture.ts'
+import { coreFixture, projectId } from '../core-fixture.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
 import { queue, sent, submitTo } from '../queue-fixture.ts'
 import { hang, report, take } from '../scripted-transport.ts'
@@ -22,14 +22,16 @@ test('DeliveryQueue.stop() lets attempts under way end, begins none, and hands b
   }
   const quick = await submitTo(fixture, 'dst_1')
   const slow = await submitTo(fixture, 'dst_1', 'slow@example.net')
-  await until('two are under way', () => fixture.queue.active === 2)
+  await fixture.settled()
+  t.is(fixture.queue.active, 2, 'two are under way')
   for (let i = 0; i < 300; i++) await submitTo(fixture, 'dst_1', `r${i}@example.net`)
-  await until('four are under way', () => fixture.queue.active === 4)
+  await fixture.settled()
+  t.is(fixture.queue.active, 4, 'four are under way')
   let stopped = false
   const stopping = fixture.queue.stop(10_000).then(() => (stopped = true))
   gate.resolve()
-  await until('three ended', () => fixture.queue.active === 1)
-  await quiet(fixture)
+  await fixture.settled()
+  t.is(fixture.queue.active, 1, 'three ended')
   t.false(stopped)
   fixture.clock.advance(10_000)
   await stopping
@@ -43,7 +45,8 @@ test('DeliveryQueue.stop() lets attempts under way end, begins none, and hands b
   const next = await fixture.crash({})
   next.transport.script = (call) => take(call)
   await next.queue.start()
-  await until('the rest is sent', () => sent(next) === 299)
+  await next.settled()
+  t.is(sent(next), 299, 'the rest is sent')
   t.is(await next.queueLength(), 0)
 })
 
@@ -56,7 +59,7 @@ test('DeliveryQueue.stop() waits for reads of the queue, and is done at once whe
   await next.queue.start()
   await next.queue.stop(1000)
   t.is(next.kv.busy, 0)
-  await quiet(next)
+  await next.settled()
   t.true(next.transport.calls.length <= 1)
 })
 
@@ -68,12 +71,12 @@ test('DeliveryQueue after a crash delivers everything that was accepted, at any 
     let left = writes
     fixture.kv.beforeWrite = () => void (--left === 0 && void fixture.kv.cut())
     for (let i = 0; i < 8; i++) void submitTo(fixture, 'dst_1').then(({ traceId }) => ids.add(traceId))
-    await until('the crash, or the end of the work', () => left <= 0 || sent(fixture) === 8)
+    await fixture.settled() // until the crash, or the end of the work
     fixture = await fixture.crash()
     await fixture.queue.start()
   }
-  await quiet(fixture)
-  await until('the queue is empty', async () => (await fixture.queueLength()) === 0)
+  await fixture.settled()
+  t.is(await fixture.queueLength(), 0, 'the queue is empty')
   t.true(ids.size > 20, `${ids.size} accepted`)
   for (const id of ids) t.is((await fixture.trace(id)).status, 'sent')
 })
@@ -97,10 +100,12 @@ test('DeliveryQueue keeps contents in memory only as far as it may', async (t) =
   const submit = () => fixture.submit({ content, facts: { headerFrom: 'dst_1@example.com' } as never })
   for (let i = 0; i < 6; i++) await submit()
   gate.resolve()
-  await until('six are sent', () => sent(fixture) === 6)
+  await fixture.settled()
+  t.is(sent(fixture), 6, 'six are sent')
   t.deepEqual(contents, [true, true, false, false, false, false])
   for (let i = 0; i < 2; i++) await submit()
-  await until('eight are sent', () => sent(fixture) === 8)
+  await fixture.settled()
+  t.is(sent(fixture), 8, 'eight are sent')
   t.deepEqual(contents.slice(6), [true, true], 'the memory was given back')
 })
 
@@ -116,11 +121,13 @@ test('DeliveryQueue gets the trace of a message as it is stored', async (t) => {
   await queue(fixture, 'dst_1')
   await submitTo(fixture, 'dst_1')
   await fixture.submit({ rcptTo: ['a@inbox.test', 'A@inbox.test', 'b@inbox.test'], facts: { headerFrom: 'dst_1@example.com' } as never })
-  await until('both are sent', () => sent(fixture) === 2)
+  await fixture.settled()
+  t.is(sent(fixture), 2, 'both are sent')
   t.is(compared, 2)
   const many = Array.from({ length: 5 }, (_, i) => `r${i}@inbox.test`)
   await fixture.submit({ rcptTo: many, facts: { headerFrom: 'dst_1@example.com' } as never })
-  await until('the third is sent', () => sent(fixture) === 3)
+  await fixture.settled()
+  t.is(sent(fixture), 3, 'the third is sent')
   t.is(compared, 2, 'a trace of many recipients is not carried')
 })
 
@@ -136,7 +143,8 @@ test('DeliveryQueue does not deliver a trace that has changed since it was writt
   }
   await queue(fixture, 'dst_1')
   const { traceId } = await submitTo(fixture, 'dst_1')
-  await until('the entry is gone', async () => (await queueLength(database)) === 0)
+  await fixture.settled()
+  t.is(await queueLength(database), 0, 'the entry is gone')
   t.is((await fixture.trace(traceId)).status, 'canceled')
   t.is(fixture.transport.calls.length, 0)
 })
@@ -155,13 +163,13 @@ for (const place of ['before', 'after'] as const) {
     }
     fixture.transport.script = (call) => (call.nth === 1 ? report(call, 'transient') : take(call))
     const { traceId } = await submitTo(fixture, 'dst_1')
-    await until('a defect', () => fixture.errors.length === 1)
+    await fixture.settled()
+    t.is(fixture.errors.length, 1, 'a defect')
     t.is(await fixture.queueLength(), 1)
-    await quiet(fixture)
     t.is(fixture.errors.length, 1, 'it rests')
     for (let i = 0; i < 6; i++) {
       fixture.clock.advance(minute)
-      await quiet(fixture)
+      await fixture.settled()
     }
     t.is((await fixture.trace(traceId)).status, 'sent')
     t.is((await fixture.trace(traceId)).attempts, 2)
@@ -178,14 +186,15 @@ test('DeliveryQueue survives that limits cannot be read', async (t) => {
   fixture.policies.of = (id) => (broken ? Promise.reject(new Error('unreadable')) : of(id))
   fixture.onQueued = () => void (broken = true)
   await submitTo(fixture, 'dst_1')
-  await until('defects', () => fixture.errors.length >= 2)
-  await quiet(fixture)
+  await fixture.settled()
+  t.true(fixture.errors.length >= 2, 'defects')
   fixture.errors.splice(0)
   t.is(fixture.queue.active, 0)
   broken = false
   fixture.onQueued = undefined
   fixture.clock.advance(minute)
-  await until('sent', () => sent(fixture) === 1)
+  await fixture.settled()
+  t.is(sent(fixture), 1, 'sent')
   t.is(await fixture.queueLength(), 0)
 })
 
@@ -198,7 +207,8 @@ test('DeliveryQueue removes entries of traces that are gone or done', async (t) 
   await fixture.put<Trace>(traces, { ...(await fixture.trace(canceled.traceId)), status: 'canceled' })
   const next = await fixture.crash()
   await next.queue.start()
-  await until('the queue is empty', async () => (await next.queueLength()) === 0)
+  await next.settled()
+  t.is(await next.queueLength(), 0, 'the queue is empty')
   t.deepEqual(next.transport.calls, [])
   t.deepEqual(await queueHead(next.database, { destinationId: 'dst_1', projectId }, { limit: 10 }), [])
 })
@@ -214,11 +224,13 @@ test('DeliveryQueue.start() finds every destination, with entries due and not ye
   await submitTo(fixture, 'dst_1')
   const next = await fixture.crash({ deaf: false })
   await next.queue.start()
-  await until('the due one', () => sent(next) === 1)
+  await next.settled()
+  t.is(sent(next), 1, 'the due one')
   next.clock.advance(hour - 1)
-  await quiet(next)
+  await next.settled()
   t.is(sent(next), 1)
   next.clock.advance(1)
-  await until('the later one', () => sent(next) === 2)
+  await next.settled()
+  t.is(sent(next), 2, 'the later one')
   t.is((await next.trace(traceId)).status, 'sent')
 })

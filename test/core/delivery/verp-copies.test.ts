@@ -7,7 +7,7 @@ import { recipientOfVerp } from '#core/trace/return-paths.ts'
 import type { Trace } from '#core/trace/trace.ts'
 import { destinations, type Destination } from '#core/routing/destination.ts'
 import { failoverPolicies, type FailoverPolicy } from '#core/routing/failover-policy.ts'
-import { destinationDefaults, organizationId, projectId, quiet, secrets, until, type CoreFixture, relaying } from '../core-fixture.ts'
+import { destinationDefaults, organizationId, projectId, secrets, type CoreFixture, relaying } from '../core-fixture.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
 import { hang, report, take, type Call } from '../scripted-transport.ts'
 import { column } from '../../support/column.ts'
@@ -33,7 +33,8 @@ const refusing = (call: Call): AttemptReport => ({
 test('each recipient gets a copy of its own under a return path of its own, which leads back to it', async (t) => {
   const fixture = await relaying(t, (call) => take(call))
   const { traceId } = await fixture.submit({ rcptTo: three, verp })
-  await until('sent', () => fixture.attempted.length === 1)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 1, 'sent')
   const trace = await fixture.trace(traceId)
   t.is(trace.status, 'sent')
   const paths = returnPaths(trace)
@@ -69,7 +70,8 @@ test('a message without VERP takes two writes to deliver, one with VERP one more
     let writes = 0
     fixture.onQueued = () => (fixture.kv.beforeWrite = () => void writes++)
     await fixture.submit({ rcptTo: three, verp: wish })
-    await until('sent', () => fixture.attempted.length === done)
+    await fixture.settled()
+    t.is(fixture.attempted.length, done, 'sent')
     return writes
   }
   t.is(await writesOf(undefined, 1), 2)
@@ -81,10 +83,12 @@ test('a retry is made for the others alone, under the same return paths', async 
     take(call, call.nth > 3 ? 'accepted' : { [anna]: 'accepted', [ben]: 'transient', [carl]: 'permanent' }),
   )
   const { traceId } = await fixture.submit({ rcptTo: three, verp })
-  await until('first', () => fixture.attempted.length === 1)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 1, 'first')
   t.deepEqual(fates(await fixture.trace(traceId)), [`${anna} sent`, `${ben} queued`, `${carl} failed`])
   fixture.clock.advance(minute)
-  await until('second', () => fixture.attempted.length === 2)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 2, 'second')
   const trace = await fixture.trace(traceId)
   t.deepEqual(fates(trace), [`${anna} sent`, `${ben} sent`, `${carl} failed`])
   t.deepEqual(envelopes(fixture).slice(3), [[returnPaths(trace)[1] ?? '', ben]])
@@ -99,7 +103,8 @@ test('what is known is durable before the next copy can be taken', async (t) => 
     return report(call, { [ben]: 'permanent' })
   })
   await fixture.submit({ rcptTo: three, verp })
-  await until('sent', () => fixture.attempted.length === 1)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 1, 'sent')
   t.deepEqual(seen, [
     ['started', [`${anna} unknown`]],
     ['started', [`${anna} accepted`, `${ben} unknown`]],
@@ -115,11 +120,13 @@ test('a process that dies in the middle of a round leaves one recipient in doubt
   })
   const four = [...three, 'dora@example.net']
   const { traceId } = await fixture.submit({ rcptTo: four, verp })
-  await until('the third copy is under way', async () => (await attempts(fixture, traceId))[0]?.recipients?.length === 3)
+  await fixture.settled()
+  t.is((await attempts(fixture, traceId))[0]?.recipients?.length, 3, 'the third copy is under way')
   const next = await fixture.crash()
   next.transport.script = (call) => take(call)
   await next.queue.start()
-  await until('sent', () => next.attempted.length === 1)
+  await next.settled()
+  t.is(next.attempted.length, 1, 'sent')
   const trace = await next.trace(traceId)
   t.deepEqual(fates(trace), [`${anna} sent`, `${ben} failed`, `${carl} sent`, 'dora@example.net sent'])
   t.like(trace, { attempts: 2, nextAttemptAt: null })
@@ -140,11 +147,13 @@ test('a process that dies in the middle of a round leaves one recipient in doubt
 test('a process that dies before a copy is on record repeats that copy alone', async (t) => {
   const fixture = await relaying(t, (call) => (call.nth === 1 ? take(call) : hang(call)))
   const { traceId } = await fixture.submit({ rcptTo: three, verp })
-  await until('the second copy is begun', () => fixture.transport.calls.length === 2)
+  await fixture.settled()
+  t.is(fixture.transport.calls.length, 2, 'the second copy is begun')
   const next = await fixture.crash()
   next.transport.script = (call) => take(call)
   await next.queue.start()
-  await until('sent', () => next.attempted.length === 1)
+  await next.settled()
+  t.is(next.attempted.length, 1, 'sent')
   // the first copy was accepted, but nothing says so yet: its recipient is the one in doubt
   t.deepEqual(next.transport.attemptsAt(traceId).slice(2), [[anna], [ben], [carl]])
   t.is((await next.trace(traceId)).status, 'sent')
@@ -154,7 +163,8 @@ for (const error of ['connect_refused', 'auth_failed', 'destination_misconfigure
   test(`a round ends with the first ${error}, and the others wait with the same error`, async (t) => {
     const fixture = await relaying(t, (call) => (call.nth === 2 ? report(call, 'transient', error) : take(call)))
     const { traceId } = await fixture.submit({ rcptTo: three, verp })
-    await until('first', () => fixture.attempted.length === 1)
+    await fixture.settled()
+    t.is(fixture.attempted.length, 1, 'first')
     t.is(fixture.transport.calls.length, 2)
     const between = await fixture.trace(traceId)
     t.deepEqual(fates(between), [`${anna} sent`, `${ben} queued`, `${carl} queued`])
@@ -162,7 +172,8 @@ for (const error of ['connect_refused', 'auth_failed', 'destination_misconfigure
     t.like((await attempts(fixture, traceId))[0], { state: 'finished', error: { code: error } })
     t.regex((await fixture.story(traceId)).join('\n'), new RegExp(`1 accepted, 2 deferred. The attempt failed: ${error}`))
     fixture.clock.advance(minute)
-    await until('second', () => fixture.attempted.length === 2)
+    await fixture.settled()
+    t.is(fixture.attempted.length, 2, 'second')
     t.deepEqual(fixture.transport.attemptsAt(traceId).slice(2), [[ben], [carl]])
     t.is((await fixture.trace(traceId)).status, 'sent')
   })
@@ -176,7 +187,8 @@ test('a copy whose outcome is unknown ends the round, and counts for its recipie
   })
   const { traceId } = await fixture.submit({ rcptTo: three, verp })
   for (let n = 1; n <= 5; n++) {
-    await until(`attempt ${n}`, () => fixture.attempted.length === n)
+    await fixture.settled()
+    t.is(fixture.attempted.length, n, `attempt ${n}`)
     fixture.clock.advance(60 * minute)
   }
   t.deepEqual(fixture.transport.attemptsAt(traceId), [[anna], [anna], [ben], [ben], [carl]])
@@ -186,7 +198,8 @@ test('a copy whose outcome is unknown ends the round, and counts for its recipie
 test('where the return path is refused, the copy goes with the plain one in the same round, and the attempt says so', async (t) => {
   const fixture = await relaying(t, (call) => (call.job.mailFrom === plain ? take(call) : refusing(call)))
   const { traceId } = await fixture.submit({ rcptTo: three, verp })
-  await until('sent', () => fixture.attempted.length === 1)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 1, 'sent')
   const trace = await fixture.trace(traceId)
   t.is(trace.status, 'sent')
   t.deepEqual(envelopes(fixture), [
@@ -206,7 +219,8 @@ test('where the return path is refused, the copy goes with the plain one in the 
 test('a sender that is refused with the plain return path too is refused', async (t) => {
   const fixture = await relaying(t, refusing)
   const { traceId } = await fixture.submit({ rcptTo: [anna], verp })
-  await until('failed', () => fixture.attempted.length === 1)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 1, 'failed')
   t.is(fixture.transport.calls.length, 2)
   t.like(await fixture.trace(traceId), { status: 'failed', recipients: [{ status: 'failed', reply: refusal }] })
 })
@@ -214,7 +228,8 @@ test('a sender that is refused with the plain return path too is refused', async
 test('a recipient that is refused is not tried with the plain return path', async (t) => {
   const fixture = await relaying(t, (call) => take(call, 'permanent'))
   await fixture.submit({ rcptTo: [anna, ben], verp })
-  await until('failed', () => fixture.attempted.length === 1)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 1, 'failed')
   t.is(fixture.transport.calls.length, 2)
 })
 
@@ -226,7 +241,8 @@ for (const [what, changes] of [
     const fixture = await relaying(t, (call) => take(call))
     await fixture.destination(changes)
     const { traceId } = await fixture.submit({ rcptTo: three, verp })
-    await until('sent', () => fixture.attempted.length === 1)
+    await fixture.settled()
+    t.is(fixture.attempted.length, 1, 'sent')
     t.deepEqual(envelopes(fixture), [[plain, ...three]])
     t.deepEqual(column((await fixture.trace(traceId)).recipients, 'returnPath'), [plain, plain, plain])
   })
@@ -240,7 +256,8 @@ test('a provider with an API gets the message once, and no return path is shown'
     ...{ provider: 'resend', baseUrl: null, credentials: {}, sealedCredentials: {} },
   })
   const { traceId } = await fixture.submit({ rcptTo: three, verp })
-  await until('sent', () => fixture.attempted.length === 1)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 1, 'sent')
   t.deepEqual(envelopes(fixture), [[plain, ...three]])
   t.deepEqual(column((await fixture.trace(traceId)).recipients, 'returnPath'), [null, null, null])
 })
@@ -251,7 +268,8 @@ test('a failover takes over the recipients who have no word yet, under their own
   const policy = { id: 'fop_1', projectId, primaryId: 'dst_1', fallbackIds: ['dst_2'], on: ['transient' as const], latencyMs: null }
   await fixture.put<FailoverPolicy>(failoverPolicies, { ...policy, createdAt: startOfTime, updatedAt: startOfTime })
   const { traceId } = await fixture.submit({ rcptTo: three, verp })
-  await until('sent', () => fixture.attempted.length === 2)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 2, 'sent')
   const trace = await fixture.trace(traceId)
   t.like(trace, { status: 'sent', destinationId: 'dst_2' })
   const [first = '', second = '', third = ''] = returnPaths(trace)
@@ -272,10 +290,11 @@ test('a defect in the middle of a round costs nobody a second copy who accepted'
     return take(call)
   })
   const { traceId } = await fixture.submit({ rcptTo: three, verp })
-  await until('the defect is told', () => fixture.errors.splice(0).length === 1)
-  await quiet(fixture)
+  await fixture.settled()
+  t.is(fixture.errors.splice(0).length, 1, 'the defect is told')
   fixture.clock.advance(minute)
-  await until('sent', () => fixture.attempted.length === 1)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 1, 'sent')
   t.deepEqual(fixture.transport.attemptsAt(traceId), [[anna], [ben], [carl], [carl]])
   t.like(await fixture.trace(traceId), { status: 'sent', attempts: 2 })
 })
@@ -287,7 +306,8 @@ test('a service that stops ends the round between two copies, and the rest goes 
     return take(call)
   })
   const { traceId } = await fixture.submit({ rcptTo: three, verp })
-  await until('the second copy is under way', () => fixture.transport.calls.length === 2)
+  await fixture.settled()
+  t.is(fixture.transport.calls.length, 2, 'the second copy is under way')
   const stopping = fixture.queue.stop(30_000)
   gate.resolve()
   await stopping
@@ -296,7 +316,8 @@ test('a service that stops ends the round between two copies, and the rest goes 
   t.like((await attempts(fixture, traceId))[0], { error: { code: 'closed' } })
   const next = await fixture.crash()
   await next.queue.start()
-  await until('sent', () => next.attempted.length === 1)
+  await next.settled()
+  t.is(next.attempted.length, 1, 'sent')
   t.deepEqual(next.transport.attemptsAt(traceId), [[anna], [ben], [carl]])
   t.is((await next.trace(traceId)).status, 'sent')
 })
@@ -305,7 +326,8 @@ test('a round that a fault ends does not wait for another allowance', async (t) 
   const fixture = await relaying(t, (call) => report(call, 'transient', 'connect_refused'))
   await fixture.destination({ maxRatePerMin: 1 })
   const { traceId } = await fixture.submit({ rcptTo: three, verp })
-  await until('first', () => fixture.attempted.length === 1)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 1, 'first')
   t.deepEqual(fixture.transport.attemptsAt(traceId), [[anna]])
 })
 
@@ -314,8 +336,8 @@ test('every copy takes an allowance of the destination, and a wait for it ends w
   await fixture.destination({ maxRatePerMin: 2 })
   const { traceId } = await fixture.submit({ rcptTo: three, verp })
   for (let n = 1; n <= 2; n++) {
-    await until(`copy ${n}`, () => fixture.transport.calls.length === n)
-    await quiet(fixture)
+    await fixture.settled()
+    t.is(fixture.transport.calls.length, n, `copy ${n}`)
     t.is(fixture.transport.calls.length, n)
     if (n === 1) fixture.clock.advance(30_000)
   }
@@ -330,7 +352,8 @@ test('what a copy writes does not grow with the copies before it', async (t) => 
   fixture.onQueued = () => (fixture.kv.beforeWrite = ({ sets }) => void bytes.push(sets.reduce((sum, { value }) => sum + value.length, 0)))
   const rcptTo = Array.from({ length: 40 }, (_, i) => `r${i + 10}@example.net`)
   const { traceId } = await fixture.submit({ rcptTo, verp })
-  await until('sent', () => fixture.attempted.length === 1)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 1, 'sent')
   t.is(bytes.length, 41)
   t.is(bytes.at(-2), bytes[1])
   const records = await attempts(fixture, traceId)

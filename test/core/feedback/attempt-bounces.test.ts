@@ -9,7 +9,7 @@ import { readReports } from '#core/trace/trace-report.ts'
 import { bounceOf, traces } from '#core/trace/trace.ts'
 import { webhookDeliveries } from '#core/webhooks/delivery.ts'
 import { webhookEndpoints } from '#core/webhooks/endpoint.ts'
-import { organizationId, projectId, quiet, principal, until, type CoreFixture } from '../core-fixture.ts'
+import { organizationId, projectId, principal, type CoreFixture } from '../core-fixture.ts'
 import type { AttemptReport } from '#core/delivery/transport.ts'
 import { report, take, type Call } from '../scripted-transport.ts'
 import { event, hook, intakeOf, sendingFixture, suppressingFixture, signed, sound, tokenOf } from './reports.ts'
@@ -40,7 +40,8 @@ async function refused(
   await fixture.put(webhookEndpoints, hook)
   fixture.transport.script = async (call) => (await take(call), script(call))
   const { traceId } = await fixture.submit({ destinationId: 'dst_1', rcptTo })
-  await until('it is done', async () => (await fixture.trace(traceId)).status !== 'queued')
+  await fixture.settled()
+  t.not((await fixture.trace(traceId)).status, 'queued')
   return { fixture, traceId }
 }
 
@@ -81,7 +82,8 @@ test('without the flag nobody is suppressed, and the class is told all the same'
   const fixture = await sendingFixture(t)
   fixture.transport.script = async (call) => (await take(call), refuse(call))
   const { traceId } = await fixture.submit({ destinationId: 'dst_1', rcptTo: [anna] })
-  await until('it is done', async () => (await fixture.trace(traceId)).status === 'failed')
+  await fixture.settled()
+  t.is((await fixture.trace(traceId)).status, 'failed', 'it is done')
   t.is(bounceOf((await fixture.trace(traceId)).recipients[0] ?? {}), 'hard')
   t.deepEqual(await listed(fixture), [])
 })
@@ -141,7 +143,7 @@ async function replayed(fixture: CoreFixture, traceId: string, script: typeof re
   const entry = { destinationId: 'dst_1', projectId, dueMs: fixture.clock.now(), traceId, organizationId, attempts: next.attempts }
   await fixture.database.commit(enqueue(new Change().rewrite(traces, organizationId, stored, next), entry))
   fixture.queue.offer(entry, undefined, false)
-  await until('it is done again', async () => (await fixture.trace(traceId)).status !== 'queued')
+  await fixture.settled()
 }
 
 test('who was taken off the list and is refused for good again is put on it again', async (t) => {
@@ -191,11 +193,11 @@ test('what was put off until it was given up is a soft bounce that suppresses no
     return { ...report(call, 'transient'), recipients }
   }
   const { traceId } = await fixture.submit({ destinationId: 'dst_1', rcptTo: [anna, ben] })
-  await quiet(fixture)
+  await fixture.settled()
   t.deepEqual((await fixture.trace(traceId)).recipients.map(bounceOf), [null, null])
   for (let hours = 0; (await fixture.trace(traceId)).status === 'queued' && hours < 240; hours += 3) {
     fixture.clock.advance(3 * 3_600_000)
-    await quiet(fixture)
+    await fixture.settled()
   }
   const trace = await fixture.trace(traceId)
   t.deepEqual(trace.recipients.map(bounceOf), ['soft', 'soft'])

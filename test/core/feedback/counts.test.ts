@@ -1,7 +1,7 @@
 /** What metrics count of feedback: once, and only what became durable. */
 import test from '#test'
 import { observeCounts } from '#core/feedback/suppression/counts.ts'
-import { principal, until, type CoreFixture } from '../core-fixture.ts'
+import { principal, type CoreFixture } from '../core-fixture.ts'
 import { report, take } from '../scripted-transport.ts'
 import { complaint, event, intakeOf, mailed, sendingFixture, suppressingFixture, signed, tokenOf } from './reports.ts'
 
@@ -20,7 +20,8 @@ test('bounces, complaints and suppressions are counted once, however often and b
   const counted = counting(fixture)
   const { feedback } = intakeOf(fixture)
   const { traceId } = await fixture.submit({ destinationId: 'dst_1' })
-  await until('sent', async () => (await fixture.trace(traceId)).status === 'sent')
+  await fixture.settled()
+  t.is((await fixture.trace(traceId)).status, 'sent', 'sent')
   const trace = await fixture.trace(traceId)
   const vague = event({ clues: tokenOf(trace), status: null, diagnostic: 'mailbox is full', isStructured: false })
   await feedback.take(mailed, [vague])
@@ -37,7 +38,8 @@ test('what is refused for good while it is handed over is a bounce of its class'
   const counted = counting(fixture)
   fixture.transport.script = async (call) => (await take(call), { ...report(call, 'permanent'), milliseconds: { mail: 1, rcpt: 1 } })
   const { traceId } = await fixture.submit({ destinationId: 'dst_1' })
-  await until('failed', async () => (await fixture.trace(traceId)).status === 'failed')
+  await fixture.settled()
+  t.is((await fixture.trace(traceId)).status, 'failed', 'failed')
   t.deepEqual(counted, ['bounced hard'])
   await intakeOf(fixture).feedback.take(signed, [event({ clues: tokenOf(await fixture.trace(traceId)) })])
   t.deepEqual(counted, ['bounced hard'])

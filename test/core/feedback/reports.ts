@@ -9,7 +9,7 @@ import { serviceRef } from '#core/trace/trace-token.ts'
 import type { Trace } from '#core/trace/trace.ts'
 import type { WebhookEndpoint } from '#core/webhooks/endpoint.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
-import { coreFixture, organizationId, projectId, secrets, until, type CoreFixture } from '../core-fixture.ts'
+import { coreFixture, organizationId, projectId, secrets, type CoreFixture } from '../core-fixture.ts'
 
 export const noClues: FeedbackEvidence = { returnPaths: [], references: [], envelopeIds: [], messageIds: [], queueIds: [], originalTo: [] }
 
@@ -58,7 +58,7 @@ export const hook: WebhookEndpoint = {
 /** A message that the provider has taken. */
 export async function sentMessage(fixture: CoreFixture, changes: Parameters<CoreFixture['submit']>[0] = {}): Promise<Trace> {
   const { traceId } = await fixture.submit({ destinationId: 'dst_1', ...changes })
-  await until('the message is sent', async () => (await fixture.trace(traceId)).status !== 'queued')
+  await fixture.settled()
   return fixture.trace(traceId)
 }
 

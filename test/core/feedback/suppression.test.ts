@@ -6,7 +6,7 @@ import { type NewSuppression } from '#core/feedback/suppression/suppressions.ts'
 import type { Trace } from '#core/trace/trace.ts'
 import { invalid } from '#core/refusals.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
-import { coreFixture, organizationId, quiet, principal, until, type CoreFixture, relaying } from '../core-fixture.ts'
+import { coreFixture, organizationId, principal, type CoreFixture, relaying } from '../core-fixture.ts'
 import { report, take } from '../scripted-transport.ts'
 
 const hour = 3_600_000
@@ -21,7 +21,7 @@ test('a message to suppressed recipients alone is kept as suppressed, is never q
   const entry = await add(fixture, 'Anna@Example.NET', { reason: 'asked on the telephone' })
   const { traceId, status, outcome, repeated } = await fixture.submit({ rcptTo: ['aNNa@example.net'] })
   t.deepEqual({ status, outcome, repeated }, { status: 'suppressed', outcome: 'relayed', repeated: false })
-  await quiet(fixture)
+  await fixture.settled()
   const trace = await fixture.trace(traceId)
   t.like(trace, { status: 'suppressed', attempts: 0, nextAttemptAt: null })
   t.deepEqual(trace.recipients[0]?.suppression, {
@@ -43,7 +43,8 @@ test('of several recipients only the suppressed ones are held back, and each has
   await add(fixture, 'ben@example.net')
   const { traceId, status } = await fixture.submit({ rcptTo: three })
   t.is(status, undefined)
-  await until('sent', () => fixture.attempted.length === 1)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 1, 'sent')
   t.deepEqual(fixture.transport.calls[0]?.job.rcptTo, ['anna@example.net', 'carl@example.net'])
   const trace = await fixture.trace(traceId)
   t.is(trace.status, 'suppressed', 'the status of the worst recipient')
@@ -59,17 +60,19 @@ test('of several recipients only the suppressed ones are held back, and each has
 test('a recipient suppressed while the message waits for its retry is not handed over any more', async (t) => {
   const fixture = await relaying(t, (call) => report(call, { 'ben@example.net': 'transient', 'carl@example.net': 'transient' }))
   const { traceId } = await fixture.submit({ rcptTo: three })
-  await until('first attempt', () => fixture.attempted.length === 1)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 1, 'first attempt')
   const { id } = await add(fixture, 'ben@example.net', { reason: 'no' })
-  await quiet(fixture)
+  await fixture.settled()
   fixture.clock.advance(hour)
-  await until('second attempt', () => fixture.attempted.length === 2)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 2, 'second attempt')
   t.deepEqual(fixture.transport.calls[1]?.job.rcptTo, ['carl@example.net'])
   await add(fixture, 'carl@example.net')
-  await quiet(fixture)
+  await fixture.settled()
   fixture.clock.advance(hour)
-  await until('done', async () => (await fixture.queueLength()) === 0)
-  await quiet(fixture)
+  await fixture.settled()
+  t.is(await fixture.queueLength(), 0, 'done')
   const trace = await fixture.trace(traceId)
   t.is(fixture.transport.calls.length, 2)
   t.like(trace, { status: 'suppressed', nextAttemptAt: null, attempts: 2 })
@@ -84,7 +87,8 @@ test('a message whose last recipients failed names those that were suppressed ap
   const fixture = await relaying(t, (call) => report(call, 'permanent'))
   await add(fixture, 'ben@example.net')
   const { traceId } = await fixture.submit({ rcptTo: three.slice(0, 2) })
-  await until('failed', () => fixture.attempted.length === 1)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 1, 'failed')
   t.is((await fixture.trace(traceId)).status, 'failed')
   t.is((await fixture.story(traceId)).at(-2), 'failed: Delivery was abandoned for all recipients that are not suppressed.')
 })

@@ -9,7 +9,7 @@ import { readReports, traceReports, type TraceReport } from '#core/trace/trace-r
 import { traces, type Trace } from '#core/trace/trace.ts'
 import { encode, Change } from '#store/change.ts'
 import { globalKey } from '#store/record-kind.ts'
-import { organizationId, projectId, quiet, principal, until, type CoreFixture } from '../core-fixture.ts'
+import { organizationId, projectId, principal, type CoreFixture } from '../core-fixture.ts'
 import { report } from '../scripted-transport.ts'
 import {
   complaint,
@@ -64,12 +64,13 @@ test('mail that waits for its retry is not handed over any more when its recipie
   fixture.transport.script = (call) => report(call, 'transient')
   const { traceId } = await fixture.submit(mailOf(news))
   const { traceId: other } = await fixture.submit(mailOf(undefined))
-  await until('both were tried', () => fixture.attempted.length === 2)
-  await quiet(fixture)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 2, 'both were tried')
   await fixture.core.unsubscribes.unsubscribe(linkOf(fixture, traceId))
   fixture.clock.advance(3_600_000)
-  await until('it is kept back', async () => (await fixture.trace(traceId)).status === 'suppressed')
-  await until('the other is tried again', () => fixture.transport.attemptsAt(other).length === 2)
+  await fixture.settled()
+  t.is((await fixture.trace(traceId)).status, 'suppressed', 'it is kept back')
+  t.is(fixture.transport.attemptsAt(other).length, 2, 'the other is tried again')
   t.is(fixture.transport.attemptsAt(traceId).length, 1)
 })
 

@@ -7,7 +7,7 @@ import { unmatchedReports } from '#core/ingest-sources/unmatched-reports.ts'
 import { maxRawReportBytes, readRawReport } from '#core/trace/story/raw-report.ts'
 import { readReports } from '#core/trace/trace-report.ts'
 import { within } from '#store/tuple.ts'
-import { organizationId, until } from '../core-fixture.ts'
+import { organizationId } from '../core-fixture.ts'
 import { take } from '../scripted-transport.ts'
 import { delivered, event, intakeOf, mailed, sendingFixture, signed, sound, tokenOf } from './reports.ts'
 
@@ -22,7 +22,8 @@ async function unanswered(t: ExecutionContext) {
     return take(call)
   }
   const { traceId } = await fixture.submit({ destinationId: 'dst_1' })
-  await until('the attempt is under way', () => fixture.transport.calls.length === 1)
+  await fixture.settled()
+  t.is(fixture.transport.calls.length, 1, 'the attempt is under way')
   return { fixture, traceId, answer }
 }
 
@@ -35,9 +36,11 @@ test('a bounce that comes before the answer of the provider is written down wait
   await pending.round()
   t.is((await fixture.trace(traceId)).status, 'queued')
   answer()
-  await until('the message is sent', async () => (await fixture.trace(traceId)).status === 'sent')
+  await fixture.settled()
+  t.is((await fixture.trace(traceId)).status, 'sent', 'the message is sent')
   fixture.clock.advance(15_000)
-  await until('the report is taken', async () => (await fixture.trace(traceId)).status === 'bounced')
+  await fixture.settled()
+  t.is((await fixture.trace(traceId)).status, 'bounced', 'the report is taken')
   await pending.round()
   t.deepEqual(await fixture.keys('feedback.pending'), [])
   await sound(t, fixture)
@@ -53,7 +56,8 @@ test('the mail that many waiting reports came as is kept once, and goes to the t
   for await (const { value } of fixture.database.kv.range(within(['']))) bytes += value.length
   t.true(bytes > maxRawReportBytes && bytes < 5 * maxRawReportBytes, String(bytes))
   answer()
-  await until('the message is sent', async () => (await fixture.trace(traceId)).status === 'sent')
+  await fixture.settled()
+  t.is((await fixture.trace(traceId)).status, 'sent', 'the message is sent')
   await pending.round()
   const [report] = await readReports(fixture.database, organizationId, traceId)
   t.deepEqual(await readRawReport(fixture.database, organizationId, report?.record.id ?? ''), raw.subarray(0, maxRawReportBytes))
@@ -155,7 +159,8 @@ test('a report about a recipient who still waits when its time is over is told a
   t.regex((await fixture.story(traceId)).at(-1) ?? '', /^bounced: /)
   t.deepEqual(await fixture.keys('feedback.pending'), [])
   answer()
-  await until('the second copy is sent', async () => (await fixture.trace(traceId)).status === 'sent')
+  await fixture.settled()
+  t.is((await fixture.trace(traceId)).status, 'sent', 'the second copy is sent')
   const { updatedAt } = await fixture.trace(traceId)
   const tell = async (changes: Parameters<typeof event>[0]): Promise<readonly unknown[]> => {
     const [outcome] = await feedback.take(signed, [event({ clues: tokenOf(await fixture.trace(traceId)), ...changes })])

@@ -10,7 +10,7 @@ import { organizations, projects } from '#core/tenancy/organization.ts'
 import { contentRowKey } from '#store/content.ts'
 import { Change } from '#store/change.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
-import { coreFixture, organizationId, projectId, until, type CoreFixture } from '../core-fixture.ts'
+import { coreFixture, organizationId, projectId, type CoreFixture } from '../core-fixture.ts'
 
 const none = { result: 'none', domain: null }
 const nothing: Authentication = { spf: none, dkim: [], dmarc: { ...none, policy: null }, arc: { result: 'none' } }
@@ -86,12 +86,15 @@ test('a flood that is slow to authenticate keeps only the mail of its own organi
   const flood: string[] = []
   for (let n = 0; n < 100; n++) flood.push(await take(here, 'one', 'slow@peer.test'))
   here.preparation.start()
-  await until('the flood is being prepared', async () => here.slow.waiting === 16)
+  await here.fixture.settled()
+  t.is(here.slow.waiting, 16, 'the flood is being prepared')
   const other = await take(here, 'two', 'ada@peer.test')
-  await until('the mail of the other organization is prepared', () => isPrepared(here, 'org_z', other))
+  await here.fixture.settled()
+  t.true(await isPrepared(here, 'org_z', other), 'the mail of the other organization is prepared')
   t.is(here.slow.most, 16)
   here.slow.letGo()
-  await until('the flood is prepared', () => isPrepared(here, organizationId, flood.at(-1) ?? ''))
+  await here.fixture.settled()
+  t.true(await isPrepared(here, organizationId, flood.at(-1) ?? ''), 'the flood is prepared')
   t.deepEqual(await here.fixture.keys('inbound.unprepared'), [])
   t.deepEqual(here.errors, [])
 })
@@ -103,7 +106,8 @@ test('a mail whose content is damaged is told of once, and what comes after it i
   here.preparation.start()
   for (let n = 0; n < 3; n++) {
     const id = await take(here, 'one', 'ada@peer.test')
-    await until('it is prepared', () => isPrepared(here, organizationId, id))
+    await here.fixture.settled()
+    t.true(await isPrepared(here, organizationId, id), 'it is prepared')
   }
   t.deepEqual(here.errors, [damaged])
   t.false(await isPrepared(here, organizationId, damaged))

@@ -5,7 +5,7 @@ import type { Counted } from '#core/insights/insights.ts'
 import { percentilesOf, timingName } from '#core/insights/latency.ts'
 import { levels } from '#core/insights/levels.ts'
 import { pack, unpack } from '#store/tuple.ts'
-import { coreFixture, organizationId, principal, projectId, quiet, relaying, type CoreFixture } from '../core-fixture.ts'
+import { coreFixture, organizationId, principal, projectId, relaying, type CoreFixture } from '../core-fixture.ts'
 import { take } from '../scripted-transport.ts'
 
 const minuteMs = 60_000
@@ -35,7 +35,7 @@ test('Insights count messages by outcome, and recipients by destination and doma
   const insights = fixture.part('insights')
   await fixture.submit({ rcptTo: ['anna@peer.test', 'gone@peer.test', 'ben@Other.test'] })
   await fixture.submit({ rcptTo: ['gone@peer.test'] })
-  await quiet(fixture)
+  await fixture.settled()
   const sends = await insights.ofProject(principal, { projectId })
   t.is(named(sends, projectNames.relayed), 2)
   t.is(named(sends, projectNames.failed), 2, 'a message has failed when a recipient has')
@@ -67,7 +67,7 @@ test('Insights count captures by their reason, and refused sends by their code a
   await t.throwsAsync(fixture.submit(), { message: /no route|destination/i })
   await t.throwsAsync(fixture.submit())
   fixture.clock.advance(1000)
-  await quiet(fixture)
+  await fixture.settled()
   const sends = await fixture.part('insights').ofProject(principal, {})
   t.is(named(sends, projectNames['captured.no_route']), 1)
   t.is(named(sends, 'xno_route'), 2)
@@ -81,7 +81,7 @@ test('Insights are the same before and after minutes were added up, and minutes 
   const began = clock.now()
   const send = async (): Promise<void> => {
     await fixture.submit({ rcptTo: ['anna@peer.test'] })
-    await quiet(fixture)
+    await fixture.settled()
   }
   await send()
   clock.advance(20 * minuteMs)
@@ -131,15 +131,15 @@ test('Insights count what happens after the clock was set back, by a little, by 
   const rollUp = fixture.part('rollUp')
   const send = async (of: CoreFixture): Promise<void> => {
     await of.submit({ rcptTo: ['anna@peer.test'] })
-    await quiet(of)
+    await of.settled()
   }
   const sends = async (of: CoreFixture) => named(await of.part('insights').ofProject(principal, { projectId }), projectNames.relayed)
   const passes = async (minutes: number): Promise<void> => {
     clock.advance(minutes * minuteMs)
-    await quiet(fixture)
+    await fixture.settled()
   }
   rollUp.start() // adds up by its own timer, a minute into each quarter of an hour
-  await quiet(fixture)
+  await fixture.settled()
   await send(fixture)
   await passes(20)
   await send(fixture)

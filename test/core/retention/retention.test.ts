@@ -11,7 +11,7 @@ import { traces, type Trace } from '#core/trace/trace.ts'
 import { traceList } from '#core/trace/trace-walk.ts'
 import { decode } from '#store/change.ts'
 import { pack, unpack } from '#store/tuple.ts'
-import { coreFixture, organizationId, projectId, quiet, principal, secrets, type CoreFixture } from '../core-fixture.ts'
+import { coreFixture, organizationId, projectId, principal, secrets, type CoreFixture } from '../core-fixture.ts'
 
 const dayMs = 86_400_000
 
@@ -28,7 +28,7 @@ async function submitted(fixture: CoreFixture, count: number, changes: Parameter
     ids.push((await fixture.submit(changes)).traceId)
     fixture.clock.advance(1000)
   }
-  await quiet(fixture)
+  await fixture.settled()
   return ids
 }
 
@@ -199,21 +199,21 @@ test('rounds begin with the start and come about every hour; a service where not
   await submitted(fixture, 2)
   const retention = fixture.part('retention')
   retention.start()
-  await quiet(fixture)
+  await fixture.settled()
   const snapshot = await fixture.kv.get(pack(storedTracesKey(organizationId, '2030-01-15')))
   t.deepEqual(snapshot && decode(snapshot.value), [2, [[projectId, 2]]])
   let writes = 0
   fixture.kv.beforeWrite = () => void writes++
   for (let hour = 0; hour < 72; hour++) {
     fixture.clock.advance(3_600_000)
-    await quiet(fixture)
+    await fixture.settled()
   }
   t.is(writes, 0)
   t.is(fixture.clock.pending, 1)
   fixture.kv.beforeWrite = undefined
   await submitted(fixture, 1)
   fixture.clock.advance(dayMs)
-  await quiet(fixture)
+  await fixture.settled()
   const later = await fixture.kv.get(pack(storedTracesKey(organizationId, '2030-01-19')))
   t.deepEqual(later && decode(later.value), [3, [[projectId, 3]]])
   await retention.stop()

@@ -7,13 +7,14 @@ import { cursorAt, CursorInvalid } from '#store/cursor.ts'
 import { Database } from '#store/database.ts'
 import type { Range } from '#store/kv.ts'
 import { pack } from '#store/tuple.ts'
-import { organizationId, relaying, until } from '../core-fixture.ts'
+import { organizationId, relaying } from '../core-fixture.ts'
 import { take } from '../scripted-transport.ts'
 
 test('a page over many projects takes two reads of each that has traces, in whatever order, and to a recipient one', async (t) => {
   const fixture = await relaying(t, take)
   const { traceId } = await fixture.submit({ rcptTo: ['anna@example.net'] })
-  await until('sent', () => fixture.attempted.length === 1)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 1, 'sent')
   const first = await fixture.trace(traceId)
   const change = new Change()
   const ids = [traceId]

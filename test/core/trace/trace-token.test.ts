@@ -3,7 +3,7 @@ import { SecretBox } from '#core/access/secret-box.ts'
 import { serviceRef, traceOfServiceRef } from '#core/trace/trace-token.ts'
 import { newTraceId } from '#store/ids.ts'
 import { contentOf, take, type Call } from '../scripted-transport.ts'
-import { coreFixture, principal, secrets, until } from '../core-fixture.ts'
+import { coreFixture, principal, secrets } from '../core-fixture.ts'
 
 test('serviceRef() leads back to its trace, in any case of letters', (t) => {
   for (let n = 0; n < 200; n++) {
@@ -36,7 +36,8 @@ test('relayed mail carries the token in its header and as its envelope id; captu
     return take(call)
   }
   const { traceId } = await fixture.submit({ content: 'From: shop@example.com\r\n\r\nHello\r\n' })
-  await until('sent', () => fixture.attempted.length === 1)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 1, 'sent')
   const token = serviceRef(secrets, traceId)
   t.is(calls[0]?.content, `X-Service-Ref: ${token}\r\nFrom: shop@example.com\r\n\r\nHello\r\n`)
   t.is(calls[0]?.call.job.envelopeId, token)

@@ -2,7 +2,7 @@
 import test from '#test'
 import { webhookEventShape } from '#core/webhooks/events/event-body.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
-import { projectId, quiet, until } from '../core-fixture.ts'
+import { projectId } from '../core-fixture.ts'
 import { report, take } from '../scripted-transport.ts'
 import { receiverOf } from '../../support/web/webhook-receiver.ts'
 import { webhookFixture } from './webhook-fixture.ts'
@@ -18,7 +18,8 @@ test('each recipient that a message was given up for is an event of its own, wit
   fixture.transport.script = (call) =>
     take(call, { 'anna@example.net': 'permanent', 'bert@example.net': 'accepted', 'cleo@example.net': 'permanent' })
   const { traceId } = await fixture.submit({ rcptTo: ['anna@example.net', 'bert@example.net', 'cleo@example.net'] })
-  await until('the message is done', async () => (await fixture.trace(traceId)).status !== 'queued')
+  await fixture.settled()
+  t.not((await fixture.trace(traceId)).status, 'queued')
   const deliveries = await setup.deliveries()
   const bodies = deliveries.map(({ body }) => webhookEventShape.strict().parse(JSON.parse(body)))
   t.deepEqual(bodies.map(({ data }) => data.recipient).toSorted(), ['anna@example.net', 'cleo@example.net'])
@@ -49,10 +50,11 @@ test('a message that is tried again is announced when it is given up, with the r
   await setup.endpoint(elsewhere)
   fixture.transport.script = (call) => report(call, 'transient', 'connect_timeout')
   const { traceId } = await fixture.submit()
-  await quiet(fixture)
+  await fixture.settled()
   t.is((await setup.deliveries()).length, 0, 'it is still tried')
   clock.advance(60_000)
-  await until('it is given up', async () => (await fixture.trace(traceId)).status === 'failed')
+  await fixture.settled()
+  t.is((await fixture.trace(traceId)).status, 'failed', 'it is given up')
   const { body } = await setup.delivery()
   t.like(JSON.parse(body), { data: { reason: 'The attempt failed: connect_timeout.', reply: null } })
 })
@@ -75,7 +77,8 @@ test('a refusal that was on record when the process died is announced by the nex
   next.fixture.transport.script = (call) => take(call, 'permanent')
   await next.fixture.queue.start()
   next.fixture.clock.advance(3_600_000)
-  await until('it is given up', async () => (await next.fixture.trace(traceId)).status === 'failed')
+  await next.fixture.settled()
+  t.is((await next.fixture.trace(traceId)).status, 'failed', 'it is given up')
   t.is((await next.deliveries()).length, 1)
 })
 

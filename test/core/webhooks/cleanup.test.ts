@@ -3,7 +3,7 @@ import test from '#test'
 import { removeTrace } from '#core/retention/remove-trace.ts'
 import { webhookEndpoints } from '#core/webhooks/endpoint.ts'
 import { officeOf } from '../administration/full-projects.ts'
-import { organizationId, quiet, principal, until } from '../core-fixture.ts'
+import { organizationId, principal } from '../core-fixture.ts'
 import { take } from '../scripted-transport.ts'
 import { receiverOf } from '../../support/web/webhook-receiver.ts'
 import { webhookFixture } from './webhook-fixture.ts'
@@ -61,8 +61,8 @@ test('a trace that goes leaves the event of it on its way', async (t) => {
   await setup.endpoint(receiver.url)
   fixture.transport.script = (call) => take(call, 'permanent')
   const { traceId } = await fixture.submit()
-  await until('it is given up', async () => (await fixture.trace(traceId)).status === 'failed')
-  await quiet(fixture)
+  await fixture.settled()
+  t.is((await fixture.trace(traceId)).status, 'failed', 'it is given up')
   t.true(await removeTrace(fixture.database, organizationId, traceId, fixture.clock.now()))
   await setup.core.webhookDispatcher.start()
   await setup.reaches('succeeded')

@@ -7,7 +7,7 @@ import { dueKey } from '#core/webhooks/delivery.ts'
 import { webhookEndpoints } from '#core/webhooks/endpoint.ts'
 import { Change, encode } from '#store/change.ts'
 import { FakeClock, startOfTime } from '../../support/fake-clock.ts'
-import { organizationId, principal, until } from '../core-fixture.ts'
+import { organizationId, principal } from '../core-fixture.ts'
 import { receiverOf } from '../../support/web/webhook-receiver.ts'
 import { webhookFixture } from './webhook-fixture.ts'
 import { columns } from '../../support/column.ts'
@@ -196,7 +196,8 @@ test('a deleted endpoint gets nothing more, and its deliveries go with their att
   await setup.reaches('failed', 240)
   await setup.core.webhooks.remove(principal, id)
   await setup.core.webhooks.remove(principal, id)
-  await until('they are gone', async () => (await setup.deliveries()).length === 120)
+  await setup.fixture.settled()
+  t.is((await setup.deliveries()).length, 120, 'they are gone')
   t.true((await setup.deliveries()).every(({ endpointId }) => endpointId === kept.id))
   await setup.core.webhookDispatcher.idle()
   const isHistory = (key: string): boolean => key.includes('audit') || key.includes('insight.') // kept as such
@@ -215,7 +216,8 @@ test('a deletion that a crash cuts short goes on with the next start, and an eve
   await setup.core.webhooks.remove(principal, id)
   t.is((await setup.deliveries()).length, 1)
   const next = await setup.crash()
-  await until('it is gone', async () => (await next.deliveries()).length === 0)
+  await setup.fixture.settled()
+  t.is((await next.deliveries()).length, 0, 'it is gone')
   t.is(receiver.connections, 0)
   t.deepEqual(await next.problems(), [])
 })

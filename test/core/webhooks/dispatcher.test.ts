@@ -6,7 +6,7 @@ import type { DueRow } from '#core/webhooks/delivery.ts'
 import { addDue } from '#core/webhooks/delivery.ts'
 import { Change } from '#store/change.ts'
 import { organizations, projects } from '#core/tenancy/organization.ts'
-import { coreFixture, organizationId, projectDefaults, quiet, until, type CoreFixture } from '../core-fixture.ts'
+import { coreFixture, organizationId, projectDefaults, type CoreFixture } from '../core-fixture.ts'
 import { receiverOf } from '../../support/web/webhook-receiver.ts'
 import { webhookFixture } from './webhook-fixture.ts'
 import { column } from '../../support/column.ts'
@@ -26,7 +26,8 @@ test('a receiver that hangs holds up nobody, and its events get through when it 
   t.deepEqual([hanging.received.length, setup.core.webhookDispatcher.active], [2, 2], 'a new endpoint gets two at a time')
   hanging.answer = (response) => response.writeHead(200).end()
   setup.fixture.clock.advance(10_000) // those under way are given up
-  await until('the rest has arrived', async () => (await setup.deliveries()).filter(({ status }) => status === 'succeeded').length >= 398)
+  await setup.fixture.settled()
+  t.is((await setup.deliveries()).filter(({ status }) => status === 'succeeded').length, 398, 'the rest has arrived')
   t.deepEqual(
     column(
       (await setup.deliveries()).filter(({ status }) => status === 'failed'),
@@ -47,7 +48,7 @@ test('a receiver that goes on hanging gets one connection at a time, and rests t
     const before = await failed()
     const active = setup.core.webhookDispatcher.active
     clock.advance(10_000)
-    await until('they are given up', async () => (await failed()) === before + active)
+    await setup.fixture.kv.holds('they are given up', async () => (await failed()) === before + active)
   }
   await hanging.hasReceived(2)
   await giveUp()
@@ -55,10 +56,10 @@ test('a receiver that goes on hanging gets one connection at a time, and rests t
     await hanging.hasReceived(n)
     await giveUp()
   }
-  await quiet(setup.fixture)
+  await setup.fixture.settled()
   t.deepEqual([hanging.received.length, setup.core.webhookDispatcher.active], [5, 0], 'it rests')
   clock.advance(29_999)
-  await quiet(setup.fixture)
+  await setup.fixture.settled()
   t.is(hanging.received.length, 5)
   clock.advance(1)
   await hanging.hasReceived(6)
@@ -94,11 +95,11 @@ async function dispatching(t: Parameters<typeof coreFixture>[0], limits: Partial
     for (let n = 0; n < count; n++)
       addDue(change, { endpointId, dueMs: clock.now(), id: `wha_${endpointId}_${String(n).padStart(4, '0')}`, organizationId: of })
     await database.commit(change)
-    await quiet(fixture)
+    await fixture.settled()
   }
   const endAll = async (): Promise<void> => {
     for (const entry of [...inFlight]) await entry.end()
-    await quiet(fixture)
+    await fixture.settled()
   }
   return { fixture, dispatcher, inFlight, due, endAll, most: () => most }
 }
@@ -134,11 +135,11 @@ test('an attempt that our own code fails rests its endpoint for a minute and say
   await due('whk_a', 3)
   const [first] = inFlight
   await first?.end(new Error('a defect'))
-  await quiet(fixture)
+  await fixture.settled()
   t.is(fixture.errors.splice(0).length, 1)
   t.is(inFlight.length, 1)
   fixture.clock.advance(60_000)
-  await quiet(fixture)
+  await fixture.settled()
   t.is(inFlight.length, 2)
 })
 

@@ -1,7 +1,7 @@
 /** Endpoints that are paused: nothing is attempted, events wait, and no loop spins over them. Real receivers on loopback. */
 import test from '#test'
 import { sweepDeliveries } from '#core/webhooks/sending/cleanup.ts'
-import { organizationId, quiet, principal } from '../core-fixture.ts'
+import { organizationId, principal } from '../core-fixture.ts'
 import { receiverOf } from '../../support/web/webhook-receiver.ts'
 import { webhookFixture, type WebhookFixture } from './webhook-fixture.ts'
 import { columns } from '../../support/column.ts'
@@ -106,7 +106,7 @@ test('nobody reads or attempts anything for a paused endpoint, however many even
   kv.get = (key) => (reads++, get.call(kv, key))
   for (let n = 0; n < 100; n++) {
     setup.fixture.clock.advance(minute)
-    await quiet(setup.fixture)
+    await setup.fixture.settled()
   }
   t.is(reads, 0)
   Object.assign(kv, { range, get })

@@ -7,7 +7,7 @@ import type { WebhookRequest } from '#core/webhooks/endpoints/webhooks.ts'
 import { Change } from '#store/change.ts'
 import { newTraceId } from '#store/ids.ts'
 import type { WebhookCore } from '../../../daemon/composition/composed.ts'
-import { coreFixture, organizationId, projectId, principal, until, type CoreFixture, type CoreFixtureOptions } from '../core-fixture.ts'
+import { coreFixture, organizationId, projectId, principal, type CoreFixture, type CoreFixtureOptions } from '../core-fixture.ts'
 
 export const address = 'anna@example.net'
 
@@ -72,7 +72,7 @@ export class WebhookFixture {
   }
 
   async reaches(status: WebhookDelivery['status'], count = 1): Promise<void> {
-    await until(
+    await this.fixture.kv.holds(
       `${count} deliveries are ${status}`,
       async () => (await this.deliveries()).filter((one) => one.status === status).length === count,
     )

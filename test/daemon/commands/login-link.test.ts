@@ -2,7 +2,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from '#test'
-import { until } from '../../core/core-fixture.ts'
+import { waitFor } from '../../support/waits.ts'
 import { Daemon, runCommand } from '../../support/daemon/daemon.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
 import { programPort } from '../../support/network/program-port.ts'
@@ -23,7 +23,7 @@ test('the first start prints a link for the owner once, and login-link makes oth
   const options = { folder: folder.path, env: { POSTERN_HTTP_LISTEN: `127.0.0.1:${await programPort()}` } }
   t.regex((await runCommand(options, 'login-link', 'ada@example.ch')).output, /There is no data in .*; start the daemon once/)
   await using first = await Daemon.start(options)
-  await until('the link of the owner is printed', () => linkIn(first.log) !== '')
+  await waitFor('the link of the owner is printed', () => linkIn(first.log) !== '')
   const owner = await follow(linkIn(first.log), 'olga@example.ch')
   t.is(owner.status, 303)
   t.regex(owner.text, /Default[^]*Owner/)
@@ -62,7 +62,7 @@ test('where the authorization server has an address of its own, every link leads
   const env = { POSTERN_HTTP_LISTEN: `127.0.0.1:${port}`, POSTERN_BASE_URL: `http://127.0.0.1:${port}`, POSTERN_AUTH_URL: authUrl }
   const options = { folder: folder.path, env }
   await using first = await Daemon.start(options)
-  await until('the link of the owner is printed', () => first.log.includes('/sign-in/link/'))
+  await waitFor('the link of the owner is printed', () => first.log.includes('/sign-in/link/'))
   t.regex(first.log, new RegExp(`${authUrl}/sign-in/link/`))
   t.regex((await runCommand(options, 'login-link', 'ben@example.ch')).output, new RegExp(`^${authUrl}/sign-in/link/`))
   const bootstrap = { grant_type: 'client_credentials', client_id: 'anonymous-bootstrap', resource: `${env.POSTERN_BASE_URL}/v1` }

@@ -7,7 +7,7 @@ import type { AttemptRecord } from '#core/trace/attempt-record.ts'
 import type { Trace } from '#core/trace/trace.ts'
 import { failoverPolicies, type FailoverPolicy } from '#core/routing/failover-policy.ts'
 import { FakeClock, startOfTime } from '../../support/fake-clock.ts'
-import { coreFixture, projectId, quiet, principal, until, type CoreFixture } from '../../core/core-fixture.ts'
+import { coreFixture, projectId, principal, type CoreFixture } from '../../core/core-fixture.ts'
 import { goodCertificate, otherCertificate } from '../../protocols/relay/certificates.ts'
 import { testTransport } from '../../protocols/relay/relay-fixture.ts'
 import type { SinkAnswer, SinkOptions, SinkStep } from '../../support/smtp/sink-script.ts'
@@ -215,14 +215,15 @@ async function firstAttempt({ fixture, provider }: ProviderFixture, [fault, step
   const { traceId } = await fixture.submit({ content, destinationId: 'dst_1' })
   if (fault === 'silence' || fault === 'silent handshake' || fault === 'just in time') {
     await provider.sink.reached(step as SinkStep)
-    await quiet(fixture)
+    await fixture.settled()
     fixture.clock.advance(patienceWith(fault, step) - 1)
-    await quiet(fixture)
+    await fixture.settled()
     if (fixture.attempted.length > 0) throw new Error('it was not given its time')
     if (fault === 'just in time') provider.goOn()
     else fixture.clock.advance(1)
   }
-  await until('the first attempt is over', () => fixture.attempted.length > 0)
+  await fixture.daemon.saw('attempted')
+  await fixture.settled()
   return traceId
 }
 
@@ -230,7 +231,7 @@ async function storyOf(
   { fixture }: ProviderFixture,
   traceId: string,
 ): Promise<{ trace: Trace; attempts: readonly AttemptRecord[]; story: string }> {
-  await until('the trace has told its story', async () => (await fixture.queueLength()) === 0)
+  await fixture.kv.holds('nothing is queued', async () => (await fixture.queueLength()) === 0)
   return { ...(await fixture.traces.get(principal, traceId)), story: (await fixture.story(traceId)).join('\n') }
 }
 
@@ -281,7 +282,7 @@ for (const row of table) {
     const traceId = await firstAttempt(setup, row)
     if (next === 'after its wait') {
       fixture.clock.advance(unknownWait - 1)
-      await quiet(fixture)
+      await fixture.settled()
       t.is(fallback.sink.connections.length, 0, 'the provider may have it')
       t.is((await fixture.trace(traceId)).status, 'queued')
       fixture.clock.advance(1)
@@ -313,7 +314,7 @@ for (const row of table) {
     const mails = (): number => provider.sink.lines.filter((line) => line.startsWith('MAIL')).length
     const before = mails()
     fixture.clock.advance(wait - 1)
-    await quiet(fixture)
+    await fixture.settled()
     t.is(mails(), before, 'a probe may look at the provider, but nothing is handed to it')
     fixture.clock.advance(1)
     const { trace, attempts, story } = await storyOf(setup, traceId)
@@ -367,11 +368,12 @@ for (const hasFallback of [true, false]) {
     let lost = 0
     fallback.sink.script = (step) => (step === 'dot' && ++lost ? { act: 'drop' } : undefined)
     const { traceId } = await fixture.submit({ content, destinationId: 'dst_1' })
-    await until('lost once', () => fixture.attempted.length === 1)
+    await fixture.daemon.saw('attempted')
+    await fixture.settled()
     fixture.clock.advance(unknownWait)
     const { trace, attempts } = await storyOf(setup, traceId)
     fixture.clock.advance(48 * 60 * minute)
-    await quiet(fixture)
+    await fixture.settled()
     t.deepEqual(statusesOf(trace), ['failed', 'failed'])
     t.deepEqual(column(attempts, 'state'), ['unknown', 'unknown'])
     t.deepEqual([provider.handed, lost], hasFallback ? [1, 1] : [2, 0])

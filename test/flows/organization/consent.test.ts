@@ -13,7 +13,7 @@ import {
 } from '@modelcontextprotocol/client'
 import * as oauth from 'oauth4webapi'
 import * as openid from 'openid-client'
-import { until } from '../../core/core-fixture.ts'
+import { waitFor } from '../../support/waits.ts'
 import { leave, startApplication } from '../../support/web/application.ts'
 import { browserOf, type Page } from '../../support/web/browser.ts'
 import { Daemon, runCommand, type DaemonOptions } from '../../support/daemon/daemon.ts'
@@ -112,7 +112,7 @@ test('an application gets a token over the pages of the daemon, calls REST with 
   const options: DaemonOptions = { folder: folder.path, env: { POSTERN_HTTP_LISTEN: `127.0.0.1:${port}` } }
   await using daemon = await Daemon.start(options)
   const issuer = `http://localhost:${port}`
-  await until('the link of the owner is printed', () => linkIn(daemon.log) !== '')
+  await waitFor('the link of the owner is printed', () => linkIn(daemon.log) !== '')
   const first = await browser().newPage()
   await signIn(first, linkIn(daemon.log), 'olga@example.ch')
   await access(t, first, issuer, 'Reporter')

@@ -5,8 +5,9 @@ import { IngestSources } from '#core/ingest-sources/ingest-sources.ts'
 import { PolledMailboxes, type MailboxKey } from '#core/feedback/intake/polled-mailboxes.ts'
 import { readPoll } from '#core/ingest-sources/source-status.ts'
 import { Poller, type PollEvents } from '../../../protocols/imap-dsn/poller.ts'
+import { CountedActivity } from '../../support/daemon/activity.ts'
 import { FakeClock, startOfTime } from '../../support/fake-clock.ts'
-import { coreFixture, organizationId, quiet, principal, secrets, until, type CoreFixture } from '../../core/core-fixture.ts'
+import { coreFixture, organizationId, principal, secrets, type CoreFixture } from '../../core/core-fixture.ts'
 import { FeedbackDouble, readTestReport } from '../feedback-double.ts'
 
 const second = 1000
@@ -70,11 +71,7 @@ test('Poller looks into new mailboxes at once and into those that fail ever more
   const { fixture, poller, asked, failed, source } = await place(t)
   await source('a.test')
   poller.start()
-  await until('a timer', () => fixture.clock.pending >= 1)
-  await until('the first look', () => {
-    fixture.clock.advance(0)
-    return failed.length === 1
-  })
+  await fixture.settled()
   t.deepEqual([asked, failed], [['a.test'], ['src_a.test name']])
   const poll = await readPoll(fixture.database, organizationId, 'src_a.test')
   t.is(poll?.lastError, 'The host name leads to no address.')
@@ -85,7 +82,7 @@ test('Poller looks into new mailboxes at once and into those that fail ever more
     [1, 3],
     [120, 5],
   ] as const) {
-    await advance(fixture, seconds)
+    await fixture.pass(seconds * second)
     t.is(asked.length, count, asked.join(' '))
   }
   // a: at 0, 60 and 180; b: when it was noticed after at most 15 s, and a minute later
@@ -96,18 +93,18 @@ test('Poller hears of a mailbox that comes, and of one that goes, without waitin
   const { fixture, poller, asked, failed } = await place(t)
   const { clock } = fixture
   poller.start()
-  await until('nothing is to be done', () => clock.pending === 1)
+  await fixture.settled()
+  t.is(clock.pending, 1, 'nothing is to be done')
   const open = { guard: () => true, resolver: { resolve4: () => Promise.resolve(['192.0.2.1']), resolve6: () => Promise.resolve([]) } }
   const sources = new IngestSources({ ...fixture.context, ...open })
   const imap = { host: 'a.test', username: 'u', password: 'p' }
   const { story } = await sources.create(principal, { provider: 'postfix', imap })
-  await until('the first look', () => {
-    clock.advance(0)
-    return failed.length === 1
-  })
+  await fixture.settled()
+  t.is(failed.length, 1)
   t.deepEqual(asked, ['a.test'])
   await sources.revoke(principal, story.source.id)
-  await until('it is forgotten', () => clock.pending === 1)
+  await fixture.settled()
+  t.is(clock.pending, 1, 'it is forgotten')
 })
 
 test('Poller leaves alone what is revoked, and organizations that may not take in bounces', async (t) => {
@@ -115,16 +112,14 @@ test('Poller leaves alone what is revoked, and organizations that may not take i
   await source('a.test')
   await source('b.test')
   poller.start()
-  await until('two looks', () => {
-    fixture.clock.advance(0)
-    return failed.length === 2
-  })
+  await fixture.settled()
+  t.is(failed.length, 2)
   await fixture.remove(ingestSources, 'src_a.test')
-  await advance(fixture, 60)
+  await fixture.pass(60 * second)
   t.is(asked.length, 3)
   t.is(asked.at(-1), 'b.test')
   await fixture.organization({ flags: { bounce_sources: false } })
-  await advance(fixture, 3600)
+  await fixture.pass(3600 * second)
   t.is(asked.length, 3)
 })
 
@@ -155,11 +150,7 @@ test('Poller looks into ten mailboxes at a time, five of one organization, and s
   const network = { resolver, guard: () => true, trusted: null, stepMs: 1000 }
   const poller = new Poller({ mailboxes, network, readReport: readTestReport, clock, random: () => 0.5, events })
   poller.start()
-  await until('ten looks', () => {
-    clock.advance(0)
-    return asked.length === 10
-  })
-  for (let i = 0; i < 20; i++) await new Promise(setImmediate)
+  await new CountedActivity().settled(clock)
   t.deepEqual(asked.toSorted(), [...Array<string>(5).fill('other'), ...Array<string>(5).fill('slow')])
   const stopped = poller.stop()
   held.resolve([])
@@ -167,11 +158,3 @@ test('Poller looks into ten mailboxes at a time, five of one organization, and s
   t.is(asked.length, 10)
   t.is(clock.pending, 0)
 })
-
-/** In steps, so that what a timer begins ends before the next one. */
-async function advance(fixture: CoreFixture, seconds: number): Promise<void> {
-  for (let passed = 0; passed < seconds; passed++) {
-    fixture.clock.advance(second)
-    await quiet(fixture)
-  }
-}

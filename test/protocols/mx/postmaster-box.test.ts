@@ -4,7 +4,7 @@ import test, { type ExecutionContext } from '#test'
 import { PostmasterBox } from '../../../protocols/mx/postmaster-box.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
-import { until } from '../../core/core-fixture.ts'
+import { waitFor } from '../../support/waits.ts'
 import { startFixture } from './mx-fixture.ts'
 
 async function folderOf(t: ExecutionContext): Promise<string> {
@@ -95,8 +95,8 @@ test('A mail for the postmaster that does not come to its end leaves nothing beh
   await client.reply()
   for (const line of ['EHLO relay.test', 'MAIL FROM:<ada@example.net>', 'RCPT TO:<postmaster>', 'DATA']) await client.command(line)
   await client.sendApart(Buffer.from(`Subject: half\r\n\r\n${'x'.repeat(70)}\r\n`.repeat(1000)))
-  await until('it is being written', async () => (await readdir(join(fixture.box, 'tmp')).catch(() => [])).length === 1)
+  await waitFor('it is being written', async () => (await readdir(join(fixture.box, 'tmp')).catch(() => [])).length === 1)
   client.destroy()
-  await until('it is forgotten', async () => (await readdir(join(fixture.box, 'tmp'))).length === 0)
+  await waitFor('it is forgotten', async () => (await readdir(join(fixture.box, 'tmp'))).length === 0)
   t.deepEqual(await fixture.kept(), [])
 })

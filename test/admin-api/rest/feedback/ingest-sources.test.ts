@@ -4,7 +4,6 @@ import { ingestSources, openHmacSecret, openImapPassword } from '#core/ingest-so
 import { writePoll } from '#core/ingest-sources/source-status.ts'
 import { Change } from '#store/change.ts'
 import { within } from '#store/tuple.ts'
-import { until } from '../../../core/core-fixture.ts'
 import { problemsOf } from '../../../support/problems.ts'
 import { addSource, postSigned, sample, secrets } from '../fixture/ingest-posts.ts'
 import { errorOf, startFixture } from '../fixture/rest-fixture.ts'
@@ -95,8 +94,9 @@ test('a source tells what came there and fitted no message, to keys of the organ
   t.like(complaints, [{ domain: 'example.com', complaints: 1 }])
   const given = async (client = fixture.rest): Promise<Unmatched> => (await detail(client))['unmatched'] as Unmatched
   fixture.clock.advance(15 * 60_000)
-  await until('the bounces are given up', async () => (await given()).bounced === 3)
-  const { latest } = await given()
+  await fixture.daemon.settled()
+  const { bounced, latest } = await given()
+  t.is(bounced, 3, 'the bounces are given up')
   t.is(latest.length, 3)
   t.like(
     latest.find(({ recipient }) => recipient === 'nobody@example.net'),

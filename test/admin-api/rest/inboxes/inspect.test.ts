@@ -1,11 +1,9 @@
 /** Deliverability tests over REST: creating, listing, reading, and the report. */
 import test from '#test'
-import { inspectReportKey, inspectTests, pendingScoreKey, setPendingScore } from '#core/inspect/inspect-test.ts'
+import { inspectReportKey, inspectTests, setPendingScore } from '#core/inspect/inspect-test.ts'
 import { InspectScoring } from '#core/inspect/scoring.ts'
 import { inspectMail } from '#ingest/inspect/score.ts'
 import { Change, encode } from '#store/change.ts'
-import { pack } from '#store/tuple.ts'
-import { until } from '../../../core/core-fixture.ts'
 import { letter } from '../../../ingest/inspect/golden.ts'
 import { errorOf, startFixture } from '../fixture/rest-fixture.ts'
 
@@ -32,7 +30,7 @@ test('an address is minted with the times and the link of its report, and waits'
 })
 
 test('a report that lost its DNS says so, with the checks that could not be made', async (t) => {
-  const { rest, database, organizationId } = await startFixture(t)
+  const { rest, database, organizationId, daemon } = await startFixture(t)
   const { id } = await rest.must('POST', '/v1/inspect/tests', {})
   const input = await letter()
   const silent = () => Promise.reject(Object.assign(new Error('silent'), { code: 'ETIMEOUT' }))
@@ -51,7 +49,7 @@ test('a report that lost its DNS says so, with the checks that could not be made
     const scorer = { score: async () => ({ ok: true as const, report }), [Symbol.asyncDispose]: async () => {} }
     const scoring = new InspectScoring({ database, scorer, onError: (error) => t.fail(String(error)) })
     scoring.wake()
-    await until('scored', async () => (await database.kv.get(pack(pendingScoreKey(organizationId, String(id))))) === undefined)
+    await daemon.settled()
     await scoring.stop()
     return rest.must('GET', path)
   }

@@ -6,16 +6,7 @@ import { webhookDeliveries } from '#core/webhooks/delivery.ts'
 import { webhookEndpoints } from '#core/webhooks/endpoint.ts'
 import { projects } from '#core/tenancy/organization.ts'
 import { auditEntries } from '#core/writes/audit.ts'
-import {
-  organizationId,
-  principal,
-  projectId,
-  quiet,
-  relaying,
-  until,
-  type CoreFixture,
-  type CoreFixtureOptions,
-} from '../../core-fixture.ts'
+import { organizationId, principal, projectId, relaying, type CoreFixture, type CoreFixtureOptions } from '../../core-fixture.ts'
 import { report, take, type Call, type Script } from '../../scripted-transport.ts'
 import { Seeded } from '../../../support/seeded.ts'
 
@@ -32,7 +23,7 @@ async function act(fixture: CoreFixture, request: ActRequest): Promise<QueueAct>
 }
 
 async function ended(fixture: CoreFixture, { id }: QueueAct): Promise<QueueAct> {
-  await until('the act ended', async () => (await fixture.core.queueActs.get(principal, id)).status !== 'running')
+  await fixture.settled()
   return fixture.core.queueActs.get(principal, id)
 }
 
@@ -44,8 +35,8 @@ async function putOff(t: ExecutionContext, n: number, options: CoreFixtureOption
   const fixture = await relaying(t, (call) => report(call, 'transient'), options)
   const ids: string[] = []
   for (let i = 0; i < n; i++) ids.push((await fixture.submit({ rcptTo: [`r${i}@example.net`] })).traceId)
-  await until('all were tried', () => fixture.attempted.length === n)
-  await quiet(fixture)
+  await fixture.settled()
+  t.is(fixture.attempted.length, n, 'all were tried')
   return { fixture, ids }
 }
 
@@ -57,23 +48,25 @@ test('what is held is not attempted, over a crash too; released, each message go
     counters: { acted: 5, inFlight: 0, skipped: 0 },
   })
   first.clock.advance(6 * 24 * hour) // longer than messages are tried
-  await quiet(first)
+  await first.settled()
   t.deepEqual(await states(first), Array(5).fill('held'))
   t.deepEqual(await first.problems(), [])
   const fixture = await first.crash()
   await fixture.queue.start()
-  await quiet(fixture)
+  await fixture.settled()
   t.is(fixture.transport.calls.length, 5)
   t.is(await fixture.queue.oldestMs(), 0)
   await t.throwsAsync(fixture.core.retries.retry(principal, ids[0] ?? '', { includeUnknown: false }), { message: /held in the queue/ })
 
   fixture.transport.script = (call) => report(call, 'transient') // the schedule of retries begins anew
   t.like(await act(fixture, { act: 'release', filter: all }), { counters: { acted: 5, inFlight: 0, skipped: 0 } })
-  await until('all were tried again', () => fixture.attempted.length === 5)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 5, 'all were tried again')
   t.deepEqual(await states(fixture), Array(5).fill('retry'))
   fixture.transport.script = (call) => take(call)
   fixture.clock.advance(hour)
-  await until('all were sent', () => fixture.attempted.length === 10)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 10, 'all were sent')
   for (const id of ids) t.is((await fixture.trace(id)).status, 'sent')
   const story = (await fixture.story(ids[0] ?? '')).join('\n')
   t.regex(story, /held: Held in the queue by key_1: provider incident\.\nhold_released: Released from its hold by key_1\./)
@@ -92,11 +85,12 @@ test('expedite makes retries due now, and leaves alone what is due, scheduled or
   await fixture.submit({ sendAt: fixture.clock.now() + 2 * hour })
   fixture.transport.script = (call) => take(call, 'unknown')
   const { traceId: unknown } = await fixture.submit()
-  await until('its outcome is unknown', async () => (await fixture.trace(unknown)).attempts === 1)
-  await quiet(fixture)
+  await fixture.settled()
+  t.is((await fixture.trace(unknown)).attempts, 1, 'its outcome is unknown')
   fixture.transport.script = (call) => take(call)
   t.like(await act(fixture, { act: 'expedite', filter: { ...all, minAttempts: 0 } }), { counters: { acted: 2, inFlight: 0, skipped: 2 } })
-  await until('both were sent', () => fixture.attempted.length === 5)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 5, 'both were sent')
   for (const id of ids) t.is((await fixture.trace(id)).status, 'sent')
   t.deepEqual((await states(fixture)).toSorted(), ['retry', 'scheduled'])
   t.deepEqual(await fixture.problems(), [])
@@ -107,11 +101,12 @@ test('a scheduled send that is held does not leave at its time; released, it lea
   const { traceId } = await fixture.submit({ sendAt: fixture.clock.now() + hour })
   await act(fixture, { act: 'hold', filter: { ...all, traceIds: [traceId] } })
   fixture.clock.advance(2 * hour)
-  await quiet(fixture)
+  await fixture.settled()
   t.is(fixture.transport.calls.length, 0)
   await t.throwsAsync(fixture.core.scheduledSends.sendNow(principal, traceId), { message: /held in the queue/ })
   await act(fixture, { act: 'release', filter: {} })
-  await until('it was sent', () => fixture.attempted.length === 1)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 1, 'it was sent')
   t.is((await fixture.trace(traceId)).status, 'sent')
   t.deepEqual(await fixture.problems(), [])
 })
@@ -122,8 +117,8 @@ test('mail waits since its first attempt was due, however often it was put off; 
   const first = fixture.clock.now()
   t.is(await since(), first)
   fixture.clock.advance(hour)
-  await until('it was put off again', () => fixture.attempted.length === 2)
-  await quiet(fixture)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 2, 'it was put off again')
   const later = fixture.clock.now() + 2 * hour
   const { traceId: scheduled } = await fixture.submit({ sendAt: later })
   t.is(await since(), first)
@@ -181,8 +176,8 @@ test('before its final dot an attempt is called off by hold and drop; behind it,
     await early.began.promise
     t.like(await act(fixture, { act: name, filter: all }), { counters: { acted: 1, inFlight: 0 } }, name)
     early.mayDot.resolve()
-    await until('the attempt is over', () => fixture.queue.active === 0)
-    await quiet(fixture)
+    await fixture.settled()
+    t.is(fixture.queue.active, 0, 'the attempt is over')
     t.deepEqual(early.steps, [], name)
     t.is(fixture.attempted.length, 0, name)
     t.is((await fixture.trace(traceId)).status, name === 'hold' ? 'queued' : 'canceled')
@@ -195,10 +190,10 @@ test('before its final dot an attempt is called off by hold and drop; behind it,
     await late.dotted.promise
     t.like(await act(fixture, { act: name, filter: { traceIds: [second] } }), { counters: { acted: 1, inFlight: 1 } }, name)
     late.mayEnd.resolve()
-    await until('it has ended', () => fixture.attempted.length === 1)
-    await quiet(fixture)
+    await fixture.settled()
+    t.is(fixture.attempted.length, 1, 'it has ended')
     fixture.clock.advance(2 * hour)
-    await quiet(fixture)
+    await fixture.settled()
     t.like(await fixture.trace(second), { attempts: 1, status: name === 'hold' ? 'queued' : 'canceled' }, name)
     t.is(fixture.transport.calls.length, 2, name)
     t.deepEqual(await fixture.problems(), [], name)
@@ -217,8 +212,8 @@ test('a message that was held and released while it waited for its turn in memor
   await act(fixture, { act: 'release', filter: { traceIds: [traceId] } })
   first.mayDot.resolve()
   first.mayEnd.resolve()
-  await until('both were tried', () => fixture.attempted.length === 2)
-  await quiet(fixture)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 2, 'both were tried')
   t.like(await fixture.trace(traceId), { status: 'sent', attempts: 1 })
   t.is(await fixture.queueLength(), 1)
   t.deepEqual(await states(fixture), ['retry'])
@@ -235,11 +230,9 @@ test('an attempt that a crash interrupts obeys afterwards', async (t) => {
     await act(first, { act: name, filter: all })
     const fixture = await first.crash()
     await fixture.queue.start()
-    await until(
-      'it has obeyed',
-      async () => (await fixture.trace(traceId)).attempts === 1 && (await fixture.queueLength()) === (name === 'hold' ? 1 : 0),
-    )
-    await quiet(fixture)
+    await fixture.settled()
+    t.is((await fixture.trace(traceId)).attempts, 1, name)
+    t.is(await fixture.queueLength(), name === 'hold' ? 1 : 0, name)
     t.is(fixture.transport.calls.length, 1, name)
     t.deepEqual(await states(fixture), name === 'hold' ? ['held'] : [], name)
     t.deepEqual(await fixture.problems(), [], name)
@@ -273,7 +266,8 @@ test('a count that has grown stops the act; what came after the count is not mea
   })
   fixture.clock.advance(10)
   await fixture.submit()
-  await until('it was tried', () => fixture.attempted.length === 3)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 3, 'it was tried')
   const made = await ended(fixture, await queueActs.create({ principal }, { act: 'drop', filter, expected: 2 }))
   t.like(made, { counters: { acted: 2 } })
   t.is(await fixture.queueLength(), 1)
@@ -291,7 +285,8 @@ test('an act of a key of one project leaves the messages of the others alone, wh
     const found = await queueActs.preview(requester, { act: 'drop', filter })
     t.like(found, { matched: 0, filter: { projectId: 'prj_2' } })
     const made = await queueActs.create(requester, { act: 'drop', filter: found.filter, expected: 0 })
-    await until('the act ended', async () => (await queueActs.get(requester.principal, made.id)).status !== 'running')
+    await fixture.settled()
+    t.not((await queueActs.get(requester.principal, made.id)).status, 'running')
   }
   t.is((await fixture.trace(ids[0] ?? '')).status, 'queued')
 })
@@ -326,12 +321,11 @@ test('whatever acts meet whatever attempts: every message is taken once or dropp
     if (chosen.chance(0.5)) fixture.clock.advance(chosen.between(0, 9) * minute)
   }
   await actOnAll('release', all)
-  await until('the queue is empty', async () => {
-    await quiet(fixture)
+  while ((await fixture.queueLength()) > 0) {
+    await fixture.settled()
     fixture.clock.advance(hour)
-    return (await fixture.queueLength()) === 0
-  })
-  await quiet(fixture)
+  }
+  await fixture.settled()
   const fates = new Map<string, number>()
   for (const id of ids) {
     const { status } = await fixture.trace(id)

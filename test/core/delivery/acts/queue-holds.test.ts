@@ -3,7 +3,7 @@ import test from '#test'
 import { heldNow } from '#core/delivery/acts/held-now.ts'
 import type { Principal } from '#core/access/principal/principal.ts'
 import type { Actor } from '#core/writes/audit.ts'
-import { principal, projectId, quiet, relaying, until, type CoreFixture } from '../../core-fixture.ts'
+import { principal, projectId, relaying, type CoreFixture } from '../../core-fixture.ts'
 import { report, take } from '../../scripted-transport.ts'
 
 const hour = 60 * 60_000
@@ -14,43 +14,48 @@ const states = async (fixture: CoreFixture): Promise<string[]> =>
   (await fixture.core.queueActs.waiting(principal, { limit: 100 })).rows.map(({ state }) => state)
 
 const ended = (fixture: CoreFixture, id: string): Promise<void> =>
-  until('the act ended', async () => (await fixture.core.queueActs.get(principal, id)).status !== 'running')
+  fixture.kv.holds('the act ended', async () => (await fixture.core.queueActs.get(principal, id)).status !== 'running')
 
 test('what waits and what comes is held, over a crash too, until the hold is lifted; then each goes once', async (t) => {
   const first = await relaying(t, (call) => report(call, 'transient'))
   const { traceId: early } = await first.submit()
-  await until('it was tried', () => first.attempted.length === 1)
+  await first.settled()
+  t.is(first.attempted.length, 1, 'it was tried')
   first.transport.script = (call) => take(call)
   first.clock.advance(1)
   const hold = await first.core.queueHolds.create({ principal }, { filter: all, reason: 'provider incident' })
   await ended(first, hold.actId)
   const { traceId: late } = await first.submit()
   const { traceId: scheduled } = await first.submit({ sendAt: first.clock.now() + hour })
-  await quiet(first)
+  await first.settled()
   first.clock.advance(2 * hour)
-  await until('all are held', async () => (await states(first)).join() === 'held,held,held')
+  await first.settled()
+  t.is((await states(first)).join(), 'held,held,held', 'all are held')
   t.deepEqual(await first.problems(), [])
   t.like(await heldNow(first.database), { count: 3 })
 
   const fixture = await first.crash()
   await fixture.queue.start()
-  await quiet(fixture)
+  await fixture.settled()
   t.is(fixture.transport.calls.length, 1, 'nothing was tried but the first, before')
   t.regex((await fixture.story(late)).join('\n'), /held: Held in the queue by key_1: provider incident\./)
   // one is let through by hand, while the hold stands
   fixture.clock.advance(1)
   const { filter, matched } = await fixture.core.queueActs.preview({ principal }, { act: 'release', filter: { traceIds: [early] } })
   await ended(fixture, (await fixture.core.queueActs.create({ principal }, { act: 'release', filter, expected: matched })).id)
-  await until('it was sent', () => fixture.attempted.length === 1)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 1, 'it was sent')
   t.is((await fixture.trace(early)).status, 'sent')
   t.deepEqual(await states(fixture), ['held', 'held'])
 
   fixture.clock.advance(1)
   await ended(fixture, (await fixture.core.queueHolds.release({ principal }, hold.id)).id)
-  await until('both were sent', () => fixture.attempted.length === 3)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 3, 'both were sent')
   for (const id of [late, scheduled]) t.like(await fixture.trace(id), { status: 'sent', attempts: 1 })
   await fixture.submit()
-  await until('new mail goes', () => fixture.attempted.length === 4)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 4, 'new mail goes')
   t.deepEqual(await heldNow(fixture.database), { count: 0, since: undefined })
   t.deepEqual([(await fixture.core.queueHolds.list(principal, { limit: 10 })).rows, await fixture.queueLength()], [[], 0])
   t.deepEqual(await fixture.problems(), [])
@@ -61,20 +66,25 @@ test('a hold that is lifted while messages come to their turn leaves none behind
   const wide = await fixture.core.queueHolds.create({ principal }, { filter: all })
   const narrow = await fixture.core.queueHolds.create({ principal }, { filter: { toDomain: 'kept.example' } })
   const ids: string[] = []
-  const submitting = (async () => {
-    for (let i = 0; i < 40; i++)
+  const submitUpTo = async (end: number): Promise<void> => {
+    for (let i = ids.length; i < end; i++)
       ids.push((await fixture.submit({ rcptTo: [i % 4 === 0 ? `r${i}@kept.example` : `r${i}@example.net`] })).traceId)
-  })()
-  await until('some are held', async () => (await states(fixture)).filter((state) => state === 'held').length > 5)
+  }
+  await submitUpTo(20)
+  await fixture.settled()
+  t.is((await states(fixture)).filter((state) => state === 'held').length, 20)
   fixture.clock.advance(1)
+  const submitting = submitUpTo(40)
   await ended(fixture, (await fixture.core.queueHolds.release({ principal }, wide.id)).id)
   await submitting
-  await until('the rest was sent', () => fixture.attempted.length === 30)
-  await until('and the others are held', async () => (await states(fixture)).join() === Array(10).fill('held').join())
+  await fixture.settled()
+  t.is(fixture.attempted.length, 30, 'the rest was sent')
+  t.is((await states(fixture)).join(), Array(10).fill('held').join(), 'and the others are held')
   for (const [i, id] of ids.entries()) t.is((await fixture.trace(id)).status, i % 4 === 0 ? 'queued' : 'sent', String(i))
   fixture.clock.advance(1)
   await ended(fixture, (await fixture.core.queueHolds.release({ principal }, narrow.id)).id)
-  await until('those too', () => fixture.attempted.length === 40)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 40, 'those too')
   t.deepEqual(await fixture.problems(), [])
 })
 
@@ -83,7 +93,8 @@ test('what the operator holds is released by the operator alone, and a key of on
   const { queueActs, queueHolds } = fixture.core
   const hold = await queueHolds.create(operator, { filter: {}, reason: 'abuse' })
   const { traceId } = await fixture.submit()
-  await until('it is held', async () => (await states(fixture)).join() === 'held')
+  await fixture.settled()
+  t.is((await states(fixture)).join(), 'held', 'it is held')
   fixture.clock.advance(1)
   await t.throwsAsync(queueHolds.release({ principal }, hold.id), { code: 'insufficient_scope' })
   const made = await queueActs.create({ principal }, { act: 'release', filter: {}, expected: 1 })
@@ -93,6 +104,7 @@ test('what the operator holds is released by the operator alone, and a key of on
   await t.throwsAsync(queueActs.preview({ principal: elsewhere }, { act: 'drop', filter: { projectId } }), { code: 'not_found' })
   t.like(await queueActs.preview({ principal: elsewhere }, { act: 'drop', filter: {} }), { matched: 0, filter: { projectId: 'prj_2' } })
   await ended(fixture, (await queueHolds.release(operator, hold.id)).id)
-  await until('it was sent', () => fixture.attempted.length === 1)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 1, 'it was sent')
   t.is((await fixture.trace(traceId)).status, 'sent')
 })

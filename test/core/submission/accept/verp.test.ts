@@ -6,16 +6,7 @@ import { type Organization } from '#core/tenancy/organization.ts'
 import { recipientOfVerp } from '#core/trace/return-paths.ts'
 import { traces } from '#core/trace/trace.ts'
 import { startOfTime } from '../../../support/fake-clock.ts'
-import {
-  organizationId,
-  quiet,
-  principal,
-  secrets,
-  until,
-  type CoreFixture,
-  type CoreFixtureOptions,
-  relayingFixture,
-} from '../../core-fixture.ts'
+import { organizationId, principal, secrets, type CoreFixture, type CoreFixtureOptions, relayingFixture } from '../../core-fixture.ts'
 import { ScriptedTransport, take } from '../../scripted-transport.ts'
 import { column } from '../../../support/column.ts'
 
@@ -148,12 +139,13 @@ test('a replay goes under the same return paths, which then count from it', asyn
   const transport = new ScriptedTransport((call) => take(call, call.nth < 3 ? { 'ben@example.net': 'permanent' } : 'accepted'))
   const fixture = await routed(t, { transport, deaf: false })
   const { id } = await traceOf(fixture)
-  await until('failed', () => fixture.attempted.length === 1)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 1, 'failed')
   const [first, again] = pathsOf(await fixture.trace(id))
   fixture.clock.advance(20 * day)
   await fixture.core.replays.create(principal, { filter: {}, includeUnknown: false })
-  await until('sent', () => fixture.attempted.length === 2)
-  await quiet(fixture)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 2, 'sent')
   t.deepEqual(column(transport.calls, 'job', 'mailFrom'), [first, again, again])
   await fixture.database.sweep(startOfTime + 49 * day)
   t.is(await recipientOfVerp(fixture.database, secrets, first ?? ''), undefined)

@@ -4,8 +4,9 @@ import { failoverPolicies, type FailoverPolicy } from '#core/routing/failover-po
 import { replayJobs, type ReplayJob } from '#core/submission/replay/replay-job.ts'
 import { ReplayRunner } from '#core/submission/replay/replay-runner.ts'
 import { Replays, type ReplayRequest } from '#core/submission/replay/replays.ts'
+import { overhear } from '../../../support/overhear.ts'
 import { startOfTime } from '../../../support/fake-clock.ts'
-import { organizationId, projectId, quiet, principal, until, type CoreFixture, relaying } from '../../core-fixture.ts'
+import { organizationId, projectId, principal, type CoreFixture, relaying } from '../../core-fixture.ts'
 import { take, type Call, type Script } from '../../scripted-transport.ts'
 
 const everything: ReplayRequest = { filter: {}, includeUnknown: false }
@@ -23,8 +24,7 @@ function setUp(fixture: CoreFixture): Setup {
   const runner = fixture.part('replayRunner')
   const { replays } = fixture.core
   const ended = async (job: ReplayJob): Promise<ReplayJob> => {
-    await until('the job ended', async () => (await replays.get(principal, job.id)).status !== 'running')
-    await quiet(fixture)
+    await fixture.settled()
     return replays.get(principal, job.id)
   }
   return { fixture, replays, runner, ended }
@@ -39,8 +39,7 @@ async function failing(t: ExecutionContext, script: Script): Promise<Setup> {
 async function submitAll(fixture: CoreFixture, n: number, rcptTo: readonly string[] = ['anna@example.net']): Promise<string[]> {
   const ids: string[] = []
   for (let i = 0; i < n; i++) ids.push((await fixture.submit({ rcptTo })).traceId)
-  await until('all attempts ended', () => fixture.attempted.length >= n)
-  await quiet(fixture)
+  await fixture.settled()
   return ids
 }
 
@@ -53,8 +52,8 @@ test('a replay sends failed messages again to the target, and their traces tell 
   t.like(await replays.preview(principal, everything), { matched: 120, complete: true })
   const job = await ended(await replays.create(principal, { ...everything, targetDestinationId: 'dst_2' }))
   t.like(job, { status: 'finished', counters: { examined: 120, replayed: 120, skipped: 0, refused: 0 }, problems: [] })
-  await until('all were sent', () => fixture.attempted.length === 240)
-  await quiet(fixture)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 240, 'all were sent')
   for (const id of ids) {
     t.like(await fixture.trace(id), { status: 'sent', destinationId: 'dst_2', attempts: 2 })
     t.is(fixture.transport.attemptsAt(id).length, 2)
@@ -73,7 +72,8 @@ test('who was accepted is not mailed again by a replay', async (t) => {
   )
   const [id = ''] = await submitAll(fixture, 1, two)
   await ended(await replays.create(principal, { ...everything, targetDestinationId: 'dst_2' }))
-  await until('sent', async () => (await fixture.trace(id)).status === 'sent')
+  await fixture.settled()
+  t.is((await fixture.trace(id)).status, 'sent', 'sent')
   t.deepEqual(fixture.transport.attemptsAt(id), [two, ['ben@example.net']])
 })
 
@@ -83,16 +83,17 @@ test('recipients whose outcome is unknown go again only when that is asked for',
   )
   const [id = ''] = await submitAll(fixture, 1, two)
   fixture.clock.advance(3600 * 1000)
-  await until('given up', async () => (await fixture.trace(id)).status === 'failed')
-  await quiet(fixture)
+  await fixture.settled()
+  t.is((await fixture.trace(id)).status, 'failed', 'given up')
   await ended(await replays.create(principal, everything))
-  await until('the refused one went again', () => fixture.transport.attemptsAt(id).length === 3)
-  await quiet(fixture)
+  await fixture.settled()
+  t.is(fixture.transport.attemptsAt(id).length, 3, 'the refused one went again')
   t.deepEqual(fixture.transport.attemptsAt(id).at(-1), ['ben@example.net'])
   t.is((await fixture.trace(id)).status, 'failed')
   t.like(await ended(await replays.create(principal, everything)), { counters: { examined: 1, replayed: 0, skipped: 1, refused: 0 } })
   await ended(await replays.create(principal, { ...everything, includeUnknown: true }))
-  await until('sent', async () => (await fixture.trace(id)).status === 'sent')
+  await fixture.settled()
+  t.is((await fixture.trace(id)).status, 'sent', 'sent')
   t.deepEqual(fixture.transport.attemptsAt(id).at(-1), ['anna@example.net'])
 })
 
@@ -100,14 +101,15 @@ test('after a replay an unknown outcome is repeated once, as before it', async (
   const { fixture, replays, ended } = await failing(t, (call) => take(call, call.nth <= 3 ? 'unknown' : 'accepted'))
   const [id = ''] = await submitAll(fixture, 1)
   fixture.clock.advance(3600 * 1000)
-  await until('given up', async () => (await fixture.trace(id)).status === 'failed')
-  await quiet(fixture)
+  await fixture.settled()
+  t.is((await fixture.trace(id)).status, 'failed', 'given up')
   await ended(await replays.create(principal, { ...everything, includeUnknown: true }))
-  await until('unknown again', () => fixture.transport.attemptsAt(id).length === 3)
-  await quiet(fixture)
+  await fixture.settled()
+  t.is(fixture.transport.attemptsAt(id).length, 3, 'unknown again')
   t.is((await fixture.trace(id)).status, 'queued')
   fixture.clock.advance(3600 * 1000)
-  await until('sent', async () => (await fixture.trace(id)).status === 'sent')
+  await fixture.settled()
+  t.is((await fixture.trace(id)).status, 'sent', 'sent')
 })
 
 test('after a replay the schedule of retries begins anew, however old the message is', async (t) => {
@@ -117,11 +119,12 @@ test('after a replay the schedule of retries begins anew, however old the messag
   const [id = ''] = await submitAll(fixture, 1)
   fixture.clock.advance(100 * 3600 * 1000)
   await ended(await replays.create(principal, everything))
-  await until('put off', () => fixture.transport.attemptsAt(id).length === 2)
-  await quiet(fixture)
+  await fixture.settled()
+  t.is(fixture.transport.attemptsAt(id).length, 2, 'put off')
   t.like(await fixture.trace(id), { status: 'queued', nextAttemptAt: fixture.clock.now() + 60_000 })
   fixture.clock.advance(60_000)
-  await until('sent', async () => (await fixture.trace(id)).status === 'sent')
+  await fixture.settled()
+  t.is((await fixture.trace(id)).status, 'sent', 'sent')
 })
 
 test('a replay stops when the budget is used up, says why, and leaves the rest failed', async (t) => {
@@ -131,8 +134,8 @@ test('a replay stops when the budget is used up, says why, and leaves the rest f
   const job = await ended(await replays.create(principal, { ...everything, targetDestinationId: 'dst_2' }))
   t.like(job, { status: 'stopped', counters: { replayed: 4 } })
   t.regex(job.stoppedBecause ?? '', /budget of 14 sends per day is exhausted/)
-  await until('the four were sent', () => fixture.attempted.length === 14)
-  await quiet(fixture)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 14, 'the four were sent')
   const statuses = await Promise.all(ids.map(async (id) => (await fixture.trace(id)).status))
   t.deepEqual(
     Object.fromEntries(
@@ -164,15 +167,19 @@ test('stop() ends a job between two messages, and is idempotent', async (t) => {
 test('a job that a crash interrupts goes on with the next start, and counts every message once', async (t) => {
   const { fixture, replays } = await failing(t, toOther)
   const ids = await submitAll(fixture, 130)
+  const cut = Promise.withResolvers<void>()
+  let queued = 0
+  overhear(fixture.queue, 'offer', () => void (++queued === 60 && cut.resolve(fixture.kv.cut())))
   const job = await replays.create(principal, { ...everything, targetDestinationId: 'dst_2' })
-  await until('some were queued', async () => (await replays.get(principal, job.id)).counters.replayed >= 60)
+  await cut.promise
   const second = await fixture.crash()
   const next = setUp(second)
   await second.queue.start()
   await next.runner.start()
   const after = await next.ended(job)
   t.like(after, { status: 'finished', counters: { examined: 130, replayed: 130, skipped: 0, refused: 0 } })
-  await until('all were sent', async () => (await second.queueLength()) === 0)
+  await second.settled()
+  t.is(await second.queueLength(), 0, 'all were sent')
   for (const id of ids) t.is((await second.trace(id)).status, 'sent')
 })
 
@@ -230,11 +237,13 @@ test('a message that failed at a fallback begins at its primary again', async (t
     ...{ createdAt: startOfTime, updatedAt: startOfTime },
   })
   const { traceId } = await fixture.submit()
-  await until('failed', async () => (await fixture.trace(traceId)).status === 'failed')
+  await fixture.settled()
+  t.is((await fixture.trace(traceId)).status, 'failed', 'failed')
   t.is((await fixture.trace(traceId)).destinationId, 'dst_2')
   isDown = false
   await ended(await replays.create(principal, everything))
-  await until('sent', async () => (await fixture.trace(traceId)).status === 'sent')
+  await fixture.settled()
+  t.is((await fixture.trace(traceId)).status, 'sent', 'sent')
   t.is((await fixture.trace(traceId)).destinationId, 'dst_1')
 })
 

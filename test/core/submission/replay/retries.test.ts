@@ -6,7 +6,7 @@ import type { TraceStatus } from '#core/trace/states.ts'
 import { traces, type Trace } from '#core/trace/trace.ts'
 import { Retries } from '#core/submission/replay/retries.ts'
 import { startOfTime } from '../../../support/fake-clock.ts'
-import { quiet, principal, until, type CoreFixture, relaying } from '../../core-fixture.ts'
+import { principal, type CoreFixture, relaying } from '../../core-fixture.ts'
 import { hang, report, take, type Call, type Script } from '../../scripted-transport.ts'
 import { column } from '../../../support/column.ts'
 
@@ -20,13 +20,14 @@ async function setUp(t: ExecutionContext, script: Script): Promise<{ readonly fi
 
 async function submitted(fixture: CoreFixture, rcptTo: readonly string[] = ['anna@example.net']): Promise<string> {
   const { traceId } = await fixture.submit({ rcptTo })
-  await until('the first attempt ended', () => fixture.attempted.length === 1)
-  await quiet(fixture)
+  await fixture.settled()
   return traceId
 }
 
-const settledAs = (fixture: CoreFixture, id: string, status: TraceStatus): Promise<void> =>
-  until(`it is ${status}`, async () => (await fixture.trace(id)).status === status)
+async function settledAs(t: ExecutionContext, fixture: CoreFixture, id: string, status: TraceStatus): Promise<void> {
+  await fixture.settled()
+  t.is((await fixture.trace(id)).status, status)
+}
 
 test('a failed message goes again to those who have not got it, and who was accepted is not mailed again', async (t) => {
   const { fixture, retries } = await setUp(t, (call) => take(call, call.nth === 1 ? { 'ben@example.net': 'permanent' } : 'accepted'))
@@ -34,7 +35,7 @@ test('a failed message goes again to those who have not got it, and who was acce
   t.is((await fixture.trace(id)).status, 'failed')
   fixture.clock.advance(1000)
   t.like(await retries.retry(principal, id, safely), { status: 'queued', nextAttemptAt: fixture.clock.now() })
-  await settledAs(fixture, id, 'sent')
+  await settledAs(t, fixture, id, 'sent')
   t.deepEqual(fixture.transport.attemptsAt(id), [two, ['ben@example.net']])
   const story = await fixture.story(id)
   t.true(
@@ -46,7 +47,7 @@ test('a failed message goes again to those who have not got it, and who was acce
     events.includes('bounced') && events.indexOf('bounced') < events.indexOf('retried'),
     `what happened before the retry is told before it: ${events.join()}`,
   )
-  await quiet(fixture)
+  await fixture.settled()
   t.is(await fixture.queueLength(), 0)
 })
 
@@ -59,8 +60,8 @@ test('a message that waits for its next attempt has it now, with a whole new sch
     t.true((nextAttemptAt ?? 0) > fixture.clock.now())
     t.is(attempts, n - 1)
     t.like(await retries.retry(principal, id, safely), { status: 'queued', nextAttemptAt: fixture.clock.now() })
-    await until('the attempt ended', () => fixture.attempted.length === n)
-    await quiet(fixture)
+    await fixture.settled()
+    t.is(fixture.attempted.length, n, 'the attempt ended')
     t.is(await fixture.queueLength(), n < 4 ? 1 : 0)
   }
   t.is((await fixture.trace(id)).status, 'sent')
@@ -76,8 +77,8 @@ test('who was suppressed since stays failed with the reason of that, and goes ag
   const before = bounces(await fixture.trace(id))
   await fixture.put(suppressions, suppression)
   t.like(await retries.retry(principal, id, safely), { status: 'queued' })
-  await settledAs(fixture, id, 'failed')
-  await quiet(fixture)
+  await settledAs(t, fixture, id, 'failed')
+  await fixture.settled()
   t.deepEqual(fixture.transport.attemptsAt(id), [two, ['ben@example.net']])
   const left = await fixture.trace(id)
   t.deepEqual(column(left.recipients, 'status'), ['failed', 'sent'])
@@ -90,7 +91,7 @@ test('who was suppressed since stays failed with the reason of that, and goes ag
   t.deepEqual(await fixture.trace(id), left, 'nothing changes, and nothing is counted')
   await fixture.remove(suppressions, suppression.id)
   await retries.retry(principal, id, safely)
-  await settledAs(fixture, id, 'sent')
+  await settledAs(t, fixture, id, 'sent')
 })
 
 test('two retries at the same time, and one during an attempt, are one attempt', async (t) => {
@@ -98,9 +99,10 @@ test('two retries at the same time, and one during an attempt, are one attempt',
   const id = await submitted(fixture)
   const both = await Promise.all([retries.retry(principal, id, safely), retries.retry(principal, id, safely)])
   t.deepEqual(column(both, 'status'), ['queued', 'queued'])
-  await until('it is attempted', () => fixture.transport.calls.length === 2)
+  await fixture.settled()
+  t.is(fixture.transport.calls.length, 2, 'it is attempted')
   t.like(await retries.retry(principal, id, safely), { status: 'queued' })
-  await quiet(fixture)
+  await fixture.settled()
   t.is(fixture.transport.calls.length, 2)
   t.is((await fixture.trace(id)).replays?.length, 1)
   t.is(await fixture.queueLength(), 1)
@@ -120,7 +122,7 @@ test('a retry of a message that its provider may have is the attempt under way, 
   fixture.clock.step(-60_000)
   const before = await fixture.trace(id)
   t.deepEqual(await retries.retry(principal, id, { includeUnknown: true }), before)
-  await quiet(fixture)
+  await fixture.settled()
   t.is(fixture.transport.calls.length, 2)
   t.is(await fixture.queueLength(), 1)
 })
@@ -135,10 +137,10 @@ test('an outcome that is unknown is not repeated unless that is asked for', asyn
     message:
       'The last attempt ended without a reply, so the provider may have accepted the message; give include_unknown to risk a second copy.',
   })
-  await quiet(fixture)
+  await fixture.settled()
   t.is(fixture.transport.calls.length, 1)
   await retries.retry(principal, id, { includeUnknown: true })
-  await settledAs(fixture, id, 'sent')
+  await settledAs(t, fixture, id, 'sent')
 })
 
 test('a message that is settled otherwise is refused with what to do', async (t) => {

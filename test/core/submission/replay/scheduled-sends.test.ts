@@ -5,7 +5,7 @@ import { ScheduledSends } from '#core/submission/schedule/scheduled-sends.ts'
 import { timelineOf } from '#core/trace/story/timeline.ts'
 import { Seeded, seedOf } from '../../../support/seeded.ts'
 import { startOfTime } from '../../../support/fake-clock.ts'
-import { coreFixture, quiet, principal, until, type CoreFixture, type CoreFixtureOptions } from '../../core-fixture.ts'
+import { coreFixture, principal, type CoreFixture, type CoreFixtureOptions } from '../../core-fixture.ts'
 import { hang, report, take } from '../../scripted-transport.ts'
 import { column } from '../../../support/column.ts'
 
@@ -31,15 +31,15 @@ test('a scheduled send leaves at its time and not before, beside mail that leave
   const { traceId, status } = await fixture.submit({ sendAt: startOfTime + 3 * day })
   t.is(status, 'queued')
   await fixture.submit()
-  await until('the other one is sent', () => sent(fixture) === 1)
+  await fixture.settled()
+  t.is(sent(fixture), 1, 'the other one is sent')
   fixture.clock.advance(3 * day - 1)
-  await quiet(fixture)
+  await fixture.settled()
   t.is(fixture.transport.calls.length, 1)
   t.is((await fixture.trace(traceId)).status, 'queued')
-  fixture.clock.advance(1)
-  await until('it is sent', () => sent(fixture) === 2)
+  await fixture.pass(1)
+  t.is(sent(fixture), 2, 'it is sent')
   t.like(await fixture.trace(traceId), { status: 'sent', attempts: 1, sendAt: startOfTime + 3 * day, begunAt: startOfTime + 3 * day })
-  await quiet(fixture)
   await fixture.daemon.part('probes').stop()
   t.is(fixture.clock.pending, 0)
 })
@@ -55,11 +55,10 @@ test('a scheduled send that is to be captured waits for its time, survives resta
 
   const fixture = await first.crash()
   await fixture.queue.start()
-  fixture.clock.advance(hour - 1)
-  await quiet(fixture)
+  await fixture.pass(hour - 1)
   t.is(fixture.captured.length, 0)
-  fixture.clock.advance(1)
-  await until('it is captured', () => fixture.captured.length === 1)
+  await fixture.pass(1)
+  t.is(fixture.captured.length, 1, 'it is captured')
   t.like(fixture.captured[0], { traceId, captureReason: 'captured.no_route', capturedAt: startOfTime + hour })
   t.true(fixture.captured[0]?.addressesSeen.includes('anna@example.net'))
   const trace = await fixture.trace(traceId)
@@ -79,14 +78,15 @@ test('a scheduled send that is brought forward leaves at once, exactly once, and
   fixture.clock.advance(hour)
   const now = await scheduledSends(fixture).sendNow(principal, traceId)
   t.like(now.broughtForward, { at: startOfTime + hour, by: principal.credentialId, planned: startOfTime + day })
-  await until('it is sent', () => sent(fixture) === 1)
+  await fixture.settled()
+  t.is(sent(fixture), 1, 'it is sent')
   t.deepEqual(await scheduledSends(fixture).sendNow(principal, traceId), await fixture.trace(traceId), 'again it is the same')
   t.like(await fixture.trace(traceId), { status: 'sent', begunAt: startOfTime + hour })
   await t.throwsAsync(cancelIn(fixture, traceId), { code: 'conflict' })
   await t.throwsAsync(scheduledSends(fixture).sendNow(principal, canceled.traceId), { code: 'conflict', message: /canceled/ })
   await t.throwsAsync(scheduledSends(fixture).sendNow(principal, 'b8d370d5-0000-4000-8000-000000000000'), { code: 'not_found' })
   fixture.clock.advance(2 * day)
-  await quiet(fixture)
+  await fixture.settled()
   t.is(fixture.transport.calls.length, 1)
   const sentences = timelineOf(await fixture.trace(traceId), []).map(({ message }) => message)
   t.true(
@@ -118,16 +118,15 @@ test('a scheduled send that is given another time leaves then, once, and its sto
     [2, 1],
     [3, 2],
   ] as const) {
-    fixture.clock.advance(hour * (hours === 2 ? 2 : 1) - 1)
-    await quiet(fixture)
+    await fixture.pass(hour * (hours === 2 ? 2 : 1) - 1)
     t.is(fixture.transport.calls.length, calls - 1, `not before hour ${hours}`)
-    fixture.clock.advance(1)
-    await until(`hour ${hours}`, () => sent(fixture) === calls)
+    await fixture.pass(1)
+    t.is(sent(fixture), calls, `hour ${hours}`)
   }
   t.deepEqual(fixture.transport.calls[0]?.job.rcptTo, ['sooner@example.net'])
   await t.throwsAsync(reschedule(fixture, later, 9), { code: 'conflict', message: /^It is too late/ })
   fixture.clock.advance(3 * day)
-  await quiet(fixture)
+  await fixture.settled()
   t.is(fixture.transport.calls.length, 2)
   t.is(await fixture.queueLength(), 0)
   const scheduled = timelineOf(await fixture.trace(later), []).filter(({ event }) => event === 'scheduled')
@@ -156,7 +155,8 @@ test('a scheduled send is not given another time once it was canceled or brought
   ] as const)
     await t.throwsAsync(scheduledSends(fixture).reschedule(principal, traceId, startOfTime + day), { code: 'conflict', message })
   gate.resolve()
-  await until('it is sent', () => sent(fixture) === 1)
+  await fixture.settled()
+  t.is(sent(fixture), 1, 'it is sent')
 })
 
 test('what is due and waits for a connection can still be moved, and is attempted from its new place alone', async (t) => {
@@ -167,20 +167,21 @@ test('what is due and waits for a connection can still be moved, and is attempte
     return call.job.rcptTo.includes('first@example.net') ? take(call) : report(call, 'transient')
   }
   await fixture.submit({ rcptTo: ['first@example.net'] })
-  await until('the only connection is taken', () => fixture.queue.active === 1)
+  await fixture.settled()
+  t.is(fixture.queue.active, 1, 'the only connection is taken')
   const [later = '', now = ''] = await Promise.all([1, 2].map(async () => (await fixture.submit({ sendAt: startOfTime + second })).traceId))
-  fixture.clock.advance(2 * second)
-  await until('both are due', () => fixture.queue.lanes().some(({ ready }) => ready === 2))
+  await fixture.pass(2 * second)
+  t.is(fixture.queue.lanes()[0]?.ready, 2, 'both are due')
   await scheduledSends(fixture).reschedule(principal, later, startOfTime + day)
   await scheduledSends(fixture).sendNow(principal, now)
   gate.resolve()
-  await until('the other has been tried', () => fixture.attempted.length === 2)
-  await quiet(fixture)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 2, 'the other has been tried')
   t.deepEqual([fixture.transport.attemptsAt(now).length, fixture.transport.attemptsAt(later).length], [1, 0])
   t.is(await fixture.queueLength(), 2)
   const next = await fixture.crash()
   await next.queue.start()
-  await quiet(next)
+  await next.settled()
   t.is(next.transport.calls.length, 2, 'none stands in its old place')
 })
 
@@ -207,11 +208,11 @@ test('of a new time and the old one at the same moment exactly one holds, also f
         else if (i % 2 === 0) callsAtMove.set(traceId, fixture.transport.attemptsAt(traceId).length)
       }),
     )
-    await until('what is due has left', async () => (await fixture.queueLength()) === callsAtMove.size)
+    await fixture.settled()
+    t.is(await fixture.queueLength(), callsAtMove.size, 'what is due has left')
     for (const [traceId, calls] of callsAtMove) t.deepEqual([calls, fixture.transport.attemptsAt(traceId).length], [0, 0], `seed ${seed}`)
-    fixture.clock.advance(500)
-    await until('all have left', async () => (await fixture.queueLength()) === 0)
-    await quiet(fixture)
+    await fixture.pass(500)
+    t.is(await fixture.queueLength(), 0, 'all have left')
     for (const traceId of ids)
       t.deepEqual([(await fixture.trace(traceId)).status, fixture.transport.attemptsAt(traceId).length], ['sent', 1], `seed ${seed}`)
     moved += callsAtMove.size
@@ -231,8 +232,8 @@ test('a cancel of a scheduled capture wins or loses as a whole', async (t) => {
       () => true,
       () => false,
     )
-    await until('it is decided', async () => (await fixture.queueLength()) === 0)
-    await quiet(fixture)
+    await fixture.settled()
+    t.is(await fixture.queueLength(), 0, 'it is decided')
     t.is((await fixture.trace(traceId)).status, isCanceled ? 'canceled' : 'captured')
     t.is(fixture.captured.length - before, isCanceled ? 0 : 1)
     canceled += isCanceled ? 1 : 0
@@ -250,15 +251,14 @@ test('scheduled sends leave in the order of their times, whatever the order in w
       await fixture.queue.start()
     }
     const before = fixture.transport.calls.length
-    fixture.clock.advance(hour - 1)
-    await quiet(fixture)
+    await fixture.pass(hour - 1)
     t.is(fixture.transport.calls.length, before, `none before hour ${n}`)
-    fixture.clock.advance(1)
-    await until(`hour ${n}`, () => fixture.transport.calls.length === before + 1)
+    await fixture.pass(1)
+    t.is(fixture.transport.calls.length, before + 1, `hour ${n}`)
     t.deepEqual(fixture.transport.calls.at(-1)?.job.rcptTo, [`h${n}@example.net`])
-    await until('it is sent', async () => (await fixture.queueLength()) === 40 - n)
+    t.is(await fixture.queueLength(), 40 - n, 'it is sent')
   }
-  await quiet(fixture)
+  await fixture.settled()
   t.is(await fixture.queueLength(), 0)
 })
 
@@ -269,19 +269,19 @@ test('a scheduled send whose time passed while the process was down leaves at th
   before.clock.step(hour)
   const fixture = await before.crash()
   await fixture.queue.start()
-  await until('it is sent', () => sent(fixture) === 1)
+  await fixture.settled()
+  t.is(sent(fixture), 1, 'it is sent')
   t.is((await fixture.trace(traceId)).attempts, 1)
 })
 
 test('a scheduled send leaves within 5 s of its time when the wall clock is set forward', async (t) => {
   const fixture = await scheduling(t)
   await fixture.submit({ sendAt: startOfTime + 2 * hour })
-  fixture.clock.advance(hour)
-  await quiet(fixture)
+  await fixture.pass(hour)
   t.is(fixture.transport.calls.length, 0)
   fixture.clock.step(hour)
-  fixture.clock.advance(5 * second)
-  await until('it is sent', () => sent(fixture) === 1)
+  await fixture.pass(5 * second)
+  t.is(sent(fixture), 1, 'it is sent')
 })
 
 test('a scheduled send is never early, also when the wall clock is set back before its time or while it waits for a connection', async (t) => {
@@ -289,8 +289,7 @@ test('a scheduled send is never early, also when the wall clock is set back befo
   await fixture.submit({ sendAt: startOfTime + hour })
   fixture.clock.advance(hour - second)
   fixture.clock.step(-hour)
-  fixture.clock.advance(hour)
-  await quiet(fixture)
+  await fixture.pass(hour)
   t.is(fixture.transport.calls.length, 0)
   const gate = Promise.withResolvers<void>()
   fixture.transport.script = async (call) => {
@@ -298,19 +297,18 @@ test('a scheduled send is never early, also when the wall clock is set back befo
     return take(call)
   }
   await fixture.submit({ rcptTo: ['first@example.net'] })
-  await until('the only connection is taken', () => fixture.queue.active === 1)
-  fixture.clock.advance(second)
-  await quiet(fixture)
+  await fixture.settled()
+  t.is(fixture.queue.active, 1, 'the only connection is taken')
+  await fixture.pass(second)
   fixture.clock.step(-hour) // it is due and stands in line when the clock goes back
   gate.resolve()
-  await until('the first one is sent', () => sent(fixture) === 1)
-  await quiet(fixture)
+  await fixture.settled()
+  t.is(sent(fixture), 1, 'the first one is sent')
   t.is(fixture.transport.calls.length, 1)
-  fixture.clock.advance(hour - 1)
-  await quiet(fixture)
+  await fixture.pass(hour - 1)
   t.is(fixture.transport.calls.length, 1)
-  fixture.clock.advance(1)
-  await until('it is sent', () => sent(fixture) === 2)
+  await fixture.pass(1)
+  t.is(sent(fixture), 2, 'it is sent')
   t.is(await fixture.queueLength(), 0)
 })
 
@@ -320,8 +318,8 @@ test('a scheduled send is tried again for as long as any other, counted from its
   const { traceId } = await fixture.submit({ sendAt: startOfTime + 3 * day })
   fixture.clock.advance(3 * day)
   for (let attempts = 1; attempts <= 3; attempts++) {
-    await until(`attempt ${attempts}`, () => fixture.attempted.length === attempts)
-    await quiet(fixture)
+    await fixture.settled()
+    t.is(fixture.attempted.length, attempts, `attempt ${attempts}`)
     fixture.clock.advance(hour)
   }
   t.like(await fixture.trace(traceId), { status: 'failed', attempts: 3 })
@@ -336,10 +334,10 @@ test('ScheduledSends.cancel() takes the entry out of the queue, and nothing leav
   t.deepEqual(canceled.canceled, { at: startOfTime + second, by: 'key_1' })
   t.deepEqual(new Set(canceled.recipients.map(({ status }) => status)), new Set(['canceled'] as const))
   fixture.clock.advance(day)
-  await quiet(fixture)
+  await fixture.settled()
   const next = await fixture.crash()
   await next.queue.start()
-  await quiet(next)
+  await next.settled()
   t.is(next.transport.calls.length, 0)
   t.is(await next.queueLength(), 0)
   t.deepEqual(await cancelIn(next, traceId), canceled)
@@ -349,18 +347,19 @@ test('ScheduledSends.cancel() is too late once the attempt has begun, also betwe
   const before = await scheduling(t)
   before.transport.script = hang
   const { traceId } = await before.submit({ sendAt: startOfTime + hour })
-  before.clock.advance(hour)
-  await until('it is under way', () => before.transport.calls.length === 1)
+  await before.pass(hour)
+  t.is(before.transport.calls.length, 1, 'it is under way')
   const late = { code: 'conflict', message: 'It is too late: delivery of the message has begun. Its trace has the outcome.' }
   await t.throwsAsync(cancelIn(before, traceId), late)
   const fixture = await before.crash()
   await t.throwsAsync(cancelIn(fixture, traceId), late)
   fixture.transport.script = (call) => (call.nth === 2 ? report(call, 'transient') : take(call))
   await fixture.queue.start()
-  await until('it is put off', () => fixture.attempted.length === 1)
+  await fixture.settled()
+  t.is(fixture.attempted.length, 1, 'it is put off')
   await t.throwsAsync(cancelIn(fixture, traceId), late)
-  fixture.clock.advance(hour)
-  await until('it is sent', () => sent(fixture) === 1)
+  await fixture.pass(hour)
+  t.is(sent(fixture), 1, 'it is sent')
   await t.throwsAsync(cancelIn(fixture, traceId), late)
   t.deepEqual((await scheduledSends(fixture).list(principal, { limit: 10 })).rows, [])
 })
@@ -385,8 +384,8 @@ test('a cancel that resolves wins over the delivery: of both at the same moment,
       }),
     )
     await Promise.all(asked)
-    await until('all are decided', async () => (await fixture.queueLength()) === 0)
-    await quiet(fixture)
+    await fixture.settled()
+    t.is(await fixture.queueLength(), 0, 'all are decided')
     for (const traceId of ids) {
       const { status } = await fixture.trace(traceId)
       const calls = fixture.transport.attemptsAt(traceId).length

@@ -2,7 +2,6 @@
 import test, { type ExecutionContext } from '#test'
 import { ResolveError, type Resolver } from '#core/outbound/resolver.ts'
 import type { SmtpMessage } from '#core/submission/doors/smtp-door.ts'
-import { until } from '../../core-fixture.ts'
 import { content, doorOf, login, submit } from './smtp-fixture.ts'
 
 /** DNS as the world has it: one satellite, and a bank. */
@@ -31,7 +30,11 @@ test('LiveLogin takes the bounce of a satellite: from a domain of its own, or fr
   const { fixture, bounce } = await satelliteOf(t)
   const { traceId, outcome } = await bounce('MAILER-DAEMON@web1.example.net (Mail Delivery System)')
   t.is(outcome, 'relayed')
-  await until('sent', () => fixture.attempted.some(({ trace }) => trace.id === traceId))
+  await fixture.settled()
+  t.true(
+    fixture.attempted.some(({ trace }) => trace.id === traceId),
+    'sent',
+  )
   t.is(fixture.transport.calls.find(({ job }) => job.traceId === traceId)?.job.mailFrom, '')
   t.is((await bounce('Shop <bounces@example.com>')).outcome, 'relayed')
   for (const foreign of ['MAILER-DAEMON@web2.example.net', 'anna@web1.example.net', 'postmaster@other.test', '', 'a@example.com, b@x.test'])

@@ -6,7 +6,7 @@ import { destinations } from '#core/routing/destination.ts'
 import { Refusal } from '#core/refusals.ts'
 import { serviceRef } from '#core/trace/trace-token.ts'
 import { readWholeContent } from '#store/content.ts'
-import { organizationId, principal, secrets, until, type CoreFixture } from '../../core-fixture.ts'
+import { organizationId, principal, secrets, type CoreFixture } from '../../core-fixture.ts'
 import { content, doorOf, login, submit } from './smtp-fixture.ts'
 import { startOfTime } from '../../../support/fake-clock.ts'
 import { contentOf } from '../../scripted-transport.ts'
@@ -78,7 +78,11 @@ test('LiveLogin.submit() puts Received before the message, and Message-ID and Da
   const live = await login(fixture)
   const prefixOf = async (text: string, helo = 'cms.example') => {
     const { traceId } = await submit(live, text, { helo, protocol: 'ESMTPA' })
-    await until('sent', () => fixture.attempted.some(({ trace }) => trace.id === traceId))
+    await fixture.settled()
+    t.true(
+      fixture.attempted.some(({ trace }) => trace.id === traceId),
+      'sent',
+    )
     const call = fixture.transport.calls.find(({ job }) => job.traceId === traceId)
     const sent = call ? (await contentOf(call)).toString() : ''
     t.true(sent.endsWith(text), 'byte for byte behind our own')
