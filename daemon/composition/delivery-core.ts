@@ -1,4 +1,5 @@
 /** Delivery, composed: the attempts and the queue that makes them. */
+import { reported } from '#core/activity.ts'
 import { Attempts } from '#core/delivery/attempt/attempt.ts'
 import { deliveryLimits } from '#core/delivery/health/delivery-limits.ts'
 import { DeliveryQueue } from '#core/delivery/queue/queue.ts'
@@ -19,7 +20,7 @@ export function deliveryAttempts({ get, config: { delivery } }: Composition): At
     health: get('healthRegistry'),
     random: get('random'),
     followDecision,
-    signer: new Signer(core),
+    signer: reported(get('activity'), new Signer(core), { sign: 'signature of a message' }),
     retry: {
       delaysMs: retrySeconds.map((seconds) => seconds * 1000),
       maxAgeMs: maxAgeHours * 3_600_000,

@@ -9,7 +9,6 @@ import { sweepInspectTests } from '#core/inspect/sweep-tests.ts'
 import { removeProject } from '#core/administration/remove-project.ts'
 import { usageCounter } from '#core/tenancy/counters.ts'
 import { pack } from '#store/tuple.ts'
-import { eventually } from '../../support/deadline.ts'
 import { coreFixture, organizationId, projectId, principal, type CoreFixture } from '../core-fixture.ts'
 import { ScriptedScorer, someReport } from './scripted-scorer.ts'
 import { column } from '../../support/column.ts'
@@ -56,11 +55,15 @@ async function deliver({ tests }: Bench, { token }: InspectTest, text = 'Subject
 }
 
 const read = async ({ tests }: Bench, { id }: InspectTest): Promise<InspectTest> => (await tests.get(principal, id)).test
-const settled = (b: Bench, made: InspectTest): Promise<InspectTest> =>
-  eventually(5000, 'the mail is scored', async () => {
-    const found = await read(b, made)
-    return found.result || found.problem !== null ? found : undefined
-  })
+const settled = (b: Bench, made: InspectTest): Promise<InspectTest> => b.fixture.settled().then(() => read(b, made))
+
+/** What the scorer was asked first. */
+async function asked({ fixture, scorer }: Bench) {
+  await fixture.settled()
+  const [first] = scorer.open
+  if (!first) throw new Error('the scorer was not asked')
+  return first
+}
 
 async function intact(t: ExecutionContext, { fixture }: Bench): Promise<void> {
   t.deepEqual(await fixture.problems(), [])
@@ -98,7 +101,7 @@ test('the first mail counts, later ones are counted, and the report is read with
   t.is(await deliver(b, made, 'Subject: first\r\n\r\nx\r\n'), 'first')
   t.is(inspectStatus(await read(b, made), now()), 'scoring')
   t.is(await deliver(b, made, 'Subject: second\r\n\r\nx\r\n'), 'later')
-  const task = await eventually(5000, 'the scorer is asked', async () => b.scorer.open[0])
+  const task = await asked(b)
   t.is(task.text, 'Subject: first\r\n\r\nx\r\n')
   t.deepEqual(task.session, session())
   task.end({ ok: true, report: someReport })
@@ -125,7 +128,7 @@ test('a mail whose scoring a crash interrupts is scored by the next process', as
   const b = await bench(t)
   const made = await b.tests.create(principal, undefined)
   await deliver(b, made)
-  await eventually(5000, 'the scorer is asked', async () => b.scorer.open[0])
+  await asked(b)
   const next = await crashed(b)
   next.scorer.answer = { ok: true, report: someReport }
   next.scoring.wake()
@@ -137,7 +140,7 @@ test('a stop breaks the scoring off without a verdict, and the next start gives 
   const b = await bench(t)
   const made = await b.tests.create(principal, undefined)
   await deliver(b, made)
-  await eventually(5000, 'the scorer is asked', async () => b.scorer.open[0])
+  await asked(b)
   await b.scoring.stop()
   t.is(inspectStatus(await read(b, made), b.fixture.clock.now()), 'scoring')
   const next = await crashed(b)
@@ -159,7 +162,7 @@ test('a mail that cannot be read, or that ends the process again and again, fail
   b.scorer.answer = undefined
   await deliver(b, poison)
   for (let crash = 0; crash < 3; crash += 1) {
-    await eventually(5000, 'the scorer is asked', async () => life.scorer.open[0])
+    await asked(life)
     life = await crashed(life)
     life.scoring.wake()
   }

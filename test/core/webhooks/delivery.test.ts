@@ -216,7 +216,7 @@ test('a deletion that a crash cuts short goes on with the next start, and an eve
   await setup.core.webhooks.remove(principal, id)
   t.is((await setup.deliveries()).length, 1)
   const next = await setup.crash()
-  await setup.fixture.settled()
+  await next.fixture.settled()
   t.is((await next.deliveries()).length, 0, 'it is gone')
   t.is(receiver.connections, 0)
   t.deepEqual(await next.problems(), [])
