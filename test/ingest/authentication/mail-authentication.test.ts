@@ -7,7 +7,7 @@ import type { ReceivedMail } from '#core/inbound-routes/authentication.ts'
 import { AuthenticationThread, type AuthenticationLimits } from '#ingest/authentication/authentication-thread.ts'
 import { authenticateMail } from '#ingest/authentication/mail-authentication.ts'
 import type { Resolve } from '#ingest/dns/resolve.ts'
-import { eventually } from '../../support/deadline.ts'
+import { waitFor } from '../../support/waits.ts'
 import { StubDns, type Zone } from '../inspect/stub-dns.ts'
 import { column } from '../../support/column.ts'
 
@@ -107,7 +107,7 @@ test('a thread finds what the function finds, for many mails at a time, and ends
   t.is(thread.running, 1)
   await using idle = new AuthenticationThread({ ...options, limits: { ...limits, idleMs: 1 }, resolve: dns.resolve })
   await idle.authenticate(mailOf(text))
-  await eventually(10_000, 'the idle thread ends', async () => (idle.running === 0 ? true : undefined))
+  await waitFor('the idle thread ends', async () => (idle.running === 0 ? true : undefined))
   t.deepEqual(await idle.authenticate(mailOf(text)), plain)
 })
 

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads'
 import test from '#test'
 import { systemClock } from '#core/clock.ts'
 import { afterProcessorTime, wallFactor, type MeteredThread } from '#ingest/threads/thread-time.ts'
-import { within } from '../../support/deadline.ts'
+import { waiting } from '../../support/waits.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 
 /** Has used as many milliseconds of processor as the test says. */
@@ -88,7 +88,7 @@ test('a thread that never comes back is late by what it uses, before it has said
     after: (ms: number, work: () => void) => systemClock.after(ms === 200 * wallFactor ? 3_600_000 : ms, work),
   }
   afterProcessorTime(timed, () => thread, 200, late.resolve)
-  await within(30_000, 'the thread is late', late.promise)
+  await waiting('the thread is late', late.promise)
   const { user, system } = await thread.cpuUsage()
   t.true(user + system >= 200_000)
 })

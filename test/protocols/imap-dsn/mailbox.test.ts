@@ -6,7 +6,7 @@ import { ResolveError } from '#core/outbound/resolver.ts'
 import { ImapMailbox, openMailbox, type ImapLogin, type ImapNetwork } from '../../../protocols/imap-dsn/mailbox.ts'
 import { PollFailure } from '../../../protocols/imap-dsn/poll-failure.ts'
 import { closedPort } from '../../support/network/held-port.ts'
-import { within } from '../../support/deadline.ts'
+import { waiting } from '../../support/waits.ts'
 import { ImapScript, type Answer } from './imap-script.ts'
 import { listenIn } from '../../support/web/listen.ts'
 
@@ -28,8 +28,7 @@ async function problemWith(
   signal = new AbortController().signal,
 ): Promise<string> {
   const opened = openMailbox({ ...network, ...changes }, { ...login, ...target }, signal)
-  return within(
-    10_000,
+  return waiting(
     'an end',
     opened.then(
       () => 'open',

@@ -9,7 +9,7 @@ import { ReceptionStream } from '../../../protocols/reception/data-receiver.ts'
 import { ReceptionListener } from '../../../protocols/reception/reception-listener.ts'
 import { SubmissionConnection } from '../../../protocols/submission/submission-connection.ts'
 import { SubmissionListener } from '../../../protocols/submission/submission-listener.ts'
-import { within } from '../../support/deadline.ts'
+import { waiting } from '../../support/waits.ts'
 import { startFixture } from '../submission/submission-fixture.ts'
 
 const overridden = (ours: readonly object[], theirs: object): string[] => {
@@ -91,7 +91,7 @@ test('SubmissionServer speaks TLS 1.2 and 1.3, and nothing older', async (t) => 
       socket.once('secureConnect', () => resolve(socket.getProtocol()))
       socket.once('error', () => resolve(null))
     })
-    return within(5000, version, outcome).finally(() => socket.destroy())
+    return waiting(version, outcome).finally(() => socket.destroy())
   }
   t.is(await protocolOf('TLSv1.1'), null)
   t.is(await protocolOf('TLSv1.2'), 'TLSv1.2')

@@ -3,7 +3,7 @@ import { connect, createServer } from 'node:net'
 import test from '#test'
 import { Refusal } from '#core/refusals.ts'
 import { closedPort } from '../../support/network/held-port.ts'
-import { within } from '../../support/deadline.ts'
+import { waiting } from '../../support/waits.ts'
 import { beginMessage } from './line-client.ts'
 import { startFixture } from './submission-fixture.ts'
 import { column } from '../../support/column.ts'
@@ -33,7 +33,7 @@ test('SubmissionServer.close() sends idle sessions 421, lets a message finish, a
     t.is(await client.closed(), '')
   }
   const late = connect(fixture.port, '127.0.0.1')
-  const refused = await within(5000, 'the refusal', new Promise<Error>((resolve) => late.once('error', resolve)))
+  const refused = await waiting('the refusal', new Promise<Error>((resolve) => late.once('error', resolve)))
   t.is((refused as NodeJS.ErrnoException).code, 'ECONNREFUSED')
 
   release()
@@ -44,7 +44,7 @@ test('SubmissionServer.close() sends idle sessions 421, lets a message finish, a
   t.regex(await sending.reply(), /^250 2\.0\.0 Ok: queued/)
   t.regex(await sending.reply(), /^421 4\.3\.2/)
   for (const client of [idle, envelope, submitting, sending]) client.destroy()
-  await within(5000, 'the close', closed)
+  await waiting('the close', closed)
   t.deepEqual(
     fixture.door.taken.map(({ content }) => content.toString()),
     ['One\r\n', 'Two\r\n'],
@@ -59,7 +59,7 @@ test('SubmissionServer.close() cuts what is left at the deadline, and the messag
   fixture.clock.advance(29_999)
   client.send('still going')
   fixture.clock.advance(1)
-  await within(5000, 'the close', closed)
+  await waiting('the close', closed)
   t.is(await client.closed(), '')
   t.deepEqual(column(fixture.door.drafts, 'discarded'), [true])
 })
@@ -82,7 +82,7 @@ test('a message whose write is held back past every deadline gets the reply that
     t.regex(await client.reply(), submitFails ? /^452 4\.3\.1/ : /^250 2\.0\.0 Ok: queued/)
     t.regex(await client.reply(), /^421 4\.3\.2/)
     client.destroy()
-    await within(30_000, 'the close', closed)
+    await waiting('the close', closed)
   }
 })
 
@@ -91,12 +91,12 @@ test('SubmissionServer.close() ends handshakes that are under way', async (t) =>
   const silent = connect(fixture.tlsPort, '127.0.0.1')
   silent.on('error', () => undefined)
   t.teardown(() => silent.destroy())
-  await within(5000, 'the connection', new Promise((resolve) => silent.once('connect', resolve)))
+  await waiting('the connection', new Promise((resolve) => silent.once('connect', resolve)))
   const client = await fixture.connect()
   await client.reply()
   client.destroy()
   await fixture.events.seen('closed')
-  await within(5000, 'the close', fixture.server.close(30_000))
+  await waiting('the close', fixture.server.close(30_000))
   t.pass()
 })
 
@@ -112,7 +112,7 @@ test.serial('SubmissionServer.close() survives a connection to the TLS listener 
   const client = connect(fixture.tlsPort, '127.0.0.1')
   client.on('error', () => undefined)
   t.teardown(() => client.destroy())
-  await within(5000, 'the close', closed)
+  await waiting('the close', closed)
   await fixture.events.seen('error The connection ended before its TLS handshake.')
   t.pass()
 })

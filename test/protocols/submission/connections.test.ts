@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import test from '#test'
-import { within } from '../../support/deadline.ts'
+import { waiting } from '../../support/waits.ts'
 import { plainToken } from './door-double.ts'
 import { beginMessage } from './line-client.ts'
 import { startFixture } from './submission-fixture.ts'
@@ -55,7 +55,7 @@ test('ConnectionCaps let no address fill all places by sessions that it ends and
     let heard = ''
     socket.on('data', (chunk: Buffer) => (heard += String(chunk)))
     socket.write('QUIT\r\n')
-    await within(5000, 'the end', new Promise((resolve) => socket.once('end', resolve)))
+    await waiting('the end', new Promise((resolve) => socket.once('end', resolve)))
     t.regex(heard, /^220 .*\r\n221 /, `session ${i}`)
   }
   // those of others, and of this address, find a place
@@ -80,14 +80,14 @@ test('ConnectionCaps count all listeners together, a handshake that does not end
   const fixture = await startFixture(t, { maxConnections: 2 })
   const silent = connect(fixture.tlsPort, '127.0.0.1')
   t.teardown(() => silent.destroy())
-  await within(5000, 'the connection', new Promise((resolve) => silent.once('connect', resolve)))
+  await waiting('the connection', new Promise((resolve) => silent.once('connect', resolve)))
   const first = await fixture.connect()
   await first.reply()
   const second = await fixture.connect()
   t.regex(await second.reply(), /^421 4\.3\.2 Too many connections/)
   const refused = connect(fixture.tlsPort, '127.0.0.1')
   refused.on('error', () => undefined)
-  await within(5000, 'the refusal', new Promise((resolve) => refused.once('close', resolve)))
+  await waiting('the refusal', new Promise((resolve) => refused.once('close', resolve)))
   t.pass()
 })
 
@@ -121,7 +121,7 @@ test('SubmissionConnection tells a client that sends far too much so, and lets i
   const opening = `EHLO client.test\r\nAUTH PLAIN ${plainToken}\r\nMAIL FROM:<a@site.test>\r\nRCPT TO:<b@example.test>\r\nDATA\r\n`
   socket.write(opening)
   socket.end(Buffer.alloc(30_000_000, `${'x'.repeat(998)}\r\n`))
-  await within(60_000, 'the end of the connection', closed)
+  await waiting('the end of the connection', closed)
   t.regex(heard, /^552 5\.3\.4 The message is far larger/m)
   t.deepEqual(failed, [])
   t.deepEqual(fixture.door.taken, [])
@@ -144,7 +144,7 @@ test('SubmissionServer survives garbage and resets on every listener', async (t)
     for (const octets of [Buffer.from([0x16, 3, 1, 255, 255, 0, 0]), Buffer.alloc(5000, 0), Buffer.from('\r\n\r\n\n\n')]) {
       const socket = connect(port, '127.0.0.1')
       socket.on('error', () => undefined)
-      await within(5000, 'the connection', new Promise((resolve) => socket.once('connect', resolve)))
+      await waiting('the connection', new Promise((resolve) => socket.once('connect', resolve)))
       await new Promise((resolve) => socket.write(octets, resolve))
       socket.resetAndDestroy()
     }
@@ -180,8 +180,7 @@ test('SubmissionConnection answers pipelined commands in one piece (RFC 2920 §3
   const fixture = await startFixture(t)
   const socket = connect(fixture.port, '127.0.0.1')
   t.teardown(() => socket.destroy())
-  const next = () =>
-    within(5000, 'an answer', new Promise<string>((resolve) => socket.once('data', (chunk: Buffer) => resolve(String(chunk)))))
+  const next = () => waiting('an answer', new Promise<string>((resolve) => socket.once('data', (chunk: Buffer) => resolve(String(chunk)))))
   await next()
   socket.write('EHLO client.test\r\nNOOP\r\nRSET\r\nNOOP\r\n')
   t.regex(await next(), /^250-.*\r\n250 2\.0\.0 .*\r\n250 2\.0\.0 .*\r\n250 2\.0\.0 .*\r\n$/s)

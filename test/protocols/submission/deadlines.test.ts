@@ -1,5 +1,5 @@
 import test from '#test'
-import { within } from '../../support/deadline.ts'
+import { waiting } from '../../support/waits.ts'
 import { startFixture, type Fixture } from './submission-fixture.ts'
 import { beginMessage, type LineClient } from './line-client.ts'
 import { column } from '../../support/column.ts'
@@ -13,7 +13,7 @@ async function trickle({ door }: Fixture, client: LineClient, octets: number): P
     if ((draft?.size ?? 0) >= wanted) resolve()
   }
   client.send(Buffer.from('12345678\r\n'.repeat(octets / 10)))
-  await within(5000, 'the octets in the draft', promise)
+  await waiting('the octets in the draft', promise)
 }
 
 test('SessionWatch ends a silent session with 421 4.4.2, before and after the login, and in TLS', async (t) => {

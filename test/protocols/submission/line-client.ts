@@ -1,9 +1,7 @@
 /** An SMTP client that says exactly what it is given and shows replies as they came. */
 import { connect as connectTcp, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import { within } from '../../support/deadline.ts'
-
-const patienceMs = 5000
+import { waiting } from '../../support/waits.ts'
 
 export class LineClient {
   #socket: Socket
@@ -20,7 +18,7 @@ export class LineClient {
     const socket = insideTls ? connectTls({ port, host, rejectUnauthorized: false }) : connectTcp({ port, host })
     socket.setNoDelay(true)
     const client = new LineClient(socket)
-    await within(patienceMs, 'the connection', new Promise((resolve) => socket.once(insideTls ? 'secureConnect' : 'connect', resolve)))
+    await waiting('the connection', new Promise((resolve) => socket.once(insideTls ? 'secureConnect' : 'connect', resolve)))
     return client
   }
 
@@ -41,7 +39,7 @@ export class LineClient {
 
   /** The next whole reply, its lines joined by LF. */
   async reply(): Promise<string> {
-    return within(patienceMs, `a reply after ${JSON.stringify(this.#received)}`, this.#readReply())
+    return waiting(() => `a reply after ${JSON.stringify(this.#received)}`, this.#readReply())
   }
 
   async command(line: string): Promise<string> {
@@ -61,7 +59,7 @@ export class LineClient {
     const secure = connectTls({ socket: this.#socket, rejectUnauthorized: false })
     this.#socket = secure
     this.#listen()
-    await within(patienceMs, 'the TLS handshake', new Promise((resolve) => secure.once('secureConnect', resolve)))
+    await waiting('the TLS handshake', new Promise((resolve) => secure.once('secureConnect', resolve)))
   }
 
   /** Greeting, EHLO, STARTTLS, EHLO, AUTH. */
@@ -75,7 +73,7 @@ export class LineClient {
 
   /** What arrived and was not read as a reply, once the server has closed. */
   async closed(): Promise<string> {
-    await within(patienceMs, 'the end of the connection', this.#untilEnd())
+    await waiting('the end of the connection', this.#untilEnd())
     return this.#received
   }
 

@@ -6,7 +6,7 @@ import type { ExecutionContext } from 'ava'
 import { SubmissionServer } from '../../../protocols/submission/submission-server.ts'
 import type { SubmissionEvents, SubmissionLimits, SubmissionOptions } from '../../../protocols/submission/submission-settings.ts'
 import { makeCertificates } from '../../support/web/certificates.ts'
-import { within } from '../../support/deadline.ts'
+import { waiting } from '../../support/waits.ts'
 import { DoorDouble } from './door-double.ts'
 import { LineClient } from './line-client.ts'
 import { FakeClock, startOfTime } from '../../support/fake-clock.ts'
@@ -35,7 +35,7 @@ export class EventLog implements SubmissionEvents {
 
   /** Waits until a line was there `times` times. */
   async seen(line: string, times = 1): Promise<void> {
-    await within(5000, `${line} in ${JSON.stringify(this.lines)}`, this.#until(line, times))
+    await waiting(() => `${line} in ${JSON.stringify(this.lines)}`, this.#until(line, times))
   }
 
   async #until(line: string, times: number): Promise<void> {
