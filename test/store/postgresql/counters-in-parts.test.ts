@@ -6,12 +6,10 @@ import { decodeCounts } from '#store/tally.ts'
 import { check, count, key, ok, write } from '../../contracts/kv-subject.ts'
 import { onPostgresql } from './on-server.ts'
 import { Seeded } from '../../support/seeded.ts'
-import { within } from '../../support/deadline.ts'
+import { waiting } from '../../support/waits.ts'
 import { isLinearizable, type Apply, type Timed } from './linearizable.ts'
 
 const { test, postgresql } = onPostgresql()
-
-const waitMs = 20_000
 
 async function several(
   number: number,
@@ -50,8 +48,8 @@ test('one who adds to a counter, or only checks a key, waits for no other proces
   await other.query('BEGIN')
   await other.query('SELECT FROM postern_rows WHERE key = ANY($1) FOR SHARE', [['free', 'bounded', 'settings'].map(key)])
   const beside = { checks: [await check(a, 'settings')], sets: [['own', 'x']] as const, adds: [{ key: 'free', delta: 1 }] }
-  t.deepEqual(await within(waitMs, 'a write beside a transaction that is open', write(a, beside)), ok)
-  t.deepEqual(await within(waitMs, 'an add with a limit', add(b, 'bounded', 1000)), ok)
+  t.deepEqual(await waiting('a write beside a transaction that is open', write(a, beside)), ok)
+  t.deepEqual(await waiting('an add with a limit', add(b, 'bounded', 1000)), ok)
   await other.query('ROLLBACK')
   await other.end()
   t.deepEqual([await count(b, 'free'), await count(a, 'bounded')], [13, 13])

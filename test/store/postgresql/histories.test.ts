@@ -2,7 +2,7 @@
 import type { ExecutionContext } from 'ava'
 import { PostgresKv } from '#store/postgresql/postgres-kv.ts'
 import { count, key, ok, read, write } from '../../contracts/kv-subject.ts'
-import { within } from '../../support/deadline.ts'
+import { waiting } from '../../support/waits.ts'
 import { anyDatabases, Postgresql } from '../../support/peers/postgresql.ts'
 import { testWith } from '../../support/peers/peers.ts'
 import { Seeded } from '../../support/seeded.ts'
@@ -147,7 +147,7 @@ for (const [what, fails] of [
     const more = load(400)
     await fails(primary)
     standby.promote()
-    await within(60_000, 'all is written', more)
+    await waiting('all is written', more)
     t.is(acknowledged.length, 400)
     await assertAll(t, kvs[0]!, acknowledged)
     for (const kv of kvs) await kv[Symbol.asyncDispose]()

@@ -6,7 +6,7 @@ import { Client } from 'pg'
 import type { StoreFailure } from '#store/kv.ts'
 import { databaseCondition } from '#store/postgresql/condition.ts'
 import { PostgresKv } from '#store/postgresql/postgres-kv.ts'
-import { eventually } from '../../support/deadline.ts'
+import { waitFor } from '../../support/waits.ts'
 import { Postgresql } from '../../support/peers/postgresql.ts'
 import { onPostgresql } from './on-server.ts'
 import { absent, check, count, everything, key, nameOf, ok, read, textOf, write } from '../../contracts/kv-subject.ts'
@@ -120,7 +120,7 @@ test('a copy beside the rows in use is forgotten once no command has the store a
   await postgresql().query('CREATE TABLE postern_rows_restored (LIKE postern_rows INCLUDING ALL)', nameIn(address))
   t.is(await forgotten(), null, 'it is being written')
   await command[Symbol.asyncDispose]()
-  t.regex(await eventually(20_000, 'its session has ended', async () => (await forgotten()) ?? undefined), /^\d+ kB$/)
+  t.regex(await waitFor('its session has ended', async () => (await forgotten()) ?? undefined), /^\d+ kB$/)
 })
 
 test('a snapshot is of one moment, and in order', async (t) => {
@@ -208,7 +208,7 @@ for (const [how, parts] of Object.entries({ changed: { sets: ['z', 'm', 'a'] }, 
     const checks = await Promise.all(('checks' in parts ? parts.checks : []).map((name) => check(kv, name)))
     const writing = write(kv, { sets: parts.sets.map((name) => [name, 'after']), checks })
     const waits = `SELECT FROM pg_stat_activity WHERE datname = '${nameIn(address)}' AND wait_event_type = 'Lock'`
-    await eventually(20_000, 'the group waits for the row', async () => (await postgresql().query(waits)).length > 0 || undefined)
+    await waitFor('the group waits for the row', async () => (await postgresql().query(waits)).length > 0)
     const free = await postgresql().query('SELECT key FROM postern_rows FOR UPDATE SKIP LOCKED', nameIn(address))
     t.deepEqual(
       free.map((row) => nameOf(row['key'] as Buffer)),

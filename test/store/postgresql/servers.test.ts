@@ -4,8 +4,8 @@ import { StoreUnavailable } from '#store/kv.ts'
 import { parseStoreAddress } from '#store/postgresql/address.ts'
 import { PostgresKv } from '#store/postgresql/postgres-kv.ts'
 import { Servers } from '#store/postgresql/servers.ts'
-import { eventually } from '../../support/deadline.ts'
 import { Front } from '../../support/network/front.ts'
+import { waitFor } from '../../support/waits.ts'
 import { testWith } from '../../support/peers/peers.ts'
 import { Postgresql } from '../../support/peers/postgresql.ts'
 import { ok, read, write } from '../../contracts/kv-subject.ts'
@@ -101,14 +101,10 @@ testWith('postgresql')('who wrote what a promoted standby lacks leaves the serve
   const kv = await PostgresKv.open(both, { use: 'together', onFailure: ({ message }) => failures.push(message) })
   await second.query("ALTER SYSTEM SET primary_conninfo = ''")
   await second.query('SELECT pg_reload_conf()')
-  await eventually(
-    10_000,
-    'it follows no more',
-    async () => (await first.query('SELECT FROM pg_stat_replication')).length === 0 || undefined,
-  )
+  await waitFor('it follows no more', async () => (await first.query('SELECT FROM pg_stat_replication')).length === 0 || undefined)
   t.deepEqual(await write(kv, { sets: [['a', 'only there']] }), ok)
   second.promote()
-  const refused = await eventually(20_000, 'it leaves', () => write(kv, { sets: [['b', 'still there']] }).then(() => undefined, String))
+  const refused = await waitFor('it leaves', () => write(kv, { sets: [['b', 'still there']] }).then(() => undefined, String))
   t.regex(refused, /has lost writes that were acknowledged/)
   t.is(failures.length, 1)
   await kv[Symbol.asyncDispose]()

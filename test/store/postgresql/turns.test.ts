@@ -3,7 +3,7 @@ import { Client } from 'pg'
 import { bury } from '#store/postgresql/daemons/membership.ts'
 import { PostgresKv } from '#store/postgresql/postgres-kv.ts'
 import { requireNoneEarlier } from '#store/upgrade/none-earlier.ts'
-import { eventually } from '../../support/deadline.ts'
+import { waitFor } from '../../support/waits.ts'
 import { key, ok, read, write } from '../../contracts/kv-subject.ts'
 import { Front } from '../../support/network/front.ts'
 import { onPostgresql } from './on-server.ts'
@@ -64,7 +64,7 @@ test('a daemon that lives keeps its turn although the session of its turn is gon
   const next = other.daemons.inTurn(async () => void order.push('other'))
   const locked = `SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted AND pid IN (${sessions}) AND mode = 'ExclusiveLock'`
   const hasLock = async () => order.length > 0 || (await postgresql().query(locked)).length === 1 || undefined
-  await eventually(10_000, 'the other one has the lock', hasLock)
+  await waitFor('the other one has the lock', hasLock)
   over.resolve()
   await Promise.all([first, next])
   t.deepEqual(order, ['one', 'other'])
@@ -109,7 +109,7 @@ test('a daemon that is taken out in the middle of a write has made it before oth
   const waiting = `SELECT FROM pg_stat_activity WHERE datname = '${nameIn(address)}' AND wait_event_type = 'Lock'
     AND application_name IN ('postern writes', '')`
   const wait = (count: number): Promise<unknown> =>
-    eventually(10_000, 'it waits for a row', async () => (await postgresql().query(waiting)).length === count || undefined)
+    waitFor('it waits for a row', async () => (await postgresql().query(waiting)).length === count)
   await wait(1)
   const takeOut = async (): Promise<void> => {
     const first = 'SELECT id, beat FROM postern_daemons ORDER BY began LIMIT 1'
