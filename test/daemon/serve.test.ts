@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from '#test'
 import { Daemon, portOf, runCommand } from '../support/daemon/daemon.ts'
-import { within } from '../support/deadline.ts'
+import { waiting } from '../support/waits.ts'
 import { RestClient } from '../support/daemon/rest.ts'
 import { temporaryFolder } from '../support/daemon/workspace.ts'
 import { listenIn } from '../support/web/listen.ts'
@@ -28,7 +28,7 @@ async function becomeOwner(daemon: Daemon): Promise<void> {
 
 /** Runs a start that must fail by itself. */
 const failing = (folder: string, env: Record<string, string> = {}, dataDir = join(folder, 'data')) =>
-  within(20_000, 'the start fails', runCommand({ folder, dataDir, env: { ...ownKey, ...env } }, 'serve'))
+  waiting('the start fails', runCommand({ folder, dataDir, env: { ...ownKey, ...env } }, 'serve'))
 
 async function firstLife(t: ExecutionContext, folder: string, env: Record<string, string> = {}): Promise<void> {
   const daemon = await Daemon.start({ folder, env })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Daemon, portOf } from '../support/daemon/daemon.ts'
 import { makeDestination, makeLogin } from '../support/daemon/provision.ts'
 import { temporaryFolder } from '../support/daemon/workspace.ts'
-import { eventually } from '../support/deadline.ts'
+import { waitFor } from '../support/waits.ts'
 import { Postgresql } from '../support/peers/postgresql.ts'
 import { testWith } from '../support/peers/peers.ts'
 import { SmtpClient } from '../support/smtp/smtp-client.ts'
@@ -49,7 +49,7 @@ testWith('postgresql')('large mail is refused while objects are away, and all ma
     const answer = await rest.call('GET', '/readyz')
     return answer.status === status ? answer.body : undefined
   }
-  t.like(await eventually(20_000, 'the daemon says so', readiness(503)), {
+  t.like(await waitFor('the daemon says so', readiness(503)), {
     status: 'not_ready',
     reasons: ['the database has not answered for 3 seconds; what comes waits for it'],
   })
@@ -57,7 +57,7 @@ testWith('postgresql')('large mail is refused while objects are away, and all ma
   await postgresql.startServer()
   for (const { status } of await waiting) t.is(status, 200)
   t.is((await waitingToo).reply.code, 250)
-  t.like(await eventually(20_000, 'the daemon is ready again', readiness(200)), { status: 'ready', reasons: [] })
+  t.like(await waitFor('the daemon is ready again', readiness(200)), { status: 'ready', reasons: [] })
   t.is(await isKept(), 8)
   t.is((await daemon.stop()).code, 0)
 })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { ExecutionContext } from 'ava'
 import { Daemon, newAdminKey, runCommand, type DaemonOptions } from '../support/daemon/daemon.ts'
 import { makeDestination, makeRoute } from '../support/daemon/provision.ts'
-import { eventually, within } from '../support/deadline.ts'
+import { waitFor, waiting } from '../support/waits.ts'
 import { temporaryFolder } from '../support/daemon/workspace.ts'
 import { databasesOf } from '../support/peers/postgresql.ts'
 import { testWith } from '../support/peers/peers.ts'
@@ -109,7 +109,7 @@ test('a store is copied ahead while its daemon relays, and each mail leaves once
     await daemon.rest.must('DELETE', `/v1/suppressions/${String(id)}`)
     await send(daemon, traces, 4)
     // what is under way at a kill may leave twice: of that there is to be one mail, the one that is held
-    await eventually(30_000, 'nothing is under way', async () => ((await queued(daemon)).length === 0 ? true : undefined))
+    await waitFor('nothing is under way', async () => ((await queued(daemon)).length === 0 ? true : undefined))
     last = String((await daemon.rest.must('POST', '/v1/messages', { ...mail, text: 'under way' }))['trace_id'])
     await held.promise
     await daemon.kill()
@@ -122,7 +122,7 @@ test('a store is copied ahead while its daemon relays, and each mail leaves once
   )
   t.regex((await runCommand(options, ...finish)).output, /holds data already\. If they are the copy of this store, set POSTERN_STORE/)
   const before = await Daemon.launch(options, key)
-  t.is((await within(30_000, 'it is refused', before.exited)).code, 1)
+  t.is((await waiting('it is refused', before.exited)).code, 1)
   t.regex(before.log, /The store in .* was moved to postgresql:.*: a daemon here would send again what one there sends\. Set POSTERN_STORE/)
   t.regex((await runCommand(options, ...finish, '--ahead')).output, /The store in .* was moved to postgresql:/)
   t.regex((await runCommand(options, 'migrate', '--from', data, '--to', whole)).output, /was moved to postgresql:.*: give that as --from/)
@@ -131,7 +131,7 @@ test('a store is copied ahead while its daemon relays, and each mail leaves once
 
   const moved = { ...options, env: { ...options.env, POSTERN_STORE: database } }
   const copied = await Daemon.launch(moved, key)
-  t.is((await within(30_000, 'it is refused', copied.exited)).code, 1)
+  t.is((await waiting('it is refused', copied.exited)).code, 1)
   t.regex(copied.log, /The store at postgresql:.* was moved to .*: a daemon here would send again/, 'as it was copied back')
   await postgresql().query('COMMENT ON TABLE postern_rows IS NULL', database.split('/').at(-1))
   sink.script = {}

@@ -8,7 +8,7 @@ import { portOf } from '../../support/daemon/daemon.ts'
 import { startDaemon, type StartedDaemon } from '../../support/daemon/start-daemon.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
 import { programPort } from '../../support/network/program-port.ts'
-import { eventually } from '../../support/deadline.ts'
+import { waitFor } from '../../support/waits.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { testWith } from '../../support/peers/peers.ts'
 import { makeCertificates } from '../../support/web/certificates.ts'
@@ -72,9 +72,7 @@ const failed = 'no certificate could be ordered; the one before stays in use'
 
 /** Waits for the line of a further attempt. */
 const attempted = (scene: Scene, msg: string, times: number) =>
-  eventually(10_000, `${msg} ${JSON.stringify(scene.daemon.log.slice(-3))}`, async () =>
-    logged(scene, msg).length >= times ? true : undefined,
-  )
+  waitFor(`${msg} ${JSON.stringify(scene.daemon.log.slice(-3))}`, async () => (logged(scene, msg).length >= times ? true : undefined))
 
 const directoryPort = ({ daemon }: Scene) => new URL(daemon.config.acme.directoryUrl).port
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import test, { type ExecutionContext } from '#test'
 import { Daemon, portOf } from '../../support/daemon/daemon.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
-import { eventually } from '../../support/deadline.ts'
+import { waitFor } from '../../support/waits.ts'
 import { makeSelfSigned } from '../../../daemon/certificates/self-signed.ts'
 import { kinds, openAll, OpenConnection, shownSerials, type SecuredPorts } from './shown-certificates.ts'
 
@@ -38,8 +38,7 @@ async function serve(t: ExecutionContext, env: Record<string, string>, folder: s
   return {
     daemon,
     ports: { https: secured ?? 0, submissions: inside ?? 0, submission: starts ?? 0, mx: other ?? 0 },
-    said: (words, times) =>
-      eventually(5000, `${words}: ${daemon.log}`, async () => (daemon.log.split(words).length > times ? true : undefined)),
+    said: (words, times) => waitFor(`${words}: ${daemon.log}`, async () => (daemon.log.split(words).length > times ? true : undefined)),
   }
 }
 

@@ -5,7 +5,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { request } from 'node:https'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { within } from '../../support/deadline.ts'
+import { waiting } from '../../support/waits.ts'
 import type { CertificateFiles } from '../../support/web/certificates.ts'
 import { NameServer } from '../../support/web/name-server.ts'
 
@@ -67,7 +67,7 @@ export class Pebble implements AsyncDisposable {
         if (line.includes('ACME directory available at')) listens.resolve()
       })
     child.once('exit', () => listens.reject(new Error(`pebble ended:\n${pebble.log.join('\n')}`)))
-    await within(5000, 'pebble listens', listens.promise)
+    await waiting('pebble listens', listens.promise)
     return pebble
   }
 

@@ -8,7 +8,7 @@ import { startDaemon, type StartedDaemon } from '../../support/daemon/start-daem
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
 import { Front } from '../../support/network/front.ts'
 import { programPort } from '../../support/network/program-port.ts'
-import { eventually, within } from '../../support/deadline.ts'
+import { waitFor, waiting } from '../../support/waits.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { testWith } from '../../support/peers/peers.ts'
 import { databasesOf } from '../../support/peers/postgresql.ts'
@@ -74,13 +74,13 @@ interface Issued {
 /** Two daemons of which the first orders, and the authority is led to the other. */
 async function issuedTo(t: ExecutionContext, { start, folder, files, ports }: Scene): Promise<Issued> {
   const a = (await start()).daemon
-  await eventually(10_000, 'the first order has failed', async () => saidBy(a, /^no certificate could be ordered/) > 0 || undefined)
+  await waitFor('the first order has failed', async () => saidBy(a, /^no certificate could be ordered/) > 0)
   const { daemon: b, clock } = await start()
   const led = { httpPort: portOf(b.addresses.acme) || 1, tlsPort: portOf(b.addresses.https) }
   const pebble = await Pebble.start({ folder, files, ports, ...led }, names)
   t.teardown(() => pebble[Symbol.asyncDispose]())
   await b.certificates.source.reload()
-  const serial = await eventually(30_000, 'both serve it', async () => {
+  const serial = await waitFor('both serve it', async () => {
     if (saidBy(a, /^no certificate could be ordered/) > 1) throw new Error(JSON.stringify(a.log.at(-1)))
     const [one, two] = [await serialOf(a), await serialOf(b)]
     return one === two ? one : undefined
@@ -98,7 +98,7 @@ test.serial(
     t.is((await fetch(`http://${b.addresses.acme}/.well-known/acme-challenge/none`)).status, 404)
     await a.stop()
     clock.step(61 * day)
-    await eventually(30_000, 'the other one has renewed it', async () => {
+    await waitFor('the other one has renewed it', async () => {
       clock.advance(3_600_000) // it orders once the lease is its own
       return (await serialOf(b)) === serial ? undefined : true
     })
@@ -130,17 +130,17 @@ test.serial(
       return daemon
     }
     const a = await start('a')
-    await within(30_000, 'the first order has failed', a.said(/no certificate could be ordered/))
+    await waiting('the first order has failed', a.said(/no certificate could be ordered/))
     const b = await start('b')
     await using front = await Front.silent()
     const pebble = await Pebble.start({ folder, files, ports, httpPort: front.port, tlsPort: 1 }, names)
     t.teardown(() => pebble[Symbol.asyncDispose]())
     process.kill(b.addresses.pid, 'SIGHUP')
-    await within(30_000, 'the authority looks', front.reached()) // and gets no answer yet
-    await within(30_000, 'its log has come', a.said(/ordering a certificate[^]*ordering a certificate/))
+    await waiting('the authority looks', front.reached()) // and gets no answer yet
+    await waiting('its log has come', a.said(/ordering a certificate[^]*ordering a certificate/))
     await a.kill()
     front.forward(portOf(b.addresses.acme[0]))
-    await within(60_000, 'the other one has it', b.said(/a certificate was issued/))
+    await waiting('the other one has it', b.said(/a certificate was issued/))
     const lines = (text: RegExp, of: readonly string[]): number => of.filter((line) => text.test(line)).length
     t.deepEqual(
       [a, b].map(({ log }) => lines(/ordering a certificate/, log.split('\n'))),
@@ -159,11 +159,7 @@ test.serial('daemons that are replaced one after the other begin no more orders 
   for (let at = 0; at < 6; at++) {
     const { daemon } = await scene.start() // there is no authority
     daemons.push(daemon)
-    await eventually(
-      10_000,
-      'its turn is over',
-      async () => saidBy(daemon, /^no certificate could be|^enough orders were begun/) > 0 || undefined,
-    )
+    await waitFor('its turn is over', async () => saidBy(daemon, /^no certificate could be|^enough orders were begun/) > 0 || undefined)
     if (at < 5) await daemon.stop()
   }
   t.deepEqual(

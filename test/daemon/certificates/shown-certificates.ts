@@ -3,7 +3,7 @@ import type { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { connect as connectPlain } from 'node:net'
 import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls'
-import { within } from '../../support/deadline.ts'
+import { waiting } from '../../support/waits.ts'
 
 export interface SecuredPorts {
   /** Inside TLS from the first octet on. */
@@ -31,7 +31,7 @@ export class OpenConnection {
   ): Promise<OpenConnection> {
     const target = { host: '127.0.0.1', port: ports[kind], ...trust }
     const socket = kind === 'https' || kind === 'submissions' ? connect(target) : connect({ ...trust, socket: await startTls(ports[kind]) })
-    await within(5000, `a handshake with ${kind}`, once(socket, 'secureConnect'))
+    await waiting(`a handshake with ${kind}`, once(socket, 'secureConnect'))
     if (kind === 'submissions') await reply(socket)
     return new OpenConnection(socket, kind)
   }
@@ -76,6 +76,6 @@ async function startTls(port: number) {
 }
 
 async function reply(socket: NodeJS.EventEmitter): Promise<string> {
-  const [chunk] = (await within(5000, 'an answer', once(socket, 'data'))) as [Buffer]
+  const [chunk] = (await waiting('an answer', once(socket, 'data'))) as [Buffer]
   return chunk.toString('latin1')
 }

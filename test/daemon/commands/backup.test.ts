@@ -5,7 +5,7 @@ import { copyFile, mkdir, readdir, readFile, rm, stat, truncate, writeFile } fro
 import { join } from 'node:path'
 import test, { type ExecutionContext } from '#test'
 import { Daemon, runCommand, spawnCommand, type DaemonOptions } from '../../support/daemon/daemon.ts'
-import { within } from '../../support/deadline.ts'
+import { waiting } from '../../support/waits.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
 import { Seeded } from '../../support/seeded.ts'
 
@@ -58,13 +58,13 @@ test.serial(
     await using daemon = await Daemon.start(options)
     t.regex(await (await fetch(`http://${daemon.addresses.http}/metrics`)).text(), /^postern_last_backup_age_seconds \+Inf$/m)
     const ledger = load(daemon)
-    await within(30_000, 'some messages', enough(ledger, 45))
+    await waiting('some messages', enough(ledger, 45))
     await killedBackup(t, options, at('killed.backup'))
 
     const beforeFull = [...ledger.traces]
     const full = await runCommand(options, 'backup', at('full.backup'))
     t.is(full.code, 0, full.output)
-    await within(30_000, 'more messages', enough(ledger, ledger.traces.length + 20))
+    await waiting('more messages', enough(ledger, ledger.traces.length + 20))
     const beforeNext = [...ledger.traces]
     const next = await runCommand(options, 'backup', at('next.backup'), '--since', at('full.backup'))
     t.is(next.code, 0, next.output)

@@ -10,7 +10,7 @@ import { loadConfig } from '#config/settings/load.ts'
 import { parseCommandLine } from '../../../daemon/commands/command-line.ts'
 import { writeOperatorFile } from '../../../daemon/process/operator-file.ts'
 import { send } from '../../../daemon/commands/send-command.ts'
-import { within } from '../../support/deadline.ts'
+import { waiting } from '../../support/waits.ts'
 import { catchAllInbox } from '../../support/daemon/provision.ts'
 import { Daemon, runCommand, spawnCommand, type DaemonOptions } from '../../support/daemon/daemon.ts'
 import { RestClient } from '../../support/daemon/rest.ts'
@@ -113,7 +113,7 @@ test('postern send with HTML alone does not wait for the standard input', async 
   const write = (text: string) => (output += text)
   const surroundings = { env: {}, stdin: new PassThrough(), stdout: { write }, stderr: { write } }
   const config = loadConfig({ env: {}, readFile: () => '' })
-  t.is(await within(30_000, 'the message is sent', send(config, command.words, surroundings)), 0)
+  t.is(await waiting('the message is sent', send(config, command.words, surroundings)), 0)
   t.regex(output, /^captured\.no_route\n/)
 })
 

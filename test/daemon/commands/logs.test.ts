@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import test from '#test'
 import { Daemon, programOf, runCommand } from '../../support/daemon/daemon.ts'
-import { eventually } from '../../support/deadline.ts'
+import { waitFor } from '../../support/waits.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
 
 test('postern logs prints the lines of a message, and nothing else', async (t) => {
@@ -26,7 +26,7 @@ test('postern logs prints the lines of a message, and nothing else', async (t) =
   const json = await runCommand(options, 'logs', '--json', '--trace', other)
   t.like(JSON.parse(json.output), { level: 'info', msg: 'message accepted', trace_id: other })
 
-  const lines = await eventually(10_000, 'the log is written', async () => (daemon.log.includes(other) ? daemon.log : undefined))
+  const lines = await waitFor('the log is written', async () => (daemon.log.includes(other) ? daemon.log : undefined))
   const file = join(folder.path, 'postern.log')
   await writeFile(file, lines)
   t.is((await runCommand({ ...options, env: { POSTERN_LOG_LEVEL: 'wrong' } }, 'logs', '--trace', traceId, file)).output, running.output)
@@ -49,7 +49,7 @@ test('postern logs prints the lines of a message, and nothing else', async (t) =
     t.is((await runCommand(options, ...wrong)).code, 64)
 
   process.kill(daemon.addresses.pid, 'SIGUSR2')
-  await eventually(10_000, 'the levels changed', async () => {
+  await waitFor('the levels changed', async () => {
     await daemon.rest.must('GET', '/v1/inboxes')
     return /"levels":"debug"[^]*"level":"debug"[^\n]*"msg":"http request"/.test(daemon.log) || undefined
   })

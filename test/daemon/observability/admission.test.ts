@@ -6,7 +6,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setImmediate } from 'node:timers/promises'
 import test, { type ExecutionContext } from '#test'
 import { systemClock, type Clock } from '#core/clock.ts'
-import { eventually } from '../../support/deadline.ts'
+import { waitFor } from '../../support/waits.ts'
 import { Admission, Ballast, freeBytes, type AdmissionLimits } from '../../../daemon/observability/admission.ts'
 
 const limits: AdmissionLimits = { lagMs: 60, windowMs: 200, lowDiskBytes: 1000 }
@@ -58,7 +58,7 @@ test.serial('check() refuses while the event loop lags, and service returns by i
     t.throws(() => admission.check()),
     overloaded,
   )
-  await eventually(10_000, 'service returns', async () => {
+  await waitFor('service returns', async () => {
     await idle(400)
     world.now += 250
     return tryCheck(admission)
@@ -76,7 +76,7 @@ function tryCheck(admission: Admission): true | undefined {
 }
 
 test.serial('check() overlooks one long pause', async (t) => {
-  const answer = await eventually(10_000, 'a round in which the machine itself pauses seldom', async () => {
+  const answer = await waitFor('a round in which the machine itself pauses seldom', async () => {
     const { admission, world } = setUp(t)
     const control = monitorEventLoopDelay({ resolution: 50 })
     control.enable()

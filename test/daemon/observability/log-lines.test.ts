@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from '#test'
 import { Daemon } from '../../support/daemon/daemon.ts'
-import { eventually } from '../../support/deadline.ts'
+import { waitFor } from '../../support/waits.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
 
 const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as { version: string }
@@ -18,7 +18,7 @@ async function started(t: ExecutionContext, env: Record<string, string>): Promis
 
 /** The first line with this message; lines are written a tenth of a second late. */
 const lineOf = (daemon: Daemon, message: string): Promise<Record<string, unknown>> =>
-  eventually(10_000, `the log says ${message}`, async () => {
+  waitFor(`the log says ${message}`, async () => {
     const lines = daemon.log.split('\n').filter((line) => line.startsWith('{'))
     return lines.map((line) => JSON.parse(line) as Record<string, unknown>).find(({ msg }) => msg === message)
   })
@@ -50,7 +50,7 @@ test('REST acceptances and refusals are logged with outcome, code and reason', a
 
 test('POSTERN_LOG_FORMAT=pretty writes lines for people, without colors where there is no terminal', async (t) => {
   const { daemon } = await started(t, { POSTERN_LOG_FORMAT: 'pretty' })
-  await eventually(10_000, 'the log says ready', async () => (/ready/.test(daemon.log) ? true : undefined))
+  await waitFor('the log says ready', async () => (/ready/.test(daemon.log) ? true : undefined))
   t.regex(daemon.log, /^\[\d\d:\d\d:\d\d\.\d{3}\] INFO: ready \{/m)
   t.notRegex(daemon.log, /\u001b\[/)
   t.is((await daemon.stop()).code, 0)

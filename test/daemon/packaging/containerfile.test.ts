@@ -7,7 +7,7 @@ import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { binaryOf, makeBinary } from '../../../daemon/packaging/single-binary.ts'
 import { RestClient } from '../../support/daemon/rest.ts'
-import { within } from '../../support/deadline.ts'
+import { waiting } from '../../support/waits.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
 import { testWith } from '../../support/peers/peers.ts'
 
@@ -43,7 +43,7 @@ testWith('unshare')('the binary serves in a file system with nothing but what th
   const words = [`--userspec=${String(user)}:${String(user)}`, root, '/usr/bin/postern', 'serve']
   const daemon = spawn('/usr/sbin/chroot', words, { env, stdio: ['ignore', 'pipe', 'pipe'] })
   t.teardown(() => daemon.kill('SIGKILL'))
-  const output = await within(30_000, 'the daemon is ready', untilReady(daemon))
+  const output = await waiting('the daemon is ready', untilReady(daemon))
   const [, http = ''] = /"http":"([^"]+)"/.exec(output) ?? []
   const [key = ''] = /svckey_[\w-]+/.exec(output) ?? []
   const { trace_id } = await new RestClient(http, key).must('POST', '/v1/messages', {

@@ -4,7 +4,7 @@ import { appendFile, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { eventually } from '../../support/deadline.ts'
+import { waitFor } from '../../support/waits.ts'
 import { Daemon } from '../../support/daemon/daemon.ts'
 import { makeDestination } from '../../support/daemon/provision.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
@@ -35,7 +35,7 @@ testWith('postfix', 'curl')('the log shipper brings the log of Postfix to the tr
     const message = { from: 'shop@site.test', to: `${name}@shop.test`, subject: name, text: 'Hello', destination_id: destination }
     traces.push(String((await rest.must('POST', '/v1/messages', message))['trace_id']))
   }
-  const log = await eventually(30_000, 'Postfix is done with both', async () => {
+  const log = await waitFor('Postfix is done with both', async () => {
     const text = await postfix.log()
     return /to=<ada@shop\.test>.*status=sent/.test(text) && /to=<refuse@shop\.test>.*status=bounced/.test(text) ? text : undefined
   })
@@ -65,7 +65,7 @@ testWith('postfix', 'curl')('the log shipper brings the log of Postfix to the tr
   await rename(own, `${own}.1`)
   await writeFile(own, '')
   t.deepEqual(await ship(conf), { code: 0, stderr: '' }, 'the rest of the rotated log comes first')
-  await eventually(10_000, 'the traces know', async () => ((await statuses()).join() === 'delivered,bounced' ? true : undefined))
+  await waitFor('the traces know', async () => ((await statuses()).join() === 'delivered,bounced' ? true : undefined))
   await appendFile(own, log)
   t.deepEqual(await ship(conf), { code: 0, stderr: '' })
   t.is(await place().then((text) => Number(text.split(' ')[1])), Buffer.byteLength(log))

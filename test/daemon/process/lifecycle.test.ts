@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 import test, { type ExecutionContext } from '#test'
 import { Lifecycle, type ExitCode, type Part } from '../../../daemon/process/lifecycle.ts'
 import { createLogger } from '../../../daemon/observability/logging.ts'
-import { within } from '../../support/deadline.ts'
+import { waiting } from '../../support/waits.ts'
 
 function setUp(shutdownSeconds = 30) {
   const lines: Record<string, unknown>[] = []
@@ -72,7 +72,7 @@ test('stop() keeps to its total deadline, and still asks every part', async (t) 
     }
     await lifecycle.start(part(name, { stop, stopSeconds: 5 }))
   }
-  await within(4000, "the end of the stop, before the parts' own deadlines", lifecycle.stop())
+  await waiting("the end of the stop, before the parts' own deadlines", lifecycle.stop())
   t.deepEqual(asked, ['d', 'c', 'b', 'a'])
   t.is(lines.filter((line) => line['level'] === 'warn').length, 4)
 })

@@ -1,7 +1,7 @@
 /** Three daemons at one database, asked at the same moment: limits count once for all, and each event is told once. */
 import type { ExecutionContext } from 'ava'
 import { column } from '../../support/column.ts'
-import { eventually, within } from '../../support/deadline.ts'
+import { waitFor, waiting } from '../../support/waits.ts'
 import { type Daemon, portOf } from '../../support/daemon/daemon.ts'
 import { makeDestination, makeLogin, makeRoute, type Login } from '../../support/daemon/provision.ts'
 import { RestClient } from '../../support/daemon/rest.ts'
@@ -138,9 +138,9 @@ async function eachOnce(t: ExecutionContext, { daemons, sink, receiver }: Fixtur
   await makeRoute(c.rest, await makeDestination(c.rest, { name: 'Host', port: sink.port, mode: 'live' }), 'live.test')
   const since = new Date(Date.now() - 60_000).toISOString()
   const wait = `/v1/inboxes/${String(inbox['id'])}/wait?since=${since}&timeout=60`
-  const waiting = Promise.all(daemons.flatMap(({ rest }) => [rest.must('POST', wait), rest.must('POST', wait)]))
+  const held = Promise.all(daemons.flatMap(({ rest }) => [rest.must('POST', wait), rest.must('POST', wait)]))
   const { trace_id } = await a.rest.must('POST', '/v1/messages', { ...mail, to: 'one@box.test' })
-  const woken = await within(30_000, 'all who wait are woken', waiting)
+  const woken = await waiting('all who wait are woken', held)
   t.deepEqual(new Set(column(woken, 'trace_id')), new Set([trace_id]), 'by the same capture')
 
   const captured = [String(trace_id)]
@@ -152,8 +152,8 @@ async function eachOnce(t: ExecutionContext, { daemons, sink, receiver }: Fixtur
     failed.push(String(relay['trace_id']))
   }
   for (let at = 0; at < 4; at++) await Promise.all(daemons.map((daemon, of) => send(daemon, at * 3 + of)))
-  await within(60_000, 'all are told', receiver.hasReceived(captured.length + failed.length))
-  const attempts = await eventually(30_000, 'all attempts are on record', async () => {
+  await waiting('all are told', receiver.hasReceived(captured.length + failed.length))
+  const attempts = await waitFor('all attempts are on record', async () => {
     const rows = await Array.fromAsync(b.rest.rows('/v1/webhooks/attempts?status=succeeded'))
     return rows.length < failed.length ? undefined : rows
   })

@@ -1,6 +1,6 @@
 /** Daemons whose way to the database leads through PgBouncer: whole with sessions, and none at all without. */
 import { join } from 'node:path'
-import { within } from '../../support/deadline.ts'
+import { waiting } from '../../support/waits.ts'
 import { Daemon, runCommand } from '../../support/daemon/daemon.ts'
 import { catchAllInbox } from '../../support/daemon/provision.ts'
 import { RestClient } from '../../support/daemon/rest.ts'
@@ -32,13 +32,13 @@ test('by a pooler that keeps sessions daemons send, tell each other, are fenced 
   t.is((await sender.call('POST', '/v1/messages', mail)).status, 401, 'revoked at the other daemon')
   const inbox = `/v1/inboxes/${await catchAllInbox(a.rest)}`
   let isAwake = false
-  const waiting = b.rest.must('POST', `${inbox}/wait?timeout=30`).finally(() => (isAwake = true))
+  const held = b.rest.must('POST', `${inbox}/wait?timeout=30`).finally(() => (isAwake = true))
   for (let at = 0; !isAwake; at++) await a.rest.must('POST', '/v1/messages', { ...mail, subject: `wakes ${at}` })
-  t.regex(String((await waiting)['subject']), /^wakes \d+$/, 'captured at the other daemon')
+  t.regex(String((await held)['subject']), /^wakes \d+$/, 'captured at the other daemon')
 
   // as who takes over from a daemon that is silent
   for (const table of ['daemons', 'writers']) await ask(`DELETE FROM postern_${table} WHERE id <> '${String(first?.['id'])}'`)
-  t.is((await within(20_000, 'who was taken out ends', b.exited)).code, 70)
+  t.is((await waiting('who was taken out ends', b.exited)).code, 70)
   t.is((await a.rest.call('POST', '/v1/messages', mail)).status, 200)
   t.is((await a.stop()).code, 0)
   await using folder = await temporaryFolder('moved')
@@ -65,7 +65,7 @@ test('a daemon ends when its pooler keeps sessions no more, and none starts', as
   for (const mode of ['transaction', 'statement'] as const) {
     pooler.setMode(mode)
     await using refused = await Daemon.launch(options)
-    t.is((await within(30_000, 'it does not start', refused.exited)).code, 1)
+    t.is((await waiting('it does not start', refused.exited)).code, 1)
     t.regex(refused.log, says, mode)
   }
 })

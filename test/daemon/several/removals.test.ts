@@ -5,7 +5,7 @@ import { removalsKey } from '#core/tenancy/removal-key.ts'
 import { traces } from '#core/trace/trace.ts'
 import type { Write } from '#store/kv.ts'
 import { pack, unpack } from '#store/tuple.ts'
-import { eventually, within } from '../../support/deadline.ts'
+import { waitFor, waiting } from '../../support/waits.ts'
 import { startDaemon, type StartedDaemon } from '../../support/daemon/start-daemon.ts'
 import { makeDestination, makeRoute } from '../../support/daemon/provision.ts'
 import { databasesOf } from '../../support/peers/postgresql.ts'
@@ -66,7 +66,7 @@ test('a message that one daemon is accepting while another deletes its project i
   const { status, body } = await sending
   t.is(status, 404)
   t.like(body, { error: { code: 'not_found', next_action: 'check_id' } })
-  await eventually(30_000, 'the project is gone', async () => ((await rowsNaming(a, id)).length === 0 ? true : undefined))
+  await waitFor('the project is gone', async () => ((await rowsNaming(a, id)).length === 0 ? true : undefined))
 })
 
 test('settings that change while a message is accepted refuse nothing', async (t) => {
@@ -109,9 +109,9 @@ test('what one daemon is sending is broken off before the deletion at another is
   await sink.reached('data')
   const a = await startDaemon(t, { env, replacements: { clock: systemClock } }) // where something is under way stays where it is
   const deletion = a.rest.call('DELETE', `/v1/projects/${id}?discard_queued=true`)
-  t.is((await within(30_000, 'it is answered', deletion)).status, 204)
+  t.is((await waiting('it is answered', deletion)).status, 204)
   sink.script = () => undefined
   sink.release()
-  await eventually(30_000, 'the project is gone', async () => ((await rowsNaming(a, id)).length === 0 ? true : undefined))
+  await waitFor('the project is gone', async () => ((await rowsNaming(a, id)).length === 0 ? true : undefined))
   t.is(sink.deliveries.length, 0)
 })

@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { within } from '../../support/deadline.ts'
+import { waiting } from '../../support/waits.ts'
 import type { Daemon } from '../../support/daemon/daemon.ts'
 import { RestClient } from '../../support/daemon/rest.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
@@ -45,7 +45,7 @@ testWith('postgresql', 'haproxy')('three daemons behind a balancer are replaced 
   await writeFile(config, await configured(bound, http))
   const balancer = spawn('/usr/sbin/haproxy', ['-db', '-f', config], { stdio: 'ignore' })
   t.teardown(() => balancer.kill('SIGKILL'))
-  await within(10_000, 'the balancer listens', untilListening(port))
+  await waiting('the balancer listens', untilListening(port))
 
   const failed: string[] = []
   let [sent, isOver] = [0, false]
@@ -63,7 +63,7 @@ testWith('postgresql', 'haproxy')('three daemons behind a balancer are replaced 
     t.is((await old?.stop())?.code, 0)
     const next = await start(name)
     daemons = daemons.with(at, next)
-    await within(20_000, 'the new daemon gets calls', next.said(/message accepted/))
+    await waiting('the new daemon gets calls', next.said(/message accepted/))
   }
   isOver = true
   await clients

@@ -1,7 +1,7 @@
 /** Three daemons at one database: what one is told all know, and what one takes all show. */
 import { once } from 'node:events'
 import { partOf } from '#core/delivery/queue/queue-parts.ts'
-import { eventually } from '../../support/deadline.ts'
+import { waitFor } from '../../support/waits.ts'
 import type { Daemon } from '../../support/daemon/daemon.ts'
 import { databasesOf } from '../../support/peers/postgresql.ts'
 import { testWith } from '../../support/peers/peers.ts'
@@ -60,7 +60,7 @@ test('a website is deployed at one daemon and served by all; without credit it i
   await operator.must('PUT', `${own}/plan`, { plan: 'anonymous' })
   t.deepEqual(await seen(), ['<!doctype html>', '<!doctype html>'], 'the plan has no credits')
   await operator.must('POST', `${own}/credits`, { credits: '10' })
-  await eventually(10_000, 'both serve it', async () => (await seen()).every((text) => text === 'version 2') || undefined)
+  await waitFor('both serve it', async () => (await seen()).every((text) => text === 'version 2'))
   await operator.must('PUT', '/operator/v1/sites/gipfel/takedown', { status: 451, reason: 'Order' })
   for (const ask of asks) t.is((await ask('gipfel.sites.test', '/')).status, 451)
 })
@@ -77,7 +77,7 @@ test('a standing hold that is set at one daemon stops what another relays, and w
   const hold = await a.rest.must('POST', '/v1/queue/holds', { filter: { to_domain: 'held.test' }, reason: 'provider incident' })
   const held = await Promise.all([a, b, c].map((daemon, at) => send(daemon, `${at}@held.test`)))
   for (const { trace_id } of held)
-    await eventually(30_000, 'it is held', async () => {
+    await waitFor('it is held', async () => {
       const { held: since } = await c.rest.must('GET', `/v1/traces/${String(trace_id)}`)
       return since ?? undefined
     })
@@ -160,7 +160,7 @@ test('a provider that hangs while a daemon comes holds up nothing of others, and
   await relaying // what can move has moved
   for (const [, site = ''] of pairs) await send(site, `goes ${site}`)
   const gone = (): number => arrived.filter((subject) => subject.startsWith('goes')).length
-  await eventually(6000, 'others in the same parts are relayed', async () => gone() === pairs.length || undefined)
+  await waitFor('others in the same parts are relayed', async () => gone() === pairs.length)
   t.deepEqual(
     arrived.filter((subject) => subject.startsWith('hangs')),
     [],
@@ -168,7 +168,7 @@ test('a provider that hangs while a daemon comes holds up nothing of others, and
   sink.release()
   for (const [site = ''] of pairs) await send(site, `later ${site}`)
   const later = (): number => arrived.filter((subject) => subject.startsWith('later')).length
-  await eventually(30_000, 'the provider is relayed to again', async () => later() === pairs.length || undefined)
+  await waitFor('the provider is relayed to again', async () => later() === pairs.length)
   const hung = arrived.filter((subject) => subject.startsWith('hangs'))
   t.deepEqual(hung.toSorted(inText), pairs.map(([site]) => `hangs ${site}`).toSorted(inText), 'each once')
 })

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline/promises'
 import { text } from 'node:stream/consumers'
 import test, { type ExecutionContext } from '#test'
 import { createTransport } from 'nodemailer'
-import { eventually, within } from '../../../support/deadline.ts'
+import { waitFor, waiting } from '../../../support/waits.ts'
 import { runCommand, spawnCommand } from '../../../support/daemon/daemon.ts'
 import { RestClient } from '../../../support/daemon/rest.ts'
 import { temporaryFolder } from '../../../support/daemon/workspace.ts'
@@ -51,11 +51,9 @@ class Run implements AsyncDisposable {
   static async start(folder: string, ...words: readonly string[]): Promise<Run> {
     const child = spawnCommand({ folder, env: { TMPDIR: folder } }, 'capture', '--json', ...words)
     const errors = text(child.stderr)
-    const [line] = (await within(
-      30_000,
-      'the first line',
-      Promise.race([once(createInterface({ input: child.stdout }), 'line'), errors]),
-    )) as [string]
+    const [line] = (await waiting('the first line', Promise.race([once(createInterface({ input: child.stdout }), 'line'), errors]))) as [
+      string,
+    ]
     return new Run(JSON.parse(line) as Access, child)
   }
 
@@ -79,7 +77,7 @@ class Run implements AsyncDisposable {
   }
 
   statusOf(traceId: string, wanted: string): Promise<string> {
-    return eventually(10_000, `${traceId} is ${wanted}`, async () => {
+    return waitFor(`${traceId} is ${wanted}`, async () => {
       const { status } = (await this.rest.must('GET', `/v1/traces/${traceId}`)) as { status: string }
       return status === wanted ? status : undefined
     })
@@ -96,7 +94,7 @@ class Run implements AsyncDisposable {
     this.rest[Symbol.dispose]()
     const exited = once(this.#child, 'exit')
     this.#child.kill(signal)
-    const [code] = (await within(10_000, 'it ends', exited)) as [number | null]
+    const [code] = (await waiting('it ends', exited)) as [number | null]
     return code
   }
 
@@ -127,7 +125,7 @@ test.serial('mail is caught, recipients with faults misbehave, nothing leaves th
     captured: await run.sendByRest('ann@x.test'),
   }
   for (const [status, traceId] of Object.entries(sent)) t.is(await run.statusOf(traceId, status), status)
-  await eventually(10_000, 'all events', async () => {
+  await waitFor('all events', async () => {
     const types = hook.received.map(({ body }) => (JSON.parse(body) as { type: string }).type)
     const isThere = ['complained', 'failed', 'auto_suppressed'].every((type) => types.includes(type))
     return (isThere && types.filter((type) => type === 'bounced').length >= 2) || undefined
@@ -142,7 +140,7 @@ test.serial('mail is caught, recipients with faults misbehave, nothing leaves th
     'To dsn+0.smtp@x.test, bob@x.test',
     'To slow+0@x.test',
   ]
-  t.deepEqual(await eventually(10_000, 'all is in the inbox', () => run.subjects(inboxed.length)), inboxed)
+  t.deepEqual(await waitFor('all is in the inbox', () => run.subjects(inboxed.length)), inboxed)
   await staysHere(t, run)
   t.is(await run.end('SIGTERM'), 0)
   t.deepEqual(await runFolders(folder.path), [])
@@ -208,9 +206,9 @@ test.serial('a signal goes to the command, and the folder goes as well', async (
   await using folder = await temporaryFolder('capture')
   const waits = "process.on('SIGINT', () => process.exit(5)); setInterval(() => undefined, 1e6); console.error('waits')"
   const child = spawnCommand({ folder: folder.path, env: { TMPDIR: folder.path } }, 'capture', '--', process.execPath, '-e', waits)
-  await within(30_000, 'the command runs', once(createInterface({ input: child.stderr }), 'line'))
+  await waiting('the command runs', once(createInterface({ input: child.stderr }), 'line'))
   const exited = once(child, 'exit')
   child.kill('SIGINT')
-  t.deepEqual(await within(10_000, 'it ends', exited), [5, null])
+  t.deepEqual(await waiting('it ends', exited), [5, null])
   t.deepEqual(await runFolders(folder.path), [])
 })

@@ -13,7 +13,7 @@ import { spawnCommand } from '../../../support/daemon/daemon.ts'
 import { temporaryFolder } from '../../../support/daemon/workspace.ts'
 import { reasonAgainst } from '../../../support/peers/peer-packages.ts'
 import { browserOf } from '../../../support/web/browser.ts'
-import { within } from '../../../support/deadline.ts'
+import { waiting } from '../../../support/waits.ts'
 
 const chapter = readFileSync(fileURLToPath(new URL('../../../../admin-api/docs/mail-tests.md', import.meta.url)), 'utf8')
 /** A block of code of the chapter, by the name of its file in its first lines. */
@@ -48,7 +48,7 @@ test('the helpers of the chapter find mail for PHPUnit and beside a browser', as
     'console.log(JSON.stringify(process.env)); setInterval(() => 1, 1e6)',
   )
   t.teardown(() => child.kill('SIGTERM'))
-  const env = JSON.parse(await within(30_000, 'the variables', firstLine(child.stdout))) as Record<string, string>
+  const env = JSON.parse(await waiting('the variables', firstLine(child.stdout))) as Record<string, string>
   const words = ['--bootstrap', '/usr/share/php/libphp-phpmailer/autoload.php', 'SignUpTest.php']
   const phpunit = spawn('/usr/bin/phpunit', words, { cwd: folder.path, env, stdio: ['ignore', 'pipe', 'inherit'] })
   t.regex(await text(phpunit.stdout), /OK \(1 test, 1 assertion\)/)
