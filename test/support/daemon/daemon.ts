@@ -10,7 +10,7 @@ import { watch, readFileSync } from 'node:fs'
 import { mkdir, readFile, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { within } from '../deadline.ts'
+import { waiting } from '../waits.ts'
 import { RestClient } from './rest.ts'
 import { storeSettings } from './store-of-test.ts'
 
@@ -112,7 +112,7 @@ export class Daemon implements AsyncDisposable {
   /** Launches and waits until it serves. */
   static async start(options: DaemonOptions, adminKey?: string): Promise<Daemon> {
     const daemon = await Daemon.launch(options, adminKey)
-    await within(30_000, 'the daemon is ready', daemon.ready)
+    await waiting('the daemon is ready', daemon.ready)
     return daemon
   }
 
@@ -144,7 +144,7 @@ export class Daemon implements AsyncDisposable {
   /** SIGTERM, then its exit; an error when it takes longer than the promised 30 s. */
   async stop(): Promise<Exit> {
     this.#signal('SIGTERM')
-    return within(30_000, 'the daemon ends after SIGTERM', this.exited)
+    return waiting('the daemon ends after SIGTERM', this.exited)
   }
 
   /** SIGKILL: what a power cut or the kernel's memory killer does to a process. */
@@ -219,7 +219,7 @@ export async function runCommand(options: DaemonOptions, ...args: readonly strin
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString('utf8')))
   const closed = once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>
   try {
-    const [code, signal] = await within(30_000, `${args[0]} ends`, closed)
+    const [code, signal] = await waiting(`${args[0]} ends`, closed)
     return { code, signal, output }
   } catch (error) {
     child.kill('SIGKILL')
