@@ -31,11 +31,11 @@ function wholeSet(): readonly string[] {
   const missing = embedded.filter((file) => globSync(file).length === 0)
   if (missing.length > 0) throw new Error(`these are left out of the set, and are not there: ${missing.join(', ')}`)
   const files = globSync(patterns).filter((file) => !embedded.includes(file))
-  return ['npx', 'ava', ...files.toSorted()]
+  return [process.execPath, 'test/run.ts', ...files.toSorted()]
 }
 
 const given = process.argv.slice(2)
-const [command = 'npx', ...words] = given.length > 0 ? given : wholeSet()
+const [command = process.execPath, ...words] = given.length > 0 ? given : wholeSet()
 await using postgresql = await Postgresql.start()
 const env = { ...process.env, [serverVariable]: postgresql.address('').replace(/\/$/, '') }
 const [code] = (await once(spawn(command, words, { stdio: 'inherit', env }), 'close')) as [number | null]

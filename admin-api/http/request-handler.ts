@@ -226,10 +226,7 @@ export class RequestHandler {
     }
     const signal = () => this.#signal()
     return {
-      core,
-      params,
-      query,
-      body,
+      ...{ core, params, query, body },
       bodyBytes: this.#bodyBytes,
       principal: this.#principal,
       requestId: this.#requestId,

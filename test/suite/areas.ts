@@ -6,14 +6,14 @@ import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Lane } from './lanes.ts'
+import type { TestLane } from './lanes.ts'
 
 export type AreaName = 'front end' | 'database' | 'operations' | 'packaging' | 'nightly'
 
 /** What is known of a test module. */
 export interface ModuleFacts {
   readonly path: string
-  readonly lane: Lane
+  readonly lane: TestLane
   /** Files of `test/` that it imports, directly or through others, and names of packages. */
   readonly imports: ReadonlySet<string>
 }

@@ -1,12 +1,12 @@
 /** Which test modules a run has. */
 import { relative, resolve } from 'node:path'
 import { areaOf, type AreaState, type ModuleFacts } from './areas.ts'
-import { importsOfModules, lanesOf, type Lane } from './lanes.ts'
+import { importsOfModules, lanesOf, type TestLane } from './lanes.ts'
 
 /** The words after `npm test --`. */
 export interface Words {
   readonly isFull: boolean
-  readonly lane: Lane | undefined
+  readonly lane: TestLane | undefined
   /** Paths of test modules. */
   readonly files: readonly string[]
 }

@@ -5,7 +5,7 @@ import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import test, { type ExecutionContext } from '#test'
 import type { Unstable } from './run/gate.ts'
-import type { Lane } from './lanes.ts'
+import type { TestLane } from './lanes.ts'
 import { nameOf } from './process/plan.ts'
 import { Progress } from './run/progress.ts'
 import { runLanes, type SuiteResult } from './run/run-lanes.ts'
@@ -17,7 +17,7 @@ const example = (name: string): string => `test/suite/examples/${name}.ts`
 /** Runs examples as `npm test` runs modules, all of them in one process. */
 async function runExamples(
   t: ExecutionContext,
-  lane: Lane,
+  lane: TestLane,
   names: readonly string[],
   unstable: readonly Unstable[] = [],
 ): Promise<SuiteResult> {

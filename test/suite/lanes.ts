@@ -9,9 +9,9 @@ import { dirname, join } from 'node:path/posix'
  * `exact`: virtual time, one process, no programs of others: a failure is a failure. `browser`: pages in Chromium. `real`: daemons,
  * peers and other programs as children. `measured`: figures of time, processor and memory, which want the machine for themselves.
  */
-export type Lane = 'exact' | 'real' | 'browser' | 'measured'
+export type TestLane = 'exact' | 'real' | 'browser' | 'measured'
 
-export const lanes: readonly Lane[] = ['exact', 'real', 'browser', 'measured']
+export const lanes: readonly TestLane[] = ['exact', 'real', 'browser', 'measured']
 
 const folder = 'test'
 const imported =
@@ -56,7 +56,7 @@ export function importsOfModules(root: string): ReadonlyMap<string, ReadonlySet<
 /** Stands for a figure that a file takes by itself. */
 const measure = 'test/support/measure/'
 
-function laneFrom(imports: ReadonlySet<string>): Lane {
+function laneFrom(imports: ReadonlySet<string>): TestLane {
   const has = (what: (one: string) => boolean): boolean => [...imports].some(what)
   if (has((one) => one.startsWith(measure))) return 'measured'
   if (imports.has('test/support/web/browser.ts')) return 'browser'
@@ -66,6 +66,6 @@ function laneFrom(imports: ReadonlySet<string>): Lane {
 }
 
 /** The lane of every test module, by path. */
-export function lanesOf(modules: ReadonlyMap<string, ReadonlySet<string>>): ReadonlyMap<string, Lane> {
+export function lanesOf(modules: ReadonlyMap<string, ReadonlySet<string>>): ReadonlyMap<string, TestLane> {
   return new Map([...modules].map(([path, imports]) => [path, laneFrom(imports)]))
 }

@@ -17,6 +17,8 @@ const ofStore = 'each store has its own; the store layer does not know the core'
 /** The state that modules may have, as path and name, with the reason. */
 const allowed: Readonly<Record<string, string>> = {
   'admin-api/docs-site/chapters/reference.ts read': ofFunction,
+  'admin-api/http/routes.ts apps': 'memo of the router of a list of operations',
+  'admin-api/rest/inboxes/inboxes.ts rendered': 'a memo by message, which goes with the message',
   'admin-api/pages/messages/linked-text.ts linkify': ofFunction,
   'admin-api/vendors/body/ignored-fields.ts shapes': ofFunction,
   'admin-api/vendors/sigv4.ts claims': ofFunction,
@@ -38,15 +40,14 @@ const allowed: Readonly<Record<string, string>> = {
   'store/engine/codec.ts halves': ofFunction,
   'store/postgresql/connections/session.ts processes': ofForeign,
   'store/tuple.ts scratch': 'memory that one synchronous call writes and copies',
-  'test/admin-api/pages/tab.ts checked': 'a page that was found good is not checked again',
+  'test/admin-api/pages/tab.ts checkedIn': 'a page that was found good is not checked again',
   'test/ingest/inspect/golden.ts made': 'key pairs, which tests may share',
   'test/protocols/submission/submission-fixture.ts made': 'a certificate, which tests may share',
   'test/support/daemon/daemon.ts running': 'processes that end with this one',
-  'test/suite/process/shared-resources.ts shared': 'what the modules of one process share until its end',
+  'test/suite/process/shared-resources.ts resources': 'what the modules of one process share until its end',
   'test/suite/process/shared-test.ts declarations': 'a process imports one module after the other',
   'test/support/waits.ts waits': 'a process has one list of the waits in progress',
   'test/support/left-open.ts open': 'a process has one list of what is open in it',
-  'test/support/daemon/workspace.ts next': 'a process gives out no port twice',
   'test/support/web/browser.ts sessions': ofForeign,
 }
 

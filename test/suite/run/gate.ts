@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Lane } from '../lanes.ts'
+import type { TestLane } from '../lanes.ts'
 import { nameOf } from '../process/plan.ts'
 import type { Failure } from './outcomes.ts'
 
@@ -15,7 +15,7 @@ const ledger = /^ledger: /
 const mostRepeated = 20
 
 /** The failures that are repeated, each alone. */
-export function repeatable(lane: Lane, failures: readonly Failure[]): readonly Failure[] {
+export function repeatable(lane: TestLane, failures: readonly Failure[]): readonly Failure[] {
   if (lane === 'exact' || failures.length > mostRepeated) return []
   return failures.filter(({ title, reason }) => title !== '' && !ledger.test(reason))
 }

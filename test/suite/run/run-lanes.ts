@@ -2,14 +2,14 @@
 import type { ModuleFacts } from '../areas.ts'
 import { isRepeatedlyUnstable, repeatable } from './gate.ts'
 import { processorMs } from '../process/journal.ts'
-import { lanes, type Lane } from '../lanes.ts'
+import { lanes, type TestLane } from '../lanes.ts'
 import { repeat, runBatch, type Surroundings } from './lane-run.ts'
 import { nameOf, type Test } from '../process/plan.ts'
 import type { Failure } from './outcomes.ts'
 import { readDurations, shapes, spread } from './shards.ts'
 
 export interface LaneFigures {
-  readonly lane: Lane
+  readonly lane: TestLane
   readonly modules: number
   readonly tests: number
   readonly seconds: number
@@ -17,8 +17,8 @@ export interface LaneFigures {
 }
 
 export interface SuiteResult {
-  readonly passed: readonly (Test & { readonly lane: Lane })[]
-  readonly failures: readonly (Failure & { readonly lane: Lane })[]
+  readonly passed: readonly (Test & { readonly lane: TestLane })[]
+  readonly failures: readonly (Failure & { readonly lane: TestLane })[]
   /** Failed once and passed alone. */
   readonly unstable: readonly Failure[]
   readonly figures: readonly LaneFigures[]
@@ -45,8 +45,8 @@ export async function runLanes(
 }
 
 class Suite implements SuiteResult {
-  readonly passed: (Test & { lane: Lane })[] = []
-  readonly failures: (Failure & { lane: Lane })[] = []
+  readonly passed: (Test & { lane: TestLane })[] = []
+  readonly failures: (Failure & { lane: TestLane })[] = []
   readonly unstable: Failure[] = []
   readonly figures: LaneFigures[] = []
   readonly costs = new Map<string, number>()
@@ -56,7 +56,7 @@ class Suite implements SuiteResult {
     this.#surroundings = surroundings
   }
 
-  async run(lane: Lane, parts: readonly (readonly string[])[], processors: number): Promise<void> {
+  async run(lane: TestLane, parts: readonly (readonly string[])[], processors: number): Promise<void> {
     const { atOnce, seconds } = shapes[lane]
     const began = { at: performance.now(), processor: processorMs() }
     const outcome = await runBatch(this.#surroundings, { name: lane, seconds, atOnce: atOnce(processors), parts })
@@ -82,7 +82,7 @@ class Suite implements SuiteResult {
         if (again.failures.length > 0 || again.passed.length === 0) continue
         this.unstable.push(failure)
         if (isRepeatedlyUnstable(this.#surroundings.unstable, failure, now)) continue
-        this.failures.splice(this.failures.indexOf(failure as Failure & { lane: Lane }), 1)
+        this.failures.splice(this.failures.indexOf(failure as Failure & { lane: TestLane }), 1)
         this.passed.push({ module: failure.module, title: failure.title, lane })
       }
     }

@@ -1,7 +1,7 @@
 /** Spreads test modules over processes by the processor time they took before, and writes the file of each process. */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Lane } from '../lanes.ts'
+import type { TestLane } from '../lanes.ts'
 import type { ShardPlan } from '../process/plan.ts'
 
 /** Where a run of `npm test` writes shards and their journals, relative to the repository. */
@@ -16,7 +16,7 @@ export interface LaneShape {
   readonly seconds: number
 }
 
-export const shapes: Readonly<Record<Lane, LaneShape>> = {
+export const shapes: Readonly<Record<TestLane, LaneShape>> = {
   exact: { shards: 12, atOnce: (processors) => processors + 1, seconds: 60 },
   real: { shards: 8, atOnce: (processors) => processors + 2, seconds: 180 },
   browser: { shards: 4, atOnce: () => 2, seconds: 180 },
