@@ -1,6 +1,6 @@
 /** Who takes mail from other servers: an inbound route, deliverability tests, and the return paths of a message that was sent. */
 import { portOf, type Daemon } from '../support/daemon/daemon.ts'
-import { eventually } from '../support/deadline.ts'
+import { waitFor } from '../support/waits.ts'
 import { makeDestination, makeLogin } from '../support/daemon/provision.ts'
 import { Sink } from '../support/smtp/sink.ts'
 import { SmtpClient } from '../support/smtp/smtp-client.ts'
@@ -44,7 +44,7 @@ async function sent(port: number, { username, password }: { readonly username: s
 }
 
 const returnPaths = (rest: Daemon['rest'], traceId: string): Promise<readonly string[]> =>
-  eventually(60_000, 'the message is sent', async () => {
+  waitFor('the message is sent', async () => {
     const trace = await rest.must('GET', `/v1/traces/${traceId}`)
     const paths = (trace['recipients'] as readonly { readonly return_path: string | null }[]).map(({ return_path }) => return_path)
     return trace['status'] === 'sent' ? paths.filter((path) => path !== null) : undefined

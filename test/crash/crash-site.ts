@@ -1,5 +1,5 @@
 /** The place a crash test happens in: a data folder, a smart host that survives, and one life of the daemon after the other. */
-import { within } from '../support/deadline.ts'
+import { waiting } from '../support/waits.ts'
 import { Daemon, newAdminKey, portOf, runCommand, type DaemonOptions, type Exit } from '../support/daemon/daemon.ts'
 import { makeDestination, makeLogin, makeRoute, type Login } from '../support/daemon/provision.ts'
 import { Sink } from '../support/smtp/sink.ts'
@@ -54,7 +54,7 @@ export class CrashServer implements AsyncDisposable {
   async start(): Promise<Daemon> {
     const begun = performance.now()
     const daemon = await this.launch()
-    await within(30_000, 'the daemon is ready', daemon.ready)
+    await waiting('the daemon is ready', daemon.ready)
     this.starts.push(performance.now() - begun)
     return daemon
   }

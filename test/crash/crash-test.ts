@@ -4,7 +4,7 @@
  * the daemon, not of the disk; `fsync.test.ts` does the other half.
  */
 import { setTimeout as pause } from 'node:timers/promises'
-import { within } from '../support/deadline.ts'
+import { waiting } from '../support/waits.ts'
 import { Seeded } from '../support/seeded.ts'
 import { auditCaptures, auditTraces } from './crash-audit.ts'
 import { faultNames, faultScript, refuseForGood, type FaultName } from './faults.ts'
@@ -28,7 +28,6 @@ export interface CrashReport {
 
 /** Most messages of one client in one round. */
 const mostPerClient = 150
-const drainMs = 60_000
 
 interface Round {
   readonly number: number
@@ -87,7 +86,7 @@ async function playRound(server: CrashServer, ledger: Ledger, round: Round): Pro
   // what is delivered between two rounds is no part of a fault; a smart host that still held would hang up on it untold
   server.sink.script = { recipient: refuseForGood }
   server.sink.dropConnections()
-  await within(20_000, 'all clients noticed the end of the round', clients)
+  await waiting('all clients noticed the end of the round', clients)
 }
 
 async function end({ daemon }: CrashServer, ledger: Ledger, { gentle, number }: Round): Promise<void> {
@@ -132,7 +131,7 @@ function startClients(server: CrashServer, ledger: Ledger, { number, random }: R
 async function drain(server: CrashServer, ledger: Ledger): Promise<void> {
   server.sink.script = { recipient: refuseForGood }
   const daemon = await server.start()
-  const drained = within(drainMs, `delivery of the last ${String(ledger.awaited)} recipients`, ledger.drained())
+  const drained = waiting(`delivery of the last ${String(ledger.awaited)} recipients`, ledger.drained())
   await drained.catch(async (error: unknown) => {
     const { bytes } = await daemon.rest.call('GET', `/v1/traces/${String(ledger.oneAwaited()?.traceId)}`)
     ledger.problem(

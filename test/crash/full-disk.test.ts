@@ -7,7 +7,7 @@ import { mkdir, open, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import test, { type ExecutionContext } from '#test'
-import { eventually } from '../support/deadline.ts'
+import { waitFor } from '../support/waits.ts'
 import { Daemon, newAdminKey, portOf, runCommand, type DaemonOptions } from '../support/daemon/daemon.ts'
 import { catchAllInbox, makeDestination, makeLogin, makeRoute, type Login } from '../support/daemon/provision.ts'
 import { LinkLost, SmtpClient } from '../support/smtp/smtp-client.ts'
@@ -49,14 +49,14 @@ mountable('serve refuses with 452 and 503 on a full disk, keeps what it acknowle
     t.is(told.refusal, undefined)
     await disk.fill(3 * mebibyte)
     // it looks once a second, in which a quick machine could write as much; what is no message writes nothing
-    await eventually(20_000, 'it has looked at the disk', async () => ((await postNothing(daemon)).status === 503 ? true : undefined))
+    await waitFor('it has looked at the disk', async () => ((await postNothing(daemon)).status === 503 ? true : undefined))
     await session.sendUntilRefused(told, 5000)
     t.regex(String(told.refusal), /^452 4\.3\.1 /)
     await t.throwsAsync(openSession(daemon, login), { message: /421 4\.3\.\d / })
     t.is((await post(daemon)).status, 503)
     t.is((await daemon.rest.call('GET', `/v1/traces/${String(told.acked[0])}`)).status, 200)
     await disk.free()
-    await eventually(20_000, 'service after there is room', async () => ((await post(daemon)).status === 200 ? true : undefined))
+    await waitFor('service after there is room', async () => ((await post(daemon)).status === 200 ? true : undefined))
     await daemon.kill()
   }
   await assertKept(t, options, told)

@@ -1,7 +1,7 @@
 /** Notifications of virtual inboxes when the daemon is killed again and again: each at most once, and those not begun are made up for. */
 import test from '#test'
 import { Daemon, runCommand } from '../support/daemon/daemon.ts'
-import { eventually, within } from '../support/deadline.ts'
+import { waitFor, waiting } from '../support/waits.ts'
 import { Seeded, seedOf } from '../support/seeded.ts'
 import { WebhookReceiver } from '../support/web/webhook-receiver.ts'
 import { temporaryFolder } from '../support/daemon/workspace.ts'
@@ -32,8 +32,8 @@ test('however often the daemon is killed, a capture is told to an inbox at most 
     const [told, taken] = [receiver.received.length, acknowledged.size]
     const sends = Array.from({ length: sendsOfLife }, () => send().catch(() => undefined))
     const enough = random.between(1, sendsOfLife - 1)
-    if (isSilent) await within(60_000, 'requests are under way', receiver.hasReceived(told + random.between(1, 2)))
-    else await eventually(60_000, 'some sends are acknowledged', async () => acknowledged.size >= taken + enough || undefined)
+    if (isSilent) await waiting('requests are under way', receiver.hasReceived(told + random.between(1, 2)))
+    else await waitFor('some sends are acknowledged', async () => acknowledged.size >= taken + enough)
     await daemon.kill()
     await Promise.all(sends)
     daemon = await Daemon.start(options, daemon.adminKey)
@@ -41,7 +41,7 @@ test('however often the daemon is killed, a capture is told to an inbox at most 
   receiver.answer = (response) => response.writeHead(204).end()
   const last = await send() // nothing waits behind it; one before it may still be under way
   const toldOf = () => receiver.received.map(({ body }) => (JSON.parse(body) as { message: { id: string; trace_id: string } }).message)
-  await eventually(60_000, 'the last one is told', async () => toldOf().some((message) => message.trace_id === last) || undefined)
+  await waitFor('the last one is told', async () => toldOf().some((message) => message.trace_id === last))
   const messages = toldOf()
   t.is(new Set(messages.map((message) => message.id)).size, messages.length, 'told twice')
   const captured: string[] = []

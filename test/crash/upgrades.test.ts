@@ -14,7 +14,7 @@ import { LevelKv } from '#store/level/level-kv.ts'
 import { formOf } from '#store/upgrade/store-form.ts'
 import { verify } from '#store/verify/verify.ts'
 import { env, type Made } from '../fixtures/stores/make.ts'
-import { within } from '../support/deadline.ts'
+import { waiting } from '../support/waits.ts'
 import { Daemon } from '../support/daemon/daemon.ts'
 import { masterKey } from '../support/daemon/start-daemon.ts'
 import { temporaryFolder } from '../support/daemon/workspace.ts'
@@ -53,7 +53,7 @@ test('an upgrade that SIGKILL ends goes on with the next start, and loses nothin
   const options = { folder: folder.path, env: { ...env, POSTERN_MASTER_KEY: masterKey.toString('base64url') } }
   for (let life = 0; life < 3; life++) {
     const daemon = await Daemon.launch(options)
-    await within(30_000, 'the upgrade begins, or is over', Promise.race([daemon.said(/"upgrading the store/), daemon.ready]))
+    await waiting('the upgrade begins, or is over', Promise.race([daemon.said(/"upgrading the store/), daemon.ready]))
     await daemon.kill()
   }
   const daemon = await Daemon.start(options)

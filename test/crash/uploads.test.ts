@@ -4,7 +4,7 @@ import test from '#test'
 import { largePng } from '../core/forms/file-samples.ts'
 import { multipartBody, multipartType } from '../admin-api/rest/forms/multipart-body.ts'
 import { Daemon, runCommand } from '../support/daemon/daemon.ts'
-import { eventually } from '../support/deadline.ts'
+import { waitFor } from '../support/waits.ts'
 import { temporaryFolder } from '../support/daemon/workspace.ts'
 
 const lives = 3
@@ -56,7 +56,7 @@ test('an acknowledged submission has its file however the daemon was killed, and
     const heldBack = [...Array.from({ length: atOnce }, (_, at) => 1 + at * 300_000), 0, 0, 0]
     const visits = await Promise.all(heldBack.map(() => daemon.rest.must('GET', open)))
     const sends = heldBack.map((octets, at) => send(octets, visits[at]?.['fill_time_token']))
-    await eventually(60_000, 'one is acknowledged', async () => acknowledged.size > before || undefined)
+    await waitFor('one is acknowledged', async () => acknowledged.size > before)
     await daemon.kill()
     await Promise.all(sends)
     daemon = await Daemon.start(options, daemon.adminKey)

@@ -8,7 +8,7 @@ import { NameServer } from '../core/outbound/name-server.ts'
 import { allowedClient } from '../flows/agents/allowed-client.ts'
 import { CalledTools, callOtherTools } from '../flows/agents/every-tool.ts'
 import { Person } from '../flows/agents/person.ts'
-import { eventually } from '../support/deadline.ts'
+import { waitFor } from '../support/waits.ts'
 import { Daemon, portOf } from '../support/daemon/daemon.ts'
 import { temporaryFolder } from '../support/daemon/workspace.ts'
 import { closedPort } from '../support/network/held-port.ts'
@@ -45,7 +45,7 @@ async function verifyDomain(t: ExecutionContext, agent: ToolCalls, dns: NameServ
 async function scoreAndReplay(t: ExecutionContext, agent: ToolCalls, mail: object): Promise<void> {
   const { id: inspect_id, address } = await agent.must('email_inspect_address_create')
   await agent.must('email_send_test', { ...mail, to: address })
-  const inspected = await eventually(30_000, 'the report is there', async () => {
+  const inspected = await waitFor('the report is there', async () => {
     const found = await agent.must('email_inspect_report_get', { inspect_id })
     return found['status'] === 'ready' ? found : undefined
   })
@@ -55,7 +55,7 @@ async function scoreAndReplay(t: ExecutionContext, agent: ToolCalls, mail: objec
   const { id: login } = await agent.must('smtp_credential_create', { label: 'Shop' })
   t.like(await agent.must('smtp_credential_test_connection', { id: login }), { ok: true })
   const { job_id } = await agent.must('email_bulk_replay', { filter: { to: 'gone@shop.test' } })
-  const replayed = await eventually(30_000, 'the replay has ended', async () => {
+  const replayed = await waitFor('the replay has ended', async () => {
     const found = await agent.must('email_bulk_replay_status', { job_id })
     return found['status'] === 'finished' ? found : undefined
   })
@@ -64,7 +64,7 @@ async function scoreAndReplay(t: ExecutionContext, agent: ToolCalls, mail: objec
 
 /** What the endpoint got first. */
 const delivered = (agent: ToolCalls, endpoint_id: unknown) =>
-  eventually(30_000, 'the webhook was delivered', async () => {
+  waitFor('the webhook was delivered', async () => {
     const { data } = await agent.must('webhook_attempts_list', { endpoint_id })
     return (data as readonly Readonly<Record<string, unknown>>[]).find((one) => one['status'] === 'succeeded')
   })
@@ -133,7 +133,7 @@ peers('an agent sets a provider and a domain up, sends, gets mail and reports, a
   const mail = { from: 'web@site.test', subject: 'Your order', text: 'It is on its way.', destination_id, reply_to: 'help@site.test' }
   const to_extra = ['gone@shop.test', 'shop@in.site.test']
   const { trace_id } = await agent.must('email_send_test', { ...mail, to: 'ben@shop.test', to_extra })
-  const trace = await eventually(30_000, 'the trace has ended', async () => {
+  const trace = await waitFor('the trace has ended', async () => {
     const { trace: seen } = (await agent.must('email_trace_lookup', { trace_id })) as { readonly trace: Readonly<Record<string, unknown>> }
     return seen['status'] === 'failed' ? seen : undefined
   })
@@ -145,7 +145,7 @@ peers('an agent sets a provider and a domain up, sends, gets mail and reports, a
   t.regex(JSON.stringify(bounce['untrusted_reply']), /Gone since May/)
   t.like(await agent.must('email_diagnose_missing', { recipient: 'gone@shop.test', time_window: '1h' }), { verdict: 'bounced' })
 
-  const received = await eventually(30_000, 'Postfix brought the mail', async () => {
+  const received = await waitFor('Postfix brought the mail', async () => {
     const { data } = await agent.must('email_inbound_messages_list', { route_id, limit: 5 })
     return (data as readonly Readonly<Record<string, unknown>>[]).find((one) => one['status'] === 'processed')
   })

@@ -2,7 +2,7 @@
 import type { ExecutionContext } from 'ava'
 import { Daemon, portOf, runCommand } from '../support/daemon/daemon.ts'
 import { NameServer } from '../core/outbound/name-server.ts'
-import { eventually, within } from '../support/deadline.ts'
+import { waitFor, waiting } from '../support/waits.ts'
 import { WebhookReceiver } from '../support/web/webhook-receiver.ts'
 import { makeDestination, makeLogin } from '../support/daemon/provision.ts'
 import type { RestClient } from '../support/daemon/rest.ts'
@@ -35,7 +35,7 @@ async function submit(daemon: Daemon, destinationId: string, settings: Readonly<
 
 /** The trace once it has this status; and the status of each recipient. */
 async function settled(t: ExecutionContext, rest: RestClient, id: string, status: string): Promise<Record<string, unknown>> {
-  const trace = await eventually(30_000, `the trace is ${status}`, async () => {
+  const trace = await waitFor(`the trace is ${status}`, async () => {
     const found = await rest.must('GET', `/v1/traces/${id}`)
     return found['status'] === status ? found : undefined
   })
@@ -71,7 +71,7 @@ peers('A bounce of Postfix comes back over MX to the return path of its recipien
   t.regex(JSON.stringify(trace['timeline']), /no such user/)
   await sink.delivered(({ to }) => to.includes(ben))
   // the notice went over TLS, and nothing was sent back for it
-  await eventually(10_000, 'Postfix is done', async () =>
+  await waitFor('Postfix is done', async () =>
     /to=<b\S+@bounces\.site\.test>.*status=sent \(250 2\.0\.0/.test(await postfix.log()) ? true : undefined,
   )
   t.notRegex(await postfix.log(), /status=deferred/)
@@ -100,7 +100,7 @@ peers('A bounce of Postfix in a mailbox of Dovecot is polled over IMAP inside TL
   const { rest } = daemon
   const destination = await makeDestination(rest, { name: 'Postfix', port: postfix.port, mode: 'live' })
   const id = await submit(daemon, destination, {})
-  await eventually(20_000, 'the notice is in the mailbox', async () => ((await dovecot.files('web')).length > 0 ? true : undefined))
+  await waitFor('the notice is in the mailbox', async () => ((await dovecot.files('web')).length > 0 ? true : undefined))
 
   const imap = { host: '127.0.0.1', port: dovecot.tlsPort, username: 'web', poll_interval_seconds: 30 }
   const source = await rest.must('POST', '/v1/ingest-sources', {
@@ -110,7 +110,7 @@ peers('A bounce of Postfix in a mailbox of Dovecot is polled over IMAP inside TL
   const trace = await settled(t, rest, id, 'bounced')
   t.deepEqual(statuses(trace), [`${anna} bounced`, `${ben} sent`])
   t.regex(JSON.stringify(trace['timeline']), /no such user/)
-  const shown = await eventually(10_000, 'the end of the first look is shown', async () => {
+  const shown = await waitFor('the end of the first look is shown', async () => {
     const found = await rest.must('GET', `/v1/ingest-sources/${String(source['id'])}`)
     return (found['imap'] as Record<string, unknown>)['last_polled_at'] === null ? undefined : found
   })
@@ -139,10 +139,10 @@ peers('Postfix delivers over TLS to an inbound route, and keeps nothing', async 
   const content = Buffer.from('From: anna@peer.test\r\nSubject: Question\r\n\r\nIs it open on Sunday?\r\n')
   t.true((await client.send({ from: 'anna@peer.test', to: ['shop+sunday@in.site.test', 'shop+open@in.site.test'], content })).accepted)
   await client.quit()
-  const [request] = await within(30_000, 'the mail arrives', receiver.hasReceived(1))
+  const [request] = await waiting('the mail arrives', receiver.hasReceived(1))
   const { data } = JSON.parse(request?.body ?? '') as { data: Record<string, unknown> }
   t.like(data, { subject: 'Question', envelope: { from: 'anna@peer.test', tls: true, helo: 'smarthost.test' } })
   t.deepEqual((data['envelope'] as { to: string[] }).to.toSorted(), ['shop+open@in.site.test', 'shop+sunday@in.site.test'])
-  await eventually(10_000, 'Postfix is done', async () => (/status=sent \(250 2\.0\.0/.test(await postfix.log()) ? true : undefined))
+  await waitFor('Postfix is done', async () => (/status=sent \(250 2\.0\.0/.test(await postfix.log()) ? true : undefined))
   t.notRegex(await postfix.log(), /status=(?:deferred|bounced)/)
 })

@@ -6,7 +6,7 @@ import type { ExecutionContext } from 'ava'
 import { Clamd } from '../../protocols/clamd/clamd.ts'
 import type { ServiceAddress } from '#config/settings/formats.ts'
 import { largePng, pdfWith, samples, testVirus } from '../core/forms/file-samples.ts'
-import { eventually } from '../support/deadline.ts'
+import { waitFor } from '../support/waits.ts'
 import { temporaryFolder } from '../support/daemon/workspace.ts'
 import { programPort } from '../support/network/program-port.ts'
 import { testWith } from '../support/peers/peers.ts'
@@ -34,7 +34,7 @@ async function startClamd(t: ExecutionContext): Promise<{ readonly path: string;
     await folder[Symbol.asyncDispose]()
   })
   const octets = () => of(samples.png)
-  await eventually(60_000, 'clamd answers', async () => {
+  await waitFor('clamd answers', async () => {
     if (clamd.exitCode !== null) throw new Error(output)
     return new Clamd({ address: { path } }).scan(octets()).catch(() => undefined)
   })

@@ -9,7 +9,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { makeCertificates, type CertificateFiles } from '../support/web/certificates.ts'
-import { eventually, within } from '../support/deadline.ts'
+import { waitFor, waiting } from '../support/waits.ts'
 import { programPort } from '../support/network/program-port.ts'
 
 const run = promisify(execFile)
@@ -104,7 +104,7 @@ export class Dovecot implements AsyncDisposable {
       await dovecot.#own('mail')
       await dovecot.#own('home')
       const listens = async (): Promise<boolean | undefined> => (child.exitCode === null ? (await answers(ports[0])) || undefined : false)
-      if (await eventually(25_000, 'Dovecot listens', listens)) return dovecot
+      if (await waitFor('Dovecot listens', listens)) return dovecot
       // somebody else took one of the ports meanwhile
       if (tries === 3) throw new Error(`Dovecot does not start: ${await dovecot.log()}`)
     }
@@ -165,7 +165,7 @@ export class Dovecot implements AsyncDisposable {
     if (this.#child.exitCode !== null) return
     const ended = once(this.#child, 'exit')
     this.#child.kill('SIGTERM')
-    await within(10_000, 'Dovecot ends', ended)
+    await waiting('Dovecot ends', ended)
   }
 
   async #own(name: string): Promise<void> {

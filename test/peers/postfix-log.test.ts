@@ -1,6 +1,6 @@
 /** What Debian's Postfix writes into its log about mail that it relays, cannot deliver yet, refuses or gives up, as feedback. */
 import { readWholeLog } from '../ingest/logs/log-reading.ts'
-import { eventually } from '../support/deadline.ts'
+import { waitFor } from '../support/waits.ts'
 import { Sink } from '../support/smtp/sink.ts'
 import { SmtpClient } from '../support/smtp/smtp-client.ts'
 import { temporaryFolder } from '../support/daemon/workspace.ts'
@@ -29,7 +29,7 @@ peers('the log of Postfix tells what became of each recipient, with return path 
     await client.send({ from: `b-${name}@bounces.site.test`, to: [`${name}@shop.test`], content })
   }
   await client.quit()
-  const { events, rejected } = await eventually(30_000, 'Postfix is done with all three', async () => {
+  const { events, rejected } = await waitFor('Postfix is done with all three', async () => {
     const reading = await readWholeLog('postfix', await postfix.log())
     const told = new Set(reading.events.map(({ event }) => `${event.type} ${String(event.recipient)}`))
     const isDone = ['delivered ada@shop.test', 'bounced refuse@shop.test', 'bounced busy@shop.test'].every((one) => told.has(one))

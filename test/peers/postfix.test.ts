@@ -3,7 +3,7 @@
  * words, and what it accepts must leave it as it was submitted.
  */
 import type { ExecutionContext } from 'ava'
-import { eventually, within } from '../support/deadline.ts'
+import { waitFor, waiting } from '../support/waits.ts'
 import { makeCertificates, type CertificateFiles } from '../support/web/certificates.ts'
 import { Daemon, portOf, type DaemonOptions } from '../support/daemon/daemon.ts'
 import { makeDestination, makeLogin, type Login } from '../support/daemon/provision.ts'
@@ -81,7 +81,7 @@ interface Trace {
 
 /** The trace once its status is one of those wanted. */
 const traceWith = (daemon: Daemon, traceId: string, ...wanted: readonly string[]): Promise<Trace> =>
-  eventually(20_000, `trace ${traceId} is ${wanted.join(' or ')}`, async () => {
+  waitFor(`trace ${traceId} is ${wanted.join(' or ')}`, async () => {
     const trace = await daemon.rest.must('GET', `/v1/traces/${traceId}`)
     const status = String(trace['status'])
     return wanted.includes(status) ? { status, text: JSON.stringify(trace), replies: repliesIn(trace).join('\n') } : undefined
@@ -113,8 +113,7 @@ peers('serve relays through Postfix octet for octet, retries what it defers, fai
   const login = await makeLogin(daemon.rest, await makeDestination(daemon.rest, target))
 
   const accepted = await submit(daemon, login, ['anna@shop.test', 'ben@shop.test'], letter('accepted'))
-  const arrived = await within(
-    20_000,
+  const arrived = await waiting(
     'delivery',
     town.sink.delivered(({ content }) => content.includes('Subject: accepted')),
   )
@@ -124,8 +123,7 @@ peers('serve relays through Postfix octet for octet, retries what it defers, fai
   t.regex(sent.replies, /250 2\.0\.0 Ok: queued as [0-9A-Za-z]+/)
 
   const deferred = await submit(daemon, login, ['busy@shop.test'], letter('deferred'))
-  const late = await within(
-    20_000,
+  const late = await waiting(
     'delivery after a deferral',
     town.sink.delivered(({ content }) => content.includes('Subject: deferred')),
   )
@@ -136,8 +134,7 @@ peers('serve relays through Postfix octet for octet, retries what it defers, fai
   const refused = await submit(daemon, login, ['refuse@shop.test', 'carla@shop.test'], letter('refused'))
   const failed = await traceWith(daemon, refused, 'failed')
   t.true(failed.replies.includes(verbatim(refusal, 'refuse@shop.test')), failed.text)
-  const rest = await within(
-    20_000,
+  const rest = await waiting(
     'delivery to the other recipient',
     town.sink.delivered(({ content }) => content.includes('Subject: refused')),
   )
@@ -154,7 +151,7 @@ peers('serve uses STARTTLS with Postfix only when it trusts the certificate, unl
     await using daemon = await startDaemon(town)
     const strict = await makeLogin(daemon.rest, await makeDestination(daemon.rest, { ...target, credentials }))
     const traceId = await submit(daemon, strict, ['anna@shop.test'], letter('untrusted'))
-    const trace = await eventually(20_000, 'an attempt that failed over the certificate', async () => {
+    const trace = await waitFor('an attempt that failed over the certificate', async () => {
       const text = JSON.stringify(await daemon.rest.must('GET', `/v1/traces/${traceId}`))
       return /certificate|self.signed|issuer/i.test(text) ? text : undefined
     })
@@ -171,8 +168,7 @@ peers('serve uses STARTTLS with Postfix only when it trusts the certificate, unl
   const login = await makeLogin(daemon.rest, await makeDestination(daemon.rest, { ...target, credentials }))
   const trusted = await submit(daemon, login, ['anna@shop.test'], letter('trusted'))
   t.regex((await traceWith(daemon, trusted, 'sent')).text, /TLSv1\.3/)
-  const arrived = await within(
-    20_000,
+  const arrived = await waiting(
     'delivery',
     town.sink.delivered(({ content }) => content.includes('Subject: trusted')),
   )

@@ -1,6 +1,6 @@
 /** VERP with Debian's Postfix as smart host: it hands on the return path of each copy, or refuses it at RCPT as it does by default. */
 import { Daemon, portOf } from '../support/daemon/daemon.ts'
-import { eventually } from '../support/deadline.ts'
+import { waitFor } from '../support/waits.ts'
 import { makeDestination, makeLogin } from '../support/daemon/provision.ts'
 import { Sink } from '../support/smtp/sink.ts'
 import { SmtpClient } from '../support/smtp/smtp-client.ts'
@@ -39,7 +39,7 @@ peers('Postfix relays every copy under its return path, and gets the plain one w
     const content = Buffer.from(`From: web@site.test\r\nTo: ${two.join(', ')}\r\nSubject: ${bounceDomain}\r\n\r\nHello\r\n`)
     const { reply } = await client.send({ from: 'web@site.test', to: two, content })
     await client.quit()
-    const trace = await eventually(20_000, `the mail with ${bounceDomain} is sent`, async () => {
+    const trace = await waitFor(`the mail with ${bounceDomain} is sent`, async () => {
       const found = await rest.must('GET', `/v1/traces/${String(traceIdOf(reply))}`)
       return found['status'] === 'sent' ? found : undefined
     })

@@ -6,7 +6,7 @@ import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import test, { registerCompletionHandler } from 'ava'
 
-const patienceMs = 60_000
+const graceMs = 60_000
 
 registerCompletionHandler(() => {
   const timer = setTimeout(() => {
@@ -14,6 +14,6 @@ registerCompletionHandler(() => {
     const file = relative('', fileURLToPath(test.meta.file))
     process.stderr.write(`\n… the tests of ${file} are over, and its process does not end. It still holds: ${open}\n`)
     process.exit()
-  }, patienceMs)
+  }, graceMs)
   timer.unref()
 })

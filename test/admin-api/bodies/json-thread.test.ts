@@ -1,7 +1,7 @@
 import test from '#test'
 import { Refusal } from '#core/refusals.ts'
 import { JsonThread } from '../../../admin-api/bodies/json-thread.ts'
-import { within } from '../../support/deadline.ts'
+import { waiting } from '../../support/waits.ts'
 
 const limits = { maxDepth: 32, maxValues: 50_000 }
 const large = (before: string, after: string): Buffer =>
@@ -9,7 +9,7 @@ const large = (before: string, after: string): Buffer =>
 
 const parse = async (thread: JsonThread, bytes: Buffer): Promise<unknown> => {
   try {
-    return await within(60_000, 'the body is read', thread.parse(bytes, limits))
+    return await waiting('the body is read', thread.parse(bytes, limits))
   } catch (error) {
     return error instanceof Refusal ? error.message : error
   }

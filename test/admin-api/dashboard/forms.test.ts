@@ -2,7 +2,7 @@
 import type { ExecutionContext } from 'ava'
 import { browserOf } from '../../support/web/browser.ts'
 import { testWith } from '../../support/peers/peers.ts'
-import { eventually } from '../../support/deadline.ts'
+import { waitFor } from '../../support/waits.ts'
 import { receiverOf } from '../../support/web/webhook-receiver.ts'
 import { openAs } from './open-as.ts'
 import { assertFunnel } from './forms/funnel.ts'
@@ -36,7 +36,7 @@ async function tabToward(t: ExecutionContext, { page }: DashboardTab, name: stri
 }
 
 const savedKeys = (server: DashboardServer, id: string, wanted: string): Promise<string> =>
-  eventually(20_000, `the draft has the fields ${wanted}`, async () => {
+  waitFor(`the draft has the fields ${wanted}`, async () => {
     const keys = await keysOf(server, id)
     return keys === wanted ? keys : undefined
   })
@@ -141,8 +141,7 @@ test('by pointer: fields are chosen on the page, dragged, undone and deleted; a 
   await page.waitForSelector('.field-panel .wrong-mark')
   await page.fill('.properties input >> nth=0', 'Your name')
   await shownIn(tab, 'Your name')
-  await eventually(
-    20_000,
+  await waitFor(
     'the label is saved',
     async () => (await draftOf(server, id)).definition.schema.fields.some(({ label }) => label === 'Your name') || undefined,
   )
@@ -156,7 +155,7 @@ test('by pointer: fields are chosen on the page, dragged, undone and deleted; a 
   await page.waitForSelector('h1 >> text=Theirs')
   await page.click('text=Undo')
   await page.waitForSelector('h1 >> text=Support')
-  await eventually(20_000, 'my draft is saved', async () => (await draftOf(server, id)).definition.name === 'Support' || undefined)
+  await waitFor('my draft is saved', async () => (await draftOf(server, id)).definition.name === 'Support')
   await page.click('[aria-label="More"]')
   await page.click('.menu >> text=Duplicate')
   await page.waitForURL((url) => !url.pathname.endsWith(id))
@@ -239,7 +238,7 @@ test('rules, theme, a trial, versions, notifications, languages and figures of o
   const at = `/forms/${String(id)}`
   await rest.must('POST', `/v1${at}/publish`, { note: 'First' })
   const draftAs = (what: string, is: (definition: never) => boolean): Promise<boolean> =>
-    eventually(20_000, what, async () => is((await draftOf(server, String(id))).definition as never) || undefined)
+    waitFor(what, async () => is((await draftOf(server, String(id))).definition as never))
   await tab.go(`${at}/logic`)
   await page.waitForSelector('.tried .hidden-field >> text=How bad is it?')
   await page.selectOption('.try-out select', { label: 'Problem' })
@@ -282,7 +281,7 @@ test('rules, theme, a trial, versions, notifications, languages and figures of o
   )
   await tab.check(t)
   await fetch(`${server.url}/f/${String(publicId)}`)
-  await eventually(20_000, 'the view is counted', async () => {
+  await waitFor('the view is counted', async () => {
     const { totals } = (await rest.must('GET', `/v1${at}/analytics`)) as { totals: { views: number } }
     return totals.views > 0 || undefined
   })
@@ -315,7 +314,7 @@ test('by keys alone: rules, theme, versions, a trial, the snippet and notificati
   await page.waitForSelector('.rules-of-form li:nth-child(2)')
   for (const _ of ['remove', 'down', 'up']) await keyboard.press('Shift+Tab')
   await keyboard.press('Enter')
-  await eventually(20_000, 'the rule stands first', async () => {
+  await waitFor('the rule stands first', async () => {
     const { logic } = (await draftOf(server, id)).definition as unknown as { logic: { rules: readonly { then: readonly object[] }[] } }
     return (logic.rules.length === 2 && logic.rules[0]?.then.length === 1) || undefined
   })

@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import type { ExecutionContext } from 'ava'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
 import { browserOf } from '../../support/web/browser.ts'
-import { eventually } from '../../support/deadline.ts'
+import { waitFor } from '../../support/waits.ts'
 import { testWith } from '../../support/peers/peers.ts'
 import { SmtpClient } from '../../support/smtp/smtp-client.ts'
 import { startDashboard, type DashboardServer, type DashboardTab } from './dashboard-server.ts'
@@ -49,12 +49,12 @@ test('rules are made, ordered, tried and taken back', async (t) => {
     [first, second],
   ]) {
     await page.dragAndDrop('tbody tr >> nth=1', 'tbody tr >> nth=0')
-    await eventually(20_000, 'the order is changed', async () => String(await order()) === String(wanted) || undefined)
+    await waitFor('the order is changed', async () => String(await order()) === String(wanted))
     await page.waitForSelector(`tbody tr:first-child >> text=${wanted[0] === first ? 'shop@example.ch' : 'any sender'}`)
   }
   await page.click('[aria-label="Try earlier: *"] >> visible=true')
   await page.waitForSelector('.toast >> text=The order is changed.')
-  await eventually(20_000, 'the order is changed', async () => String(await order()) === String([second, first]) || undefined)
+  await waitFor('the order is changed', async () => String(await order()) === String([second, first]))
   await page.click('[aria-label="Edit: *"] >> visible=true')
   await page.waitForURL(/edit=rul_/)
   await tab.check(t)

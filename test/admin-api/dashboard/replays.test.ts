@@ -2,7 +2,7 @@
 import { organizations } from '#core/tenancy/organization.ts'
 import { Change } from '#store/change.ts'
 import { describeKey } from '#store/tuple.ts'
-import { eventually, within } from '../../support/deadline.ts'
+import { waitFor, waiting } from '../../support/waits.ts'
 import { browserOf } from '../../support/web/browser.ts'
 import { Sink } from '../../support/smtp/sink.ts'
 import { testWith } from '../../support/peers/peers.ts'
@@ -26,7 +26,7 @@ async function refusedBefore({ daemon: { rest } }: DashboardServer, addresses: r
       text: 'x',
       destination_id: id,
     })
-  await eventually(30_000, 'all have failed', async () => {
+  await waitFor('all have failed', async () => {
     const { matched } = await rest.must('POST', '/v1/replays', { filter: {}, dry_run: true })
     return matched === addresses.length || undefined
   })
@@ -67,7 +67,7 @@ test('failed messages are counted, sent again after the number is typed, and fol
   await page.waitForSelector('.facts a:text-is("Relay")')
   await page.waitForSelector('text=None was refused.')
   await tab.check(t)
-  await eventually(30_000, 'all arrived', () => Promise.resolve(sink.deliveries.length === 3 || undefined))
+  await waitFor('all arrived', () => Promise.resolve(sink.deliveries.length === 3))
   await tab.go('/replays')
   await page.waitForSelector('text=No replay is running.')
   await page.waitForSelector('tbody >> text=finished')
@@ -102,7 +102,7 @@ test('a replay that is at work is stopped, and keeps what it has done', async (t
   await page.click('button:has-text("Replay 3")')
   await tab.fill('Type 3 to confirm', '3')
   await page.click('dialog >> button:has-text("Replay now")')
-  await within(30_000, 'one is counted', paused)
+  await waiting('one is counted', paused)
   await page.click('header >> text=Stop')
   await page.waitForSelector('header >> text=Replay the rest')
   await page.waitForSelector('text=Stopped on request.')

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { builtFolder, type Manifest } from '../../../admin-api/dashboard/built-files.ts'
 import { becomesTrue, browserOf } from '../../support/web/browser.ts'
 import { testWith } from '../../support/peers/peers.ts'
-import { eventually } from '../../support/deadline.ts'
+import { waitFor } from '../../support/waits.ts'
 import { makeDestination } from '../../support/daemon/provision.ts'
 import { startDashboard } from './dashboard-server.ts'
 import { seed } from './seed.ts'
@@ -182,7 +182,7 @@ test('a list of traces is used by keys alone; a suppression is set from the trac
   await page.click('dialog >> button:has-text("Send again")')
   await page.waitForSelector('.toast >> text=Queued again: 1.')
   await page.waitForSelector('.selection-bar', { state: 'detached' })
-  await eventually(30_000, 'it was sent once more', async () =>
+  await waitFor('it was sent once more', async () =>
     Number((await server.daemon.rest.must('GET', `/v1/traces/${traces.failed}`))['attempts']) > 1 ? true : undefined,
   )
   await page.setViewportSize({ width: 1440, height: 900 })

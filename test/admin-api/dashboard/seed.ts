@@ -1,6 +1,6 @@
 /** Mail of a shop: destinations on loopback, and sends that were taken, put off, refused, bounced and captured. */
 import type { ExecutionContext } from 'ava'
-import { eventually } from '../../support/deadline.ts'
+import { waitFor } from '../../support/waits.ts'
 import { Sink } from '../../support/smtp/sink.ts'
 import { addSource, postSigned } from '../rest/fixture/ingest-posts.ts'
 import type { DashboardServer } from './dashboard-server.ts'
@@ -55,7 +55,7 @@ export async function seed(t: ExecutionContext, { daemon }: DashboardServer): Pr
   const bounced = await send('office@example.org', 'Ihre Bestellung #48213 ist unterwegs', { verp_enabled: true })
   const deferred = await send('late@example.net', 'Rechnung 2026-11-0482')
   const reached = (id: string, isThere: (trace: Json) => boolean): Promise<Json> =>
-    eventually(30_000, 'the trace is as far', async () => {
+    waitFor('the trace is as far', async () => {
       const trace = await rest.must('GET', `/v1/traces/${id}`)
       return isThere(trace) ? trace : undefined
     })

@@ -1,5 +1,5 @@
 /** What is set up in the dashboard, in Chromium: destinations, domains, keys, logins, suppressions and webhooks, each with its states. */
-import { within } from '../../support/deadline.ts'
+import { waiting } from '../../support/waits.ts'
 import { browserOf } from '../../support/web/browser.ts'
 import { testWith } from '../../support/peers/peers.ts'
 import { Sink } from '../../support/smtp/sink.ts'
@@ -237,7 +237,7 @@ test('an endpoint is made with its secret; its deliveries show every attempt and
   await tab.check(t)
   await page.click('.selection-bar >> text=Redeliver')
   await page.waitForSelector(`.toast >> text=${String(rows)} events are delivered again.`)
-  await within(20_000, 'each was delivered again', receiver.hasReceived(again + rows))
+  await waiting('each was delivered again', receiver.hasReceived(again + rows))
 })
 
 test('a viewer is shown nothing that they may not do; a member without mail is shown the way to the bill', async (t) => {

@@ -2,7 +2,7 @@
 import type { ExecutionContext } from 'ava'
 import { browserOf } from '../../support/web/browser.ts'
 import { testWith } from '../../support/peers/peers.ts'
-import { eventually } from '../../support/deadline.ts'
+import { waitFor } from '../../support/waits.ts'
 import { startDashboard, type DashboardServer, type DashboardTab } from './dashboard-server.ts'
 
 const test = testWith('chromium')
@@ -141,7 +141,7 @@ test('the preview is a mail, a phone, a text and dark; the sample data and the s
     t.not(await background(), 'rgb(0, 0, 0)', 'the mail is asked for light colours, whatever the dashboard has')
     await page.click('.segments >> text=Dark')
     await page.waitForURL(/colors=dark/)
-    await eventually(10_000, 'the mail is dark', async () => ((await background().catch(() => '')) === 'rgb(0, 0, 0)' ? true : undefined))
+    await waitFor('the mail is dark', async () => ((await background().catch(() => '')) === 'rgb(0, 0, 0)' ? true : undefined))
     await page.emulateMedia({ colorScheme })
     await page.click('.segments >> text=Phone')
     t.is(await page.locator('iframe.draft:not(.waiting)').evaluate((one) => (one as unknown as { clientWidth: number }).clientWidth), 375)

@@ -7,7 +7,6 @@ import type { Page } from 'playwright-core'
 import { systemClock } from '#core/clock.ts'
 import { writeDocs } from '../../../admin-api/docs-site/static-files.ts'
 import { startDaemon } from '../../support/daemon/start-daemon.ts'
-import { patience } from '../../support/deadline.ts'
 import { testWith } from '../../support/peers/peers.ts'
 import { axeFaults, becomesTrue, browserOf } from '../../support/web/browser.ts'
 import { builtDocs } from '../../support/web/built.ts'
@@ -62,7 +61,7 @@ test('people search, choose a language, change colours and copy', async (t) => {
   page.on('console', (message) => void (message.type() === 'error' && refused.push(message.text())))
   await page.goto(`http://${addresses.http}/docs`)
   await find(page, 'Ports and TLS')
-  await page.waitForURL(/\/docs\/smtp/, { timeout: 30_000 * patience })
+  await page.waitForURL(/\/docs\/smtp/)
   await page.click('figure.code button >> nth=1')
   await becomesTrue(page, "document.body.innerText.includes('Copied')")
   t.regex(await page.evaluate<string>('navigator.clipboard.readText()'), /^swaks --server 127\.0\.0\.1:2587 -tls/)

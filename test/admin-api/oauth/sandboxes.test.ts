@@ -7,7 +7,7 @@ import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { globalKey } from '#store/record-kind.ts'
 import { pack, within } from '#store/tuple.ts'
-import { eventually } from '../../support/deadline.ts'
+import { waitFor } from '../../support/waits.ts'
 import { outcomeOf } from './outcome.ts'
 import { addDestination } from '../rest/fixture/rest-fixture.ts'
 import { mcpResource, restResource, startOAuth, type Fields, type OAuthFixture } from './oauth-fixture.ts'
@@ -125,7 +125,7 @@ async function count({ database }: OAuthFixture, prefix: readonly string[]): Pro
 
 test('a sandbox goes with everything in it a week after its last token, and others stay', async (t) => {
   const fixture = await startOAuth(t)
-  const untouched = await eventually(5000, 'the use of the key is on record', async () =>
+  const untouched = await waitFor('the use of the key is on record', async () =>
     (await fixture.database.all(keyUses, fixture)).length > 0 ? count(fixture, []) : undefined,
   )
   const { body } = await fixture.bootstrap({ resource: restResource })

@@ -9,7 +9,7 @@ import SparkPost from 'sparkpost'
 import { systemClock } from '#core/clock.ts'
 import { makeDestination, makeRoute } from '../../support/daemon/provision.ts'
 import { adminKey, startDaemon } from '../../support/daemon/start-daemon.ts'
-import { eventually } from '../../support/deadline.ts'
+import { waitFor } from '../../support/waits.ts'
 import { Sink } from '../../support/smtp/sink.ts'
 
 const from = 'shop@example.ch'
@@ -247,7 +247,7 @@ test('Mailjet: good messages go, bad ones have their errors, and a template has 
   t.like(await got('Hi Ada'), { to: [ada], text: 'Hi Ada!', replyTo: ['help@example.ch'] })
   const uuid = String(Messages[0]?.To?.[0]?.MessageUUID)
   await got('Hi Ada')
-  await eventually(10_000, 'the end of the attempt', async () => ((await trace(uuid))['status'] === 'sent' ? true : undefined))
+  await waitFor('the end of the attempt', async () => ((await trace(uuid))['status'] === 'sent' ? true : undefined))
   for (const [name, first] of [
     ['message', { UUID: uuid, ContactAlt: ada, Subject: 'Hi Ada' }],
     ['messagehistory', { EventType: 'sent' }],

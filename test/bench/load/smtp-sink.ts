@@ -2,7 +2,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { connect } from 'node:net'
 import { once } from 'node:events'
-import { eventually } from '../../support/deadline.ts'
+import { waitFor } from '../../support/waits.ts'
 import { programPort } from '../../support/network/program-port.ts'
 
 export class SmtpSink implements AsyncDisposable {
@@ -26,7 +26,7 @@ export class SmtpSink implements AsyncDisposable {
     const child = spawn('/usr/sbin/smtp-sink', [...user, '-c', `127.0.0.1:${String(port)}`, '1000'], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
-    await eventually(5000, 'smtp-sink accepts connections', () => answers(port))
+    await waitFor('smtp-sink accepts connections', () => answers(port))
     return new SmtpSink(child, port)
   }
 

@@ -1,5 +1,5 @@
 /** Section "backlog": what a long queue does to intake, memory, start and delivery. */
-import { within } from '../../support/deadline.ts'
+import { waiting } from '../../support/waits.ts'
 import { Daemon, newAdminKey } from '../../support/daemon/daemon.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
 import { contender, posternOptions, provision, silentHost } from '../contenders.ts'
@@ -35,10 +35,10 @@ async function measureAt(queued: number, options: BenchOptions): Promise<Backlog
   const begun = performance.now()
   await using daemon = await Daemon.start(posternOptions(folder.path), adminKey)
   const startSeconds = (performance.now() - begun) / 1000
-  await within(30_000, 'the first delivery after the start', sink.reached(1))
+  await waiting('the first delivery after the start', sink.reached(1))
   const [first, from] = [sink.count, performance.now()]
   const count = Math.min(mostDelivered, Math.floor(queued * 0.8))
-  const until = await within(120_000, `delivery of ${String(count)} of ${String(queued)}`, sink.reached(first + count))
+  const until = await waiting(`delivery of ${String(count)} of ${String(queued)}`, sink.reached(first + count))
   const deliveredPerSecond = count / ((until - from) / 1000)
   await daemon.kill()
   return { queued, ...before.figures, startSeconds, deliveredPerSecond }

@@ -1,5 +1,5 @@
 /** Section "relay": from the client to the next server, through the disk. */
-import { within } from '../../support/deadline.ts'
+import { waiting } from '../../support/waits.ts'
 import {
   coldName,
   compare,
@@ -19,8 +19,6 @@ import { costHead, judgeAll, sampleHead, shareOf, type Section } from '../result
 import { SmtpSink } from '../load/smtp-sink.ts'
 import { accept, large, pipelined, usual } from './intake.ts'
 
-const drainMs = 180_000
-
 /**
  * Ends when the last message has arrived; the rate is all of them over all of that time, so that a queue that grew must be paid
  * for. The waiting times are those to the acknowledgement.
@@ -30,7 +28,7 @@ const relayInto =
   async (contender, traffic, count, mostSeconds) => {
     const earlier = sink.count
     const result = await accept(contender, traffic, count, mostSeconds)
-    await within(drainMs, `${contender.name} delivers everything`, sink.reached(earlier + result.acknowledged))
+    await waiting(`${contender.name} delivers everything`, sink.reached(earlier + result.acknowledged))
     return { ...result, perSecond: result.acknowledged / ((monotonicMs() - result.begunAt) / 1000) }
   }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { Daemon, newAdminKey, portOf } from '../../support/daemon/daemon.ts'
 import { makeDestination, makeLogin, makeRoute, type Login } from '../../support/daemon/provision.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
-import { within } from '../../support/deadline.ts'
+import { waiting } from '../../support/waits.ts'
 import { reasonAgainst } from '../../support/peers/peer-packages.ts'
 import { Postgresql } from '../../support/peers/postgresql.ts'
 import { usualDialog } from '../comparison.ts'
@@ -26,7 +26,6 @@ const senders = 8
 const sessionsOfSender = 6
 const size = 4096
 const warmUpShare = 0.25
-const drainMs = 180_000
 
 /** What one message costs. */
 interface Costs {
@@ -91,7 +90,7 @@ async function measureLife(postgresql: Postgresql, work: Work, count: number, op
       }),
     )
     const acknowledged = results.reduce((sum, one) => sum + one.acknowledged, 0)
-    if (work === 'relay') await within(drainMs, 'everything is relayed', sink.reached(earlier + acknowledged))
+    if (work === 'relay') await waiting('everything is relayed', sink.reached(earlier + acknowledged))
     const seconds = (monotonicMs() - Math.min(...results.map(({ begunAt }) => begunAt))) / 1000
     const [p50, p99] = [median(results.map((one) => one.p50)), median(results.map((one) => one.p99))]
     return { count: acknowledged, perSecond: acknowledged / seconds, p50, p99 }

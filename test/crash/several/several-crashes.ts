@@ -3,7 +3,7 @@
  * a standby, and clocks are set: at the end the book of what was promised is compared with what arrived, as with one daemon.
  */
 import { setTimeout as pause } from 'node:timers/promises'
-import { within } from '../../support/deadline.ts'
+import { waiting } from '../../support/waits.ts'
 import { portOf } from '../../support/daemon/daemon.ts'
 import type { Postgresql } from '../../support/peers/postgresql.ts'
 import { Seeded } from '../../support/seeded.ts'
@@ -19,7 +19,6 @@ export interface SeveralOptions {
 }
 
 const mostPerClient = 60
-const drainMs = 90_000
 
 /** Runs all rounds and the audit. What the daemons did wrong is in `problems`. */
 export async function severalCrashes({ seed, rounds, postgresql }: SeveralOptions): Promise<CrashReport> {
@@ -35,11 +34,11 @@ export async function severalCrashes({ seed, rounds, postgresql }: SeveralOption
     await pause(random.between(300, 1500))
     await site.strike(blow, random)
     over.abort()
-    await within(40_000, 'all clients noticed the end of the round', clients)
+    await waiting('all clients noticed the end of the round', clients)
     site.answer()
   }
   await site.fill()
-  await within(drainMs, `delivery of the last ${ledger.awaited} recipients`, ledger.drained()).catch(async (error: unknown) => {
+  await waiting(`delivery of the last ${ledger.awaited} recipients`, ledger.drained()).catch(async (error: unknown) => {
     const { bytes } = await site.one.rest.call('GET', `/v1/traces/${String(ledger.oneAwaited()?.traceId)}`)
     ledger.problem(`${String(error)}; ${ledger.awaited} are missing, one of them:\n${bytes.toString('utf8')}`)
   })

@@ -1,7 +1,7 @@
 /** Where the crashes of several daemons happen: daemons with a clock each, and links of their own to the servers of a database. */
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { eventually, within } from '../../support/deadline.ts'
+import { waitFor, waiting } from '../../support/waits.ts'
 import { Daemon, newAdminKey, runCommand } from '../../support/daemon/daemon.ts'
 import { makeDestination, makeLogin, makeRoute, type Login } from '../../support/daemon/provision.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
@@ -192,7 +192,7 @@ export class Site implements AsyncDisposable {
     await setAll(setTo.back)
     for (const seconds of serverClocks) {
       server.set(seconds)
-      await eventually(10_000, 'the database sees its clock', async () => {
+      await waitFor('the database sees its clock', async () => {
         const [row] = await this.#server.query('SELECT extract(epoch FROM clock_timestamp())::float8 AS now')
         return Math.abs(Number(row?.['now']) * 1000 - server.now) < 2000 || undefined
       })
@@ -202,7 +202,7 @@ export class Site implements AsyncDisposable {
 
   /** By what it says in its answers, for which it needs no database. */
   async #seesItsClock({ daemon, clock }: Place): Promise<void> {
-    await eventually(10_000, 'a daemon sees its clock', async () => {
+    await waitFor('a daemon sees its clock', async () => {
       const { headers } = await daemon.rest.call('GET', '/healthz')
       return Math.abs(Date.parse(String(headers.date)) - clock.now) < 3000 || undefined
     })
@@ -217,7 +217,7 @@ export class Site implements AsyncDisposable {
         throw new Error(`a daemon does not go on:\n${daemon.log.slice(-2000)}`, { cause: error })
       }
     }
-    await within(20_000, 'all daemons go on', Promise.all(this.daemons.map(write)))
+    await waiting('all daemons go on', Promise.all(this.daemons.map(write)))
   }
 
   /** The server that takes writes is gone, or breaks nothing off; the standby takes its place, and all daemons go on. */
@@ -252,13 +252,13 @@ export class Site implements AsyncDisposable {
     for (const front of place.fronts) front.refuse()
     await pause(blinkMs)
     for (const front of place.fronts) front.forward()
-    await within(20_000, 'a daemon that was cut off for a moment answers', place.daemon.rest.must('GET', '/v1/projects/me'))
+    await waiting('a daemon that was cut off for a moment answers', place.daemon.rest.must('GET', '/v1/projects/me'))
     this.#places.push(place)
   }
 
   async #takenOut(daemon: Daemon): Promise<void> {
     this.ledger.killed() // what was on its way may still get its answer
-    const exit = await within(20_000, 'a daemon that others took over from ends', daemon.exited)
+    const exit = await waiting('a daemon that others took over from ends', daemon.exited)
     if (exit.code !== 70) this.ledger.problem(`away for ${pausedMs} ms, it ended with ${JSON.stringify(exit)}:\n${daemon.log.slice(-2000)}`)
   }
 

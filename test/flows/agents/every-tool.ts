@@ -2,7 +2,7 @@
 import assert from 'node:assert'
 import type { ExecutionContext } from 'ava'
 import type { RestClient } from '../../support/daemon/rest.ts'
-import { eventually } from '../../support/deadline.ts'
+import { waitFor } from '../../support/waits.ts'
 import type { Sink } from '../../support/smtp/sink.ts'
 import { toolCalls, type ToolCalls } from '../../support/web/tool-calls.ts'
 import type { WebhookReceiver } from '../../support/web/webhook-receiver.ts'
@@ -117,7 +117,7 @@ async function suppress(t: ExecutionContext, { agent }: Ground): Promise<void> {
 
 /** Reports of mail servers: a mailbox of Dovecot that is polled, and what servers post. */
 async function readBounces(t: ExecutionContext, { agent, live, polled }: Ground): Promise<void> {
-  const { imap } = (await eventually(30_000, 'the mailbox was polled', async () => {
+  const { imap } = (await waitFor('the mailbox was polled', async () => {
     const found = await agent.must('bounce_source_get', { id: polled })
     return (found['imap'] as Json)['last_polled_at'] === null ? undefined : found
   })) as { readonly imap: Json }
@@ -164,7 +164,7 @@ async function capture(t: ExecutionContext, { agent, dead, receiver }: Ground): 
   await agent.must('destination_set_mode', { destination_id: dead, mode: 'sandbox' })
   const caught = { ...mail, to: 'fay@box.test', destination_id: dead }
   const waiting = agent.must('virtual_inbox_message_wait', { id_or_address: id, timeout_seconds: 60 })
-  await eventually(30_000, 'the wait has begun', async () => {
+  await waitFor('the wait has begun', async () => {
     t.like(await agent.must('email_send_test', caught), { outcome: 'captured.sandbox_destination' })
     return Promise.race([waiting.then(() => true), new Promise((resolve) => setImmediate(() => resolve(undefined)))])
   })
@@ -172,7 +172,7 @@ async function capture(t: ExecutionContext, { agent, dead, receiver }: Ground): 
   t.true(idsOf(await agent.must('virtual_inbox_messages_list', { id_or_address: id, limit: 5 })).length > 0)
   t.true(idsOf(await agent.must('email_sandbox_inbox_messages_list', { inbox_id, limit: 5 })).length > 0)
   t.like(await agent.must('virtual_inbox_message_get', { id: message.id }), { untrusted: { subject: mail.subject } })
-  await eventually(30_000, 'the receiver was notified', async () =>
+  await waitFor('the receiver was notified', async () =>
     receiver.received.some(({ body }) => body.includes(message.id)) ? true : undefined,
   )
   t.like(await agent.must('virtual_inbox_messages_clear', { id }), { cleared: 0 })

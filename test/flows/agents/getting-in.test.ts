@@ -13,7 +13,7 @@ import { UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js'
 import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport as OlderTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import test, { type ExecutionContext } from '#test'
-import { eventually, within } from '../../support/deadline.ts'
+import { waitFor, waiting } from '../../support/waits.ts'
 import { Daemon } from '../../support/daemon/daemon.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
 import { programPort } from '../../support/network/program-port.ts'
@@ -58,9 +58,9 @@ async function reached(url: URL): Promise<Response | undefined> {
 
 /** The person opens the page, allows it, and their browser goes back to the program, once it listens. */
 async function allowIn({ person }: Place, output: Readable): Promise<void> {
-  const url = await within(30_000, 'the program asks for a page', askedFor(output))
+  const url = await waiting('the program asks for a page', askedFor(output))
   const back = await person.consent(url)
-  const response = await eventually(30_000, 'the program takes its answer', () => reached(back))
+  const response = await waitFor('the program takes its answer', () => reached(back))
   if (!response.ok) throw new Error(`the program refused its answer: ${await response.text()}`)
 }
 
@@ -94,7 +94,7 @@ async function byInspector(t: ExecutionContext, place: Place): Promise<void> {
   const [printed, ended] = [text(program.stdout), once(program, 'close')]
   t.teardown(() => program.kill())
   await allowIn(place, program.stderr)
-  await within(30_000, 'the inspector ends', ended)
+  await waiting('the inspector ends', ended)
   t.regex(await printed, /"status":\s*"claimed"/)
 }
 
@@ -109,7 +109,7 @@ async function byBridge(t: ExecutionContext, place: Place): Promise<void> {
   t.teardown(() => client.close())
   const connecting = client.connect(transport)
   await allowIn(place, transport.stderr as Readable)
-  await within(30_000, 'the bridge is connected', connecting)
+  await waiting('the bridge is connected', connecting)
   t.like((await client.callTool({ name: 'account_status', arguments: {} })).structuredContent, { status: 'claimed' } as never)
   await client.close()
 }

@@ -2,7 +2,7 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import test from '#test'
 import { Daemon, portOf } from '../../support/daemon/daemon.ts'
-import { eventually, within } from '../../support/deadline.ts'
+import { waitFor, waiting } from '../../support/waits.ts'
 import { Sink } from '../../support/smtp/sink.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
 import { programPort } from '../../support/network/program-port.ts'
@@ -47,12 +47,12 @@ test('an agent comes from an address to live mail, with a person where one is ne
   t.like(await sandboxed.must('account_status'), { status: 'anonymous' })
   const { inbox_id: inbox } = await sandboxed.must('email_sandbox_inbox_open')
   const mail = { from: 'shop@example.com', to: 'customer@example.net', subject: 'Hello', text: 'It works.' }
-  const waiting = sandboxed.must('virtual_inbox_message_wait', { id_or_address: inbox, timeout_seconds: 60 })
-  await eventually(30_000, 'the wait has begun', async () => {
+  const pending = sandboxed.must('virtual_inbox_message_wait', { id_or_address: inbox, timeout_seconds: 60 })
+  await waitFor('the wait has begun', async () => {
     await sandboxed.must('email_send_test', mail)
-    return Promise.race([waiting.then(() => true), new Promise((resolve) => setImmediate(() => resolve(undefined)))])
+    return Promise.race([pending.then(() => true), new Promise((resolve) => setImmediate(() => resolve(undefined)))])
   })
-  const { message } = (await waiting) as { message: { id: string } }
+  const { message } = (await pending) as { message: { id: string } }
   t.like(await sandboxed.must('virtual_inbox_message_get', { id: message.id }), { untrusted: { subject: 'Hello' } })
   t.is(sink.deliveries.length, 0)
 
@@ -85,15 +85,14 @@ test('an agent comes from an address to live mail, with a person where one is ne
   const { page, file, status } = await person.decide((live['approval'] as { url: string }).url, 'approve')
   t.true(['customer@example.net', 'gone@example.net', 'It works, Ada.'].every((word) => page.includes(word)))
   t.is(status, 303)
-  const delivery = await within(
-    60_000,
+  const delivery = await waiting(
     'it is delivered',
     sink.delivered(({ to }) => to.includes('customer@example.net')),
   )
   t.regex(delivery.text, /Subject: Hello/)
   t.is(delivery.text.slice(delivery.text.indexOf('Date: ')), `${file}\r\n`, 'what was looked at, to the octet')
 
-  const trace = await eventually(60_000, 'its end is known', async () => {
+  const trace = await waitFor('its end is known', async () => {
     const { trace: seen } = (await agent.must('email_trace_lookup', { trace_id: live['trace_id'] })) as { trace: Json }
     return seen['status'] === 'failed' ? seen : undefined
   })

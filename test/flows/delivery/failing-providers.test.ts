@@ -106,7 +106,7 @@ const table: readonly Row[] = [
 ]
 
 /** Milliseconds that a peer has for its word. */
-function patienceWith(fault: Fault, step: Step): number {
+function timeoutWith(fault: Fault, step: Step): number {
   if (fault === 'silent handshake' || step === 'greeting') return 20_000
   return step === 'dot' ? 120_000 : 60_000
 }
@@ -216,7 +216,7 @@ async function firstAttempt({ fixture, provider }: ProviderFixture, [fault, step
   if (fault === 'silence' || fault === 'silent handshake' || fault === 'just in time') {
     await provider.sink.reached(step as SinkStep)
     await fixture.settled()
-    fixture.clock.advance(patienceWith(fault, step) - 1)
+    fixture.clock.advance(timeoutWith(fault, step) - 1)
     await fixture.settled()
     if (fixture.attempted.length > 0) throw new Error('it was not given its time')
     if (fault === 'just in time') provider.goOn()

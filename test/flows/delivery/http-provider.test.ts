@@ -1,7 +1,7 @@
 /** A destination with an HTTP provider through the whole daemon: a send over REST reaches the vendor, and wrong settings let mail wait. */
 import test from '#test'
 import { Daemon } from '../../support/daemon/daemon.ts'
-import { eventually, within } from '../../support/deadline.ts'
+import { waitFor, waiting } from '../../support/waits.ts'
 import { VendorDouble } from '../../support/vendors/double.ts'
 import { sendgridRules } from '../../support/vendors/sendgrid.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
@@ -41,7 +41,7 @@ test('a REST send reaches the vendor; with a wrong key mail waits, and goes once
       destination_id: made['id'],
     })
   const traceWith = (id: unknown, holds: (trace: Record<string, unknown>, timeline: readonly Entry[]) => boolean) =>
-    eventually(60_000, 'the trace says so', async () => {
+    waitFor('the trace says so', async () => {
       const trace = await rest.must('GET', `/v1/traces/${String(id)}`)
       const timeline = trace['timeline'] as Entry[]
       return holds(trace, timeline) ? { trace, timeline } : undefined
@@ -59,15 +59,15 @@ test('a REST send reaches the vendor; with a wrong key mail waits, and goes once
 
   await rest.must('PATCH', path, { credentials: sendgridRules.wrong })
   const { trace_id: second } = await send('two')
-  const waiting = await traceWith(second, (_, entries) => entries.some(({ detail }) => detail.error?.code === 'destination_misconfigured'))
-  t.is(waiting.trace['status'], 'queued')
-  t.true(waiting.timeline.some(({ event }) => event === 'retry_scheduled'))
-  t.false(JSON.stringify(waiting).includes('SG.wrong'))
+  const pending = await traceWith(second, (_, entries) => entries.some(({ detail }) => detail.error?.code === 'destination_misconfigured'))
+  t.is(pending.trace['status'], 'queued')
+  t.true(pending.timeline.some(({ event }) => event === 'retry_scheduled'))
+  t.false(JSON.stringify(pending).includes('SG.wrong'))
   t.is(double.taken.length, 1)
 
   const arrival = double.arrival()
   await rest.must('PATCH', path, { credentials: sendgridRules.credentials })
-  await within(60_000, 'the waiting message arrives', arrival)
+  await waiting('the waiting message arrives', arrival)
   await traceWith(second, ({ status }) => status === 'sent')
   t.is(double.taken.at(-1)?.fields?.subject, 'two')
   t.false(daemon.log.includes('SG.'))

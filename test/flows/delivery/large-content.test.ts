@@ -1,7 +1,7 @@
 /** What is done with the octets of a message of 100 KiB from the socket it comes from to the one it leaves by. */
 import { createServer } from 'node:net'
 import test, { type ExecutionContext } from '#test'
-import { eventually } from '../../support/deadline.ts'
+import { waitFor } from '../../support/waits.ts'
 import { makeDestination, makeLogin } from '../../support/daemon/provision.ts'
 import { startDaemon } from '../../support/daemon/start-daemon.ts'
 import { countHandled } from '../../support/measure/handled-octets.ts'
@@ -57,7 +57,7 @@ for (const [what, line, copies] of [
     }
     const sent = async (messages: number): Promise<void> => {
       t.deepEqual(await send(), [250, 250, 354, 250])
-      await eventually(30_000, 'the message is delivered', async () => sink.messages >= messages || undefined)
+      await waitFor('the message is delivered', async () => sink.messages >= messages)
     }
     await sent(1) // finds everything cold
     sink.octets = 0

@@ -1,7 +1,7 @@
 /** A provider that refuses recipients at RCPT, seen from outside: lists, filters, suppression and the next send. */
 import test from '#test'
 import { Daemon } from '../../support/daemon/daemon.ts'
-import { eventually } from '../../support/deadline.ts'
+import { waitFor } from '../../support/waits.ts'
 import { makeDestination, makeRoute } from '../../support/daemon/provision.ts'
 import { RestClient } from '../../support/daemon/rest.ts'
 import { Sink } from '../../support/smtp/sink.ts'
@@ -25,7 +25,7 @@ test('a recipient refused for good is found as a bounce, is suppressed, and the 
   const to = ['ada@example.net', 'gone@example.net']
   const { trace_id } = await rest.must('POST', '/v1/messages', { from: 'shop@example.com', to, text: 'x' })
   const list = async (query: string) => (await rest.must('GET', `/v1/traces?${query}`))['data'] as Record<string, unknown>[]
-  const row = await eventually(60_000, 'it is found', async () => (await list('bounce=hard'))[0])
+  const row = await waitFor('it is found', async () => (await list('bounce=hard'))[0])
   t.like(row, { trace_id, status: 'failed', bounce: 'hard', summary: '1 sent, 1 failed (hard bounce)' })
   t.deepEqual(row['recipient_counts'], { sent: 1, failed: 1 })
   t.deepEqual([await list('bounce=soft'), await list('bounce=block'), await list('bounce=hard&to=ada@example.net')], [[], [], []])
@@ -40,7 +40,7 @@ test('a recipient refused for good is found as a bounce, is suppressed, and the 
     to: ['gone.a@example.net', 'gone.b@example.net'],
     text: 'x',
   })
-  await eventually(60_000, 'both are refused', async () =>
+  await waitFor('both are refused', async () =>
     (await rest.must('GET', `/v1/traces/${String(both['trace_id'])}`))['status'] === 'failed' ? true : undefined,
   )
   const listed = (await rest.must('GET', '/v1/suppressions?source=bounce'))['data'] as { email: string }[]
@@ -53,7 +53,7 @@ test('a recipient refused for good is found as a bounce, is suppressed, and the 
     to: ['carl@example.net', 'dora@example.net'],
     text: 'x',
   })
-  await eventually(60_000, 'the content is refused', async () =>
+  await waitFor('the content is refused', async () =>
     (await rest.must('GET', `/v1/traces/${String(shared['trace_id'])}`))['bounce'] === 'hard' ? true : undefined,
   )
   t.is(((await rest.must('GET', '/v1/suppressions?source=bounce'))['data'] as unknown[]).length, 3)

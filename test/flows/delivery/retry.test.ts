@@ -1,7 +1,7 @@
 /** A retry as the owner of a site sees it: a provider refuses one recipient, mends that, and the message arrives there once. */
 import test from '#test'
 import { Daemon } from '../../support/daemon/daemon.ts'
-import { eventually, within } from '../../support/deadline.ts'
+import { waitFor, waiting } from '../../support/waits.ts'
 import { makeDestination, makeRoute } from '../../support/daemon/provision.ts'
 import { Sink } from '../../support/smtp/sink.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
@@ -31,7 +31,7 @@ test('a message that its provider refused for one recipient is retried, arrives 
   const path = `/v1/traces/${String(trace_id)}`
   const read = async (): Promise<TraceRead> => (await rest.must('GET', path)) as unknown as TraceRead
   const statuses = ({ recipients }: TraceRead) => recipients.map(({ address, status, bounce }) => [address, status, bounce])
-  await eventually(30_000, 'it has failed', async () => (await read()).status === 'failed' || undefined)
+  await waitFor('it has failed', async () => (await read()).status === 'failed')
   t.deepEqual(statuses(await read()), [
     ['anna@inbox.test', 'sent', null],
     ['ben@inbox.test', 'failed', 'hard'],
@@ -51,14 +51,13 @@ test('a message that its provider refused for one recipient is retried, arrives 
   // the other one finds it queued or, when the provider was quick, sent
   t.true([first, second].some(({ status }) => status === 200))
   t.true([first, second].every(({ status }) => status === 200 || status === 409))
-  const delivery = await within(
-    30_000,
+  const delivery = await waiting(
     'the provider has it',
     provider.delivered(({ to }) => to.includes('ben@inbox.test')),
   )
   t.deepEqual(delivery.to, ['ben@inbox.test'])
   t.regex(delivery.content.toString(), /^Subject: Order 7\r$/m)
-  await eventually(30_000, 'it is sent', async () => (await read()).status === 'sent' || undefined)
+  await waitFor('it is sent', async () => (await read()).status === 'sent')
 
   const after = await read()
   t.deepEqual(statuses(after), [

@@ -2,7 +2,7 @@
 import test, { type ExecutionContext } from '#test'
 import type { Daemon } from '../../support/daemon/daemon.ts'
 import { livesOf, type Lives } from '../../support/daemon/daemon-lives.ts'
-import { within } from '../../support/deadline.ts'
+import { waiting } from '../../support/waits.ts'
 import { makeDestination, makeRoute } from '../../support/daemon/provision.ts'
 import { Sink } from '../../support/smtp/sink.ts'
 
@@ -44,8 +44,7 @@ async function slownessOf(daemon: Daemon): Promise<number> {
 
 /** Resolves with the wall time at which the smart host got it. */
 async function arrival(sink: Sink, subject: string): Promise<number> {
-  const { answeredAt } = await within(
-    30_000,
+  const { answeredAt } = await waiting(
     `${subject} arrives`,
     sink.delivered(({ content }) => content.includes(`Subject: ${subject}\r\n`)),
   )

@@ -2,7 +2,7 @@
 import test, { type ExecutionContext } from '#test'
 import { simpleParser, type AddressObject } from 'mailparser'
 import { column } from '../../support/column.ts'
-import { eventually } from '../../support/deadline.ts'
+import { waitFor } from '../../support/waits.ts'
 import { makeDestination, makeRoute } from '../../support/daemon/provision.ts'
 import type { RestClient } from '../../support/daemon/rest.ts'
 import { startDaemon } from '../../support/daemon/start-daemon.ts'
@@ -149,7 +149,7 @@ test('files arrive octet by octet, inline or attached as asked, and tags and met
   )
   t.deepEqual(places.toSorted(), ['four.png attachment', 'one.png inline related', 'three.png inline', 'two.png attachment'])
   t.like(await rest.must('GET', `/v1/traces/${String(sent['trace_id'])}`), labels)
-  const event = await eventually(30_000, 'the event comes', async () => receiver.received[0])
+  const event = await waitFor('the event comes', async () => receiver.received[0])
   t.like(JSON.parse(event.body), { type: 'failed', data: { recipient: 'gone@example.ch', ...labels } })
   const shared = await rest.must('GET', `/share/traces/${String(sent['trace_id'])}`)
   t.notRegex(JSON.stringify(shared), /Order mail|No\. 1234/)
@@ -221,7 +221,7 @@ test('of 5,000 random bodies none fails inside, and what is taken goes to those 
     ['feature_disabled', 'not_found', 'validation_failed'].filter((code) => codes.has(code)),
   )
   t.true(taken.size > 1000 && taken.size < 4500, `${String(taken.size)} were taken`)
-  await eventually(60_000, 'what was taken has arrived', async () => sink.deliveries.length >= taken.size || undefined)
+  await waitFor('what was taken has arrived', async () => sink.deliveries.length >= taken.size)
   const arrived = new Map(
     sink.deliveries.map((delivery) => [/^Message-ID: <([^@]+)@/m.exec(Buffer.from(delivery.content).toString())?.[1], delivery]),
   )

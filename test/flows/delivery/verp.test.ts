@@ -2,7 +2,7 @@
 import test, { type ExecutionContext } from '#test'
 import { portOf, type Daemon } from '../../support/daemon/daemon.ts'
 import { livesOf, type Lives } from '../../support/daemon/daemon-lives.ts'
-import { eventually, within } from '../../support/deadline.ts'
+import { waitFor, waiting } from '../../support/waits.ts'
 import { makeDestination, makeLogin, type Login } from '../../support/daemon/provision.ts'
 import { Sink } from '../../support/smtp/sink.ts'
 import type { SinkWords } from '../../support/smtp/sink-script.ts'
@@ -46,7 +46,7 @@ interface Recipient {
 }
 
 const sent = ({ rest }: Daemon, id: string) =>
-  eventually(30_000, 'the trace is sent', async () => {
+  waitFor('the trace is sent', async () => {
     const trace = await rest.must('GET', `/v1/traces/${id}`)
     return trace['status'] === 'sent' ? { trace, recipients: trace['recipients'] as Recipient[] } : undefined
   })
@@ -79,7 +79,7 @@ test.serial('a kill in the middle of a round mails nobody again who accepted', a
   }
   const here = await place(t, script)
   const id = await submit(here)
-  await within(30_000, 'the second copy is under way', second)
+  await waiting('the second copy is under way', second)
   await here.daemon.kill()
   here.sink.script = {}
   const next = await here.start()

@@ -2,7 +2,7 @@
 import test, { type ExecutionContext } from '#test'
 import { lengthOf, type Write } from '#store/kv.ts'
 import { describeKey } from '#store/tuple.ts'
-import { eventually } from '../../support/deadline.ts'
+import { waitFor } from '../../support/waits.ts'
 import { makeDestination, makeLogin } from '../../support/daemon/provision.ts'
 import { startDaemon, type StartedDaemon } from '../../support/daemon/start-daemon.ts'
 import { Sink } from '../../support/smtp/sink.ts'
@@ -60,7 +60,7 @@ async function costOf(daemon: StartedDaemon, { messages, commits }: Of, work: ()
     const own = ownWrites(writes)
     return own.length === messages && own.every((one) => one.length >= commits)
   }
-  await eventually(30_000, 'the messages are done', async () => isDone() || undefined)
+  await waitFor('the messages are done', async () => isDone())
   daemon.kv.onLook = undefined
   return { looks, messages: () => ownWrites(writes).map((own) => own.map(commitOf)) }
 }

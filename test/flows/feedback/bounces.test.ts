@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import test, { type ExecutionContext } from '#test'
 import { portOf, type Daemon } from '../../support/daemon/daemon.ts'
 import { livesOf, type Lives } from '../../support/daemon/daemon-lives.ts'
-import { eventually } from '../../support/deadline.ts'
+import { waitFor } from '../../support/waits.ts'
 import { makeDestination, makeLogin } from '../../support/daemon/provision.ts'
 import { Sink } from '../../support/smtp/sink.ts'
 import { SmtpClient, type Answer } from '../../support/smtp/smtp-client.ts'
@@ -56,7 +56,7 @@ async function place(t: ExecutionContext): Promise<Place> {
   const { reply } = await client.send({ from: 'shop@site.test', to: [anna, ben], content })
   await client.quit()
   const traceId = String(traceIdOf(reply))
-  const trace = await eventually(30_000, 'the message is sent', async () => {
+  const trace = await waitFor('the message is sent', async () => {
     const found = await daemon.rest.must('GET', `/v1/traces/${traceId}`)
     return found['status'] === 'sent' ? found : undefined
   })
@@ -148,7 +148,7 @@ test.serial('a destination that leads to this daemon itself is misconfigured, an
     const sent = await rest.must('POST', '/v1/messages', {
       ...{ from: 'shop@site.test', to: [anna], subject: 'Round and round', text: 'Hello', destination_id: destination },
     })
-    const told = await eventually(20_000, 'the attempt is told', async () => {
+    const told = await waitFor('the attempt is told', async () => {
       const trace = JSON.stringify(await rest.must('GET', `/v1/traces/${String(sent['trace_id'])}`))
       return trace.includes('It leads to this service itself') ? trace : undefined
     })

@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto'
 import ava, { type TestFn } from '#test'
 import { Daemon } from '../../support/daemon/daemon.ts'
-import { within } from '../../support/deadline.ts'
+import { waiting } from '../../support/waits.ts'
 import { makeDestination, makeRoute } from '../../support/daemon/provision.ts'
 import { RestClient } from '../../support/daemon/rest.ts'
 import { Sink, type Sink as SinkType } from '../../support/smtp/sink.ts'
@@ -91,8 +91,7 @@ test.before(async (t) => {
     send: async (to, changes = {}) =>
       String((await rest.must('POST', '/v1/messages', { from: 'shop@example.com', to, subject: 'x', text: 'x', ...changes }))['trace_id']),
     settled: (traceId, isSettled) =>
-      within(
-        60_000,
+      waiting(
         'the message is as far',
         (async () => {
           while (!isSettled(await rest.must('GET', `/v1/traces/${traceId}`)));
@@ -197,8 +196,7 @@ test.serial('a destination that cannot be reached is named, with the test that s
 test.serial('a bounce notice that comes later is told with the words of the server that sent it', async (t) => {
   const { rest, daemon, sink, send, settled, missing, bounce } = t.context
   const id = await send('ada@later.example')
-  const delivery = await within(
-    60_000,
+  const delivery = await waiting(
     'the message is there',
     sink.delivered(({ to }) => to.includes('ada@later.example')),
   )

@@ -1,7 +1,7 @@
 /** Suppressed recipients through the whole daemon: REST and SMTP in, a smart host out. */
 import test from '#test'
 import { Daemon, portOf } from '../../support/daemon/daemon.ts'
-import { within } from '../../support/deadline.ts'
+import { waiting } from '../../support/waits.ts'
 import { makeDestination, makeLogin, makeRoute } from '../../support/daemon/provision.ts'
 import { Sink } from '../../support/smtp/sink.ts'
 import { SmtpClient } from '../../support/smtp/smtp-client.ts'
@@ -24,14 +24,13 @@ test('nobody on the list gets mail: not at once, not by SMTP, and not at a retry
   t.is((await send(['no@example.org']))['status'], 'suppressed')
   const { trace_id, status } = await send(['no@example.org', 'yes@example.org', 'later@example.org'])
   t.is(status, undefined)
-  await within(
-    60_000,
+  await waiting(
     'the first attempt',
     sink.delivered(({ to }) => to.includes('yes@example.org')),
   )
   await suppress('later@example.org')
   sink.script = {}
-  const trace = await within(60_000, 'the message is done', settled(String(trace_id)))
+  const trace = await waiting('the message is done', settled(String(trace_id)))
   t.is(trace['status'], 'suppressed')
   t.deepEqual(column(trace['recipients'] as { status: string }[], 'status'), ['suppressed', 'sent', 'suppressed'])
 
@@ -71,8 +70,7 @@ test('an unsubscribe link that nobody outside could open stays in captures', asy
     const answer = await rest.call('POST', '/v1/messages', mail)
     t.is(answer.status, status)
     if (status === 200)
-      await within(
-        60_000,
+      await waiting(
         'the mail',
         sink.delivered(() => true),
       )

@@ -2,7 +2,7 @@
 import test, { type ExecutionContext } from '#test'
 import { simpleParser } from 'mailparser'
 import { Daemon, portOf, runCommand } from '../../support/daemon/daemon.ts'
-import { within } from '../../support/deadline.ts'
+import { waiting } from '../../support/waits.ts'
 import { makeDestination, makeLogin, makeRoute, type Login } from '../../support/daemon/provision.ts'
 import { Sink } from '../../support/smtp/sink.ts'
 import { SmtpClient } from '../../support/smtp/smtp-client.ts'
@@ -42,8 +42,7 @@ async function submit(t: ExecutionContext, daemon: Daemon, login: Login): Promis
 
 /** What arrives of a message, by its trace. */
 async function arrived(sink: Sink, traceId: string): Promise<Buffer> {
-  const { content } = await within(
-    30_000,
+  const { content } = await waiting(
     'the message arrives',
     sink.delivered((delivery) => delivery.content.includes(traceId)),
   )
@@ -64,7 +63,7 @@ async function story(daemon: Daemon, traceId: string, ready: (story: Story) => b
       if (ready(found)) return found
     }
   }
-  return within(30_000, 'the trace tells it', read())
+  return waiting('the trace tells it', read())
 }
 
 const follow = (daemon: Daemon, url: string): Promise<Response> =>

@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto'
 import test from '#test'
 import { Daemon, runCommand } from '../../support/daemon/daemon.ts'
-import { eventually, within } from '../../support/deadline.ts'
+import { waitFor, waiting } from '../../support/waits.ts'
 import { makeDestination, makeRoute } from '../../support/daemon/provision.ts'
 import { Sink } from '../../support/smtp/sink.ts'
 import { WebhookReceiver } from '../../support/web/webhook-receiver.ts'
@@ -19,11 +19,11 @@ test('an event of a message that was given up survives kill -9, and arrives unde
   await makeRoute(first.rest, await makeDestination(first.rest, { name: 'Sink', port: sink.port, mode: 'live' }))
   const made = await first.rest.must('POST', '/v1/webhooks', { name: 'Shop', target_url: receiver.url, event_types: ['failed'] })
   const { trace_id } = await first.rest.must('POST', '/v1/messages', { from: 'shop@example.com', to: ['ada@example.net'], text: 'x' })
-  await within(60_000, 'the event arrives', receiver.hasReceived(1))
+  await waiting('the event arrives', receiver.hasReceived(1))
   await first.kill()
   receiver.answer = (response) => response.writeHead(200).end()
   await using second = await Daemon.start(options, first.adminKey)
-  const [before, after] = await within(60_000, 'it arrives again', receiver.hasReceived(2))
+  const [before, after] = await waiting('it arrives again', receiver.hasReceived(2))
   t.like(JSON.parse(after?.body ?? ''), {
     type: 'failed',
     data: { trace_id, recipient: 'ada@example.net', status: 'failed', reply: { code: 550 } },
@@ -34,7 +34,7 @@ test('an event of a message that was given up survives kill -9, and arrives unde
     .update(after?.body ?? '')
     .digest('hex')
   t.is(after?.headers['x-service-signature'], `sha256=${signature}`)
-  const row = await eventually(30_000, 'the attempt is on record', async () => {
+  const row = await waitFor('the attempt is on record', async () => {
     const [one] = (await second.rest.must('GET', '/v1/webhooks/attempts?status=succeeded'))['data'] as Record<string, unknown>[]
     return one
   })

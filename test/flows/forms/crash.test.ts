@@ -7,7 +7,7 @@ import { hash } from 'node:crypto'
 import { pdfWith } from '../../core/forms/file-samples.ts'
 import { multipartBody, multipartType } from '../../admin-api/rest/forms/multipart-body.ts'
 import { Daemon, runCommand, type DaemonOptions } from '../../support/daemon/daemon.ts'
-import { eventually } from '../../support/deadline.ts'
+import { waitFor } from '../../support/waits.ts'
 import { makeDestination, makeRoute } from '../../support/daemon/provision.ts'
 import { RestClient, type RestAnswer } from '../../support/daemon/rest.ts'
 import { FakeClamd } from '../../support/web/fake-clamd.ts'
@@ -113,7 +113,7 @@ test('every acknowledged submission survives kill -9 with its file and notificat
     rows.map(({ answers }) => String((answers as Row)['text'])).toSorted(),
     orders.map(({ number }) => `answer ${number}`).toSorted(),
   )
-  const scanned = await eventually(30_000, 'every file is scanned', async () => {
+  const scanned = await waitFor('every file is scanned', async () => {
     const found: Row[] = []
     for await (const { id, answers, files } of client.rows(`${form.path}/submissions`))
       for (const file of files as Row[]) found.push({ ...file, submission: id, text: (answers as Row)['text'] })
@@ -135,7 +135,7 @@ test('every acknowledged submission survives kill -9 with its file and notificat
     for await (const { subject } of client.rows('/v1/traces')) subjects.push(String(subject))
     return subjects
   }
-  const all = await eventually(30_000, 'all are notified', async () => {
+  const all = await waitFor('all are notified', async () => {
     const subjects = await notified()
     return subjects.length >= orders.length ? subjects : undefined
   })

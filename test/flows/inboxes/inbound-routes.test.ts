@@ -7,7 +7,7 @@ import { NameServer } from '../../core/outbound/name-server.ts'
 import { hostileMail } from '../../ingest/messages/hostile-mail.ts'
 import { portOf, type Daemon } from '../../support/daemon/daemon.ts'
 import { livesOf, type Lives } from '../../support/daemon/daemon-lives.ts'
-import { eventually, within } from '../../support/deadline.ts'
+import { waitFor, waiting } from '../../support/waits.ts'
 import { RestClient } from '../../support/daemon/rest.ts'
 import { SmtpClient, type Answer } from '../../support/smtp/smtp-client.ts'
 import { WebhookReceiver } from '../../support/web/webhook-receiver.ts'
@@ -109,7 +109,7 @@ test.serial('a signed mail arrives at the webhook, with what it says, who sent i
   const { signatures } = await dkimSign(mail, signing)
   t.true((await deliver(here, [`SHOP@${domain.toUpperCase()}`], signatures + mail)).accepted)
 
-  const [request] = await within(30_000, 'the mail arrives', here.receiver.hasReceived(1))
+  const [request] = await waiting('the mail arrives', here.receiver.hasReceived(1))
   if (!request) throw new Error('nothing arrived')
   const secret = String(route['hmac_secret'])
   t.is(request.headers['x-service-signature'], `sha256=${createHmac('sha256', secret).update(request.body).digest('hex')}`)
@@ -151,16 +151,16 @@ test.serial('a signed mail arrives at the webhook, with what it says, who sent i
   t.regex((await follow(here, `${view}/attachments/0`)).toString(), /^a,b/)
   t.true((await follow(here, `${view}/raw`)).toString().endsWith(mail))
   const attempt = `/v1/webhooks/attempts/${String(row?.['webhook_attempt_id'])}`
-  await eventually(10_000, 'the attempt is on record', async () =>
+  await waitFor('the attempt is on record', async () =>
     (await here.daemon.rest.must('GET', attempt))['status'] === 'succeeded' ? true : undefined,
   )
   await here.daemon.rest.must('POST', `${attempt}/redeliver`)
-  const [, again] = await within(10_000, 'it arrives again', here.receiver.hasReceived(2))
+  const [, again] = await waiting('it arrives again', here.receiver.hasReceived(2))
   t.is(again?.body, request.body)
   t.is(again?.headers['x-service-delivery'], request.headers['x-service-delivery'])
   const tested = await here.daemon.rest.must('POST', `/v1/inbound-routes/${String(route['id'])}/test`)
   t.like(tested, { delivered: true, status_code: 204 })
-  const [, , sample] = await within(10_000, 'the test arrives', here.receiver.hasReceived(3))
+  const [, , sample] = await waiting('the test arrives', here.receiver.hasReceived(3))
   t.is(sample?.body, String(tested['body']))
   t.notThrows(() => new Webhook(secret).verify(sample?.body ?? '', (sample?.headers ?? {}) as Record<string, string>))
   t.like(JSON.parse(sample?.body ?? ''), { type: 'inbound_message', test: true, data: { envelope: { to: [`shop@${domain}`] } } })
@@ -182,7 +182,7 @@ test.serial('the most specific pattern takes a mail, one copy a route, and what 
   t.like(await deliver(here, ['sales@elsewhere.test'], 'x'), { reply: { code: 550 } })
   const to = ['sales', 'Sales+1', 'sales+2', 'sales+eu+3', 'sales+eu'].map((local) => `${local}@${domain}`)
   t.true((await deliver(here, to, 'Subject: x\r\n\r\nx\r\n', '')).accepted)
-  const requests = await within(30_000, 'all arrive', here.receiver.hasReceived(3))
+  const requests = await waiting('all arrive', here.receiver.hasReceived(3))
   const found = Object.fromEntries(requests.map((request) => [told(request).route_id, told(request).envelope.to]))
   t.deepEqual(found, {
     [String(ids['sales'])]: [`sales@${domain}`],
@@ -193,7 +193,7 @@ test.serial('the most specific pattern takes a mail, one copy a route, and what 
   t.true((await deliver(here, [`other@${domain}`], 'Subject: rest\r\n\r\nx\r\n')).accepted)
   // these stay the operator's, whatever tenants have
   t.true((await deliver(here, [`abuse@${domain}`], 'Subject: spam\r\n\r\nx\r\n')).accepted)
-  await within(30_000, 'the rest arrives', here.receiver.hasReceived(4))
+  await waiting('the rest arrives', here.receiver.hasReceived(4))
   t.is(here.receiver.received.length, 4)
   await here.daemon.rest.must('DELETE', `/v1/inbound-routes/${String(ids['sales'])}`)
   t.true((await deliver(here, [`sales@${domain}`], 'Subject: now for all\r\n\r\nx\r\n')).accepted)
@@ -210,7 +210,7 @@ test.serial(
     await here.daemon.kill()
     t.is(here.receiver.received.length, 0)
     await here.restart()
-    const [request] = await within(30_000, 'the mail arrives', here.receiver.hasReceived(1))
+    const [request] = await waiting('the mail arrives', here.receiver.hasReceived(1))
     if (!request) throw new Error('nothing arrived')
     t.like(told(request), { subject: 'kept', route_id: route['id'], authentication: { spf: { result: 'temperror' } } })
     await here.daemon.stop()
@@ -234,7 +234,7 @@ test.serial('hostile mail is kept and told of as it is: nothing of it is lost, a
   }
   t.true(accepted.length > 10)
   t.true((await deliver(here, [`shop@${domain}`], 'Subject: after all\r\n\r\nx\r\n')).accepted)
-  const requests = await within(120_000, 'all arrive', here.receiver.hasReceived(accepted.length + 1))
+  const requests = await waiting('all arrive', here.receiver.hasReceived(accepted.length + 1))
   t.true(requests.some((request) => told(request).subject === 'after all'))
   const refused = requests.filter((request) => told(request).unreadable !== null)
   t.is(refused.length, accepted.filter(({ sentence }) => sentence !== undefined).length)

@@ -1,7 +1,7 @@
 /** A deliverability test from outside: a real daemon, a name server, a mail over SMTP with TLS, and the report over REST and as a page. */
 import test, { type ExecutionContext } from '#test'
 import { Daemon, portOf, runCommand } from '../../support/daemon/daemon.ts'
-import { eventually, within } from '../../support/deadline.ts'
+import { waitFor, waiting } from '../../support/waits.ts'
 import { NameServer } from '../../support/web/name-server.ts'
 import { Sink } from '../../support/smtp/sink.ts'
 import { SmtpClient } from '../../support/smtp/smtp-client.ts'
@@ -63,7 +63,7 @@ test('a mail that is sent to the address is scored within seconds, once, and sho
   t.true(accepted)
   await client.quit()
 
-  const report = await eventually(30_000, 'the report is there', async () => {
+  const report = await waitFor('the report is there', async () => {
     const found = (await daemon.rest.must('GET', `/v1/inspect/tests/${made.id}`)) as unknown as Report
     return found.status === 'ready' ? found : undefined
   })
@@ -95,8 +95,7 @@ async function promotionScore(t: ExecutionContext, { rest, addresses }: Daemon):
   const from = 'Example Shop <orders@example.com>'
   const { proof } = await rest.must('POST', path, { send_test: true, from })
   t.like(proof, { status: 'waiting' })
-  const sent = await within(
-    30_000,
+  const sent = await waiting(
     'the provider has the test',
     provider.delivered(({ to }) => to.some((address) => address.endsWith(`@${domain}`))),
   )
@@ -104,7 +103,7 @@ async function promotionScore(t: ExecutionContext, { rest, addresses }: Daemon):
   await hop.command('EHLO mail.example.com')
   t.true((await hop.send({ from: 'bounce@shop.example.com', to: [...sent.to], content: Buffer.from(sent.text, 'latin1') })).accepted)
   await hop.quit()
-  const evidence = await eventually(30_000, 'the score is kept with the destination', async () => {
+  const evidence = await waitFor('the score is kept with the destination', async () => {
     const { evidence: found } = (await rest.must('GET', path)) as { evidence: { inspect: object | null; proof: { status: string } } }
     return found.proof.status === 'scored' ? found : undefined
   })

@@ -2,7 +2,7 @@
 import test from '#test'
 import Stripe from 'stripe'
 import { Daemon, newAdminKey, portOf } from '../../support/daemon/daemon.ts'
-import { eventually, within } from '../../support/deadline.ts'
+import { waitFor, waiting } from '../../support/waits.ts'
 import { catchAllInbox, makeDestination, makeLogin } from '../../support/daemon/provision.ts'
 import { RestClient } from '../../support/daemon/rest.ts'
 import { SmtpClient } from '../../support/smtp/smtp-client.ts'
@@ -34,17 +34,17 @@ test('what a sandbox captures from SMTP is told, waited for and read, and never 
   const came = 'From: ada@peer.test\r\nSubject: From outside\r\n\r\nx\r\n'
   t.true((await outside.send({ from: 'ada@peer.test', to: [`shop@${domain}`], content: Buffer.from(came) })).accepted)
   await outside.quit()
-  await within(60_000, 'the route is told', receiver.hasReceived(1))
+  await waiting('the route is told', receiver.hasReceived(1))
 
   const reader = await rest.must('POST', '/v1/api-keys', { name: 'reader', scopes: ['api:read'] })
   using reading = new RestClient(daemon.addresses.http, String(reader['key']))
   const since = new Date(Date.now() - 60_000).toISOString()
-  const waiting = reading.must('POST', `/v1/inboxes/${String(inbox['id'])}/wait?since=${since}&timeout=60`)
+  const pending = reading.must('POST', `/v1/inboxes/${String(inbox['id'])}/wait?since=${since}&timeout=60`)
   const site = await SmtpClient.signIn({ port: portOf(daemon.addresses.submission[0]), security: 'starttls' }, { username, password })
   const sent = `From: cms@example.com\r\nReply-To: Help <help@example.org>\r\nSubject: To a sandbox\r\n\r\nsee list@other.test\r\n`
   t.true((await site.send({ from: 'cms@example.com', to: [`shop@${domain}`], content: Buffer.from(sent) })).accepted)
   await site.quit()
-  const message = await waiting
+  const message = await pending
   t.like(message, {
     capture_reason: 'captured.sandbox_destination',
     destination_id: sandbox,
@@ -53,16 +53,12 @@ test('what a sandbox captures from SMTP is told, waited for and read, and never 
     addresses_seen: ['cms@example.com', 'help@example.org', 'list@other.test', `shop@${domain}`],
     subject: 'To a sandbox',
   })
-  const [route, told] = await within(60_000, 'the inbox is told', receiver.hasReceived(2))
+  const [route, told] = await waiting('the inbox is told', receiver.hasReceived(2))
   t.deepEqual([route?.path, told?.path], ['/hook/route', '/hook/inbox'])
   const signature = String(told?.headers['service-virtual-inbox-signature'])
   const event: unknown = new Stripe('sk_test_nothing').webhooks.constructEvent(told?.body ?? '', signature, shared)
   t.like(event, { type: 'virtual_inbox.message_captured', message: { id: message['id'], subject: 'To a sandbox' } })
-  await eventually(
-    30_000,
-    'it is noted',
-    async () => (await rest.must('GET', `/v1/inboxes/${String(inbox['id'])}`))['last_notify'] ?? undefined,
-  )
+  await waitFor('it is noted', async () => (await rest.must('GET', `/v1/inboxes/${String(inbox['id'])}`))['last_notify'] ?? undefined)
   for (const id of [all, String(inbox['id'])]) {
     const { data } = await rest.must('GET', `/v1/inboxes/${id}/messages`)
     t.deepEqual(column(data as { subject: string }[], 'subject'), ['To a sandbox'])

@@ -1,7 +1,7 @@
 /** Figures over time at the door: a daemon that relays, captures and refuses, and is killed in between. */
 import test from '#test'
 import { systemClock } from '#core/clock.ts'
-import { eventually } from '../../support/deadline.ts'
+import { waitFor } from '../../support/waits.ts'
 import { makeDestination, makeLogin, makeRoute } from '../../support/daemon/provision.ts'
 import type { RestClient } from '../../support/daemon/rest.ts'
 import { startDaemon } from '../../support/daemon/start-daemon.ts'
@@ -31,8 +31,8 @@ test('what was relayed, captured and refused is counted once, and outlives a kil
   const foreign = { from: 'shop@bank.test', to: ['anna@peer.test'], content: Buffer.from('Subject: Hi\r\n\r\nHi\r\n') }
   t.false((await client.send(foreign)).accepted)
   await client.quit()
-  await eventually(20_000, 'everything is delivered', async () => (await totals(first.rest, 'delivery'))['taken'] === 3 || undefined)
-  await eventually(20_000, 'the refusal is counted', async () => (await totals(first.rest, 'smtp'))['refused'] === 1 || undefined)
+  await waitFor('everything is delivered', async () => (await totals(first.rest, 'delivery'))['taken'] === 3)
+  await waitFor('the refusal is counted', async () => (await totals(first.rest, 'smtp'))['refused'] === 1)
   const read = async (rest: RestClient) => ({
     sends: await totals(rest, 'sends'),
     delivery: await totals(rest, 'delivery'),

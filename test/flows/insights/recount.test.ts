@@ -1,6 +1,6 @@
 /** Every kind of send by turns, over hours: the figures are those of whoever counts the traces one by one. */
 import test from '#test'
-import { eventually } from '../../support/deadline.ts'
+import { waitFor } from '../../support/waits.ts'
 import { addDestination, startFixture } from '../../admin-api/rest/fixture/rest-fixture.ts'
 
 interface Listed {
@@ -39,11 +39,7 @@ test('figures are those of a recount of the traces, before and after they are ad
   const seen = async (query = ''): Promise<object> =>
     (await rest.must('GET', `/v1/insights/sends?from=${began}${query}`))['totals'] as object
   const { refused } = counted(() => true)
-  await eventually(
-    10_000,
-    'all that was refused is counted',
-    async () => ((await seen()) as { refused: number }).refused === refused || undefined,
-  )
+  await waitFor('all that was refused is counted', async () => ((await seen()) as { refused: number }).refused === refused)
   for (const turn of ['by minute', 'added up']) {
     t.like(
       await seen(),

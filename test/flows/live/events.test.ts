@@ -1,6 +1,6 @@
 /** The stream of changed lists at the door of a running daemon: what it says, to whom, how many there may be, and when it ends. */
 import test, { type ExecutionContext } from '#test'
-import { eventually } from '../../support/deadline.ts'
+import { waitFor } from '../../support/waits.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { adminKey, startDaemon, type StartedDaemon } from '../../support/daemon/start-daemon.ts'
 
@@ -59,7 +59,7 @@ const mail = { from: 'shop@site.test', to: ['anna@peer.test'], subject: 'Hi', te
 
 /** Lets time pass until something holds: the pause in which changes are gathered, and beats. */
 const passing = (clock: FakeClock, what: string, holds: () => boolean, stepMs = 250): Promise<unknown> =>
-  eventually(20_000, what, async () => {
+  waitFor(what, async () => {
     clock.advance(stepMs)
     return holds() || undefined
   })
@@ -71,7 +71,7 @@ test('the stream says which lists have changed, of one project or of all', async
   const [all, one] = [await Events.open(t, daemon), await Events.open(t, daemon, adminKey, `project=${second}`)]
   t.is(all.headers.get('content-type'), 'text/event-stream')
   t.regex(String(all.headers.get('cache-control')), /no-store/)
-  await eventually(20_000, 'it has begun', async () => (all.seen[0]?.event === 'open' && one.seen[0]?.event === 'open') || undefined)
+  await waitFor('it has begun', async () => all.seen[0]?.event === 'open' && one.seen[0]?.event === 'open')
   await daemon.rest.must('POST', '/v1/messages', mail)
   await daemon.rest.must('POST', '/v1/messages', mail)
   await daemon.rest.must('POST', '/v1/suppressions', { email: 'gone@peer.test' })
@@ -88,14 +88,14 @@ test('the stream says which lists have changed, of one project or of all', async
   )
   await passing(clock, 'a sign of life', () => all.seen.some(({ event }) => event === 'comment'), 5000)
   const again = await Events.open(t, daemon, adminKey, '', { 'last-event-id': '7' })
-  await eventually(20_000, 'it begins with a reset', async () => again.seen[0]?.event === 'reset' || undefined)
+  await waitFor('it begins with a reset', async () => again.seen[0]?.event === 'reset')
 })
 
 test('a scheduled send that is captured is new in the captures at its time, and not before', async (t) => {
   const clock = new FakeClock(Date.now())
   const daemon = await startDaemon(t, { replacements: { clock } })
   const events = await Events.open(t, daemon)
-  await eventually(20_000, 'it has begun', async () => events.seen[0]?.event === 'open' || undefined)
+  await waitFor('it has begun', async () => events.seen[0]?.event === 'open')
   const added = (list: string): number =>
     events.seen.reduce((sum, { event, data }) => sum + (event === 'change' && data['list'] === list ? Number(data['added']) : 0), 0)
   await daemon.rest.must('POST', '/v1/messages', { ...mail, send_at: new Date(clock.now() + 60_000).toISOString() })
@@ -110,7 +110,7 @@ test('forms and what comes in by them are lists of their own', async (t) => {
   const daemon = await startDaemon(t, { replacements: { clock } })
   const { rest } = daemon
   const events = await Events.open(t, daemon)
-  await eventually(20_000, 'it has begun', async () => events.seen[0]?.event === 'open' || undefined)
+  await waitFor('it has begun', async () => events.seen[0]?.event === 'open')
   const added = (list: string): number[] =>
     events.seen.flatMap(({ event, data }) => (event === 'change' && data['list'] === list ? [Number(data['added'])] : []))
   const { id, public_id } = await rest.must('POST', '/v1/forms', { name: 'Contact', template: 'contact' })
@@ -145,7 +145,7 @@ test('no other organization and no other project is seen; the stream ends with t
   await passing(clock, 'the stream of the revoked key has ended', () => bound.hasEnded, 5000)
   t.false(own.hasEnded)
   await daemon.stop()
-  await eventually(20_000, 'all have ended', async () => (own.hasEnded && foreign.hasEnded) || undefined)
+  await waitFor('all have ended', async () => own.hasEnded && foreign.hasEnded)
 })
 
 test('a caller has ten streams at most, and one that is closed makes room', async (t) => {
@@ -156,5 +156,5 @@ test('a caller has ten streams at most, and one that is closed makes room', asyn
   t.is(more.status, 429)
   t.is(more.headers.get('retry-after'), '30')
   open[0]?.close()
-  await eventually(20_000, 'there is room again', async () => (await Events.open(t, daemon)).status === 200 || undefined)
+  await waitFor('there is room again', async () => (await Events.open(t, daemon)).status === 200)
 })

@@ -1,7 +1,7 @@
 /** A scrape of a running daemon after a real bounce and a failed webhook: what is counted, and that Prometheus can read it. */
 import test from '#test'
 import { Daemon } from '../../support/daemon/daemon.ts'
-import { eventually } from '../../support/deadline.ts'
+import { waitFor } from '../../support/waits.ts'
 import { makeDestination, makeRoute } from '../../support/daemon/provision.ts'
 import { Sink } from '../../support/smtp/sink.ts'
 import { WebhookReceiver } from '../../support/web/webhook-receiver.ts'
@@ -123,7 +123,7 @@ test('a scrape tells of a bounce, its suppression and a failing webhook, and nam
   await rest.call('GET', '/no/such/path/gone@reader.test')
   await rest.call('POST', '/v1/messages', { from: 'shop@sender.test', to: 'nobody', text: 'x' })
 
-  const after = await eventually(60_000, 'all of it is counted', async () => {
+  const after = await waitFor('all of it is counted', async () => {
     const seen = await scrape(daemon)
     const grown = (key: string): number => (seen.samples.get(key) ?? 0) - (before.samples.get(key) ?? 0)
     return Object.entries(expected).every(([key, by]) => grown(key) >= by) ? seen : undefined

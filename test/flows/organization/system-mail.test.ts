@@ -1,7 +1,7 @@
 /** Mail of the service itself through the whole daemon: a sign-in link goes through the operator's destination, and no key sees it. */
 import test from '#test'
 import { Daemon, runCommand } from '../../support/daemon/daemon.ts'
-import { within } from '../../support/deadline.ts'
+import { waiting } from '../../support/waits.ts'
 import { makeDestination } from '../../support/daemon/provision.ts'
 import { Sink } from '../../support/smtp/sink.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
@@ -25,8 +25,7 @@ test('a sign-in link goes out through the configured destination and signs in, a
   t.is((await post(own)).status, 303)
 
   t.is((await post('/sign-in', { email: 'olga@example.ch' })).status, 200)
-  const delivery = await within(
-    60_000,
+  const delivery = await waiting(
     'the mail arrives',
     sink.delivered(({ to }) => to.includes('olga@example.ch')),
   )

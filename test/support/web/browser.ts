@@ -13,7 +13,7 @@ import {
   type Page,
 } from 'playwright-core'
 import { shareUntilTheEnd, type SharedResource } from '../../suite/process/shared-resources.ts'
-import { eventually, patience } from '../deadline.ts'
+import { waitFor } from '../waits.ts'
 
 /** Debian's package `chromium-headless-shell`: the engine without the windows around it, which draw a third of what is computed. */
 const executablePath = '/usr/bin/chromium-headless-shell'
@@ -34,13 +34,13 @@ const args = [
 /** axe-core as browsers take it, in its short form. */
 const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
 
-/** Half a minute of a quiet machine: what Playwright itself takes for long, and a slow machine does not keep. */
-const timeout = 30_000 * patience
+/** Ends before the deadline of a test, so that the error names the selector. */
+const timeout = 150_000
 
 /** The part of Playwright's browser that tests use. */
 export type Browser = Pick<PlaywrightBrowser, 'newContext' | 'newPage'>
 
-/** Starts Chromium; a machine without it fails the test. Every page it opens has the patience of our other deadlines. */
+/** Starts Chromium; a machine without it fails the test. Every page it opens waits until shortly before the deadline of the test. */
 export async function launchBrowser(): Promise<PlaywrightBrowser> {
   const browser = await chromium.launch({ executablePath, args, timeout })
   const newContext = browser.newContext.bind(browser)
@@ -102,8 +102,8 @@ export function browserOf(test: TestFn): () => Browser {
  * Resolves when an expression is true in the page. Asked anew each time, as what Playwright polls with inside the page is text that strict
  * content security policies do not evaluate.
  */
-export const becomesTrue = (page: Page | Frame, expression: string, withinMs = 30_000): Promise<unknown> =>
-  eventually(withinMs, expression, async () => (await page.evaluate<unknown>(`Boolean(${expression})`)) || undefined)
+export const becomesTrue = (page: Page | Frame, expression: string): Promise<unknown> =>
+  waitFor(expression, async () => await page.evaluate<unknown>(`Boolean(${expression})`))
 
 /** The widths at which every page is checked: a small phone and a desk. */
 export const widths = [320, 1280] as const

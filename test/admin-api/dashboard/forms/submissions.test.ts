@@ -2,7 +2,7 @@
 import type { ExecutionContext } from 'ava'
 import { readFileSync } from 'node:fs'
 import { testWith } from '../../../support/peers/peers.ts'
-import { eventually } from '../../../support/deadline.ts'
+import { waitFor } from '../../../support/waits.ts'
 import { becomesTrue, browserOf, type Page } from '../../../support/web/browser.ts'
 import { FakeClamd } from '../../../support/web/fake-clamd.ts'
 import { startDashboard, type DashboardServer, type DashboardTab } from '../dashboard-server.ts'
@@ -134,7 +134,7 @@ test('submissions are read, sorted, answered from a template and deleted by mous
   await page.dblclick('.composer >> text=Send reply')
   await page.waitForSelector('.replies a')
   await page.waitForSelector('.message-list a:has-text("Replied")')
-  await eventually(30_000, 'it is there', () => Promise.resolve(sink.deliveries.length > before || undefined))
+  await waitFor('it is there', () => Promise.resolve(sink.deliveries.length > before))
   t.deepEqual(
     sink.deliveries.slice(before).map(({ to }) => to),
     [['ruth.amstutz@example.net']],

@@ -1,6 +1,6 @@
 /** Ways of people who administer, in Chromium: a webhook that failed, a colleague who joins, and the life of an API key. */
 import { testWith } from '../../../support/peers/peers.ts'
-import { within } from '../../../support/deadline.ts'
+import { waiting } from '../../../support/waits.ts'
 import { makeDestination } from '../../../support/daemon/provision.ts'
 import { Sink } from '../../../support/smtp/sink.ts'
 import { browserOf } from '../../../support/web/browser.ts'
@@ -37,7 +37,7 @@ test('an event that the receiver refused is delivered again from its page, as th
   const live = await makeDestination(rest, { name: 'live', port: sink.port, mode: 'live' })
   const message = { from: 'shop@alpenblick.example', to: 'anna@shop.example', subject: 'Order', text: 'x', destination_id: live }
   await rest.must('POST', '/v1/messages', message)
-  const [refused] = await within(20_000, 'the event is delivered', receiver.hasReceived(1))
+  const [refused] = await waiting('the event is delivered', receiver.hasReceived(1))
   await tab.go('/webhooks')
   await page.click('tbody >> text=Order system')
   await page.click('tbody >> text=failed')
@@ -48,7 +48,7 @@ test('an event that the receiver refused is delivered again from its page, as th
   receiver.answer = (response) => response.writeHead(200).end('ok')
   const before = receiver.received.length
   await page.keyboard.press('r')
-  const all = await within(20_000, 'it is delivered again', receiver.hasReceived(before + 1))
+  const all = await waiting('it is delivered again', receiver.hasReceived(before + 1))
   const again = all[before]
   t.is((JSON.parse(again?.body ?? '') as { id: string }).id, (JSON.parse(refused?.body ?? '') as { id: string }).id)
   await page.waitForSelector('aside >> text=200')

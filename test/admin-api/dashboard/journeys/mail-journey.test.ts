@@ -1,6 +1,6 @@
 /** The way of a newcomer's mail, in Chromium and with Postfix as the provider: from the first run to a bounce, and past it. */
 import type { ExecutionContext } from 'ava'
-import { within } from '../../../support/deadline.ts'
+import { waiting } from '../../../support/waits.ts'
 import { portOf } from '../../../support/daemon/daemon.ts'
 import { temporaryFolder } from '../../../support/daemon/workspace.ts'
 import { testWith } from '../../../support/peers/peers.ts'
@@ -88,8 +88,7 @@ async function goLive(t: ExecutionContext, tab: DashboardTab, { sink }: Provider
   await page.click('dialog >> text=Send it for real')
   await page.waitForSelector('.story >> text=Attempt 1 taken')
   t.regex(await page.innerText('.story'), /250 2\.0\.0 Ok: queued as/)
-  await within(
-    20_000,
+  await waiting(
     'the mail arrives',
     sink.delivered(({ to }) => to.includes(ben)),
   )
@@ -131,8 +130,7 @@ test('from the first run to live mail, a bounce that comes back, its suppression
   await page.waitForSelector('dialog >> text=1 of 1')
   await page.click('dialog >> text=Send again')
   await page.waitForSelector('.toast >> text=The message is queued again.')
-  const replayed = await within(
-    20_000,
+  const replayed = await waiting(
     'the replay arrives',
     provider.sink.delivered(({ to }) => to.includes(carla)),
   )

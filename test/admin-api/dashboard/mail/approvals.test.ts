@@ -1,7 +1,7 @@
 /** What an agent sent and a person has to approve, in Chromium: the overview says that it waits, and its trace leads to the decision. */
 import type { ExecutionContext } from 'ava'
 import { parseMailbox, type Mailbox } from '#core/addresses.ts'
-import { eventually } from '../../../support/deadline.ts'
+import { waitFor } from '../../../support/waits.ts'
 import { testWith } from '../../../support/peers/peers.ts'
 import { browserOf } from '../../../support/web/browser.ts'
 import { startDashboard, type DashboardServer } from '../dashboard-server.ts'
@@ -93,7 +93,7 @@ test('an administrator has a member approve what agents of the project send, and
   await page.click('.toast button')
   await page.waitForSelector('aside .check input:checked')
   // it is shown before the service has it
-  await eventually(30_000, 'it is undone', async () => (await policy()) === 'always' || undefined)
+  await waitFor('it is undone', async () => (await policy()) === 'always')
   const vera = await openAs(browser, server, 'viewer')
   await vera.go('/routing')
   t.true(await vera.page.getByRole('checkbox', { name: /A person approves/ }).isDisabled())

@@ -1,5 +1,5 @@
 /** Captured mail in Chromium: what is unread, the release to a live destination, and what an inbox is and does. */
-import { eventually } from '../../../support/deadline.ts'
+import { waitFor } from '../../../support/waits.ts'
 import { browserOf } from '../../../support/web/browser.ts'
 import { testWith } from '../../../support/peers/peers.ts'
 import { startDashboard } from '../dashboard-server.ts'
@@ -34,7 +34,7 @@ test('a captured message is released to a live destination, after saying who get
   await page.click('dialog >> text=Send to 2 recipients')
   await page.waitForURL(/\/traces\//)
   await page.waitForSelector('text=The captured message')
-  await eventually(30_000, 'it is there', async () => (sink.deliveries.length > before ? true : undefined))
+  await waitFor('it is there', async () => (sink.deliveries.length > before ? true : undefined))
   t.deepEqual(sink.deliveries.at(-1)?.to, ['first@example.test'])
   await page.click('text=The captured message')
   await page.waitForSelector('text=Released to a destination')

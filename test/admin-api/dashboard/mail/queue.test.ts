@@ -1,6 +1,6 @@
 /** The queue in Chromium: what waits is narrowed, held with a reason and released again, followed to the end, and dropped by its number. */
 import type { ExecutionContext } from 'ava'
-import { eventually } from '../../../support/deadline.ts'
+import { waitFor } from '../../../support/waits.ts'
 import { Sink } from '../../../support/smtp/sink.ts'
 import { testWith } from '../../../support/peers/peers.ts'
 import { browserOf } from '../../../support/web/browser.ts'
@@ -28,7 +28,7 @@ test('what waits is counted and narrowed, held and released, and dropped by its 
     const { data } = (await rest.must('GET', '/v1/queue')) as { readonly data: readonly { readonly state: string }[] }
     return data.map(({ state }) => state)
   }
-  await eventually(30_000, 'all were put off', async () => (await states()).join() === 'retry,retry,retry' || undefined)
+  await waitFor('all were put off', async () => (await states()).join() === 'retry,retry,retry')
   await tab.go('/queue')
   await page.waitForSelector('text=3 messages in the queue.')
   await tab.check(t)
@@ -92,8 +92,7 @@ async function holdAndLift(t: ExecutionContext, server: DashboardServer, tab: Da
   await page.waitForSelector('[aria-label="Standing holds"] >> text=/to example.org · .* blocked by the receiver/')
   const later = { from: 'shop@alpenblick.example', to: 'dan@example.org', subject: 'Order', text: 'x', destination_id: id }
   await rest.must('POST', '/v1/messages', later)
-  const heldAre = (n: number) =>
-    eventually(30_000, `${n} are held`, async () => (await states()).filter((state) => state === 'held').length === n || undefined)
+  const heldAre = (n: number) => waitFor(`${n} are held`, async () => (await states()).filter((state) => state === 'held').length === n)
   await heldAre(3)
   await tab.check(t)
 
@@ -143,7 +142,7 @@ async function asOperator(t: ExecutionContext, server: DashboardServer, tab: Das
   await tab.fill('Reason', 'abuse report')
   await page.click('dialog >> button:has-text("Hold")')
   await page.waitForSelector('[aria-label="Standing holds"] >> text=/the operator of the service.*abuse report/')
-  await eventually(30_000, 'all are held', async () => (await states()).every((state) => state === 'held') || undefined)
+  await waitFor('all are held', async () => (await states()).every((state) => state === 'held'))
   const { data: holds } = (await rest.must('GET', '/v1/queue/holds')) as { readonly data: readonly { readonly id: string }[] }
   t.is((await rest.call('POST', `/v1/queue/holds/${String(holds[0]?.id)}/release`)).status, 403, 'members cannot lift it')
   await page.click('[aria-label="Standing holds"] >> button:has-text("Release")')

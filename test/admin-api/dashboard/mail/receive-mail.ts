@@ -1,6 +1,6 @@
 /** Mail from another server, over SMTP to the MX listener, for an inbound route. */
 import { portOf } from '../../../support/daemon/daemon.ts'
-import { eventually } from '../../../support/deadline.ts'
+import { waitFor } from '../../../support/waits.ts'
 import { SmtpClient } from '../../../support/smtp/smtp-client.ts'
 import { inboundDomain, type DashboardServer } from '../dashboard-server.ts'
 
@@ -21,7 +21,7 @@ export async function receiveMail(
   const { accepted, reply } = await client.send({ from, to: [`${to}@${inboundDomain}`], content: Buffer.from(content) })
   await client.quit()
   if (!accepted) throw new Error(`not taken: ${reply.lines.join(' ')}`)
-  return eventually(30_000, 'the mail is read', async () => {
+  return waitFor('the mail is read', async () => {
     const { data } = (await rest.must('GET', `/v1/inbound-routes/${routeId}/messages`)) as {
       readonly data: readonly { readonly id: string; readonly status: string }[]
     }

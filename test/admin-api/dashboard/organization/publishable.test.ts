@@ -1,6 +1,6 @@
 /** Keys of web pages in Chromium: made with their gates, pasted, rotated and revoked. */
 import { browserOf } from '../../../support/web/browser.ts'
-import { eventually } from '../../../support/deadline.ts'
+import { waitFor } from '../../../support/waits.ts'
 import { testWith } from '../../../support/peers/peers.ts'
 import { startDashboard } from '../dashboard-server.ts'
 
@@ -51,7 +51,7 @@ test('a key for a web page is made with its gates, pasted, rotated and revoked',
   t.false(snippet.includes(first))
   await tab.check(t)
   await page.click('dialog >> text=Close')
-  await eventually(30_000, 'what was refused is counted', async () => {
+  await waitFor('what was refused is counted', async () => {
     const { data } = await server.daemon.rest.must('GET', '/v1/insights/publishable-keys')
     return (data as { totals: { refused: number } }[])[0]?.totals.refused || undefined
   })

@@ -1,5 +1,5 @@
 /** One of everything that screens show, under names that attack a page which takes them for markup. */
-import { eventually } from '../../../support/deadline.ts'
+import { waitFor } from '../../../support/waits.ts'
 import { makeInvoice } from '../../rest/organization/billing-requests.ts'
 import { addApplication, addOptOut } from '../../rest/fixture/stored-rows.ts'
 import type { ExecutionContext } from 'ava'
@@ -158,7 +158,7 @@ async function receiveHostile(server: DashboardServer, hostile: string): Promise
 /** A replay that is done, for an address that nothing was sent to. */
 async function replayHostile({ daemon: { rest } }: DashboardServer): Promise<void> {
   const { job_id: id } = await rest.must('POST', '/v1/replays', { filter: { to: hostileAddress, from: hostileAddress } })
-  await eventually(30_000, 'the replay is done', async () => {
+  await waitFor('the replay is done', async () => {
     const { status } = await rest.must('GET', `/v1/replays/${String(id)}`)
     return status === 'finished' || undefined
   })
@@ -169,7 +169,7 @@ async function holdHostile({ daemon: { rest } }: DashboardServer, trace: string,
   await rest.must('POST', '/v1/queue/holds', { filter: { to_domain: 'held.example' }, reason: reason.slice(0, 400) })
   const body = { act: 'hold', filter: { trace_ids: [trace] }, reason, expected: 1 }
   const { id } = await rest.must('POST', '/v1/queue/acts', body)
-  await eventually(30_000, 'it is held', async () => {
+  await waitFor('it is held', async () => {
     const { status } = await rest.must('GET', `/v1/queue/acts/${String(id)}`)
     return status === 'finished' || undefined
   })

@@ -1,6 +1,6 @@
 /** Decisions about one message that come at the same moment, and a project that goes while its message waits. */
 import test from '#test'
-import { eventually } from '../../../support/deadline.ts'
+import { waitFor } from '../../../support/waits.ts'
 import { problemsOf } from '../../../support/problems.ts'
 import { startApproval } from './approval-fixture.ts'
 
@@ -44,5 +44,5 @@ test('what waits in a project that is deleted is neither approved nor sent, and 
   fixture.clock.advance(31 * 60_000)
   await fixture.settle()
   t.deepEqual(fixture.transport.attempted, [])
-  await eventually(30_000, 'the removal has ended', async () => (await problemsOf(fixture)).length === 0 || undefined)
+  await waitFor('the removal has ended', async () => (await problemsOf(fixture)).length === 0)
 })

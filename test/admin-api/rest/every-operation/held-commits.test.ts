@@ -6,7 +6,7 @@ import test, { type ExecutionContext } from '#test'
 import * as z from 'zod'
 import { noBody } from '../../../../admin-api/operation/answer.ts'
 import { operation, type Operation } from '../../../../admin-api/operation/operation.ts'
-import { within } from '../../../support/deadline.ts'
+import { waiting } from '../../../support/waits.ts'
 import type { RestAnswer, RestClient } from '../../../support/daemon/rest.ts'
 import { makeOneOfEach, requestsOf, type Request } from '../fixture/requests.ts'
 import { startFixture, type Fixture } from '../fixture/rest-fixture.ts'
@@ -76,7 +76,7 @@ async function startHeld(t: ExecutionContext): Promise<HeldFixture> {
 async function jumping(answer: Promise<RestAnswer>, jump: () => void): Promise<RestAnswer> {
   const timer = setInterval(jump, 5)
   try {
-    return await within(60_000, 'the deadline of a read', answer)
+    return await waiting('the deadline of a read', answer)
   } finally {
     clearInterval(timer)
   }

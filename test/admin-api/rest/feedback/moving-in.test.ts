@@ -1,7 +1,7 @@
 /** Moving in over REST: lists and templates of other services, their reports, and what is stored of them. */
 import test, { type ExecutionContext } from '#test'
 import { adminKey, objectOf, startFixture, type Fixture } from '../fixture/rest-fixture.ts'
-import { within } from '../../../support/deadline.ts'
+import { waiting } from '../../../support/waits.ts'
 
 type Json = Record<string, unknown>
 const path = '/v1/suppressions/service-import'
@@ -110,7 +110,7 @@ test('a long list goes on from a row, other requests are answered meanwhile, and
     for (let i = 0; i < rows; i += 1000) yield Buffer.from(`${Array.from({ length: 1000 }, (_, j) => row(i + j)).join('\n')}\n`)
   }
   const running = imported(fixture, file(), '?from_row=12001')
-  t.is((await within(10_000, 'an answer meanwhile', fixture.rest.call('GET', '/v1/projects/me'))).status, 200)
+  t.is((await waiting('an answer meanwhile', fixture.rest.call('GET', '/v1/projects/me'))).status, 200)
   const { notes, summary } = await running
   t.deepEqual(summary, { type: 'summary', total: rows, added: 8000, already_there: 0, skipped: 0, refused: 0 })
   t.is(notes.filter(({ type }) => type === 'progress').length, 16)

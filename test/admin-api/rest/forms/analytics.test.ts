@@ -1,6 +1,6 @@
 /** Figures of a form: counted as things happen, by day, and where visitors leave. */
 import test from '#test'
-import { eventually } from '../../../support/deadline.ts'
+import { waitFor } from '../../../support/waits.ts'
 import { codeOf } from '../fixture/publishable-page.ts'
 import { formFixture, type FormFixture } from './visitor.ts'
 
@@ -38,7 +38,7 @@ test('views, beginnings, pages, submissions, spam and the usual time are counted
   await send(good)
   await send(good, { _mnx_hp: 'filled' })
   const wanted = { views: 5, starts: 3, submissions: 2, spam: 1 }
-  const report = await eventually(30_000, 'all is counted', async () => {
+  const report = await waitFor('all is counted', async () => {
     const now = await figures(fixture)
     return (now['totals'] as Row)['views'] === 5 ? now : undefined
   })

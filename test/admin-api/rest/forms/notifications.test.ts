@@ -14,7 +14,7 @@ import { readContent } from '#store/content.ts'
 import { within as keysWithin } from '#store/tuple.ts'
 import { verify } from '#store/verify/verify.ts'
 import { WebhookReceiver } from '../../../support/web/webhook-receiver.ts'
-import { within } from '../../../support/deadline.ts'
+import { waiting } from '../../../support/waits.ts'
 import { errorOf, refusal } from '../fixture/rest-fixture.ts'
 import { formFixture, type FormFixture } from './visitor.ts'
 
@@ -322,7 +322,7 @@ test('the webhook of a form gets each submission, signed, with its attempts on r
   t.false('webhook_secret' in ((await put(fixture, { webhook_url: receiver.url, subject_tmpl: 'x' })).body as Row))
   await send(good, { _mnx_hp: 'filled' })
   const { body } = await send(good)
-  const [got] = await within(60_000, 'the event arrives', receiver.hasReceived(1))
+  const [got] = await waiting('the event arrives', receiver.hasReceived(1))
   t.like(JSON.parse(got?.body ?? ''), {
     type: 'form_submission',
     data: { form_id: form, form_name: 'Contact', submission_id: (body as Row)['id'], version: 1, answers: good },
@@ -338,13 +338,13 @@ test('the webhook of a form gets each submission, signed, with its attempts on r
   t.like(await rest.must('GET', `/v1/webhooks/attempts/${String(went[0]?.['attempt_id'])}`), { endpoint_id: form, status: 'succeeded' })
   t.is(others.connections, 0)
   await rest.must('POST', `/v1/webhooks/attempts/${String(went[0]?.['attempt_id'])}/redeliver`)
-  const [, again] = await within(60_000, 'it is delivered again', receiver.hasReceived(2))
+  const [, again] = await waiting('it is delivered again', receiver.hasReceived(2))
   t.deepEqual([again?.body, again?.headers['x-service-signature']], [got?.body, got?.headers['x-service-signature']])
   await webhookDispatcher.idle()
   const rotated = await rest.must('POST', `${path}/notifications/rotate-secret`)
   t.not(rotated['webhook_secret'], made['webhook_secret'])
   await send(good)
-  const [, , second] = await within(60_000, 'the next one arrives', receiver.hasReceived(3))
+  const [, , second] = await waiting('the next one arrives', receiver.hasReceived(3))
   t.is(second?.headers['x-service-signature'], signed(rotated['webhook_secret'], second?.body))
   t.is((await put(fixture, { webhook_url: null })).status, 200)
   await send(good)
@@ -378,7 +378,7 @@ test('a form takes its notifications, its webhook and its figures along when it 
   const fixture = await notifying(t, { recipients: [{ email: team, digest: 'daily' }], webhook_url: receiver.url })
   const { rest, path, send, database, organizationId, removals, webhookDispatcher, form } = fixture
   await send(good)
-  await within(60_000, 'the event is on its way', receiver.hasReceived(1))
+  await waiting('the event is on its way', receiver.hasReceived(1))
   await webhookDispatcher.idle()
   t.deepEqual((await verify(database, integrityChecks(database))).problems, [])
   const rowsOf = async (): Promise<readonly number[]> => {

@@ -5,7 +5,7 @@ import { within as keysWithin } from '#store/tuple.ts'
 import { verify } from '#store/verify/verify.ts'
 import { Clamd } from '../../../../protocols/clamd/clamd.ts'
 import { Front } from '../../../support/network/front.ts'
-import { eventually, within } from '../../../support/deadline.ts'
+import { waitFor, waiting } from '../../../support/waits.ts'
 import { FakeClamd } from '../../../support/web/fake-clamd.ts'
 import { largePng, samples } from '../../../core/forms/file-samples.ts'
 import { codeOf } from '../fixture/publishable-page.ts'
@@ -42,7 +42,7 @@ async function scannedFixture(t: ExecutionContext, scanner: { readonly port: num
       id,
       file: read,
       after: (status) =>
-        eventually(20_000, 'it is scanned', async () => {
+        waitFor('it is scanned', async () => {
           clock.advance(60_000) // whatever the scanner is waited for
           const now = (await read())['status']
           return now === status ? undefined : now
@@ -120,7 +120,7 @@ test('who sent files is told that they are being checked, until they are, in the
   await daemon.fileScanning.idle()
   t.regex(await page(), /Ihre Dateien werden noch auf Viren geprüft\./)
   scanner.conduct = () => 'stream: OK'
-  await eventually(20_000, 'it is scanned', async () => {
+  await waitFor('it is scanned', async () => {
     clock.advance(60_000)
     return (await page()).includes('auf Viren') ? undefined : true
   })
@@ -160,8 +160,8 @@ test('a stop breaks off a scan, which says nothing of the file', async (t) => {
   scanner.conduct = () => undefined
   const { send, daemon, failures } = await scannedFixture(t, scanner)
   const { file } = await send(samples.pdf)
-  await eventually(20_000, 'the scanner has the file', async () => scanner.scanned.length === 1 || undefined)
-  await within(20_000, 'scanning stops', daemon.fileScanning.stop())
+  await waitFor('the scanner has the file', async () => scanner.scanned.length === 1)
+  await waiting('scanning stops', daemon.fileScanning.stop())
   t.is((await file())['status'], 'pending')
   t.deepEqual(failures, [])
 })

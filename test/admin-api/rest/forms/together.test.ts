@@ -6,7 +6,7 @@ import { readWholeContent } from '#store/content.ts'
 import { unpack } from '#store/tuple.ts'
 import type { Write } from '#store/kv.ts'
 import { samples } from '../../../core/forms/file-samples.ts'
-import { within } from '../../../support/deadline.ts'
+import { waiting } from '../../../support/waits.ts'
 import { problemsOf } from '../../../support/problems.ts'
 import { WebhookReceiver, type Received } from '../../../support/web/webhook-receiver.ts'
 import { refusal } from '../fixture/rest-fixture.ts'
@@ -64,7 +64,7 @@ async function wholeForm(t: ExecutionContext, digest = 'instant'): Promise<Whole
       return String((sent.body as Row)['id'])
     },
     events: async (count) =>
-      (await within(60_000, 'the event arrives', receiver.hasReceived(count))).map(({ body }: Received) => JSON.parse(body) as Row),
+      (await waiting('the event arrives', receiver.hasReceived(count))).map(({ body }: Received) => JSON.parse(body) as Row),
     async mails() {
       await daemon.formNotifier.idle()
       const found = await database.all(traces, { organizationId })

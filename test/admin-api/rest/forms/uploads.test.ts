@@ -5,7 +5,7 @@ import { integrityChecks } from '#core/integrity.ts'
 import { unpack, within } from '#store/tuple.ts'
 import { verify } from '#store/verify/verify.ts'
 import type { RestAnswer } from '../../../support/daemon/rest.ts'
-import { eventually } from '../../../support/deadline.ts'
+import { waitFor } from '../../../support/waits.ts'
 import { Seeded } from '../../../support/seeded.ts'
 import { emptyZip, largePng, pdfWith, samples, testVirus } from '../../../core/forms/file-samples.ts'
 import { codeOf } from '../fixture/publishable-page.ts'
@@ -180,9 +180,9 @@ test('bodies in parts are read within bounds, with boundaries of any length, and
   })
   halfway.on('error', () => {})
   halfway.write(whole.subarray(0, 390_000))
-  await eventually(10_000, 'a part of the file is stored', async () => (await contents()) > before || undefined)
+  await waitFor('a part of the file is stored', async () => (await contents()) > before)
   halfway.destroy()
-  await eventually(10_000, 'what was stored is gone again', async () => (await contents()) === before || undefined)
+  await waitFor('what was stored is gone again', async () => (await contents()) === before)
   t.deepEqual([failures, await problems()], [[], []])
 })
 

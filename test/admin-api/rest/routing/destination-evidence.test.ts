@@ -5,7 +5,7 @@ import { inspectTests, type InspectTest } from '#core/inspect/inspect-test.ts'
 import { destinationEvidence } from '#core/routing/destination-evidence.ts'
 import { traces, type Trace } from '#core/trace/trace.ts'
 import { Change } from '#store/change.ts'
-import { eventually } from '../../../support/deadline.ts'
+import { waitFor } from '../../../support/waits.ts'
 import { addDestination, errorOf, startFixture } from '../fixture/rest-fixture.ts'
 
 test('evidence is collected without a change of mode, kept with its date, and replaced by the next', async (t) => {
@@ -84,7 +84,7 @@ test('a test is sent by the destination out of its sandbox, and its score is in 
   const trace = await rest.must('GET', `/v1/traces/${proof.trace_id}`)
   t.like(trace, { outcome: 'relayed', destination_id: id, to: [address], from: 'shop@example.ch' })
   t.regex(String(trace['outcome_reason']), /in sandbox mode, is relayed/)
-  await eventually(20_000, 'it has left', async () => transport.attempted.length > 0 || undefined)
+  await waitFor('it has left', async () => transport.attempted.length > 0)
   t.deepEqual(transport.attempted, [[address]])
   t.is((await rest.must('GET', `/v1/destinations/${id}`))['mode'], 'sandbox')
   const stored = await database.get(inspectTests, { organizationId }, proof.test_id)
@@ -110,7 +110,7 @@ test('a test that another destination carried, or that failed, gives no score; n
   const sent = await rest.must('POST', path, { send_test: true, from: 'shop@example.ch' })
   const { trace_id: traceId } = sent['proof'] as { trace_id: string }
   const change = async (changes: Partial<Trace>): Promise<string> => {
-    await eventually(20_000, 'it is changed', async () => {
+    await waitFor('it is changed', async () => {
       const stored = await database.get(traces, { organizationId }, traceId)
       if (!stored) return undefined
       const next: Trace = { ...stored.record, ...changes }
