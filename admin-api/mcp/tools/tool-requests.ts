@@ -69,7 +69,8 @@ export async function listed(
   return tools.filter((tool) => agent && isListed(tool, agent, organization, selection))
 }
 
-const stepMs = 4
+/** Milliseconds after which a listing gives others their turn. */
+export const stepMs = 4
 
 /** As the list shows them. What is shown for the first time is made from its schemas, which takes the time of several requests for all. */
 export function* shown(tools: readonly Tool[]): Steps<readonly JsonObject[]> {
