@@ -3,6 +3,7 @@ import { readdirSync } from 'node:fs'
 import { cp, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from '#test'
+import { systemClock } from '#core/clock.ts'
 import { billingKinds } from '#core/billing/billing-integrity.ts'
 import { planTerms } from '#core/billing/plan-term.ts'
 import { prices } from '#core/billing/price.ts'
@@ -177,7 +178,7 @@ test('a store in a format that a newer release has brought it into is not opened
 })
 
 test('what makes such a store still makes one of every kind', async (t) => {
-  const daemon = await startDaemon(t, { env })
+  const daemon = await startDaemon(t, { env, replacements: { clock: systemClock } })
   await fill(daemon)
   await daemon.stop()
   const again = await daemon.again({ replacements: { clock: new FakeClock(Date.now() + 60_000) } })
