@@ -1,18 +1,22 @@
 /** The house rules that a machine can check, run over every file of the repository. The rules are tested in test/tidy/. */
 import { fileURLToPath } from 'node:url'
 import test, { type ExecutionContext } from '#test'
+import { importsOfModules, lanesOf } from './suite/lanes.ts'
+import { readUnstable, staleUnstable } from './suite/run/gate.ts'
 import { decisions, deadLinks, goneFiles } from './tidy/documents.ts'
 import { fileCycles, nounCycles } from './tidy/cycles.ts'
 import { importDirection } from './tidy/layers.ts'
-import { moduleState } from './tidy/module-state.ts'
+import { moduleState } from './tidy/state/module-state.ts'
 import { packageHomes } from './tidy/packages.ts'
 import { longReadmes, readmes } from './tidy/readmes.ts'
 import { fileLength, folderDepth, folderSize, functionLength, names } from './tidy/shape.ts'
+import { realTime } from './tidy/state/real-time.ts'
 import { readTree } from './tidy/source.ts'
 import { waysOut } from './tidy/ways-out.ts'
 import { citations, headers, leftovers, oddComments, replacedIdentifiers, replacedPhrases } from './tidy/words.ts'
 
-const tree = readTree(fileURLToPath(new URL('..', import.meta.url)))
+const root = fileURLToPath(new URL('..', import.meta.url))
+const tree = readTree(root)
 const { sources, documents, paths } = tree
 const clean = (t: ExecutionContext, violations: readonly string[]): void => {
   t.is(violations.join('\n'), '')
@@ -27,6 +31,13 @@ test('no import cycle between files', (t) => clean(t, fileCycles(sources)))
 test('no import cycle between the nouns of the core', (t) => clean(t, nounCycles(sources)))
 test('every third-party package is imported in its home only', (t) => clean(t, packageHomes(sources)))
 test('modules have no state', (t) => clean(t, moduleState(sources)))
+test('exact modules use no real time', (t) => clean(t, realTime(sources, lanesOf(importsOfModules(root)))))
+test('unstable tests are listed for at most 14 days', (t) => clean(t, staleUnstable(readUnstable(root), Date.now())))
+test('lanes of the test modules', (t) => {
+  const lanes = [...lanesOf(importsOfModules(root)).values()]
+  t.log([...new Set(lanes)].map((lane) => `${lane}: ${String(lanes.filter((one) => one === lane).length)}`).join(', '))
+  t.true(lanes.length > 600)
+})
 test('files are short', (t) => clean(t, fileLength(sources)))
 test('functions are short', (t) => clean(t, functionLength(sources)))
 test('folders are shallow', (t) => clean(t, folderDepth(sources)))

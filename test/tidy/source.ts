@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { parseSync, Visitor, type CallExpression, type Expression } from 'oxc-parser'
-import { stateOf } from './mutations.ts'
+import { stateOf } from './state/mutations.ts'
 
 /** One `import` or re-export of a file, static or dynamic, for values or for types. */
 export interface Import {

@@ -1,7 +1,7 @@
 /** The rule about state of modules, fed with small examples. */
 import test, { type ExecutionContext } from '#test'
 import { moduleState } from './module-state.ts'
-import { parseSource } from './source.ts'
+import { parseSource } from '../source.ts'
 
 const of = (text: string, path = 'store/a.ts') => moduleState([parseSource(path, text)])
 

@@ -1,6 +1,6 @@
 /** Which modules may have state: several daemons, and many tests, share a process, so state belongs to instances. */
 import { matchesGlob } from 'node:path'
-import type { Source } from './source.ts'
+import type { Source } from '../source.ts'
 
 /** A page of a browser has its modules for itself, and so has a program. */
 const own = [
