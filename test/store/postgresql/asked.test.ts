@@ -41,7 +41,7 @@ test('a daemon that cannot answer is waited for until it can write nothing any m
   front.silence()
   await other.daemons.askOthers('end', [''])
   t.is((await postgresql().query('SELECT FROM postern_writers', new URL(address).pathname.slice(1))).length, 1)
-  front.cut()
+  front.refuse()
   await silent[Symbol.asyncDispose]().catch(() => undefined)
 })
 

@@ -27,7 +27,7 @@ test('a daemon that falls silent in its turn loses it, after others have taken i
   front.silence()
   const members = await other.daemons.inTurn(() => postgresql().query('SELECT id FROM postern_daemons', nameIn(address)))
   t.is(members.length, 1)
-  front.cut()
+  front.refuse()
   over.resolve()
   await stopped[Symbol.asyncDispose]().catch(() => undefined)
 })
