@@ -88,24 +88,28 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 /** A connection takes some turns of the loop to close after both ends have let it go. */
 const turns = 50
 
-/** What differs now, as a phrase each. Waits until what closes has closed; `isLate` says when not to wait longer. */
-export async function leftSince(before: Snapshot, isLate: () => boolean): Promise<readonly string[]> {
+/** What differs now, as a phrase each, but for ignored kinds of resources. Waits until what closes has closed; `isLate` says when not to wait longer. */
+export async function leftSince(
+  before: Snapshot,
+  isLate: () => boolean,
+  ignores: (kind: string) => boolean = () => false,
+): Promise<readonly string[]> {
   await turn() // what has ended closes, and what was rejected is reported, with the next turn
-  let left = differences(before)
+  let left = differences(before, ignores)
   for (let n = 0; left.length > 0 && (n < turns || !isLate()); n++) {
     if (n < turns) await turn()
     else await new Promise((resolve) => setTimeout(resolve, 20))
-    left = differences(before)
+    left = differences(before, ignores)
   }
   return left
 }
 
-function differences(before: Snapshot): readonly string[] {
+function differences(before: Snapshot, ignores: (kind: string) => boolean): readonly string[] {
   const now = snapshot()
   const left: string[] = []
   for (const [kind, number] of now.open) {
     const more = number - (before.open.get(kind) ?? 0)
-    if (more > 0) left.push(kinds.has(kind) ? `${kinds.get(kind) ?? ''} (${kind}, ${String(more)})` : kind)
+    if (more > 0 && !ignores(kind)) left.push(kinds.has(kind) ? `${kinds.get(kind) ?? ''} (${kind}, ${String(more)})` : kind)
   }
   if (now.environment !== before.environment) left.push(`a changed process.env (${changed(before.environment, now.environment)})`)
   if (now.folder !== before.folder) left.push(`a changed working directory (${now.folder})`)

@@ -9,6 +9,7 @@ import { pathToFileURL } from 'node:url'
 import ava, { registerCompletionHandler, type ExecutionContext } from 'ava'
 import { leftSince, snapshot, type Snapshot } from './guards.ts'
 import { Journal, processorMs } from './journal.ts'
+import { endWaits } from '../../support/waits.ts'
 import { titleOf, type ShardPlan } from './plan.ts'
 import { declarationsOf, type Declaration } from './shared-test.ts'
 import { closeShared, renewShared, sharedCount } from './shared-resources.ts'
@@ -90,7 +91,7 @@ class Run {
     const faults: string[] = []
     /** How many faults AVA knows already, as the test threw them. */
     let known = 0
-    const guard = new Guard(one, deadline)
+    const guard = new Guard(one, deadline, this.#module.before.length > 0 ? isOfModule : () => false)
     t.teardown(async () => {
       known = faults.length
       try {
@@ -160,16 +161,21 @@ class Run {
   }
 }
 
+/** What hooks have opened for all tests of a module may make connections during each of them. */
+const isOfModule = (kind: string): boolean => kind === 'TCPSocketWrap' || kind === 'PipeWrap'
+
 /** Watches one test. */
 class Guard {
   readonly #test: Declaration
   readonly #deadline: Deadline
   readonly #rejections = new Map<Promise<unknown>, unknown>()
+  readonly #ignores: (kind: string) => boolean
   #before: Snapshot | undefined
 
-  constructor(test: Declaration, deadline: Deadline) {
+  constructor(test: Declaration, deadline: Deadline, ignores: (kind: string) => boolean) {
     this.#test = test
     this.#deadline = deadline
+    this.#ignores = ignores
   }
 
   readonly #rejected = (reason: unknown, promise: Promise<unknown>): void => void this.#rejections.set(promise, reason)
@@ -182,7 +188,8 @@ class Guard {
 
   async end(faults: string[]): Promise<void> {
     if (!this.#before) return
-    const left = await leftSince(this.#before, this.#deadline.inSeconds(5))
+    const left = await leftSince(this.#before, this.#deadline.inSeconds(5), this.#ignores)
+    endWaits()
     process.off('unhandledRejection', this.#rejected).off('rejectionHandled', this.#handled)
     if (left.length > 0) faults.push(`"${this.#test.title}" leaves ${left.join('; ')}`)
     for (const reason of this.#rejections.values())
