@@ -154,8 +154,8 @@ test('a server that answers late or with errors that pass is asked again, within
   slow.listen(0, '127.0.0.1')
   await once(slow, 'listening')
   const options = bucketOptions((slow.address() as AddressInfo).port)
-  const collecting = setInterval(() => ownMemory.collect(), 100) // a deadline must hold whatever is collected while it runs
-  await new S3Objects({ ...options, requestMs: 1500 }).put('x/y', Buffer.from('content'), 'a'.repeat(64))
+  const collecting = setInterval(() => ownMemory.collect(), 1000) // a deadline must hold whatever is collected while it runs
+  await new S3Objects({ ...options, requestMs: 5000 }).put('x/y', Buffer.from('content'), 'a'.repeat(64))
   clearInterval(collecting)
   t.is(asked, 4)
   await t.throwsAsync(new S3Objects({ ...options, requestMs: 50, patienceMs: 100 }).get('x/y'), { name: 'StoreAway', message: /timeout/ })
