@@ -1,6 +1,6 @@
 /**
  * `npm test`: installs missing peers where it may, builds what browsers and daemons load, and runs the test modules in processes that
- * they share, lane by lane. `--full` adds what runs at night only, `--lane NAME` runs one lane, paths of modules run these alone.
+ * they share, lane by lane. `--full` adds what runs at night only, `--log` adds a line to suite/runs.tsv, `--lane NAME` runs one lane, paths of modules run these alone.
  * With `CI=true` a missing peer is an error instead of a skipped test.
  */
 import { availableParallelism } from 'node:os'
@@ -15,7 +15,7 @@ import { chooseModules, type Words } from './suite/choice.ts'
 import { readUnstable } from './suite/run/gate.ts'
 import { lanes } from './suite/lanes.ts'
 import { Progress } from './suite/run/progress.ts'
-import { areasLines, closingLines, writeTitles } from './suite/run/report.ts'
+import { areasLines, closingLines, logRun, writeTitles } from './suite/run/report.ts'
 import { runLanes } from './suite/run/run-lanes.ts'
 import { startServices } from './suite/run/shared-servers.ts'
 import { runnerPorts, ShardWriter } from './suite/run/shards.ts'
@@ -28,9 +28,10 @@ function words(given: readonly string[]): Words {
   const lane = given.includes('--lane') ? given[given.indexOf('--lane') + 1] : undefined
   if (given.includes('--lane') && !lanes.some((name) => name === lane)) throw new Error(`--lane takes one of ${lanes.join(', ')}`)
   const files = given.filter((word) => !word.startsWith('--') && word !== lane)
-  const unknown = given.filter((word) => word.startsWith('--') && !['--full', '--lane'].includes(word))
-  if (unknown.length > 0) throw new Error(`unknown: ${unknown.join(' ')}; npm test takes --full, --lane NAME and paths of test modules`)
-  return { isFull: given.includes('--full'), lane: lanes.find((name) => name === lane), files }
+  const unknown = given.filter((word) => word.startsWith('--') && !['--full', '--lane', '--log'].includes(word))
+  if (unknown.length > 0)
+    throw new Error(`unknown: ${unknown.join(' ')}; npm test takes --full, --lane NAME, --log and paths of test modules`)
+  return { isFull: given.includes('--full'), isLogged: given.includes('--log'), lane: lanes.find((name) => name === lane), files }
 }
 
 function prepare(): boolean {
@@ -68,7 +69,8 @@ async function run(given: Words): Promise<number> {
   const result = await runLanes(surroundings, selected, availableParallelism())
   clearInterval(timer)
   writeTitles(root, result)
-  for (const line of closingLines(result, progress.skipped, isCi)) console.log(line)
+  for (const line of closingLines(result, modules, progress.skipped, isCi)) console.log(line)
+  if (given.isLogged) logRun(root, result)
   if (result.failures.length > 0) return 1
   if (given.files.length === 0 && given.lane === undefined)
     writeProven(

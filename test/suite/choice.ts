@@ -6,6 +6,7 @@ import { importsOfModules, lanesOf, type TestLane } from './lanes.ts'
 /** The words after `npm test --`. */
 export interface Words {
   readonly isFull: boolean
+  readonly isLogged: boolean
   readonly lane: TestLane | undefined
   /** Paths of test modules. */
   readonly files: readonly string[]

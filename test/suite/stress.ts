@@ -83,7 +83,7 @@ class Record {
 
 async function stress(runs: number, firstSeed: number): Promise<Record> {
   const lane = lanes.find((name) => name === values.lane)
-  const { modules, chosen } = chooseModules(root, { isFull: false, lane, files: positionals })
+  const { modules, chosen } = chooseModules(root, { isFull: false, isLogged: false, lane, files: positionals })
   const selected = chosen(areaStates(root, modules, false))
   const record = new Record()
   for (let seed = firstSeed; seed < firstSeed + runs; seed++) {

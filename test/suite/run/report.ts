@@ -1,7 +1,9 @@
 /** What `npm test` prints and leaves: areas at its beginning, figures and failures at its end, and the titles of all tests. */
-import { writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { appendFileSync, writeFileSync } from 'node:fs'
+import { loadavg } from 'node:os'
 import { join } from 'node:path'
-import type { AreaState } from '../areas.ts'
+import { areaOf, type AreaState, type ModuleFacts } from '../areas.ts'
 import { unstableLine, unstablePath } from './gate.ts'
 import { nameOf } from '../process/plan.ts'
 import type { SuiteResult } from './run-lanes.ts'
@@ -33,8 +35,39 @@ export function writeTitles(root: string, { passed, failures, costs }: SuiteResu
   )
 }
 
+/** The log of whole runs, in which `npm test -- --log` adds a line. */
+const runsPath = 'test/suite/runs.tsv'
+
+/** Adds a line: time, commit, load average, seconds, processor seconds, passed, failed, unstable tests. */
+export function logRun(root: string, { passed, failures, unstable, figures }: SuiteResult): void {
+  const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: root, encoding: 'utf8' }).trim()
+  const sum = (of: (one: SuiteResult['figures'][number]) => number): string => figures.reduce((total, one) => total + of(one), 0).toFixed(0)
+  const cells = [
+    ...[new Date().toISOString().slice(0, 16), commit, (loadavg()[1] ?? 0).toFixed(1)],
+    ...[sum(({ seconds }) => seconds), sum(({ processorSeconds }) => processorSeconds)],
+    ...[String(passed.length), failures.map(nameOf).join(', ') || '0', unstable.map(nameOf).join(', ') || '0'],
+  ]
+  appendFileSync(join(root, runsPath), `${cells.join('\t')}\n`)
+}
+
+/** Processor seconds of each area that ran. */
+function areaLines({ costs }: SuiteResult, modules: readonly ModuleFacts[]): readonly string[] {
+  const sums = new Map<string, number>()
+  for (const module of modules) {
+    const area = areaOf(module)
+    const ms = costs.get(module.path)
+    if (area !== undefined && ms !== undefined) sums.set(area, (sums.get(area) ?? 0) + ms)
+  }
+  return [...sums].map(([area, ms]) => `of these ${area}: ${(ms / 1000).toFixed(0)} processor seconds`)
+}
+
 /** The last lines of a run: figures, skipped tests, failures, unstable tests, and the sum. */
-export function closingLines(result: SuiteResult, skipped: ReadonlyMap<string, number>, isCi: boolean): readonly string[] {
+export function closingLines(
+  result: SuiteResult,
+  modules: readonly ModuleFacts[],
+  skipped: ReadonlyMap<string, number>,
+  isCi: boolean,
+): readonly string[] {
   const { passed, failures, unstable, figures } = result
   const skippedTests = [...skipped.values()].reduce((sum, count) => sum + count, 0)
   return [
@@ -43,6 +76,7 @@ export function closingLines(result: SuiteResult, skipped: ReadonlyMap<string, n
       ({ lane, modules, tests, seconds, processorSeconds }) =>
         `${lane}: ${String(tests)} tests in ${String(modules)} modules, ${seconds.toFixed(0)} s, ${processorSeconds.toFixed(0)} processor seconds`,
     ),
+    ...areaLines(result, modules),
     ...[...skipped].map(([reason, count]) => `${String(count)} skipped: needs ${reason}`),
     ...failures.map((failure) => `failed: ${nameOf(failure)} (${failure.reason})`),
     ...unstable.map((failure) => `unstable: ${nameOf(failure)} (${failure.reason})`),
