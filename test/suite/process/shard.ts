@@ -149,7 +149,6 @@ class Run {
   async #end(deadline: Deadline, faults: string[]): Promise<void> {
     for (const hook of this.#module.after) {
       try {
-        // oxlint-disable-next-line typescript/no-unsafe-argument -- hooks after the tests use nothing of it
         await deadline.within(hook.run({} as ExecutionContext))
       } catch (error) {
         faults.push(`a hook after the tests failed: ${String(error)}`)
