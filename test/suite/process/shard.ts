@@ -89,6 +89,8 @@ class Run {
     const about = { module: this.#module.path, title: one.title }
     this.#journal.write({ ...about, event: 'begun' })
     const faults: string[] = []
+    /** Whether an assertion failed, whose message AVA prints, before anything else was at fault. */
+    let asserted = false
     /** How many faults AVA knows already, as the test threw them. */
     let known = 0
     const guard = new Guard(one, deadline, this.#module.before.length > 0 ? isOfModule : () => false)
@@ -102,7 +104,7 @@ class Run {
         deadline[Symbol.dispose]()
         const passed = t.passed !== one.failing && faults.length === known
         const spent = { ms: Math.round(performance.now() - began.at), processorMs: processorMs() - began.processor }
-        const [reason] = faults
+        const reason = asserted ? undefined : faults[0]
         this.#journal.write({ ...about, event: passed ? 'passed' : 'failed', ...spent, ...(reason !== undefined && { reason }) })
       }
       if (faults.length > known) throw new Error(faults.slice(known).join('\n'))
@@ -119,8 +121,10 @@ class Run {
     try {
       await deadline.within(one.run(t))
     } catch (error) {
-      if (error instanceof Error && error.name !== 'TestFailure') faults.push(error.message)
+      if (t.passed) faults.push(thrown(error)) // AVA does not know of it yet
       throw error
+    } finally {
+      asserted = !t.passed
     }
   }
 
@@ -162,6 +166,12 @@ class Run {
 
 /** What hooks have opened for all tests of a module may make connections during each of them. */
 const isOfModule = (kind: string): boolean => kind === 'TCPSocketWrap' || kind === 'PipeWrap'
+
+/** The message of an error; of the first one, where the disposal after it failed too. */
+function thrown(error: unknown): string {
+  if (error instanceof SuppressedError) return thrown(error.suppressed)
+  return error instanceof Error ? error.message : String(error)
+}
 
 /** Watches one test. */
 class Guard {
