@@ -48,7 +48,7 @@ import { overhear } from '../support/overhear.ts'
 import { openStoreOf } from '../support/daemon/store-of-test.ts'
 import { dataFolder, openDaemon, type OpenedDaemon, type StartOptions } from '../support/daemon/start-daemon.ts'
 import { factsDefaults, credentialDefaults, destinationDefaults, organizationId, projectDefaults, projectId } from './records.ts'
-import { problemsOf } from '../support/problems.ts'
+import { assertSound, problemsOf } from '../support/problems.ts'
 import { NoReader, noRewriter } from './no-parsers.ts'
 import { ScriptedTransport, type Script } from './scripted-transport.ts'
 
@@ -325,6 +325,11 @@ export class CoreFixture {
   /** What `postern verify` would say. */
   problems(): Promise<readonly string[]> {
     return problemsOf(this)
+  }
+
+  /** Asserts that `postern verify` would report no problem. */
+  assertSound(t: ExecutionContext, where?: string): Promise<void> {
+    return assertSound(t, this, where)
   }
 
   queueLength(): Promise<number> {

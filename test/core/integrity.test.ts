@@ -35,7 +35,7 @@ test('integrityChecks() tells of a message that stands in the queue of another p
   const { traceId } = await fixture.submit({ destinationId: 'dst_1' })
   const [entry] = fixture.queued
   if (!entry) return t.fail()
-  t.deepEqual(await fixture.problems(), [])
+  await fixture.assertSound(t)
   await fixture.database.commit(enqueue(dequeue(new Change(), entry), { ...entry, projectId: 'prj_2' }))
   const problems = await fixture.problems()
   t.is(problems.length, 1)
@@ -48,7 +48,7 @@ test('integrityChecks() misses the removal of what is deleted, and what a remova
   t.is((await fixture.problems()).length, 1)
   t.regex((await fixture.problems()).join(' '), /prj_2.*it is deleted, and nothing removes what is left of it/)
   await fixture.database.commit(new Change().set(projectRemovalKey(7, organizationId, 'prj_2')))
-  t.deepEqual(await fixture.problems(), [])
+  await fixture.assertSound(t)
   await fixture.database.commit(
     new Change().set(projectRemovalKey(8, organizationId, 'prj_2')).set(organizationRemovalKey(9, organizationId)),
   )

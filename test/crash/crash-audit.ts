@@ -1,11 +1,23 @@
 /** The last look of a crash test, through the API: every acknowledged message has its trace and, if captured, its place in the inbox. */
 import type { RestClient } from '../support/daemon/rest.ts'
 import { catchAllInbox } from '../support/daemon/provision.ts'
+import { waitFor } from '../support/waits.ts'
 import { isRefusedForGood, type Entry, type Ledger } from './ledger.ts'
 import { carriesText, isWholeLetter, letterOf, textOf } from './letters.ts'
 
 /** How many captured messages are fetched whole and compared octet by octet. */
 const contentsCompared = 60
+
+/** Resolves when all recipients of acknowledged messages have a copy, or when one never will: its trace is gone, or says that all have. */
+export async function arrivals(ledger: Ledger, rest: RestClient): Promise<void> {
+  await waitFor(`delivery of the last ${String(ledger.awaited)} recipients`, async () => {
+    const entry = ledger.oneAwaited()
+    if (!entry) return true
+    const { status, body } = await rest.call('GET', `/v1/traces/${String(entry.traceId)}`)
+    const isOver = status === 404 || (body as { readonly status?: string }).status === 'sent'
+    return isOver && entry === ledger.oneAwaited()
+  })
+}
 
 /** Reads every acknowledged trace; its status must be the final one for what happened. */
 export async function auditTraces(ledger: Ledger, rest: RestClient): Promise<void> {

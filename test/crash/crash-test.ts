@@ -6,7 +6,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { waiting } from '../support/waits.ts'
 import { Seeded } from '../support/seeded.ts'
-import { auditCaptures, auditTraces } from './crash-audit.ts'
+import { arrivals, auditCaptures, auditTraces } from './crash-audit.ts'
 import { faultNames, faultScript, refuseForGood, type FaultName } from './faults.ts'
 import { Ledger, type Fate } from './ledger.ts'
 import { repeatKeys, restLoad, smtpLoad, type Load } from './load.ts'
@@ -21,6 +21,7 @@ export interface CrashTestOptions {
 }
 
 export interface CrashReport {
+  /** Failed ledgers first; they begin with `ledger: `. */
   readonly problems: readonly string[]
   /** One line that sums up the run. */
   readonly summary: string
@@ -55,7 +56,7 @@ export async function crashTest({ seed, rounds, seconds, say = () => undefined }
   }
   await drain(server, ledger)
   await inspect(server, ledger)
-  return { problems: ledger.problems, summary: summarize(ledger, server, seed) }
+  return { problems: ledger.faults, summary: summarize(ledger, server, seed) }
 }
 
 /** Starts the daemon again; sometimes it is killed several times on its way up. */
@@ -92,7 +93,7 @@ async function playRound(server: CrashServer, ledger: Ledger, round: Round): Pro
 async function end({ daemon }: CrashServer, ledger: Ledger, { gentle, number }: Round): Promise<void> {
   const dead = await Promise.race([daemon.exited, Promise.resolve(undefined)])
   if (dead) {
-    ledger.problem(`round ${String(number)}: the daemon ended by itself (${JSON.stringify(dead)}):\n${daemon.log.slice(-2000)}`)
+    ledger.fault(`round ${String(number)}: the daemon ended by itself (${JSON.stringify(dead)}):\n${daemon.log.slice(-2000)}`)
     ledger.killed()
     return
   }
@@ -102,7 +103,7 @@ async function end({ daemon }: CrashServer, ledger: Ledger, { gentle, number }: 
     return
   }
   const exit = await daemon.stop()
-  if (exit.code !== 0) ledger.problem(`SIGTERM under load: ${JSON.stringify(exit)}:\n${daemon.log.slice(-2000)}`)
+  if (exit.code !== 0) ledger.fault(`SIGTERM under load: ${JSON.stringify(exit)}:\n${daemon.log.slice(-2000)}`)
 }
 
 function startClients(server: CrashServer, ledger: Ledger, { number, random }: Round, over: AbortSignal): Promise<void>[] {
@@ -131,16 +132,10 @@ function startClients(server: CrashServer, ledger: Ledger, { number, random }: R
 async function drain(server: CrashServer, ledger: Ledger): Promise<void> {
   server.sink.script = { recipient: refuseForGood }
   const daemon = await server.start()
-  const drained = waiting(`delivery of the last ${String(ledger.awaited)} recipients`, ledger.drained())
-  await drained.catch(async (error: unknown) => {
-    const { bytes } = await daemon.rest.call('GET', `/v1/traces/${String(ledger.oneAwaited()?.traceId)}`)
-    ledger.problem(
-      `${String(error)}; ${String(ledger.awaited)} are missing, one of them:\n${bytes.toString('utf8')}\n${daemon.log.slice(-2000)}`,
-    )
-  })
+  await arrivals(ledger, daemon.rest)
   // The answers of the smart host are recorded once the daemon has ended in order; nothing has to be waited for.
   const exit = await daemon.stop()
-  if (exit.code !== 0) ledger.problem(`SIGTERM after the drain: ${JSON.stringify(exit)}:\n${daemon.log.slice(-2000)}`)
+  if (exit.code !== 0) ledger.fault(`SIGTERM after the drain: ${JSON.stringify(exit)}:\n${daemon.log.slice(-2000)}`)
 }
 
 async function inspect(server: CrashServer, ledger: Ledger): Promise<void> {
@@ -164,7 +159,7 @@ function summarize(ledger: Ledger, server: CrashServer, seed: number): string {
     `${String(ledger.duplicated().length)} delivered twice inside the window`,
     `${String(ledger.postponed().length)} hung up on after the final dot`,
     `slowest start ${String(Math.round(Math.max(...server.starts)))} ms`,
-    `${String(ledger.problems.length)} problems`,
+    `${String(ledger.faults.length)} problems`,
   ]
   return counts.join(', ')
 }

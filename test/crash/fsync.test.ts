@@ -77,10 +77,10 @@ function assertSynced(t: ExecutionContext, calls: readonly SystemCall[], { marke
   if (!answer) return t.fail(`${marker}: no answer was seen`)
   const between = calls.filter((call) => call.begun > read.ended && call.ended < answer.begun)
   const stored = between.filter((call) => isWrite(call) && isFile(call) && call.text.includes(marker))
-  if (stored.length === 0) return t.fail(`${marker}: was not written to any file before the answer`)
+  if (stored.length === 0) return t.fail(`ledger: ${marker} was not written to any file before the answer`)
   for (const write of stored) {
     const synced = between.some((call) => isSync(call) && sameFile(call, write) && call.begun > write.ended)
-    t.true(synced, `${marker}: ${write.file} was written, but not synced before the answer`)
+    t.true(synced, `ledger: ${marker}: ${write.file} was written, but not synced before the answer`)
   }
 }
 

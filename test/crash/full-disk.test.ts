@@ -15,6 +15,7 @@ import { replyText, traceIdOf } from '../support/smtp/smtp-replies.ts'
 import { testIf } from '../support/peers/peers.ts'
 import { temporaryFolder } from '../support/daemon/workspace.ts'
 import { letterOf } from './letters.ts'
+import { assertVerified } from '../support/problems.ts'
 
 const run = promisify(execFile)
 const mebibyte = 2 ** 20
@@ -54,7 +55,7 @@ mountable('serve refuses with 452 and 503 on a full disk, keeps what it acknowle
     t.regex(String(told.refusal), /^452 4\.3\.1 /)
     await t.throwsAsync(openSession(daemon, login), { message: /421 4\.3\.\d / })
     t.is((await post(daemon)).status, 503)
-    t.is((await daemon.rest.call('GET', `/v1/traces/${String(told.acked[0])}`)).status, 200)
+    t.is((await daemon.rest.call('GET', `/v1/traces/${String(told.acked[0])}`)).status, 200, 'ledger: an acknowledged trace is lost')
     await disk.free()
     await waitFor('service after there is room', async () => ((await post(daemon)).status === 200 ? true : undefined))
     await daemon.kill()
@@ -151,12 +152,11 @@ async function assertKept(t: ExecutionContext, options: DaemonOptions, { acked }
   for await (const row of daemon.rest.rows(`/v1/inboxes/${await catchAllInbox(daemon.rest)}/messages`))
     captured.add(String(row['trace_id']))
   const lost = acked.filter((traceId) => !captured.has(traceId))
-  t.deepEqual(lost.slice(0, 5), [], `${String(lost.length)} of ${String(acked.length)} acknowledged messages are lost`)
-  t.is((await daemon.rest.call('GET', `/v1/traces/${String(acked.at(-1))}`)).status, 200)
+  t.deepEqual(lost.slice(0, 5), [], `ledger: ${String(lost.length)} of ${String(acked.length)} acknowledged messages are lost`)
+  t.is((await daemon.rest.call('GET', `/v1/traces/${String(acked.at(-1))}`)).status, 200, 'ledger: an acknowledged trace is lost')
   t.is((await post(daemon)).status, 200)
   t.is((await daemon.stop()).code, 0)
-  const verified = await runCommand(options, 'verify')
-  t.is(verified.code, 0, verified.output.slice(-1500))
+  assertVerified(t, await runCommand(options, 'verify'))
 }
 
 interface SmallDisk extends AsyncDisposable {

@@ -37,12 +37,12 @@ const afterlifeMs = 1000
 
 export class Ledger {
   readonly entries = new Map<string, Entry>()
-  readonly problems: string[] = []
+  readonly #problems: string[] = []
+  readonly #others: string[] = []
   readonly #kills: number[] = []
   readonly #copies = new Map<string, Copy[]>()
   readonly #awaited = new Set<string>()
   readonly #postponed = new Set<Entry>()
-  #drained: (() => void) | undefined
 
   open(entry: Omit<Entry, 'status'>): Entry {
     const opened: Entry = { ...entry, status: 'open' }
@@ -67,7 +67,6 @@ export class Ledger {
     if (!entry) return
     this.#postponed.add(entry)
     for (const recipient of entry.to) this.#awaited.delete(copyKey(entry, recipient))
-    this.#lookWhetherDrained()
   }
 
   /** Entries that the smart host ever hung up on. */
@@ -105,7 +104,6 @@ export class Ledger {
       this.#copies.set(key, [...(this.#copies.get(key) ?? []), { entry, recipient, answeredAt }])
       this.#awaited.delete(key)
     }
-    this.#lookWhetherDrained()
   }
 
   get awaited(): number {
@@ -118,13 +116,19 @@ export class Ledger {
     return first === undefined ? undefined : this.entries.get(first.slice(0, first.indexOf(' ')))
   }
 
-  /** Resolves when every acknowledged recipient has been served. */
-  drained(): Promise<void> {
-    return this.#awaited.size === 0 ? Promise.resolve() : new Promise((resolve) => (this.#drained = resolve))
+  /** A message that was lost, doubled or changed, a trace that is wrong, or a problem that `verify` found. */
+  problem(text: string): void {
+    this.#problems.push(`ledger: ${text}`)
   }
 
-  problem(text: string): void {
-    this.problems.push(text)
+  /** Anything else that the daemon did wrong. */
+  fault(text: string): void {
+    this.#others.push(text)
+  }
+
+  /** All that the daemon did wrong, failures of the ledger first, which the gate never repeats. */
+  get faults(): readonly string[] {
+    return [...this.#problems, ...this.#others]
   }
 
   acked(fate?: Fate): Entry[] {
@@ -141,14 +145,10 @@ export class Ledger {
     return [...new Set(twice.flatMap((copies) => copies.map(({ entry }) => entry)))]
   }
 
-  /** Compares what was promised with what arrived; differences go to `problems`. */
+  /** Compares what was promised with what arrived; differences are problems. */
   auditDeliveries(): void {
     for (const key of this.#awaited) this.problem(`${key}: acknowledged, never delivered`)
     for (const [key, copies] of this.#copies) this.#auditCopies(key, copies)
-  }
-
-  #lookWhetherDrained(): void {
-    if (this.#awaited.size === 0) this.#drained?.()
   }
 
   #auditCopies(key: string, copies: readonly Copy[]): void {

@@ -63,7 +63,7 @@ async function sendOne({ ledger, random }: Load, client: SmtpClient, entry: Entr
     const answer = await client.send({ from: forged ? 'boss@forged.test' : entry.from, to: entry.to, content })
     if (answer.accepted) ledger.acknowledge(entry, traceIdOf(answer.reply))
     else ledger.settle(entry, 'refused')
-    if (forged && answer.accepted) ledger.problem(`${entry.marker}: a sender outside the credential's domains was accepted`)
+    if (forged && answer.accepted) ledger.fault(`${entry.marker}: a sender outside the credential's domains was accepted`)
     return answer.reply.code !== 421
   } catch (error) {
     if (!(error instanceof LinkLost)) throw error

@@ -5,6 +5,7 @@ import { waitFor, waiting } from '../support/waits.ts'
 import { Seeded, seedOf } from '../support/seeded.ts'
 import { WebhookReceiver } from '../support/web/webhook-receiver.ts'
 import { temporaryFolder } from '../support/daemon/workspace.ts'
+import { assertVerified } from '../support/problems.ts'
 
 const lives = 6
 const sendsOfLife = 30
@@ -43,19 +44,18 @@ test('however often the daemon is killed, a capture is told to an inbox at most 
   const toldOf = () => receiver.received.map(({ body }) => (JSON.parse(body) as { message: { id: string; trace_id: string } }).message)
   await waitFor('the last one is told', async () => toldOf().some((message) => message.trace_id === last))
   const messages = toldOf()
-  t.is(new Set(messages.map((message) => message.id)).size, messages.length, 'told twice')
+  t.is(new Set(messages.map((message) => message.id)).size, messages.length, 'ledger: a capture was told twice')
   const captured: string[] = []
   for await (const row of daemon.rest.rows(`/v1/inboxes/${String(id)}/messages`)) captured.push(String(row['id']))
-  t.true(captured.length >= acknowledged.size)
+  t.true(captured.length >= acknowledged.size, 'ledger: an acknowledged message is lost')
   t.deepEqual(
     messages.filter((message) => !captured.includes(message.id)),
     [],
-    'told of what was not captured',
+    'ledger: told of what was not captured',
   )
   // a life takes at most what was read and not yet sent with it
   t.true(messages.length > lives, `${String(messages.length)} of ${String(captured.length)} were told`)
   t.log(`${String(messages.length)} of ${String(captured.length)} were told`)
   await daemon.stop()
-  const { code, output } = await runCommand(options, 'verify')
-  t.is(code, 0, output)
+  assertVerified(t, await runCommand(options, 'verify'))
 })

@@ -6,6 +6,7 @@ import { multipartBody, multipartType } from '../admin-api/rest/forms/multipart-
 import { Daemon, runCommand } from '../support/daemon/daemon.ts'
 import { waitFor } from '../support/waits.ts'
 import { temporaryFolder } from '../support/daemon/workspace.ts'
+import { assertVerified } from '../support/problems.ts'
 
 const lives = 3
 const atOnce = 4
@@ -65,9 +66,8 @@ test('an acknowledged submission has its file however the daemon was killed, and
     const where = `/v1/forms/${String(id)}/submissions/${submission}`
     const [kept] = (await daemon.rest.must('GET', where))['files'] as { id: string }[]
     const { headers } = await daemon.rest.call('GET', `${where}/files/${String(kept?.id)}`)
-    t.true((await daemon.rest.call('GET', String(headers.location))).bytes.equals(file), submission)
+    t.true((await daemon.rest.call('GET', String(headers.location))).bytes.equals(file), `ledger: the file of ${submission} is lost`)
   }
   await daemon.stop()
-  const { code, output } = await runCommand(options, 'verify')
-  t.is(code, 0, output)
+  assertVerified(t, await runCommand(options, 'verify'))
 })

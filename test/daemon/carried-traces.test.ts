@@ -19,6 +19,7 @@ import { verify } from '#store/verify/verify.ts'
 import { makeDestination, makeRoute } from '../support/daemon/provision.ts'
 import type { RestClient } from '../support/daemon/rest.ts'
 import { startDaemon, type StartedDaemon } from '../support/daemon/start-daemon.ts'
+import { assertSound } from '../support/problems.ts'
 import { Sink } from '../support/smtp/sink.ts'
 
 const env = { POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32' }
@@ -63,10 +64,6 @@ async function organizationsOf(kv: LevelKv): Promise<ReadonlySet<string>> {
   return found
 }
 
-async function problemsOf({ database }: StartedDaemon): Promise<readonly string[]> {
-  return (await verify(database, integrityChecks(database))).problems
-}
-
 /** What the log says was carried over, by the step of the upgrade. */
 function carriedOver({ log }: StartedDaemon): object {
   const [traceStep, captureStep] = migrations.map(({ name }) => log.find(({ msg }) => msg === `upgraded the store: ${name}`))
@@ -103,7 +100,7 @@ for (const kept of [0, 2]) {
     const next = await daemon.again()
     const now = next.rest
     t.deepEqual(carriedOver(next), { traces: 5 - kept, captures: 1 })
-    t.deepEqual(await problemsOf(next), [])
+    await assertSound(t, next)
     t.deepEqual(await next.database.all(earlierTraces, next), [])
     const newest = await send(next, 'anna@peer.test')
     t.is(await statusThen(next, newest), 'sent')
@@ -138,7 +135,7 @@ for (const kept of [0, 2]) {
     t.is((await now.call('GET', `/v1/traces/${anna}`)).status, 404)
     t.deepEqual(await listed(now), [newest, eva, dora, carl, ben])
     t.is(await next.kv.counter(pack(storedTracesCounter(next.organizationId))), 5)
-    t.deepEqual(await problemsOf(next), [])
+    await assertSound(t, next)
     await next.stop()
     t.deepEqual(await listed((await next.again()).rest), [newest, eva, dora, carl, ben])
   })

@@ -8,6 +8,7 @@ import { waiting } from '../support/waits.ts'
 import { RestClient } from '../support/daemon/rest.ts'
 import { temporaryFolder } from '../support/daemon/workspace.ts'
 import { listenIn } from '../support/web/listen.ts'
+import { assertVerified } from '../support/problems.ts'
 
 /** Without the administrator's key of the tests, so that the daemon makes its own. */
 const ownKey = { POSTERN_ADMIN_KEY: '', POSTERN_LOG_LEVEL: 'warn' }
@@ -102,8 +103,7 @@ test('serve() refuses another master key than the one the data was written with'
     `The master key is not the one this data was written with; restore ${join(folder, 'data', 'master.key')} or POSTERN_MASTER_KEY.\n`,
   )
   await firstLife(t, folder, { POSTERN_MASTER_KEY: 'a1'.repeat(32) })
-  const verified = await runCommand({ folder }, 'verify')
-  t.is(verified.code, 0, verified.output)
+  assertVerified(t, await runCommand({ folder }, 'verify'))
 })
 
 test('serve() tells in one sentence why the data folder cannot be used', async (t) => {

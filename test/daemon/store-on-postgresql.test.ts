@@ -6,6 +6,7 @@ import type { ExecutionContext } from 'ava'
 import { Daemon, newAdminKey, runCommand, type DaemonOptions } from '../support/daemon/daemon.ts'
 import { makeDestination, makeRoute } from '../support/daemon/provision.ts'
 import { waitFor, waiting } from '../support/waits.ts'
+import { assertVerified } from '../support/problems.ts'
 import { temporaryFolder } from '../support/daemon/workspace.ts'
 import { databasesOf } from '../support/peers/postgresql.ts'
 import { testWith } from '../support/peers/peers.ts'
@@ -29,7 +30,7 @@ test('a daemon on PostgreSQL accepts, captures, crashes, moves into a folder and
     const elsewhere = await runCommand({ folder: join(folder.path, 'other'), env: options.env }, 'verify')
     t.not(elsewhere.code, 0)
     t.regex(elsewhere.output, /The database at postgresql:.* is in use by a Postern daemon\. Stop all of them/)
-    t.regex((await runCommand(options, 'verify')).output, /: all agree\n$/, 'in the running daemon')
+    t.regex((await runCommand(options, 'verify')).output, /: all agree\n$/, 'ledger: verify: in the running daemon')
     const backup = await runCommand(options, 'backup', join(folder.path, 'one.backup'))
     t.is(backup.code, 0, backup.output)
     await send(daemon, traces, 5)
@@ -40,7 +41,7 @@ test('a daemon on PostgreSQL accepts, captures, crashes, moves into a folder and
     await assertThere(t, daemon, traces)
     await send(daemon, traces, 1)
   }
-  t.regex((await runCommand(options, 'verify')).output, /: all agree\n$/, 'in the database of a stopped one')
+  t.regex((await runCommand(options, 'verify')).output, /: all agree\n$/, 'ledger: verify: in the database of a stopped one')
 
   const large = (await readdir(objects, { recursive: true })).filter((name) => name.includes('.')).map((name) => join(objects, name))
   t.is(large.length, 3, 'of each large message, the full row')
@@ -73,8 +74,7 @@ test('a daemon on PostgreSQL accepts, captures, crashes, moves into a folder and
   }
   const restored = await runCommand(options, 'restore', join(folder.path, 'one.backup'), '--into', join(folder.path, 'restored'))
   t.is(restored.code, 0, restored.output)
-  const verified = await runCommand({ folder: folder.path, env: { POSTERN_DATA_DIR: join(folder.path, 'restored') } }, 'verify')
-  t.regex(verified.output, /: all agree\n$/)
+  assertVerified(t, await runCommand({ folder: folder.path, env: { POSTERN_DATA_DIR: join(folder.path, 'restored') } }, 'verify'))
 })
 
 test('a store is copied ahead while its daemon relays, and each mail leaves once from one place', async (t) => {
@@ -140,7 +140,7 @@ test('a store is copied ahead while its daemon relays, and each mail leaves once
   t.deepEqual((await daemon.rest.must('GET', '/v1/suppressions'))['data'], [])
   while (sink.deliveries.length < traces.length + 1) await once(sink, 'delivery')
   const sent = sink.deliveries.map(({ text }) => /^Message-ID: <(\S+)@/im.exec(text)?.[1] ?? '')
-  t.deepEqual(sent.toSorted(), [...traces, last].toSorted(), 'all that was acknowledged, once')
+  t.deepEqual(sent.toSorted(), [...traces, last].toSorted(), 'ledger: all that was acknowledged, once')
   t.regex(JSON.stringify(await daemon.rest.must('GET', `/v1/traces/${last}`)), /"attempt":1,"state":"unknown"/)
 })
 
@@ -182,5 +182,6 @@ async function assertThere(t: ExecutionContext, { rest }: Daemon, traces: readon
   t.deepEqual(
     answers.map(({ status }) => status),
     traces.map(() => 200),
+    'ledger: acknowledged messages are missing',
   )
 }

@@ -13,6 +13,7 @@ import { temporaryFolder } from '../support/daemon/workspace.ts'
 import { testWith } from '../support/peers/peers.ts'
 import { Dovecot, dovecotPassword } from './dovecot.ts'
 import { Postfix } from './postfix.ts'
+import { assertVerified } from '../support/problems.ts'
 
 const peers = testWith('postfix', 'dovecot')
 const refusal = '550 5.1.1 <anna@shop.test>: no such user'
@@ -118,7 +119,7 @@ peers('A bounce of Postfix in a mailbox of Dovecot is polled over IMAP inside TL
   t.false(JSON.stringify(shown).includes(dovecotPassword))
   t.false(daemon.log.includes(dovecotPassword))
   t.is((await daemon.stop()).code, 0)
-  t.is((await runCommand(options, 'verify')).code, 0)
+  assertVerified(t, await runCommand(options, 'verify'))
 })
 
 peers('Postfix delivers over TLS to an inbound route, and keeps nothing', async (t) => {

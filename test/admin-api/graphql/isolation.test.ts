@@ -62,9 +62,9 @@ test('another organization reads and changes nothing', async (t) => {
   const ids = idsOf(installation)
   for (const { name, document, variables, request } of walkOf(installation)) {
     const { code, text } = await outcomeOf(installation, outsider, document, variables(request))
-    t.is(code, request.outsider === 'refused' ? 'refused' : 'ok', `${name}: ${text.slice(0, 300)}`)
-    if (code === 'ok') for (const id of ids) t.false(text.includes(id), `${name} shows ${id}`)
-    t.deepEqual(await changedSince(installation, before), [], name)
+    t.is(code, request.outsider === 'refused' ? 'refused' : 'ok', `ledger: ${name}: ${text.slice(0, 300)}`)
+    if (code === 'ok') for (const id of ids) t.false(text.includes(id), `ledger: ${name} shows ${id}`)
+    t.deepEqual(await changedSince(installation, before), [], `ledger: ${name}`)
   }
 })
 
@@ -75,9 +75,9 @@ test('an access token of somebody else reads and changes nothing', async (t) => 
   const ids = idsOf(installation)
   for (const { name, document, variables, request } of walkOf(installation)) {
     const { code, text } = await outcomeOf(installation, String(body['access_token']), document, variables(request))
-    if (request.outsider === 'refused') t.not(code, 'ok', name)
-    if (code === 'ok') for (const id of ids) t.false(text.includes(id), `${name} shows ${id}`)
-    t.deepEqual(await changedSince(installation, before), [], name)
+    if (request.outsider === 'refused') t.not(code, 'ok', `ledger: ${name}`)
+    if (code === 'ok') for (const id of ids) t.false(text.includes(id), `ledger: ${name} shows ${id}`)
+    t.deepEqual(await changedSince(installation, before), [], `ledger: ${name}`)
   }
 })
 
@@ -88,8 +88,12 @@ test('a key of another project reads nothing of this one', async (t) => {
     const expected = request.neighbour ?? request.outsider
     const { code, text } = await outcomeOf(installation, neighbour, document, variables(request))
     if (expected === 'shared') continue
-    t.is(code, { refused: 'refused', forbidden: 'insufficient_scope', own: 'ok', silent: 'ok' }[expected], `${name}: ${text.slice(0, 300)}`)
-    if (code === 'ok') t.false(text.includes(installation.made.project), `${name} shows the project`)
+    t.is(
+      code,
+      { refused: 'refused', forbidden: 'insufficient_scope', own: 'ok', silent: 'ok' }[expected],
+      `ledger: ${name}: ${text.slice(0, 300)}`,
+    )
+    if (code === 'ok') t.false(text.includes(installation.made.project), `ledger: ${name} shows the project`)
   }
 })
 

@@ -6,7 +6,7 @@ import { lookupPrefix } from '#store/record-kind.ts'
 import { unpack, within } from '#store/tuple.ts'
 import { outcomeOf } from './outcome.ts'
 import { mcpResource, restResource, startOAuth, type OAuthFixture, type Reply } from './oauth-fixture.ts'
-import { problemsOf } from '../../support/problems.ts'
+import { assertSound } from '../../support/problems.ts'
 import { column } from '../../support/column.ts'
 
 const progressOf = ({ body }: Reply): unknown => body['claim_progress']
@@ -101,7 +101,7 @@ test('an open claim goes with its sandbox', async (t) => {
   for (const index of ['code', 'email']) {
     for await (const { key } of fixture.database.kv.range(within(lookupPrefix('claim', index)))) t.fail(String(unpack(key)))
   }
-  t.deepEqual(await problemsOf(fixture), [])
+  await assertSound(t, fixture)
 })
 
 test('the end of an agent ends the keys that it minted, but for those that are kept', async (t) => {

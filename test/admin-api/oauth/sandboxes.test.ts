@@ -11,7 +11,7 @@ import { waitFor } from '../../support/waits.ts'
 import { outcomeOf } from './outcome.ts'
 import { addDestination } from '../rest/fixture/rest-fixture.ts'
 import { mcpResource, restResource, startOAuth, type Fields, type OAuthFixture } from './oauth-fixture.ts'
-import { problemsOf } from '../../support/problems.ts'
+import { assertSound } from '../../support/problems.ts'
 
 const hour = 3_600_000
 const day = 24 * hour
@@ -38,7 +38,7 @@ test('the bootstrap answers a token, a refresh token and a project of its own', 
   t.like((await fixture.database.get(projects, reach, bearer.projectId))?.record, { name: 'sandbox', status: 'anonymous', isDefault: true })
   const other = await fixture.bootstrap()
   t.not(other.body['project_id'], body['project_id'])
-  t.deepEqual(await problemsOf(fixture), [])
+  await assertSound(t, fixture)
 })
 
 test('a sandbox captures, is read, and reaches nothing else', async (t) => {
@@ -156,7 +156,7 @@ test('a sandbox goes with everything in it a week after its last token, and othe
   t.is(await sandboxes.sweep(), 0)
   await fixture.database.sweep(fixture.clock.now())
   t.is(await count(fixture, []), untouched + signingKey - firstLink, 'nothing is left of it')
-  t.deepEqual(await problemsOf(fixture), [])
+  await assertSound(t, fixture)
   t.is((await fixture.rest.call('GET', '/v1/projects/me')).status, 200)
 })
 

@@ -63,7 +63,7 @@ test('months are closed while invoices are taken back: each once, with numbers i
   const again = documents.filter(({ type, organizationId }) => type === 'invoice' && organizationId === one?.organizationId)
   t.is(again.length, 2, 'its month was opened again')
   await t.throwsAsync(register.void(documents.find(({ type }) => type === 'credit_note')?.id ?? '', 'x', false), { message: /credit note/ })
-  t.deepEqual(await fixture.problems(), [])
+  await fixture.assertSound(t)
 })
 
 test('an organization that cannot be billed holds up no other', async (t) => {
@@ -131,7 +131,7 @@ test('verify: reports invoices that do not add up, have a wrong number or lack w
   const { closing, register } = fixture.part('billing')
   await closing.close('2030-03')
   const note = await register.void((await documentsOf(fixture))[0]?.id ?? '', 'wrong plan', false)
-  t.deepEqual(await fixture.problems(), [])
+  await fixture.assertSound(t)
   const reach = { organizationId: invoicePartition }
   const damages: readonly (readonly [string, Partial<InvoiceDocument>, string])[] = [
     ['2030-000001', { vatRappen: -397 }, 'the invoice 2030-000001 does not add up'],

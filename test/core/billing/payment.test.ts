@@ -121,7 +121,7 @@ for (const [late, meanwhile, method] of [
     }
     t.is(seen(), meanwhile === 'open' ? 'open' : 'withdrawn')
     t.is((await register.get(undefined, id)).payment?.askedAt, fixture.clock.now() - 3_600_000, 'and it is not told for ever')
-    t.deepEqual(await fixture.problems(), [])
+    await fixture.assertSound(t)
   })
 
 test('what is void or paid by hand is not expected any more, also where the provider was away, or was just being asked', async (t) => {
@@ -156,5 +156,5 @@ test('what is void or paid by hand is not expected any more, also where the prov
   await marking
   t.is(seen(), 'withdrawn', 'the last word counts')
   t.is((await register.get(undefined, id)).payment?.state, 'void')
-  t.deepEqual(await fixture.problems(), [])
+  await fixture.assertSound(t)
 })

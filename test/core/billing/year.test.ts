@@ -161,7 +161,7 @@ test('a year of plans, prices, use and crashes is billed as a notebook has it, t
     payments.filter(({ record }) => record.askedAt === null),
     [],
   )
-  t.deepEqual(await year.fixture.problems(), [])
+  await year.fixture.assertSound(t)
 })
 
 function assertAsNoted(t: ExecutionContext, invoice: InvoiceDocument, book: Notebook): void {

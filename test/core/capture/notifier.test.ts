@@ -47,7 +47,7 @@ test("a capture is told by one POST that Stripe's own verification accepts with 
   t.throws(() => check(told?.body ?? '', fixture.notifier.secretFor(principal, 'inb_2') ?? ''))
   t.like(await last(fixture), { captureId: id, statusCode: 204, error: null })
   t.is(await metered(fixture), 1)
-  t.deepEqual(await fixture.problems(), [])
+  await fixture.assertSound(t)
 })
 
 test('only inboxes in which the capture is hear of it', async (t) => {

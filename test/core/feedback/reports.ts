@@ -85,5 +85,5 @@ export async function suppressingFixture(t: ExecutionContext): Promise<CoreFixtu
 
 /** Nothing in the store contradicts itself, and nothing went wrong. */
 export const sound = async (t: ExecutionContext, fixture: CoreFixture): Promise<void> => {
-  t.deepEqual(await fixture.problems(), [])
+  await fixture.assertSound(t)
 }

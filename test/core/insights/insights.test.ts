@@ -122,7 +122,7 @@ test('Insights are the same before and after minutes were added up, and minutes 
   const left = await rows(fixture)
   t.deepEqual([left['insight.quarter'], left['insight.hour']], [0, 0])
   t.true((left['insight.day'] ?? 0) > 0)
-  t.deepEqual(await fixture.problems(), [])
+  await fixture.assertSound(t)
 })
 
 test('Insights count what happens after the clock was set back, by a little, by hours, and after a year in the future', async (t) => {
@@ -168,7 +168,7 @@ test('Insights count what happens after the clock was set back, by a little, by 
   clock.advance(60 * minuteMs)
   await next.part('rollUp').rollUp()
   t.true((await sends(next)) >= 1, 'after a year in the future')
-  t.deepEqual(await next.problems(), [])
+  await next.assertSound(t)
 })
 
 test('Insights of a time that is not kept, or of too many steps, are refused', async (t) => {

@@ -81,6 +81,10 @@ export class WebhookFixture {
   problems(): Promise<readonly string[]> {
     return this.fixture.problems()
   }
+
+  assertSound(t: ExecutionContext): Promise<void> {
+    return this.fixture.assertSound(t)
+  }
 }
 
 /** With the dispatcher running unless it is left to the test. */

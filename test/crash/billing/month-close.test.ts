@@ -10,6 +10,7 @@ import { Daemon, runCommand } from '../../support/daemon/daemon.ts'
 import { openStoreOf } from '../../support/daemon/store-of-test.ts'
 import { Seeded, seedOf } from '../../support/seeded.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
+import { assertVerified } from '../../support/problems.ts'
 
 const count = 250
 const lives = 4
@@ -76,11 +77,11 @@ test('however often the daemon is killed while a month is closed, each organizat
   t.deepEqual(
     numbers,
     numbers.map((_, i) => String(i + 1).padStart(6, '0')),
+    'ledger: numbers without gaps',
   )
-  t.is(numbers.length, count)
-  t.is(billed.size, count)
+  t.is(numbers.length, count, 'ledger: as many invoices as organizations')
+  t.is(billed.size, count, 'ledger: one invoice for each organization')
   t.log(`${interrupted} of ${lives} lives ended while it was closing; ${String(last['closed'])} were left for the last`)
   await daemon.stop()
-  const { code, output } = await runCommand(options, 'verify')
-  t.is(code, 0, output)
+  assertVerified(t, await runCommand(options, 'verify'))
 })

@@ -7,7 +7,7 @@ import { waiting } from '../../support/waits.ts'
 import { portOf } from '../../support/daemon/daemon.ts'
 import type { Postgresql } from '../../support/peers/postgresql.ts'
 import { Seeded } from '../../support/seeded.ts'
-import { auditCaptures, auditTraces } from '../crash-audit.ts'
+import { arrivals, auditCaptures, auditTraces } from '../crash-audit.ts'
 import type { CrashReport } from '../crash-test.ts'
 import { repeatKeys, restLoad, smtpLoad, type Load } from '../load.ts'
 import { Site, type Blow } from './several-site.ts'
@@ -38,17 +38,14 @@ export async function severalCrashes({ seed, rounds, postgresql }: SeveralOption
     site.answer()
   }
   await site.fill()
-  await waiting(`delivery of the last ${ledger.awaited} recipients`, ledger.drained()).catch(async (error: unknown) => {
-    const { bytes } = await site.one.rest.call('GET', `/v1/traces/${String(ledger.oneAwaited()?.traceId)}`)
-    ledger.problem(`${String(error)}; ${ledger.awaited} are missing, one of them:\n${bytes.toString('utf8')}`)
-  })
+  await arrivals(ledger, site.one.rest)
   await site.recordAll()
   ledger.auditDeliveries()
   await auditTraces(ledger, site.one.rest)
   await auditCaptures(ledger, site.one.rest)
   await site.end()
-  const summary = `seed ${seed}, ${ledger.entries.size} messages, ${ledger.acked('relay').length} acknowledged for relay, ${ledger.acked('capture').length} for capture, ${ledger.duplicated().length} delivered twice inside the window, ${ledger.problems.length} problems`
-  return { problems: ledger.problems, summary }
+  const summary = `seed ${seed}, ${ledger.entries.size} messages, ${ledger.acked('relay').length} acknowledged for relay, ${ledger.acked('capture').length} for capture, ${ledger.duplicated().length} delivered twice inside the window, ${ledger.faults.length} problems`
+  return { problems: ledger.faults, summary }
 }
 
 function startClients({ daemons, ledger, logins }: Site, random: Seeded, number: number, over: AbortSignal): Promise<void>[] {

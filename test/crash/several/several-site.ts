@@ -165,7 +165,7 @@ export class Site implements AsyncDisposable {
 
   async #stop(daemon: Daemon, when: string): Promise<void> {
     const exit = await daemon.stop()
-    if (exit.code !== 0) this.ledger.problem(`SIGTERM ${when}: ${JSON.stringify(exit)}:\n${daemon.log.slice(-2000)}`)
+    if (exit.code !== 0) this.ledger.fault(`SIGTERM ${when}: ${JSON.stringify(exit)}:\n${daemon.log.slice(-2000)}`)
   }
 
   async #restartDatabase(random: Seeded): Promise<void> {
@@ -259,7 +259,7 @@ export class Site implements AsyncDisposable {
   async #takenOut(daemon: Daemon): Promise<void> {
     this.ledger.killed() // what was on its way may still get its answer
     const exit = await waiting('a daemon that others took over from ends', daemon.exited)
-    if (exit.code !== 70) this.ledger.problem(`away for ${pausedMs} ms, it ended with ${JSON.stringify(exit)}:\n${daemon.log.slice(-2000)}`)
+    if (exit.code !== 70) this.ledger.fault(`away for ${pausedMs} ms, it ended with ${JSON.stringify(exit)}:\n${daemon.log.slice(-2000)}`)
   }
 
   /** What the smart host answered is recorded once its daemon has ended in order; a new one is there instead. */

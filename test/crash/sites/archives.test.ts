@@ -7,6 +7,7 @@ import { Daemon } from '../../support/daemon/daemon.ts'
 import { livesOf } from '../../support/daemon/daemon-lives.ts'
 import { Seeded, seedOf } from '../../support/seeded.ts'
 import { zipOfFiles } from '../../support/web/zip-file.ts'
+import { assertVerified } from '../../support/problems.ts'
 
 const lives = 3
 const files = 60
@@ -57,7 +58,7 @@ test('a deploy from an archive is there as a whole or not at all, however the da
     daemon = await place.start()
     const ask = asking(t, String(daemon.addresses.sites[0]))
     const now = Number(/\d+/.exec((await ask(host, '/')).text)?.[0])
-    t.true(now === n || (now === served && id === undefined), `${now} after ${n}, of which the answer was ${String(id)}`)
+    t.true(now === n || (now === served && id === undefined), `ledger: ${now} after ${n}, of which the answer was ${String(id)}`)
     for (const i of [0, 1, files - 1]) t.true((await ask(host, `/page-${i}`)).text.startsWith(`<p>version ${now}</p>`), `page ${i}`)
     served = now
     const shown = (await daemon.rest.must('GET', `/v1/sites/${site}/deploys?limit=50`))['data'] as { id: string; status: string }[]
@@ -66,7 +67,11 @@ test('a deploy from an archive is there as a whole or not at all, however the da
       shown.every(({ status }) => status === 'ready'),
       'no half deploy',
     )
-    for (const one of acknowledged) t.true(shown.some((deployed) => deployed.id === one))
+    for (const one of acknowledged)
+      t.true(
+        shown.some((deployed) => deployed.id === one),
+        'ledger: an acknowledged deploy is lost',
+      )
   }
   t.log(`${cut} of ${lives} archives were cut off`)
   t.truthy(await deploy(daemon, site, version(99)), 'the next one is taken')
@@ -75,6 +80,5 @@ test('a deploy from an archive is there as a whole or not at all, however the da
   const sameOnce = (shown.length - 1) * Buffer.byteLength('the same in all')
   t.is(stored_bytes, shown.reduce((sum, { bytes }) => sum + bytes, 0) - sameOnce, 'what is paid for is what is shown')
   await daemon.stop()
-  const { code, output } = await place.verify()
-  t.is(code, 0, output)
+  assertVerified(t, await place.verify())
 })

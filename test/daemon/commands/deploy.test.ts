@@ -6,6 +6,7 @@ import test from '#test'
 import { asking, domain, siteSettings } from '../../admin-api/sites/site-client.ts'
 import { Daemon, runCommand } from '../../support/daemon/daemon.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
+import { assertVerified } from '../../support/problems.ts'
 
 const pages = 180
 const assets = 20
@@ -119,6 +120,5 @@ test('a daemon that is killed in the middle of a deploy serves what it served, a
     await served(2 + life)
   }
   await daemon.stop()
-  const { code, output } = await runCommand(options, 'verify')
-  t.is(code, 0, output)
+  assertVerified(t, await runCommand(options, 'verify'))
 })

@@ -20,6 +20,7 @@ import { testWith } from '../../support/peers/peers.ts'
 import { SmtpClient } from '../../support/smtp/smtp-client.ts'
 import { makeCertificates } from '../../support/web/certificates.ts'
 import { Pebble } from '../certificates/pebble.ts'
+import { assertVerified } from '../../support/problems.ts'
 
 /** Megabytes. */
 const largest = 135
@@ -90,8 +91,7 @@ test.serial('the binary takes mail, reads it in its threads, shows its pages, an
     t.is((await next.rest.call('GET', path)).status, 200, path)
   t.is((await next.stop()).code, 0)
   t.deepEqual(await readdir(join(options.binary, '..')), ['postern'], 'nothing is written beside it')
-  const verified = await runCommand(options, 'verify')
-  t.is(verified.code, 0, verified.output)
+  assertVerified(t, await runCommand(options, 'verify'))
 })
 
 testWith('pebble', 'postgresql').serial('every command of the binary does its work', async (t) => {

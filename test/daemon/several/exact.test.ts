@@ -158,8 +158,8 @@ async function eachOnce(t: ExecutionContext, { daemons, sink, receiver }: Fixtur
     return rows.length < failed.length ? undefined : rows
   })
   t.deepEqual(new Set(column(attempts, 'attempt_count')), new Set([1]))
-  t.deepEqual(toldOf(receiver.received, '/hook/inbox', 'message'), captured.toSorted(inText), 'each capture once')
-  t.deepEqual(toldOf(receiver.received, '/hook/event', 'data'), failed.toSorted(inText), 'each failure once')
+  t.deepEqual(toldOf(receiver.received, '/hook/inbox', 'message'), captured.toSorted(inText), 'ledger: each capture is told once')
+  t.deepEqual(toldOf(receiver.received, '/hook/event', 'data'), failed.toSorted(inText), 'ledger: each failure is told once')
 }
 
 const inText = (one: string, other: string): number => one.localeCompare(other)

@@ -170,7 +170,7 @@ test('a provider that hangs while a daemon comes holds up nothing of others, and
   const later = (): number => arrived.filter((subject) => subject.startsWith('later')).length
   await waitFor('the provider is relayed to again', async () => later() === pairs.length)
   const hung = arrived.filter((subject) => subject.startsWith('hangs'))
-  t.deepEqual(hung.toSorted(inText), pairs.map(([site]) => `hangs ${site}`).toSorted(inText), 'each once')
+  t.deepEqual(hung.toSorted(inText), pairs.map(([site]) => `hangs ${site}`).toSorted(inText), 'ledger: each is relayed once')
 })
 
 test('a daemon whose connections all broke off has each once again', async (t) => {

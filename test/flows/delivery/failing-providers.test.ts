@@ -263,7 +263,8 @@ function checkMail(
   expected: { readonly handed: number; readonly provider: number; readonly fallback: number },
 ): void {
   const { provider, fallback } = setup
-  t.deepEqual({ handed: provider.handed, provider: provider.sink.deliveries.length, fallback: fallback.sink.deliveries.length }, expected)
+  const handed = { handed: provider.handed, provider: provider.sink.deliveries.length, fallback: fallback.sink.deliveries.length }
+  t.deepEqual(handed, expected, 'ledger: how often each got the message')
   for (const { from, to, text } of [...provider.sink.deliveries, ...fallback.sink.deliveries]) {
     t.is(from, 'shop@example.com')
     t.deepEqual(to, ['anna@example.net'])
@@ -339,6 +340,7 @@ test('of three recipients the fallback gets the one that was put off, and nobody
   t.deepEqual(
     [provider, fallback].map(({ sink }) => sink.deliveries.map(({ to }) => to)),
     [[['taken@example.net']], [['later@example.net']]],
+    'ledger: each recipient gets it once',
   )
 })
 
@@ -376,6 +378,6 @@ for (const hasFallback of [true, false]) {
     await fixture.settled()
     t.deepEqual(statusesOf(trace), ['failed', 'failed'])
     t.deepEqual(column(attempts, 'state'), ['unknown', 'unknown'])
-    t.deepEqual([provider.handed, lost], hasFallback ? [1, 1] : [2, 0])
+    t.deepEqual([provider.handed, lost], hasFallback ? [1, 1] : [2, 0], 'ledger: it is not handed over again')
   })
 }

@@ -80,7 +80,7 @@ test('mail for 180 destinations is delivered while 20 others hang', async (t) =>
   )
   await waiting('all 360 letters arrive', Promise.all(arrivals))
 
-  t.deepEqual(new Set(healthy.map(({ deliveries }) => deliveries.length)), new Set([2]))
+  t.deepEqual(new Set(healthy.map(({ deliveries }) => deliveries.length)), new Set([2]), 'ledger: each letter arrives once')
   const queued = await Array.fromAsync(rest.rows('/v1/queue'))
   const pending = queued.filter(({ destination_id: id }) => hanging.includes(String(id)))
   t.is(pending.length, hanging.length * mailsForEachHanging, 'those that hang have let nothing go')

@@ -32,6 +32,6 @@ test('mail that one provider refused goes out by another after a replay, once', 
   t.like(await read(), { status: 'finished', counters: { examined: 5, replayed: 5, skipped: 0, refused: 0 } })
   for (const id of ids) while ((await statusOf(id)) === 'queued');
   t.deepEqual(await Promise.all(ids.map(statusOf)), Array(5).fill('sent'))
-  t.is(taking.deliveries.length, 5)
+  t.is(taking.deliveries.length, 5, 'ledger: each arrives once')
   t.is((await daemon.stop()).code, 0)
 })

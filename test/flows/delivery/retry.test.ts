@@ -71,5 +71,5 @@ test('a message that its provider refused for one recipient is retried, arrives 
   const again = await rest.call('POST', `${path}/retry`)
   t.like(again.body, { error: { code: 'conflict', next_action: 'read_trace' } })
   t.is((await daemon.stop()).code, 0)
-  t.is(provider.deliveries.length, 2)
+  t.is(provider.deliveries.length, 2, 'ledger: each recipient gets it once')
 })

@@ -78,7 +78,7 @@ test.serial('a scheduled send survives a kill and a shutdown, and leaves once', 
   const third = await start()
   const arrived = await arrival(sink, 'kept')
   t.true(arrived >= kept.at, `it came ${kept.at - arrived} ms early`)
-  t.is(sink.deliveries.length, 1)
+  t.is(sink.deliveries.length, 1, 'ledger: it leaves once')
   t.is((await third.rest.must('GET', `/v1/traces/${dropped.id}`))['status'], 'canceled')
 })
 
@@ -106,7 +106,7 @@ test.serial('a cancel that is answered 200 keeps the message from leaving, whene
   for (const [i, { id }] of sends.entries()) {
     if (!canceled.has(i)) await arrival(sink, `race ${i}.`)
     const arrived = sink.deliveries.filter(({ content }) => content.includes(`Subject: race ${i}.\r\n`)).length
-    t.is(arrived, canceled.has(i) ? 0 : 1, `race ${i}`)
+    t.is(arrived, canceled.has(i) ? 0 : 1, `ledger: race ${i}`)
     if (canceled.has(i)) t.is((await daemon.rest.must('GET', `/v1/traces/${id}`))['status'], 'canceled')
   }
 })

@@ -225,13 +225,13 @@ test('of 5,000 random bodies none fails inside, and what is taken goes to those 
   const arrived = new Map(
     sink.deliveries.map((delivery) => [/^Message-ID: <([^@]+)@/m.exec(Buffer.from(delivery.content).toString())?.[1], delivery]),
   )
-  t.is(arrived.size, sink.deliveries.length, 'each went once')
+  t.is(arrived.size, sink.deliveries.length, 'ledger: each went once')
   for (const [id, marks] of taken) {
     const delivery = arrived.get(id)
-    if (!delivery) return t.fail(`${id} did not arrive`)
+    if (!delivery) return t.fail(`ledger: ${id} did not arrive`)
     const head = Buffer.from(delivery.content).toString('latin1').split('\r\n\r\n')[0] ?? ''
     if (delivery.to.length === 0 || !delivery.to.every((to) => marks.has(to) || /^a@b(?:\.ch)?$/.test(to)))
-      return t.fail(`${id} to ${delivery.to.join()}`)
+      return t.fail(`ledger: ${id} to ${delivery.to.join()}`)
     if (/^Bcc:/im.test(head) || (head.match(/^(?:From|To|Subject):/gim) ?? []).length > 3) return t.fail(head)
   }
 })

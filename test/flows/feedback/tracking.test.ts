@@ -8,6 +8,7 @@ import { Sink } from '../../support/smtp/sink.ts'
 import { SmtpClient } from '../../support/smtp/smtp-client.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
 import { column } from '../../support/column.ts'
+import { assertVerified } from '../../support/problems.ts'
 
 const publicUrl = 'https://post.example.ch'
 const target = 'https://shop.example.ch/order?id=1&lang=de'
@@ -107,8 +108,7 @@ test.serial('what is tracked is rewritten once, leads to the same place, and sho
   t.true(restLink.startsWith(`${publicUrl}/t/c/`) && !String(sent.html).includes('<img'))
 
   await first.stop()
-  const verified = await runCommand(options, 'verify')
-  t.is(verified.code, 0, verified.output)
+  assertVerified(t, await runCommand(options, 'verify'))
   const second = await Daemon.start(options, first.adminKey)
   t.teardown(() => second[Symbol.asyncDispose]())
   t.is((await follow(second, restLink)).headers.get('location'), target)

@@ -7,6 +7,7 @@ import { makeDestination, makeRoute } from '../../support/daemon/provision.ts'
 import { Sink } from '../../support/smtp/sink.ts'
 import { WebhookReceiver } from '../../support/web/webhook-receiver.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
+import { assertVerified } from '../../support/problems.ts'
 
 const env = { POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32;webhooks=127.0.0.1/32' }
 
@@ -40,8 +41,7 @@ test('an event of a message that was given up survives kill -9, and arrives unde
   })
   t.like(row, { trace_id, attempt_count: 1, last_status_code: 200 })
   await second.stop()
-  const { code, output } = await runCommand(options, 'verify')
-  t.is(code, 0, output)
+  assertVerified(t, await runCommand(options, 'verify'))
 })
 
 test('without leave of the operator nothing on loopback is sent to', async (t) => {

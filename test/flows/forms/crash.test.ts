@@ -12,6 +12,7 @@ import { makeDestination, makeRoute } from '../../support/daemon/provision.ts'
 import { RestClient, type RestAnswer } from '../../support/daemon/rest.ts'
 import { FakeClamd } from '../../support/web/fake-clamd.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
+import { assertVerified } from '../../support/problems.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
@@ -103,15 +104,16 @@ test('every acknowledged submission survives kill -9 with its file and notificat
     const number = Math.floor(at / 2)
     t.is(status, 201, bytes.toString())
     const { id } = body as { readonly id: string }
-    t.is(ids.get(number) ?? id, id, 'who sends again gets what was acknowledged, or would have been')
+    t.is(ids.get(number) ?? id, id, 'ledger: who sends again gets what was acknowledged, or would have been')
     ids.set(number, id)
   }
   const rows: Row[] = []
   for await (const row of client.rows(`${form.path}/submissions`)) rows.push(row)
-  t.deepEqual(rows.map(({ id }) => String(id)).toSorted(), [...ids.values()].toSorted())
+  t.deepEqual(rows.map(({ id }) => String(id)).toSorted(), [...ids.values()].toSorted(), 'ledger: each submission once')
   t.deepEqual(
     rows.map(({ answers }) => String((answers as Row)['text'])).toSorted(),
     orders.map(({ number }) => `answer ${number}`).toSorted(),
+    'ledger: each answer once',
   )
   const scanned = await waitFor('every file is scanned', async () => {
     const found: Row[] = []
@@ -123,12 +125,15 @@ test('every acknowledged submission survives kill -9 with its file and notificat
     const file = fileOf(number)
     return file ? [`answer ${number} ${hash('sha256', file)}`] : []
   })
-  t.deepEqual(scanned.map(({ text, sha256 }) => `${String(text)} ${String(sha256)}`).toSorted(), sums.toSorted())
+  t.deepEqual(scanned.map(({ text, sha256 }) => `${String(text)} ${String(sha256)}`).toSorted(), sums.toSorted(), 'ledger: each file once')
   const [one] = scanned
   const { headers } = await client.call('GET', `${form.path}/submissions/${String(one?.['submission'])}/files/${String(one?.['id'])}`)
   const { bytes } = await client.call('GET', String(headers.location))
   t.is(hash('sha256', bytes), String(one?.['sha256']))
-  t.true([...before].every(([number, id]) => ids.get(number) === id))
+  t.true(
+    [...before].every(([number, id]) => ids.get(number) === id),
+    'ledger: an acknowledged submission is lost',
+  )
 
   const notified = async (): Promise<readonly string[]> => {
     const subjects: string[] = []
@@ -139,8 +144,7 @@ test('every acknowledged submission survives kill -9 with its file and notificat
     const subjects = await notified()
     return subjects.length >= orders.length ? subjects : undefined
   })
-  t.deepEqual(all.toSorted(), [...ids.values()].toSorted(), 'each once')
+  t.deepEqual(all.toSorted(), [...ids.values()].toSorted(), 'ledger: each is notified once')
   t.is((await daemon.stop()).code, 0)
-  const verified = await runCommand(options, 'verify')
-  t.is(verified.code, 0, verified.output)
+  assertVerified(t, await runCommand(options, 'verify'))
 })

@@ -2,6 +2,7 @@
 import test from '#test'
 import { Daemon, runCommand } from '../../support/daemon/daemon.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
+import { assertVerified } from '../../support/problems.ts'
 
 type Json = Readonly<Record<string, unknown>>
 const baseUrl = 'https://mail.example.ch'
@@ -53,6 +54,5 @@ test('a sandbox, its tokens and the keys that sign them outlive a crash; a reque
   t.is(wrong.status, 400, 'a page, and no redirect to who knows where')
   t.regex(await wrong.text(), /^<!doctype html>/)
   t.deepEqual(await daemon.stop(), { code: 0, signal: null })
-  const { code, output } = await runCommand(options, 'verify')
-  t.is(code, 0, output)
+  assertVerified(t, await runCommand(options, 'verify'))
 })

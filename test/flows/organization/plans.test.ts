@@ -5,6 +5,7 @@ import { waiting } from '../../support/waits.ts'
 import { makeDestination, makeLogin } from '../../support/daemon/provision.ts'
 import { SmtpClient } from '../../support/smtp/smtp-client.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
+import { assertVerified } from '../../support/problems.ts'
 
 test('limits that the operator sets hold at both doors, and the next start sweeps what is beyond them', async (t) => {
   await using folder = await temporaryFolder('plans')
@@ -50,6 +51,5 @@ test('limits that the operator sets hold at both doors, and the next start sweep
   t.is(await stored(), 2)
   t.like((await again.rest.must('GET', '/v1/usage'))['limits'], { 1: { name: 'traces_stored', used: 2, limit: 2 } })
   t.is((await again.stop()).code, 0)
-  const { code, output } = await runCommand(options, 'verify')
-  t.is(code, 0, output)
+  assertVerified(t, await runCommand(options, 'verify'))
 })

@@ -5,6 +5,7 @@ import { makeDestination } from '../../support/daemon/provision.ts'
 import { RestClient } from '../../support/daemon/rest.ts'
 import { Sink } from '../../support/smtp/sink.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
+import { assertVerified } from '../../support/problems.ts'
 
 test('a project that was deleted is gone after a kill too, and a later life removes what is left', async (t) => {
   await using folder = await temporaryFolder('project')
@@ -32,8 +33,7 @@ test('a project that was deleted is gone after a kill too, and a later life remo
     t.is((await inner.call('GET', '/v1/projects/me')).status, 401)
     await daemon.kill()
   }
-  const left = await runCommand(options, 'verify')
-  t.is(left.code, 0, left.output)
+  assertVerified(t, await runCommand(options, 'verify'))
   {
     await using daemon = await Daemon.start(options, key)
     t.is((await daemon.rest.call('GET', `/v1/projects/${project}`)).status, 404)
@@ -44,10 +44,10 @@ test('a project that was deleted is gone after a kill too, and a later life remo
   t.is(sink.deliveries.length, 1)
   // each life goes on where the one before was stopped, and has more to do before it is: on a slow machine a short one gets nowhere
   for (let lives = 0; ; lives++) {
-    const { code, output } = await runCommand(options, 'verify')
-    t.is(code, 0, output)
-    if (/ 1 contents, 0 queue entries: all agree/.test(output)) break
-    t.true(lives < 20, output)
+    const verified = await runCommand(options, 'verify')
+    assertVerified(t, verified)
+    if (/ 1 contents, 0 queue entries: all agree/.test(verified.output)) break
+    t.true(lives < 20, verified.output)
     await using daemon = await Daemon.start(options, key)
     for (let asked = 0; asked < lives * 50; asked++) await daemon.rest.must('GET', '/v1/projects/me')
     t.is((await daemon.stop()).code, 0)

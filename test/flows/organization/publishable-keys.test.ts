@@ -4,6 +4,7 @@ import { captchaDouble } from '../../admin-api/rest/fixture/publishable.ts'
 import { Daemon, newAdminKey, runCommand } from '../../support/daemon/daemon.ts'
 import { RestClient } from '../../support/daemon/rest.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
+import { assertVerified } from '../../support/problems.ts'
 
 const origin = 'https://shop.example.ch'
 const page = { allowed_origins: [origin], allowed_to: ['ada@example.ch'], locked_from: 'form@example.ch' }
@@ -55,8 +56,7 @@ test('windows, used captchas and open links survive the death of the process, an
   await daemon.stop()
   t.true(daemon.log.includes('"operationId":"reveal"'), 'the log tells of every request')
   for (const secret of [token, link.split('.').at(-1) ?? '']) t.false(daemon.log.includes(secret), secret)
-  const verified = await runCommand(options, 'verify')
-  t.is(verified.code, 0, verified.output)
+  assertVerified(t, await runCommand(options, 'verify'))
 })
 
 test('of a flood in the middle of which the process is killed, as many sends are taken as the window allows, and each that was taken is counted', async (t) => {

@@ -4,7 +4,7 @@ import { inspectTests } from '#core/inspect/inspect-test.ts'
 import { readWholeContent } from '#store/content.ts'
 import { SmtpClient } from '../../support/smtp/smtp-client.ts'
 import { startFixture, type Fixture } from './mx-fixture.ts'
-import { problemsOf } from '../../support/problems.ts'
+import { assertSound } from '../../support/problems.ts'
 
 const organizationId = 'org_1'
 const content = Buffer.from('From: Shop <shop@example.com>\r\nSubject: Gr\u00fc\u00dfe\r\n\r\n.. two dots\r\nend\r\n')
@@ -83,6 +83,6 @@ for (const [where, text] of [
     await send(t, fixture, fixture.names['test'] ?? '', Buffer.from(text), 'none')
     const { mail } = await stored(fixture)
     t.is(mail?.session.bareLineEnd, where)
-    t.deepEqual(await problemsOf(fixture), [])
+    await assertSound(t, fixture)
     t.is(mail && String(await readWholeContent(fixture.database, organizationId, mail.content)), text.replaceAll(/\r?\n/g, '\r\n'))
   })

@@ -70,10 +70,14 @@ test('LevelKv has everything acknowledged in a copy taken while it is open, and 
     const copy = new Database(await openedBy(t, await crashCopy(t, folder), options))
     const stored = await copy.all(pets, reach)
     const idsOf = (rows: typeof stored): string[] => rows.map(({ record }) => record.id)
-    t.deepEqual(idsOf(stored), [...refs.keys()].toSorted())
-    t.deepEqual(idsOf(stored.filter(({ record }) => record.colours[0] === 'white')), [...delivered].toSorted())
+    t.deepEqual(idsOf(stored), [...refs.keys()].toSorted(), 'ledger: what was acknowledged')
+    t.deepEqual(
+      idsOf(stored.filter(({ record }) => record.colours[0] === 'white')),
+      [...delivered].toSorted(),
+      'ledger: what was delivered',
+    )
     const report = await verify(copy, checks(copy, refs))
-    t.like(report, { records: refs.size, contents: refs.size, queueEntries: refs.size - delivered.size, problems: [] })
+    t.like(report, { records: refs.size, contents: refs.size, queueEntries: refs.size - delivered.size, problems: [] }, 'ledger: verify')
   }
 })
 
@@ -101,8 +105,8 @@ test('LevelKv, with its log cut at any byte, has a prefix of the writes, each of
     const after = new Database(again)
     const ids = (await after.all(pets, reach)).map(({ record }) => record.id)
     const least = acknowledged.filter((end) => end <= cut).length
-    t.deepEqual(ids, [...refs.keys()].slice(0, ids.length).toSorted(), `cut at ${cut}`)
-    t.true(ids.length >= least, `cut at ${cut}: ${ids.length} of at least ${least}`)
-    t.deepEqual((await verify(after, { ...checks(after, refs), missingGroups: again.missingGroups })).problems, [], `cut at ${cut}`)
+    t.deepEqual(ids, [...refs.keys()].slice(0, ids.length).toSorted(), `ledger: cut at ${cut}`)
+    t.true(ids.length >= least, `ledger: cut at ${cut}: ${ids.length} of at least ${least}`)
+    t.deepEqual((await verify(after, { ...checks(after, refs), missingGroups: again.missingGroups })).problems, [], `ledger: cut at ${cut}`)
   }
 })

@@ -3,7 +3,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import test, { type ExecutionContext } from '#test'
 import { addDestination, errorOf } from '../../rest/fixture/rest-fixture.ts'
 import { mcpResource } from '../../oauth/oauth-fixture.ts'
-import { problemsOf } from '../../../support/problems.ts'
+import { assertSound } from '../../../support/problems.ts'
 import { whileTimePasses } from '../mcp-fixture.ts'
 import { mail, pathOf, startApproval, type ApprovalFixture, type Held } from './approval-fixture.ts'
 
@@ -47,7 +47,7 @@ test('2026-07-28: the call asks for a person, goes on when they have approved, a
   t.deepEqual(fixture.transport.attempted, [['ada@example.org']])
   const { timeline } = await fixture.traceOf({ trace_id: String(traceId) })
   t.regex(timeline.find(({ event }) => event === 'approved')?.message ?? '', /^Approved by olga@example\.ch \(usr_/)
-  t.deepEqual(await problemsOf(fixture), [])
+  await assertSound(t, fixture)
 })
 
 test('2026-07-28: who only looks leaves it waiting, and the call says so; who declines in the client withdraws it', async (t) => {
@@ -60,7 +60,7 @@ test('2026-07-28: who only looks leaves it waiting, and the call says so; who de
   t.true(declined.isError)
   t.like(declined.structuredContent, { error: { code: 'conflict', next_action: 'send_again' } } as never)
   t.deepEqual(fixture.transport.attempted, [])
-  t.deepEqual(await problemsOf(fixture), [])
+  await assertSound(t, fixture)
 })
 
 test('2026-07-28: a repeated call with other arguments is not the message that waits', async (t) => {
@@ -124,7 +124,7 @@ test('an older client gets a link; the page shows everything; approval works onc
   const retried = await fixture.rest.call('POST', `/v1/traces/${held.trace_id}/retry`)
   t.deepEqual([retried.status, errorOf(retried).next_action], [409, 'wait_for_approval'])
   t.deepEqual(fixture.transport.attempted, [])
-  t.deepEqual(await problemsOf(fixture), [])
+  await assertSound(t, fixture)
 
   t.is(await fixture.decide(olga, held, 'approve'), 303)
   t.is(await fixture.decide(olga, held, 'approve'), 409)
@@ -132,7 +132,7 @@ test('an older client gets a link; the page shows everything; approval works onc
   await fixture.settle()
   t.deepEqual(fixture.transport.attempted, [['ada@example.org', 'bob@example.org', 'cleo@example.org', 'boss@hidden.example']])
   t.regex((await olga.get(pathOf(held))).html, /Approved by olga@example\.ch/)
-  t.deepEqual(await problemsOf(fixture), [])
+  await assertSound(t, fixture)
 })
 
 test('of several who decide at the same moment one does, and the message goes once', async (t) => {
@@ -153,7 +153,7 @@ test('of several who decide at the same moment one does, and the message goes on
     const { status } = await fixture.traceOf(held)
     t.is(fixture.transport.attempted.length - before, status === 'queued' ? 1 : 0)
   }
-  t.deepEqual(await problemsOf(fixture), [])
+  await assertSound(t, fixture)
 })
 
 test('what a person refuses is never sent, and the trace names them', async (t) => {
@@ -195,7 +195,7 @@ test('after 30 minutes it is canceled, and cannot be approved', async (t) => {
   t.is((await fixture.traceOf(held)).timeline.at(-1)?.event, 'expired')
   t.regex((await olga.get(pathOf(held))).html, /not approved in time/)
   t.deepEqual(fixture.transport.attempted, [])
-  t.deepEqual(await problemsOf(fixture), [])
+  await assertSound(t, fixture)
 })
 
 test('the end of the time of an approval is nothing to a message that was approved', async (t) => {
@@ -212,7 +212,7 @@ test('the end of the time of an approval is nothing to a message that was approv
   fixture.clock.advance(30 * 60_000)
   while (fixture.transport.attempted.length < 2) await fixture.settle()
   t.deepEqual(fixture.transport.attempted, [['bob@example.org'], ['ada@example.org']])
-  t.deepEqual(await problemsOf(fixture), [])
+  await assertSound(t, fixture)
 })
 
 test('a viewer sees it and decides nothing; members of other organizations do not find it', async (t) => {
@@ -257,7 +257,7 @@ test('it waits across a crash, and the approval of the next life sends it once',
     ...{ method: 'POST', headers, body: new URLSearchParams({ csrf, digest }), redirect: 'manual' },
   })
   t.is(after.status, 409)
-  t.deepEqual(await problemsOf({ database: last.part('core').database }), [])
+  await assertSound(t, { database: last.part('core').database })
 })
 
 test('only what goes to real recipients waits, and only what agents send', async (t) => {
@@ -289,7 +289,7 @@ test('a scheduled send waits too, leaves at its time when it was approved, and t
   const agent = await fixture.agent()
   t.like(await agent.must('email_scheduled_cancel', { trace_id: taken.trace_id }), { status: 'canceled' })
   t.is(await fixture.decide(olga, taken, 'approve'), 409)
-  t.deepEqual(await problemsOf(fixture), [])
+  await assertSound(t, fixture)
 })
 
 test('agents start no replay, and neither they nor keys of the project change the setting', async (t) => {

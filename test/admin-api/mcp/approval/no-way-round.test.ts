@@ -4,7 +4,7 @@ import { Refusal } from '#core/refusals.ts'
 import type { Principal } from '#core/access/principal/principal.ts'
 import { Change } from '#store/change.ts'
 import { addUser } from '#core/people/users/user.ts'
-import { problemsOf } from '../../../support/problems.ts'
+import { assertSound } from '../../../support/problems.ts'
 import { mcpResource, restResource } from '../../oauth/oauth-fixture.ts'
 import { mail, startApproval, type ApprovalFixture } from './approval-fixture.ts'
 
@@ -43,7 +43,7 @@ test('an agent with every scope makes and changes no login and no key that sends
   await agent.must('publishable_key_revoke', { id: page })
   await rest.must('PATCH', `/v1/projects/${projectId}`, { agent_send_approval: 'never' })
   await agent.must('smtp_credential_create', { label: 'Mine' })
-  t.deepEqual(await problemsOf(fixture), [])
+  await assertSound(t, fixture)
 })
 
 test('neither does one of a partition of such a project', async (t) => {
@@ -111,7 +111,7 @@ test('the agent of a sandbox that was taken over gets no token for REST that sen
   t.is((await callRest(rest)).status, 200, 'it reads')
   await projects.update(owner, String(projectId), { agentSendApproval: 'never' })
   t.is((await callRest(rest, '/v1/messages', 'POST', mail)).status, 200)
-  t.deepEqual(await problemsOf(fixture), [])
+  await assertSound(t, fixture)
 })
 
 test('an application that was allowed both surfaces sends past no approval; one that was allowed REST alone is no agent', async (t) => {

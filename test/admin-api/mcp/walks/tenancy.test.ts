@@ -84,7 +84,7 @@ async function mustGetNothing(
   for (const { name, argument, given } of calls) {
     const called = await agent.call(name, given)
     const outcome = outcomeOf(called)
-    const what = `${name}.${argument}: ${called.text.slice(0, 400)}`
+    const what = `ledger: ${name}.${argument}: ${called.text.slice(0, 400)}`
     if (!choosing.has(`${name}.${argument}`))
       t.true(outcome === 'not_found' || outcome === also || (outcome === 'silent' && silent.has(name)), what)
     const asked = JSON.stringify(given)
@@ -108,7 +108,7 @@ test('another organization reads and changes nothing by any id', async (t) => {
   const agent = await agentElsewhere(fixture, outsider.organizationId, outsider.projectId)
   const before = await rowsOf({ ...fixture, made })
   await mustGetNothing(t, agent, await foreignCalls(agent, made, own), { ids: idsOf(made) })
-  t.deepEqual(await changedSince({ ...fixture, made }, before), [])
+  t.deepEqual(await changedSince({ ...fixture, made }, before), [], 'ledger: rows of the owner changed')
   const { reveal_url: _used, ...form } = toolRequestsOf(made)['email_html_snippet_generate']?.given ?? {}
   t.truthy(await (await fixture.agent()).must('email_html_snippet_generate', { ...form, reveal_url: made.reveal }), 'the link is not spent')
 })
@@ -128,6 +128,7 @@ test('another project of the organization reads and changes nothing of this one 
   t.deepEqual(
     changed.filter((key) => before.has(key) && !key.includes('suppression')),
     [],
+    'ledger: rows of the owner changed',
   )
 })
 
@@ -137,10 +138,18 @@ test('a sandbox without a user finds nothing by ids, patterns, domains and slugs
   const agent = await fixture.agent({ token: await fixture.anonymousToken() })
   const before = await rowsOf({ ...fixture, made })
   await mustGetNothing(t, agent, await foreignCalls(agent, made, made), { also: 'insufficient_scope' })
-  t.like(await agent.must('virtual_inbox_get', { id_or_address: '@seen.ch' }), { found: false })
-  t.like(await agent.must('email_domain_verify_status', { domain: 'sender.example.ch' }), { found: false })
+  t.like(
+    await agent.must('virtual_inbox_get', { id_or_address: '@seen.ch' }),
+    { found: false },
+    'ledger: a sandbox finds nothing of others',
+  )
+  t.like(
+    await agent.must('email_domain_verify_status', { domain: 'sender.example.ch' }),
+    { found: false },
+    'ledger: a sandbox finds nothing of others',
+  )
   const mail = { from: 'a@example.ch', to: 'b@example.ch', template_slug: 'welcome' }
   t.regex((await agent.refused('email_send_test', mail)).code, /validation_failed|not_found/)
-  t.deepEqual((await agent.must('email_template_list'))['data'], [])
-  t.deepEqual(await changedSince({ ...fixture, made }, before), [])
+  t.deepEqual((await agent.must('email_template_list'))['data'], [], 'ledger: a sandbox lists nothing of others')
+  t.deepEqual(await changedSince({ ...fixture, made }, before), [], 'ledger: rows of the owner changed')
 })

@@ -8,7 +8,7 @@ import { testWith } from '../../../support/peers/peers.ts'
 import { allowing, asking, decide, exchange, join, signedIn, signedInServer } from '../consent-requests.ts'
 import { type PageServer } from '../page-server.ts'
 import { openTab, titleOf } from '../tab.ts'
-import { problemsOf } from '../../../support/problems.ts'
+import { assertSound } from '../../../support/problems.ts'
 
 const testInBrowser = testWith('chromium')
 const browser = browserOf(testInBrowser)
@@ -62,7 +62,7 @@ test('a month later nothing of it is left, and its people are as if it had never
   await server.removals.idle()
   t.is(await rowsOf(server), before)
   t.deepEqual(await server.people.invitations.forAddress('ben@example.ch'), [])
-  t.deepEqual(await problemsOf(server), [])
+  await assertSound(t, server)
 })
 
 /** Records and look-ups that name an organization, other than those of the first one, of the service's own mail, and of invoices. */

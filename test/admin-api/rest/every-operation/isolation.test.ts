@@ -72,9 +72,13 @@ test('another organization reads and changes nothing', async (t) => {
     const request = requestOf(installation, operation)
     const answer = await ask(outsider.rest, operation, request)
     const expected = operation.scope === 'operator' ? 'unauthorized' : request.outsider
-    t.is(outcomeOf(answer), expected, `${operation.operationId} answered ${answer.status}: ${answer.bytes.toString().slice(0, 200)}`)
-    if (expected === 'own') for (const id of ids) t.false(answer.bytes.includes(id), `${operation.operationId} shows ${id}`)
-    t.deepEqual(await changedSince(installation, before), [], operation.operationId)
+    t.is(
+      outcomeOf(answer),
+      expected,
+      `ledger: ${operation.operationId} answered ${answer.status}: ${answer.bytes.toString().slice(0, 200)}`,
+    )
+    if (expected === 'own') for (const id of ids) t.false(answer.bytes.includes(id), `ledger: ${operation.operationId} shows ${id}`)
+    t.deepEqual(await changedSince(installation, before), [], `ledger: ${operation.operationId}`)
   }
 })
 
@@ -89,9 +93,9 @@ test('an access token of somebody else reads and changes nothing', async (t) => 
     const answer = await ask(outsider, operation, requestOf(installation, operation))
     t.true(answer.status < 500, operation.operationId)
     if (requestOf(installation, operation).outsider === 'refused')
-      t.true(answer.status >= 400, `${operation.operationId} answered ${answer.status}`)
-    if (answer.status < 400) for (const id of ids) t.false(answer.bytes.includes(id), `${operation.operationId} shows ${id}`)
-    t.deepEqual(await changedSince(installation, before), [], operation.operationId)
+      t.true(answer.status >= 400, `ledger: ${operation.operationId} answered ${answer.status}`)
+    if (answer.status < 400) for (const id of ids) t.false(answer.bytes.includes(id), `ledger: ${operation.operationId} shows ${id}`)
+    t.deepEqual(await changedSince(installation, before), [], `ledger: ${operation.operationId}`)
   }
 })
 
@@ -106,13 +110,18 @@ test('a key of another project reads nothing of this one, and leaves what was th
     const expected = operation.scope === 'operator' ? 'unauthorized' : (request.neighbour ?? request.outsider)
     const answer = await ask(neighbour, operation, request)
     if (expected === 'shared') continue
-    t.is(outcomeOf(answer), expected, `${operation.operationId} answered ${answer.status}: ${answer.bytes.toString().slice(0, 200)}`)
-    if (expected === 'own') t.false(answer.bytes.includes(installation.made.project), `${operation.operationId} shows the project`)
+    t.is(
+      outcomeOf(answer),
+      expected,
+      `ledger: ${operation.operationId} answered ${answer.status}: ${answer.bytes.toString().slice(0, 200)}`,
+    )
+    if (expected === 'own') t.false(answer.bytes.includes(installation.made.project), `ledger: ${operation.operationId} shows the project`)
   }
   const changed = await changedSince(installation, before)
   t.deepEqual(
     changed.filter((key) => before.has(key) && !key.includes(project) && !isOfEverybody(installation, key)),
     [],
+    'ledger: rows of the project changed',
   )
 })
 

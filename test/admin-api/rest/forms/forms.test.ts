@@ -1,10 +1,9 @@
 /** Forms by REST: drafts, versions, and their way from a draft to an archive. Spec "Form", "Versioning" 3. */
 import test from '#test'
-import { integrityChecks } from '#core/integrity.ts'
 import { formDrafts, forms, formVersions } from '#core/forms/form.ts'
-import { verify } from '#store/verify/verify.ts'
 import type { RestClient } from '../../../support/daemon/rest.ts'
 import { errorOf, refusal, startFixture, type Fixture } from '../fixture/rest-fixture.ts'
+import { assertSound } from '../../../support/problems.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
@@ -206,7 +205,7 @@ test('a form is deleted under its name, and nothing is left of it, nor of those 
   const { rest, database, removals } = fixture
   const { path } = await make(rest)
   await rest.must('POST', `${path}/publish`)
-  t.deepEqual((await verify(database, integrityChecks(database))).problems, [])
+  await assertSound(t, { database })
   const refused = await rest.call('DELETE', `${path}?confirm=Other`)
   t.is(refusal(refused)[2], 'confirm: must be the name of the form, "Contact": it is deleted with all its versions, for good')
   t.is((await rest.call('DELETE', `${path}?confirm=Contact`)).status, 204)
@@ -219,7 +218,7 @@ test('a form is deleted under its name, and nothing is left of it, nor of those 
   t.is((await rest.call('GET', inside)).status, 404)
   await removals.idle()
   t.is(await rowsLeft(fixture), 0)
-  t.deepEqual((await verify(database, integrityChecks(database))).problems, [])
+  await assertSound(t, { database })
 })
 
 test('a form is made of the HTML of a page', async (t) => {

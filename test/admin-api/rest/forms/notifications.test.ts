@@ -5,18 +5,17 @@ import { formDayRows } from '#core/forms/analytics/form-counts.ts'
 import { addNotice } from '#core/forms/notifications/notice-rows.ts'
 import { trailRows } from '#core/forms/notifications/notice-trail.ts'
 import { formNotifications } from '#core/forms/notifications/notification.ts'
-import { integrityChecks } from '#core/integrity.ts'
 import { systemOrganizationId } from '#core/routing/policy/system-policy.ts'
 import { traces, type Trace } from '#core/trace/trace.ts'
 import { webhookDeliveries } from '#core/webhooks/delivery.ts'
 import { Change } from '#store/change.ts'
 import { readContent } from '#store/content.ts'
 import { within as keysWithin } from '#store/tuple.ts'
-import { verify } from '#store/verify/verify.ts'
 import { WebhookReceiver } from '../../../support/web/webhook-receiver.ts'
 import { waiting } from '../../../support/waits.ts'
 import { errorOf, refusal } from '../fixture/rest-fixture.ts'
 import { formFixture, type FormFixture } from './visitor.ts'
+import { assertSound } from '../../../support/problems.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
@@ -370,7 +369,7 @@ test('a crash between a submission and its mail loses neither, and what is gone 
   t.is(await sent(), 1, 'as after a crash between the acceptance of the mail and the removal of its row')
   const trail = keysWithin([organizationId, trailRows, form])
   t.is((await Array.fromAsync(next.part('database').kv.range(trail))).length, 1, 'the submission knows of one mail')
-  t.deepEqual((await verify(next.part('database'), integrityChecks(next.part('database')))).problems, [])
+  await assertSound(t, { database: next.part('database') })
 })
 
 test('a form takes its notifications, its webhook and its figures along when it goes', async (t) => {
@@ -380,7 +379,7 @@ test('a form takes its notifications, its webhook and its figures along when it 
   await send(good)
   await waiting('the event is on its way', receiver.hasReceived(1))
   await webhookDispatcher.idle()
-  t.deepEqual((await verify(database, integrityChecks(database))).problems, [])
+  await assertSound(t, { database })
   const rowsOf = async (): Promise<readonly number[]> => {
     const days = await Array.fromAsync(database.kv.range(keysWithin([organizationId, formDayRows, form])))
     const settings = await database.all(formNotifications, { organizationId })
@@ -394,5 +393,5 @@ test('a form takes its notifications, its webhook and its figures along when it 
   t.deepEqual(await rowsOf(), [0, 0, 0])
   await pass(fixture, 25 * 3_600_000)
   t.deepEqual(await mails(fixture), [], 'what waited for a digest is not mailed')
-  t.deepEqual((await verify(database, integrityChecks(database))).problems, [])
+  await assertSound(t, { database })
 })

@@ -6,7 +6,7 @@ import { pack } from '#store/tuple.ts'
 import type { RestClient } from '../../../support/daemon/rest.ts'
 import { codeOf, publishableFixture } from '../fixture/publishable-page.ts'
 import { adminKey, errorOf, startFixture } from '../fixture/rest-fixture.ts'
-import { problemsOf } from '../../../support/problems.ts'
+import { assertSound } from '../../../support/problems.ts'
 import { columns } from '../../../support/column.ts'
 
 const plain = { from: 'Shop <shop@example.ch>', to: 'ada@example.ch', subject: 'Secret subject', text: 'Secret text' }
@@ -36,7 +36,7 @@ test('a send that is wrong leaves a trace without content, named in the refusal 
   ])
   t.regex(String(trace['outcome_reason']), /^unknown: is not a known field/)
   t.false(JSON.stringify(trace).includes('Secret'))
-  t.deepEqual(await problemsOf({ database }), [], 'a trace without content is no damage')
+  await assertSound(t, { database }, 'a trace without content is no damage')
   for (const query of ['?status=validation_failed', '?to=ada%40example.ch', '?to=bea%40example.ch'])
     t.deepEqual(
       (await listed(rest, query)).map((one) => one['trace_id']),

@@ -1,8 +1,7 @@
 import test from '#test'
-import { integrityChecks } from '#core/integrity.ts'
-import { verify } from '#store/verify/verify.ts'
 import { addDestination, errorOf, objectOf, refusal, startFixture } from '../fixture/rest-fixture.ts'
 import { columns } from '../../../support/column.ts'
+import { assertSound } from '../../../support/problems.ts'
 
 const plain = { from: 'shop@example.ch', to: 'ada@example.ch', subject: 'Bestellung für Ada', text: 'Thank you.' }
 const none = [404, 'not_found', 'No trace has this id.'] as const
@@ -157,7 +156,7 @@ test('listTraces finds messages by tag and metadata, whatever became of them, an
   const message = kept.find(({ trace_id }) => trace_id === captured)?.id ?? ''
   const { trace_id: released } = await rest.must('POST', `/v1/inboxes/${inbox}/messages/${message}/release`, { destination_id: live })
   t.deepEqual(await ids('tag=spring'), [released, captured])
-  t.deepEqual((await verify(daemon.database, integrityChecks(daemon.database))).problems, [])
+  await assertSound(t, daemon)
   const bounds = [
     [{ tags: Array.from({ length: 11 }, String) }, 'tags: at most 10 entries'],
     [{ tags: ['x'.repeat(256)] }, 'tags[0]: at most 255 characters'],
