@@ -72,7 +72,11 @@ async function runAva(
   const lines: string[] = []
   progress.begin((line) => lines.push(stripVTControlCharacters(line)))
   child.stdout.on('data', (text: Buffer) => progress.read(text))
-  const passOn = (signal: NodeJS.Signals): void => void child.kill(signal)
+  let interrupted = false
+  const passOn = (signal: NodeJS.Signals): void => {
+    interrupted = true
+    child.kill(signal)
+  }
   process.on('SIGINT', passOn).on('SIGTERM', passOn)
   const { promise, resolve } = Promise.withResolvers<number>()
   child.on('error', (error) => {
@@ -83,5 +87,6 @@ async function runAva(
   const code = await promise
   process.off('SIGINT', passOn).off('SIGTERM', passOn)
   progress.end()
+  if (interrupted) throw new Error('The run was interrupted.')
   return { code, lines }
 }
