@@ -4,6 +4,7 @@
  */
 import crypto from 'node:crypto'
 import { readdirSync } from 'node:fs'
+import { globalAgent } from 'node:https'
 import { tmpdir } from 'node:os'
 import { openNow } from '../../support/left-open.ts'
 
@@ -27,6 +28,7 @@ export interface Snapshot {
   readonly environment: string
   readonly folder: string
   readonly listeners: string
+  readonly agent: string
   readonly globals: readonly unknown[]
   readonly folders: ReadonlySet<string>
 }
@@ -79,6 +81,7 @@ export function snapshot(): Snapshot {
     environment: JSON.stringify(Object.entries(process.env).toSorted(([one], [other]) => one.localeCompare(other))),
     folder: process.cwd(),
     listeners: JSON.stringify(process.eventNames().map((name) => [String(name), process.listenerCount(name)])),
+    agent: JSON.stringify(Object.keys(globalAgent.options)),
     globals: [...names.map((name) => (globalThis as Record<string, unknown>)[name]), ...methods.map(([name, owner]) => read(name, owner))],
     folders: foldersOfProject(),
   }
@@ -88,7 +91,10 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 /** A connection takes some turns of the loop to close after both ends have let it go. */
 const turns = 50
 
-/** What differs now, as a phrase each, but for ignored kinds of resources. Waits until what closes has closed; `isLate` says when not to wait longer. */
+/**
+ * What differs now, as a phrase each, but for ignored kinds of resources. Waits until what closes has closed; `isLate` says when not to
+ * wait longer.
+ */
 export async function leftSince(
   before: Snapshot,
   isLate: () => boolean,
@@ -114,6 +120,7 @@ function differences(before: Snapshot, ignores: (kind: string) => boolean): read
   if (now.environment !== before.environment) left.push(`a changed process.env (${changed(before.environment, now.environment)})`)
   if (now.folder !== before.folder) left.push(`a changed working directory (${now.folder})`)
   if (now.listeners !== before.listeners) left.push(`listeners of process (before ${before.listeners}, now ${now.listeners})`)
+  if (now.agent !== before.agent) left.push(`changed options of the agent of node:https (before ${before.agent}, now ${now.agent})`)
   const replaced = globalNames().filter((_, index) => now.globals[index] !== before.globals[index])
   for (const name of replaced) left.push(`a replaced ${name}`)
   for (const name of now.folders) if (!before.folders.has(name)) left.push(`the temporary folder ${name}`)

@@ -22,9 +22,8 @@ async function behindTls(t: ExecutionContext): Promise<{ readonly baseUrl: strin
   })
   await new Promise<void>((resolve) => server.listen(0, 'localhost', resolve))
   t.teardown(() => server.close())
-  const { ca } = globalAgent.options
   globalAgent.options.ca = authority
-  t.teardown(() => (globalAgent.options.ca = ca))
+  t.teardown(() => delete globalAgent.options.ca) // as `undefined` it would take the place of the certificates of a request
   return { baseUrl: `https://localhost:${(server.address() as AddressInfo).port}`, forwardTo: (address) => (inside = address) }
 }
 
