@@ -27,7 +27,7 @@ export interface Snapshot {
   readonly open: ReadonlyMap<string, number>
   readonly environment: string
   readonly folder: string
-  readonly listeners: string
+  readonly listeners: ReadonlyMap<string, number>
   readonly agent: string
   readonly globals: readonly unknown[]
   readonly folders: ReadonlySet<string>
@@ -80,7 +80,7 @@ export function snapshot(): Snapshot {
     open: count(),
     environment: JSON.stringify(Object.entries(process.env).toSorted(([one], [other]) => one.localeCompare(other))),
     folder: process.cwd(),
-    listeners: JSON.stringify(process.eventNames().map((name) => [String(name), process.listenerCount(name)])),
+    listeners: new Map(process.eventNames().map((name) => [String(name), process.listenerCount(name)])),
     agent: JSON.stringify(Object.keys(globalAgent.options)),
     globals: [...names.map((name) => (globalThis as Record<string, unknown>)[name]), ...methods.map(([name, owner]) => read(name, owner))],
     folders: foldersOfProject(),
@@ -119,7 +119,7 @@ function differences(before: Snapshot, ignores: (kind: string) => boolean): read
   }
   if (now.environment !== before.environment) left.push(`a changed process.env (${changed(before.environment, now.environment)})`)
   if (now.folder !== before.folder) left.push(`a changed working directory (${now.folder})`)
-  if (now.listeners !== before.listeners) left.push(`listeners of process (before ${before.listeners}, now ${now.listeners})`)
+  for (const [name, number] of now.listeners) if (number > (before.listeners.get(name) ?? 0)) left.push(`a listener of process for ${name}`)
   if (now.agent !== before.agent) left.push(`changed options of the agent of node:https (before ${before.agent}, now ${now.agent})`)
   const replaced = globalNames().filter((_, index) => now.globals[index] !== before.globals[index])
   for (const name of replaced) left.push(`a replaced ${name}`)

@@ -53,7 +53,10 @@ test('the helpers of the chapter find mail for PHPUnit and beside a browser', as
   const phpunit = spawn('/usr/bin/phpunit', words, { cwd: folder.path, env, stdio: ['ignore', 'pipe', 'inherit'] })
   t.regex(await text(phpunit.stdout), /OK \(1 test, 1 assertion\)/)
 
-  for (const name of ['POSTERN_URL', 'POSTERN_API_KEY', 'POSTERN_INBOX_ID']) process.env[name] = env[name]
+  for (const name of ['POSTERN_URL', 'POSTERN_API_KEY', 'POSTERN_INBOX_ID']) {
+    process.env[name] = env[name]
+    t.teardown(() => delete process.env[name])
+  }
   const { mailTo, linkIn } = (await import(pathToFileURL(join(folder.path, 'postern-mail.ts')).href)) as PosternMail
   const site = await signUpSite(String(env['SMTP_URL']))
   t.teardown(site.close)
