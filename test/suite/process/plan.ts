@@ -6,6 +6,8 @@ export interface ShardPlan {
   readonly modules: readonly string[]
   /** The journal that the runner reads. */
   readonly journal: string
+  /** The folder for temporary files of the process, which the runner removes. */
+  readonly temporary: string
   /** Seconds that a test may take. */
   readonly seconds: number
   /** The first and last port for programs that cannot choose one. */

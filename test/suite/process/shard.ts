@@ -2,11 +2,10 @@
  * Runs the modules of a shard in this process, one after the other and one test at a time. Each test has one deadline and is watched
  * by the guards; the journal of the shard says what began and how it ended.
  */
-import { mkdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import ava, { registerCompletionHandler, type ExecutionContext } from 'ava'
+import ava, { type ExecutionContext } from 'ava'
 import { leftSince, snapshot, type Snapshot } from './guards.ts'
 import { Journal, processorMs } from './journal.ts'
 import { endWaits } from '../../support/waits.ts'
@@ -24,9 +23,8 @@ interface Module {
 
 /** Imports all modules and declares their tests to AVA, which runs them in this order. */
 export async function shard(plan: ShardPlan, root: string): Promise<void> {
-  const temporary = join(tmpdir(), `postern-shard-${String(process.pid)}`)
-  mkdirSync(temporary, { mode: 0o755 })
-  process.env['TMPDIR'] = temporary
+  mkdirSync(plan.temporary, { mode: 0o755 })
+  process.env['TMPDIR'] = plan.temporary
   process.env['POSTERN_TEST_PORTS'] = plan.ports
   const journal = new Journal(join(root, plan.journal))
   const modules: Module[] = []
@@ -38,7 +36,6 @@ export async function shard(plan: ShardPlan, root: string): Promise<void> {
     clearInterval(awake)
     journal.write({ module: '', title: '', event: 'ended' })
   })
-  registerCompletionHandler(() => rmSync(temporary, { recursive: true, force: true }))
 }
 
 async function load(path: string, root: string, titles: readonly string[] | undefined): Promise<Module> {

@@ -1,5 +1,6 @@
 /** Runs shards through AVA, passes on what AVA says about failures, and repeats what a dead process left. */
 import { spawn } from 'node:child_process'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import type { Progress } from './progress.ts'
@@ -50,6 +51,7 @@ export async function repeat(surroundings: Surroundings, name: string, seconds: 
 
 async function runShards(surroundings: Surroundings, shards: readonly Shard[], atOnce: number, outcome: Outcome): Promise<void> {
   const { code, lines } = await runAva(surroundings, shards, atOnce)
+  for (const { temporary } of shards) rmSync(temporary, { recursive: true, force: true })
   const before = outcome.failures.length
   for (const shard of shards) outcome.read(surroundings.root, shard, lines)
   if (code !== 0 && outcome.failures.length === before && outcome.missed.length === 0)

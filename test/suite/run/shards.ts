@@ -1,5 +1,6 @@
 /** Spreads test modules over processes by the processor time they took before, and writes the file of each process. */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestLane } from '../lanes.ts'
 import type { ShardPlan } from '../process/plan.ts'
@@ -52,6 +53,7 @@ export function spread(modules: readonly string[], count: number, durations: Dur
 export interface Shard {
   readonly file: string
   readonly journal: string
+  readonly temporary: string
   readonly modules: readonly string[]
 }
 
@@ -82,12 +84,13 @@ export class ShardWriter {
     const file = `${this.#folder}/${name}.test.ts`
     const first = firstPort + (this.#count++ % blocks) * portsEach
     const ports = `${String(first)}-${String(first + portsEach - 1)}`
-    const plan: ShardPlan = { modules, journal, seconds, ports, ...(titles && { titles }) }
+    const temporary = join(tmpdir(), `postern-shard-${String(process.pid)}-${name}`)
+    const plan: ShardPlan = { modules, journal, temporary, seconds, ports, ...(titles && { titles }) }
     const lines = [
       "import { shard } from '../../test/suite/process/shard.ts'",
       `await shard(${JSON.stringify(plan)}, ${JSON.stringify(this.#root)})`,
     ]
     writeFileSync(join(this.#root, file), `${lines.join('\n')}\n`)
-    return { file, journal, modules }
+    return { file, journal, temporary, modules }
   }
 }
