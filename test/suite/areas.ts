@@ -75,7 +75,7 @@ const areas: readonly Area[] = [
   },
 ]
 
-/** The area of a module; undefined for one that always runs. */
+/** Returns the area of a module; undefined if the module always runs. */
 export const areaOf = (module: ModuleFacts): AreaName | undefined => areas.find(({ has }) => has(module))?.name
 
 /** Whether an area runs, why, and the digest of its files now; without a digest it cannot be proven. */

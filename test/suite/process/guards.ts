@@ -1,6 +1,6 @@
 /**
- * What a test may not leave to the next one of its process: servers, sockets, children, timers of others replaced, folders. Each guard
- * compares the process with its state before the test, and names what is left.
+ * Detects resources that a test leaves open in its process: servers, sockets, children, replaced globals, folders. Compares the process
+ * with its state before the test and names each leftover.
  */
 import crypto from 'node:crypto'
 import { readdirSync } from 'node:fs'
@@ -100,7 +100,7 @@ export async function leftSince(
   isLate: () => boolean,
   ignores: (kind: string) => boolean = () => false,
 ): Promise<readonly string[]> {
-  await turn() // what has ended closes, and what was rejected is reported, with the next turn
+  await turn() // handles close and rejections are reported in the next turn
   let left = differences(before, ignores)
   for (let n = 0; left.length > 0 && (n < turns || !isLate()); n++) {
     if (n < turns) await turn()

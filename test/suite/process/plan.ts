@@ -1,4 +1,4 @@
-/** What a process of tests is told, and how tests are named. */
+/** The plan of a test process, and the names of tests. */
 
 /** The plan of one process, which its file hands over. */
 export interface ShardPlan {
@@ -22,7 +22,7 @@ export interface Test {
   readonly title: string
 }
 
-/** `test/core/delivery/queue.test.ts` as it stands in titles. */
+/** Returns the module's name in titles: `core/delivery/queue` for `test/core/delivery/queue.test.ts`. */
 export const titleOf = (path: string): string => path.replace(/^test\//, '').replace(/\.test\.ts$/, '')
 
 /** A test as people read it. */

@@ -29,7 +29,7 @@ export interface Batch {
   readonly parts: readonly (readonly string[])[]
 }
 
-/** Runs all modules of the batch; those that a dead process left run in a process each. */
+/** Runs all modules of the batch. Modules that a dead process did not begin run in a process each. */
 export async function runBatch(surroundings: Surroundings, { name, seconds, atOnce, parts }: Batch): Promise<Outcome> {
   const outcome = new Outcome()
   const { writer } = surroundings

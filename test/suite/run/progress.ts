@@ -41,7 +41,7 @@ export class Progress {
     this.#write(`… ${String(this.#passed + this.#failed)} tests done after ${time}${failed}\n`)
   }
 
-  /** Writes what is left of the output of a process. */
+  /** Writes the last, unfinished line of a process. */
   end(): void {
     this.#write(this.#rest)
     this.#rest = ''

@@ -321,7 +321,7 @@ test('whatever acts meet whatever attempts: every message is taken once or dropp
     if (chosen.chance(0.5)) fixture.clock.advance(chosen.between(0, 9) * minute)
   }
   do {
-    await actOnAll('release', all) // also what was held while it was being attempted
+    await actOnAll('release', all) // also messages that were held during their attempt
     await fixture.settled()
     fixture.clock.advance(hour)
   } while ((await fixture.queueLength()) > 0)
