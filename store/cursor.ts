@@ -39,9 +39,9 @@ export function keyAt(prefix: readonly Element[], cursor: string): Uint8Array {
 }
 
 /** The first key after this one. */
-export const behind = (key: Uint8Array): Buffer => Buffer.concat([key, Buffer.of(0)])
+export const keyAfter = (key: Uint8Array): Buffer => Buffer.concat([key, Buffer.of(0)])
 
-/** The rest of a walk after the cursor's key. */
+/** Returns the range of the keys after the cursor, in the direction of the walk. */
 export function cursorRange(
   prefix: readonly Element[],
   cursor: string | undefined,
@@ -50,5 +50,5 @@ export function cursorRange(
   const range = within(prefix)
   if (cursor === undefined) return range
   const at = keyAt(prefix, cursor)
-  return ascending ? { start: behind(at), end: range.end } : { start: range.start, end: at }
+  return ascending ? { start: keyAfter(at), end: range.end } : { start: range.start, end: at }
 }

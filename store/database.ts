@@ -1,6 +1,6 @@
 /** Records over the ordered map: typed reads inside one organization, lists by cursor, and commits of a `Change`. */
 import { Change, decode, fillName } from './change.ts'
-import { behind, cursorAt, cursorRange } from './cursor.ts'
+import { cursorAt, cursorRange, keyAfter } from './cursor.ts'
 import type { Daemons } from './daemons/daemons.ts'
 import { OneDaemon } from './daemons/one-daemon.ts'
 import { SharedChanges } from './daemons/shared-changes.ts'
@@ -98,7 +98,7 @@ export class Database {
     this.#generations.set(organizationId, (this.#generations.get(organizationId) ?? 0) + 1)
   }
 
-  /** A new id for a record. The ids of one millisecond sort in the order in which this store made them. */
+  /** Creates an id for a record. Ids of one millisecond sort in their order of creation in this store. */
   newId(prefix: string, nowMs: number): string {
     return this.#ids.next(prefix, nowMs)
   }
@@ -288,7 +288,7 @@ export class Database {
     const prefix: readonly Element[] = options.index
       ? [...indexPrefix(kind.name, reach.organizationId, options.index), ...(options.values ?? [])]
       : [reach.organizationId, kind.name, ...(options.values ?? [])]
-    const from = options.after && options.cursor === undefined ? behind(pack([...prefix, ...options.after])) : undefined
+    const from = options.after && options.cursor === undefined ? keyAfter(pack([...prefix, ...options.after])) : undefined
     const range = { ...cursorRange(prefix, options.cursor, options.ascending ?? false), ...(from && { start: from }) }
     const entries = this.kv.range({ ...range, reverse: !options.ascending })
     const { limit } = options

@@ -4,13 +4,13 @@ import { randomBytes, randomUUID } from 'node:crypto'
 /** Number of milliseconds whose sequences are kept. */
 const maxSequences = 100
 
-/** Makes the ids of the records of one store. */
+/** Creates the record ids of one store. */
 export class RecordIds {
   readonly #sequences = new Map<number, number>()
   #pool = Buffer.alloc(0)
   #used = 0
 
-  /** A new id such as `dst_01935c…`: the prefix, then a UUIDv7 (RFC 9562 §5.7) of the given time in hexadecimal without hyphens. */
+  /** Creates an id such as `dst_01935c…`: the prefix, then a UUIDv7 (RFC 9562 §5.7) of the time without hyphens. */
   next(prefix: string, nowMs: number): string {
     const time = nowMs.toString(16).padStart(12, '0')
     const bits = this.#random(10)
@@ -20,8 +20,8 @@ export class RecordIds {
   }
 
   /**
-   * Twelve bits that grow inside a millisecond, so that ids sort in the order in which they were made (RFC 9562 §6.2), also when a clock
-   * that was set back comes by a millisecond again.
+   * Returns 12 bits that grow within a millisecond, so that ids sort in their order of creation (RFC 9562 §6.2). They also grow when a
+   * clock that was set back repeats the millisecond.
    */
   #nextInMillisecond(nowMs: number): number {
     const latest = this.#sequences.get(nowMs)
@@ -33,7 +33,7 @@ export class RecordIds {
     return next
   }
 
-  /** Each byte is returned once, so the caller may change it. */
+  /** Returns random bytes that the caller may change: each is returned only once. */
   #random(bytes: number): Buffer {
     if (this.#used + bytes > this.#pool.length) {
       this.#pool = randomBytes(4096)

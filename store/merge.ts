@@ -1,5 +1,5 @@
 /** Lists that are put together from several ranges of one kind, each in the same order: a cursor stands on a place in that order. */
-import { cursorAt, CursorInvalid, keyAt } from './cursor.ts'
+import { cursorAt, CursorInvalid, keyAfter, keyAt } from './cursor.ts'
 import type { Database, Page, Sieve, Visibility } from './database.ts'
 import type { Bytes, Entry } from './kv.ts'
 import type { Identified, RecordKind, Stored } from './record-kind.ts'
@@ -52,7 +52,7 @@ class Run<R extends Identified> {
     this.source = source
     const { start, end } = within(source.prefix)
     const border = from && pack([...source.prefix, ...source.restAt(from)])
-    this.#range = { start: ascending && border ? behind(border) : start, end: (!ascending && border) || end, reverse: !ascending }
+    this.#range = { start: ascending && border ? keyAfter(border) : start, end: (!ascending && border) || end, reverse: !ascending }
     this.#step = step
   }
 
@@ -74,7 +74,7 @@ class Run<R extends Identified> {
     this.#step = Math.min(2 * this.#step, maxStep)
     const last = entries.at(-1)?.key
     if (last && this.#range.reverse) this.#range.end = last
-    else if (last) this.#range.start = behind(last)
+    else if (last) this.#range.start = keyAfter(last)
     const { prefix, isIndex, placeOf, skips } = this.source
     const records = await database.recordsOf(kind, reach, entries, isIndex)
     this.#rows = entries.map(({ key }, i) => {
@@ -84,8 +84,6 @@ class Run<R extends Identified> {
     this.#at = 0
   }
 }
-
-const behind = (key: Bytes): Bytes => Buffer.concat([key, Buffer.of(0)])
 
 /** The rows of all sources in their order. */
 export async function* merged<R extends Identified>(

@@ -34,7 +34,7 @@ export interface Continued {
 
 /** What an action knows of a call besides its input. */
 export interface CallContext<P = Principal, C = unknown> {
-  /** The parts of the daemon that runs it. */
+  /** Parts of the daemon that runs the action. */
   readonly core: C
   /** Undefined for actions with the scope `none` or `operator`. */
   readonly principal: P
@@ -88,8 +88,8 @@ export interface ActionSpec<I extends z.ZodType, R, O extends z.ZodType, A exten
 }
 
 /**
- * An action as surfaces see it: the types of its schemas are forgotten, the schemas are not. `C` is what it needs of the daemon that runs
- * it. An `Action<never>` is any action, for code that describes actions and runs none.
+ * An action without the types of its schemas. `C` is the part of the core that it uses. Code that only describes actions takes
+ * `Action<never>`, which every action satisfies.
  */
 export interface Action<in C = unknown> extends ActionFacts {
   readonly scope: Access

@@ -29,7 +29,7 @@ export type Engine = (call: GraphqlCall) => Promise<Answer>
 const maxErrors = 20
 const media = 'application/graphql-response+json'
 
-/** The schema of the service, as all daemons of a process have it. */
+/** Schema of the service, which all daemons of a process share. */
 export const builtSchema: Schema = buildGraphqlSchema(boundActions(restTable))
 
 export function graphqlEngine(options: GraphqlOptions): Engine {

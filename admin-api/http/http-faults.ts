@@ -42,7 +42,7 @@ const maxLingering = 100
 export class TurnedAway {
   readonly #lingering = new Set<Socket>()
 
-  /** Returns the reason to the client and closes the connection. It is closed without a reason when too many wait for their clients. */
+  /** Sends the refusal and closes the connection. Sends nothing while too many refused connections are open. */
   answer(socket: Socket, refusal: Refusal, requestId: string): void {
     if (this.#lingering.size >= maxLingering) return void socket.destroy()
     this.#lingering.add(socket)

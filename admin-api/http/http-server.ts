@@ -57,7 +57,7 @@ const defaultLimits: AdminApiLimits = {
 }
 
 export interface AdminApiOptions<C> {
-  /** The parts of the daemon, as the operations need them. */
+  /** Parts of the daemon that the operations use. */
   readonly core: C
   /** Port 0 takes a free one. */
   readonly listen: Address
@@ -119,7 +119,7 @@ export class AdminApi<C = unknown> {
     this.#clients = new ClientLoad({ max, countsLoopback, trustProxy: options.trustProxy ?? [] })
   }
 
-  /** The parts of the daemon, as the operations get them. */
+  /** Parts of the daemon that the operations receive. */
   get core(): C {
     return this.#options.core
   }
@@ -133,7 +133,7 @@ export class AdminApi<C = unknown> {
   async listen(): Promise<HttpAddresses> {
     const { listen, https, operations } = this.#options
     const system = systemOperations({ ...this.#options, isDraining: () => this.#draining }, operations)
-    // they are run with the core of this server alone
+    // this server calls them with its own core only
     const served = [...operations, ...system] as readonly Operation<never>[] as readonly Operation[]
     const fetch = serveOperations(served, this.#handlerContext(), this.#options.errorRenderer)
     const clear = this.#listenerAt(fetch, listen)

@@ -29,7 +29,7 @@ import { checkBody } from './body-check.ts'
 
 /** What all exchanges of a server share. */
 export interface HandlerContext {
-  /** The parts of the daemon, as the operations need them. */
+  /** Parts of the daemon that the operations use. */
   readonly core: unknown
   readonly authenticate: Authenticate
   /** Throws `unauthorized` unless the request is the operator's, `not_found` where there is none. */

@@ -8,7 +8,7 @@ import { isStreamed, type StreamShape } from '../bodies/body-stream.ts'
 import type { Operation } from '../operation/operation.ts'
 import { errorEnvelope } from '../wire/fields/error.ts'
 
-/** What the document says of the daemon that serves the operations. */
+/** Facts of the daemon that the document contains. */
 interface DescribedService<C> {
   readonly baseUrl: string
   readonly version: string

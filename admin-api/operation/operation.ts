@@ -15,7 +15,7 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 /** The scope a caller needs; `none` means unauthenticated, `operator` is the operator's key alone. */
 export type Access = Scope | 'none' | 'operator'
 
-/** What is the same for every operation, whatever its schemas are. `C` is what it needs of the daemon that serves it. */
+/** Facts of an operation that do not depend on its schemas. `C` is the part of the core that it uses. */
 export interface OperationFacts<in C = unknown> {
   readonly method: Method
   /** Path with parameters in braces: `/v1/messages/{id}`. */
@@ -85,7 +85,7 @@ export type ErrorRenderer = (refusal: Refusal, headers: IncomingHttpHeaders) => 
 
 /** What a handler gets; everything in it has been checked. */
 export interface HandlerInput<P, Q, B, S, C = unknown> {
-  /** The parts of the daemon that serves it. */
+  /** Parts of the daemon that serves the operation. */
   readonly core: C
   readonly params: P
   readonly query: Q
@@ -138,8 +138,8 @@ interface OperationSpec<
 }
 
 /**
- * An operation as the machinery sees it: the types of its schemas are forgotten, the schemas are not. `C` is what it needs of the daemon
- * that serves it. An `Operation<never>` is any operation, for code that describes operations and runs none.
+ * An operation without the types of its schemas. `C` is the part of the core that it uses. Code that only describes operations takes
+ * `Operation<never>`, which every operation satisfies.
  */
 export interface Operation<in C = unknown> extends OperationFacts<C> {
   readonly scope: Access

@@ -44,7 +44,7 @@ const organizations = resource(all, { name: 'Organization', ...shared })
 const sets = { ...shared, errors: ['not_found', 'conflict'], output: account } as const
 const put = (part: string) => ({ ...sets, http: { method: 'PUT', path: `${one}/${part}` } }) as const
 
-/** What the operator sees of the process, beside the organizations. */
+/** The core of the REST API with parts of the process that only the operator sees. */
 export interface OperatorCore extends RestCore {
   readonly logins: FailedLogins
   readonly system: SystemSource

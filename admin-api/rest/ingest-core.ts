@@ -1,4 +1,4 @@
-/** What the operations need that take reports in. */
+/** The core of the operations that accept reports. */
 import type { FeedbackTaker } from '#core/feedback/feedback-origin.ts'
 import type { LogIntake } from '#core/feedback/intake/log-intake.ts'
 import type { MailEnableIntake } from '#core/feedback/intake/mailenable-intake.ts'
@@ -18,8 +18,9 @@ export interface IngestCore {
   readonly logs: LogIntake
   readonly mailEnable: MailEnableIntake
   readonly reports: Pick<ReportReader, 'read'>
-  /** Octets of all signed bodies that are read at a time, and of those of MailEnable. */
+  /** Limits the memory of signed bodies in progress. */
   readonly bodies: BodyMemory
+  /** Limits the memory of signed bodies from MailEnable in progress. */
   readonly mailEnableBodies: BodyMemory
 }
 

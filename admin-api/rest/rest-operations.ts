@@ -65,7 +65,7 @@ import { snsOperations } from './feedback/sns.ts'
 
 export { flagCheck, type RestCore } from './rest-core.ts'
 
-/** Actions, of which some are for agents or GraphQL alone, and operations that need HTTP as it is: streams, downloads and pages. */
+/** Actions, some only for agents or GraphQL, and operations that need HTTP itself: streams, downloads and pages. */
 export const restTable: readonly (Action<RestCore> | Operation<RestCore>)[] = [
   ...messageActions,
   ...batchActions,
@@ -128,5 +128,5 @@ export const restTable: readonly (Action<RestCore> | Operation<RestCore>)[] = [
   ...auditActions,
 ]
 
-/** The table that the HTTP side serves under `/v1` and `/share`, and behind links in mail. */
+/** Operations under `/v1` and `/share`, and operations that links in mail open. */
 export const restOperations: readonly Operation<RestCore>[] = operationsOf(restTable)

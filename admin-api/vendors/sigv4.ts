@@ -1,7 +1,7 @@
 /** AWS Signature Version 4 with an API key of ours as the access key id and as the secret. */
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Clock } from '#core/clock.ts'
+import type { Timed } from '#core/clock.ts'
 import { hmac, hmacKey, type HmacKey } from '#core/access/hmac.ts'
 import { RecentMap } from '#core/recent-map.ts'
 import { Refusal } from '#core/refusals.ts'
@@ -15,10 +15,6 @@ const algorithm = 'AWS4-HMAC-SHA256'
 const maxSkewMs = 15 * 60_000
 const payloadHash = /^[0-9a-f]{64}$/
 const emptyHash = hash('sha256', '')
-
-interface Timed {
-  readonly clock: Clock
-}
 
 /** What the header says of the signature. */
 interface Claim {

@@ -8,7 +8,7 @@ import { dirname, resolve } from 'node:path'
  * to end stays.
  */
 export async function placeWhole(path: string, bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, mode = 0o600): Promise<void> {
-  const unfinished = `${path}.${randomUUID()}.tmp` // two writers of one file do not write into each other's
+  const unfinished = `${path}.${randomUUID()}.tmp` // unique for each writer of the file
   try {
     const file = await open(unfinished, 'w', mode)
     try {

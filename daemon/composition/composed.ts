@@ -53,7 +53,7 @@ import type { MessageSpans } from '../observability/tracing/message-spans.ts'
 import type { SpanExport } from '../observability/tracing/span-export.ts'
 import type { MxServer } from '../../protocols/mx/mx-server.ts'
 
-/** Parts that the operations of the HTTP side get with each call. */
+/** Parts that the operations of the HTTP side receive with each call. */
 export type HttpCore = OperatorCore & DialectCore
 
 export interface Administration {

@@ -1,14 +1,14 @@
-/** Work in progress of a daemon, reported where it begins and ends. Nothing counts it in production; tests wait for its end. */
+/** Reports the start and end of work in a daemon. Tests wait for the end; production uses no reports. */
 
 export interface Activity {
-  /** Reports work in progress; the returned function reports its end. */
+  /** Reports the start of work; the returned function reports its end. */
   begin(name: string): () => void
 }
 
-/** A method that returns a promise. */
+/** Names of work, by methods that return promises. */
 type Methods<Part> = { [Key in keyof Part as Part[Key] extends (...given: never[]) => Promise<unknown> ? Key : never]?: string }
 
-/** Reports each call of the named methods until its promise settles. Without an activity the part itself. */
+/** Returns the part with calls of the named methods reported until they settle. Returns the part itself without an activity. */
 export function reported<Part extends object>(activity: Activity | undefined, part: Part, names: Methods<Part>): Part {
   if (!activity) return part
   return new Proxy(part, {
@@ -22,7 +22,7 @@ export function reported<Part extends object>(activity: Activity | undefined, pa
   })
 }
 
-/** Reports each call until its promise settles. */
+/** Returns the function with each call reported until it settles. */
 export function reportedCall<Given extends unknown[], Result>(
   activity: Activity | undefined,
   name: string,

@@ -13,6 +13,11 @@ export interface Timer {
   cancel(): void
 }
 
+/** The core of code that only needs the time. */
+export interface Timed {
+  readonly clock: Clock
+}
+
 const longestTimeoutMs = 2 ** 31 - 1
 
 export const systemClock: Clock = {

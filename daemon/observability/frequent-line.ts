@@ -39,7 +39,7 @@ export class FrequentLine<Name extends string> {
     logger[pino.symbols.streamSym].write(line + this.#end)
   }
 
-  /** RFC 3339, as `Date.toISOString` writes it, which is made once a second. */
+  /** Returns the time as `Date.toISOString` does, but formats the date once per second. */
   #timeNow(): string {
     const now = Date.now()
     const number = Math.floor(now / 1000)

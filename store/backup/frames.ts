@@ -60,7 +60,7 @@ export function rowFrame({ kind, key, version, body }: SnapshotRow): Buffer {
   return encodeFrame({ type: kind, key, body: Buffer.concat([number, body]) })
 }
 
-/** The row of a frame; undefined for other frames. Throws `BackupDamaged` for a row without its version. */
+/** Returns the row of a frame, or undefined for other frames. Throws `BackupDamaged` for a row without a version. */
 export function rowOf({ type, key, body }: Frame): SnapshotRow | undefined {
   if (type === 'inline' || type === 'same') return { kind: type, key, version: 0n, body }
   if (type !== 'large') return undefined

@@ -1,4 +1,4 @@
-/** One listening address of the HTTP side: Node's server under srvx, in clear text or inside TLS, with who may connect. */
+/** One listening address of the HTTP side: Node's server under srvx, in clear text or TLS, with its connection limits. */
 import { once } from 'node:events'
 import type { RequestListener, Server } from 'node:http'
 import type { AddressInfo, Server as NetServer, Socket } from 'node:net'

@@ -69,7 +69,7 @@ export async function listed(
   return tools.filter((tool) => agent && isListed(tool, agent, organization, selection))
 }
 
-/** Milliseconds after which a listing gives others their turn. */
+/** Milliseconds after which a listing yields to other requests. */
 export const stepMs = 4
 
 /** As the list shows them. What is shown for the first time is made from its schemas, which takes the time of several requests for all. */

@@ -22,7 +22,7 @@ export interface Tool {
   /** The place of that scope in the order of scopes. */
   readonly level: number
   readonly readOnly: boolean
-  /** As `tools/list` shows it; made when it is first asked for, as most processes never are. */
+  /** Entry of `tools/list`; created on first use. */
   readonly listed: JsonObject
   /** Checks the arguments and runs the action: scope, flag, arguments, core. Throws `Refusal`. */
   readonly call: (context: CallContext<Principal, RestCore>, given: unknown, requireFlag: RequireFlag) => Promise<ToolResult>

@@ -2,14 +2,16 @@
 import { setImmediate } from 'node:timers/promises'
 import * as z from 'zod'
 import type { BounceAnswer, ReportedBounce } from '#core/feedback/intake/mailenable-intake.ts'
+import type { SignedSource } from '#core/ingest-sources/signed-source.ts'
 import { invalid } from '#core/refusals.ts'
+import type { Unreadable } from '#ingest/events/json-value.ts'
 import { readActivityEnvelope } from '#ingest/mailenable/mailenable-activity.ts'
 import { entryEvents, readBounceEnvelope, type BounceEntry, type BounceEnvelope } from '#ingest/mailenable/mailenable-bounces.ts'
 import { readHealthcheck, type Agent } from '#ingest/mailenable/mailenable-envelope.ts'
 import type { ReportReader } from '#ingest/report/report-reader.ts'
 import { asSent } from '../../bodies/body-stream.ts'
 import { operation, type Operation } from '../../operation/operation.ts'
-import { inflated, withSignedBody, type SignatureChecks } from '../../bodies/signed-body.ts'
+import { inflated, withSignedBody, type SignedRequest } from '../../bodies/signed-body.ts'
 import { activityAnswer, bounceEnvelopeAnswer, healthcheckAnswer, sourceQuery } from '../../wire/feedback/ingest.ts'
 import { toWireTime } from '../../wire/fields/time.ts'
 import type { RestCore } from '../rest-core.ts'
@@ -17,7 +19,23 @@ import { requireProvider } from '../ingest-core.ts'
 import { signedOperation } from './ingest.ts'
 
 const json = asSent({ 'application/json': z.unknown() })
-const checksOf = ({ ingest: { signed, mailEnableBodies } }: RestCore): SignatureChecks => ({ sources: signed, memory: mailEnableBodies })
+
+type MailEnableRequest = SignedRequest & { readonly core: RestCore }
+
+/** Passes the body of a MailEnable source to `take`. Throws `validation_failed` for a body that `read` refuses. */
+function withEnvelope<Envelope extends object, Answer>(
+  { core, ...request }: MailEnableRequest,
+  read: (body: Uint8Array, sourceId: string) => Envelope | Unreadable,
+  take: (envelope: Envelope, signed: SignedSource) => Promise<Answer>,
+): Promise<Answer> {
+  const { signed: sources, mailEnableBodies: memory } = core.ingest
+  return withSignedBody({ sources, memory }, request, async (body) => {
+    requireProvider(body.signed, 'mailenable')
+    const envelope = read(await inflated(body), body.signed.source.id)
+    if ('problems' in envelope) throw invalid(envelope.problems)
+    return take(envelope, body.signed)
+  })
+}
 
 const takeBounces: Operation<RestCore> = operation({
   ...signedOperation,
@@ -30,16 +48,14 @@ const takeBounces: Operation<RestCore> = operation({
   body: json,
   response: bounceEnvelopeAnswer,
   handle: (input) =>
-    withSignedBody(checksOf(input.core), input, async (body) => {
-      requireProvider(body.signed, 'mailenable')
-      const envelope = readBounceEnvelope(await inflated(body), body.signed.source.id)
-      if ('problems' in envelope) throw invalid(envelope.problems)
+    withEnvelope(input, readBounceEnvelope, async (envelope, signed) => {
+      const { reports, mailEnable } = input.core.ingest
       const reported: ReportedBounce[] = []
       for (const entry of envelope.entries) {
-        reported.push(await toReported((mail) => input.core.ingest.reports.read(mail, body.signed.organizationId), entry))
-        await setImmediate() // small notices are read at once, hundreds of them would hold the event loop
+        reported.push(await toReported((mail) => reports.read(mail, signed.organizationId), entry))
+        await setImmediate() // hundreds of small notices would hold the event loop
       }
-      return toWireBounces(envelope, await input.core.ingest.mailEnable.bounces(body.signed, reported))
+      return toWireBounces(envelope, await mailEnable.bounces(signed, reported))
     }),
 })
 
@@ -54,17 +70,15 @@ const tryInstallation: Operation<RestCore> = operation({
   body: json,
   response: healthcheckAnswer,
   handle: (input) =>
-    withSignedBody(checksOf(input.core), input, async (body) => {
-      requireProvider(body.signed, 'mailenable')
-      const check = readHealthcheck(await inflated(body))
-      if ('problems' in check) throw invalid(check.problems)
-      await input.core.ingest.signed.seen(body.signed, agentName(check.agent))
-      const { isMultiTenant, postoffices } = await input.core.ingest.mailEnable.tenants(body.signed)
-      const now = input.core.clock.now()
+    withEnvelope(input, readHealthcheck, async (check, signed) => {
+      const { ingest, clock } = input.core
+      await ingest.signed.seen(signed, agentName(check.agent))
+      const { isMultiTenant, postoffices } = await ingest.mailEnable.tenants(signed)
+      const now = clock.now()
       return {
         ok: true,
         provider: 'mailenable',
-        bounce_source_config_id: body.signed.source.id,
+        bounce_source_config_id: signed.source.id,
         nonce: check.nonce,
         server_time: toWireTime(now),
         clock_skew_seconds: check.sentAt === null ? null : Math.round((check.sentAt - now) / 1000),
@@ -85,11 +99,8 @@ const takeActivity: Operation<RestCore> = operation({
   body: json,
   response: activityAnswer,
   handle: (input) =>
-    withSignedBody(checksOf(input.core), input, async (body) => {
-      requireProvider(body.signed, 'mailenable')
-      const envelope = readActivityEnvelope(await inflated(body), body.signed.source.id)
-      if ('problems' in envelope) throw invalid(envelope.problems)
-      const taken = await input.core.ingest.mailEnable.activity(body.signed, envelope)
+    withEnvelope(input, readActivityEnvelope, async (envelope, signed) => {
+      const taken = await input.core.ingest.mailEnable.activity(signed, envelope)
       const { acceptedLines, rejected, cursorEnd } = envelope
       return { accepted_lines: acceptedLines, ...taken, rejected: [...rejected], cursor: cursorEnd }
     }),

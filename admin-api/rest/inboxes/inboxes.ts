@@ -307,7 +307,7 @@ const downloads: readonly Operation<RestCore>[] = [
   }),
 ]
 
-/** A message that many wait for is written out once, for all of them. */
+/** JSON of a message, rendered once for all callers that wait for it. */
 const rendered = new WeakMap<CapturedMessage, Uint8Array>()
 function renderedAnswer(core: RestCore, principal: Principal, inboxId: string, captured: CapturedMessage): Answer {
   const body = rendered.get(captured) ?? Buffer.from(JSON.stringify(message.encode(shown(core, principal, inboxId, captured))))
@@ -315,7 +315,7 @@ function renderedAnswer(core: RestCore, principal: Principal, inboxId: string, c
   return raw(body, { contentType: 'application/json' })
 }
 
-/** An operation, as its answer is written out before. */
+/** An operation, because its response is rendered already. */
 const wait: Operation<RestCore> = operation({
   method: 'POST',
   path: '/v1/inboxes/{id}/wait',

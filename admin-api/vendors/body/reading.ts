@@ -49,21 +49,21 @@ export const timeOfText = (given: string | null | undefined): string | undefined
 }
 
 /**
- * Header fields of a list of names and values. Throws `validation_failed` for a name that is there twice, as a map would drop the first.
- * A path that ends with a colon is followed by the name, others by the index.
+ * Converts names and values to header fields. Throws `validation_failed` for a repeated name. The error names `path` with the name of the
+ * field if `path` ends with a colon, otherwise with its index.
  */
 export function headerFields(list: readonly (readonly [name: string, value: string])[], path: string): Fields {
   const seen = new Set<string>()
   for (const [i, [name]] of list.entries()) {
     const folded = name.toLowerCase()
     const place = path.endsWith(':') ? path + name.slice(0, 64) : `${path}[${String(i)}]`
-    if (seen.has(folded)) throw invalid([{ path: place, message: 'is there twice; give each header field once' }])
+    if (seen.has(folded)) throw invalid([{ path: place, message: 'is given twice; send each header field once' }])
     seen.add(folded)
   }
   return Object.fromEntries(list)
 }
 
-/** Header fields of a request with those of one message in their place, whatever the case of their names. */
+/** Merges header fields: those of one message replace those of the request with the same name, regardless of case. */
 export function headersOver(common: Fields | null | undefined, own: Fields | null | undefined): Fields {
   const replaced = new Set(Object.keys(own ?? {}).map((name) => name.toLowerCase()))
   return { ...Object.fromEntries(Object.entries(common ?? {}).filter(([name]) => !replaced.has(name.toLowerCase()))), ...own }

@@ -62,13 +62,13 @@ export function filledIn({ subject, text, html }: Bodies, syntax: Syntax, valueO
   }
 }
 
-/** A header field, without line breaks and other control characters. Throws `validation_failed` with its path. */
+/** Fills in a header field. Replaces line breaks and other control characters by spaces. Throws `validation_failed` with the path. */
 export function filledLine<T extends string | null | undefined>(path: string, given: T, syntax: Syntax, valueOf: ValueOf): T | string {
   const text = filled(path, given, syntax, valueOf)
   return typeof text === 'string' ? onOneLine(text) : given
 }
 
-/** A text with the values in it. Throws `validation_failed` with its path. */
+/** Fills in a text. Throws `validation_failed` with the path. */
 export function filled(path: string, given: string | null | undefined, syntax: Syntax, valueOf: ValueOf, isHtml = false): typeof given {
   const { pattern, isRaw, openings, beyond } = syntax
   if (!given || !openings.some((opening) => given.includes(opening))) return given

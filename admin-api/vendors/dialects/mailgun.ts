@@ -108,7 +108,7 @@ const unsubscribeMarker = /%(?:mailing_list_|tag_)?unsubscribe_(?:url|email)%/i
 function refuseBeyond(form: Form): void {
   const refuse = (path: string, message: string) => invalid([{ path, message }])
   if (form.one('amp-html')) throw refuse('amp-html', 'has no counterpart here; leave it out')
-  for (const name of singles) if (form.all(name).length > 1) throw refuse(name, 'is there twice; give it once')
+  for (const name of singles) if (form.all(name).length > 1) throw refuse(name, 'is given twice; send it once')
   for (const name of ['text', 'html'])
     if (unsubscribeMarker.test(form.one(name) ?? ''))
       throw refuse(name, 'has a link that is filled in by that service alone; use one of your own')

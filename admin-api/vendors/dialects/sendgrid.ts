@@ -86,7 +86,7 @@ const contents = z
     const types = given?.map(({ type }) => type.toLowerCase()) ?? []
     for (const [i, type] of types.entries())
       if (!bodyTypes[type]) fault(i, 'must be text/plain or text/html; send other parts as attachments')
-      else if (types.indexOf(type) !== i) fault(i, 'is there twice; give each part once')
+      else if (types.indexOf(type) !== i) fault(i, 'is given twice; send each part once')
   })
 
 /** Schemas of both, as the check of one list cannot stand within the other without hiding what it ignores. */

@@ -68,7 +68,7 @@ type Email = z.output<typeof email>
 type Bulk = z.output<typeof bulk>
 type Template = z.output<typeof template>
 
-/** Of a mail whose template has this path. */
+/** Names of the request's fields for a template at this path. */
 const namesOf = (at: string) => ({
   ...{ from: 'FromEmailAddress', reply_to: 'ReplyToAddresses', to: 'Destination.ToAddresses', cc: 'Destination.CcAddresses' },
   ...{ bcc: 'Destination.BccAddresses', list_unsubscribe: 'ListManagementOptions' },
@@ -105,7 +105,7 @@ const headersOf = (given: z.output<typeof headers>, path: string) =>
     path,
   )
 
-/** That service leaves the escaping of HTML to its callers. */
+/** SES does not escape HTML. */
 const variable: Syntax = { ...mustache, isRaw: () => true }
 
 /** A stored template, or one that stands in the request and has variables alone. */

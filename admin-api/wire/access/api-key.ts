@@ -6,7 +6,7 @@ import type { KeyFates } from '#core/access/keys/dependent-keys.ts'
 import { followsCreator } from '#core/access/principal/key-creator.ts'
 import { roles } from '#core/access/principal/role.ts'
 import { scopesInOrder } from '#core/access/principal/principal.ts'
-import type { Clock } from '#core/clock.ts'
+import type { Timed } from '#core/clock.ts'
 import { encoder } from '../fields/codec.ts'
 import { id, nameLine, nullAsAbsent } from '../fields/text.ts'
 import { orNull, timeInput, wireTime } from '../fields/time.ts'
@@ -102,11 +102,6 @@ const keyFatesShape = z.object({ ended_keys: z.array(namedKeyShape), kept_keys: 
 
 type KeyFields = ApiKey & Omit<ShownKey, 'record'>
 const fieldsOf = <S extends ShownKey>({ record, ...rest }: S) => ({ ...record, ...rest })
-
-/** The state of a key depends on the time. */
-interface Timed {
-  readonly clock: Clock
-}
 
 const code = {
   send_only: ({ sendOnly }: ApiKey) => sendOnly ?? false,

@@ -68,13 +68,10 @@ type FieldCode<Source, S extends Shape, C> = { readonly [Name in Unfitting<Sourc
   readonly [Name in Exclude<keyof S & string, Unfitting<Source, S>>]?: (source: Source, core: C) => Written<S[Name]>
 }
 
-/** Encoders that need nothing of the daemon are called without it. */
+/** Encoders that do not use the core are called without it. */
 type CoreArgument<C> = unknown extends C ? [core?: C] : [core: C]
 
-/**
- * Writes values of the core as a schema says, with its fields in the order of the schema. `C` is what it needs of the daemon, such as a
- * clock or an address.
- */
+/** Encodes values of the core by a schema, with fields in its order. `C` is the part of the core that it uses, such as a clock. */
 export interface Encoder<Source, Z extends z.ZodType = z.ZodType, C = unknown> {
   readonly schema: Z
   readonly encode: (source: Source, ...core: CoreArgument<C>) => Written<Z>

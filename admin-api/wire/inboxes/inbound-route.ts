@@ -81,7 +81,7 @@ const inboundMessageShape = z
   .meta({ id: 'InboundMessage' })
 
 interface RouteAddresses {
-  /** Its `addressOf` returns the address of a route; null without an inbound domain. */
+  /** `addressOf` returns the address of a route, or null without an inbound domain. */
   readonly inboundRoutes: { addressOf(route: InboundRoute): string | null }
 }
 

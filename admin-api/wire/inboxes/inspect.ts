@@ -102,7 +102,7 @@ const inspectTestShape = z
 
 export const sharedReportPath = ({ shareToken }: Pick<InspectTest, 'shareToken'>): string => `/share/inspect/${shareToken}`
 
-/** What a test is written with: its state depends on the time, its link on the address of the service. */
+/** The part of the core from which the status and the link of a test follow. */
 interface InspectUrls {
   readonly clock: Clock
   readonly baseUrl: string

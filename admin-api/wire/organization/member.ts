@@ -1,7 +1,7 @@
 /** Members and invitations on the wire. */
 import * as z from 'zod'
 import { roles } from '#core/access/principal/role.ts'
-import type { Clock } from '#core/clock.ts'
+import type { Timed } from '#core/clock.ts'
 import type { Invitation } from '#core/people/members/invitation.ts'
 import type { OpenedInvitation } from '#core/people/members/invitations.ts'
 import type { Member } from '#core/people/members/member.ts'
@@ -60,11 +60,6 @@ export const member = encoder(memberShape)
   .via((person: Person) => ({ ...person.user, ...person.member, hasPasskey: person.hasPasskey }))
 
 export const allMembers = pageEncoder(member).via((people: Person[]) => ({ rows: people, nextCursor: undefined }))
-
-/** The state of an invitation depends on the time. */
-interface Timed {
-  readonly clock: Clock
-}
 
 const code = {
   status: ({ expiresAt }: Invitation, { clock }: Timed) => (expiresAt > clock.now() ? ('open' as const) : ('expired' as const)),

@@ -47,7 +47,7 @@ export async function orderCertificate(request: OrderRequest): Promise<Ordered> 
     return await transports.run(transport, () =>
       attempt(request).catch(async (error: unknown) => {
         if (transport.problem?.type !== unknownAccount) throw error
-        // the authority has forgotten the account, as one for tests does at each of its starts
+        // the authority lost the account, as test authorities do at each start
         await request.records.keepAccount({ ...(await request.records.account(request.directory)), url: null })
         return attempt(request)
       }),
@@ -61,7 +61,7 @@ export async function orderCertificate(request: OrderRequest): Promise<Ordered> 
   }
 }
 
-/** The transport of each order: the library has one HTTP client for a process. */
+/** The transport of the current order: `acme-client` has one HTTP client for the process. */
 const transports = new AsyncLocalStorage<AcmeTransport>()
 
 /** 51 packages: loaded when a certificate is ordered. */
@@ -69,7 +69,7 @@ async function library(): Promise<typeof import('acme-client')> {
   const { default: acme } = await import('acme-client')
   acme.axios.defaults.adapter = async (config) => {
     const transport = transports.getStore()
-    if (!transport) throw new Error('a request to a certificate authority belongs to no order')
+    if (!transport) throw new Error('A request to a certificate authority was sent outside of an order.')
     const { url = '', method = 'get', data } = config
     const headers = Object.entries(config.headers.toJSON()).flatMap(([name, value]) => (value === null ? [] : [[name, String(value)]]))
     const body = typeof data === 'string' ? data : undefined

@@ -13,10 +13,10 @@ interface RemovalWork {
   readonly stopping: () => boolean
 }
 
-/** Longer than any answer under way takes: its octets are counted when it ends. */
+/** Longer than any response in progress, whose octets are counted when it ends. */
 const countsKeptMs = 86_400_000
 
-/** Adds the removal to a write. The use so far is settled later, and the counts of traffic are removed after `countsKeptMs`. */
+/** Adds the removal to a write. Usage is settled later; traffic counts are removed after `countsKeptMs`. */
 export async function removeSite(
   { database, nowMs }: Pick<RemovalWork, 'database' | 'nowMs'>,
   change: Change,

@@ -93,8 +93,8 @@ export interface Consequence {
 }
 
 /**
- * What a report means for the list, given its cause and the worse evidence that it replaces. What that called for already is not called for
- * again: somebody may have taken the entry off the list since.
+ * Decides the consequence of a report, given its cause and the weaker report that it replaces. A suppression that the earlier report
+ * caused is not added again: a member may have removed it since.
  */
 export function consequenceOf(
   database: Database,

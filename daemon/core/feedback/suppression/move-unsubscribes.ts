@@ -43,7 +43,7 @@ async function move(moving: Moving, stored: Stored<Suppression>): Promise<void> 
   const entry = await swallowedBy(moving, stored.record)
   if (entry) return void (await addSuppressions(database, organization.id, [entry], nowMs)) // which moves what it takes the place of
   const change = new Change().remove(suppressions, organization.id, stored)
-  // a conflict means that it was changed meanwhile: see place.ts
+  // a conflict means a concurrent change: see place.ts
   await database.commit(change.insert(optOuts, organization.id, optOutOf(database, stored.record)))
 }
 

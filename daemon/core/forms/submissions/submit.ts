@@ -320,7 +320,7 @@ export class SubmitForms {
   }
 }
 
-/** Counts a submission that is no spam toward the limit of the latest version, whichever version was filled in. */
+/** Counts a submission that is not spam toward the limit of the latest version of the form. */
 function countTaken(change: Transaction, { organization, stored }: FoundForm, latest: Definition): void {
   const key = takenCounter(organization.id, stored.record.id)
   change.add(key, 1, latest.settings.max_submissions ?? undefined)

@@ -32,7 +32,7 @@ const usableMs = 10 * 60_000
 
 type Tokens = Map<string, { readonly token: string; readonly usableUntil: number }>
 
-/** Makes the vendor, which keeps the tokens that it was given. */
+/** Creates the vendor with its own cache of access tokens. */
 export function msgraph(): Vendor {
   const tokens: Tokens = new Map()
   return {
@@ -52,7 +52,7 @@ export function msgraph(): Vendor {
         : refused(tokens, answer)
     },
 
-    // A request without a message: with a good mailbox and the right to send it is found to be incomplete.
+    // sends no message: Graph answers 400 if the mailbox exists and may send
     probe: async (credentials, context) => postJson(sendMail(credentials, context), await authorization(tokens, credentials, context), {}),
     readProbe: (answer) => (answer.status === 400 ? { kind: 'accepted' } : refused(tokens, answer)),
   }

@@ -1,4 +1,4 @@
-/** Makes every vendor, by its provider. */
+/** Creates the vendor of each provider. */
 import type { HttpProvider } from '#config/mail/providers.ts'
 import { brevo } from './brevo.ts'
 import { mailersend } from './mailersend.ts'
