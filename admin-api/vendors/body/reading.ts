@@ -49,8 +49,8 @@ export const timeOfText = (given: string | null | undefined): string | undefined
 }
 
 /**
- * Converts names and values to header fields. Throws `validation_failed` for a repeated name. The error names `path` with the name of the
- * field if `path` ends with a colon, otherwise with its index.
+ * Converts names and values to header fields. Throws `validation_failed` for a repeated name. In the error, a `path` that ends with a colon
+ * is followed by the name, any other by the index.
  */
 export function headerFields(list: readonly (readonly [name: string, value: string])[], path: string): Fields {
   const seen = new Set<string>()
