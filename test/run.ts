@@ -1,7 +1,7 @@
 /**
- * `npm test`: installs missing peers where it may, builds what browsers and daemons load, and runs the test modules in processes that
- * they share, lane by lane. `--full` adds what runs at night only, `--lane NAME` runs one lane, paths of modules run these alone, `--log`
- * adds a line to suite/runs.tsv. With `CI=true` a missing peer is an error instead of a skipped test.
+ * `npm test`: installs missing peers, builds bundles for browsers and daemons, and runs test modules lane by lane in shared processes.
+ * `--full` adds the nightly areas, `--lane NAME` runs one lane, and paths run single modules. `--log` adds a line to suite/runs.tsv. With
+ * `CI=true` a missing peer is an error; otherwise its tests are skipped.
  */
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'

@@ -8,7 +8,7 @@ import { carriesText, isWholeLetter, letterOf, textOf } from './letters.ts'
 /** How many captured messages are fetched whole and compared octet by octet. */
 const contentsCompared = 60
 
-/** Resolves when all recipients of acknowledged messages have a copy, or when one never will: its trace is gone, or says that all have. */
+/** Resolves when all recipients of acknowledged messages have a copy, or one is lost: its trace is missing or `sent`. */
 export async function arrivals(ledger: Ledger, rest: RestClient): Promise<void> {
   await waitFor(`delivery of the last ${String(ledger.awaited)} recipients`, async () => {
     const entry = ledger.oneAwaited()

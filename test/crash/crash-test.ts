@@ -21,7 +21,7 @@ export interface CrashTestOptions {
 }
 
 export interface CrashReport {
-  /** Failed ledgers first; they begin with `ledger: `. */
+  /** Failed ledgers first, which begin with `ledger: `. */
   readonly problems: readonly string[]
   /** One line that sums up the run. */
   readonly summary: string

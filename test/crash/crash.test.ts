@@ -1,4 +1,4 @@
-/** The crash test as it runs with every other test: few rounds with a fixed seed. */
+/** The crash test of `npm test`: few rounds with a fixed seed. */
 import test from '#test'
 import { seedOf } from '../support/seeded.ts'
 import { crashTest } from './crash-test.ts'

@@ -116,17 +116,17 @@ export class Ledger {
     return first === undefined ? undefined : this.entries.get(first.slice(0, first.indexOf(' ')))
   }
 
-  /** A message that was lost, doubled or changed, a trace that is wrong, or a problem that `verify` found. */
+  /** Records a lost, doubled or changed message, a wrong trace, or a problem that `verify` found. */
   problem(text: string): void {
     this.#problems.push(`ledger: ${text}`)
   }
 
-  /** Anything else that the daemon did wrong. */
+  /** Records any other fault of the daemon. */
   fault(text: string): void {
     this.#others.push(text)
   }
 
-  /** All that the daemon did wrong, failures of the ledger first, which the gate never repeats. */
+  /** All faults of the daemon. Failed ledgers come first, because the gate reads the first fault. */
   get faults(): readonly string[] {
     return [...this.#problems, ...this.#others]
   }
@@ -145,7 +145,7 @@ export class Ledger {
     return [...new Set(twice.flatMap((copies) => copies.map(({ entry }) => entry)))]
   }
 
-  /** Compares what was promised with what arrived; differences are problems. */
+  /** Compares acknowledged messages with deliveries; differences are problems. */
   auditDeliveries(): void {
     for (const key of this.#awaited) this.problem(`${key}: acknowledged, never delivered`)
     for (const [key, copies] of this.#copies) this.#auditCopies(key, copies)

@@ -1,6 +1,6 @@
 /**
- * Areas of expensive tests, which run when their sources or their own files changed since they were last green. `proven.json` has the
- * digest of the files that each was green on: a digest tells a change without history, also after a rebase.
+ * Areas of expensive tests. An area runs if its sources or tests changed since its last green run. `proven.json` stores the digest of
+ * these files at that run. A digest needs no Git history and survives a rebase.
  */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -10,7 +10,7 @@ import type { TestLane } from './lanes.ts'
 
 export type AreaName = 'front end' | 'database' | 'operations' | 'packaging' | 'nightly'
 
-/** What is known of a test module. */
+/** Facts about a test module. */
 export interface ModuleFacts {
   readonly path: string
   readonly lane: TestLane
@@ -21,7 +21,7 @@ export interface ModuleFacts {
 interface Area {
   readonly name: AreaName
   readonly has: (module: ModuleFacts) => boolean
-  /** Beginnings of the paths of its sources; none when it runs with `--full` only. */
+  /** Path prefixes of its sources; empty if it runs only with `--full`. */
   readonly sources: readonly string[]
 }
 
@@ -50,7 +50,7 @@ const nightly = [
 const tenants = under(`${api}/rest/every-operation/isolation.`, `${api}/mcp/walks/tenancy.`)
 const walks = under(`${api}/rest/every-operation/`, `${api}/graphql/role-walk.`, `${api}/mcp/walks/`)
 
-/** A module belongs to the first area that has it. */
+/** A module belongs to the first area that matches. */
 const areas: readonly Area[] = [
   { name: 'nightly', has: under(...nightly), sources: [] },
   {
@@ -78,7 +78,7 @@ const areas: readonly Area[] = [
 /** Returns the area of a module; undefined if the module always runs. */
 export const areaOf = (module: ModuleFacts): AreaName | undefined => areas.find(({ has }) => has(module))?.name
 
-/** Whether an area runs, why, and the digest of its files now; without a digest it cannot be proven. */
+/** Whether and why an area runs, and the digest of its files. An area without a digest always runs. */
 export interface AreaState {
   readonly name: AreaName
   readonly runs: boolean
@@ -91,7 +91,7 @@ export const provenPath = 'test/suite/proven.json'
 const readProven = (root: string): Readonly<Record<string, string>> =>
   JSON.parse(readFileSync(join(root, provenPath), 'utf8')) as Readonly<Record<string, string>>
 
-/** Every file that belongs to the project; undefined outside a Git checkout. */
+/** Returns all files of the project, or undefined outside a Git checkout. */
 function projectFiles(root: string): readonly string[] | undefined {
   try {
     const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root, encoding: 'utf8' })
@@ -101,7 +101,7 @@ function projectFiles(root: string): readonly string[] | undefined {
   }
 }
 
-/** Which areas run. */
+/** Decides which areas run. */
 export function areaStates(root: string, modules: readonly ModuleFacts[], isFull: boolean): readonly AreaState[] {
   const files = projectFiles(root)
   const proven = readProven(root)
@@ -115,7 +115,7 @@ export function areaStates(root: string, modules: readonly ModuleFacts[], isFull
     return {
       name,
       runs: !isProven,
-      why: isProven ? 'nothing of it changed since it was green' : 'its files changed since it was green',
+      why: isProven ? 'no file changed since its last green run' : 'its files changed since its last green run',
       digest,
     }
   })

@@ -1,4 +1,4 @@
-/** `npm run test:durations`: takes over what each module cost in the last run of `npm test`. */
+/** `npm run test:durations`: stores the processor time of each module in the last run of `npm test`. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'

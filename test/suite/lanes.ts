@@ -1,13 +1,12 @@
 /**
- * The lane of each test module, which follows from what the module imports, directly or through other files of `test/`. Nothing is
- * marked by hand.
+ * Lanes of test modules. The lane follows from the imports of the module, direct or indirect; no module is marked by hand.
  */
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path/posix'
 
 /**
- * `exact`: virtual time, one process, no programs of others: a failure is a failure. `browser`: pages in Chromium. `real`: daemons,
- * peers and other programs as children. `measured`: figures of time, processor and memory, which want the machine for themselves.
+ * `exact`: virtual time, one process and no other programs, so every failure counts. `browser`: pages in Chromium. `real`: daemons, peers
+ * and other programs as child processes. `measured`: measurements of time, processor and memory, which run alone.
  */
 export type TestLane = 'exact' | 'real' | 'browser' | 'measured'
 
@@ -53,7 +52,7 @@ export function importsOfModules(root: string): ReadonlyMap<string, ReadonlySet<
   return new Map(paths.map((path) => [path, reach(path)]))
 }
 
-/** Stands for a figure that a file takes by itself. */
+/** Added to the imports of a file that measures without `support/measure`. */
 const measure = 'test/support/measure/'
 
 function laneFrom(imports: ReadonlySet<string>): TestLane {
@@ -65,7 +64,7 @@ function laneFrom(imports: ReadonlySet<string>): TestLane {
   return 'exact'
 }
 
-/** The lane of every test module, by path. */
+/** Returns the lane of every test module by path. */
 export function lanesOf(modules: ReadonlyMap<string, ReadonlySet<string>>): ReadonlyMap<string, TestLane> {
   return new Map([...modules].map(([path, imports]) => [path, laneFrom(imports)]))
 }

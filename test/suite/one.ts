@@ -1,4 +1,4 @@
-/** `npm run test:one FILE [TITLE]`: one module in a process of its own, without builds; a title may have `*` for any characters. */
+/** `npm run test:one FILE [TITLE]`: runs one module in its own process, without builds. In a title, `*` matches any characters. */
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -1,4 +1,4 @@
-/** Services of a run: their start on request, databases that go from module to module, and their end. */
+/** Tests of the services of a run: start on request, reuse of databases, and end. */
 import { existsSync } from 'node:fs'
 import { connect } from 'node:net'
 import { once } from 'node:events'
@@ -29,7 +29,7 @@ test('services: start once on request and end with the run', async (t) => {
   t.false(existsSync(cluster))
 })
 
-/** A module's databases are other modules' only after its end, without anything of it. */
+/** Other modules receive a database only after its module has ended, and emptied. */
 async function emptied(t: ExecutionContext, port: number): Promise<void> {
   const tables = "SELECT relname FROM pg_class WHERE relnamespace IN (SELECT oid FROM pg_namespace WHERE nspname ~ '^(public|says)')"
   const nameOf = (address: string): string => new URL(address).pathname.slice(1)

@@ -1,6 +1,6 @@
 /**
- * `npm run test:stress -- [--runs 20] [--load 8] [--lane exact] [--seed 1] [FILE…]`: runs test modules again and again in a random
- * order, beside processes that burn processor time and flush files, and prints which tests failed how often.
+ * `npm run test:stress -- [--runs 20] [--load 8] [--lane exact] [--seed 1] [FILE…]`: runs test modules many times in random order, while
+ * other processes use processor time and flush files. Prints how often each test failed.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -63,7 +63,7 @@ function table(rows: ReadonlyMap<string, Row>, runs: number): readonly string[] 
   return sorted.map(line)
 }
 
-/** What many runs showed. */
+/** Failures of many runs. */
 class Record {
   readonly rows = new Map<string, Row>()
   redRuns = 0

@@ -31,7 +31,7 @@ export class CuttableKv implements Kv {
     await Promise.allSettled(this.#inFlight)
   }
 
-  /** Resolves when the condition holds, which is asked after each write; for work that a peer holds up, and that never settles. */
+  /** Resolves when the condition holds; checks it after each write. For work that a peer delays, which does not settle. */
   holds(what: string, condition: () => Promise<boolean>): Promise<void> {
     return waiting(what, this.#holds(condition))
   }
@@ -61,7 +61,7 @@ export class CuttableKv implements Kv {
       if (this.#isCut) await never
       for await (const entry of this.#kv.range(range)) {
         const read = this.#isCut ? await never : entry
-        end() // the reader may take its time
+        end() // a pause of the reader is not in progress
         yield read
         end = this.#begin()
       }
@@ -84,7 +84,7 @@ export class CuttableKv implements Kv {
     return this.#guard(() => this.#kv.counters(keys))
   }
 
-  /** What a test holds up is not in progress. */
+  /** A write that `beforeWrite` holds is not in progress. */
   async write(write: Write): Promise<WriteResult> {
     const held = this.beforeWrite?.(write)
     if (held) await held

@@ -41,7 +41,7 @@ export class FakeClock implements Clock {
     return this.#pending.size
   }
 
-  /** When the next timer is due, on the monotonic time; `Infinity` when none waits. */
+  /** Monotonic time of the next timer; `Infinity` without a timer. */
   get nextTimer(): number {
     let next = Infinity
     for (const { at } of this.#pending) next = Math.min(next, at)
@@ -53,7 +53,7 @@ export class FakeClock implements Clock {
     this.advanceTo(this.#elapsed + ms)
   }
 
-  /** On the monotonic time; never back. */
+  /** Lets time pass until this monotonic time; does nothing if it is over. */
   advanceTo(end: number): void {
     for (;;) {
       let due: { readonly at: number; readonly work: () => void } | undefined

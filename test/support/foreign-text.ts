@@ -3,7 +3,7 @@ import type { ExecutionContext } from 'ava'
 import { Seeded } from './seeded.ts'
 
 /**
- * A text that no random value contains: ids, tokens, boundaries and base64 have no tilde. Addresses, headers, HTML, JSON and URLs carry
- * it unchanged. Each title has its own.
+ * Returns a text that no random value contains: ids, tokens, boundaries and base64 have no tilde. Addresses, headers, HTML, JSON and URLs
+ * do not escape it. Each title gets another text.
  */
 export const foreignText = ({ title }: Pick<ExecutionContext, 'title'>): string => `~${String(new Seeded(title).between(1000, 9999))}~`

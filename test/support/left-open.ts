@@ -1,13 +1,13 @@
-/** What is open in this process without a handle of the system to tell, such as a daemon: a test that leaves it fails by name. */
+/** Registers open objects without a system handle, such as daemons. A test that leaves one open fails. */
 
 const open = new Set<{ readonly name: string }>()
 
-/** Counts something as open until the function that it returns is called. */
+/** Registers an open object. The returned function removes it. */
 export function markOpen(name: string): () => void {
   const entry = { name }
   open.add(entry)
   return () => void open.delete(entry)
 }
 
-/** Names of what is open. */
+/** Names of the open objects. */
 export const openNow = (): readonly string[] => [...open].map(({ name }) => name)

@@ -17,7 +17,7 @@ export function overhear<Part, Name extends keyof Part>(
 
 type Given<Part, Name extends keyof Part> = Part[Name] extends (...given: infer A) => unknown ? A : never
 
-/** Remembers each call of each method of a part, and announces the next ones. */
+/** Records the calls of all methods of a part, so that tests can wait for one. */
 export class Heard<Part extends object> {
   readonly #calls = new Map<PropertyKey, unknown[][]>()
   #next = Promise.withResolvers<void>()
@@ -27,7 +27,7 @@ export class Heard<Part extends object> {
       if (name !== 'constructor') overhear(part, name, ((...given: unknown[]) => this.#note(name, given)) as never)
   }
 
-  /** What the first call, past or coming, that fits was given. */
+  /** Resolves with the arguments of the first matching call, past or future. */
   saw<Name extends keyof Part & string>(name: Name, fits?: (...given: Given<Part, Name>) => boolean): Promise<Given<Part, Name>> {
     return waiting(`a call of ${name}`, this.#saw(name, fits))
   }

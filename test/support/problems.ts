@@ -1,4 +1,4 @@
-/** What contradicts itself in a store. A failure here is a failed ledger: the gate of the suite never repeats it. */
+/** Asserts that a store is consistent. A failure is a failed ledger, which the gate never repeats. */
 import type { ExecutionContext } from 'ava'
 import { integrityChecks } from '#core/integrity.ts'
 import type { Database } from '#store/database.ts'
@@ -14,7 +14,7 @@ export async function assertSound(t: ExecutionContext, daemon: { readonly databa
   t.deepEqual(problems, [], `ledger: ${where}: ${problems[0] ?? ''}`)
 }
 
-/** Asserts that `postern verify`, which ended so, found no problem. */
+/** Asserts that a run of `postern verify` found no problem. */
 export function assertVerified(t: ExecutionContext, { code, output }: { readonly code: number | null; readonly output: string }): void {
   t.is(code, 0, `ledger: verify: ${output.slice(-3000)}`)
 }

@@ -2,7 +2,7 @@
  * Randomness that can be repeated: every choice of a test follows from one number, which is printed when the test fails.
  */
 
-/** The seed of a test: the same in every run, unless `POSTERN_TEST_SEED` gives another. The test names it when it fails. */
+/** Returns `POSTERN_TEST_SEED`, or else the usual seed of the test. A failed test names its seed. */
 export const seedOf = (usual: number): number => Number(process.env['POSTERN_TEST_SEED'] ?? usual)
 
 /** A stream of choices that depends on nothing but its seed. */

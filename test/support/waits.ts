@@ -1,6 +1,5 @@
 /**
- * Waits without a deadline of their own, registered by name: when the deadline of a test ends, its error lists the waits in progress, and
- * they are ended.
+ * Named waits without a deadline. At the deadline of a test, its error lists the waits in progress, and they end.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 
@@ -19,7 +18,7 @@ export function endWaits(): void {
   for (const { name, end } of waits) end(new Error(`the test ended during a wait: ${name()}`))
 }
 
-/** The value of the promise, which is registered as a wait until it settles. */
+/** Returns the value of the promise, which is registered as a wait until it settles. */
 export async function waiting<T>(name: string | (() => string), promise: Promise<T>): Promise<T> {
   const ended = Promise.withResolvers<never>()
   const wait = { name: typeof name === 'string' ? () => name : name, end: ended.reject }
@@ -31,7 +30,7 @@ export async function waiting<T>(name: string | (() => string), promise: Promise
   }
 }
 
-/** Asks every 50 ms until the answer is neither undefined nor false. Only for processes, which report their progress nowhere. */
+/** Calls `ask` every 50 ms until it returns neither undefined nor false. Only for other processes, which report no progress. */
 export async function waitFor<T>(what: string, ask: () => Promise<T | undefined | false> | T | undefined | false): Promise<T> {
   let isOver = false
   const asking = async (): Promise<T> => {
@@ -39,7 +38,7 @@ export async function waitFor<T>(what: string, ask: () => Promise<T | undefined 
       const answer = await ask()
       if (answer !== undefined && answer !== false) return answer
       await pause(50)
-      if (isOver) throw new Error(`no longer asked: ${what}`)
+      if (isOver) throw new Error(`the wait has ended: ${what}`)
     }
   }
   try {

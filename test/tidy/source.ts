@@ -40,7 +40,7 @@ export interface Source {
   readonly strings: readonly Prose[]
   /** Every identifier, where it stands first. */
   readonly names: readonly Prose[]
-  /** Names of what functions change and all users of the module share. */
+  /** State of the module: names of variables that its functions change. */
   readonly state: readonly Prose[]
   readonly focusedTests: readonly number[]
 }

@@ -1,4 +1,4 @@
-/** Tests that fail when they run for the first time, for the tests of the gate. `FAILS_ONCE_FOLDER` says where they take notes. */
+/** Tests that fail in their first run, for the tests of the gate. `FAILS_ONCE_FOLDER` is the folder of their notes. */
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from '#test'

@@ -1,4 +1,4 @@
-/** Tests that each leave something to the next test, for the tests of the guards; the last one leaves nothing. */
+/** Tests that each leave something open, for the tests of the guards; the last test leaves nothing. */
 import { mkdtemp } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** AVA's settings for the shards that `npm test` writes; package.json has those of single modules. */
+/** AVA's settings for the shards that `npm test` writes; package.json has the settings for single modules. */
 export default {
   files: ['build/*/*.test.ts'],
   extensions: ['ts'],

@@ -8,7 +8,7 @@ import { globalAgent } from 'node:https'
 import { tmpdir } from 'node:os'
 import { openNow } from '../../support/left-open.ts'
 
-/** Kinds of `process.getActiveResourcesInfo()` that outlive a test only by mistake. */
+/** Kinds of `process.getActiveResourcesInfo()` that a test must close. */
 const kinds = new Map([
   ['TCPServerWrap', 'a listening server'],
   ['TCPSocketWrap', 'a connection'],
@@ -22,7 +22,7 @@ const kinds = new Map([
   ['StatWatcher', 'a watched file'],
 ])
 
-/** State of the process that a later test would meet. */
+/** State of the process that the next test inherits. */
 export interface Snapshot {
   readonly open: ReadonlyMap<string, number>
   readonly environment: string
@@ -52,7 +52,7 @@ const methods: readonly (readonly [string, object])[] = [
   ['exit', process],
   ...Object.keys(crypto).map((name) => [name, crypto] as const),
 ]
-/** Deprecated getters of `node:crypto` warn when they are read. */
+/** Reads a value without calling getters: deprecated getters of `node:crypto` print warnings. */
 const read = (name: string, object: object): unknown => Object.getOwnPropertyDescriptor(object, name)?.value
 
 function globalNames(): readonly string[] {
@@ -88,12 +88,12 @@ export function snapshot(): Snapshot {
 }
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
-/** A connection takes some turns of the loop to close after both ends have let it go. */
+/** Turns of the event loop that a connection may need to close. */
 const turns = 50
 
 /**
- * What differs now, as a phrase each, but for ignored kinds of resources. Waits until what closes has closed; `isLate` says when not to
- * wait longer.
+ * Returns a phrase for each difference to the snapshot, without ignored kinds of resources. Waits for closing resources to close;
+ * `isLate` ends this wait.
  */
 export async function leftSince(
   before: Snapshot,

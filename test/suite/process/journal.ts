@@ -25,17 +25,17 @@ export class Journal {
   }
 }
 
-/** The events of a shard; empty when its process never began. */
+/** Reads the events of a shard; empty if its process never started. */
 export function readJournal(path: string): readonly Entry[] {
   if (!existsSync(path)) return []
   const lines = readFileSync(path, 'utf8').split('\n')
   return lines.flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Entry]))
 }
 
-/** Milliseconds per clock tick of `/proc`, which Linux fixes at 100 ticks a second for programs. */
+/** Milliseconds per clock tick of `/proc`: Linux reports 100 ticks per second to programs. */
 const msPerTick = 10
 
-/** Processor time of this process and of its children that have ended; without `/proc` of this process alone. */
+/** Returns the processor time of this process and its ended children; without `/proc`, of this process alone. */
 export function processorMs(): number {
   if (existsSync('/proc/self/stat')) {
     const fields = readFileSync('/proc/self/stat', 'utf8')

@@ -1,12 +1,12 @@
 /** The plan of a test process, and the names of tests. */
 
-/** The plan of one process, which its file hands over. */
+/** Plan of one process, which its file passes to `shard()`. */
 export interface ShardPlan {
   /** Paths of the modules, relative to the repository. */
   readonly modules: readonly string[]
   /** The journal that the runner reads. */
   readonly journal: string
-  /** The folder for temporary files of the process, which the runner removes. */
+  /** Folder for temporary files of the process; the runner removes it. */
   readonly temporary: string
   /** Seconds that a test may take. */
   readonly seconds: number
@@ -18,7 +18,7 @@ export interface ShardPlan {
 
 export interface Test {
   readonly module: string
-  /** The title within the module; empty when the module as a whole failed. */
+  /** The title within the module; empty if the whole module failed. */
   readonly title: string
 }
 

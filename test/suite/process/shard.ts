@@ -1,6 +1,6 @@
 /**
- * Runs the modules of a shard in this process, one after the other and one test at a time. Each test has one deadline and is watched
- * by the guards; the journal of the shard says what began and how it ended.
+ * Runs the modules of a shard in this process, one test at a time. Each test has one deadline, and guards check it. The journal of the
+ * shard records the start and the end of each test.
  */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -47,13 +47,13 @@ async function load(path: string, root: string, titles: readonly string[] | unde
   return { path, tests, before: of('before'), after: of('after') }
 }
 
-/** The process before the hooks of a module, and why a hook failed. */
+/** State of the process before the hooks of a module, and the error of a failed hook. */
 interface Begun {
   readonly state: Snapshot
   readonly failure?: Error
 }
 
-/** One module in its shard. */
+/** Runs one module of the shard. */
 class Run {
   readonly #module: Module
   readonly #plan: ShardPlan
@@ -61,7 +61,7 @@ class Run {
   readonly #last: Declaration | undefined
   #begun: Begun | undefined
   #context: unknown = {}
-  /** Whether a test of the module left something, which the module is not blamed for once more. */
+  /** Whether a test left something, so that the module is not blamed for it again. */
   #isBlamed = false
 
   constructor(module: Module, plan: ShardPlan, journal: Journal) {
@@ -86,9 +86,9 @@ class Run {
     const about = { module: this.#module.path, title: one.title }
     this.#journal.write({ ...about, event: 'begun' })
     const faults: string[] = []
-    /** Whether an assertion failed, whose message AVA prints, before anything else was at fault. */
+    /** Whether an assertion failed before any other fault. AVA prints its message. */
     let asserted = false
-    /** How many faults AVA knows already, as the test threw them. */
+    /** Number of faults that AVA knows, because the test threw them. */
     let known = 0
     const guard = new Guard(one, deadline, this.#module.before.length > 0 ? isOfModule : () => false)
     t.teardown(async () => {
@@ -141,12 +141,12 @@ class Run {
     }
     this.#context = t.context
     const [failure] = failures
-    const state = sharedCount() === shared ? before : snapshot() // what hooks began to share outlives the module
+    const state = sharedCount() === shared ? before : snapshot() // shared resources that hooks started outlive the module
     this.#begun = failure ? { state, failure } : { state }
     return this.#begun
   }
 
-  /** Runs the hooks after the last test, and looks at what the module leaves. */
+  /** Runs the hooks after the last test, and checks for leftovers of the module. */
   async #end(deadline: Deadline, faults: string[]): Promise<void> {
     for (const hook of this.#module.after) {
       try {
@@ -161,16 +161,16 @@ class Run {
   }
 }
 
-/** What hooks have opened for all tests of a module may make connections during each of them. */
+/** Kinds that a test may leave if its module has hooks: a server of a hook can have connections during each test. */
 const isOfModule = (kind: string): boolean => kind === 'TCPSocketWrap' || kind === 'PipeWrap'
 
-/** The message of an error; of the first one, where the disposal after it failed too. */
+/** Returns the message of an error; of the original error if a disposal failed too. */
 function thrown(error: unknown): string {
   if (error instanceof SuppressedError) return thrown(error.suppressed)
   return error instanceof Error ? error.message : String(error)
 }
 
-/** Watches one test. */
+/** Compares the process before and after one test. */
 class Guard {
   readonly #test: Declaration
   readonly #deadline: Deadline

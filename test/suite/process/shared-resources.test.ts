@@ -1,4 +1,4 @@
-/** Resources of a test process: Chromium as all modules of the process have it, also after it died. */
+/** Tests of resources that the modules of a process share, such as Chromium. */
 import type { ExecutionContext } from '#test'
 import { testWith } from '../../support/peers/peers.ts'
 import { browserOf, type Browser, type BrowserContext } from '../../support/web/browser.ts'

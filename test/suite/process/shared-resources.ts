@@ -1,14 +1,14 @@
-/** Resources that all test modules of a process share: each is started for the first module that needs it and ends with the process. */
+/** Resources that the test modules of a process share. Each starts for the first module that needs it, and ends with the process. */
 
 export interface SharedResource extends AsyncDisposable {
   /** Starts the resource again if it died. */
   renew(): Promise<void>
 }
 
-/** The only state of the tests that outlives a module. */
+/** Outlives the modules of the process. */
 const resources = new Map<string, Promise<SharedResource>>()
 
-/** Starts the resource unless the process has it already. AVA ends it after the last test of the process. */
+/** Starts the resource unless the process has it. AVA ends it after the last test of the process. */
 export async function shareUntilTheEnd<Resource extends SharedResource>(name: string, start: () => Promise<Resource>): Promise<Resource> {
   const present = resources.get(name)
   if (present) return (await present) as Resource
@@ -25,7 +25,7 @@ export async function renewShared(): Promise<void> {
   for (const resource of resources.values()) await (await resource).renew()
 }
 
-/** How many resources the process shares. */
+/** Number of resources that the process shares. */
 export const sharedCount = (): number => resources.size
 
 /** Ends all shared resources. */

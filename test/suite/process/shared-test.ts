@@ -1,6 +1,6 @@
 /**
- * The `test` of every test module, with the types of AVA. In a process of one module it is AVA's own. In a process that several
- * modules share it collects what each module declares, and `shard()` declares all of it to AVA at once.
+ * The `test` function of every test module, with the types of AVA. In a process of one module it is AVA's own. In a shared process it
+ * collects the declarations of each module, and `shard()` declares them to AVA.
  */
 import ava, { type ExecutionContext, type TestFn } from 'ava'
 
@@ -44,7 +44,7 @@ const declare =
     declarations.push({ ...flags, title: whole, run: (t) => exec(t, ...args) })
   }
 
-/** Has the part of AVA's interface that modules may use; `serial` changes nothing, as tests of one process run one at a time. */
+/** Supports the part of AVA's interface that modules may use. `serial` has no effect: tests of a process run one at a time. */
 function collecting(): TestFn {
   const kind = (flags: Flags): object => {
     const skip = declare({ ...flags, skipped: true })
@@ -57,7 +57,7 @@ function collecting(): TestFn {
   return Object.assign(kind(plain), { failing, serial, ...hooks, macro: ava.macro, meta: ava.meta }) as unknown as TestFn
 }
 
-/** The files that `writeShards()` makes. */
+/** Whether the running file is a shard, as `ShardWriter` writes it. */
 const isShard = /\/build\/[^/]+\/[^/]+\.test\.ts$/.test(ava.meta.file)
 
 export default isShard ? collecting() : ava

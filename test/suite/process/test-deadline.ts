@@ -1,6 +1,6 @@
 /**
- * The deadline of one test, counted in ticks of a second of its own process: a machine that pauses or starves the process adds none,
- * so that the deadline needs no allowance for slow machines.
+ * The deadline of one test, counted in one-second ticks of its own process. A paused or starved process gets no ticks, so the deadline
+ * needs no allowance for slow machines.
  */
 import { clearInterval, setInterval } from 'node:timers'
 import { endWaits, waitsInProgress } from '../../support/waits.ts'

@@ -1,4 +1,4 @@
-/** What browsers and spawned daemons load, built once before the tests of a run. */
+/** Builds the bundles of browsers and spawned daemons, once before the tests of a run. */
 import { buildDashboard } from '../../../admin-api/dashboard/build.ts'
 import { buildDocs } from '../../../admin-api/docs-site/build.ts'
 import { buildFormScripts } from '../../../admin-api/pages/forms/scripts/build.ts'

@@ -1,6 +1,6 @@
 /**
- * Which failures are red. In the exact lane each is; elsewhere a test that passes when it is repeated alone is unstable, which is
- * counted as passed once in seven days. A failed ledger is red at once in every lane.
+ * Decides which failures are red. In the exact lane every failure is. In the other lanes a test that passes when repeated alone is
+ * unstable, which counts as passed once in seven days. A failed ledger is always red.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,13 +14,13 @@ const ledger = /^ledger: /
 /** With more failures than this a lane is broken rather than unstable, and nothing is repeated. */
 const mostRepeated = 20
 
-/** The failures that are repeated, each alone. */
+/** Returns the failures to repeat, each alone. */
 export function repeatable(lane: TestLane, failures: readonly Failure[]): readonly Failure[] {
   if (lane === 'exact' || failures.length > mostRepeated) return []
   return failures.filter(({ title, reason }) => title !== '' && !ledger.test(reason))
 }
 
-/** A line of `unstable.txt`: a day (`2026-11-30`), a test and its first error, with tabs between them. */
+/** A line of `unstable.txt`: day (`2026-11-30`), test and first error, separated by tabs. */
 export interface Unstable {
   readonly day: string
   readonly name: string
@@ -29,7 +29,7 @@ export interface Unstable {
 
 export const unstablePath = 'test/suite/unstable.txt'
 
-/** The lines of `unstable.txt`; lines that begin with `#` explain it. */
+/** Parses `unstable.txt`; lines that begin with `#` are comments. */
 export function unstableTests(text: string): readonly Unstable[] {
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
   return lines.map((line) => {
@@ -43,7 +43,7 @@ export const readUnstable = (root: string): readonly Unstable[] => unstableTests
 const dayMs = 24 * 3600 * 1000
 const ageDays = (day: string, now: number): number => (now - Date.parse(day)) / dayMs
 
-/** Whether the test was unstable within the last seven days, so that it is red now. */
+/** Whether the test was unstable within the last seven days, which makes it red now. */
 export function isRepeatedlyUnstable(known: readonly Unstable[], failure: Failure, now: number): boolean {
   return known.some(({ day, name }) => name === nameOf(failure) && ageDays(day, now) < 7)
 }

@@ -9,18 +9,18 @@ import { Outcome } from './outcomes.ts'
 import type { Test } from '../process/plan.ts'
 import type { Shard, ShardWriter } from './shards.ts'
 
-/** What a run needs of its surroundings. */
+/** Values that all shards of a run share. */
 export interface Surroundings {
   readonly root: string
   readonly writer: ShardWriter
   readonly progress: Progress
-  /** Tests that were unstable lately. */
+  /** The lines of `unstable.txt`. */
   readonly unstable: readonly Unstable[]
-  /** Variables for every process of tests. */
+  /** Environment variables of the test processes. */
   readonly environment: Readonly<Record<string, string>>
 }
 
-/** One group of processes that run at once. */
+/** A group of test processes. */
 export interface Batch {
   readonly name: string
   readonly seconds: number
@@ -29,7 +29,7 @@ export interface Batch {
   readonly parts: readonly (readonly string[])[]
 }
 
-/** Runs all modules of the batch. Modules that a dead process did not begin run in a process each. */
+/** Runs all modules of the batch. Modules that a dead process did not start run alone. */
 export async function runBatch(surroundings: Surroundings, { name, seconds, atOnce, parts }: Batch): Promise<Outcome> {
   const outcome = new Outcome()
   const { writer } = surroundings

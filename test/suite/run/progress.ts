@@ -1,4 +1,4 @@
-/** Passes on what AVA says about failures, counts tests, and says between whole lines how far the run is. */
+/** Prints AVA's output about failures, counts tests, and reports the progress of the run. */
 import { performance } from 'node:perf_hooks'
 import { StringDecoder } from 'node:string_decoder'
 import { stripVTControlCharacters } from 'node:util'
@@ -19,13 +19,13 @@ export class Progress {
     this.#write = write
   }
 
-  /** Begins to read a process of AVA; `failing` gets the line of each failed test. */
+  /** Starts reading the output of an AVA process; `failing` receives the line of each failed test. */
   begin(failing: (line: string) => unknown): void {
     this.#decoder = new StringDecoder('utf8')
     this.#failing = failing
   }
 
-  /** Output of AVA. Lines about passed tests are counted and left out. */
+  /** Reads output of AVA. Lines about passed tests are counted but not printed. */
   read(octets: Buffer): void {
     const lines = (this.#rest + this.#decoder.write(octets)).split('\n')
     this.#rest = lines.pop() ?? ''

@@ -1,4 +1,4 @@
-/** What `npm test` prints and leaves: areas at its beginning, figures and failures at its end, and the titles of all tests. */
+/** Output of `npm test`: areas at the start, figures and failures at the end, and files with the titles and costs of all tests. */
 import { execFileSync } from 'node:child_process'
 import { appendFileSync, writeFileSync } from 'node:fs'
 import { loadavg } from 'node:os'
@@ -10,11 +10,11 @@ import type { SuiteResult } from './run-lanes.ts'
 import { built } from './shards.ts'
 
 export const areasLines = (states: readonly AreaState[]): readonly string[] =>
-  states.map(({ name, runs, why }) => `${runs ? 'runs' : 'rests'}: ${name} (${why})`)
+  states.map(({ name, runs, why }) => `${runs ? 'runs' : 'skips'}: ${name} (${why})`)
 
-/** The titles of all tests of a run, each with its lane and its outcome. */
+/** Titles of all tests of a run, with lane and outcome. */
 export const titlesPath = `${built}/titles.tsv`
-/** Processor milliseconds of each module of a run, from which `npm run test:durations` makes `durations.json`. */
+/** Processor milliseconds of each module of a run; `npm run test:durations` adds them to `durations.json`. */
 export const costsPath = `${built}/costs.json`
 
 export function writeTitles(root: string, { passed, failures, costs }: SuiteResult): void {
@@ -35,7 +35,7 @@ export function writeTitles(root: string, { passed, failures, costs }: SuiteResu
   )
 }
 
-/** The log of whole runs, in which `npm test -- --log` adds a line. */
+/** Log of whole runs; `npm test -- --log` adds a line. */
 const runsPath = 'test/suite/runs.tsv'
 
 /** Adds a line: time, commit, load average, seconds, processor seconds, passed, failed, unstable tests. */

@@ -1,4 +1,4 @@
-/** Runs the lanes one after the other, repeats what failed outside the exact lane, and decides what is red. */
+/** Runs the lanes one after another, repeats failures outside the exact lane, and decides which tests are red. */
 import type { ModuleFacts } from '../areas.ts'
 import { isRepeatedlyUnstable, repeatable } from './gate.ts'
 import { processorMs } from '../process/journal.ts'
@@ -19,14 +19,14 @@ export interface LaneFigures {
 export interface SuiteResult {
   readonly passed: readonly (Test & { readonly lane: TestLane })[]
   readonly failures: readonly (Failure & { readonly lane: TestLane })[]
-  /** Failed once and passed alone. */
+  /** Tests that failed once and passed when repeated alone. */
   readonly unstable: readonly Failure[]
   readonly figures: readonly LaneFigures[]
   /** Processor milliseconds by module. */
   readonly costs: ReadonlyMap<string, number>
 }
 
-/** Modules over processes; `spread()` with the durations of earlier runs when left out. */
+/** Distributes modules over processes. */
 export type Spread = (paths: readonly string[], count: number) => readonly (readonly string[])[]
 
 export async function runLanes(
@@ -70,7 +70,7 @@ class Suite implements SuiteResult {
     })
   }
 
-  /** Repeats each failed test once, alone, where the gate allows it. */
+  /** Repeats each failed test once, alone, if the gate allows it. */
   async repeat(): Promise<void> {
     const now = Date.now()
     let count = 0

@@ -1,17 +1,17 @@
-/** Spreads test modules over processes by the processor time they took before, and writes the file of each process. */
+/** Distributes test modules over processes by their earlier processor time, and writes the file of each process. */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestLane } from '../lanes.ts'
 import type { ShardPlan } from '../process/plan.ts'
 
-/** Where a run of `npm test` writes shards and their journals, relative to the repository. */
+/** Folder of the shards and journals of `npm test`, relative to the repository. */
 export const built = 'build/test'
 
 /** How the processes of a lane run. */
 export interface LaneShape {
   readonly shards: number
-  /** Processes at once, for a machine with so many processors. */
+  /** Returns the number of processes at the same time, for this number of processors. */
   readonly atOnce: (processors: number) => number
   /** Seconds that a test may take. */
   readonly seconds: number
@@ -36,7 +36,7 @@ function median(values: readonly number[]): number {
   return sorted[Math.floor(sorted.length / 2)] ?? 1
 }
 
-/** Longest module first, each to the process with the least; modules without a duration count as the median. */
+/** Assigns each module, longest first, to the process with the least time. Modules without a duration count as the median. */
 export function spread(modules: readonly string[], count: number, durations: Durations): readonly (readonly string[])[] {
   const usual = median(modules.flatMap((path) => durations[path] ?? []))
   const cost = (path: string): number => durations[path] ?? usual
@@ -70,7 +70,7 @@ export class ShardWriter {
   readonly #folder: string
   #count = 0
 
-  /** Removes what an earlier run left in the folder, which must be one of `build/`. */
+  /** Empties the folder, which must be below `build/`. */
   constructor(root: string, folder = built) {
     this.#root = root
     this.#folder = folder

@@ -1,4 +1,4 @@
-/** The services that all modules of a run share. Each starts when a module asks for it, so that runs without such modules cost nothing. */
+/** Services that all modules of a run share. Each starts when a module first requests it. */
 import { once } from 'node:events'
 import { mkdir } from 'node:fs/promises'
 import { createServer, type Socket } from 'node:net'
@@ -10,11 +10,11 @@ import { give, makeCluster, Postgresql } from '../../support/peers/postgresql.ts
 import { servicesVariable, type RunServices } from '../../support/peers/servers-of-run.ts'
 
 export interface Services extends AsyncDisposable {
-  /** The environment of the test processes. */
+  /** Environment variables for the test processes. */
   readonly env: Readonly<Record<string, string>>
 }
 
-/** Takes requests of test processes until disposal, which ends the services. */
+/** Serves requests of test processes until disposal, which ends the services. */
 export async function startServices(): Promise<Services> {
   await using starting = new AsyncDisposableStack()
   const { path: folder } = starting.use(await temporaryFolder('services'))

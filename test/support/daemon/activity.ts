@@ -1,9 +1,9 @@
-/** Counts the work in progress of a daemon in this process, so that a test waits for the end of all work. */
+/** Counts the work in progress of a daemon in this process, so that tests can wait for its end. */
 import type { Activity } from '#core/activity.ts'
 import { FakeClock } from '../fake-clock.ts'
 import { waiting } from '../waits.ts'
 
-/** Between two steps, work may leave the event loop to others for a turn, and what it sends to a peer in this process takes turns. */
+/** Turns of the event loop without work before a daemon is settled: work can yield, and data takes turns to reach a peer. */
 const stillTurns = 4
 
 export class CountedActivity implements Activity {
@@ -18,7 +18,7 @@ export class CountedActivity implements Activity {
     return () => this.#count(name, -1)
   }
 
-  /** What is in progress, for people. */
+  /** Lists the work in progress for error messages. */
   toString(): string {
     return [...this.#counts].map(([name, count]) => `${count} × ${name}`).join(', ') || 'nothing'
   }

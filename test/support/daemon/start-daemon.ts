@@ -53,7 +53,7 @@ export interface OpenedDaemon {
   readonly dataDir: string
   /** The store as all parts see it. */
   readonly kv: CuttableKv
-  /** Moves only when a test moves it, unless the test gave another one. */
+  /** A `FakeClock` unless the test passed another clock. */
   readonly clock: Clock
   readonly organizationId: string
   /** The link by which the owner signs in; undefined when there is an owner. */
@@ -62,11 +62,11 @@ export interface OpenedDaemon {
   readonly log: LogLine[]
   /** Errors that were logged; one that stays here fails the test. */
   readonly errors: LogLine[]
-  /** Resolves when nothing is in progress and nothing is due. A peer that gives no answer keeps it from that. */
+  /** Resolves when no work is in progress and no timer is due. Waits while a peer gives no answer. */
   settled(): Promise<void>
   /** Moves the fake clock to each due timer in turn, and settles after each. */
   pass(ms: number): Promise<void>
-  /** What the first call of the observer, past or coming, that fits was given. */
+  /** Resolves with the arguments of the first matching call of the observer, past or future. */
   readonly saw: Heard<Observer>['saw']
   /** Ends in order, as after SIGTERM. */
   stop(): Promise<void>
@@ -161,7 +161,7 @@ export async function openDaemon(
     settled: () => activity.settled(fake),
     saw: (name, fits) => heard.saw(name, fits),
     async pass(ms) {
-      if (!fake) throw new Error('this clock moves by itself')
+      if (!fake) throw new Error('pass() needs a FakeClock')
       await activity.pass(fake, ms)
     },
     stop: () => end(),

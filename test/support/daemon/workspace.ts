@@ -1,4 +1,4 @@
-/** Folders for one test run, gone afterwards. */
+/** Temporary folders of a test. */
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,6 +1,6 @@
 /**
- * A listener in front of a server on loopback. Its port stays the same until the test ends, so a server behind it can stop and start
- * at another port. It forwards connections, breaks them, refuses them, or falls silent.
+ * A listener in front of a server on loopback. Its port stays the same until the test ends, so the server can restart at another port.
+ * It forwards, breaks, refuses or silences connections.
  */
 import { EventEmitter, once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
@@ -11,7 +11,7 @@ export class Front extends EventEmitter implements AsyncDisposable {
   /** Connections accepted so far. */
   accepted = 0
   readonly #held: HeldPort
-  /** Clients, each with its connection to the server, which is not made while the front is silent. */
+  /** Clients with their connections to the server; undefined before the front forwards. */
   readonly #pairs = new Map<Socket, Socket | undefined>()
   #target: number
   #conduct: 'forward' | 'refuse' | 'silence' = 'forward'
@@ -31,14 +31,14 @@ export class Front extends EventEmitter implements AsyncDisposable {
     return front
   }
 
-  /** Accepts connections that never get an answer. */
+  /** Returns a front that accepts connections and never answers. */
   static async silent(): Promise<Front> {
     const front = await Front.to(0)
     front.silence()
     return front
   }
 
-  /** Forwards connections, those that it was silent on too. New ones go to another server if `target` is given. */
+  /** Forwards connections, including those accepted during silence. With `target`, new ones go to another server. */
   forward(target = this.#target): void {
     this.#target = target
     const wasSilent = this.#conduct === 'silence'
@@ -46,7 +46,7 @@ export class Front extends EventEmitter implements AsyncDisposable {
     if (wasSilent) for (const [client, upstream] of this.#pairs) this.#pass(client, upstream)
   }
 
-  /** Breaks all connections. New ones are treated as before. */
+  /** Breaks all connections. Does not change the treatment of new ones. */
   cut(): void {
     for (const client of this.#pairs.keys()) client.destroy()
   }
@@ -57,7 +57,7 @@ export class Front extends EventEmitter implements AsyncDisposable {
     this.cut()
   }
 
-  /** Lets nothing pass and tells neither side, as a stopped process does. */
+  /** Passes no data and keeps connections open, like a stopped process. */
   silence(): void {
     this.#conduct = 'silence'
     for (const pair of this.#pairs) for (const socket of pair) socket?.unpipe().pause()
@@ -77,7 +77,7 @@ export class Front extends EventEmitter implements AsyncDisposable {
     await once(this.#server.listen(this.port, '127.0.0.1'), 'listening')
   }
 
-  /** Resolves when so many connections have been accepted. */
+  /** Resolves when this many connections have been accepted. */
   async reached(count = 1): Promise<void> {
     while (this.accepted < count) await once(this, 'accepted')
   }

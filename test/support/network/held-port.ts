@@ -1,6 +1,6 @@
 /**
- * Ports of loopback that belong to a test although no server listens on them. A socket is bound to each, so the kernel gives the
- * port to no other socket that asks for any free one. Connections are refused until a server listens on exactly that port.
+ * Loopback ports that a test holds without a server. A socket is bound to each, so the kernel gives the port to no socket that asks for
+ * any free port. Connections are refused until a server listens on the port.
  */
 import { once } from 'node:events'
 import { createSocket } from 'node:dgram'
@@ -18,7 +18,7 @@ export async function holdPort(): Promise<HeldPort> {
   const server = createServer()
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const accepted = once(server, 'connection') as Promise<[Socket]>
-  // `localAddress` makes Node bind the socket before it connects: only then can it not be connected to itself
+  // with `localAddress`, Node binds the socket before it connects, so that it cannot connect to itself
   const holder = connect({ port: (server.address() as AddressInfo).port, host: '127.0.0.1', localAddress: '127.0.0.1' })
   const [[peer]] = await Promise.all([accepted, once(holder, 'connect')])
   server.close()
@@ -31,7 +31,7 @@ export async function holdPort(): Promise<HeldPort> {
   return {
     port: holder.localPort ?? 0,
     async [Symbol.asyncDispose]() {
-      holder.resetAndDestroy() // a reset leaves no TIME_WAIT behind
+      holder.resetAndDestroy() // a reset leaves no TIME_WAIT
       peer.destroy()
       await Promise.all(closed)
     },
@@ -45,7 +45,7 @@ export async function closedPort(t: Test): Promise<number> {
   return held.port
 }
 
-/** A UDP port that refuses datagrams until the test ends: its socket is connected, and takes them from one other port only. */
+/** A UDP port that refuses datagrams until the test ends: its socket is connected to another port. */
 export async function closedUdpPort(t: Test): Promise<number> {
   const [holder, peer] = [createSocket('udp4'), createSocket('udp4')]
   for (const socket of [holder, peer]) await once(socket.bind(0, '127.0.0.1'), 'listening')

@@ -1,4 +1,4 @@
-/** Fronts and held ports: what a client at each of them sees. */
+/** Tests of fronts and held ports, by their clients. */
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
@@ -8,7 +8,7 @@ import { Front } from './front.ts'
 import { closedPort, closedUdpPort, holdPort } from './held-port.ts'
 import { programPort } from './program-port.ts'
 
-/** A server that greets with its name and repeats what it gets. */
+/** A server that greets with its name and echoes its input. */
 const echo = (t: ExecutionContext, name: string): Promise<number> =>
   listenIn(
     t,
@@ -18,7 +18,7 @@ const echo = (t: ExecutionContext, name: string): Promise<number> =>
     }),
   )
 
-/** A client and the first text that it gets, or the code of its error, or `closed`. */
+/** A client with the first text that it receives, the code of its error, or `closed`. */
 function clientOf(t: ExecutionContext, port: number): { readonly socket: Socket; readonly first: Promise<string> } {
   const socket = connect(port, '127.0.0.1')
   t.teardown(() => socket.destroy())

@@ -2,7 +2,7 @@
 import { createServer } from 'node:net'
 import { once } from 'node:events'
 
-/** Below the ephemeral range: no outgoing connection and no server on port 0 takes a port of this range. */
+/** Below the ephemeral range, so no outgoing connection and no server on port 0 uses these ports. */
 const [firstPort, lastPort] = [20_000, 29_999]
 
 /** The block of this process. `POSTERN_TEST_PORTS=20000-20199` names it; otherwise it begins at a port that follows from the process id. */

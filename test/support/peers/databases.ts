@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { Client } from 'pg'
 
-/** Made by the run on its server: databases are handed from module to module. Creating one writes 300 files, emptying one a tenth. */
+/** Databases of the run, which modules reuse: creating one writes 300 files, emptying one a tenth of that. */
 const pool = 'CREATE TABLE test_databases (name text PRIMARY KEY, is_free boolean NOT NULL)'
 const take = `UPDATE test_databases SET is_free = false
   WHERE name = (SELECT name FROM test_databases WHERE is_free LIMIT 1 FOR UPDATE SKIP LOCKED) RETURNING name`
@@ -46,7 +46,7 @@ export class Databases {
   }
 }
 
-/** Databases on the server of the run. The next module gets them, emptied, after disposal. */
+/** Databases on the server of the run. After disposal, other modules get them, emptied. */
 export class SharedDatabases extends Databases implements AsyncDisposable {
   readonly #taken: string[] = []
 

@@ -1,4 +1,4 @@
-/** A PgBouncer of a test's own, in front of a PostgreSQL server. */
+/** A PgBouncer for one test, in front of a PostgreSQL server. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** PostgreSQL servers of tests: the one of the run, and servers of a test's own in temporary folders, on ports of loopback. */
+/** PostgreSQL servers of tests: the server of the run, and servers of single tests in temporary folders. */
 import assert from 'node:assert'
 import { execFile, execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -26,7 +26,7 @@ const settings = ['listen_addresses=127.0.0.1', 'max_connections=800', 'shared_b
 /** A standby takes connections that read. */
 const isReady = /ready to accept (?:read-only )?connections/
 
-/** The server of the run for tests that need databases and nothing else; a server of the module's own when it runs alone. */
+/** Databases for the tests of a module, on the server of the run. A module that runs alone starts a server. */
 export function databasesOf(test: TestFn): () => Databases {
   let databases: (Databases & AsyncDisposable) | undefined
   test.before(async () => {
@@ -55,7 +55,7 @@ export class Postgresql extends Databases implements AsyncDisposable {
     this.#settings = [...settings, ...further]
   }
 
-  /** Each of `further` is a setting such as `autovacuum=on`, and comes before those of all tests. `cluster` is a folder to copy. */
+  /** `further` are settings such as `autovacuum=on`, which override those of all tests. `cluster` is a data folder to copy. */
   static async start(further: readonly string[] = [], cluster?: string): Promise<Postgresql> {
     const folder = mkdtempSync(join(tmpdir(), 'postern-pg-'))
     await give(folder)
@@ -161,7 +161,7 @@ export class Postgresql extends Databases implements AsyncDisposable {
   }
 }
 
-/** Makes the data folder of a server. The folder above it belongs to the server already. */
+/** Creates the data folder of a server. The folder above it must belong to the server's user. */
 export async function makeCluster(folder: string): Promise<void> {
   const words = ['-U', 'postern', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-instructions', '--no-sync']
   await run(join(programs(), 'initdb'), ['-D', folder, ...words])

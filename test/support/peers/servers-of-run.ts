@@ -1,4 +1,4 @@
-/** Access to the services that a run starts once for all its modules. A module that runs alone has none and starts its own. */
+/** Access to the services that all modules of a run share. A module that runs alone starts its own. */
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
@@ -7,13 +7,13 @@ import { text } from 'node:stream/consumers'
 export const servicesVariable = 'POSTERN_TEST_SERVICES'
 
 export interface RunServices {
-  /** The port of a PostgreSQL server for modules that need databases and nothing else. */
+  /** The port of a PostgreSQL server for modules that only need databases. */
   readonly postgresql: { readonly port: number }
-  /** A folder made by `initdb`, for modules that start servers of their own from a copy. */
+  /** A folder made by `initdb`, which modules copy for their own servers. */
   readonly cluster: { readonly folder: string }
 }
 
-/** Starts the service if no module of the run did so before. Returns undefined outside a run. */
+/** Starts the service unless the run has it. Returns undefined outside a run. */
 export async function serviceOfRun<Name extends keyof RunServices>(
   name: Name,
   path = process.env[servicesVariable],

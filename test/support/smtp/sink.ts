@@ -52,12 +52,12 @@ export class Sink extends EventEmitter<SinkEvents> implements SinkHost, AsyncDis
     return this
   }
 
-  /** The first delivery, past or coming, that fits. */
+  /** Resolves with the first matching delivery, past or future. */
   delivered(fits: (delivery: Delivery) => boolean): Promise<Delivery> {
     return waiting('a delivery at the sink', this.#delivered(fits))
   }
 
-  /** Resolves when this step has been reached so many times since the sink began. */
+  /** Resolves when this step has been reached this many times since the start of the sink. */
   reached(step: SinkStep, times = 1): Promise<void> {
     return waiting(
       `the sink reaches ${step}, ${times} times`,
@@ -65,7 +65,7 @@ export class Sink extends EventEmitter<SinkEvents> implements SinkHost, AsyncDis
     )
   }
 
-  /** Resolves when so many connections are open. */
+  /** Resolves when this many connections are open. */
   open(count: number): Promise<void> {
     const areOpen = (): boolean => this.connections.filter((connection) => connection.open).length === count
     return waiting(`${count} open connections at the sink`, this.#until(areOpen))

@@ -109,7 +109,7 @@ export class VendorDouble implements AsyncDisposable {
     return new Promise((resolve) => this.#waiting.push(resolve))
   }
 
-  /** Resolves when so many messages have come in whole, taken or not. */
+  /** Resolves when this many complete messages have arrived, accepted or not. */
   hasReceived(count: number): Promise<void> {
     const arrivals = async (): Promise<void> => {
       while (this.handovers < count) await this.arrival()

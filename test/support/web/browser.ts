@@ -34,13 +34,13 @@ const args = [
 /** axe-core as browsers take it, in its short form. */
 const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
 
-/** Ends before the deadline of a test, so that the error names the selector. */
+/** Shorter than the deadline of a test, so that the error names the selector. */
 const timeout = 150_000
 
 /** The part of Playwright's browser that tests use. */
 export type Browser = Pick<PlaywrightBrowser, 'newContext' | 'newPage'>
 
-/** Starts Chromium; a machine without it fails the test. Every page it opens waits until shortly before the deadline of the test. */
+/** Starts Chromium; fails the test if the machine has none. Pages wait until shortly before the deadline of the test. */
 export async function launchBrowser(): Promise<PlaywrightBrowser> {
   const browser = await chromium.launch({ executablePath, args, timeout })
   const newContext = browser.newContext.bind(browser)
@@ -99,8 +99,8 @@ export function browserOf(test: TestFn): () => Browser {
 }
 
 /**
- * Resolves when an expression is true in the page. Asked anew each time, as what Playwright polls with inside the page is text that strict
- * content security policies do not evaluate.
+ * Resolves when an expression is true in the page. Playwright's own polling evaluates text inside the page, which strict content security
+ * policies forbid.
  */
 export const becomesTrue = (page: Page | Frame, expression: string): Promise<unknown> =>
   waitFor(expression, async () => await page.evaluate<unknown>(`Boolean(${expression})`))

@@ -54,7 +54,7 @@ export class WebhookReceiver implements AsyncDisposable {
     return this.#isEncrypted ? `https://localhost:${this.port}/hook` : `http://${this.#host}:${this.port}/hook`
   }
 
-  /** Resolves when so many requests have arrived. */
+  /** Resolves when this many requests have arrived. */
   hasReceived(count: number): Promise<readonly Received[]> {
     return waiting(`${count} requests at the receiver`, this.#hasReceived(count))
   }

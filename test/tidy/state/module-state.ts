@@ -1,8 +1,8 @@
-/** Which modules may have state: several daemons, and many tests, share a process, so state belongs to instances. */
+/** Refuses state of modules: daemons and tests share a process, so state belongs to instances. */
 import { matchesGlob } from 'node:path'
 import type { Source } from '../source.ts'
 
-/** A page of a browser has its modules for itself, and so has a program. */
+/** Modules of browser pages and of programs, which have a process to themselves. */
 const own = [
   'admin-api/{dashboard,docs-site,pages/forms}/client/**',
   'admin-api/pages/forms/embed/**',
@@ -14,11 +14,11 @@ const ofFunction = 'memo of a pure function'
 const ofForeign = 'a property of an object that another library makes'
 const ofStore = 'each store has its own; the store layer does not know the core'
 
-/** The state that modules may have, as path and name, with the reason. */
+/** Allowed state of modules, as path and name, with the reason. */
 const allowed: Readonly<Record<string, string>> = {
   'admin-api/docs-site/chapters/reference.ts read': ofFunction,
   'admin-api/http/routes.ts apps': 'memo of the router of a list of operations',
-  'admin-api/rest/inboxes/inboxes.ts rendered': 'a memo by message, which goes with the message',
+  'admin-api/rest/inboxes/inboxes.ts rendered': 'a memo by message, dropped with the message',
   'admin-api/pages/messages/linked-text.ts linkify': ofFunction,
   'admin-api/vendors/body/ignored-fields.ts shapes': ofFunction,
   'admin-api/vendors/sigv4.ts claims': ofFunction,
@@ -44,14 +44,14 @@ const allowed: Readonly<Record<string, string>> = {
   'test/ingest/inspect/golden.ts made': 'key pairs, which tests may share',
   'test/protocols/submission/submission-fixture.ts made': 'a certificate, which tests may share',
   'test/support/daemon/daemon.ts running': 'processes that end with this one',
-  'test/suite/process/shared-resources.ts resources': 'what the modules of one process share until its end',
-  'test/suite/process/shared-test.ts declarations': 'a process imports one module after the other',
+  'test/suite/process/shared-resources.ts resources': 'resources that the modules of a process share',
+  'test/suite/process/shared-test.ts declarations': 'a process imports one module at a time',
   'test/support/waits.ts waits': 'a process has one list of the waits in progress',
   'test/support/left-open.ts open': 'a process has one list of what is open in it',
   'test/support/web/browser.ts sessions': ofForeign,
 }
 
-/** State of modules that is not in the list. */
+/** Returns the state of modules that is not allowed. */
 export const moduleState = (sources: readonly Source[]): string[] =>
   sources
     .filter(({ path }) => !own.some((glob) => matchesGlob(path, glob)))

@@ -1,4 +1,4 @@
-/** Finds the state of a module: what its functions change and every caller of the process shares. */
+/** Finds the state of a module: variables that its functions change and all callers of the process share. */
 import {
   Visitor,
   type ArrowFunctionExpression,
@@ -22,11 +22,11 @@ const changing = new Set(
   'add clear copyWithin delete fill getOrInsert getOrInsertComputed pop push reverse set shift sort splice unshift'.split(' '),
 )
 
-/** Finds each `let` of a module, each constant that a function changes, and the same of static fields, which are named `Class.field`. */
+/** Finds each `let` of a module, each constant that a function changes, and such static fields, named `Class.field`. */
 export function stateOf(program: Program): readonly State[] {
   const { variables, constants } = declaredIn(program)
   const found = new Map(variables)
-  const locals: Set<string>[] = [] // one set for each function that is open
+  const locals: Set<string>[] = [] // parameters and variables of each enclosing function
   const enter = ({ params }: Function | ArrowFunctionExpression): number =>
     locals.push(new Set(params.flatMap((param) => (param.type === 'TSParameterProperty' ? [] : namesIn(param)))))
   const leave = (): unknown => locals.pop()
@@ -39,7 +39,7 @@ export function stateOf(program: Program): readonly State[] {
     }
   }
   const assign = (target: AssignmentTarget | SimpleAssignmentTarget | Expression): void => {
-    // sticky patterns are told where to begin before each use
+    // callers set `lastIndex` of a sticky pattern before each use
     if (target.type !== 'MemberExpression' || (target.property.type === 'Identifier' && target.property.name === 'lastIndex')) return
     change(target.object)
   }

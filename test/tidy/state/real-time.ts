@@ -1,4 +1,4 @@
-/** Modules of the exact lane use no real time, no chance and no state of the process, so that none fails by chance. */
+/** Refuses real time, random values and changes of the process in modules of the exact lane. */
 import type { TestLane } from '../../suite/lanes.ts'
 import type { Source } from '../source.ts'
 
@@ -21,7 +21,7 @@ const worker = 'text of a worker'
 const held = 'how long a synchronous piece of work takes'
 const turns = 'turns of the loop, no time'
 
-/** What modules may use, as path and name, with the reason. */
+/** Allowed uses, as path and name, with the reason. */
 const allowed: Readonly<Record<string, string>> = {
   'test/admin-api/bodies/frozen.test.ts performance.now': held,
   'test/admin-api/graphql/door.test.ts performance.now': 'a deadline that ends a running query asks the machine',
@@ -57,7 +57,7 @@ const allowed: Readonly<Record<string, string>> = {
   'test/store/ordered-commits.test.ts timers/promises': turns,
 }
 
-/** Real time, chance and state of the process in modules of the exact lane. */
+/** Returns the uses in modules of the exact lane that are not allowed. */
 export const realTime = (sources: readonly Source[], laneOf: ReadonlyMap<string, TestLane>): string[] =>
   sources
     .filter(({ path }) => laneOf.get(path) === 'exact')
