@@ -203,7 +203,7 @@ export class CoreFixture {
     return this.core.traces
   }
 
-  /** Resolves when nothing is in progress and nothing is due. */
+  /** Resolves when no work is in progress and no timer is due. */
   settled(): Promise<void> {
     return this.daemon.settled()
   }

@@ -42,16 +42,16 @@ test('however often the daemon is killed, a capture is told to an inbox at most 
   receiver.answer = (response) => response.writeHead(204).end()
   const last = await send() // nothing waits behind it; one before it may still be under way
   const toldOf = () => receiver.received.map(({ body }) => (JSON.parse(body) as { message: { id: string; trace_id: string } }).message)
-  await waitFor('the last one is told', async () => toldOf().some((message) => message.trace_id === last))
+  await waitFor('the last capture is notified', async () => toldOf().some((message) => message.trace_id === last))
   const messages = toldOf()
-  t.is(new Set(messages.map((message) => message.id)).size, messages.length, 'ledger: a capture was told twice')
+  t.is(new Set(messages.map((message) => message.id)).size, messages.length, 'ledger: a capture was notified twice')
   const captured: string[] = []
   for await (const row of daemon.rest.rows(`/v1/inboxes/${String(id)}/messages`)) captured.push(String(row['id']))
   t.true(captured.length >= acknowledged.size, 'ledger: an acknowledged message is lost')
   t.deepEqual(
     messages.filter((message) => !captured.includes(message.id)),
     [],
-    'ledger: told of what was not captured',
+    'ledger: a notification without a capture',
   )
   // a life takes at most what was read and not yet sent with it
   t.true(messages.length > lives, `${String(messages.length)} of ${String(captured.length)} were told`)

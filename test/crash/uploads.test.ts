@@ -57,7 +57,7 @@ test('an acknowledged submission has its file however the daemon was killed, and
     const heldBack = [...Array.from({ length: atOnce }, (_, at) => 1 + at * 300_000), 0, 0, 0]
     const visits = await Promise.all(heldBack.map(() => daemon.rest.must('GET', open)))
     const sends = heldBack.map((octets, at) => send(octets, visits[at]?.['fill_time_token']))
-    await waitFor('one is acknowledged', async () => acknowledged.size > before)
+    await waitFor('an upload is acknowledged', async () => acknowledged.size > before)
     await daemon.kill()
     await Promise.all(sends)
     daemon = await Daemon.start(options, daemon.adminKey)

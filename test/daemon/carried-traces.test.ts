@@ -24,13 +24,13 @@ import { Sink } from '../support/smtp/sink.ts'
 
 const env = { POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32' }
 
-/** A millisecond after the one before, so that the order of all is known. */
+/** Sends a message one millisecond after the previous one, so that their order is known. */
 async function send({ rest, pass }: StartedDaemon, to: string, more: object = {}): Promise<string> {
   await pass(1)
   return String((await rest.must('POST', '/v1/messages', { from: 'shop@site.test', to, subject: to, text: 'Hello', ...more }))['trace_id'])
 }
 const status = async (rest: RestClient, id: string): Promise<unknown> => (await rest.must('GET', `/v1/traces/${id}`))['status']
-/** After all work that is due. */
+/** Returns the status after all due work. */
 const statusThen = ({ rest, settled }: StartedDaemon, id: string): Promise<unknown> => settled().then(() => status(rest, id))
 const listed = async (rest: RestClient, query = ''): Promise<string[]> =>
   (await Array.fromAsync(rest.rows(`/v1/traces${query}`, 2))).map((row) => String(row['trace_id']))

@@ -49,7 +49,7 @@ testWith('postgresql')('large mail is refused while objects are away, and all ma
     const answer = await rest.call('GET', '/readyz')
     return answer.status === status ? answer.body : undefined
   }
-  t.like(await waitFor('the daemon says so', readiness(503)), {
+  t.like(await waitFor('the daemon is not ready', readiness(503)), {
     status: 'not_ready',
     reasons: ['the database has not answered for 3 seconds; what comes waits for it'],
   })

@@ -122,7 +122,7 @@ test('a store is copied ahead while its daemon relays, and each mail leaves once
   )
   t.regex((await runCommand(options, ...finish)).output, /holds data already\. If they are the copy of this store, set POSTERN_STORE/)
   const before = await Daemon.launch(options, key)
-  t.is((await waiting('it is refused', before.exited)).code, 1)
+  t.is((await waiting('the start is refused', before.exited)).code, 1)
   t.regex(before.log, /The store in .* was moved to postgresql:.*: a daemon here would send again what one there sends\. Set POSTERN_STORE/)
   t.regex((await runCommand(options, ...finish, '--ahead')).output, /The store in .* was moved to postgresql:/)
   t.regex((await runCommand(options, 'migrate', '--from', data, '--to', whole)).output, /was moved to postgresql:.*: give that as --from/)
@@ -131,7 +131,7 @@ test('a store is copied ahead while its daemon relays, and each mail leaves once
 
   const moved = { ...options, env: { ...options.env, POSTERN_STORE: database } }
   const copied = await Daemon.launch(moved, key)
-  t.is((await waiting('it is refused', copied.exited)).code, 1)
+  t.is((await waiting('the start is refused', copied.exited)).code, 1)
   t.regex(copied.log, /The store at postgresql:.* was moved to .*: a daemon here would send again/, 'as it was copied back')
   await postgresql().query('COMMENT ON TABLE postern_rows IS NULL', database.split('/').at(-1))
   sink.script = {}

@@ -19,7 +19,7 @@ test('RecordIds: ids sort by time and never repeat', (t) => {
   )
 })
 
-test('RecordIds: ids sort within a millisecond that comes again', (t) => {
+test('RecordIds: ids sort within a repeated millisecond', (t) => {
   const made = new RecordIds()
   const times = [5, 5, 6, 5, 7, 6, 5, 7]
   const ids = times.map((ms) => made.next('dst', 1_800_000_000_000 + ms))
@@ -27,8 +27,8 @@ test('RecordIds: ids sort within a millisecond that comes again', (t) => {
   t.deepEqual(ofFive, ofFive.toSorted())
 })
 
-test('newId(): ids of several databases with the same still clock are sorted in each', async (t) => {
-  // a sequence that all of them share would reach its limit of 4,096
+test('newId(): databases with the same fixed clock each create sorted ids', async (t) => {
+  // a shared sequence would reach its limit of 4,096
   const made: string[][] = []
   for (let i = 0; i < 5; i++) {
     const database = new Database((await storeOf(t)).kv)
@@ -44,11 +44,11 @@ test('newTraceId() is a UUIDv4 that never repeats (RFC 9562 §5.4)', (t) => {
   t.is(new Set(ids).size, ids.length)
 })
 
-test('OrderedIds: ids sort in the order in which they were made, also when the clock goes back', (t) => {
+test('OrderedIds: ids sort in order of creation, also when the clock goes back', (t) => {
   const all = new RecordIds()
   const ids = new OrderedIds(all, 'cap')
   const made = [5, 5, 7, 1, 1, 6, 7, 8].map((ms) => ids.next(1_900_000_000_000 + ms))
-  for (let i = 0; i < 10_000; i++) made.push(ids.next(1_900_000_000_008)) // more than one millisecond can hold
+  for (let i = 0; i < 10_000; i++) made.push(ids.next(1_900_000_000_008)) // more than the ids of one millisecond
   for (let i = 0; i < 300; i++) all.next('dst', 1_950_000_000_000 + i) // ids of other kinds and times
   made.push(ids.next(1_900_000_000_000))
   t.deepEqual(made, made.toSorted())

@@ -182,7 +182,7 @@ test('a list of traces is used by keys alone; a suppression is set from the trac
   await page.click('dialog >> button:has-text("Send again")')
   await page.waitForSelector('.toast >> text=Queued again: 1.')
   await page.waitForSelector('.selection-bar', { state: 'detached' })
-  await waitFor('it was sent once more', async () =>
+  await waitFor('the message was sent once more', async () =>
     Number((await server.daemon.rest.must('GET', `/v1/traces/${traces.failed}`))['attempts']) > 1 ? true : undefined,
   )
   await page.setViewportSize({ width: 1440, height: 900 })

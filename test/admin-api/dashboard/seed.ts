@@ -55,7 +55,7 @@ export async function seed(t: ExecutionContext, { daemon }: DashboardServer): Pr
   const bounced = await send('office@example.org', 'Ihre Bestellung #48213 ist unterwegs', { verp_enabled: true })
   const deferred = await send('late@example.net', 'Rechnung 2026-11-0482')
   const reached = (id: string, isThere: (trace: Json) => boolean): Promise<Json> =>
-    waitFor('the trace is as far', async () => {
+    waitFor('the trace has the expected state', async () => {
       const trace = await rest.must('GET', `/v1/traces/${id}`)
       return isThere(trace) ? trace : undefined
     })

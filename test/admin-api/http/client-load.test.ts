@@ -30,7 +30,7 @@ test('a client address has so many connections, and is told when it wants more',
   }
 })
 
-test('AdminApi: a server answers although another keeps as many refused connections as it may', async (t) => {
+test('AdminApi: answers while another server holds its maximum of refused connections', async (t) => {
   const one = { limits: { ...limits, maxConnectionsPerAddress: 1 } }
   const [full, other] = [await startDemo(t, one), await startDemo(t, one)]
   await open(t, full.port)

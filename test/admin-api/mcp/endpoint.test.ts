@@ -9,7 +9,7 @@ import { lastMessage, startMcp, type Era, type McpFixture } from './mcp-fixture.
 
 const metadata = 'https://post.example.ch/.well-known/oauth-protected-resource/mcp'
 
-/** The whole answer: a stream that is not read to its end would keep its connection. */
+/** Returns the whole response: an unread stream would keep its connection open. */
 async function post(fixture: McpFixture, body: unknown, headers: Readonly<Record<string, string>> = {}, query = ''): Promise<Response> {
   const response = await fixture.fetch(mcpResource + query, {
     method: 'POST',

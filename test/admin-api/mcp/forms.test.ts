@@ -144,15 +144,15 @@ test('replies go to the visitor alone, one at a time, and what they wrote is lab
 })
 
 const x = 'x'.repeat(3999)
-/** What a visitor wrote, and what an agent gets of it: at most 4,000 characters, without those that a person does not see. */
+/** Text of a visitor, and the text that an agent gets: at most 4,000 characters, without invisible ones. */
 const written: Readonly<Record<string, readonly [given: string, shown: string, removed?: Row]>> = {
-  'as long as it may be': [`${x}y`, `${x}y`],
+  'of the maximum length': [`${x}y`, `${x}y`],
   'one character longer': [`${x}yz`, `${x}y … (1 more characters)`],
   'cut within a character': [`${x}🐦`, `${x}\uFFFD … (1 more characters)`],
-  'too long by what is removed': [`\u200B${x}\u202E\u202Ay`, `${x}y`, { zero_width: 1, bidi: 2 }],
+  'too long with its invisible characters': [`\u200B${x}\u202E\u202Ay`, `${x}y`, { zero_width: 1, bidi: 2 }],
 }
 
-test('foreign text: an agent gets 4,000 visible characters, and how many more there are', async (t) => {
+test('foreign text: agents get 4,000 visible characters and the count of the rest', async (t) => {
   const fixture = await startMcp(t)
   const agent = await fixture.agent()
   const { id: form_id, public_id } = await agent.must('form_create', { name: 'Contact', fields })

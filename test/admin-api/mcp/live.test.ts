@@ -47,7 +47,7 @@ for (const era of ['legacy', 'modern'] as const)
   })
 
 for (const era of ['legacy', 'modern'] as const)
-  test(`${era}: a wait is refused when its grant is revoked meanwhile`, async (t) => {
+  test(`${era}: a wait is refused if its grant is revoked during it`, async (t) => {
     const fixture = await startMcp(t)
     const tokens = await fixture.signIn({ resource: mcpResource, scope: 'mcp:read' })
     const agent = await fixture.agent({ era, token: String(tokens['access_token']) })

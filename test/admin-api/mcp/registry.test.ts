@@ -55,7 +55,7 @@ test('every specified tool is listed with its arguments, and nothing else', asyn
   }
 })
 
-test('tools/list: tools that take long to list are listed in steps', async (t) => {
+test('tools/list: lists slow tools in steps', async (t) => {
   const { daemon } = await startMcp(t)
   const tools = daemon.agents.tools.slice(0, 3)
   const slow = tools.map((tool) => Object.create(tool, { listed: { get: () => (spend(2 * stepMs), tool.listed) } }) as Tool)

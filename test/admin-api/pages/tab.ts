@@ -2,7 +2,7 @@
 import type { ExecutionContext } from 'ava'
 import { axeFaults, overflows, squeezed, type Browser, type Page } from '../../support/web/browser.ts'
 
-/** The pages that a module has checked: checking the same page again takes time and finds nothing. */
+/** Pages that a module has checked, so that it checks each page once. */
 const checkedIn = new WeakMap<Browser, Set<string>>()
 
 export interface Tab {

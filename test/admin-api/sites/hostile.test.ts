@@ -53,7 +53,7 @@ test('what rules of a site say is sent as text that cannot become anything else,
   t.is((await ask(host, '/')).text, 'streamed')
 })
 
-test('redirects: a part of a path stays one part of the address that it leads to', async (t) => {
+test('redirects: one segment of a path stays one segment of the target', async (t) => {
   const { ask, create, deploy } = await startSites(t)
   const host = `alpenblick.${domain}`
   const rules = '/old/:id /new/:id/page 302\n/to/:id https://y.example/:id?id=:id 302\n/all/* /new/:splat 302\n/show/:name /:name 200\n'
@@ -63,7 +63,7 @@ test('redirects: a part of a path stays one part of the address that it leads to
     { path: 'half#1 50%.html', content: 'half' },
     { path: 'why? ä#1/index.html', content: 'why' },
   ])
-  /** Each part of a path, as it is sent, and as it must stand in the address. */
+  /** Path segments as sent, and as the target must contain them. */
   const parts = {
     ...{ plain: 'plain', 'a%20b': 'a%20b', '%E6%97%A5': '%E6%97%A5', '%C3%A4': '%C3%A4', 'a%3Fb': 'a%3Fb', 'a%23b': 'a%23b' },
     ...{ 'a%0d%0ab': 'a%0D%0Ab', 'a&b=c': 'a%26b%3Dc', '100%25': '100%25', '%252F': '%252F', 'a%5Cb': 'a%5Cb', ':id': '%3Aid' },

@@ -257,7 +257,7 @@ test('by digests only what the site has not shown is sent; twelve deploys leave 
     await daemon.sites.upkeep.idle()
   }
   await swept()
-  await assertSound(t, daemon, 'what goes takes no file of others along')
+  await assertSound(t, daemon, 'a removed site keeps the files of others')
   await rest.must('DELETE', `/v1/sites/${site}`)
   await rest.must('DELETE', `/v1/sites/${other}`)
   t.is((await ask(`gipfel.${domain}`, '/0')).status, 404)

@@ -5,7 +5,7 @@ export const one = (email: string) => ({ email })
 
 export type Body = Readonly<Record<string, unknown>>
 
-/** Where each service takes a mail. */
+/** Paths at which each service accepts mail. */
 export const paths = {
   ...{ resend: '/emails', sendgrid: '/v3/mail/send', postmark: '/email/withTemplate', mailgun: '/v3/example.ch/messages' },
   ...{ brevo: '/v3/smtp/email', mailersend: '/v1/email', sparkpost: '/api/v1/transmissions', mailjet: '/v3.1/send' },
@@ -99,7 +99,7 @@ export const filling: Readonly<Record<string, Filling>> = {
   },
 }
 
-/** The template `word` as clients of every service name it. */
+/** Requests with the template `word`, in the form of each service. */
 export const templated: Readonly<Record<string, readonly [path: string, body: (n: string) => Body]>> = {
   Resend: [resend, (n) => ({ from, to: ada, template: { id: 'word', variables: { n } } })],
   SendGrid: [

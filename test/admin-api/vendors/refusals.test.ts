@@ -147,7 +147,7 @@ const words = { Subject: 's', Text: 't' }
 const bulkEntry = { Destination: { ToAddresses: [ada] } }
 const partsOf = (...types: readonly string[]) => types.map((type) => ({ type, value: 't' }))
 
-/** Requests with a part or a header field twice, and the place that the error names. */
+/** Requests with a repeated part or header field, and the path in the error. */
 const repeated: readonly (readonly [path: string, place: string, body: Body | string])[] = [
   [paths.resend, 'headers.x-n', { from, to: ada, subject: 's', text: 't', headers: twiceByCase }],
   [paths.sendgrid, 'content[1].type', { ...bySendGrid, content: partsOf('text/plain', 'text/plain') }],
@@ -192,7 +192,7 @@ const repeated: readonly (readonly [path: string, place: string, body: Body | st
   }),
 ]
 
-test('requests: a part or header field given twice is refused with its place', async (t) => {
+test('requests: a repeated part or header field is refused with its path', async (t) => {
   const { rest } = await startDaemon(t)
   for (const [path, place, body] of repeated) {
     const form = typeof body === 'string' && Buffer.from(body)

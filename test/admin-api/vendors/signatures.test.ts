@@ -20,10 +20,10 @@ interface Signing {
   readonly at?: Date
   readonly sha256?: string
   readonly more?: Readonly<Record<string, string>>
-  /** Of the scope; by default that of `at`. */
+  /** Day of the scope; the day of `at` by default. */
   readonly day?: string
   readonly region?: string
-  /** Header fields that are sent, and not signed. */
+  /** Header fields that are sent but not signed. */
   readonly unsigned?: readonly string[]
   /** Method, path and canonical query. */
   readonly asked?: readonly [method: string, path: string, query: string]
@@ -81,7 +81,7 @@ test('a signature is that of the request, its body and the time; a digest in the
   t.deepEqual(await post({ ...good, authorization: 'AWS4-HMAC-SHA256 nonsense' }), [403, 'UnrecognizedClientException'])
 })
 
-test('Amazon SES: what a signature leaves out is refused, whatever the request', async (t) => {
+test('Amazon SES: signatures that leave out or change a part are refused', async (t) => {
   const clock = new FakeClock()
   const { addresses, rest } = await startDaemon(t, { replacements: { clock } })
   const body = JSON.stringify(mail)
@@ -116,7 +116,7 @@ test('Amazon SES: what a signature leaves out is refused, whatever the request',
   }
 })
 
-test('Amazon SES: each day and each region has a signing key of its own', async (t) => {
+test('Amazon SES: each day and each region has its own signing key', async (t) => {
   const clock = new FakeClock(Date.UTC(2030, 0, 15, 23, 59))
   const { addresses } = await startDaemon(t, { replacements: { clock } })
   const body = JSON.stringify(mail)

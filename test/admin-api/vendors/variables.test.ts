@@ -1,4 +1,4 @@
-/** Variables and fields of recipients: values, defaults, precedence, and what a value can change in HTML and in the header. */
+/** Variables and fields of recipients: values, defaults, precedence, and escaping in HTML and header fields. */
 import test, { type ExecutionContext } from '#test'
 import { simpleParser, type ParsedMail } from 'mailparser'
 import { makeDestination, makeRoute } from '../../support/daemon/provision.ts'
@@ -59,7 +59,7 @@ const requests: readonly (readonly [service: string, path: string, body: Body, t
   ],
 ]
 
-/** A mail as it arrived. */
+/** A mail that the sink received. */
 type Arrived = ParsedMail & { readonly envelope: readonly string[] }
 
 async function started(t: ExecutionContext) {
@@ -71,7 +71,7 @@ async function started(t: ExecutionContext) {
   await makeRoute(rest, await makeDestination(rest, { name: 'Sink', port: sink.port, mode: 'live' }))
   const template = { subject_tmpl: '{{n}}', text_tmpl: '{{n}}', html_tmpl: '<p>{{n}}</p>' }
   await rest.must('POST', '/v1/templates', { name: 'Word', slug: 'word', ...template })
-  /** Sends a request as a client does, and returns the mail of each recipient. */
+  /** Sends a request and returns the mail of each recipient. */
   const sent = async (path: string, body: Body, recipients: readonly string[] = [ada]): Promise<readonly Arrived[]> => {
     const before = sink.deliveries.length
     const form = path === mailgun && Buffer.from(new URLSearchParams(body as Record<string, string>).toString())
@@ -96,7 +96,7 @@ test('variables: each recipient gets a message with their values and the default
   }
 })
 
-test('variables: HTML escapes them unless the service itself does not', async (t) => {
+test('variables: escaped in HTML if the service escapes them', async (t) => {
   const { sent } = await started(t)
   const n = `Tom & <b>"Jerry's"</b>`
   const escaped = 'Tom &amp; &lt;b&gt;&quot;Jerry&#39;s&quot;&lt;/b&gt;'
@@ -114,7 +114,7 @@ test('variables: HTML escapes them unless the service itself does not', async (t
   }
 })
 
-test('variables: line breaks and other controls in them never reach a header', async (t) => {
+test('variables: line breaks and control characters never reach a header', async (t) => {
   const { sent } = await started(t)
   const n = 'Ada\r\nBcc: eve@example.net\r\n\r\n\u2028\tHi'
   const line = 'Ada Bcc: eve@example.net Hi'
@@ -135,7 +135,7 @@ test('variables: line breaks and other controls in them never reach a header', a
 
 type Seen = 'subject' | 'text' | 'html' | 'bcc' | 'from' | 'replyTo' | 'field' | 'metadata'
 
-/** The request has the word `all` in each field; the message to Ada replaces it with `own`, the message to Bob does not. */
+/** Each field of the request is `all`. The message to Ada replaces it with `own`; the message to Bob does not. */
 const owning: Readonly<Record<string, readonly [path: string, body: Body, seen: readonly Seen[]]>> = {
   SendGrid: [
     sendgrid,
@@ -244,7 +244,7 @@ const owning: Readonly<Record<string, readonly [path: string, body: Body, seen: 
   ],
 }
 
-test('variables: fields of a recipient win over those of the request', async (t) => {
+test('variables: fields of a recipient override those of the request', async (t) => {
   const { clock, rest, sent } = await started(t)
   await rest.must('POST', '/v1/templates', { name: 'All', slug: 'all', subject_tmpl: 'all', text_tmpl: 'all' })
   const newest = async (to: string) =>
@@ -265,7 +265,7 @@ test('variables: fields of a recipient win over those of the request', async (t)
   }
 })
 
-test('SendGrid: the time of a recipient wins over that of the request', async (t) => {
+test('SendGrid: the time of a recipient overrides that of the request', async (t) => {
   const { rest } = await started(t)
   const [own, all] = [startOfTime / 1000 + 7200, startOfTime / 1000 + 3600]
   const mail = { from: one(from), subject: 's', content: [{ type: 'text/plain', value: 't' }], send_at: all }

@@ -122,7 +122,7 @@ test('an organization that is removed is billed before its counts go, for the da
   t.like(mine[0]?.lines[0], { label: 'Plan pro, 10 of 31 days', quantity: 10, per: 31, amountRappen: 1581 })
 })
 
-test('verify: reports invoices that do not add up, have a wrong number or lack what belongs to them', async (t) => {
+test('verify: reports invoices with wrong sums, wrong numbers or missing records', async (t) => {
   const fixture = await coreFixture(t, { deaf: true, env: { POSTERN_VAT_BASIS_POINTS: '810' } })
   const { clock, database } = fixture
   clock.step(Date.UTC(2030, 2, 1) - clock.now())

@@ -228,7 +228,7 @@ test('80, 95 and 100 % of the credits are told once each, at the millionth of a 
   t.deepEqual(await useUpTo(249_000_000), [95, 95, true], 'of what is left after the debt; the highest alone')
 })
 
-test('alerts: shares are of the credits that have not expired', async (t) => {
+test('alerts: percentages ignore expired credits', async (t) => {
   const fixture = await coreFixture(t, { deaf: true })
   await fixture.organization({ plan: 'free' })
   const { credits } = fixture.part('billing')
@@ -248,10 +248,10 @@ test('alerts: shares are of the credits that have not expired', async (t) => {
   t.is(await percentAfter(3), 95, '190 of 200')
   const entries = (await fixture.database.all(creditEntries, { organizationId })).map(({ record }) => record)
   const expired = entries.filter(({ reason }) => reason === 'expire').map(({ day, deltaUcr }) => [day, deltaUcr])
-  t.deepEqual(expired, [[dayOf(expiresAt), -100_000_000]], 'whenever it is written')
+  t.deepEqual(expired, [[dayOf(expiresAt), -100_000_000]], 'with the day of expiry')
 })
 
-test('alerts: an organization without credits gets none', async (t) => {
+test('alerts: an organization without credits gets no alert', async (t) => {
   const fixture = await coreFixture(t, { deaf: true })
   await fixture.organization({ plan: 'anonymous' })
   const { credits } = fixture.part('billing')

@@ -73,7 +73,7 @@ test('who waits for a message and the reading in the background share one readin
   t.is(fixture.captureEvents.waiting(projectId), 20, 'all wait')
   await fixture.submit()
   await fixture.settled()
-  t.is(reader.reads, 1, 'it is read')
+  t.is(reader.reads, 1, 'the message is read')
   gate.resolve()
   const answers = await Promise.all(waits)
   await fixture.backgroundRead.idle()
@@ -228,7 +228,7 @@ test('BackgroundRead survives a store that cannot be read', async (t) => {
   }
   fixture.backgroundRead.wake()
   await fixture.settled()
-  t.is(fixture.errors.length, 1, 'told')
+  t.is(fixture.errors.length, 1, 'the error is reported')
   fixture.kv.range = range
   await fixture.submit()
   await fixture.backgroundRead.idle()

@@ -22,7 +22,7 @@ async function fixtureWith(t: ExecutionContext, post?: Post): Promise<CoreFixtur
 
 const last = (fixture: CoreFixture, inboxId = 'inb_1') => readLastNotify(fixture.database, organizationId, inboxId)
 const noted = (fixture: CoreFixture, inboxId = 'inb_1') =>
-  fixture.kv.holds('it is noted', async () => (await last(fixture, inboxId)) !== undefined)
+  fixture.kv.holds('the outcome is stored', async () => (await last(fixture, inboxId)) !== undefined)
 const metered = (fixture: CoreFixture) =>
   fixture.kv.counter(pack(usageCounter(organizationId, 'vi_notifies', new Date(fixture.clock.now()).toISOString().slice(0, 7), projectId)))
 test("a capture is told by one POST that Stripe's own verification accepts with the key of the inbox", async (t) => {
@@ -121,7 +121,7 @@ test('a crash while it is sent, or before, leads to no second one', async (t) =>
   await fixture.inbox({ notifyWebhookUrl: 'https://hooks.example.ch/' })
   await fixture.submit()
   await fixture.settled()
-  t.is(sent.length, 1, 'it is under way')
+  t.is(sent.length, 1, 'the notification is in progress')
   const next = await fixture.crash()
   next.backgroundRead.wake()
   await next.settled()

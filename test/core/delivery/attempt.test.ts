@@ -373,7 +373,7 @@ test('a defect between two requests of an attempt mails nobody again who had a w
   fixture.clock.advance(minute)
   const { traceId } = await fixture.submit({ rcptTo: three })
   await fixture.settled()
-  t.is(fixture.errors.splice(0).length, 1, 'the defect is told')
+  t.is(fixture.errors.splice(0).length, 1, 'the defect is reported')
   fixture.clock.advance(minute)
   await fixture.settled()
   t.is(fixture.attempted.length, 1, 'sent')

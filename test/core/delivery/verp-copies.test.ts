@@ -291,7 +291,7 @@ test('a defect in the middle of a round costs nobody a second copy who accepted'
   })
   const { traceId } = await fixture.submit({ rcptTo: three, verp })
   await fixture.settled()
-  t.is(fixture.errors.splice(0).length, 1, 'the defect is told')
+  t.is(fixture.errors.splice(0).length, 1, 'the defect is reported')
   fixture.clock.advance(minute)
   await fixture.settled()
   t.is(fixture.attempted.length, 1, 'sent')

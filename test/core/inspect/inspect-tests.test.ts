@@ -57,11 +57,11 @@ async function deliver({ tests }: Bench, { token }: InspectTest, text = 'Subject
 const read = async ({ tests }: Bench, { id }: InspectTest): Promise<InspectTest> => (await tests.get(principal, id)).test
 const settled = (b: Bench, made: InspectTest): Promise<InspectTest> => b.fixture.settled().then(() => read(b, made))
 
-/** What the scorer was asked first. */
+/** Returns the first request to the scorer. */
 async function asked({ fixture, scorer }: Bench) {
   await fixture.settled()
   const [first] = scorer.open
-  if (!first) throw new Error('the scorer was not asked')
+  if (!first) throw new Error('the scorer got no request')
   return first
 }
 

@@ -81,7 +81,7 @@ test('traffic and octets times time are settled once, in the write that takes th
   await assertSound(t, daemon)
 })
 
-test('a removed site leaves no counter, also of traffic that is counted after its removal', async (t) => {
+test('a removed site: leaves no counter, even of traffic counted after its removal', async (t) => {
   const clock = new FakeClock(Date.UTC(2030, 0, 1))
   const { daemon, create, deploy, ask, rest } = await startSites(t, { replacements: { clock } })
   const { database, organizationId } = daemon

@@ -48,7 +48,7 @@ test('a receiver that goes on hanging gets one connection at a time, and rests t
     const before = await failed()
     const active = setup.core.webhookDispatcher.active
     clock.advance(10_000)
-    await setup.fixture.kv.holds('they are given up', async () => (await failed()) === before + active)
+    await setup.fixture.kv.holds('the deliveries are given up', async () => (await failed()) === before + active)
   }
   await hanging.hasReceived(2)
   await giveUp()

@@ -217,7 +217,7 @@ export class Site implements AsyncDisposable {
         throw new Error(`a daemon does not go on:\n${daemon.log.slice(-2000)}`, { cause: error })
       }
     }
-    await waiting('all daemons go on', Promise.all(this.daemons.map(write)))
+    await waiting('all daemons continue', Promise.all(this.daemons.map(write)))
   }
 
   /** The server that takes writes is gone, or breaks nothing off; the standby takes its place, and all daemons go on. */
@@ -252,13 +252,13 @@ export class Site implements AsyncDisposable {
     for (const front of place.fronts) front.refuse()
     await pause(blinkMs)
     for (const front of place.fronts) front.forward()
-    await waiting('a daemon that was cut off for a moment answers', place.daemon.rest.must('GET', '/v1/projects/me'))
+    await waiting('a daemon answers after a short cut', place.daemon.rest.must('GET', '/v1/projects/me'))
     this.#places.push(place)
   }
 
   async #takenOut(daemon: Daemon): Promise<void> {
     this.ledger.killed() // what was on its way may still get its answer
-    const exit = await waiting('a daemon that others took over from ends', daemon.exited)
+    const exit = await waiting('a replaced daemon ends', daemon.exited)
     if (exit.code !== 70) this.ledger.fault(`away for ${pausedMs} ms, it ended with ${JSON.stringify(exit)}:\n${daemon.log.slice(-2000)}`)
   }
 

@@ -10,7 +10,7 @@ import { OrderFiles } from '../../../daemon/certificates/acme/ordered-files.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
 import { makeCertificates } from '../../support/web/certificates.ts'
 
-/** A certificate authority that refuses everything and notes who asks. It answers when `isDue` resolves. */
+/** A certificate authority that records its callers and refuses every request once `isDue` resolves. */
 async function authority(t: ExecutionContext, folder: string, isDue: Promise<unknown>) {
   const { ca, cert, key } = await makeCertificates(folder)
   const callers: (string | undefined)[] = []
@@ -34,7 +34,7 @@ async function authority(t: ExecutionContext, folder: string, isDue: Promise<unk
   return { callers, order }
 }
 
-test('orderCertificate(): two orders at a time use their own transports', async (t) => {
+test('orderCertificate(): simultaneous orders use their own transports', async (t) => {
   await using one = await temporaryFolder('order')
   await using other = await temporaryFolder('order')
   const isDue = Promise.withResolvers<void>()

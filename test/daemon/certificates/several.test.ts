@@ -80,7 +80,7 @@ async function issuedTo(t: ExecutionContext, { start, folder, files, ports }: Sc
   const pebble = await Pebble.start({ folder, files, ports, ...led }, names)
   t.teardown(() => pebble[Symbol.asyncDispose]())
   await b.certificates.source.reload()
-  const serial = await waitFor('both serve it', async () => {
+  const serial = await waitFor('both daemons serve the certificate', async () => {
     if (saidBy(a, /^no certificate could be ordered/) > 1) throw new Error(JSON.stringify(a.log.at(-1)))
     const [one, two] = [await serialOf(a), await serialOf(b)]
     return one === two ? one : undefined
@@ -98,7 +98,7 @@ test.serial(
     t.is((await fetch(`http://${b.addresses.acme}/.well-known/acme-challenge/none`)).status, 404)
     await a.stop()
     clock.step(61 * day)
-    await waitFor('the other one has renewed it', async () => {
+    await waitFor('the other daemon has renewed the certificate', async () => {
       clock.advance(3_600_000) // it orders once the lease is its own
       return (await serialOf(b)) === serial ? undefined : true
     })
@@ -136,11 +136,11 @@ test.serial(
     const pebble = await Pebble.start({ folder, files, ports, httpPort: front.port, tlsPort: 1 }, names)
     t.teardown(() => pebble[Symbol.asyncDispose]())
     process.kill(b.addresses.pid, 'SIGHUP')
-    await waiting('the authority looks', front.reached()) // and gets no answer yet
-    await waiting('its log has come', a.said(/ordering a certificate[^]*ordering a certificate/))
+    await waiting('the authority checks the challenge', front.reached()) // and gets no answer yet
+    await waiting('the log of the order is written', a.said(/ordering a certificate[^]*ordering a certificate/))
     await a.kill()
     front.forward(portOf(b.addresses.acme[0]))
-    await waiting('the other one has it', b.said(/a certificate was issued/))
+    await waiting('the other daemon has the certificate', b.said(/a certificate was issued/))
     const lines = (text: RegExp, of: readonly string[]): number => of.filter((line) => text.test(line)).length
     t.deepEqual(
       [a, b].map(({ log }) => lines(/ordering a certificate/, log.split('\n'))),
@@ -159,7 +159,10 @@ test.serial('daemons that are replaced one after the other begin no more orders 
   for (let at = 0; at < 6; at++) {
     const { daemon } = await scene.start() // there is no authority
     daemons.push(daemon)
-    await waitFor('its turn is over', async () => saidBy(daemon, /^no certificate could be|^enough orders were begun/) > 0 || undefined)
+    await waitFor(
+      'the turn of the daemon is over',
+      async () => saidBy(daemon, /^no certificate could be|^enough orders were begun/) > 0 || undefined,
+    )
     if (at < 5) await daemon.stop()
   }
   t.deepEqual(

@@ -1,4 +1,4 @@
-/** Backups whose parts contradict each other although each is whole and sealed: `verify` and `restore` refuse them. */
+/** Sealed backups with contradicting parts, which `verify` and `restore` refuse. */
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
@@ -38,7 +38,7 @@ const broken: Readonly<Record<string, readonly [readonly Buffer[], string]>> = {
   'more files than were written': [[begin, row('a'), file('one', '1'), end(1, 0)], disagree],
   'no beginning': [[row('a'), end(1, 0)], disagree],
   'two beginnings': [[begin, begin, row('a'), end(1, 0)], disagree],
-  'a row behind a file': [[begin, row('a'), file('one'), row('b'), end(2, 1)], disagree],
+  'a row after a file': [[begin, row('a'), file('one'), row('b'), end(2, 1)], disagree],
   'a row in place of a file': [[begin, file('one'), odd('inline', '{"mode":384}'), end(0, 2)], disagree],
   'content without a file': [[begin, encodeFrame({ type: 'piece', key: nothing, body: nothing }), end(0, 0)], disagree],
   'an end that is no JSON': [[begin, odd('end', '{')], disagree],
@@ -47,7 +47,7 @@ const broken: Readonly<Record<string, readonly [readonly Buffer[], string]>> = {
   'a file of nothing': [[begin, odd('file', 'null'), end(0, 1)], disagree],
   'a large row without a version': [[begin, odd('large', '1234567'), end(1, 0)], 'The backup is damaged.'],
   'no end': [[begin, row('a')], 'The backup is cut: its end is missing.'],
-  'something behind the end': [[begin, row('a'), end(1, 0), row('b')], 'The backup goes on behind its end: it is damaged.'],
+  'a row after the end': [[begin, row('a'), end(1, 0), row('b')], 'The backup goes on behind its end: it is damaged.'],
 }
 
 interface Chained {
@@ -56,7 +56,7 @@ interface Chained {
   readonly since?: string
 }
 
-/** A backup of these frames, whole and sealed. */
+/** Writes a sealed backup of these frames. */
 async function sealed(path: string, frames: readonly Buffer[], { id = 'full', since }: Chained = {}): Promise<string> {
   const from = since === undefined ? null : { id: since, until: '9' }
   const head = { id, created_at: '2030-01-01T00:00:00.000Z', until: '9', since: from }
@@ -64,7 +64,7 @@ async function sealed(path: string, frames: readonly Buffer[], { id = 'full', si
   return path
 }
 
-/** What the commands say goes to `said`. */
+/** A folder and an output for the commands; `said()` returns the output. */
 async function workspace(t: ExecutionContext) {
   const folder = await temporaryFolder('broken-backups')
   t.teardown(() => folder[Symbol.asyncDispose]())
@@ -85,7 +85,7 @@ async function restoreInto(into: string, files: readonly string[], around: Param
   return { outcome, names: (await readdir(into).catch((): string[] => [])).toSorted(), into }
 }
 
-test('verify FILE: refuses a sealed backup whose parts contradict each other', async (t) => {
+test('verify FILE: refuses a sealed backup with contradicting parts', async (t) => {
   const { at, said, around } = await workspace(t)
   t.is(await verifyBackup(await sealed(at('good'), good), undefined, around), exitCodes.ok)
   t.regex(said(), /^Backup full of .*: 2 rows and 2 files, all whole\n$/)
@@ -93,7 +93,7 @@ test('verify FILE: refuses a sealed backup whose parts contradict each other', a
     await t.throwsAsync(verifyBackup(await sealed(at('broken'), frames), undefined, around), { name: 'StartRefused', message }, what)
 })
 
-test('restore: refuses the same, and no daemon starts on what it began', async (t) => {
+test('restore: refuses contradicting parts and marks the folder as unfinished', async (t) => {
   const { at, said, restored } = await workspace(t)
   const { outcome, names, into } = await restored(await sealed(at('good'), good))
   t.is(outcome, exitCodes.ok)
@@ -107,7 +107,7 @@ test('restore: refuses the same, and no daemon starts on what it began', async (
   }
 })
 
-test('restore: refuses files that would leave the folder or change the store', async (t) => {
+test('restore: refuses files outside the folder or inside the store', async (t) => {
   const { at, restored } = await workspace(t)
   for (const path of ['../outside', 'a/../../outside', at('outside'), 'store/x', 'a/../store/x', '..']) {
     const { outcome } = await restored(await sealed(at('broken'), [begin, file(path, 'x'), end(0, 1)]))
@@ -116,7 +116,7 @@ test('restore: refuses files that would leave the folder or change the store', a
   t.deepEqual((await readdir(at('.'))).toSorted(), ['broken', 'data'])
 })
 
-test('restore: refuses a chain whose backups do not follow each other or are damaged', async (t) => {
+test('restore: refuses a chain of damaged or unrelated backups', async (t) => {
   const { at, restored } = await workspace(t)
   const full = await sealed(at('full'), [begin, row('a'), row('b'), row('c'), end(3, 0)])
   const next = async (frames: readonly Buffer[], id = 'next', since = 'full') => sealed(at(id), [begin, ...frames], { id, since })

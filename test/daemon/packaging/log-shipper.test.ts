@@ -65,7 +65,7 @@ testWith('postfix', 'curl')('the log shipper brings the log of Postfix to the tr
   await rename(own, `${own}.1`)
   await writeFile(own, '')
   t.deepEqual(await ship(conf), { code: 0, stderr: '' }, 'the rest of the rotated log comes first')
-  await waitFor('the traces know', async () => ((await statuses()).join() === 'delivered,bounced' ? true : undefined))
+  await waitFor('the traces have their status', async () => ((await statuses()).join() === 'delivered,bounced' ? true : undefined))
   await appendFile(own, log)
   t.deepEqual(await ship(conf), { code: 0, stderr: '' })
   t.is(await place().then((text) => Number(text.split(' ')[1])), Buffer.byteLength(log))

@@ -27,7 +27,7 @@ async function holdUp(t: ExecutionContext, address: string, daemon: string): Pro
   const held = `SELECT FROM pg_stat_activity WHERE datname = '${name}' AND application_name = 'postern writes' AND wait_event_type = 'Lock'`
   return {
     // not in the transaction that holds it up, in which statistics stand still
-    waits: () => waitFor('its commit waits', async () => (await postgresql().query(held)).length > 0),
+    waits: () => waitFor('the commit waits', async () => (await postgresql().query(held)).length > 0),
     release: () => client.query('COMMIT'),
   }
 }
@@ -74,7 +74,7 @@ test('a capture that is committed after a later one of another daemon comes befo
   // where the test fails, they break off with their daemon
   for (const one of [late, since, newest, waiting]) one.then((answer) => tooEarly.push(answer)).catch(() => undefined)
   const isSettled = () => Promise.resolve(questions.size >= 3 || tooEarly.length > 0 || undefined)
-  await waitFor('the list, the newest and the wait ask', isSettled)
+  await waitFor('all three requests have asked', isSettled)
   t.deepEqual(tooEarly, [], 'nothing is answered before what comes first is committed')
   await held.release()
   t.deepEqual(subjects(await since), ['early', 'later'])

@@ -38,7 +38,7 @@ test('by a pooler that keeps sessions daemons send, tell each other, are fenced 
 
   // as who takes over from a daemon that is silent
   for (const table of ['daemons', 'writers']) await ask(`DELETE FROM postern_${table} WHERE id <> '${String(first?.['id'])}'`)
-  t.is((await waiting('who was taken out ends', b.exited)).code, 70)
+  t.is((await waiting('the replaced daemon ends', b.exited)).code, 70)
   t.is((await a.rest.call('POST', '/v1/messages', mail)).status, 200)
   t.is((await a.stop()).code, 0)
   await using folder = await temporaryFolder('moved')
@@ -65,7 +65,7 @@ test('a daemon ends when its pooler keeps sessions no more, and none starts', as
   for (const mode of ['transaction', 'statement'] as const) {
     pooler.setMode(mode)
     await using refused = await Daemon.launch(options)
-    t.is((await waiting('it does not start', refused.exited)).code, 1)
+    t.is((await waiting('the start is refused', refused.exited)).code, 1)
     t.regex(refused.log, says, mode)
   }
 })

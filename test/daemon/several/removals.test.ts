@@ -107,7 +107,7 @@ test('what one daemon is sending is broken off before the deletion at another is
   const { outcome } = await inside.must('POST', '/v1/messages', mail)
   t.is(outcome, 'relayed')
   await sink.reached('data')
-  const a = await startDaemon(t, { env, replacements: { clock: systemClock } }) // where something is under way stays where it is
+  const a = await startDaemon(t, { env, replacements: { clock: systemClock } }) // work in progress stays at its daemon
   const deletion = a.rest.call('DELETE', `/v1/projects/${id}?discard_queued=true`)
   t.is((await waiting('it is answered', deletion)).status, 204)
   sink.script = () => undefined

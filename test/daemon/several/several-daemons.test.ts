@@ -60,7 +60,7 @@ test('a website is deployed at one daemon and served by all; without credit it i
   await operator.must('PUT', `${own}/plan`, { plan: 'anonymous' })
   t.deepEqual(await seen(), ['<!doctype html>', '<!doctype html>'], 'the plan has no credits')
   await operator.must('POST', `${own}/credits`, { credits: '10' })
-  await waitFor('both serve it', async () => (await seen()).every((text) => text === 'version 2'))
+  await waitFor('both daemons serve version 2', async () => (await seen()).every((text) => text === 'version 2'))
   await operator.must('PUT', '/operator/v1/sites/gipfel/takedown', { status: 451, reason: 'Order' })
   for (const ask of asks) t.is((await ask('gipfel.sites.test', '/')).status, 451)
 })
@@ -77,7 +77,7 @@ test('a standing hold that is set at one daemon stops what another relays, and w
   const hold = await a.rest.must('POST', '/v1/queue/holds', { filter: { to_domain: 'held.test' }, reason: 'provider incident' })
   const held = await Promise.all([a, b, c].map((daemon, at) => send(daemon, `${at}@held.test`)))
   for (const { trace_id } of held)
-    await waitFor('it is held', async () => {
+    await waitFor('the message is held', async () => {
       const { held: since } = await c.rest.must('GET', `/v1/traces/${String(trace_id)}`)
       return since ?? undefined
     })

@@ -92,7 +92,7 @@ test('an agent comes from an address to live mail, with a person where one is ne
   t.regex(delivery.text, /Subject: Hello/)
   t.is(delivery.text.slice(delivery.text.indexOf('Date: ')), `${file}\r\n`, 'what was looked at, to the octet')
 
-  const trace = await waitFor('its end is known', async () => {
+  const trace = await waitFor('the trace has ended', async () => {
     const { trace: seen } = (await agent.must('email_trace_lookup', { trace_id: live['trace_id'] })) as { trace: Json }
     return seen['status'] === 'failed' ? seen : undefined
   })

@@ -41,7 +41,7 @@ test('a REST send reaches the vendor; with a wrong key mail waits, and goes once
       destination_id: made['id'],
     })
   const traceWith = (id: unknown, holds: (trace: Record<string, unknown>, timeline: readonly Entry[]) => boolean) =>
-    waitFor('the trace says so', async () => {
+    waitFor('the trace has the expected status', async () => {
       const trace = await rest.must('GET', `/v1/traces/${String(id)}`)
       const timeline = trace['timeline'] as Entry[]
       return holds(trace, timeline) ? { trace, timeline } : undefined

@@ -25,7 +25,7 @@ test('a recipient refused for good is found as a bounce, is suppressed, and the 
   const to = ['ada@example.net', 'gone@example.net']
   const { trace_id } = await rest.must('POST', '/v1/messages', { from: 'shop@example.com', to, text: 'x' })
   const list = async (query: string) => (await rest.must('GET', `/v1/traces?${query}`))['data'] as Record<string, unknown>[]
-  const row = await waitFor('it is found', async () => (await list('bounce=hard'))[0])
+  const row = await waitFor('the bounce is found', async () => (await list('bounce=hard'))[0])
   t.like(row, { trace_id, status: 'failed', bounce: 'hard', summary: '1 sent, 1 failed (hard bounce)' })
   t.deepEqual(row['recipient_counts'], { sent: 1, failed: 1 })
   t.deepEqual([await list('bounce=soft'), await list('bounce=block'), await list('bounce=hard&to=ada@example.net')], [[], [], []])
@@ -40,7 +40,7 @@ test('a recipient refused for good is found as a bounce, is suppressed, and the 
     to: ['gone.a@example.net', 'gone.b@example.net'],
     text: 'x',
   })
-  await waitFor('both are refused', async () =>
+  await waitFor('both recipients are refused', async () =>
     (await rest.must('GET', `/v1/traces/${String(both['trace_id'])}`))['status'] === 'failed' ? true : undefined,
   )
   const listed = (await rest.must('GET', '/v1/suppressions?source=bounce'))['data'] as { email: string }[]

@@ -31,7 +31,7 @@ test('a message that its provider refused for one recipient is retried, arrives 
   const path = `/v1/traces/${String(trace_id)}`
   const read = async (): Promise<TraceRead> => (await rest.must('GET', path)) as unknown as TraceRead
   const statuses = ({ recipients }: TraceRead) => recipients.map(({ address, status, bounce }) => [address, status, bounce])
-  await waitFor('it has failed', async () => (await read()).status === 'failed')
+  await waitFor('the message has failed', async () => (await read()).status === 'failed')
   t.deepEqual(statuses(await read()), [
     ['anna@inbox.test', 'sent', null],
     ['ben@inbox.test', 'failed', 'hard'],
@@ -57,7 +57,7 @@ test('a message that its provider refused for one recipient is retried, arrives 
   )
   t.deepEqual(delivery.to, ['ben@inbox.test'])
   t.regex(delivery.content.toString(), /^Subject: Order 7\r$/m)
-  await waitFor('it is sent', async () => (await read()).status === 'sent')
+  await waitFor('the message is sent', async () => (await read()).status === 'sent')
 
   const after = await read()
   t.deepEqual(statuses(after), [

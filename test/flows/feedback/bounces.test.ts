@@ -149,7 +149,7 @@ test.serial('a destination that leads to this daemon itself is misconfigured, an
     const sent = await rest.must('POST', '/v1/messages', {
       ...{ from: 'shop@site.test', to: [anna], subject: 'Round and round', text: 'Hello', destination_id: destination },
     })
-    const told = await waitFor('the attempt is told', async () => {
+    const told = await waitFor('the attempt is reported', async () => {
       const trace = JSON.stringify(await rest.must('GET', `/v1/traces/${String(sent['trace_id'])}`))
       return trace.includes('It leads to this service itself') ? trace : undefined
     })

@@ -74,7 +74,7 @@ test.before(async (t) => {
       message: () => '250 2.0.0 Ok: queued as 4bXyZ91Qwz',
     },
   })
-  const dns = await closedUdpPort({ teardown: (end) => ends.push(async () => end()) }) // what DNS would say is reported as not checked
+  const dns = await closedUdpPort({ teardown: (end) => ends.push(async () => end()) }) // DNS checks are reported as not made
   const daemon = await Daemon.start({ folder: folder.path, env: { POSTERN_DNS_SERVERS: `127.0.0.1:${dns}` } })
   ends.push(async () => {
     await daemon[Symbol.asyncDispose]()

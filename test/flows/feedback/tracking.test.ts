@@ -64,7 +64,7 @@ async function story(daemon: Daemon, traceId: string, ready: (story: Story) => b
       if (ready(found)) return found
     }
   }
-  return waiting('the trace tells it', read())
+  return waiting('the trace reports the engagement', read())
 }
 
 const follow = (daemon: Daemon, url: string): Promise<Response> =>

@@ -24,7 +24,7 @@ test('an event of a message that was given up survives kill -9, and arrives unde
   await first.kill()
   receiver.answer = (response) => response.writeHead(200).end()
   await using second = await Daemon.start(options, first.adminKey)
-  const [before, after] = await waiting('it arrives again', receiver.hasReceived(2))
+  const [before, after] = await waiting('the event arrives again', receiver.hasReceived(2))
   t.like(JSON.parse(after?.body ?? ''), {
     type: 'failed',
     data: { trace_id, recipient: 'ada@example.net', status: 'failed', reply: { code: 550 } },

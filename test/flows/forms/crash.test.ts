@@ -104,7 +104,7 @@ test('every acknowledged submission survives kill -9 with its file and notificat
     const number = Math.floor(at / 2)
     t.is(status, 201, bytes.toString())
     const { id } = body as { readonly id: string }
-    t.is(ids.get(number) ?? id, id, 'ledger: who sends again gets what was acknowledged, or would have been')
+    t.is(ids.get(number) ?? id, id, 'ledger: a repeated submission gets another id')
     ids.set(number, id)
   }
   const rows: Row[] = []
@@ -140,7 +140,7 @@ test('every acknowledged submission survives kill -9 with its file and notificat
     for await (const { subject } of client.rows('/v1/traces')) subjects.push(String(subject))
     return subjects
   }
-  const all = await waitFor('all are notified', async () => {
+  const all = await waitFor('all submissions are notified', async () => {
     const subjects = await notified()
     return subjects.length >= orders.length ? subjects : undefined
   })

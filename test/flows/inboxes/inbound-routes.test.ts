@@ -156,7 +156,7 @@ test.serial('a signed mail arrives at the webhook, with what it says, who sent i
     (await here.daemon.rest.must('GET', attempt))['status'] === 'succeeded' ? true : undefined,
   )
   await here.daemon.rest.must('POST', `${attempt}/redeliver`)
-  const [, again] = await waiting('it arrives again', here.receiver.hasReceived(2))
+  const [, again] = await waiting('the mail arrives again', here.receiver.hasReceived(2))
   t.is(again?.body, request.body)
   t.is(again?.headers['x-service-delivery'], request.headers['x-service-delivery'])
   const tested = await here.daemon.rest.must('POST', `/v1/inbound-routes/${String(route['id'])}/test`)

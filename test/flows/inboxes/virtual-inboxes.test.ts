@@ -34,7 +34,7 @@ test('what a sandbox captures from SMTP is told, waited for and read, and never 
   const came = 'From: ada@peer.test\r\nSubject: From outside\r\n\r\nx\r\n'
   t.true((await outside.send({ from: 'ada@peer.test', to: [`shop@${domain}`], content: Buffer.from(came) })).accepted)
   await outside.quit()
-  await waiting('the route is told', receiver.hasReceived(1))
+  await waiting('the route is notified', receiver.hasReceived(1))
 
   const reader = await rest.must('POST', '/v1/api-keys', { name: 'reader', scopes: ['api:read'] })
   using reading = new RestClient(daemon.addresses.http, String(reader['key']))
@@ -53,12 +53,15 @@ test('what a sandbox captures from SMTP is told, waited for and read, and never 
     addresses_seen: ['cms@example.com', 'help@example.org', 'list@other.test', `shop@${domain}`],
     subject: 'To a sandbox',
   })
-  const [route, told] = await waiting('the inbox is told', receiver.hasReceived(2))
+  const [route, told] = await waiting('the inbox is notified', receiver.hasReceived(2))
   t.deepEqual([route?.path, told?.path], ['/hook/route', '/hook/inbox'])
   const signature = String(told?.headers['service-virtual-inbox-signature'])
   const event: unknown = new Stripe('sk_test_nothing').webhooks.constructEvent(told?.body ?? '', signature, shared)
   t.like(event, { type: 'virtual_inbox.message_captured', message: { id: message['id'], subject: 'To a sandbox' } })
-  await waitFor('it is noted', async () => (await rest.must('GET', `/v1/inboxes/${String(inbox['id'])}`))['last_notify'] ?? undefined)
+  await waitFor(
+    'the notification is stored',
+    async () => (await rest.must('GET', `/v1/inboxes/${String(inbox['id'])}`))['last_notify'] ?? undefined,
+  )
   for (const id of [all, String(inbox['id'])]) {
     const { data } = await rest.must('GET', `/v1/inboxes/${id}/messages`)
     t.deepEqual(column(data as { subject: string }[], 'subject'), ['To a sandbox'])

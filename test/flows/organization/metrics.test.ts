@@ -123,7 +123,7 @@ test('a scrape tells of a bounce, its suppression and a failing webhook, and nam
   await rest.call('GET', '/no/such/path/gone@reader.test')
   await rest.call('POST', '/v1/messages', { from: 'shop@sender.test', to: 'nobody', text: 'x' })
 
-  const after = await waitFor('all of it is counted', async () => {
+  const after = await waitFor('all traffic is counted', async () => {
     const seen = await scrape(daemon)
     const grown = (key: string): number => (seen.samples.get(key) ?? 0) - (before.samples.get(key) ?? 0)
     return Object.entries(expected).every(([key, by]) => grown(key) >= by) ? seen : undefined

@@ -118,7 +118,7 @@ test('openMailbox() ends when it is told to', async (t) => {
 
 test('openMailbox() connects to no address that is not permitted, and to the next when one does not answer', async (t) => {
   const server = createServer((socket) => socket.end('* BYE\r\n'))
-  const port = await listenIn(t, server, '127.0.0.2', await closedPort(t)) // at the first address it refuses connections
+  const port = await listenIn(t, server, '127.0.0.2', await closedPort(t)) // the port refuses connections at the first address
   let asked: string[] = []
   const guard = (address: string): boolean => {
     asked.push(address)

@@ -147,7 +147,7 @@ for (const [what, fails] of [
     const more = load(400)
     await fails(primary)
     standby.promote()
-    await waiting('all is written', more)
+    await waiting('all writes have ended', more)
     t.is(acknowledged.length, 400)
     await assertAll(t, kvs[0]!, acknowledged)
     for (const kv of kvs) await kv[Symbol.asyncDispose]()

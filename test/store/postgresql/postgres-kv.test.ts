@@ -120,7 +120,7 @@ test('a copy beside the rows in use is forgotten once no command has the store a
   await postgresql().query('CREATE TABLE postern_rows_restored (LIKE postern_rows INCLUDING ALL)', nameIn(address))
   t.is(await forgotten(), null, 'it is being written')
   await command[Symbol.asyncDispose]()
-  t.regex(await waitFor('its session has ended', async () => (await forgotten()) ?? undefined), /^\d+ kB$/)
+  t.regex(await waitFor('the session has ended', async () => (await forgotten()) ?? undefined), /^\d+ kB$/)
 })
 
 test('a snapshot is of one moment, and in order', async (t) => {

@@ -45,7 +45,7 @@ testWith('postgresql')(
     await using later = await PostgresKv.open(both, { use: 'together' })
     t.deepEqual(await write(later, { sets: [['c', 'later']] }), ok, 'although the first server comes first in its address')
     t.is(await rowsAt(second), atFirst + 2)
-    await front.close() // from the promoted one; the first one is there, and takes writes
+    await front.close() // only the first server is left, and it accepts writes
     const waiting = write(kv, { sets: [['d', 'patient']] })
     await t.throwsAsync(PostgresKv.open(both.replace(`:${first.port},`, ':1,'), { patienceMs: 0 }), { name: 'StoreUnavailable' })
     await front.open()
@@ -62,7 +62,7 @@ testWith('postgresql')(
   },
 )
 
-testWith('postgresql')('a replaced server that returns takes no write while the promoted one is away', async (t) => {
+testWith('postgresql')('a replaced server: takes no writes after its return while the promoted server is away', async (t) => {
   await using first = await Postgresql.start()
   const { pathname } = new URL(await first.database())
   await using second = await Postgresql.standbyOf(first)
@@ -73,12 +73,12 @@ testWith('postgresql')('a replaced server that returns takes no write while the 
   const servers = new Servers(parseStoreAddress(both), 0)
   const rowsAt = async (server: Postgresql) => (await server.query('SELECT FROM postern_rows', pathname.slice(1))).length
   t.deepEqual(await write(kv, { sets: [['a', 'before']] }), ok)
-  await first.stopServer() // in order, so that the standby has everything
+  await first.stopServer() // cleanly, so that the standby has all rows
   second.promote()
   t.deepEqual(await write(kv, { sets: [['b', 'after']] }), ok)
 
   await servers.lookForPromoted()
-  await first.startServer() // on its older timeline: it takes writes, and acknowledges them without a standby
+  await first.startServer() // on its older timeline, where it acknowledges writes without a standby
   const atFirst = await rowsAt(first)
   link.refuse()
   const waiting = write(kv, { sets: [['c', 'patient']] })
@@ -101,10 +101,15 @@ testWith('postgresql')('who wrote what a promoted standby lacks leaves the serve
   const kv = await PostgresKv.open(both, { use: 'together', onFailure: ({ message }) => failures.push(message) })
   await second.query("ALTER SYSTEM SET primary_conninfo = ''")
   await second.query('SELECT pg_reload_conf()')
-  await waitFor('it follows no more', async () => (await first.query('SELECT FROM pg_stat_replication')).length === 0 || undefined)
+  await waitFor(
+    'the standby has stopped following',
+    async () => (await first.query('SELECT FROM pg_stat_replication')).length === 0 || undefined,
+  )
   t.deepEqual(await write(kv, { sets: [['a', 'only there']] }), ok)
   second.promote()
-  const refused = await waitFor('it leaves', () => write(kv, { sets: [['b', 'still there']] }).then(() => undefined, String))
+  const refused = await waitFor('the store leaves the server', () =>
+    write(kv, { sets: [['b', 'still there']] }).then(() => undefined, String),
+  )
   t.regex(refused, /has lost writes that were acknowledged/)
   t.is(failures.length, 1)
   await kv[Symbol.asyncDispose]()

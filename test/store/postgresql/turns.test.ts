@@ -64,7 +64,7 @@ test('a daemon that lives keeps its turn although the session of its turn is gon
   const next = other.daemons.inTurn(async () => void order.push('other'))
   const locked = `SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted AND pid IN (${sessions}) AND mode = 'ExclusiveLock'`
   const hasLock = async () => order.length > 0 || (await postgresql().query(locked)).length === 1 || undefined
-  await waitFor('the other one has the lock', hasLock)
+  await waitFor('the other daemon has the lock', hasLock)
   over.resolve()
   await Promise.all([first, next])
   t.deepEqual(order, ['one', 'other'])
@@ -105,11 +105,11 @@ test('a daemon that is taken out in the middle of a write has made it before oth
   await holder.query('SELECT FROM postern_rows WHERE key = $1 FOR UPDATE', [key('a')])
   const order: string[] = []
   const writing = write(one, { sets: [['a', 'under way']] }).then((outcome) => (order.push('written'), outcome))
-  // The writer of the first daemon and the taker. On a slow machine beats of both daemons wait for the same row.
+  // Counts only the writer of the first daemon and the taker: beats can wait for the same row.
   const waiting = `SELECT FROM pg_stat_activity WHERE datname = '${nameIn(address)}' AND wait_event_type = 'Lock'
     AND application_name IN ('postern writes', '')`
   const wait = (count: number): Promise<unknown> =>
-    waitFor('it waits for a row', async () => (await postgresql().query(waiting)).length === count)
+    waitFor('a session waits for a row', async () => (await postgresql().query(waiting)).length === count)
   await wait(1)
   const takeOut = async (): Promise<void> => {
     const first = 'SELECT id, beat FROM postern_daemons ORDER BY began LIMIT 1'

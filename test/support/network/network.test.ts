@@ -80,7 +80,7 @@ test('Front: forward() after silence() passes what clients wrote meanwhile', asy
   t.deepEqual((await Promise.all([once(early, 'data'), once(late, 'data')])).map(String), ['b', 'c'])
 })
 
-test('Front: close() has the kernel refuse connections, and open() listens at the same port', async (t) => {
+test('Front: close() refuses connections, open() listens again on the same port', async (t) => {
   const front = await frontOf(t, await echo(t, 'one'))
   for (let n = 0; n < 3; n++) {
     await front.close()
@@ -109,7 +109,7 @@ test('closedUdpPort(): refuses datagrams', async (t) => {
   t.is(error.code, 'ECONNREFUSED')
 })
 
-test('programPort(): gives out no number twice', async (t) => {
+test('programPort(): never returns a number twice', async (t) => {
   const ports: number[] = []
   while (ports.length < 20) ports.push(await programPort())
   t.is(new Set(ports).size, 20)

@@ -43,14 +43,14 @@ test(accepted, 'class B { a = 0; static readonly c = new Set([1]); static d() {}
 test(accepted, 'await using a = open()')
 test(accepted, 'declare let a: number')
 
-test('moduleState() leaves pages of browsers and test modules alone', (t) => {
+test('moduleState() ignores browser pages and test modules', (t) => {
   t.deepEqual(of('let a = 0', 'admin-api/dashboard/client/app/a.ts'), [])
   t.deepEqual(of('let a = 0', 'admin-api/pages/forms/embed/a.ts'), [])
   t.deepEqual(of('let a = 0', 'test/store/a.test.ts'), [])
   t.is(of('let a = 0', 'test/support/a.ts').length, 1)
 })
 
-test('moduleState() accepts the names of its list in their files only', (t) => {
+test('moduleState() accepts allowed names only in their files', (t) => {
   t.deepEqual(of('let scratch = 0', 'store/tuple.ts'), [])
   t.is(of('let scratch = 0').length, 1)
 })

@@ -134,7 +134,7 @@ test('submissions are read, sorted, answered from a template and deleted by mous
   await page.dblclick('.composer >> text=Send reply')
   await page.waitForSelector('.replies a')
   await page.waitForSelector('.message-list a:has-text("Replied")')
-  await waitFor('it is there', () => Promise.resolve(sink.deliveries.length > before))
+  await waitFor('the mail is delivered', () => Promise.resolve(sink.deliveries.length > before))
   t.deepEqual(
     sink.deliveries.slice(before).map(({ to }) => to),
     [['ruth.amstutz@example.net']],

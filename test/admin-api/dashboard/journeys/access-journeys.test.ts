@@ -48,7 +48,7 @@ test('an event that the receiver refused is delivered again from its page, as th
   receiver.answer = (response) => response.writeHead(200).end('ok')
   const before = receiver.received.length
   await page.keyboard.press('r')
-  const all = await waiting('it is delivered again', receiver.hasReceived(before + 1))
+  const all = await waiting('the event is delivered again', receiver.hasReceived(before + 1))
   const again = all[before]
   t.is((JSON.parse(again?.body ?? '') as { id: string }).id, (JSON.parse(refused?.body ?? '') as { id: string }).id)
   await page.waitForSelector('aside >> text=200')

@@ -63,7 +63,7 @@ test('the tab key reaches every control of every screen, and shows where it is',
 
 const focused = (page: Page): Promise<string> => page.evaluate('document.activeElement?.outerHTML.slice(0, 200) ?? ""')
 
-/** Resolves when the element whose HTML begins so has the focus. */
+/** Resolves when the HTML of the focused element begins with this text. */
 const hasFocus = (page: Page, wanted: string): Promise<unknown> =>
   becomesTrue(page, `document.activeElement?.outerHTML.startsWith(${JSON.stringify(wanted)})`)
 

@@ -93,7 +93,7 @@ test('an administrator has a member approve what agents of the project send, and
   await page.click('.toast button')
   await page.waitForSelector('aside .check input:checked')
   // it is shown before the service has it
-  await waitFor('it is undone', async () => (await policy()) === 'always')
+  await waitFor('the policy is restored', async () => (await policy()) === 'always')
   const vera = await openAs(browser, server, 'viewer')
   await vera.go('/routing')
   t.true(await vera.page.getByRole('checkbox', { name: /A person approves/ }).isDisabled())

@@ -34,7 +34,7 @@ test('a captured message is released to a live destination, after saying who get
   await page.click('dialog >> text=Send to 2 recipients')
   await page.waitForURL(/\/traces\//)
   await page.waitForSelector('text=The captured message')
-  await waitFor('it is there', async () => (sink.deliveries.length > before ? true : undefined))
+  await waitFor('the mail is delivered', async () => (sink.deliveries.length > before ? true : undefined))
   t.deepEqual(sink.deliveries.at(-1)?.to, ['first@example.test'])
   await page.click('text=The captured message')
   await page.waitForSelector('text=Released to a destination')

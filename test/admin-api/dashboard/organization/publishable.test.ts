@@ -51,7 +51,7 @@ test('a key for a web page is made with its gates, pasted, rotated and revoked',
   t.false(snippet.includes(first))
   await tab.check(t)
   await page.click('dialog >> text=Close')
-  await waitFor('what was refused is counted', async () => {
+  await waitFor('the refused sends are counted', async () => {
     const { data } = await server.daemon.rest.must('GET', '/v1/insights/publishable-keys')
     return (data as { totals: { refused: number } }[])[0]?.totals.refused || undefined
   })

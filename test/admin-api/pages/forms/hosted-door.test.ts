@@ -126,7 +126,7 @@ test('who began with a version ends with it: what is wrong comes back in it, to 
   t.like(await submissions(id), [{ version: 1, status: 'new', answers: { email: 'ada@example.ch' } }])
 })
 
-test('a form that closed meanwhile shows the message of its latest version', async (t) => {
+test('hosted form: a form that closed after its display shows the message of its latest version', async (t) => {
   const { page, clock, id, rest } = await oneForm(t)
   const _mnx_ft = tokenIn(await read(page))
   clock.advance(5000)

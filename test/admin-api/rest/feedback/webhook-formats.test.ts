@@ -23,7 +23,7 @@ async function behindTls(t: ExecutionContext): Promise<{ readonly baseUrl: strin
   await new Promise<void>((resolve) => server.listen(0, 'localhost', resolve))
   t.teardown(() => server.close())
   globalAgent.options.ca = authority
-  t.teardown(() => delete globalAgent.options.ca) // as `undefined` it would take the place of the certificates of a request
+  t.teardown(() => delete globalAgent.options.ca) // the value `undefined` would override the certificates of a request
   return { baseUrl: `https://localhost:${(server.address() as AddressInfo).port}`, forwardTo: (address) => (inside = address) }
 }
 

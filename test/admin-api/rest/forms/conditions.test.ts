@@ -1,4 +1,4 @@
-/** Conditions of a form by REST: which of them hold for an empty answer. */
+/** Conditions of forms by REST, with empty and with equal answers. */
 import test from '#test'
 import { operatorsOf, withCount, withList, withoutValue } from '#core/forms/definition/conditions.ts'
 import type { Operator } from '#core/forms/definition/definition.ts'
@@ -18,7 +18,7 @@ const table: Readonly<Record<Operator, Holds>> = {
 }
 
 const options = ['a', 'b'].map((value) => ({ value, label: value }))
-/** By kind of value: a field of it, and an answer. */
+/** By kind of value: a field, and an answer. */
 const kinds = {
   text: [{ type: 'text' }, 'Problem'],
   number: [{ type: 'number' }, 5],
@@ -29,7 +29,7 @@ const kinds = {
 } as const
 const names = Object.keys(kinds) as (keyof typeof kinds)[]
 
-/** A form with a rule for each operator of each kind, which requires the field that is named as the rule. */
+/** Returns a form with a rule for each operator of each kind. A rule requires the field of the same name. */
 function everyRule() {
   const fields: Row[] = [{ key: 'other', type: 'number', label: 'Other' }]
   const rules: Row[] = []
@@ -52,7 +52,7 @@ function everyRule() {
   return { fields, rules, expected }
 }
 
-test('conditions: an empty answer fits negated operators only', async (t) => {
+test('conditions: an empty answer matches negated operators only', async (t) => {
   const { fields, rules, expected } = everyRule()
   const { send } = await formFixture(t, { schema: { version: 1, fields }, logic: { version: 1, rules } })
   const required = async (data: Row): Promise<readonly string[]> =>

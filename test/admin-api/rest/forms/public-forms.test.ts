@@ -144,7 +144,7 @@ test('the token: missing, forged, of another form, expired; each gives a fresh o
   t.is((await send(good, { _mnx_ft: fresh })).status, 201, 'what was filled in is sent again with the fresh one')
 })
 
-test('the token: one of a version that a restored backup does not have gives a fresh one', async (t) => {
+test('the token: a new one replaces a token of a version that a restore lost', async (t) => {
   const { send, token, form, database, organizationId, publish, submissions } = await formFixture(t)
   const find = async () => (await database.get(forms, { organizationId }, form)) ?? t.fail('the form is gone')
   const backedUp = await find()
@@ -178,7 +178,7 @@ test('a double click is taken once; a token used for something else is spam', as
   t.like(await submissions('status=spam'), [{ spam_reasons: ['token_reuse'], answers: { message: 'Buy!' } }])
 })
 
-test('spam: kept, flagged, thanked like any other, and counted in neither limit nor usage', async (t) => {
+test('spam: stored, flagged and thanked, but not counted toward limit or usage', async (t) => {
   const { send, token, clock, submissions, get, rest } = await formFixture(t, { settings: { max_submissions: 1 } })
   const trapped = await send({ email: 'x', message: 'Buy!' }, { _mnx_hp: 'yes', _mnx_ft: 'none' })
   const _mnx_ft = await token(500)
@@ -269,7 +269,7 @@ test('a signature beside the wrapped answers marks hidden values as trusted, and
   t.deepEqual(plans.toReversed(), ['gold', undefined, undefined, undefined])
 })
 
-test('addresses: the same text within a form, another text in each other form', async (t) => {
+test('addresses: stored as the same text in one form, and as another text in other forms', async (t) => {
   const { send, rest, clock, submissions } = await formFixture(t)
   for (const _ of [1, 2]) t.is((await send(good, {}, { 'x-forwarded-for': '192.0.2.1' })).status, 201)
   const { id, public_id } = await rest.must('POST', '/v1/forms', { name: 'Other', definition })

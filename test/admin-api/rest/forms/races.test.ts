@@ -1,4 +1,4 @@
-/** Writes of forms that meet: simultaneous senders, and a form that changes between look and write. */
+/** Concurrent writes of forms: simultaneous senders, and forms that change before the write. */
 import test from '#test'
 import { formVersions } from '#core/forms/form.ts'
 import { formReplies } from '#core/forms/replies/reply.ts'
@@ -13,7 +13,7 @@ type Row = Readonly<Record<string, unknown>>
 const good = { email: 'ada@example.ch', message: 'Hello.' }
 
 interface HeldWrites {
-  /** Resolves when all of them are held. */
+  /** Resolves when all writes are held. */
   readonly held: Promise<void>
   release(): void
 }
@@ -44,11 +44,11 @@ async function remove({ rest, path, removals }: FormFixture): Promise<void> {
   await removals.idle()
 }
 
-/** `max_submissions` of the version that the senders began with; the latest version takes 5. */
+/** `max_submissions` of the version that the senders began with; the latest version allows 5. */
 const began: Readonly<Record<string, number | null>> = { 'the same limit': 5, 'no limit': null, 'a lower limit': 1 }
 
 for (const [version, max_submissions] of Object.entries(began))
-  test(`max_submissions: 20 simultaneous senders fill 5 places; they began with ${version}`, async (t) => {
+  test(`max_submissions: 20 senders who began with ${version} fill 5 places`, async (t) => {
     const fixture = await formFixture(t, { settings: { max_submissions } })
     const { get, clock, publish, send, submissions } = fixture
     const tokens = await Promise.all(Array.from({ length: 20 }, async () => String(((await get()).body as Row)['fill_time_token'])))
@@ -70,7 +70,7 @@ for (const [version, max_submissions] of Object.entries(began))
 interface Change {
   act(fixture: FormFixture): Promise<unknown>
   readonly answer: number | string
-  /** Submissions in the store afterwards; one is there before. */
+  /** Number of stored submissions afterwards; one is stored before. */
   readonly left: number
 }
 
@@ -83,7 +83,7 @@ const changes: Readonly<Record<string, Change>> = {
 }
 
 for (const [how, { act, answer, left }] of Object.entries(changes))
-  test(`a submission under way: the form is ${how} before the write`, async (t) => {
+  test(`submission: the form is ${how} before the write`, async (t) => {
     const fixture = await formFixture(t)
     t.is((await fixture.send(good)).status, 201)
     const { held, release } = hold(fixture, formSubmissions)
@@ -96,7 +96,7 @@ for (const [how, { act, answer, left }] of Object.entries(changes))
     await assertSound(t, fixture)
   })
 
-test('publishing: a draft that is saved meanwhile is what visitors get', async (t) => {
+test('publishing: publishes the draft that was saved before the write', async (t) => {
   const fixture = await formFixture(t)
   const { rest, path, get } = fixture
   const save = (name: string) => rest.must('PUT', `${path}/draft`, { ...definition, name })
@@ -110,7 +110,7 @@ test('publishing: a draft that is saved meanwhile is what visitors get', async (
   t.like((await get()).body, { version: 2, name: 'Third' })
 })
 
-test('replies: a draft of a form that is deleted meanwhile is not kept', async (t) => {
+test('replies: no draft is stored after its form is deleted', async (t) => {
   const fixture = await formFixture(t)
   const { rest, path, send } = fixture
   const { id } = (await send(good)).body as Row

@@ -75,7 +75,7 @@ test('a month is closed once; its invoice is listed, read, printed, paid, and ta
   for (const act of ['billing_profile.set', 'invoice.marked', 'invoice.voided']) t.true(column(log, 'act').includes(act), act)
 })
 
-test('closing a month: no invoice for months before an organization was made or after it was deleted', async (t) => {
+test('closing a month: invoices only months in which the organization existed', async (t) => {
   const { rest, operator, clock } = await startFixture(t, { plan: 'pro' })
   clock.advance(10 * 86_400_000)
   const { id } = await rest.must('POST', '/v1/organizations', { name: 'Bakery' })
@@ -83,7 +83,7 @@ test('closing a month: no invoice for months before an organization was made or 
   await operator.must('PUT', `${team}/plan`, { plan: 'pro' })
   clock.advance(20 * 86_400_000)
   await rest.must('DELETE', `/v1/organizations/${String(id)}`)
-  clock.advance(29 * 86_400_000) // March begins, and it is removed a day later
+  clock.advance(29 * 86_400_000) // March begins, and the organization is removed a day later
   for (const period of ['2029-12', '2030-01', '2030-02']) await operator.must('POST', `${root}/close`, { period })
   const billed = (await operator.must('GET', `${team}/invoices`))['data'] as Row[]
   t.deepEqual(
@@ -93,7 +93,7 @@ test('closing a month: no invoice for months before an organization was made or 
   )
 })
 
-/** Amounts of the credit note and of its invoice add up to nothing, in every form. */
+/** Asserts that the amounts of the credit note and of its invoice add up to zero, in every format. */
 async function assertTakesBack(t: ExecutionContext, rest: RestClient, note: Row, invoice: Row): Promise<void> {
   const amounts = ({ net_rappen, vat_rappen, total_rappen, lines }: Row) => ({
     ...{ net_rappen, vat_rappen, total_rappen },

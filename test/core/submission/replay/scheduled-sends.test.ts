@@ -209,7 +209,7 @@ test('of a new time and the old one at the same moment exactly one holds, also f
       }),
     )
     await fixture.settled()
-    t.is(await fixture.queueLength(), callsAtMove.size, 'what is due has left')
+    t.is(await fixture.queueLength(), callsAtMove.size, 'due messages have left')
     for (const [traceId, calls] of callsAtMove) t.deepEqual([calls, fixture.transport.attemptsAt(traceId).length], [0, 0], `seed ${seed}`)
     await fixture.pass(500)
     t.is(await fixture.queueLength(), 0, 'all have left')

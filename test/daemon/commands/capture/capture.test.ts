@@ -94,7 +94,7 @@ class Run implements AsyncDisposable {
     this.rest[Symbol.dispose]()
     const exited = once(this.#child, 'exit')
     this.#child.kill(signal)
-    const [code] = (await waiting('it ends', exited)) as [number | null]
+    const [code] = (await waiting('the command ends', exited)) as [number | null]
     return code
   }
 
@@ -209,6 +209,6 @@ test.serial('a signal goes to the command, and the folder goes as well', async (
   await waiting('the command runs', once(createInterface({ input: child.stderr }), 'line'))
   const exited = once(child, 'exit')
   child.kill('SIGINT')
-  t.deepEqual(await waiting('it ends', exited), [5, null])
+  t.deepEqual(await waiting('the command ends', exited), [5, null])
   t.deepEqual(await runFolders(folder.path), [])
 })

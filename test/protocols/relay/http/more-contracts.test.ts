@@ -10,7 +10,7 @@ import { sparkpostRules } from '../../../support/vendors/sparkpost.ts'
 for (const rules of [mailjetRules, sparkpostRules, mailersendRules, smtp2goRules, scalewayRules, msgraphRules])
   vendorContract(test.serial, rules)
 
-test('HttpTransport: a transport keeps the tokens of Microsoft Graph for itself', async (t) => {
+test('HttpTransport: each transport has its own Microsoft Graph tokens', async (t) => {
   const one = await vendorFixture(t, msgraphRules)
   const other = await vendorFixture(t, msgraphRules)
   const { double, target } = one
