@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { parseSync, Visitor, type CallExpression, type Expression } from 'oxc-parser'
-import { stateOf } from './state/mutations.ts'
+import { functionVisits, stateOf } from './state/mutations.ts'
 
 /** One `import` or re-export of a file, static or dynamic, for values or for types. */
 export interface Import {
@@ -108,12 +108,7 @@ export function parseSource(path: string, text: string): Source {
     if (!seen.has(name)) seen.set(name, start)
   }
   new Visitor({
-    FunctionDeclaration: enter,
-    FunctionExpression: enter,
-    ArrowFunctionExpression: enter,
-    'FunctionDeclaration:exit': leave,
-    'FunctionExpression:exit': leave,
-    'ArrowFunctionExpression:exit': leave,
+    ...functionVisits(enter, leave),
     TSImportType: (node) => add(node.source.value, true, node),
     ImportExpression: (node) => node.source.type === 'Literal' && add(String(node.source.value), false, node),
     Literal: (node) => typeof node.value === 'string' && strings.push({ text: node.value, line: lineAt(node.start) }),

@@ -9,6 +9,7 @@ import {
   type Program,
   type PropertyKey,
   type SimpleAssignmentTarget,
+  type VisitorObject,
 } from 'oxc-parser'
 
 /** A variable of a module, or a static field of a class, with its offset in the text. */
@@ -44,12 +45,7 @@ export function stateOf(program: Program): readonly State[] {
     change(target.object)
   }
   new Visitor({
-    FunctionDeclaration: enter,
-    FunctionExpression: enter,
-    ArrowFunctionExpression: enter,
-    'FunctionDeclaration:exit': leave,
-    'FunctionExpression:exit': leave,
-    'ArrowFunctionExpression:exit': leave,
+    ...functionVisits(enter, leave),
     VariableDeclarator: ({ id }) => namesIn(id).forEach((name) => locals.at(-1)?.add(name)),
     AssignmentExpression: ({ left }) => assign(left),
     UpdateExpression: ({ argument }) => assign(argument),
@@ -61,6 +57,18 @@ export function stateOf(program: Program): readonly State[] {
   }).visit(program)
   return [...found].map(([name, start]) => ({ name, start }))
 }
+
+type Visit = (node: Function | ArrowFunctionExpression) => unknown
+
+/** Calls `enter` and `leave` for every kind of function. */
+export const functionVisits = (enter: Visit, leave: Visit): VisitorObject => ({
+  FunctionDeclaration: enter,
+  FunctionExpression: enter,
+  ArrowFunctionExpression: enter,
+  'FunctionDeclaration:exit': leave,
+  'FunctionExpression:exit': leave,
+  'ArrowFunctionExpression:exit': leave,
+})
 
 /** Variables and constants of the module and of its classes, by name. */
 function declaredIn(program: Program): Readonly<Record<'variables' | 'constants', ReadonlyMap<string, number>>> {
