@@ -14,13 +14,13 @@ export interface S3Options {
   readonly accessKeyId: string
   readonly secretAccessKey: string
   readonly sessionToken?: string | undefined
-  /** One request may take so long, in milliseconds; 10,000 by default. */
+  /** Timeout of one request, in milliseconds; 10,000 by default. */
   readonly requestMs?: number
-  /** What fails in a way that may pass is repeated for so long, in milliseconds; 10,000 by default. */
-  readonly patienceMs?: number
+  /** How long a request is repeated after transient failures, in milliseconds; 10,000 by default. */
+  readonly retryMs?: number
 }
 
-const defaults = { requestMs: 10_000, patienceMs: 10_000 }
+const defaults = { requestMs: 10_000, retryMs: 10_000 }
 const [firstPauseMs, maxPauseMs] = [100, 5000]
 const passing = [408, 425, 429, 500, 502, 503, 504]
 
@@ -91,7 +91,7 @@ export class S3Objects implements ObjectStore {
 
   /** The first answer that would be no other the next time. */
   async #ask(method: string, name: string, request: Request = {}): Promise<Answer> {
-    const deadline = Date.now() + (this.#options.patienceMs ?? defaults.patienceMs)
+    const deadline = Date.now() + (this.#options.retryMs ?? defaults.retryMs)
     for (let pause = firstPauseMs; ; pause = Math.min(2 * pause, maxPauseMs)) {
       let failure: StoreAway
       try {

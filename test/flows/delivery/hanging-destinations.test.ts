@@ -82,7 +82,8 @@ test('mail for 180 destinations is delivered while 20 others hang', async (t) =>
 
   t.deepEqual(new Set(healthy.map(({ deliveries }) => deliveries.length)), new Set([2]), 'ledger: each letter arrives once')
   const queued = await Array.fromAsync(rest.rows('/v1/queue'))
-  const pending = queued.filter(({ destination_id: id }) => hanging.includes(String(id)))
-  t.is(pending.length, hanging.length * mailsForEachHanging, 'hanging destinations delivered nothing')
+  // An entry whose next attempt moves during the walk is listed twice.
+  const pending = new Set(queued.filter((row) => hanging.includes(String(row['destination_id']))).map((row) => row['trace_id']))
+  t.is(pending.size, hanging.length * mailsForEachHanging, 'hanging destinations delivered nothing')
   t.true(mute.every(({ sink }) => sink.deliveries.length === 0))
 })

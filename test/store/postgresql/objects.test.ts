@@ -116,7 +116,7 @@ test('an object is durable before its row: a put that fails, or breaks off befor
 
 test.serial('a bucket that is away refuses large values in a sentence, and small ones go on', async (t) => {
   const address = await postgresql().database()
-  const options = { ...bucketOptions(server().port), patienceMs: 200 }
+  const options = { ...bucketOptions(server().port), retryMs: 200 }
   const kv = await openWith(address, new S3Objects(options))
   await write(kv, { sets: [['before', big('b')]] })
   await server().stopServer()
@@ -155,10 +155,10 @@ test('a server that answers late or with errors that pass is asked again, within
   await once(slow, 'listening')
   const options = bucketOptions((slow.address() as AddressInfo).port)
   const collecting = setInterval(() => ownMemory.collect(), 1000) // garbage collection must not end the deadline
-  await new S3Objects({ ...options, requestMs: 5000 }).put('x/y', Buffer.from('content'), 'a'.repeat(64))
+  await new S3Objects({ ...options, requestMs: 5000, retryMs: 120_000 }).put('x/y', Buffer.from('content'), 'a'.repeat(64))
   clearInterval(collecting)
   t.is(asked, 4)
-  await t.throwsAsync(new S3Objects({ ...options, requestMs: 50, patienceMs: 100 }).get('x/y'), { name: 'StoreAway', message: /timeout/ })
+  await t.throwsAsync(new S3Objects({ ...options, requestMs: 50, retryMs: 100 }).get('x/y'), { name: 'StoreAway', message: /timeout/ })
   slow.closeAllConnections()
   slow.close()
 })
