@@ -3,6 +3,7 @@ import type { Migration } from '#store/upgrade/migrate.ts'
 import { formOfRelease } from '#store/upgrade/store-form.ts'
 import { carryCaptures } from './capture/earlier-captures.ts'
 import { carryReadings } from './capture/reading/read-marks.ts'
+import { indexPendingHolds } from './delivery/acts/pending-index.ts'
 import { recordKinds } from './integrity.ts'
 import { countByProject } from './retention/count-by-project.ts'
 import { carryTraces } from './trace/earlier-traces.ts'
@@ -13,6 +14,7 @@ export const migrations: readonly Migration[] = [
   { name: 'captures are parts of their traces', run: carryCaptures },
   { name: 'captured mail of earlier releases counts as read', run: carryReadings },
   { name: 'traces are counted by project', run: countByProject },
+  { name: 'pending holds are indexed', run: indexPendingHolds },
 ]
 
 export const releaseForm = formOfRelease(migrations.length, recordKinds)

@@ -9,7 +9,7 @@ import { traceStatuses } from './states.ts'
 import { reportTypes } from './trace-report.ts'
 import { isAwaited, traceApproval } from './approval/trace-approval.ts'
 import { traceTracking } from './trace-tracking.ts'
-import { heldBack, queueActDone } from './acts/act-record.ts'
+import { heldBack, isHoldPending, queueActDone } from './acts/act-record.ts'
 
 /** Where a submission came in. */
 export const doors = ['rest', 'smtp', 'publishable_key', 'mcp', 'form_notification'] as const
@@ -263,6 +263,8 @@ export const traces = defineRecord<Trace>({
     late: (trace) => (isCapturedLate(trace) ? [[trace.projectId, trace.createdAt]] : []),
     address: arrivalsOf,
     scheduled: scheduledUnder,
+    // at most one for each attempt under way
+    pendingHold: (trace) => (isHoldPending(trace) ? [[]] : []),
     awaiting: (trace) => (isAwaited(trace) ? [[trace.projectId, trace.createdAt]] : []),
     tag: ({ tags = noTags, createdAt }) => tags.map((tag) => [comparable(tag), createdAt]),
     recipient: (trace) => (isInInboxesOnly(trace) ? [] : trace.recipients.map(({ address }) => [foldAddress(address), trace.createdAt])),

@@ -88,6 +88,40 @@ test('a standing hold that is set at one daemon stops what another relays, and w
   t.deepEqual(arrived.toSorted(inText), ['0@held.test', '1@held.test', '2@held.test', 'later@held.test'])
 })
 
+test('a hold is released at one daemon while another has the attempt under way: the retry is not held', async (t) => {
+  const [atDot, mayEnd] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const message = async (): Promise<string> => {
+    atDot.resolve()
+    await mayEnd.promise
+    return '451 4.3.2 Try again later'
+  }
+  await using sink = await Sink.listen({ script: { message } })
+  const several = await severalDaemons(t, await postgresql().database())
+  const daemons = await Promise.all([several.start(), several.start(), several.start()])
+  const [a, b, c] = daemons
+  await makeRoute(a.rest, await makeDestination(a.rest, { name: 'host', port: sink.port, mode: 'live' }))
+  const { trace_id } = await a.rest.must('POST', '/v1/messages', { from: 'a@site.test', to: 'b@peer.test', subject: 's', text: 't' })
+  await atDot.promise
+  for (const [act, { rest }] of [
+    ['hold', b],
+    ['release', c],
+  ] as const) {
+    const { id } = await rest.must('POST', '/v1/queue/acts', { act, filter: {}, expected: 1 })
+    const end = await waitFor(`the act ${act} ended`, async () => {
+      const made = await rest.must('GET', `/v1/queue/acts/${String(id)}`)
+      return made['status'] === 'running' ? undefined : made
+    })
+    t.like(end, { status: 'finished', counters: { acted: 1, in_flight: 1 } }, act)
+  }
+  mayEnd.resolve()
+  const trace = await waitFor('the attempt ended', async () => {
+    const found = await b.rest.must('GET', `/v1/traces/${String(trace_id)}`)
+    return found['attempts'] === 1 ? found : undefined
+  })
+  t.like(trace, { status: 'queued', held: false })
+  for (const { rest } of daemons) t.like((await Array.fromAsync(rest.rows('/v1/queue')))[0], { state: 'retry' })
+})
+
 test('a capture at one daemon wakes who waits at another, once, and all show it', async (t) => {
   const several = await severalDaemons(t, await postgresql().database())
   const [a, b] = await Promise.all([several.start(), several.start()])

@@ -8,10 +8,12 @@ import type { Stored } from '#store/record-kind.ts'
 import { pack } from '#store/tuple.ts'
 import type { Core } from '../../core.ts'
 import { StoredJobs } from '../../stored-jobs.ts'
+import { queueHolds } from '../../routing/queue-hold.ts'
+import type { Policy } from '../../routing/policy/policy.ts'
 import { transact } from '../../writes/transact.ts'
 import { stageAct, type Applied } from './apply-act.ts'
 import { actCounterKey, counterNames, openActKey, openActsKey, queueActRecords, type CountedAct, type QueueAct } from './queue-act.ts'
-import { isBehind, rangeOf, waitingOf, walkQueue, type QueueCursor, type QueueWalk, type Waiting } from './queue-walk.ts'
+import { isBehind, pendingHolds, rangeOf, waitingOf, walkQueue, type QueueCursor, type QueueWalk, type Waiting } from './queue-walk.ts'
 
 export interface ActRunnerOptions extends Core {
   /** The queue is notified of what becomes due. */
@@ -22,6 +24,18 @@ export interface ActRunnerOptions extends Core {
 
 /** Messages whose writes share a sync of the disk. */
 const together = 16
+
+interface ActWalk extends QueueWalk {
+  /** Not the first walk of the act, which has counted what it skipped. */
+  readonly isAgain?: boolean
+}
+
+/**
+ * Whether the act repeats its walk until a walk finds nothing to do. A failover can move a message to a destination that the walk has
+ * passed. A standing hold holds such a message at its next turn.
+ */
+const mustWalkAgain = ({ act, ofHold, filter }: QueueAct, { failovers }: Policy): boolean =>
+  (act === 'hold' || act === 'drop') && ofHold === undefined && filter.destinationId === undefined && failovers.all.length > 0
 
 /** The act with what it has done so far. */
 export async function counted({ database }: Pick<Core, 'database'>, organizationId: string, act: QueueAct): Promise<CountedAct> {
@@ -68,40 +82,69 @@ export class ActRunner {
     const act = stored.record
     const policy = await policies.of(organizationId)
     const walk: QueueWalk = { organizationId, policy, filter: act.filter, after: act.cursor, ...rangeOf(act.act, act.createdAt) }
-    if (act.filter.traceIds) await this.#each(organizationId, act, await waitingOf(database, walk, act.filter.traceIds))
-    else
-      for await (const { last, found } of walkQueue(database, walk)) {
-        const meant = found.filter(({ entry }) => !act.until || !isBehind(entry, act.until))
-        if (!(await this.#each(organizationId, act, meant)) || !(await this.#goOn(organizationId, id, last))) return
-        if (act.until && !isBehind(act.until, last)) break
-      }
+    // pending holds first: the walk finds what is parked meanwhile
+    if (walk.withPending && !act.cursor)
+      for await (const found of pendingHolds(database, walk)) if ((await this.#each(act, walk, found)) === undefined) return
+    if (act.filter.traceIds) await this.#each(act, walk, await waitingOf(database, walk, act.filter.traceIds))
+    else {
+      let acted = await this.#walk(act, walk)
+      for (let walks = 1; acted !== undefined && mustWalkAgain(act, policy) && (walks === 1 || acted > 0); walks++)
+        acted = await this.#walk(act, { ...walk, after: null, isAgain: true })
+      if (acted === undefined) return
+    }
     if (!this.#jobs.stopping) await this.#finish(organizationId, id)
   }
 
-  /** False when the act runs no more. */
-  async #each(organizationId: string, act: QueueAct, found: readonly Waiting[]): Promise<boolean> {
-    for (let at = 0; at < found.length; at += together) {
-      if (this.#jobs.stopping) return false
-      const done = await Promise.all(found.slice(at, at + together).map((one) => this.#one(organizationId, act, one)))
-      if (done.includes('ended')) return false
+  /** One walk over the queue. Returns how many messages it acted on, or undefined when the act runs no more. */
+  async #walk(act: QueueAct, walk: ActWalk): Promise<number | undefined> {
+    let acted = 0
+    for await (const { last, found } of walkQueue(this.#options.database, walk)) {
+      const meant = found.filter(({ entry }) => !act.until || !isBehind(entry, act.until))
+      const done = await this.#each(act, walk, meant)
+      if (done === undefined || !(await this.#goOn(walk.organizationId, act.id, last))) return undefined
+      acted += done
+      if (act.until && !isBehind(act.until, last)) break
     }
-    return true
+    return acted
   }
 
-  async #one(organizationId: string, { id, act, by, reason, ofHold }: QueueAct, { entry }: Waiting): Promise<Applied | 'ended'> {
+  /** Returns how many of the messages it acted on, or undefined when the act runs no more. */
+  async #each(act: QueueAct, walk: ActWalk, found: readonly Waiting[]): Promise<number | undefined> {
+    let acted = 0
+    for (let at = 0; at < found.length; at += together) {
+      if (this.#jobs.stopping) return undefined
+      const done = await Promise.all(found.slice(at, at + together).map((one) => this.#one(act, walk, one)))
+      if (done.includes('ended')) return undefined
+      acted += done.filter((applied) => applied === 'acted' || applied === 'inFlight').length
+    }
+    return acted
+  }
+
+  async #one(
+    { id, act, filter, by, reason, ofHold }: QueueAct,
+    { organizationId, isAgain = false }: ActWalk,
+    { entry }: Waiting,
+  ): Promise<Applied | 'ended'> {
     const { database, policies, clock, queued } = this.#options
     const { webhooks } = await policies.of(organizationId)
     const { applied, due } = await transact(database, { organizationId }, async (change) => {
       const job = await change.get(queueActRecords, id)
       if (job?.record.status !== 'running') return { applied: 'ended' as const, due: undefined }
+      // the write depends on the standing hold, so that its release finds all it held
+      if (act === 'hold' && ofHold !== undefined && !(await change.get(queueHolds, ofHold))) {
+        const end = { status: 'stopped', stoppedBecause: 'The standing hold was released.', updatedAt: clock.now() } as const
+        stageEnd(change, { organizationId, stored: job }, end)
+        return { applied: 'ended' as const, due: undefined }
+      }
       const done = {
         ...{ act, at: clock.now(), by: by.id === '' ? by.kind : by.id, reason, actId: act === 'hold' ? (ofHold ?? id) : id },
         ...(act === 'release' && ofHold !== undefined && { ofHold }),
         ...(by.kind === 'operator' && { isOperators: true as const }),
       }
-      const staged = await stageAct(database, change, entry, { done, webhooks })
+      const staged = await stageAct(database, change, entry, { done, filter, webhooks })
       if (staged.applied === 'acted' || staged.applied === 'inFlight') change.add(actCounterKey(organizationId, id, 'acted'), 1)
-      if (staged.applied === 'inFlight' || staged.applied === 'skipped') change.add(actCounterKey(organizationId, id, staged.applied), 1)
+      if (staged.applied === 'inFlight' || (staged.applied === 'skipped' && !isAgain))
+        change.add(actCounterKey(organizationId, id, staged.applied), 1)
       return { applied: staged.applied, due: staged.entry }
     })
     if (due) queued(due)

@@ -5,8 +5,8 @@
 import { dequeue, heldDueMs, moveEntry, rowAt, type QueueEntry } from '#store/queue.ts'
 import type { Stored } from '#store/record-kind.ts'
 import { checkNotBegun, readAttempt } from '../../trace/attempt-record.ts'
-import type { QueueActDone } from '../../trace/acts/act-record.ts'
-import { dropped, holdOf, isParked, parked, withAct } from '../../trace/acts/queue-acts.ts'
+import { isHoldPending, isParked, type QueueActDone } from '../../trace/acts/act-record.ts'
+import { dropped, holdOf, parked, withAct } from '../../trace/acts/queue-acts.ts'
 import { keepReturnPaths } from '../../trace/return-paths.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
 import { waitingEntry } from '../../trace/waiting-entry.ts'
@@ -14,19 +14,22 @@ import type { WebhookEndpoints } from '../../webhooks/endpoint.ts'
 import type { Database } from '#store/database.ts'
 import type { Transaction } from '../../writes/transact.ts'
 import { announceDropped } from './obey.ts'
+import type { QueueFilter } from './queue-act.ts'
+import { fits } from './queue-walk.ts'
 
-/** `gone`: it does not stand there any more; `known`: this act was done before. */
+/** `gone`: the message is not in the queue, or does not fit the filter; `known`: this act was done before. */
 export type Applied = 'acted' | 'inFlight' | 'skipped' | 'gone' | 'known'
 
 export interface Order {
   readonly done: Omit<QueueActDone, 'isLater' | 'attempts'>
+  readonly filter: QueueFilter
   readonly webhooks: WebhookEndpoints
 }
 
 /** The message as the write finds it. */
 interface Found {
   readonly trace: Trace
-  readonly row: QueueEntry
+  readonly entry: QueueEntry
   readonly hasBegun: boolean
   readonly now: number
 }
@@ -36,21 +39,28 @@ export async function stageAct(
   database: Database,
   change: Transaction,
   place: QueueEntry,
-  { done, webhooks }: Order,
+  { done, filter, webhooks }: Order,
 ): Promise<{ readonly applied: Applied; readonly entry?: QueueEntry }> {
   const { organizationId, traceId } = place
-  const [stored, row] = [await change.get(traces, traceId), await rowAt(database, place)]
+  const stored = await change.get(traces, traceId)
   if (stored?.record.queueActs?.some(({ actId }) => actId === done.actId)) return { applied: 'known' }
-  if (!stored || !row || stored.record.status !== 'queued') return { applied: 'gone' }
+  if (stored?.record.status !== 'queued') return { applied: 'gone' }
+  const itsPlace = waitingEntry(organizationId, stored.record)
+  // an attempt that ended since the walk read the entry has moved it
+  const row = (await rowAt(database, place)) ?? (await rowAt(database, itsPlace))
+  // the release of a pending hold leaves the entry in its place, which can differ from that of the trace after a defect
+  const isPending = done.act === 'release' && isHoldPending(stored.record)
+  const entry = row?.entry ?? (isPending ? itsPlace : undefined)
+  if (!entry || !fits(filter, entry, stored.record)) return { applied: 'gone' }
   const number = stored.record.attempts + 1
-  const hasBegun = row.entry.begun !== undefined || (await readAttempt(database, organizationId, traceId, number)) !== undefined
-  const next = afterAct(done, { trace: stored.record, row: row.entry, hasBegun, now: done.at })
+  const hasBegun = isPending || entry.begun !== undefined || (await readAttempt(database, organizationId, traceId, number)) !== undefined
+  const next = afterAct(done, { trace: stored.record, entry, hasBegun, now: done.at })
   if (!next) return { applied: 'skipped' }
   const isLater = hasBegun && done.act !== 'release'
   const attempts = done.act === 'release' && { attempts: stored.record.attempts }
   const trace = withAct(next, { ...done, ...(isLater && { isLater }), ...attempts })
   change.replace(traces, organizationId, stored, trace)
-  if (hasBegun) return { applied: 'inFlight' }
+  if (hasBegun || !row) return { applied: 'inFlight' }
   checkNotBegun(change.check(row.key, row.version), organizationId, traceId, number)
   return move(database, change, { stored, trace, row: row.entry, webhooks })
 }
@@ -80,11 +90,11 @@ function move(
 
 /** The trace after the act; undefined when that does not apply. Pure. */
 function afterAct(done: Order['done'], found: Found): Trace | undefined {
-  const { trace, row, hasBegun, now } = found
+  const { trace, entry, hasBegun, now } = found
   switch (done.act) {
     case 'hold':
       if (trace.held) return undefined
-      return hasBegun ? { ...trace, held: { due: row.dueMs } } : parked(trace, row.dueMs, row.since)
+      return hasBegun ? { ...trace, held: { due: entry.dueMs } } : parked(trace, entry.dueMs, entry.since)
     case 'release': {
       if (!trace.held || (holdOf(trace)?.isOperators && !done.isOperators)) return undefined
       const { held, ...free } = trace
@@ -98,10 +108,10 @@ function afterAct(done: Order['done'], found: Found): Trace | undefined {
 }
 
 /** It waits for a further attempt, and no one can have the message already. */
-const mayHurry = ({ trace: { held, sendAt, begunAt, recipients }, row, hasBegun, now }: Found): boolean =>
+const mayHurry = ({ trace: { held, sendAt, begunAt, recipients }, entry, hasBegun, now }: Found): boolean =>
   !held &&
   !hasBegun &&
-  row.dueMs > now &&
-  row.dueMs < heldDueMs &&
+  entry.dueMs > now &&
+  entry.dueMs < heldDueMs &&
   (sendAt === undefined || begunAt !== undefined) &&
   recipients.every(({ status, unknownAttempts = 0 }) => status !== 'queued' || unknownAttempts === 0)

@@ -3,8 +3,8 @@ import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { dequeueIfThere, enqueue, moveEntry, putOff, queuedAt, type QueueEntry } from '#store/queue.ts'
 import type { Core } from '../../core.ts'
-import type { QueueActDone } from '../../trace/acts/act-record.ts'
-import { dropped, dropOf, isParked, isStopped, parked, whoAndWhy } from '../../trace/acts/queue-acts.ts'
+import { isParked, type QueueActDone } from '../../trace/acts/act-record.ts'
+import { dropped, dropOf, isStopped, parked, whoAndWhy } from '../../trace/acts/queue-acts.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
 import { waitingEntry } from '../../trace/waiting-entry.ts'
 import type { WebhookEndpoints } from '../../webhooks/endpoint.ts'
@@ -40,7 +40,8 @@ export async function obeyAct(
     enqueue(change, waitingEntry(entry.organizationId, held))
     return held
   })
-  return trace && !trace.held ? queuedAt(database, waitingEntry(entry.organizationId, trace)) : undefined
+  if (!trace || trace.held) return undefined
+  return (await queuedAt(database, entry)) ?? queuedAt(database, waitingEntry(entry.organizationId, trace))
 }
 
 /** Where the message stands whose trace has changed since `entry` was read: somebody may have moved it. */

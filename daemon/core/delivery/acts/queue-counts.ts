@@ -34,8 +34,9 @@ export async function countQueue(database: Database, walk: QueueWalk): Promise<Q
     for (const { destinationId, projectId, dueMs, since = dueMs } of found) {
       const key = `${destinationId} ${projectId}`
       const { count = 0, held = 0 } = lanes.get(key) ?? {}
-      if (dueMs !== heldDueMs) waitingSince = Math.min(waitingSince, since)
-      lanes.set(key, { destinationId, projectId, count: count + 1, held: held + (dueMs === heldDueMs ? 1 : 0) })
+      const isHeld = walk.isHeld === true || dueMs === heldDueMs
+      if (!isHeld) waitingSince = Math.min(waitingSince, since)
+      lanes.set(key, { destinationId, projectId, count: count + 1, held: held + (isHeld ? 1 : 0) })
     }
     looks += looked
     if (looks < maxLooks) continue

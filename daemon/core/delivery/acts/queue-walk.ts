@@ -29,11 +29,14 @@ export interface QueueWalk {
   readonly isHeld?: boolean | undefined
   /** Only what is due later. */
   readonly laterThan?: number | undefined
+  /** Counts messages with a pending hold too; see `pendingHolds`. */
+  readonly withPending?: boolean
 }
 
 /** What an act can apply to: the more it leaves alone is not counted. */
-export const rangeOf = (act: QueueActName, now: number): Pick<QueueWalk, 'isHeld' | 'laterThan'> => ({
+export const rangeOf = (act: QueueActName, now: number): Pick<QueueWalk, 'isHeld' | 'laterThan' | 'withPending'> => ({
   ...(act !== 'drop' && { isHeld: act === 'release' }),
+  ...(act === 'release' && { withPending: true }),
   ...(act === 'expedite' && { laterThan: now }),
 })
 
@@ -62,11 +65,40 @@ export async function* walkEntries(
     return
   }
   const isOfEntries = [toDomain, from, acceptedAfter, acceptedBefore, heldBy].every((one) => one === undefined)
+  const pending = new Set<string>()
+  if (walk.withPending)
+    for await (const step of pendingHolds(database, walk)) {
+      const found = step.map(({ entry }) => entry)
+      for (const { traceId } of found) pending.add(traceId)
+      const last = found.at(-1)
+      if (last) yield { last, found, looked: found.length }
+    }
   for await (const { last, entries } of steps(database, walk)) {
+    const rest = entries.filter(({ traceId }) => !pending.has(traceId)) // an attempt may have ended during the walk
     const found = isOfEntries
-      ? entries.filter((entry) => fitsEntry(walk.filter, entry))
-      : (await fitting(database, walk, entries)).map(({ entry }) => entry)
+      ? rest.filter((entry) => fitsEntry(walk.filter, entry))
+      : (await fitting(database, walk, rest)).map(({ entry }) => entry)
     yield { last, found, looked: entries.length }
+  }
+}
+
+/**
+ * Messages that fit and have a pending hold: they are parked when their attempts end. A walk over held entries that begins afterwards
+ * finds those that were parked meanwhile.
+ */
+export async function* pendingHolds(database: Database, { organizationId, policy, filter }: QueueWalk): AsyncGenerator<readonly Waiting[]> {
+  for (let cursor: string | undefined; ;) {
+    const page = await database.list(traces, { organizationId }, { index: 'pendingHold', limit: stepRows, ascending: true, cursor })
+    const waiting = page.rows.map((stored) => ({ entry: waitingEntry(organizationId, stored.record), stored }))
+    yield waiting.filter(
+      ({ entry, stored: { record } }) =>
+        record.status === 'queued' &&
+        policy.destinations.has(entry.destinationId) &&
+        policy.projects.has(entry.projectId) &&
+        fits(filter, entry, record),
+    )
+    cursor = page.nextCursor
+    if (cursor === undefined) return
   }
 }
 

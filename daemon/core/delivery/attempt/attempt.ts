@@ -303,7 +303,8 @@ export class Attempts {
         nextAttemptAt: dueAt(next),
         failover: failover && applied.status === 'queued' ? failover.note : undefined,
       })
-      change.rewrite(traces, entry.organizationId, stored, trace)
+      if (stored.record.held) change.replace(traces, entry.organizationId, stored, trace)
+      else change.rewrite(traces, entry.organizationId, stored, trace)
       const { nextAttemptAt: dueMs, attempts } = trace
       const later = dueMs !== null && { ...entry, destinationId: trace.destinationId ?? entry.destinationId, dueMs, attempts }
       const rest = later ? putOffOrPark(change, place, later, trace) : dequeued(change, place)

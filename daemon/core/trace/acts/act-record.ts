@@ -1,4 +1,5 @@
 /** An act on a message in the queue, as its trace keeps it. */
+import { heldDueMs } from '#store/queue.ts'
 import type { Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
 
@@ -26,3 +27,14 @@ export type QueueActDone = Immutable<z.infer<typeof queueActDone>>
 
 /** A message that is held: when it is due once it is released, and since when it had waited for a further attempt. */
 export const heldBack = z.strictObject({ due: z.int(), since: z.int().optional() })
+
+interface Held {
+  readonly held?: Immutable<z.infer<typeof heldBack>> | undefined
+  readonly nextAttemptAt: number | null
+}
+
+/** Whether its entry stands where nothing becomes due. */
+export const isParked = ({ held, nextAttemptAt }: Held): boolean => held !== undefined && nextAttemptAt === heldDueMs
+
+/** Whether the hold takes effect only when the attempt under way ends: the entry is not parked yet. */
+export const isHoldPending = (trace: Held): boolean => trace.held !== undefined && !isParked(trace)

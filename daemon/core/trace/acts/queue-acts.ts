@@ -9,9 +9,6 @@ type Fields = Pick<Trace, 'held' | 'isDropped' | 'nextAttemptAt'>
 /** Whether what was done with it in the queue keeps the next attempt from being made. */
 export const isStopped = ({ held, isDropped }: Fields): boolean => held !== undefined || isDropped === true
 
-/** Whether its entry stands where nothing becomes due. */
-export const isParked = ({ held, nextAttemptAt }: Fields): boolean => held !== undefined && nextAttemptAt === heldDueMs
-
 /** When its next attempt is due; null when none is, or when it is held. */
 export const dueAt = ({ held, nextAttemptAt }: Fields): number | null => (held ? null : nextAttemptAt)
 

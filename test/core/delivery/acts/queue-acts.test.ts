@@ -1,34 +1,21 @@
 /** Acts on the queue over the core: what is held stays, what is dropped ends, and no message is sent twice or lost. */
 import test, { type ExecutionContext } from '#test'
 import type { ActRequest } from '#core/delivery/acts/queue-acts.ts'
-import type { QueueAct } from '#core/delivery/acts/queue-act.ts'
+import type { AttemptReport } from '#core/delivery/transport.ts'
 import { webhookDeliveries } from '#core/webhooks/delivery.ts'
 import { webhookEndpoints } from '#core/webhooks/endpoint.ts'
 import { projects } from '#core/tenancy/organization.ts'
 import { auditEntries } from '#core/writes/audit.ts'
 import { organizationId, principal, projectId, relaying, type CoreFixture, type CoreFixtureOptions } from '../../core-fixture.ts'
-import { report, take, type Call, type Script } from '../../scripted-transport.ts'
+import { report, take, type Call } from '../../scripted-transport.ts'
 import { Seeded } from '../../../support/seeded.ts'
+import { act, ended, states, steered } from './acting.ts'
 
 const minute = 60_000
 const hour = 60 * minute
+/** Longer than a message is tried. */
+const maxHours = 7 * 24
 const all = { destinationId: 'dst_1' }
-
-/** Counts, acts with that count, and waits for the end. */
-async function act(fixture: CoreFixture, request: ActRequest): Promise<QueueAct> {
-  const { queueActs } = fixture.core
-  fixture.clock.advance(1)
-  const { filter, matched } = await queueActs.preview({ principal }, request)
-  return ended(fixture, await queueActs.create({ principal }, { ...request, filter, expected: matched }))
-}
-
-async function ended(fixture: CoreFixture, { id }: QueueAct): Promise<QueueAct> {
-  await fixture.settled()
-  return fixture.core.queueActs.get(principal, id)
-}
-
-const states = async (fixture: CoreFixture): Promise<string[]> =>
-  (await fixture.core.queueActs.waiting(principal, { limit: 100 })).rows.map(({ state }) => state)
 
 /** Messages of which one attempt each was put off. */
 async function putOff(t: ExecutionContext, n: number, options: CoreFixtureOptions = {}): Promise<{ fixture: CoreFixture; ids: string[] }> {
@@ -150,23 +137,6 @@ test('a dropped message is canceled for who does not have it, webhooks learn why
   t.is(await fixture.queueLength(), 1)
   await fixture.assertSound(t)
 })
-
-/** An attempt of which the test says when it comes to its final dot, and with which outcome. */
-function steered() {
-  const [began, mayDot, dotted, mayEnd] = [0, 1, 2, 3].map(() => Promise.withResolvers<void>())
-  if (!began || !mayDot || !dotted || !mayEnd) throw new Error('no promises')
-  const steps: string[] = []
-  const script: Script = async (call: Call) => {
-    began.resolve()
-    await mayDot.promise
-    await call.job.beforeFinalDot()
-    steps.push('final dot')
-    dotted.resolve()
-    await mayEnd.promise
-    return report(call, 'transient')
-  }
-  return { began, mayDot, dotted, mayEnd, steps, script }
-}
 
 test('before its final dot an attempt is called off by hold and drop; behind it, it ends, and what it leaves is held or dropped', async (t) => {
   for (const name of ['hold', 'drop'] as const) {
@@ -295,7 +265,7 @@ test('whatever acts meet whatever attempts: every message is taken once or dropp
   const random = new Seeded('acts and attempts')
   const chosen = random.branch('rounds') // apart from the attempts, which draw in any order: drop is always among them
   const taken = new Map<string, number>()
-  const fixture = await relaying(t, async (call) => {
+  const attempt = async (call: Call): Promise<AttemptReport> => {
     for (let turns = random.between(0, 600); turns > 0; turns--) await new Promise(setImmediate)
     if (random.chance(1 / 3)) return report(call, 'transient')
     await call.job.beforeFinalDot()
@@ -303,6 +273,12 @@ test('whatever acts meet whatever attempts: every message is taken once or dropp
     if (random.chance(0.25)) return report(call, 'transient')
     taken.set(call.job.traceId, (taken.get(call.job.traceId) ?? 0) + 1)
     return report(call, 'accepted')
+  }
+  const inFlight = new Set<Promise<unknown>>()
+  const fixture = await relaying(t, (call) => {
+    const reported = attempt(call).finally(() => inFlight.delete(reported))
+    inFlight.add(reported)
+    return reported
   })
   await fixture.destination({ maxConnections: 4 })
   // attempts that end between the count and the act make it match more
@@ -320,12 +296,16 @@ test('whatever acts meet whatever attempts: every message is taken once or dropp
     await actOnAll(name, filter)
     if (chosen.chance(0.5)) fixture.clock.advance(chosen.between(0, 9) * minute)
   }
-  do {
-    await actOnAll('release', all) // also messages that were held during their attempt
-    await fixture.settled()
+  await actOnAll('release', all) // also messages that were held during their attempt
+  for (let hours = 0; hours < maxHours && (await fixture.queueLength()) > 0; hours++) {
     fixture.clock.advance(hour)
-  } while ((await fixture.queueLength()) > 0)
-  await fixture.settled()
+    await fixture.settled()
+    while (inFlight.size > 0) {
+      await Promise.allSettled(inFlight)
+      await fixture.settled()
+    }
+  }
+  t.is(await fixture.queueLength(), 0, 'every message is sent, dropped or given up')
   const fates = new Map<string, number>()
   for (const id of ids) {
     const { status } = await fixture.trace(id)

@@ -5,13 +5,11 @@ import type { Principal } from '#core/access/principal/principal.ts'
 import type { Actor } from '#core/writes/audit.ts'
 import { principal, projectId, relaying, type CoreFixture } from '../../core-fixture.ts'
 import { report, take } from '../../scripted-transport.ts'
+import { states } from './acting.ts'
 
 const hour = 60 * 60_000
 const all = { destinationId: 'dst_1' }
 const operator = { principal, actor: { kind: 'operator', id: '' } satisfies Actor }
-
-const states = async (fixture: CoreFixture): Promise<string[]> =>
-  (await fixture.core.queueActs.waiting(principal, { limit: 100 })).rows.map(({ state }) => state)
 
 const ended = (fixture: CoreFixture, id: string): Promise<void> =>
   fixture.kv.holds('the act ended', async () => (await fixture.core.queueActs.get(principal, id)).status !== 'running')
@@ -85,6 +83,27 @@ test('a hold that is lifted while messages come to their turn leaves none behind
   await ended(fixture, (await fixture.core.queueHolds.release({ principal }, narrow.id)).id)
   await fixture.settled()
   t.is(fixture.attempted.length, 40, 'those too')
+  await fixture.assertSound(t)
+})
+
+test('a hold that is lifted while its act still runs holds nothing afterwards', async (t) => {
+  const fixture = await relaying(t, (call) => report(call, 'transient'))
+  for (let i = 0; i < 20; i++) await fixture.submit()
+  await fixture.settled()
+  fixture.clock.advance(1)
+  const mayHold = Promise.withResolvers<void>()
+  fixture.kv.beforeWrite = ({ adds }) => (adds.some(({ key }) => Buffer.from(key).includes('queue.act')) ? mayHold.promise : undefined)
+  const hold = await fixture.core.queueHolds.create({ principal }, { filter: all })
+  fixture.clock.advance(1)
+  await ended(fixture, (await fixture.core.queueHolds.release({ principal }, hold.id)).id)
+  fixture.kv.beforeWrite = undefined
+  mayHold.resolve()
+  await fixture.settled()
+  t.deepEqual(await states(fixture), Array(20).fill('retry'))
+  t.like(await fixture.core.queueActs.get(principal, hold.actId), {
+    ...{ status: 'stopped', stoppedBecause: 'The standing hold was released.' },
+    counters: { acted: 0, inFlight: 0, skipped: 0 },
+  })
   await fixture.assertSound(t)
 })
 
