@@ -63,7 +63,7 @@ async function makeTables(client: Client): Promise<void> {
     await client.query(tables)
     await client.query('COMMIT')
   } catch (error) {
-    await client.query('ROLLBACK')
+    await client.query('ROLLBACK').catch(() => undefined) // fails when the connection has ended; the first error says why
     throw error
   }
 }

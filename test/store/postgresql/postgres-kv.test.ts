@@ -56,6 +56,19 @@ test('a write whose commit got no answer took place once, or not and then again'
   await kv[Symbol.asyncDispose]()
 })
 
+test('open: reports why its connection ended while the tables were made', async (t) => {
+  const address = await postgresql().database()
+  const other = new Client(address)
+  await other.connect()
+  t.teardown(() => other.end())
+  await other.query('SELECT pg_advisory_lock($1)', [0x706f_7374])
+  const opening = t.throwsAsync(PostgresKv.open(address), { message: 'terminating connection due to administrator command' })
+  const waiting = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock' AND wait_event = 'advisory'`
+  await waitFor('the tables wait for the lock', async () => (await other.query(waiting)).rowCount === 1)
+  await opening
+})
+
 test('a server that crashes and comes back loses nothing that was acknowledged, and the process goes on', async (t) => {
   await using own = await Postgresql.start()
   const kv = await PostgresKv.open(await own.database(), { patienceMs: 60_000 })
