@@ -1,6 +1,6 @@
 /** What a defect in our own code kept from its attempt rests for a while. */
 import { Change } from '#store/change.ts'
-import { putOff, queueHead, type QueueEntry } from '#store/queue.ts'
+import { putOff, rowAt, type QueueEntry } from '#store/queue.ts'
 import type { Core } from '../../core.ts'
 import { keepBegun } from '../../trace/attempt-record.ts'
 
@@ -12,15 +12,15 @@ export interface RestOptions extends Pick<Core, 'database' | 'clock'> {
 /** For so long. */
 export const defectPauseMs = 60_000
 
-/** Unless the attempt had come so far as to settle or reschedule the entry in the store. */
+/** Unless the attempt had settled or rescheduled the entry in the store, or an act on the queue has moved it. */
 export async function restAfterDefect({ database, clock, onError }: RestOptions, entry: QueueEntry): Promise<void> {
   try {
-    const [row] = await queueHead(database, entry, { from: entry, limit: 1 })
-    if (row?.traceId !== entry.traceId || row.dueMs !== entry.dueMs) return
-    const change = new Change()
-    putOff(change, row, { ...row, dueMs: clock.now() + defectPauseMs })
-    await keepBegun(database, change, row)
-    await database.commit(change)
+    for (let row = await rowAt(database, entry); row; row = await rowAt(database, entry)) {
+      const change = new Change().check(row.key, row.version)
+      putOff(change, row.entry, { ...row.entry, dueMs: clock.now() + defectPauseMs })
+      await keepBegun(database, change, row.entry)
+      if ((await database.commit(change)).ok) return
+    }
   } catch (error) {
     onError(error, entry.traceId)
   }

@@ -57,6 +57,34 @@ test('a drop leaves a message alone of which a matching recipient got its mail a
   t.like(await fixture.trace(traceId), { status: 'queued', recipients: [{ status: 'sent' }, { status: 'queued' }] })
 })
 
+test('a message that is held or dropped while a defect ends its attempt has one entry at most', async (t) => {
+  for (const name of ['hold', 'drop'] as const) {
+    const way = steered()
+    const fixture = await relaying(t, async () => {
+      way.began.resolve()
+      await way.mayEnd.promise
+      throw new Error('a defect')
+    })
+    await fixture.submit()
+    await way.began.promise
+    const mayRest = Promise.withResolvers<void>()
+    const rests = Promise.withResolvers<void>()
+    fixture.kv.beforeWrite = () => {
+      fixture.kv.beforeWrite = undefined
+      rests.resolve()
+      return mayRest.promise
+    }
+    way.mayEnd.resolve()
+    await rests.promise
+    t.like(await ended(fixture, await begun(fixture, { act: name, filter: { destinationId: 'dst_1' } })), { counters: { acted: 1 } }, name)
+    mayRest.resolve()
+    await fixture.settled()
+    t.is(fixture.errors.splice(0).length, 1)
+    t.deepEqual(await states(fixture), held(name), name)
+    await fixture.assertSound(t, name)
+  }
+})
+
 /** A message whose attempt at `dst_2` has sent its final dot and fails over to `dst_1`, where a scheduled send waits. */
 async function failingOver(
   t: ExecutionContext,
