@@ -11,30 +11,21 @@ import { installPackages, whyNotInstallable } from './support/peers/install-pack
 import { missingPackages } from './support/peers/peer-packages.ts'
 import { areaStates, writeProven } from './suite/areas.ts'
 import { buildAll } from './suite/run/builds.ts'
-import { chooseModules, type Words } from './suite/choice.ts'
+import { chooseModules, readWords, type Choice, type Words } from './suite/choice.ts'
+import { exitWith, interruption } from './suite/exit.ts'
 import { readUnstable } from './suite/run/gate.ts'
-import { lanes } from './suite/lanes.ts'
 import { Progress } from './suite/run/progress.ts'
 import { areasLines, closingLines, logRun, writeTitles } from './suite/run/report.ts'
 import { runLanes } from './suite/run/run-lanes.ts'
 import { startServices } from './suite/run/shared-servers.ts'
-import { runnerPorts, ShardWriter } from './suite/run/shards.ts'
+import { ShardWriter } from './suite/run/shards.ts'
 
 const root = join(fileURLToPath(import.meta.url), '../..')
 const progressMs = 30_000
 const isCi = process.env['CI'] === 'true'
 
-function words(given: readonly string[]): Words {
-  const lane = given.includes('--lane') ? given[given.indexOf('--lane') + 1] : undefined
-  if (given.includes('--lane') && !lanes.some((name) => name === lane)) throw new Error(`--lane takes one of ${lanes.join(', ')}`)
-  const files = given.filter((word) => !word.startsWith('--') && word !== lane)
-  const unknown = given.filter((word) => word.startsWith('--') && !['--full', '--lane', '--log'].includes(word))
-  if (unknown.length > 0)
-    throw new Error(`unknown: ${unknown.join(' ')}; npm test takes --full, --lane NAME, --log and paths of test modules`)
-  return { isFull: given.includes('--full'), isLogged: given.includes('--log'), lane: lanes.find((name) => name === lane), files }
-}
-
-function prepare(): boolean {
+/** Whether the run may begin. */
+function installPeers(): boolean {
   const before = missingPackages()
   if (before.length === 0) return true
   const reason = whyNotInstallable()
@@ -54,30 +45,31 @@ function prepare(): boolean {
   return true
 }
 
-async function run(given: Words): Promise<number> {
-  const { modules, chosen } = chooseModules(root, given)
-  const states = areaStates(root, modules, given.isFull)
-  const selected = chosen(states)
-  if (given.files.length === 0 && given.lane === undefined) for (const line of areasLines(states)) console.log(line)
+async function run(given: Words, { modules, states, selected }: Choice): Promise<number> {
+  const interrupted = interruption()
+  const isWhole = given.files.length === 0 && given.lane === undefined
+  if (isWhole) for (const line of areasLines(states)) console.log(line)
   await buildAll()
   const progress = new Progress((text) => process.stdout.write(text))
-  const timer = setInterval(() => progress.report(), progressMs)
+  const timer = setInterval(() => progress.report(), progressMs).unref()
   const writer = new ShardWriter(root)
-  process.env['POSTERN_TEST_PORTS'] = runnerPorts
   await using services = await startServices()
-  const surroundings = { root, writer, progress, unstable: readUnstable(root), environment: { [builtVariable]: '1', ...services.env } }
+  const environment = { [builtVariable]: '1', ...services.env }
+  const surroundings = { root, writer, progress, unstable: readUnstable(root), environment, interrupted }
   const result = await runLanes(surroundings, selected, availableParallelism())
   clearInterval(timer)
   writeTitles(root, result)
-  for (const line of closingLines(result, modules, progress.skipped, isCi)) console.log(line)
+  const failed = result.failures.length + (isCi ? result.skipped.length : 0)
+  for (const line of closingLines(result, modules, failed)) console.log(line)
   if (given.isLogged) logRun(root, result)
-  if (result.failures.length > 0) return 1
-  if (given.files.length === 0 && given.lane === undefined)
-    writeProven(
-      root,
-      states.filter(({ runs }) => runs),
-    )
-  return 0
+  if (isWhole && failed + result.skipped.length === 0) writeProven(root, states, areaStates(root, modules, given.isFull))
+  return failed === 0 ? 0 : 1
 }
 
-process.exitCode = prepare() ? await run(words(process.argv.slice(2))) : 1
+async function main(): Promise<number> {
+  const given = readWords(process.argv.slice(2))
+  const choice = chooseModules(root, given)
+  return installPeers() ? run(given, choice) : 1
+}
+
+await exitWith(main)

@@ -5,7 +5,7 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { TestLane } from './lanes.ts'
 
 export type AreaName = 'front end' | 'database' | 'operations' | 'packaging' | 'nightly'
@@ -14,7 +14,7 @@ export type AreaName = 'front end' | 'database' | 'operations' | 'packaging' | '
 export interface ModuleFacts {
   readonly path: string
   readonly lane: TestLane
-  /** Files of `test/` that it imports, directly or through others, and names of packages. */
+  /** Files that it imports, directly or through files of `test/`, and names of packages. */
   readonly imports: ReadonlySet<string>
 }
 
@@ -31,6 +31,8 @@ const under = (...beginnings: readonly string[]) => {
 }
 
 const api = 'test/admin-api'
+/** Changed dependencies concern every area. */
+const dependencies = ['package.json', 'package-lock.json']
 /** Sign-in, a mail from the request to its capture, trace, queue, form designer, public form, settings, documentation. */
 const smoke = new Set(
   ['account/sign-in', 'forms/hosted-pages']
@@ -47,6 +49,7 @@ const nightly = [
   ...['vendors/random-bodies.', 'mcp/walks/fuzz.'].map((name) => `${api}/${name}`),
   ...['test/bounds/walk.', 'test/core/templates/engine-fuzz.'],
 ]
+const screens = under(...['dashboard', 'pages', 'docs-site'].map((name) => `${api}/${name}/`))
 const tenants = under(`${api}/rest/every-operation/isolation.`, `${api}/mcp/walks/tenancy.`)
 const walks = under(`${api}/rest/every-operation/`, `${api}/graphql/role-walk.`, `${api}/mcp/walks/`)
 
@@ -55,13 +58,17 @@ const areas: readonly Area[] = [
   { name: 'nightly', has: under(...nightly), sources: [] },
   {
     name: 'front end',
-    has: ({ path, lane }) => lane === 'browser' && !smoke.has(path),
-    sources: ['dashboard', 'pages', 'docs-site', 'wire', 'actions', 'http'].map((name) => `admin-api/${name}/`),
+    has: (module) => module.lane === 'browser' && screens(module) && !smoke.has(module.path),
+    sources: ['dashboard', 'pages', 'docs-site', 'wire', 'actions', 'http', 'oauth', 'operator'].map((name) => `admin-api/${name}/`),
   },
   {
     name: 'database',
     has: ({ imports }) => imports.has('test/support/peers/postgresql.ts'),
-    sources: ['store/', 'daemon/composition/', 'daemon/start.ts', 'daemon/open-store.ts'],
+    sources: [
+      ...['store/', 'daemon/composition/', 'daemon/start.ts', 'daemon/open-store.ts', 'config/settings/store-settings.ts'],
+      // daemons that share a store
+      ...['backup', 'certificates', 'doctor', 'process'].map((name) => `daemon/${name}/`),
+    ],
   },
   {
     name: 'operations',
@@ -71,7 +78,7 @@ const areas: readonly Area[] = [
   {
     name: 'packaging',
     has: under('test/daemon/packaging/', 'test/daemon/commands/setup.', `${api}/docs-site/guides.`),
-    sources: ['daemon/packaging/', 'package.json', 'package-lock.json'],
+    sources: ['daemon/packaging/', 'daemon/commands/setup/', 'config/', 'admin-api/docs/guides/'],
   },
 ]
 
@@ -88,13 +95,23 @@ export interface AreaState {
 
 export const provenPath = 'test/suite/proven.json'
 
-const readProven = (root: string): Readonly<Record<string, string>> =>
-  JSON.parse(readFileSync(join(root, provenPath), 'utf8')) as Readonly<Record<string, string>>
+/** The digests; none when the file cannot be read, as in a merge with conflicts. */
+function readProven(root: string): Readonly<Record<string, unknown>> {
+  try {
+    return { ...(JSON.parse(readFileSync(join(root, provenPath), 'utf8')) as object) }
+  } catch {
+    return {}
+  }
+}
 
 /** Returns all files of the project, or undefined outside a Git checkout. */
 function projectFiles(root: string): readonly string[] | undefined {
   try {
-    const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root, encoding: 'utf8' })
+    const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
+      cwd: root,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
     return listed.split('\0').filter((path) => path !== '' && existsSync(join(root, path)))
   } catch {
     return undefined
@@ -107,10 +124,10 @@ export function areaStates(root: string, modules: readonly ModuleFacts[], isFull
   const proven = readProven(root)
   return areas.map(({ name, sources }) => {
     if (sources.length === 0) return { name, runs: isFull, why: isFull ? '--full' : 'only with --full' }
-    const own = modules.filter((module) => areaOf(module) === name).flatMap(({ imports }) => [...imports])
-    const digest = files && digestOf(root, files, sources, new Set(own))
+    const own = modules.filter((module) => areaOf(module) === name)
+    const digest = files && digestOf(root, files, [...sources, ...dependencies], own)
     if (isFull) return { name, runs: true, why: '--full', ...(digest !== undefined && { digest }) }
-    if (digest === undefined) return { name, runs: true, why: 'without Git nobody can say what changed' }
+    if (digest === undefined) return { name, runs: true, why: 'there is no Git checkout to compare with' }
     const isProven = proven[name] === digest
     return {
       name,
@@ -121,9 +138,15 @@ export function areaStates(root: string, modules: readonly ModuleFacts[], isFull
   })
 }
 
-function digestOf(root: string, files: readonly string[], sources: readonly string[], own: ReadonlySet<string>): string {
+/** Covers the sources, the files that the modules import, and other files beside the modules, which they may read. */
+function digestOf(root: string, files: readonly string[], sources: readonly string[], own: readonly ModuleFacts[]): string {
   const hash = createHash('sha256')
-  const included = files.filter((path) => own.has(path) || sources.some((beginning) => path.startsWith(beginning))).toSorted()
+  const imports = new Set(own.flatMap((module) => [...module.imports]))
+  const folders = new Set(own.map(({ path }) => dirname(path)))
+  const isRead = (path: string): boolean => !path.endsWith('.ts') && folders.has(dirname(path))
+  const included = files
+    .filter((path) => imports.has(path) || isRead(path) || sources.some((beginning) => path.startsWith(beginning)))
+    .toSorted()
   for (const path of included)
     hash
       .update(path)
@@ -136,10 +159,11 @@ function digestOf(root: string, files: readonly string[], sources: readonly stri
   return hash.digest('hex')
 }
 
-/** Records the areas that were green. */
-export function writeProven(root: string, green: readonly AreaState[]): void {
+/** Records the areas of a green run, unless their files changed while it went on. */
+export function writeProven(root: string, before: readonly AreaState[], after: readonly AreaState[]): void {
   const proven = { ...readProven(root) }
-  for (const { name, digest } of green) if (digest !== undefined) proven[name] = digest
+  for (const { name, runs, digest } of before)
+    if (runs && digest !== undefined && after.some((now) => now.name === name && now.digest === digest)) proven[name] = digest
   const sorted = Object.fromEntries(Object.entries(proven).toSorted(([one], [other]) => one.localeCompare(other)))
   writeFileSync(join(root, provenPath), `${JSON.stringify(sorted, undefined, 2)}\n`)
 }

@@ -1,18 +1,32 @@
 /** The shards, their guards and the gate, each on a small example. */
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, relative } from 'node:path'
+import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import test, { type ExecutionContext } from '#test'
 import type { Unstable } from './run/gate.ts'
 import type { TestLane } from './lanes.ts'
 import { nameOf } from './process/plan.ts'
+import { repeat, type Surroundings } from './run/lane-run.ts'
 import { Progress } from './run/progress.ts'
 import { runLanes, type SuiteResult } from './run/run-lanes.ts'
 import { ShardWriter } from './run/shards.ts'
+import { waitFor } from '../support/waits.ts'
 
 const root = join(fileURLToPath(import.meta.url), '../../..')
 const example = (name: string): string => `test/suite/examples/${name}.ts`
+
+/** What a run of examples needs; `notes` is the folder in which they take notes. */
+async function prepare(t: ExecutionContext): Promise<Surroundings & { readonly notes: string }> {
+  const notes = await mkdtemp(join(tmpdir(), 'postern-suite-'))
+  const folder = join('build', basename(notes))
+  t.teardown(() => Promise.all([notes, join(root, folder)].map((path) => rm(path, { recursive: true, force: true }))))
+  const progress = new Progress(() => {})
+  const writer = new ShardWriter(root, folder)
+  const interrupted = new AbortController().signal
+  return { root, writer, progress, unstable: [], environment: { FAILS_ONCE_FOLDER: notes }, interrupted, notes }
+}
 
 /** Runs examples as `npm test` runs modules, all of them in one process. */
 async function runExamples(
@@ -21,17 +35,8 @@ async function runExamples(
   names: readonly string[],
   unstable: readonly Unstable[] = [],
 ): Promise<SuiteResult> {
-  const notes = await mkdtemp(join(tmpdir(), 'postern-suite-'))
-  await mkdir(join(root, 'build'), { recursive: true })
-  const folder = relative(root, await mkdtemp(join(root, 'build/suite-')))
-  t.teardown(() => Promise.all([notes, join(root, folder)].map((path) => rm(path, { recursive: true, force: true }))))
-  const output: string[] = []
-  const surroundings = {
-    ...{ root, writer: new ShardWriter(root, folder), progress: new Progress((text) => output.push(text)), unstable },
-    environment: { FAILS_ONCE_FOLDER: notes },
-  }
   const modules = names.map((name) => ({ path: example(name), lane }))
-  return runLanes(surroundings, modules, 1, (paths) => [paths])
+  return runLanes({ ...(await prepare(t)), unstable }, modules, 1, (paths) => [paths])
 }
 
 const outcomes = ({ passed, failures }: SuiteResult): object => ({
@@ -39,7 +44,7 @@ const outcomes = ({ passed, failures }: SuiteResult): object => ({
   failed: failures.map(({ module, title, reason }) => `${module} ${title}: ${reason}`),
 })
 
-test('shard: a test that leaves something fails by name, and the next one is not blamed', async (t) => {
+test.serial('shard: a test that leaves something fails by name, and the next one is not blamed', async (t) => {
   const { passed, failures } = await runExamples(t, 'exact', ['leaves'])
   t.deepEqual(
     passed.map(({ title }) => title),
@@ -58,14 +63,89 @@ test('shard: a test that leaves something fails by name, and the next one is not
   for (const [title, pattern] of Object.entries(expected)) t.regex(reasons.get(title) ?? '', pattern, title)
 })
 
-test('runner: the death of a process fails its test, and the modules after it run', async (t) => {
-  t.deepEqual(outcomes(await runExamples(t, 'exact', ['dies', 'passes'])), {
-    passed: [`${example('dies')} before the end`, `${example('passes')} it passes`],
-    failed: [`${example('dies')} the end: the process died while the test ran`],
+const deaths = ['while-imported', 'in-before', 'in-test', 'between-tests', 'in-after', 'after-last-test', 'at-exit'] as const
+
+test.serial('runner: a process that dies is red, and each test has one outcome', async (t) => {
+  const modules = [...deaths.map((name) => `deaths/${name}`), 'passes'].map((name) => ({ path: example(name), lane: 'real' as const }))
+  const each = (paths: readonly string[]): readonly (readonly string[])[] => paths.slice(0, -1).map((path) => [path, ...paths.slice(-1)])
+  const result = await runLanes(await prepare(t), modules, 1, each)
+  const byModule = ({ module }: { readonly module: string }): string => module.replace(/^.*\/|\.ts$/g, '')
+  const passed = Map.groupBy(result.passed, byModule)
+  const failed = Map.groupBy(result.failures, byModule)
+  const outcomeOf = (name: string): readonly string[] => [
+    ...(passed.get(name) ?? []).map(({ title }) => `${title} passed`),
+    ...(failed.get(name) ?? []).map(({ title, reason }) => `${title}: ${reason}`),
+  ]
+  const ran = 'the process died while the test ran'
+  const missed = 'the process died before the test ran'
+  const outside = 'the process died outside of a test'
+  const expected: { readonly [Name in (typeof deaths)[number]]: readonly string[] } = {
+    'while-imported': [': the process died while the module loaded'],
+    'in-before': [`one: ${ran}`, `two: ${missed}`],
+    'in-test': ['one passed', `two: ${ran}`, `three: ${missed}`],
+    'between-tests': ['one passed', `: ${outside}`, `two: ${missed}`],
+    'in-after': [`one: ${ran}`],
+    'after-last-test': ['one passed', `: ${outside}`],
+    'at-exit': ['one passed'],
+  }
+  t.deepEqual(Object.fromEntries(deaths.map((name) => [name, outcomeOf(name)])), expected)
+  t.deepEqual(outcomeOf('passes'), [...deaths.map(() => 'it passes passed'), `: ${outside}`])
+  t.deepEqual(result.unstable, [])
+})
+
+test.serial('runner: a module that cannot run is named, and the modules beside it run', async (t) => {
+  t.deepEqual(outcomes(await runExamples(t, 'exact', ['no-tests', 'two-titles', 'passes', 'declares-late'])), {
+    passed: [`${example('passes')} it passes`],
+    failed: [
+      `${example('no-tests')} : the module did not load: it declares no test`,
+      `${example('two-titles')} : the module did not load: two tests have the title "the title"`,
+      `${example('declares-late')} in time: "too late" was declared after its module was imported.`,
+    ],
   })
 })
 
-test('gate: a test that passes when it is repeated is unstable, and a failed ledger is not repeated', async (t) => {
+test.serial('runner: a process with skipped tests only is green', async (t) => {
+  const { failures, skipped } = await runExamples(t, 'real', ['skips'])
+  t.deepEqual([failures, skipped], [[], [{ module: example('skips'), title: 'one (needs the package nothing)' }]])
+})
+
+test.serial('runner: a repetition that runs no test leaves the failure', async (t) => {
+  const { passed, failures } = await repeat(await prepare(t), 'repeated', 60, { module: example('passes'), title: 'it is gone' })
+  t.deepEqual([passed.length, failures.length], [0, 1])
+})
+
+test.serial('deadline: ends an import, a test, a hook and a teardown', async (t) => {
+  const expected = {
+    import: ': the module did not load: the import has not ended after 1 s (no wait has a name)',
+    test: 'a test: the test has not ended after 1 s (no wait has a name)',
+    after: 'a test: a hook after the tests failed: Error: the test has not ended after 1 s (no wait has a name)',
+    teardown: 'a test: the process died while the test ran',
+  }
+  for (const [phase, failure] of Object.entries(expected)) {
+    const surroundings = await prepare(t)
+    const environment = { ...surroundings.environment, HANGS: phase }
+    const { failures } = await repeat({ ...surroundings, environment }, phase, 1, { module: example('hangs'), title: 'a test' })
+    t.deepEqual(
+      failures.map(({ title, reason }) => `${title}: ${reason}`),
+      [failure],
+    )
+  }
+})
+
+test.serial('runner: an interruption ends the tests and what they started', async (t) => {
+  const { notes, ...surroundings } = await prepare(t)
+  const interruption = new AbortController()
+  const modules = [{ path: example('starts-program'), lane: 'exact' as const }]
+  const run = runLanes({ ...surroundings, interrupted: interruption.signal }, modules, 1)
+  const pid = Number(await waitFor('the program runs', () => existsSync(join(notes, 'pid')) && readFileSync(join(notes, 'pid'), 'utf8')))
+  interruption.abort(new Error('interrupted'))
+  await t.throwsAsync(run, { message: 'interrupted' })
+  await waitFor('the program ends', () => !existsSync(`/proc/${String(pid)}`))
+  const left = readdirSync(tmpdir()).filter((name) => name.startsWith('postern-shard-') && name.includes(basename(notes)))
+  t.deepEqual(left, [])
+})
+
+test.serial('gate: a test that passes when it is repeated is unstable, and a failed ledger is not repeated', async (t) => {
   const result = await runExamples(t, 'real', ['fails-once'])
   t.deepEqual(outcomes(result), {
     passed: [`${example('fails-once')} a wait that was too short`],
@@ -82,7 +162,16 @@ test('gate: a test that passes when it is repeated is unstable, and a failed led
   )
 })
 
-test('gate: a test that was unstable within seven days is red', async (t) => {
+test.serial('gate: a failed ledger is found whatever the title of its test is', async (t) => {
+  const { failures, unstable } = await runExamples(t, 'real', ['odd-titles'])
+  t.deepEqual(
+    failures.map(({ reason }) => reason),
+    [6, 17, 19, 13, 14, 3000].map((length) => `ledger: ${String(length)} characters`),
+  )
+  t.deepEqual(unstable, [])
+})
+
+test.serial('gate: a test that was unstable within seven days is red', async (t) => {
   const name = nameOf({ module: example('fails-once'), title: 'a wait that was too short' })
   const now = Date.now()
   const daysAgo = (days: number): string => new Date(now - days * 24 * 3600 * 1000).toISOString().slice(0, 10)
@@ -95,7 +184,7 @@ test('gate: a test that was unstable within seven days is red', async (t) => {
   }
 })
 
-test('gate: a failure in the exact lane is not repeated', async (t) => {
+test.serial('gate: a failure in the exact lane is not repeated', async (t) => {
   const { failures, unstable } = await runExamples(t, 'exact', ['fails-once'])
   t.deepEqual([failures.length, unstable.length], [5, 0])
 })

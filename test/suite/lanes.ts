@@ -18,23 +18,37 @@ const imported =
 const measures = /\b(?:monitorEventLoopDelay|cpuUsage)\b/
 
 interface Module {
-  /** Files of `test/` by their paths, and names of packages. */
+  /** Files by their paths, and names of packages. */
   readonly imports: readonly string[]
   readonly measures: boolean
 }
 
-function read(root: string, path: string): Module {
+function read(root: string, path: string, aliases: Aliases): Module {
   const text = readFileSync(join(root, path), 'utf8')
   const specifiers = [...text.matchAll(imported)].map(([, from, bare, dynamic]) => from ?? bare ?? dynamic ?? '')
-  const imports = specifiers.map((specifier) => (specifier.startsWith('.') ? join(dirname(path), specifier) : specifier))
+  const imports = specifiers.map((specifier) => (specifier.startsWith('.') ? join(dirname(path), specifier) : resolved(specifier, aliases)))
   return { imports, measures: measures.test(text) }
+}
+
+/** Beginnings of aliases (`#store/`) and of the paths that they stand for. */
+type Aliases = readonly (readonly [string, string])[]
+
+function aliasesOf(root: string): Aliases {
+  const { imports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { imports: Readonly<Record<string, string>> }
+  return Object.entries(imports).map(([alias, path]) => [alias.replace('*', ''), join(path.replace('*', ''))])
+}
+
+function resolved(specifier: string, aliases: Aliases): string {
+  const [alias, path] = aliases.find(([beginning]) => specifier.startsWith(beginning)) ?? ['', '']
+  return path + specifier.slice(alias.length)
 }
 
 /** Every test module of the tree with all that it imports, in the order of their paths. */
 export function importsOfModules(root: string): ReadonlyMap<string, ReadonlySet<string>> {
   const known = new Map<string, Module>()
+  const aliases = aliasesOf(root)
   const moduleAt = (path: string): Module => {
-    const found = known.get(path) ?? read(root, path)
+    const found = known.get(path) ?? read(root, path, aliases)
     known.set(path, found)
     return found
   }

@@ -1,14 +1,20 @@
 /** Tests of the services of a run: start on request, reuse of databases, and end. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { connect } from 'node:net'
-import { once } from 'node:events'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { ExecutionContext } from '#test'
+import { temporaryFolder } from '../support/daemon/workspace.ts'
 import { SharedDatabases } from '../support/peers/databases.ts'
 import { testWith } from '../support/peers/peers.ts'
 import { serviceOfRun, servicesVariable, type RunServices } from '../support/peers/servers-of-run.ts'
+import { waitFor } from '../support/waits.ts'
 import { startServices } from './run/shared-servers.ts'
 
 const test = testWith('postgresql')
+const root = join(fileURLToPath(import.meta.url), '../../..')
 
 test('services: start once on request and end with the run', async (t) => {
   let port: number
@@ -27,6 +33,23 @@ test('services: start once on request and end with the run', async (t) => {
   const socket = connect(port, '127.0.0.1')
   await t.throwsAsync(once(socket, 'connect'), { code: 'ECONNREFUSED' })
   t.false(existsSync(cluster))
+})
+
+test('services: a server ends when the process that started it dies', async (t) => {
+  await using folder = await temporaryFolder('orphan')
+  const words = ['--import=./daemon/packaging/own-modules.js', 'test/suite/examples/starts-postgresql.ts']
+  const parent = spawn(process.execPath, words, {
+    cwd: root,
+    env: { ...process.env, TMPDIR: folder.path },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const ended = once(parent, 'close')
+  const [printed] = (await once(parent.stdout, 'data')) as [Buffer]
+  const server = `/proc/${printed.toString().trim()}`
+  t.true(existsSync(server))
+  parent.kill('SIGKILL')
+  await ended
+  await waitFor('the server ends', () => !existsSync(server))
 })
 
 /** Other modules receive a database only after its module has ended, and emptied. */

@@ -7,34 +7,53 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
 import { Seeded } from '../support/seeded.ts'
 import { builtVariable } from '../support/web/built.ts'
-import { areaStates } from './areas.ts'
 import { buildAll } from './run/builds.ts'
-import { chooseModules } from './choice.ts'
+import { chooseModules, readArguments, readLane, type Choice } from './choice.ts'
+import { exitWith, interruption, RunError } from './exit.ts'
 import { lanes } from './lanes.ts'
 import { nameOf } from './process/plan.ts'
 import { Progress } from './run/progress.ts'
 import { runLanes, type Spread, type SuiteResult } from './run/run-lanes.ts'
-import { startServices } from './run/shared-servers.ts'
-import { runnerPorts, ShardWriter } from './run/shards.ts'
+import { startServices, type Services } from './run/shared-servers.ts'
+import { ShardWriter } from './run/shards.ts'
 
 const root = join(fileURLToPath(import.meta.url), '../../..')
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
+const usage = `Usage: npm run test:stress -- [--runs 20] [--load 8] [--lane ${lanes.join('|')}] [--seed 1] [FILE…]`
+
+interface Settings {
+  readonly runs: number
+  /** How many processes burn processor time. */
+  readonly load: number
+  /** Of the first run; each later run has the next one. */
+  readonly seed: number
+  readonly choice: Choice
+}
+
+function readSettings(args: readonly string[]): Settings {
+  const options = {
     runs: { type: 'string', default: '20' },
     load: { type: 'string', default: '0' },
     lane: { type: 'string' },
     seed: { type: 'string', default: '1' },
-  },
-})
+  } as const
+  const { values, positionals: files } = readArguments(args, options, usage)
+  const number = (name: 'runs' | 'load' | 'seed', least: number): number => {
+    const value = Number(values[name])
+    if (Number.isInteger(value) && value >= least && values[name] !== '') return value
+    throw new RunError(`--${name} takes a whole number from ${String(least)}, not "${values[name]}".\n${usage}`)
+  }
+  const lane = readLane(values.lane)
+  if (files.length > 0 && lane !== undefined) throw new RunError(`Paths run alone: leave out --lane.\n${usage}`)
+  const numbers = { runs: number('runs', 1), load: number('load', 0), seed: number('seed', 0) }
+  return { ...numbers, choice: chooseModules(root, { isFull: false, lane, files }) }
+}
 
-/** Burns a processor and flushes a file of 64 KiB, as a busy neighbour does. */
+/** Burns a processor and flushes a file of 64 KiB, as a busy neighbour does, until its parent has ended. */
 const burner = `const { openSync, writeSync, fsyncSync } = require('node:fs')
 const file = openSync(process.argv[1], 'w')
-for (;;) { for (let n = 0; n < 2e7; n++); writeSync(file, Buffer.alloc(65536), 0, 65536, 0); fsyncSync(file) }`
+for (const parent = process.ppid; process.ppid === parent;) { for (let n = 0; n < 2e7; n++); writeSync(file, Buffer.alloc(65536), 0, 65536, 0); fsyncSync(file) }`
 
 function burn(folder: string, count: number): readonly ChildProcess[] {
   return Array.from({ length: count }, (_, n) => spawn(process.execPath, ['-e', burner, join(folder, String(n))], { stdio: 'ignore' }))
@@ -81,40 +100,34 @@ class Record {
   }
 }
 
-async function stress(runs: number, firstSeed: number): Promise<Record> {
-  const lane = lanes.find((name) => name === values.lane)
-  const { modules, chosen } = chooseModules(root, { isFull: false, isLogged: false, lane, files: positionals })
-  const selected = chosen(areaStates(root, modules, false))
+async function stress({ runs, seed: first, choice }: Settings, services: Services, interrupted: AbortSignal): Promise<Record> {
   const record = new Record()
-  for (let seed = firstSeed; seed < firstSeed + runs; seed++) {
-    console.log(`Run ${String(seed - firstSeed + 1)} of ${String(runs)}, seed ${String(seed)}`)
+  for (let seed = first; seed < first + runs; seed++) {
+    console.log(`Run ${String(seed - first + 1)} of ${String(runs)}, seed ${String(seed)}`)
     const progress = new Progress((text) => process.stdout.write(text))
-    const surroundings = {
-      root,
-      writer: new ShardWriter(root),
-      progress,
-      unstable: [],
-      environment: { [builtVariable]: '1', ...services.env },
-    }
-    const result = await runLanes(surroundings, selected, availableParallelism(), shuffled(new Seeded(seed)))
+    const environment = { [builtVariable]: '1', ...services.env }
+    const surroundings = { root, writer: new ShardWriter(root), progress, unstable: [], environment, interrupted }
+    const result = await runLanes(surroundings, choice.selected, availableParallelism(), shuffled(new Seeded(seed)))
     record.add(result, seed)
     console.log(`${String(result.passed.length)} passed, ${String(result.failures.length)} failed`)
   }
   return record
 }
 
-const runs = Number(values.runs)
-await buildAll()
-process.env['POSTERN_TEST_PORTS'] = runnerPorts
-await using services = await startServices()
-const folder = mkdtempSync(join(tmpdir(), 'postern-load-'))
-const burners = burn(folder, Number(values.load))
-try {
-  const { rows, redRuns } = await stress(runs, Number(values.seed))
-  for (const line of table(rows, runs)) console.log(line)
-  console.log(`${String(runs - redRuns)} of ${String(runs)} runs without a failure`)
-  process.exitCode = redRuns === 0 ? 0 : 1
-} finally {
-  for (const child of burners) child.kill('SIGKILL')
-  rmSync(folder, { recursive: true, force: true })
-}
+await exitWith(async () => {
+  const settings = readSettings(process.argv.slice(2))
+  const interrupted = interruption()
+  await buildAll()
+  await using services = await startServices()
+  const folder = mkdtempSync(join(tmpdir(), 'postern-load-'))
+  const burners = burn(folder, settings.load)
+  try {
+    const { rows, redRuns } = await stress(settings, services, interrupted)
+    for (const line of table(rows, settings.runs)) console.log(line)
+    console.log(`${String(settings.runs - redRuns)} of ${String(settings.runs)} runs without a failure`)
+    return redRuns === 0 ? 0 : 1
+  } finally {
+    for (const child of burners) child.kill('SIGKILL')
+    rmSync(folder, { recursive: true, force: true })
+  }
+})

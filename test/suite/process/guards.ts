@@ -6,6 +6,7 @@ import crypto from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { globalAgent } from 'node:https'
 import { tmpdir } from 'node:os'
+import { inspect } from 'node:util'
 import { openNow } from '../../support/left-open.ts'
 
 /** Kinds of `process.getActiveResourcesInfo()` that a test must close. */
@@ -63,7 +64,7 @@ function globalNames(): readonly string[] {
     [process, 'process'],
     [crypto, 'crypto'],
   ])
-  return [...names, ...methods.map(([name, owner]) => `${owners.get(owner) ?? ''}.${name}`)]
+  return [...names, ...methods.map(([name, owner]) => `${owners.get(owner) ?? ''}.${name}`), 'process.exitCode']
 }
 
 function count(): ReadonlyMap<string, number> {
@@ -82,8 +83,34 @@ export function snapshot(): Snapshot {
     folder: process.cwd(),
     listeners: new Map(process.eventNames().map((name) => [String(name), process.listenerCount(name)])),
     agent: JSON.stringify(Object.keys(globalAgent.options)),
-    globals: [...names.map((name) => (globalThis as Record<string, unknown>)[name]), ...methods.map(([name, owner]) => read(name, owner))],
+    globals: [
+      ...names.map((name) => (globalThis as Record<string, unknown>)[name]),
+      ...methods.map(([name, owner]) => read(name, owner)),
+      process.exitCode,
+    ],
     folders: foldersOfProject(),
+  }
+}
+
+/** Rejections of this process that nothing has handled. */
+export class Rejections {
+  readonly #open = new Map<Promise<unknown>, unknown>()
+
+  constructor() {
+    process.on('unhandledRejection', (reason, promise) => void this.#open.set(promise, reason))
+    process.on('rejectionHandled', (promise) => void this.#open.delete(promise))
+  }
+
+  get areOpen(): boolean {
+    return this.#open.size > 0
+  }
+
+  /** Returns what they say, once: they count as handled then, and AVA does not report them again. */
+  take(): readonly string[] {
+    const taken = [...this.#open]
+    for (const [promise] of taken) promise.catch(() => {})
+    this.#open.clear()
+    return taken.map(([, reason]) => `a rejection that nobody handles: ${inspect(reason)}`)
   }
 }
 
@@ -93,7 +120,7 @@ const turns = 50
 
 /**
  * Returns a phrase for each difference to the snapshot, without ignored kinds of resources. Waits for closing resources to close;
- * `isLate` ends this wait.
+ * `isLate` ends this wait. Node emits no event when a handle closes, so the wait checks each turn, and then every 20 ms.
  */
 export async function leftSince(
   before: Snapshot,

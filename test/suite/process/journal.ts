@@ -1,11 +1,12 @@
-/** What happened in a shard, one line of JSON per event, written at once: it says what ran when the process died. */
+/** The events of a shard, one line of JSON each, written at once: they tell what ran when the process died. */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 
 export interface Entry {
+  /** Empty when the process has ended in order. */
   readonly module: string
-  /** The title within the module; empty when the shard has ended. */
+  /** The title within the module; empty for an event of the whole module. */
   readonly title: string
-  readonly event: 'begun' | 'passed' | 'failed' | 'ended'
+  readonly event: 'loading' | 'declared' | 'skipped' | 'begun' | 'passed' | 'failed' | 'ended'
   /** The first error, as far as it is no assertion of AVA. */
   readonly reason?: string
   readonly ms?: number

@@ -10,8 +10,6 @@ export interface ShardPlan {
   readonly temporary: string
   /** Seconds that a test may take. */
   readonly seconds: number
-  /** The first and last port for programs that cannot choose one. */
-  readonly ports: string
   /** The only tests that run, by their titles within the module; all when left out. */
   readonly titles?: readonly string[]
 }
@@ -24,6 +22,9 @@ export interface Test {
 
 /** Returns the module's name in titles: `core/delivery/queue` for `test/core/delivery/queue.test.ts`. */
 export const titleOf = (path: string): string => path.replace(/^test\//, '').replace(/\.test\.ts$/, '')
+
+/** Whether an assertion failed that mail was lost or doubled, that a tenant saw data of another, or that `verify` found a problem. */
+export const isLedger = (error: string): boolean => /^(?:.*: )?ledger: /.test(error)
 
 /** A test as people read it. */
 export const nameOf = ({ module, title }: Test): string => (title === '' ? titleOf(module) : `${titleOf(module)} › ${title}`)

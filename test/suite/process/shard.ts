@@ -5,12 +5,13 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import ava, { type ExecutionContext } from 'ava'
-import { leftSince, snapshot, type Snapshot } from './guards.ts'
+import { inspect } from 'node:util'
+import ava, { registerCompletionHandler, type ExecutionContext } from 'ava'
+import { leftSince, Rejections, snapshot, type Snapshot } from './guards.ts'
 import { Journal, processorMs } from './journal.ts'
 import { endWaits } from '../../support/waits.ts'
-import { titleOf, type ShardPlan } from './plan.ts'
-import { declarationsOf, type Declaration } from './shared-test.ts'
+import { isLedger, titleOf, type ShardPlan } from './plan.ts'
+import { declarationsOf, endDeclarations, type Declaration } from './shared-test.ts'
 import { closeShared, renewShared, sharedCount } from './shared-resources.ts'
 import { Deadline } from './test-deadline.ts'
 
@@ -23,27 +24,46 @@ interface Module {
 
 /** Imports all modules and declares their tests to AVA, which runs them in this order. */
 export async function shard(plan: ShardPlan, root: string): Promise<void> {
-  mkdirSync(plan.temporary, { mode: 0o755 })
+  process.once('disconnect', () => process.exit(1)) // the run has died
+  mkdirSync(plan.temporary, { mode: 0o755, recursive: true })
   process.env['TMPDIR'] = plan.temporary
-  process.env['POSTERN_TEST_PORTS'] = plan.ports
   const journal = new Journal(join(root, plan.journal))
+  const rejections = new Rejections()
   const modules: Module[] = []
-  for (const path of plan.modules) modules.push(await load(path, root, plan.titles))
-  const awake = setInterval(() => {}, 2 ** 30) // AVA fails what waits while nothing holds the loop
-  for (const module of modules) new Run(module, plan, journal).declare()
-  ava.after.always('shared resources close', async () => {
-    await closeShared()
-    clearInterval(awake)
-    journal.write({ module: '', title: '', event: 'ended' })
+  for (const path of plan.modules) {
+    journal.write({ module: path, title: '', event: 'loading' })
+    try {
+      modules.push(await load(path, root, plan))
+    } catch (error) {
+      process.stderr.write(`${path} did not load: ${inspect(error)}\n`)
+      journal.write({ module: path, title: '', event: 'failed', reason: `the module did not load: ${thrown(error)}` })
+    }
+  }
+  let isOver = modules.length === 0
+  process.on('exit', (code) => {
+    if (isOver && code === 0 && !rejections.areOpen) journal.write({ module: '', title: '', event: 'ended' })
   })
+  if (isOver) process.exit() // AVA begins with the first test
+  endDeclarations()
+  for (const { path, tests } of modules)
+    for (const { title, skipped } of tests) journal.write({ module: path, title, event: skipped ? 'skipped' : 'declared' })
+  setInterval(() => {}, 2 ** 30) // AVA fails what waits while nothing holds the loop
+  registerCompletionHandler(() => {
+    isOver = true
+    void closeShared().then(() => process.exit())
+  })
+  for (const module of modules) new Run(module, plan, journal, rejections).declare()
 }
 
-async function load(path: string, root: string, titles: readonly string[] | undefined): Promise<Module> {
-  const all = await declarationsOf(pathToFileURL(join(root, path)).href)
+async function load(path: string, root: string, { seconds, titles }: ShardPlan): Promise<Module> {
+  using deadline = new Deadline(seconds, 'the import')
+  const all = await deadline.within(declarationsOf(pathToFileURL(join(root, path)).href))
   const of = (kind: Declaration['kind']): readonly Declaration[] =>
     all.filter((one) => one.kind === kind && (kind === 'test' || !one.skipped))
   const tests = of('test').filter(({ title }) => titles?.includes(title) ?? true)
-  if (tests.length === 0) throw new Error(`${path} declares no test`)
+  if (tests.length === 0) throw new Error('it declares no test')
+  const twice = tests.find(({ title }, index) => tests.findIndex((other) => other.title === title) < index)
+  if (twice) throw new Error(`two tests have the title "${twice.title}"`)
   return { path, tests, before: of('before'), after: of('after') }
 }
 
@@ -58,16 +78,18 @@ class Run {
   readonly #module: Module
   readonly #plan: ShardPlan
   readonly #journal: Journal
+  readonly #rejections: Rejections
   readonly #last: Declaration | undefined
   #begun: Begun | undefined
   #context: unknown = {}
   /** Whether a test left something, so that the module is not blamed for it again. */
   #isBlamed = false
 
-  constructor(module: Module, plan: ShardPlan, journal: Journal) {
+  constructor(module: Module, plan: ShardPlan, journal: Journal, rejections: Rejections) {
     this.#module = module
     this.#plan = plan
     this.#journal = journal
+    this.#rejections = rejections
     this.#last = module.tests.findLast(({ skipped }) => !skipped)
   }
 
@@ -90,7 +112,7 @@ class Run {
     let asserted = false
     /** Number of faults that AVA knows, because the test threw them. */
     let known = 0
-    const guard = new Guard(one, deadline, this.#module.before.length > 0 ? isOfModule : () => false)
+    const guard = new Guard(one, deadline, this.#rejections, this.#module.before.length > 0 ? isOfModule : () => false)
     t.teardown(async () => {
       known = faults.length
       try {
@@ -101,15 +123,12 @@ class Run {
         deadline[Symbol.dispose]()
         const passed = t.passed !== one.failing && faults.length === known
         const spent = { ms: Math.round(performance.now() - began.at), processorMs: processorMs() - began.processor }
-        const reason = asserted ? undefined : faults[0]
+        const reason = faults.find(isLedger) ?? (asserted ? undefined : faults[0])
         this.#journal.write({ ...about, event: passed ? 'passed' : 'failed', ...spent, ...(reason !== undefined && { reason }) })
       }
       if (faults.length > known) throw new Error(faults.slice(known).join('\n'))
     })
-    Object.defineProperties(t, {
-      title: { value: one.title },
-      timeout: { value: Object.assign((ms: number) => deadline.extend(ms / 1000), { clear: () => {} }) },
-    })
+    Object.defineProperty(t, 'title', { value: one.title })
     const { failure } = await this.#begin(t, deadline)
     if (failure) throw new Error(`a hook before the tests of ${this.#module.path} failed: ${failure.message}`, { cause: failure })
     t.context = typeof this.#context === 'object' ? { ...this.#context } : this.#context
@@ -157,7 +176,8 @@ class Run {
     }
     if (!this.#begun || this.#isBlamed) return
     const left = await leftSince(this.#begun.state, deadline.inSeconds(5))
-    if (left.length > 0) faults.push(`the module leaves ${left.join('; ')}`)
+    const all = [...left, ...this.#rejections.take()]
+    if (all.length > 0) faults.push(`the module leaves ${all.join('; ')}`)
   }
 }
 
@@ -174,21 +194,18 @@ function thrown(error: unknown): string {
 class Guard {
   readonly #test: Declaration
   readonly #deadline: Deadline
-  readonly #rejections = new Map<Promise<unknown>, unknown>()
+  readonly #rejections: Rejections
   readonly #ignores: (kind: string) => boolean
   #before: Snapshot | undefined
 
-  constructor(test: Declaration, deadline: Deadline, ignores: (kind: string) => boolean) {
+  constructor(test: Declaration, deadline: Deadline, rejections: Rejections, ignores: (kind: string) => boolean) {
     this.#test = test
     this.#deadline = deadline
+    this.#rejections = rejections
     this.#ignores = ignores
   }
 
-  readonly #rejected = (reason: unknown, promise: Promise<unknown>): void => void this.#rejections.set(promise, reason)
-  readonly #handled = (promise: Promise<unknown>): void => void this.#rejections.delete(promise)
-
   begin(): void {
-    process.on('unhandledRejection', this.#rejected).on('rejectionHandled', this.#handled)
     this.#before = snapshot()
   }
 
@@ -196,9 +213,7 @@ class Guard {
     if (!this.#before) return
     const left = await leftSince(this.#before, this.#deadline.inSeconds(5), this.#ignores)
     endWaits()
-    process.off('unhandledRejection', this.#rejected).off('rejectionHandled', this.#handled)
-    if (left.length > 0) faults.push(`"${this.#test.title}" leaves ${left.join('; ')}`)
-    for (const reason of this.#rejections.values())
-      faults.push(`"${this.#test.title}" leaves a rejection that nobody handles: ${String(reason)}`)
+    const all = [...left, ...this.#rejections.take()]
+    if (all.length > 0) faults.push(`"${this.#test.title}" leaves ${all.join('; ')}`)
   }
 }

@@ -23,15 +23,23 @@ interface Macro {
   readonly title?: (given: string | undefined, ...args: readonly unknown[]) => string
 }
 
-/** Declarations of the module that is being imported. */
-let declarations: Declaration[] = []
+/** Declarations of the module that is being imported; undefined once all are. */
+let declarations: Declaration[] | undefined
 
 /** Imports a module and returns what it declares, in its order. */
 export async function declarationsOf(url: string): Promise<readonly Declaration[]> {
-  declarations = []
+  const own: Declaration[] = (declarations = [])
   await import(url)
-  return declarations
+  return own
 }
+
+/** Refuses declarations from now on: AVA knows the tests of a process when it begins with the first. */
+export function endDeclarations(): void {
+  declarations = undefined
+}
+
+/** As AVA has titles. */
+const normalized = (title: string): string => title.trim().replaceAll(/\s+/g, ' ')
 
 const declare =
   (flags: Flags) =>
@@ -39,8 +47,9 @@ const declare =
     const title = typeof given[0] === 'string' ? given[0] : undefined
     const [what, ...args] = title === undefined ? given : given.slice(1)
     const { exec, title: titled }: Macro = typeof what === 'function' ? { exec: what as Implementation } : (what as Macro)
-    const whole = titled?.(title, ...args) ?? title ?? ''
+    const whole = normalized(titled?.(title, ...args) ?? title ?? '')
     if (flags.kind === 'test' && whole === '') throw new TypeError('A test needs a title.')
+    if (!declarations) throw new Error(`"${whole}" was declared after its module was imported.`)
     declarations.push({ ...flags, title: whole, run: (t) => exec(t, ...args) })
   }
 

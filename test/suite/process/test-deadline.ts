@@ -5,25 +5,25 @@
 import { clearInterval, setInterval } from 'node:timers'
 import { endWaits, waitsInProgress } from '../../support/waits.ts'
 
+/** Seconds for teardowns of a test that had no time left. */
+const teardownSeconds = 10
+
 export class Deadline implements Disposable {
   readonly #late = Promise.withResolvers<never>()
   readonly #timer: NodeJS.Timeout
-  #seconds: number
+  readonly #seconds: number
+  readonly #what: string
   #ticks = 0
 
-  constructor(seconds: number) {
+  constructor(seconds: number, what = 'the test') {
     this.#seconds = seconds
+    this.#what = what
     this.#late.promise.catch(() => {})
     this.#timer = setInterval(() => this.#tick(), 1000)
   }
 
   [Symbol.dispose](): void {
     clearInterval(this.#timer)
-  }
-
-  /** Gives the test more time than others of its lane have. */
-  extend(seconds: number): void {
-    this.#seconds = Math.max(this.#seconds, seconds)
   }
 
   /** Whether so many ticks have passed since this call. */
@@ -33,16 +33,22 @@ export class Deadline implements Disposable {
   }
 
   /** The outcome of the work, or an error that names the waits in progress at the deadline. */
-  within(work: unknown): Promise<unknown> {
+  within<Result>(work: Result | Promise<Result>): Promise<Result> {
     return Promise.race([work, this.#late.promise])
   }
 
   #tick(): void {
     this.#ticks += 1
+    // uncaught, which ends the process: nothing else can end a teardown
+    if (this.#ticks === this.#seconds + teardownSeconds) throw this.#error()
     if (this.#ticks !== this.#seconds) return
+    this.#late.reject(this.#error())
+    endWaits()
+  }
+
+  #error(): Error {
     const waits = waitsInProgress()
     const reason = waits.length === 0 ? 'no wait has a name' : `waits in progress: ${waits.join(', ')}`
-    this.#late.reject(new Error(`the test has not ended after ${String(this.#seconds)} s (${reason})`))
-    endWaits()
+    return new Error(`${this.#what} has not ended after ${String(this.#ticks)} s (${reason})`)
   }
 }

@@ -5,11 +5,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestLane } from '../lanes.ts'
-import { nameOf } from '../process/plan.ts'
+import { isLedger, nameOf } from '../process/plan.ts'
 import type { Failure } from './outcomes.ts'
-
-/** Assertions that mail was lost or doubled, that a tenant saw data of another or that `verify` found a problem begin their message so. */
-const ledger = /^ledger: /
 
 /** With more failures than this a lane is broken rather than unstable, and nothing is repeated. */
 const mostRepeated = 20
@@ -17,7 +14,7 @@ const mostRepeated = 20
 /** Returns the failures to repeat, each alone. */
 export function repeatable(lane: TestLane, failures: readonly Failure[]): readonly Failure[] {
   if (lane === 'exact' || failures.length > mostRepeated) return []
-  return failures.filter(({ title, reason }) => title !== '' && !ledger.test(reason))
+  return failures.filter(({ title, reason, isFinal }) => title !== '' && !isFinal && !isLedger(reason))
 }
 
 /** A line of `unstable.txt`: day (`2026-11-30`), test and first error, separated by tabs. */
@@ -41,19 +38,24 @@ export function unstableTests(text: string): readonly Unstable[] {
 export const readUnstable = (root: string): readonly Unstable[] => unstableTests(readFileSync(join(root, unstablePath), 'utf8'))
 
 const dayMs = 24 * 3600 * 1000
-const ageDays = (day: string, now: number): number => (now - Date.parse(day)) / dayMs
+/** Whole days between a day and today; NaN when the day cannot be read. */
+const ageDays = (day: string, now: number): number =>
+  /^\d{4}-\d\d-\d\d$/.test(day) ? Math.floor(now / dayMs) - Date.parse(day) / dayMs : NaN
 
 /** Whether the test was unstable within the last seven days, which makes it red now. */
 export function isRepeatedlyUnstable(known: readonly Unstable[], failure: Failure, now: number): boolean {
-  return known.some(({ day, name }) => name === nameOf(failure) && ageDays(day, now) < 7)
+  return known.some(({ day, name }) => name === nameOf(failure) && ageDays(day, now) <= 7)
 }
 
-/** Lines of `unstable.txt` that are older than 14 days or that cannot be read. */
+/** Lines of `unstable.txt` that are older than 14 days, in the future, or that cannot be read. */
 export function staleUnstable(known: readonly Unstable[], now: number): readonly string[] {
-  const isStale = ({ day, name }: Unstable): boolean => !(ageDays(day, now) < 15) || name === ''
+  const isFine = ({ day, name, reason }: Unstable): boolean =>
+    ageDays(day, now) >= 0 && ageDays(day, now) <= 14 && name !== '' && reason !== ''
   return known
-    .filter(isStale)
-    .map(({ day, name }) => `${unstablePath}: remove the line "${day} ${name}", it is older than 14 days or not "day, test, error"`)
+    .filter((one) => !isFine(one))
+    .map(
+      ({ day, name }) => `${unstablePath}: remove "${day} ${name}"; a line is a day of the last 14 days, a test and its error, with tabs`,
+    )
 }
 
 /** The line that the author of a change adds to `unstable.txt`. */

@@ -1,5 +1,6 @@
 /** Runs shards through AVA, passes on what AVA says about failures, and repeats what a dead process left. */
-import { spawn } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
@@ -18,6 +19,8 @@ export interface Surroundings {
   readonly unstable: readonly Unstable[]
   /** Environment variables of the test processes. */
   readonly environment: Readonly<Record<string, string>>
+  /** Ends the run. */
+  readonly interrupted: AbortSignal
 }
 
 /** A group of test processes. */
@@ -50,11 +53,12 @@ export async function repeat(surroundings: Surroundings, name: string, seconds: 
 }
 
 async function runShards(surroundings: Surroundings, shards: readonly Shard[], atOnce: number, outcome: Outcome): Promise<void> {
-  const { code, lines } = await runAva(surroundings, shards, atOnce)
-  for (const { temporary } of shards) rmSync(temporary, { recursive: true, force: true })
+  const { code, lines } = await runAva(surroundings, shards, atOnce).finally(() => {
+    for (const { temporary } of shards) rmSync(temporary, { recursive: true, force: true })
+  })
   const before = outcome.failures.length
   for (const shard of shards) outcome.read(surroundings.root, shard, lines)
-  if (code !== 0 && outcome.failures.length === before && outcome.missed.length === 0)
+  if (code !== 0 && outcome.failures.length === before)
     outcome.failures.push({ module: shards[0]?.file ?? '', title: '', reason: 'AVA failed outside of a test, see above' })
 }
 
@@ -62,33 +66,38 @@ async function runAva(
   surroundings: Surroundings,
   shards: readonly Shard[],
   atOnce: number,
-): Promise<{ code: number; lines: readonly string[] }> {
-  const { root, progress, environment } = surroundings
+): Promise<{ code: number | null; lines: readonly string[] }> {
+  const { root, progress, environment, interrupted } = surroundings
+  interrupted.throwIfAborted()
   const colors = process.stdout.isTTY && process.env['NO_COLOR'] === undefined ? { FORCE_COLOR: '1' } : {}
   const words = ['--config', 'test/suite/process/ava.shards.js', `--concurrency=${String(atOnce)}`, ...shards.map(({ file }) => file)]
   const child = spawn(process.execPath, [join(root, 'node_modules/.bin/ava'), ...words], {
     cwd: root,
     env: { NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/postern'), ...process.env, ...colors, ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
+    detached: true,
   })
   const lines: string[] = []
   progress.begin((line) => lines.push(stripVTControlCharacters(line)))
   child.stdout.on('data', (text: Buffer) => progress.read(text))
-  let interrupted = false
-  const passOn = (signal: NodeJS.Signals): void => {
-    interrupted = true
-    child.kill(signal)
-  }
-  process.on('SIGINT', passOn).on('SIGTERM', passOn)
-  const { promise, resolve } = Promise.withResolvers<number>()
-  child.on('error', (error) => {
-    console.error(error.message)
-    resolve(1)
+  const kill = (): void => killGroup(child)
+  interrupted.addEventListener('abort', kill)
+  const closed = once(child, 'close').finally(() => {
+    interrupted.removeEventListener('abort', kill)
+    kill()
+    progress.end()
   })
-  child.on('close', (code) => resolve(code ?? 1))
-  const code = await promise
-  process.off('SIGINT', passOn).off('SIGTERM', passOn)
-  progress.end()
-  if (interrupted) throw new Error('The run was interrupted.')
+  const [code] = (await closed) as [number | null]
+  interrupted.throwIfAborted()
   return { code, lines }
+}
+
+/** Ends AVA, its processes of tests, and what these have started and left when they died. */
+function killGroup({ pid }: ChildProcess): void {
+  if (pid === undefined) return
+  try {
+    process.kill(-pid, 'SIGKILL')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
 }

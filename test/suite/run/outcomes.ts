@@ -1,17 +1,22 @@
-/** What the journals of shards say: which tests passed, which failed, which modules never began, and what each cost. */
+/** Reads the journals of shards: the outcome of each declared test, modules that a dead process did not begin, and what each cost. */
 import { join } from 'node:path'
-import { readJournal } from '../process/journal.ts'
-import { nameOf, type Test } from '../process/plan.ts'
+import { stripVTControlCharacters } from 'node:util'
+import { readJournal, type Entry } from '../process/journal.ts'
+import { isLedger, nameOf, type Test } from '../process/plan.ts'
 import type { Shard } from './shards.ts'
 
 export interface Failure extends Test {
-  /** The first line of the first error. */
+  /** The first line of the first error; of a failed ledger, if there is one. */
   readonly reason: string
+  /** Whether no repetition can make it green: its process died, or its error is unknown. */
+  readonly isFinal?: true
 }
 
 export class Outcome {
   readonly passed: Test[] = []
   readonly failures: Failure[] = []
+  /** Skipped tests by name. */
+  readonly skipped = new Map<string, Test>()
   /** Modules whose process died before they began. */
   readonly missed: string[] = []
   /** Processor milliseconds by module. */
@@ -19,37 +24,54 @@ export class Outcome {
 
   /** Adds what the journal of a shard says; `lines` are AVA's lines about failures. */
   read(root: string, shard: Shard, lines: readonly string[]): void {
-    const running = new Map<string, Test>()
-    let ended = false
-    for (const { event, module, title, processorMs = 0, reason } of readJournal(join(root, shard.journal))) {
-      ended ||= event === 'ended'
-      if (event === 'ended') continue
+    const entries = readJournal(join(root, shard.journal))
+    const waiting = new Map<string, Test>()
+    const names = entries.map(nameOf)
+    for (const { event, module, title, reason, processorMs = 0 } of entries) {
       const test = { module, title }
       const name = nameOf(test)
+      if (event === 'declared') waiting.set(name, test)
+      if (event === 'skipped') this.skipped.set(name, test)
+      if (event !== 'passed' && event !== 'failed') continue
+      waiting.delete(name)
       this.costs.set(module, (this.costs.get(module) ?? 0) + processorMs)
-      if (event === 'begun') running.set(name, test)
-      else running.delete(name)
       if (event === 'passed') this.passed.push(test)
-      if (event === 'failed') this.failures.push({ ...test, reason: firstLine(reason ?? printed(lines, name)) })
+      else this.failures.push({ ...test, ...errorOf(reason ?? printed(lines, name, names)) })
     }
-    for (const test of running.values()) this.failures.push({ ...test, reason: 'the process died while the test ran' })
-    if (!ended) this.#missed(shard)
+    if (waiting.size > 0 || entries.at(-1)?.event !== 'ended') this.#died(shard, entries, waiting)
   }
 
-  #missed({ modules }: Shard): void {
-    const missed = modules.filter((path) => !this.costs.has(path))
-    if (modules.length === 1) for (const module of missed) this.failures.push({ module, title: '', reason: 'the module did not load' })
-    else this.missed.push(...missed)
+  /** Adds a failure for the death of the process and for each test that it did not reach; the modules that it did not begin are missed. */
+  #died({ modules, file }: Shard, entries: readonly Entry[], waiting: Map<string, Test>): void {
+    const last = entries.findLast(({ event }) => event !== 'declared' && event !== 'skipped')
+    const module = last?.module || (modules[0] ?? file)
+    const [title, when] = whenOf(last)
+    this.failures.push({ module, title, reason: `the process died ${when}`, isFinal: true })
+    waiting.delete(nameOf({ module, title }))
+    const begun = new Set(entries.filter(({ event }) => event === 'begun' || event === 'failed').map((entry) => entry.module)).add(module)
+    for (const test of waiting.values())
+      if (begun.has(test.module)) this.failures.push({ ...test, reason: 'the process died before the test ran', isFinal: true })
+    this.missed.push(...modules.filter((path) => !begun.has(path)))
   }
 }
 
-const firstLine = (text: string): string => text.trim().split('\n')[0] ?? ''
+/** The title of the test in progress and what the process did, after its last event. */
+function whenOf(last: Entry | undefined): readonly [string, string] {
+  if (last?.event === 'begun') return [last.title, 'while the test ran']
+  if (last?.event === 'loading') return ['', 'while the module loaded']
+  return ['', last ? 'outside of a test' : 'before it loaded a module']
+}
 
-/** AVA prints the message of an assertion after the title. */
-function printed(lines: readonly string[], name: string): string {
-  for (const line of lines) {
-    const at = line.indexOf(name)
-    if (at >= 0) return line.slice(at + name.length) || 'an assertion failed'
-  }
-  return 'an assertion failed'
+function errorOf(text: string | undefined): Pick<Failure, 'reason' | 'isFinal'> {
+  if (text === undefined) return { reason: 'AVA printed no error', isFinal: true }
+  const lines = text.trim().split('\n')
+  return { reason: (lines.find(isLedger) ?? lines[0]) || 'an assertion failed' }
+}
+
+/** The message of an assertion, which AVA prints after the title; undefined if no line has the title. */
+function printed(lines: readonly string[], name: string, names: readonly string[]): string | undefined {
+  const title = stripVTControlCharacters(name)
+  const longer = names.map(stripVTControlCharacters).filter((other) => other !== title && other.startsWith(title))
+  const line = lines.find((one) => one.includes(title) && !longer.some((other) => one.includes(other)))
+  return line?.slice(line.indexOf(title) + title.length)
 }

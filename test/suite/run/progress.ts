@@ -3,12 +3,11 @@ import { performance } from 'node:perf_hooks'
 import { StringDecoder } from 'node:string_decoder'
 import { stripVTControlCharacters } from 'node:util'
 
-const outcome = /^ *([✔✘-]) /u
+const outcome = /^ *([✔✘]) /u
 
 export class Progress {
   readonly #write: (text: string) => unknown
   readonly #since = performance.now()
-  readonly #skipped = new Map<string, number>()
   #decoder = new StringDecoder('utf8')
   #failing: (line: string) => unknown = () => {}
   #rest = ''
@@ -47,11 +46,6 @@ export class Progress {
     this.#rest = ''
   }
 
-  /** Tests that were skipped, by what they need. */
-  get skipped(): ReadonlyMap<string, number> {
-    return this.#skipped
-  }
-
   #isShown(whole: string): boolean {
     const line = stripVTControlCharacters(whole)
     const mark = outcome.exec(line)?.[1]
@@ -59,9 +53,6 @@ export class Progress {
     else if (mark === '✘') {
       this.#failed += 1
       this.#failing(line)
-    } else if (mark === '-') {
-      const reason = /\(needs (.+)\)$/.exec(line)?.[1]
-      if (reason !== undefined) this.#skipped.set(reason, (this.#skipped.get(reason) ?? 0) + 1)
     }
     return mark !== '✔' && !line.includes('Using configuration from')
   }

@@ -1,11 +1,11 @@
 /** Output of `npm test`: areas at the start, figures and failures at the end, and files with the titles and costs of all tests. */
-import { execFileSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { appendFileSync, writeFileSync } from 'node:fs'
 import { loadavg } from 'node:os'
 import { join } from 'node:path'
 import { areaOf, type AreaState, type ModuleFacts } from '../areas.ts'
 import { unstableLine, unstablePath } from './gate.ts'
-import { nameOf } from '../process/plan.ts'
+import { nameOf, type Test } from '../process/plan.ts'
 import type { SuiteResult } from './run-lanes.ts'
 import { built } from './shards.ts'
 
@@ -40,7 +40,8 @@ const runsPath = 'test/suite/runs.tsv'
 
 /** Adds a line: time, commit, load average, seconds, processor seconds, passed, failed, unstable tests. */
 export function logRun(root: string, { passed, failures, unstable, figures }: SuiteResult): void {
-  const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: root, encoding: 'utf8' }).trim()
+  const { stdout } = spawnSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: root, encoding: 'utf8' })
+  const commit = (stdout ?? '').trim() || 'without Git'
   const sum = (of: (one: SuiteResult['figures'][number]) => number): string => figures.reduce((total, one) => total + of(one), 0).toFixed(0)
   const cells = [
     ...[new Date().toISOString().slice(0, 16), commit, (loadavg()[1] ?? 0).toFixed(1)],
@@ -61,15 +62,15 @@ function areaLines({ costs }: SuiteResult, modules: readonly ModuleFacts[]): rea
   return [...sums].map(([area, ms]) => `of these ${area}: ${(ms / 1000).toFixed(0)} processor seconds`)
 }
 
+/** How many tests were skipped, by the peers that they need. */
+function skippedLines(skipped: readonly Test[]): readonly string[] {
+  const reasons = Map.groupBy(skipped, ({ title }) => /\((needs .+)\)$/.exec(title)?.[1] ?? 'without a reason')
+  return [...reasons].map(([reason, tests]) => `${String(tests.length)} skipped: ${reason}`)
+}
+
 /** The last lines of a run: figures, skipped tests, failures, unstable tests, and the sum. */
-export function closingLines(
-  result: SuiteResult,
-  modules: readonly ModuleFacts[],
-  skipped: ReadonlyMap<string, number>,
-  isCi: boolean,
-): readonly string[] {
+export function closingLines(result: SuiteResult, modules: readonly ModuleFacts[], failed: number): readonly string[] {
   const { passed, failures, unstable, figures } = result
-  const skippedTests = [...skipped.values()].reduce((sum, count) => sum + count, 0)
   return [
     '',
     ...figures.map(
@@ -77,10 +78,10 @@ export function closingLines(
         `${lane}: ${String(tests)} tests in ${String(modules)} modules, ${seconds.toFixed(0)} s, ${processorSeconds.toFixed(0)} processor seconds`,
     ),
     ...areaLines(result, modules),
-    ...[...skipped].map(([reason, count]) => `${String(count)} skipped: needs ${reason}`),
+    ...skippedLines(result.skipped),
     ...failures.map((failure) => `failed: ${nameOf(failure)} (${failure.reason})`),
     ...unstable.map((failure) => `unstable: ${nameOf(failure)} (${failure.reason})`),
     ...(unstable.length > 0 ? [`Add to ${unstablePath}:`, ...unstable.map((failure) => unstableLine(failure, Date.now()))] : []),
-    `${String(passed.length)} passed, ${String(failures.length + (isCi ? skippedTests : 0))} failed`,
+    `${String(passed.length)} passed, ${String(failed)} failed`,
   ]
 }

@@ -21,6 +21,7 @@ export interface SuiteResult {
   readonly failures: readonly (Failure & { readonly lane: TestLane })[]
   /** Tests that failed once and passed when repeated alone. */
   readonly unstable: readonly Failure[]
+  readonly skipped: readonly Test[]
   readonly figures: readonly LaneFigures[]
   /** Processor milliseconds by module. */
   readonly costs: ReadonlyMap<string, number>
@@ -48,6 +49,7 @@ class Suite implements SuiteResult {
   readonly passed: (Test & { lane: TestLane })[] = []
   readonly failures: (Failure & { lane: TestLane })[] = []
   readonly unstable: Failure[] = []
+  readonly skipped: Test[] = []
   readonly figures: LaneFigures[] = []
   readonly costs = new Map<string, number>()
   readonly #surroundings: Surroundings
@@ -62,6 +64,7 @@ class Suite implements SuiteResult {
     const outcome = await runBatch(this.#surroundings, { name: lane, seconds, atOnce: atOnce(processors), parts })
     this.passed.push(...outcome.passed.map((test) => ({ ...test, lane })))
     this.failures.push(...outcome.failures.map((failure) => ({ ...failure, lane })))
+    this.skipped.push(...outcome.skipped.values())
     for (const [path, ms] of outcome.costs) this.costs.set(path, ms)
     this.figures.push({
       ...{ lane, modules: parts.flat().length, tests: outcome.passed.length + outcome.failures.length },

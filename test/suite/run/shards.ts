@@ -1,7 +1,7 @@
 /** Distributes test modules over processes by their earlier processor time, and writes the file of each process. */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import type { TestLane } from '../lanes.ts'
 import type { ShardPlan } from '../process/plan.ts'
 
@@ -57,18 +57,10 @@ export interface Shard {
   readonly modules: readonly string[]
 }
 
-const firstPort = 20_000
-/** Ports of one process for programs that cannot choose one; below the ephemeral range. */
-const portsEach = 200
-const blocks = 49
-/** Ports for the services that all processes of a run share. */
-export const runnerPorts = '29800-29999'
-
-/** Writes files of shards and gives each its journal and its block of ports. */
+/** Writes files of shards and gives each its journal and its folder. */
 export class ShardWriter {
   readonly #root: string
   readonly #folder: string
-  #count = 0
 
   /** Empties the folder, which must be below `build/`. */
   constructor(root: string, folder = built) {
@@ -82,10 +74,8 @@ export class ShardWriter {
   write(name: string, seconds: number, modules: readonly string[], titles?: readonly string[]): Shard {
     const journal = `${this.#folder}/${name}.jsonl`
     const file = `${this.#folder}/${name}.test.ts`
-    const first = firstPort + (this.#count++ % blocks) * portsEach
-    const ports = `${String(first)}-${String(first + portsEach - 1)}`
-    const temporary = join(tmpdir(), `postern-shard-${String(process.pid)}-${name}`)
-    const plan: ShardPlan = { modules, journal, temporary, seconds, ports, ...(titles && { titles }) }
+    const temporary = join(tmpdir(), `postern-shard-${String(process.pid)}-${basename(this.#folder)}-${name}`)
+    const plan: ShardPlan = { modules, journal, temporary, seconds, ...(titles && { titles }) }
     const lines = [
       "import { shard } from '../../test/suite/process/shard.ts'",
       `await shard(${JSON.stringify(plan)}, ${JSON.stringify(this.#root)})`,

@@ -1,40 +1,50 @@
 /** Port numbers for programs that cannot listen on port 0 and report the port they got. */
-import { createServer } from 'node:net'
 import { once } from 'node:events'
+import { createServer, type Server } from 'node:net'
 
 /** Below the ephemeral range, so no outgoing connection and no server on port 0 uses these ports. */
 const [firstPort, lastPort] = [20_000, 29_999]
+/** Ports of one process. */
+const blockSize = 200
 
-/** The block of this process. `POSTERN_TEST_PORTS=20000-20199` names it; otherwise it begins at a port that follows from the process id. */
-function* portsOfProcess(): Generator<number> {
-  const named = /^(\d+)-(\d+)$/.exec(process.env['POSTERN_TEST_PORTS'] ?? '')
-  if (named) {
-    for (let port = Number(named[1]); port <= Number(named[2]); port++) yield port
-    return
-  }
-  const count = lastPort - firstPort + 1
-  const start = (process.pid * 97) % count
-  for (let n = 0; n < count; n++) yield firstPort + ((start + n) % count)
-}
+/** The one state of this module: the block of the process, which gives out each number once. */
+let block: Promise<Generator<number>> | undefined
 
-/** The one state of this module: the process gives out each number once. */
-const ports = portsOfProcess()
-
-/** A free port of loopback. No other caller in this process gets the same number. */
+/** A free port of loopback. No other caller on this machine gets the same number while the process lives. */
 export async function programPort(): Promise<number> {
+  const ports = await (block ??= claimBlock())
   // not a loop over the generator: leaving that would end it
   for (let next = ports.next(); !next.done; next = ports.next()) if (await isFree(next.value)) return next.value
-  throw new Error('all ports of this process are used; give it a larger block in POSTERN_TEST_PORTS')
+  throw new Error(`the process has used its ${String(blockSize - 1)} ports`)
+}
+
+/** Holds the first port of a block until the process ends, so that each block belongs to one process of the machine. */
+async function claimBlock(): Promise<Generator<number>> {
+  const blocks = (lastPort - firstPort + 1) / blockSize
+  for (let n = 0; n < blocks; n++) {
+    const first = firstPort + ((process.pid + n) % blocks) * blockSize
+    const holder = createServer().unref()
+    if (await listens(holder, first)) return numbers(first + 1, first + blockSize)
+  }
+  throw new Error(`all blocks of ports from ${String(firstPort)} to ${String(lastPort)} belong to running processes`)
+}
+
+function* numbers(first: number, end: number): Generator<number> {
+  for (let port = first; port < end; port++) yield port
 }
 
 async function isFree(port: number): Promise<boolean> {
   const server = createServer()
+  const free = await listens(server, port)
+  if (free) await once(server.close(), 'close')
+  return free
+}
+
+async function listens(server: Server, port: number): Promise<boolean> {
   const listening = once(server, 'listening').then(
     () => true,
     () => false,
   )
   server.listen(port, '127.0.0.1')
-  const free = await listening
-  if (free) await once(server.close(), 'close')
-  return free
+  return listening
 }

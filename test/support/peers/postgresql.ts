@@ -16,9 +16,11 @@ import { SteppedClock } from './stepped-clock.ts'
 
 const programs = (): string => globSync('/usr/lib/postgresql/*/bin').toSorted().at(-1) ?? ''
 const isRoot = process.getuid?.() === 0
-/** The server does not run as root. */
-export const asServer = (command: string, words: readonly string[]): readonly [string, string[]] =>
-  isRoot ? ['setpriv', ['--reuid=postgres', '--regid=postgres', '--clear-groups', command, ...words]] : [command, [...words]]
+/** The server does not run as root, and ends when this process dies. */
+export function asServer(command: string, words: readonly string[]): readonly [string, string[]] {
+  const user = isRoot ? ['--reuid=postgres', '--regid=postgres', '--clear-groups'] : []
+  return ['setpriv', [...user, '--pdeathsig=QUIT', command, ...words]]
+}
 
 /** As little as durability allows: tests look at what is written, not at how fast. */
 const settings = ['listen_addresses=127.0.0.1', 'max_connections=800', 'shared_buffers=32MB', 'deadlock_timeout=100ms', 'autovacuum=off']

@@ -1,0 +1,51 @@
+/** The arguments of a run: wrong ones are refused before anything is installed or built. */
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import test from '#test'
+import { chooseModules, readWords } from './choice.ts'
+import { RunError } from './exit.ts'
+
+const root = join(fileURLToPath(import.meta.url), '../../..')
+
+test('readWords(): refuses unknown options and lanes, and what does not go together', (t) => {
+  const cases: readonly (readonly [readonly string[], RegExp])[] = [
+    [['--fast'], /Unknown option '--fast'[^]*\nUsage: npm test/],
+    [['--lane'], /--lane[^]*\nUsage: npm test/],
+    [['--lane', 'quick'], /^There is no lane "quick"\. The lanes are exact, real, browser, measured\.$/],
+    [['--full', 'test/tidy.test.ts'], /^Paths run alone: leave out --full and --lane\.\nUsage/],
+    [['--log', '--lane', 'exact'], /^--log is for whole runs\.\nUsage/],
+  ]
+  for (const [args, message] of cases) t.throws(() => readWords(args), { instanceOf: RunError, message })
+  t.deepEqual(readWords(['--lane', 'exact', '--full']), { isFull: true, isLogged: false, lane: 'exact', files: [] })
+})
+
+test('chooseModules(): refuses a path that is no test module', (t) => {
+  for (const path of ['test/gone.test.ts', 'test/run.ts', 'build/test/exact-1.test.ts', '../a.test.ts', 'test/core'])
+    t.throws(() => chooseModules(root, { isFull: false, lane: undefined, files: [path] }), {
+      instanceOf: RunError,
+      message: `There is no test module ${path}. Give paths of files test/**/*.test.ts.`,
+    })
+  const { selected } = chooseModules(root, { isFull: false, lane: undefined, files: ['./test/tidy.test.ts'] })
+  t.deepEqual(
+    selected.map(({ path }) => path),
+    ['test/tidy.test.ts'],
+  )
+})
+
+test('programs of the suite: end with exit code 2 and the next step after wrong arguments', (t) => {
+  const cases: readonly (readonly [readonly string[], RegExp])[] = [
+    [['test/run.ts', 'test/gone.test.ts'], /^There is no test module test\/gone\.test\.ts\. /],
+    [['test/suite/stress.ts', '--runs', '0'], /^--runs takes a whole number from 1, not "0"\.\nUsage: /],
+    [['test/suite/stress.ts', '--load', 'abc'], /^--load takes a whole number from 0, not "abc"\.\nUsage: /],
+    [['test/suite/stress.ts', '--seed', 'x'], /^--seed takes a whole number from 0, not "x"\.\nUsage: /],
+    [['test/suite/stress.ts', '--lane', 'quick'], /^There is no lane "quick"\. /],
+    [['test/suite/one.ts', 'test/gone.test.ts'], /^There is no test module test\/gone\.test\.ts\. /],
+    [['test/suite/one.ts'], /^Usage: npm run test:one FILE/],
+  ]
+  for (const [args, message] of cases) {
+    const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8' })
+    t.deepEqual([status, stdout], [2, ''], args.join(' '))
+    t.regex(stderr, message)
+  }
+})

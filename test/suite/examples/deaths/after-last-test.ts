@@ -1,0 +1,7 @@
+/** Dies when the journal has the outcome of its last test. */
+import test from '#test'
+import { afterEntry } from './after-entry.ts'
+
+test('one', (t) => t.pass())
+
+afterEntry('"title":"one","event":"passed"', () => process.kill(process.pid, 'SIGKILL'))

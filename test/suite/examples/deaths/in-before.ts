@@ -1,0 +1,6 @@
+/** Ends its process in a hook before its tests. */
+import test from '#test'
+
+test.before(() => process.exit(0))
+test('one', (t) => t.pass())
+test('two', (t) => t.pass())

@@ -1,0 +1,13 @@
+/** Tests that never end, each in another phase. */
+import test from '#test'
+
+const never = new Promise<never>(() => {})
+if (process.env['HANGS'] === 'import') await never
+
+test.after.always(() => (process.env['HANGS'] === 'after' ? never : undefined))
+
+test('a test', async (t) => {
+  if (process.env['HANGS'] === 'test') await never
+  if (process.env['HANGS'] === 'teardown') t.teardown(() => never)
+  t.pass()
+})
