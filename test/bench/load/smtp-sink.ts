@@ -5,6 +5,9 @@ import { once } from 'node:events'
 import { waitFor } from '../../support/waits.ts'
 import { programPort } from '../../support/network/program-port.ts'
 
+/** Longer than any retry of a measurement. */
+const stallMinutes = 10
+
 export class SmtpSink implements AsyncDisposable {
   readonly port: number
   /** Messages that it answered 250 to. */
@@ -26,17 +29,30 @@ export class SmtpSink implements AsyncDisposable {
     const child = spawn('/usr/sbin/smtp-sink', [...user, '-c', `127.0.0.1:${String(port)}`, '1000'], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
-    await waitFor('smtp-sink accepts connections', () => answers(port))
+    await waitFor('smtp-sink accepts connections', () => {
+      if (child.exitCode !== null) throw new Error(`smtp-sink ended with ${String(child.exitCode)}`)
+      return answers(port)
+    })
     return new SmtpSink(child, port)
   }
 
-  /** Resolves when it has counted that many, with the moment at which it had. */
+  /** Resolves when it has counted that many, with the moment at which it had. Rejects when it counts none for ten minutes. */
   async reached(count: number): Promise<number> {
-    while (this.count < count) {
-      await new Promise<void>((resolve) => this.#counted.add(resolve))
-      this.#counted.clear()
+    const stalled = Promise.withResolvers<never>()
+    const timer = setTimeout(() => {
+      const minutes = `${String(stallMinutes)} minutes`
+      stalled.reject(new Error(`smtp-sink has counted ${String(this.count)} of ${String(count)} messages, and none for ${minutes}`))
+    }, stallMinutes * 60_000)
+    try {
+      while (this.count < count) {
+        await Promise.race([new Promise<void>((resolve) => this.#counted.add(resolve)), stalled.promise])
+        this.#counted.clear()
+        timer.refresh()
+      }
+      return performance.now()
+    } finally {
+      clearTimeout(timer)
     }
-    return performance.now()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
