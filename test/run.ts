@@ -14,6 +14,7 @@ import { buildAll } from './suite/run/builds.ts'
 import { chooseModules, readWords, type Choice, type Words } from './suite/choice.ts'
 import { exitWith, interruption } from './suite/exit.ts'
 import { readUnstable } from './suite/run/gate.ts'
+import { claimCheckout } from './suite/run/only-run.ts'
 import { Progress } from './suite/run/progress.ts'
 import { areasLines, closingLines, logRun, writeTitles } from './suite/run/report.ts'
 import { runLanes } from './suite/run/run-lanes.ts'
@@ -46,6 +47,7 @@ function installPeers(): boolean {
 }
 
 async function run(given: Words, { modules, states, selected }: Choice): Promise<number> {
+  using _ = claimCheckout(root)
   const interrupted = interruption()
   const isWhole = given.files.length === 0 && given.lane === undefined
   if (isWhole) for (const line of areasLines(states)) console.log(line)

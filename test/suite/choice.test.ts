@@ -1,10 +1,13 @@
 /** The arguments of a run: wrong ones are refused before anything is installed or built. */
 import { spawnSync } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import test from '#test'
 import { chooseModules, readWords } from './choice.ts'
 import { RunError } from './exit.ts'
+import { claimCheckout } from './run/only-run.ts'
 
 const root = join(fileURLToPath(import.meta.url), '../../..')
 
@@ -31,6 +34,18 @@ test('chooseModules(): refuses a path that is no test module', (t) => {
     selected.map(({ path }) => path),
     ['test/tidy.test.ts'],
   )
+})
+
+test('claimCheckout(): refuses a second run, and takes over after a death', async (t) => {
+  const root = await mkdtemp(join(tmpdir(), 'postern-claim-'))
+  t.teardown(() => rm(root, { recursive: true }))
+  {
+    using _ = claimCheckout(root)
+    t.throws(() => claimCheckout(root), { instanceOf: RunError, message: new RegExp(`^Process ${String(process.pid)} runs tests`) })
+  }
+  const { pid } = spawnSync('true')
+  await writeFile(join(root, 'build/run.pid'), String(pid))
+  t.notThrows(() => claimCheckout(root)[Symbol.dispose]())
 })
 
 test('programs of the suite: end with exit code 2 and the next step after wrong arguments', (t) => {

@@ -15,6 +15,7 @@ import { exitWith, interruption, RunError } from './exit.ts'
 import { lanes } from './lanes.ts'
 import { nameOf } from './process/plan.ts'
 import { Progress } from './run/progress.ts'
+import { claimCheckout } from './run/only-run.ts'
 import { runLanes, type Spread, type SuiteResult } from './run/run-lanes.ts'
 import { startServices, type Services } from './run/shared-servers.ts'
 import { ShardWriter } from './run/shards.ts'
@@ -116,6 +117,7 @@ async function stress({ runs, seed: first, choice }: Settings, services: Service
 
 await exitWith(async () => {
   const settings = readSettings(process.argv.slice(2))
+  using _ = claimCheckout(root)
   const interrupted = interruption()
   await buildAll()
   await using services = await startServices()
