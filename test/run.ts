@@ -25,7 +25,7 @@ const root = join(fileURLToPath(import.meta.url), '../..')
 const progressMs = 30_000
 const isCi = process.env['CI'] === 'true'
 
-/** Whether the run may begin. */
+/** Installs missing peers where it can. Returns false if CI lacks a peer. */
 function installPeers(): boolean {
   const before = missingPackages()
   if (before.length === 0) return true

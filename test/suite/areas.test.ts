@@ -1,4 +1,4 @@
-/** Areas run when a file of theirs changed, and are recorded after a green run. */
+/** Tests of areas: which changes make an area run, and how a green run is recorded. */
 import { execFileSync } from 'node:child_process'
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -19,7 +19,7 @@ class Project {
     this.root = root
   }
 
-  /** A checkout in which the area is proven. */
+  /** Makes a Git checkout in which the area is proven. */
   static async make(t: ExecutionContext): Promise<Project> {
     const root = await mkdtemp(join(tmpdir(), 'postern-areas-'))
     t.teardown(() => rm(root, { recursive: true }))
@@ -55,7 +55,7 @@ const changes: Readonly<Record<string, (project: Project) => Promise<void>>> = {
   'a changed dependency': (project) => project.write('package.json', '2'),
 }
 
-test('areaStates(): an area rests until a file of it changes', async (t) => {
+test('areaStates(): skips an area until one of its files changes', async (t) => {
   const project = await Project.make(t)
   t.false(project.packaging.runs)
   await project.write('daemon/core/c.ts', '2')
@@ -67,7 +67,7 @@ test('areaStates(): an area rests until a file of it changes', async (t) => {
   }
 })
 
-test('areaStates(): without Git, and with conflicts in the record, all areas run', async (t) => {
+test('areaStates(): runs all areas without Git and after merge conflicts', async (t) => {
   const project = await Project.make(t)
   await project.write(provenPath, `<<<<<<< HEAD\n${await readFile(join(project.root, provenPath), 'utf8')}=======\n>>>>>>> other\n`)
   t.true(project.packaging.runs)
@@ -77,7 +77,7 @@ test('areaStates(): without Git, and with conflicts in the record, all areas run
   t.like(project.packaging, { runs: true, why: 'there is no Git checkout to compare with' })
 })
 
-test('writeProven(): leaves out an area whose files changed during the run', async (t) => {
+test('writeProven(): skips an area whose files changed during the run', async (t) => {
   const project = await Project.make(t)
   await project.write('daemon/packaging/a.ts', '2')
   const before = project.packaging

@@ -31,7 +31,7 @@ const under = (...beginnings: readonly string[]) => {
 }
 
 const api = 'test/admin-api'
-/** Changed dependencies concern every area. */
+/** Sources of every area. */
 const dependencies = ['package.json', 'package-lock.json']
 /** Sign-in, a mail from the request to its capture, trace, queue, form designer, public form, settings, documentation. */
 const smoke = new Set(
@@ -66,7 +66,7 @@ const areas: readonly Area[] = [
     has: ({ imports }) => imports.has('test/support/peers/postgresql.ts'),
     sources: [
       ...['store/', 'daemon/composition/', 'daemon/start.ts', 'daemon/open-store.ts', 'config/settings/store-settings.ts'],
-      // daemons that share a store
+      // used by daemons that share a store
       ...['backup', 'certificates', 'doctor', 'process'].map((name) => `daemon/${name}/`),
     ],
   },
@@ -95,7 +95,7 @@ export interface AreaState {
 
 export const provenPath = 'test/suite/proven.json'
 
-/** The digests; none when the file cannot be read, as in a merge with conflicts. */
+/** Returns the recorded digests. A file that cannot be read, such as one with merge conflicts, has none. */
 function readProven(root: string): Readonly<Record<string, unknown>> {
   try {
     return { ...(JSON.parse(readFileSync(join(root, provenPath), 'utf8')) as object) }
@@ -138,7 +138,7 @@ export function areaStates(root: string, modules: readonly ModuleFacts[], isFull
   })
 }
 
-/** Covers the sources, the files that the modules import, and other files beside the modules, which they may read. */
+/** Hashes the sources, the imports of the modules, and other files in the folders of the modules, which tests may read. */
 function digestOf(root: string, files: readonly string[], sources: readonly string[], own: readonly ModuleFacts[]): string {
   const hash = createHash('sha256')
   const imports = new Set(own.flatMap((module) => [...module.imports]))
@@ -159,7 +159,7 @@ function digestOf(root: string, files: readonly string[], sources: readonly stri
   return hash.digest('hex')
 }
 
-/** Records the areas of a green run, unless their files changed while it went on. */
+/** Records the areas of a green run. Leaves out areas whose files changed during the run. */
 export function writeProven(root: string, before: readonly AreaState[], after: readonly AreaState[]): void {
   const proven = { ...readProven(root) }
   for (const { name, runs, digest } of before)

@@ -1,4 +1,4 @@
-/** The arguments of a run: wrong ones are refused before anything is installed or built. */
+/** Tests of the arguments of a run: wrong arguments are refused before anything is installed or built. */
 import { spawnSync } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -11,19 +11,19 @@ import { claimCheckout } from './run/only-run.ts'
 
 const root = join(fileURLToPath(import.meta.url), '../../..')
 
-test('readWords(): refuses unknown options and lanes, and what does not go together', (t) => {
+test('readWords(): refuses unknown options, unknown lanes and wrong combinations', (t) => {
   const cases: readonly (readonly [readonly string[], RegExp])[] = [
     [['--fast'], /Unknown option '--fast'[^]*\nUsage: npm test/],
     [['--lane'], /--lane[^]*\nUsage: npm test/],
     [['--lane', 'quick'], /^There is no lane "quick"\. The lanes are exact, real, browser, measured\.$/],
-    [['--full', 'test/tidy.test.ts'], /^Paths run alone: leave out --full and --lane\.\nUsage/],
-    [['--log', '--lane', 'exact'], /^--log is for whole runs\.\nUsage/],
+    [['--full', 'test/tidy.test.ts'], /^Paths cannot be combined with --full or --lane\.\nUsage/],
+    [['--log', '--lane', 'exact'], /^--log records whole runs only: leave out paths and --lane\.\nUsage/],
   ]
   for (const [args, message] of cases) t.throws(() => readWords(args), { instanceOf: RunError, message })
   t.deepEqual(readWords(['--lane', 'exact', '--full']), { isFull: true, isLogged: false, lane: 'exact', files: [] })
 })
 
-test('chooseModules(): refuses a path that is no test module', (t) => {
+test('chooseModules(): refuses other paths than test modules', (t) => {
   for (const path of ['test/gone.test.ts', 'test/run.ts', 'build/test/exact-1.test.ts', '../a.test.ts', 'test/core'])
     t.throws(() => chooseModules(root, { isFull: false, lane: undefined, files: [path] }), {
       instanceOf: RunError,
@@ -36,7 +36,7 @@ test('chooseModules(): refuses a path that is no test module', (t) => {
   )
 })
 
-test('claimCheckout(): refuses a second run, and takes over after a death', async (t) => {
+test('claimCheckout(): refuses a second run until the first process ends', async (t) => {
   const root = await mkdtemp(join(tmpdir(), 'postern-claim-'))
   t.teardown(() => rm(root, { recursive: true }))
   {
@@ -48,7 +48,7 @@ test('claimCheckout(): refuses a second run, and takes over after a death', asyn
   t.notThrows(() => claimCheckout(root)[Symbol.dispose]())
 })
 
-test('programs of the suite: end with exit code 2 and the next step after wrong arguments', (t) => {
+test('programs: wrong arguments end with exit code 2 and the next step', (t) => {
   const cases: readonly (readonly [readonly string[], RegExp])[] = [
     [['test/run.ts', 'test/gone.test.ts'], /^There is no test module test\/gone\.test\.ts\. /],
     [['test/suite/stress.ts', '--runs', '0'], /^--runs takes a whole number from 1, not "0"\.\nUsage: /],

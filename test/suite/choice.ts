@@ -1,4 +1,4 @@
-/** The arguments of `npm test`, and the test modules that a run with them has. */
+/** Reads the arguments of `npm test` and chooses the test modules of a run. */
 import { relative, resolve } from 'node:path'
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util'
 import { areaOf, areaStates, type AreaState, type ModuleFacts } from './areas.ts'
@@ -22,7 +22,7 @@ export interface Choice {
   readonly selected: readonly ModuleFacts[]
 }
 
-/** Throws a `RunError` that ends with `usage`. */
+/** Parses arguments. Throws a `RunError` that ends with `usage`. */
 export function readArguments<Options extends ParseArgsOptionsConfig>(
   args: readonly string[],
   options: Options,
@@ -42,19 +42,20 @@ export function readWords(args: readonly string[]): Words {
   const { values, positionals: files } = readArguments(args, options, usage)
   const { full: isFull = false, log: isLogged = false } = values
   const lane = readLane(values.lane)
-  if (files.length > 0 && (isFull || lane !== undefined)) throw new RunError(`Paths run alone: leave out --full and --lane.\n${usage}`)
-  if (isLogged && (files.length > 0 || lane !== undefined)) throw new RunError(`--log is for whole runs.\n${usage}`)
+  if (files.length > 0 && (isFull || lane !== undefined)) throw new RunError(`Paths cannot be combined with --full or --lane.\n${usage}`)
+  if (isLogged && (files.length > 0 || lane !== undefined))
+    throw new RunError(`--log records whole runs only: leave out paths and --lane.\n${usage}`)
   return { isFull, isLogged, lane, files }
 }
 
-/** Throws a `RunError` unless it is the name of a lane, or is left out. */
+/** Returns the lane, or undefined without a name. Throws a `RunError` for unknown names. */
 export function readLane(name: string | undefined): TestLane | undefined {
   const lane = lanes.find((one) => one === name)
   if (name !== undefined && lane === undefined) throw new RunError(`There is no lane "${name}". The lanes are ${lanes.join(', ')}.`)
   return lane
 }
 
-/** Throws a `RunError` when a path is no test module, and when no module is left. */
+/** Throws a `RunError` if a path is not a test module or no module is selected. */
 export function chooseModules(root: string, { isFull, lane, files }: Pick<Words, 'isFull' | 'lane' | 'files'>): Choice {
   const imports = importsOfModules(root)
   const laneOf = lanesOf(imports)
@@ -71,6 +72,6 @@ export function chooseModules(root: string, { isFull, lane, files }: Pick<Words,
     return runs && (lane === undefined || module.lane === lane)
   }
   const selected = modules.filter(isDue)
-  if (selected.length === 0) throw new RunError('No test module is left to run.')
+  if (selected.length === 0) throw new RunError('No test module is selected.')
   return { modules, states, selected }
 }

@@ -1,9 +1,9 @@
-/** How a program of the suite ends. */
+/** Exit codes and interruption of the programs of the suite. */
 
-/** An error whose message is all that a person needs. */
+/** An error that is printed without its stack. */
 export class RunError extends Error {}
 
-/** Sets the exit code to the one that a program returns; to 2 after a `RunError`, whose message is printed. */
+/** Runs a program and sets its exit code. A `RunError` is printed and sets 2. */
 export async function exitWith(program: () => Promise<number>): Promise<void> {
   try {
     process.exitCode = await program()
@@ -14,7 +14,7 @@ export async function exitWith(program: () => Promise<number>): Promise<void> {
   }
 }
 
-/** Aborts at SIGINT and SIGTERM. The process lives on until all that it started has ended. */
+/** Returns a signal that SIGINT and SIGTERM abort. The process itself must end what it started, and then exit. */
 export function interruption(): AbortSignal {
   const controller = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => controller.abort(new RunError('The run was interrupted.')))

@@ -17,7 +17,7 @@ import { waitFor } from '../support/waits.ts'
 const root = join(fileURLToPath(import.meta.url), '../../..')
 const example = (name: string): string => `test/suite/examples/${name}.ts`
 
-/** What a run of examples needs; `notes` is the folder in which they take notes. */
+/** Prepares a run of examples; `notes` is a folder in which examples write. */
 async function prepare(t: ExecutionContext): Promise<Surroundings & { readonly notes: string }> {
   const notes = await mkdtemp(join(tmpdir(), 'postern-suite-'))
   const folder = join('build', basename(notes))
@@ -57,7 +57,7 @@ test.serial('shard: a test that leaves something fails by name, and the next one
     'a variable': /leaves a changed process\.env \(LEFT_BY_A_TEST\)/,
     'a replaced clock': /leaves a replaced Date\.now/,
     'a folder': /leaves the temporary folder postern-left-/,
-    'a rejection': /leaves a rejection that nobody handles: Error: nobody looks/,
+    'a rejection': /leaves an unhandled rejection: Error: nobody looks/,
   }
   t.deepEqual([...reasons.keys()].toSorted(), Object.keys(expected).toSorted())
   for (const [title, pattern] of Object.entries(expected)) t.regex(reasons.get(title) ?? '', pattern, title)
@@ -65,7 +65,7 @@ test.serial('shard: a test that leaves something fails by name, and the next one
 
 const deaths = ['while-imported', 'in-before', 'in-test', 'between-tests', 'in-after', 'after-last-test', 'at-exit'] as const
 
-test.serial('runner: a process that dies is red, and each test has one outcome', async (t) => {
+test.serial('runner: a dead process is red, and each test has one outcome', async (t) => {
   const modules = [...deaths.map((name) => `deaths/${name}`), 'passes'].map((name) => ({ path: example(name), lane: 'real' as const }))
   const each = (paths: readonly string[]): readonly (readonly string[])[] => paths.slice(0, -1).map((path) => [path, ...paths.slice(-1)])
   const result = await runLanes(await prepare(t), modules, 1, each)
@@ -93,7 +93,7 @@ test.serial('runner: a process that dies is red, and each test has one outcome',
   t.deepEqual(result.unstable, [])
 })
 
-test.serial('runner: a module that cannot run is named, and the modules beside it run', async (t) => {
+test.serial('runner: names a module that cannot run, and runs the other modules', async (t) => {
   t.deepEqual(outcomes(await runExamples(t, 'exact', ['no-tests', 'two-titles', 'passes', 'declares-late'])), {
     passed: [`${example('passes')} it passes`],
     failed: [
@@ -104,12 +104,12 @@ test.serial('runner: a module that cannot run is named, and the modules beside i
   })
 })
 
-test.serial('runner: a process with skipped tests only is green', async (t) => {
+test.serial('runner: a process with only skipped tests is green', async (t) => {
   const { failures, skipped } = await runExamples(t, 'real', ['skips'])
   t.deepEqual([failures, skipped], [[], [{ module: example('skips'), title: 'one (needs the package nothing)' }]])
 })
 
-test.serial('runner: a repetition that runs no test leaves the failure', async (t) => {
+test.serial('runner: a repetition without a test fails', async (t) => {
   const { passed, failures } = await repeat(await prepare(t), 'repeated', 60, { module: example('passes'), title: 'it is gone' })
   t.deepEqual([passed.length, failures.length], [0, 1])
 })
@@ -132,7 +132,7 @@ test.serial('deadline: ends an import, a test, a hook and a teardown', async (t)
   }
 })
 
-test.serial('runner: an interruption ends the tests and what they started', async (t) => {
+test.serial('runner: an interruption ends all processes of the run', async (t) => {
   const { notes, ...surroundings } = await prepare(t)
   const interruption = new AbortController()
   const modules = [{ path: example('starts-program'), lane: 'exact' as const }]
@@ -162,7 +162,7 @@ test.serial('gate: a test that passes when it is repeated is unstable, and a fai
   )
 })
 
-test.serial('gate: a failed ledger is found whatever the title of its test is', async (t) => {
+test.serial('gate: finds a failed ledger under any title', async (t) => {
   const { failures, unstable } = await runExamples(t, 'real', ['odd-titles'])
   t.deepEqual(
     failures.map(({ reason }) => reason),

@@ -18,7 +18,7 @@ const imported =
 const measures = /\b(?:monitorEventLoopDelay|cpuUsage)\b/
 
 interface Module {
-  /** Files by their paths, and names of packages. */
+  /** Paths of files, and names of packages. */
   readonly imports: readonly string[]
   readonly measures: boolean
 }
@@ -30,7 +30,7 @@ function read(root: string, path: string, aliases: Aliases): Module {
   return { imports, measures: measures.test(text) }
 }
 
-/** Beginnings of aliases (`#store/`) and of the paths that they stand for. */
+/** Prefixes of aliases (`#store/`) with the prefixes of their paths. */
 type Aliases = readonly (readonly [string, string])[]
 
 function aliasesOf(root: string): Aliases {

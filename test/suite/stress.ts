@@ -46,7 +46,7 @@ function readSettings(args: readonly string[]): Settings {
     throw new RunError(`--${name} takes a whole number from ${String(least)}, not "${values[name]}".\n${usage}`)
   }
   const lane = readLane(values.lane)
-  if (files.length > 0 && lane !== undefined) throw new RunError(`Paths run alone: leave out --lane.\n${usage}`)
+  if (files.length > 0 && lane !== undefined) throw new RunError(`Paths cannot be combined with --lane.\n${usage}`)
   const numbers = { runs: number('runs', 1), load: number('load', 0), seed: number('seed', 0) }
   return { ...numbers, choice: chooseModules(root, { isFull: false, lane, files }) }
 }

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { waitFor } from '../../support/waits.ts'
 import { programPort } from '../../support/network/program-port.ts'
 
-/** Longer than any retry of a measurement. */
+/** Longer than the retry delay of any message in a measurement. */
 const stallMinutes = 10
 
 export class SmtpSink implements AsyncDisposable {
@@ -36,7 +36,7 @@ export class SmtpSink implements AsyncDisposable {
     return new SmtpSink(child, port)
   }
 
-  /** Resolves when it has counted that many, with the moment at which it had. Rejects when it counts none for ten minutes. */
+  /** Resolves with the time at which the count was reached. Rejects if no message arrives for ten minutes. */
   async reached(count: number): Promise<number> {
     const stalled = Promise.withResolvers<never>()
     const timer = setTimeout(() => {

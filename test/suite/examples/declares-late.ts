@@ -1,4 +1,4 @@
-/** Declares a test when AVA knows the tests of the process already. */
+/** A module that declares a test after its import. */
 import test from '#test'
 
 test('in time', (t) => {

@@ -1,4 +1,4 @@
-/** Tests that never end, each in another phase. */
+/** A module that never ends in the phase that `HANGS` names. */
 import test from '#test'
 
 const never = new Promise<never>(() => {})

@@ -1,2 +1,2 @@
-/** Declares nothing. */
+/** A module without tests. */
 import '#test'

@@ -1,4 +1,4 @@
-/** A program that starts PostgreSQL, prints the id of its process and waits for ever, for the tests of the services. */
+/** A program that starts PostgreSQL, prints its process id and does not end. */
 import { Postgresql } from '../../support/peers/postgresql.ts'
 
 const server = await Postgresql.start()

@@ -1,10 +1,10 @@
-/** Starts a program and waits for ever. `FAILS_ONCE_FOLDER` says where the id of the program goes. */
+/** A test that starts a program and blocks the event loop. `FAILS_ONCE_FOLDER` is the folder for the process id of the program. */
 import { spawn } from 'node:child_process'
 import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from '#test'
 
-test('it waits', async (t) => {
+test('an endless loop', async (t) => {
   const { pid } = spawn('sleep', ['1000'])
   const note = join(process.env['FAILS_ONCE_FOLDER'] ?? '', 'pid')
   writeFileSync(`${note}-part`, String(pid))

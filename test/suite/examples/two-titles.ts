@@ -1,4 +1,4 @@
-/** Declares two tests of one title. */
+/** A module that declares two tests with the same title. */
 import test from '#test'
 
 test('the  title', (t) => t.pass())

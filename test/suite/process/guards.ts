@@ -92,7 +92,7 @@ export function snapshot(): Snapshot {
   }
 }
 
-/** Rejections of this process that nothing has handled. */
+/** Collects unhandled rejections of this process. */
 export class Rejections {
   readonly #open = new Map<Promise<unknown>, unknown>()
 
@@ -105,12 +105,12 @@ export class Rejections {
     return this.#open.size > 0
   }
 
-  /** Returns what they say, once: they count as handled then, and AVA does not report them again. */
+  /** Returns and clears the collected rejections. They count as handled, so that AVA does not report them again. */
   take(): readonly string[] {
     const taken = [...this.#open]
     for (const [promise] of taken) promise.catch(() => {})
     this.#open.clear()
-    return taken.map(([, reason]) => `a rejection that nobody handles: ${inspect(reason)}`)
+    return taken.map(([, reason]) => `an unhandled rejection: ${inspect(reason)}`)
   }
 }
 

@@ -2,9 +2,9 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 
 export interface Entry {
-  /** Empty when the process has ended in order. */
+  /** Empty for `ended`. */
   readonly module: string
-  /** The title within the module; empty for an event of the whole module. */
+  /** The title within the module; empty for events of the module. */
   readonly title: string
   readonly event: 'loading' | 'declared' | 'skipped' | 'begun' | 'passed' | 'failed' | 'ended'
   /** The first error, as far as it is no assertion of AVA. */

@@ -23,7 +23,7 @@ export interface Test {
 /** Returns the module's name in titles: `core/delivery/queue` for `test/core/delivery/queue.test.ts`. */
 export const titleOf = (path: string): string => path.replace(/^test\//, '').replace(/\.test\.ts$/, '')
 
-/** Whether an assertion failed that mail was lost or doubled, that a tenant saw data of another, or that `verify` found a problem. */
+/** Whether the error reports lost or doubled mail, data of another tenant, or a problem that `verify` found. */
 export const isLedger = (error: string): boolean => /^(?:.*: )?ledger: /.test(error)
 
 /** A test as people read it. */

@@ -24,7 +24,7 @@ interface Module {
 
 /** Imports all modules and declares their tests to AVA, which runs them in this order. */
 export async function shard(plan: ShardPlan, root: string): Promise<void> {
-  process.once('disconnect', () => process.exit(1)) // the run has died
+  process.once('disconnect', () => process.exit(1)) // AVA has died
   mkdirSync(plan.temporary, { mode: 0o755, recursive: true })
   process.env['TMPDIR'] = plan.temporary
   const journal = new Journal(join(root, plan.journal))
@@ -43,7 +43,7 @@ export async function shard(plan: ShardPlan, root: string): Promise<void> {
   process.on('exit', (code) => {
     if (isOver && code === 0 && !rejections.areOpen) journal.write({ module: '', title: '', event: 'ended' })
   })
-  if (isOver) process.exit() // AVA begins with the first test
+  if (isOver) process.exit() // without a test, AVA never starts
   endDeclarations()
   for (const { path, tests } of modules)
     for (const { title, skipped } of tests) journal.write({ module: path, title, event: skipped ? 'skipped' : 'declared' })

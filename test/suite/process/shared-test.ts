@@ -23,7 +23,7 @@ interface Macro {
   readonly title?: (given: string | undefined, ...args: readonly unknown[]) => string
 }
 
-/** Declarations of the module that is being imported; undefined once all are. */
+/** Declarations of the current import; undefined after the last import. */
 let declarations: Declaration[] | undefined
 
 /** Imports a module and returns what it declares, in its order. */
@@ -33,12 +33,12 @@ export async function declarationsOf(url: string): Promise<readonly Declaration[
   return own
 }
 
-/** Refuses declarations from now on: AVA knows the tests of a process when it begins with the first. */
+/** Refuses later declarations: AVA takes none after the first test has started. */
 export function endDeclarations(): void {
   declarations = undefined
 }
 
-/** As AVA has titles. */
+/** Normalizes a title as AVA does. */
 const normalized = (title: string): string => title.trim().replaceAll(/\s+/g, ' ')
 
 const declare =

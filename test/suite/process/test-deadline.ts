@@ -5,7 +5,7 @@
 import { clearInterval, setInterval } from 'node:timers'
 import { endWaits, waitsInProgress } from '../../support/waits.ts'
 
-/** Seconds for teardowns of a test that had no time left. */
+/** Seconds for the teardowns of a test after its deadline. */
 const teardownSeconds = 10
 
 export class Deadline implements Disposable {
@@ -39,7 +39,7 @@ export class Deadline implements Disposable {
 
   #tick(): void {
     this.#ticks += 1
-    // uncaught, which ends the process: nothing else can end a teardown
+    // an uncaught error ends the process, as nothing else can end a teardown
     if (this.#ticks === this.#seconds + teardownSeconds) throw this.#error()
     if (this.#ticks !== this.#seconds) return
     this.#late.reject(this.#error())

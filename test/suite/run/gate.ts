@@ -38,7 +38,7 @@ export function unstableTests(text: string): readonly Unstable[] {
 export const readUnstable = (root: string): readonly Unstable[] => unstableTests(readFileSync(join(root, unstablePath), 'utf8'))
 
 const dayMs = 24 * 3600 * 1000
-/** Whole days between a day and today; NaN when the day cannot be read. */
+/** Returns the days from `day` to today; NaN for a malformed day. */
 const ageDays = (day: string, now: number): number =>
   /^\d{4}-\d\d-\d\d$/.test(day) ? Math.floor(now / dayMs) - Date.parse(day) / dayMs : NaN
 
@@ -47,7 +47,7 @@ export function isRepeatedlyUnstable(known: readonly Unstable[], failure: Failur
   return known.some(({ day, name }) => name === nameOf(failure) && ageDays(day, now) <= 7)
 }
 
-/** Lines of `unstable.txt` that are older than 14 days, in the future, or that cannot be read. */
+/** Reports lines of `unstable.txt` that are older than 14 days, in the future or malformed. */
 export function staleUnstable(known: readonly Unstable[], now: number): readonly string[] {
   const isFine = ({ day, name, reason }: Unstable): boolean =>
     ageDays(day, now) >= 0 && ageDays(day, now) <= 14 && name !== '' && reason !== ''

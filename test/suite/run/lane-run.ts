@@ -19,7 +19,7 @@ export interface Surroundings {
   readonly unstable: readonly Unstable[]
   /** Environment variables of the test processes. */
   readonly environment: Readonly<Record<string, string>>
-  /** Ends the run. */
+  /** Aborts the run. */
   readonly interrupted: AbortSignal
 }
 
@@ -92,7 +92,7 @@ async function runAva(
   return { code, lines }
 }
 
-/** Ends AVA, its processes of tests, and what these have started and left when they died. */
+/** Kills AVA, its test processes, and processes that a dead test process left. */
 function killGroup({ pid }: ChildProcess): void {
   if (pid === undefined) return
   try {

@@ -1,12 +1,12 @@
-/** Keeps a second run out of the checkout: both would write the same builds, shards and journals. */
+/** Allows one run at a time in a checkout, as runs write the same builds, shards and journals. */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { RunError } from '../exit.ts'
 
-/** Names the process of the run. */
+/** Contains the process id of the run. */
 const claimPath = 'build/run.pid'
 
-/** Claims the checkout until disposal. Throws a `RunError` while another process has it. */
+/** Claims the checkout until disposal. Throws a `RunError` if another process has claimed it. */
 export function claimCheckout(root: string): Disposable {
   const path = join(root, claimPath)
   const pid = existsSync(path) ? Number(readFileSync(path, 'utf8')) : 0

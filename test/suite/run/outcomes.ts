@@ -1,4 +1,4 @@
-/** Reads the journals of shards: the outcome of each declared test, modules that a dead process did not begin, and what each cost. */
+/** Reads the journals of shards: outcomes of all declared tests, modules that never started in a dead process, and costs. */
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { readJournal, type Entry } from '../process/journal.ts'
@@ -6,9 +6,9 @@ import { isLedger, nameOf, type Test } from '../process/plan.ts'
 import type { Shard } from './shards.ts'
 
 export interface Failure extends Test {
-  /** The first line of the first error; of a failed ledger, if there is one. */
+  /** The first line of the error; if a ledger failed, its line. */
   readonly reason: string
-  /** Whether no repetition can make it green: its process died, or its error is unknown. */
+  /** Set if the test is not repeated: its process died, or its error is unknown. */
   readonly isFinal?: true
 }
 
@@ -41,7 +41,7 @@ export class Outcome {
     if (waiting.size > 0 || entries.at(-1)?.event !== 'ended') this.#died(shard, entries, waiting)
   }
 
-  /** Adds a failure for the death of the process and for each test that it did not reach; the modules that it did not begin are missed. */
+  /** Adds failures for the death of the process and for the tests of the modules that it had started. Other modules are missed. */
   #died({ modules, file }: Shard, entries: readonly Entry[], waiting: Map<string, Test>): void {
     const last = entries.findLast(({ event }) => event !== 'declared' && event !== 'skipped')
     const module = last?.module || (modules[0] ?? file)
@@ -55,7 +55,7 @@ export class Outcome {
   }
 }
 
-/** The title of the test in progress and what the process did, after its last event. */
+/** Returns the title of the test in progress and a phrase for the time of the death. */
 function whenOf(last: Entry | undefined): readonly [string, string] {
   if (last?.event === 'begun') return [last.title, 'while the test ran']
   if (last?.event === 'loading') return ['', 'while the module loaded']
@@ -68,7 +68,7 @@ function errorOf(text: string | undefined): Pick<Failure, 'reason' | 'isFinal'> 
   return { reason: (lines.find(isLedger) ?? lines[0]) || 'an assertion failed' }
 }
 
-/** The message of an assertion, which AVA prints after the title; undefined if no line has the title. */
+/** Returns the message of an assertion, which AVA prints after the title; undefined if no line has the title. */
 function printed(lines: readonly string[], name: string, names: readonly string[]): string | undefined {
   const title = stripVTControlCharacters(name)
   const longer = names.map(stripVTControlCharacters).filter((other) => other !== title && other.startsWith(title))

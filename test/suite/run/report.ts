@@ -62,7 +62,7 @@ function areaLines({ costs }: SuiteResult, modules: readonly ModuleFacts[]): rea
   return [...sums].map(([area, ms]) => `of these ${area}: ${(ms / 1000).toFixed(0)} processor seconds`)
 }
 
-/** How many tests were skipped, by the peers that they need. */
+/** Counts skipped tests by the peers that they need. */
 function skippedLines(skipped: readonly Test[]): readonly string[] {
   const reasons = Map.groupBy(skipped, ({ title }) => /\((needs .+)\)$/.exec(title)?.[1] ?? 'without a reason')
   return [...reasons].map(([reason, tests]) => `${String(tests.length)} skipped: ${reason}`)

@@ -7,10 +7,10 @@ const [firstPort, lastPort] = [20_000, 29_999]
 /** Ports of one process. */
 const blockSize = 200
 
-/** The one state of this module: the block of the process, which gives out each number once. */
+/** The only state of this module: the remaining ports of the process. */
 let block: Promise<Generator<number>> | undefined
 
-/** A free port of loopback. No other caller on this machine gets the same number while the process lives. */
+/** Returns a free port of loopback. No other caller on this machine gets the same number while the process runs. */
 export async function programPort(): Promise<number> {
   const ports = await (block ??= claimBlock())
   // not a loop over the generator: leaving that would end it
@@ -18,7 +18,7 @@ export async function programPort(): Promise<number> {
   throw new Error(`the process has used its ${String(blockSize - 1)} ports`)
 }
 
-/** Holds the first port of a block until the process ends, so that each block belongs to one process of the machine. */
+/** Listens on the first port of a block until the process ends, which reserves the block for this process. */
 async function claimBlock(): Promise<Generator<number>> {
   const blocks = (lastPort - firstPort + 1) / blockSize
   for (let n = 0; n < blocks; n++) {
@@ -26,7 +26,7 @@ async function claimBlock(): Promise<Generator<number>> {
     const holder = createServer().unref()
     if (await listens(holder, first)) return numbers(first + 1, first + blockSize)
   }
-  throw new Error(`all blocks of ports from ${String(firstPort)} to ${String(lastPort)} belong to running processes`)
+  throw new Error(`all blocks of ports from ${String(firstPort)} to ${String(lastPort)} are reserved by running processes`)
 }
 
 function* numbers(first: number, end: number): Generator<number> {

@@ -16,7 +16,7 @@ import { SteppedClock } from './stepped-clock.ts'
 
 const programs = (): string => globSync('/usr/lib/postgresql/*/bin').toSorted().at(-1) ?? ''
 const isRoot = process.getuid?.() === 0
-/** The server does not run as root, and ends when this process dies. */
+/** Runs a command as the user of the server. The kernel ends it when this process dies. */
 export function asServer(command: string, words: readonly string[]): readonly [string, string[]] {
   const user = isRoot ? ['--reuid=postgres', '--regid=postgres', '--clear-groups'] : []
   return ['setpriv', [...user, '--pdeathsig=QUIT', command, ...words]]

@@ -46,7 +46,7 @@ const allowed: Readonly<Record<string, string>> = {
   'test/support/daemon/daemon.ts running': 'processes that end with this one',
   'test/suite/process/shared-resources.ts resources': 'resources that the modules of a process share',
   'test/suite/process/shared-test.ts declarations': 'a process imports one module at a time',
-  'test/support/network/program-port.ts block': 'a process has one block of ports',
+  'test/support/network/program-port.ts block': 'a process reserves one block of ports',
   'test/support/waits.ts waits': 'a process has one list of the waits in progress',
   'test/support/left-open.ts open': 'a process has one list of what is open in it',
   'test/support/web/browser.ts sessions': ofForeign,

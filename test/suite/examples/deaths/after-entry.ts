@@ -1,8 +1,8 @@
-/** Watches the journal of a process from within. */
+/** Lets a module act on an entry of its journal. */
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 
-/** Calls the function after an entry with this text is written. */
+/** Calls `act` each time an entry with this text has been written. */
 export function afterEntry(text: string, act: () => unknown): void {
   const append = fs.appendFileSync
   fs.appendFileSync = (...args: Parameters<typeof append>) => {

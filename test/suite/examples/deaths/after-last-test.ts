@@ -1,4 +1,4 @@
-/** Dies when the journal has the outcome of its last test. */
+/** A module that kills its process after the outcome of its last test. */
 import test from '#test'
 import { afterEntry } from './after-entry.ts'
 

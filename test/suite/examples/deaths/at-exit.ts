@@ -1,4 +1,4 @@
-/** Dies when all tests of its process have ended. */
+/** A module that kills its process after all tests. */
 import test from '#test'
 
 process.prependListener('exit', () => process.kill(process.pid, 'SIGKILL'))

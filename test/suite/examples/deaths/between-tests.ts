@@ -1,4 +1,4 @@
-/** Ends its process when the journal has the outcome of its first test. */
+/** A module that ends its process between two tests. */
 import test from '#test'
 import { afterEntry } from './after-entry.ts'
 

@@ -1,9 +1,9 @@
-/** Throws an error that nothing catches in a hook after its tests. */
+/** A module with an uncaught error in a hook after its tests. */
 import test from '#test'
 
 test.after.always(async () => {
   setImmediate(() => {
-    throw new Error('nothing catches it')
+    throw new Error('uncaught')
   })
   await new Promise(() => {})
 })

@@ -1,4 +1,4 @@
-/** Ends its process in a hook before its tests. */
+/** A module that ends its process in a hook before its tests. */
 import test from '#test'
 
 test.before(() => process.exit(0))

@@ -1,4 +1,4 @@
-/** Dies in its second test, when it runs for the first time. `FAILS_ONCE_FOLDER` says where it takes a note. */
+/** A module whose second test aborts its process at its first run. `FAILS_ONCE_FOLDER` is the folder of its note. */
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from '#test'

@@ -1,4 +1,4 @@
-/** Dies while it is imported. */
+/** A module that kills its process during its import. */
 import test from '#test'
 
 process.kill(process.pid, 'SIGKILL')
