@@ -1,5 +1,6 @@
 /** The authorization server, from the parts that the composition root has. */
 import { oauthUrls } from '#config/settings/load.ts'
+import { reported } from '#core/activity.ts'
 import type { Clock } from '#core/clock.ts'
 import { Applications } from '#core/consent/applications.ts'
 import { Consents } from '#core/consent/consents.ts'
@@ -34,7 +35,7 @@ export function oauthServer({ get, config, replace }: Pick<Composition, 'get' | 
   const registrations = new Registrations(parts)
   const clients = new Clients({ ...parts, registrations, documents: new ClientMetadataDocuments({ fetch, clock }) })
   const signingKeys = new SigningKeys(parts)
-  const tokens = new AccessTokens({ keys: signingKeys, urls, clock })
+  const tokens = reported(get('activity'), new AccessTokens({ keys: signingKeys, urls, clock }), { read: 'check of an access token' })
   const grants = new Grants(parts)
   const uses = get('keyUses')
   const sandboxes = new Sandboxes({

@@ -110,7 +110,7 @@ test('at the door, words of a mail stand under untrusted names alone', async (t)
   const hidden = foreignText(t)
   const html = `<p>Hello</p><p style="display:none">${hidden}</p><p>CANARY <a href="https://evil.example/x">bank.example</a></p>`
   const waiting = agent.must('virtual_inbox_message_wait', { id_or_address: '*', timeout_seconds: 20 })
-  while (fixture.captureEvents.waiting(fixture.projectId) === 0) await fixture.rest.must('GET', '/v1/inboxes')
+  await fixture.waits(fixture.projectId, 1)
   const sent = await agent.must('email_send_test', { from: 'eve@shop.example', to: 'ada@example.ch', subject: `\u200B${order}`, html })
   const waited = (await waiting) as {
     timeout: boolean
@@ -172,7 +172,7 @@ test('inboxes: made, found, changed, waited for and deleted', async (t) => {
   t.like(await agent.must('virtual_inbox_messages_list', { id_or_address: '@other.example' }), { found: false, data: [], has_more: false })
   t.like(await agent.must('virtual_inbox_update', { id: made['id'], name: 'Stage' }), { name: 'Stage' })
   const waiting = agent.must('virtual_inbox_message_wait', { id_or_address: made['id'], timeout_seconds: 5 })
-  while (fixture.captureEvents.waiting(fixture.projectId) === 0) await fixture.rest.must('GET', '/v1/inboxes')
+  await fixture.waits(fixture.projectId, 1)
   fixture.clock.advance(5000)
   t.deepEqual(await waiting, { timeout: true })
   t.deepEqual(await agent.must('virtual_inbox_messages_clear', { id: made['id'] }), { status: 'unimplemented', cleared: 0 })

@@ -1,30 +1,27 @@
 /** What goes on while a client waits or listens, and what is left of its calls: progress, changed lists, counts and traces. */
-import { setImmediate } from 'node:timers/promises'
+import { EventEmitter, once } from 'node:events'
 import test from '#test'
 import { mcpResource, webClientId } from '../oauth/oauth-fixture.ts'
+import { waiting } from '../../support/waits.ts'
 import { startMcp, type McpFixture } from './mcp-fixture.ts'
 
 const mail = { from: 'shop@example.ch', to: 'ada@example.org', subject: 'Hello', text: 'It works.' }
-
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await setImmediate()
-}
 
 for (const era of ['legacy', 'modern'] as const)
   test(`${era}: a wait reports its progress every ten seconds, and ends with the message`, async (t) => {
     const fixture = await startMcp(t)
     const agent = await fixture.agent({ era })
-    const reported: number[] = []
+    const reports = new EventEmitter()
     const params = { name: 'virtual_inbox_message_wait', arguments: { id_or_address: '*', timeout_seconds: 60 } }
-    const waiting = agent.client.callTool(params, { onprogress: ({ progress }) => void reported.push(progress) })
+    const answer = agent.client.callTool(params, { onprogress: ({ progress }) => void reports.emit('progress', progress) })
+    await fixture.waits(fixture.projectId, 1)
     for (const seconds of [10, 20, 30]) {
-      await until(() => fixture.captureEvents.waiting(fixture.projectId) > 0)
+      const report = once(reports, 'progress')
       fixture.clock.advance(10_000)
-      await until(() => reported.includes(seconds))
+      t.deepEqual(await waiting('a report of progress', report), [seconds])
     }
-    t.deepEqual(reported, [10, 20, 30])
     const sent = await agent.must('email_send_test', mail)
-    t.like((await waiting).structuredContent, { timeout: false, message: { trace_id: sent['trace_id'] } } as never)
+    t.like((await answer).structuredContent, { timeout: false, message: { trace_id: sent['trace_id'] } } as never)
   })
 
 for (const era of ['legacy', 'modern'] as const)
@@ -34,11 +31,11 @@ for (const era of ['legacy', 'modern'] as const)
     const wait = { name: 'virtual_inbox_message_wait', arguments: { id_or_address: '*', timeout_seconds: 60 } }
     const theirs = other.client.callTool(wait)
     const leaving = new AbortController()
-    const waiting = agent.client.callTool(wait, { signal: leaving.signal })
-    await until(() => fixture.captureEvents.waiting(fixture.projectId) === 2)
+    const mine = agent.client.callTool(wait, { signal: leaving.signal })
+    await fixture.waits(fixture.projectId, 2)
     leaving.abort()
-    await t.throwsAsync(waiting)
-    await until(() => fixture.captureEvents.waiting(fixture.projectId) === 1)
+    await t.throwsAsync(mine)
+    await fixture.waits(fixture.projectId, 1)
     const sent = await agent.must('email_send_test', mail)
     t.like((await theirs).structuredContent, { timeout: false, message: { trace_id: sent['trace_id'] } } as never)
     const outcomes = fixture.daemon.log.filter(({ tool }) => tool === wait.name).map(({ outcome }) => outcome)
@@ -51,13 +48,13 @@ for (const era of ['legacy', 'modern'] as const)
     const fixture = await startMcp(t)
     const tokens = await fixture.signIn({ resource: mcpResource, scope: 'mcp:read' })
     const agent = await fixture.agent({ era, token: String(tokens['access_token']) })
-    const waiting = agent.refused('virtual_inbox_message_wait', { id_or_address: '*', timeout_seconds: 60 })
-    await until(() => fixture.captureEvents.waiting(fixture.projectId) > 0)
+    const refusal = agent.refused('virtual_inbox_message_wait', { id_or_address: '*', timeout_seconds: 60 })
+    await fixture.waits(fixture.projectId, 1)
     fixture.clock.advance(1001)
     const revoked = await fixture.post('/oauth/revoke', { token: String(tokens['refresh_token']), client_id: webClientId })
     t.is(revoked.status, 200)
     await fixture.rest.must('POST', '/v1/messages', mail)
-    t.like(await waiting, { code: 'unauthorized' })
+    t.like(await refusal, { code: 'unauthorized' })
     const outcomes = fixture.daemon.log.filter(({ msg }) => msg === 'tool call').map(({ outcome }) => outcome)
     t.deepEqual(outcomes, ['unauthorized'])
   })
@@ -66,11 +63,11 @@ test('a wait ends at once when the client goes', async (t) => {
   const fixture = await startMcp(t)
   const agent = await fixture.agent({ era: 'legacy' })
   const params = { name: 'virtual_inbox_message_wait', arguments: { id_or_address: '*' } }
-  const waiting = agent.client.callTool(params)
-  await until(() => fixture.captureEvents.waiting(fixture.projectId) > 0)
+  const answer = agent.client.callTool(params)
+  await fixture.waits(fixture.projectId, 1)
   await agent.client.close()
-  await t.throwsAsync(waiting)
-  await until(() => fixture.captureEvents.waiting(fixture.projectId) === 0)
+  await t.throwsAsync(answer)
+  await fixture.waits(fixture.projectId, 0)
   t.pass()
 })
 
@@ -79,13 +76,13 @@ test('waits of agents are those of REST: 20 for a token, and all of a project ar
   const agent = await fixture.agent()
   const wait = (): ReturnType<typeof agent.call> => agent.call('virtual_inbox_message_wait', { id_or_address: '*', timeout_seconds: 60 })
   const mine = Array.from({ length: 20 }, wait)
-  await until(() => fixture.captureEvents.waiting(fixture.projectId) === 20)
+  await fixture.waits(fixture.projectId, 20)
   const { code, message } = await agent.refused('virtual_inbox_message_wait', { id_or_address: '*' })
   t.deepEqual([code, message], ['rate_limit_exceeded', 'At most 20 waits per key and 200 per project can be open at a time.'])
   const { data } = (await fixture.rest.must('GET', '/v1/inboxes')) as { data: { id: string; project_id: string }[] }
   const inbox = data.find((one) => one.project_id === fixture.projectId)
   const byRest = fixture.rest.must('POST', `/v1/inboxes/${inbox?.id ?? ''}/wait?timeout=60`)
-  await until(() => fixture.captureEvents.waiting(fixture.projectId) === 21)
+  await fixture.waits(fixture.projectId, 21)
   fixture.clock.advance(60_000)
   for (const { value } of await Promise.all(mine)) t.deepEqual(value, { timeout: true })
   t.like(await byRest, { timeout: true })
@@ -124,10 +121,9 @@ test('who listens is told when flags, the plan, or the role change the list of t
   const fixture = await startMcp(t)
   const other = await fixture.addOrganization()
   const token = await fixture.tokenOf()
-  const look = async (isEnough: () => boolean = () => false): Promise<void> => {
+  const look = async (): Promise<void> => {
     fixture.clock.advance(5000)
-    // only once nothing is read any more does more time pass
-    for (let still = 0; still < 1000 && !isEnough(); still = fixture.kv.busy === 0 ? still + 1 : 0) await setImmediate()
+    await fixture.daemon.settled()
   }
   const changes: readonly (() => Promise<unknown>)[] = [
     () => fixture.operator.must('PUT', `/operator/v1/organizations/${fixture.organizationId}/flags`, { webhooks: false }),
@@ -135,19 +131,17 @@ test('who listens is told when flags, the plan, or the role change the list of t
     () => fixture.setRole('viewer'),
   ]
   for (const [i, change] of changes.entries()) {
-    const messages = await listen(fixture, token) // a connection lasts two minutes
-    const next = async (): Promise<unknown> => ((await messages.next()) as IteratorYieldResult<{ method?: string }>).value.method
+    const messages = await listen(fixture, token)
+    const next = async (): Promise<unknown> => (await waiting('the next message', messages.next())).value?.method
     t.is(await next(), 'notifications/subscriptions/acknowledged')
-    const coming = next()
-    let isTold = false
-    void coming.finally(() => (isTold = true))
+    await fixture.daemon.settled()
     await fixture.operator.must('PUT', `/operator/v1/organizations/${other.organizationId}/flags`, { templates: i % 2 === 1 })
     for (let n = 0; n < 3; n++) await look()
-    t.false(isTold, 'what others change is theirs')
     await change()
-    while (!isTold) await look(() => isTold)
-    t.is(await coming, 'notifications/tools/list_changed')
-    await messages.return(undefined)
+    await look()
+    t.is(await next(), 'notifications/tools/list_changed')
+    fixture.clock.advance(120_000) // a connection lasts two minutes
+    t.is(await next(), undefined, 'changes of others are not announced')
   }
   t.deepEqual(fixture.failures, [])
 })
@@ -163,10 +157,8 @@ test('calls are counted in the usage of the organization, and are no axis that i
   const agent = await fixture.agent()
   await agent.must('account_status')
   await agent.refused('email_provider_health', { destination_id: 'dst_1' })
-  fixture.clock.advance(1000)
-  const used = async () => (await fixture.rest.must('GET', '/v1/usage')) as { agent_calls: number; axes: { axis: string }[] }
-  let usage = await used()
-  while (usage.agent_calls === 0) usage = await used()
+  await fixture.daemon.pass(1000)
+  const usage = (await fixture.rest.must('GET', '/v1/usage')) as { agent_calls: number; axes: { axis: string }[] }
   t.is(usage.agent_calls, 2)
   t.false(usage.axes.some(({ axis }) => axis.includes('agent')))
 })

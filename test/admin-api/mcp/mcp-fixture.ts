@@ -1,5 +1,4 @@
 /** Agents at the door: the client of the official SDK over HTTP, in either era of the protocol, with tokens of the authorization server. */
-import { setImmediate } from 'node:timers/promises'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import type { ExecutionContext } from 'ava'
 import { toolCalls, type ToolCalls } from '../../support/web/tool-calls.ts'
@@ -88,19 +87,6 @@ export async function callDirectly(
 export function lastMessage(text: string): unknown {
   const data = text.split('\n').filter((line) => line.startsWith('data: '))
   return JSON.parse(data.at(-1)?.slice(6) ?? text)
-}
-
-/** Lets time pass in small steps, but for what the store takes, until the call has its result. */
-export async function whileTimePasses<T>({ clock, kv }: McpFixture, calling: Promise<T>): Promise<T> {
-  let isUnderWay = true
-  const ended = calling.finally(() => {
-    isUnderWay = false
-  })
-  while (isUnderWay) {
-    if (kv.busy === 0) clock.advance(1)
-    await setImmediate()
-  }
-  return ended
 }
 
 function agentOf(client: Client, token: string): Agent {

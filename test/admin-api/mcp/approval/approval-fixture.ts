@@ -1,5 +1,4 @@
 /** A project whose agents need approval, a live destination, and members at the pages. */
-import { setImmediate } from 'node:timers/promises'
 import type { ExecutionContext } from 'ava'
 import type { Role } from '#core/access/principal/role.ts'
 import { operatorLink } from '#core/people/sign-in/operator-link.ts'
@@ -25,8 +24,6 @@ export interface ApprovalFixture extends McpFixture {
   /** Presses the button of the page as it is shown to them. */
   decide(member: PageClient, held: Held, verb: 'approve' | 'refuse', digest?: string): Promise<number>
   traceOf(held: Pick<Held, 'trace_id'>): Promise<TraceOnWire>
-  /** Lets everything that is under way come to its end: many turns of the event loop in which the store has nothing to do. */
-  settle(kv?: { readonly busy: number }): Promise<void>
 }
 
 export interface TraceOnWire {
@@ -60,8 +57,5 @@ export async function startApproval(t: ExecutionContext, options: FixtureOptions
       return (await member.post(`${pathOf(held)}/${verb}`, { csrf, digest })).status
     },
     traceOf: async ({ trace_id: id }) => (await rest.must('GET', `/v1/traces/${id}`)) as unknown as TraceOnWire,
-    async settle(kv = fixture.kv) {
-      for (let still = 0; still < 200; still = kv.busy === 0 ? still + 1 : 0) await setImmediate()
-    },
   }
 }

@@ -4,7 +4,6 @@ import test, { type ExecutionContext } from '#test'
 import { addDestination, errorOf } from '../../rest/fixture/rest-fixture.ts'
 import { mcpResource } from '../../oauth/oauth-fixture.ts'
 import { assertSound } from '../../../support/problems.ts'
-import { whileTimePasses } from '../mcp-fixture.ts'
 import { mail, pathOf, startApproval, type ApprovalFixture, type Held } from './approval-fixture.ts'
 
 /** An agent whose client shows pages to its user, who does there what `visit` does. */
@@ -43,7 +42,7 @@ test('2026-07-28: the call asks for a person, goes on when they have approved, a
   t.is(seen.length, 1)
   const { trace_id: traceId, ...rest } = structuredContent as Readonly<Record<string, unknown>>
   t.deepEqual(rest, { outcome: 'relayed' })
-  await fixture.settle()
+  await fixture.daemon.settled()
   t.deepEqual(fixture.transport.attempted, [['ada@example.org']])
   const { timeline } = await fixture.traceOf({ trace_id: String(traceId) })
   t.regex(timeline.find(({ event }) => event === 'approved')?.message ?? '', /^Approved by olga@example\.ch \(usr_/)
@@ -51,9 +50,9 @@ test('2026-07-28: the call asks for a person, goes on when they have approved, a
 })
 
 test('2026-07-28: who only looks leaves it waiting, and the call says so; who declines in the client withdraws it', async (t) => {
-  const fixture = await startApproval(t)
+  const fixture = await startApproval(t, { selfMs: 1000 })
   const patient = await withPages(t, fixture, async () => 'accept')
-  const waiting = await whileTimePasses(fixture, patient.callTool(send(fixture)))
+  const waiting = await patient.callTool(send(fixture))
   t.like(waiting.structuredContent, { status: 'awaiting_approval', outcome: 'relayed' } as never)
   const declining = await withPages(t, fixture, async () => 'decline')
   const declined = await declining.callTool(send(fixture))
@@ -129,7 +128,7 @@ test('an older client gets a link; the page shows everything; approval works onc
   t.is(await fixture.decide(olga, held, 'approve'), 303)
   t.is(await fixture.decide(olga, held, 'approve'), 409)
   t.is(await fixture.decide(olga, held, 'refuse'), 409)
-  await fixture.settle()
+  await fixture.daemon.settled()
   t.deepEqual(fixture.transport.attempted, [['ada@example.org', 'bob@example.org', 'cleo@example.org', 'boss@hidden.example']])
   t.regex((await olga.get(pathOf(held))).html, /Approved by olga@example\.ch/)
   await assertSound(t, fixture)
@@ -149,7 +148,7 @@ test('of several who decide at the same moment one does, and the message goes on
       statuses.toSorted((a, b) => a - b),
       [303, 409],
     )
-    await fixture.settle()
+    await fixture.daemon.settled()
     const { status } = await fixture.traceOf(held)
     t.is(fixture.transport.attempted.length - before, status === 'queued' ? 1 : 0)
   }
@@ -167,7 +166,7 @@ test('what a person refuses is never sent, and the trace names them', async (t) 
   t.is(await fixture.decide(olga, held, 'approve'), 409)
   const retried = await fixture.rest.call('POST', `/v1/traces/${held.trace_id}/retry`)
   t.is(retried.status, 409)
-  await fixture.settle()
+  await fixture.daemon.settled()
   t.deepEqual(fixture.transport.attempted, [])
 })
 
@@ -186,13 +185,13 @@ test('after 30 minutes it is canceled, and cannot be approved', async (t) => {
   const held = await fixture.hold()
   const olga = await fixture.member('olga@example.ch')
   fixture.clock.advance(30 * 60_000 - 1)
-  await fixture.settle()
+  await fixture.daemon.settled()
   t.like(await fixture.traceOf(held), { status: 'pending' })
   fixture.clock.advance(1)
   t.is(await fixture.decide(olga, held, 'approve'), 409)
-  const expired = async (): Promise<boolean> => (await fixture.traceOf(held)).status === 'canceled'
-  while (!(await expired())) await fixture.settle()
-  t.is((await fixture.traceOf(held)).timeline.at(-1)?.event, 'expired')
+  await fixture.daemon.settled()
+  const { status, timeline } = await fixture.traceOf(held)
+  t.deepEqual([status, timeline.at(-1)?.event], ['canceled', 'expired'])
   t.regex((await olga.get(pathOf(held))).html, /not approved in time/)
   t.deepEqual(fixture.transport.attempted, [])
   await assertSound(t, fixture)
@@ -204,13 +203,13 @@ test('the end of the time of an approval is nothing to a message that was approv
   const later = await fixture.hold({ send_at: new Date(fixture.clock.now() + 3_600_000).toISOString() })
   const now = await fixture.hold({ to: 'bob@example.org' })
   for (const held of [later, now]) t.is(await fixture.decide(olga, held, 'approve'), 303)
-  await fixture.settle()
+  await fixture.daemon.settled()
   fixture.clock.advance(31 * 60_000)
-  await fixture.settle()
+  await fixture.daemon.settled()
   t.deepEqual(fixture.transport.attempted, [['bob@example.org']])
   for (const held of [later, now]) t.like(await fixture.traceOf(held), { status: 'queued' })
   fixture.clock.advance(30 * 60_000)
-  while (fixture.transport.attempted.length < 2) await fixture.settle()
+  await fixture.daemon.settled()
   t.deepEqual(fixture.transport.attempted, [['bob@example.org'], ['ada@example.org']])
   await assertSound(t, fixture)
 })
@@ -240,7 +239,7 @@ test('it waits across a crash, and the approval of the next life sends it once',
   const held: Held = await fixture.hold()
   await fixture.daemon.crash()
   const next = await fixture.daemon.again()
-  await fixture.settle(next.kv)
+  await next.settled()
   t.deepEqual(fixture.transport.attempted, [])
   const { url, digest } = held.approval
   const at = `http://${next.addresses.http}${new URL(url).pathname}`
@@ -249,7 +248,8 @@ test('it waits across a crash, and the approval of the next life sends it once',
   const csrf = /name="csrf" value="([^"]+)"/.exec(html)?.[1] ?? ''
   const approve = () => fetch(`${at}/approve`, { method: 'POST', headers, body: new URLSearchParams({ csrf, digest }), redirect: 'manual' })
   t.is((await approve()).status, 303)
-  while (fixture.transport.attempted.length === 0) await fixture.settle(next.kv)
+  await next.settled()
+  t.is(fixture.transport.attempted.length, 1)
   fixture.transport.release()
   await next.crash()
   const last = await next.again()
@@ -281,10 +281,11 @@ test('a scheduled send waits too, leaves at its time when it was approved, and t
   const held = await fixture.hold({ send_at: sendAt })
   const olga = await fixture.member('olga@example.ch')
   t.is(await fixture.decide(olga, held, 'approve'), 303)
-  await fixture.settle()
+  await fixture.daemon.settled()
   t.deepEqual(fixture.transport.attempted, [])
   fixture.clock.advance(3_600_000)
-  while (fixture.transport.attempted.length === 0) await fixture.settle()
+  await fixture.daemon.settled()
+  t.is(fixture.transport.attempted.length, 1)
   const taken = await fixture.hold({ send_at: new Date(fixture.clock.now() + 3_600_000).toISOString() })
   const agent = await fixture.agent()
   t.like(await agent.must('email_scheduled_cancel', { trace_id: taken.trace_id }), { status: 'canceled' })

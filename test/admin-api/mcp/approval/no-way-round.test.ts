@@ -125,7 +125,7 @@ test('an application that was allowed both surfaces sends past no approval; one 
   const both = (await token({ grant_type: 'authorization_code', code, code_verifier: verifier, ...about })).body
   t.is(both['scope'], 'api:send')
   t.is((await callRest(both['access_token'], '/v1/messages', 'POST', given)).status, 403)
-  await fixture.settle()
+  await fixture.daemon.settled()
   t.deepEqual(transport.attempted, [])
   const alone = await signIn({ resource: restResource, scope: 'api:send' })
   t.like(await callRest(alone['access_token'], '/v1/messages', 'POST', given), { status: 200, body: { outcome: 'relayed' } })

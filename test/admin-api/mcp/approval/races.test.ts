@@ -1,7 +1,6 @@
 /** Decisions about one message that come at the same moment, and a project that goes while its message waits. */
 import test from '#test'
-import { waitFor } from '../../../support/waits.ts'
-import { assertSound, problemsOf } from '../../../support/problems.ts'
+import { assertSound } from '../../../support/problems.ts'
 import { startApproval } from './approval-fixture.ts'
 
 test('of approvals, refusals and withdrawals at the same moment exactly one counts, and only a refusal gives the send back', async (t) => {
@@ -42,7 +41,7 @@ test('what waits in a project that is deleted is neither approved nor sent, and 
   await rest.must('DELETE', `/v1/projects/${String(id)}?discard_queued=true`)
   t.is(await fixture.decide(await fixture.member('olga@example.ch', 'owner'), held, 'approve'), 404)
   fixture.clock.advance(31 * 60_000)
-  await fixture.settle()
+  await fixture.daemon.settled()
   t.deepEqual(fixture.transport.attempted, [])
-  await waitFor('the removal has ended', async () => (await problemsOf(fixture)).length === 0)
+  await assertSound(t, fixture)
 })

@@ -32,7 +32,8 @@ test('a message that is refused or not approved in time gives its send back; one
   const late = await fixture.hold()
   await isFull()
   clock.advance(31 * 60_000)
-  while ((await fixture.traceOf(late)).status === 'pending') await fixture.settle()
+  await fixture.daemon.settled()
+  t.like(await fixture.traceOf(late), { status: 'canceled' })
   await isFree()
 
   const scheduled = await fixture.hold({ send_at: new Date(clock.now() + 600_000).toISOString() })

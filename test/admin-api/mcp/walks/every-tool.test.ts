@@ -1,19 +1,19 @@
 /** Every tool by the client of the SDK, once for its good answer, which fits the schema that was listed, and once for its refusal. */
 import test from '#test'
 import * as z from 'zod'
-import { startMcp, whileTimePasses, type Era } from '../mcp-fixture.ts'
+import { startMcp, type Era } from '../mcp-fixture.ts'
 import { makeForTools, toolRequestsOf } from './tool-requests.ts'
 
 for (const era of ['legacy', 'modern'] as const satisfies readonly Era[]) {
   test(`${era}: every tool has a request, and its owner gets what the schema says`, async (t) => {
-    const fixture = await startMcp(t)
+    const fixture = await startMcp(t, { selfMs: 1000 })
     const requests = toolRequestsOf(await makeForTools(fixture))
     const agent = await fixture.agent({ era })
     const { tools } = await agent.client.listTools()
     t.deepEqual(Object.keys(requests).toSorted(), tools.map(({ name }) => name).toSorted(), 'each tool needs a request, and no other')
     const schemas = new Map(tools.map(({ name, outputSchema }) => [name, z.fromJSONSchema(outputSchema as never)]))
     for (const [name, { given }] of Object.entries(requests)) {
-      const called = await whileTimePasses(fixture, agent.call(name, given))
+      const called = await agent.call(name, given)
       t.is(called.isError, false, `${name}: ${called.text}`)
       t.not(called.value['found'], false, name)
       const checked = schemas.get(name)?.safeParse(called.value)
@@ -23,11 +23,11 @@ for (const era of ['legacy', 'modern'] as const satisfies readonly Era[]) {
   })
 
   test(`${era}: every tool refuses what is wrong with a code, a sentence, and what to do next`, async (t) => {
-    const fixture = await startMcp(t)
+    const fixture = await startMcp(t, { selfMs: 1000 })
     const requests = toolRequestsOf(await makeForTools(fixture))
     const agent = await fixture.agent({ era })
     for (const [name, { wrong = { given: { no_such_argument: 1 }, code: 'validation_failed' } }] of Object.entries(requests)) {
-      const called = await whileTimePasses(fixture, agent.call(name, wrong.given))
+      const called = await agent.call(name, wrong.given)
       t.true(called.isError, `${name}: ${called.text}`)
       t.like(called.value, { error: { code: wrong.code } }, `${name}: ${called.text}`)
       const { message, next_action: next } = called.value['error'] as { readonly message: string; readonly next_action: string }

@@ -172,7 +172,7 @@ const inboxes = ({ inbox, pattern, message }: ToolMade): Requests => ({
   virtual_inbox_messages_list: { given: { id_or_address: inbox, limit: 5 } },
   virtual_inbox_message_get: { given: { id: message }, wrong: missing('id', 'cap_1') },
   virtual_inbox_message_wait: {
-    given: { id_or_address: pattern, timeout_seconds: 0 },
+    given: { id_or_address: pattern, timeout_seconds: 1 },
     wrong: { given: { id_or_address: '@none.example', timeout_seconds: 0 }, code: 'not_found' },
   },
   virtual_inbox_messages_clear: { given: { id: pattern }, wrong: missing('id', 'inb_1') },

@@ -74,7 +74,7 @@ test('a wait is not answered with mail when its key has ended meanwhile', async 
   const { id, key } = await fixture.rest.must('POST', '/v1/api-keys', { name: 'x', scopes: ['api:read'] })
   const [inbox] = (await fixture.rest.must('GET', '/v1/inboxes'))['data'] as { id: string }[]
   const waiting = fixture.client(String(key)).call('POST', `/v1/inboxes/${inbox?.id ?? ''}/wait`)
-  while (fixture.captureEvents.waiting(fixture.projectId) === 0) await fixture.rest.must('GET', '/v1/inboxes')
+  await fixture.waits(fixture.projectId, 1)
   await fixture.rest.must('DELETE', `/v1/api-keys/${String(id)}`)
   await fixture.rest.must('POST', '/v1/messages', { from: 'shop@example.ch', to: 'ada@example.org', text: 'Secret' })
   t.is(errorOf(await waiting).code, 'unauthorized')
