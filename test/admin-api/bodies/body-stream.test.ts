@@ -127,10 +127,10 @@ test('a client sends no faster than the handler reads', async (t) => {
 })
 
 test('a client that goes away in the middle ends the reading', async (t) => {
-  const { port, answered } = await start(t)
+  const { port, answered, hasAnswered } = await start(t)
   const socket = await open(t, port)
   socket.write(head('count/all', 1000) + 'x'.repeat(10), () => socket.destroy())
-  while (answered.length === 0) await new Promise(setImmediate)
+  await hasAnswered(1)
   t.like(answered[0], { status: 499 })
 })
 

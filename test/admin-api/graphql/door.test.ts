@@ -141,7 +141,7 @@ test('what breaks inside is reported to the operator, and not shown', async (t) 
 test('a query that takes too long is ended, and the client is asked to repeat it', async (t) => {
   let skippedMs = 0
   const fixture = await startFixture(t, {
-    server: { monotonic: () => performance.now() + skippedMs, limits: { deadlineCheckMs: 5, frozenMsMin: Infinity } },
+    server: { monotonic: () => skippedMs, limits: { deadlineCheckMs: 5, frozenMsMin: Infinity } },
   })
   await graphqlCaller(fixture).must('{ me { name } }')
   const { traces } = fixture.daemon.part('rest')

@@ -1,5 +1,5 @@
 /** A listening HTTP side with a few demo operations, and clients for it: one polite, one that writes bare bytes. */
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { request, type IncomingHttpHeaders } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import type { ExecutionContext } from 'ava'
@@ -15,6 +15,7 @@ import { operation, type Operation } from '../../../admin-api/operation/operatio
 import { AdminApi, type AdminApiOptions } from '../../../admin-api/http/http-server.ts'
 import { encoder } from '../../../admin-api/wire/fields/codec.ts'
 import { project } from '../../../admin-api/wire/fields/paging.ts'
+import { waiting } from '../../support/waits.ts'
 
 export const keyOf = (scope: Scope): string => `svckey_${scope.replace(':', '_')}`
 
@@ -111,12 +112,15 @@ export interface DemoApi {
   readonly api: AdminApi
   readonly port: number
   readonly answered: Answered[]
+  /** Resolves when the server has answered so many requests. */
+  hasAnswered(count: number): Promise<void>
   readonly failures: unknown[]
 }
 
 /** Starts the demo API on a free port; it closes with the test. */
 export async function startDemo(t: ExecutionContext, options: Partial<AdminApiOptions<unknown>> = {}): Promise<DemoApi> {
   const answered: Answered[] = []
+  const answers = new EventEmitter()
   const failures: unknown[] = []
   const api = new AdminApi<unknown>({
     core: undefined,
@@ -127,7 +131,7 @@ export async function startDemo(t: ExecutionContext, options: Partial<AdminApiOp
     authenticate: bearerAuthentication(verifyDemoKey),
     requireFlag: async () => {},
     admission: { check() {} },
-    events: { answered: (line) => answered.push(line), failed: (error) => failures.push(error), connectionDropped() {} },
+    events: { answered: (line) => (answered.push(line), answers.emit('answered')), failed: (error) => failures.push(error), connectionDropped() {} },
     health: { ready: () => [] },
     metrics: { contentType: 'text/plain; version=0.0.4', render: async () => 'up 1\n' },
     checkAnswers: true,
@@ -135,7 +139,10 @@ export async function startDemo(t: ExecutionContext, options: Partial<AdminApiOp
   })
   const { port } = await api.listen()
   t.teardown(() => api.close(0))
-  return { api, port, answered, failures }
+  const hasAnswered = async (count: number): Promise<void> => {
+    while (answered.length < count) await once(answers, 'answered')
+  }
+  return { api, port, answered, failures, hasAnswered: (count) => waiting(`${count} answers of the demo`, hasAnswered(count)) }
 }
 
 async function verifyDemoKey(key: string): Promise<Principal> {

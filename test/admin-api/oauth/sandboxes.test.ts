@@ -7,7 +7,6 @@ import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { globalKey } from '#store/record-kind.ts'
 import { pack, within } from '#store/tuple.ts'
-import { waitFor } from '../../support/waits.ts'
 import { outcomeOf } from './outcome.ts'
 import { addDestination } from '../rest/fixture/rest-fixture.ts'
 import { mcpResource, restResource, startOAuth, type Fields, type OAuthFixture } from './oauth-fixture.ts'
@@ -125,9 +124,9 @@ async function count({ database }: OAuthFixture, prefix: readonly string[]): Pro
 
 test('a sandbox goes with everything in it a week after its last token, and others stay', async (t) => {
   const fixture = await startOAuth(t)
-  const untouched = await waitFor('the use of the key is on record', async () =>
-    (await fixture.database.all(keyUses, fixture)).length > 0 ? count(fixture, []) : undefined,
-  )
+  await fixture.daemon.settled()
+  t.is((await fixture.database.all(keyUses, fixture)).length, 1, 'the use of the key is stored')
+  const untouched = await count(fixture, [])
   const { body } = await fixture.bootstrap({ resource: restResource })
   t.is((await fixture.callRest(body['access_token'], '/v1/messages', 'POST', message)).status, 200)
   const { organizationId } = await fixture.server.tokenCheck.bearer(String(body['access_token']), 'rest')

@@ -1,10 +1,12 @@
 /** A scanner as the protocol of `clamd` has it, which can be slow, refuse, or go away in the middle. */
+import { EventEmitter, once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
+import { waiting } from '../waits.ts'
 
 /** The connection ends once so many octets came; there is no answer; or the text is the answer. */
 export type Conduct = { readonly goneAfter: number } | undefined | string
 
-export class FakeClamd implements AsyncDisposable {
+export class FakeClamd extends EventEmitter implements AsyncDisposable {
   /** What it was given, file by file. */
   readonly scanned: Buffer[] = []
   conduct: (file: Buffer) => Conduct = () => 'stream: OK'
@@ -12,6 +14,7 @@ export class FakeClamd implements AsyncDisposable {
   readonly #sockets = new Set<Socket>()
 
   private constructor(server: Server) {
+    super()
     this.#server = server.on('connection', (socket) => this.#serve(socket))
   }
 
@@ -24,6 +27,14 @@ export class FakeClamd implements AsyncDisposable {
   get port(): number {
     const address = this.#server.address()
     return typeof address === 'object' && address !== null ? address.port : 0
+  }
+
+  /** Resolves when it has got so many whole files. */
+  hasScanned(count: number): Promise<void> {
+    const reached = async (): Promise<void> => {
+      while (this.scanned.length < count) await once(this, 'file')
+    }
+    return waiting(`${count} files at the scanner`, reached())
   }
 
   /** All who wait get this answer. */
@@ -48,6 +59,7 @@ export class FakeClamd implements AsyncDisposable {
         if (file.length >= conduct.goneAfter) socket.destroy()
       } else if (isWhole) {
         this.scanned.push(file)
+        this.emit('file')
         if (conduct !== undefined) socket.end(`${conduct}\0`)
       }
     })

@@ -24,29 +24,33 @@ interface HeldFixture {
   passDeadlines(): Promise<void>
 }
 
-/** Reads for ever, so that it is ended by its deadline. */
-const endless = operation({
-  method: 'GET',
-  path: '/endless',
-  operationId: 'endless',
-  summary: 'Read for ever',
-  tags: ['test'],
-  scope: 'none',
-  deadlineSeconds: 1,
-  query: z.strictObject({}),
-  response: noBody,
-  handle: () => new Promise<never>(() => {}),
-})
+/** Reads for ever, so that its deadline ends it. */
+const endless = (begun: () => void): Operation =>
+  operation({
+    method: 'GET',
+    path: '/endless',
+    operationId: 'endless',
+    summary: 'Read for ever',
+    tags: ['test'],
+    scope: 'none',
+    deadlineSeconds: 1,
+    query: z.strictObject({}),
+    response: noBody,
+    handle() {
+      begun()
+      return new Promise<never>(() => {})
+    },
+  })
 
 async function startHeld(t: ExecutionContext): Promise<HeldFixture> {
-  let skippedMs = 0
+  let now = 0
   let gate: { readonly reached: () => void; readonly opened: Promise<void>; readonly open: () => void } | undefined
   const fixture = await startFixture(t, {
     server: {
-      monotonic: () => performance.now() + skippedMs,
+      monotonic: () => now,
       limits: { deadlineCheckMs: 5, frozenMsMin: Infinity },
     },
-    replacements: { operations: [endless] },
+    replacements: { operations: [endless(() => void (now += hour))] },
   })
   fixture.kv.beforeWrite = () => {
     gate?.reached()
@@ -66,19 +70,9 @@ async function startHeld(t: ExecutionContext): Promise<HeldFixture> {
       gate = undefined
     },
     async passDeadlines() {
-      const { status } = await jumping(fixture.rest.call('GET', '/endless'), () => void (skippedMs += hour))
+      const { status } = await waiting('the deadline of a read', fixture.rest.call('GET', '/endless'))
       if (status !== 503) throw new Error(`the endless read was answered ${status}`)
     },
-  }
-}
-
-/** Lets time jump until the answer is there: the request must have arrived before its deadline can pass. */
-async function jumping(answer: Promise<RestAnswer>, jump: () => void): Promise<RestAnswer> {
-  const timer = setInterval(jump, 5)
-  try {
-    return await waiting('the deadline of a read', answer)
-  } finally {
-    clearInterval(timer)
   }
 }
 

@@ -5,7 +5,7 @@ import { within as keysWithin } from '#store/tuple.ts'
 import { verify } from '#store/verify/verify.ts'
 import { Clamd } from '../../../../protocols/clamd/clamd.ts'
 import { Front } from '../../../support/network/front.ts'
-import { waitFor, waiting } from '../../../support/waits.ts'
+import { waiting } from '../../../support/waits.ts'
 import { FakeClamd } from '../../../support/web/fake-clamd.ts'
 import { largePng, samples } from '../../../core/forms/file-samples.ts'
 import { codeOf } from '../fixture/publishable-page.ts'
@@ -18,16 +18,15 @@ const schema = { version: 1, fields: [{ key: 'cv', type: 'file_upload', label: '
 
 interface Sent {
   readonly id: string
-  /** What the file says of itself now. */
+  /** The file in the submission. */
   file(): Promise<Row>
-  /** Its status, once it is no longer this one. */
-  after(status: string): Promise<unknown>
+  status(): Promise<unknown>
   get(): ReturnType<FormFixture['rest']['call']>
 }
 
 async function scannedFixture(t: ExecutionContext, scanner: { readonly port: number }) {
   const fixture = await formFixture(t, { schema }, { settings: { POSTERN_CLAMD: `127.0.0.1:${scanner.port}` } })
-  const { post, token, rest, path, clock, database, organizationId } = fixture
+  const { post, token, rest, path, clock, daemon, database, organizationId } = fixture
   const send = async (file: Buffer): Promise<Sent> => {
     const { body } = await post(
       multipartBody([
@@ -41,18 +40,18 @@ async function scannedFixture(t: ExecutionContext, scanner: { readonly port: num
     return {
       id,
       file: read,
-      after: (status) =>
-        waitFor('it is scanned', async () => {
-          clock.advance(60_000) // whatever the scanner is waited for
-          const now = (await read())['status']
-          return now === status ? undefined : now
-        }),
+      status: async () => (await read())['status'],
       get: async () => rest.call('GET', `${path}/submissions/${id}/files/${String((await read())['id'])}`),
     }
   }
   return {
     ...fixture,
     send,
+    /** Ends the longest pause between two scans of a file. */
+    async scanAgain() {
+      clock.advance(600_000)
+      await daemon.settled()
+    },
     contents: async () => (await Array.fromAsync(database.kv.range(keysWithin([organizationId, 'content'])))).length,
     problems: async () => (await verify(database, integrityChecks(database))).problems,
   }
@@ -61,14 +60,16 @@ async function scannedFixture(t: ExecutionContext, scanner: { readonly port: num
 test('what the scanner finds clean is given out, and of what it finds infected nothing is left', async (t) => {
   await using scanner = await FakeClamd.listen()
   scanner.conduct = (file) => (file.includes('IHDR') ? 'stream: Worm.Test-1 FOUND' : 'stream: OK')
-  const { send, contents, problems, failures, rest, path } = await scannedFixture(t, scanner)
+  const { send, daemon, contents, problems, failures, rest, path } = await scannedFixture(t, scanner)
   const clean = await send(samples.pdf)
-  t.is(await clean.after('pending'), 'clean')
+  await daemon.settled()
+  t.is(await clean.status(), 'clean')
   const { status, headers } = await clean.get()
   t.is(status, 302)
   t.deepEqual((await rest.call('GET', String(headers['location']))).bytes, samples.pdf)
   const infected = await send(largePng(600_000))
-  t.is(await infected.after('pending'), 'infected')
+  await daemon.settled()
+  t.is(await infected.status(), 'infected')
   t.like(await infected.file(), { virus: 'Worm.Test-1', name: 'cv.png', bytes: 600_000 })
   t.is(codeOf(await infected.get()), '410 file_infected')
   t.is(await contents(), 1)
@@ -83,22 +84,24 @@ test('what the scanner finds clean is given out, and of what it finds infected n
 test('without a working scanner the submission is kept and its file waits: down, gone in the middle, refusing', async (t) => {
   await using scanner = await FakeClamd.listen()
   await using front = await Front.to(scanner.port)
-  const { send, problems, daemon, failures } = await scannedFixture(t, front)
+  const { send, scanAgain, problems, daemon, failures } = await scannedFixture(t, front)
   scanner.conduct = () => ({ goneAfter: 100_000 })
   const gone = await send(largePng(2_000_000))
-  await daemon.fileScanning.idle()
-  t.is((await gone.file())['status'], 'pending')
+  await daemon.settled()
+  t.is(await gone.status(), 'pending')
   t.is(codeOf(await gone.get()), '409 scan_pending')
   await front.close()
   const down = await send(samples.gif)
-  await daemon.fileScanning.idle()
-  t.deepEqual([(await gone.file())['status'], (await down.file())['status']], ['pending', 'pending'])
+  await daemon.settled()
+  t.deepEqual([await gone.status(), await down.status()], ['pending', 'pending'])
   await front.open()
   scanner.conduct = (file) => (file.length > 1000 ? 'INSTREAM size limit exceeded. ERROR' : 'stream: OK')
-  t.is(await down.after('pending'), 'clean', 'one that cannot be scanned holds up no other')
-  t.is((await gone.file())['status'], 'pending')
+  await scanAgain()
+  t.is(await down.status(), 'clean', 'one that cannot be scanned holds up no other')
+  t.is(await gone.status(), 'pending')
   scanner.conduct = () => 'stream: OK'
-  t.is(await gone.after('pending'), 'clean')
+  await scanAgain()
+  t.is(await gone.status(), 'clean')
   t.true(failures.length > 0)
   failures.length = 0
   t.deepEqual(await problems(), [])
@@ -107,7 +110,7 @@ test('without a working scanner the submission is kept and its file waits: down,
 test('who sent files is told that they are being checked, until they are, in the language of the form', async (t) => {
   await using scanner = await FakeClamd.listen()
   scanner.conduct = () => ({ goneAfter: 0 })
-  const { address, publicId, publish, token, daemon, clock, failures } = await scannedFixture(t, scanner)
+  const { address, publicId, publish, token, daemon, scanAgain, failures } = await scannedFixture(t, scanner)
   await publish({ schema, locale: 'de' })
   const parts = multipartBody([
     ['_mnx_ft', await token()],
@@ -117,14 +120,13 @@ test('who sent files is told that they are being checked, until they are, in the
   const sent = await fetch(`http://${address}/f/${publicId}`, { method: 'POST', headers, body: new Uint8Array(parts) })
   const { thanks } = (await sent.json()) as { readonly thanks: string }
   const page = async (): Promise<string> => (await fetch(`http://${address}${thanks}`)).text()
-  await daemon.fileScanning.idle()
+  await daemon.settled()
   t.regex(await page(), /Ihre Dateien werden noch auf Viren geprüft\./)
   scanner.conduct = () => 'stream: OK'
-  await waitFor('it is scanned', async () => {
-    clock.advance(60_000)
-    return (await page()).includes('auf Viren') ? undefined : true
-  })
-  t.regex(await page(), /Es wird keine automatische E-Mail gesendet\./)
+  await scanAgain()
+  const after = await page()
+  t.false(after.includes('auf Viren'))
+  t.regex(after, /Es wird keine automatische E-Mail gesendet\./)
   failures.length = 0
 })
 
@@ -133,11 +135,11 @@ test('a file that is deleted while it waits is scanned no more', async (t) => {
   scanner.conduct = () => ({ goneAfter: 0 })
   const { send, clock, rest, path, daemon, contents, problems, failures } = await scannedFixture(t, scanner)
   const { id } = await send(samples.webp)
-  await daemon.fileScanning.idle()
+  await daemon.settled()
   t.is((await rest.call('DELETE', `${path}/submissions/${id}`)).status, 204)
   scanner.conduct = () => 'stream: OK'
   clock.advance(1000)
-  await daemon.fileScanning.idle()
+  await daemon.settled()
   t.deepEqual([scanner.scanned.length, await contents(), await problems()], [0, 0, []])
   failures.length = 0
 })
@@ -159,9 +161,9 @@ test('a stop breaks off a scan, which says nothing of the file', async (t) => {
   await using scanner = await FakeClamd.listen()
   scanner.conduct = () => undefined
   const { send, daemon, failures } = await scannedFixture(t, scanner)
-  const { file } = await send(samples.pdf)
-  await waitFor('the scanner has the file', async () => scanner.scanned.length === 1)
+  const { status } = await send(samples.pdf)
+  await scanner.hasScanned(1)
   await waiting('scanning stops', daemon.fileScanning.stop())
-  t.is((await file())['status'], 'pending')
+  t.is(await status(), 'pending')
   t.deepEqual(failures, [])
 })

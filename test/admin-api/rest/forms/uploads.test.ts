@@ -5,7 +5,6 @@ import { integrityChecks } from '#core/integrity.ts'
 import { unpack, within } from '#store/tuple.ts'
 import { verify } from '#store/verify/verify.ts'
 import type { RestAnswer } from '../../../support/daemon/rest.ts'
-import { waitFor } from '../../../support/waits.ts'
 import { Seeded } from '../../../support/seeded.ts'
 import { emptyZip, largePng, pdfWith, samples, testVirus } from '../../../core/forms/file-samples.ts'
 import { codeOf } from '../fixture/publishable-page.ts'
@@ -149,7 +148,7 @@ test('files of fields that are not visible, of traps and of repeated submissions
 })
 
 test('bodies in parts are read within bounds, with boundaries of any length, and broken ones are refused', async (t) => {
-  const { post, token, contents, clock, address, publicId, failures, problems } = await uploadFixture(t)
+  const { post, token, contents, clock, daemon, kv, address, publicId, failures, problems } = await uploadFixture(t)
   const sent = async (parts: readonly Part[], mark?: string): Promise<RestAnswer> =>
     post(multipartBody([['_mnx_ft', await token()], ...parts], mark), multipartType(mark))
   const email: Part = ['email', 'ada@example.ch']
@@ -180,9 +179,10 @@ test('bodies in parts are read within bounds, with boundaries of any length, and
   })
   halfway.on('error', () => {})
   halfway.write(whole.subarray(0, 390_000))
-  await waitFor('a part of the file is stored', async () => (await contents()) > before)
+  await kv.holds('a part of the file is stored', async () => (await contents()) > before)
   halfway.destroy()
-  await waitFor('what was stored is gone again', async () => (await contents()) === before)
+  await daemon.settled()
+  t.is(await contents(), before, 'what was stored is removed')
   t.deepEqual([failures, await problems()], [[], []])
 })
 

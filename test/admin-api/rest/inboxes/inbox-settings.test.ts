@@ -83,10 +83,8 @@ test('the detail tells what came of the latest notification', async (t) => {
   const { id } = await fixture.rest.must('POST', '/v1/inboxes', { address_pattern: 'ada@example.ch', notify_webhook_url: receiver.url })
   await fixture.rest.must('POST', '/v1/messages', plain)
   fixture.inboxCore.backgroundRead.wake()
-  await receiver.hasReceived(1)
-  let last: unknown
-  do last = (await fixture.rest.must('GET', `/v1/inboxes/${String(id)}`))['last_notify']
-  while (last === null)
+  await fixture.daemon.settled()
+  const { last_notify: last } = await fixture.rest.must('GET', `/v1/inboxes/${String(id)}`)
   const [message] = rowsOf(await fixture.rest.must('GET', `/v1/inboxes/${String(id)}/messages`))
   t.like(last, { message_id: message?.['id'], status_code: 204, error: null })
   const usage = objectOf(await fixture.rest.call('GET', '/v1/usage'))

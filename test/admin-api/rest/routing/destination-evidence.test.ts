@@ -1,11 +1,11 @@
 /** Evidence for a promotion: found on request, kept with the destination, gone with it. */
+import assert from 'node:assert'
 import test from '#test'
 import { ResolveError } from '#core/outbound/resolver.ts'
 import { inspectTests, type InspectTest } from '#core/inspect/inspect-test.ts'
 import { destinationEvidence } from '#core/routing/destination-evidence.ts'
 import { traces, type Trace } from '#core/trace/trace.ts'
 import { Change } from '#store/change.ts'
-import { waitFor } from '../../../support/waits.ts'
 import { addDestination, errorOf, startFixture } from '../fixture/rest-fixture.ts'
 
 test('evidence is collected without a change of mode, kept with its date, and replaced by the next', async (t) => {
@@ -72,7 +72,7 @@ test('a deliverability test without a score is no evidence', async (t) => {
 })
 
 test('a test is sent by the destination out of its sandbox, and its score is in the evidence when it has come', async (t) => {
-  const { rest, clock, database, organizationId, transport } = await startFixture(t)
+  const { rest, clock, daemon, database, organizationId, transport } = await startFixture(t)
   const id = await addDestination(rest, { name: 'Relay' })
   const path = `/v1/destinations/${id}/evidence`
   t.like(errorOf(await rest.call('POST', path, { send_test: true })), { code: 'validation_failed' }, 'without a From')
@@ -84,7 +84,7 @@ test('a test is sent by the destination out of its sandbox, and its score is in 
   const trace = await rest.must('GET', `/v1/traces/${proof.trace_id}`)
   t.like(trace, { outcome: 'relayed', destination_id: id, to: [address], from: 'shop@example.ch' })
   t.regex(String(trace['outcome_reason']), /in sandbox mode, is relayed/)
-  await waitFor('it has left', async () => transport.attempted.length > 0)
+  await daemon.settled()
   t.deepEqual(transport.attempted, [[address]])
   t.is((await rest.must('GET', `/v1/destinations/${id}`))['mode'], 'sandbox')
   const stored = await database.get(inspectTests, { organizationId }, proof.test_id)
@@ -103,19 +103,18 @@ test('a test is sent by the destination out of its sandbox, and its score is in 
 })
 
 test('a test that another destination carried, or that failed, gives no score; none is sent where mail would not leave', async (t) => {
-  const { rest, database, organizationId } = await startFixture(t)
+  const { rest, daemon, database, organizationId } = await startFixture(t)
   const id = await addDestination(rest, { name: 'Relay' })
   const other = await addDestination(rest, { name: 'Other' })
   const path = `/v1/destinations/${id}/evidence`
   const sent = await rest.must('POST', path, { send_test: true, from: 'shop@example.ch' })
   const { trace_id: traceId } = sent['proof'] as { trace_id: string }
+  await daemon.settled()
   const change = async (changes: Partial<Trace>): Promise<string> => {
-    await waitFor('it is changed', async () => {
-      const stored = await database.get(traces, { organizationId }, traceId)
-      if (!stored) return undefined
-      const next: Trace = { ...stored.record, ...changes }
-      return (await database.commit(new Change().replace(traces, organizationId, stored, next))).ok || undefined
-    })
+    const stored = await database.get(traces, { organizationId }, traceId)
+    assert(stored)
+    const next: Trace = { ...stored.record, ...changes }
+    t.true((await database.commit(new Change().replace(traces, organizationId, stored, next))).ok)
     return ((await rest.must('GET', path))['evidence'] as { proof: { status: string } }).proof.status
   }
   t.is(await change({ destinationId: other }), 'elsewhere')
