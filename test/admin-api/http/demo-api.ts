@@ -131,7 +131,11 @@ export async function startDemo(t: ExecutionContext, options: Partial<AdminApiOp
     authenticate: bearerAuthentication(verifyDemoKey),
     requireFlag: async () => {},
     admission: { check() {} },
-    events: { answered: (line) => (answered.push(line), answers.emit('answered')), failed: (error) => failures.push(error), connectionDropped() {} },
+    events: {
+      answered: (line) => (answered.push(line), answers.emit('answered')),
+      failed: (error) => failures.push(error),
+      connectionDropped() {},
+    },
     health: { ready: () => [] },
     metrics: { contentType: 'text/plain; version=0.0.4', render: async () => 'up 1\n' },
     checkAnswers: true,

@@ -2,22 +2,23 @@
 import test, { type ExecutionContext } from '#test'
 import { simpleParser, type AddressObject } from 'mailparser'
 import { column } from '../../support/column.ts'
-import { waitFor } from '../../support/waits.ts'
 import { makeDestination, makeRoute } from '../../support/daemon/provision.ts'
-import type { RestClient } from '../../support/daemon/rest.ts'
-import { startDaemon } from '../../support/daemon/start-daemon.ts'
+import { startDaemon, type StartedDaemon } from '../../support/daemon/start-daemon.ts'
 import { Seeded } from '../../support/seeded.ts'
 import { Sink } from '../../support/smtp/sink.ts'
 import { receiverOf } from '../../support/web/webhook-receiver.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-async function start(t: ExecutionContext): Promise<{ readonly rest: RestClient; readonly sink: Sink }> {
+async function start(
+  t: ExecutionContext,
+): Promise<{ readonly daemon: StartedDaemon; readonly rest: StartedDaemon['rest']; readonly sink: Sink }> {
   const sink = await Sink.listen({ script: { recipient: (to) => (to.startsWith('gone') ? '550 5.1.1 no such user' : undefined) } })
   t.teardown(() => sink[Symbol.asyncDispose]())
-  const { rest } = await startDaemon(t, { env: { POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32;webhooks=127.0.0.1/32' } })
+  const daemon = await startDaemon(t, { env: { POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32;webhooks=127.0.0.1/32' } })
+  const { rest } = daemon
   await makeRoute(rest, await makeDestination(rest, { name: 'Sink', port: sink.port, mode: 'live' }))
-  return { rest, sink }
+  return { daemon, rest, sink }
 }
 
 const names = [
@@ -149,8 +150,8 @@ test('files arrive octet by octet, inline or attached as asked, and tags and met
   )
   t.deepEqual(places.toSorted(), ['four.png attachment', 'one.png inline related', 'three.png inline', 'two.png attachment'])
   t.like(await rest.must('GET', `/v1/traces/${String(sent['trace_id'])}`), labels)
-  const event = await waitFor('the event comes', async () => receiver.received[0])
-  t.like(JSON.parse(event.body), { type: 'failed', data: { recipient: 'gone@example.ch', ...labels } })
+  const [event] = await receiver.hasReceived(1)
+  t.like(JSON.parse(event?.body ?? ''), { type: 'failed', data: { recipient: 'gone@example.ch', ...labels } })
   const shared = await rest.must('GET', `/share/traces/${String(sent['trace_id'])}`)
   t.notRegex(JSON.stringify(shared), /Order mail|No\. 1234/)
 })
@@ -199,7 +200,7 @@ interface Result {
 }
 
 test('of 5,000 random bodies none fails inside, and what is taken goes to those whom it names and to nobody else', async (t) => {
-  const { rest, sink } = await start(t)
+  const { daemon, rest, sink } = await start(t)
   const random = new Seeded('sent as given')
   const taken = new Map<string, Set<string>>()
   const codes = new Set<string>()
@@ -221,7 +222,7 @@ test('of 5,000 random bodies none fails inside, and what is taken goes to those 
     ['feature_disabled', 'not_found', 'validation_failed'].filter((code) => codes.has(code)),
   )
   t.true(taken.size > 1000 && taken.size < 4500, `${String(taken.size)} were taken`)
-  await waitFor('what was taken has arrived', async () => sink.deliveries.length >= taken.size)
+  await daemon.settled()
   const arrived = new Map(
     sink.deliveries.map((delivery) => [/^Message-ID: <([^@]+)@/m.exec(Buffer.from(delivery.content).toString())?.[1], delivery]),
   )

@@ -2,7 +2,6 @@
 import test, { type ExecutionContext } from '#test'
 import { lengthOf, type Write } from '#store/kv.ts'
 import { describeKey } from '#store/tuple.ts'
-import { waitFor } from '../../support/waits.ts'
 import { makeDestination, makeLogin } from '../../support/daemon/provision.ts'
 import { startDaemon, type StartedDaemon } from '../../support/daemon/start-daemon.ts'
 import { Sink } from '../../support/smtp/sink.ts'
@@ -40,14 +39,14 @@ async function warmService(t: ExecutionContext, mode: 'live' | 'sandbox'): Promi
   const login = await makeLogin(daemon.rest, destination)
   const client = await SmtpClient.signIn({ port: Number(daemon.addresses.submission.split(':').at(-1)) }, login)
   t.true((await client.send(envelope)).accepted)
-  if (mode === 'live') await sink.delivered(() => true)
+  await daemon.settled()
   return { daemon, sink, client }
 }
 
 const envelope = { from: 'shop@site.test', to: ['anna@peer.test'], content }
 
-/** What `work` costs once so many messages have made so many commits each. */
-async function costOf(daemon: StartedDaemon, { messages, commits }: Of, work: () => Promise<unknown>): Promise<Cost> {
+/** Runs the work, and returns its cost once it is done. */
+async function costOf(daemon: StartedDaemon, work: () => Promise<unknown>): Promise<Cost> {
   const writes: Write[] = []
   let looks: string[] = []
   daemon.kv.beforeWrite = (write) => {
@@ -56,18 +55,9 @@ async function costOf(daemon: StartedDaemon, { messages, commits }: Of, work: ()
   }
   daemon.kv.onLook = (keys) => void looks.push(...keys.filter((key) => !isOfSites(key)).map(describeKey))
   await work()
-  const isDone = (): boolean => {
-    const own = ownWrites(writes)
-    return own.length === messages && own.every((one) => one.length >= commits)
-  }
-  await waitFor('the messages are done', async () => isDone())
+  await daemon.settled()
   daemon.kv.onLook = undefined
   return { looks, messages: () => ownWrites(writes).map((own) => own.map(commitOf)) }
-}
-
-interface Of {
-  readonly messages: number
-  readonly commits: number
 }
 
 const commitOf = ({ sets, deletes }: Write): Commit => ({
@@ -105,7 +95,7 @@ const rowsOf = (commits: readonly Commit[] = []): number => commits.reduce((sum,
 
 test('a relayed message writes eight rows in three commits, the start of its attempt in one short row, and is looked for once', async (t) => {
   const { daemon, client } = await warmService(t, 'live')
-  const { messages, looks } = await costOf(daemon, { messages: 1, commits: 3 }, () => client.send(envelope))
+  const { messages, looks } = await costOf(daemon, () => client.send(envelope))
   await client.quit()
   await daemon.stop() // after which nothing more comes
   const [commits = []] = messages()
@@ -119,7 +109,7 @@ test('a relayed message writes eight rows in three commits, the start of its att
 
 test('a captured message writes seven rows in one commit', async (t) => {
   const { daemon, client } = await warmService(t, 'sandbox')
-  const { messages } = await costOf(daemon, { messages: 1, commits: 1 }, () => client.send(envelope))
+  const { messages } = await costOf(daemon, () => client.send(envelope))
   await client.quit()
   await daemon.stop()
   const [commits = []] = messages()
@@ -135,21 +125,21 @@ const toAnna = 'RCPT TO:<anna@peer.test>'
 test('a second recipient, the next message and pipelined ones cost a command each, and no connection and no look-up more', async (t) => {
   const { daemon, sink, client } = await warmService(t, 'live')
   const connections = sink.connections.length
-  const commandsOf = async (of: Of, work: () => Promise<unknown>): Promise<Cost & { readonly lines: readonly string[] }> => {
+  const commandsOf = async (work: () => Promise<unknown>): Promise<Cost & { readonly lines: readonly string[] }> => {
     const before = sink.lines.length
-    const cost = await costOf(daemon, of, work)
+    const cost = await costOf(daemon, work)
     return { ...cost, lines: sink.lines.slice(before).map((line) => line.replace(/ (?:SIZE|BODY)=.*$/, '')) }
   }
-  const next = await commandsOf({ messages: 1, commits: 3 }, () => client.send(envelope))
+  const next = await commandsOf(() => client.send(envelope))
   t.deepEqual(next.lines, [mail, toAnna, 'DATA'])
-  const two = await commandsOf({ messages: 1, commits: 3 }, () => client.send({ ...envelope, to: ['anna@peer.test', 'ben@peer.test'] }))
+  const two = await commandsOf(() => client.send({ ...envelope, to: ['anna@peer.test', 'ben@peer.test'] }))
   t.deepEqual(two.lines, [mail, toAnna, 'RCPT TO:<ben@peer.test>', 'DATA'])
   t.deepEqual(sizesOf(next), [{ commits: 3, rows: 8 }])
   t.deepEqual(sizesOf(two), [{ commits: 3, rows: 9 }], 'what was accepted for a recipient is a row of its own')
   t.deepEqual([next.looks.length, two.looks.length], [1, 1])
 
   const group = `${mail}\r\n${toAnna}\r\nDATA`
-  const three = await commandsOf({ messages: 3, commits: 3 }, async () => {
+  const three = await commandsOf(async () => {
     const replies = [await client.command(group), await client.next(), await client.next()]
     // each envelope comes with the final dot before it
     for (const rest of [`\r\n${group}`, `\r\n${group}`, ''])

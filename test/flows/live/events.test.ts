@@ -1,7 +1,6 @@
 /** The stream of changed lists at the door of a running daemon: what it says, to whom, how many there may be, and when it ends. */
 import test, { type ExecutionContext } from '#test'
-import { waitFor } from '../../support/waits.ts'
-import { FakeClock } from '../../support/fake-clock.ts'
+import { waiting } from '../../support/waits.ts'
 import { adminKey, startDaemon, type StartedDaemon } from '../../support/daemon/start-daemon.ts'
 
 interface Event {
@@ -15,6 +14,7 @@ class Events {
   readonly headers: Headers
   hasEnded = false
   readonly #aborter: AbortController
+  #news = Promise.withResolvers<void>()
 
   private constructor(response: Response, aborter: AbortController) {
     this.status = response.status
@@ -34,6 +34,25 @@ class Events {
     this.#aborter.abort()
   }
 
+  /** Resolves when the condition holds, which is asked after each piece of the stream and after its end. */
+  until(what: string, holds: (events: Events) => boolean): Promise<void> {
+    return waiting(what, this.#until(holds))
+  }
+
+  /** Counts of added entries in the changes of a list. */
+  added(list: string): number[] {
+    return this.seen.flatMap(({ event, data }) => (event === 'change' && data['list'] === list ? [Number(data['added'])] : []))
+  }
+
+  async #until(holds: (events: Events) => boolean): Promise<void> {
+    while (!holds(this)) await this.#news.promise
+  }
+
+  #notify(): void {
+    this.#news.resolve()
+    this.#news = Promise.withResolvers()
+  }
+
   async #read({ body }: Response): Promise<void> {
     let text = ''
     try {
@@ -47,114 +66,132 @@ class Events {
           if (event !== undefined) this.seen.push({ event, data: JSON.parse(data ?? '{}') as Event['data'] })
           else if (block.startsWith(':')) this.seen.push({ event: 'comment', data: {} })
         }
+        this.#notify()
       }
     } catch {
       // closed by the test, or broken off
     }
     this.hasEnded = true
+    this.#notify()
   }
 }
 
 const mail = { from: 'shop@site.test', to: ['anna@peer.test'], subject: 'Hi', text: 'Hi' }
 
-/** Lets time pass until something holds: the pause in which changes are gathered, and beats. */
-const passing = (clock: FakeClock, what: string, holds: () => boolean, stepMs = 250): Promise<unknown> =>
-  waitFor(what, async () => {
-    clock.advance(stepMs)
-    return holds() || undefined
-  })
+/** How long changes are gathered, and the time between two comments. */
+const [gatherMs, beatMs] = [250, 15_000]
+
+/** A stream that has begun. */
+async function begun(t: ExecutionContext, daemon: StartedDaemon, ...more: readonly [key?: string, query?: string]): Promise<Events> {
+  const events = await Events.open(t, daemon, ...more)
+  await events.until('the stream begins', ({ seen }) => seen[0]?.event === 'open')
+  return events
+}
+
+const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0)
+const isAlive = ({ seen }: Events): boolean => seen.some(({ event }) => event === 'comment')
 
 test('the stream says which lists have changed, of one project or of all', async (t) => {
-  const clock = new FakeClock(Date.now())
-  const daemon = await startDaemon(t, { replacements: { clock } })
+  const daemon = await startDaemon(t)
   const second = String((await daemon.rest.must('POST', '/v1/projects', { name: 'Second' }))['id'])
-  const [all, one] = [await Events.open(t, daemon), await Events.open(t, daemon, adminKey, `project=${second}`)]
+  const [all, one] = [await begun(t, daemon), await begun(t, daemon, adminKey, `project=${second}`)]
   t.is(all.headers.get('content-type'), 'text/event-stream')
   t.regex(String(all.headers.get('cache-control')), /no-store/)
-  await waitFor('it has begun', async () => all.seen[0]?.event === 'open' && one.seen[0]?.event === 'open')
   await daemon.rest.must('POST', '/v1/messages', mail)
   await daemon.rest.must('POST', '/v1/messages', mail)
   await daemon.rest.must('POST', '/v1/suppressions', { email: 'gone@peer.test' })
-  const changes = ({ seen }: Events): Event[] => seen.filter(({ event }) => event === 'change')
-  await passing(clock, 'the change of captures came', () => changes(all).some(({ data }) => data['list'] === 'suppressions'))
-  const added = (list: string): number =>
-    changes(all).reduce((sum, { data }) => sum + (data['list'] === list ? Number(data['added']) : 0), 0)
-  t.deepEqual([added('traces'), added('captures'), added('suppressions')], [2, 2, 1])
-  await daemon.rest.must('POST', '/v1/messages', { ...mail, project_id: second })
-  await passing(clock, 'the other project has a change', () => changes(one).length > 0)
+  await daemon.pass(gatherMs)
+  await all.until('the change of suppressions', () => all.added('suppressions').length > 0)
   t.deepEqual(
-    changes(one).filter(({ data }) => data['project_id'] !== second),
-    [],
+    ['traces', 'captures', 'suppressions'].map((list) => sum(all.added(list))),
+    [2, 2, 1],
   )
-  await passing(clock, 'a sign of life', () => all.seen.some(({ event }) => event === 'comment'), 5000)
+  await daemon.rest.must('POST', '/v1/messages', { ...mail, project_id: second })
+  await daemon.pass(gatherMs)
+  await daemon.pass(beatMs)
+  for (const each of [all, one]) await each.until('a sign of life', isAlive)
+  const changes = one.seen.filter(({ event }) => event === 'change')
+  t.true(changes.length > 0)
+  t.true(changes.every(({ data }) => data['project_id'] === second))
   const again = await Events.open(t, daemon, adminKey, '', { 'last-event-id': '7' })
-  await waitFor('it begins with a reset', async () => again.seen[0]?.event === 'reset')
+  await again.until('the stream begins with a reset', ({ seen }) => seen[0]?.event === 'reset')
 })
 
 test('a scheduled send that is captured is new in the captures at its time, and not before', async (t) => {
-  const clock = new FakeClock(Date.now())
-  const daemon = await startDaemon(t, { replacements: { clock } })
-  const events = await Events.open(t, daemon)
-  await waitFor('it has begun', async () => events.seen[0]?.event === 'open')
-  const added = (list: string): number =>
-    events.seen.reduce((sum, { event, data }) => sum + (event === 'change' && data['list'] === list ? Number(data['added']) : 0), 0)
-  await daemon.rest.must('POST', '/v1/messages', { ...mail, send_at: new Date(clock.now() + 60_000).toISOString() })
-  await passing(clock, 'the trace is new', () => added('traces') === 1)
-  t.is(added('captures'), 0)
-  await passing(clock, 'the capture is new', () => added('captures') === 1, 1000)
-  t.is(added('traces'), 1)
+  const daemon = await startDaemon(t)
+  const events = await begun(t, daemon)
+  await daemon.rest.must('POST', '/v1/messages', { ...mail, send_at: new Date(daemon.clock.now() + 60_000).toISOString() })
+  await daemon.pass(59_000)
+  await events.until('a sign of life', isAlive)
+  t.deepEqual([sum(events.added('traces')), sum(events.added('captures'))], [1, 0])
+  await daemon.pass(2000)
+  await events.until('the capture is new', () => sum(events.added('captures')) > 0)
+  t.deepEqual([sum(events.added('traces')), sum(events.added('captures'))], [1, 1])
 })
 
 test('forms and what comes in by them are lists of their own', async (t) => {
-  const clock = new FakeClock(Date.now())
-  const daemon = await startDaemon(t, { replacements: { clock } })
+  const daemon = await startDaemon(t)
   const { rest } = daemon
-  const events = await Events.open(t, daemon)
-  await waitFor('it has begun', async () => events.seen[0]?.event === 'open')
-  const added = (list: string): number[] =>
-    events.seen.flatMap(({ event, data }) => (event === 'change' && data['list'] === list ? [Number(data['added'])] : []))
+  const events = await begun(t, daemon)
+  const changed = async (list: string, added: number): Promise<void> => {
+    await daemon.pass(gatherMs)
+    await events.until(`a change of ${list}`, () => events.added(list).includes(added))
+  }
   const { id, public_id } = await rest.must('POST', '/v1/forms', { name: 'Contact', template: 'contact' })
-  await passing(clock, 'the form is new', () => added('forms').includes(1))
+  await changed('forms', 1)
   await rest.must('POST', `/v1/forms/${String(id)}/publish`)
-  await passing(clock, 'it has changed', () => added('forms').includes(0))
+  await changed('forms', 0)
   const open = `/v1/public/forms/${String(public_id)}`
   const { fill_time_token } = await rest.must('GET', open)
   const data = { name: 'Ada', email: 'ada@peer.test', message: 'Hello.' }
   const { id: submission } = await rest.must('POST', `${open}/submissions`, { data, _mnx_ft: fill_time_token })
-  await passing(clock, 'the submission is new', () => added('form_submissions').includes(1))
+  await changed('form_submissions', 1)
   await rest.must('PATCH', `/v1/forms/${String(id)}/submissions/${String(submission)}`, { status: 'read' })
-  await passing(clock, 'it has changed', () => added('form_submissions').includes(0))
-  t.deepEqual([added('traces'), added('webhook_deliveries')], [[], []])
+  await changed('form_submissions', 0)
+  t.deepEqual([events.added('traces'), events.added('webhook_deliveries')], [[], []])
 })
 
 test('no other organization and no other project is seen; the stream ends with the key, and with the service', async (t) => {
-  const clock = new FakeClock(Date.now())
-  const daemon = await startDaemon(t, { replacements: { clock } })
+  const daemon = await startDaemon(t)
   const { rest } = daemon
   const project = String((await rest.must('POST', '/v1/projects', { name: 'Second' }))['id'])
   const key = await rest.must('POST', '/v1/api-keys', { name: 'second', scopes: ['api:read'], project_id: project })
   const team = await rest.must('POST', '/v1/organizations', { name: 'Team' })
-  const bound = await Events.open(t, daemon, String(key['key']))
-  const foreign = await Events.open(t, daemon, String(team['api_key']))
-  const own = await Events.open(t, daemon)
+  const bound = await begun(t, daemon, String(key['key']))
+  const foreign = await begun(t, daemon, String(team['api_key']))
+  const own = await begun(t, daemon)
   await rest.must('POST', '/v1/messages', mail)
-  await passing(clock, 'the own stream has it', () => own.seen.some(({ event }) => event === 'change'))
+  await daemon.pass(beatMs)
+  for (const each of [own, bound, foreign]) await each.until('a sign of life', isAlive)
+  t.true(own.seen.some(({ event }) => event === 'change'))
   t.false([...bound.seen, ...foreign.seen].some(({ event }) => event === 'change'))
   t.is((await Events.open(t, daemon, String(key['key']), 'project=prj_unknown')).status, 404)
   await rest.must('DELETE', `/v1/api-keys/${String(key['id'])}`)
-  await passing(clock, 'the stream of the revoked key has ended', () => bound.hasEnded, 5000)
+  await daemon.pass(beatMs)
+  await bound.until('the stream of the revoked key ends', ({ hasEnded }) => hasEnded)
   t.false(own.hasEnded)
   await daemon.stop()
-  await waitFor('all have ended', async () => own.hasEnded && foreign.hasEnded)
+  for (const each of [own, foreign]) await each.until('the stream ends with the service', ({ hasEnded }) => hasEnded)
 })
 
 test('a caller has ten streams at most, and one that is closed makes room', async (t) => {
   const daemon = await startDaemon(t)
+  const database = daemon.part('database')
+  const left = Promise.withResolvers<void>()
+  const follow = database.follow.bind(database)
+  database.follow = (organizationId) => {
+    const unfollow = follow(organizationId)
+    return () => {
+      unfollow()
+      left.resolve()
+    }
+  }
   const open = await Promise.all(Array.from({ length: 10 }, () => Events.open(t, daemon)))
   t.true(open.every(({ status }) => status === 200))
   const more = await Events.open(t, daemon)
   t.is(more.status, 429)
   t.is(more.headers.get('retry-after'), '30')
   open[0]?.close()
-  await waitFor('there is room again', async () => (await Events.open(t, daemon)).status === 200)
+  await waiting('the daemon notices the end of a stream', left.promise)
+  t.is((await Events.open(t, daemon)).status, 200)
 })

@@ -30,10 +30,9 @@ interface Mail {
   readonly raw: string
 }
 
-/** Every mail of an organization, the oldest first, once the notifier has nothing to do. */
+/** Every mail of an organization, the oldest first, once nothing is in progress. */
 async function mails({ daemon, database, organizationId }: FormFixture, of = organizationId): Promise<readonly Mail[]> {
-  await daemon.formNotifier.idle()
-  await daemon.people.background.idle()
+  await daemon.settled()
   const all: Mail[] = []
   for (const { record: trace } of await database.all(traces, { organizationId: of })) {
     const pieces: Uint8Array[] = []
@@ -49,7 +48,7 @@ async function mails({ daemon, database, organizationId }: FormFixture, of = org
 async function pass({ clock, daemon }: FormFixture, ms: number): Promise<void> {
   for (const step of [ms, 1000]) {
     clock.advance(step)
-    await daemon.formNotifier.idle()
+    await daemon.settled()
   }
 }
 
@@ -249,7 +248,7 @@ test('digests are mailed at the full hour and in the morning, one for all that c
       { email: 'bea@example.ch', digest: 'daily' },
     ],
   })
-  const { addMember, send, rest, path, database, organizationId, removals } = fixture
+  const { addMember, send, rest, path, daemon, database, organizationId } = fixture
   await addMember('bea@example.ch', 'developer')
   const { body } = await send(good)
   await send({ ...good, message: 'Second.' })
@@ -274,7 +273,7 @@ test('digests are mailed at the full hour and in the morning, one for all that c
   await rest.must('DELETE', `${path}/submissions/${String((body as Row)['id'])}`)
   t.is(await rows(), 2)
   await rest.must('DELETE', `${path}?confirm=Contact`)
-  await removals.idle()
+  await daemon.settled()
   t.is(await rows(), 0, 'it goes with the submission, and with the form')
   await pass(fixture, 24 * 3_600_000)
   t.is((await mails(fixture)).length, 2)
@@ -314,7 +313,7 @@ test('the webhook of a form gets each submission, signed, with its attempts on r
   await using receiver = await new WebhookReceiver().listen()
   await using others = await new WebhookReceiver().listen()
   const fixture = await formFixture(t)
-  const { rest, path, form, send, webhookDispatcher } = fixture
+  const { rest, path, form, send, daemon } = fixture
   await rest.must('POST', '/v1/webhooks', { name: 'All', target_url: others.url })
   const made = (await put(fixture, { webhook_url: receiver.url })).body as Row
   t.regex(String(made['webhook_secret']), /^whsec_/)
@@ -328,7 +327,7 @@ test('the webhook of a form gets each submission, signed, with its attempts on r
   })
   const signed = (secret: unknown, text = ''): string => `sha256=${createHmac('sha256', String(secret)).update(text).digest('hex')}`
   t.is(got?.headers['x-service-signature'], signed(made['webhook_secret'], got?.body))
-  await webhookDispatcher.idle()
+  await daemon.settled()
   t.like(await rest.must('GET', `/v1/webhooks/attempts?endpoint_id=${form}`), {
     data: [{ event_type: 'form_submission', status: 'succeeded', trace_id: null }],
   })
@@ -339,7 +338,7 @@ test('the webhook of a form gets each submission, signed, with its attempts on r
   await rest.must('POST', `/v1/webhooks/attempts/${String(went[0]?.['attempt_id'])}/redeliver`)
   const [, again] = await waiting('it is delivered again', receiver.hasReceived(2))
   t.deepEqual([again?.body, again?.headers['x-service-signature']], [got?.body, got?.headers['x-service-signature']])
-  await webhookDispatcher.idle()
+  await daemon.settled()
   const rotated = await rest.must('POST', `${path}/notifications/rotate-secret`)
   t.not(rotated['webhook_secret'], made['webhook_secret'])
   await send(good)
@@ -347,7 +346,7 @@ test('the webhook of a form gets each submission, signed, with its attempts on r
   t.is(second?.headers['x-service-signature'], signed(rotated['webhook_secret'], second?.body))
   t.is((await put(fixture, { webhook_url: null })).status, 200)
   await send(good)
-  await webhookDispatcher.idle()
+  await daemon.settled()
   t.is(receiver.received.length, 3)
   t.is(refusal(await rest.call('POST', `${path}/notifications/rotate-secret`))[1], 'conflict')
 })
@@ -359,7 +358,7 @@ test('a crash between a submission and its mail loses neither, and what is gone 
   await daemon.crash()
   const next = await daemon.again()
   const sent = async (): Promise<number> => {
-    await next.formNotifier.idle()
+    await next.settled()
     const all = await next.part('database').all(traces, { organizationId })
     return all.filter(({ record }) => record.door === 'form_notification').length
   }
@@ -375,10 +374,10 @@ test('a crash between a submission and its mail loses neither, and what is gone 
 test('a form takes its notifications, its webhook and its figures along when it goes', async (t) => {
   await using receiver = await new WebhookReceiver({ answer: (response) => response.writeHead(500).end() }).listen()
   const fixture = await notifying(t, { recipients: [{ email: team, digest: 'daily' }], webhook_url: receiver.url })
-  const { rest, path, send, database, organizationId, removals, webhookDispatcher, form } = fixture
+  const { rest, path, send, daemon, database, organizationId, form } = fixture
   await send(good)
   await waiting('the event is on its way', receiver.hasReceived(1))
-  await webhookDispatcher.idle()
+  await daemon.settled()
   await assertSound(t, { database })
   const rowsOf = async (): Promise<readonly number[]> => {
     const days = await Array.fromAsync(database.kv.range(keysWithin([organizationId, formDayRows, form])))
@@ -388,8 +387,7 @@ test('a form takes its notifications, its webhook and its figures along when it 
   }
   t.deepEqual(await rowsOf(), [1, 1, 1])
   await rest.must('DELETE', `${path}?confirm=Contact`)
-  await removals.idle()
-  await webhookDispatcher.idle()
+  await daemon.settled()
   t.deepEqual(await rowsOf(), [0, 0, 0])
   await pass(fixture, 25 * 3_600_000)
   t.deepEqual(await mails(fixture), [], 'what waited for a digest is not mailed')

@@ -66,7 +66,7 @@ async function wholeForm(t: ExecutionContext, digest = 'instant'): Promise<Whole
     events: async (count) =>
       (await waiting('the event arrives', receiver.hasReceived(count))).map(({ body }: Received) => JSON.parse(body) as Row),
     async mails() {
-      await daemon.formNotifier.idle()
+      await daemon.settled()
       const found = await database.all(traces, { organizationId })
       const notices = found.map(({ record }) => record).filter(({ door }) => door === 'form_notification')
       return Promise.all(
@@ -161,10 +161,10 @@ async function rowsWith({ database }: FormFixture, texts: readonly string[]): Pr
 
 test('what is deleted leaves nothing: a submission takes its replies, file and event along, and a form all that it has', async (t) => {
   const fixture = await wholeForm(t, 'daily')
-  const { rest, path, form, publicId, submit, events, removals, daemon, clock, submissions } = fixture
+  const { rest, path, form, publicId, submit, events, daemon, clock, submissions } = fixture
   const [first, second, third] = [await submit(), await submit(), await submit()]
   await events(3)
-  await fixture.webhookDispatcher.idle()
+  await daemon.settled()
   for (const id of [first, second, third])
     await rest.must('POST', `${path}/submissions/${id}/reply-drafts`, { from: 'forms@example.ch', subject: 'Re', text: answer })
   await rest.must('DELETE', `${path}/submissions/${first}`)
@@ -176,12 +176,11 @@ test('what is deleted leaves nothing: a submission takes its replies, file and e
     [third],
   )
   await rest.must('DELETE', `${path}?confirm=Contact`)
-  await removals.idle()
-  await fixture.webhookDispatcher.idle()
+  await daemon.settled()
   t.deepEqual(await rowsWith(fixture, [answer, '(Hello)']), [])
   for (const step of [2 * 86_400_000, 1000]) {
     clock.advance(step)
-    await daemon.formNotifier.idle()
+    await daemon.settled()
   }
   t.deepEqual(await rowsWith(fixture, [first, second, third]), ['audit'])
   const left = (await rowsWith(fixture, [form, publicId])).filter((name) => !name.startsWith('insight.')) // figures of the project
@@ -198,7 +197,7 @@ test('no crash comes between a mail and the row that it was due by: it goes once
     if (isNotice && !has(sets, traces.name)) throw new Error('the process ended before this')
   }
   await submit()
-  await daemon.formNotifier.idle()
+  await daemon.settled()
   kv.beforeWrite = undefined
   failures.length = 0
   clock.advance(25 * 3_600_000)
