@@ -17,6 +17,11 @@ export class FakeClock implements Clock {
     this.#selfMs = selfMs
   }
 
+  /** Begins at the time of the machine, for clients and peers that take the time from there. */
+  static atMachineTime(): FakeClock {
+    return new FakeClock(Date.now())
+  }
+
   now(): number {
     return this.#wall
   }

@@ -6,10 +6,9 @@ import { EmailParams, MailerSend, Recipient, Sender } from 'mailersend'
 import Mailjet from 'node-mailjet'
 import { simpleParser } from 'mailparser'
 import SparkPost from 'sparkpost'
-import { systemClock } from '#core/clock.ts'
 import { makeDestination, makeRoute } from '../../support/daemon/provision.ts'
 import { adminKey, startDaemon } from '../../support/daemon/start-daemon.ts'
-import { waitFor } from '../../support/waits.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
 import { Sink } from '../../support/smtp/sink.ts'
 
 const from = 'shop@example.ch'
@@ -18,10 +17,11 @@ const [ada, bob, eva] = ['ada@example.net', 'bob@example.net', 'eva@example.net'
 async function started(t: ExecutionContext) {
   const sink = await Sink.listen()
   t.teardown(() => sink[Symbol.asyncDispose]())
-  const { rest, addresses } = await startDaemon(t, {
+  const daemon = await startDaemon(t, {
     env: { POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32' },
-    replacements: { clock: systemClock },
+    replacements: { clock: FakeClock.atMachineTime() },
   })
+  const { rest, addresses } = daemon
   await makeRoute(rest, await makeDestination(rest, { name: 'Sink', port: sink.port, mode: 'live' }))
   await rest.must('POST', '/v1/templates', {
     name: 'Order',
@@ -37,11 +37,11 @@ async function started(t: ExecutionContext) {
     return { to: to.toSorted(), text: text.trim(), headers, replyTo: replyTo?.value.map((one) => one.address) }
   }
   const trace = (id: string | undefined) => rest.must('GET', `/v1/traces/${String(id).replace(/^<|@.*$/g, '')}`)
-  return { sink, rest, address, got, trace }
+  return { daemon, sink, rest, address, got, trace }
 }
 
 test('Brevo: versions have the copies of all unless their own, templates of their own, and one key for the request', async (t) => {
-  const { rest, address, got, trace } = await started(t)
+  const { daemon, rest, address, got, trace } = await started(t)
   const { transactionalEmails: brevo } = new BrevoClient({ apiKey: adminKey, baseUrl: `${address}/v3`, maxRetries: 0 })
   const person = (email: string) => ({ email })
   const given = {
@@ -77,7 +77,7 @@ test('Brevo: versions have the copies of all unless their own, templates of thei
   const filtered = brevo.sendTransacEmail({ sender: person(from), to: [person(ada)], subject: 's', textContent: '{{ params.n | upper }}' })
   t.like(await t.throwsAsync(filtered), { statusCode: 400 })
 
-  const scheduledAt = new Date(Date.now() + 3_600_000).toISOString()
+  const scheduledAt = new Date(daemon.clock.now() + 3_600_000).toISOString()
   const { messageId } = await brevo.sendTransacEmail({
     sender: person(from),
     to: [person(ada)],
@@ -110,7 +110,7 @@ test('Brevo: versions have the copies of all unless their own, templates of thei
 })
 
 test('MailerSend: each recipient has values of their own, and what would change who gets it is refused', async (t) => {
-  const { rest, address, got, trace } = await started(t)
+  const { daemon, rest, address, got, trace } = await started(t)
   const client = new MailerSend({ apiKey: adminKey })
   for (const part of [client.email, client.email.schedule, client.email.message]) Object.assign(part, { baseUrl: `${address}/v1` })
   const params = () =>
@@ -130,7 +130,7 @@ test('MailerSend: each recipient has values of their own, and what would change 
   await client.email.send(template.setPersonalization([{ email: eva, data: { number: '12', name: 'Eva' } }]))
   t.like(await got('Order 12'), { to: [eva], text: 'Hi Eva, 12' })
   t.like(await t.throwsAsync(client.email.send(params().setRcptTo([new Recipient(eva)])).catch(asError)), { statusCode: 422 })
-  const at = Math.floor(Date.now() / 1000) + 3600
+  const at = Math.floor(daemon.clock.now() / 1000) + 3600
   for (const time of [at, String(at), new Date(at * 1000).toISOString()]) {
     const { headers } = await client.email.send(params().setSendAt(time))
     t.is((await trace(String(headers['x-message-id'])))['send_at'], new Date(at * 1000).toISOString())
@@ -165,7 +165,7 @@ const asError = (given: unknown): never => {
 }
 
 test('SparkPost: what is wrong with some recipients keeps the others from nothing', async (t) => {
-  const { address, got, trace } = await started(t)
+  const { daemon, address, got, trace } = await started(t)
   const sparkpost = new SparkPost(adminKey, { origin: address })
   const { transmissions } = sparkpost
   const content = {
@@ -206,7 +206,7 @@ test('SparkPost: what is wrong with some recipients keeps the others from nothin
     options: { inline_css: true },
   })
   t.like(await t.throwsAsync(styled), { statusCode: 422 })
-  const start = new Date(Date.now() + 3_600_000).toISOString()
+  const start = new Date(daemon.clock.now() + 3_600_000).toISOString()
   const later = await transmissions.send({
     recipients: [{ address: ada }],
     content: { from, subject: 's', text: 't' },
@@ -216,7 +216,7 @@ test('SparkPost: what is wrong with some recipients keeps the others from nothin
 })
 
 test('Mailjet: good messages go, bad ones have their errors, and a template has variables', async (t) => {
-  const { address, got, trace } = await started(t)
+  const { daemon, address, got, trace } = await started(t)
   const client = new Mailjet.Client({ apiKey: adminKey, apiSecret: adminKey, config: { host: new URL(address).host } })
   const post = async (body: object) => {
     const request = client.post('send', { version: 'v3.1' })
@@ -247,7 +247,8 @@ test('Mailjet: good messages go, bad ones have their errors, and a template has 
   t.like(await got('Hi Ada'), { to: [ada], text: 'Hi Ada!', replyTo: ['help@example.ch'] })
   const uuid = String(Messages[0]?.To?.[0]?.MessageUUID)
   await got('Hi Ada')
-  await waitFor('the end of the attempt', async () => ((await trace(uuid))['status'] === 'sent' ? true : undefined))
+  await daemon.settled()
+  t.like(await trace(uuid), { status: 'sent' })
   for (const [name, first] of [
     ['message', { UUID: uuid, ContactAlt: ada, Subject: 'Hi Ada' }],
     ['messagehistory', { EventType: 'sent' }],

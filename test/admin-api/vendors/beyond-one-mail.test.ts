@@ -4,7 +4,6 @@ import sendgridMail from '@sendgrid/mail'
 import { simpleParser, type ParsedMail } from 'mailparser'
 import Mailgun from 'mailgun.js'
 import { Errors, Models, ServerClient } from 'postmark'
-import { systemClock } from '#core/clock.ts'
 import { makeDestination, makeRoute } from '../../support/daemon/provision.ts'
 import { adminKey, startDaemon, type StartedDaemon } from '../../support/daemon/start-daemon.ts'
 import { Sink } from '../../support/smtp/sink.ts'
@@ -27,7 +26,6 @@ async function started(t: ExecutionContext): Promise<Started> {
   t.teardown(() => sink[Symbol.asyncDispose]())
   const daemon = await startDaemon(t, {
     env: { POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32' },
-    replacements: { clock: systemClock },
   })
   const { rest, addresses } = daemon
   await makeRoute(rest, await makeDestination(rest, { name: 'Sink', port: sink.port, mode: 'live' }))
@@ -82,7 +80,7 @@ test('SendGrid: personalizations are messages of their own, with templates, valu
   })
   t.is((await arrived('eva@example.net')).subject, 'Hi you')
   t.deepEqual((await arrived('zoe@example.net')).envelope, ['zoe@example.net'])
-  const sendAt = Math.floor((Date.now() + hour) / 1000)
+  const sendAt = Math.floor((daemon.clock.now() + hour) / 1000)
   const [{ headers }] = await sendgridMail.send({
     from,
     to: 'late@example.net',
@@ -222,7 +220,7 @@ test('Mailgun: each recipient with variables gets a message without the others, 
   t.is((await arrived('tina@example.net')).text?.trim(), 'Dear Tina')
   await create({ to: ['noor@example.net'], subject: '', text: undefined, template: 'hello', 'v:name': 'Noor' })
   t.is((await arrived('noor@example.net')).text?.trim(), 'Dear Noor')
-  const later = await create({ to: ['late@example.net'], 'o:deliverytime': new Date(Date.now() + hour).toUTCString() })
+  const later = await create({ to: ['late@example.net'], 'o:deliverytime': new Date(daemon.clock.now() + hour).toUTCString() })
   const { items } = await client.events.get('example.ch', { 'message-id': String(later.id).slice(1, -1), ascending: 'yes' })
   t.like(items, { length: 1, 0: { event: 'accepted', recipient: 'late@example.net', 'recipient-domain': 'example.net' } })
   const kept = await daemon.rest.must('GET', `/v3/domains/example.ch/messages/${items[0]?.storage.key ?? ''}`)

@@ -1,9 +1,9 @@
 /** Mail that the official clients of other services send arrives whole, and their own errors say what was wrong. */
 import test from '#test'
 import { simpleParser } from 'mailparser'
-import { systemClock } from '#core/clock.ts'
 import { makeDestination, makeRoute } from '../../support/daemon/provision.ts'
 import { adminKey, startDaemon } from '../../support/daemon/start-daemon.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
 import { Sink } from '../../support/smtp/sink.ts'
 import { clients } from './clients.ts'
 import { mailOf } from './mail.ts'
@@ -14,7 +14,7 @@ for (const [name, send] of Object.entries(clients))
     t.teardown(() => sink[Symbol.asyncDispose]())
     const daemon = await startDaemon(t, {
       env: { POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32' },
-      replacements: { clock: systemClock },
+      replacements: { clock: FakeClock.atMachineTime() },
     })
     const { rest } = daemon
     await makeRoute(rest, await makeDestination(rest, { name: 'Sink', port: sink.port, mode: 'live' }))

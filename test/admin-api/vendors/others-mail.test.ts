@@ -1,6 +1,5 @@
 /** What keys reach by the addresses of other services: their own mail, each message once. */
 import test from '#test'
-import { systemClock } from '#core/clock.ts'
 import { dialects } from '../../../admin-api/vendors/dialects.ts'
 import { makeDestination, makeRoute } from '../../support/daemon/provision.ts'
 import { startDaemon } from '../../support/daemon/start-daemon.ts'
@@ -11,11 +10,11 @@ const to = 'ada@example.net'
 const calls = dialects.flatMap(({ name, calls: own = [] }) => own.map((call) => ({ service: name, ...call })))
 /** By which a message is named where it is not in the path. */
 const asked = ['messageId', 'message-id', 'transmissions']
-const body: Readonly<Record<string, object>> = { PATCH: { scheduled_at: '2030-01-01T00:00:00Z' } }
+const body: Readonly<Record<string, object>> = { PATCH: { scheduled_at: '2031-01-01T00:00:00Z' } }
 
 test('ids of others are those of nothing in every look-up and every cancel, and keys that only send look nothing up', async (t) => {
-  const { rest, client } = await startDaemon(t, { replacements: { clock: systemClock } })
-  const later = new Date(Date.now() + 3_600_000).toISOString()
+  const { rest, client, clock } = await startDaemon(t)
+  const later = new Date(clock.now() + 3_600_000).toISOString()
   const { trace_id: id } = await rest.must('POST', '/v1/messages', { from, to, text: 'Hi', send_at: later })
   const keyOf = async (settings: object) => String((await rest.must('POST', '/v1/api-keys', { name: 'other', ...settings }))['key'])
   const { id: project } = await rest.must('POST', '/v1/projects', { name: 'Other' })
@@ -47,7 +46,6 @@ test('requests with one key that come at once send once, and have the same answe
   t.teardown(() => sink[Symbol.asyncDispose]())
   const { rest } = await startDaemon(t, {
     env: { POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32' },
-    replacements: { clock: systemClock },
   })
   await makeRoute(rest, await makeDestination(rest, { name: 'Sink', port: sink.port, mode: 'live' }))
   const mail = { from, to, text: 'Hi' }

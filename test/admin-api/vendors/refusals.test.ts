@@ -1,8 +1,8 @@
 /** What the official clients make of our refusals: their own error classes, with a sentence that says what to do. */
 import test from '#test'
-import { systemClock } from '#core/clock.ts'
 import { makeDestination, makeRoute } from '../../support/daemon/provision.ts'
 import { adminKey, startDaemon } from '../../support/daemon/start-daemon.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
 import { Sink } from '../../support/smtp/sink.ts'
 import { clients } from './clients.ts'
 import { mailOf } from './mail.ts'
@@ -70,7 +70,7 @@ for (const [name, send] of Object.entries(clients))
     const sink = await Sink.listen()
     t.teardown(() => sink[Symbol.asyncDispose]())
     const env = { POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32', POSTERN_HTTP_MAX_BODY_BYTES: '100000' }
-    const { rest, addresses } = await startDaemon(t, { env, replacements: { clock: systemClock } })
+    const { rest, addresses } = await startDaemon(t, { env, replacements: { clock: FakeClock.atMachineTime() } })
     await makeRoute(rest, await makeDestination(rest, { name: 'Sink', port: sink.port, mode: 'live' }))
     for (const email of ['gone@example.net', mailOf(name).cc, mailOf(name).bcc]) await rest.must('POST', '/v1/suppressions', { email })
     const address = `http://${addresses.http}`
@@ -116,7 +116,7 @@ for (const [name, send] of Object.entries(clients))
   })
 
 test('keys of other kinds and of fewer scopes send nothing at any of the addresses', async (t) => {
-  const { rest, addresses } = await startDaemon(t, { replacements: { clock: systemClock } })
+  const { rest, addresses } = await startDaemon(t, { replacements: { clock: FakeClock.atMachineTime() } })
   const address = `http://${addresses.http}`
   const { key: reader } = await rest.must('POST', '/v1/api-keys', { name: 'reader', scopes: ['api:read'] })
   const page = { name: 'page', allowed_origins: ['https://example.ch'], allowed_to: ['ada@example.net'], locked_from: 'shop@example.ch' }

@@ -2,7 +2,6 @@
 import { createHmac, hash } from 'node:crypto'
 import test from '#test'
 import { SendEmailCommand, SESv2Client } from '@aws-sdk/client-sesv2'
-import { systemClock } from '#core/clock.ts'
 import { adminKey, startDaemon } from '../../support/daemon/start-daemon.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 
@@ -17,7 +16,7 @@ const wrongSignature = [403, 'InvalidSignatureException']
 
 interface Signing {
   readonly secret?: string
-  readonly at?: Date
+  readonly at: Date
   readonly sha256?: string
   readonly more?: Readonly<Record<string, string>>
   /** Day of the scope; the day of `at` by default. */
@@ -33,8 +32,8 @@ const dateOf = (at: Date): string => at.toISOString().replaceAll(/[-:]|\.\d+/g, 
 const dayOf = (ms: number): string => dateOf(new Date(ms)).slice(0, 8)
 
 /** Header fields of a request that is signed as most SDKs do, but those of JavaScript: without a field for the digest of the body. */
-function signed(host: string, body: string, signing: Signing = {}) {
-  const { secret = adminKey, at = new Date(), sha256 = '', more = {}, unsigned = [], asked = ['POST', sesPath, ''] } = signing
+function signed(host: string, body: string, signing: Signing) {
+  const { secret = adminKey, at, sha256 = '', more = {}, unsigned = [], asked = ['POST', sesPath, ''] } = signing
   const { day = dayOf(at.getTime()), region = 'eu-central-1' } = signing
   const date = dateOf(at)
   const fields: Record<string, string> = { host, 'x-amz-date': date, ...(sha256 && { 'x-amz-content-sha256': sha256 }), ...more }
@@ -52,29 +51,30 @@ function signed(host: string, body: string, signing: Signing = {}) {
 }
 
 test('a signature is that of the request, its body and the time; a digest in the header is not needed', async (t) => {
-  const { addresses } = await startDaemon(t, { replacements: { clock: systemClock } })
+  const { addresses, clock } = await startDaemon(t)
+  const sign = (sent: string, change: Partial<Signing> = {}) => signed(addresses.http, sent, { at: new Date(clock.now()), ...change })
   const body = JSON.stringify(mail)
   const post = async (headers: Record<string, string>, sent = body) => {
     const answer = await fetch(`http://${addresses.http}${sesPath}`, { method: 'POST', headers, body: sent })
     return [answer.status, answer.headers.get('x-amzn-errortype')]
   }
-  const good = signed(addresses.http, body)
+  const good = sign(body)
   t.deepEqual(await post(good), [200, null])
   t.deepEqual(await post(good), [200, null], 'AWS takes a request again within its minutes, too')
-  t.deepEqual(await post(signed(addresses.http, body, { sha256: hash('sha256', body) })), [200, null])
+  t.deepEqual(await post(sign(body, { sha256: hash('sha256', body) })), [200, null])
   const large = JSON.stringify({ ...mail, Content: { Simple: { Subject: { Data: 'Hi' }, Body: { Text: { Data: 'x'.repeat(400_000) } } } } })
-  t.deepEqual(await post(signed(addresses.http, large), large), [200, null])
+  t.deepEqual(await post(sign(large), large), [200, null])
   for (const [what, headers, sent] of [
     ['another body', good, body.replace('ada@', 'eva@')],
-    ['another large body', signed(addresses.http, large), large.replace('ada@', 'eva@')],
-    ['another digest', signed(addresses.http, body, { sha256: hash('sha256', 'x') })],
-    ['a digest of nothing', signed(addresses.http, body, { sha256: 'UNSIGNED-PAYLOAD' })],
-    ['another secret', signed(addresses.http, body, { secret: 'x' })],
-    ['another secret, and a digest', signed(addresses.http, body, { secret: 'x', sha256: hash('sha256', body) })],
-    ['another header', { ...signed(addresses.http, body, { more: { 'x-order': 'a' } }), 'x-order': 'b' }],
-    ['an old one', signed(addresses.http, body, { at: new Date(Date.now() - 16 * 60_000) })],
-    ['one of the future', signed(addresses.http, body, { at: new Date(Date.now() + 16 * 60_000) })],
-    ['another host', { ...signed('other.example', body), host: addresses.http }],
+    ['another large body', sign(large), large.replace('ada@', 'eva@')],
+    ['another digest', sign(body, { sha256: hash('sha256', 'x') })],
+    ['a digest of nothing', sign(body, { sha256: 'UNSIGNED-PAYLOAD' })],
+    ['another secret', sign(body, { secret: 'x' })],
+    ['another secret, and a digest', sign(body, { secret: 'x', sha256: hash('sha256', body) })],
+    ['another header', { ...sign(body, { more: { 'x-order': 'a' } }), 'x-order': 'b' }],
+    ['an old one', sign(body, { at: new Date(clock.now() - 16 * 60_000) })],
+    ['one of the future', sign(body, { at: new Date(clock.now() + 16 * 60_000) })],
+    ['another host', { ...signed('other.example', body, { at: new Date(clock.now()) }), host: addresses.http }],
     ['a broken one', { ...good, authorization: good.authorization.replace('SignedHeaders=host;', 'SignedHeaders=') }],
   ] as [string, Record<string, string>, string?][])
     t.deepEqual(await post(headers, sent), wrongSignature, what)
@@ -94,7 +94,7 @@ test('Amazon SES: signatures that leave out or change a part are refused', async
   ]
   const day = 86_400_000
   for (const [method, path, query, sent, sha256 = ''] of doors) {
-    const ask = async (change: Signing) => {
+    const ask = async (change: Partial<Signing>) => {
       const signing = { at: new Date(clock.now()), sha256, asked: [method, path, query] as const, ...change }
       const headers = signed(addresses.http, sent, signing)
       const address = `http://${addresses.http}${path}${query && `?${query.split('&').toReversed().join('&')}`}`
@@ -103,7 +103,7 @@ test('Amazon SES: signatures that leave out or change a part are refused', async
     }
     const what = `${method}${sha256 && ' with a digest'}`
     t.deepEqual(await ask({}), [200, null], what)
-    const changes: Readonly<Record<string, Signing>> = {
+    const changes: Readonly<Record<string, Partial<Signing>>> = {
       'the host': { unsigned: ['host'] },
       'the date': { unsigned: ['x-amz-date'] },
       'a scope of yesterday': { day: dayOf(clock.now() - day) },
@@ -120,7 +120,7 @@ test('Amazon SES: each day and each region has its own signing key', async (t) =
   const clock = new FakeClock(Date.UTC(2030, 0, 15, 23, 59))
   const { addresses } = await startDaemon(t, { replacements: { clock } })
   const body = JSON.stringify(mail)
-  const now = (change: Signing = {}) => signed(addresses.http, body, { at: new Date(clock.now()), ...change })
+  const now = (change: Partial<Signing> = {}) => signed(addresses.http, body, { at: new Date(clock.now()), ...change })
   const post = async (headers: Record<string, string>) => {
     const answer = await fetch(`http://${addresses.http}${sesPath}`, { method: 'POST', headers, body })
     return [answer.status, answer.headers.get('x-amzn-errortype')]
@@ -135,7 +135,7 @@ test('Amazon SES: each day and each region has its own signing key', async (t) =
 })
 
 test('their client puts a wrong clock right by our answer, and a key can be the token of a session', async (t) => {
-  const { rest, addresses } = await startDaemon(t, { replacements: { clock: systemClock } })
+  const { rest, addresses } = await startDaemon(t, { replacements: { clock: FakeClock.atMachineTime() } })
   const made = async (body: object): Promise<string> => String((await rest.must('POST', '/v1/api-keys', body))['key'])
   const settings = { endpoint: `http://${addresses.http}`, region: 'eu-central-1' }
   const by = (credentials: { accessKeyId: string; secretAccessKey: string; sessionToken?: string }) =>
@@ -153,7 +153,7 @@ test('their client puts a wrong clock right by our answer, and a key can be the 
 })
 
 test('keys of web pages and keys that only read send at no address of another service, wherever a client puts them', async (t) => {
-  const { rest } = await startDaemon(t, { replacements: { clock: systemClock } })
+  const { rest } = await startDaemon(t)
   const page = { allowed_origins: ['https://example.ch'], allowed_to: ['ada@example.net'], locked_from: 'form@example.ch' }
   const { raw_token: token } = await rest.must('POST', '/v1/publishable-keys', page)
   const { key: reading } = await rest.must('POST', '/v1/api-keys', { name: 'reads', scopes: ['api:read'] })

@@ -4,9 +4,9 @@ import { SendEmailCommand, SESv2Client } from '@aws-sdk/client-sesv2'
 import Mailgun from 'mailgun.js'
 import { createTransport } from 'nodemailer'
 import SparkPost from 'sparkpost'
-import { systemClock } from '#core/clock.ts'
 import { makeDestination, makeRoute } from '../../support/daemon/provision.ts'
 import { adminKey, startDaemon } from '../../support/daemon/start-daemon.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
 import { Sink } from '../../support/smtp/sink.ts'
 
 /** Written as REST would not: a field of its own, folds, 8-bit octets, lines that begin with a dot, and no end of the last line. */
@@ -49,7 +49,7 @@ test('what their clients give whole arrives octet by octet, behind our Received 
   t.teardown(() => sink[Symbol.asyncDispose]())
   const { rest, addresses } = await startDaemon(t, {
     env: { POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32' },
-    replacements: { clock: systemClock },
+    replacements: { clock: FakeClock.atMachineTime() },
   })
   await makeRoute(rest, await makeDestination(rest, { name: 'Sink', port: sink.port, mode: 'live' }))
   for (const [name, give] of Object.entries(ways)) {
@@ -76,7 +76,7 @@ test('mail of nodemailer’s SES transport arrives, and blind copies are named t
   t.teardown(() => sink[Symbol.asyncDispose]())
   const { rest, addresses } = await startDaemon(t, {
     env: { POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32' },
-    replacements: { clock: systemClock },
+    replacements: { clock: FakeClock.atMachineTime() },
   })
   await makeRoute(rest, await makeDestination(rest, { name: 'Sink', port: sink.port, mode: 'live' }))
   const sesClient = sesOf(`http://${addresses.http}`)
@@ -117,7 +117,7 @@ test('what SMTP would not take of a whole message is refused, and what it suppre
   const sink = await Sink.listen()
   t.teardown(() => sink[Symbol.asyncDispose]())
   const env = { POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32', POSTERN_SUBMISSION_MAX_MESSAGE_BYTES: '100000' }
-  const { rest, addresses } = await startDaemon(t, { env, replacements: { clock: systemClock } })
+  const { rest, addresses } = await startDaemon(t, { env, replacements: { clock: FakeClock.atMachineTime() } })
   await makeRoute(rest, await makeDestination(rest, { name: 'Sink', port: sink.port, mode: 'live' }))
   await rest.must('POST', '/v1/suppressions', { email: 'gone@example.net' })
   const ses = sesOf(`http://${addresses.http}`)
