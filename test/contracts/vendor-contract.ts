@@ -3,7 +3,6 @@
  * and the sockets are real.
  */
 import type { ExecutionContext, SerialFn } from 'ava'
-import { systemClock, type Clock } from '#core/clock.ts'
 import type { AttemptReport, DeliveryJob, HttpTarget, RecipientReport } from '#core/delivery/transport.ts'
 import { addressGuard } from '#core/outbound/address-guard.ts'
 import { PartsReader } from '#ingest/messages/parts-reader.ts'
@@ -13,6 +12,7 @@ import { testResolver } from '../protocols/relay/relay-fixture.ts'
 import { withoutAddressing } from '../support/vendors/addressed-by-header.ts'
 import { VendorDouble, type VendorRules } from '../support/vendors/double.ts'
 import { column } from '../support/column.ts'
+import { FakeClock } from '../support/fake-clock.ts'
 
 const letter = [
   'From: =?utf-8?q?Der_L=C3=A4den?= <shop@site.test>',
@@ -71,19 +71,8 @@ const verdicts = (report: AttemptReport): readonly string[] => report.recipients
 const all = (verdict: string): readonly string[] => everybody.map(() => verdict)
 
 // One thread for all tests: starting it takes longer than most of them.
-const parts = new PartsReader(systemClock)
+const parts = new PartsReader(new FakeClock())
 const reader = { read: (raw: Uint8Array) => parts.read(raw, 'org_1'), [Symbol.asyncDispose]: () => Promise.resolve() }
-
-/** Time runs out once the message is there, however long a slow machine takes to answer what is asked before it. */
-const afterArrival = (deadlineMs: number, arrived: Promise<void>): Clock => ({
-  ...systemClock,
-  after(ms, work) {
-    if (ms !== deadlineMs) return systemClock.after(ms, work)
-    let isCanceled = false
-    void arrived.then(() => !isCanceled && work())
-    return { cancel: () => void (isCanceled = true) }
-  },
-})
 
 /** What must come through unchanged. */
 const comparable = (rules: VendorRules, mime: Buffer): string =>
@@ -91,6 +80,7 @@ const comparable = (rules: VendorRules, mime: Buffer): string =>
 
 interface Fixture {
   readonly double: VendorDouble
+  readonly clock: FakeClock
   readonly transport: HttpTransport
   readonly target: HttpTarget
 }
@@ -102,13 +92,14 @@ export async function vendorFixture(
   options: Partial<HttpTransportOptions> = {},
 ): Promise<Fixture> {
   const double = await new VendorDouble(rules).listen()
+  const clock = FakeClock.atMachineTime()
   const guard = addressGuard([{ cidr: '127.0.0.1/32' }])
-  const transport = new HttpTransport({ resolver: testResolver, guard, trusted: [authority], reader, ...options })
+  const transport = new HttpTransport({ resolver: testResolver, guard, clock, trusted: [authority], reader, ...options })
   t.teardown(async () => {
     await transport[Symbol.asyncDispose]()
     await double[Symbol.asyncDispose]()
   })
-  return { double, transport, target: targetOf(rules, double.origin) }
+  return { double, clock, transport, target: targetOf(rules, double.origin) }
 }
 
 const targetOf = ({ provider, credentials }: VendorRules, baseUrl: string, changes: Readonly<Record<string, string>> = {}): HttpTarget => {
@@ -262,11 +253,12 @@ function breakdowns(test: SerialFn, name: string, rules: VendorRules): void {
   })
 
   test(`${name}: no answer in time is unknown`, async (t) => {
-    const { promise: arrived, resolve } = Promise.withResolvers<void>()
-    const { double, transport, target } = await vendorFixture(t, rules, { deadlines: { header: 200 }, clock: afterArrival(200, arrived) })
+    const { double, clock, transport, target } = await vendorFixture(t, rules, { deadlines: { header: 200 } })
     double.mood = 'hang'
-    void double.arrival().then(resolve)
-    const report = await transport.deliver(target, job())
+    const attempt = transport.deliver(target, job())
+    await double.arrival()
+    clock.advance(200)
+    const report = await attempt
     t.deepEqual(verdicts(report), all('unknown'))
     t.is(report.error?.code, 'final_timeout')
   })

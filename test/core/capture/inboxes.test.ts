@@ -3,10 +3,10 @@ import test from '#test'
 import { inboxes } from '#core/capture/capture.ts'
 import type { CapturedMessage } from '#core/capture/inboxes/inboxes.ts'
 import type { Principal } from '#core/access/principal/principal.ts'
-import { systemClock } from '#core/clock.ts'
 import { WorkerMessageReader } from '#ingest/messages/message-reader.ts'
 import { coreFixture, organizationId, projectId, principal, type CoreFixture, type CoreFixtureOptions } from '../core-fixture.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
 
 async function capturing(t: Parameters<typeof coreFixture>[0], options: CoreFixtureOptions = {}): Promise<CoreFixture> {
   const fixture = await coreFixture(t, options)
@@ -113,7 +113,7 @@ test('an inbox holds the captures of its project only', async (t) => {
 })
 
 test('Inboxes.message(), raw() and attachment() show what was submitted, read by the real reader', async (t) => {
-  const reader = new WorkerMessageReader(systemClock)
+  const reader = new WorkerMessageReader(new FakeClock())
   t.teardown(() => reader[Symbol.asyncDispose]())
   const fixture = await capturing(t, { reader })
   const content = [

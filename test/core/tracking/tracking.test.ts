@@ -1,11 +1,11 @@
 /** Tracking on the way of a message: what is rewritten, what the trace keeps, and what is left alone. */
 import test, { type ExecutionContext } from '#test'
-import { systemClock } from '#core/clock.ts'
 import type { SmtpCredential } from '#core/access/smtp-credential.ts'
 import { readClickToken } from '#core/tracking/click-token.ts'
 import { WorkerMessageRewriter } from '#ingest/messages/message-rewriter.ts'
 import { readWholeContent } from '#store/content.ts'
 import { coreFixture, organizationId, secrets, type CoreFixture, type CoreFixtureOptions, relayingFixture } from '../core-fixture.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
 
 const publicUrl = 'https://post.example.ch'
 const head = 'From: shop@example.com\r\nTo: anna@example.net\r\nSubject: hi\r\nMIME-Version: 1.0\r\n'
@@ -13,7 +13,7 @@ const html = `${head}Content-Type: text/html; charset=utf-8\r\n\r\n<p><a href="h
 const both = { clicks: true, opens: true }
 
 async function trackingFixture(t: ExecutionContext, options: CoreFixtureOptions = {}): Promise<CoreFixture> {
-  const rewriter = new WorkerMessageRewriter(systemClock)
+  const rewriter = new WorkerMessageRewriter(new FakeClock())
   t.teardown(() => rewriter[Symbol.asyncDispose]())
   return relayingFixture(t, { deaf: true, publicUrl, rewriter, ...options })
 }

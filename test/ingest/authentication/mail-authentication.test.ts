@@ -1,15 +1,18 @@
 /** What authentication says of mail that came in: results as receivers expect them, and no mail that harms another one. */
 import { generateKeyPairSync } from 'node:crypto'
+import { once } from 'node:events'
+import type { Worker } from 'node:worker_threads'
 import test from '#test'
 import { authenticate } from 'mailauth'
-import { systemClock } from '#core/clock.ts'
 import type { ReceivedMail } from '#core/inbound-routes/authentication.ts'
 import { AuthenticationThread, type AuthenticationLimits } from '#ingest/authentication/authentication-thread.ts'
 import { authenticateMail } from '#ingest/authentication/mail-authentication.ts'
 import type { Resolve } from '#ingest/dns/resolve.ts'
-import { waitFor } from '../../support/waits.ts'
+import { wallFactor } from '#ingest/threads/thread-time.ts'
 import { StubDns, type Zone } from '../inspect/stub-dns.ts'
 import { column } from '../../support/column.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
+import { waiting } from '../../support/waits.ts'
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const key = publicKey.export({ type: 'spki', format: 'der' }).toString('base64')
@@ -96,24 +99,34 @@ test('names that a signature makes up are shown as long as names can be', async 
 })
 
 const limits: AuthenticationLimits = { dnsMs: 8000, allMs: 60_000, idleMs: 60_000 }
-const options = { clock: systemClock, hostname: 'mx.site.test', limits }
+const options = { hostname: 'mx.site.test', limits }
 
 test('a thread finds what the function finds, for many mails at a time, and ends after a rest', async (t) => {
   const dns = new StubDns(zone)
-  await using thread = new AuthenticationThread({ ...options, resolve: dns.resolve })
+  const clock = new FakeClock()
+  await using thread = new AuthenticationThread({ ...options, clock, resolve: dns.resolve })
   const plain = await found(text)
   const all = await Promise.all(Array.from({ length: 20 }, () => thread.authenticate(mailOf(text))))
   t.true(all.every((one) => JSON.stringify(one) === JSON.stringify(plain)))
   t.is(thread.running, 1)
-  await using idle = new AuthenticationThread({ ...options, limits: { ...limits, idleMs: 1 }, resolve: dns.resolve })
+  const started = once(process, 'worker') as Promise<[Worker]>
+  await using idle = new AuthenticationThread({ ...options, clock, resolve: dns.resolve })
   await idle.authenticate(mailOf(text))
-  await waitFor('the idle thread ends', async () => (idle.running === 0 ? true : undefined))
+  const [worker] = await started
+  const ended = waiting('the idle thread ends', once(worker, 'exit'))
+  clock.advance(limits.idleMs)
+  await ended
+  t.is(idle.running, 0)
   t.deepEqual(await idle.authenticate(mailOf(text)), plain)
 })
 
 test('a DNS that never answers holds no mail up beyond its deadline', async (t) => {
-  const hanging: Resolve = () => new Promise(() => {})
-  await using thread = new AuthenticationThread({ ...options, limits: { ...limits, dnsMs: 200 }, resolve: hanging })
+  const clock = new FakeClock()
+  const hanging: Resolve = () => {
+    setImmediate(() => clock.advance(limits.dnsMs))
+    return new Promise(() => {})
+  }
+  await using thread = new AuthenticationThread({ ...options, clock, resolve: hanging })
   t.like(await thread.authenticate(mailOf(text)), { spf: { result: 'temperror' }, dmarc: { result: 'temperror' } })
 })
 
@@ -135,27 +148,38 @@ const curious = new URL(
 test('a mail leads to a hundred questions at most', async (t) => {
   let asked = 0
   const resolve: Resolve = async () => [String(++asked)]
-  await using thread = new AuthenticationThread({ ...options, resolve, entry: curious })
+  await using thread = new AuthenticationThread({ ...options, clock: new FakeClock(), resolve, entry: curious })
   t.like(await thread.authenticate(mailOf(text)), { answered: 100 })
   t.is(asked, 100)
 })
 
-/** A thread that breaks at mails from `crash@` and never comes back from those from `hang@`. */
+/** A thread that breaks at mails from `crash@`. At those from `hang@` it asks a question and never comes back. */
 const fragile = new URL(
   `data:text/javascript,${encodeURIComponent(`
   import { parentPort } from 'node:worker_threads'
   parentPort.on('message', ({ mail, port }) => {
     if (mail.mailFrom.startsWith('crash@')) throw new Error('broken')
-    if (mail.mailFrom.startsWith('hang@')) for (;;);
+    if (mail.mailFrom.startsWith('hang@')) {
+      port.postMessage({ kind: 'question', number: 0, name: 'hanging.test', type: 'A' })
+      for (;;);
+    }
     const spf = { result: 'pass', domain: null }
-    setTimeout(() => port.postMessage({ kind: 'authentication', authentication: { spf, dkim: [], dmarc: { ...spf, policy: null }, arc: spf } }), 50)
+    setImmediate(() => port.postMessage({ kind: 'authentication', authentication: { spf, dkim: [], dmarc: { ...spf, policy: null }, arc: spf } }))
   })`)}`,
 )
 
+/** Ends the time of the mails at work when the thread hangs, and others have ended. */
+const endHangs =
+  (clock: FakeClock, others: Promise<unknown> = Promise.resolve()): Resolve =>
+  async () => {
+    void others.then(() => clock.advance(limits.allMs * wallFactor))
+    return []
+  }
+
 test('a mail that breaks the thread or never lets it go is a temporary error, and those beside it are not', async (t) => {
   for (const harm of ['crash@peer.test', 'hang@peer.test']) {
-    const resolve = new StubDns(zone).resolve
-    await using thread = new AuthenticationThread({ ...options, limits: { ...limits, allMs: 1500 }, resolve, entry: fragile })
+    const clock = new FakeClock()
+    await using thread = new AuthenticationThread({ ...options, clock, resolve: endHangs(clock), entry: fragile })
     const mails = ['a@peer.test', harm, 'b@peer.test'].map((mailFrom) => thread.authenticate(mailOf(text, { mailFrom })))
     const results = (await Promise.all(mails)).map(({ spf }) => spf.result)
     t.deepEqual(results, ['pass', 'temperror', 'pass'], harm)
@@ -164,21 +188,22 @@ test('a mail that breaks the thread or never lets it go is a temporary error, an
 })
 
 test('a large mail that takes its time keeps no small one waiting', async (t) => {
-  const resolve = new StubDns(zone).resolve
-  await using thread = new AuthenticationThread({ ...options, limits: { ...limits, allMs: 3000 }, resolve, entry: fragile })
+  const clock = new FakeClock()
+  const small = Promise.withResolvers<void>()
+  await using thread = new AuthenticationThread({ ...options, clock, resolve: endHangs(clock, small.promise), entry: fragile })
   const ended: string[] = []
   const ask = async (raw: Buffer, mailFrom: string): Promise<void> => {
     await thread.authenticate({ ...mailOf(text, { mailFrom }), raw })
     ended.push(mailFrom)
   }
-  await Promise.all([ask(Buffer.alloc(1024 * 1024 + 1), 'hang@peer.test'), ask(Buffer.from(text), 'ada@peer.test')])
+  await Promise.all([ask(Buffer.alloc(1024 * 1024 + 1), 'hang@peer.test'), ask(Buffer.from(text), 'ada@peer.test').then(small.resolve)])
   t.deepEqual(ended, ['ada@peer.test', 'hang@peer.test'])
   t.is(thread.running, 1, 'that of the small ones was not ended')
 })
 
 test('what is under way when the service stops is unknown, at once', async (t) => {
   const hanging: Resolve = () => new Promise(() => {})
-  const thread = new AuthenticationThread({ ...options, resolve: hanging })
+  const thread = new AuthenticationThread({ ...options, clock: new FakeClock(), resolve: hanging })
   const mail = thread.authenticate(mailOf(text))
   await thread[Symbol.asyncDispose]()
   t.is((await mail).spf.result, 'temperror')

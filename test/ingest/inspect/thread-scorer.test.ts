@@ -1,6 +1,5 @@
 /** Scoring on threads: the same report as without, deadlines, hostile mail, and the watch over DNS lists. */
 import test from '#test'
-import { systemClock } from '#core/clock.ts'
 import { dnsListOf, WatchedLists } from '#ingest/dns/dns-lists.ts'
 import type { Resolve } from '#ingest/dns/resolve.ts'
 import { inspectMail } from '#ingest/inspect/score.ts'
@@ -12,22 +11,24 @@ import { StubDns } from './stub-dns.ts'
 test('a thread gives the report that the function gives', async (t) => {
   const input = await newsletter()
   const never: Resolve = () => Promise.reject(new Error('never'))
-  await using scorer = new ThreadScorer({ clock: systemClock, resolve: input.resolve, lists: [] })
+  await using scorer = new ThreadScorer({ clock: new FakeClock(), resolve: input.resolve, lists: [] })
   const score = await scorer.score(input.raw, input.session)
   const plain = await inspectMail({ ...input, lists: [], now: input.session.receivedAt })
   t.deepEqual(score, { ok: true, report: plain })
   t.is(scorer.running, 0)
-  await using silent = new ThreadScorer({ clock: systemClock, resolve: never, lists: [] })
+  await using silent = new ThreadScorer({ clock: new FakeClock(), resolve: never, lists: [] })
   t.true((await silent.score(input.raw, input.session)).ok)
 })
 
 test('a DNS that never answers holds no report up beyond its deadline', async (t) => {
   const input = await letter()
-  const hanging: Resolve = () => new Promise(() => {})
-  await using scorer = new ThreadScorer({
-    ...{ clock: systemClock, resolve: hanging, lists: input.lists },
-    limits: { dnsMs: 300, allMs: 60_000, startMs: 60_000, most: 1 },
-  })
+  const clock = new FakeClock()
+  const limits = { dnsMs: 5000, allMs: 20_000, startMs: 60_000, most: 1 }
+  const hanging: Resolve = () => {
+    setImmediate(() => clock.advance(limits.dnsMs))
+    return new Promise(() => {})
+  }
+  await using scorer = new ThreadScorer({ clock, resolve: hanging, lists: input.lists, limits })
   const score = await scorer.score(input.raw, input.session)
   t.true(score.ok && score.report.checks.filter(({ status }) => status === 'na').length >= 8)
   const unanswered = score.ok ? score.report.unanswered : []
@@ -55,7 +56,7 @@ test('a policy is fetched for the thread where that is wanted, in the time that 
     return 'version: STSv1\nmode: enforce\nmax_age: 1\n'
   }
   const status = async (more: object): Promise<string | undefined> => {
-    await using scorer = new ThreadScorer({ clock: systemClock, resolve: input.resolve, lists: [], ...more })
+    await using scorer = new ThreadScorer({ clock: new FakeClock(), resolve: input.resolve, lists: [], ...more })
     const score = await scorer.score(input.raw, input.session)
     return score.ok ? score.report.checks.find(({ id }) => id === 'domain_hardening')?.status : undefined
   }
@@ -82,7 +83,7 @@ test('a thread that does not come back is ended, and the next mail is scored', a
 test('a thread that fails tells people that there is no report, and the operator why', async (t) => {
   const input = await letter()
   const entry = new URL('data:text/javascript,throw new Error("out of order")')
-  await using broken = new ThreadScorer({ clock: systemClock, resolve: input.resolve, lists: [], entry })
+  await using broken = new ThreadScorer({ clock: new FakeClock(), resolve: input.resolve, lists: [], entry })
   const score = await broken.score(input.raw, input.session)
   t.like(score, { ok: false, problem: 'The mail could not be checked.' })
   t.regex(String(!score.ok && score.error), /out of order/)
@@ -127,7 +128,7 @@ test('a scorer that is closed gives no report and waits for no DNS, neither for 
 test('mails beyond the number at a time wait for their turn, and all of them are scored', async (t) => {
   const input = await letter()
   await using scorer = new ThreadScorer({
-    clock: systemClock,
+    clock: new FakeClock(),
     resolve: input.resolve,
     lists: [],
     limits: { dnsMs: 5000, allMs: 60_000, startMs: 60_000, most: 1 },
@@ -138,7 +139,7 @@ test('mails beyond the number at a time wait for their turn, and all of them are
 
 test('mail that is no mail gets a report as well', async (t) => {
   const { session, resolve } = await letter()
-  await using scorer = new ThreadScorer({ clock: systemClock, resolve, lists: [] })
+  await using scorer = new ThreadScorer({ clock: new FakeClock(), resolve, lists: [] })
   const odd = [
     '',
     '\r\n',
@@ -157,7 +158,7 @@ test('mail that is no mail gets a report as well', async (t) => {
 
 test('large mail that is made to cost time and memory gets a report, or a reason at once', async (t) => {
   const { session, resolve } = await letter()
-  await using scorer = new ThreadScorer({ clock: systemClock, resolve, lists: [] })
+  await using scorer = new ThreadScorer({ clock: new FakeClock(), resolve, lists: [] })
   const head = 'From: <a@b.test>\r\nMIME-Version: 1.0\r\nContent-Type: text/html\r\n'
   const filled = (start: string, unit: string): Buffer => Buffer.from(start + unit.repeat(Math.floor(20_000_000 / unit.length)))
   for (const mail of [filled(`${head}\r\n`, '<b>'), filled(`${head}Content-Transfer-Encoding: quoted-printable\r\n\r\n`, '=0A')])

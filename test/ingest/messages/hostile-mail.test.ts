@@ -1,12 +1,12 @@
 /** Every hostile message is answered, by the real thread, and so is the one behind it. */
 import test from '#test'
-import { systemClock } from '#core/clock.ts'
 import { messageInMemory } from '#core/capture/reading/message-reader.ts'
 import { WorkerMessageReader } from '#ingest/messages/message-reader.ts'
 import { hostileMail } from './hostile-mail.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
 
 const still = 'The raw message is still available.'
-const shared = new WorkerMessageReader(systemClock)
+const shared = new WorkerMessageReader(new FakeClock())
 test.after.always(() => shared[Symbol.asyncDispose]())
 
 for (const [name, make, expected] of hostileMail) {

@@ -2,11 +2,11 @@
 import { readFile } from 'node:fs/promises'
 import test, { type ExecutionContext } from '#test'
 import type { Clock } from '#core/clock.ts'
-import { systemClock } from '#core/clock.ts'
 import { messageInMemory, type WaitingMessage } from '#core/capture/reading/message-reader.ts'
 import { WorkerMessageReader } from '#ingest/messages/message-reader.ts'
 import { wallFactor } from '#ingest/threads/thread-time.ts'
 import { column } from '../../support/column.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
 
 const newsletter = new URL('../../fixtures/mail/newsletter.eml', import.meta.url)
 const limits = { deadlineMs: 10_000, idleMs: 30_000 }
@@ -53,7 +53,7 @@ class HeldClock implements Clock {
   }
 }
 
-function reader(t: ExecutionContext, clock: Clock = systemClock, entry?: URL): WorkerMessageReader {
+function reader(t: ExecutionContext, clock: Clock = new FakeClock(), entry?: URL): WorkerMessageReader {
   const made = new WorkerMessageReader(clock, limits, entry)
   t.teardown(() => made[Symbol.asyncDispose]())
   return made
@@ -157,7 +157,7 @@ test('the thread starts with the first message and ends after a rest', async (t)
 test('the thread sees no environment', async (t) => {
   process.env['POSTERN_PROBE'] = 'secret'
   t.teardown(() => delete process.env['POSTERN_PROBE'])
-  const result = await reader(t, systemClock, misbehaving).read(held(Buffer.from('x')))
+  const result = await reader(t, new FakeClock(), misbehaving).read(held(Buffer.from('x')))
   t.true(result.ok && (result.message as { secret?: string }).secret === undefined)
 })
 
@@ -185,7 +185,7 @@ test('who expects messages has a thread before the first one comes, and it rests
 })
 
 test('closing answers what waits, and later calls', async (t) => {
-  const made = reader(t, systemClock, misbehaving)
+  const made = reader(t, new FakeClock(), misbehaving)
   const stuck = subject(made, 'loop')
   const waiting = subject(made, 'two')
   const attachment = made.attachment(held(Buffer.from('x')), 0)

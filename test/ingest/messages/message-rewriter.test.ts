@@ -1,7 +1,8 @@
 import test, { type ExecutionContext } from '#test'
-import { systemClock } from '#core/clock.ts'
 import type { MessageSource } from '#core/tracking/rewriter.ts'
 import { WorkerMessageRewriter } from '#ingest/messages/message-rewriter.ts'
+import { wallFactor } from '#ingest/threads/thread-time.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
 
 const own = 'https://post.example.ch'
 const pixel = `${own}/t/o/1`
@@ -14,9 +15,11 @@ const htmlText = (body: string): string => `Content-Type: text/html; charset=utf
 const html = (body: string): MessageSource => sourceOf(htmlText(body))
 const two = '<a href="https://a.test/">a</a><a href="https://b.test/">b</a>'
 
-function rewriter(t: ExecutionContext, deadlineMs = 10_000, code?: string): WorkerMessageRewriter {
+const deadlineMs = 10_000
+
+function rewriter(t: ExecutionContext, code?: string, clock = new FakeClock()): WorkerMessageRewriter {
   const entry = code === undefined ? [] : [new URL(`data:text/javascript,${encodeURIComponent(code)}`)]
-  const made = new WorkerMessageRewriter(systemClock, { deadlineMs, idleMs: 30_000 }, ...entry)
+  const made = new WorkerMessageRewriter(clock, { deadlineMs, idleMs: 30_000 }, ...entry)
   t.teardown(() => made[Symbol.asyncDispose]())
   return made
 }
@@ -92,10 +95,16 @@ test('A message is read when its turn has come, and one that cannot be read is n
 
 test('A message that takes too long or ends the thread goes as it is, and the next one has a fresh thread', async (t) => {
   const addresses = { ownUrl: own, pixel, linkFor }
-  const stuck = rewriter(t, 200, `import { parentPort } from 'node:worker_threads'; parentPort.on('message', () => { for (;;); })`)
-  t.deepEqual(await stuck.rewrite(html(two), addresses), { ok: false, reason: 'failed' })
-  t.deepEqual(await stuck.rewrite(html(two), addresses), { ok: false, reason: 'failed' })
-  const dying = rewriter(t, 10_000, `import { parentPort } from 'node:worker_threads'; parentPort.on('message', () => process.exit(1))`)
+  const endless = `import { parentPort } from 'node:worker_threads'; parentPort.on('message', () => { for (;;); })`
+  const clock = new FakeClock()
+  const stuck = rewriter(t, endless, clock)
+  for (let times = 0; times < 2; times++) {
+    const rewriting = stuck.rewrite(html(two), addresses)
+    await new Promise(setImmediate)
+    clock.advance(deadlineMs * wallFactor)
+    t.deepEqual(await rewriting, { ok: false, reason: 'failed' })
+  }
+  const dying = rewriter(t, `import { parentPort } from 'node:worker_threads'; parentPort.on('message', () => process.exit(1))`)
   t.deepEqual(await dying.rewrite(html(two), addresses), { ok: false, reason: 'failed' })
 })
 

@@ -1,7 +1,7 @@
 import test from '#test'
-import { systemClock } from '#core/clock.ts'
 import { readParts } from '#ingest/mime/message-parts.ts'
 import { PartsReader } from '#ingest/messages/parts-reader.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
 
 const mail = (...lines: readonly string[]): Buffer => Buffer.from(lines.join('\r\n'))
 
@@ -44,7 +44,7 @@ test('readParts() refuses a message of which text would be lost', async (t) => {
 })
 
 test('PartsReader works off the main thread, and says when another try would end alike', async (t) => {
-  const reader = new PartsReader(systemClock)
+  const reader = new PartsReader(new FakeClock())
   const good = await reader.read(mail('Subject: one', '', 'x'), 'org_1')
   t.like(good, { ok: true, parts: { subject: 'one' } })
   const parts = Array.from({ length: 1100 }, (_, at) => `--b\r\nContent-Type: text/plain; name=${at}\r\n\r\nx`)

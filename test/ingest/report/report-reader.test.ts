@@ -1,10 +1,11 @@
 /** The reader of reports: what is read at once, what on the thread, and what happens to a thread that does not answer. */
 import test, { type ExecutionContext } from '#test'
-import { systemClock, type Clock } from '#core/clock.ts'
+import type { Clock } from '#core/clock.ts'
 import { ReportReader } from '#ingest/report/report-reader.ts'
 import { wallFactor } from '#ingest/threads/thread-time.ts'
 import { octetsOf } from './report-fixtures.ts'
 import { column } from '../../support/column.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
 
 const limits = { deadlineMs: 10_000, idleMs: 30_000 }
 const small = octetsOf('made/qmail-multi.eml')
@@ -36,7 +37,7 @@ class HastyClock implements Clock {
   }
 }
 
-function reader(t: ExecutionContext, clock: Clock = systemClock, entry?: URL): ReportReader {
+function reader(t: ExecutionContext, clock: Clock = new FakeClock(), entry?: URL): ReportReader {
   const made = new ReportReader(clock, limits, entry)
   t.teardown(() => made[Symbol.asyncDispose]())
   return made
@@ -71,14 +72,14 @@ test('a mail that takes too long is told as a problem, without events', async (t
 })
 
 test('after a crash the next mail is read by a fresh thread', async (t) => {
-  const reports = reader(t, systemClock, misbehaving)
+  const reports = reader(t, new FakeClock(), misbehaving)
   const crashed = await reports.read(Buffer.alloc(100_000, 0x22))
   t.like(crashed, { kind: 'none', problem: 'The message could not be parsed.' })
   t.like(await reports.read(Buffer.alloc(100_000, 0x23)), { kind: 'mdn' })
 })
 
 test('a closed reader reads no large mail', async (t) => {
-  const reports = new ReportReader(systemClock)
+  const reports = new ReportReader(new FakeClock())
   await reports[Symbol.asyncDispose]()
   t.regex((await reports.read(large)).problem ?? '', /shutting down/)
   t.false(reports.running)

@@ -47,6 +47,7 @@ export interface Fixture {
   readonly names: Readonly<Record<string, string>>
   /** The folder of the postmaster's box. */
   readonly box: string
+  readonly postmaster: PostmasterBox
   connect(): Promise<LineClient>
   /** The mails in the box of the postmaster. */
   kept(): Promise<string[]>
@@ -85,11 +86,12 @@ export async function startFixture(
   inspectScoring.wake = () => {} // nothing is scored
   const { routeIntake: routes } = fixture.part('inbound')
   const door = new InboundDoor({ ...fixture.context, feedback, admission, inboundDomain: bounceDomain, inspectTests, routes })
+  const postmaster = new PostmasterBox(folder.path, clock, box)
   const server = new MxServer({
     ...{ listen: [{ host, port: 0 }], hostname: 'mx.test', tls: await certificate(), door, clock, events },
     limits: { ...usual, ...limits },
     readReport: readTestReport,
-    postmaster: new PostmasterBox(folder.path, clock, box),
+    postmaster,
   })
   const [address] = await server.listen()
   const clients: LineClient[] = []
@@ -121,6 +123,7 @@ export async function startFixture(
     names,
     port: address?.port ?? 0,
     box: folder.path,
+    postmaster,
     connect,
     kept,
     unfinished,

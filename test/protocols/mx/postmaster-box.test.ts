@@ -4,7 +4,7 @@ import test, { type ExecutionContext } from '#test'
 import { PostmasterBox } from '../../../protocols/mx/postmaster-box.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
-import { waitFor } from '../../support/waits.ts'
+import { waiting } from '../../support/waits.ts'
 import { startFixture } from './mx-fixture.ts'
 
 async function folderOf(t: ExecutionContext): Promise<string> {
@@ -89,14 +89,28 @@ test('PostmasterBox clears away what a crash left unfinished, after a day and a 
   t.deepEqual(await readdir(join(folder, 'tmp')), [`${clock.now() - 35 * hour}.a.postern`])
 })
 
+/** Resolves when the first call of a method of the box has ended. */
+function firstEnd(box: PostmasterBox, name: 'begin' | 'forget'): Promise<void> {
+  const method: (...given: never[]) => Promise<unknown> = box[name].bind(box)
+  const { promise, resolve } = Promise.withResolvers<void>()
+  box[name] = async (...given: never[]) => {
+    const result = await method(...given)
+    resolve()
+    return result as never
+  }
+  return waiting(`the end of ${name}()`, promise)
+}
+
 test('A mail for the postmaster that does not come to its end leaves nothing behind', async (t) => {
   const fixture = await startFixture(t)
+  const [begun, forgotten] = [firstEnd(fixture.postmaster, 'begin'), firstEnd(fixture.postmaster, 'forget')]
   const client = await fixture.connect()
   await client.reply()
   for (const line of ['EHLO relay.test', 'MAIL FROM:<ada@example.net>', 'RCPT TO:<postmaster>', 'DATA']) await client.command(line)
   await client.sendApart(Buffer.from(`Subject: half\r\n\r\n${'x'.repeat(70)}\r\n`.repeat(1000)))
-  await waitFor('the mail is being written', async () => (await readdir(join(fixture.box, 'tmp')).catch(() => [])).length === 1)
+  await begun
+  t.is((await fixture.unfinished()).length, 1)
   client.destroy()
-  await waitFor('the unfinished mail is removed', async () => (await readdir(join(fixture.box, 'tmp'))).length === 0)
-  t.deepEqual(await fixture.kept(), [])
+  await forgotten
+  t.deepEqual([await fixture.unfinished(), await fixture.kept()], [[], []])
 })

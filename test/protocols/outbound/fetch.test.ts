@@ -2,7 +2,6 @@
 import { createServer } from 'node:https'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import test, { type ExecutionContext } from '#test'
-import { systemClock } from '#core/clock.ts'
 import { addressGuard, type AllowedRange } from '#core/outbound/address-guard.ts'
 import { FetchFailed } from '#core/outbound/fetch.ts'
 import { guardedFetch } from '../../../protocols/outbound/clients.ts'
@@ -25,7 +24,7 @@ async function site(
     handle(req, res)
   })
   const port = await listenIn(t, server)
-  const fetch = guardedFetch({ resolver: testResolver, guard: addressGuard(allowed), clock: systemClock, trusted: [authority] })
+  const fetch = guardedFetch({ resolver: testResolver, guard: addressGuard(allowed), clock: new FakeClock(), trusted: [authority] })
   return { asked, port, origin: `https://localhost:${port}`, fetch }
 }
 
@@ -67,7 +66,7 @@ test('guardedFetch() gives up on an unknown host, a broken answer and a certific
   const { fetch, origin, port } = await site(t, (req) => req.socket.destroy())
   await t.throwsAsync(fetch('https://nowhere.test/x', limits), { instanceOf: FetchFailed })
   await t.throwsAsync(fetch(origin, limits), { instanceOf: FetchFailed })
-  const strict = guardedFetch({ resolver: testResolver, guard: addressGuard([{ cidr: '127.0.0.1/32' }]), clock: systemClock })
+  const strict = guardedFetch({ resolver: testResolver, guard: addressGuard([{ cidr: '127.0.0.1/32' }]), clock: new FakeClock() })
   await t.throwsAsync(strict(`https://localhost:${port}`, limits), { instanceOf: FetchFailed, message: /certificate/ })
 })
 
@@ -75,7 +74,7 @@ test('publicFetch() reaches nothing inside, by whatever name', async (t) => {
   const { asked, port } = await site(t, (_req, res) => res.end('{}'))
   const fetch = publicFetch(
     { resolve4: async () => ['127.0.0.1', '10.0.0.1', '169.254.169.254'], resolve6: async () => ['::1', 'fd00::1', '::ffff:10.0.0.1'] },
-    systemClock,
+    new FakeClock(),
   )
   for (const host of ['localhost', 'inside.example', '127.0.0.1', '[::1]', '169.254.169.254', '2130706433'])
     await t.throwsAsync(fetch(`https://${host}:${port}/`, limits), {

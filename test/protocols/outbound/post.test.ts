@@ -1,7 +1,8 @@
 /** Posting to untrusted receivers: what they do costs a bounded time and memory, and nothing inside is ever reached. */
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { createServer, type Socket } from 'node:net'
 import test, { type ExecutionContext } from '#test'
-import { systemClock, type Clock } from '#core/clock.ts'
+import type { Clock } from '#core/clock.ts'
 import { addressGuard, type AllowedRange } from '#core/outbound/address-guard.ts'
 import type { PostOutcome } from '#core/outbound/post.ts'
 import type { Resolver } from '#core/outbound/resolver.ts'
@@ -11,6 +12,7 @@ import { authority, goodCertificate } from '../relay/certificates.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { testResolver } from '../relay/relay-fixture.ts'
 import { listenIn } from '../../support/web/listen.ts'
+import { waiting } from '../../support/waits.ts'
 
 const limits = { deadlineMs: 10_000, maxAnswerBytes: 4096 }
 const never = new AbortController().signal
@@ -24,7 +26,7 @@ interface Surroundings {
 }
 
 const postFrom = ({
-  clock = systemClock,
+  clock = new FakeClock(),
   allowed = [{ cidr: '127.0.0.1/32' }],
   resolver = testResolver,
   trusted = [authority],
@@ -44,6 +46,16 @@ async function rawServer(t: ExecutionContext, behave: (socket: Socket) => void):
     for (const socket of sockets) socket.destroy()
   })
   return `http://127.0.0.1:${await listenIn(t, server)}/`
+}
+
+/** Resolves when a client of this process has read the head of an answer, and what came with it. */
+function firstAnswer(t: ExecutionContext): Promise<void> {
+  const channel = 'http.client.response.finish'
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const hear = (): void => void setImmediate(resolve)
+  subscribe(channel, hear)
+  t.teardown(() => unsubscribe(channel, hear))
+  return waiting('the head of an answer', promise)
 }
 
 const textOf = (outcome: PostOutcome): unknown =>
@@ -112,11 +124,10 @@ test('who takes the connection and never answers is given up after the deadline,
 
 test('the status line counts, when the body behind it drips or breaks off', async (t) => {
   const clock = new FakeClock()
-  const flushed = Promise.withResolvers<void>()
-  const dripping = await receiverOf(t, { answer: (response) => void response.writeHead(200).write('a', () => flushed.resolve()) })
+  const dripping = await receiverOf(t, { answer: (response) => void response.writeHead(200).write('a') })
+  const answered = firstAnswer(t)
   const outcome = postFrom({ clock })(dripping.url)
-  await flushed.promise
-  for (let turns = 0; turns < 50; turns++) await new Promise(setImmediate) // the answer's head is on its way to us
+  await answered
   clock.advance(10_000)
   t.deepEqual(textOf(await outcome), { status: 200, answer: 'a' })
   const broken = await rawServer(t, (socket) => socket.on('data', () => socket.end('HTTP/1.1 500 No\r\ncontent-length: 10\r\n\r\nab')))
