@@ -1,5 +1,5 @@
 /** `verify` of a store in use: it rests as long as it works, so that mail is not held up. */
-import { setTimeout as rest } from 'node:timers/promises'
+import { systemClock, type Clock } from '#core/clock.ts'
 import { integrityChecks } from '#core/integrity.ts'
 import { Database } from '#store/database.ts'
 import type { Entry, Kv, Range } from '#store/kv.ts'
@@ -8,30 +8,30 @@ import { verify, type VerifyReport } from '#store/verify/verify.ts'
 
 const workMs = 10
 
-export function verifyGently(kv: StoreKv): Promise<VerifyReport> {
-  const database = new Database(resting(kv))
+export function verifyGently(kv: StoreKv, clock: Clock = systemClock): Promise<VerifyReport> {
+  const database = new Database(resting(kv, clock))
   return verify(database, { ...integrityChecks(database), missingGroups: kv.missingGroups })
 }
 
 /** The same store, of which ranges are read with rests. */
-function resting(kv: Kv): Kv {
+function resting(kv: Kv, clock: Clock): Kv {
   return {
     get: (key) => kv.get(key),
     getMany: (keys) => kv.getMany(keys),
     counter: (key) => kv.counter(key),
     counters: (keys) => kv.counters(keys),
     write: (write) => kv.write(write),
-    range: (range) => restingRange(kv, range),
+    range: (range) => restingRange(kv, range, clock),
     [Symbol.asyncDispose]: () => kv[Symbol.asyncDispose](),
   }
 }
 
-async function* restingRange(kv: Kv, range: Range): AsyncGenerator<Entry> {
-  let began = performance.now()
+async function* restingRange(kv: Kv, range: Range, clock: Clock): AsyncGenerator<Entry> {
+  let began = clock.monotonic()
   for await (const entry of kv.range(range)) {
     yield entry
-    if (performance.now() - began < workMs) continue
-    await rest(workMs)
-    began = performance.now()
+    if (clock.monotonic() - began < workMs) continue
+    await new Promise<void>((resolve) => void clock.after(workMs, resolve))
+    began = clock.monotonic()
   }
 }

@@ -1,5 +1,4 @@
 /** Ids whose order is that in which their records become visible, where several daemons share a store. */
-import { setImmediate } from 'node:timers/promises'
 import test from '#test'
 import { OneDaemon } from '#store/daemons/one-daemon.ts'
 import type { Daemons } from '#store/daemons/daemons.ts'
@@ -12,8 +11,8 @@ const conflict: WriteResult = { ok: false, reason: 'conflict', key: Buffer.from(
 
 const lone: Daemons = new OneDaemon()
 
-/** Two that ask each other. */
-function pair(): [OrderedCommits, OrderedCommits] {
+/** Two that ask each other, and that call off ids without a commit after so many milliseconds of the machine. */
+function pair(unusedMs = 600_000): [OrderedCommits, OrderedCommits] {
   const acts: ((ids: readonly string[]) => Promise<unknown>)[] = []
   const made = [0, 1].map((at) => {
     const daemons: Pick<Daemons, 'isAlone' | 'onAsked' | 'askOthers'> = {
@@ -21,7 +20,7 @@ function pair(): [OrderedCommits, OrderedCommits] {
       onAsked: (_topic, act) => void (acts[at] = act),
       askOthers: async (_topic, ids) => void (await acts[1 - at]?.(ids)),
     }
-    return new OrderedCommits(Object.assign(Object.create(lone) as Daemons, daemons), new RecordIds(), 50)
+    return new OrderedCommits(Object.assign(Object.create(lone) as Daemons, daemons), new RecordIds(), unusedMs)
   })
   return made as [OrderedCommits, OrderedCommits]
 }
@@ -29,7 +28,7 @@ function pair(): [OrderedCommits, OrderedCommits] {
 async function isDone(promise: Promise<unknown>): Promise<boolean> {
   let done = false
   void promise.then(() => (done = true))
-  for (let i = 0; i < 20; i++) await setImmediate()
+  await new Promise(setImmediate)
   return done
 }
 
@@ -61,7 +60,7 @@ test('what is made after an id was settled sorts behind it, whatever the clock s
 })
 
 test('an id that is never used is called off, and a commit with it fails as a conflict', async (t) => {
-  const [a, b] = pair()
+  const [a, b] = pair(10)
   const unused = b.next('cap', 1000)
   const later = a.next('cap', 2000)
   await a.commit(later, async () => ok)

@@ -3,6 +3,9 @@ import type { Clock, Timer } from '#core/clock.ts'
 
 export const startOfTime = Date.UTC(2030, 0, 15, 12, 0, 0)
 
+/** The time of the machine, for tests of what packages, peers and certificates compare with it. */
+export const machineTime = (): number => Date.now()
+
 export class FakeClock implements Clock {
   readonly #pending = new Set<{ readonly at: number; readonly work: () => void }>()
   /** The delays that passed by themselves. */
@@ -19,7 +22,7 @@ export class FakeClock implements Clock {
 
   /** Begins at the time of the machine, for clients and peers that take the time from there. */
   static atMachineTime(): FakeClock {
-    return new FakeClock(Date.now())
+    return new FakeClock(machineTime())
   }
 
   now(): number {

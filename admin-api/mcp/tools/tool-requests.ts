@@ -73,14 +73,14 @@ export async function listed(
 export const stepMs = 4
 
 /** As the list shows them. What is shown for the first time is made from its schemas, which takes the time of several requests for all. */
-export function* shown(tools: readonly Tool[]): Steps<readonly JsonObject[]> {
+export function* shown(tools: readonly Tool[], now = () => performance.now()): Steps<readonly JsonObject[]> {
   const made: JsonObject[] = []
-  let begun = performance.now()
+  let begun = now()
   for (const tool of tools) {
     made.push(tool.listed)
-    if (performance.now() - begun < stepMs) continue
+    if (now() - begun < stepMs) continue
     yield
-    begun = performance.now()
+    begun = now()
   }
   return made
 }

@@ -12,6 +12,7 @@ import test from '#test'
 import * as oauth from 'oauth4webapi'
 import * as openid from 'openid-client'
 import { encode, issuer, mcpResource, redirectUri, restResource, startOAuth, webClientId, type OAuthFixture } from './oauth-fixture.ts'
+import { machineTime } from '../../support/fake-clock.ts'
 
 /** The server that a resource points to, as oauth4webapi finds it. */
 async function discover({ fetch }: OAuthFixture, resource: string) {
@@ -61,7 +62,7 @@ test('oauth4webapi finds the server from the REST resource, signs in, calls, ref
 })
 
 /** Seconds from the clock of the machine to the played one. */
-const skew = ({ clock }: OAuthFixture): number => Math.round((clock.now() - Date.now()) / 1000)
+const skew = ({ clock }: OAuthFixture): number => Math.round((clock.now() - machineTime()) / 1000)
 
 test('openid-client registers with a secret, signs in with PKCE, iss and state, and refreshes by either way to give the secret', async (t) => {
   const fixture = await startOAuth(t)

@@ -3,6 +3,7 @@ import { createPrivateKey, generateKeyPairSync } from 'node:crypto'
 import test from '#test'
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import { digestMessage, dkimSignature } from '#core/domains/dkim-signature.ts'
+import { machineTime } from '../../support/fake-clock.ts'
 
 const block = 'From: Shop <shop@example.com>\r\nTo: anna@example.net\r\nSubject: Hi\r\nDate: Sat, 21 Nov 2026 12:00:00 +0000\r\n'
 const message = `${block}\r\nHello.\r\n`
@@ -18,7 +19,7 @@ async function signed(): Promise<string> {
   const digest = await digestMessage([Buffer.from(message)])
   if (!digest) throw new Error('nothing to sign')
   const key = { domain: 'example.com', selector: 's', algorithm: 'rsa' as const, privateKey: createPrivateKey(privateKey) }
-  return (await dkimSignature(digest, key, Date.now())) + message
+  return (await dkimSignature(digest, key, machineTime())) + message
 }
 
 async function verdictOf(text: string): Promise<string | undefined> {

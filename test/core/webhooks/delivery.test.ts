@@ -17,7 +17,7 @@ const hour = 60 * minute
 
 test('an event arrives once, signed as the specification has it and as Standard Webhooks has it', async (t) => {
   const receiver = await receiverOf(t)
-  const setup = await webhookFixture(t, { clock: new FakeClock(Date.now()) }) // the packages look at the clock
+  const setup = await webhookFixture(t, { clock: FakeClock.atMachineTime() }) // the packages look at the clock
   const { secret } = await setup.endpoint(receiver.url)
   await setup.announce(['ada+ü@example.net'])
   const [first] = await receiver.hasReceived(1)
@@ -42,7 +42,7 @@ test('an event arrives once, signed as the specification has it and as Standard 
 
 test('after a rotation the next attempt is signed with the new secret, and the old one verifies nothing', async (t) => {
   const receiver = await receiverOf(t, { answer: (response) => response.writeHead(500).end() })
-  const setup = await webhookFixture(t, { clock: new FakeClock(Date.now()) })
+  const setup = await webhookFixture(t, { clock: FakeClock.atMachineTime() })
   const { id, secret } = await setup.endpoint(receiver.url)
   await setup.announce()
   await setup.reaches('failed')

@@ -10,9 +10,10 @@ import { ConfigInvalid, loadConfig } from '#config/settings/load.ts'
 import { loadCertificate, readCertificate } from '../../../daemon/certificates/certificate.ts'
 import { makeSelfSigned } from '../../../daemon/certificates/self-signed.ts'
 import { listenIn } from '../../support/web/listen.ts'
+import { machineTime } from '../../support/fake-clock.ts'
 
 const day = 24 * 3600 * 1000
-const now = Date.now()
+const now = machineTime()
 
 async function folderFor(t: ExecutionContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'postern-tls-'))

@@ -12,6 +12,7 @@ import { examineMachine, type MachineCheck } from '../../../daemon/doctor/machin
 import { column } from '../../support/column.ts'
 import { closedPort, closedUdpPort } from '../../support/network/held-port.ts'
 import { listenIn } from '../../support/web/listen.ts'
+import { machineTime } from '../../support/fake-clock.ts'
 
 const day = 24 * 3600 * 1000
 const quiet = {
@@ -48,7 +49,7 @@ async function timeServer(t: ExecutionContext, aheadMs: number, stratum = 2): Pr
     const answer = Buffer.alloc(48)
     answer.writeUInt16BE(0x2400 + stratum)
     question.copy(answer, 24, 40)
-    const seconds = (Date.now() + aheadMs) / 1000 + 2_208_988_800
+    const seconds = (machineTime() + aheadMs) / 1000 + 2_208_988_800
     for (const at of [32, 40]) {
       answer.writeUInt32BE(Math.floor(seconds) % 2 ** 32, at)
       answer.writeUInt32BE(Math.floor((seconds % 1) * 2 ** 32), at + 4)
@@ -165,7 +166,7 @@ test('examineMachine() finds a folder that cannot be written, and too little roo
 
 test('examineMachine() tells about the certificate', async (t) => {
   const { load } = await setUp(t)
-  await loadCertificate(load(), Date.now())
+  await loadCertificate(load(), machineTime())
   t.regex(
     named(await examineMachine(load()), 'certificate')?.summary ?? '',
     /^The certificate is valid for mail\.example\.org and 39\d days; it is self-signed\.$/,
@@ -178,7 +179,7 @@ test('examineMachine() tells about the certificate', async (t) => {
 
 test('examineMachine() finds an expired certificate', async (t) => {
   const { load } = await setUp(t)
-  const { expires } = await loadCertificate(load(), Date.now() - 400 * day)
+  const { expires } = await loadCertificate(load(), machineTime() - 400 * day)
   t.like(named(await examineMachine(load()), 'certificate')?.findings[0], {
     id: 'certificate.expired',
     severity: 'error',
@@ -195,7 +196,7 @@ test('examineMachine() finds a name server that does not answer', async (t) => {
 
 test('examineMachine() finds a clock that stands behind the data', async (t) => {
   const { folder, load } = await setUp(t)
-  const later = new Date(Date.now() + 3 * day)
+  const later = new Date(machineTime() + 3 * day)
   await utimes(folder, later, later)
   t.deepEqual(named(await examineMachine(load()), 'clock'), {
     check: 'clock',
@@ -226,7 +227,7 @@ test('examineMachine() compares the clock with time servers, also after 2036, an
   t.like((await clock(await timeServer(t, -90_000)))?.findings, [
     { summary: 'The clock of the machine is 90 seconds ahead, by 127.0.0.1.' },
   ])
-  const after2036 = Date.UTC(2037, 0, 1) - Date.now()
+  const after2036 = Date.UTC(2037, 0, 1) - machineTime()
   const later = (await clock(await timeServer(t, after2036)))?.findings[0]?.summary
   const seen = Number(/is (\d+) seconds behind/.exec(later ?? '')?.[1])
   t.true(Math.abs(seen - after2036 / 1000) < 60, later)

@@ -43,7 +43,7 @@ async function watched(t: ExecutionContext, env: Readonly<Record<string, string>
   const sink = await Sink.listen()
   t.teardown(() => sink[Symbol.asyncDispose]())
   const receiver = await receiverOf(t)
-  const clock = new FakeClock(Date.now())
+  const clock = FakeClock.atMachineTime()
   const daemon = await startDaemon(t, {
     env: {
       POSTERN_OPERATOR_KEY: operatorKey,

@@ -2,6 +2,7 @@
 import test from '#test'
 import { FrequentLine } from '../../../daemon/observability/frequent-line.ts'
 import { createLogger } from '../../../daemon/observability/logging.ts'
+import { machineTime } from '../../support/fake-clock.ts'
 
 const names = ['trace_id', 'username', 'milliseconds', 'session'] as const
 type Values = Readonly<Record<(typeof names)[number], string | number | undefined>>
@@ -31,10 +32,10 @@ test('a frequent line is the line that the logger would have written', (t) => {
 test('a frequent line has the time of now', (t) => {
   const lines: string[] = []
   const line = new FrequentLine(createLogger('info', { write: (text) => void lines.push(text) }), 'x', names)
-  const before = Date.now()
+  const before = machineTime()
   line.write(plain)
   const at = Date.parse((JSON.parse(lines[0] ?? '') as { readonly time: string }).time)
-  t.true(at >= before && at <= Date.now())
+  t.true(at >= before && at <= machineTime())
 })
 
 test('a frequent line is left out below the level, and takes no secrets', (t) => {

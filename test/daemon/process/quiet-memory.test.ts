@@ -1,5 +1,4 @@
 /** Memory goes back to the system in quiet times, when that is worth it, and not while the daemon works. */
-import { setImmediate } from 'node:timers/promises'
 import { cachedDataVersionTag } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import test, { type ExecutionContext } from '#test'
@@ -107,9 +106,9 @@ test('memory is that of the process, as Linux says it', (t) => {
 test('what nothing holds any more is collected', async (t) => {
   const dead = new WeakRef(new Map([[1, 'dead']]))
   const { clock } = await setUp(t, atRest)
-  await setImmediate() // a WeakRef holds its target until the end of the job
+  await new Promise(setImmediate) // a WeakRef holds its target until the end of the job
   clock.advance(lookMs)
-  await setImmediate()
+  await new Promise(setImmediate)
   t.is(dead.deref(), undefined)
 })
 

@@ -70,7 +70,7 @@ test('a thread that does not come back is ended, and the next mail is scored', a
   const input = await letter()
   const clock = new FakeClock()
   const lists = { clock, resolve: input.resolve, lists: [] }
-  const entry = new URL('data:text/javascript,setInterval(()=>{},1000)')
+  const entry = new URL('data:text/javascript,import{parentPort}from"node:worker_threads";parentPort.on("message",()=>{})')
   await using stuck = new ThreadScorer({ ...lists, entry })
   const score = stuck.score(input.raw, input.session)
   await Promise.resolve()

@@ -104,7 +104,10 @@ test('A message that takes too long or ends the thread goes as it is, and the ne
     clock.advance(deadlineMs * wallFactor)
     t.deepEqual(await rewriting, { ok: false, reason: 'failed' })
   }
-  const dying = rewriter(t, `import { parentPort } from 'node:worker_threads'; parentPort.on('message', () => process.exit(1))`)
+  const dying = rewriter(
+    t,
+    `import { parentPort } from 'node:worker_threads'; parentPort.on('message', () => { throw new Error('as asked') })`,
+  )
   t.deepEqual(await dying.rewrite(html(two), addresses), { ok: false, reason: 'failed' })
 })
 

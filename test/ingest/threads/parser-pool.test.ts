@@ -1,18 +1,29 @@
 /** Turns on the parsing threads: what one organization gives them to do keeps no other waiting. */
+import { once } from 'node:events'
+import { BroadcastChannel } from 'node:worker_threads'
 import test, { type ExecutionContext } from '#test'
 import type { Clock } from '#core/clock.ts'
 import { ParserPool, type ParserPoolLimits } from '#ingest/threads/parser-pool.ts'
 import { wallFactor } from '#ingest/threads/thread-time.ts'
+import { waiting } from '../../support/waits.ts'
 
-/** Returns its own text, but to `loop` never, and to `starved` as if others had had the processor. */
+const starved = 'a thread without the processor'
+
+/** Returns its own text, but to `loop` never, and to `starved` when the test says so, without use of the processor. */
 const entry = new URL(
   `data:text/javascript,${encodeURIComponent(`
-    import { parentPort } from 'node:worker_threads'
+    import { BroadcastChannel, parentPort } from 'node:worker_threads'
     parentPort.on('message', ({ raw }) => {
       const text = Buffer.from(raw).toString()
       if (text.startsWith('loop')) for (;;);
-      if (text === 'starved') return setTimeout(() => parentPort.postMessage({ kind: 'message', message: { subject: text } }), 200)
-      parentPort.postMessage({ kind: 'message', message: { subject: text } })
+      const answer = () => parentPort.postMessage({ kind: 'message', message: { subject: text } })
+      if (text !== 'starved') return answer()
+      const channel = new BroadcastChannel('${starved}')
+      channel.onmessage = () => {
+        channel.close()
+        answer()
+      }
+      channel.postMessage('here')
     })
   `)}`,
 )
@@ -140,10 +151,15 @@ test('of all that wait, two messages are in memory at most', async (t) => {
 test('a message that needs little of the processor is read to its end, however long that takes on a busy machine', async (t) => {
   const clock = new HeldClock()
   const made = pool(t, clock)
+  const channel = new BroadcastChannel(starved)
+  t.teardown(() => channel.close())
   const ordinary = ask(made, 'org_1', 'starved', 0)
-  clock.run(250, 1000, 4000)
-  await new Promise(setImmediate)
-  clock.run(250, 1000, 4000)
+  await waiting('the thread has the message', once(channel, 'message'))
+  for (let looks = 0; looks < 3; looks++) {
+    clock.run(...clock.times.filter((ms) => ms <= 4000))
+    await new Promise(setImmediate)
+  }
+  channel.postMessage('go on')
   t.is(await ordinary, 'starved')
 })
 

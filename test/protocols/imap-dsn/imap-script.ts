@@ -1,17 +1,18 @@
 /** An IMAP server in clear text that a test writes: what it greets with, and what it answers to each command. */
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
 
 /** The answer to a command, with its tag; an empty one is silence. */
 export type Answer = (tag: string, command: string) => string
 
-export class ImapScript implements AsyncDisposable {
+export class ImapScript extends EventEmitter implements AsyncDisposable {
   /** Everything that clients said. */
   said = ''
   readonly #sockets = new Set<Socket>()
   readonly #server: Server
 
   private constructor(server: Server) {
+    super()
     this.#server = server
   }
 
@@ -23,6 +24,7 @@ export class ImapScript implements AsyncDisposable {
       if (greeting !== '') socket.write(`${greeting}\r\n`)
       socket.on('data', (chunk: Buffer) => {
         script.said += chunk.toString('latin1')
+        script.emit('said')
         for (const line of chunk.toString('latin1').split('\r\n').filter(Boolean)) {
           const [tag = '', ...words] = line.split(' ')
           socket.write(answer(tag, words.join(' ')))

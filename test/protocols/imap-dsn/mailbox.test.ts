@@ -1,4 +1,5 @@
 /** Servers that a mailbox must not be polled from, or that do not do their part. */
+import { once } from 'node:events'
 import { createServer } from 'node:net'
 import test, { type ExecutionContext } from '#test'
 import { ImapFlow } from 'imapflow'
@@ -97,10 +98,25 @@ test('ImapMailbox.read() finds the mail behind what the server tells of others',
   await t.throwsAsync(mailbox.read(8), { instanceOf: PollFailure })
 })
 
+/** Resolves when the client has read the BYE of its server, of which it emits no event. */
+function farewell(client: ImapFlow): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  let reason: string | undefined
+  Object.defineProperty(client, 'byeReason', {
+    get: () => reason,
+    set(given: string) {
+      reason = given
+      resolve()
+    },
+  })
+  return waiting('the BYE of the server', promise)
+}
+
 test('ImapMailbox.read() takes no mail for gone after the server has said BYE, although the connection is still there', async (t) => {
   const { mailbox, client } = await entered(await script(t, '* OK ready', withMail('', '* BYE Server shutting down.\r\n')))
+  const bye = farewell(client)
   t.is((await mailbox.read(8))?.toString(), mail)
-  while (client.byeReason === undefined) await new Promise(setImmediate)
+  await bye
   t.true(client.usable)
   await t.throwsAsync(mailbox.read(9), { instanceOf: PollFailure })
   mailbox.end()
@@ -109,8 +125,9 @@ test('ImapMailbox.read() takes no mail for gone after the server has said BYE, a
 test('openMailbox() ends when it is told to', async (t) => {
   const server = await script(t, '* OK ready', () => '')
   const abort = new AbortController()
+  const said = once(server, 'said')
   const problem = problemWith({ port: server.port }, patient, abort.signal)
-  while (server.said === '') await new Promise(setImmediate)
+  await said
   abort.abort()
   t.is(await problem, 'server')
   t.is(await problemWith({ port: server.port }, {}, AbortSignal.abort()), 'server')

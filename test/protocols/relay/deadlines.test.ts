@@ -1,7 +1,6 @@
 /** Time-outs, moved by hand: the sink holds, the clock is advanced, the attempt ends. */
 import { once } from 'node:events'
 import { connect, Socket } from 'node:net'
-import { setImmediate } from 'node:timers/promises'
 import test from '#test'
 import type { AttemptReport } from '#core/delivery/transport.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
@@ -36,9 +35,9 @@ for (const [step, ms, verdict, code, phase] of cases) {
     const attempt = testTransport(t, { clock, dial }).deliver(target, jobOf())
     await Promise.all([connected, sink.reached(step)])
     // All that follows at once from these events has happened when the loop comes round.
-    await setImmediate()
+    await new Promise(setImmediate)
     clock.advance(ms - 1)
-    t.is(await Promise.race([attempt.then(() => 'over'), setImmediate('waiting')]), 'waiting')
+    t.is(await Promise.race([attempt.then(() => 'over'), new Promise((resolve) => setImmediate(resolve, 'waiting'))]), 'waiting')
     clock.advance(1)
     t.deepEqual(summary(await attempt), [verdict, code, phase])
     await sink.open(0)

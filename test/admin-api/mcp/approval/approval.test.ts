@@ -3,6 +3,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import test, { type ExecutionContext } from '#test'
 import { addDestination, errorOf } from '../../rest/fixture/rest-fixture.ts'
 import { mcpResource } from '../../oauth/oauth-fixture.ts'
+import { FakeClock, startOfTime } from '../../../support/fake-clock.ts'
 import { assertSound } from '../../../support/problems.ts'
 import { mail, pathOf, startApproval, type ApprovalFixture, type Held } from './approval-fixture.ts'
 
@@ -50,7 +51,7 @@ test('2026-07-28: the call asks for a person, goes on when they have approved, a
 })
 
 test('2026-07-28: who only looks leaves it waiting, and the call says so; who declines in the client withdraws it', async (t) => {
-  const fixture = await startApproval(t, { selfMs: 1000 })
+  const fixture = await startApproval(t, { clock: new FakeClock(startOfTime, 1000) })
   const patient = await withPages(t, fixture, async () => 'accept')
   const waiting = await patient.callTool(send(fixture))
   t.like(waiting.structuredContent, { status: 'awaiting_approval', outcome: 'relayed' } as never)

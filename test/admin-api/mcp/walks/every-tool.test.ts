@@ -3,10 +3,11 @@ import test from '#test'
 import * as z from 'zod'
 import { startMcp, type Era } from '../mcp-fixture.ts'
 import { makeForTools, toolRequestsOf } from './tool-requests.ts'
+import { FakeClock, startOfTime } from '../../../support/fake-clock.ts'
 
 for (const era of ['legacy', 'modern'] as const satisfies readonly Era[]) {
   test(`${era}: every tool has a request, and its owner gets what the schema says`, async (t) => {
-    const fixture = await startMcp(t, { selfMs: 1000 })
+    const fixture = await startMcp(t, { clock: new FakeClock(startOfTime, 1000) })
     const requests = toolRequestsOf(await makeForTools(fixture))
     const agent = await fixture.agent({ era })
     const { tools } = await agent.client.listTools()
@@ -23,7 +24,7 @@ for (const era of ['legacy', 'modern'] as const satisfies readonly Era[]) {
   })
 
   test(`${era}: every tool refuses what is wrong with a code, a sentence, and what to do next`, async (t) => {
-    const fixture = await startMcp(t, { selfMs: 1000 })
+    const fixture = await startMcp(t, { clock: new FakeClock(startOfTime, 1000) })
     const requests = toolRequestsOf(await makeForTools(fixture))
     const agent = await fixture.agent({ era })
     for (const [name, { wrong = { given: { no_such_argument: 1 }, code: 'validation_failed' } }] of Object.entries(requests)) {

@@ -13,6 +13,7 @@ import type { RecordKind } from '#store/record-kind.ts'
 import { report, rewrite } from '../../rest/fixture/diagnosed.ts'
 import { startMcp, type McpFixture } from '../mcp-fixture.ts'
 import { makeForTools, toolRequestsOf, type ToolMade } from './tool-requests.ts'
+import { FakeClock, startOfTime } from '../../../support/fake-clock.ts'
 
 /** An invisible character, which every result removes from foreign text. */
 const invisible = '\u200B'
@@ -153,7 +154,7 @@ async function poison(fixture: McpFixture, made: ToolMade): Promise<{ readonly r
 }
 
 test('what others wrote stands under labels alone, in the results of all tools', async (t) => {
-  const fixture = await startMcp(t, { selfMs: 1000 })
+  const fixture = await startMcp(t, { clock: new FakeClock(startOfTime, 1000) })
   const made = await makeForTools(fixture)
   const { refused, failed } = await poison(fixture, made)
   const agent = await fixture.agent()

@@ -78,17 +78,6 @@ export class Scene {
     await database.commit(change)
     await webhookDispatcher.idle()
   }
-
-  /** Runs with the clock of the daemon, for libraries that look at the time. */
-  atItsTime<T>(act: () => T): T {
-    const { now } = Date
-    Date.now = () => this.fixture.clock.now()
-    try {
-      return act()
-    } finally {
-      Date.now = now
-    }
-  }
 }
 
 export const jsonOf = ({ body }: Received): Row => JSON.parse(body) as Row

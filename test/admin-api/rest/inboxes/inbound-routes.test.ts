@@ -15,7 +15,7 @@ const webhook_url = 'https://hooks.example.ch/mail'
 const errorOf = ({ status, body }: RestAnswer): string => `${status} ${(body as { error: { code: string } }).error.code}`
 
 test('a route is made with a secret that is shown once, and is in the audit log', async (t) => {
-  const { rest, organizationId, database } = await startFixture(t)
+  const { rest, organizationId, database, clock } = await startFixture(t)
   const made = await rest.must('POST', '/v1/inbound-routes', { local_part_pattern: 'Tickets+*', webhook_url })
   t.regex(String(made['hmac_secret']), /^whsec_/)
   t.like(made, { local_part_pattern: 'tickets+*', webhook_url })
@@ -27,7 +27,7 @@ test('a route is made with a secret that is shown once, and is in the audit log'
   t.is((await rest.must('PATCH', path, { webhook_url: 'https://other.example.ch/' }))['webhook_url'], 'https://other.example.ch/')
   const { data } = (await rest.must('GET', '/v1/inbound-routes')) as { data: Record<string, unknown>[] }
   t.deepEqual(column(data, 'id'), [made['id']])
-  await addInboundMail(database, organizationId, String(made['id']), String(made['project_id']))
+  await addInboundMail({ database, clock, organizationId }, String(made['id']), String(made['project_id']))
   t.is((await rest.call('DELETE', path)).status, 204)
   t.is((await rest.call('DELETE', path)).status, 204)
   t.deepEqual(await database.all(inboundMessages, { organizationId }), [])
@@ -75,10 +75,10 @@ test('two tenants that ask for one name at the same moment do not both get it', 
 })
 
 test('a route moves to another project, and the mail that came before stays in its own', async (t) => {
-  const { rest, database, organizationId, withKey } = await startFixture(t)
+  const { rest, database, organizationId, clock, withKey } = await startFixture(t)
   const target = String((await rest.must('POST', '/v1/projects', { name: 'Target' }))['id'])
   const { id, project_id } = await rest.must('POST', '/v1/inbound-routes', { local_part_pattern: 'shop', webhook_url })
-  const messageId = await addInboundMail(database, organizationId, String(id), String(project_id))
+  const messageId = await addInboundMail({ database, clock, organizationId }, String(id), String(project_id))
   t.is((await rest.must('PATCH', `/v1/inbound-routes/${String(id)}`, { project_id: target }))['project_id'], target)
   const there = await withKey(['api:read'], target)
   t.deepEqual((await there.must('GET', `/v1/inbound-routes/${String(id)}/messages`))['data'], [])
@@ -89,7 +89,7 @@ test('a route moves to another project, and the mail that came before stays in i
 test('signed links lead to the mail and its files, as downloads, until they end, and nowhere when a bit of them changes', async (t) => {
   const { rest, database, organizationId, clock, client } = await startFixture(t)
   const { id, project_id } = await rest.must('POST', '/v1/inbound-routes', { local_part_pattern: 'shop', webhook_url })
-  const messageId = await addInboundMail(database, organizationId, String(id), String(project_id))
+  const messageId = await addInboundMail({ database, clock, organizationId }, String(id), String(project_id))
   const secrets = new SecretBox(Buffer.alloc(32, 7))
   const expiresAt = clock.now() + 60_000
   const linkTo = (part: 'raw' | number): string => linkToken(secrets, { organizationId, messageId, part, expiresAt })
@@ -116,7 +116,7 @@ test('signed links lead to the mail and its files, as downloads, until they end,
 test('a link ends with its route, also while the mail of the route is still being removed', async (t) => {
   const { rest, database, organizationId, clock, client } = await startFixture(t)
   const { id, project_id } = await rest.must('POST', '/v1/inbound-routes', { local_part_pattern: 'shop', webhook_url })
-  const messageId = await addInboundMail(database, organizationId, String(id), String(project_id))
+  const messageId = await addInboundMail({ database, clock, organizationId }, String(id), String(project_id))
   const secrets = new SecretBox(Buffer.alloc(32, 7))
   const token = linkToken(secrets, { organizationId, messageId, part: 'raw', expiresAt: clock.now() + 60_000 })
   const nobody = client('')
@@ -127,10 +127,12 @@ test('a link ends with its route, also while the mail of the route is still bein
 })
 
 test('the much mail of a deleted route goes in part at once, and the rest with retention', async (t) => {
-  const { rest, database, organizationId } = await startFixture(t)
+  const { rest, database, organizationId, clock } = await startFixture(t)
   const { id, project_id } = await rest.must('POST', '/v1/inbound-routes', { local_part_pattern: 'shop', webhook_url })
   for (let n = 0; n < 13; n++)
-    await Promise.all(Array.from({ length: 100 }, () => addInboundMail(database, organizationId, String(id), String(project_id))))
+    await Promise.all(
+      Array.from({ length: 100 }, () => addInboundMail({ database, clock, organizationId }, String(id), String(project_id))),
+    )
   t.is((await rest.call('DELETE', `/v1/inbound-routes/${String(id)}`)).status, 204)
   t.is((await database.all(inboundMessages, { organizationId })).length, 300)
   await sweepInbound({ database, stopping: () => false }, organizationId, { nowMs: 0 })
