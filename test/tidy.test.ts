@@ -1,7 +1,7 @@
 /** The house rules that a machine can check, run over every file of the repository. The rules are tested in test/tidy/. */
 import { fileURLToPath } from 'node:url'
 import test, { type ExecutionContext } from '#test'
-import { importsOfModules, lanesOf } from './suite/lanes.ts'
+import { filesOfLane, importsOfModules, lanesOf } from './suite/lanes.ts'
 import { readUnstable, staleUnstable } from './suite/run/gate.ts'
 import { decisions, deadLinks, goneFiles } from './tidy/documents.ts'
 import { fileCycles, nounCycles } from './tidy/cycles.ts'
@@ -10,7 +10,7 @@ import { moduleState } from './tidy/state/module-state.ts'
 import { packageHomes } from './tidy/packages.ts'
 import { longReadmes, readmes } from './tidy/readmes.ts'
 import { fileLength, folderDepth, folderSize, functionLength, names } from './tidy/shape.ts'
-import { realTime } from './tidy/state/real-time.ts'
+import { realTime, unusedExceptions } from './tidy/state/real-time.ts'
 import { readTree } from './tidy/source.ts'
 import { waysOut } from './tidy/ways-out.ts'
 import { citations, headers, leftovers, oddComments, replacedIdentifiers, replacedPhrases } from './tidy/words.ts'
@@ -31,7 +31,10 @@ test('no import cycle between files', (t) => clean(t, fileCycles(sources)))
 test('no import cycle between the nouns of the core', (t) => clean(t, nounCycles(sources)))
 test('every third-party package is imported in its home only', (t) => clean(t, packageHomes(sources)))
 test('modules have no state', (t) => clean(t, moduleState(sources)))
-test('exact modules use no real time', (t) => clean(t, realTime(sources, lanesOf(importsOfModules(root)))))
+test('exact modules use no real time', (t) => {
+  const exact = filesOfLane(importsOfModules(root), 'exact')
+  clean(t, [...realTime(sources, exact), ...unusedExceptions(sources, exact)])
+})
 test('unstable tests are listed for at most 14 days', (t) => clean(t, staleUnstable(readUnstable(root), Date.now())))
 test('lanes of the test modules', (t) => {
   const lanes = [...lanesOf(importsOfModules(root)).values()]

@@ -161,16 +161,16 @@ export class AgentEndpoint {
     const { grantId, scopes } = { grantId: caller.principal.credentialId, scopes: [...caller.principal.scopes] }
     const given = protocolHeaders.flatMap((name) => (typeof headers[name] === 'string' ? [[name, headers[name]] as [string, string]] : []))
     // who listens does so anew before the deadline of a request ends the connection
-    const until = isListening(body) ? AbortSignal.any([signal, this.#closing.signal, this.#patience()]) : signal
+    const until = isListening(body) ? AbortSignal.any([signal, this.#closing.signal, this.#listenDeadline()]) : signal
     const request = new Request(url, { method: 'POST', headers: given, signal: until })
     const authInfo = { token: '', clientId: grantId, scopes, extra: { caller } }
     return answerOf(await this.#changes.of(caller, () => handler.fetch(request, { authInfo, parsedBody: body })))
   }
 
-  #patience(): AbortSignal {
-    const patience = new AbortController()
-    this.#options.clock.after(listenSeconds * 1000, () => patience.abort())
-    return patience.signal
+  #listenDeadline(): AbortSignal {
+    const deadline = new AbortController()
+    this.#options.clock.after(listenSeconds * 1000, () => deadline.abort())
+    return deadline.signal
   }
 
   #page(path: string): Operation {

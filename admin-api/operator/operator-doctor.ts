@@ -21,7 +21,7 @@ export interface DoctorSource {
 export const doctorPath = '/operator/doctor'
 const path = '/operator/v1/doctor'
 /** Who asks for a look gets its end when it comes within this time, and otherwise what is known so far. */
-const patienceMs = 20_000
+const answerMs = 20_000
 
 const findingShape = z.object({
   id: z.enum(findingIds).meta({ description: 'What kind of finding it is; the documentation explains each.' }),
@@ -66,12 +66,12 @@ export const doctorActions: readonly Action<{ readonly doctor: DoctorSource }>[]
     description: 'Looks at everything, and answers after 20 seconds in any case; `examining` says that the look goes on.',
     http: { method: 'POST', path },
     async run({ core: { doctor } }) {
-      const patience = new AbortController()
-      const known = after(patienceMs, undefined, { signal: patience.signal, ref: false }).then(
+      const waiting = new AbortController()
+      const known = after(answerMs, undefined, { signal: waiting.signal, ref: false }).then(
         () => doctor.report(),
         () => doctor.report(),
       )
-      return Promise.race([doctor.examine(), known]).finally(() => patience.abort())
+      return Promise.race([doctor.examine(), known]).finally(() => waiting.abort())
     },
   }),
 ]

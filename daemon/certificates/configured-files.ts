@@ -18,7 +18,7 @@ export interface SourceOptions {
 /** Besides what the system tells: network file systems tell nothing. */
 const everyMs = 60_000
 /** Two files are written one after the other; until then they do not belong together. */
-const patienceMs = 3000
+const pairMs = 3000
 
 export class ConfiguredFiles implements CertificateSource {
   readonly #options: SourceOptions
@@ -99,7 +99,7 @@ export class ConfiguredFiles implements CertificateSource {
 
   #lookAgain(): void {
     this.#again?.cancel()
-    this.#again = this.#options.clock.after(patienceMs, () => void this.#look(false))
+    this.#again = this.#options.clock.after(pairMs, () => void this.#look(false))
   }
 
   /** Told once for each thing that is wrong. */

@@ -22,7 +22,7 @@ interface Turn {
 }
 
 /** A work that the daemon that should have it does not take is taken by any other after so many looks. */
-const patience = 3
+const maxFreeLooks = 3
 /** What has not ended here within so long, in milliseconds, goes on here, and is to move again later, so that nothing waits for it. */
 const leaveMs = 4000
 const stayMs = 30_000
@@ -75,7 +75,7 @@ export class WorkTurns {
       const holder = holders.get(name)
       const isOurs = chosen(name, daemons) === this.#self
       turn.free = holder === undefined ? turn.free + 1 : 0
-      if (holder === undefined && !turn.changing && (isOurs || turn.free > patience)) wanted.push(name)
+      if (holder === undefined && !turn.changing && (isOurs || turn.free > maxFreeLooks)) wanted.push(name)
       if (holder === this.#self && !turn.isHeld && !turn.changing)
         this.#begin(turn) // the answer to its taking was lost
       else if (turn.isHeld && !turn.changing && turn.work.moves && !isOurs && this.#now() >= turn.staysUntil) {

@@ -40,14 +40,14 @@ export interface PostgresOptions extends GroupOptions {
    */
   readonly use?: StoreUse
   /** For so long the database may be away before the process ends, in milliseconds; 30,000 by default. */
-  readonly patienceMs?: number
+  readonly maxOutageMs?: number
   /** Which counters and tallies have a part for each process: those that several write at the same time, or all. */
   readonly parts?: 'contended' | 'always'
   /** Where large values stand; in the database itself by default. */
   readonly large?: ObjectOptions | undefined
 }
 
-const defaults = { readers: 4, patienceMs: 30_000 }
+const defaults = { readers: 4, maxOutageMs: 30_000 }
 /** A daemon that stops in the middle of a transaction holds up others so long. */
 const writerIdleMs = 3000
 /** A group that stands in the way of others is tried again so often. */
@@ -107,7 +107,7 @@ export class PostgresKv implements StoreKv {
 
   /** Makes the tables when they are not there. Throws `StoreUnavailable` in a sentence. */
   static async open(address: string, options: PostgresOptions = {}): Promise<PostgresKv> {
-    const servers = new Servers(parseStoreAddress(address), options.patienceMs ?? defaults.patienceMs)
+    const servers = new Servers(parseStoreAddress(address), options.maxOutageMs ?? defaults.maxOutageMs)
     const kv = new PostgresKv(servers, options)
     const client = await servers.connect('postern writes', writerIdleMs)
     try {

@@ -13,7 +13,7 @@ const [firstPauseMs, maxPauseMs] = [50, 1000]
 export class Servers {
   readonly #open = new Set<Connected>()
   readonly #address: StoreAddress
-  readonly #patienceMs: number
+  readonly #maxOutageMs: number
   /** The one that took writes last is asked first. */
   #latest = 0
   #looking: Promise<void> | undefined
@@ -22,10 +22,10 @@ export class Servers {
   /** Those whose pooler was found to keep sessions. One that is set otherwise later is noticed by what uses the session. */
   readonly #keepSessions = new Set<number>()
 
-  /** `patienceMs`: for so long the database may be away, as while a standby is promoted. */
-  constructor(address: StoreAddress, patienceMs: number) {
+  /** `maxOutageMs`: for so long the database may be away, as while a standby is promoted. */
+  constructor(address: StoreAddress, maxOutageMs: number) {
     this.#address = address
-    this.#patienceMs = patienceMs
+    this.#maxOutageMs = maxOutageMs
   }
 
   get shown(): string {
@@ -120,9 +120,9 @@ export class Servers {
     }
   }
 
-  /** Repeats what failed because the database was away, until it is there or patience ends. Throws `StoreFailure` then. */
+  /** Repeats what failed because the database was away, for at most `maxOutageMs`. Throws `StoreFailure` then. */
   async patiently<Result>(work: () => Promise<Result>, isOver: () => boolean): Promise<Result> {
-    const deadline = performance.now() + this.#patienceMs
+    const deadline = performance.now() + this.#maxOutageMs
     for (let pause = firstPauseMs; ; pause = Math.min(2 * pause, maxPauseMs)) {
       try {
         return await work()
@@ -130,7 +130,7 @@ export class Servers {
         if (isOfOtherSession(error)) throw otherSession(error)
         if (isOver() || !(error instanceof StoreUnavailable || isAway(error))) throw error
         if (performance.now() + pause > deadline) {
-          throw new StoreFailure(`The database at ${this.shown} has been away for ${this.#patienceMs / 1000} seconds.`, { cause: error })
+          throw new StoreFailure(`The database at ${this.shown} has been away for ${this.#maxOutageMs / 1000} seconds.`, { cause: error })
         }
       }
       await wait(pause)

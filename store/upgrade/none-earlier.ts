@@ -8,10 +8,10 @@ import { formOf, whyNewer, type StoreForm } from './store-form.ts'
 const goneMs = 15_000
 const pauseMs = 500
 
-/** To be called in turn, before anything is written. Throws `StoreUnavailable` when others still work after `patienceMs`. */
-export async function requireNoneEarlier(kv: Pick<StoreKv, 'getMany' | 'daemons'>, ours: StoreForm, patienceMs = goneMs): Promise<void> {
+/** To be called in turn, before anything is written. Throws `StoreUnavailable` when others still work after `maxWaitMs`. */
+export async function requireNoneEarlier(kv: Pick<StoreKv, 'getMany' | 'daemons'>, ours: StoreForm, maxWaitMs = goneMs): Promise<void> {
   if (whyNewer(ours, await formOf(kv)) === undefined) return
-  const deadline = performance.now() + patienceMs
+  const deadline = performance.now() + maxWaitMs
   while (await kv.daemons.doOthersWork()) {
     if (performance.now() > deadline) {
       throw new StoreUnavailable(

@@ -78,6 +78,16 @@ function laneFrom(imports: ReadonlySet<string>): TestLane {
   return 'exact'
 }
 
+/** Returns the files of `test/` that only modules of the lane import, and these modules. */
+export function filesOfLane(modules: ReadonlyMap<string, ReadonlySet<string>>, lane: TestLane): ReadonlySet<string> {
+  const [own, others] = [new Set<string>(), new Set<string>()]
+  for (const [path, imports] of modules) {
+    const into = lanesOf(new Map([[path, imports]])).get(path) === lane ? own : others
+    for (const one of imports) if (one.startsWith(`${folder}/`)) into.add(one)
+  }
+  return own.difference(others)
+}
+
 /** Returns the lane of every test module by path. */
 export function lanesOf(modules: ReadonlyMap<string, ReadonlySet<string>>): ReadonlyMap<string, TestLane> {
   return new Map([...modules].map(([path, imports]) => [path, laneFrom(imports)]))

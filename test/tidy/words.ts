@@ -124,6 +124,7 @@ const replacedParts: ReadonlyMap<string, string> = new Map([
   ['house', 'fixture'],
   ['judgement', 'finding'],
   ['nobodys', 'missing or anonymous'],
+  ['patience', 'a limit by what it limits, such as maxOutageMs'],
   ['rights', 'scopes'],
   ['stranger', 'outsider or untrusted'],
 ])

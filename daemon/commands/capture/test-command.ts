@@ -20,7 +20,7 @@ export const variablesOf = ({ smtp, http, api_key, inbox_id }: CaptureAccess): R
 const notFound = 127
 const notRunnable = 126
 /** What does not end after SIGTERM within this time is killed. */
-const patienceMs = 10_000
+const killMs = 10_000
 
 export interface RunningCommand {
   /** With its exit code, or 128 and the number of the signal that ended it. */
@@ -44,6 +44,6 @@ export function runTestCommand(words: readonly string[], access: CaptureAccess, 
 
 function end(child: ChildProcess, name: NodeJS.Signals): void {
   child.kill(name)
-  const timer = setTimeout(() => child.kill('SIGKILL'), patienceMs)
+  const timer = setTimeout(() => child.kill('SIGKILL'), killMs)
   child.once('exit', () => clearTimeout(timer))
 }

@@ -5,7 +5,7 @@ import { dialDirectly } from '../../../protocols/outbound/dial.ts'
 /** Servers that everybody may connect to: one that takes mail of others, and one for submission. */
 export const usualOutgoing = ['gmail-smtp-in.l.google.com:25', 'smtp.gmail.com:587'] as const
 
-const patienceMs = 5000
+const greetingMs = 5000
 
 /** Undefined when it greets as mail servers do; otherwise what is wrong, in a sentence. */
 export async function outgoingProblem(target: string, resolver: Resolver): Promise<string | undefined> {
@@ -25,7 +25,7 @@ export async function outgoingProblem(target: string, resolver: Resolver): Promi
 function greets(address: string, port: number): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>()
   const socket = dialDirectly(address, port)
-  const timer = setTimeout(() => resolve(false), patienceMs)
+  const timer = setTimeout(() => resolve(false), greetingMs)
   socket.once('data', (data: Buffer) => resolve(data.toString('latin1').startsWith('220')))
   socket.once('error', () => resolve(false))
   socket.once('close', () => resolve(false))

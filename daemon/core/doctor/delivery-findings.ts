@@ -101,8 +101,8 @@ export function sourceFindings(sources: readonly SourceFacts[], now: number): Fi
 
 function pollFinding({ id, imap, createdAt }: SourceFacts['source'], name: string, poll: SourcePoll | undefined, now: number): Finding[] {
   const since = poll?.lastPolledAt ?? createdAt
-  const patience = Math.max(hour, 10 * (imap?.pollIntervalSeconds ?? 0) * 1000)
-  if (poll?.lastError == null || now - since < patience) return []
+  const overdueMs = Math.max(hour, 10 * (imap?.pollIntervalSeconds ?? 0) * 1000)
+  if (poll?.lastError == null || now - since < overdueMs) return []
   return [
     finding(
       'source.poll_failing',

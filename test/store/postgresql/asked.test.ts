@@ -35,7 +35,7 @@ test('what is asked is done by every other daemon for each item before it is ans
 test('a daemon that cannot answer is waited for until it can write nothing any more', async (t) => {
   const address = await postgresql().database()
   await using front = await Front.to(postgresql().port)
-  const silent = await PostgresKv.open(address.replace(`:${postgresql().port}/`, `:${front.port}/`), { use: 'together', patienceMs: 100 })
+  const silent = await PostgresKv.open(address.replace(`:${postgresql().port}/`, `:${front.port}/`), { use: 'together', maxOutageMs: 100 })
   await using other = await PostgresKv.open(address, { use: 'together' })
   silent.daemons.onAsked('end', async () => t.fail('it is not asked'))
   front.silence()

@@ -73,7 +73,7 @@ test('conditional writes and counters of several processes are linearizable whil
   const fronts = await Promise.all([1, 2, 3].map(async () => open.use(await Front.to(postgresql.port))))
   const kvs = await Promise.all(
     fronts.map(async ({ port }) =>
-      open.use(await PostgresKv.open(address.replace(String(postgresql.port), String(port)), { patienceMs: 60_000 })),
+      open.use(await PostgresKv.open(address.replace(String(postgresql.port), String(port)), { maxOutageMs: 60_000 })),
     ),
   )
   const registers = new Recorder<OnRegister>()
@@ -132,7 +132,7 @@ for (const [what, fails] of [
     await using standby = await Postgresql.standbyOf(primary)
     await primary.replicateSynchronously()
     const both = address.replace(/@[^/]*/, `@127.0.0.1:${primary.port},127.0.0.1:${standby.port}`)
-    const kvs = await Promise.all([1, 2].map(() => PostgresKv.open(both, { use: 'together', patienceMs: 60_000 })))
+    const kvs = await Promise.all([1, 2].map(() => PostgresKv.open(both, { use: 'together', maxOutageMs: 60_000 })))
     const acknowledged: string[] = []
     let next = 0
     const writer = async (kv: PostgresKv, until: number): Promise<void> => {

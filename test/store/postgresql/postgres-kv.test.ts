@@ -71,7 +71,7 @@ test('open: reports why its connection ended while the tables were made', async 
 
 test('a server that crashes and comes back loses nothing that was acknowledged, and the process goes on', async (t) => {
   await using own = await Postgresql.start()
-  const kv = await PostgresKv.open(await own.database(), { patienceMs: 60_000 })
+  const kv = await PostgresKv.open(await own.database(), { maxOutageMs: 60_000 })
   const acknowledged: string[] = []
   let next = 0
   const writer = async (until: number): Promise<void> => {
@@ -96,7 +96,7 @@ test('a server that crashes and comes back loses nothing that was acknowledged, 
 test('a database that stays away ends the store with its reason', async (t) => {
   await using own = await Postgresql.start()
   const failures: StoreFailure[] = []
-  const kv = await PostgresKv.open(await own.database(), { patienceMs: 300, onFailure: (failure) => failures.push(failure) })
+  const kv = await PostgresKv.open(await own.database(), { maxOutageMs: 300, onFailure: (failure) => failures.push(failure) })
   await write(kv, { sets: [['a', 'kept']] })
   await own.stopServer()
   await t.throwsAsync(write(kv, { sets: [['b', 'late']] }), { name: 'StoreFailure', message: /has been away for 0\.3 seconds/ })
@@ -109,7 +109,7 @@ test('a database that stays away ends the store with its reason', async (t) => {
 test('a store has one owner, who notices when another one was there', async (t) => {
   const address = await postgresql().database()
   const database = address.split('/').at(-1)!
-  const first = await PostgresKv.open(address, { use: 'alone', patienceMs: 2000 })
+  const first = await PostgresKv.open(address, { use: 'alone', maxOutageMs: 2000 })
   t.deepEqual(await write(first, { sets: [['a', '1']] }), ok)
   const cut = (): Promise<unknown> =>
     postgresql().query(

@@ -10,7 +10,7 @@ import { testWith } from '../../support/peers/peers.ts'
 import { Postgresql } from '../../support/peers/postgresql.ts'
 import { ok, read, write } from '../../contracts/kv-subject.ts'
 
-test.serial('a clock that is set forward while the database is away ends no patience', async (t) => {
+test.serial('Servers: a clock set forward does not shorten the longest outage', async (t) => {
   const now = Date.now
   t.teardown(() => (Date.now = now))
   let tries = 0
@@ -47,7 +47,7 @@ testWith('postgresql')(
     t.is(await rowsAt(second), atFirst + 2)
     await front.close() // only the first server is left, and it accepts writes
     const waiting = write(kv, { sets: [['d', 'patient']] })
-    await t.throwsAsync(PostgresKv.open(both.replace(`:${first.port},`, ':1,'), { patienceMs: 0 }), { name: 'StoreUnavailable' })
+    await t.throwsAsync(PostgresKv.open(both.replace(`:${first.port},`, ':1,'), { maxOutageMs: 0 }), { name: 'StoreUnavailable' })
     await front.open()
     t.deepEqual(await waiting, ok, 'it waited for the promoted one')
     t.is(await rowsAt(second), atFirst + 3)

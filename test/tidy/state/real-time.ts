@@ -1,5 +1,4 @@
-/** Refuses real time, random values and changes of the process in modules of the exact lane. */
-import type { TestLane } from '../../suite/lanes.ts'
+/** Refuses real time, random values and changes of the process in modules of the exact lane and in their fixtures. */
 import type { Source } from '../source.ts'
 
 const refused: Readonly<Record<string, RegExp>> = {
@@ -7,64 +6,72 @@ const refused: Readonly<Record<string, RegExp>> = {
   setInterval: /\bsetInterval\b/,
   'timers/promises': /timers\/promises/,
   'Date.now': /\bDate\.now\b/,
-  'new Date()': /\bnew Date\(\)/,
+  'new Date()': /\bnew Date\b(?!\([^)])/,
   'performance.now': /\bperformance\.now\b/,
+  'process.hrtime': /\bprocess\.(?:hrtime|uptime)\b/,
   'Math.random': /\bMath\.random\b/,
   'AbortSignal.timeout': /\bAbortSignal\.timeout\b/,
-  'process.env': /\bprocess\.env(?:\[[^\]]*\]|\.\w+) = |delete process\.env/,
+  systemClock: /\bsystemClock\b/,
+  'the time of the machine': /\b(?:machineTime|atMachineTime)\b/,
+  waitFor: /\bwaitFor\(/,
+  'process.env': /\bprocess\.env(?:\[[^\]]*\]|\.\w+)? (?:[?&|]{2})?= |delete process\.env|Object\.assign\(process\.env/,
   'process.chdir': /\bprocess\.chdir\b/,
   'process.exit': /\bprocess\.exit\b/,
 }
 
-const machine = 'a package or a peer compares with the clock of the machine'
-const worker = 'text of a worker'
-const held = 'how long a synchronous piece of work takes'
-const turns = 'turns of the loop, no time'
+const machine = 'the time of the machine'
+const signature = 'the client signs its requests with the time of the machine'
+const verified = 'the package compares a signature with the time of the machine'
+const certificate = 'the certificate is compared with the time of the machine'
 
 /** Allowed uses, as path and name, with the reason. */
 const allowed: Readonly<Record<string, string>> = {
-  'test/admin-api/bodies/frozen.test.ts performance.now': held,
-  'test/admin-api/graphql/door.test.ts performance.now': 'a deadline that ends a running query asks the machine',
-  'test/admin-api/mcp/live.test.ts timers/promises': turns,
-  'test/admin-api/mcp/registry.test.ts performance.now': held,
-  'test/admin-api/oauth/flows.test.ts Date.now': machine,
-  'test/admin-api/rest/every-operation/held-commits.test.ts performance.now': 'a clock that jumps while a commit is held',
-  'test/admin-api/rest/every-operation/held-commits.test.ts setInterval': 'a clock that jumps while a commit is held',
-  'test/admin-api/sites/site-server.test.ts setInterval': 'a client that sends an octet now and then until the server ends it',
-  'test/admin-api/vendors/batches.test.ts Date.now': machine,
-  'test/admin-api/vendors/beyond-one-mail.test.ts Date.now': machine,
-  'test/admin-api/vendors/others-mail.test.ts Date.now': machine,
-  'test/admin-api/vendors/signatures.test.ts Date.now': machine,
-  'test/admin-api/vendors/signatures.test.ts new Date()': machine,
-  'test/core/domains/dkim-signature.test.ts Date.now': machine,
-  'test/core/webhooks/delivery.test.ts Date.now': machine,
-  'test/daemon/certificates/certificate.test.ts Date.now': machine,
-  'test/daemon/commands/doctor.test.ts Date.now': machine,
-  'test/daemon/doctor/running.test.ts Date.now': machine,
-  'test/daemon/observability/frequent-line.test.ts Date.now': 'lines have the time of the machine',
-  'test/daemon/observability/verify-gently.test.ts performance.now': held,
-  'test/daemon/process/quiet-memory.test.ts timers/promises': turns,
-  'test/flows/live/events.test.ts Date.now': machine,
-  'test/ingest/authentication/mail-authentication.test.ts setTimeout': worker,
-  'test/ingest/inspect/thread-scorer.test.ts setInterval': worker,
-  'test/ingest/messages/message-reader.test.ts process.env': 'a worker must not get it; taken back by the test',
-  'test/ingest/messages/message-reader.test.ts process.exit': worker,
-  'test/ingest/messages/message-rewriter.test.ts process.exit': worker,
-  'test/ingest/threads/parser-pool.test.ts setTimeout': worker,
-  'test/protocols/reception/package-internals.test.ts performance.now': held,
-  'test/protocols/reception/package-internals.test.ts setTimeout': 'text of a package',
-  'test/protocols/relay/deadlines.test.ts timers/promises': turns,
-  'test/store/ordered-commits.test.ts timers/promises': turns,
+  [`test/admin-api/oauth/flows.test.ts ${machine}`]: verified,
+  [`test/admin-api/rest/feedback/webhook-payloads.test.ts ${machine}`]: verified,
+  'test/admin-api/sites/site-server.test.ts setInterval': 'a client sends an octet every 20 ms until the server closes the connection',
+  [`test/admin-api/vendors/batches.test.ts ${machine}`]: signature,
+  [`test/admin-api/vendors/clients.test.ts ${machine}`]: signature,
+  [`test/admin-api/vendors/refusals.test.ts ${machine}`]: signature,
+  [`test/admin-api/vendors/signatures.test.ts ${machine}`]: signature,
+  [`test/admin-api/vendors/whole-messages.test.ts ${machine}`]: signature,
+  [`test/contracts/vendor-contract.ts ${machine}`]: 'the double of a vendor compares with the time of the machine',
+  [`test/core/domains/dkim-signature.test.ts ${machine}`]: verified,
+  [`test/core/webhooks/delivery.test.ts ${machine}`]: verified,
+  [`test/daemon/certificates/certificate.test.ts ${machine}`]: certificate,
+  [`test/daemon/commands/doctor.test.ts ${machine}`]: 'the command compares the clock of the machine with time servers',
+  [`test/daemon/doctor/running.test.ts ${machine}`]: certificate,
+  [`test/daemon/observability/frequent-line.test.ts ${machine}`]: 'log lines contain the time of the machine',
+  'test/ingest/messages/message-reader.test.ts process.exit': 'code of a worker that ends its thread',
+  'test/suite/waits.test.ts waitFor': 'tests waitFor()',
 }
 
-/** Returns the uses in modules of the exact lane that are not allowed. */
-export const realTime = (sources: readonly Source[], laneOf: ReadonlyMap<string, TestLane>): string[] =>
+interface Use {
+  readonly path: string
+  readonly line: number
+  readonly name: string
+}
+
+const usesIn = (sources: readonly Source[], exact: ReadonlySet<string>): readonly Use[] =>
   sources
-    .filter(({ path }) => laneOf.get(path) === 'exact')
+    .filter(({ path }) => exact.has(path))
     .flatMap(({ path, text }) =>
       text.split('\n').flatMap((line, index) =>
         Object.entries(refused)
-          .filter(([name, pattern]) => pattern.test(line) && !Object.hasOwn(allowed, `${path} ${name}`))
-          .map(([name]) => `${path}:${String(index + 1)} ${name}: see "Waiting" in test/support/README.md`),
+          .filter(([, pattern]) => pattern.test(line))
+          .map(([name]) => ({ path, line: index + 1, name })),
       ),
     )
+
+/** Returns the uses in files of the exact lane that are not allowed. */
+export const realTime = (sources: readonly Source[], exact: ReadonlySet<string>): string[] =>
+  usesIn(sources, exact)
+    .filter(({ path, name }) => !Object.hasOwn(allowed, `${path} ${name}`))
+    .map(({ path, line, name }) => `${path}:${String(line)} ${name}: see "Waiting" in test/support/README.md`)
+
+/** Returns the exceptions that no file uses. */
+export function unusedExceptions(sources: readonly Source[], exact: ReadonlySet<string>): string[] {
+  const used = new Set(usesIn(sources, exact).map(({ path, name }) => `${path} ${name}`))
+  return Object.keys(allowed)
+    .filter((exception) => !used.has(exception))
+    .map((exception) => `${exception}: remove the exception from test/tidy/state/real-time.ts`)
+}

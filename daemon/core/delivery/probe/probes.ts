@@ -155,9 +155,9 @@ export class Probes {
   /** Checks for up to five seconds whether the current settings work; empty when they do. */
   async firstLook(destination: Destination): Promise<readonly DestinationWarning[]> {
     const { clock } = this.#options
-    const patience = Promise.withResolvers<undefined>()
-    const timer = clock.after(firstLookMs, () => patience.resolve(undefined))
-    const seen = await Promise.race([this.#probe(destination), patience.promise])
+    const late = Promise.withResolvers<undefined>()
+    const timer = clock.after(firstLookMs, () => late.resolve(undefined))
+    const seen = await Promise.race([this.#probe(destination), late.promise])
     timer.cancel()
     const failed = seen?.steps.find(({ ok }) => !ok)
     if (seen && !failed) return []

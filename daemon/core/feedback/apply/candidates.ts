@@ -14,7 +14,7 @@ const hourMs = 3_600_000
 /** Clocks of logs are often wrong by a time zone. */
 const clockSlackMs = 15 * hourMs
 /** Servers try for five days by custom, and we for two before. */
-const patienceMs = 10 * 24 * hourMs
+const maxDeliveryMs = 10 * 24 * hourMs
 /** Logs are not shipped later than this. */
 const oldestMs = 30 * 24 * hourMs
 /** Of one address, so many messages are looked at, the latest first. */
@@ -34,7 +34,7 @@ export class Candidates {
     this.#database = database
     this.#organizationId = organizationId
     const times = events.map(({ occurredAt }) => (isCredible(occurredAt, nowMs) ? Math.floor(occurredAt) : nowMs))
-    this.#since = Math.max(0, times.reduce((a, b) => Math.min(a, b), nowMs) - patienceMs - clockSlackMs)
+    this.#since = Math.max(0, times.reduce((a, b) => Math.min(a, b), nowMs) - maxDeliveryMs - clockSlackMs)
     this.#until = Math.max(0, times.reduce((a, b) => Math.max(a, b), 0) + clockSlackMs)
   }
 

@@ -12,7 +12,7 @@ import { applyToTrace, type Applied, type Matched } from '../apply/apply-reports
 import type { FeedbackEvent } from '../event.ts'
 import { seenReports, rememberReport, type SeenReport } from './seen-reports.ts'
 import type { FeedbackOrigin, FeedbackOutcome, FeedbackResult, FeedbackTaker } from '../feedback-origin.ts'
-import { keepPending, patienceMs, pendingKey, readPendingRaw, type PendingReport } from './pending-report.ts'
+import { keepPending, pendingMs, pendingKey, readPendingRaw, type PendingReport } from './pending-report.ts'
 import type { WaitingRoom } from './waiting-room.ts'
 import { transact } from '../../writes/transact.ts'
 
@@ -109,7 +109,7 @@ export class Feedback implements FeedbackTaker {
     const { id, event, since } = pending
     const { clock, database } = this.#options
     const now = clock.now()
-    const isLastTime = now - since >= patienceMs
+    const isLastTime = now - since >= pendingMs
     const found = await new Attributor(this.#options, pending.origin, [event], now).find(event)
     const end = (change: Change): Change => change.delete(pendingKey(id))
     const isFound = 'proof' in found && (!found.isEarly || isLastTime)

@@ -20,7 +20,7 @@ export interface PendingReport {
 }
 
 /** A report that fits no message is given up after so long. */
-export const patienceMs = 15 * 60_000
+export const pendingMs = 15 * 60_000
 
 const pendingKeys = globalKey('feedback.pending')
 export const pendingKey = (id: string): readonly Element[] => globalKey('feedback.pending', id)
@@ -42,7 +42,7 @@ export function keepPending(change: Change, { raw, ...origin }: FeedbackOrigin, 
 
 function keepRaw(change: Change, raw: Uint8Array, nowMs: number): string {
   const id = hash('sha256', raw)
-  change.set(rawKey(id), raw).expire(nowMs + 2 * patienceMs, rawKey(id))
+  change.set(rawKey(id), raw).expire(nowMs + 2 * pendingMs, rawKey(id))
   return id
 }
 

@@ -3,7 +3,7 @@ import { Change } from '#store/change.ts'
 import type { Core } from '../../core.ts'
 import type { Timer } from '../../clock.ts'
 import type { Feedback } from './feedback.ts'
-import { patienceMs, pendingKey, pendingReports, type PendingReport } from './pending-report.ts'
+import { pendingMs, pendingKey, pendingReports, type PendingReport } from './pending-report.ts'
 import type { WaitingRoom } from './waiting-room.ts'
 
 export interface PendingReportsOptions extends Core {
@@ -64,7 +64,7 @@ export class PendingReports {
       return await feedback.retry(pending)
     } catch (error) {
       onError(error)
-      if (clock.now() - pending.since < patienceMs) return false
+      if (clock.now() - pending.since < pendingMs) return false
       await database.commit(new Change().delete(pendingKey(pending.id)))
       return true
     }
