@@ -81,7 +81,7 @@ test('reports at the same moment are all told, each once, whatever else writes t
   const trace = await sentMessage(fixture, { rcptTo })
   const { feedback } = intakeOf(fixture)
   const clues = tokenOf(trace)
-  const told = rcptTo.flatMap((recipient) => [event({ recipient, clues }), event({ recipient, clues, diagnostic: 'again' })])
+  const told = rcptTo.flatMap((recipient) => [event({ recipient, clues }), event({ recipient, clues, key: `again ${recipient}` })])
   const outcomes = await Promise.all(told.map((one) => feedback.take(signed, [one])))
   t.is(outcomes.flat().filter(({ result }) => result === 'recorded').length, 20)
   t.true((await fixture.trace(trace.id)).recipients.every(({ status }) => status === 'bounced'))

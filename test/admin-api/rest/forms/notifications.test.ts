@@ -113,6 +113,7 @@ test('what came as spam notifies others once somebody says that it is none, once
   await setStatus('spam')
   t.deepEqual(await mails(fixture), [])
   t.like(await setStatus('read'), { status: 'read', spam_reasons: ['too_fast'] })
+  await fixture.daemon.settled()
   t.like(await setStatus('spam'), { status: 'spam', spam_reasons: ['too_fast'] })
   await rest.must('POST', `${path}/submissions/bulk`, { action: 'not_spam', ids: [String((body as Row)['id'])] })
   t.like(await rest.must('GET', one), { status: 'new', spam_reasons: ['too_fast'] })

@@ -359,17 +359,17 @@ test('Accept.accept() keeps a large message whole', async (t) => {
 
 test('Accept.accept() tells its listener once the message is durable, never before', async (t) => {
   const fixture = await relaying(t)
-  let durable = false
   const order: string[] = []
+  const found: Promise<unknown>[] = []
   fixture.kv.beforeWrite = ({ sets }) => void (sets.length > 1 && order.push('write'))
   fixture.onQueued = ({ traceId }) => {
     order.push('queued')
-    void fixture.trace(traceId).then(() => (durable = true))
+    found.push(fixture.trace(traceId))
   }
   await fixture.submit()
-  await fixture.trace(fixture.queued[0]?.traceId ?? '')
   t.deepEqual(order, ['write', 'queued'])
-  t.true(durable)
+  const [trace] = await Promise.all(found)
+  t.like(trace, { id: fixture.queued[0]?.traceId })
 })
 
 test('Accept.accept() does not take back a message because its listener fails', async (t) => {
