@@ -29,7 +29,8 @@ const keyOf = async (rest: RestClient, scopes: readonly string[], project?: stri
   String((await rest.must('POST', '/v1/api-keys', { name: 'walk', scopes, ...(project !== undefined && { project_id: project }) }))['key'])
 
 /** The rows of the organization but for the last use of its keys. */
-async function rowsOf({ database, organizationId }: Installation): Promise<ReadonlyMap<string, string>> {
+async function rowsOf({ daemon, database, organizationId }: Installation): Promise<ReadonlyMap<string, string>> {
+  await daemon.settled()
   const rows = new Map<string, string>()
   const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1')
   for await (const { key, value } of database.kv.range(within([organizationId])))

@@ -115,7 +115,8 @@ test('a refused bootstrap makes nothing, and there is a ceiling for all networks
 })
 
 /** How many rows there are below a key. */
-async function count({ database }: OAuthFixture, prefix: readonly string[]): Promise<number> {
+async function count({ daemon, database }: OAuthFixture, prefix: readonly string[]): Promise<number> {
+  await daemon.settled()
   let rows = 0
   const range = prefix.length === 0 ? { start: Buffer.of(0), end: Buffer.of(0xff) } : within(prefix)
   for await (const _row of database.kv.range(range)) rows++
@@ -124,9 +125,8 @@ async function count({ database }: OAuthFixture, prefix: readonly string[]): Pro
 
 test('a sandbox goes with everything in it a week after its last token, and others stay', async (t) => {
   const fixture = await startOAuth(t)
-  await fixture.daemon.settled()
-  t.is((await fixture.database.all(keyUses, fixture)).length, 1, 'the use of the key is stored')
   const untouched = await count(fixture, [])
+  t.is((await fixture.database.all(keyUses, fixture)).length, 1, 'the use of the key is stored')
   const { body } = await fixture.bootstrap({ resource: restResource })
   t.is((await fixture.callRest(body['access_token'], '/v1/messages', 'POST', message)).status, 200)
   const { organizationId } = await fixture.server.tokenCheck.bearer(String(body['access_token']), 'rest')
@@ -145,7 +145,6 @@ test('a sandbox goes with everything in it a week after its last token, and othe
   t.true(counters.some((value) => value > 0))
   fixture.clock.advance(2 * hour)
   t.is(await sandboxes.sweep(), 1)
-  await fixture.removals.idle()
   t.is(await count(fixture, [organizationId]), 0)
   t.deepEqual(
     await countersOf(fixture, organizationId, String(body['project_id'])),
@@ -217,7 +216,6 @@ test('a sandbox that was claimed stays', async (t) => {
   await fixture.database.commit(new Change().replace(projects, claimed, project, { ...project.record, status: 'claimed' as const }))
   fixture.clock.advance(8 * day)
   t.is(await fixture.server.sandboxes.sweep(), 1)
-  await fixture.removals.idle()
   t.truthy(await fixture.database.get(organizations, { organizationId: claimed }, claimed))
   t.is(await count(fixture, [idle]), 0)
   t.is(await count(fixture, ['', 'oauth.sandbox']), 0)

@@ -38,7 +38,7 @@ async function beDeveloper({ setRole, database, clock }: OAuthFixture): Promise<
 
 test('administrators see the applications of all members with their last use, and revoke one with its keys', async (t) => {
   const fixture = await startOAuth(t)
-  const { rest, clock, callRest, signIn } = fixture
+  const { rest, clock, daemon, callRest, signIn } = fixture
   await beDeveloper(fixture)
   const tokens = await signIn()
   const all = () => rowsOf((path) => rest.must('GET', path))
@@ -50,6 +50,7 @@ test('administrators see the applications of all members with their last use, an
   const before = clock.now()
   clock.advance(useStepMs - 1)
   await callRest(tokens['access_token'], '/v1/traces')
+  await daemon.settled()
   t.is(Date.parse(String((await all())[0]?.['last_used_at'])), before, 'a use is written at most once in five minutes')
   const id = String(used?.['id'])
   const answer = await rest.call('DELETE', `/v1/applications/${id}`)

@@ -167,7 +167,6 @@ test('who only reads or sends is shown nothing to sign or log in with', async (t
 test('no key, and keys that are no good, open nothing', async (t) => {
   const installation = await installationOf(t)
   const bad = await badKeys(installation)
-  await installation.daemon.settled() // usage is stored two hours later, and they have passed
   const before = await rowsOf(installation)
   for (const operation of installation.walk) {
     if (isOpen(operation)) continue

@@ -44,7 +44,8 @@ async function browserOf(installation: Installation, role: Role): Promise<Browse
 const asked = ({ walk }: Installation): readonly Operation<never>[] => walk.filter(({ scope }) => scope !== 'none' && scope !== 'operator')
 
 /** The rows of the organization, but for the last use of its keys and the jobs that go on meanwhile. */
-async function rowsOf({ database, organizationId }: Installation): Promise<ReadonlyMap<string, string>> {
+async function rowsOf({ daemon, database, organizationId }: Installation): Promise<ReadonlyMap<string, string>> {
+  await daemon.settled()
   const rows = new Map<string, string>()
   const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1')
   for await (const { key, value } of database.kv.range(within([organizationId])))
@@ -62,15 +63,11 @@ async function assertUnchanged(t: ExecutionContext, installation: Installation, 
   t.deepEqual(await changedSince(installation, before), [], what)
 }
 
-/** What the daemon still does for requests before it is no change of this one, which would change something each time. */
+/** Returns the outcome of a request, and the keys of the rows that it changed if it was refused. */
 async function changedByEach(installation: Installation, asking: () => Promise<RestAnswer>): Promise<readonly [string, string[]]> {
-  for (let tries = 1; ; tries++) {
-    const before = await rowsOf(installation)
-    const outcome = outcomeOf(await asking())
-    if (outcome === 'done') return [outcome, []]
-    const changed = await changedSince(installation, before)
-    if (changed.length === 0 || tries === 5) return [outcome, changed]
-  }
+  const before = await rowsOf(installation)
+  const outcome = outcomeOf(await asking())
+  return [outcome, outcome === 'done' ? [] : await changedSince(installation, before)]
 }
 
 const outcomeOf = ({ status, body, bytes }: RestAnswer): string =>

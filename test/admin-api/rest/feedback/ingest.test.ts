@@ -24,7 +24,8 @@ import { Seeded } from '../../../support/seeded.ts'
 const stalwart = '/v1/ingest/stalwart'
 
 /** All rows but those that say when a source reported last. */
-async function rows({ database }: Fixture): Promise<string[]> {
+async function rows({ daemon, database }: Fixture): Promise<string[]> {
+  await daemon.settled()
   const found: string[] = []
   for await (const { key, value } of database.kv.range({ start: pack(['']), end: Buffer.of(0xff) })) {
     const text = Buffer.from(key).toString('latin1')
