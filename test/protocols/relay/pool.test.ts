@@ -14,7 +14,7 @@ test('deliver() keeps to maxConnections and uses connections again', async (t) =
   t.true(reports.every(({ recipients }) => recipients[0]?.verdict === 'accepted'))
   t.is(sink.connections.length, 3)
   t.is(sink.deliveries.length, 60)
-  t.deepEqual(sink.deliveries.map(({ to }) => to[0]).toSorted(), times(60, (index) => `r${index}@p.test`).toSorted())
+  t.deepEqual(new Set(sink.deliveries.map(({ to }) => to[0])), new Set(times(60, (index) => `r${index}@p.test`)))
   t.is(reports.filter(({ reused }) => !reused).length, 3)
 })
 
