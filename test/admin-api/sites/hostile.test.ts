@@ -156,3 +156,23 @@ test('archives that are sent slowly take no place from others, and no more than 
   const [one, other] = await Promise.all([deploy(site, page), deploy(site, page)])
   t.deepEqual([one.status, other.status], [201, 201])
 })
+
+test('redirects: the query of the request stands before the fragment of the target', async (t) => {
+  const { ask, create, deploy } = await startSites(t)
+  const host = `alpenblick.${domain}`
+  const rules =
+    '/go /docs#install 302\n/own /docs?a=1#install 302\n/marked /docs#is-it? 302\n/out https://y.example/docs#install 302\n' +
+    '/empty /docs# 302\n/page /docs.html#install 200\n'
+  await deploy(await create('alpenblick'), [
+    { path: '_redirects', content: rules },
+    { path: 'docs.html', content: 'docs' },
+  ])
+  const leads = async (path: string) => (await ask(host, path)).headers.location
+  t.is(await leads('/go?ref=mail'), '/docs?ref=mail#install')
+  t.is(await leads('/go'), '/docs#install')
+  t.is(await leads('/own?ref=mail'), '/docs?a=1#install', 'a query in the rule replaces that of the request')
+  t.is(await leads('/marked?ref=mail'), '/docs?ref=mail#is-it?', 'a question mark in a fragment begins no query')
+  t.is(await leads('/out?ref=mail&x=a%3Fb'), 'https://y.example/docs?ref=mail&x=a%3Fb#install')
+  t.is(await leads('/empty?ref=mail'), '/docs?ref=mail#')
+  t.is((await ask(host, '/page?ref=mail')).text, 'docs', 'a fragment names no file')
+})

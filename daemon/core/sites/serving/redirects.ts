@@ -85,5 +85,14 @@ function matched(from: readonly string[], path: readonly string[]): ReadonlyMap<
   return path.length === from.length ? names : undefined
 }
 
+/** The target with the query of the request before its fragment (RFC 3986 §3). A target with a query of its own keeps that one. */
+export function withQuery(target: string, search: string): string {
+  const [, place = '', fragment = ''] = /^([^#]*)(.*)$/s.exec(target) ?? []
+  return place.includes('?') ? target : `${place}${search}${fragment}`
+}
+
+/** The path of a target, without query and fragment. */
+export const pathOf = (target: string): string => /^[^?#]*/.exec(target)?.[0] ?? ''
+
 const filled = (to: string, names: ReadonlyMap<string, string>): string =>
   to.replaceAll(/:([A-Za-z]\w*)/g, (whole, name: string) => names.get(name) ?? whole)
