@@ -49,9 +49,7 @@ export function renderJson(wire: unknown, status: number, frame: AnswerFrame): R
 
 /** An answer with a status, headers or bytes of its own. */
 export function renderAnswer(answer: Answer, defaultStatus: number, frame: AnswerFrame): Response {
-  const own = answer.headers
-  const headers: HeaderList = frameHeaders(frame).filter(([name]) => own[name] === undefined)
-  headers.push(...Object.entries(own))
+  const headers = joinedHeaders(frameHeaders(frame), answer.headers)
   const status = answer.status ?? defaultStatus
   if (typeof answer.body === 'string') return renderText(answer.body, status, headers, frame, answer.contentType)
   headers.push(['content-type', answer.contentType])
@@ -60,6 +58,19 @@ export function renderAnswer(answer: Answer, defaultStatus: number, frame: Answe
   if (!frame.headOnly) return new FastResponse(answer.body as ReadableStream, { status, headers })
   discard(answer.body)
   return new FastResponse(null, { status, headers })
+}
+
+/** Lists (RFC 9110 §5.3): each layer adds its values to them. */
+const listHeaders: ReadonlySet<string> = new Set(['vary', 'link'])
+
+/** The headers of the answer in place of those of the frame; lists have the values of both. */
+function joinedHeaders(frame: HeaderList, own: Readonly<Record<string, string>>): HeaderList {
+  const kept = frame.filter(([name]) => own[name] === undefined)
+  const joined = Object.entries(own).map(([name, value]): [string, string] => {
+    const values = listHeaders.has(name) ? frame.flatMap(([other, given]) => (other === name ? [given] : [])) : []
+    return [name, [...values, value].join(', ')]
+  })
+  return [...kept, ...joined]
 }
 
 /** A refusal by its row of the table, with the challenge that belongs to it. Spec "Errors". */

@@ -1,5 +1,8 @@
 /** Headers that keep browsers safe, on every kind of answer that the whole daemon gives. */
 import test from '#test'
+import { anyOrigin } from '#core/visitors/web-origin.ts'
+import { media, raw } from '../../../admin-api/operation/answer.ts'
+import { operation } from '../../../admin-api/operation/operation.ts'
 import { startDaemon } from '../../support/daemon/start-daemon.ts'
 import { call, startDemo } from './demo-api.ts'
 
@@ -43,9 +46,48 @@ test('every answer says by which transport and in which frames it may be shown, 
     t.true(kinds.has(kind), `${kind} in ${[...kinds].join(', ')}`)
 })
 
+test('answers that name the site that asks, or would name another one, vary by Origin', async (t) => {
+  const { addresses } = await startDaemon(t)
+  const origin = 'https://a.example'
+  const named = new Set<string>()
+  for (const accept of ['text/html', 'application/json'])
+    for (const method of ['GET', 'POST', 'OPTIONS'])
+      for (const path of [...paths, '/f/none/fragment', '/v1/messages', '/v1/public/forms/none']) {
+        const asked = { accept, 'accept-language': 'de', ...(method === 'OPTIONS' && { 'access-control-request-method': 'POST' }) }
+        const of = async (headers: Readonly<Record<string, string>>) => {
+          const answer = await fetch(`http://${addresses.http}${path}`, { method, headers: { ...asked, ...headers }, redirect: 'manual' })
+          await answer.arrayBuffer()
+          return { allowed: answer.headers.get('access-control-allow-origin'), vary: (answer.headers.get('vary') ?? '').toLowerCase() }
+        }
+        const where = `${method} ${path} as ${accept}`
+        const [there, elsewhere] = [await of({ origin }), await of({})]
+        if (there.allowed === elsewhere.allowed) continue
+        named.add(`${method} ${path}`)
+        for (const { vary } of [there, elsewhere]) t.true(vary.split(/\s*,\s*/).includes('origin'), `${where} varies by ${vary}`)
+      }
+  for (const answer of ['POST /f/none', 'GET /f/none/fragment', 'POST /v1/messages', 'GET /v1/public/forms/none', 'OPTIONS /f/none'])
+    t.true(named.has(answer), `${answer} in ${[...named].join(', ')}`)
+})
+
 test('without an https address nothing is said of https', async (t) => {
   const { port } = await startDemo(t, { baseUrl: 'http://127.0.0.1:8080' })
   t.is((await call(port, 'GET', '/healthz')).headers['strict-transport-security'], undefined)
   const secured = await startDemo(t)
   t.is((await call(secured.port, 'GET', '/nowhere')).headers['strict-transport-security'], 'max-age=31536000')
+})
+
+test('Vary and Link of an operation join those of the frame, and other headers replace them', async (t) => {
+  const operations = [
+    operation({
+      ...{ method: 'GET', path: '/v1/page', operationId: 'readPage', summary: 'Read a page', tags: ['pages'], scope: 'none' },
+      cors: { allowedOrigin: anyOrigin, requestHeaders: [] },
+      response: media('text/plain'),
+      handle: () => raw('page', { contentType: 'text/plain', headers: { vary: 'Accept-Encoding', 'referrer-policy': 'same-origin' } }),
+    }),
+  ]
+  const { port } = await startDemo(t, { operations })
+  const { headers } = await call(port, 'GET', '/v1/page', { headers: { origin: 'https://a.example' } })
+  t.is(headers['vary'], 'Origin, Accept-Encoding')
+  t.is(headers['access-control-allow-origin'], 'https://a.example')
+  t.is(headers['referrer-policy'], 'same-origin')
 })

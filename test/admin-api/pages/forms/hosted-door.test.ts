@@ -89,6 +89,33 @@ test('themes and the style are kept by browsers for as long as their names hold'
   t.is((await fetch(`${hosted.url}/f/assets/nothing.css`)).status, 404)
 })
 
+test('answers that two sites read: a cache keeps one for all of them, or one for each', async (t) => {
+  const hosted = await startHosted(t)
+  const { page, publicId } = await hosted.publish(contact)
+  const text = await read(page)
+  const [style, theme] = [...text.matchAll(/rel="stylesheet" href="([^"]+)"/g)].map(([, path]) => path ?? '')
+  const { script } = (await (await fetch(`${page}/fragment`)).json()) as { script: string }
+  const origins = [undefined, hosted.url, 'https://a.example', 'https://b.example', 'null']
+  const readable = { style, script, fragment: `/f/${publicId}/fragment`, definition: `/v1/public/forms/${publicId}` }
+  for (const [name, path] of Object.entries({ ...readable, theme, page: `/f/${publicId}`, embed: '/embed.js' }))
+    for (const encoding of ['gzip', 'identity']) {
+      const named: (string | null)[] = []
+      for (const origin of origins) {
+        const headers = { 'accept-encoding': encoding, ...(origin !== undefined && { origin }) }
+        const answer = await fetch(hosted.url + path, { headers })
+        await answer.arrayBuffer()
+        t.is(answer.status, 200, name)
+        const allowed = answer.headers.get('access-control-allow-origin')
+        const varies = (answer.headers.get('vary') ?? '').toLowerCase().split(/\s*,\s*/)
+        named.push(allowed)
+        if (name in readable && origin !== undefined) t.true(allowed === '*' || allowed === origin, `${name} for ${origin}`)
+        if (allowed === origin) t.true(varies.includes('origin'), `${name} names ${String(origin)} and varies by ${varies.join(', ')}`)
+        if (answer.headers.has('content-encoding')) t.true(varies.includes('accept-encoding'), name)
+      }
+      if (name === 'style' || name === 'script') t.deepEqual([...new Set(named)], ['*'], `${name} is the same for every site`)
+    }
+})
+
 async function oneForm(t: Parameters<typeof startHosted>[0], more: Row = {}): Promise<Hosted & Awaited<ReturnType<Hosted['publish']>>> {
   const hosted = await startHosted(t)
   return { ...hosted, ...(await hosted.publish({ ...one, ...more })) }
