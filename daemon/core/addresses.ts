@@ -41,6 +41,9 @@ export function parseAddress(text: string): Mailbox | undefined {
   return { address: `${local}@${domain}`, local, domain, name: '' }
 }
 
+/** Reads an addr-spec that stands for one address; undefined also with a `*`, which reads as a pattern and matches nothing. */
+export const parseExactAddress = (text: string): Mailbox | undefined => (text.includes('*') ? undefined : parseAddress(text))
+
 /** A DNS name with at least one label, in lower case A-label form; undefined when it is none. */
 export function parseDomain(text: string): string | undefined {
   if (text.length === 0 || text.length > 253 || controls.test(text) || /[\s:/?#@%\\[\]]/.test(text)) return undefined

@@ -12,9 +12,12 @@ import { orNull, timeInput, wireTime } from '../fields/time.ts'
 import { traceId } from './trace.ts'
 
 export const toDomainField = line(255, 'Domain of a recipient that still waits.')
-  .regex(/^[^@\s]+\.[^@\s]+$/, 'must be a domain such as example.com')
+  .regex(/^[^@*\s]+\.[^@*\s]+$/, 'must be a domain such as example.com')
   .toLowerCase()
-export const fromField = line(320, 'The From field or MAIL FROM: an exact address, or `@example.com` for every address of a domain.')
+export const fromField = line(320, 'The From field or MAIL FROM: an exact address, or `@example.com` for every address of a domain.').regex(
+  /^[^*]*$/,
+  'must be an address such as shop@example.ch, or @example.ch for every address of the domain',
+)
 const attempts = z.int().min(0).max(1000)
 const attemptsMeta = { description: 'At least this many delivery attempts were made.' }
 const minAttempts = attempts.optional().meta(attemptsMeta)

@@ -1,5 +1,5 @@
 /** Patterns of virtual inboxes, and which captures they are for. Spec "Virtual inbox". */
-import { foldAddress, parseAddress, parseDomain } from '../addresses.ts'
+import { foldAddress, parseDomain, parseExactAddress } from '../addresses.ts'
 import { patternsOf, type Addressed } from '../trace/arrivals.ts'
 
 export const catchAll = '*'
@@ -11,7 +11,7 @@ export function parsePattern(text: string): string | undefined {
     const domain = parseDomain(text.slice(1))
     return domain === undefined ? undefined : `@${domain}`
   }
-  const mailbox = text.includes('*') ? undefined : parseAddress(text) // no part of an address is a wildcard
+  const mailbox = parseExactAddress(text)
   return mailbox && foldAddress(mailbox.address)
 }
 

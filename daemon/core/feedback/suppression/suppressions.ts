@@ -5,7 +5,7 @@ import type { Database, Page } from '#store/database.ts'
 import type { Core } from '../../core.ts'
 import { reachableProject } from '../../access/principal/project-choice.ts'
 import { requireOrganizationRole, type Principal } from '../../access/principal/principal.ts'
-import { foldAddress, parseAddress } from '../../addresses.ts'
+import { foldAddress, parseExactAddress } from '../../addresses.ts'
 import { invalid } from '../../refusals.ts'
 import { listReachable, sieve, type List, type OfProject, type PageQuery } from '../../access/principal/lists.ts'
 import { must, transact } from '../../writes/transact.ts'
@@ -121,7 +121,7 @@ export function newEntry(
   source: SuppressionSource,
   nowMs: number,
 ): Suppression {
-  const mailbox = parseAddress(email.trim())
+  const mailbox = parseExactAddress(email.trim())
   if (!mailbox) throw invalid([{ path: 'email', message: 'must be one address such as ada@example.ch' }])
   checkExpiry(expiresAt, nowMs, 'leave it out to suppress permanently')
   return {

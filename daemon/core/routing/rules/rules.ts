@@ -162,9 +162,9 @@ function readMatch(request: MatchRequest): RuleMatch {
 
 function readAddress(text: string, path: string): string {
   const mailbox = parseAddress(text)
-  if (!mailbox) throw invalid([{ path, message: 'must be an address such as shop@example.ch' }])
-  if (mailbox.local === '*')
+  if (mailbox?.local === '*')
     throw invalid([{ path, message: `matches one address only; for every address of the domain, match ${mailbox.domain}` }])
+  if (!mailbox || mailbox.local.includes('*')) throw invalid([{ path, message: 'must be an address such as shop@example.ch' }])
   return foldAddress(mailbox.address)
 }
 
