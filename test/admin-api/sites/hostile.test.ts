@@ -80,6 +80,29 @@ test('redirects: one segment of a path stays one segment of the target', async (
   t.is((await ask(host, '/who%3F/')).headers.location, '/who%3F', 'a page')
 })
 
+test('redirects: a rule with a path as its target keeps visitors on the site, whatever the path fills in', async (t) => {
+  const { ask, create, deploy } = await startSites(t)
+  const host = `alpenblick.${domain}`
+  const rules = [
+    ...['/w/* /:splat/', '/forced/:id/* /:splat/:id 301!', '/deep/* /:splat/:splat/evil.test', '/far/* https://y.example/:splat/x'],
+    ...['/own/* /:splat/:splat/index.html 200', '/:lang/* /:splat/:lang 301'],
+  ]
+  await deploy(await create('alpenblick'), [
+    { path: '_redirects', content: `${rules.join('\n')}\n` },
+    { path: 'index.html', content: 'home' },
+  ])
+  const leads = async (path: string) => (await ask(host, path)).headers.location
+  for (const path of ['/evil.test', '/evil.test/', '/%2Fevil.test/', '//evil.test', '/forced/evil.test', '/w/', '/w', '/deep/']) {
+    const location = await leads(path)
+    t.is(new URL(location ?? '', `http://${host}`).host, host, `${path} leads to ${location}`)
+  }
+  t.is(await leads('/evil.test'), '/evil.test')
+  t.is(await leads('/w/'), '/')
+  t.is(await leads('/de/shop'), '/shop/de')
+  t.is(await leads('/far/'), 'https://y.example//x', 'the host is that of the rule')
+  t.is((await ask(host, '/own/')).text, 'home')
+})
+
 test('a page of a site gets nothing of the service from a browser: no leave to read, no cookie, no way in', async (t) => {
   const { daemon, create } = await startSites(t)
   await create('alpenblick')

@@ -94,5 +94,6 @@ export function withQuery(target: string, search: string): string {
 /** The path of a target, without query and fragment. */
 export const pathOf = (target: string): string => /^[^?#]*/.exec(target)?.[0] ?? ''
 
+/** An empty name can leave several slashes at the front, which browsers read as the name of a host. */
 const filled = (to: string, names: ReadonlyMap<string, string>): string =>
-  to.replaceAll(/:([A-Za-z]\w*)/g, (whole, name: string) => names.get(name) ?? whole)
+  to.replaceAll(/:([A-Za-z]\w*)/g, (whole, name: string) => names.get(name) ?? whole).replace(/^\/{2,}/, '/')
