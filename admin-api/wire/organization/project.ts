@@ -10,15 +10,22 @@ import { wireTime } from '../fields/time.ts'
 
 const policy = z.enum(noRoutePolicies)
 
+const projectSends = z.int().meta({
+  description: 'Sends of this project on the current UTC day, without those of its partitions; `send_budget` limits them.',
+})
+
 const projectStateShape = z
   .object({
     status: z.enum(['anonymous', 'claimed']),
     project_id: z.string(),
     name: z.string(),
     plan_tier: z.enum(planNames),
-    sends_today: z.int().meta({ description: 'Sends of all projects of the organization on the current UTC day.' }),
-    sends_cap: z.int().nullable(),
-    send_budget: z.int().optional(),
+    sends_today: z
+      .int()
+      .meta({ description: 'Sends of all projects of the organization on the current UTC day; `sends_cap` limits them.' }),
+    sends_cap: z.int().nullable().meta({ description: 'Sends of the organization per UTC day; null is no cap.' }),
+    project_sends_today: projectSends,
+    send_budget: z.int().optional().meta({ description: 'Sends of this project per UTC day; absent without a budget.' }),
     claim_progress: claimProgress.schema,
     no_route_policy: policy,
     monthly_capture_cap: z.int().nullable(),
@@ -39,7 +46,7 @@ const projectShape = z
     approvals_waiting: z.int().meta({ description: 'Messages of agents that wait for the approval of a member now; 10,000 at most.' }),
     environment: z.string().nullable(),
     send_budget: z.int().nullable().meta({ description: 'Sends per UTC day; null is no budget, and the limit of the plan still applies.' }),
-    sends_today: z.int().meta({ description: 'Its own sends on the current UTC day, without those of its partitions.' }),
+    project_sends_today: projectSends,
     monthly_capture_cap: z.int().nullable().meta({ description: 'The effective cap: its own, or that of the plan; null is no cap.' }),
     captures_this_month: z.int(),
     created_at: wireTime,

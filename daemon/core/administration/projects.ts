@@ -36,6 +36,8 @@ export interface ProjectState {
   readonly plan: PlanName
   /** Of the whole organization in this UTC day, because the cap is the organization's. */
   readonly sendsToday: number
+  /** Of the project in this UTC day, as its budget counts them. */
+  readonly projectSendsToday: number
   /** null: no cap. */
   readonly sendsCap: number | null
   readonly capturesThisMonth: number
@@ -50,7 +52,7 @@ export interface ProjectView {
   /** Its partitions, the newest first. */
   readonly subProjectIds: readonly string[]
   /** Its own in this UTC day, without those of its partitions. */
-  readonly sendsToday: number
+  readonly projectSendsToday: number
   readonly capturesThisMonth: number
   /** null: no cap. */
   readonly capturesCap: number | null
@@ -97,8 +99,12 @@ export class Projects implements List<ProjectFilter, ProjectView> {
     const project = policy.projects.get(projectId)
     if (!project) throw new Refusal('not_found', 'The project of this key no longer exists.')
     const [day, month] = [dayOf(clock.now()), monthOf(clock.now())]
-    const counters = [organizationSendCounter(organizationId, day), captureCounter(organizationId, projectId, month)]
-    const [sendsToday = 0, capturesThisMonth = 0] = await database.kv.counters(counters.map(pack))
+    const counters = [
+      organizationSendCounter(organizationId, day),
+      sendCounter(organizationId, projectId, day),
+      captureCounter(organizationId, projectId, month),
+    ]
+    const [sendsToday = 0, projectSendsToday = 0, capturesThisMonth = 0] = await database.kv.counters(counters.map(pack))
     const claim = (await database.get(claims, { organizationId }, organizationId))?.record
     const holderId = holder?.kind === 'user' ? holder.userId : null
     return {
@@ -106,6 +112,7 @@ export class Projects implements List<ProjectFilter, ProjectView> {
       claim: claimProgress(project.status === 'claimed', claim?.projectId === projectId ? claim : undefined, holderId, clock.now()),
       plan: policy.organization.plan,
       sendsToday,
+      projectSendsToday,
       sendsCap: limitsOf(policy.organization).sendsPerDay ?? null,
       capturesThisMonth,
       capturesCap: captureCapOf(project, policy.organization) ?? null,
@@ -249,7 +256,7 @@ export class Projects implements List<ProjectFilter, ProjectView> {
     return all.map((project, i) => ({
       project,
       subProjectIds: subProjects.get(project.id) ?? [],
-      sendsToday: counts[2 * i] ?? 0,
+      projectSendsToday: counts[2 * i] ?? 0,
       capturesThisMonth: counts[2 * i + 1] ?? 0,
       capturesCap: captureCapOf(project, organization) ?? null,
       approvalsWaiting: waiting.get(project.id) ?? 0,

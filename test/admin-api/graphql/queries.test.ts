@@ -160,7 +160,7 @@ test('a list of 100 with a hundred projects and destinations costs a few reads, 
     fixture.kv.onLook = undefined
     return { reads, nodes: routingRules.nodes }
   }
-  const related = '{ nodes { id project { name sendsToday } destination { id name project { name } } } }'
+  const related = '{ nodes { id project { name projectSendsToday } destination { id name project { name } } } }'
   await readsOf(`{ routingRules(first: 100) ${related} }`) // caches are filled
   const plain = await readsOf('{ routingRules(first: 100) { nodes { id } } }')
   const hundred = await readsOf(`{ routingRules(first: 100) ${related} }`)

@@ -99,7 +99,7 @@ test('Brevo: versions have the copies of all unless their own, templates of thei
   t.like(await t.throwsAsync(brevo.getEmailEventReport({ email: ada })), { statusCode: 400 })
   // what only counts when a message is taken refuses the second of a request whose first is on its way
   const project = String((await trace(messageId))['project_id'])
-  const { sends_today: sends } = (await rest.must('GET', `/v1/projects/${project}`)) as { sends_today: number }
+  const { project_sends_today: sends } = (await rest.must('GET', `/v1/projects/${project}`)) as { project_sends_today: number }
   await rest.must('PATCH', `/v1/projects/${project}`, { send_budget: sends + 1 })
   const partly = await t.throwsAsync(brevo.sendTransacEmail({ ...given, headers: {} }))
   t.like(partly, { statusCode: 402 })

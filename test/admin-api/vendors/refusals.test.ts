@@ -107,7 +107,7 @@ for (const [name, send] of Object.entries(clients))
       const id = await send(address, adminKey, all)
       t.is((await rest.must('GET', `/v1/traces/${id}`))['status'], 'suppressed')
     }
-    for await (const { id, sends_today: send_budget } of rest.rows('/v1/projects'))
+    for await (const { id, project_sends_today: send_budget } of rest.rows('/v1/projects'))
       await rest.must('PATCH', `/v1/projects/${String(id)}`, { send_budget: Math.max(1, Number(send_budget)) })
     const [spent, why] = await refusal(send(address, adminKey, all), ofSpent)
     t.is(spent, overBudget[name] ?? 429)

@@ -56,7 +56,7 @@ async function budgetIsExact(t: ExecutionContext, fixture: Fixture): Promise<voi
   const { id } = await a.rest.must('POST', '/v1/projects', { name: 'Shop', send_budget: 7 })
   const statuses = await atAll(fixture, 4, { ...mail, project_id: id })
   t.deepEqual([countOf(statuses, 200), countOf(statuses, 429)], [7, 5])
-  t.like(await c.rest.must('GET', `/v1/projects/${String(id)}`), { sends_today: 7 })
+  t.like(await c.rest.must('GET', `/v1/projects/${String(id)}`), { project_sends_today: 7 })
   await c.rest.must('PATCH', `/v1/projects/${String(id)}`, { send_budget: 8 })
   const more = await atAll(fixture, 1, { ...mail, project_id: id })
   t.deepEqual([countOf(more, 200), countOf(more, 429)], [1, 2], 'one more, wherever it is')

@@ -94,7 +94,7 @@ test('a message that one daemon accepts just before another deletes its project 
   t.is(status, 409)
   t.like(body, { error: { code: 'conflict', next_action: 'wait_or_discard_queued' } })
   t.is((await a.rest.call('GET', `/v1/traces/${String(trace_id)}`)).status, 200)
-  t.like(await a.rest.must('GET', `/v1/projects/${id}`), { sends_today: 1 }, 'what was refused counts nothing')
+  t.like(await a.rest.must('GET', `/v1/projects/${id}`), { project_sends_today: 1 }, 'what was refused counts nothing')
 })
 
 test('what one daemon is sending is broken off before the deletion at another is answered', async (t) => {

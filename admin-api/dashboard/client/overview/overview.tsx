@@ -165,15 +165,15 @@ function Ledger({ day, usage }: { readonly day: DeliveryInsight | undefined; rea
   const w = words()
   const home = homeProject()
   const counted = projectId.value === undefined ? projects.value : projects.value.filter(({ id }) => id === projectId.value)
-  const sent = counted.reduce((sum, { sends_today: sends }) => sum + sends, 0)
+  const sent = counted.reduce((sum, { project_sends_today: sends }) => sum + sends, 0)
   const captured = counted.reduce((sum, { captures_this_month: captures }) => sum + captures, 0)
   const limit = usage?.limits.find(({ name }) => name === 'sends_today')?.limit ?? null
   const figures: Figure[] = [
-    limited(w.sendsToday, sent, limit),
+    limited(w.sendsToday, sent, projectId.value === undefined ? limit : null),
     ...(day ? shares(day) : []),
     limited(w.capturesIn(month()), captured, counted.length === 1 ? (home?.monthly_capture_cap ?? null) : null),
     ...(projectId.value !== undefined && home && home.send_budget !== null
-      ? [limited(w.sendBudget, home.sends_today, home.send_budget)]
+      ? [limited(w.sendBudget, home.project_sends_today, home.send_budget)]
       : []),
   ]
   return (

@@ -79,7 +79,7 @@ export function ProjectPage({ id }: { readonly id: string }): JSX.Element {
 function Ledger({ project }: { readonly project: Project }): JSX.Element {
   const w = words()
   const figures = [
-    [w.sendsToday, project.sends_today, project.send_budget],
+    [w.sendsToday, project.project_sends_today, project.send_budget],
     [w.capturesThisMonth, project.captures_this_month, project.monthly_capture_cap],
   ] as const
   return (
@@ -158,7 +158,7 @@ function Partitions({ project: { id } }: { readonly project: Project }): JSX.Ele
                     <SafeText text={one.name} />
                   </a>
                   <span class="faint">
-                    {w.sendsToday} {number(one.sends_today)} {one.send_budget !== null && allWords().of(number(one.send_budget))}
+                    {w.sendsToday} {number(one.project_sends_today)} {one.send_budget !== null && allWords().of(number(one.send_budget))}
                   </span>
                 </li>
               ))}

@@ -31,7 +31,7 @@ function ProjectList(): JSX.Element {
   const rows = list.read.data ?? []
   const tree = { ...list, read: list.read.state === 'ready' ? { ...list.read, data: inTree(rows) } : list.read }
   const partitions = rows.filter(({ parent_id: parent }) => parent !== null).length
-  const sends = rows.reduce((sum, { sends_today: today }) => sum + today, 0)
+  const sends = rows.reduce((sum, { project_sends_today: today }) => sum + today, 0)
   return (
     <>
       <TopBar title={common.projects}>{mayChange.value && <NewLink label={common.newProject} />}</TopBar>
@@ -56,7 +56,7 @@ function ProjectList(): JSX.Element {
             {
               head: w.sendsToday,
               class: 'c-outcome',
-              cell: ({ sends_today: used, send_budget: limit }) => <Used used={used} limit={limit} />,
+              cell: ({ project_sends_today: used, send_budget: limit }) => <Used used={used} limit={limit} />,
             },
             {
               head: w.capturesThisMonth,
@@ -67,7 +67,7 @@ function ProjectList(): JSX.Element {
           narrow={(project) => [
             <Mark name={markOf(project)} />,
             <Name project={project} isLink={false} />,
-            `${w.sendsToday} ${number(project.sends_today)} · ${w.policies[project.no_route_policy]}`,
+            `${w.sendsToday} ${number(project.project_sends_today)} · ${w.policies[project.no_route_policy]}`,
           ]}
         />
       </div>

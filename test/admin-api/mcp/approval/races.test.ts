@@ -26,7 +26,7 @@ test('of approvals, refusals and withdrawals at the same moment exactly one coun
     if (made[0]) found[made[0]]++
   }
   t.is(found.approved + found.refused + found.withdrawn, 9)
-  t.like(await rest.must('GET', `/v1/projects/${projectId}`), { sends_today: 9 - found.refused, approvals_waiting: 0 })
+  t.like(await rest.must('GET', `/v1/projects/${projectId}`), { project_sends_today: 9 - found.refused, approvals_waiting: 0 })
   t.deepEqual(fixture.transport.attempted, [])
   await assertSound(t, fixture)
 })

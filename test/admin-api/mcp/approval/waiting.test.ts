@@ -17,11 +17,11 @@ test('a message that is refused or not approved in time gives its send back; one
   const agent = await fixture.agent({ era: 'legacy' })
   const isFull = async (): Promise<void> => {
     t.like(await agent.refused('email_send_test', { ...mail, destination_id: destinationId }), { code: 'project_budget_exhausted' })
-    t.like(await project(fixture), { sends_today: 1, approvals_waiting: 1 })
+    t.like(await project(fixture), { project_sends_today: 1, approvals_waiting: 1 })
     t.like(await rest.must('GET', '/v1/projects/me'), { sends_today: 1 })
   }
   const isFree = async (): Promise<void> => {
-    t.like(await project(fixture), { sends_today: 0, approvals_waiting: 0 })
+    t.like(await project(fixture), { project_sends_today: 0, approvals_waiting: 0 })
     t.like(await rest.must('GET', '/v1/projects/me'), { sends_today: 0 })
   }
   const refused = await fixture.hold()
@@ -39,12 +39,12 @@ test('a message that is refused or not approved in time gives its send back; one
   const scheduled = await fixture.hold({ send_at: new Date(clock.now() + 600_000).toISOString() })
   await isFull()
   await agent.must('email_scheduled_cancel', { trace_id: scheduled.trace_id })
-  t.like(await project(fixture), { sends_today: 1, approvals_waiting: 0 })
+  t.like(await project(fixture), { project_sends_today: 1, approvals_waiting: 0 })
 
   await rest.must('PATCH', `/v1/projects/${projectId}`, { send_budget: 2 })
   const approved = await fixture.hold()
   t.is(await fixture.decide(olga, approved, 'approve'), 303)
-  t.like(await project(fixture), { sends_today: 2, approvals_waiting: 0 })
+  t.like(await project(fixture), { project_sends_today: 2, approvals_waiting: 0 })
   t.like(await agent.refused('email_send_test', { ...mail, destination_id: destinationId }), { code: 'project_budget_exhausted' })
   await assertSound(t, fixture)
 })
@@ -55,9 +55,9 @@ test('one that was held before midnight gives back the send of its day', async (
   const held = await fixture.hold()
   fixture.clock.advance(120_000)
   t.is(await fixture.decide(await fixture.member('olga@example.ch'), held, 'refuse'), 303)
-  t.like(await project(fixture), { sends_today: 0 })
+  t.like(await project(fixture), { project_sends_today: 0 })
   await fixture.hold()
-  t.like(await project(fixture), { sends_today: 1 })
+  t.like(await project(fixture), { project_sends_today: 1 })
 })
 
 test('those of each project are counted, however many messages came after them', async (t) => {

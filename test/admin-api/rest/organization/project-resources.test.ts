@@ -1,6 +1,8 @@
 /** Projects and partitions by REST: making, listing, changing, budgets and deleting. */
 import test from '#test'
 import { destinations } from '#core/routing/destination.ts'
+import { graphqlCaller } from '../../graphql/graphql-fixture.ts'
+import { startMcp } from '../../mcp/mcp-fixture.ts'
 import { addDestination, errorOf, objectOf, refusal, startFixture } from '../fixture/rest-fixture.ts'
 import { columns } from '../../../support/column.ts'
 
@@ -26,14 +28,14 @@ test('createProject makes a project with its catch-all inbox, and lists show it'
     status: 'claimed',
     no_route_policy: 'capture',
     send_budget: 10,
-    sends_today: 0,
+    project_sends_today: 0,
     monthly_capture_cap: null,
     captures_this_month: 0,
     environment: null,
   })
   t.like(rowsOf(await rest.must('GET', `/v1/inboxes?project=${String(id)}`)), [{ address_pattern: '*', project_id: id }])
   await rest.must('POST', '/v1/messages', { ...plain, project_id: id })
-  t.like(await rest.must('GET', `/v1/projects/${String(id)}`), { sends_today: 1, captures_this_month: 1 })
+  t.like(await rest.must('GET', `/v1/projects/${String(id)}`), { project_sends_today: 1, captures_this_month: 1 })
   const rows = rowsOf(await rest.must('GET', '/v1/projects'))
   t.deepEqual(columns(rows, 'name', 'is_default'), [
     ['Newsletter', false],
@@ -90,6 +92,31 @@ test('updateProject changes what is given, and null takes a limit back', async (
   t.like(await rest.must('PATCH', `/v1/projects/${own}`, { name: 'Main' }), { name: 'Main', is_default: true })
 })
 
+test('sends today: the count beside the budget has one name and one value at every entry point', async (t) => {
+  const fixture = await startMcp(t)
+  const { rest, projectId } = fixture
+  const { id: other } = await rest.must('POST', '/v1/projects', { name: 'Other' })
+  await rest.must('PATCH', `/v1/projects/${projectId}`, { send_budget: 5 })
+  for (const project_id of [other, other, other, projectId]) await rest.must('POST', '/v1/messages', { ...plain, project_id })
+  const own = { project_sends_today: 1, send_budget: 5 }
+  t.like(await rest.must('GET', `/v1/projects/${projectId}`), own)
+  t.like(await rest.must('GET', '/v1/projects/me'), { ...own, sends_today: 4, sends_cap: null })
+  t.like(await (await fixture.agent()).must('account_status'), { ...own, sends_today: 4 })
+  const { project } = await graphqlCaller(fixture).must<{ project: object }>(
+    `query { project(id: "${projectId}") { projectSendsToday sendBudget } }`,
+  )
+  t.deepEqual(project, { projectSendsToday: 1, sendBudget: 5 })
+  const listed = rowsOf(await rest.must('GET', '/v1/projects'))
+  t.deepEqual(columns(listed, 'name', 'project_sends_today'), [
+    ['Other', 3],
+    ['Default', 1],
+  ])
+  t.false(
+    listed.some((row) => 'sends_today' in row),
+    'the other name belongs to the cap of the organization',
+  )
+})
+
 test('a budget counts the sends of its project alone, and those of a partition count for the plan too', async (t) => {
   const { rest } = await startFixture(t)
   const { id: parent } = await rest.must('POST', '/v1/projects', { name: 'Platform', send_budget: 2 })
@@ -100,9 +127,9 @@ test('a budget counts the sends of its project alone, and those of a partition c
   t.is(refused.status, 429)
   t.like(errorOf(refused), { code: 'project_budget_exhausted', next_action: 'raise_send_budget' })
   t.is((await send(parent)).status, 200, 'the budget of the parent is its own')
-  t.like(await rest.must('GET', `/v1/projects/${String(parent)}`), { sends_today: 1 })
-  t.like(await rest.must('GET', `/v1/projects/${String(child)}`), { sends_today: 3 })
-  t.like(await rest.must('GET', '/v1/projects/me'), { sends_today: 4 })
+  t.like(await rest.must('GET', `/v1/projects/${String(parent)}`), { project_sends_today: 1 })
+  t.like(await rest.must('GET', `/v1/projects/${String(child)}`), { project_sends_today: 3 })
+  t.like(await rest.must('GET', '/v1/projects/me'), { sends_today: 4, project_sends_today: 0 })
   await rest.must('PATCH', `/v1/projects/${String(child)}`, { send_budget: 4 })
   t.is((await send(child)).status, 200)
 })

@@ -12,6 +12,7 @@ test('getMyProject shows the project and what was used of its limits', async (t)
     plan_tier: 'free',
     sends_today: 1,
     sends_cap: 100,
+    project_sends_today: 1,
     claim_progress: {
       claimed: true,
       user_id: null,
