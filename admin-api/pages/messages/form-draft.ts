@@ -7,6 +7,7 @@ import type { Clock } from '#core/clock.ts'
 import { checkDefinition } from '#core/forms/definition/check-definition.ts'
 import { definitionLimits, type Definition } from '#core/forms/definition/definition.ts'
 import { evaluate, type Evaluation } from '#core/forms/definition/evaluate.ts'
+import { referenceOf } from '#core/forms/submissions/submission.ts'
 import { publicDefinition, thanksFor } from '#core/forms/definition/public-definition.ts'
 import { localized } from '#core/forms/definition/translations.ts'
 import type { PublicForm } from '#core/forms/submissions/public-forms.ts'
@@ -165,5 +166,5 @@ function problemsOf({ form, words }: FormView, { problems }: Evaluation): FormVi
 
 const thanksOf = ({ answers }: Evaluation, definition: Definition, nowMs: number) => ({
   ...thanksFor(definition, answers),
-  ...{ reference: '0000-0000', receivedAt: nowMs, maskedEmail: undefined, areFilesPending: false },
+  ...{ reference: referenceOf({ id: '00000000' }), receivedAt: nowMs, maskedEmail: undefined, areFilesPending: false },
 })

@@ -25,7 +25,7 @@ const words = {
   from: { description: 'The sender; null is that of the destination.' },
   replyTo: { description: 'Key of the email field whose answer replies go to.' },
   subject: {
-    description: `With \`.form.name\`, \`.fields\` and \`.submission.id\`, as templates have them. Empty is \`${defaultSubject}\`; digests count instead.`,
+    description: `With \`.form.name\`, \`.fields\`, \`.submission.id\` and \`.submission.reference\`, as templates have them. Empty is \`${defaultSubject}\`; digests count instead.`,
   },
   answers: { description: 'Mails have the answers of the visitor, but those of fields with `email_mask`.' },
   webhook: { description: 'An https URL that gets each submission as a signed event. Redirects are not followed.' },

@@ -1,6 +1,7 @@
 /** Published forms as visitors get them, and what they get for their answers. Spec "Form", "Public forms". */
 import * as z from 'zod'
 import type { Taken } from '#core/forms/submissions/submit.ts'
+import { referenceOf } from '#core/forms/submissions/submission.ts'
 import type { PublicForm } from '#core/forms/submissions/public-forms.ts'
 import { encoder, encoderOf } from '../fields/codec.ts'
 import { definitionLimits } from '#core/forms/definition/definition.ts'
@@ -53,13 +54,14 @@ export const publicForm = encoderOf(publicFormShape, (form: PublicForm) => ({
 export const takenShape = z
   .object({
     id: z.string(),
+    reference: z.string().meta({ description: 'Names the submission for the visitor. The owner of the form finds it by this.' }),
     message: z.string().meta({ description: 'What the visitor is thanked with.' }),
     title: z.string(),
     redirect_url: z.string().nullable().meta({ description: 'Where the form leads on to; null is nowhere.' }),
   })
   .meta({ id: 'SubmissionReceipt' })
 
-export const taken = encoder(takenShape).from<Taken>()
+export const taken = encoder(takenShape).from<Taken>({ reference: referenceOf })
 
 /** For the document of the API: answers in a wrapper or bare, with what submissions use for themselves. */
 export const submissionBody = z

@@ -1,6 +1,6 @@
 /** Submissions as files: CSV for spreadsheets, JSON, and JSON lines; written in pieces. */
 import * as z from 'zod'
-import { submissionStatuses, type FormSubmission } from '#core/forms/submissions/submission.ts'
+import { referenceOf, submissionStatuses, type FormSubmission } from '#core/forms/submissions/submission.ts'
 import type { SubmissionExport } from '#core/forms/submissions/export.ts'
 import { namedAnswers } from '#core/forms/uploads/submission-file.ts'
 import { csvLine } from '#ingest/rows/csv-cells.ts'
@@ -40,7 +40,7 @@ const byteOrderMark = '\ufeff'
 
 export async function* exportPieces({ columns, rows }: SubmissionExport, format: ExportFormat, tz: string): AsyncGenerator<string> {
   const [begin, between, end] = {
-    csv: [byteOrderMark + csvLine(['id', 'created_at', 'status', '_version', ...columns]), '', ''],
+    csv: [byteOrderMark + csvLine(['id', 'created_at', 'status', '_version', '_reference', ...columns]), '', ''],
     json: ['{"data":[', ',', ']}'],
     jsonl: ['', '', ''],
   }[format] as [string, string, string]
@@ -71,6 +71,7 @@ function writerOf(format: ExportFormat, columns: readonly string[], tz: string):
       time(row.createdAt),
       row.status,
       row.version,
+      referenceOf(row),
       ...columns.map((key) => cellOf(Object.hasOwn(answers, key) ? answers[key] : undefined)),
     ])
   }

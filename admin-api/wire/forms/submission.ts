@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { bulkActions } from '#core/forms/submissions/submissions.ts'
 import type { SentNotice } from '#core/forms/notifications/notice-trail.ts'
-import { spamReasons, submissionStatuses, type FormSubmission } from '#core/forms/submissions/submission.ts'
+import { referenceOf, spamReasons, submissionStatuses, type FormSubmission } from '#core/forms/submissions/submission.ts'
 import { fileStatuses, type SubmissionFile } from '#core/forms/uploads/submission-file.ts'
 import { encoder, encoderOf } from '../fields/codec.ts'
 import { id, line } from '../fields/text.ts'
@@ -43,7 +43,7 @@ export const submissionsFilter = {
     .enum([...submissionStatuses, 'open'])
     .optional()
     .meta({ description: 'All of them by default, spam too. `open` are those that are neither archived nor spam.' }),
-  q: line(200, 'Words that the answers, the note or the tags have, in any order. Case-insensitive.').optional(),
+  q: line(200, 'Words that the answers, the note or the tags have, in any order, or the reference. Case-insensitive.').optional(),
   from: timeInput.optional().meta({ description: 'Not earlier than this time.' }),
   to: timeInput.optional().meta({ description: 'Earlier than this time.' }),
   tag: tag.optional(),
@@ -82,6 +82,7 @@ const file = encoder(fileShape).from<SubmissionFile>({ bytes: ({ size }) => size
 const submissionShape = z
   .object({
     id: z.string(),
+    reference: z.string().meta({ description: 'Names the submission for people; the visitor has seen it. `q` of the lists finds it.' }),
     form_id: z.string(),
     version: z.int().meta({ description: 'The version of the form that the visitor saw.' }),
     status,
@@ -108,6 +109,7 @@ const submissionShape = z
 export const submission = encoder(submissionShape).from<FormSubmission>({
   files: ({ files }) => files.map((each) => file.encode(each)),
   answers: ({ answers }) => answers,
+  reference: referenceOf,
 })
 
 const noticeShape = z

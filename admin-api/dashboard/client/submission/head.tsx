@@ -13,7 +13,7 @@ import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { exactTime, shortTime, span } from '../parts/time.ts'
 import { toast } from '../parts/toast.tsx'
-import { referenceOf, titleOf } from '../submissions/submission-text.ts'
+import { titleOf } from '../submissions/submission-text.ts'
 import { words } from '../submissions/submissions-words.ts'
 import { deleteFormSubmission, type FormSubmission } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
@@ -100,7 +100,7 @@ function About({ submission, form }: Pick<HeadProps, 'submission' | 'form'>): JS
       )}
       <span class="tag">{w.statuses[submission.status]}</span>
       <span>
-        <code>{referenceOf(submission)}</code>
+        <code>{submission.reference}</code>
         <CopyButton text={submission.id} label={common.copyId} />
       </span>
     </p>
@@ -143,7 +143,7 @@ function Tools({ submission, acts, onReply, onDone }: HeadProps): JSX.Element {
         <EndDialog
           title={w.deleteMany(1)}
           effects={[w.deleteEffect]}
-          name={referenceOf(submission)}
+          name={submission.reference}
           submit={w.deleteMany(1)}
           onClose={() => setEnding(false)}
           onSubmit={async () => {

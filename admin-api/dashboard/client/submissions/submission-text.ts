@@ -1,10 +1,7 @@
-/** What a submission says of itself, whatever its form is: who sent it, its first line, and the short form of its id. */
+/** What a submission says of itself, whatever its form is: who sent it, and its first line. */
 import type { FormSubmission } from '../wire/operations.ts'
 
-type Said = Pick<FormSubmission, 'id' | 'answers' | 'files'>
-
-/** For people to name it by. */
-export const referenceOf = ({ id }: Pick<FormSubmission, 'id'>): string => id.slice(-6).toUpperCase()
+type Said = Pick<FormSubmission, 'reference' | 'answers' | 'files'>
 
 const textIn = ({ answers }: Said, keys: readonly string[]): string =>
   keys
@@ -22,7 +19,7 @@ const texts = ({ answers, files }: Said): string[] =>
 export function titleOf(submission: Said): string {
   const whole = textIn(submission, ['name']) || textIn(submission, ['full_name'])
   const name = whole || textIn(submission, ['first', 'last']) || textIn(submission, ['first_name', 'last_name'])
-  return name || addressOf(submission) || texts(submission)[0]?.slice(0, 120) || referenceOf(submission)
+  return name || addressOf(submission) || texts(submission)[0]?.slice(0, 120) || submission.reference
 }
 
 const addressOf = (submission: Said): string => texts(submission).find((text) => /^\S+@\S+\.\S+$/.test(text)) ?? ''

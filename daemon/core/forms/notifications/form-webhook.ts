@@ -5,7 +5,7 @@ import type { Database } from '#store/database.ts'
 import { addDelivery } from '../../webhooks/events/add-delivery.ts'
 import type { TargetSource } from '../../webhooks/sending/target.ts'
 import { forms, type Form } from '../form.ts'
-import type { FormSubmission } from '../submissions/submission.ts'
+import { referenceOf, type FormSubmission } from '../submissions/submission.ts'
 import { fileStatuses } from '../uploads/submission-file.ts'
 import { formNotifications, webhookSecretContext } from './notification.ts'
 
@@ -29,6 +29,7 @@ const dataShape = z
     form_name: z.string(),
     project_id: z.string(),
     submission_id: z.string(),
+    reference: z.string().meta({ description: 'Names the submission for people, as the visitor has seen it.' }),
     version: z.int().meta({ description: 'The version of the form that the visitor saw.' }),
     answers: z.record(z.string(), answer).meta({ description: 'By key of the field. What was not visible has no answer.' }),
     files: z.array(fileShape).meta({ description: 'Their answers are their ids.' }),
@@ -88,6 +89,7 @@ export function eventOf(
       ...{ form_id: form.id, public_id: form.publicId, form_name: form.name, project_id: form.projectId },
       ...{
         submission_id: submissionId,
+        reference: referenceOf({ id: submissionId }),
         version,
         answers: answers as Wire['data']['answers'],
         submitted_at: new Date(createdAt).toISOString(),

@@ -6,7 +6,7 @@ import type { Answer, Definition, Field } from '../definition/definition.ts'
 import { valueKinds } from '../definition/field-properties.ts'
 import { inReadingOrder } from '../definition/layout.ts'
 import type { Form } from '../form.ts'
-import type { FormSubmission } from '../submissions/submission.ts'
+import { referenceOf, type FormSubmission } from '../submissions/submission.ts'
 import { namedAnswers } from '../uploads/submission-file.ts'
 import { defaultSubject, type NotificationSettings } from './notification.ts'
 
@@ -75,7 +75,7 @@ const shortened = (part: Part): Part => ({
 function subjectOf(template: string, { name }: Form, { submission, definition }: Noticed): string {
   const answers = shownAnswers({ submission, definition })
   const fields = Object.fromEntries(answers.map(({ key, answer }) => [key, answer]))
-  const variables = { form: { name }, fields, submission: { id: submission.id } }
+  const variables = { form: { name }, fields, submission: { id: submission.id, reference: referenceOf(submission) } }
   try {
     const subject = renderLine(template === '' ? defaultSubject : template, variables).trim()
     if (subject !== '') return subject
@@ -94,7 +94,7 @@ interface Part {
 function partOf({ includeAnswers }: NoticeFacts['settings'], noticed: Noticed): Part {
   const { id, createdAt } = noticed.submission
   const at = `${new Date(createdAt).toISOString().slice(0, 16).replace('T', ' ')} UTC`
-  return { answers: includeAnswers ? shownAnswers(noticed) : [], facts: `Sent on ${at} · ${id}` }
+  return { answers: includeAnswers ? shownAnswers(noticed) : [], facts: `Sent on ${at} · Reference ${referenceOf({ id })} · ${id}` }
 }
 
 /** What was answered, as people read it and in the order of the form; what was not visible has no answer. */

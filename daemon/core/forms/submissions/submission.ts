@@ -47,6 +47,9 @@ const schema = z.strictObject({
   updatedAt: z.int(),
 })
 
+/** Names a submission for people: the visitor, the owner of the form and searches use the same form of it. */
+export const referenceOf = ({ id }: { readonly id: string }): string => id.slice(-8).toUpperCase()
+
 /** Belongs to no project by itself: it is reached through its form only, and moves with it. */
 export type FormSubmission = Immutable<z.infer<typeof schema>>
 

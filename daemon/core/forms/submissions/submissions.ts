@@ -13,7 +13,15 @@ import { namedAnswers } from '../uploads/submission-file.ts'
 import { followSubmission } from '../notifications/follow-submission.ts'
 import { noticesOf, type SentNotice } from '../notifications/notice-trail.ts'
 import { removeFollowed } from './followed.ts'
-import { formSubmissions, isOpen, replaceSubmission, takeOut, type FormSubmission, type SubmissionStatus } from './submission.ts'
+import {
+  formSubmissions,
+  isOpen,
+  referenceOf,
+  replaceSubmission,
+  takeOut,
+  type FormSubmission,
+  type SubmissionStatus,
+} from './submission.ts'
 import { count, projectNames } from '../../insights/count.ts'
 import { meter } from '../../tenancy/counters.ts'
 
@@ -227,8 +235,12 @@ const wordsIn = (text: string): readonly string[] =>
     .split(/\s+/)
     .filter((word) => word !== '')
 
+/** A whole reference only: parts of it are hexadecimal and would match ordinary words. */
+const isReference = (word: string, submission: FormSubmission): boolean =>
+  word.replaceAll(/[#-]/g, '').toUpperCase() === referenceOf(submission)
+
 function hasWords(submission: FormSubmission, words: readonly string[]): boolean {
-  const { note, tags } = submission
+  const { id, note, tags } = submission
   const text = [...Object.values(namedAnswers(submission)).flat(), note, ...tags].join('\n').toLowerCase()
-  return words.every((word) => text.includes(word))
+  return words.every((word) => text.includes(word) || word === id || isReference(word, submission))
 }

@@ -5,7 +5,7 @@ import { thanksFor } from '../definition/public-definition.ts'
 import { localized } from '../definition/translations.ts'
 import type { Answer } from '../definition/definition.ts'
 import { noForm, type PublicForms } from './public-forms.ts'
-import { formSubmissions } from './submission.ts'
+import { formSubmissions, referenceOf } from './submission.ts'
 
 export interface Thanks {
   readonly title: string
@@ -51,7 +51,7 @@ export class FormThanks {
     const email = definition.schema.fields.find(({ key, type }) => type === 'email' && submission.answers[key] !== undefined)
     return {
       ...thanksFor(localized(definition, language), submission.answers),
-      reference: submission.id.slice(-8).toUpperCase(),
+      reference: referenceOf(submission),
       receivedAt: submission.createdAt,
       maskedEmail: email && masked(submission.answers[email.key]),
       areFilesPending: submission.files.some(({ status }) => status === 'pending'),

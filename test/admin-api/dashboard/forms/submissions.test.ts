@@ -143,7 +143,7 @@ test('submissions are read, sorted, answered from a template and deleted by mous
   // its end
   await page.click('.message-list a:has-text("Marco Bianchi")')
   await page.click('.sub-head [title="Delete…"]')
-  await page.fill('dialog input', String(submissions[1]).slice(-6).toUpperCase())
+  await page.fill('dialog input', String(submissions[1]).slice(-8).toUpperCase())
   await page.click('dialog footer >> text=Delete 1 submission')
   await page.waitForSelector('.message-list li:has-text("Marco Bianchi")', { state: 'detached' })
   t.is((await rest.call('GET', `/v1/forms/${form}/submissions/${String(submissions[1])}`)).status, 404)

@@ -90,7 +90,7 @@ test('a member is mailed each submission once, with the answers that may be seen
   t.regex(raw, /^Reply-To: ada@example\.ch\r$/m)
   t.regex(raw, /^Auto-Submitted: auto-generated\r$/m)
   t.regex(raw, /Email: ada@example\.ch/)
-  t.true(raw.includes(String((body as Row)['id'])))
+  t.true(raw.includes(`Reference ${String((body as Row)['reference'])} =C2=B7 ${String((body as Row)['id'])}`))
   t.false(raw.includes('my pin'), 'what is masked is in no part of the mail')
   t.false(raw.includes('not shown'), 'nor is what the visitor did not see')
   t.like(await rest.must('GET', '/v1/traces'), { data: [{ door: 'form_notification', to: [team] }] })
