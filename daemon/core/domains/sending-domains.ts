@@ -3,6 +3,7 @@ import type { Page } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
 import type { Core } from '../core.ts'
 import { mapRows, type List, type PageQuery } from '../access/principal/lists.ts'
+import { reachableDestination } from '../access/principal/project-choice.ts'
 import { requireAdministration, type Principal } from '../access/principal/principal.ts'
 import { parseDomain } from '../addresses.ts'
 import type { RecordResolver } from '../outbound/resolver.ts'
@@ -90,9 +91,8 @@ export class SendingDomains implements List<unknown, ShownDomain> {
     const { record } = await this.#get(principal, id)
     if (destinationId === undefined) return this.#shown(record).records
     const { destinations } = await this.#options.policies.of(principal.organizationId)
-    const destination = destinations.get(destinationId)
-    if (!destination || (principal.bound && destination.shared === undefined && destination.projectId !== principal.projectId))
-      throw new Refusal('not_found', 'destination_id: no destination has this id.')
+    const destination = reachableDestination(principal, destinations, destinationId)
+    if (!destination) throw new Refusal('not_found', 'destination_id: no destination has this id.')
     const mechanism = spfMechanismOf(destination)
     return this.#shown(record, mechanism === undefined ? [] : [mechanism]).records
   }

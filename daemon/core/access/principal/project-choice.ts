@@ -23,6 +23,19 @@ export const isOpenTo = (
   projectId: string,
 ): boolean => owner === projectId || shared !== undefined
 
+/**
+ * The destination of this id that the caller may use or choose by. Missing ids and those of projects out of reach get the same answer:
+ * undefined.
+ */
+export function reachableDestination<D extends { readonly projectId: string; readonly shared?: unknown }>(
+  { bound, projectId }: Pick<Principal, 'bound' | 'projectId'>,
+  destinations: ReadonlyMap<string, D>,
+  id: string,
+): D | undefined {
+  const destination = destinations.get(id)
+  return destination && (!bound || isOpenTo(destination, projectId)) ? destination : undefined
+}
+
 /** As much of a destination as settings look at that name an environment. */
 interface InEnvironment {
   readonly projectId: string

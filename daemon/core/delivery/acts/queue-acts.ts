@@ -6,7 +6,7 @@ import { pack, unpack } from '#store/tuple.ts'
 import type { Core } from '../../core.ts'
 import { listReachable, type List, type OfProject, type PageQuery } from '../../access/principal/lists.ts'
 import type { Principal } from '../../access/principal/principal.ts'
-import { reachableProject } from '../../access/principal/project-choice.ts'
+import { reachableDestination, reachableProject } from '../../access/principal/project-choice.ts'
 import { invalid, Refusal } from '../../refusals.ts'
 import type { QueueActName } from '../../trace/acts/act-record.ts'
 import { actorOf, type Actor } from '../../writes/audit.ts'
@@ -169,7 +169,7 @@ export class QueueActs implements List<OfProject, CountedAct> {
     const { organizationId } = principal
     const policy = await this.#options.policies.of(organizationId)
     const projectId = reachableProject(principal, policy.projects, filter.projectId, 'project_id')
-    if (filter.destinationId !== undefined && !policy.destinations.has(filter.destinationId))
+    if (filter.destinationId !== undefined && !reachableDestination(principal, policy.destinations, filter.destinationId))
       throw new Refusal('not_found', 'destination_id: no destination has this id.')
     return { organizationId, policy, filter: { ...filter, ...(projectId !== undefined && { projectId }) } }
   }

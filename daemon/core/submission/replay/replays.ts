@@ -3,7 +3,7 @@ import type { Page } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
 import type { Core } from '../../core.ts'
 import { type List, type OfProject, type PageQuery, listReachable, sieve } from '../../access/principal/lists.ts'
-import { isOpenTo, reachableProject } from '../../access/principal/project-choice.ts'
+import { reachableDestination, reachableProject } from '../../access/principal/project-choice.ts'
 import type { Principal } from '../../access/principal/principal.ts'
 import { requireIncluded } from '../../plan/limits.ts'
 import { invalid, Refusal } from '../../refusals.ts'
@@ -143,9 +143,8 @@ const newJob = (id: string, principal: Principal, request: ReplayRequest, filter
 })
 
 function checkTarget({ destinations }: Policy, principal: Principal, id: string): void {
-  const destination = destinations.get(id)
+  const destination = reachableDestination(principal, destinations, id)
   const path = 'target_destination_id'
-  if (!destination || (principal.bound && !isOpenTo(destination, principal.projectId)))
-    throw invalid([{ path, message: 'no destination that you can access has this id' }])
+  if (!destination) throw invalid([{ path, message: 'no destination that you can access has this id' }])
   if (destination.mode !== 'live') throw invalid([{ path, message: 'is in sandbox mode; promote it to live first' }])
 }

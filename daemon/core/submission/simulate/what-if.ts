@@ -8,7 +8,7 @@ import * as z from 'zod'
 import type { PlanName } from '#config/plans/plans.ts'
 import type { Core } from '../../core.ts'
 import { listed, sieve, type PageQuery } from '../../access/principal/lists.ts'
-import { owningProject } from '../../access/principal/project-choice.ts'
+import { owningProject, reachableDestination } from '../../access/principal/project-choice.ts'
 import type { Principal } from '../../access/principal/principal.ts'
 import type { FailoverHealth } from '../../delivery/attempt/failover.ts'
 import { invalid } from '../../refusals.ts'
@@ -137,7 +137,7 @@ function changed(
   const own = current.rules.get(projectId) ?? []
   const unknown = withoutRuleIds.findIndex((id) => own.every((rule) => rule.id !== id))
   if (unknown >= 0) throw invalid([{ path: `without_rule_ids.${unknown}`, message: 'no rule of this project has this id' }])
-  const noSuch = downIds.findIndex((id) => !current.destinations.has(id))
+  const noSuch = downIds.findIndex((id) => !reachableDestination(principal, current.destinations, id))
   if (noSuch >= 0) throw invalid([{ path: `down_ids.${noSuch}`, message: 'no destination has this id' }])
   const added = rules.map((rule) => newRule(database, current, principal, { ...rule, projectId }, now))
   const kept = own.filter(({ id }) => !withoutRuleIds.includes(id))

@@ -4,10 +4,10 @@
  */
 import test from '#test'
 import { pack } from '#store/tuple.ts'
-import type { Operation } from '../../../../admin-api/operation/operation.ts'
+import type { Method, Operation } from '../../../../admin-api/operation/operation.ts'
 import type { RestAnswer } from '../../../support/daemon/rest.ts'
 import { mcpResource, restResource } from '../../oauth/oauth-fixture.ts'
-import { addDestination, errorOf, startFixture } from '../fixture/rest-fixture.ts'
+import { addDestination, errorOf, refusal, startFixture } from '../fixture/rest-fixture.ts'
 import { ask, requestOf, installationOf, type Installation } from '../fixture/one-of-everything.ts'
 import { changedSince, rowsOf } from '../fixture/organization-rows.ts'
 
@@ -123,6 +123,78 @@ test('a key of another project reads nothing of this one, and leaves what was th
     [],
     'ledger: rows of the project changed',
   )
+})
+
+test('a key of another project gets the same answers for ids of this one as for ids that do not exist', async (t) => {
+  const installation = await installationOf(t)
+  const neighbour = await installation.withKey(['api:admin'], await installation.addProject())
+  const ids = idsOf(installation).filter((id) => !/^(?:dom|src|org)_/.test(id)) // these belong to the whole organization
+  const missing = (text: string): string => ids.reduce((given, id) => given.replaceAll(id, `${id.slice(0, -8)}ffffffff`), text)
+  for (const operation of installation.walk) {
+    const request = requestOf(installation, operation)
+    const { neighbour: outcome = request.outsider } = request
+    if (isOpen(operation) || (outcome !== 'refused' && outcome !== 'silent')) continue
+    const foreign = await ask(neighbour, operation, request)
+    const none = await ask(neighbour, operation, JSON.parse(missing(JSON.stringify(request))) as typeof request)
+    t.is(foreign.status, none.status, `ledger: ${operation.operationId}`)
+    t.is(missing(foreign.bytes.toString()), none.bytes.toString(), `ledger: ${operation.operationId}`)
+  }
+})
+
+test('a destination of another project is answered as one that does not exist, wherever a request can name it', async (t) => {
+  const { rest, withKey, addProject, clock } = await startFixture(t)
+  const foreign = await addDestination(rest, {}, true)
+  const key = await withKey(['api:admin'], await addProject())
+  const own = await addDestination(key, {}, true)
+  const domain = String((await rest.must('POST', '/v1/domains', { domain: 'example.ch' }))['id'])
+  const rule = String((await key.must('POST', '/v1/routing/rules', { match: 'b.ch', destination_id: own }))['id'])
+  const credential = String((await key.must('POST', '/v1/smtp-credentials', {}))['id'])
+  const plain = { from: 'shop@example.ch', to: 'ada@example.ch', text: 'x' }
+  await key.must('POST', '/v1/messages', plain)
+  const inbox = String(((await key.must('GET', '/v1/inboxes'))['data'] as { id: string }[])[0]?.id)
+  const message = String(((await key.must('GET', `/v1/inboxes/${inbox}/messages`))['data'] as { id: string }[])[0]?.id)
+  const later = new Date(clock.now() + 3_600_000).toISOString()
+  const cases = (id: string): readonly (readonly [Method, string, unknown?])[] => [
+    ...(['', '/health', '/evidence'] as const).map((part) => ['GET', `/v1/destinations/${id}${part}`] as const),
+    ['PATCH', `/v1/destinations/${id}`, { name: 'Mine' }],
+    ['PATCH', `/v1/destinations/${id}/mode`, { mode: 'sandbox' }],
+    ...(['test', 'promote-to-live', 'evidence'] as const).map((act) => ['POST', `/v1/destinations/${id}/${act}`] as const),
+    ['DELETE', `/v1/destinations/${id}`],
+    ...(['/v1/queue', '/v1/queue/counts', '/v1/traces'] as const).map((path) => ['GET', `${path}?destination_id=${id}`] as const),
+    ['POST', '/v1/queue/acts', { act: 'hold', filter: { destination_id: id }, dry_run: true }],
+    ['POST', '/v1/queue/acts', { act: 'hold', filter: { destination_id: id }, expected: 0 }],
+    ['POST', '/v1/queue/holds', { filter: { destination_id: id } }],
+    ['POST', '/v1/routing/what-if', { down_ids: [id] }],
+    ['POST', '/v1/routing/what-if', { rules: [{ match: '*', destination_id: id }] }],
+    ['POST', '/v1/routing/what-if', { failover: { primary_id: own, fallback_ids: [id], conditions: { on: ['transient'] } } }],
+    ['POST', '/v1/routing/simulate', { from: 'shop@b.ch', to: 'ada@example.ch', destination_id: id }],
+    ['POST', '/v1/routing/rules', { match: 'c.ch', destination_id: id }],
+    ['PATCH', `/v1/routing/rules/${rule}`, { destination_id: id }],
+    ['POST', '/v1/failover/policy', { primary_id: id, fallback_ids: [own], conditions: { on: ['transient'] } }],
+    ['POST', '/v1/failover/policy', { primary_id: own, fallback_ids: [id], conditions: { on: ['transient'] } }],
+    ['DELETE', `/v1/failover/policy/${id}`],
+    ['POST', '/v1/smtp-credentials', { default_destination_id: id }],
+    ['PATCH', `/v1/smtp-credentials/${credential}`, { default_destination_id: id }],
+    ['GET', `/v1/domains/${domain}/records?destination_id=${id}`],
+    ['POST', '/v1/messages', { ...plain, destination_id: id }],
+    ['POST', '/v1/messages', { ...plain, destination_id: id, send_at: later }],
+    ['POST', '/v1/replays', { filter: {}, target_destination_id: id }],
+    ['POST', '/v1/replays', { filter: { destination_id: id }, dry_run: true }],
+    ['POST', `/v1/inboxes/${inbox}/messages/${message}/release`, { destination_id: id }],
+    ...(['destinations', 'domains', 'delivery'] as const).map((of) => ['GET', `/v1/insights/${of}?destination_id=${id}`] as const),
+  ]
+  const none = `dst_${'f'.repeat(32)}`
+  const [named, unnamed] = [cases(foreign), cases(none)]
+  for (const [i, [method, path, body]] of named.entries()) {
+    const [, otherPath = '', otherBody] = unnamed[i] ?? []
+    const [one, other] = [await key.call(method, path, body), await key.call(method, otherPath, otherBody)]
+    const what = `ledger: ${method} ${path} ${JSON.stringify(body)}`
+    t.is(one.status, other.status, what)
+    if (one.status >= 400)
+      t.deepEqual(refusal(one), [other.status, errorOf(other).code, errorOf(other).message.replaceAll(none, foreign)], what)
+    else if (method === 'GET') t.deepEqual(one.body, other.body, what)
+  }
+  t.deepEqual((await rest.must('GET', '/v1/queue/holds'))['data'], [])
 })
 
 const idsOf = ({ made }: Installation): string[] =>
