@@ -38,7 +38,9 @@ export const domainActions: readonly Action<RestCore>[] = [
   }),
   domains.act('verify', {
     summary: 'Verify a sending domain',
-    description: 'Looks up the DNS records of the domain. DKIM keys whose records are published sign from now on.',
+    description:
+      'Looks up the DNS records of the domain. DKIM keys whose records are published sign from now on. Callers who may not change domains, ' +
+      'and keys of one project, get the stored result without a new look-up.',
     output: domain,
     run: ({ core, principal }, { id }) => core.sendingDomains.verify(principal, id),
   }),

@@ -11,6 +11,7 @@ import { invalid, Refusal } from '../refusals.ts'
 import { destinationEvidence, type DestinationEvidence } from '../routing/destination-evidence.ts'
 import type { Destination } from '../routing/destination.ts'
 import type { Destinations } from '../routing/destinations/destinations.ts'
+import { assertMayChange } from '../routing/policy/destination-owner.ts'
 import type { Policy } from '../routing/policy/policy.ts'
 import type { SendMessages } from '../submission/doors/send-messages.ts'
 import type { Simulate } from '../submission/simulate/simulate.ts'
@@ -54,7 +55,8 @@ export class Promotions {
 
   /** What was found last, with the score of a test that came in since; null before. Throws `not_found` for a destination out of reach. */
   async evidence(principal: Principal, id: string): Promise<EvidenceSeen | null> {
-    await this.#options.destinations.get(principal, id)
+    const { shared } = await this.#options.destinations.get(principal, id)
+    if (principal.bound && shared !== undefined) return null // it counts messages of all projects
     const { organizationId } = principal
     const stored = await this.#options.database.get(destinationEvidence, { organizationId }, id)
     return stored ? this.#withScore(principal, stored.record) : null
@@ -63,11 +65,13 @@ export class Promotions {
   /**
    * Probes the destination, compares the records of the sending domains for its provider, and decides about the last captured messages
    * as if it were live. With `sendTest`, then sends a mail by it to the address of a new deliverability test. Throws `not_found` for a
-   * destination or test out of reach, `conflict` for a test without a score, and where the test cannot be sent.
+   * destination or test out of reach, `insufficient_scope` for an organization-wide destination that the caller may not change,
+   * `conflict` for a test without a score, and where the test cannot be sent.
    */
   async collect(principal: Principal, id: string, { inspectTestId, sendTest = false, from }: EvidenceRequest): Promise<EvidenceSeen> {
     const { database, destinations, probes, clock } = this.#options
     const destination = await destinations.get(principal, id)
+    assertMayChange(principal, destination)
     const inspect = inspectTestId === undefined ? null : await this.#inspected(principal, inspectTestId)
     const [{ ok, steps }, domains, dryRun] = await Promise.all([
       probes.test(principal, id),

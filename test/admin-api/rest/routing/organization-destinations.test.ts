@@ -159,10 +159,14 @@ test('a key of one project neither marks nor changes what is organization-wide',
     ['PATCH', pathOf(id), { scope: 'project' }],
     ['PATCH', `${pathOf(id)}/mode`, { mode: 'live' }],
     ['POST', `${pathOf(id)}/promote-to-live`, undefined],
+    ['POST', `${pathOf(id)}/evidence`, {}],
     ['DELETE', pathOf(id), undefined],
   ] as const)
     t.deepEqual(refusal(await bound.call(method, path, body)), refused, `${method} ${path}`)
   t.like(await rest.must('GET', pathOf(id)), { name: 'Mine', mode: 'sandbox', scope: 'org' })
+  await rest.must('POST', `${pathOf(id)}/evidence`, {})
+  t.like(await rest.must('GET', `${pathOf(id)}/evidence`), { evidence: { destination_id: id } })
+  t.deepEqual(await bound.must('GET', `${pathOf(id)}/evidence`), { evidence: null }, 'it counts messages of all projects')
 })
 
 test('marks are taken back, and destinations deleted, only when no other project names them', async (t) => {
