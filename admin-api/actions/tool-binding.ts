@@ -61,6 +61,6 @@ export interface ToolBinding {
   readonly resource?: string
   /** A field of the result with addresses of files. */
   readonly links?: string
-  /** It concerns the whole organization, which a token of one project reaches as far as the role of its user does. */
+  /** It concerns the whole organization. A token of one project reaches that only if its user allowed settings of the organization. */
   readonly reachesOrganization?: boolean
 }

@@ -90,10 +90,11 @@ function listingOf(
 
 const done = z.object({ done: z.literal(true) })
 
-/** A user reaches their organization as far as their role goes, whichever project they bound the token to. */
+/** A token reaches beyond its project if its user allowed that, and only as far as the role of the user goes. */
 function ofOrganization(principal: Principal): Principal {
-  const { holder, projectsOnly } = principal
-  return holder?.kind === 'user' && !projectsOnly ? { ...principal, bound: false } : principal
+  const { holder, projectsOnly, agent } = principal
+  const isAllowed = agent?.reachesOrganization === true && holder?.kind === 'user' && !projectsOnly
+  return isAllowed ? { ...principal, bound: false } : principal
 }
 
 /** Pages of lists say whether there is more in place of a cursor: tools take none. */

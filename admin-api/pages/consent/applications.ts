@@ -67,13 +67,14 @@ async function applicationsPage(applications: Applications, { signedIn, visitor,
 
 const row = (application: Application, keys: readonly ApiKey[], csrf: Html, words: PageWords): Html => {
   const said = words.applications
-  const { clientId, clientName, verifiedHost, organization, project, scopes, since } = application
+  const { clientId, clientName, verifiedHost, organization, project, scopes, reachesOrganization, since } = application
   return html`<li>
     <div>
       <h3>${clientName} ${verifiedHost !== undefined && html`<span class="tag">${verifiedHost}</span>`}</h3>
       <p class="meta">
         ${said.where(project.name, organization.name, timeOf(since, words.lang), scopesInWords(scopes, words))}
         ${verifiedHost === undefined && said.unverified} ${scopes.some(changesSettings) && said.stays}
+        ${reachesOrganization && said.reachesOrganization}
       </p>
     </div>
     <form class="${keys.length === 0 ? 'side' : 'acts'}" method="post" action="${applicationsPath}/revoke">

@@ -1,6 +1,6 @@
 /** The page that asks a person about an application: who it is, what it may do, and where. */
 import type { PendingAuthorization } from '#core/oauth/endpoints/authorizations.ts'
-import { maxProjectName, suggestedScopes, type OrganizationChoice } from '#core/consent/consents.ts'
+import { maxProjectName, mayReachOrganization, suggestedScopes, type OrganizationChoice } from '#core/consent/consents.ts'
 import type { OAuthError } from '#core/oauth/protocol/oauth-error.ts'
 import { oauthScopes, ofSurface, type OAuthScope, type Surface } from '#core/oauth/protocol/scopes.ts'
 import { invalid } from '#core/refusals.ts'
@@ -120,7 +120,7 @@ function whatFields({ pending, places, form, words, fault: formFault }: ConsentV
   const group = (surface: Surface): Html =>
     html`<fieldset class="choices">
       <legend>${words.consent.surfaces[surface]}</legend>
-      ${ofSurface(oauthScopes, surface).map(row)}
+      ${ofSurface(oauthScopes, surface).map(row)} ${surface === 'mcp' && mayBeWider({ pending, places }) && organizationRow(form, words)}
     </fieldset>`
   return html`<fieldset class="part" id="scope" tabindex="-1" aria-describedby="scope-hint${fault?.field === 'scope' && ' scope-fault'}">
     <legend><h2>${words.consent.what}</h2></legend>
@@ -129,6 +129,24 @@ function whatFields({ pending, places, form, words, fault: formFault }: ConsentV
   </fieldset>`
 }
 
+const mayBeWider = ({ pending, places }: Pick<ConsentView, 'pending' | 'places'>): boolean =>
+  pending.surfaces.includes('mcp') && places.some(mayReachOrganization)
+
+/** Beyond the project, and so apart from the scopes. */
+const organizationRow = (form: URLSearchParams, { consent }: PageWords): Html =>
+  html`<div class="choice">
+    <input
+      type="checkbox"
+      id="organization"
+      name="organization"
+      value="all"
+      aria-describedby="organization-hint"
+      ${form.get('organization') === 'all' && html`checked`}
+    />
+    <label for="organization">${consent.organization.label}</label>
+    <p class="hint" id="organization-hint">${consent.organization.meaning}</p>
+  </div>`
+
 function whereFields(view: ConsentView, fault: FieldFault | undefined): Html {
   const { places, form, words } = view
   const open = places.filter(({ reach }) => reach.length > 0)
@@ -136,7 +154,7 @@ function whereFields(view: ConsentView, fault: FieldFault | undefined): Html {
   const chosen = form.get('place') ?? (only?.projects[0] ? choiceValue(only, only.projects[0]) : '')
   return html`<fieldset class="part" id="place" tabindex="-1" aria-describedby="place-hint${fault?.field === 'place' && ' place-fault'}">
     <legend><h2>${words.consent.where}</h2></legend>
-    <p class="hint" id="place-hint">${words.consent.onlyOne}</p>
+    <p class="hint" id="place-hint">${mayBeWider(view) ? words.consent.onlyOneUnless : words.consent.onlyOne}</p>
     ${fault?.field === 'place' && html`<p class="fault" id="place-fault">${fault.message}</p>`}
     ${places.map((place) => placeFields(place, view, chosen, fault))}
   </fieldset>`

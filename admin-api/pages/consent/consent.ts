@@ -81,7 +81,8 @@ const pathOf = ({ query }: PageRequest): string => `${oauthPaths.authorize}?${qu
 function readDecision(form: URLSearchParams): Decision {
   const { organizationId, projectId } = readOrganizationChoice(form.get('place'))
   const project = projectId === undefined ? { name: form.get(`name-${organizationId}`) ?? '' } : { id: projectId }
-  return { organizationId, project, scopes: parseScopes(form.getAll('scope').join(' ')) }
+  const reachesOrganization = form.get('organization') === 'all'
+  return { organizationId, project, scopes: parseScopes(form.getAll('scope').join(' ')), reachesOrganization }
 }
 
 /** What can be chosen otherwise is shown in the form. */

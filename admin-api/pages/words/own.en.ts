@@ -47,6 +47,7 @@ export const en = {
       html`In the project ${project} of ${organization}, since ${since}. May ${may}.`,
     unverified: 'Its name is not verified.',
     stays: 'SMTP credentials and publishable keys that it made stay when you revoke it: review them.',
+    reachesOrganization: 'It may also change settings of the organization.',
     kept: 'A kept key no longer depends on the application. It depends on you, and never exceeds your role.',
     revoke: 'Revoke',
     revokeOf: (name: string, project: string) => `Revoke the access of ${name} to ${project}`,

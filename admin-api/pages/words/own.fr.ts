@@ -47,6 +47,7 @@ export const fr: OwnWords = {
     where: (project, organization, since, may) => html`Dans le projet ${project} de ${organization}, depuis le ${since}. Peut : ${may}.`,
     unverified: 'Son nom n’est pas vérifié.',
     stays: 'Les accès SMTP et les clés publiables qu’elle a créés restent après la révocation : vérifiez-les.',
+    reachesOrganization: 'Elle peut aussi changer les réglages de l’organisation.',
     kept: 'Une clé gardée ne dépend plus de l’application. Elle dépend de vous, et ne dépasse jamais votre rôle.',
     revoke: 'Révoquer',
     revokeOf: (name, project) => `Révoquer l’accès de ${name} à ${project}`,

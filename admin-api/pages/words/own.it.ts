@@ -47,6 +47,7 @@ export const it: OwnWords = {
     where: (project, organization, since, may) => html`Nel progetto ${project} di ${organization}, dal ${since}. Può: ${may}.`,
     unverified: 'Il suo nome non è verificato.',
     stays: 'Gli accessi SMTP e le chiavi pubblicabili che ha creato restano dopo la revoca: controllali.',
+    reachesOrganization: 'Può anche cambiare le impostazioni dell’organizzazione.',
     kept: 'Una chiave conservata non dipende più dall’applicazione. Dipende da te, e non supera mai il tuo ruolo.',
     revoke: 'Revoca',
     revokeOf: (name, project) => `Revoca l’accesso di ${name} a ${project}`,

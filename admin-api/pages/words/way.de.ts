@@ -33,6 +33,7 @@ export const de: WayWords = {
     other: { title: 'Das hat nicht geklappt', text: 'Das sagt der Dienst dazu:' },
   },
   known: {
+    organizationNeedsAdmin: 'Für Einstellungen der Organisation muss ein Inhaber oder Administrator auch «Einstellungen ändern» erlauben.',
     nothing: 'An dieser Adresse ist nichts. Prüfe, ob sie vollständig ist.',
     linkGone: 'Dieser Anmeldelink ist abgelaufen oder wurde schon benutzt. Fordere einen neuen an.',
     invitationGone: 'Diese Einladung wurde angenommen oder widerrufen oder ist abgelaufen. Bitte um eine neue.',
@@ -134,6 +135,7 @@ export const de: WayWords = {
     each: 'Jedes schliesst die darüber ein.',
     where: 'Wo',
     onlyOne: 'Sie erreicht ein Projekt und sonst nichts.',
+    onlyOneUnless: 'Sie erreicht ein Projekt und sonst nichts, ausser du erlaubst Einstellungen der Organisation.',
     role: (label, meaning) => `Deine Rolle ist ${label}: ${meaning}.`,
     roleReachesNone: 'Deine Rolle hat keinen Zugang zu Projekten.',
     newProject: 'Neues Projekt',
@@ -145,5 +147,10 @@ export const de: WayWords = {
     test: { label: 'Testmail senden', meaning: 'Sie wird abgefangen und verlässt den Dienst nie.' },
     send: { label: 'Mail senden', meaning: 'Echte Mail an jeden Empfänger, den das Projekt erlaubt.' },
     change: { label: 'Einstellungen ändern', meaning: 'Alles im Projekt: Destinationen, Routing, Schlüssel, Vorlagen.' },
+    organization: {
+      label: 'Einstellungen der Organisation',
+      meaning:
+        'Über das Projekt hinaus: Absenderdomains, Bounce-Quellen und gesperrte Adressen aller Projekte. Inhaber und Administratoren erlauben es zusammen mit «Einstellungen ändern».',
+    },
   },
 }

@@ -33,6 +33,7 @@ export const en = {
   },
   /** Word for word what the service says. */
   known: {
+    organizationNeedsAdmin: 'Settings of the organization require that an owner or administrator also allows the agent to change settings.',
     nothing: 'Nothing is served at this address. Check that it is complete.',
     linkGone: 'This sign-in link has expired or was already used. Request a new one.',
     invitationGone: 'This invitation was accepted or revoked, or has expired. Ask for a new one.',
@@ -135,6 +136,7 @@ export const en = {
     each: 'Each includes those above it.',
     where: 'Where',
     onlyOne: 'It reaches one project and nothing else.',
+    onlyOneUnless: 'It reaches one project and nothing else, unless you allow settings of the organization.',
     role: (label: string, meaning: string) => `Your role is ${label}: ${meaning}.`,
     roleReachesNone: 'Your role has no access to projects.',
     newProject: 'New project',
@@ -146,6 +148,11 @@ export const en = {
     test: { label: 'Send test mail', meaning: 'It is captured and never leaves the service.' },
     send: { label: 'Send mail', meaning: 'Real mail to any recipient that the project allows.' },
     change: { label: 'Change settings', meaning: 'Everything in the project: destinations, routing, keys, templates.' },
+    organization: {
+      label: 'Settings of the organization',
+      meaning:
+        'Beyond the project: sending domains, bounce sources and suppressions of all projects. Owners and administrators can allow it together with Change settings.',
+    },
   },
 }
 

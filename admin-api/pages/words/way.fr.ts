@@ -33,6 +33,8 @@ export const fr: WayWords = {
     other: { title: 'Cela n’a pas marché', text: 'Voici ce que dit le service :' },
   },
   known: {
+    organizationNeedsAdmin:
+      'Pour les réglages de l’organisation, un propriétaire ou un administrateur doit aussi autoriser « Changer les réglages ».',
     nothing: 'Il n’y a rien à cette adresse. Vérifiez qu’elle est complète.',
     linkGone: 'Ce lien de connexion a expiré ou a déjà servi. Demandez-en un nouveau.',
     invitationGone: 'Cette invitation a été acceptée ou révoquée, ou a expiré. Demandez-en une nouvelle.',
@@ -137,6 +139,7 @@ export const fr: WayWords = {
     each: 'Chacun comprend ceux qui le précèdent.',
     where: 'Où',
     onlyOne: 'Elle atteint un projet et rien d’autre.',
+    onlyOneUnless: 'Elle atteint un projet et rien d’autre, sauf si vous autorisez les réglages de l’organisation.',
     role: (label, meaning) => `Votre rôle est ${label} : ${meaning}.`,
     roleReachesNone: 'Votre rôle n’a pas accès aux projets.',
     newProject: 'Nouveau projet',
@@ -148,5 +151,10 @@ export const fr: WayWords = {
     test: { label: 'Envoyer des messages de test', meaning: 'Ils sont capturés et ne quittent jamais le service.' },
     send: { label: 'Envoyer des messages', meaning: 'De vrais messages à tout destinataire que le projet permet.' },
     change: { label: 'Changer les réglages', meaning: 'Tout dans le projet : destinations, routage, clés, modèles.' },
+    organization: {
+      label: 'Réglages de l’organisation',
+      meaning:
+        'Au-delà du projet : domaines d’envoi, sources de bounces et adresses bloquées de tous les projets. Les propriétaires et les administrateurs l’autorisent avec « Changer les réglages ».',
+    },
   },
 }

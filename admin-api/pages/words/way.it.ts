@@ -33,6 +33,8 @@ export const it: WayWords = {
     other: { title: 'Non ha funzionato', text: 'Ecco che cosa dice il servizio:' },
   },
   known: {
+    organizationNeedsAdmin:
+      'Per le impostazioni dell’organizzazione un proprietario o un amministratore deve consentire anche «Cambiare le impostazioni».',
     nothing: 'A questo indirizzo non c’è nulla. Controlla che sia completo.',
     linkGone: 'Questo link di accesso è scaduto o è già stato usato. Chiedine uno nuovo.',
     invitationGone: 'Questo invito è stato accettato o revocato, o è scaduto. Chiedine uno nuovo.',
@@ -134,6 +136,7 @@ export const it: WayWords = {
     each: 'Ognuno comprende quelli sopra.',
     where: 'Dove',
     onlyOne: 'Raggiunge un progetto e nient’altro.',
+    onlyOneUnless: 'Raggiunge un progetto e nient’altro, salvo se consenti le impostazioni dell’organizzazione.',
     role: (label, meaning) => `Il tuo ruolo è ${label}: ${meaning}.`,
     roleReachesNone: 'Il tuo ruolo non ha accesso ai progetti.',
     newProject: 'Nuovo progetto',
@@ -145,5 +148,10 @@ export const it: WayWords = {
     test: { label: 'Inviare e-mail di prova', meaning: 'Vengono catturate e non lasciano mai il servizio.' },
     send: { label: 'Inviare e-mail', meaning: 'E-mail vere a ogni destinatario che il progetto permette.' },
     change: { label: 'Cambiare le impostazioni', meaning: 'Tutto nel progetto: destinazioni, instradamento, chiavi, modelli.' },
+    organization: {
+      label: 'Impostazioni dell’organizzazione',
+      meaning:
+        'Oltre il progetto: domini di invio, fonti di bounce e indirizzi bloccati di tutti i progetti. I proprietari e gli amministratori lo consentono insieme a «Cambiare le impostazioni».',
+    },
   },
 }

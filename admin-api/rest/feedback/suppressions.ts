@@ -8,13 +8,14 @@ import { invalid } from '#core/refusals.ts'
 import { readCsvRows } from '#ingest/rows/csv-rows.ts'
 import { readJsonRows } from '#ingest/rows/json-rows.ts'
 import { UnreadableRows } from '#ingest/rows/rows-text.ts'
-import type { Action } from '../../actions/action.ts'
+import { action, type Action } from '../../actions/action.ts'
 import { resource } from '../../actions/resource.ts'
 import { media, raw } from '../../operation/answer.ts'
 import { streamed } from '../../bodies/body-stream.ts'
 import { operation, type Operation } from '../../operation/operation.ts'
 import { decoder } from '../../wire/fields/codec.ts'
 import {
+  addressInput,
   exportedCsv,
   importedCsv,
   importedRows,
@@ -25,6 +26,7 @@ import {
   suppression,
   suppressionChanges,
   suppressionFilter,
+  suppressionMatch,
 } from '../../wire/feedback/suppression.ts'
 import type { RestCore } from '../rest-core.ts'
 
@@ -40,7 +42,7 @@ const entries: readonly Action<RestCore>[] = [
   suppressions.list({
     summary: 'List suppressions, newest first',
     description:
-      'Suppressions are created by bounces, by complaints and manually; opt-outs from lists are under `/v1/unsubscribes`. Expired entries stay in the list until they are deleted or added again. A page can contain fewer entries than `limit`, even none, and still have a next one.',
+      'Suppressions are created by bounces, by complaints and manually; opt-outs from lists are under `/v1/unsubscribes`. Expired entries stay in the list until they are deleted or added again. A key of one project lists the entries that came from it. A page can contain fewer entries than `limit`, even none, and still have a next one.',
     filter: suppressionFilter,
     item: suppression,
     run: ({ core, principal }, page) => core.suppressions.list(principal, page),
@@ -48,7 +50,9 @@ const entries: readonly Action<RestCore>[] = [
   suppressions.create({
     summary: 'Create a suppression',
     description:
-      'Stops all mail to the address. For an address that is already suppressed, returns the existing entry, which never expires earlier than requested here.',
+      'Stops all mail to the address. For an address that is already suppressed, returns the existing entry, which never expires earlier than requested here. ' +
+      'An entry of a key bound to one project comes from that project. If an entry outside the project suppresses the address already, such a key gets ' +
+      'an entry with the id `outside_project`, which says nothing else.',
     input: newSuppression,
     tool: {
       name: 'email_suppression_add',
@@ -67,6 +71,18 @@ const entries: readonly Action<RestCore>[] = [
       statusOf: ({ added }) => (added ? undefined : 200),
     },
     run: ({ core, principal }, entry) => core.suppressions.add(principal, entry),
+  }),
+  action({
+    id: 'matchSuppression',
+    summary: 'Ask whether an address is suppressed',
+    description: 'A key of one project learns of an entry outside that project only that it applies.',
+    tags,
+    scope: 'api:read',
+    input: z.strictObject({ address: addressInput }),
+    output: suppressionMatch,
+    http: { method: 'GET', path: '/v1/suppressions/match' },
+    graphql: { field: 'suppressionMatch', root: 'query' },
+    run: ({ core, principal }, { address }) => core.suppressions.match(principal, address),
   }),
   suppressions.read({
     summary: 'Get a suppression',
@@ -118,7 +134,8 @@ const bulk: readonly Operation<RestCore>[] = [
     summary: `Import up to ${withCommas(maxImportRows)} suppressions`,
     description:
       'Accepts JSON rows or CSV with a header row. A refused row does not stop the others; the report lists the outcome of each. When the whole import ' +
-      'is refused (too many rows, unreadable file), no row is added. Idempotent. With `dry_run=true`, no row is added, and the report states what would be.',
+      'is refused (too many rows, unreadable file), no row is added. Idempotent. With `dry_run=true`, no row is added, and the report states what would be. ' +
+      'Requires a key of the whole organization.',
     tags,
     scope: 'api:admin',
     errors: ['conflict', 'storage_full'],
@@ -145,7 +162,8 @@ const bulk: readonly Operation<RestCore>[] = [
     path: '/v1/suppressions/export',
     operationId: 'exportSuppressions',
     summary: 'Export suppressions as CSV, oldest first',
-    description: 'A cell that a spreadsheet would evaluate as a formula is prefixed with an apostrophe, which an import removes again.',
+    description:
+      'A cell that a spreadsheet would evaluate as a formula is prefixed with an apostrophe, which an import removes again. A key of one project exports the entries that came from it.',
     tags,
     scope: 'api:read',
     errors: ['not_found'],

@@ -1,7 +1,7 @@
 /** What an organization used, and what it would be billed. Spec "Limits". */
 import * as z from 'zod'
+import { requireReach } from '#core/access/principal/organization-acts.ts'
 import type { Principal } from '#core/access/principal/principal.ts'
-import { Refusal } from '#core/refusals.ts'
 import { action, type Action } from '../../actions/action.ts'
 import { operation, type Operation } from '../../operation/operation.ts'
 import { finalFormat, finalInvoice, invoiceSummary, pageLanguage } from '../../wire/organization/invoices.ts'
@@ -112,8 +112,8 @@ const invoiceEntries: readonly (Action<RestCore> | Operation<RestCore>)[] = [
 
 export const billingEntries: readonly (Action<RestCore> | Operation<RestCore>)[] = [...usageEntries, ...creditActions, ...invoiceEntries]
 
-/** Billing is the organization's (spec "Project rules" 7), and so out of reach of keys of one project. */
-function wholeOrganization({ bound, organizationId }: Principal): string {
-  if (!bound) return organizationId
-  throw new Refusal('insufficient_scope', 'Usage and billing belong to the whole organization; this key is bound to one project.')
+/** Billing is the organization's. Spec "Project rules" 7. Throws `insufficient_scope` for keys of one project. */
+function wholeOrganization(principal: Principal): string {
+  requireReach(principal, 'billing.read')
+  return principal.organizationId
 }

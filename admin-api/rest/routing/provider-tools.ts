@@ -118,7 +118,7 @@ const records: Action<RestCore> = action({
     name: 'email_domain_verify_records',
     description:
       'Get the DNS records that the user must publish so that mail from a domain is trusted when it leaves by this destination. Sets the domain up when it is new, ' +
-      'which needs mcp:admin. Show the records to the user. Next: email_domain_verify_status after they were published.',
+      'which needs mcp:admin and settings of the organization. Show the records to the user. Next: email_domain_verify_status after they were published.',
     reachesOrganization: true,
     untrusted: foundFields,
     hints: { readOnly: false, idempotent: true },

@@ -14,6 +14,7 @@ const applicationShape = z
     project_id: z.string(),
     user: z.object({ id: z.string(), email: z.string(), name: z.string() }).meta({ description: 'The member who allowed it.' }),
     scopes: z.array(z.string()).meta({ description: 'The most that it may do. It never exceeds the role of the member.' }),
+    reaches_organization: z.boolean().meta({ description: 'Its tools may also act on what belongs to the whole organization.' }),
     created_at: wireTime,
     last_used_at: wireTime.nullable().meta({ description: 'Accurate to five minutes; null before the first call.' }),
   })

@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import { rowResults, type ImportReport } from '#core/feedback/suppression/suppression-import.ts'
 import { suppressionSources, type Suppression } from '#core/feedback/suppression/suppression.ts'
+import type { SuppressionMatch } from '#core/feedback/suppression/suppressed-recipients.ts'
 import type { NewSuppression } from '#core/feedback/suppression/suppressions.ts'
 import { csvLine } from '#ingest/rows/csv-cells.ts'
 import { check } from '../../bodies/validation.ts'
@@ -50,6 +51,24 @@ export const suppressionFilter = {
 }
 
 export const suppression = encoder(suppressionShape).from<Suppression>()
+
+const matchShape = z
+  .object({
+    address: z.string().meta({ description: 'The address in the form of the list.' }),
+    match: z.boolean().meta({ description: 'Whether the address gets no mail now.' }),
+    entry: suppressionShape.nullable().meta({
+      description: 'The entry that applies. Null without a match, and for keys of one project if the entry is not of that project.',
+    }),
+  })
+  .meta({ id: 'SuppressionMatch' })
+
+export const suppressionMatch = encoder(matchShape).from<SuppressionMatch>({
+  address: ({ email }) => email,
+  match: ({ isMatch }) => isMatch,
+  entry: ({ entry }) => (entry ? suppression.encode(entry) : null),
+})
+
+export const addressInput = filledLine(320, 'One address without a display name.')
 
 const importedRow = z.looseObject(newFields)
 /** The JSON forms of an import; their rows are read one by one. */

@@ -8,7 +8,8 @@ import type { Core } from '../core.ts'
 import { apiKeys } from '../access/keys/api-key.ts'
 import { newKeyRecord } from '../access/keys/api-keys.ts'
 import { pageOfLoaded, type List, type PageQuery } from '../access/principal/lists.ts'
-import { requireOrganizationRole, type Principal } from '../access/principal/principal.ts'
+import { reachOf, requireReach } from '../access/principal/organization-acts.ts'
+import type { Principal } from '../access/principal/principal.ts'
 import { requireRoom } from '../plan/limits.ts'
 import { Refusal } from '../refusals.ts'
 import { members, type Member } from '../people/members/member.ts'
@@ -42,7 +43,7 @@ export class Organizations implements List<unknown, Organization> {
   async list(principal: Principal, query: PageQuery): Promise<Page<Organization>> {
     const { database, policies } = this.#options
     const { organization } = await policies.of(principal.organizationId)
-    const all = [organization, ...(principal.bound ? [] : await teamOrganizations(database, organization.id))]
+    const all = [organization, ...(reachOf(principal, 'teams.read') === 'all' ? await teamOrganizations(database, organization.id) : [])]
     return pageOfLoaded(organizations, principal, all, query, { positionOf: ({ id }) => [id === organization.id ? 0 : 1, id] })
   }
 
@@ -57,7 +58,7 @@ export class Organizations implements List<unknown, Organization> {
    * organization itself.
    */
   async create(principal: Principal, name: string): Promise<MadeOrganization> {
-    requireRole(principal)
+    requireReach(principal, 'teams.change')
     const { database, writes, policies, clock } = this.#options
     return writes.runAudited(principal, 'organization.created', async (change) => {
       const { organization: owner } = await policies.of(principal.organizationId)
@@ -79,7 +80,7 @@ export class Organizations implements List<unknown, Organization> {
 
   /** Throws `not_found`. */
   async rename(principal: Principal, id: string, name: string): Promise<Organization> {
-    requireRole(principal)
+    requireReach(principal, id === principal.organizationId ? 'organization.change' : 'teams.change')
     return this.#options.writes.runAudited(principal, 'organization.updated', async (change) => {
       const stored = await this.#stored(principal, id)
       if (stored.record.name === name) return stored.record
@@ -96,7 +97,7 @@ export class Organizations implements List<unknown, Organization> {
    */
   async remove(principal: Principal, id: string, { discardQueued }: { readonly discardQueued: boolean }): Promise<void> {
     if (id === principal.organizationId && principal.owns) return this.removeOwn(principal, { discardQueued })
-    requireRole(principal)
+    requireReach(principal, 'teams.change')
     const { writes, onDeleted } = this.#options
     await writes.runAudited(principal, 'organization.deleted', async (change) => {
       const stored = await this.#stored(principal, id)
@@ -141,8 +142,9 @@ export class Organizations implements List<unknown, Organization> {
 
   async #stored(principal: Principal, id: string): Promise<Stored<Organization>> {
     const stored = await this.#options.database.get(organizations, { organizationId: id }, id)
-    const isReachable = id === principal.organizationId || (!principal.bound && stored?.record.ownerId === principal.organizationId)
-    if (!stored || !isReachable || stored.record.deletedAt !== undefined) throw new Refusal('not_found', 'No organization has this id.')
+    const isTeam = stored?.record.ownerId === principal.organizationId && reachOf(principal, 'teams.read') === 'all'
+    if (!stored || !(id === principal.organizationId || isTeam) || stored.record.deletedAt !== undefined)
+      throw new Refusal('not_found', 'No organization has this id.')
     return stored
   }
 }
@@ -150,13 +152,4 @@ export class Organizations implements List<unknown, Organization> {
 async function isFirst(database: Database, organizationId: string): Promise<boolean> {
   for await (const { id } of allOrganizations(database)) return id === organizationId
   return false
-}
-
-/** Throws `insufficient_scope` for keys of one project, and for members whose role ends at resources of projects. */
-function requireRole(principal: Principal): void {
-  if (principal.bound) {
-    const message = 'Only keys of the whole organization can create and change organizations; this key is bound to one project.'
-    throw new Refusal('insufficient_scope', message)
-  }
-  requireOrganizationRole(principal)
 }

@@ -162,6 +162,7 @@ export class Projects implements List<ProjectFilter, ProjectView> {
         throw new Refusal(
           'insufficient_scope',
           'A key of one project can create only partitions of it; give parent_id, or use a key of the organization.',
+          { nextAction: 'use_key_of_organization' },
         )
       const { status } = parent ?? policy.projects.get(policy.organization.defaultProjectId) ?? { status: 'anonymous' }
       if (changes.environment != null) requireEnvironment(policy.destinations, '', changes.environment)

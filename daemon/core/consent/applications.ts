@@ -38,6 +38,8 @@ export interface Application extends ApplicationName {
   readonly project: Project
   /** The most that any of its grants allows, with all that this includes. */
   readonly scopes: readonly OAuthScope[]
+  /** Any of its grants reaches what belongs to the whole organization. */
+  readonly reachesOrganization: boolean
   /** When it was allowed first, of what still holds. */
   readonly since: number
 }
@@ -132,6 +134,7 @@ function toApplication(grants: readonly LiveGrant[]): Application {
     ...{ clientId, clientName, organization, project, organizationId: organization.id, projectId: project.id },
     verifiedHost: isMetadataAddress(clientId) ? new URL(clientId).host : undefined,
     scopes: surfaces.flatMap((surface) => scopesUpTo(surface, levelOf(all, surface))),
+    reachesOrganization: grants.some((grant) => grant.stored.record.reachesOrganization === true),
     since: first.stored.record.createdAt,
   }
 }

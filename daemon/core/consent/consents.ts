@@ -35,6 +35,8 @@ export interface Decision {
   /** A project that is there, or the name of a new one. */
   readonly project: { readonly id: string } | { readonly name: string }
   readonly scopes: readonly OAuthScope[]
+  /** Tools of an agent may also act on what belongs to the whole organization. */
+  readonly reachesOrganization: boolean
 }
 
 export const maxProjectName = 100
@@ -79,19 +81,22 @@ export class Consents {
     if (!mine.some(({ stored }) => covers(stored.record.scopes, scopes))) return undefined
     const place = (await this.places(userId, pending)).find(({ organization }) => organization.id === first.organization.id)
     if (!place || !covers(place.reach, scopes)) return undefined
-    return { userId, organizationId: first.organization.id, projectId: first.project.id, scopes }
+    const reachesOrganization = mine.every(({ stored }) => stored.record.reachesOrganization === true)
+    return { userId, organizationId: first.organization.id, projectId: first.project.id, scopes, reachesOrganization }
   }
 
   /**
    * The address to redirect to. Throws `validation_failed` with the field `scope`, `place` or `name` for what can be chosen
    * otherwise, and `not_found` alike for what is missing and what belongs to others.
    */
-  async approve(userId: string, pending: PendingAuthorization, { organizationId, project, scopes }: Decision): Promise<string> {
+  async approve(userId: string, pending: PendingAuthorization, decision: Decision): Promise<string> {
+    const { organizationId, project, scopes, reachesOrganization } = decision
     const place = (await this.places(userId, pending)).find(({ organization }) => organization.id === organizationId)
     if (!place) throw new Refusal('not_found', 'You are not a member of an organization with this id.')
     checkScopes(pending, place, scopes)
+    if (reachesOrganization) checkOrganizationReach(place, scopes)
     const projectId = 'id' in project ? knownProject(place, project.id) : await this.#make(userId, place, project.name)
-    return this.#options.authorizations.approve(pending, { userId, organizationId, projectId, scopes })
+    return this.#options.authorizations.approve(pending, { userId, organizationId, projectId, scopes, reachesOrganization })
   }
 
   /** A form that comes twice must not make two projects, so the name must be a new one. */
@@ -129,6 +134,15 @@ function checkScopes({ surfaces }: PendingAuthorization, { organization, reach }
         message: `Your role in ${organization.name} does not allow all of these permissions. Deselect some, or choose another organization.`,
       },
     ])
+}
+
+/** Whether a member of the role can let an agent act on what belongs to the whole organization. */
+export const mayReachOrganization = ({ role }: Pick<OrganizationChoice, 'role'>): boolean => scopesOfRole(role).administersOrganization
+
+function checkOrganizationReach(place: OrganizationChoice, scopes: readonly OAuthScope[]): void {
+  if (mayReachOrganization(place) && scopes.includes('mcp:admin')) return
+  const message = 'Settings of the organization require that an owner or administrator also allows the agent to change settings.'
+  throw invalid([{ path: 'scope', message }])
 }
 
 function knownProject({ projects }: OrganizationChoice, id: string): string {

@@ -4,7 +4,8 @@ import type { Stored } from '#store/record-kind.ts'
 import type { Core } from '../core.ts'
 import { mapRows, type List, type PageQuery } from '../access/principal/lists.ts'
 import { reachableDestination } from '../access/principal/project-choice.ts'
-import { administersAll, requireAdministration, type Principal } from '../access/principal/principal.ts'
+import { requireAdministration } from '../access/principal/organization-acts.ts'
+import { administersAll, type Principal } from '../access/principal/principal.ts'
 import { parseDomain } from '../addresses.ts'
 import type { RecordResolver } from '../outbound/resolver.ts'
 import { invalid, Refusal } from '../refusals.ts'
@@ -53,7 +54,7 @@ export class SendingDomains implements List<unknown, ShownDomain> {
 
   /** Makes the keys too. Throws `conflict` when the organization has the domain already. */
   async create(principal: Principal, request: { readonly domain: string; readonly ed25519: boolean }): Promise<ShownDomain> {
-    requireAdministration(principal)
+    requireAdministration(principal, 'domains.change')
     const { database, writes, clock } = this.#options
     const name = readDomain(request.domain)
     await this.#refuseSecond(principal, name)
@@ -120,7 +121,7 @@ export class SendingDomains implements List<unknown, ShownDomain> {
 
   /** Adds new keys; the present ones sign until the new ones are seen by `verify`. Throws `conflict` while a rotation is under way. */
   async rotate(principal: Principal, id: string): Promise<ShownDomain> {
-    requireAdministration(principal)
+    requireAdministration(principal, 'domains.change')
     const { writes, clock } = this.#options
     const before = (await this.#get(principal, id)).record
     refuseSecondRotation(before)
@@ -138,7 +139,7 @@ export class SendingDomains implements List<unknown, ShownDomain> {
 
   /** Its mail is signed no more; what is signed already stays so. */
   async remove(principal: Principal, id: string): Promise<void> {
-    requireAdministration(principal)
+    requireAdministration(principal, 'domains.change')
     await this.#options.writes.runAudited(principal, 'sending_domain.deleted', async (change) =>
       change.remove(sendingDomains, principal.organizationId, await this.#get(principal, id)),
     )

@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto'
 import type { Page } from '#store/database.ts'
 import type { Core } from '../core.ts'
 import type { List, PageQuery } from '../access/principal/lists.ts'
-import { requireAdministration, type Principal } from '../access/principal/principal.ts'
+import { reachOf, requireAdministration } from '../access/principal/organization-acts.ts'
+import type { Principal } from '../access/principal/principal.ts'
 import { ofNoProject } from '../plan/by-project.ts'
 import { recordPeakUsage } from '../plan/peak-usage.ts'
 import { Refusal } from '../refusals.ts'
@@ -51,7 +52,6 @@ export interface SourceWithSecret {
 export interface UnusedInput {
   readonly dropped: readonly DroppedPostoffice[]
   readonly refusals: readonly RefusalCount[]
-  /** `latest` is empty for a principal bound to one project. */
   readonly unmatched: { readonly counts: UnmatchedCounts; readonly latest: readonly GivenUpReport[] }
   readonly complaints: readonly DomainComplaints[]
 }
@@ -69,7 +69,7 @@ export class IngestSources implements List<unknown, SourceStory> {
 
   /** Throws `validation_failed`. */
   async create(principal: Principal, request: NewIngestSource): Promise<SourceWithSecret> {
-    requireAdministration(principal)
+    requireAdministration(principal, 'sources.change')
     const { database, writes, secrets, clock } = this.#options
     const { organizationId } = principal
     const mailbox = request.imap && (await checkImap(request.provider, request.imap, this.#options))
@@ -106,8 +106,9 @@ export class IngestSources implements List<unknown, SourceStory> {
     return this.#story(principal.organizationId, stored.record)
   }
 
-  /** What came there and led to nothing. */
+  /** What came there and led to nothing: of all projects, so that keys of one project get nothing. */
   async unusedInput(principal: Principal, id: string): Promise<UnusedInput> {
+    if (reachOf(principal, 'sources.input') !== 'all') return nothingUnused
     const { database, clock } = this.#options
     const place = { organizationId: principal.organizationId, sourceId: id }
     const [dropped, refusals, unmatched, complaints] = await Promise.all([
@@ -116,14 +117,12 @@ export class IngestSources implements List<unknown, SourceStory> {
       unmatchedReports(database, place, clock.now()),
       domainComplaints(database, place),
     ])
-    // they name people of other projects, or of none
-    const latest = principal.bound ? [] : unmatched.latest
-    return { dropped: [...dropped.values()], refusals, unmatched: { ...unmatched, latest }, complaints }
+    return { dropped: [...dropped.values()], refusals, unmatched, complaints }
   }
 
   /** A new secret; what is signed with the old one is refused at once. Throws `not_found`. */
   async rotate(principal: Principal, id: string): Promise<SourceWithSecret> {
-    requireAdministration(principal)
+    requireAdministration(principal, 'sources.change')
     const { database, writes, secrets } = this.#options
     const { organizationId } = principal
     return writes.runAudited(principal, 'ingest_source.rotated', async (change) => {
@@ -137,7 +136,7 @@ export class IngestSources implements List<unknown, SourceStory> {
 
   /** Ends a source with its mappings: from then on nothing that is signed with its secret is taken. One that is not there is no error. */
   async revoke(principal: Principal, id: string): Promise<void> {
-    requireAdministration(principal)
+    requireAdministration(principal, 'sources.change')
     const { database, writes, clock } = this.#options
     const { organizationId } = principal
     await writes.runAudited(principal, 'ingest_source.revoked', async (change) => {
@@ -159,6 +158,11 @@ export class IngestSources implements List<unknown, SourceStory> {
     const [seen, poll] = await Promise.all([readSeen(database, organizationId, source.id), readPoll(database, organizationId, source.id)])
     return { source, seen, poll }
   }
+}
+
+const nothingUnused: UnusedInput = {
+  ...{ dropped: [], refusals: [], complaints: [] },
+  unmatched: { counts: { delivered: 0, deferred: 0, bounced: 0, complained: 0 }, latest: [] },
 }
 
 const heldFrom = (before: number, after: number) => ({ before: ofNoProject(before), after: ofNoProject(after) })

@@ -5,7 +5,8 @@ import type { Stored } from '#store/record-kind.ts'
 import type { Core } from '../core.ts'
 import { listReachable, sieve, type List, type OfProject, type PageQuery } from '../access/principal/lists.ts'
 import { isOpenTo, owningProject } from '../access/principal/project-choice.ts'
-import { requireAdministration, type Principal } from '../access/principal/principal.ts'
+import { reachOf, requireAdministration } from '../access/principal/organization-acts.ts'
+import type { Principal } from '../access/principal/principal.ts'
 import { invalid, Refusal } from '../refusals.ts'
 import type { Policy } from '../routing/policy/policy.ts'
 import { droppedKey } from './dropped-postoffices.ts'
@@ -23,7 +24,6 @@ export interface NewPostofficeMapping {
 /** Postoffice and source never change. */
 export type PostofficeMappingChanges = Pick<NewPostofficeMapping, 'projectId' | 'defaultDestinationId'>
 
-/** Who administers one project sees those of all, as they decide together what is dropped. */
 export interface PostofficeMappingFilter extends OfProject {
   readonly sourceId?: string | undefined
 }
@@ -40,7 +40,7 @@ export class PostofficeMappings implements List<PostofficeMappingFilter, Postoff
 
   /** Throws `not_found` for a source or project that is not there, `validation_failed`, and `conflict` when the postoffice has one. */
   async create(principal: Principal, request: NewPostofficeMapping): Promise<PostofficeMapping> {
-    requireAdministration(principal)
+    requireAdministration(principal, 'mappings.change')
     const { database, writes, policies, clock } = this.#core
     const { organizationId } = principal
     return writes.runAudited(principal, 'postoffice_mapping.created', async (change) => {
@@ -63,8 +63,7 @@ export class PostofficeMappings implements List<PostofficeMappingFilter, Postoff
   /** Newest first. Throws `not_found` for a source or a project that is not there. */
   async list(principal: Principal, { sourceId, ...page }: PageQuery & PostofficeMappingFilter): Promise<Page<PostofficeMapping>> {
     if (sourceId !== undefined) await this.#requireMailEnable(principal, sourceId)
-    const { projectId: chosen } = page
-    return listReachable(this.#core, postofficeMappings, principal, page, () => ({
+    return listReachable(this.#core, postofficeMappings, principal, page, (chosen) => ({
       ...(sourceId !== undefined && { index: 'source', values: [sourceId] }),
       ...(chosen !== undefined && { sieve: sieve(({ projectId }: PostofficeMapping) => projectId === chosen) }),
     }))
@@ -72,12 +71,14 @@ export class PostofficeMappings implements List<PostofficeMappingFilter, Postoff
 
   /** Throws `not_found` alike for missing and foreign ids. */
   async get(principal: Principal, id: string): Promise<PostofficeMapping> {
-    return (await this.#get(principal, id)).record
+    const { record } = await this.#get(principal, id)
+    if (reachOf(principal, 'mappings.read') === 'all' || record.projectId === principal.projectId) return record
+    throw new Refusal('not_found', 'No postoffice mapping has this id.')
   }
 
   /** Only what is given changes. */
   async update(principal: Principal, id: string, changes: PostofficeMappingChanges): Promise<PostofficeMapping> {
-    requireAdministration(principal)
+    requireAdministration(principal, 'mappings.change')
     const { writes, policies, clock } = this.#core
     return writes.runAudited(principal, 'postoffice_mapping.updated', async (change) => {
       const stored = await this.#get(principal, id)
@@ -95,7 +96,7 @@ export class PostofficeMappings implements List<PostofficeMappingFilter, Postoff
 
   /** One that is not there is no error. */
   async remove(principal: Principal, id: string): Promise<void> {
-    requireAdministration(principal)
+    requireAdministration(principal, 'mappings.change')
     await this.#core.writes.runAudited(principal, 'postoffice_mapping.deleted', async (change: Change) => {
       const stored = await this.#core.database.get(postofficeMappings, principal, id)
       if (stored) change.remove(postofficeMappings, principal.organizationId, stored)

@@ -1,6 +1,7 @@
 /** Figures over time from the counts, never by looking at messages: for one project, or for all of the organization. */
 import { addCounts, foldSubjects, type Counts } from '#store/tally.ts'
 import type { Core } from '../core.ts'
+import { requireReach } from '../access/principal/organization-acts.ts'
 import type { Principal } from '../access/principal/principal.ts'
 import { listed, type OfProject } from '../access/principal/lists.ts'
 import { invalid } from '../refusals.ts'
@@ -69,11 +70,10 @@ export class Insights {
     return this.#apart(thing, await this.#placeOf(principal, query), query)
   }
 
-  /** For each ingest source; they belong to the whole organization, so that who sees one project sees them too. */
-  byIngestSource(
-    { organizationId }: Principal,
-    query: Omit<InsightQuery, 'projectId'> & { readonly limit: number },
-  ): Promise<CountedApart> {
+  /** For each ingest source. Sources belong to the whole organization; throws `insufficient_scope` for keys of one project. */
+  async byIngestSource(principal: Principal, query: Omit<InsightQuery, 'projectId'> & { readonly limit: number }): Promise<CountedApart> {
+    requireReach(principal, 'sources.input')
+    const { organizationId } = principal
     return this.#apart('ingestSource', { organizationId, projectId: wholeOrganization }, query)
   }
 

@@ -7,7 +7,8 @@ import type { Change } from '#store/change.ts'
 import { Draft } from '#store/content.ts'
 import type { Core } from '../core.ts'
 import { owningProject } from '../access/principal/project-choice.ts'
-import { requireOrganizationRole, type Principal } from '../access/principal/principal.ts'
+import { requireReach } from '../access/principal/organization-acts.ts'
+import type { Principal } from '../access/principal/principal.ts'
 import { Refusal } from '../refusals.ts'
 import { addOptOuts, areNew, newOptOut } from '../feedback/suppression/add-opt-outs.ts'
 import { addSuppressions, wouldAdd } from '../feedback/suppression/add-suppressions.ts'
@@ -80,7 +81,7 @@ export class ListImport {
    * noted by a `progress` is durable. It must be read or returned from.
    */
   async run(principal: Principal, request: ListImportRequest): Promise<AsyncGenerator<MovedNote>> {
-    requireOrganizationRole(principal)
+    requireReach(principal, 'suppressions.import')
     const { database, clock, policies } = this.#core
     const { projects } = await policies.of(principal.organizationId)
     const projectId = owningProject(principal, projects, request.projectId)

@@ -33,6 +33,8 @@ const suppression = z.strictObject({
   id: z.string(),
   source: z.string(),
   reason: z.string().nullable(),
+  /** Project that the entry came from; null for the organization. Absent for opt-outs, and in traces of earlier releases. */
+  projectId: z.string().nullable().optional(),
   /** When it was noticed: at acceptance, or before a delivery attempt. */
   at: z.int(),
 })

@@ -36,6 +36,8 @@ export interface McpFixture extends OAuthFixture {
 export interface AgentOptions {
   /** By default one of the member with all scopes. */
   readonly token?: string
+  /** Its user allows settings of the organization too. */
+  readonly reachesOrganization?: boolean
   readonly era?: Era
   /** Behind the address of the endpoint. */
   readonly query?: string
@@ -50,8 +52,8 @@ export async function startMcp(t: ExecutionContext, options: FixtureOptions = {}
     ...oauth,
     tokenOf,
     anonymousToken: async () => String((await oauth.bootstrap({ resource: mcpResource })).body['access_token']),
-    async agent({ token, era = 'modern', query = '', headers = {} } = {}) {
-      const bearer = token ?? (await tokenOf())
+    async agent({ token, reachesOrganization, era = 'modern', query = '', headers = {} } = {}) {
+      const bearer = token ?? (await tokenOf(undefined, reachesOrganization ? { reach: 'organization' } : {}))
       const transport = new StreamableHTTPClientTransport(new URL(mcpResource + query), {
         fetch: (url, init) => oauth.fetch(url, init),
         requestInit: { headers: { authorization: `Bearer ${bearer}`, ...headers } },

@@ -42,7 +42,7 @@ test('send and debug: a sandbox token is always captured, a token with mcp:send 
 
 test('setup: an agent connects a provider by its preset, tests it, and is told what to publish', async (t) => {
   const fixture = await startMcp(t)
-  const agent = await fixture.agent()
+  const agent = await fixture.agent({ reachesOrganization: true })
   const choices = (await agent.must('email_provider_list_presets')) as { providers: { id: string }[]; presets: { id: string }[] }
   t.true(choices.providers.some(({ id }) => id === 'smtp') && choices.presets.some(({ id }) => id === 'infomaniak'))
   const byPreset = await agent.must('email_provider_connect', {
@@ -111,7 +111,7 @@ test('templates: saved under a slug, again as a version, previewed, sent and del
 
 test('secrets are in structuredContent alone and are named; keys for pages come by a link', async (t) => {
   const { agent } = await startMcp(t)
-  const one = await agent()
+  const one = await agent({ reachesOrganization: true })
   const secretOf = async (name: string, given: Record<string, unknown>, field: string): Promise<Readonly<Record<string, unknown>>> => {
     const { isError, value, text, meta } = await one.call(name, given)
     t.false(isError, text)
@@ -152,7 +152,7 @@ test('secrets are in structuredContent alone and are named; keys for pages come 
 
 test('operate: rules, failover and suppressions', async (t) => {
   const fixture = await startMcp(t)
-  const one = await fixture.agent()
+  const one = await fixture.agent({ reachesOrganization: true })
   const [first, second] = [await addDestination(fixture.rest, { name: 'A' }), await addDestination(fixture.rest, { name: 'B' })]
   t.like(await one.must('email_routing_rule_create', { match: { domain: 'example.ch' }, destination_id: first, priority: 5 }), {
     destination_id: first,
@@ -178,7 +178,7 @@ test('operate: rules, failover and suppressions', async (t) => {
 
 test('scheduled sends, replays and bounce sources', async (t) => {
   const fixture = await startMcp(t)
-  const one = await fixture.agent()
+  const one = await fixture.agent({ reachesOrganization: true })
   const at = new Date(fixture.clock.now() + 3_600_000).toISOString()
   const sent = await one.must('email_send_test', { ...mail, send_at: at })
   t.like(await one.must('email_scheduled_list', { status: 'queued' }), { data: [{ trace_id: sent['trace_id'] }] })

@@ -140,9 +140,18 @@ function calls(fixture: Fixture, authorizations: Authorizations, home: string) {
       organization: organizationId = fixture.organizationId,
       project: projectId = home,
       scopes,
+      reach,
     } = form as Readonly<Record<string, string>>
     const given = scopes === undefined ? pending.scopes : parseScopes(scopes)
-    return new URL(await authorizations.approve(pending, { userId: user, organizationId, projectId, scopes: given }))
+    return new URL(
+      await authorizations.approve(pending, {
+        userId: user,
+        organizationId,
+        projectId,
+        scopes: given,
+        reachesOrganization: reach === 'organization',
+      }),
+    )
   }
   return {
     ...{ fetch: go, post, token, request, check, approve },

@@ -26,6 +26,7 @@ test('a message to suppressed recipients alone is kept as suppressed, is never q
   t.like(trace, { status: 'suppressed', attempts: 0, nextAttemptAt: null })
   t.deepEqual(trace.recipients[0]?.suppression, {
     id: entry.id,
+    projectId: null,
     source: 'manual',
     reason: 'asked on the telephone',
     at: startOfTime,

@@ -36,16 +36,18 @@ export class Person {
     return status
   }
 
-  /** Allows an application all that it asks for, in the first project of the page; where the browser goes then. */
+  /** Allows an application all that it asks for, in the first project of the page and its organization; where the browser goes then. */
   async consent(url: string | URL): Promise<URL> {
     const page = await this.#read(String(url))
+    const scopes = inputsOf(page, 'scope')
+      .filter((tag) => /\bchecked\b/.test(tag))
+      .map(valueIn)
     const fields = [
       ['csrf', valueOf(page, 'csrf')],
       ['decision', 'allow'],
       ['place', valueOf(page, 'place')],
-      ...inputsOf(page, 'scope')
-        .filter((tag) => /\bchecked\b/.test(tag))
-        .map((tag) => ['scope', valueIn(tag)]),
+      ...scopes.map((scope) => ['scope', scope]),
+      ...(scopes.includes('mcp:admin') ? inputsOf(page, 'organization').map((tag) => ['organization', valueIn(tag)]) : []),
     ] as [string, string][]
     const { status, headers } = await this.#send(String(url), fields)
     const location = headers.get('location')

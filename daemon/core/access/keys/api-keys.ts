@@ -14,7 +14,8 @@ import { keptKey } from './dependent-keys.ts'
 import { ceilingOf, endsAlongWith, endsAtProjects, followsCreator, scopesUnder, type KeyCreator } from '../principal/key-creator.ts'
 import { reachableProject } from '../principal/project-choice.ts'
 import type { Role } from '../principal/role.ts'
-import { administersAll, requireAdministration, requireScope, type Scope, type Principal, type UserHolder } from '../principal/principal.ts'
+import { requireAdministration } from '../principal/organization-acts.ts'
+import { administersAll, requireScope, type Scope, type Principal, type UserHolder } from '../principal/principal.ts'
 import { RecentMap } from '../../recent-map.ts'
 
 export interface ApiKeyOptions extends Core {
@@ -189,7 +190,7 @@ export class ApiKeys implements List<ApiKeyFilter, ShownKey> {
    * Throws `conflict` for a key that has ended, and for an end that leaves the organization without an administrator's key too soon.
    */
   async update(principal: Principal, id: string, { name, expiresAt, kept }: ApiKeyChanges): Promise<ShownKey> {
-    if (kept) requireAdministration(principal)
+    if (kept) requireAdministration(principal, 'keys.change')
     const { clock, writes } = this.#options
     const now = clock.now()
     if (typeof expiresAt === 'number') requireFuture(expiresAt, now)
@@ -200,7 +201,7 @@ export class ApiKeys implements List<ApiKeyFilter, ShownKey> {
       const fresh = { ...before, name: name ?? before.name, expiresAt: expiresAt === undefined ? before.expiresAt : expiresAt }
       if (endOf(fresh) > endOf(before)) {
         const { origin, endMs } = await this.#originOf(principal)
-        if (!endsAlongWith(before, origin)) requireAdministration(principal)
+        if (!endsAlongWith(before, origin)) requireAdministration(principal, 'keys.change')
         if (!administersAll(principal)) requireEndWithin(endMs, fresh.expiresAt)
       }
       const isSooner = isAdministrator(before, now) && endOf(fresh) < endOf(before)

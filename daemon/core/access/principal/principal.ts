@@ -55,6 +55,8 @@ export interface AgentAccess {
   readonly mostLevel: number
   /** Whatever it sends is captured. */
   readonly sandboxOnly: boolean
+  /** Its user allowed tools for what belongs to the whole organization. */
+  readonly reachesOrganization?: true | undefined
 }
 
 /** Whether the principal has the scope, or one that includes it. */
@@ -78,22 +80,3 @@ function whatItHas({ holder, minter, sendsOnly, scopes }: Principal): string {
 /** Whether the principal may change what belongs to the whole organization. */
 export const administersAll = (principal: Principal): boolean =>
   hasScope(principal, 'api:admin') && !principal.bound && !principal.projectsOnly
-
-/** Throws `insufficient_scope` unless the principal may change what belongs to the whole organization. */
-export function requireAdministration(principal: Principal): void {
-  requireScope(principal, 'api:admin')
-  requireWholeOrganization(principal)
-  requireOrganizationRole(principal)
-}
-
-/** Throws `insufficient_scope` for a member whose role ends at resources of projects. */
-export function requireOrganizationRole({ projectsOnly }: Principal): void {
-  if (projectsOnly) throw new Refusal('insufficient_scope', 'This belongs to the whole organization; ask one of its administrators.')
-}
-
-/** Throws `insufficient_scope` when the principal is bound to one project. */
-export function requireWholeOrganization({ bound }: Principal): void {
-  if (!bound) return
-  const message = 'This belongs to the whole organization; use a key that is not bound to one project.'
-  throw new Refusal('insufficient_scope', message, { nextAction: 'use_key_of_organization' })
-}

@@ -3,6 +3,7 @@ import { keptEvents } from '../../trace/story/engagement.ts'
 import type { TimelineEntry } from '../../trace/story/timeline.ts'
 import type { TraceStory } from '../../trace/story/trace-reader.ts'
 import { dropOf, holdOf, whoAndWhy } from '../../trace/acts/queue-acts.ts'
+import { outsideProject } from '../../trace/story/outside-project.ts'
 import type { Trace, TraceRecipient } from '../../trace/trace.ts'
 import type { Evidence, Hypothesis, NextAction } from '../search/diagnosis.ts'
 import { queueIdIn } from '../search/queue-id.ts'
@@ -16,8 +17,10 @@ export interface MessageSeen {
   readonly recipient: TraceRecipient
   /** Why it rests now, where that is because of its destination. */
   readonly waiting: TimelineEntry | undefined
-  /** The entry against the recipient that is in force now. */
+  /** The entry against the recipient that is in force now, if the caller may read it. */
   readonly suppressionId: string | undefined
+  /** An entry is in force that the caller may not read. */
+  readonly isEntryOutside: boolean
 }
 
 type Fate = Omit<Hypothesis, 'evidence'> & { readonly evidence?: readonly Evidence[] }
@@ -35,13 +38,21 @@ const read = (trace: Trace): NextAction => ({
   arguments: { trace_id: trace.id },
 })
 
+export const askForRemoval: NextAction = {
+  text: 'If the recipient wants the mail and the address is correct, ask an administrator of the organization to remove the suppression, and send again.',
+}
+
 /** The entry against the recipient held it back. */
-const suppressed = ({ recipient: { address, suppression }, suppressionId }: MessageSeen): Fate => ({
+const suppressed = ({ recipient: { address, suppression }, suppressionId, isEntryOutside }: MessageSeen): Fate => ({
   ...{ id: 'suppressed', verdict: 'suppressed', confidence: 0.97 },
-  explanation: `It was not sent to ${address}, who is suppressed (${suppression?.source ?? 'unknown source'}${suppression?.reason ? `: ${suppression.reason}` : ''}).`,
-  evidence: suppression ? [{ kind: 'suppression', at: suppression.at, detail: `The suppression ${suppression.id} applied.` }] : [],
-  nextAction:
-    suppressionId === undefined
+  explanation: `It was not sent to ${address}, who is suppressed (${whySuppressed(suppression)}).`,
+  evidence:
+    suppression && suppression.id !== outsideProject
+      ? [{ kind: 'suppression', at: suppression.at, detail: `The suppression ${suppression.id} applied.` }]
+      : [],
+  nextAction: isEntryOutside
+    ? askForRemoval
+    : suppressionId === undefined
       ? { text: 'The suppression was removed since: send the message again.' }
       : {
           text: `If the recipient wants the mail and the address is correct, remove the suppression ${suppressionId}, and send again.`,
@@ -49,6 +60,12 @@ const suppressed = ({ recipient: { address, suppression }, suppressionId }: Mess
           arguments: { id: suppressionId },
         },
 })
+
+function whySuppressed(suppression: TraceRecipient['suppression']): string {
+  if (!suppression) return 'unknown source'
+  if (suppression.source === outsideProject) return 'by an entry outside this project'
+  return suppression.reason ? `${suppression.source}: ${suppression.reason}` : suppression.source
+}
 
 /** The recipient left the list of the message. */
 const unsubscribed = ({ story: { trace }, recipient: { address, suppression } }: MessageSeen): Fate => ({

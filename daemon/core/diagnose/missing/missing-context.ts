@@ -19,8 +19,10 @@ export interface MissingContext {
   readonly policy: Policy
   readonly address: string
   readonly window: RetainedWindow
-  /** The entry against the recipient that is in force now. */
+  /** The entry against the recipient that is in force now, if the caller may read it. */
   readonly entry: Suppression | undefined
+  /** An entry is in force that the caller may not read. */
+  readonly isEntryOutside: boolean
   readonly domain: DomainFinding
   readonly nowMs: number
 }

@@ -2,7 +2,8 @@
 import { pack } from '#store/tuple.ts'
 import type { Principal } from '../../access/principal/principal.ts'
 import { parseAddress } from '../../addresses.ts'
-import { foldEmail, isInForce, suppressions } from '../../feedback/suppression/suppression.ts'
+import { matchSuppression } from '../../feedback/suppression/suppressed-recipients.ts'
+import { foldEmail } from '../../feedback/suppression/suppression.ts'
 import { invalid } from '../../refusals.ts'
 import { dayOf, sendCounter, untracedCounter } from '../../tenancy/counters.ts'
 import type { Trace } from '../../trace/trace.ts'
@@ -40,13 +41,14 @@ export async function diagnoseMissing(options: MissingOptions, principal: Princi
   // a message of this very millisecond belongs to it
   const window = await retainedWindow(database, policy.organization, { ...asked, to: asked.to === nowMs ? nowMs + 1 : asked.to }, nowMs)
   const { address } = mailbox
-  const [messages, stored, domain] = await Promise.all([
+  const [messages, match, domain] = await Promise.all([
     tracesTo(database, principal, address, window, maxExplained),
-    database.find(suppressions, principal, 'email', [foldEmail(address)]),
+    matchSuppression(database, principal, foldEmail(address), nowMs),
     lookAtDomain(options, mailbox.domain),
   ])
-  const entry = stored && isInForce(stored.record, nowMs) ? stored.record : undefined
-  const context: MissingContext = { options, principal, policy, address, window, entry, domain, nowMs }
+  const { entry } = match
+  const isEntryOutside = match.isMatch && !entry
+  const context: MissingContext = { options, principal, policy, address, window, entry, isEntryOutside, domain, nowMs }
   const found = messages.length > 0 ? await explained(context, messages) : await unsent(context)
   const hypotheses = found.hypotheses.toSorted((a, b) => b.confidence - a.confidence)
   const [first] = hypotheses
@@ -69,13 +71,13 @@ export async function diagnoseMissing(options: MissingOptions, principal: Princi
 type MissingFindings = Pick<MissingDiagnosis, 'hypotheses' | 'checked' | 'notChecked'>
 
 async function explained(context: MissingContext, messages: readonly Trace[]): Promise<MissingFindings> {
-  const { options, principal, address, entry, nowMs } = context
+  const { options, principal, address, entry, isEntryOutside, nowMs } = context
   const fates = await Promise.all(
     messages.map(async ({ id }) => {
       const story = await options.traces.get(principal, id)
       const recipient = story.trace.recipients.find((one) => foldEmail(one.address) === foldEmail(address))
       const waiting = await options.waiting(principal.organizationId, story.trace)
-      return recipient ? [fateOf({ story, recipient, waiting, suppressionId: entry?.id }, nowMs)] : []
+      return recipient ? [fateOf({ story, recipient, waiting, suppressionId: entry?.id, isEntryOutside }, nowMs)] : []
     }),
   )
   const hypotheses = fates.flat().map((fate, i) => (i === 0 ? fate : { ...fate, confidence: fate.confidence * earlierFactor }))

@@ -3,6 +3,7 @@ import type { RecordCheck } from '../../domains/sending-domain.ts'
 import type { Project } from '../../tenancy/organization.ts'
 import type { TraceReport } from '../../trace/trace-report.ts'
 import type { Trace } from '../../trace/trace.ts'
+import { askForRemoval } from './message-fate.ts'
 import type { MissingContext } from './missing-context.ts'
 import type { Hypothesis, MissingDiagnosis } from '../search/diagnosis.ts'
 import type { NearMiss } from './near-misses.ts'
@@ -51,7 +52,16 @@ export function fromNearMiss({ address }: MissingContext, { address: near, trace
 }
 
 /** Nothing was sent, and nothing would be. */
-export function fromSuppression({ entry }: MissingContext): Hypothesis[] {
+export function fromSuppression({ entry, isEntryOutside }: MissingContext): Hypothesis[] {
+  if (isEntryOutside)
+    return [
+      {
+        ...{ id: 'would_be_suppressed', verdict: 'suppressed', confidence: 0.6 },
+        explanation: 'The recipient is suppressed by an entry outside this project, so no mail is sent.',
+        evidence: [],
+        nextAction: askForRemoval,
+      },
+    ]
   if (!entry) return []
   const why = entry.reason === null ? '' : `: ${entry.reason}`
   return [

@@ -1,10 +1,14 @@
-/** Keeps mail from suppressed recipients: the look-up, and what it makes of a trace. Spec "Trace status". */
+/**
+ * Keeps mail from suppressed recipients: the look-up, and what it makes of a trace; and the answer about one address. Spec "Trace status".
+ */
 import type { Database } from '#store/database.ts'
+import { reachOf, type Reach } from '../../access/principal/organization-acts.ts'
+import type { Principal } from '../../access/principal/principal.ts'
 import { advance, worstStatus } from '../../trace/states.ts'
 import type { RecipientSuppression, Trace, TraceRecipient } from '../../trace/trace.ts'
 import { isEarlierUnsubscribe } from './earlier-unsubscribes.ts'
 import { everyList, listOf, optOuts, type MailingList } from './opt-out.ts'
-import { foldEmail, isInForce, suppressions } from './suppression.ts'
+import { foldEmail, isInForce, suppressions, type Suppression } from './suppression.ts'
 
 /** What keeps the message from a recipient: an entry of the suppression list, or that the recipient left the list of the message. */
 export type Hit = Omit<RecipientSuppression, 'at'>
@@ -51,7 +55,8 @@ async function suppressedOf(
   const hits = addresses.flatMap((address, i): [string, Hit][] => {
     const record = found[i]?.record
     if (!record || !isInForce(record, nowMs) || (isEarlierUnsubscribe(record) && !list)) return []
-    return [[address, { id: record.id, source: record.source, reason: record.reason }]]
+    const { id, source, reason, projectId } = record
+    return [[address, { id, source, reason, projectId }]]
   })
   return new Map(hits)
 }
@@ -83,4 +88,27 @@ export function withoutSuppressed(trace: Trace, hits: ReadonlyMap<string, Hit>, 
   })
   const status = worstStatus(recipients.map((recipient) => recipient.status))
   return { ...trace, recipients, status, updatedAt: nowMs, nextAttemptAt: status === 'queued' ? trace.nextAttemptAt : null }
+}
+
+/** Whether an entry is within a reach of the principal. */
+export const isWithin = (reach: Reach, { projectId }: Principal, entry: Pick<Suppression, 'projectId'>): boolean =>
+  reach === 'all' || (reach === 'own' && entry.projectId === projectId)
+
+export const isReadBy = (principal: Principal, entry: Pick<Suppression, 'projectId'>): boolean =>
+  isWithin(reachOf(principal, 'suppressions.read'), principal, entry)
+
+/** The answer about one address. */
+export interface SuppressionMatch {
+  /** As the list has it. */
+  readonly email: string
+  /** An entry is in force. */
+  readonly isMatch: boolean
+  /** Undefined without a match, and for callers who may not read the entry. */
+  readonly entry: Suppression | undefined
+}
+
+export async function matchSuppression(database: Database, principal: Principal, email: string, nowMs: number): Promise<SuppressionMatch> {
+  const stored = await database.find(suppressions, principal, 'email', [email])
+  const entry = stored && isInForce(stored.record, nowMs) && !isEarlierUnsubscribe(stored.record) ? stored.record : undefined
+  return { email, isMatch: entry !== undefined, entry: entry && isReadBy(principal, entry) ? entry : undefined }
 }

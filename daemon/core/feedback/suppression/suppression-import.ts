@@ -3,7 +3,8 @@ import { setImmediate } from 'node:timers/promises'
 import type { Change } from '#store/change.ts'
 import { Draft } from '#store/content.ts'
 import type { Core } from '../../core.ts'
-import { requireOrganizationRole, type Principal } from '../../access/principal/principal.ts'
+import { requireReach } from '../../access/principal/organization-acts.ts'
+import type { Principal } from '../../access/principal/principal.ts'
 import { Refusal } from '../../refusals.ts'
 import { addSuppressions, wouldAdd } from './add-suppressions.ts'
 import { receivedRows } from './received-rows.ts'
@@ -73,7 +74,7 @@ export class SuppressionImport {
    * is sure that there are not too many and that the last one can be found; until then a refusal leaves nothing behind.
    */
   async run(principal: Principal, request: ImportRequest): Promise<ImportReport> {
-    requireOrganizationRole(principal)
+    requireReach(principal, 'suppressions.import')
     const { database, clock } = this.#options
     const draft = new Draft(database, principal.organizationId, database.newId('imp', clock.now()))
     try {

@@ -4,13 +4,16 @@ import { Change } from '#store/change.ts'
 import type { Database, Page } from '#store/database.ts'
 import type { Core } from '../../core.ts'
 import { reachableProject } from '../../access/principal/project-choice.ts'
-import { requireOrganizationRole, type Principal } from '../../access/principal/principal.ts'
+import { requireReach } from '../../access/principal/organization-acts.ts'
+import type { Principal } from '../../access/principal/principal.ts'
 import { foldAddress, parseExactAddress } from '../../addresses.ts'
-import { invalid } from '../../refusals.ts'
+import { invalid, Refusal } from '../../refusals.ts'
 import { listReachable, sieve, type List, type OfProject, type PageQuery } from '../../access/principal/lists.ts'
 import { must, transact } from '../../writes/transact.ts'
 import { addSuppressions, type AddedSuppression } from './add-suppressions.ts'
+import { isReadBy, isWithin, matchSuppression, type SuppressionMatch } from './suppressed-recipients.ts'
 import { foldEmail, isAutomatic, suppressions, type Suppression, type SuppressionSource } from './suppression.ts'
+import { outsideProject } from '../../trace/story/outside-project.ts'
 
 export interface NewSuppression {
   readonly email: string
@@ -44,37 +47,50 @@ export class Suppressions implements List<SuppressionFilter, Suppression> {
     this.#core = core
   }
 
-  /** Adds by hand; what is there already is answered. Throws `validation_failed` and `not_found`. */
+  /**
+   * Adds by hand; returns the entry that is there already. Of one that the caller may not read it returns `entryOutside`.
+   * Throws `validation_failed` and `not_found`.
+   */
   async add(principal: Principal, request: NewSuppression): Promise<AddedSuppression> {
-    requireOrganizationRole(principal)
+    requireReach(principal, 'suppressions.add')
     const { database, policies, clock, audit } = this.#core
     const now = clock.now()
     const entry = newEntry(database, principal, (await policies.of(principal.organizationId)).projects, request, 'manual', now)
     const also = (change: Change): void => audit.recordChanges(change, principal, 'suppression.added')
     const [results] = await addSuppressions(database, principal.organizationId, [entry], now, { also })
     if (!results) throw new Error('an entry without an answer')
-    return results
+    return isReadBy(principal, results.suppression) ? results : { added: false, suppression: entryOutside(entry) }
   }
 
   /** Newest first, expired ones too. A page can be short although there is more: then it has a cursor. Throws `not_found`. */
   list(principal: Principal, query: PageQuery & SuppressionFilter): Promise<Page<Suppression>> {
     const { createdAfter = -Infinity } = query
-    const chosen = sieve(passing(query), ({ createdAt }) => createdAt <= createdAfter)
+    const chosen = sieve(passing(principal, query), ({ createdAt }) => createdAt <= createdAfter)
     return listReachable(this.#core, suppressions, principal, query, () => ({ sieve: chosen }))
   }
 
   /** Throws `not_found` alike for missing and foreign ids. */
   async get(principal: Principal, id: string): Promise<Suppression> {
-    return (await must(this.#core.database, suppressions, principal, id)).record
+    const { record } = await must(this.#core.database, suppressions, principal, id)
+    if (isReadBy(principal, record)) return record
+    throw noEntry()
+  }
+
+  /** Whether the address gets no mail now, and why if the caller may read the entry. Throws `validation_failed`. */
+  async match(principal: Principal, address: string): Promise<SuppressionMatch> {
+    requireReach(principal, 'suppressions.match')
+    const { database, clock } = this.#core
+    return matchSuppression(database, principal, emailOf(address, 'address'), clock.now())
   }
 
   /** Only what is given changes. Throws `not_found`, and `validation_failed` for an expiry that is past. */
   async update(principal: Principal, id: string, { reason, expiresAt }: SuppressionChanges): Promise<Suppression> {
-    requireOrganizationRole(principal)
+    const reach = requireReach(principal, 'suppressions.change')
     const { database, clock, audit } = this.#core
     checkExpiry(expiresAt, clock.now(), 'delete the suppression to end it now')
     return transact(database, principal, async (change) => {
       const stored = await change.must(suppressions, id)
+      if (!isWithin(reach, principal, stored.record)) throw noEntry()
       const decided = isAutomatic(stored.record) && { isConfirmed: true as const }
       const given = { ...(reason !== undefined && { reason }), ...(expiresAt !== undefined && { expiresAt }) }
       const record = { ...stored.record, ...given, ...decided }
@@ -84,13 +100,13 @@ export class Suppressions implements List<SuppressionFilter, Suppression> {
     })
   }
 
-  /** Takes an entry off the list; one that is not there is none, too. */
+  /** Takes an entry off the list. Does nothing for an entry that is missing or that the caller may not change. */
   async remove(principal: Principal, id: string): Promise<void> {
-    requireOrganizationRole(principal)
+    const reach = requireReach(principal, 'suppressions.change')
     const { database, audit } = this.#core
     await transact(database, principal, async (change) => {
       const stored = await change.get(suppressions, id)
-      if (stored) change.remove(suppressions, principal.organizationId, stored)
+      if (stored && isWithin(reach, principal, stored.record)) change.remove(suppressions, principal.organizationId, stored)
       audit.recordChanges(change, principal, 'suppression.removed')
     })
   }
@@ -99,7 +115,7 @@ export class Suppressions implements List<SuppressionFilter, Suppression> {
   async all(principal: Principal, filter: SuppressionFilter): Promise<AsyncIterable<Suppression>> {
     const { projects } = await this.#core.policies.of(principal.organizationId)
     reachableProject(principal, projects, filter.projectId, 'project')
-    return this.#walk(principal, passing(filter))
+    return this.#walk(principal, passing(principal, filter))
   }
 
   async *#walk(principal: Principal, fits: (entry: Suppression) => boolean): AsyncGenerator<Suppression> {
@@ -121,12 +137,11 @@ export function newEntry(
   source: SuppressionSource,
   nowMs: number,
 ): Suppression {
-  const mailbox = parseExactAddress(email.trim())
-  if (!mailbox) throw invalid([{ path: 'email', message: 'must be one address such as ada@example.ch' }])
+  const address = emailOf(email, 'email')
   checkExpiry(expiresAt, nowMs, 'leave it out to suppress permanently')
   return {
     id: database.newId('sup', nowMs),
-    email: foldEmail(mailbox.address),
+    email: address,
     reason: reason ?? null,
     projectId: reachableProject(principal, projects, projectId ?? undefined, 'project_id') ?? null,
     source,
@@ -135,13 +150,28 @@ export function newEntry(
   }
 }
 
+/** In the form of the list. Throws `validation_failed`. */
+function emailOf(text: string, path: string): string {
+  const mailbox = parseExactAddress(text.trim())
+  if (mailbox) return foldEmail(mailbox.address)
+  throw invalid([{ path, message: 'must be one address such as ada@example.ch' }])
+}
+
+/** Stands for an entry outside the project of the caller: it says that the address is suppressed, and nothing else. */
+const entryOutside = ({ email, createdAt }: Suppression): Suppression => ({
+  ...{ id: outsideProject, email, reason: null, projectId: null, source: 'manual', expiresAt: null, createdAt },
+})
+
+const noEntry = (): Refusal => new Refusal('not_found', 'No suppression has this id.')
+
 function checkExpiry(expiresAt: number | null | undefined, nowMs: number, instead: string): void {
   if (expiresAt != null && expiresAt <= nowMs) throw invalid([{ path: 'expires_at', message: `must be in the future; ${instead}` }])
 }
 
-function passing({ source, projectId, q, createdAfter }: SuppressionFilter): (entry: Suppression) => boolean {
+function passing(principal: Principal, { source, projectId, q, createdAfter }: SuppressionFilter): (entry: Suppression) => boolean {
   const part = q === undefined ? undefined : foldEmail(q)
   return (entry) =>
+    isReadBy(principal, entry) &&
     (source === undefined || entry.source === source) &&
     (projectId === undefined || entry.projectId === projectId) &&
     (createdAfter === undefined || entry.createdAt > createdAfter) &&

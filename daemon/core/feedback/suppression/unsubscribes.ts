@@ -1,7 +1,8 @@
 /** One-click unsubscribe: the link in the message, what following it does, and who has opted out. RFC 8058, RFC 2369 §3.2. */
 import type { Page } from '#store/database.ts'
 import type { Core } from '../../core.ts'
-import { requireOrganizationRole, type Principal } from '../../access/principal/principal.ts'
+import { requireReach } from '../../access/principal/organization-acts.ts'
+import type { Principal } from '../../access/principal/principal.ts'
 import { Refusal } from '../../refusals.ts'
 import { organizations } from '../../tenancy/organization.ts'
 import { traceOfToken, traceToken } from '../../trace/trace-token.ts'
@@ -100,11 +101,11 @@ export class Unsubscribes implements List<OptOutFilter, OptOut> {
    * those whose link was in a message of its own.
    */
   async remove(principal: Principal, id: string): Promise<void> {
-    requireOrganizationRole(principal)
+    const reach = requireReach(principal, 'unsubscribes.end')
     const { database, audit } = this.#options
     await transact(database, principal, async (change) => {
       const stored = await change.get(optOuts, id)
-      if (!stored || (principal.bound && stored.record.projectId !== principal.projectId)) return
+      if (!stored || (reach !== 'all' && stored.record.projectId !== principal.projectId)) return
       change.remove(optOuts, principal.organizationId, stored)
       audit.recordChanges(change, principal, 'unsubscribe.removed')
     })

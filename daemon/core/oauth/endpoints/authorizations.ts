@@ -68,6 +68,8 @@ export interface Approval {
   readonly organizationId: string
   readonly projectId: string
   readonly scopes: readonly OAuthScope[]
+  /** See `Grant`. */
+  readonly reachesOrganization?: boolean | undefined
 }
 
 /** Why nothing was approved; RFC 6749 §4.1.2.1, and for `prompt=none` OpenID Connect Core. */
@@ -112,7 +114,9 @@ export class Authorizations {
    * `not_found` for a project that is not of the organization, `insufficient_scope` for somebody who is no member, and
    * `validation_failed` for scopes of no asked surface.
    */
-  async approve(pending: PendingAuthorization, { organizationId, projectId, userId, scopes }: Approval): Promise<string> {
+  async approve(pending: PendingAuthorization, approval: Approval): Promise<string> {
+    const { organizationId, projectId, userId, scopes } = approval
+    const reach = approval.reachesOrganization === true ? ({ reachesOrganization: true } as const) : {}
     const { database, clock, registrations, writes, grants, audit } = this.#options
     const [first] = scopes
     if (first === undefined || scopes.some((scope) => !pending.surfaces.includes(surfaceOf(scope))))
@@ -129,6 +133,7 @@ export class Authorizations {
         projectId,
         userId,
         scopes,
+        ...reach,
         createdAt,
         expiresAt,
         revokedAt: null,
@@ -137,7 +142,12 @@ export class Authorizations {
         throw new Refusal('insufficient_scope', 'You are not a member of this organization.')
       await grants.removeEnded(change, organizationId)
       change.insert(oauthGrants, organizationId, grant)
-      const details = { name: client.name, client: client.id, scopes }
+      const details = {
+        name: client.name,
+        client: client.id,
+        scopes,
+        ...(approval.reachesOrganization === true && { reaches_organization: true }),
+      }
       const act = { act: 'oauth_grant.created', target: grant.id, details }
       audit.record(change, { organizationId, projectId, actor: { kind: 'user', id: userId }, ...act })
       await registrations.markUsed(change, client.id)

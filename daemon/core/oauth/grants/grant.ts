@@ -15,6 +15,8 @@ const schema = z.strictObject({
   userId: z.string().nullable(),
   /** The most that a token of it may have, on all of its surfaces. */
   scopes: z.array(z.enum(oauthScopes)),
+  /** Tools for what belongs to the whole organization act beyond the project, as far as the role of the user goes. */
+  reachesOrganization: z.literal(true).optional(),
   createdAt: z.int(),
   /** After this no token of it is issued any more; until its code is used that is the end of the code. */
   expiresAt: z.int(),

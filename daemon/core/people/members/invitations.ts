@@ -6,7 +6,8 @@ import { lookupPrefix, type Stored } from '#store/record-kind.ts'
 import { within } from '#store/tuple.ts'
 import type { Core } from '../../core.ts'
 import { recordsOf, type List, type PageQuery } from '../../access/principal/lists.ts'
-import { requireAdministration, requireScope, requireWholeOrganization, type Principal } from '../../access/principal/principal.ts'
+import { requireAdministration, requireReach } from '../../access/principal/organization-acts.ts'
+import { requireScope, type Principal } from '../../access/principal/principal.ts'
 import { RateWindow } from '../../visitors/rate-window.ts'
 import { actorOf } from '../../writes/audit.ts'
 import { Refusal } from '../../refusals.ts'
@@ -55,7 +56,7 @@ export class Invitations implements List<unknown, Invitation> {
 
   /** Throws `conflict` for members and for addresses that are invited already. */
   async create(principal: Principal, request: { readonly email: string; readonly role: Role }): Promise<OpenedInvitation> {
-    requireAdministration(principal)
+    requireAdministration(principal, 'members.change')
     const { database, writes, clock } = this.#options
     const { organizationId } = principal
     const email = identityOf(request.email)
@@ -90,13 +91,13 @@ export class Invitations implements List<unknown, Invitation> {
   /** The newest first; those that are too old stay until they are sent again or revoked. */
   async list(principal: Principal, { limit, cursor }: PageQuery): Promise<Page<Invitation>> {
     requireScope(principal, 'api:read')
-    requireWholeOrganization(principal)
+    requireReach(principal, 'members.read')
     return recordsOf(await this.#options.database.list(invitations, { organizationId: principal.organizationId }, { limit, cursor }))
   }
 
   /** A new link for another week; the one before stops working. */
   async resend(principal: Principal, id: string): Promise<OpenedInvitation> {
-    requireAdministration(principal)
+    requireAdministration(principal, 'members.change')
     const { writes, clock } = this.#options
     const secret = newSecret()
     const invitation = await writes.run(principal.organizationId, async (change) => {
@@ -115,7 +116,7 @@ export class Invitations implements List<unknown, Invitation> {
 
   /** Its link stops working at once. Throws `not_found`. */
   async revoke(principal: Principal, id: string): Promise<void> {
-    requireAdministration(principal)
+    requireAdministration(principal, 'members.change')
     await this.#options.writes.run(principal.organizationId, async (change) => {
       const stored = await this.#get(principal, id)
       change.remove(invitations, principal.organizationId, stored)

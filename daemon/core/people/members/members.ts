@@ -6,7 +6,8 @@ import type { Core } from '../../core.ts'
 import type { ApiKey } from '../../access/keys/api-key.ts'
 import { endKeys, keptKey, keysFollowing, type KeyFates, type KeysToKeep } from '../../access/keys/dependent-keys.ts'
 import type { KeyCreator } from '../../access/principal/key-creator.ts'
-import { requireAdministration, requireScope, requireWholeOrganization, type Principal } from '../../access/principal/principal.ts'
+import { requireAdministration, requireReach } from '../../access/principal/organization-acts.ts'
+import { requireScope, type Principal } from '../../access/principal/principal.ts'
 import { actorOf } from '../../writes/audit.ts'
 import { endGrantsOf } from '../../oauth/grants/grant.ts'
 import { Refusal } from '../../refusals.ts'
@@ -96,7 +97,7 @@ export class Members {
   /** All of them, in the order in which they became users. */
   async list(principal: Principal): Promise<Person[]> {
     requireScope(principal, 'api:read')
-    requireWholeOrganization(principal)
+    requireReach(principal, 'members.read')
     const { database } = this.#options
     const rows = await database.all(members, { organizationId: principal.organizationId })
     const found = await Promise.all(rows.map(({ record }) => personOf(database, record)))
@@ -123,11 +124,11 @@ export class Members {
    * to keep that would not end.
    */
   async remove(principal: Principal, userId: string, toKeep: KeysToKeep = []): Promise<KeyFates> {
-    const leaves = principal.holder?.kind === 'user' && principal.holder.userId === userId
+    const leaves = !principal.bound && principal.holder?.kind === 'user' && principal.holder.userId === userId
     const { database, writes, clock, audit, notices } = this.#options
     const { organizationId } = principal
     const gone = await writes.run(organizationId, async (change) => {
-      if (!leaves || toKeep.length > 0) requireAdministration(principal)
+      if (!leaves || toKeep.length > 0) requireAdministration(principal, 'members.change')
       const stored = await this.#get(principal, userId)
       const { role } = stored.record
       if (role === 'owner' && !leaves && !(await this.#owns(principal))) throw ownersOnly()
@@ -147,7 +148,7 @@ export class Members {
 
   /** The keys that end when a member is removed, by the id of the user; the newest first. Who may read nothing sees their own. */
   async endingKeys(principal: Principal): Promise<Map<string, ApiKey[]>> {
-    requireWholeOrganization(principal)
+    requireReach(principal, 'members.read')
     const { database, clock } = this.#options
     const own = principal.holder?.kind === 'user' ? principal.holder.userId : undefined
     const isShown = ({ userId }: KeyCreator): boolean => principal.scopes.length > 0 || userId === own
@@ -184,7 +185,7 @@ export class Members {
     userId: string,
     decide: (change: Change, known: { readonly stored: Stored<Member>; readonly owns: boolean }) => Promise<Member>,
   ): Promise<Person> {
-    requireAdministration(principal)
+    requireAdministration(principal, 'members.change')
     const { writes, database, notices } = this.#options
     const result = await writes.run(principal.organizationId, async (change) => {
       const stored = await this.#get(principal, userId)

@@ -1,8 +1,9 @@
 /** Where a destination belongs: to one project, or to the whole organization. Pure. Spec "Project rules" 5 and 6. */
 import { reachableProject } from '../../access/principal/project-choice.ts'
-import { requireOrganizationRole, type Principal } from '../../access/principal/principal.ts'
+import { requireReach } from '../../access/principal/organization-acts.ts'
+import type { Principal } from '../../access/principal/principal.ts'
 import { requireIncluded } from '../../plan/limits.ts'
-import { invalid, Refusal } from '../../refusals.ts'
+import { invalid } from '../../refusals.ts'
 import type { Destination } from '../destination.ts'
 import type { Policy } from './policy.ts'
 import { refuseWhileNamed } from './references.ts'
@@ -28,7 +29,7 @@ export function ownershipOf(policy: Policy, principal: Principal, before: Destin
       ? before.projectId
       : (reachableProject(principal, policy.projects, changes.projectId, 'project_id') ?? '')
   if (shared !== before.shared) {
-    requireOrganization(principal)
+    requireReach(principal, 'destinations.change')
     if (rank(shared) > rank(before.shared)) requirePlan(policy)
     if (shared === undefined) refuseWhileNamed(policy, before.id, { than: new Set([before.projectId]) })
   }
@@ -42,7 +43,7 @@ export function ownershipOf(policy: Policy, principal: Principal, before: Destin
 
 /** Throws `insufficient_scope` when a destination belongs to the organization and the key to one project. */
 export function assertMayChange(principal: Principal, { shared }: Destination): void {
-  if (shared !== undefined) requireOrganization(principal)
+  if (shared !== undefined) requireReach(principal, 'destinations.change')
 }
 
 function sharedAfter(before: Destination['shared'], { scope, isOrgDefault }: OwnershipChanges): Destination['shared'] {
@@ -51,13 +52,6 @@ function sharedAfter(before: Destination['shared'], { scope, isOrgDefault }: Own
     throw invalid([{ path: 'is_org_default', message: 'requires an organization-wide destination; give scope org too' }])
   if (!isWide) return undefined
   return (isOrgDefault ?? before === 'org_default') ? 'org_default' : 'org'
-}
-
-function requireOrganization(principal: Principal): void {
-  requireOrganizationRole(principal)
-  if (!principal.bound) return
-  const message = 'Only keys of the whole organization can change organization-wide destinations; this key is bound to one project.'
-  throw new Refusal('insufficient_scope', message)
 }
 
 const requirePlan = ({ organization }: Policy): void =>

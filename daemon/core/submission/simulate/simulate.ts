@@ -11,6 +11,7 @@ import { invalid, Refusal } from '../../refusals.ts'
 import type { Destination } from '../../routing/destination.ts'
 import type { Policy } from '../../routing/policy/policy.ts'
 import { minuteOf, rateCounter } from '../../tenancy/counters.ts'
+import { suppressionSeenBy } from '../../trace/story/outside-project.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
 import { assertAllowedDomain, currentCredential } from '../doors/sender-rules.ts'
 import { defaultFrom } from '../doors/send-messages.ts'
@@ -186,11 +187,13 @@ export class Simulate {
       project,
       limits: { nowMs: clock.now(), maxRecipients, maxMessageBytes, previousMinute: 0, ...limits },
       counter: counter ?? ((key) => database.kv.counter(key)),
-      suppressionsOf: (addresses) => {
+      suppressionsOf: async (addresses) => {
         const recipients = addresses.map((address) => ({ address, status: 'queued' as const }))
         const { list, mailFrom, facts, principal } = submission
         const { headerFrom } = facts
-        return suppressionsAgainst(database, principal.organizationId, { recipients, list, mailFrom, headerFrom }, clock.now())
+        const message = { recipients, list, mailFrom, headerFrom }
+        const hits = await suppressionsAgainst(database, principal.organizationId, message, clock.now())
+        return new Map([...hits].map(([address, hit]) => [address, suppressionSeenBy(principal, hit)]))
       },
       health: otherHealth ?? health,
     })

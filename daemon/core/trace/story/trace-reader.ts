@@ -6,10 +6,11 @@ import type { SecretBox } from '../../access/secret-box.ts'
 import type { AttemptRecord } from '../attempt-record.ts'
 import { readAttempts } from '../attempts.ts'
 import { Refusal } from '../../refusals.ts'
-import { listed, type List, type ListParts, type PageQuery } from '../../access/principal/lists.ts'
+import { listed, mapRows, type List, type ListParts, type PageQuery } from '../../access/principal/lists.ts'
 import { readRawReport } from './raw-report.ts'
 import { engagements, type Engagement } from './engagement.ts'
 import { readReports, standingReports, type TraceReport } from '../trace-report.ts'
+import { traceSeenBy } from './outside-project.ts'
 import { redactTrace, type SharedTrace } from './redact.ts'
 import { traceOfServiceRef } from '../trace-token.ts'
 import { matchingTraces, type TraceFilter } from '../trace-search.ts'
@@ -47,7 +48,7 @@ export class TraceReader implements List<TraceFilter, Trace> {
     const { id: traceId } = trace
     const engagement = trace.tracking && (await this.#database.get(engagements, principal, traceId))?.record
     const attempts = await readAttempts(this.#database, principal.organizationId, trace)
-    return { trace, attempts, engagement, reports: await this.#reports(principal.organizationId, traceId) }
+    return { trace: traceSeenBy(principal, trace), attempts, engagement, reports: await this.#reports(principal.organizationId, traceId) }
   }
 
   /** What the requester itself submitted. Throws `not_found` alike for missing ids and for what others submitted. */
@@ -76,7 +77,8 @@ export class TraceReader implements List<TraceFilter, Trace> {
   /** Newest first. A page can be short although there is more: then it has a cursor. Throws `not_found`. */
   async list(principal: Principal, query: PageQuery & TraceFilter): Promise<Page<Trace>> {
     const { project: projectId, reach } = await listed(this.#options, principal, query.projectId)
-    return matchingTraces(this.#database, reach, { ...query, projectId }, this.#options.readSubject)
+    const page = await matchingTraces(this.#database, reach, { ...query, projectId }, this.#options.readSubject)
+    return mapRows(page, (trace) => traceSeenBy(principal, trace))
   }
 
   /** The redacted view by public id. Spec `GET /share/traces/{trace_id}`. */

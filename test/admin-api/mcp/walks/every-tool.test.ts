@@ -9,7 +9,7 @@ for (const era of ['legacy', 'modern'] as const satisfies readonly Era[]) {
   test(`${era}: every tool has a request, and its owner gets what the schema says`, async (t) => {
     const fixture = await startMcp(t, { clock: new FakeClock(startOfTime, 1000) })
     const requests = toolRequestsOf(await makeForTools(fixture))
-    const agent = await fixture.agent({ era })
+    const agent = await fixture.agent({ era, reachesOrganization: true })
     const { tools } = await agent.client.listTools()
     t.deepEqual(Object.keys(requests).toSorted(), tools.map(({ name }) => name).toSorted(), 'each tool needs a request, and no other')
     const schemas = new Map(tools.map(({ name, outputSchema }) => [name, z.fromJSONSchema(outputSchema as never)]))
@@ -26,7 +26,7 @@ for (const era of ['legacy', 'modern'] as const satisfies readonly Era[]) {
   test(`${era}: every tool refuses what is wrong with a code, a sentence, and what to do next`, async (t) => {
     const fixture = await startMcp(t, { clock: new FakeClock(startOfTime, 1000) })
     const requests = toolRequestsOf(await makeForTools(fixture))
-    const agent = await fixture.agent({ era })
+    const agent = await fixture.agent({ era, reachesOrganization: true })
     for (const [name, { wrong = { given: { no_such_argument: 1 }, code: 'validation_failed' } }] of Object.entries(requests)) {
       const called = await agent.call(name, wrong.given)
       t.true(called.isError, `${name}: ${called.text}`)

@@ -157,7 +157,7 @@ test('what others wrote stands under labels alone, in the results of all tools',
   const fixture = await startMcp(t, { clock: new FakeClock(startOfTime, 1000) })
   const made = await makeForTools(fixture)
   const { refused, failed } = await poison(fixture, made)
-  const agent = await fixture.agent()
+  const agent = await fixture.agent({ reachesOrganization: true })
   const also: readonly (readonly [string, Readonly<Record<string, unknown>>])[] = [
     ...[refused, failed].flatMap((id) => [
       ['email_trace_lookup', { trace_id: id }] as const,

@@ -138,6 +138,39 @@ test('a role caps what can be allowed, in the page and against tampering', async
   t.is(await projectCount(server), 1)
 })
 
+test('settings of the organization are never ticked, and only administrators allow them, to agents that change settings', async (t) => {
+  const { server, pageClient: olga } = await signedInServer(t, 'olga@example.ch')
+  const { place, organizationId } = await homeOf(server, server.organizationId)
+  const mcp = { resource: `${server.url}/mcp`, prompt: 'consent' }
+  const field = /<input\s+type="checkbox"\s+id="organization"[^>]*>/
+  const request = asking(server, { ...mcp, scope: 'mcp:admin' })
+  const { html } = await olga.get(request.path)
+  t.regex(html, field)
+  t.notRegex(field.exec(html)?.[0] ?? '', /checked/)
+  t.regex(html, /one project and nothing else, unless you allow settings of the organization/)
+  t.notRegex((await olga.get(asking(server).path)).html, field, 'REST reaches one project')
+
+  const all = ['mcp:read', 'mcp:send-sandbox', 'mcp:send', 'mcp:admin']
+  const wider = ['organization', 'all'] as const
+  const agentOf = async (fields: readonly (readonly [string, string])[]) => {
+    const { location } = await decide(olga, request.path, fields)
+    const { body } = await exchange(server, request, location)
+    return (await server.oauth.tokenCheck.agentPrincipal(String(body['access_token']))).agent
+  }
+  const less = await decide(olga, request.path, [...allowing(place, 'mcp:read'), wider])
+  isRefused(t, less, 400, 'without the scope that changes settings')
+  t.regex(less.html, /href="#scope">Settings of the organization require/)
+  t.is((await agentOf(allowing(place, ...all)))?.reachesOrganization, undefined)
+  t.notRegex((await olga.get('/account/applications')).html, /It may also change settings of the organization/)
+  t.true((await agentOf([...allowing(place, ...all), wider]))?.reachesOrganization)
+  t.regex((await olga.get('/account/applications')).html, /It may also change settings of the organization/)
+
+  const dana = await signedIn(server, 'dana@example.ch')
+  const { place: theirs } = await join(server, 'dana@example.ch', 'developer', organizationId)
+  t.notRegex((await dana.get(request.path)).html, field)
+  isRefused(t, await decide(dana, request.path, [...allowing(theirs, ...all), wider]), 400, 'a developer')
+})
+
 test('projects of others are missing ones, and a form that is not filled in is shown again', async (t) => {
   const { server, pageClient: olga } = await signedInServer(t, 'olga@example.ch')
   const eve = await signedIn(server, 'eve@example.ch')

@@ -165,6 +165,7 @@ const expected = [
   'GET /v1/smtp-credentials/{id}',
   'GET /v1/suppressions',
   'GET /v1/suppressions/export',
+  'GET /v1/suppressions/match',
   'GET /v1/suppressions/{id}',
   'GET /v1/templates',
   'GET /v1/templates/{id}',

@@ -143,7 +143,6 @@ test('the list is one for the organization, and nobody else sees or changes it',
   const project = await fixture.addProject()
   const bound = await fixture.withKey(['api:admin'], project)
   const { id } = objectOf(await add(fixture, { email: 'ada@example.ch' }))
-  t.like((await bound.call('GET', `${path}/${String(id)}`)).body, { email: 'ada@example.ch' })
   t.is((await bound.call('POST', path, { email: 'ada@example.ch' })).status, 200)
   t.like((await bound.call('POST', path, { email: 'ben@example.ch' })).body, { project_id: project })
   const other = await fixture.addOrganization()

@@ -149,7 +149,7 @@ test('a key of one project neither marks nor changes what is organization-wide',
   const refused = [
     403,
     'insufficient_scope',
-    'Only keys of the whole organization can change organization-wide destinations; this key is bound to one project.',
+    'This resource belongs to the organization. Use a key that is not bound to one project.',
   ] as const
   t.deepEqual(refusal(await bound.call('PATCH', pathOf(id), { scope: 'org' })), refused)
   t.is((await bound.must('PATCH', pathOf(id), { name: 'Mine', scope: 'project', is_org_default: false }))['name'], 'Mine')

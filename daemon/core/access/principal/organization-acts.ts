@@ -1,0 +1,102 @@
+/** Who sees and changes what belongs to the whole organization: the one table. The core asks it at every call; `people.md` shows it. */
+import { Refusal } from '../../refusals.ts'
+import { requireScope, type Principal } from './principal.ts'
+
+/**
+ * `all`: everything of the organization. `match`: whether something is there, and all of it if it belongs to the own project.
+ * `own`: what belongs to the own project. `none`: the request is refused, or answered as if nothing were there.
+ */
+export const reaches = ['none', 'own', 'match', 'all'] as const
+export type Reach = (typeof reaches)[number]
+
+interface OrganizationAct {
+  /** In the documentation: what is acted on, and the act. */
+  readonly what: string
+  readonly act: string
+  /** Members whose role ends at projects. */
+  readonly developer: Reach
+  /** Keys and tokens that are bound to one project, whoever created them. */
+  readonly bound: Reach
+  /** Without it, viewers and the role for billing do not reach it. */
+  readonly reading?: 'viewers' | 'viewers and billing'
+}
+
+const visible = { developer: 'all', bound: 'all', reading: 'viewers' } as const
+/** Members see it, keys of one project do not. */
+const internal = { developer: 'all', bound: 'none', reading: 'viewers' } as const
+/** For administrators alone. */
+const administered = { developer: 'none', bound: 'none' } as const
+const ofProjects = { developer: 'all', bound: 'own', reading: 'viewers' } as const
+/** It names the project that it came from, which may take it back. */
+const attributed = { developer: 'none', bound: 'own' } as const
+
+// prettier-ignore
+const table = {
+  'organization.read':    { what: 'Organization and its plan', act: 'read', ...visible, reading: 'viewers and billing' },
+  'organization.change':  { what: 'Organization and its plan', act: 'change', ...administered },
+  'teams.read':           { what: 'Team organizations', act: 'read', ...internal },
+  'teams.change':         { what: 'Team organizations', act: 'create, change and delete', ...administered },
+  'members.read':         { what: 'Members and invitations', act: 'read', ...internal },
+  'members.change':       { what: 'Members and invitations', act: 'invite, change and remove', ...administered },
+  'billing.read':         { what: 'Usage, credits and invoices', act: 'read', ...internal, reading: 'viewers and billing' },
+  'keys.read':            { what: 'API keys of the whole organization', act: 'read', ...administered },
+  'keys.change':          { what: 'API keys of the whole organization', act: 'create, change and revoke', ...administered },
+  'applications.change':  { what: 'Applications of other members', act: 'read and revoke', ...administered },
+  'projects.read':        { what: 'Projects', act: 'read', ...ofProjects },
+  'projects.create':      { what: 'Projects', act: 'create', developer: 'all', bound: 'own' },
+  'domains.read':         { what: 'Sending domains', act: 'read', ...visible },
+  'domains.change':       { what: 'Sending domains', act: 'create, verify, rotate and delete', ...administered },
+  'destinations.read':    { what: 'Organization-wide destinations', act: 'read and use', ...visible },
+  'destinations.change':  { what: 'Organization-wide destinations', act: 'change, promote and delete', ...administered },
+  'suppressions.read':    { what: 'Suppressions', act: 'read and export', ...ofProjects },
+  'suppressions.match':   { what: 'Suppressions', act: 'ask about one address', ...ofProjects, bound: 'match' },
+  'suppressions.add':     { what: 'Suppressions', act: 'add', ...attributed },
+  'suppressions.change':  { what: 'Suppressions', act: 'change and delete', ...attributed },
+  'suppressions.import':  { what: 'Suppressions', act: 'import', ...administered },
+  'unsubscribes.read':    { what: 'Unsubscribes', act: 'read', ...ofProjects },
+  'unsubscribes.end':     { what: 'Unsubscribes', act: 'delete', ...attributed },
+  'sources.read':         { what: 'Bounce sources', act: 'read', ...visible },
+  'sources.input':        { what: 'Bounce sources', act: 'read figures and reports without effect', ...internal },
+  'sources.change':       { what: 'Bounce sources', act: 'create, rotate and revoke', ...administered },
+  'mappings.read':        { what: 'Postoffice mappings', act: 'read', ...ofProjects },
+  'mappings.change':      { what: 'Postoffice mappings', act: 'create, change and delete', ...administered },
+  'audit.read':           { what: 'Audit log', act: 'read', developer: 'all', bound: 'own' },
+} as const satisfies Readonly<Record<string, OrganizationAct>>
+
+export type OrganizationActName = keyof typeof table
+
+export const organizationActs: Readonly<Record<OrganizationActName, OrganizationAct>> = table
+
+type Caller = Pick<Principal, 'bound' | 'projectsOnly' | 'billsOnly'>
+
+/** Reach of the principal. Scopes are checked apart, as for every request. */
+export function reachOf({ bound, projectsOnly, billsOnly }: Caller, name: OrganizationActName): Reach {
+  const act = organizationActs[name]
+  if (billsOnly) return act.reading === 'viewers and billing' ? 'all' : 'none'
+  const held = [...(bound ? [act.bound] : []), ...(projectsOnly ? [act.developer] : [])]
+  return reaches[Math.min(...held.map((reach) => reaches.indexOf(reach)), reaches.length - 1)] ?? 'none'
+}
+
+/** Reach of the principal; throws `insufficient_scope` if it has none. */
+export function requireReach(principal: Principal, name: OrganizationActName): Exclude<Reach, 'none'> {
+  const reach = reachOf(principal, name)
+  if (reach !== 'none') return reach
+  const isBound = principal.bound && organizationActs[name].bound === 'none'
+  throw isBound ? useKeyOfOrganization(principal) : askAdministrator()
+}
+
+/** Throws `insufficient_scope` unless the principal has the scope of administrators and reaches the act. */
+export function requireAdministration(principal: Principal, name: OrganizationActName): void {
+  requireScope(principal, 'api:admin')
+  requireReach(principal, name)
+}
+
+function useKeyOfOrganization({ agent }: Principal): Refusal {
+  const message = agent
+    ? 'This resource belongs to the organization, and this token to one project. Ask the user to connect again and to allow settings of the organization.'
+    : 'This resource belongs to the organization. Use a key that is not bound to one project.'
+  return new Refusal('insufficient_scope', message, { nextAction: 'use_key_of_organization' })
+}
+
+const askAdministrator = (): Refusal =>
+  new Refusal('insufficient_scope', 'This resource belongs to the organization. Only an organization administrator can change it.')
