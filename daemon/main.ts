@@ -76,6 +76,8 @@ async function run(wanted: Command): Promise<number> {
       })
     case 'key create':
       return (await import('./commands/key-command.ts')).createKey(configuration(), wanted.words, process)
+    case 'promote':
+      return (await import('./commands/promote-command.ts')).promote(configuration(), wanted.words, process)
     case 'queue':
       return (await import('./commands/queue/queue-command.ts')).queue(configuration(), wanted.words, process)
     case 'deploy':

@@ -5,7 +5,7 @@ Sandbox first: sends of an unclaimed project, and to destinations in sandbox mod
 The outcome of a send says what happened: "relayed" went to a real provider, "captured.*" did not. Status "awaiting_approval": give the user approval.url; it leaves when they approve, so do not send again. After each send call email_trace_lookup with its trace_id.
 When mail is missing use email_diagnose_missing; after a bounce use email_diagnose_bounce. Do not guess.
 
-Going live: email_provider_connect, email_provider_test, email_domain_verify_records, and only after the user agreed destination_promote_to_live. Ask the user before anything that reaches real people or deletes something.
+Going live: email_provider_connect, email_provider_test, email_domain_verify_records, and only after the user agreed destination_promote_to_live, with default_route true for all mail of the project. Ask the user before anything that reaches real people or deletes something.
 
 Unclaimed project: account_status shows claim_progress. To keep the project or to get more scopes, ask the user for their mail address and call account_claim; they follow the link in the mail.
 

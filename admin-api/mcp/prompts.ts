@@ -74,7 +74,7 @@ export const prompts: readonly Prompt[] = [
         `Call email_provider_test. Fix with me what it finds.`,
         `Call email_domain_verify_records, show me the records, and wait until I have published them; then call email_domain_verify_status.`,
         `Call email_send_test, and show me the captured message with email_sandbox_inbox_open and email_sandbox_inbox_messages_list.`,
-        `Ask me whether to go live. Only then call destination_promote_to_live, send one mail to me, and show me email_trace_lookup.`,
+        `Ask me whether to go live with all mail. Only then call destination_promote_to_live with default_route true, send one mail to me, and show me email_trace_lookup.`,
       ),
   },
   {

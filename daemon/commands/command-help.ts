@@ -52,6 +52,16 @@ Makes an API key and prints it; it is shown only once.
   --json            the answer as JSON
 ${elsewhere(18)}
 `,
+  promote: `Usage: postern promote DESTINATION [OPTIONS]
+
+Promotes a destination, given by its id, to live mode: its mail reaches real people from now on. Prints the route
+that leads mail to it. A warning says what is missing while no route does.
+
+  --default-route   lead all mail of the project to the destination
+  --project ID      the project of an organization-wide destination
+  --json            the answer as JSON
+${elsewhere(18)}
+`,
   sendmail: `Usage: postern sendmail [-t] [-i] [-f ADDRESS] [-F NAME] [ADDRESS]...
        postern sendmail -q
 
@@ -243,6 +253,7 @@ export const helpText = `Usage: postern COMMAND
   sendmail            stand in for /usr/sbin/sendmail
   capture             run an instance for mail tests, which captures all mail
   key create NAME     make an API key
+  promote DESTINATION let a destination deliver, and lead mail to it
   import WHAT FILE    take over suppressions or templates of another service
   deploy FOLDER       deploy a website; only files that are new are sent
   queue WHAT          show, hold, release, expedite or drop messages that wait

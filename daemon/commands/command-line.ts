@@ -3,6 +3,7 @@ import { parseArgs, type ParseArgsOptionsConfig } from 'node:util'
 import { closest } from '#config/words/closest.ts'
 import { commandHelp, helpText } from './command-help.ts'
 import { deployOptions, deployWords, type DeployWords } from './deploy/deploy-words.ts'
+import { promoteOptions, promoteWords, type PromoteWords } from './promote-words.ts'
 import { queueOptions, queueVerbs, queueWords, type QueueWords } from './queue/queue-words.ts'
 import type { SetupWords } from './setup/answers.ts'
 import { operatorHelp, readOperatorWords, type OperatorRequest } from './operator/operator-words.ts'
@@ -104,6 +105,7 @@ export type Command =
   | { readonly name: 'send'; readonly words: SendWords }
   | { readonly name: 'tail'; readonly asJson: boolean }
   | { readonly name: 'key create'; readonly words: KeyWords }
+  | { readonly name: 'promote'; readonly words: DaemonChoice & PromoteWords }
   | { readonly name: 'verify'; readonly file: string | undefined; readonly passphraseFile: string | undefined }
   | { readonly name: 'backup'; readonly words: BackupWords }
   | { readonly name: 'restore'; readonly words: RestoreWords }
@@ -184,6 +186,11 @@ const commands: Readonly<Record<string, CommandWords>> = {
       const what = { scope: textOf(values['scope']), project: textOf(values['project']), sendOnly: values['send-only'] === true }
       return { name: 'key create', words: { ...daemonChoice(values), label, ...what, asJson: values['json'] === true } }
     },
+  },
+  promote: {
+    options: { ...daemonOptions, ...promoteOptions },
+    operands: ['the id of a destination'],
+    make: ({ values, operands: [id = ''] }) => ({ name: 'promote', words: { ...daemonChoice(values), ...promoteWords(id, values) } }),
   },
   import: {
     options: {

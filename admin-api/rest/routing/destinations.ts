@@ -10,6 +10,7 @@ import {
   modeInput,
   newDestination,
   promotedDestination,
+  promotionInput,
   smtpPreset,
   toDestinationChanges,
   toNewDestination,
@@ -114,8 +115,9 @@ const modes: readonly Action<RestCore>[] = [
   destinationResource.change({
     id: 'updateDestinationMode',
     summary: 'Set the mode of a destination',
+    description: '`warnings` says when the destination is live and no route leads to it.',
     input: modeInput,
-    output: destination,
+    output: changedDestination,
     http: { path: '/v1/destinations/{id}/mode' },
     tool: {
       name: 'destination_set_mode',
@@ -126,24 +128,35 @@ const modes: readonly Action<RestCore>[] = [
       arguments: { destination_id: 'id', mode: 'mode' },
       hints: { destructive: true, idempotent: true },
     },
-    run: ({ core, principal }, { id, mode }) => core.destinations.setMode(principal, id, mode),
+    async run({ core, principal }, { id, mode }) {
+      const { destination: set, warnings } = await core.destinations.setMode(principal, id, mode)
+      return { ...set, warnings }
+    },
   }),
   destinationResource.act('promote-to-live', {
     summary: 'Promote a destination to live mode',
-    description: 'Idempotent: `already_live` is true when the destination was live before.',
+    description:
+      'Idempotent: `already_live` is true when the destination was live before. Mail without `destination_id` leaves only when a route leads ' +
+      'to the destination: `default_route` creates a routing rule for all mail of the project in the same write. `route` says how mail ' +
+      'reaches the destination, and `warnings` what is missing. `default_route` is refused with `conflict` when all mail of the project ' +
+      'goes another way; `details` then names the rule (`rule_id`), or the environment of the project or the default sender (`by`).',
+    input: promotionInput,
     output: promotedDestination,
+    examples: { input: { default_route: true } },
+    http: { emptyBody: {} },
     tool: {
       name: 'destination_promote_to_live',
       toolset: 'destinations',
       description:
-        'Let a sandbox destination deliver to real recipients from now on. Only after the user agreed and email_provider_test succeeded. already_live=true means that nothing ' +
-        'changed. Back with destination_set_mode. Next: email_send_test to an address of the user.',
-      arguments: { destination_id: 'id' },
+        'Let a sandbox destination deliver to real recipients. Only after the user agreed and email_provider_test succeeded. default_route=true also routes ' +
+        'all mail of the project there. warnings: not_routed means that mail is still captured. Back with destination_set_mode. Next: email_send_test ' +
+        'to an address of the user.',
+      arguments: { destination_id: 'id', default_route: 'default_route' },
       hints: { destructive: true, idempotent: true },
     },
-    async run({ core, principal }, { id }) {
-      const { destination: promoted, alreadyLive } = await core.destinations.promoteToLive(principal, id)
-      return { ...promoted, alreadyLive }
+    async run({ core, principal }, { id, ...wanted }) {
+      const { destination: promoted, ...found } = await core.destinations.promoteToLive(principal, id, wanted)
+      return { ...promoted, ...found }
     },
   }),
 ]

@@ -5,7 +5,8 @@ import { httpProviderIds, type HttpProvider } from '#config/mail/providers.ts'
 import type { DestinationWarning } from '#core/delivery/probe/probes.ts'
 import type { FieldProblem } from '#core/refusals.ts'
 import { securities, tlsPolicies, type Destination, type SmtpDestination } from '#core/routing/destination.ts'
-import type { DestinationChanges, DestinationView, NewDestination } from '#core/routing/destinations/destinations.ts'
+import type { DestinationChanges, DestinationView, ModeChange, NewDestination } from '#core/routing/destinations/destinations.ts'
+import type { GoLiveWarning } from '#core/routing/destinations/going-live.ts'
 import { decoder, encoder, type Decoded } from '../fields/codec.ts'
 import { anyCredentials, credentialsOf, credentialsShape, providerIds, toWireCredentials, unknownProvider } from './provider.ts'
 import { environmentName, filledLine, id, nameLine } from '../fields/text.ts'
@@ -53,17 +54,37 @@ const destinationShape = z
   })
   .meta({ id: 'Destination' })
 
+const warnings = z.array(z.object({ code: z.string(), step: z.string(), message: z.string() }))
+
 /** The answer to who has just set it up. */
 const changedDestinationShape = destinationShape
   .extend({
-    warnings: z.array(z.object({ code: z.string(), step: z.string(), message: z.string() })).meta({
+    warnings: warnings.meta({
       description:
-        'What keeps the destination from working: failures of the connection, TLS or sign-in in a probe with these settings. Empty when the probe succeeds.',
+        'What keeps the destination from working: failures of the connection, TLS or sign-in in a probe with these settings, or a missing ' +
+        'route (`not_routed`) once it is live. Each names the next step. Empty when nothing is missing.',
     }),
   })
   .meta({ id: 'ChangedDestination' })
 
-const promotedDestinationShape = destinationShape.extend({ already_live: z.boolean() }).meta({ id: 'PromotedDestination' })
+const promotedDestinationShape = destinationShape
+  .extend({
+    already_live: z.boolean(),
+    route: z
+      .object({
+        leads_here: z.boolean(),
+        by: z.enum(['rule', 'project', 'org_default', 'none']).meta({
+          description: 'What leads mail here: a routing rule, the environment of the project, or the default sender of the organization.',
+        }),
+        rule_id: z.string().nullable(),
+      })
+      .meta({ description: 'How messages without destination_id reach the destination.' }),
+    warnings: warnings.meta({
+      description:
+        'What keeps mail from leaving, with the next step: `not_routed` while no route leads here. Empty when nothing is missing.',
+    }),
+  })
+  .meta({ id: 'PromotedDestination' })
 
 const endpoint = {
   host: filledLine(255, 'Host name or IP address of the server. Required unless a preset provides it.').optional(),
@@ -169,6 +190,20 @@ export const destinationChanges = z
 
 export const modeInput = z.strictObject({ mode: z.enum(['sandbox', 'live']) })
 
+export const promotionInput = z.strictObject({
+  default_route: z
+    .boolean()
+    .default(false)
+    .meta({
+      description:
+        'Leads all mail of the project to the destination: creates the routing rule `{"match": {"any": true}, "priority": 1000}` in the same ' +
+        'write, unless all mail goes there already. Refused with `conflict` when all mail goes another way.',
+    }),
+  project_id: id
+    .optional()
+    .meta({ description: 'The project of the route. Only for organization-wide destinations; defaults to the project of the key.' }),
+})
+
 const presetShape = z
   .object({
     id: z.string(),
@@ -232,9 +267,9 @@ const destinationCode = {
 } as const
 export const destination = encoder(destinationShape).from<DestinationView>(destinationCode)
 export const changedDestination = encoder(changedDestinationShape).from<
-  DestinationView & { readonly warnings: readonly DestinationWarning[] }
+  DestinationView & { readonly warnings: readonly (DestinationWarning | GoLiveWarning)[] }
 >(destinationCode)
-export const promotedDestination = encoder(promotedDestinationShape).from<DestinationView & { readonly alreadyLive: boolean }>(
+export const promotedDestination = encoder(promotedDestinationShape).from<DestinationView & Omit<ModeChange, 'destination'>>(
   destinationCode,
 )
 

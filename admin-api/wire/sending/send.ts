@@ -165,9 +165,19 @@ const otherBody = {
     'use a new key for each message.',
 }
 
-const sendCode = { warnings: ({ differs }: Pick<Acceptance, 'differs'>) => (differs ? [otherBody] : undefined) }
+const unrouted = {
+  path: 'destination_id',
+  message:
+    'No routing rule, project environment or default sender leads this message to a destination, so it was captured. ' +
+    'The project has a live destination: create a routing rule for it, or give destination_id.',
+}
 
-/** Another body under a repeated idempotency key adds a warning. */
+const sendCode = {
+  warnings: ({ differs, isUnrouted }: Pick<Acceptance, 'differs' | 'isUnrouted'>) =>
+    differs || isUnrouted ? [...(differs ? [otherBody] : []), ...(isUnrouted ? [unrouted] : [])] : undefined,
+}
+
+/** Adds warnings: another body under a repeated idempotency key, and a captured message that no route led to a live destination. */
 export const acceptance = encoder(sendShape).from<Acceptance>(sendCode)
 
 const approval = z
@@ -182,5 +192,5 @@ const approvalEncoder = encoder(approval).from<AwaitedApproval>()
 
 /** As agents are answered. */
 export const agentAcceptance = encoder(sendShape.extend({ approval: approval.optional() }).meta({ id: 'AgentSendResponse' })).from<
-  Pick<Acceptance, 'traceId' | 'outcome' | 'status' | 'differs'> & { readonly approval?: AwaitedApproval | undefined }
+  Pick<Acceptance, 'traceId' | 'outcome' | 'status' | 'differs' | 'isUnrouted'> & { readonly approval?: AwaitedApproval | undefined }
 >({ ...sendCode, approval: ({ approval: awaited }) => awaited && approvalEncoder.encode(awaited) })

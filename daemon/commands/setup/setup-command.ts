@@ -124,6 +124,6 @@ const nextSteps = ({ domain, url }: Answers, wasRunning: boolean, { how, notes }
       : `- Start the daemon: ${how('start')}. It prints the link by which you become the owner.`,
     ...notes,
     `- Publish the records, then run postern setup --domain ${domain} again, or postern doctor: both look them up.`,
-    `- Connect your provider as a destination in the dashboard${url === null ? '' : ` at ${url}`}, and promote it to live.`,
+    `- Connect your provider as a destination in the dashboard${url === null ? '' : ` at ${url}`}, and promote it to live with a route for your mail.`,
     '- Run postern backup every day.',
   ].join('\n')

@@ -126,4 +126,6 @@ export interface Acceptance {
   readonly repeated: boolean
   /** True when that earlier submission asked for something else, which counts for both. */
   readonly differs?: boolean | undefined
+  /** True when no route led the message to a live destination that the project can use, so that it was captured. */
+  readonly isUnrouted?: boolean | undefined
 }

@@ -71,7 +71,7 @@ export const specifiedTools: Readonly<Record<string, string>> = {
   account_claim: 'email',
   account_status: '',
   destination_set_mode: 'destination_id, mode',
-  destination_promote_to_live: 'destination_id',
+  destination_promote_to_live: 'destination_id, default_route?', // the second is ours
   publishable_key_create: '...',
   publishable_key_list: '',
   publishable_key_rotate: 'id, reason?',

@@ -74,8 +74,11 @@ test('setup: an agent connects a provider by its preset, tests it, and is told w
   t.true(records.created && records.records.length > 2)
   t.like(await agent.must('email_domain_verify_records', { domain: 'Example.CH', ...id }), { created: false })
   t.like(await agent.must('email_domain_verify_status', { domain: 'example.ch' }), { found: true, domain: { status: 'pending' } })
-  t.like(await agent.must('destination_promote_to_live', id), { mode: 'live', already_live: false })
-  t.like(await agent.must('destination_promote_to_live', id), { already_live: true })
+  t.like(await agent.must('destination_promote_to_live', id), { mode: 'live', already_live: false, warnings: [{ code: 'not_routed' }] })
+  const routed = await agent.must('destination_promote_to_live', { ...id, default_route: true })
+  t.like(routed, { already_live: true, route: { leads_here: true, by: 'rule' }, warnings: [] })
+  const mail = { from: 'shop@example.ch', to: 'ada@example.ch', subject: 'Hello', text: 'It works.' }
+  t.like(await agent.must('email_send_test', mail), { outcome: 'relayed' })
   t.like(await agent.must('destination_set_mode', { ...id, mode: 'sandbox' }), { mode: 'sandbox' })
 })
 

@@ -54,7 +54,7 @@ test('parseCommandLine() says what is wrong with the words', (t) => {
   const wrong: readonly [string, RegExp][] = [
     [
       '',
-      /^Say what to do: serve, send, tail, logs, key, import, queue, deploy, login-link, backup, restore, migrate, verify, capture, doctor, setup, config, licenses, sendmail, operator\./,
+      /^Say what to do: serve, send, tail, logs, key, promote, import, queue, deploy, login-link, backup, restore, migrate, verify, capture, doctor, setup, config, licenses, sendmail, operator\./,
     ],
     ['serv', /^"serv" is not a command; did you mean serve\?/],
     ['launch', /^"launch" is not a command; there are serve,/],

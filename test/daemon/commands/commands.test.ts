@@ -68,6 +68,33 @@ test('postern send takes another daemon by address and key, and says what is mis
   t.regex((await runCommand(options, ...words)).output, /^No daemon answers at /)
 })
 
+test('postern promote makes a destination live, and leads all mail to it with --default-route', async (t) => {
+  const { daemon, options } = await started(t)
+  const relay = { name: 'Host', provider: 'smtp', credentials: { host: '127.0.0.1', port: 9, security: 'none' } }
+  const { id } = await daemon.rest.must('POST', '/v1/destinations', relay)
+  const warned = await runCommand(options, 'promote', String(id))
+  t.is(warned.code, 0, warned.output)
+  t.is(
+    warned.output,
+    'Host is live.\nWarning: No routing rule leads to Host. Messages without destination_id are captured (captured.no_route). ' +
+      'Repeat the command with --default-route, or create a rule.\n',
+  )
+  const sent = await runCommand(options, 'send', ...letter, '--text', 'Hello')
+  t.regex(
+    sent.output,
+    /^captured\.no_route\ntrace \S{36}\nWarning: No routing rule, project environment or default sender leads this message/,
+  )
+
+  const routed = await runCommand(options, 'promote', String(id), '--default-route')
+  t.regex(routed.output, /^Host is live\. Routing rule rul_\w+ leads mail to it\.\n$/)
+  t.regex((await runCommand(options, 'send', ...letter, '--text', 'Hello')).output, /^relayed\n/)
+  const asJson = JSON.parse((await runCommand(options, 'promote', String(id), '--json')).output) as Record<string, unknown>
+  t.like(asJson, { id, already_live: true, route: { leads_here: true, by: 'rule' }, warnings: [] })
+  const unknown = await runCommand(options, 'promote', String(id), '--default-route', '--project', 'prj_none')
+  t.deepEqual([unknown.code, unknown.output.slice(0, 11)], [1, '--project: '])
+  t.like(await runCommand(options, 'promote'), { code: 64 })
+})
+
 test('postern key create prints a key alone, with the scope that was asked for', async (t) => {
   const { daemon, options } = await started(t)
   const { code, output } = await runCommand(options, 'key', 'create', 'my site', '--scope', 'api:read')

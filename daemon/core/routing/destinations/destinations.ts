@@ -18,6 +18,8 @@ import {
 } from './destination-connection.ts'
 import { destinationEvidence } from '../destination-evidence.ts'
 import { destinations, type Destination, type DestinationSettings } from '../destination.ts'
+import { addDefaultRoute, goLiveWarnings, routeNow, type GoLive, type GoLiveWarning } from './going-live.ts'
+import type { RouteTo } from '../match/route-to.ts'
 import { assertMayChange, ownershipOf, type Ownership, type OwnershipChanges } from '../policy/destination-owner.ts'
 import { namedDestinations, refuseWhileNamed } from '../policy/references.ts'
 import { must } from '../../writes/transact.ts'
@@ -52,6 +54,14 @@ export interface NewDestination extends Omit<DestinationChanges, 'connection' | 
 export type DestinationView = Destination & {
   /** Belongs to a project, and nothing names it: it can move to another project. */
   readonly isMovable: boolean
+}
+
+/** A destination after a change of its mode: how mail reaches it, and what keeps mail from leaving. */
+export interface ModeChange {
+  readonly destination: DestinationView
+  readonly alreadyLive: boolean
+  readonly route: RouteTo
+  readonly warnings: readonly GoLiveWarning[]
 }
 
 const defaults = { environment: null, priority: 100, from: null, maxRatePerMin: null } as const
@@ -119,14 +129,38 @@ export class Destinations implements List<OfProject, DestinationView> {
   }
 
   /** In sandbox mode everything for this destination is captured; what was accepted as relayed before still goes out. */
-  setMode(principal: Principal, id: string, mode: Destination['mode']): Promise<DestinationView> {
-    return this.#rewrite(principal, `destination.set_${mode}`, id, () => ({ mode }))
+  setMode(principal: Principal, id: string, mode: Destination['mode']): Promise<ModeChange> {
+    return this.#setMode(principal, id, mode, {}, 'Promote it with default_route true')
   }
 
-  /** Idempotent; returns whether the destination was live before. */
-  async promoteToLive(principal: Principal, id: string): Promise<{ readonly destination: DestinationView; readonly alreadyLive: boolean }> {
-    const { mode } = await this.get(principal, id)
-    return { destination: await this.setMode(principal, id, 'live'), alreadyLive: mode === 'live' }
+  /**
+   * Idempotent. With `defaultRoute`, mode and rule are one write. Throws `conflict` when all mail of the project goes another way,
+   * `not_found` for a project out of reach and `validation_failed` for one that is not the destination's.
+   */
+  promoteToLive(principal: Principal, id: string, wanted: GoLive = {}): Promise<ModeChange> {
+    return this.#setMode(principal, id, 'live', wanted, 'Repeat the request with default_route true')
+  }
+
+  async #setMode(
+    principal: Principal,
+    id: string,
+    mode: Destination['mode'],
+    { defaultRoute = false, projectId }: GoLive,
+    again: string,
+  ): Promise<ModeChange> {
+    const { policies } = this.#options
+    let seen: Pick<ModeChange, 'alreadyLive' | 'route' | 'warnings'> | undefined
+    const destination = await this.#rewrite(principal, `destination.set_${mode}`, id, async (before, change) => {
+      const policy = await policies.of(principal.organizationId)
+      const route = defaultRoute
+        ? addDefaultRoute(this.#options, { change, policy, principal }, before, projectId)
+        : routeNow(policy, principal, before, projectId)
+      const warnings = goLiveWarnings(policy, principal, { destination: { ...before, mode }, route, again, projectId })
+      seen = { alreadyLive: before.mode === 'live', route, warnings }
+      return { mode }
+    })
+    if (!seen) throw new Error('the mode was not decided')
+    return { destination, ...seen }
   }
 
   /**
@@ -154,14 +188,17 @@ export class Destinations implements List<OfProject, DestinationView> {
     principal: Principal,
     act: string,
     id: string,
-    changesFor: (before: Destination) => Partial<Destination>,
+    changesFor: (before: Destination, change: Change) => Partial<Destination> | Promise<Partial<Destination>>,
     ownership?: OwnershipChanges,
   ): Promise<DestinationView> {
     const { writes, clock } = this.#options
     const written = await writes.runAudited(principal, act, async (change) => {
       const stored = await this.#getToChange(principal, id)
       const before = stored.record
-      const changes = { ...changesFor(before), ...(ownership && (await this.#ownership(principal, before, ownership, change))) }
+      const changes = {
+        ...(await changesFor(before, change)),
+        ...(ownership && (await this.#ownership(principal, before, ownership, change))),
+      }
       if (Object.entries(changes).every(([field, value]) => before[field as keyof Destination] === value)) return before
       // Connections are distinguished by this time, so it must differ even within one millisecond.
       // A change never turns one provider into another.

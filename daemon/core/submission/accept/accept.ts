@@ -26,6 +26,7 @@ import { heldForApproval, waitsForApproval, type HeldOrder } from '../../trace/a
 import { traces, type Outcome, type Trace } from '../../trace/trace.ts'
 import { waitingEntry } from '../../trace/waiting-entry.ts'
 import type { Tracking } from '../../tracking/message-tracking.ts'
+import { isOpenTo } from '../../access/principal/project-choice.ts'
 import { requiresApproval } from '../../access/principal/agent-approval.ts'
 import { passGates } from './accept-gates.ts'
 import { questionOf, sandboxCauseOf, type Acceptance, type AcceptedStatus, type Submission } from '../submission.ts'
@@ -67,7 +68,7 @@ interface KnownKey {
 }
 
 /** What an idempotency key is looked up by. */
-type Keyed = Pick<Submission, 'principal' | 'projectId' | 'idempotencyKey' | 'orderDigest'>
+type Keyed = Pick<Submission, 'principal' | 'projectId' | 'idempotencyKey' | 'orderDigest' | 'isTest'>
 
 /** The outcome. `follow` is there when it is new, and is called when nothing can undo it any more. */
 interface Accepted {
@@ -104,7 +105,7 @@ export class Accept {
     const { acceptance, follow } = accepted
     if (follow) follow()
     else await submission.draft.discard()
-    return acceptance
+    return this.#withRoute(acceptance, submission)
   }
 
   /** Checks the size of a message before anything is written. Throws `request_too_large`. */
@@ -125,7 +126,16 @@ export class Accept {
   /** What an earlier send with this idempotency key came to, if there was one within its 24 hours. */
   async earlier(keyed: Keyed): Promise<Acceptance | undefined> {
     const known = await this.#seenKey(keyed, this.#options.clock.now())
-    return known?.fresh && again(known.fresh, keyed).acceptance
+    return known?.fresh && this.#withRoute(again(known.fresh, keyed).acceptance, keyed)
+  }
+
+  /** Marks a message that was captured for want of a route although the project has a live destination. Web pages are not told. */
+  async #withRoute(acceptance: Acceptance, { principal, projectId, isTest }: Keyed): Promise<Acceptance> {
+    if (acceptance.outcome !== 'captured.no_route' || principal.publishableToken !== undefined) return acceptance
+    if (sandboxCauseOf({ isTest, principal })) return acceptance
+    const { destinations } = await this.#options.policies.of(principal.organizationId)
+    const hasLive = [...destinations.values()].some((one) => one.mode === 'live' && isOpenTo(one, projectId))
+    return hasLive ? { ...acceptance, isUnrouted: true } : acceptance
   }
 
   /** Throws the refusal of each gate but those that count, which look at what was accepted until then. Nothing is kept. */

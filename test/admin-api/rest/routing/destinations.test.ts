@@ -281,13 +281,13 @@ test('deleteDestination is refused while mail is queued, unless that is discarde
   t.is((await rest.call('DELETE', `/v1/destinations/${id}?discard_queued=true`)).status, 204)
 })
 
-test('promoteDestinationToLive takes no body, so that no field is ignored', async (t) => {
+test('promoteDestinationToLive needs no body, and ignores no field of one', async (t) => {
   const { rest } = await startFixture(t)
   const path = `/v1/destinations/${await addDestination(rest)}/promote-to-live`
-  const wrong = [400, 'validation_failed', 'body: must be left out: this operation takes no body'] as const
-  t.deepEqual(refusal(await rest.call('POST', path, { force: true })), wrong)
-  t.deepEqual(refusal(await rest.call('POST', path, { force: 'x'.repeat(5000) })), wrong)
-  t.deepEqual(refusal(await rest.call('POST', path, [])), wrong)
+  const unknown = refusal(await rest.call('POST', path, { force: true }))
+  t.deepEqual(unknown.slice(0, 2), [400, 'validation_failed'])
+  t.regex(unknown[2], /^force: /)
+  t.deepEqual(refusal(await rest.call('POST', path, [])).slice(0, 2), [400, 'validation_failed'])
   t.is((await rest.call('POST', path, {})).status, 200)
   t.is((await rest.call('POST', path)).status, 200)
 })

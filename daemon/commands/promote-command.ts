@@ -1,0 +1,50 @@
+/** `postern promote`: a destination goes live, by the same REST call as everybody's. */
+import type { Config } from '#config/settings/load.ts'
+import { cleanJson, cleanText } from '../observability/clean-text.ts'
+import type { DaemonChoice } from './command-line.ts'
+import type { PromoteWords } from './promote-words.ts'
+import { chosenDaemon, postToDaemon } from './daemon-client.ts'
+import { exitCodes, type ExitCode } from '../process/lifecycle.ts'
+
+interface Surroundings {
+  readonly env: NodeJS.ProcessEnv
+  readonly stdout: { write(text: string): unknown }
+  readonly stderr: { write(text: string): unknown }
+}
+
+interface Answer {
+  readonly name: string
+  readonly route: { readonly by: string; readonly rule_id: string | null }
+  readonly warnings: readonly { readonly message: string }[]
+}
+
+/** Prints the route, and warnings to the standard error. Throws `StartRefused` with the daemon's words when it refuses. */
+export async function promote(
+  config: Config,
+  words: DaemonChoice & PromoteWords,
+  { env, stdout, stderr }: Surroundings,
+): Promise<ExitCode> {
+  const { destination, defaultRoute, project, asJson } = words
+  const access = await chosenDaemon(config, words, env)
+  const answer = (await postToDaemon(access, `/v1/destinations/${encodeURIComponent(destination)}/promote-to-live`, {
+    ...(defaultRoute && { default_route: true }),
+    ...(project !== undefined && { project_id: project }),
+  })) as Answer
+  if (asJson) {
+    stdout.write(`${cleanJson(JSON.stringify(answer))}\n`)
+    return exitCodes.ok
+  }
+  stdout.write(`${cleanText(answer.name)} is live.${routeSentence(answer.route)}\n`)
+  for (const { message } of answer.warnings) stderr.write(`Warning: ${cleanText(message.replace(ofRequest, ofCommand))}\n`)
+  return exitCodes.ok
+}
+
+/** The next step as the API and as this command names it. */
+const ofRequest = 'Repeat the request with default_route true'
+const ofCommand = 'Repeat the command with --default-route'
+
+function routeSentence({ by, rule_id: rule }: Answer['route']): string {
+  if (by === 'rule') return ` Routing rule ${cleanText(rule ?? '')} leads mail to it.`
+  if (by === 'project') return ' The environment of the project leads mail to it.'
+  return by === 'org_default' ? ' It is the default sender of the organization.' : ''
+}

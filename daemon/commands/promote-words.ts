@@ -1,0 +1,21 @@
+/** The words of `postern promote`. */
+
+export interface PromoteWords {
+  /** Its id. */
+  readonly destination: string
+  /** Leads all mail of the project to the destination. */
+  readonly defaultRoute: boolean
+  readonly project: string | undefined
+  readonly asJson: boolean
+}
+
+export const promoteOptions = { 'default-route': { type: 'boolean' }, project: { type: 'string' } } as const
+
+type Values = Readonly<Record<string, unknown>>
+
+export const promoteWords = (destination: string, values: Values): PromoteWords => ({
+  destination,
+  defaultRoute: values['default-route'] === true,
+  project: typeof values['project'] === 'string' ? values['project'] : undefined,
+  asJson: values['json'] === true,
+})
