@@ -1,9 +1,10 @@
-/** From the sandbox to live, with evidence: the connection, the records of the sender domains, and where the last captures would go. */
+/** From the sandbox to live, with evidence and with a choice of the mail that goes through the destination. */
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { call, type ApiFault } from '../app/api.ts'
 import { go, link } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
+import { homeProject, projects } from '../app/projects.ts'
 import { asFault, useRead } from '../app/query.ts'
 import { TextField, useBusy } from '../parts/controls.tsx'
 import { Fault } from '../parts/forms.tsx'
@@ -13,9 +14,18 @@ import { plain, SafeText } from '../parts/safe-text.tsx'
 import { Show, State } from '../parts/states.tsx'
 import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
-import { getDestination, promoteDestinationToLive, type Destination } from '../wire/operations.ts'
+import {
+  createRoutingRule,
+  getDestination,
+  listDestinations,
+  listRoutingRules,
+  promoteDestinationToLive,
+  type Destination,
+  type Project,
+} from '../wire/operations.ts'
 import { words } from '../words/words.ts'
 import { Evidence } from './evidence.tsx'
+import { words as own } from './evidence-words.ts'
 
 export function Promote({ id }: { readonly id: string }): JSX.Element {
   const w = words()
@@ -42,6 +52,7 @@ export function Promote({ id }: { readonly id: string }): JSX.Element {
                   <a class="button" href={link(`/destinations/${id}`)}>
                     {w.back}
                   </a>
+                  {mayChange.value && <a href={link('/routing', { new: '1' })}>{w.addRule}</a>}
                 </div>
               </State>
             ) : (
@@ -76,12 +87,24 @@ function Decision({ destination }: { readonly destination: Destination }): JSX.E
   const [typed, setTyped] = useState('')
   const [fault, setFault] = useState<ApiFault>()
   const [isBusy, start] = useBusy()
-  const isReady = typed.trim() === destination.name.trim()
+  const preselected = usePreselected(destination)
+  const [chosen, setChosen] = useState<RouteChoice>()
+  const [sender, setSender] = useState('')
+  const routed = useRef('')
+  const choice = chosen ?? preselected
+  const isReady = typed.trim() === destination.name.trim() && choice !== undefined
   const promote = async (): Promise<void> => {
     setFault(undefined)
+    const project = destination.scope === 'org' && { project_id: projectOf(destination)?.id ?? '' }
     try {
-      await call(promoteDestinationToLive, { path: { id: destination.id } })
-      toast(w.nowLive(plain(destination.name)))
+      if (choice === 'sender' && routed.current !== sender) {
+        // first, so that the first mail after the promotion has its rule; a second try does not make it again
+        await call(createRoutingRule, { body: { match: sender, destination_id: destination.id, ...project } })
+        routed.current = sender
+      }
+      const body = choice === 'all' ? { default_route: true, ...project } : { ...project }
+      const { warnings } = await call(promoteDestinationToLive, { path: { id: destination.id }, body })
+      toast(warnings.length > 0 ? own().liveNotRouted(plain(destination.name)) : w.nowLive(plain(destination.name)))
       go(link(`/destinations/${destination.id}`))
     } catch (error) {
       setFault(asFault(error))
@@ -90,6 +113,44 @@ function Decision({ destination }: { readonly destination: Destination }): JSX.E
   return (
     <div class="block">
       <h2>{w.whatChanges}</h2>
+      <Effects />
+      {mayChange.value ? (
+        <form
+          class="form"
+          onSubmit={(event) => {
+            event.preventDefault()
+            if (isReady) start(promote)
+          }}
+        >
+          <ChooseRoute
+            {...{ destination, choice, sender }}
+            onChoose={setChosen}
+            onSender={setSender}
+            fault={choice === 'sender' ? fault?.fields.get('match') : undefined}
+          />
+          <TextField label={w.typeToConfirm(plain(destination.name))} value={typed} onChange={setTyped} />
+          <Fault fault={fault} />
+          <div class="actions">
+            <button class="button primary" aria-disabled={!isReady || isBusy}>
+              {w.promoteToLive}
+            </button>
+            <a class="button quiet" href={link(`/destinations/${destination.id}`)}>
+              {w.stayInSandbox}
+            </a>
+          </div>
+        </form>
+      ) : (
+        <p class="soft">{w.notAllowed}</p>
+      )}
+    </div>
+  )
+}
+
+/** What going live changes. */
+function Effects(): JSX.Element {
+  const w = words()
+  return (
+    <>
       <div class="modes">
         <div class="held">
           <Mark name="sandbox" />
@@ -108,28 +169,57 @@ function Decision({ destination }: { readonly destination: Destination }): JSX.E
         <li>{w.promoteKeeps}</li>
         <li>{w.promoteBack}</li>
       </ul>
-      {mayChange.value ? (
-        <form
-          class="form"
-          onSubmit={(event) => {
-            event.preventDefault()
-            if (isReady) start(promote)
-          }}
-        >
-          <TextField label={w.typeToConfirm(plain(destination.name))} value={typed} onChange={setTyped} />
-          <Fault fault={fault} />
-          <div class="actions">
-            <button class="button primary" aria-disabled={!isReady || isBusy}>
-              {w.promoteToLive}
-            </button>
-            <a class="button quiet" href={link(`/destinations/${destination.id}`)}>
-              {w.stayInSandbox}
-            </a>
-          </div>
-        </form>
-      ) : (
-        <p class="soft">{w.notAllowed}</p>
-      )}
-    </div>
+    </>
+  )
+}
+
+type RouteChoice = 'all' | 'sender' | 'none'
+
+/** The project whose mail is meant: that of the destination, or the chosen one where it belongs to the organization. */
+const projectOf = ({ scope, project_id: owner }: Destination): Project | undefined =>
+  scope === 'org' ? homeProject() : projects.value.find(({ id }) => id === owner)
+
+/**
+ * `all` while nothing leads any mail of the project anywhere: no rule, no environment of the project and no default sender. Undefined
+ * until that is known.
+ */
+function usePreselected(destination: Destination): RouteChoice | undefined {
+  const project = projectOf(destination)
+  const of = project && { project: project.id }
+  const rules = useRead(listRoutingRules, of && { query: { ...of, limit: '1' } })
+  const known = useRead(listDestinations, of && { query: { ...of, limit: '200' } })
+  if (rules.state === 'failed' || known.state === 'failed') return 'none'
+  if (!project || !rules.data || !known.data) return undefined
+  const isRouted = rules.data.data.length > 0 || project.environment !== null || known.data.data.some((one) => one.is_org_default)
+  return isRouted ? 'none' : 'all'
+}
+
+interface ChooseRouteProps {
+  readonly destination: Destination
+  readonly choice: RouteChoice | undefined
+  readonly onChoose: (choice: RouteChoice) => void
+  readonly sender: string
+  readonly onSender: (sender: string) => void
+  readonly fault: string | undefined
+}
+
+function ChooseRoute({ destination, choice, onChoose, sender, onSender, fault }: ChooseRouteProps): JSX.Element {
+  const w = own()
+  const choices: readonly (readonly [RouteChoice, string])[] = [
+    ['all', w.allMailOf(plain(projectOf(destination)?.name ?? ''))],
+    ['sender', w.oneSender],
+    ['none', w.nothingYet],
+  ]
+  return (
+    <fieldset class="choices">
+      <legend>{w.whichMail(plain(destination.name))}</legend>
+      {choices.map(([value, label]) => (
+        <label class="check" key={value}>
+          <input type="radio" name="route" checked={choice === value} onChange={() => onChoose(value)} />
+          <span>{label}</span>
+        </label>
+      ))}
+      {choice === 'sender' && <TextField label={w.sender} hint={w.senderHint} value={sender} onChange={onSender} fault={fault} isMono />}
+    </fieldset>
   )
 }

@@ -55,4 +55,11 @@ export const de: Wider<typeof en> = {
   resting: 'angehalten',
   takesNow: 'nimmt jetzt an',
   serverHint: 'Für einen anderen Server, Port oder eine andere Verschlüsselung ist das Passwort nochmals nötig.',
+  whichMail: (name) => `Welche Mails gehen über ${name}?`,
+  allMailOf: (project) => `Alle Mails von ${project}`,
+  oneSender: 'Nur Mails von einem Absender oder einer Domain',
+  sender: 'Absender oder Domain',
+  senderHint: 'shop@example.com oder example.com',
+  nothingYet: 'Noch keine',
+  liveNotRouted: (name) => `${name} ist live, aber noch führt keine Regel Mails dorthin.`,
 }

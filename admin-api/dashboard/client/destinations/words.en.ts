@@ -53,4 +53,11 @@ export const en = {
   resting: 'paused',
   takesNow: 'takes mail now',
   serverHint: 'Another server, port or encryption needs the password again.',
+  whichMail: (name: string) => `Which mail goes through ${name}?`,
+  allMailOf: (project: string) => `All mail of ${project}`,
+  oneSender: 'Only mail from one sender or domain',
+  sender: 'Sender or domain',
+  senderHint: 'shop@example.com or example.com',
+  nothingYet: 'Nothing yet',
+  liveNotRouted: (name: string) => `${name} is live, but no rule leads mail to it yet.`,
 } as const

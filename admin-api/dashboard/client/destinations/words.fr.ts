@@ -55,4 +55,11 @@ export const fr: Wider<typeof en> = {
   resting: 'suspendue',
   takesNow: 'reçoit maintenant',
   serverHint: 'Un autre serveur, port ou chiffrement demande de nouveau le mot de passe.',
+  whichMail: (name) => `Quels messages passent par ${name} ?`,
+  allMailOf: (project) => `Tous les messages de ${project}`,
+  oneSender: 'Seulement les messages d’un expéditeur ou d’un domaine',
+  sender: 'Expéditeur ou domaine',
+  senderHint: 'shop@example.com ou example.com',
+  nothingYet: 'Aucun pour l’instant',
+  liveNotRouted: (name) => `${name} est en service, mais aucune règle n’y mène encore.`,
 }

@@ -55,4 +55,11 @@ export const it: Wider<typeof en> = {
   resting: 'sospesa',
   takesNow: 'riceve ora',
   serverHint: 'Un altro server, porta o cifratura richiede di nuovo la password.',
+  whichMail: (name) => `Quale posta passa da ${name}?`,
+  allMailOf: (project) => `Tutta la posta di ${project}`,
+  oneSender: 'Solo la posta di un mittente o di un dominio',
+  sender: 'Mittente o dominio',
+  senderHint: 'shop@example.com o example.com',
+  nothingYet: 'Per ora nessuna',
+  liveNotRouted: (name) => `${name} è attiva, ma nessuna regola vi porta ancora posta.`,
 }

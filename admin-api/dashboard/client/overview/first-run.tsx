@@ -1,4 +1,4 @@
-/** Before the first destination is live: what happens to mail now, and the steps to the first real one. */
+/** The first run: what happens to mail before a destination is live, and the steps to the first real mail. */
 import type { ComponentChildren, JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { boot } from '../app/boot.ts'
@@ -9,6 +9,7 @@ import { screenAt } from '../app/screen-names.ts'
 import { curlOf, nodeOf } from '../parts/api-call.tsx'
 import { copy, CopyButton, Segments } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { plain } from '../parts/safe-text.tsx'
 import { listDomains, sendMessage, type Destination, type SendingDomain, type TraceSummary } from '../wire/operations.ts'
 import { words } from '../words/words.ts'
 import { ProjectState } from './project-state.tsx'
@@ -21,9 +22,6 @@ interface FirstRunProps {
 
 export function FirstRun({ destinations, traces, onSend }: FirstRunProps): JSX.Element {
   const w = words()
-  const domains = useList(listDomains, { query: { limit: '50' } }, { isShown: false }).read.data ?? []
-  const ready = domains.find(isReady)
-  const captured = traces.find(({ status }) => status === 'captured')
   return (
     <div class="columns">
       <section aria-labelledby="first-run">
@@ -33,37 +31,58 @@ export function FirstRun({ destinations, traces, onSend }: FirstRunProps): JSX.E
           <ProjectState />
         </div>
         <Gate captured={traces.filter(({ status }) => status === 'captured').length} />
-        <ol class="steps">
-          <Step n={1} isDone={destinations.length > 0} title={w.stepDestination} text={w.stepDestinationText}>
-            <StepLink
-              screen="destinations"
-              label={destinations.length > 0 ? w.seeDestinations : w.newDestination}
-              own={destinations.length > 0 ? {} : { new: '1' }}
-            />
-          </Step>
-          <Step n={2} isDone={ready !== undefined} title={w.stepDomain} text={ready ? w.stepDomainDone(ready.domain) : w.stepDomainText}>
-            <StepLink screen="domains" label={w.domains} own={{}} />
-          </Step>
-          <Step n={3} isDone={captured !== undefined} title={w.stepSend} text={captured ? w.stepSendDone : w.stepSendText}>
-            {captured ? (
-              <a href={link(`/traces/${captured.trace_id}`)}>{w.readIt}</a>
-            ) : (
-              mayChange.value && (
-                <button class="button" onClick={onSend}>
-                  {w.sendCapturedTest}
-                </button>
-              )
-            )}
-          </Step>
-          <Step n={4} isDone={false} title={w.stepPromote} text={w.stepPromoteText}>
-            {destinations[0] && <StepLink screen="destinations" label={w.promoteToLive} own={{}} rest={`/${destinations[0].id}/promote`} />}
-          </Step>
-        </ol>
+        <Checklist destinations={destinations} traces={traces} onSend={onSend} />
       </section>
       <aside aria-label={w.sendSomething}>
         <Snippets />
       </aside>
     </div>
+  )
+}
+
+/** The steps to the first real mail, until a provider has accepted one. */
+export function Checklist({ destinations, traces, onSend }: FirstRunProps): JSX.Element {
+  const w = words()
+  const domains = useList(listDomains, { query: { limit: '50' } }, { isShown: false }).read.data ?? []
+  const ready = domains.find(isReady)
+  const captured = traces.find(({ status }) => status === 'captured')
+  const live = destinations.find(({ mode }) => mode === 'live')
+  return (
+    <ol class="steps">
+      <Step n={1} isDone={destinations.length > 0} title={w.stepDestination} text={w.stepDestinationText}>
+        <StepLink
+          screen="destinations"
+          label={destinations.length > 0 ? w.seeDestinations : w.newDestination}
+          own={destinations.length > 0 ? {} : { new: '1' }}
+        />
+      </Step>
+      <Step n={2} isDone={ready !== undefined} title={w.stepDomain} text={ready ? w.stepDomainDone(ready.domain) : w.stepDomainText}>
+        <StepLink screen="domains" label={w.domains} own={{}} />
+      </Step>
+      <Step n={3} isDone={captured !== undefined} title={w.stepSend} text={captured ? w.stepSendDone : w.stepSendText}>
+        {captured ? (
+          <a href={link(`/traces/${captured.trace_id}`)}>{w.readIt}</a>
+        ) : (
+          mayChange.value && (
+            <button class="button" onClick={onSend}>
+              {w.sendCapturedTest}
+            </button>
+          )
+        )}
+      </Step>
+      <Step n={4} isDone={live !== undefined} title={w.stepPromote} text={live ? w.stepPromoteDone(plain(live.name)) : w.stepPromoteText}>
+        {!live && destinations[0] && (
+          <StepLink screen="destinations" label={w.promoteToLive} own={{}} rest={`/${destinations[0].id}/promote`} />
+        )}
+      </Step>
+      <Step n={5} isDone={false} title={w.stepReal} text={w.stepRealText}>
+        {live && mayChange.value && (
+          <button class="button" onClick={onSend}>
+            {w.sendTest}
+          </button>
+        )}
+      </Step>
+    </ol>
   )
 }
 

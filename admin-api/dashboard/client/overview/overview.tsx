@@ -31,7 +31,8 @@ import {
 import { words } from '../words/words.ts'
 import { DestinationHealths, useHealths, type Healths } from '../health/destination-healths.tsx'
 import { rateLimits } from '../health/limits.ts'
-import { FirstRun } from './first-run.tsx'
+import { Checklist, FirstRun } from './first-run.tsx'
+import { useHadMail, useUnrouted } from './first-mail.ts'
 import { stepSeconds } from './judgement.ts'
 import { SendTest } from './send-test.tsx'
 import { Verdict } from './verdict.tsx'
@@ -70,12 +71,15 @@ export default function Overview(): JSX.Element {
   const all = useRead(listProjects, { query: { limit: '200' } }, { every: refreshMs })
   const healths = useHealths()
   const [isSending, setSending] = useState(false)
-  const isFirstRun = destinations.read.data?.some(({ mode }) => mode === 'live') === false
+  const isLive = destinations.read.data?.some(({ mode }) => mode === 'live')
+  const hadMail = useHadMail(isLive === true, traces.data?.data, day.data)
+  const unrouted = useUnrouted(destinations.read.data ?? [], sends.data)
+  const onSend = (): void => setSending(true)
   return (
     <>
       <TopBar title={w.overview} isLive={traces.state !== 'failed'}>
         {mayChange.value && (
-          <button class="button" onClick={() => setSending(true)} title={w.sendTest}>
+          <button class="button" onClick={onSend} title={w.sendTest}>
             <Icon name="destinations" />
             <span class="shell-label">{w.sendTest}</span>
           </button>
@@ -86,11 +90,11 @@ export default function Overview(): JSX.Element {
           {(list) => (
             <Show read={traces} reload={traces.reload} failure={w.overviewFailed}>
               {({ data }) =>
-                isFirstRun ? (
-                  <FirstRun destinations={list} traces={data} onSend={() => setSending(true)} />
+                isLive === false ? (
+                  <FirstRun destinations={list} traces={data} onSend={onSend} />
                 ) : (
                   <Settled
-                    {...{ traces: data, destinations: list, areAll: destinations.more === undefined }}
+                    {...{ hadMail, unrouted, onSend, traces: data, destinations: list, areAll: destinations.more === undefined }}
                     {...{ healths, held: heldIn(all.data?.data ?? []) }}
                     {...{ usage: usage.data, day: day.data, sends: sends.data }}
                     {...{ queue: queue.data, parked: webhooks.data?.totals.parked ?? 0 }}
@@ -111,6 +115,10 @@ const heldIn = (all: readonly Project[]): number =>
   all.filter(({ id }) => projectId.value === undefined || id === projectId.value).reduce((sum, one) => sum + one.approvals_waiting, 0)
 
 interface SettledProps {
+  /** A provider has accepted a message before. */
+  readonly hadMail: boolean
+  readonly unrouted: number
+  readonly onSend: () => void
   readonly traces: readonly TraceSummary[]
   readonly destinations: readonly Destination[]
   readonly areAll: boolean
@@ -124,13 +132,28 @@ interface SettledProps {
   readonly parked: number
 }
 
-function Settled({ traces, destinations, areAll, healths, held, usage, day, sends, queue, parked }: SettledProps): JSX.Element {
+function Settled({
+  hadMail,
+  unrouted,
+  onSend,
+  traces,
+  destinations,
+  areAll,
+  healths,
+  held,
+  usage,
+  day,
+  sends,
+  queue,
+  parked,
+}: SettledProps): JSX.Element {
   const w = words()
   const plots = usePlots()
   const figures = day && sends && queue && { delivery: day, sends, waitingSince: queue.waiting_since }
   return (
     <>
-      <Verdict {...{ destinations, healths, held, figures, queue, parked }} />
+      <Verdict {...{ destinations, healths, held, figures, queue, parked, unrouted }} isFirst={!hadMail} />
+      {!hadMail && <Checklist destinations={destinations} traces={traces} onSend={onSend} />}
       <Ledger day={day} usage={usage} />
       <div class="columns">
         <section aria-labelledby="latest">

@@ -1,9 +1,10 @@
 /** Whether mail is fine, in one sentence with the worst thing first, and what that means for mail; from counters, never from messages. */
 import type { JSX } from 'preact'
 import { link } from '../app/location.ts'
+import { mayChange } from '../app/permissions.ts'
 import type { Healths } from '../health/destination-healths.tsx'
 import { troubledOf, Why, type Trouble } from '../health/trouble.tsx'
-import { SafeText } from '../parts/safe-text.tsx'
+import { plain, SafeText } from '../parts/safe-text.tsx'
 import { number, span } from '../parts/time.ts'
 import type { Destination, QueueCounts } from '../wire/operations.ts'
 import { words } from '../words/words.ts'
@@ -20,19 +21,26 @@ interface VerdictProps {
   readonly queue: QueueCounts | undefined
   /** Deliveries of webhooks that were parked in the last day. */
   readonly parked: number
+  /** Messages of the last day that were captured although a destination of their project is live. */
+  readonly unrouted: number
+  /** No provider has accepted a message yet. */
+  readonly isFirst: boolean
 }
 
 /** Of those that have trouble, so many are explained. */
 const shownInFull = 3
 
-export function Verdict({ destinations, healths, held, figures, queue, parked }: VerdictProps): JSX.Element {
+export function Verdict({ destinations, healths, held, figures, queue, parked, unrouted, isFirst }: VerdictProps): JSX.Element {
   const w = words()
   const troubled = troubledOf(destinations, healths)
-  const found = figures ? findings(figures) : []
+  const found = [
+    ...(unrouted > 0 ? [<Unrouted key="unrouted" count={unrouted} destinations={destinations} />] : []),
+    ...(figures ? findings(figures) : []),
+  ]
   const isNamed = troubled.length > 0
   return (
     <div class="say">
-      <h2>{isNamed ? <Troubled all={destinations} troubled={troubled} /> : (found[0] ?? <Fine figures={figures} />)}</h2>
+      <h2>{isNamed ? <Troubled all={destinations} troubled={troubled} /> : (found[0] ?? <Fine figures={figures} isFirst={isFirst} />)}</h2>
       {troubled.slice(0, shownInFull).map((one) => (
         <Why key={one.destination.id} {...one} />
       ))}
@@ -41,6 +49,11 @@ export function Verdict({ destinations, healths, held, figures, queue, parked }:
           {one}
         </p>
       ))}
+      {unrouted > 0 && mayChange.value && (
+        <p>
+          <a href={link('/routing', { new: '1' })}>{w.addRule}</a>
+        </p>
+      )}
       {figures && <Hour figures={figures} isNamed={found.length > 0} />}
       {parked > 0 && (
         <p class="warn">
@@ -55,6 +68,18 @@ export function Verdict({ destinations, healths, held, figures, queue, parked }:
       {queue && <Waits queue={queue} />}
       <ProjectState />
     </div>
+  )
+}
+
+/** Captured mail beside a live destination, with the way to these messages. */
+function Unrouted({ count, destinations }: { readonly count: number; readonly destinations: readonly Destination[] }): JSX.Element {
+  const w = words()
+  const live = destinations.filter(({ mode }) => mode === 'live')
+  const since = new Date(Date.now() - 24 * hourMs).toISOString()
+  return (
+    <a href={link('/traces', { outcome: 'captured.no_route', since })}>
+      {w.unrouted(number(count), count, live.length === 1 ? plain(live[0]?.name ?? '') : undefined)}
+    </a>
   )
 }
 
@@ -88,8 +113,9 @@ function sentence({ what, some, all, hours }: Share): string {
   return says(number(some), some > all ? undefined : number(all), hours)
 }
 
-function Fine({ figures }: { readonly figures: Figures | undefined }): JSX.Element {
+function Fine({ figures, isFirst }: { readonly figures: Figures | undefined; readonly isFirst: boolean }): JSX.Element {
   const w = words()
+  if (isFirst) return <>{w.noMailYet}</>
   if (!figures) return <span class="faint">{w.loading}</span>
   return <>{isQuiet(figures) ? w.nothingWasSent : lostInHour(figures) ? w.mailIsGoingOut : w.allMailGoesOut}</>
 }

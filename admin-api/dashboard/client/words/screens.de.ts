@@ -21,6 +21,10 @@ export const screens: ScreenWords = {
   },
   mailIsLate: (time) => `Mails warten seit bis zu ${time}.`,
   nothingWasSent: 'Alles in Ordnung; in den letzten 24 Stunden wurde nichts gesendet.',
+  noMailYet: 'Noch ist keine Mail hinausgegangen.',
+  unrouted: (some, count, name) =>
+    `${some} ${count === 1 ? 'Mail wurde' : 'Mails wurden'} abgefangen, weil keine Regel sie ${name === undefined ? 'zu einer Destination führt, die live ist' : `zu ${name} führt`}.`,
+  addRule: 'Regel hinzufügen',
   hourSays: (taken, failed, deferred) =>
     `Letzte Stunde: ${taken} von Anbietern angenommen, ${failed} gescheitert, ${deferred} aufgeschoben.`,
   webhooksParked: (parked) =>
@@ -70,6 +74,9 @@ export const screens: ScreenWords = {
   readIt: 'Lesen',
   stepPromote: 'Live schalten',
   stepPromoteText: 'Mit Belegen: die Verbindung, die Einträge und wohin Mails gingen.',
+  stepPromoteDone: (name) => `${name} ist live.`,
+  stepReal: 'Erste echte Mail',
+  stepRealText: 'Erledigt, sobald ein Anbieter eine Mail angenommen hat.',
   promoteToLive: 'Live schalten',
   yourSite: 'deine Website',
   capturedSoFar: (count) => (count === 0 ? 'nichts' : `${number(count)} Captures`),

@@ -20,6 +20,10 @@ export const screens = {
   },
   mailIsLate: (time: string) => `Mail has been waiting for up to ${time}.`,
   nothingWasSent: 'Nothing is wrong, and nothing was sent in the last 24 hours.',
+  noMailYet: 'No mail has been sent yet.',
+  unrouted: (some: string, count: number, name: string | undefined) =>
+    `${some} ${count === 1 ? 'message was' : 'messages were'} captured because no rule leads ${count === 1 ? 'it' : 'them'} to ${name ?? 'a live destination'}.`,
+  addRule: 'Add a rule',
   hourSays: (taken: string, failed: string, deferred: string) =>
     `In the last hour: ${taken} taken by providers, ${failed} failed, ${deferred} put off.`,
   webhooksParked: (parked: number) =>
@@ -66,6 +70,9 @@ export const screens = {
   readIt: 'Read it',
   stepPromote: 'Promote to live',
   stepPromoteText: 'With evidence: the connection, the records, and where mail would go.',
+  stepPromoteDone: (name: string) => `${name} is live.`,
+  stepReal: 'First real mail',
+  stepRealText: 'Done once a provider has accepted a message.',
   promoteToLive: 'Promote to live',
   yourSite: 'your site',
   capturedSoFar: (count: number) => (count === 0 ? 'nothing captured' : `${number(count)} captured`),

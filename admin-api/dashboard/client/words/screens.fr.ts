@@ -21,6 +21,12 @@ export const screens: ScreenWords = {
   },
   mailIsLate: (time) => `Des messages attendent depuis ${time}.`,
   nothingWasSent: 'Tout va bien ; rien n’a été envoyé ces dernières 24 heures.',
+  noMailYet: 'Aucun message n’est encore parti.',
+  unrouted: (some, count, name) =>
+    count === 1
+      ? `${some} message a été capturé, car aucune règle ne le mène à ${name ?? 'une destination en service'}.`
+      : `${some} messages ont été capturés, car aucune règle ne les mène à ${name ?? 'une destination en service'}.`,
+  addRule: 'Ajouter une règle',
   hourSays: (taken, failed, deferred) =>
     `Dernière heure, acceptés par les fournisseurs : ${taken} ; échoués : ${failed} ; différés : ${deferred}.`,
   webhooksParked: (parked) =>
@@ -68,6 +74,9 @@ export const screens: ScreenWords = {
   readIt: 'Le lire',
   stepPromote: 'Mettre en service',
   stepPromoteText: 'Avec des preuves : la connexion, les enregistrements, et où iraient les messages.',
+  stepPromoteDone: (name) => `${name} est en service.`,
+  stepReal: 'Premier vrai message',
+  stepRealText: 'Fait dès qu’un fournisseur a accepté un message.',
   promoteToLive: 'Mettre en service',
   yourSite: 'votre site',
   capturedSoFar: (count) => (count === 0 ? 'rien de capturé' : count < 2 ? `${number(count)} capturé` : `${number(count)} capturés`),

@@ -21,6 +21,12 @@ export const screens: ScreenWords = {
   },
   mailIsLate: (time) => `C’è posta che attende da ${time}.`,
   nothingWasSent: 'Tutto a posto; nelle ultime 24 ore non è stato inviato nulla.',
+  noMailYet: 'Non è ancora partito alcun messaggio.',
+  unrouted: (some, count, name) =>
+    count === 1
+      ? `${some} messaggio è stato catturato, perché nessuna regola lo porta a ${name ?? 'una destinazione attiva'}.`
+      : `${some} messaggi sono stati catturati, perché nessuna regola li porta a ${name ?? 'una destinazione attiva'}.`,
+  addRule: 'Aggiungi una regola',
   hourSays: (taken, failed, deferred) => `Ultima ora, accettati dai fornitori: ${taken}; falliti: ${failed}; rinviati: ${deferred}.`,
   webhooksParked: (parked) =>
     parked === 1
@@ -65,6 +71,9 @@ export const screens: ScreenWords = {
   readIt: 'Leggilo',
   stepPromote: 'Metti in servizio',
   stepPromoteText: 'Con prove: la connessione, i record, e dove andrebbe la posta.',
+  stepPromoteDone: (name) => `${name} è attiva.`,
+  stepReal: 'Primo messaggio vero',
+  stepRealText: 'Fatto appena un fornitore ha accettato un messaggio.',
   promoteToLive: 'Metti in servizio',
   yourSite: 'il tuo sito',
   capturedSoFar: (count) => (count === 0 ? 'nulla di catturato' : count === 1 ? '1 catturato' : `${number(count)} catturati`),

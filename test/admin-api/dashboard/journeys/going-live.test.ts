@@ -1,0 +1,112 @@
+/** Going live in Chromium: which mail a destination gets, the first real mail, and captured mail that no rule leads anywhere. */
+import type { ExecutionContext } from 'ava'
+import { testWith } from '../../../support/peers/peers.ts'
+import { Sink } from '../../../support/smtp/sink.ts'
+import { browserOf } from '../../../support/web/browser.ts'
+import { startDashboard, type DashboardServer, type DashboardTab } from '../dashboard-server.ts'
+
+const test = testWith('chromium')
+const browser = browserOf(test)
+
+const letter = { from: 'shop@alpenblick.example', to: 'ada@example.org', subject: 'Your order', text: 'Thank you.' }
+
+interface Started {
+  readonly server: DashboardServer
+  readonly sink: Sink
+  readonly tab: DashboardTab
+  readonly id: string
+}
+
+async function started(t: ExecutionContext): Promise<Started> {
+  const server = await startDashboard(t, browser)
+  const sink = await Sink.listen()
+  t.teardown(() => sink[Symbol.asyncDispose]())
+  const credentials = { host: '127.0.0.1', port: sink.port, security: 'none' }
+  const { id } = await server.daemon.rest.must('POST', '/v1/destinations', { name: 'Local sink', provider: 'smtp', credentials })
+  return { server, sink, tab: await server.open(), id: String(id) }
+}
+
+async function promote({ page, fill }: DashboardTab, toast: string): Promise<void> {
+  await fill('Type Local sink to confirm', 'Local sink')
+  await page.click('aside >> button:has-text("Promote to live")')
+  await page.waitForSelector(`.toast >> text=${toast}`)
+}
+
+test('promote page: all mail is preselected while no route exists, and the checklist ends with the first real mail', async (t) => {
+  const { sink, tab } = await started(t)
+  const { page } = tab
+  await tab.go('/')
+  await page.waitForSelector('.steps h3:has-text("First real mail")')
+  await tab.check(t)
+  await page.click('.steps a:has-text("Promote to live")')
+  await page.waitForSelector('legend:text-is("Which mail goes through Local sink?")')
+  await page.waitForSelector('label:has-text("All mail of Default") >> input:checked')
+  await tab.check(t)
+  await promote(tab, 'Local sink is live.')
+
+  await tab.go('/')
+  await page.waitForSelector('h2:text-is("No mail has been sent yet.")')
+  t.is(await page.locator('.steps .tag.good').count(), 2, 'a destination is connected, and live')
+  await tab.check(t)
+  await page.click('.steps >> text=Send a test')
+  await tab.fill('To', 'ben@shop.example')
+  await page.waitForSelector('text=This mail leaves the service.')
+  await page.click('dialog >> text=Send it for real')
+  await sink.delivered(({ to }) => to.includes('ben@shop.example'))
+  await page.waitForSelector('.story >> text=Attempt 1 taken')
+  await tab.go('/')
+  await page.waitForSelector('h2:text-is("All mail is going out.")')
+  t.is(await page.locator('.steps').count(), 0)
+})
+
+test('promote page: a sender or domain gets a rule of its own', async (t) => {
+  const { server, tab, id } = await started(t)
+  const { page } = tab
+  const { rest } = server.daemon
+  await tab.go(`/destinations/${id}/promote`)
+  await page.getByLabel('Only mail from one sender or domain').check()
+  await tab.fill('Sender or domain', '*')
+  await tab.check(t)
+  await tab.fill('Sender or domain', 'alpenblick.example')
+  await promote(tab, 'Local sink is live.')
+  const { data } = await rest.must('GET', '/v1/routing/rules')
+  t.like(data, [{ match: { domain: 'alpenblick.example' }, destination_id: id }])
+  t.is((await rest.must('POST', '/v1/messages', letter))['outcome'], 'relayed')
+  t.like(await rest.must('POST', '/v1/messages', { ...letter, from: 'a@other.example' }), { outcome: 'captured.no_route' })
+})
+
+test('overview: mail that no rule leads to a live destination is counted, with the way to a rule', async (t) => {
+  const { server, tab, id } = await started(t)
+  const { page } = tab
+  const { rest } = server.daemon
+  await tab.go(`/destinations/${id}/promote`)
+  await page.getByLabel('Nothing yet').check()
+  await promote(tab, 'Local sink is live, but no rule leads mail to it yet.')
+  for (let i = 0; i < 3; i++) t.like(await rest.must('POST', '/v1/messages', letter), { outcome: 'captured.no_route' })
+  await server.daemon.settled()
+  await tab.go('/')
+  await page.waitForSelector('h2 >> text=3 messages were captured because no rule leads them to Local sink.')
+  await page.waitForSelector('.steps h3:has-text("First real mail")')
+  await tab.check(t)
+  await page.click('.say >> text=Add a rule')
+  await page.waitForURL(/\/routing\?new=1/)
+  await tab.go(`/destinations/${id}/promote`)
+  await page.click('text=Add a rule')
+  await page.waitForURL(/\/routing\?new=1/)
+
+  const spoken = { de: /3 Mails wurden abgefangen/, fr: /3 messages ont été capturés/, it: /3 messaggi sono stati catturati/ }
+  for (const [locale, says] of Object.entries(spoken)) {
+    const other = await server.open({ locale })
+    await other.go('/')
+    await other.page.waitForSelector('.say h2 a')
+    t.regex(await other.page.innerText('.say h2'), says)
+  }
+
+  const { id: test } = await rest.must('POST', '/v1/projects', { name: 'Only tests' })
+  const own = await rest.must('POST', '/v1/routing/rules', { match: '*', destination_id: id })
+  t.truthy(own['id'])
+  await rest.must('POST', '/v1/messages', { ...letter, project_id: test })
+  await server.daemon.settled()
+  await tab.go('/')
+  await page.waitForSelector('h2 >> text=3 messages were captured')
+})
