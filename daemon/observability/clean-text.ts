@@ -23,3 +23,9 @@ export const cleanJson = (json: string): string => json.replaceAll(/[\u007f-\u00
 
 const escaped = (character: string): string =>
   Array.from({ length: character.length }, (_, i) => `\\u${character.charCodeAt(i).toString(16).padStart(4, '0')}`).join('')
+
+/** From the begin of a word, so that a long text is read once. */
+const address = /(?:"[^"]*"|(?<![^\s<>"'(),;:[\]])[^\s<>"'(),;:[\]]+)@(?=[^\s<>"'(),;:[\]])/g
+
+/** Text of others without addresses of people: the domain stays. */
+export const withoutAddresses = (text: string): string => text.replaceAll(address, '***@')

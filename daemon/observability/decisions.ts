@@ -4,7 +4,7 @@ import { performance } from 'node:perf_hooks'
 /** One decision: a word for its kind, and facts with snake_case names. */
 export interface Decision {
   readonly at: string
-  readonly kind: 'accepted' | 'refused' | 'attempt' | 'destination' | 'missed'
+  readonly kind: 'accepted' | 'refused' | 'attempt' | 'bounced' | 'destination' | 'missed'
   readonly [fact: string]: unknown
 }
 

@@ -4,6 +4,7 @@ import type { PollProblem } from '../../protocols/imap-dsn/poll-failure.ts'
 import type { RoundResult } from '../../protocols/imap-dsn/mailbox-poll.ts'
 import type { Reception, MxEvents } from '../../protocols/mx/mx-settings.ts'
 import type { SessionFacts } from '../../protocols/reception/reception-settings.ts'
+import { withoutAddresses } from './clean-text.ts'
 import type { Logger } from './logging.ts'
 import type { PartLogs } from './part-logs.ts'
 import type { Metrics } from './metrics.ts'
@@ -28,9 +29,10 @@ export class MailDoorObserver implements MxEvents, PollEvents {
     this.#log.debug({ session: sessionId, remote: remoteAddress }, 'mx session closed')
   }
 
-  refused(code: string, { sessionId, remoteAddress }: SessionFacts): void {
+  refused(code: string, { sessionId, remoteAddress }: SessionFacts, words: string): void {
     this.#metrics.refused('mx', code)
-    this.#log.info({ session: sessionId, remote: remoteAddress, reply: code }, 'mx refusal')
+    const reason = withoutAddresses(words)
+    this.#log.info({ session: sessionId, remote: remoteAddress, reply: code, reason }, 'mx refusal')
   }
 
   received({ kind, outcomes, routed, isKept, testId, ms }: Reception, { sessionId, remoteAddress }: SessionFacts): void {
@@ -56,7 +58,7 @@ export class MailDoorObserver implements MxEvents, PollEvents {
 
   failed(sourceId: string, problem: PollProblem, reason: string): void {
     this.#metrics.mailboxPolled(problem)
-    this.#mailboxes.warn({ source_id: sourceId, problem, reason }, 'a mailbox could not be read')
+    this.#mailboxes.warn({ source_id: sourceId, problem, reason: withoutAddresses(reason) }, 'a mailbox could not be read')
   }
 
   /** `where` is a session, or the id of an ingest source or of a deliverability test. */

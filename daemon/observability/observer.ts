@@ -1,15 +1,18 @@
 /** Turns what happens into log lines and metrics; the core and the protocols only know the small interfaces it implements. */
 import type { AttemptListener } from '#core/delivery/attempt/attempt.ts'
 import type { BreakerListener, BreakerView } from '#core/delivery/health/health-registry.ts'
-import type { AttemptReport } from '#core/delivery/transport.ts'
+import type { AttemptReport, PeerReply, RecipientVerdict } from '#core/delivery/transport.ts'
 import type { Grant } from '#core/oauth/grants/grant.ts'
 import type { TokenEvents } from '#core/oauth/endpoints/token-endpoint.ts'
+import type { ReportedBounce } from '#core/feedback/suppression/counts.ts'
+import type { AttemptRecord } from '#core/trace/attempt-record.ts'
 import type { Trace } from '#core/trace/trace.ts'
 import type { AdminApiEvents } from '../../admin-api/http/api-events.ts'
 import type { FieldAnswered, GraphqlEvents } from '../../admin-api/graphql/graphql-options.ts'
 import type { AgentEvents, ToolCall } from '../../admin-api/mcp/tools/tool-calls.ts'
 import type { SessionFacts } from '../../protocols/reception/reception-settings.ts'
 import type { SubmissionEvents } from '../../protocols/submission/submission-settings.ts'
+import { withoutAddresses } from './clean-text.ts'
 import type { Decisions } from './decisions.ts'
 import { FrequentLine } from './frequent-line.ts'
 import type { Logger } from './logging.ts'
@@ -34,6 +37,57 @@ function acceptedFacts({ id, door, outcome, outcomeReason, mailFrom, headerFrom,
 
 const attemptFields = ['trace_id', 'destination_id', 'attempt', 'status', 'milliseconds'] as const
 const toolCallFields = ['tool', 'outcome', 'milliseconds', 'organization_id', 'project_id', 'grant_id', 'request_id'] as const
+
+/** Recipients of an attempt that failed in the same way. */
+interface AttemptFailure {
+  readonly verdict: RecipientVerdict | undefined
+  readonly addresses: readonly string[]
+  readonly reply: PeerReply | undefined
+  /** The words of the provider, or else those of the error, on one line. */
+  readonly words: string | undefined
+}
+
+/** A message can have many recipients; what is beyond is left to the trace. */
+const maxLines = 20
+
+/** A reply as people write it: `550 5.1.1`. */
+const replyCode = ({ code, enhanced }: Pick<PeerReply, 'code' | 'enhanced'>): string => [code, enhanced].filter(Boolean).join(' ')
+
+/** Recipients that were not accepted, together where verdict, domain and words are the same; an error alone is one failure. */
+function failuresOf({ recipients, error }: Pick<AttemptReport, 'recipients' | 'error'>): readonly AttemptFailure[] {
+  const failures = new Map<string, AttemptFailure & { readonly addresses: string[] }>()
+  for (const { address: recipient, verdict, reply } of recipients) {
+    if (verdict === 'accepted') continue
+    const words = (reply?.text ?? error?.message)?.replaceAll(/\s*\n\s*/g, ' ')
+    const key = JSON.stringify([verdict, withoutAddresses(recipient), reply && replyCode(reply), words && withoutAddresses(words)])
+    const known = failures.get(key)
+    if (known) known.addresses.push(recipient)
+    else failures.set(key, { verdict, addresses: [recipient], reply, words })
+  }
+  if (failures.size === 0 && error) return [{ verdict: undefined, addresses: [], reply: undefined, words: error.message }]
+  return [...failures.values()].slice(0, maxLines)
+}
+
+/** Fields of a log line, which holds no address. */
+const loggedFailure = ({ verdict, addresses, reply, words }: AttemptFailure) => ({
+  verdict,
+  recipient: addresses[0] === undefined ? undefined : withoutAddresses(addresses[0]),
+  recipients: addresses.length > 1 ? addresses.length : undefined,
+  reply_code: reply?.code,
+  enhanced_status: reply?.enhanced,
+  reason: words === undefined ? undefined : withoutAddresses(words),
+})
+
+/** Facts for those who watch live, who see the envelope too. */
+const watchedFailure = ({ verdict, addresses, reply, words }: AttemptFailure) => ({
+  code: reply && replyCode(reply),
+  reason: words,
+  verdict,
+  recipient: addresses.length > 1 ? `${addresses[0] ?? ''} (+${String(addresses.length - 1)})` : addresses[0],
+})
+
+/** The reply of the provider says more than the error that it led to. */
+const withCode = ({ code, ...facts }: ReturnType<typeof watchedFailure>, error: string | undefined) => ({ code: code ?? error, ...facts })
 
 export class Observer
   implements AttemptListener, BreakerListener, SubmissionEvents, AdminApiEvents, AgentEvents, GraphqlEvents, TokenEvents
@@ -71,6 +125,7 @@ export class Observer
     const { recipients, error, milliseconds } = report
     this.#spans?.attempted(trace, report, destinationId, dueMs)
     for (const { verdict } of recipients) this.#metrics.recipientAttempted(verdict)
+    const failures = failuresOf(report)
     const facts = {
       trace_id: id,
       destination_id: destinationId,
@@ -78,10 +133,31 @@ export class Observer
       status,
       milliseconds: tenths(milliseconds['total'] ?? 0),
     }
-    if (this.#decisions.isWatched)
-      this.#decisions.publish('attempt', { status, code: error?.code, reason: error?.message, trace_id: id, destination_id: destinationId })
-    if (error) this.#delivery.warn({ ...facts, error: error.code, reason: error.message }, 'delivery attempt failed')
-    else this.#attempt.write(facts)
+    if (recipients.some(({ verdict }) => verdict === 'accepted') || failures.length === 0) this.#attempt.write(facts)
+    for (const failure of failures)
+      this.#delivery.warn({ ...facts, error: error?.code, ...loggedFailure(failure) }, 'delivery attempt failed')
+    if (!this.#decisions.isWatched) return
+    const where = { trace_id: id, destination_id: destinationId }
+    for (const failure of failures)
+      this.#decisions.publish('attempt', { status, ...withCode(watchedFailure(failure), error?.code), ...where })
+    if (failures.length === 0) this.#decisions.publish('attempt', { status, ...where })
+  }
+
+  /** The process ended during an attempt, whose outcome is unknown. */
+  interrupted({ id, status }: Trace, { number, destinationId, error }: AttemptRecord): void {
+    const where = { trace_id: id, destination_id: destinationId }
+    this.#delivery.warn({ ...where, attempt: number, status, error: error?.code, reason: error?.message }, 'delivery attempt failed')
+    this.#decisions.publish('attempt', { status, code: error?.code, reason: error?.message, ...where })
+  }
+
+  /** A recipient was reported as bounced after the provider had accepted the message. */
+  bounced({ traceId, recipient, bounce, status, smtpCode, diagnostic, reason }: ReportedBounce): void {
+    const reply = { code: smtpCode ?? 0, enhanced: status ?? undefined, text: '' }
+    const words = (diagnostic ?? reason).replaceAll(/\s*\n\s*/g, ' ')
+    const failure = { verdict: undefined, addresses: recipient === null ? [] : [recipient], reply, words }
+    const { reply_code: code, ...facts } = loggedFailure(failure)
+    this.#delivery.warn({ trace_id: traceId, bounce, ...(code !== 0 && { reply_code: code }), ...facts }, 'delivery bounced')
+    this.#decisions.publish('bounced', { bounce, ...watchedFailure(failure), trace_id: traceId })
   }
 
   breakerChanged(destinationId: string, { phase, reason, until }: BreakerView): void {
@@ -91,7 +167,11 @@ export class Observer
     if (phase === 'closed') this.#delivery.info(facts, 'circuit breaker closed')
     else
       this.#delivery.warn(
-        { ...facts, reason, next_trial_at: until === null ? null : new Date(until).toISOString() },
+        {
+          ...facts,
+          reason: reason === null ? null : withoutAddresses(reason),
+          next_trial_at: until === null ? null : new Date(until).toISOString(),
+        },
         'circuit breaker opened',
       )
   }
@@ -115,11 +195,12 @@ export class Observer
     this.#smtp.debug({ session: sessionId, remote: remoteAddress, username }, 'smtp session closed')
   }
 
-  refused(code: string, { sessionId, remoteAddress, username, triedUsername }: SessionFacts): void {
+  refused(code: string, { sessionId, remoteAddress, username, triedUsername }: SessionFacts, words: string): void {
     this.#metrics.refused('smtp', code)
     const who = triedUsername === undefined ? { username } : { tried_username: triedUsername }
-    this.#decisions.publish('refused', { code, door: 'smtp', remote: remoteAddress, ...who })
-    this.#smtp.info({ session: sessionId, remote: remoteAddress, ...who, reply: code }, 'smtp refusal')
+    this.#decisions.publish('refused', { code, reason: words, door: 'smtp', remote: remoteAddress, ...who })
+    const reason = withoutAddresses(words)
+    this.#smtp.info({ session: sessionId, remote: remoteAddress, ...who, reply: code, reason }, 'smtp refusal')
   }
 
   accepted(traceId: string, ms: number, { sessionId, username }: SessionFacts): void {
@@ -140,7 +221,8 @@ export class Observer
     this.#metrics.requestAnswered(operationId, status, durationMs / 1000)
     if (code !== undefined) this.#metrics.refused('rest', code)
     if (code !== undefined && !isNoise(operationId)) {
-      const facts = { request_id: requestId, operation: operationId, organization_id: organizationId, status, code, reason }
+      const words = reason === undefined ? undefined : withoutAddresses(reason)
+      const facts = { request_id: requestId, operation: operationId, organization_id: organizationId, status, code, reason: words }
       this.#decisions.publish('refused', { code, reason, door: 'http', operation: operationId })
       this.#http.info({ ...facts, milliseconds: tenths(durationMs) }, 'http refusal')
     } else this.#http.debug({ ...answered, durationMs: tenths(durationMs) }, 'http request')

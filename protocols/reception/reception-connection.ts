@@ -330,7 +330,7 @@ export abstract class ReceptionConnection extends SMTPConnection implements Watc
   /** Reports a refusal and counts it. `text` begins with the enhanced code. */
   #isOneTooMany(code: number, text: string): boolean {
     const [enhanced = ''] = text.split(' ', 1)
-    this.#context.events.refused(`${code} ${enhanced}`, factsOf(this.session))
+    this.#context.events.refused(`${code} ${enhanced}`, factsOf(this.session), text.slice(enhanced.length + 1))
     // An address that is refused says nothing about the client's grasp of SMTP.
     return errorCodes.has(code) && !enhanced.startsWith('5.1.') && ++this.#errors >= maxErrors
   }

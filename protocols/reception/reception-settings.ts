@@ -45,8 +45,8 @@ export interface SessionFacts {
 export interface ReceptionEvents {
   sessionOpened(session: SessionFacts): void
   sessionClosed(session: SessionFacts): void
-  /** A refusal as it went out, `550 5.7.1`; the set of codes is small, so that it may label a metric. */
-  refused(code: string, session: SessionFacts): void
+  /** A refusal as it went out, `550 5.7.1`; the set of codes is small, so that it may label a metric. `words` follow the codes. */
+  refused(code: string, session: SessionFacts, words: string): void
   /** A connection that failed below SMTP: a broken handshake, a reset. */
   protocolError(error: Error): void
   /** An unexpected error; the client got 451 4.3.0. */

@@ -1,6 +1,6 @@
 /** What leaves the process: time, the network, the disk and the threads; and what watches over them. */
 import { reported } from '#core/activity.ts'
-import { observeCounts } from '#core/feedback/suppression/counts.ts'
+import { observeBounces, observeCounts } from '#core/feedback/suppression/counts.ts'
 import { clockOf } from '#core/clock.ts'
 import { SystemResolver } from '#core/outbound/resolver.ts'
 import { WorkerMessageReader } from '#ingest/messages/message-reader.ts'
@@ -35,7 +35,11 @@ export function addOutside(add: Add): void {
   })
   add('decisions', () => new Decisions())
   add('partLogs', ({ log, config }) => new PartLogs(log, config.logLevels))
-  add('observer', ({ get, metrics }) => new Observer(get('partLogs'), metrics, get('decisions'), get('spans')?.messages))
+  add('observer', ({ get, metrics }) => {
+    const observer = new Observer(get('partLogs'), metrics, get('decisions'), get('spans')?.messages)
+    observeBounces(get('database'), (bounce) => observer.bounced(bounce))
+    return observer
+  })
   add('spans', spanCore)
   add('health', ({ kv }) => readinessOf(kv))
   add('ownListeners', () => new OwnListeners())

@@ -1,6 +1,6 @@
 /** What metrics count of feedback: once, and only what became durable. */
 import test from '#test'
-import { observeCounts } from '#core/feedback/suppression/counts.ts'
+import { observeBounces, observeCounts, type ReportedBounce } from '#core/feedback/suppression/counts.ts'
 import { principal, type CoreFixture } from '../core-fixture.ts'
 import { report, take } from '../scripted-transport.ts'
 import { complaint, event, intakeOf, mailed, sendingFixture, suppressingFixture, signed, tokenOf } from './reports.ts'
@@ -43,6 +43,21 @@ test('what is refused for good while it is handed over is a bounce of its class'
   t.deepEqual(counted, ['bounced hard'])
   await intakeOf(fixture).feedback.take(signed, [event({ clues: tokenOf(await fixture.trace(traceId)) })])
   t.deepEqual(counted, ['bounced hard'])
+})
+
+test('observeBounces(): a bounce that is reported later is told once, with its recipient and words', async (t) => {
+  const fixture = await suppressingFixture(t)
+  const told: ReportedBounce[] = []
+  observeBounces(fixture.database, (bounce) => void told.push(bounce))
+  const { feedback } = intakeOf(fixture)
+  const { traceId } = await fixture.submit({ destinationId: 'dst_1' })
+  await fixture.settled()
+  const bounce = event({ clues: tokenOf(await fixture.trace(traceId)) })
+  await feedback.take(signed, [bounce])
+  await feedback.take(signed, [{ ...bounce, remoteMta: 'other.example.net' }])
+  t.is(told.length, 1)
+  t.like(told[0], { traceId, bounce: 'hard', status: bounce.status, diagnostic: bounce.diagnostic })
+  t.truthy(told[0]?.recipient)
 })
 
 test('an entry by hand counts when it is new, and not again', async (t) => {

@@ -9,7 +9,7 @@ import type { Policy } from '../../routing/policy/policy.ts'
 import { serviceRef } from '../../trace/trace-token.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
 import { waitingEntry } from '../../trace/waiting-entry.ts'
-import { readAttempt, writeWhole } from '../../trace/attempt-record.ts'
+import { readAttempt, writeWhole, type AttemptRecord } from '../../trace/attempt-record.ts'
 import { begunAttempt } from '../../trace/attempts.ts'
 import { announceFailures } from '../../webhooks/events/announce.ts'
 import { dueAt, isStopped } from '../../trace/acts/queue-acts.ts'
@@ -37,6 +37,8 @@ import type { AttemptReport, DeliveryJob, RecipientReport, Transport, TransportT
 export interface AttemptListener {
   /** The attempt was due at `dueMs`, in milliseconds since the epoch. */
   attempted(trace: Trace, report: AttemptReport, destinationId: string, dueMs: number): void
+  /** The process ended during this attempt, which was found later. */
+  interrupted(trace: Trace, attempt: AttemptRecord): void
 }
 
 /** Records and reports the health of destinations from the attempts at them. */
@@ -82,6 +84,12 @@ interface InFlightAttempt {
   readonly projectId: string
   abort: AbortController | undefined
   ended: Promise<unknown> | undefined
+}
+
+interface Interruption {
+  readonly change: Change
+  readonly trace: Trace
+  readonly attempt: AttemptRecord
 }
 
 export class Attempts {
@@ -331,20 +339,20 @@ export class Attempts {
 
   /** An attempt that began before the process died has an unknown outcome: it counts, and the timeline says so. */
   async #countInterrupted(entry: QueueEntry, first: Stored<Trace>): Promise<Stored<Trace> | undefined> {
-    const { database } = this.#options
+    const { database, listener } = this.#options
     let stored: Stored<Trace> | undefined = first
     // the trace may change meanwhile, by a report that comes in: then it is counted in what the trace says now
     while (stored?.record.attempts === first.record.attempts) {
-      const change = await this.#interruption(entry, stored)
-      if (!change) break
-      await database.commit(change)
+      const found = await this.#interruption(entry, stored)
+      if (!found) break
+      if ((await database.commit(found.change)).ok) listener.interrupted(found.trace, found.attempt)
       stored = await database.get(traces, entry, entry.traceId)
     }
     return stored
   }
 
-  /** The write that counts an attempt that was begun; undefined when none was. */
-  async #interruption(entry: QueueEntry, stored: Stored<Trace>): Promise<Change | undefined> {
+  /** The write that counts an attempt that was begun, with the attempt and its trace then; undefined when none was. */
+  async #interruption(entry: QueueEntry, stored: Stored<Trace>): Promise<Interruption | undefined> {
     const { database } = this.#options
     const inRow = await readAttempt(database, entry.organizationId, entry.traceId, stored.record.attempts + 1)
     const attempt = inRow?.attempt ?? begunAttempt(entry, stored.record)
@@ -355,7 +363,8 @@ export class Attempts {
       message: 'The process ended during this attempt; the provider may have accepted the message.',
       phase: 'unknown',
     }
-    const change = writeWhole(new Change(), entry.organizationId, entry.traceId, { ...attempt, state: 'unknown', error }, rows)
+    const ended = { ...attempt, state: 'unknown' as const, error }
+    const change = writeWhole(new Change(), entry.organizationId, entry.traceId, ended, rows)
     if (entry.begun && (await queuedAt(database, entry))) noteBegun(change, entry, undefined)
     const nowMs = this.#options.clock.now()
     const applied = applyInterruption(stored.record, attempt.recipients)
@@ -370,7 +379,7 @@ export class Attempts {
       bounces: bounceFacts(bounces),
     })
     await stageBounces(change, { ...settings, database, organizationId: entry.organizationId, nowMs }, trace, bounces)
-    return change.rewrite(traces, entry.organizationId, stored, trace)
+    return { change: change.rewrite(traces, entry.organizationId, stored, trace), trace, attempt: ended }
   }
 
   #target(destination: Destination): TransportTarget | undefined {

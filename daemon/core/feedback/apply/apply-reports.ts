@@ -13,7 +13,7 @@ import { announce } from '../../webhooks/events/announce.ts'
 import type { Attribution } from './attribution.ts'
 import { isVerified, maySuppress } from './trust.ts'
 import { bounceFactsOf } from './attempt-bounces.ts'
-import { countBounce, countComplaint } from '../suppression/counts.ts'
+import { countBounce, countComplaint, tellBounce } from '../suppression/counts.ts'
 import { settleSuppressions, type ReportUpdate } from '../suppression/consequences.ts'
 import { afterReport, reportOf } from './report-effect.ts'
 import type { BounceClass, FeedbackEvent } from '../event.ts'
@@ -196,9 +196,10 @@ class TraceUpdate {
 }
 
 /** Once for a recipient and kind, whatever better evidence follows; what is unverified is not counted. */
-function countReport(change: Change, { id, type, bounce, isUnverified }: TraceReport): void {
+function countReport(change: Change, report: TraceReport): void {
+  const { id, type, bounce, isUnverified } = report
   if (isUnverified) return
-  if (type === 'bounced') countBounce(change, id, bounce)
+  if (type === 'bounced') tellBounce(countBounce(change, id, bounce), report)
   else if (type === 'complained') countComplaint(change, id)
 }
 
