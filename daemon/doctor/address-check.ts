@@ -1,4 +1,4 @@
-/** The check of the addresses from which mail leaves this machine: reverse names, and blocklists. */
+/** The check of the addresses from which mail leaves this machine: reverse names, and blocklists; and whether DNS answers at all. */
 import type { Config } from '#config/settings/load.ts'
 import type { Check } from '#core/doctor/check.ts'
 import { blocklistFindings, reverseFindings, type ListAnswer, type ReverseAnswer } from '#core/doctor/address-findings.ts'
@@ -27,6 +27,7 @@ export const addressCheck = (options: AddressCheckOptions): Check => ({
       addresses.flatMap((address) => config.doctor.blocklists.map((zone) => listed(questions, address, zone))),
     )
     const known = lists.filter((one) => one !== undefined)
+    if (!questions.wereAsked) await questions.ask(config.smtpHost, 'A') // any answer will do
     const found = [...reverseFindings(reverse, config.smtpHost), ...blocklistFindings(known)]
     return questions.isSilent ? [unreachable(config), ...found] : found
   },
@@ -70,6 +71,10 @@ class Questions {
 
   constructor(lookUp: LookUp) {
     this.#lookUp = lookUp
+  }
+
+  get wereAsked(): boolean {
+    return this.#asked > 0
   }
 
   /** Questions were asked, and none was answered. */

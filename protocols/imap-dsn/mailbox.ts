@@ -57,7 +57,8 @@ async function permitted(network: ImapNetwork, { host, port }: ImapLogin): Promi
     return await permittedAddresses(network, host, port)
   } catch (error) {
     if (!(error instanceof OutboundFailure)) throw error
-    throw error.code === 'address_forbidden' ? new PollFailure('address') : new PollFailure('name', error.cause)
+    if (error.code === 'address_forbidden') throw new PollFailure('address')
+    throw new PollFailure(error.code === 'dns_not_found' ? 'name' : 'dns', error.cause)
   }
 }
 

@@ -1,8 +1,11 @@
 /** Why a mailbox could not be read, in words for whoever set it up. They hold no word of the server beyond a code, and no secret. */
 
-export type PollProblem = 'name' | 'address' | 'connection' | 'tls' | 'login' | 'mailbox' | 'server' | 'time' | 'password' | 'store'
+import { nameServersSilent } from '#core/outbound/resolver.ts'
+
+export type PollProblem = 'dns' | 'name' | 'address' | 'connection' | 'tls' | 'login' | 'mailbox' | 'server' | 'time' | 'password' | 'store'
 
 const sentences = {
+  dns: nameServersSilent,
   name: 'The host name leads to no address.',
   address: 'The host leads to a loopback or private address, which the operator has not allowed (POSTERN_OUTBOUND_ALLOW).',
   connection: 'The server cannot be reached.',

@@ -14,8 +14,8 @@ export class RelayTransport implements Transport {
     return target.provider === 'smtp' ? this.#smtp.deliver(target, job) : this.#http.deliver(target, job)
   }
 
-  probe(target: TransportTarget, signal: AbortSignal): Promise<readonly ProbeStep[]> {
-    return target.provider === 'smtp' ? this.#smtp.probe(target, signal) : this.#http.probe(target, signal)
+  probe(target: TransportTarget, signal: AbortSignal, seen?: (step: ProbeStep) => void): Promise<readonly ProbeStep[]> {
+    return target.provider === 'smtp' ? this.#smtp.probe(target, signal, seen) : this.#http.probe(target, signal, seen)
   }
 
   forget(destinationId: string): void {

@@ -98,13 +98,15 @@ export interface ProbeStep {
   readonly ok: boolean
   readonly detail: string
   readonly milliseconds: number
+  /** Of a failed step: what failed, by the name that attempts have for it. */
+  readonly code?: string | undefined
 }
 
 /** Speaks to one kind of provider. Never throws for what the outside does: that is a report. */
 export interface Transport<Target extends TransportTarget = TransportTarget> extends AsyncDisposable {
   deliver(target: Target, job: DeliveryJob): Promise<AttemptReport>
-  /** Connects, negotiates TLS and authenticates without sending a message. */
-  probe(target: Target, signal: AbortSignal): Promise<readonly ProbeStep[]>
+  /** Connects, negotiates TLS and authenticates without sending a message. `seen` is called with each step when it has ended. */
+  probe(target: Target, signal: AbortSignal, seen?: (step: ProbeStep) => void): Promise<readonly ProbeStep[]>
   /** Drops idle connections of a destination that changed or went away. */
   forget(destinationId: string): void
 }

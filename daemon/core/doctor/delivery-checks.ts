@@ -1,6 +1,7 @@
 /** Looks at destinations, webhooks and ingest sources of every organization, each in its own check. */
 import type { Core } from '../core.ts'
 import type { HealthRegistry } from '../delivery/health/health-registry.ts'
+import { adviceFor } from '../delivery/probe/probe-advice.ts'
 import type { Probes } from '../delivery/probe/probes.ts'
 import { ingestSources } from '../ingest-sources/ingest-source.ts'
 import { readPoll, readSeen } from '../ingest-sources/source-status.ts'
@@ -65,7 +66,7 @@ function destinationCheck(options: DeliveryCheckOptions): Check {
         const isOwed = isAsked || (before !== undefined && !before.ok)
         const probe = isOwed ? await probes.lately(destination, isAsked ? minute : againMs) : before
         const failed = probe?.steps.find(({ ok }) => !ok)
-        if (failed) failing.push({ id, name, organizationName: organization.name, problem: failed.detail })
+        if (failed) failing.push({ id, name, organizationName: organization.name, problem: failed.detail, advice: adviceFor(failed) })
       })
       const resting = await Promise.all(
         health.resting().map(async ({ destinationId, organizationId, breaker }) => {

@@ -1,6 +1,7 @@
 /** What keeps mail and events from arriving: destinations, parked webhooks, and sources that fell silent. Pure. */
 import type { IngestSource } from '../ingest-sources/ingest-source.ts'
 import type { SourcePoll, SourceSeen } from '../ingest-sources/source-status.ts'
+import { nameServersSilent } from '../outbound/resolver.ts'
 import { finding, type Finding } from './finding.ts'
 
 const minute = 60_000
@@ -22,15 +23,17 @@ interface Owned {
 /** What the last probe of a destination saw. */
 export interface FailedProbe extends Owned {
   readonly problem: string
+  /** What to do about the step that failed. */
+  readonly advice: string
 }
 
 export const probeFindings = (probes: readonly FailedProbe[]): Finding[] =>
-  probes.map(({ id, name, organizationName, problem }) =>
+  probes.map(({ id, name, organizationName, problem, advice }) =>
     finding(
       'destination.probe_failed',
       id,
       `The destination ${name} (${organizationName}) cannot be used: ${sentence(problem)}`,
-      'Correct its host, port or credentials, then test it. Its mail waits in the queue or fails over meanwhile.',
+      `${advice} Then test it. Its mail waits in the queue or fails over meanwhile.`,
     ),
   )
 
@@ -108,7 +111,9 @@ function pollFinding({ id, imap, createdAt }: SourceFacts['source'], name: strin
       'source.poll_failing',
       id,
       `The mailbox of the ingest source ${name} has not been read since ${new Date(since).toISOString()}: ${sentence(poll.lastError)}`,
-      'Correct the host, the login or the folder: make the source anew with right ones, and revoke this one.',
+      poll.lastError.startsWith(nameServersSilent.slice(0, -1))
+        ? 'Check the network and the name servers of this service (POSTERN_DNS_SERVERS).'
+        : 'Correct the host, the login or the folder: make the source anew with right ones, and revoke this one.',
     ),
   ]
 }

@@ -54,6 +54,9 @@ export class ResolveError extends Error {
   }
 }
 
+/** What people read when the reason for a failure is a look-up without an answer. */
+export const nameServersSilent = 'The name servers did not answer, so the host name could not be looked up.'
+
 export interface SystemResolverOptions {
   /** Name servers as `address` or `address:port`; the system's own when empty. */
   readonly servers?: readonly string[]
@@ -69,6 +72,8 @@ interface Entry {
 
 const ttlMaxSeconds = 60
 const maxEntries = 1000
+/** Steps of one request that look up the same name wait once for silent name servers. */
+const timeoutKeptMs = 1000
 
 /** Asks DNS, and the host's own table for names that DNS does not know, with a cache of at most a minute. */
 export class SystemResolver implements Resolver, RecordResolver {
@@ -122,7 +127,10 @@ export class SystemResolver implements Resolver, RecordResolver {
     if (known && known.expiresAt > this.#clock.monotonic()) return known.addresses
     const ask = () => this.#ask(name, family, (seconds) => this.#keep(entry, seconds))
     const entry: Entry = { addresses: this.#inTime(name, ask), expiresAt: Infinity }
-    entry.addresses.catch(() => this.#drop(key, entry))
+    entry.addresses.catch((error: unknown) => {
+      if (error instanceof ResolveError && error.problem === 'timeout') entry.expiresAt = this.#clock.monotonic() + timeoutKeptMs
+      else this.#drop(key, entry)
+    })
     this.#cache.set(key, entry)
     return entry.addresses
   }
@@ -186,6 +194,16 @@ export async function addressesOf(resolver: Resolver, host: string): Promise<rea
   const failed = [four, six].find((outcome) => outcome.status === 'rejected')
   if (failed) throw asResolveError(host, failed.reason)
   throw new ResolveError('not_found', `${host} has no address.`)
+}
+
+/** All addresses of a host; empty when the name has none. Throws `ResolveError` when no answer could be had. */
+export async function addressesOrNone(resolver: Resolver, host: string): Promise<readonly string[]> {
+  try {
+    return await addressesOf(resolver, host)
+  } catch (error) {
+    if (error instanceof ResolveError && error.problem === 'not_found') return []
+    throw error
+  }
 }
 
 /** The present addresses; empty when the name leads nowhere, which may be over when mail is sent. */

@@ -15,18 +15,20 @@ export class ProbeWalk {
   readonly #target: HttpTarget
   readonly #clock: Clock
   readonly #steps: ProbeStep[] = []
+  readonly #seen: (step: ProbeStep) => void
   #since: number
 
-  constructor(target: HttpTarget, clock: Clock) {
+  constructor(target: HttpTarget, clock: Clock, seen: (step: ProbeStep) => void = () => undefined) {
     this.#target = target
     this.#clock = clock
+    this.#seen = seen
     this.#since = clock.monotonic()
   }
 
   /** A step of opening a connection went well. */
   readonly passed = (phase: Phase, detail: string, milliseconds: number): void => {
     this.#since = this.#clock.monotonic()
-    this.#steps.push({ step: nameOf(phase), ok: true, detail, milliseconds })
+    this.#add({ step: nameOf(phase), ok: true, detail, milliseconds })
   }
 
   async through(vendor: Vendor, options: Omit<CallOptions, 'beforeLastByte'>): Promise<readonly ProbeStep[]> {
@@ -36,7 +38,7 @@ export class ProbeWalk {
       if (answer) this.#noteAnswer(vendor, answer)
       else if (failure) throw failure
     } catch (error) {
-      if (error instanceof Failure) this.#note(error.phase, false, error.message)
+      if (error instanceof Failure) this.#note(error.phase, false, error.message, error.code)
       else if (error instanceof VendorRefusal) this.#note('auth', false, error.verdict.message)
       else throw error
     }
@@ -50,8 +52,14 @@ export class ProbeWalk {
     else this.#note('auth', false, `${vendor.title} answered ${answer.status}: ${verdict.message}`)
   }
 
-  #note(phase: Phase, ok: boolean, detail: string): void {
+  #note(phase: Phase, ok: boolean, detail: string, code?: string): void {
     const milliseconds = this.#clock.monotonic() - this.#since
-    this.#steps.push({ step: nameOf(phase), ok, detail: shown(detail, this.#target.secrets), milliseconds })
+    const step = { step: nameOf(phase), ok, detail: shown(detail, this.#target.secrets), milliseconds }
+    this.#add({ ...step, ...(code !== undefined && { code }) })
+  }
+
+  #add(step: ProbeStep): void {
+    this.#steps.push(step)
+    this.#seen(step)
   }
 }

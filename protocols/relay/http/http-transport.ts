@@ -46,9 +46,9 @@ export class HttpTransport implements Transport<HttpTarget> {
   }
 
   /** Over a connection of its own, so that every step is seen. */
-  async probe(target: HttpTarget, signal: AbortSignal): Promise<readonly ProbeStep[]> {
+  async probe(target: HttpTarget, signal: AbortSignal, seen?: (step: ProbeStep) => void): Promise<readonly ProbeStep[]> {
     const { clock, deadlines } = this.#network
-    const walk = new ProbeWalk(target, clock)
+    const walk = new ProbeWalk(target, clock, seen)
     const agent = new KeepAliveAgent(this.#network, { maxConnections: 1, idleMs: deadlines.idle, onStep: walk.passed })
     try {
       return await walk.through(this.#vendors[target.provider], {

@@ -7,13 +7,20 @@ import { openLink } from './connection/handshake.ts'
 const stepNames: Readonly<Partial<Record<Phase, string>>> = { dns: 'resolve', ehlo: 'greeting' }
 
 /** Walks through resolve, connect, greeting, TLS and AUTH, and stops at the first that fails. Holds no secret. */
-export async function probeTarget(target: SmtpTarget, options: HandshakeOptions, signal: AbortSignal): Promise<readonly ProbeStep[]> {
+export async function probeTarget(
+  target: SmtpTarget,
+  options: HandshakeOptions,
+  signal: AbortSignal,
+  seen: (step: ProbeStep) => void = () => undefined,
+): Promise<readonly ProbeStep[]> {
   const steps: ProbeStep[] = []
   const { clock, deadlines } = options
   let since = clock.monotonic()
-  const note = (phase: string, ok: boolean, detail: string): void => {
+  const note = (phase: string, ok: boolean, detail: string, code?: string): void => {
     const now = clock.monotonic()
-    steps.push({ step: phase, ok, detail, milliseconds: now - since })
+    const step = { step: phase, ok, detail, milliseconds: now - since, ...(code !== undefined && { code }) }
+    steps.push(step)
+    seen(step)
     since = now
   }
   const onStep = (phase: Phase, detail: string): void => {
@@ -28,7 +35,7 @@ export async function probeTarget(target: SmtpTarget, options: HandshakeOptions,
     link.quit(deadlines.goodbye)
   } catch (error) {
     const failure = asFailure(error, 'connect')
-    note(failure.phase === 'mail' ? 'ready' : (stepNames[failure.phase] ?? failure.phase), false, failure.message)
+    note(failure.phase === 'mail' ? 'ready' : (stepNames[failure.phase] ?? failure.phase), false, failure.message, failure.code)
   }
   return steps
 }

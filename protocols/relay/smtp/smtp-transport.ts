@@ -53,8 +53,8 @@ export class SmtpTransport implements Transport<SmtpTarget> {
     })
   }
 
-  probe(target: SmtpTarget, signal: AbortSignal): Promise<readonly ProbeStep[]> {
-    return probeTarget(target, this.#options, signal)
+  probe(target: SmtpTarget, signal: AbortSignal, seen?: (step: ProbeStep) => void): Promise<readonly ProbeStep[]> {
+    return probeTarget(target, this.#options, signal, seen)
   }
 
   forget(destinationId: string): void {

@@ -13,8 +13,12 @@ class HeldProbes extends ScriptedTransport {
   begun = 0
   holds = false
 
-  override probe(): Promise<readonly ProbeStep[]> {
+  /** Steps that end before the probe is held. */
+  ended: readonly ProbeStep[] = []
+
+  override probe(_target?: unknown, _signal?: unknown, seen?: (step: ProbeStep) => void): Promise<readonly ProbeStep[]> {
     this.begun++
+    for (const step of this.ended) seen?.(step)
     return this.holds ? new Promise((resolve) => this.held.push(resolve)) : Promise.resolve([])
   }
 }
@@ -132,8 +136,11 @@ test('a first look waits five seconds for a provider that does not answer, and s
   t.is(transport.held.length, 1, 'probed')
   fixture.clock.advance(5000)
   const [warning, ...others] = await looking
-  t.like(warning, { code: 'destination_misconfigured', step: 'unfinished' })
-  t.regex(warning?.message ?? '', /^The sign-in at the provider did not complete within 5 seconds\. /)
+  t.like(warning, { code: 'dns_unreachable', step: 'resolve' })
+  t.regex(
+    warning?.message ?? '',
+    /^The name servers did not answer within 5 seconds\. Check the network and the name servers of this service /,
+  )
   t.deepEqual(others, [])
   transport.held[0]?.([])
   transport.holds = false
@@ -141,13 +148,47 @@ test('a first look waits five seconds for a provider that does not answer, and s
   t.is(fixture.clock.pending, 0, 'no timer is left over')
 })
 
+test('a first look names the step that has not ended, with the advice for it', async (t) => {
+  const { fixture, transport, probes } = await setup(t)
+  transport.holds = true
+  const looked = async (ended: readonly string[], security: 'tls' | 'starttls' | 'none'): Promise<string> => {
+    transport.ended = ended.map((step) => ({ step, ok: true, detail: '', milliseconds: 1 }))
+    const id = `dst_${ended.join('_')}_${security}`
+    await fixture.destination({ id, security })
+    const destination = (await fixture.policies.of(organizationId)).destinations.get(id)
+    if (!destination) throw new Error('no destination')
+    const looking = probes.firstLook(destination)
+    await fixture.settled()
+    fixture.clock.advance(5000)
+    const [warning] = await looking
+    return `${warning?.code ?? ''} ${warning?.step ?? ''}: ${warning?.message ?? ''}`
+  }
+  t.regex(
+    await looked(['resolve'], 'none'),
+    /^destination_misconfigured connect: The host did not take the connection within 5 seconds\. Check the host, /,
+  )
+  t.regex(
+    await looked(['resolve', 'connect'], 'tls'),
+    /^destination_misconfigured tls: The TLS handshake did not end within 5 seconds\. Check the port, /,
+  )
+  t.regex(
+    await looked(['resolve', 'connect'], 'starttls'),
+    /^destination_misconfigured greeting: The host took the connection and did not greet/,
+  )
+  t.regex(
+    await looked(['resolve', 'connect', 'greeting'], 'none'),
+    /^destination_misconfigured auth: The sign-in at the provider did not complete within 5 seconds\. Correct the user name or the password\. /,
+  )
+  for (const end of transport.held) end([])
+})
+
 test('stop() breaks off what is under way and begins nothing more', async (t) => {
   const { fixture, transport, probes } = await setup(t)
   await fixture.destination()
-  transport.probe = (async (_: unknown, signal: AbortSignal) => {
+  transport.probe = async (_: unknown, signal: AbortSignal) => {
     await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
     return []
-  }) as never
+  }
   const asked = probes.test(principal, 'dst_1')
   await fixture.settled()
   await probes.stop()

@@ -63,6 +63,19 @@ test('addressesOf() what is missing, broken or silent', async (t) => {
   t.deepEqual(await addressesOf(resolver, 'broken.test'), ['192.0.2.9'])
 })
 
+test('addressesOf() silent name servers are waited for once within a second', async (t) => {
+  const { names, clock, resolver } = await setUp(t)
+  names.zones.set('silent.test', { silent: true })
+  const late = problemOf(t, addressesOf(resolver, 'silent.test'))
+  clock.advance(5_000)
+  t.is(await late, 'timeout')
+  clock.advance(999)
+  t.is(await problemOf(t, addressesOf(resolver, 'silent.test')), 'timeout', 'at once')
+  names.zones.set('silent.test', { a: ['192.0.2.9'] })
+  clock.advance(1)
+  t.deepEqual(await addressesOf(resolver, 'silent.test'), ['192.0.2.9'])
+})
+
 test('addressesOf() knows the names of the host itself', async (t) => {
   t.true((await addressesOf(new SystemResolver(), 'localhost')).includes('127.0.0.1'))
 })

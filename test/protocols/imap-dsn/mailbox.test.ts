@@ -148,5 +148,7 @@ test('openMailbox() connects to no address that is not permitted, and to the nex
   asked = []
   t.is(await problemWith({ port }, { resolver, guard: () => false }), 'address')
   const failing = { ...resolver, resolve4: () => Promise.reject(new ResolveError('timeout', 'no answer')) }
-  t.is(await problemWith({ port }, { resolver: failing }), 'name')
+  t.is(await problemWith({ port }, { resolver: failing }), 'dns')
+  const missing = { ...resolver, resolve4: () => Promise.reject(new ResolveError('not_found', 'no address')) }
+  t.is(await problemWith({ port }, { resolver: missing }), 'name')
 })

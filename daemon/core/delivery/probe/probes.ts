@@ -9,6 +9,7 @@ import type { TimelineEntry } from '../../trace/story/timeline.ts'
 import type { Trace } from '../../trace/trace.ts'
 import { toTarget } from '../attempt/transport-target.ts'
 import type { BreakerView, HealthRegistry } from '../health/health-registry.ts'
+import { adviceFor, isNameServers, stepUnderWay } from './probe-advice.ts'
 import { readSteps, type Aspect } from './probe-reading.ts'
 import type { HourFigures } from '../health/rolling-hour.ts'
 import type { ProbeStep, Transport } from '../transport.ts'
@@ -52,8 +53,8 @@ export type KnownHealth = Pick<HealthSnapshot, 'destinationId' | 'breaker' | 'la
 
 /** What somebody who has just set up a destination must know. */
 export interface DestinationWarning {
-  readonly code: 'destination_misconfigured'
-  /** The step of the probe that failed; `unfinished` when none had come to an end. */
+  readonly code: 'destination_misconfigured' | 'dns_unreachable'
+  /** The step of the probe that failed or did not end in time. */
   readonly step: string
   /** What was seen, and what to do. */
   readonly message: string
@@ -88,7 +89,7 @@ const maxAtATime = 3
 export class Probes {
   readonly #options: ProbeOptions
   readonly #cached = new Map<string, CachedProbe>()
-  readonly #inFlight = new Map<string, Promise<CachedProbe>>()
+  readonly #inFlight = new Map<string, { readonly result: Promise<CachedProbe>; readonly seen: readonly ProbeStep[] }>()
   readonly #rounds = new Map<string, Round>()
   readonly #abort = new AbortController()
   #roundsInFlight = 0
@@ -157,13 +158,13 @@ export class Probes {
     const { clock } = this.#options
     const late = Promise.withResolvers<undefined>()
     const timer = clock.after(firstLookMs, () => late.resolve(undefined))
-    const seen = await Promise.race([this.#probe(destination), late.promise])
+    const { result, seen } = this.#begun(destination)
+    const probe = await Promise.race([result, late.promise])
     timer.cancel()
-    const failed = seen?.steps.find(({ ok }) => !ok)
-    if (seen && !failed) return []
-    const what = failed?.detail ?? `The sign-in at the provider did not complete within ${firstLookMs / 1000} seconds.`
-    const message = `${what} The destination is kept, and its mail is queued or fails over until its settings work. Correct them, then test the destination.`
-    return [{ code: 'destination_misconfigured', step: failed?.step ?? 'unfinished', message }]
+    const failed = probe ? probe.steps.find(({ ok }) => !ok) : stepUnderWay(destination, seen, firstLookMs)
+    if (!failed) return []
+    const message = `${failed.detail} ${adviceFor(failed)} The destination is kept, and its mail is queued or fails over until a test succeeds.`
+    return [{ code: isNameServers(failed) ? 'dns_unreachable' : 'destination_misconfigured', step: failed.step, message }]
   }
 
   /** Why a queued message rests, where that is because of the breaker of its destination. Shown with the trace, never stored. */
@@ -200,25 +201,32 @@ export class Probes {
     this.#alarm?.timer.cancel()
     this.#rounds.clear()
     this.#abort.abort()
-    await Promise.allSettled(this.#inFlight.values())
+    await Promise.allSettled([...this.#inFlight.values()].map(({ result }) => result))
   }
 
   /** One at a time for a destination and its settings: whoever asks meanwhile gets the same answer. */
   #probe(destination: Destination): Promise<CachedProbe> {
+    return this.#begun(destination).result
+  }
+
+  /** `seen` holds the steps that have ended so far. */
+  #begun(destination: Destination): { readonly result: Promise<CachedProbe>; readonly seen: readonly ProbeStep[] } {
     const key = `${destination.id} ${destination.updatedAt}`
     const before = this.#inFlight.get(key)
     if (before) return before
-    const probe = this.#run(destination).finally(() => this.#inFlight.delete(key))
-    this.#inFlight.set(key, probe)
-    return probe
+    const seen: ProbeStep[] = []
+    const result = this.#run(destination, (step) => seen.push(step)).finally(() => this.#inFlight.delete(key))
+    const begun = { result, seen }
+    this.#inFlight.set(key, begun)
+    return begun
   }
 
-  async #run(destination: Destination): Promise<CachedProbe> {
+  async #run(destination: Destination, seen: (step: ProbeStep) => void): Promise<CachedProbe> {
     const { clock, secrets, transport } = this.#options
     const [at, monotonic] = [clock.now(), clock.monotonic()]
     const target = toTarget(destination, secrets)
     const signal = AbortSignal.any([this.#abort.signal, AbortSignal.timeout(probeMs)])
-    const steps = target ? await transport.probe(target, signal) : [unopened]
+    const steps = target ? await transport.probe(target, signal, seen) : [unopened]
     const cached = { ok: steps.every(({ ok }) => ok), steps, at, monotonic, revision: destination.updatedAt }
     this.#cached.delete(destination.id)
     this.#cached.set(destination.id, cached)

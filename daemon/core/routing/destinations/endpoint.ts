@@ -40,9 +40,12 @@ const mailPorts: readonly number[] = [25, 465, 587, 2465, 2525, 2587]
 export async function checkEndpoint(request: EndpointRequest, guards: EndpointGuards): Promise<Endpoint> {
   const filled = withPreset(request)
   const problems = request.keepsPassword ? [] : loginProblems(filled, request)
-  const oauth2 = request.oauth2 && problems.length === 0 ? await checkOAuth2(request.oauth2, filled.host, guards) : undefined
+  // both at once, as each waits for name servers that do not answer
+  const [oauth2, addresses] = await Promise.all([
+    request.oauth2 && problems.length === 0 ? checkOAuth2(request.oauth2, filled.host, guards) : undefined,
+    addressesIfAny(guards.resolver, filled.host),
+  ])
   const endpoint = { ...filled, oauth2 }
-  const addresses = await addressesIfAny(guards.resolver, endpoint.host)
   problems.push(...addressProblems(endpoint, addresses, guards.guard))
   if (problems.length > 0) throw invalid(problems)
   return endpoint

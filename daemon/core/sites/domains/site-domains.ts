@@ -8,7 +8,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Stored } from '#store/record-kind.ts'
 import type { Principal } from '../../access/principal/principal.ts'
 import type { Core } from '../../core.ts'
-import { addressesIfAny, ResolveError, type LookUp, type RecordResolver, type Resolver } from '../../outbound/resolver.ts'
+import { addressesOrNone, ResolveError, type LookUp, type RecordResolver, type Resolver } from '../../outbound/resolver.ts'
 import { invalid, Refusal } from '../../refusals.ts'
 import { must } from '../../writes/transact.ts'
 import type { SiteAddresses } from '../addresses.ts'
@@ -151,7 +151,7 @@ export class SiteDomains {
     try {
       if (!(await this.#tokensAt(name)).includes(token)) return `The TXT record ${recordName(name)} does not hold ${token}; publish it.`
       if ((await this.#aliasesOf(name)).includes(host)) return null
-      const [own, ours] = await Promise.all([addressesIfAny(this.#options.resolver, name), addressesIfAny(this.#options.resolver, host)])
+      const [own, ours] = await Promise.all([addressesOrNone(this.#options.resolver, name), addressesOrNone(this.#options.resolver, host)])
       if (own.some((address) => ours.includes(address))) return null
       return `${name} does not lead here; publish a CNAME record with the value ${host}, or the same addresses where no CNAME may stand.`
     } catch (error) {

@@ -83,8 +83,8 @@ test('who connects or changes a destination hears at once what keeps it from wor
     code: 'destination_misconfigured',
     step: 'auth',
     message:
-      'The host refused the user name and password. The destination is kept, and its mail is queued or fails over until its settings work. ' +
-      'Correct them, then test the destination.',
+      'The host refused the user name and password. Correct the user name or the password. The destination is kept, and its mail is queued or ' +
+      'fails over until a test succeeds.',
   }
   t.deepEqual(created['warnings'] as object[], [warning])
   const path = `/v1/destinations/${String(created['id'])}`
