@@ -37,6 +37,8 @@ import type { Accept, AcceptOptions } from '#core/submission/accept/accept.ts'
 import type { ActRunner } from '#core/delivery/acts/act-runner.ts'
 import type { ReplayRunner } from '#core/submission/replay/replay-runner.ts'
 import type { SubmissionDoor } from '#core/submission/doors/smtp-login.ts'
+import type { DomainRounds } from '#core/domains/domain-rounds.ts'
+import type { SendingDomains } from '#core/domains/sending-domains.ts'
 import type { Engagements } from '#core/tracking/engagements.ts'
 import type { MessageRewriter } from '#core/tracking/rewriter.ts'
 import type { Database } from '#store/database.ts'
@@ -157,6 +159,7 @@ export interface Parts {
   readonly decisions: Decisions
   readonly destinations: Destinations
   readonly doctor: Doctor
+  readonly domainRounds: DomainRounds
   readonly engagements: Engagements
   readonly fileScanning: FileScanning
   readonly forms: Omit<FormCore, 'replies' | 'webhookTests'>
@@ -193,6 +196,7 @@ export interface Parts {
   readonly rewriter: MessageRewriter
   /** Undefined where no collector is configured. */
   readonly spans: SpanCore | undefined
+  readonly sendingDomains: SendingDomains
   readonly sites: SiteParts
   readonly submission: SubmissionServer
   readonly submissionDoor: SubmissionDoor
@@ -258,6 +262,7 @@ const started = [
   'decisions',
   'formNotifier',
   'fileScanning',
+  'domainRounds',
   'doctor',
   'sites',
 ] as const satisfies readonly (keyof Parts)[]

@@ -11,7 +11,6 @@ import { Operator } from '#core/billing/operator.ts'
 import { Usage } from '#core/billing/usage-report.ts'
 import { Diagnoses } from '#core/diagnose/diagnoses.ts'
 import { Promotions } from '#core/promotion/promotions.ts'
-import { SendingDomains } from '#core/domains/sending-domains.ts'
 import { SuppressionImport } from '#core/feedback/suppression/suppression-import.ts'
 import { ListImport } from '#core/moving/list-import.ts'
 import { TemplateImport } from '#core/moving/template-import.ts'
@@ -63,7 +62,7 @@ export function restCore(composition: Composition): RestCore {
   const traces = new TraceReader({ ...core, readSubject: decodeEncodedWords })
   const simulate = new Simulate({ ...core, health, maxRecipients, maxMessageBytes })
   const { inspectTests } = get('mailDoors').inspect
-  const sendingDomains = sendingDomainsOf(composition)
+  const sendingDomains = get('sendingDomains')
   const sending = { ...core, accept, lateCounts: get('lateCounts') }
   const sendMessages = new SendMessages({ ...core, templates: moved.templates, unsubscribes, accept, health, hostname: config.smtpHost })
   const sendApprovals = sendApprovalsOf(composition)
@@ -150,13 +149,6 @@ const sendApprovalsOf = ({ get, config }: Composition): SendApprovals =>
     origin: pagesUrl(config, config.http.listen),
     queued: (entry) => get('queue').offer(entry, undefined, false),
     followDecision,
-  })
-
-const sendingDomainsOf = ({ get, config }: Composition): SendingDomains =>
-  new SendingDomains({
-    ...get('core'),
-    resolver: get('resolver'),
-    publishing: { spfMechanisms: config.outbound.spf, bounceDomain: config.inboundDomain, mxHost: config.smtpHost },
   })
 
 /** What can be moved to another project. */

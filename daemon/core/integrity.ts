@@ -164,7 +164,16 @@ export function integrityChecks(database: Database): VerifyOptions {
 
 /** Rows of the whole store that say by themselves what is to be done. */
 const uncheckedRows = [
-  ...['capture.pending', 'capture.marked', 'carried', 'people.outbox', 'approval.asked', 'doctor.reported', 'credit.alert'],
+  ...[
+    'capture.pending',
+    'capture.marked',
+    'carried',
+    'people.outbox',
+    'approval.asked',
+    'doctor.reported',
+    'credit.alert',
+    'domain.change',
+  ],
   'insight.rolled',
   'acme',
 ] as const

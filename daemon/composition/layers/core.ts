@@ -5,6 +5,8 @@ import { ApiKeys } from '#core/access/keys/api-keys.ts'
 import { KeyUses } from '#core/access/keys/key-uses.ts'
 import { SmtpCredentials } from '#core/access/smtp-credentials.ts'
 import { Claims } from '#core/claims/claims.ts'
+import { DomainRounds } from '#core/domains/domain-rounds.ts'
+import { SendingDomains } from '#core/domains/sending-domains.ts'
 import { Insights } from '#core/insights/insights.ts'
 import { AgentCalls } from '#core/billing/agent-calls.ts'
 import { ChangeStreams } from '#core/live/change-stream.ts'
@@ -45,6 +47,18 @@ export function addCore(add: Add): void {
     const baseUrl = pagesUrl(config, config.http.listen)
     const onError = broke(composition, 'mail of the service')
     return people({ ...get('core'), signUp, systemMail, accept: get('accept'), baseUrl, onError })
+  })
+  add('sendingDomains', ({ get, config }) => {
+    const publishing = { spfMechanisms: config.outbound.spf, bounceDomain: config.inboundDomain, mxHost: config.smtpHost }
+    return new SendingDomains({ ...get('core'), resolver: get('resolver'), publishing })
+  })
+  add('domainRounds', (composition) => {
+    const { get } = composition
+    return new DomainRounds({
+      ...get('core'),
+      domains: get('sendingDomains'),
+      onError: broke(composition, 'the check of a sending domain'),
+    })
   })
   add('claims', ({ get }) => new Claims({ ...get('core'), people: get('people'), sandboxes: get('oauth').sandboxes }))
   add('administration', administration)

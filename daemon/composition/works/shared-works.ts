@@ -1,6 +1,7 @@
 /** What one daemon at a time does for all that share a store; on an embedded store, what the daemon does in the background. */
 import { creditAlertWork } from '#core/billing/credits/alert.ts'
 import { readingWork } from '#core/capture/reading/reading-work.ts'
+import { domainChangeWork, newDomainWork } from '#core/domains/domain-change.ts'
 import { scanWork } from '#core/forms/uploads/submission-file.ts'
 import { noticeWork } from '#core/forms/notifications/notice-rows.ts'
 import { formRemovalWork } from '#core/forms/submissions/remove.ts'
@@ -63,6 +64,8 @@ export function sharedWorks(daemon: Daemon): Readonly<Record<'first' | 'afterTra
       { ...woken(workNames.removals, administration.removals, [formRemovalWork]), start: () => administration.removals.start() },
       begun('mail about approvals', daemon.people.approvalNotices, [askedWork]),
       begun('mail about credits', daemon.people.creditNotices, [creditAlertWork]),
+      begun('mail about domains', daemon.people.domainNotices, [domainChangeWork]),
+      begun('sending domains', daemon.domainRounds, [newDomainWork]),
       timed('billing', daemon.billing.upkeep),
       begun('notifications of forms', daemon.formNotifier, [noticeWork]),
       begun('scans of files', daemon.fileScanning, [scanWork]),

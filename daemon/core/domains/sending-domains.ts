@@ -10,6 +10,7 @@ import { parseDomain } from '../addresses.ts'
 import type { RecordResolver } from '../outbound/resolver.ts'
 import { invalid, Refusal } from '../refusals.ts'
 import { checkRecords } from './check-records.ts'
+import { changeOf, lostRecords, newDomainWork, noteDomainChange } from './domain-change.ts'
 import { dkimRecordName, keysAfterCheck, newDkimKey, withoutExpired } from './dkim-keys.ts'
 import { expectedRecords, type ExpectedRecord, type PublishingFacts } from './expected-records.ts'
 import { spfFinding } from './record-findings.ts'
@@ -65,7 +66,7 @@ export class SendingDomains implements List<unknown, ShownDomain> {
     await writes.runAudited(principal, 'sending_domain.created', async (change) => {
       const other = await database.find(sendingDomains, principal, 'domain', [name])
       if (other) throw alreadyThere(other.record)
-      change.insert(sendingDomains, principal.organizationId, record)
+      change.insert(sendingDomains, principal.organizationId, record).schedule(newDomainWork, id)
     })
     return this.#shown(record)
   }
@@ -110,13 +111,39 @@ export class SendingDomains implements List<unknown, ShownDomain> {
     const records = await checkRecords(resolver, expectedRecords(before, publishing), publishing)
     return writes.runAudited(principal, 'sending_domain.verified', async (change) => {
       const stored = await this.#get(principal, id)
-      const now = clock.now()
-      const keys = keysAfterCheck(stored.record.keys, verdictsBySelector(before, records), now)
-      const status = statusOf(keys, stored.record, records)
-      const record = { ...stored.record, keys, status, check: { at: now, records }, updatedAt: now }
+      const record = checked(stored.record, before, records, clock.now())
       change.replace(sendingDomains, principal.organizationId, stored, record)
       return this.#shown(record)
     })
+  }
+
+  /**
+   * Looks everything up without a request, and notes changes for the administrators. `kept`: what was found is stored; `silent`: no name
+   * server answered; `lost`: a record is absent that was published, which is stored when a second look (`isSecond`) finds it too.
+   */
+  async recheck(organizationId: string, before: SendingDomain, isSecond: boolean): Promise<'kept' | 'silent' | 'lost'> {
+    const { writes, audit, clock, database, resolver, publishing } = this.#options
+    const seen = await checkRecords(resolver, expectedRecords(before, publishing), publishing)
+    if (seen.every(({ verdict }) => verdict === 'error')) return 'silent'
+    if (before.status === 'verified' && !isSecond && lostRecords(before, seen).length > 0) return 'lost'
+    await writes.run(organizationId, async (change) => {
+      const stored = await database.get(sendingDomains, { organizationId }, before.id)
+      if (!stored || stored.record.updatedAt !== before.updatedAt) return // somebody verified, rotated or deleted it meanwhile
+      const record = checked(stored.record, before, withoutErrors(before, seen), clock.now())
+      change.replace(sendingDomains, organizationId, stored, record)
+      const found = changeOf(stored.record, record)
+      if (!found) return
+      noteDomainChange(change, organizationId, record.id, found)
+      const details = { name: record.domain, status: record.status, lost: found.lost.map(({ name }) => name) }
+      audit.record(change, {
+        organizationId,
+        actor: { kind: 'service', id: '' },
+        act: 'sending_domain.verified',
+        target: record.id,
+        details,
+      })
+    })
+    return 'kept'
   }
 
   /** Adds new keys; the present ones sign until the new ones are seen by `verify`. Throws `conflict` while a rotation is under way. */
@@ -191,6 +218,19 @@ function refuseSecondRotation({ keys }: SendingDomain): void {
   const message = `The key with the selector ${next.selector} is not published yet; publish its record and verify the domain first.`
   throw new Refusal('conflict', message, { nextAction: 'publish_records_and_verify' })
 }
+
+/** The domain after a look-up that began from `before`. */
+function checked(stored: SendingDomain, before: SendingDomain, records: readonly RecordCheck[], now: number): SendingDomain {
+  const keys = keysAfterCheck(stored.keys, verdictsBySelector(before, records), now)
+  return { ...stored, keys, status: statusOf(keys, stored, records), check: { at: now, records: [...records] }, updatedAt: now }
+}
+
+/** A record that could not be looked up is as it was found before. */
+const withoutErrors = ({ check }: SendingDomain, records: readonly RecordCheck[]): readonly RecordCheck[] =>
+  records.map((one) => {
+    if (one.verdict !== 'error') return one
+    return check?.records.find(({ purpose, name }) => purpose === one.purpose && name === one.name) ?? one
+  })
 
 function verdictsBySelector({ domain, keys }: SendingDomain, records: readonly RecordCheck[]): Map<string, RecordVerdict> {
   const byName = new Map(records.map(({ name, verdict }) => [name, verdict]))

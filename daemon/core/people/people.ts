@@ -11,6 +11,7 @@ import { Members } from './members/members.ts'
 import { mailedNotices, type Notices } from './account-notices.ts'
 import { approvalNotices } from './mail/approval-notices.ts'
 import { creditNotices } from './mail/credit-notices.ts'
+import { domainNotices } from './mail/domain-notices.ts'
 import type { MemberNotices } from './mail/member-notices.ts'
 import { MailChoices } from './mail-choices.ts'
 import { Outbox } from './mail/outbox.ts'
@@ -43,6 +44,7 @@ export interface People {
   readonly outbox: Outbox
   readonly approvalNotices: MemberNotices
   readonly creditNotices: MemberNotices
+  readonly domainNotices: MemberNotices
   readonly relyingParty: RelyingParty
   /** Mail that is still to be handed over; awaited before the store closes. */
   readonly background: Background
@@ -66,6 +68,7 @@ export function people(options: PeopleOptions): People {
     passkeys,
     approvalNotices: approvalNotices({ ...core, mail, outbox, onError }),
     creditNotices: creditNotices({ ...core, mail, outbox, onError }),
+    domainNotices: domainNotices({ ...core, mail, outbox, onError }),
     accounts: new Accounts({ ...core, sessions, notices, signUp }),
     mailChoices: new MailChoices(core),
   }

@@ -179,8 +179,10 @@ test('suppressions are added, searched, removed and taken back; domains show the
   await page.click('dialog >> button:has-text("Add a domain")')
   await page.waitForSelector('text=Publish these records for alpenblick.example')
   t.regex(await page.innerText('.records'), /dkim[^]*v=DKIM1/)
-  await page.click('text=Check again')
+  await page.waitForSelector('text=Not checked yet; the first check follows within minutes.')
+  await page.click('text=Check now')
   await page.waitForSelector('text=The records were checked.')
+  await page.waitForSelector('header >> text=Check again')
   await tab.check(t)
   const keyOf = async (): Promise<string> => /v=DKIM1[^\n]*/.exec(await page.innerText('.records'))?.[0] ?? ''
   const old = await keyOf()

@@ -52,7 +52,7 @@ export function DomainPage({ id }: { readonly id: string }): JSX.Element {
         {mayAdminister.value && read.data && (
           <button class="button" aria-disabled={isBusy} aria-keyshortcuts={keyFor('r')} onClick={() => start(check)}>
             <Icon name="refresh" />
-            <span class="shell-label">{w.checkAgain}</span>
+            <span class="shell-label">{read.data.checked_at === null ? w.checkNow : w.checkAgain}</span>
           </button>
         )}
       </TopBar>

@@ -179,9 +179,10 @@ export const settings: SettingsWords = {
   records: 'Enregistrements',
   checked: 'Vérifié',
   checkAgain: 'Vérifier de nouveau',
+  checkNow: 'Vérifier maintenant',
   checkedNow: 'Les enregistrements ont été vérifiés.',
   checkedAt: (at) => `Vérifié le ${at}.`,
-  neverChecked: 'Pas encore vérifié.',
+  neverChecked: 'Pas encore vérifié ; la première vérification suit dans quelques minutes.',
   domainReady: (domain) => `${domain} est prêt.`,
   domainOpen: (domain, open) =>
     open === 1 ? `Il manque un enregistrement à ${domain}.` : `Il manque ${number(open)} enregistrements à ${domain}.`,

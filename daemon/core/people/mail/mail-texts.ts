@@ -1,5 +1,7 @@
 /** The mails of the service to its users: fixed words, as text and as HTML. */
 import { atFirstUse } from '#config/words/formats.ts'
+import type { DomainChange } from '../../domains/domain-change.ts'
+import type { RecordPurpose } from '../../domains/sending-domain.ts'
 import type { Role } from '../../access/principal/role.ts'
 import type { User } from '../users/user.ts'
 
@@ -53,6 +55,35 @@ export const removedMail = (organization: string): MailText =>
     paragraphs: [`You are no longer a member of ${organization} and no longer have access to it.`],
     footnote: 'If you did not expect this, ask an owner of the organization.',
   })
+
+export function domainMail(organization: string, { domain, isVerified, lost, found }: DomainChange, url: string): MailText {
+  const records = (list: DomainChange['lost']): string => list.map(({ purpose, name }) => `${purposes[purpose]} at ${name}`).join(', ')
+  const subject =
+    isVerified === undefined ? `DNS records of ${domain} changed` : isVerified ? `${domain} is verified` : `${domain} is no longer verified`
+  const fate =
+    isVerified === undefined
+      ? []
+      : [isVerified ? `Mail from ${domain} is signed with DKIM from now on.` : `Mail from ${domain} is not signed with DKIM any longer.`]
+  return written({
+    subject,
+    paragraphs: [
+      `A check of the sending domain ${domain} of ${organization} found changes in DNS.`,
+      ...(lost.length > 0 ? [`Missing or changed: ${records(lost)}.`] : []),
+      ...(found.length > 0 ? [`Published again: ${records(found)}.`] : []),
+      ...fate,
+    ],
+    button: { label: 'View the domain', url },
+    footnote: 'Postern checks your sending domains every day.',
+  })
+}
+
+const purposes: Readonly<Record<RecordPurpose, string>> = {
+  dkim: 'the DKIM record',
+  spf: 'the SPF record',
+  dmarc: 'the DMARC record',
+  bounce_mx: 'the MX record',
+  bounce_spf: 'the SPF record',
+}
 
 export const passkeyMail = (name: string, what: 'added' | 'removed', url: string): MailText =>
   written({

@@ -1,0 +1,96 @@
+/**
+ * Checks sending domains without a request: a new one within minutes, more and more rarely until it is verified, and a verified one daily.
+ * A record that is absent once can be a hiccup of DNS, so that a loss counts when a second look finds it too. Done by one daemon.
+ */
+import type { Core } from '../core.ts'
+import type { Timer } from '../clock.ts'
+import { allOrganizations } from '../tenancy/organization-list.ts'
+import { WorkLoop } from '../work-loop.ts'
+import { newDomainWork } from './domain-change.ts'
+import { sendingDomains, type SendingDomain } from './sending-domain.ts'
+import type { SendingDomains } from './sending-domains.ts'
+
+export interface DomainRoundsOptions extends Pick<Core, 'database' | 'clock'> {
+  readonly domains: Pick<SendingDomains, 'recheck'>
+  readonly onError: (error: unknown) => void
+}
+
+const minute = 60_000
+const day = 24 * 60 * minute
+/** From the registration to the first check. */
+const firstMs = 2 * minute
+/** Between two checks at least, and from the first sight of a loss to the second look. */
+const shortestMs = 5 * minute
+/** A domain that was verified before. */
+const lostMs = 60 * minute
+/** Domains that are looked up at a time. */
+const atATime = 4
+
+interface Owned {
+  readonly organizationId: string
+  readonly domain: SendingDomain
+}
+
+export class DomainRounds extends WorkLoop {
+  readonly #options: DomainRoundsOptions
+  /** Domains that lost a record at the latest look. */
+  readonly #suspects = new Set<string>()
+  #alarm: Timer | undefined
+
+  constructor(options: DomainRoundsOptions) {
+    super({ round: (stopping) => this.#round(stopping), onError: options.onError })
+    this.#options = options
+    options.database.onWork(newDomainWork, () => this.wake())
+  }
+
+  start(): void {
+    this.wake()
+  }
+
+  override async stop(): Promise<void> {
+    this.#alarm?.cancel()
+    await super.stop()
+  }
+
+  async #round(stopping: () => boolean): Promise<void> {
+    const { database, clock } = this.#options
+    const due: Owned[] = []
+    let next = Infinity
+    for await (const { id: organizationId, deletedAt } of allOrganizations(database)) {
+      if (deletedAt !== undefined) continue
+      for (const { record } of await database.all(sendingDomains, { organizationId })) {
+        const at = dueAt(record)
+        if (at <= clock.now()) due.push({ organizationId, domain: record })
+        else next = Math.min(next, at)
+      }
+    }
+    for (let at = 0; at < due.length; at += atATime) {
+      if (stopping()) return
+      next = Math.min(next, ...(await Promise.all(due.slice(at, at + atATime).map((one) => this.#check(one)))))
+    }
+    this.#setAlarm(next - clock.now())
+  }
+
+  /** Returns when it is due again. */
+  async #check({ organizationId, domain }: Owned): Promise<number> {
+    const { domains, clock, onError } = this.#options
+    const seen = await domains.recheck(organizationId, domain, this.#suspects.delete(domain.id)).catch(onError)
+    if (seen === 'lost') this.#suspects.add(domain.id)
+    return clock.now() + (seen === 'kept' ? intervalOf(domain, clock.now()) : shortestMs)
+  }
+
+  #setAlarm(ms: number): void {
+    this.#alarm?.cancel()
+    this.#alarm = ms === Infinity || this.stopping ? undefined : this.#options.clock.after(Math.min(ms, day), () => this.wake())
+  }
+}
+
+const dueAt = (domain: SendingDomain): number =>
+  domain.check === null ? domain.createdAt + firstMs : domain.check.at + intervalOf(domain, domain.check.at)
+
+/** Records are published soon after the registration, or late. */
+function intervalOf({ status, createdAt }: SendingDomain, checkedAt: number): number {
+  if (status === 'verified') return day
+  if (status === 'failed') return lostMs
+  return Math.min(day, Math.max(shortestMs, (checkedAt - createdAt) / 4))
+}

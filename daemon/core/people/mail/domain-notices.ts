@@ -1,0 +1,25 @@
+/** Mail to the administrators of an organization about changes of its sending domains that a check by itself found. */
+import { Change } from '#store/change.ts'
+import type { Entry } from '#store/kv.ts'
+import { unpack } from '#store/tuple.ts'
+import { domainChangeOf, domainChangePrefix, domainChangeWork } from '../../domains/domain-change.ts'
+import { organizations } from '../../tenancy/organization.ts'
+import { domainMail } from './mail-texts.ts'
+import { MemberNotices, membersWho, type MemberNoticesOptions } from './member-notices.ts'
+
+export const domainNotices = (options: MemberNoticesOptions): MemberNotices =>
+  new MemberNotices(options, { work: domainChangeWork, prefix: domainChangePrefix, notify: (row) => notify(options, row) })
+
+/** A row that changed meanwhile is found again. */
+async function notify({ database, mail, outbox }: MemberNoticesOptions, { key, value, version }: Entry): Promise<void> {
+  const row = unpack(key)
+  const [organizationId = '', domainId = ''] = row.slice(domainChangePrefix.length).map(String)
+  const change = new Change().check(row, version).delete(row)
+  const organization = (await database.get(organizations, { organizationId }, organizationId))?.record
+  if (organization && organization.deletedAt === undefined && (await mail.isReady())) {
+    const text = domainMail(organization.name, domainChangeOf(value), mail.urlOf(`/domains/${domainId}`))
+    for (const { email } of await membersWho(database, organizationId, ({ administersOrganization }) => administersOrganization))
+      await outbox.add(change, email, text)
+  }
+  await database.commit(change)
+}
