@@ -8,7 +8,7 @@ import type { Config } from '#config/settings/load.ts'
 import { bootstrap, type Bootstrapped } from '#core/bootstrap.ts'
 import { SecretBox } from '#core/access/secret-box.ts'
 import { systemClock } from '#core/clock.ts'
-import { migrations, releaseForm } from '#core/migrations.ts'
+import { migrationsWith, releaseForm } from '#core/migrations.ts'
 import { loadLatestMark, switchReadings } from '#core/capture/reading/read-marks.ts'
 import type { SharedWork } from '#store/daemons/daemons.ts'
 import type { Database } from '#store/database.ts'
@@ -84,10 +84,10 @@ export async function open(
     await requireReadable(kv, releaseForm)
     await requireNoneEarlier(kv, releaseForm)
     await claimVersions(database, releaseForm)
-    await upgrade(database, log)
+    await checkMasterKey(database, secrets, dataDir) // steps of the upgrade seal secrets
+    await upgrade(database, secrets, log)
     await loadLatestMark(database)
     await switchReadings(database)
-    await checkMasterKey(database, secrets, dataDir)
     const swept = await sweepAbandonedContent(database)
     if (swept > 0) log.info({ contents: swept }, 'removed contents whose acceptance an earlier crash cut short')
     return await bootstrap({ database, clock: part('clock'), secrets, adminKey, plan })
@@ -96,8 +96,8 @@ export async function open(
 }
 
 /** What earlier releases kept otherwise is brought into the form of this one, before anything is served. */
-async function upgrade(database: Database, log: Logger): Promise<void> {
-  await migrate(database, migrations, ({ number, of, name, state, done }) => {
+async function upgrade(database: Database, secrets: SecretBox, log: Logger): Promise<void> {
+  await migrate(database, migrationsWith(secrets), ({ number, of, name, state, done }) => {
     if (state === 'ended' && done === 0) return
     log.info({ step: number, of, done }, `${state === 'ended' ? 'upgraded' : 'upgrading'} the store: ${name}`)
   })

@@ -1,6 +1,9 @@
 /** The steps that lead a store of an earlier release into the form of this one, and that form. */
+import type { Database } from '#store/database.ts'
 import type { Migration } from '#store/upgrade/migrate.ts'
 import { formOfRelease } from '#store/upgrade/store-form.ts'
+import type { SecretBox } from './access/secret-box.ts'
+import { sealQueries } from './administration/seal-queries.ts'
 import { carryCaptures } from './capture/earlier-captures.ts'
 import { carryReadings } from './capture/reading/read-marks.ts'
 import { indexPendingHolds } from './delivery/acts/pending-index.ts'
@@ -8,13 +11,23 @@ import { recordKinds } from './integrity.ts'
 import { countByProject } from './retention/count-by-project.ts'
 import { carryTraces } from './trace/earlier-traces.ts'
 
+/** A step that may need the master key of the store. */
+interface CoreMigration extends Omit<Migration, 'run'> {
+  readonly run: (database: Database, progress: (done: number) => void, secrets: SecretBox) => Promise<number>
+}
+
 /** In their order. A number is that of a step for ever: add at the end, and take none away before no store of its time is left. */
-export const migrations: readonly Migration[] = [
+export const migrations: readonly CoreMigration[] = [
   { name: 'traces lie by project and time', run: carryTraces },
   { name: 'captures are parts of their traces', run: carryCaptures },
   { name: 'captured mail of earlier releases counts as read', run: carryReadings },
   { name: 'traces are counted by project', run: countByProject },
   { name: 'pending holds are indexed', run: indexPendingHolds },
+  { name: 'queries of webhook addresses are sealed', run: (database, _progress, secrets) => sealQueries(database, secrets) },
 ]
+
+/** The steps for a store with this master key. */
+export const migrationsWith = (secrets: SecretBox): readonly Migration[] =>
+  migrations.map(({ name, run }) => ({ name, run: (database, progress) => run(database, progress, secrets) }))
 
 export const releaseForm = formOfRelease(migrations.length, recordKinds)

@@ -4,6 +4,7 @@ import * as z from 'zod'
 import type { DeliverySeen, DeliveryWithAttempts } from '#core/webhooks/sending/deliveries.ts'
 import { deliveryStatuses, deliveryTypes, type LoggedAttempt } from '#core/webhooks/delivery.ts'
 import { webhookEventTypes, type WebhookEndpoint } from '#core/webhooks/endpoint.ts'
+import { shownUrl } from '#core/webhooks/endpoints/target-url.ts'
 import { webhookFormats } from '#core/webhooks/formats/format-names.ts'
 import type { TestResult } from '#core/webhooks/endpoints/test-delivery.ts'
 import type { EndpointWithSecret } from '#core/webhooks/endpoints/webhooks.ts'
@@ -16,11 +17,14 @@ const eventType = z.enum(webhookEventTypes)
 
 const format = z.enum(webhookFormats)
 
+/** In the descriptions of addresses. */
+export const shownQuery = 'A query is encrypted and shown as `***`. To keep it, give the address as shown.'
+
 const endpointFields = {
   id: z.string(),
   project_id: z.string(),
   name: z.string(),
-  target_url: z.string(),
+  target_url: z.string().meta({ description: shownQuery }),
   event_types: z.array(eventType).meta({ description: 'Empty means every event.' }),
   format: format.meta({ description: 'How events are written and signed: natively, or as that service does.' }),
   verification_key: z
@@ -93,6 +97,7 @@ export const newWebhookEndpoint = z.strictObject({
 export const webhookEndpointChanges = z.strictObject(changes).partial()
 
 const endpointCode = {
+  target_url: ({ targetUrl }: WebhookEndpoint) => shownUrl(targetUrl),
   paused: ({ pausedAt }: WebhookEndpoint) => pausedAt !== undefined,
   format: ({ format: named }: WebhookEndpoint) => named ?? 'native',
   verification_key: ({ signing }: WebhookEndpoint) => signing?.verifier ?? null,

@@ -1,8 +1,10 @@
 /** Notifications of a form on the wire. */
 import * as z from 'zod'
 import { digests, defaultSubject, maxRecipients, type NotificationOrder } from '#core/forms/notifications/notification.ts'
+import { shownUrl } from '#core/webhooks/endpoints/target-url.ts'
 import type { ShownNotifications } from '#core/forms/notifications/notifications.ts'
 import { parseAddress, parseMailbox } from '#core/addresses.ts'
+import { shownQuery } from '../feedback/webhook.ts'
 import { encoderOf, type Decoded } from '../fields/codec.ts'
 import { hmacSecret, isOneLine } from '../fields/text.ts'
 import { toWireTime, wireTime } from '../fields/time.ts'
@@ -28,7 +30,7 @@ const words = {
     description: `With \`.form.name\`, \`.fields\`, \`.submission.id\` and \`.submission.reference\`, as templates have them. Empty is \`${defaultSubject}\`; digests count instead.`,
   },
   answers: { description: 'Mails have the answers of the visitor, but those of fields with `email_mask`.' },
-  webhook: { description: 'An https URL that gets each submission as a signed event. Redirects are not followed.' },
+  webhook: { description: 'An https URL that gets each submission as a signed event. Redirects are not followed. ' + shownQuery },
 }
 
 export const notificationsInput = z.strictObject({
@@ -95,7 +97,7 @@ export const notifications = encoderOf(shape, ({ revision, settings, recipients,
     ...{ email: address, when: condition === null ? null : { ...condition }, digest: rhythm, status },
   })),
   ...{ from: settings.from, reply_to_field: settings.replyToField, subject_tmpl: settings.subjectTmpl },
-  ...{ include_answers: settings.includeAnswers, webhook_url: settings.webhookUrl },
+  ...{ include_answers: settings.includeAnswers, webhook_url: settings.webhookUrl === null ? null : shownUrl(settings.webhookUrl) },
   ...(secret !== undefined && { webhook_secret: secret }),
   problem: settings.problem && { at: toWireTime(settings.problem.at), message: settings.problem.message },
   updated_at: toWireTime(settings.updatedAt),

@@ -4,6 +4,8 @@ import type { InboundReading } from '#core/inbound-routes/inbound-mail.ts'
 import type { RouteWithSecret } from '#core/inbound-routes/inbound-routes.ts'
 import type { InboundMessage } from '#core/inbound-routes/inbound-message.ts'
 import type { InboundRoute } from '#core/inbound-routes/route.ts'
+import { shownUrl } from '#core/webhooks/endpoints/target-url.ts'
+import { shownQuery } from '../feedback/webhook.ts'
 import { authenticationShape, filesShape, headersShape } from '#core/inbound-routes/webhook-body.ts'
 import { encoder } from '../fields/codec.ts'
 import { contentsOf, viewUrl } from '../fields/reading.ts'
@@ -32,7 +34,7 @@ const routeFields = {
     .string()
     .nullable()
     .meta({ description: 'The pattern with the inbound domain; null when the service has no inbound domain and receives no mail.' }),
-  webhook_url: z.string(),
+  webhook_url: z.string().meta({ description: shownQuery }),
   created_at: wireTime,
   updated_at: wireTime,
 }
@@ -85,7 +87,10 @@ interface RouteAddresses {
   readonly inboundRoutes: { addressOf(route: InboundRoute): string | null }
 }
 
-const code = { address: (route: InboundRoute, { inboundRoutes }: RouteAddresses) => inboundRoutes.addressOf(route) }
+const code = {
+  address: (route: InboundRoute, { inboundRoutes }: RouteAddresses) => inboundRoutes.addressOf(route),
+  webhook_url: (route: InboundRoute) => shownUrl(route.webhookUrl),
+}
 
 export const inboundRoute = encoder(inboundRouteShape).from<InboundRoute, RouteAddresses>(code)
 export const inboundRouteWithSecret = encoder(inboundRouteWithSecretShape)

@@ -7,6 +7,8 @@ import type { LastNotify } from '#core/capture/notify/last-notify.ts'
 import { decodeEncodedWords } from '#ingest/mime/encoded-words.ts'
 import { encoder } from '../fields/codec.ts'
 import { contentFields, contentsOf, viewUrl } from '../fields/reading.ts'
+import { shownUrl } from '#core/webhooks/endpoints/target-url.ts'
+import { shownQuery } from '../feedback/webhook.ts'
 import { id, nameLine } from '../fields/text.ts'
 import { orNull, wireTime } from '../fields/time.ts'
 
@@ -15,7 +17,7 @@ const inboxFields = {
   project_id: z.string(),
   address_pattern: z.string(),
   name: z.string(),
-  notify_webhook_url: z.string().nullable(),
+  notify_webhook_url: z.string().nullable().meta({ description: shownQuery }),
   retention_days: z.int().nullable().meta({ description: 'Null keeps messages as long as the plan keeps traces.' }),
   created_at: wireTime,
 }
@@ -108,7 +110,9 @@ export const since = z
       'found later, in the body; a time is compared with `captured_at`.',
   })
 
-export const inbox = encoder(inboxShape).from<Inbox>()
+const notifiedAt = ({ notifyWebhookUrl: url }: Inbox) => (url === undefined ? null : shownUrl(url))
+
+export const inbox = encoder(inboxShape).from<Inbox>({ notify_webhook_url: notifiedAt })
 
 const inboxFiguresShape = z
   .object({
@@ -130,7 +134,7 @@ const lastNotify = encoder(lastNotifyShape).from<LastNotify>({
 
 export const inboxDetail = encoder(inboxDetailShape).from<
   Inbox & { readonly signingSecret: string | undefined; readonly lastNotify: LastNotify | undefined }
->({ last_notify: ({ lastNotify: last }) => (last ? lastNotify.encode(last) : null) })
+>({ notify_webhook_url: notifiedAt, last_notify: ({ lastNotify: last }) => (last ? lastNotify.encode(last) : null) })
 
 const summaryOf = ({ capture, trace }: CaptureSummary) => ({ ...capture, subject: decodeEncodedWords(trace.subject) })
 

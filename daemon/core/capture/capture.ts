@@ -55,6 +55,9 @@ const inboxSchema = z.strictObject({
 /** A virtual inbox. Every project begins with a catch-all with the pattern `*`. */
 export type Inbox = Immutable<z.infer<typeof inboxSchema>>
 
+/** What the query of the address for notifications is sealed for; see `SecretBox.seal`. */
+export const notifyContext = (inboxId: string): string => `inbox/${inboxId}/notify`
+
 export const inboxes = defineRecord<Inbox>({
   name: 'inbox',
   noun: 'virtual inbox',

@@ -11,7 +11,7 @@ import { invalid, Refusal } from '../refusals.ts'
 import { allOrganizations } from '../tenancy/organization-list.ts'
 import { scheduleCleanup } from '../webhooks/sending/cleanup.ts'
 import { newWebhookSecret } from '../webhooks/sending/signature.ts'
-import { checkTargetUrl, type TargetGuards } from '../webhooks/endpoints/target-url.ts'
+import { checkTargetUrl, keptUrl, shownUrl, type TargetGuards } from '../webhooks/endpoints/target-url.ts'
 import { removeMessages } from './remove-mail.ts'
 import { isOperators, isReserved, nameOf, parsePattern } from './route-pattern.ts'
 import { inboundRoutes, routeSecretContext, type InboundRoute } from './route.ts'
@@ -71,7 +71,8 @@ export class InboundRoutes implements List<OfProject, InboundRoute> {
       const now = clock.now()
       const id = database.newId('inr', now)
       const sealedSecret = secrets.seal(secret, routeSecretContext(id))
-      const route = { id, projectId, localPartPattern: pattern, webhookUrl, sealedSecret, createdAt: now, updatedAt: now }
+      const keptAt = keptUrl(secrets, webhookUrl, routeSecretContext(id))
+      const route = { id, projectId, localPartPattern: pattern, webhookUrl: keptAt, sealedSecret, createdAt: now, updatedAt: now }
       change.insert(inboundRoutes, principal.organizationId, route)
       return { route, secret }
     }
@@ -94,16 +95,17 @@ export class InboundRoutes implements List<OfProject, InboundRoute> {
     id: string,
     changes: { readonly webhookUrl?: string | undefined; readonly projectId?: string | undefined },
   ): Promise<InboundRoute> {
-    const { writes, policies } = this.#options
-    await this.#stored(principal, id)
-    const webhookUrl = changes.webhookUrl === undefined ? undefined : await checkTargetUrl(changes.webhookUrl, this.#options, 'webhook_url')
+    const { writes, policies, secrets } = this.#options
+    const { record: seen } = await this.#stored(principal, id)
+    const given = changes.webhookUrl === shownUrl(seen.webhookUrl) ? undefined : changes.webhookUrl
+    const webhookUrl = given === undefined ? undefined : await checkTargetUrl(given, this.#options, 'webhook_url')
     return writes.runAudited(principal, 'inbound_route.updated', async (change) => {
       const { projects } = await policies.of(principal.organizationId)
       const projectId = changes.projectId === undefined ? undefined : owningProject(principal, projects, changes.projectId)
       return changeSetting(this.#options, { change, kind: inboundRoutes, reach: principal, id }, (record) => ({
         ...record,
         projectId: projectId ?? record.projectId,
-        webhookUrl: webhookUrl ?? record.webhookUrl,
+        webhookUrl: webhookUrl === undefined ? record.webhookUrl : keptUrl(secrets, webhookUrl, routeSecretContext(id), record.webhookUrl),
       }))
     })
   }

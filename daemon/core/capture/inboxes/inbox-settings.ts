@@ -4,8 +4,8 @@ import type { Core } from '../../core.ts'
 import { owningProject } from '../../access/principal/project-choice.ts'
 import type { Principal } from '../../access/principal/principal.ts'
 import { invalid, Refusal } from '../../refusals.ts'
-import { checkTargetUrl, type TargetGuards } from '../../webhooks/endpoints/target-url.ts'
-import { inboxes, type Inbox } from '../capture.ts'
+import { checkTargetUrl, keptUrl, shownUrl, type TargetGuards } from '../../webhooks/endpoints/target-url.ts'
+import { inboxes, notifyContext, type Inbox } from '../capture.ts'
 import { lastNotifyKey } from '../notify/last-notify.ts'
 import { parsePattern } from '../inbox-pattern.ts'
 
@@ -35,7 +35,7 @@ export class InboxSettings {
 
   /** Throws `validation_failed` for a pattern or an address that is none, and `conflict` when the project has such an inbox. */
   async create(principal: Principal, request: InboxRequest): Promise<Inbox> {
-    const { database, writes, policies, clock } = this.#options
+    const { database, writes, policies, clock, secrets } = this.#options
     const { organizationId } = principal
     const addressPattern = parsePattern(request.addressPattern)
     if (addressPattern === undefined)
@@ -47,12 +47,13 @@ export class InboxSettings {
       const { length } = await database.all(inboxes, { organizationId, projectId, bound: true })
       if (length >= maxInboxes) throw new Refusal('conflict', `A project can have at most ${maxInboxes} virtual inboxes; delete one first.`)
       const now = clock.now()
+      const id = database.newId('inb', now)
       const inbox: Inbox = {
-        id: database.newId('inb', now),
+        id,
         projectId,
         addressPattern,
         name: request.name ?? addressPattern,
-        ...(notifyWebhookUrl && { notifyWebhookUrl }),
+        ...(notifyWebhookUrl && { notifyWebhookUrl: keptUrl(secrets, notifyWebhookUrl, notifyContext(id)) }),
         ...(request.retentionDays && { retentionDays: request.retentionDays }),
         createdAt: now,
       }
@@ -63,10 +64,11 @@ export class InboxSettings {
 
   /** Changes what is given, in at most one write. Another project shows the messages of that project. Throws as `create` does. */
   async update(principal: Principal, id: string, changes: InboxChanges): Promise<Inbox> {
-    const { writes, policies } = this.#options
+    const { writes, policies, secrets } = this.#options
     const { organizationId } = principal
-    await this.#stored(principal, id)
-    const notifyWebhookUrl = await this.#checked(changes.notifyWebhookUrl)
+    const { record: seen } = await this.#stored(principal, id)
+    const isShown = seen.notifyWebhookUrl !== undefined && changes.notifyWebhookUrl === shownUrl(seen.notifyWebhookUrl)
+    const notifyWebhookUrl = isShown ? undefined : await this.#checked(changes.notifyWebhookUrl)
     const onlyMoves = Object.entries(changes).every(([name, value]) => value === undefined || name === 'projectId')
     return writes.runAudited(principal, onlyMoves ? 'inbox.moved' : 'inbox.updated', async (change) => {
       const { projects } = await policies.of(organizationId)
@@ -76,7 +78,8 @@ export class InboxSettings {
       if (projectId !== undefined && projectId !== record.projectId)
         await this.#requireFree(organizationId, projectId, record.addressPattern)
       const { notifyWebhookUrl: urlBefore, retentionDays: daysBefore, ...rest } = record
-      const url = notifyWebhookUrl === undefined ? urlBefore : notifyWebhookUrl
+      const url =
+        notifyWebhookUrl === undefined ? urlBefore : notifyWebhookUrl && keptUrl(secrets, notifyWebhookUrl, notifyContext(id), urlBefore)
       const days = changes.retentionDays === undefined ? daysBefore : changes.retentionDays
       const next: Inbox = {
         ...rest,

@@ -7,7 +7,8 @@ import type { Core } from '../../core.ts'
 import type { SecretBox } from '../../access/secret-box.ts'
 import { hasScope, type Principal } from '../../access/principal/principal.ts'
 import { jsonHeaders, type Post, type PostLimits, type PostOutcome } from '../../outbound/post.ts'
-import { inboxes, type Capture, type Inbox } from '../capture.ts'
+import { openedUrl } from '../../webhooks/endpoints/target-url.ts'
+import { inboxes, notifyContext, type Capture, type Inbox } from '../capture.ts'
 import { noteNotify, type LastNotify } from './last-notify.ts'
 import { landsIn } from '../inbox-pattern.ts'
 
@@ -129,7 +130,8 @@ export class Notifier {
       'service-virtual-inbox-signature': notifySignature(sharedSecret ?? notifySecret(secrets, inbox.id), at, body),
     }
     const begun = clock.monotonic()
-    const outcome = await post({ url: inbox.notifyWebhookUrl, headers, body }, limits, this.#abort.signal)
+    const url = openedUrl(secrets, inbox.notifyWebhookUrl, notifyContext(inbox.id))
+    const outcome: PostOutcome = url === undefined ? sealedElsewhere : await post({ url, headers, body }, limits, this.#abort.signal)
     await this.#note(notice, { at, milliseconds: Math.round(clock.monotonic() - begun), ...endOf(outcome) })
   }
 
@@ -144,6 +146,11 @@ export class Notifier {
 }
 
 const tooMany = 'Too many notifications of this inbox were pending; this one was dropped.'
+
+const sealedElsewhere: PostOutcome = {
+  problem: 'The address cannot be decrypted with the current master key; set it again.',
+  isOurs: true,
+}
 
 function endOf(outcome: PostOutcome): { readonly statusCode: number | null; readonly error: string | null } {
   if ('problem' in outcome) return { statusCode: null, error: outcome.problem }

@@ -11,7 +11,7 @@ import { formRecipientMail } from '../../people/mail/mail-texts.ts'
 import type { SystemMail } from '../../people/mail/system-mail.ts'
 import { invalid, Refusal } from '../../refusals.ts'
 import { RateWindow } from '../../visitors/rate-window.ts'
-import { checkTargetUrl, type TargetGuards } from '../../webhooks/endpoints/target-url.ts'
+import { checkTargetUrl, keptUrl, shownUrl, type TargetGuards } from '../../webhooks/endpoints/target-url.ts'
 import { scheduleCleanup } from '../../webhooks/sending/cleanup.ts'
 import { newWebhookSecret } from '../../webhooks/sending/signature.ts'
 import { must } from '../../writes/transact.ts'
@@ -92,7 +92,9 @@ export class FormNotifications {
   async save(principal: Principal, formId: string, order: NotificationOrder, revisionTag = '*'): Promise<ShownNotifications> {
     const { writes, database, secrets, outbox } = this.#options
     await must(database, forms, principal, formId)
-    const webhookUrl = order.webhookUrl === null ? null : await checkTargetUrl(order.webhookUrl, this.#options, 'webhook_url')
+    const seen = (await this.#stored(principal, formId))?.record.webhookUrl ?? null
+    const isShown = seen !== null && order.webhookUrl === shownUrl(seen)
+    const given = order.webhookUrl === null || isShown ? null : await checkTargetUrl(order.webhookUrl, this.#options, 'webhook_url')
     const secret = newWebhookSecret()
     const sealedSecret = secrets.seal(secret, webhookSecretContext(formId))
     const saved = await writes.runAudited(principal, 'form_notifications.updated', async (change) => {
@@ -104,6 +106,8 @@ export class FormNotifications {
       const problems = await problemsOf(database, principal, form, order)
       if (problems.length > 0) throw invalid(problems)
       const recipients = asked.map((one) => this.#recipient(before, one))
+      const sealed = given === null ? null : keptUrl(secrets, given, webhookSecretContext(formId), before.webhookUrl)
+      const webhookUrl = isShown ? before.webhookUrl : sealed
       const sealedWebhookSecret = webhookUrl === null ? null : (before.sealedWebhookSecret ?? sealedSecret)
       const next: NotificationSettings = { ...before, ...own, recipients, webhookUrl, sealedWebhookSecret }
       if (stored && isDeepStrictEqual(next, before)) return next

@@ -14,7 +14,7 @@ import { scheduleCleanup } from '../sending/cleanup.ts'
 import { secretContext, webhookEndpoints, type WebhookEndpoint, type WebhookEventType } from '../endpoint.ts'
 import { newWebhookSecret } from '../sending/signature.ts'
 import { checkHeaders, hasKeyFor, newKey, openHeaders, sealedHeaders, sealedKey, splitLogin, type KeyOptions } from './endpoint-keys.ts'
-import { checkTargetUrl, type TargetGuards } from './target-url.ts'
+import { checkTargetUrl, keptUrl, shownUrl, type TargetGuards } from './target-url.ts'
 import { changeSetting, must } from '../../writes/transact.ts'
 
 export interface WebhookOptions extends TargetGuards, Core, Pick<KeyOptions, 'makeCertificate'> {}
@@ -70,7 +70,8 @@ export class Webhooks implements List<OfProject, WebhookEndpoint> {
       const { name, eventTypes, format } = request
       const sealedSecret = secrets.seal(secret, secretContext(id))
       const pausedAt = request.paused === true && { pausedAt: now }
-      const asked = { projectId, name, targetUrl, eventTypes: distinct(eventTypes) }
+      const keptTarget = keptUrl(secrets, targetUrl, secretContext(id))
+      const asked = { projectId, name, targetUrl: keptTarget, eventTypes: distinct(eventTypes) }
       const endpoint: WebhookEndpoint = {
         ...{ id, ...asked, sealedSecret, ...pausedAt, createdAt: now, updatedAt: now },
         ...(format !== undefined && format !== 'native' && { format }),
@@ -104,13 +105,14 @@ export class Webhooks implements List<OfProject, WebhookEndpoint> {
   ): Promise<WebhookEndpoint> {
     const { database, writes, policies, secrets } = this.#options
     const { record: seen } = await this.#stored(principal, id)
+    const given = changes.targetUrl === shownUrl(seen.targetUrl) ? undefined : changes.targetUrl
     const format = changes.format ?? seen.format
     // header fields are for the receiver that they were given for: whoever may move the endpoint does not learn them
-    const kept = changes.targetUrl !== undefined && isElsewhere(changes.targetUrl, seen) ? {} : undefined
+    const kept = given !== undefined && isElsewhere(given, seen) ? {} : undefined
     const { targetUrl, headers = kept } =
-      changes.targetUrl === undefined
+      given === undefined
         ? { targetUrl: undefined, headers: changes.headers && checkHeaders(changes.headers) }
-        : await this.#target({ ...changes, targetUrl: changes.targetUrl, format }, kept ?? openHeaders(seen, secrets))
+        : await this.#target({ ...changes, targetUrl: given, format }, kept ?? openHeaders(seen, secrets))
     const key = hasKeyFor(seen, format) ? undefined : await newKey(format, this.#options)
     return writes.runAudited(principal, 'webhook_endpoint.updated', async (change) => {
       const { projects } = await policies.of(principal.organizationId)
@@ -126,7 +128,7 @@ export class Webhooks implements List<OfProject, WebhookEndpoint> {
           ...((changes.paused ?? pausedAt !== undefined) && { pausedAt: pausedAt ?? this.#options.clock.now() }),
           projectId: projectId ?? record.projectId,
           name: changes.name ?? record.name,
-          targetUrl: targetUrl ?? record.targetUrl,
+          targetUrl: targetUrl === undefined ? record.targetUrl : keptUrl(secrets, targetUrl, secretContext(id), record.targetUrl),
           eventTypes: distinct(changes.eventTypes ?? record.eventTypes),
           ...withHeaders(headers, id, secrets),
         }),

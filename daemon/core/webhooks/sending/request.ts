@@ -2,6 +2,7 @@
 import type { Core } from '../../core.ts'
 import type { DeliveryType } from '../delivery.ts'
 import { headersContext, signingContext } from '../endpoint.ts'
+import { openedUrl } from '../endpoints/target-url.ts'
 import type { MessageFacts } from '../formats/format.ts'
 import { certificateUrl } from '../formats/subscription.ts'
 import { written } from '../formats/written.ts'
@@ -22,6 +23,7 @@ interface RequestOptions extends Pick<Core, 'secrets'> {
 }
 
 interface DeliveryRequest {
+  readonly url: string
   readonly body: string
   readonly headers: Readonly<Record<string, string>>
 }
@@ -36,21 +38,22 @@ export function requestOf(
   const { secrets } = options
   const { endpoint } = target
   const secret = secrets.open(target.sealedSecret, target.secretContext)
+  const url = openedUrl(secrets, target.targetUrl, target.secretContext)
   const given = endpoint?.headers ? secrets.open(endpoint.headers.sealed, headersContext(endpoint.id)) : '{}'
   const format = endpoint?.format
   const inFormat = endpoint && format !== undefined && format !== 'native'
   const privateKey = inFormat && endpoint.signing ? secrets.open(endpoint.signing.sealedKey, signingContext(endpoint.id)) : ''
-  if (secret === undefined || given === undefined || privateKey === undefined) return undefined
+  if (secret === undefined || url === undefined || given === undefined || privateKey === undefined) return undefined
   const own = JSON.parse(given) as Readonly<Record<string, string>>
   const { deliveryId } = delivery
   const signed = (body: string): Readonly<Record<string, string>> => signatureHeaders(secret, { deliveryId, at, body: Buffer.from(body) })
-  if (!inFormat) return { body: delivery.body, headers: { ...own, ...signed(delivery.body) } }
+  if (!inFormat) return { url, body: delivery.body, headers: { ...own, ...signed(delivery.body) } }
   const { baseUrl } = options
   const urls = {
-    ...{ url: target.targetUrl, baseUrl },
+    ...{ url, baseUrl },
     certificateUrl: certificateUrl(baseUrl, endpoint.signing?.certificateId ?? ''),
     publicHost: new URL(baseUrl).hostname,
   }
   const { body, headers } = written(format, delivery, { id: endpoint.id, secret, privateKey, ...urls, at })
-  return { body, headers: { ...own, ...signed(body), ...headers } }
+  return { url, body, headers: { ...own, ...signed(body), ...headers } }
 }

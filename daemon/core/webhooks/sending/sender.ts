@@ -52,10 +52,10 @@ export class Sender {
       return { ...unsent(at, unsaid(format ?? 'native', delivery.eventType)), isFinal: true }
     const request = requestOf(this.#options, target, delivery, at)
     if (request === undefined) return unsent(at, 'The secret of the endpoint cannot be decrypted with the current master key; rotate it.')
-    const { body } = request
+    const { body, url } = request
     const headers = { ...jsonHeaders, ...request.headers }
     const begun = clock.monotonic()
-    const outcome = await post({ url: target.targetUrl, headers, body: Buffer.from(body) }, limits, signal)
+    const outcome = await post({ url, headers, body: Buffer.from(body) }, limits, signal)
     const milliseconds = Math.round(clock.monotonic() - begun)
     return { at, milliseconds, signature: request.headers['x-service-signature'], ...toEnd(outcome), body }
   }

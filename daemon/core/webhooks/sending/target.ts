@@ -6,6 +6,7 @@ import { secretContext, webhookEndpoints, type WebhookEndpoint } from '../endpoi
 
 export interface DeliveryTarget {
   readonly projectId: string
+  /** As it is kept; see `openedUrl`. */
   readonly targetUrl: string
   readonly sealedSecret: SealedSecret
   /** See `SecretBox.seal`. */
