@@ -6,7 +6,7 @@ import type { Core } from '../../core.ts'
 import type { ApiKey } from '../../access/keys/api-key.ts'
 import { endKeys, keptKey, keysFollowing, type KeyFates, type KeysToKeep } from '../../access/keys/dependent-keys.ts'
 import type { KeyCreator } from '../../access/principal/key-creator.ts'
-import { requireAdministration, requireReach } from '../../access/principal/organization-acts.ts'
+import { reachOf, requireAdministration, requireReach } from '../../access/principal/organization-acts.ts'
 import { requireScope, type Principal } from '../../access/principal/principal.ts'
 import { actorOf } from '../../writes/audit.ts'
 import { endGrantsOf } from '../../oauth/grants/grant.ts'
@@ -146,12 +146,12 @@ export class Members {
     return gone.keys
   }
 
-  /** The keys that end when a member is removed, by the id of the user; the newest first. Who may read nothing sees their own. */
+  /** The keys that end when a member is removed, by the id of the user; the newest first. Who does not see other members sees their own. */
   async endingKeys(principal: Principal): Promise<Map<string, ApiKey[]>> {
-    requireReach(principal, 'members.read')
     const { database, clock } = this.#options
     const own = principal.holder?.kind === 'user' ? principal.holder.userId : undefined
-    const isShown = ({ userId }: KeyCreator): boolean => principal.scopes.length > 0 || userId === own
+    const seesOthers = reachOf(principal, 'members.read') !== 'none'
+    const isShown = ({ userId }: KeyCreator): boolean => seesOthers || userId === own
     const keys = await keysFollowing(database, principal.organizationId, isShown, clock.now())
     return Map.groupBy(
       keys.map(({ record }) => record),
