@@ -300,12 +300,12 @@ async function checkDeletedOrganization(database: Database, organization: Organi
   return (await database.kv.get(pack(organizationRemovalKey(goesAt, organization.id)))) ? [] : [neverRemoved]
 }
 
-/** A removal is of something that was deleted, and that may go from then on. */
+/** A removal is of something that was deleted, and that may go from then on, or whose record has gone already. */
 async function checkRemoval(database: Database, [, , at, organization, project]: readonly Element[]): Promise<string[]> {
   const organizationId = String(organization)
-  const goesAt =
-    project === undefined
-      ? removableFrom((await database.get(organizations, { organizationId }, organizationId))?.record ?? {})
-      : (await database.get(projects, { organizationId }, String(project)))?.record.deletedAt
+  const removed = project === undefined ? undefined : await database.get(projects, { organizationId }, String(project))
+  const whole = project === undefined ? await database.get(organizations, { organizationId }, organizationId) : undefined
+  if (!removed && !whole) return []
+  const goesAt = whole ? removableFrom(whole.record) : removed?.record.deletedAt
   return goesAt === Number(at) ? [] : [`what it removes may not go at ${new Date(Number(at)).toISOString()}`]
 }

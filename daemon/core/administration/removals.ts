@@ -1,8 +1,9 @@
 /** Removes in the background what is left of deleted projects, and of organizations whose time of grace is over. */
+import { Change } from '#store/change.ts'
 import { pack, unpack, within } from '#store/tuple.ts'
 import type { Core } from '../core.ts'
 import { TimedRounds } from '../work-loop.ts'
-import { projectRemovalKey, removalsKey } from '../tenancy/removal-key.ts'
+import { removalsKey } from '../tenancy/removal-key.ts'
 import { removeOrganization } from './remove-organization.ts'
 import { formRemovalWork, removeLeftSubmissions } from '../forms/submissions/remove.ts'
 import { removeProject, type RemovalWork } from './remove-project.ts'
@@ -32,13 +33,19 @@ async function round({ database, clock, settled, onError }: RemovalOptions, stop
   const work: RemovalWork = { database, nowMs, stopping, keepsLinks: true }
   for await (const { key } of database.kv.range({ start, end: pack([...removalsKey, nowMs + 1]) })) {
     if (stopping()) return
-    const [, , at, organization, project] = unpack(key)
+    const [, , , organization, project] = unpack(key)
     const organizationId = String(organization)
     const projectId = project === undefined ? undefined : String(project)
     try {
       await settled(organizationId, projectId)
-      if (projectId === undefined) await removeOrganization({ ...work, keepsLinks: false }, organizationId)
-      else await removeProject(work, organizationId, projectId, projectRemovalKey(Number(at), organizationId, projectId))
+      const isDone =
+        projectId === undefined
+          ? await removeOrganization({ ...work, keepsLinks: false }, organizationId)
+          : await removeProject(work, organizationId, projectId)
+      if (!isDone) continue
+      const change = new Change()
+      change.deletes.push(key)
+      await database.commit(change)
     } catch (error) {
       onError(error, projectId ?? organizationId)
     }

@@ -1,4 +1,4 @@
-/** Removes everything of a deleted organization when its time of grace is over, in small writes; the organization itself goes last. */
+/** Removes what a deleted organization has when its time of grace is over, in small writes; its record goes when nothing else is left. */
 import { Change } from '#store/change.ts'
 import { recordKey } from '#store/record-kind.ts'
 import { apiKeys } from '../access/keys/api-key.ts'
@@ -11,35 +11,37 @@ import { members } from '../people/members/member.ts'
 import { openReplayKey, replayJobs } from '../submission/replay/replay-job.ts'
 import { organizationCounters } from '../tenancy/counters.ts'
 import { organizations, projects } from '../tenancy/organization.ts'
-import { organizationRemovalKey, removableFrom } from '../tenancy/removal-key.ts'
+import { removableFrom } from '../tenancy/removal-key.ts'
 import { removeCounters, removeProject, removeRange, removeRecords, type RemovalWork } from './remove-project.ts'
 
 /** False when it was stopped before the end, or the organization is alive again. */
 export async function removeOrganization(work: RemovalWork, organizationId: string): Promise<boolean> {
   const { database, nowMs, stopping } = work
   const stored = await database.get(organizations, { organizationId }, organizationId)
-  const goesAt = stored && removableFrom(stored.record)
-  if (!stored || goesAt === undefined) return false
-  for (const { record } of await database.all(projects, { organizationId })) {
-    if (!(await removeProject(work, organizationId, record.id, undefined))) return false
+  if (stored) {
+    if (removableFrom(stored.record) === undefined) return false
+    for (const { record } of await database.all(projects, { organizationId }))
+      if (!(await removeProject(work, organizationId, record.id))) return false
+    await removeRecords(work, apiKeys, organizationId, () => true)
+    await removeRecords(work, keyUses, organizationId, () => true)
+    await removeRecords(work, claims, organizationId, () => true)
+    await removeRecords(work, ingestSources, organizationId, () => true)
+    await removeRecords(work, members, organizationId, () => true)
+    await removeRecords(work, invitations, organizationId, () => true)
+    await removeRecords(
+      work,
+      replayJobs,
+      organizationId,
+      () => true,
+      ({ id }) => [openReplayKey(organizationId, id)],
+    )
+    await removeCounters(work, organizationCounters(organizationId, stored.record.createdAt, nowMs))
+    await removeRange(work, pendingReadsKey(organizationId))
+    await removeRange(work, [organizationId], recordKey(organizations, organizationId, organizationId))
+    if (stopping()) return false
+    if (!(await database.commit(new Change().remove(organizations, organizationId, stored))).ok) return false
   }
-  await removeRecords(work, apiKeys, organizationId, () => true)
-  await removeRecords(work, keyUses, organizationId, () => true)
-  await removeRecords(work, claims, organizationId, () => true)
-  await removeRecords(work, ingestSources, organizationId, () => true)
-  await removeRecords(work, members, organizationId, () => true)
-  await removeRecords(work, invitations, organizationId, () => true)
-  await removeRecords(
-    work,
-    replayJobs,
-    organizationId,
-    () => true,
-    ({ id }) => [openReplayKey(organizationId, id)],
-  )
-  await removeCounters(work, organizationCounters(organizationId, stored.record.createdAt, nowMs))
-  await removeRange(work, pendingReadsKey(organizationId))
-  await removeRange(work, [organizationId], recordKey(organizations, organizationId, organizationId))
-  if (stopping()) return false
-  const change = new Change().remove(organizations, organizationId, stored)
-  return (await database.commit(change.delete(organizationRemovalKey(goesAt, organizationId)))).ok
+  // a roll-up adds rows as long as the organization has its record
+  await removeRange(work, [organizationId])
+  return !stopping()
 }

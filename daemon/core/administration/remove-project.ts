@@ -1,6 +1,6 @@
 /**
- * Removes the rows of a deleted project, in small writes and in an order in which any of them can be the last before a crash:
- * what has gone stays gone, and the project with its removal key goes last.
+ * Removes the rows of a deleted project, in small writes and in an order in which any of them can be the last before a crash: what has
+ * gone stays gone, the record of the project goes when nothing else is left, and its removal key last.
  */
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
@@ -48,13 +48,8 @@ const batch = 100
 /** What changes at the same moment is tried again, so often. */
 const maxFruitless = 100
 
-/** False when it was stopped before the end; another call goes on. `lastKey` is deleted with the project. */
-export async function removeProject(
-  work: RemovalWork,
-  organizationId: string,
-  projectId: string,
-  lastKey: readonly Element[] | undefined,
-): Promise<boolean> {
+/** False when it was stopped before the end; another call goes on, also when the record of the project has gone. */
+export async function removeProject(work: RemovalWork, organizationId: string, projectId: string): Promise<boolean> {
   const { database, nowMs, stopping } = work
   const isOfProject = (record: { readonly projectId: string | null }): boolean => record.projectId === projectId
   await removeRecords(work, apiKeys, organizationId, isOfProject)
@@ -88,15 +83,21 @@ export async function removeProject(
   await removeTemplates(work, organizationId, projectId)
   await removeTraces(work, organizationId, projectId)
   for (const rows of ['idempotency', 'bulk.report']) await removeRange(work, [organizationId, rows, projectId])
-  for (const level of levels) await removeRange(work, countsPrefix(level, organizationId, projectId))
+  await removeCounts(work, organizationId, projectId)
   if (stopping()) return false
   await forgetProject(database, organizationId, projectId)
   const stored = await database.get(projects, { organizationId }, projectId)
   if (stored) await removeCounters(work, projectCounters(organizationId, projectId, stored.record.createdAt, nowMs))
   const change = new Change().delete(readMarkKey(organizationId, projectId))
   if (stored) change.remove(projects, organizationId, stored)
-  if (lastKey) change.delete(lastKey)
-  return (await database.commit(change)).ok
+  if (!(await database.commit(change)).ok) return false
+  await removeCounts(work, organizationId, projectId)
+  return !stopping()
+}
+
+/** A roll-up adds rows as long as the project has its record, so they are removed before and after it. */
+async function removeCounts(work: RemovalWork, organizationId: string, projectId: string): Promise<void> {
+  for (const level of levels) await removeRange(work, countsPrefix(level, organizationId, projectId))
 }
 
 /** Removes the records of a kind that are meant, with rows that go along; for kinds that are few by nature. */

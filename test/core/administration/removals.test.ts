@@ -1,6 +1,8 @@
 /** A deleted project leaves nothing behind and takes nothing else along, wherever the process ends meanwhile. */
+import type { ExecutionContext } from 'ava'
 import test from '#test'
 import type { Principal } from '#core/access/principal/principal.ts'
+import { count, projectNames } from '#core/insights/count.ts'
 import { parseMailbox } from '#core/addresses.ts'
 import { Refusal } from '#core/refusals.ts'
 import { destinations } from '#core/routing/destination.ts'
@@ -12,6 +14,7 @@ import { peakUsage } from '#core/plan/peak-usage.ts'
 import { Change } from '#store/change.ts'
 import { dequeue, enqueue, queueHead } from '#store/queue.ts'
 import type { Administration } from '../../../daemon/composition/composed.ts'
+import { unpack } from '#store/tuple.ts'
 import { Seeded } from '../../support/seeded.ts'
 import { coreFixture, organizationId, projectId, principal, type CoreFixture, relayingFixture } from '../core-fixture.ts'
 import { hang, ScriptedTransport } from '../scripted-transport.ts'
@@ -125,6 +128,52 @@ test('wherever the process ends while an organization is removed, the next one e
     t.deepEqual(left, [], `after ${writesBefore} writes`)
     t.is(await next.queueLength(), 0)
     t.true(writesBefore < 200)
+  }
+})
+
+/** Removes a project or its organization during a roll-up, whose writes wait until the removal has made so many. */
+async function removedDuringRollUp(
+  t: ExecutionContext,
+  whole: boolean,
+  writesBefore: number,
+): Promise<{ left: readonly string[]; writes: number }> {
+  const fixture = await furnished(t)
+  const rollUp = fixture.part('rollUp')
+  const { removals, projects: administered } = officeOf(fixture)
+  await rollUp.rollUp()
+  const change = new Change()
+  count(change, { organizationId, projectId: 'prj_2' }, [projectNames.relayed], fixture.clock.now())
+  await fixture.database.commit(change)
+  fixture.clock.advance(2 * 3_600_000)
+  if (whole) {
+    const deletedAt = fixture.clock.now() - graceMs
+    await fixture.organization({ deletedAt })
+    await fixture.database.commit(new Change().set(organizationRemovalKey(deletedAt + graceMs, organizationId)))
+  }
+  const release = Promise.withResolvers<void>()
+  let writes = 0
+  fixture.kv.beforeWrite = ({ sets }) => {
+    const isOfRollUp = sets.some(({ key }) => String(unpack(key)[1]).startsWith('insight.'))
+    if (isOfRollUp) return release.promise
+    if (writes++ === writesBefore) release.resolve()
+    return undefined
+  }
+  const rolled = rollUp.rollUp()
+  if (!whole) await administered.remove(principal, 'prj_2', discard)
+  await allRemoved(removals)
+  release.resolve()
+  await rolled
+  const left = [...(await everyRow(fixture)).keys()].filter(
+    (key) => key.includes('\u0002insight.') && key.includes(whole ? organizationId : 'prj_2'),
+  )
+  return { left, writes }
+}
+
+test('a roll-up of counts that ends at any moment of a removal leaves none behind', async (t) => {
+  for (const whole of [false, true]) {
+    const { writes } = await removedDuringRollUp(t, whole, Infinity)
+    for (let writesBefore = Math.max(0, writes - 5); writesBefore < writes; writesBefore++)
+      t.deepEqual((await removedDuringRollUp(t, whole, writesBefore)).left, [], `after ${writesBefore} of ${writes} writes`)
   }
 })
 

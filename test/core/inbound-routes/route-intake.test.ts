@@ -85,7 +85,7 @@ test('mail goes with age once it is told of, with a deleted route at once, and w
   await sweepInbound(work, organizationId, { nowMs: fixture.clock.now() })
   t.deepEqual(await fixture.keys(second), [])
   const [third = ''] = await take(intake, 'sales')
-  await removeProject({ ...work, nowMs: fixture.clock.now(), keepsLinks: false }, organizationId, projectId, undefined)
+  await removeProject({ ...work, nowMs: fixture.clock.now(), keepsLinks: false }, organizationId, projectId)
   t.deepEqual(await fixture.keys(third), [])
   t.deepEqual(await fixture.keys('inbound_route'), [])
 })

@@ -205,7 +205,7 @@ test('old tests go with mail and report, also those of a project that is deleted
   await deliver(b, kept)
   await settled(b, kept)
   const work = { database, nowMs: clock.now(), keepsLinks: false, stopping: () => false }
-  await removeProject(work, organizationId, 'prj_2', undefined)
+  await removeProject(work, organizationId, 'prj_2')
   t.deepEqual(await b.fixture.keys(kept.id), [])
   t.deepEqual(await b.fixture.keys('inm_'), [])
   await intact(t, b)
