@@ -1,8 +1,9 @@
 /** The filters over the log; what is typed is in the address once it is sent. */
 import type { JSX } from 'preact'
-import { useEffect, useId, useState } from 'preact/hooks'
+import { useId } from 'preact/hooks'
 import { useKeys } from '../app/keys.ts'
 import { go, linkHere } from '../app/location.ts'
+import { useTyped } from '../parts/controls.tsx'
 import { words as allWords } from '../words/words.ts'
 import { words } from './audit-words.ts'
 import { filterNames, isFiltered, type Filter, type FilterName } from './filter.ts'
@@ -18,8 +19,7 @@ const none = Object.fromEntries(filterNames.map((name) => [name, ''])) as Record
 export function FilterForm({ filter, actors }: FilterFormProps): JSX.Element {
   const w = words()
   const id = useId()
-  const [typed, setTyped] = useState(filter)
-  useEffect(() => setTyped(filter), [JSON.stringify(filter)])
+  const [typed, setTyped] = useTyped(filter)
   useKeys({ '/': () => document.getElementById(`${id}-act`)?.focus() }, [])
   const field = (name: FilterName, kind: 'text' | 'date', hint?: string): JSX.Element => (
     <div class="field">
@@ -32,7 +32,7 @@ export function FilterForm({ filter, actors }: FilterFormProps): JSX.Element {
         value={typed[name]}
         spellcheck={false}
         autocomplete="off"
-        onInput={(event) => setTyped({ ...typed, [name]: event.currentTarget.value })}
+        onInput={({ currentTarget: { value } }) => setTyped((before) => ({ ...before, [name]: value }))}
       />
     </div>
   )
@@ -55,7 +55,7 @@ export function FilterForm({ filter, actors }: FilterFormProps): JSX.Element {
             id={`${id}-actor`}
             class="input"
             value={typed.actor}
-            onChange={(event) => setTyped({ ...typed, actor: event.currentTarget.value })}
+            onChange={({ currentTarget: { value } }) => setTyped((before) => ({ ...before, actor: value }))}
           >
             <option value="">{w.anyone}</option>
             {typed.actor !== '' && !actors.has(typed.actor) && <option value={typed.actor}>{typed.actor}</option>}

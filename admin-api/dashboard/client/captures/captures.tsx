@@ -19,6 +19,7 @@ import { exactTime, shortTime } from '../parts/time.ts'
 import { TopBar } from '../parts/top-bar.tsx'
 import { listInboxes, listInboxMessages, waitForInboxMessage, type CapturedMessageSummary, type Inbox } from '../wire/operations.ts'
 import type { InputOf } from '../wire/operation.ts'
+import { useTyped } from '../parts/controls.tsx'
 import { words } from '../words/words.ts'
 import { AboutInbox } from './about-inbox.tsx'
 import { words as own } from './captures-words.ts'
@@ -88,8 +89,7 @@ interface MessagesProps {
 function Messages({ inboxId, chosen, onLive }: MessagesProps): JSX.Element {
   const w = words()
   const wanted = query.value.get('address') ?? ''
-  const [typed, setTyped] = useState(wanted)
-  useEffect(() => setTyped(wanted), [wanted])
+  const [typed, setTyped] = useTyped(wanted)
   const input = { path: { id: inboxId }, query: { limit: '50', ...(wanted !== '' && { address: wanted }) } }
   const list = useList(listInboxMessages, input)
   const rows = list.read.data ?? []

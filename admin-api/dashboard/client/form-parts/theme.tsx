@@ -1,13 +1,13 @@
 /** The look of a form: its tokens at the left, the form in it, and whether it can be read at the right. */
 import type { JSX } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { defaultPalettes, paletteOf, type Shade } from '#core/forms/definition/contrast.ts'
 import { colorNames, type ColorName, type Colors, type Theme } from '#core/forms/definition/definition.ts'
 import { go, linkHere, query } from '../app/location.ts'
 import { mayChange } from '../app/permissions.ts'
 import { DraftFrame, showable, type DraftView } from '../form-designer/draft-frame.tsx'
 import type { PartProps } from '../forms/part-props.ts'
-import { ChooseField, Segments, TextField } from '../parts/controls.tsx'
+import { ChooseField, Segments, TextField, useTyped } from '../parts/controls.tsx'
 import { ContrastMeter } from './contrast-meter.tsx'
 import { words } from './parts-words.ts'
 
@@ -162,8 +162,7 @@ interface ColorProps {
 function ColorField({ name, color, onChange }: ColorProps): JSX.Element {
   const w = words()
   const [title, text] = w.color[name]
-  const [typed, setTyped] = useState(color)
-  useEffect(() => setTyped(color), [color])
+  const [typed, setTyped] = useTyped(color)
   return (
     <li>
       <input type="color" aria-label={String(title)} value={color} onInput={(event) => onChange(event.currentTarget.value)} />

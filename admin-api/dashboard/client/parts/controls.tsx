@@ -1,6 +1,6 @@
 /** Small controls: copying, one of a few, tabs, gauges, fields of forms, and the frame of dialogs. */
 import type { ComponentChildren, JSX } from 'preact'
-import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef, useState, type Dispatch, type StateUpdater } from 'preact/hooks'
 import { words } from '../words/words.ts'
 import { Icon, type IconName } from './icon.tsx'
 import { toast } from './toast.tsx'
@@ -247,6 +247,16 @@ function giveBack(before: Element | null): void {
   if (document.activeElement !== document.body) return
   if (before instanceof HTMLElement && before !== document.body && before.isConnected) before.focus()
   if (document.activeElement === document.body) document.getElementById('screen-title')?.focus()
+}
+
+/**
+ * What a person types into a field that follows a value, such as one of the address. When the value changes, it is shown before the
+ * browser handles the next input, which would otherwise be lost.
+ */
+export function useTyped<T>(value: T): [T, Dispatch<StateUpdater<T>>] {
+  const [typed, setTyped] = useState(value)
+  useLayoutEffect(() => setTyped(value), [JSON.stringify(value)])
+  return [typed, setTyped]
 }
 
 /** Runs something slow from a button: whether it runs, and a way to start it that does nothing meanwhile. */

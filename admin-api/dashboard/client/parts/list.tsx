@@ -1,9 +1,9 @@
 /** A list of one kind of thing, with every state around it (a table where it is wide, rows where it is narrow), and the search above it. */
 import type { ComponentChildren, JSX } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
 import { useKeys } from '../app/keys.ts'
 import { go, linkHere } from '../app/location.ts'
 import type { Listing } from '../app/query.ts'
+import { useTyped } from './controls.tsx'
 import { words } from '../words/words.ts'
 import { useDrag, type Dragging } from '../selection/drag.ts'
 import { Icon } from './icon.tsx'
@@ -176,8 +176,7 @@ export function SearchBox(given: {
   readonly children?: ComponentChildren
 }): JSX.Element {
   const { id, label, text, children } = given
-  const [typed, setTyped] = useState(text)
-  useEffect(() => setTyped(text), [text])
+  const [typed, setTyped] = useTyped(text)
   useKeys({ '/': () => document.getElementById(id)?.focus() }, [id])
   return (
     <div class="filters">

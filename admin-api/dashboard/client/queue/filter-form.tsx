@@ -1,10 +1,11 @@
 /** The filters over the queue; what is typed is in the address once it is sent. */
 import type { JSX } from 'preact'
-import { useEffect, useId, useState } from 'preact/hooks'
+import { useId } from 'preact/hooks'
 import { useKeys } from '../app/keys.ts'
 import { go, linkHere } from '../app/location.ts'
 import { plain } from '../parts/safe-text.tsx'
 import { useSide } from '../queue-side/queue-side.ts'
+import { useTyped } from '../parts/controls.tsx'
 import { words as allWords } from '../words/words.ts'
 import { ageNames, isFiltered, withoutFilters, type Age, type Chosen, type NamedDestination } from './filter.ts'
 import { words } from './queue-words.ts'
@@ -18,8 +19,7 @@ export function FilterForm({ chosen, destinations }: FilterFormProps): JSX.Eleme
   const w = words()
   const id = useId()
   const isOperators = useSide().organization !== undefined
-  const [typed, setTyped] = useState(chosen)
-  useEffect(() => setTyped(chosen), [JSON.stringify(chosen)])
+  const [typed, setTyped] = useTyped(chosen)
   useKeys({ '/': () => document.getElementById(`${id}-to_domain`)?.focus() }, [])
   const field = (name: 'of_project' | 'to_domain' | 'from' | 'attempts', label: string, hint?: string): JSX.Element => (
     <div class="field">
@@ -32,7 +32,7 @@ export function FilterForm({ chosen, destinations }: FilterFormProps): JSX.Eleme
         value={typed[name]}
         spellcheck={false}
         autocomplete="off"
-        onInput={(event) => setTyped({ ...typed, [name]: event.currentTarget.value })}
+        onInput={({ currentTarget: { value } }) => setTyped((before) => ({ ...before, [name]: value }))}
       />
     </div>
   )

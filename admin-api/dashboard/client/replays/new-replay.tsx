@@ -4,7 +4,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
 import { go, link, projectId } from '../app/location.ts'
 import { useList, useRead } from '../app/query.ts'
-import { ChooseField, TextField } from '../parts/controls.tsx'
+import { ChooseField, TextField, useTyped } from '../parts/controls.tsx'
 import { EndDialog } from '../parts/forms.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
@@ -160,8 +160,7 @@ type TextFieldProps = Parameters<typeof TextField>[0]
 
 /** Takes effect when somebody has stopped typing, so that half an address is not counted. */
 function LateField({ value, onChange, ...rest }: TextFieldProps): JSX.Element {
-  const [typed, setTyped] = useState(value)
-  useEffect(() => setTyped(value), [value])
+  const [typed, setTyped] = useTyped(value)
   useEffect(() => {
     if (typed === value) return undefined
     const timer = setTimeout(() => onChange(typed.trim()), lateMs)

@@ -1,8 +1,8 @@
 /** What those who answer note for themselves: tags, who answers, and a note that visitors never see. */
 import type { JSX } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { mayChange } from '../app/permissions.ts'
-import { ChooseField, useBusy } from '../parts/controls.tsx'
+import { ChooseField, useBusy, useTyped } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { plain, SafeText } from '../parts/safe-text.tsx'
 import { toast } from '../parts/toast.tsx'
@@ -99,9 +99,8 @@ function Tags({ tags, onSave }: { readonly tags: readonly string[]; readonly onS
 
 function Note({ note, onSave }: { readonly note: string; readonly onSave: (note: string) => Promise<boolean> }): JSX.Element {
   const w = words()
-  const [typed, setTyped] = useState(note)
+  const [typed, setTyped] = useTyped(note)
   const [isBusy, start] = useBusy()
-  useEffect(() => setTyped(note), [note])
   if (!mayChange.value)
     return note === '' ? (
       <></>

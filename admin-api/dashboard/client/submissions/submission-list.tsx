@@ -15,6 +15,7 @@ import { Show, State } from '../parts/states.tsx'
 import { exactTime, shortTime } from '../parts/time.ts'
 import type { listSubmissions, FormSubmission, ListedForm, Member } from '../wire/operations.ts'
 import type { InputOf } from '../wire/operation.ts'
+import { useTyped } from '../parts/controls.tsx'
 import { words as allWords } from '../words/words.ts'
 import { BulkBar } from './bulk-bar.tsx'
 import { isNarrowed, listLink, submissionLink, wantedStatus } from './filter.ts'
@@ -108,8 +109,7 @@ export function SubmissionList(props: ListProps): JSX.Element {
 function Search(): JSX.Element {
   const w = words()
   const wanted = query.value.get('q') ?? ''
-  const [typed, setTyped] = useState(wanted)
-  useEffect(() => setTyped(wanted), [wanted])
+  const [typed, setTyped] = useTyped(wanted)
   return (
     <form
       role="search"

@@ -1,6 +1,6 @@
 /** Who left which mailing list by its link, and taking that back at the wish of the owner of the address. */
 import type { JSX } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
 import { go, link, linkHere, projectId, query } from '../app/location.ts'
 import { mayAdminister } from '../app/permissions.ts'
@@ -14,6 +14,7 @@ import { toast } from '../parts/toast.tsx'
 import { TopBar } from '../parts/top-bar.tsx'
 import { SuppressionAreas } from '../suppressions/suppression-areas.tsx'
 import { deleteUnsubscribe, listUnsubscribes, type Unsubscribe } from '../wire/operations.ts'
+import { useTyped } from '../parts/controls.tsx'
 import { words as allWords } from '../words/words.ts'
 import { words } from './unsubscribes-words.ts'
 
@@ -112,8 +113,7 @@ function columns(actions: (row: Unsubscribe) => JSX.Element | string): readonly 
 /** Narrows to one list; the address names it. */
 function OfList({ list }: { readonly list: string }): JSX.Element {
   const w = words()
-  const [typed, setTyped] = useState(list)
-  useEffect(() => setTyped(list), [list])
+  const [typed, setTyped] = useTyped(list)
   return (
     <form
       class="narrowing"

@@ -1,13 +1,12 @@
 /** What was sent to a webhook, how each delivery ended, and sending it again; one of them beside the list. */
 import type { JSX } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
 import { call } from '../app/api.ts'
 import { useKeys } from '../app/keys.ts'
 import { go, link, linkHere, query } from '../app/location.ts'
 import { useNews } from '../app/new-entries.ts'
 import { mayChange } from '../app/permissions.ts'
 import { asFault, useList } from '../app/query.ts'
-import { Pills } from '../parts/controls.tsx'
+import { Pills, useTyped } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { List, Moment, type Column } from '../parts/list.tsx'
 import { Mark, Status } from '../parts/mark.tsx'
@@ -121,8 +120,7 @@ interface NarrowingProps {
 
 function Narrowing({ events, event, code }: NarrowingProps): JSX.Element {
   const [w, common] = [own(), words()]
-  const [typed, setTyped] = useState(code)
-  useEffect(() => setTyped(code), [code])
+  const [typed, setTyped] = useTyped(code)
   return (
     <div class="narrowing">
       {events && (
