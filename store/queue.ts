@@ -40,8 +40,11 @@ export interface QueueEntry extends QueuePart {
   readonly begun?: BegunAttempt
 }
 
-/** Where entries stand that are held: nothing becomes due there (9999-12-31T23:59:59Z). */
+/** Due times from here on (9999-12-31T23:59:59Z) are places of held entries, which never become due. */
 export const heldDueMs = 253_402_300_799_000
+/** The place of a held entry: held entries keep the order of their first due times. */
+export const heldPlace = (firstDueMs: number): number => heldDueMs + firstDueMs
+export const isHeldPlace = (dueMs: number): boolean => dueMs >= heldDueMs
 
 /** A place in a part of the queue; entries before it are done. */
 export interface QueuePosition {
@@ -64,7 +67,7 @@ export function enqueue(change: Change, entry: QueueEntry): Change {
   const { since, traceId, begun } = entry
   change.set(rowKey(entry), rowValue(entry, begun))
   if (since !== undefined) change.set(sinceKey(since, traceId), encode([entry.destinationId, entry.projectId, entry.dueMs]))
-  if (entry.dueMs === heldDueMs) change.add(heldLengthKey, 1)
+  if (isHeldPlace(entry.dueMs)) change.add(heldLengthKey, 1)
   return change.add(queueLengthKey, 1)
 }
 
@@ -81,7 +84,7 @@ const begunFields = ['number', 'startedAt', 'provider', 'host', 'port'] as const
 
 export function dequeue(change: Change, row: QueueRow): Change {
   if (row.since !== undefined) change.delete(sinceKey(row.since, row.traceId))
-  if (row.dueMs === heldDueMs) change.add(heldLengthKey, -1)
+  if (isHeldPlace(row.dueMs)) change.add(heldLengthKey, -1)
   return change.delete(rowKey(row)).add(queueLengthKey, -1)
 }
 

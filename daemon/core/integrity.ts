@@ -1,7 +1,7 @@
 /** What `verify` must know of the core: its record kinds, its other rows, and which record refers to what. */
 import type { ContentRef } from '#store/content.ts'
 import type { Database } from '#store/database.ts'
-import { heldDueMs, type QueueEntry } from '#store/queue.ts'
+import { isHeldPlace, type QueueEntry } from '#store/queue.ts'
 import type { VerifyOptions } from '#store/verify/verify.ts'
 import { pack, type Element } from '#store/tuple.ts'
 import { apiKeys } from './access/keys/api-key.ts'
@@ -278,7 +278,7 @@ async function checkQueueEntry(database: Database, entry: QueueEntry): Promise<s
   if (!stored) return [`the trace ${entry.traceId} of a queue entry is missing`]
   if (stored.record.status !== 'queued' && !waitsForApproval(stored.record))
     return [`the trace ${entry.traceId} is queued for delivery although its status is ${stored.record.status}`]
-  if (isParked(stored.record) !== (entry.dueMs === heldDueMs))
+  if (isParked(stored.record) !== isHeldPlace(entry.dueMs))
     return [
       `the trace ${entry.traceId} is ${isParked(stored.record) ? 'held, but is queued to be attempted' : 'not held, but stands among what is'}`,
     ]

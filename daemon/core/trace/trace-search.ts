@@ -55,23 +55,24 @@ export interface TraceFilter extends OfProject {
 /** One request looks at so many traces at most; the cursor goes on from there. */
 const maxLooks = 2000
 
-/** The traces that a filter finds in the reach, the newest first. `readSubject` makes the text of a raw Subject. */
+/** The traces that a filter finds in the reach: the newest first, or `ascending`. `readSubject` makes the text of a raw Subject. */
 export async function matchingTraces(
   database: Database,
   reach: Visibility,
-  { limit, cursor, ...filter }: PageQuery & TraceFilter,
+  { limit, cursor, ascending = false, ...filter }: PageQuery & TraceFilter & { readonly ascending?: boolean },
   readSubject = (raw: string): string => raw,
 ): Promise<Page<Trace>> {
   const projectId = filter.projectId ?? (reach.bound ? reach.projectId : undefined)
   const { to, tag } = filter
-  return recordsOf(await traceList(database, reach, { projectId, to, tag, limit, cursor }, sieveOf({ ...filter, projectId }, readSubject)))
+  const walked = { projectId, to, tag, limit, cursor, ...(ascending && { ascending, since: filter.since }) }
+  return recordsOf(await traceList(database, reach, walked, sieveOf({ ...filter, projectId, ascending }, readSubject)))
 }
 
-function sieveOf(filter: TraceFilter, readSubject: (raw: string) => string): Sieve<Trace> {
-  const { q, since = -Infinity } = filter
+function sieveOf(filter: TraceFilter & { readonly ascending: boolean }, readSubject: (raw: string) => string): Sieve<Trace> {
+  const { q, ascending, since = -Infinity, until = Infinity } = filter
   const wanted = q === undefined ? undefined : comparable(q)
   const fits = (trace: Trace) => passes(trace, filter) && (wanted === undefined || hasText(trace, readSubject(trace.subject), wanted))
-  return sieve(fits, ({ createdAt }) => createdAt < since, maxLooks)
+  return sieve(fits, ({ createdAt }) => (ascending ? createdAt >= until : createdAt < since), maxLooks)
 }
 
 function hasText({ mailFrom, headerFrom, recipients, messageId }: Trace, subject: string, wanted: string): boolean {
@@ -96,6 +97,7 @@ function passes(trace: Trace, filter: TraceFilter): boolean {
     (filter.template === undefined || trace.template?.id === filter.template || trace.template?.slug === filter.template) &&
     (filter.has ?? []).every((feature) => hasFeature[feature](trace)) &&
     (filter.destinationId === undefined || trace.destinationId === filter.destinationId) &&
+    (filter.since === undefined || trace.createdAt >= filter.since) &&
     (filter.until === undefined || trace.createdAt < filter.until) &&
     (from === undefined || foldAddress(trace.headerFrom) === from || foldAddress(trace.mailFrom) === from)
   )

@@ -24,16 +24,17 @@ export interface WalkedTraces {
   readonly since?: number | undefined
 }
 
-/** One page of them. The cursor goes on behind it. Throws `CursorInvalid`. */
+/** One page of them. The cursor goes on behind it, in the same direction. Throws `CursorInvalid`. */
 export async function traceList(
   database: Database,
   reach: Visibility,
   { limit, cursor, ...walked }: WalkedTraces & { readonly limit: number; readonly cursor?: string | undefined },
   sieve?: Sieve<Trace>,
 ): Promise<Page<Stored<Trace>>> {
-  const { projectId = '', to, tag } = walked
+  const { projectId = '', to, tag, ascending = false } = walked
   const labelled = tag === undefined ? undefined : ['tag', projectId, comparable(tag)]
-  const name = labelled ?? (to === undefined ? ['', projectId] : ['to', projectId, foldAddress(to)])
+  const list = labelled ?? (to === undefined ? ['', projectId] : ['to', projectId, foldAddress(to)])
+  const name = ascending ? [...list, 'ascending'] : list
   return mergedPage(database, traces, reach, { ...(await mergeOf(database, reach, walked)), name, limit, cursor, isPlace }, sieve)
 }
 

@@ -9,7 +9,6 @@ import { pack } from '#store/tuple.ts'
 import type { Core } from '../../core.ts'
 import { StoredJobs } from '../../stored-jobs.ts'
 import { queueHolds } from '../../routing/queue-hold.ts'
-import type { Policy } from '../../routing/policy/policy.ts'
 import { transact } from '../../writes/transact.ts'
 import { stageAct, type Applied } from './apply-act.ts'
 import { actCounterKey, counterNames, openActKey, openActsKey, queueActRecords, type CountedAct, type QueueAct } from './queue-act.ts'
@@ -29,13 +28,6 @@ interface ActWalk extends QueueWalk {
   /** Not the first walk of the act, which has counted what it skipped. */
   readonly isAgain?: boolean
 }
-
-/**
- * Whether the act repeats its walk until a walk finds nothing to do. A failover can move a message to a destination that the walk has
- * passed. A standing hold holds such a message at its next turn.
- */
-const mustWalkAgain = ({ act, ofHold, filter }: QueueAct, { failovers }: Policy): boolean =>
-  (act === 'hold' || act === 'drop') && ofHold === undefined && filter.destinationId === undefined && failovers.all.length > 0
 
 /** The act with what it has done so far. */
 export async function counted({ database }: Pick<Core, 'database'>, organizationId: string, act: QueueAct): Promise<CountedAct> {
@@ -88,11 +80,22 @@ export class ActRunner {
     if (act.filter.traceIds) await this.#each(act, walk, await waitingOf(database, walk, act.filter.traceIds))
     else {
       let acted = await this.#walk(act, walk)
-      for (let walks = 1; acted !== undefined && mustWalkAgain(act, policy) && (walks === 1 || acted > 0); walks++)
+      for (let walks = 1; acted !== undefined && (walks === 1 || acted > 0) && (await this.#mustWalkAgain(act, walk)); walks++)
         acted = await this.#walk(act, { ...walk, after: null, isAgain: true })
       if (acted === undefined) return
     }
     if (!this.#jobs.stopping) await this.#finish(organizationId, id)
+  }
+
+  /**
+   * Whether the act repeats its walk until a walk finds nothing to do: a failover can move a message to a destination that the walk has
+   * passed, and a release can move it to a place that the walk has passed. A standing hold holds such a message at its next turn.
+   */
+  async #mustWalkAgain({ act, ofHold, filter, createdAt }: QueueAct, { organizationId, policy }: QueueWalk): Promise<boolean> {
+    if ((act !== 'hold' && act !== 'drop') || ofHold !== undefined) return false
+    if (filter.destinationId === undefined && policy.failovers.all.length > 0) return true
+    const all = await this.#options.database.all(queueActRecords, { organizationId })
+    return all.some(({ record }) => record.act === 'release' && (record.status === 'running' || record.updatedAt >= createdAt))
   }
 
   /** One walk over the queue. Returns how many messages it acted on, or undefined when the act runs no more. */
@@ -113,29 +116,34 @@ export class ActRunner {
     let acted = 0
     for (let at = 0; at < found.length; at += together) {
       if (this.#jobs.stopping) return undefined
-      const done = await Promise.all(found.slice(at, at + together).map((one) => this.#one(act, walk, one)))
-      if (done.includes('ended')) return undefined
-      acted += done.filter((applied) => applied === 'acted' || applied === 'inFlight').length
+      const settled = await Promise.allSettled(found.slice(at, at + together).map((one) => this.#one(act, walk, one)))
+      const done = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+      // in the order of the walk, in which the writes need not have ended
+      for (const { due } of done) if (due) this.#options.queued(due)
+      for (const one of settled) if (one.status === 'rejected') throw one.reason
+      if (done.some(({ applied }) => applied === 'ended')) return undefined
+      acted += done.filter(({ applied }) => applied === 'acted' || applied === 'inFlight').length
     }
     return acted
   }
 
-  async #one(
+  /** `due`: the entry that becomes due by it. */
+  #one(
     { id, act, filter, by, reason, ofHold }: QueueAct,
     { organizationId, isAgain = false }: ActWalk,
     { entry }: Waiting,
-  ): Promise<Applied | 'ended'> {
-    const { database, policies, clock, queued } = this.#options
-    const { webhooks } = await policies.of(organizationId)
-    const { applied, due } = await transact(database, { organizationId }, async (change) => {
+  ): Promise<{ readonly applied: Applied | 'ended'; readonly due?: QueueEntry | undefined }> {
+    const { database, policies, clock } = this.#options
+    return transact(database, { organizationId }, async (change) => {
       const job = await change.get(queueActRecords, id)
-      if (job?.record.status !== 'running') return { applied: 'ended' as const, due: undefined }
+      if (job?.record.status !== 'running') return { applied: 'ended' as const }
       // the write depends on the standing hold, so that its release finds all it held
       if (act === 'hold' && ofHold !== undefined && !(await change.get(queueHolds, ofHold))) {
         const end = { status: 'stopped', stoppedBecause: 'The standing hold was released.', updatedAt: clock.now() } as const
         stageEnd(change, { organizationId, stored: job }, end)
-        return { applied: 'ended' as const, due: undefined }
+        return { applied: 'ended' as const }
       }
+      const { webhooks } = await policies.of(organizationId)
       const done = {
         ...{ act, at: clock.now(), by: by.id === '' ? by.kind : by.id, reason, actId: act === 'hold' ? (ofHold ?? id) : id },
         ...(act === 'release' && ofHold !== undefined && { ofHold }),
@@ -147,8 +155,6 @@ export class ActRunner {
         change.add(actCounterKey(organizationId, id, staged.applied), 1)
       return { applied: staged.applied, due: staged.entry }
     })
-    if (due) queued(due)
-    return applied
   }
 
   /** Notes how far the walk has come. False when the act was stopped. */

@@ -2,11 +2,11 @@
  * Carries one act out at one message: its trace and its entry of the queue change in one write, on condition that neither an attempt has
  * begun meanwhile nor anyone else has changed them. With an attempt under way the trace alone changes, and its end obeys.
  */
-import { dequeue, heldDueMs, moveEntry, rowAt, type QueueEntry } from '#store/queue.ts'
+import { dequeue, isHeldPlace, moveEntry, rowAt, type QueueEntry } from '#store/queue.ts'
 import type { Stored } from '#store/record-kind.ts'
 import { checkNotBegun, readAttempt } from '../../trace/attempt-record.ts'
 import { isHoldPending, isParked, type QueueActDone } from '../../trace/acts/act-record.ts'
-import { dropped, holdOf, parked, withAct } from '../../trace/acts/queue-acts.ts'
+import { dropped, dueOnRelease, holdOf, parked, withAct } from '../../trace/acts/queue-acts.ts'
 import { keepReturnPaths } from '../../trace/return-paths.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
 import { waitingEntry } from '../../trace/waiting-entry.ts'
@@ -84,7 +84,7 @@ function move(
   const since = stored.record.held ? stored.record.held.since : (row.since ?? row.dueMs)
   const next = { ...place, ...(since !== undefined && { since }) }
   moveEntry(change, row, next)
-  keepReturnPaths(change, organizationId, trace, next.dueMs)
+  keepReturnPaths(change, organizationId, trace, Math.max(trace.updatedAt, next.dueMs))
   return { applied: 'acted', entry: next }
 }
 
@@ -98,7 +98,7 @@ function afterAct(done: Order['done'], found: Found): Trace | undefined {
     case 'release': {
       if (!trace.held || (holdOf(trace)?.isOperators && !done.isOperators)) return undefined
       const { held, ...free } = trace
-      return isParked(trace) ? { ...free, nextAttemptAt: Math.max(now, held.due) } : free
+      return isParked(trace) ? { ...free, nextAttemptAt: dueOnRelease(held, now) } : free
     }
     case 'expedite':
       return mayHurry(found) ? { ...trace, nextAttemptAt: now } : undefined
@@ -112,6 +112,6 @@ const mayHurry = ({ trace: { held, sendAt, begunAt, recipients }, entry, hasBegu
   !held &&
   !hasBegun &&
   entry.dueMs > now &&
-  entry.dueMs < heldDueMs &&
+  !isHeldPlace(entry.dueMs) &&
   (sendAt === undefined || begunAt !== undefined) &&
   recipients.every(({ status, unknownAttempts = 0 }) => status !== 'queued' || unknownAttempts === 0)

@@ -1,6 +1,6 @@
 /** How much waits, by destination and project. */
 import type { Database } from '#store/database.ts'
-import { heldDueMs } from '#store/queue.ts'
+import { isHeldPlace } from '#store/queue.ts'
 import { walkEntries, type QueueCursor, type QueueWalk } from './queue-walk.ts'
 
 export interface QueueCounts {
@@ -34,7 +34,7 @@ export async function countQueue(database: Database, walk: QueueWalk): Promise<Q
     for (const { destinationId, projectId, dueMs, since = dueMs } of found) {
       const key = `${destinationId} ${projectId}`
       const { count = 0, held = 0 } = lanes.get(key) ?? {}
-      const isHeld = walk.isHeld === true || dueMs === heldDueMs
+      const isHeld = walk.isHeld === true || isHeldPlace(dueMs)
       if (!isHeld) waitingSince = Math.min(waitingSince, since)
       lanes.set(key, { destinationId, projectId, count: count + 1, held: held + (isHeld ? 1 : 0) })
     }

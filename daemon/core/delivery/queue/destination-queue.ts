@@ -1,5 +1,5 @@
 /** What one destination has to do for one project: what of it is in memory, and from where on it must be read from the store. */
-import { heldDueMs, type QueueEntry, type QueuePart, type QueuePosition } from '#store/queue.ts'
+import { isHeldPlace, type QueueEntry, type QueuePart, type QueuePosition } from '#store/queue.ts'
 import type { Stored } from '#store/record-kind.ts'
 import type { Trace } from '../../trace/trace.ts'
 import type { DestinationLoad } from '../health/destination-load.ts'
@@ -18,6 +18,7 @@ export class DestinationQueue implements QueuePart {
   /** The destination, which other projects may use too. */
   readonly load: DestinationLoad
   readonly projectId: string
+  /** In order of due time. */
   readonly ready: Ready[] = []
   /** Traces that are ready or under way; the store still has their rows. */
   readonly held = new Set<string>()
@@ -66,14 +67,20 @@ export class DestinationQueue implements QueuePart {
       this.readFrom(entry)
       return false
     }
-    this.ready.push(ready)
-    this.held.add(entry.traceId)
+    this.#add(ready)
     return true
+  }
+
+  /** Adds an entry after those that were due earlier or at the same time: a released entry can be older than those in memory. */
+  #add(ready: Ready): void {
+    const before = this.ready.findLastIndex(({ entry }) => entry.dueMs <= ready.entry.dueMs)
+    this.ready.splice(before + 1, 0, ready)
+    this.held.add(ready.entry.traceId)
   }
 
   /** What is held never becomes due where it stands. */
   #willBeDue(dueMs: number): void {
-    if (dueMs < heldDueMs) this.nextDueMs = Math.min(this.nextDueMs, dueMs)
+    if (!isHeldPlace(dueMs)) this.nextDueMs = Math.min(this.nextDueMs, dueMs)
   }
 
   /** Another daemon queued something that is due then. */
@@ -119,8 +126,7 @@ export class DestinationQueue implements QueuePart {
     for (const entry of entries) {
       if (this.held.has(entry.traceId) || this.#doneMeanwhile.has(rowOf(entry))) continue
       if (entry.dueMs > nowMs) return this.#willBeDue(entry.dueMs)
-      this.ready.push({ entry, content: undefined, fresh: false })
-      this.held.add(entry.traceId)
+      this.#add({ entry, content: undefined, fresh: false })
     }
     const last = entries.at(-1)
     if (last && entries.length === limit) this.readFrom({ dueMs: last.dueMs, traceId: `${last.traceId}\0` })

@@ -84,7 +84,7 @@ export class ReplayRunner {
       scopes: [],
       credentialId: record.requestedBy,
     }
-    const query = { ...record.filter, status: 'failed', limit: pageRows, cursor: record.cursor ?? undefined } as const
+    const query = { ...record.filter, status: 'failed', ascending: true, limit: pageRows, cursor: record.cursor ?? undefined } as const
     const page = await matchingTraces(this.#options.database, principal, query).catch((error: unknown) => {
       if (!(error instanceof CursorInvalid)) throw error
       return matchingTraces(this.#options.database, principal, { ...query, cursor: undefined }) // an earlier release gave it out

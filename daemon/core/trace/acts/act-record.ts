@@ -1,5 +1,5 @@
 /** An act on a message in the queue, as its trace keeps it. */
-import { heldDueMs } from '#store/queue.ts'
+import { isHeldPlace } from '#store/queue.ts'
 import type { Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
 
@@ -34,7 +34,8 @@ interface Held {
 }
 
 /** Whether its entry stands where nothing becomes due. */
-export const isParked = ({ held, nextAttemptAt }: Held): boolean => held !== undefined && nextAttemptAt === heldDueMs
+export const isParked = ({ held, nextAttemptAt }: Held): boolean =>
+  held !== undefined && nextAttemptAt !== null && isHeldPlace(nextAttemptAt)
 
 /** Whether the hold takes effect only when the attempt under way ends: the entry is not parked yet. */
 export const isHoldPending = (trace: Held): boolean => trace.held !== undefined && !isParked(trace)

@@ -1,5 +1,5 @@
 /** What people do with a message while it is queued: hold it, release it, expedite its retry, drop it. Pure. */
-import { heldDueMs } from '#store/queue.ts'
+import { heldPlace } from '#store/queue.ts'
 import { advance, worstStatus } from '../states.ts'
 import type { Trace } from '../trace.ts'
 import type { QueueActDone } from './act-record.ts'
@@ -26,8 +26,14 @@ export const withAct = (trace: Trace, done: QueueActDone): Trace => ({
 export const parked = (trace: Trace, due: number, since: number | undefined): Trace => ({
   ...trace,
   held: { due, ...(since !== undefined && { since }) },
-  nextAttemptAt: heldDueMs,
+  nextAttemptAt: heldPlace(since ?? due),
 })
+
+/**
+ * The due time of a message that is released: a retry or scheduled send of the future keeps its time. Any other message takes the place
+ * in line that it had when its first attempt was due.
+ */
+export const dueOnRelease = ({ due, since = due }: NonNullable<Trace['held']>, now: number): number => (due > now ? due : since)
 
 /** The trace of a message that goes to no one any more: who has it keeps that, and the others are canceled. */
 export function dropped(trace: Trace, now: number): Trace {

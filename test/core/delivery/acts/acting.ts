@@ -25,6 +25,15 @@ export async function ended(fixture: CoreFixture, { id }: QueueAct): Promise<Que
 export const states = async (fixture: CoreFixture): Promise<string[]> =>
   (await fixture.core.queueActs.waiting(principal, { limit: 100 })).rows.map(({ state }) => state)
 
+/** Runs `meanwhile` before the first write of an act that counts a message, and lets the write go on afterwards. */
+export function beforeFirstMessage(fixture: CoreFixture, meanwhile: () => Promise<void>): void {
+  fixture.kv.beforeWrite = ({ adds }) => {
+    if (!adds.some(({ key }) => Buffer.from(key).includes('queue.act'))) return undefined
+    fixture.kv.beforeWrite = undefined
+    return meanwhile()
+  }
+}
+
 /** An attempt of which the test says when it comes to its final dot, and with which outcome. */
 export function steered() {
   const [began, mayDot, dotted, mayEnd] = [0, 1, 2, 3].map(() => Promise.withResolvers<void>())

@@ -5,18 +5,9 @@ import { failoverPolicies } from '#core/routing/failover-policy.ts'
 import { startOfTime } from '../../../support/fake-clock.ts'
 import { coreFixture, factsDefaults, projectId, relaying, type CoreFixture } from '../../core-fixture.ts'
 import { report, ScriptedTransport } from '../../scripted-transport.ts'
-import { begun, ended, states, steered } from './acting.ts'
+import { beforeFirstMessage, begun, ended, states, steered } from './acting.ts'
 
 const hour = 60 * 60_000
-
-/** Runs `meanwhile` before the first write of an act that counts a message, and lets the write go on afterwards. */
-function beforeFirstMessage(fixture: CoreFixture, meanwhile: () => Promise<void>): void {
-  fixture.kv.beforeWrite = ({ adds }) => {
-    if (!adds.some(({ key }) => Buffer.from(key).includes('queue.act'))) return undefined
-    fixture.kv.beforeWrite = undefined
-    return meanwhile()
-  }
-}
 
 const held = (name: QueueActName) => (name === 'hold' ? ['held'] : [])
 

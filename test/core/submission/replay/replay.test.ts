@@ -183,6 +183,19 @@ test('a job that a crash interrupts goes on with the next start, and counts ever
   for (const id of ids) t.is((await second.trace(id)).status, 'sent')
 })
 
+test('a replay sends failed messages in the order of acceptance', async (t) => {
+  const { fixture, replays, ended } = await failing(t, toOther)
+  const ids: string[] = []
+  for (let i = 0; i < 130; i++) {
+    fixture.clock.advance(1)
+    ids.push(...(await submitAll(fixture, 1)))
+  }
+  const filter = { since: startOfTime + 11, until: startOfTime + 121 }
+  await ended(await replays.create(principal, { ...everything, filter, targetDestinationId: 'dst_2' }))
+  const again = fixture.transport.calls.slice(130).map(({ job }) => job.traceId)
+  t.deepEqual(again, ids.slice(10, 120))
+})
+
 test('messages that have nowhere to go are refused one by one, with the reason', async (t) => {
   const { fixture, replays, ended } = await failing(t, toOther)
   const [id = ''] = await submitAll(fixture, 1)

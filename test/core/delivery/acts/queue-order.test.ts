@@ -1,0 +1,126 @@
+/** The order in which messages leave that were held: that of their acceptance. */
+import test, { type ExecutionContext } from '#test'
+import { heldNow } from '#core/delivery/acts/held-now.ts'
+import { overhear } from '../../../support/overhear.ts'
+import { principal, relaying, type CoreFixture, type CoreFixtureOptions } from '../../core-fixture.ts'
+import { report, take } from '../../scripted-transport.ts'
+import { act, beforeFirstMessage, begun, ended, states, steered } from './acting.ts'
+
+const all = { destinationId: 'dst_1' }
+const hour = 60 * 60_000
+/** More than memory has, so that the order is that of the store. */
+const many = 250
+
+/** Messages that were accepted one after the other; their ids in that order. */
+async function submitAll(fixture: CoreFixture, n: number): Promise<string[]> {
+  const ids: string[] = []
+  for (let i = 0; i < n; i++) {
+    fixture.clock.advance(1)
+    ids.push((await fixture.submit()).traceId)
+  }
+  await fixture.settled()
+  return ids
+}
+
+/** Messages that a standing hold holds, for an hour. */
+async function heldAll(t: ExecutionContext, n: number, options: CoreFixtureOptions = {}) {
+  const fixture = await relaying(t, (call) => take(call), options)
+  const hold = await fixture.core.queueHolds.create({ principal }, { filter: all })
+  const ids = await submitAll(fixture, n)
+  t.is(fixture.transport.calls.length, 0, 'all are held')
+  fixture.clock.advance(hour)
+  const lift = () => fixture.core.queueHolds.release({ principal }, hold.id)
+  return { fixture, ids, lift }
+}
+
+/** The messages in the order of their first attempts, from an attempt on. */
+const attempted = ({ transport }: CoreFixture, from = 0): string[] => [
+  ...new Set(transport.calls.slice(from).map(({ job }) => job.traceId)),
+]
+
+test('held messages leave in the order of acceptance when their standing hold is lifted', async (t) => {
+  const { fixture, ids, lift } = await heldAll(t, many)
+  t.like(await heldNow(fixture.database), { count: many })
+  await ended(fixture, await lift())
+  t.deepEqual(attempted(fixture), ids)
+  t.is(await fixture.queueLength(), 0)
+  await fixture.assertSound(t)
+})
+
+test('held messages leave in the order of acceptance over a crash during their release', async (t) => {
+  const { fixture: first, ids, lift } = await heldAll(t, many)
+  const cut = Promise.withResolvers<void>()
+  let released = 0
+  overhear(first.queue, 'offer', () => void (++released === 40 && cut.resolve(first.kv.cut())))
+  await lift()
+  await cut.promise
+  const fixture = await first.crash()
+  await fixture.queue.start()
+  await fixture.part('actRunner').start()
+  await fixture.settled()
+  t.deepEqual(attempted(fixture), ids)
+  await fixture.assertSound(t)
+})
+
+test('deferred messages leave in the order of acceptance when they are released after their retries were due', async (t) => {
+  let draws = 0
+  const options = { retry: { jitter: 0.9 }, random: () => (draws++ * 0.37) % 1 }
+  const fixture = await relaying(t, (call) => report(call, 'transient'), options)
+  const ids = await submitAll(fixture, 60)
+  await act(fixture, { act: 'hold', filter: all })
+  fixture.clock.advance(hour)
+  fixture.transport.script = (call) => take(call)
+  t.like(await act(fixture, { act: 'release', filter: all }), { counters: { acted: 60 } })
+  t.deepEqual(attempted(fixture, 60), ids)
+  await fixture.assertSound(t)
+})
+
+test('a scheduled send that is released keeps its time, or the place in line of its time', async (t) => {
+  const fixture = await relaying(t, (call) => take(call))
+  const hold = await fixture.core.queueHolds.create({ principal }, { filter: all })
+  const start = fixture.clock.now()
+  const { traceId: past } = await fixture.submit({ sendAt: start + hour })
+  const { traceId: future } = await fixture.submit({ sendAt: start + 3 * hour })
+  await act(fixture, { act: 'hold', filter: { traceIds: [future] } })
+  const [before = ''] = await submitAll(fixture, 1)
+  fixture.clock.advance(hour)
+  await fixture.settled()
+  const [after = ''] = await submitAll(fixture, 1)
+  fixture.clock.advance(hour)
+  const offered: (readonly [string, number])[] = []
+  overhear(fixture.queue, 'offer', ({ traceId, dueMs }) => void offered.push([traceId, dueMs]))
+  await ended(fixture, await fixture.core.queueHolds.release({ principal }, hold.id))
+  t.deepEqual(offered, [
+    [before, start + 2],
+    [past, start + hour],
+    [after, start + hour + 3],
+  ])
+  t.deepEqual(attempted(fixture).toSorted(), [before, past, after].toSorted())
+  await act(fixture, { act: 'release', filter: { traceIds: [future] } })
+  t.is((await fixture.trace(future)).nextAttemptAt, start + 3 * hour)
+  fixture.clock.advance(hour)
+  await fixture.settled()
+  t.deepEqual(attempted(fixture, 3), [future])
+  await fixture.assertSound(t)
+})
+
+test('a hold reaches a message that another act releases to a place behind the walk', async (t) => {
+  const way = steered()
+  const fixture = await relaying(t, way.script)
+  await fixture.submit()
+  await way.began.promise
+  const [released = ''] = await submitAll(fixture, 1)
+  await act(fixture, { act: 'hold', filter: { traceIds: [released] } })
+  await submitAll(fixture, 1)
+  beforeFirstMessage(fixture, async () => {
+    const offered = Promise.withResolvers<void>()
+    overhear(fixture.queue, 'offer', () => offered.resolve())
+    await begun(fixture, { act: 'release', filter: { traceIds: [released] } })
+    await offered.promise
+  })
+  t.like(await ended(fixture, await begun(fixture, { act: 'hold', filter: all })), { counters: { acted: 3, skipped: 0 } })
+  t.deepEqual(await states(fixture), ['held', 'held', 'held'])
+  way.mayDot.resolve()
+  await fixture.settled()
+  await fixture.assertSound(t)
+})
