@@ -1,4 +1,4 @@
-/** One address, two readers: a page for browsers, JSON for programs. RFC 9110 §12.5.1. */
+/** The media types that a client accepts, and which answer it gets: a page for browsers, JSON for programs. RFC 9110 §12.5.1. */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Refusal } from '#core/refusals.ts'
 import { raw, type Answer } from '../operation/answer.ts'
@@ -10,9 +10,15 @@ export const varies = { vary: 'Accept' } as const
 
 /** Whether the client prefers HTML to JSON. Without `Accept`, with a wildcard alone, and where both are equal, JSON it is. */
 export function prefersPage({ accept = '' }: IncomingHttpHeaders): boolean {
-  const ranges = accept.split(',', maxRanges).map(readRange)
+  const ranges = rangesOf(accept)
   return quality(ranges, 'text/html') > quality(ranges, 'application/json')
 }
+
+/** Whether the client accepts the type. Without `Accept` it accepts every type. */
+export const accepts = ({ accept = '' }: IncomingHttpHeaders, type: string): boolean =>
+  accept.trim() === '' || quality(rangesOf(accept), type) > 0
+
+const rangesOf = (accept: string): readonly MediaRange[] => accept.split(',', maxRanges).map(readRange)
 
 const maxRanges = 50
 

@@ -12,6 +12,7 @@ import { prefersPage } from '../http/negotiation.ts'
 import { media, raw, type Answer } from '../operation/answer.ts'
 import { operation, type Operation } from '../operation/operation.ts'
 import { endpointPage } from './endpoint-page.ts'
+import { acceptedTypes, bothTypes, inAcceptedType } from './accepted-type.ts'
 import { corsOf, requireOwnAddress, type OwnAddresses } from './origins.ts'
 import { ListChanges } from './list-changes.ts'
 import { plainAnswers, plainCallOf, type PlainCall } from './plain-call.ts'
@@ -41,8 +42,8 @@ const listenSeconds = 120
 /** Of JSON-RPC 2.0 §5.1: the text is no JSON; and the first of those that are the server's own. */
 const parseError = -32_700
 const serverError = -32_000
-/** Headers that the protocol reads. */
-const protocolHeaders = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name', 'last-event-id', 'mcp-session-id']
+/** Headers that the package reads, besides `Accept`. */
+const protocolHeaders = ['content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name', 'last-event-id', 'mcp-session-id']
 
 const query = z.strictObject({
   toolsets: z.string().max(400).optional(),
@@ -114,11 +115,13 @@ export class AgentEndpoint {
         }
         const plain = plainCallOf(headers, body)
         for (const name of plain ? [plain.name] : calledTools(body)) await this.#calls.requireReachable(caller, name)
+        const accepted = acceptedTypes(headers)
+        if (!accepted.events && (!accepted.json || isListening(body))) return notAcceptable(body)
         this.#refuseWhileClosing()
         const isRead = plain !== undefined && this.#calls.isReading(plain.name)
-        if (isRead) return this.#read(caller, plain, request)
-        this.#cancellations.take(principal.credentialId, body)
-        return this.#respond(caller, headers, body, request.signal)
+        if (!isRead) this.#cancellations.take(principal.credentialId, body)
+        const answered = isRead ? this.#read(caller, plain, request) : this.#respond(caller, headers, body, request.signal)
+        return inAcceptedType(await answered, accepted, Array.isArray(body))
       },
     })
   }
@@ -162,7 +165,7 @@ export class AgentEndpoint {
     const given = protocolHeaders.flatMap((name) => (typeof headers[name] === 'string' ? [[name, headers[name]] as [string, string]] : []))
     // who listens does so anew before the deadline of a request ends the connection
     const until = isListening(body) ? AbortSignal.any([signal, this.#closing.signal, this.#listenDeadline()]) : signal
-    const request = new Request(url, { method: 'POST', headers: given, signal: until })
+    const request = new Request(url, { method: 'POST', headers: [...given, ['accept', bothTypes]], signal: until })
     const authInfo = { token: '', clientId: grantId, scopes, extra: { caller } }
     return answerOf(await this.#changes.of(caller, () => handler.fetch(request, { authInfo, parsedBody: body })))
   }
@@ -199,6 +202,21 @@ function calledTools(body: unknown): readonly string[] {
     return method === 'tools/call' && typeof name === 'string' ? [name] : []
   })
 }
+
+/** An answer to a client that accepts no type of it. */
+function notAcceptable(body: unknown): Answer {
+  const types = isListening(body) ? 'text/event-stream' : 'application/json or text/event-stream'
+  return errorTo(body, serverError, `The answer is ${types}: name it in the Accept header of the request.`, 406)
+}
+
+/** An error of JSON-RPC with the id of the request, if it has one. */
+function errorTo(body: unknown, code: number, message: string, status = 200): Answer {
+  const { id } = Object(body) as { readonly id?: unknown }
+  const answer = { jsonrpc: '2.0', id: isRequestId(id) ? id : null, error: { code, message } }
+  return raw(JSON.stringify(answer), { status, contentType: 'application/json' })
+}
+
+const isRequestId = (id: unknown): boolean => typeof id === 'string' || typeof id === 'number'
 
 async function answerOf(response: Response): Promise<Answer> {
   const { status, headers, body } = response
