@@ -15,6 +15,7 @@ import { endpointPage } from './endpoint-page.ts'
 import { acceptedTypes, bothTypes, inAcceptedType } from './accepted-type.ts'
 import { corsOf, requireOwnAddress, type OwnAddresses } from './origins.ts'
 import { ListChanges } from './list-changes.ts'
+import { malformedIn } from './parameters.ts'
 import { plainAnswers, plainCallOf, type PlainCall } from './plain-call.ts'
 import { identityOf, mcpHandler, type ProtocolOptions } from './protocol.ts'
 import { Cancellations } from './tools/cancellations.ts'
@@ -39,8 +40,9 @@ export interface AgentEndpointOptions
 const deadlineSeconds = 130
 /** So long one connection listens to changes. */
 const listenSeconds = 120
-/** Of JSON-RPC 2.0 §5.1: the text is no JSON; and the first of those that are the server's own. */
+/** Of JSON-RPC 2.0 §5.1: the text is no JSON; wrong parameters; and the first of those that are the server's own. */
 const parseError = -32_700
+const invalidParams = -32_602
 const serverError = -32_000
 /** Headers that the package reads, besides `Accept`. */
 const protocolHeaders = ['content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name', 'last-event-id', 'mcp-session-id']
@@ -144,6 +146,8 @@ export class AgentEndpoint {
   }
 
   async #respond(caller: Caller, headers: IncomingHttpHeaders, body: unknown, signal: AbortSignal): Promise<Answer> {
+    const malformed = malformedIn(body)
+    if (malformed !== undefined) return errorTo(body, invalidParams, malformed)
     const { url, version, website, tools, resources, organizationOf, clock } = this.#options
     const [closing, calls, cancellations] = [this.#closing.signal, this.#calls, this.#cancellations]
     const onError = (): void => {} // refused requests, which the client is told of; what breaks in a tool is reported by the call
