@@ -197,7 +197,8 @@ const takingAway: readonly Action<RestCore>[] = [
 const changing: readonly Action<RestCore>[] = [...settingUp, ...takingAway]
 
 /** What senders of captured mail wrote. */
-export const mailFields = ['subject', 'intended_from', 'intended_to', 'addresses_seen']
+export const captureAddresses = ['intended_from', 'intended_to', 'addresses_seen']
+export const mailFields = ['subject', ...captureAddresses]
 
 const messages: readonly Action<RestCore>[] = [
   action({

@@ -1,6 +1,6 @@
 /** Virtual inboxes and captured messages on the wire. Spec "Virtual inbox", "Captured message". */
 import * as z from 'zod'
-import { captureReasons, type Inbox } from '#core/capture/capture.ts'
+import { captureReasons, type Capture, type Inbox } from '#core/capture/capture.ts'
 import { mostCounted, mostNew, type InboxFigures } from '#core/capture/inboxes/inbox-figures.ts'
 import type { CapturedMessage, CaptureSummary, Since } from '#core/capture/inboxes/inboxes.ts'
 import type { LastNotify } from '#core/capture/notify/last-notify.ts'
@@ -66,7 +66,8 @@ export const newInbox = z.strictObject({
 
 export const inboxChanges = z.strictObject({ ...changes, project_id: id }).partial()
 
-const summary = {
+/** What is known of a capture without its content. */
+const captureFields = {
   id: z.string(),
   trace_id: z.uuidv4(),
   capture_reason: z.enum(captureReasons),
@@ -74,8 +75,12 @@ const summary = {
   intended_from: z.string(),
   intended_to: z.array(z.string()),
   addresses_seen: z.array(z.string()),
-  subject: z.string(),
 }
+const released = z
+  .object({ trace_id: z.string(), destination_id: z.string(), at: wireTime })
+  .optional()
+  .meta({ description: 'The send that it was released as; absent where it was not released.' })
+const summary = { ...captureFields, subject: z.string() }
 
 const messageSummaryShape = z.object({ ...summary, captured_at: wireTime }).meta({ id: 'CapturedMessageSummary' })
 
@@ -85,10 +90,7 @@ const messageShape = z
     raw_url: z.string(),
     view_url: viewUrl,
     captured_at: wireTime,
-    released: z
-      .object({ trace_id: z.string(), destination_id: z.string(), at: wireTime })
-      .optional()
-      .meta({ description: 'The send that it was released as; absent where it was not released.' }),
+    released,
     ...contentFields,
   })
   .meta({ id: 'CapturedMessage' })
@@ -151,5 +153,6 @@ const messageOf = ({ read, url, viewUrl, ...message }: ShownMessage) => ({
   ...contentsOf(read, url),
 })
 
+export const capturedFacts = encoder(z.object({ ...captureFields, captured_at: wireTime, released })).from<Capture>()
 export const messageSummary = encoder(messageSummaryShape).from<ReturnType<typeof summaryOf>>().via(summaryOf)
 export const message = encoder(messageShape).from<ReturnType<typeof messageOf>>().via(messageOf)
