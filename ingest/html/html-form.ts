@@ -10,20 +10,22 @@ export interface ReadForm {
 
 type Attributes = Readonly<Record<string, string>>
 
-const types: Readonly<Record<string, FieldType>> = {
-  ...{
-    text: 'text',
-    search: 'text',
-    email: 'email',
-    tel: 'phone',
-    url: 'url',
-    number: 'number',
-    range: 'number',
-    date: 'date',
-    time: 'time',
-  },
-  ...{ 'datetime-local': 'datetime', checkbox: 'checkbox', radio: 'radio', hidden: 'hidden', file: 'file_upload' },
-}
+const types: ReadonlyMap<string, FieldType> = new Map([
+  ['text', 'text'],
+  ['search', 'text'],
+  ['email', 'email'],
+  ['tel', 'phone'],
+  ['url', 'url'],
+  ['number', 'number'],
+  ['range', 'number'],
+  ['date', 'date'],
+  ['time', 'time'],
+  ['datetime-local', 'datetime'],
+  ['checkbox', 'checkbox'],
+  ['radio', 'radio'],
+  ['hidden', 'hidden'],
+  ['file', 'file_upload'],
+])
 const withPlaceholder = new Set<FieldType>(['text', 'textarea', 'email', 'phone', 'url', 'number'])
 const maxFields = 200
 const maxOptions = 500
@@ -129,7 +131,7 @@ class Reading {
   #input(attributes: Attributes): void {
     const kind = (attributes['type'] ?? 'text').toLowerCase()
     if (kind === 'submit') this.#submitLabel ??= attributes['value']
-    const type = types[kind] ?? (kind === 'password' ? undefined : 'text')
+    const type = types.get(kind) ?? (kind === 'password' ? undefined : 'text')
     if (type === undefined || ['submit', 'button', 'reset', 'image'].includes(kind)) return
     const group = this.#groups.get(`${kind} ${attributes['name'] ?? ''}`)
     if (group && (kind === 'radio' || kind === 'checkbox')) return this.#choice(group, attributes)

@@ -24,21 +24,21 @@ export function problemsWithFiles({ fields, uploads, evaluation, takesFiles }: S
   const isMissed = !takesFiles && [...evaluation.required].some((key) => own.has(key))
   if (isMissed || (uploads.length > 0 && (!takesFiles || own.size === 0)))
     throw new Refusal('file_uploads_unavailable', 'This form takes no files; send it without them.')
-  const problems: Record<string, readonly AnswerProblem[]> = { ...evaluation.problems }
+  const problems = new Map(Object.entries(evaluation.problems)) // the names of uploads are the visitor's
   let isTooLarge = false
   for (const upload of uploads) {
     const { key, size } = upload
     const field = own.get(key)
     if (field && !evaluation.visible.has(key)) continue
     const problem = field ? (upload.problem ?? problemIn(field, upload)) : unexpected
-    if (problem) problems[key] = [...(problems[key] ?? []), problem]
+    if (problem) problems.set(key, [...(problems.get(key) ?? []), problem])
     isTooLarge ||= size > definitionLimits.fileBytes
   }
   if (isTooLarge) {
-    const details = { fields: problems, max_bytes: definitionLimits.fileBytes }
+    const details = { fields: Object.fromEntries(problems), max_bytes: definitionLimits.fileBytes }
     throw new Refusal('file_too_large', 'A file may have at most 10 MiB; send a smaller one.', { details })
   }
-  return problems
+  return Object.fromEntries(problems)
 }
 
 const unexpected: AnswerProblem = { code: 'unexpected_file', message: 'The form has no field for a file under this name.' }

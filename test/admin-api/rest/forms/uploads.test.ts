@@ -203,6 +203,17 @@ test('what keeps a visitor from a form does so with files, too: where it is, fro
   t.is(await contents(), 0)
 })
 
+test('files under names that objects have of their own are refused as any unknown name', async (t) => {
+  const { upload, submissions, clock } = await uploadFixture(t)
+  for (const name of ['nosuch', 'constructor', 'toString', 'valueOf', 'hasOwnProperty', '__proto__']) {
+    clock.advance(60_000)
+    const answer = await upload([cv, [name, samples.pdf, 'x.pdf'], [name, samples.pdf, 'y.pdf']])
+    t.is(codeOf(answer), '400 malformed_submission', name)
+    t.deepEqual(codes(answer), Object.fromEntries([[name, 'unexpected_file,unexpected_file']]), name)
+  }
+  t.deepEqual(await submissions(), [])
+})
+
 test('plans without room take no files, and those with some no more than that', async (t) => {
   const { upload, send, get, operator, organizationId, publish, contents, clock } = await uploadFixture(t)
   const overrides = `/operator/v1/organizations/${organizationId}/overrides`
