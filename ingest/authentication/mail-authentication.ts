@@ -22,8 +22,8 @@ export async function authenticateMail(
   const content = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength)
   const isTooLong = excessOf(content, { maxOctets: maxHeadOctets }) !== undefined
   const [spfResult, signed] = await Promise.all([
-    spf({ sender: mailFrom, ip: remoteAddress, helo, mta: hostname, resolver }),
-    isTooLong ? undefined : dkimVerify(withFewSignatures(content), { resolver, sender: mailFrom }),
+    spf({ sender: mailFrom, ip: remoteAddress, helo, mta: hostname, resolver, strict: true }),
+    isTooLong ? undefined : dkimVerify(withFewSignatures(content), { resolver, sender: mailFrom, rejectRsaSha1: true }),
   ])
   const spfShown = { result: spfResult.status.result, domain: named(spfResult.domain) }
   if (!signed) return { spf: spfShown, dkim: [], dmarc: noPolicy('permerror'), arc: { result: 'fail' } }

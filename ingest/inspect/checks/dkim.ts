@@ -1,5 +1,5 @@
 /** Check 2: whether a signature holds, and how well it is made. */
-import { weakKey, type DkimFacts } from '../facts/authentication.ts'
+import { weakAlgorithm, weakKey, type DkimFacts } from '../facts/authentication.ts'
 import type { Facts } from '../facts/mail-facts.ts'
 import { countOf } from '../facts/parsed-mail.ts'
 import { unanswered, type Finding, type Verdict } from './verdict.ts'
@@ -39,13 +39,19 @@ function withoutValid(dkim: readonly DkimFacts[], evidence: Verdict['evidence'] 
       fix: say('fix_dkim_sign'),
     }
   if (dkim.some(({ result }) => result === 'temperror')) return unanswered(say('silent_dkim_key', { domain: first.domain }), evidence)
-  const weak = dkim.some(({ comment }) => comment === weakKey)
-  return {
-    ...{ status: 'fail', evidence },
-    summary: weak ? say('dkim_weak') : say('dkim_broken', { reason: first.comment || first.result }),
-    fix: weak ? say('fix_dkim_new_key') : say('fix_dkim_selector'),
+  const known = refusals.find(({ because }) => dkim.some(({ comment }) => comment === because))
+  const { summary, fix } = known ?? {
+    summary: say('dkim_broken', { reason: first.comment || first.result }),
+    fix: say('fix_dkim_selector'),
   }
+  return { status: 'fail', summary, fix, evidence }
 }
+
+/** Signatures that hold, and that no receiver accepts. */
+const refusals = [
+  { because: weakKey, summary: say('dkim_weak'), fix: say('fix_dkim_new_key') },
+  { because: weakAlgorithm, summary: say('dkim_sha1'), fix: say('fix_dkim_sha256') },
+]
 
 interface KeyFinding extends Finding {
   readonly isWeakKey?: boolean

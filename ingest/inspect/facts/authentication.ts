@@ -20,6 +20,8 @@ export interface SpfFacts {
 
 /** What `comment` says where the key is shorter than 1024 bits. */
 export const weakKey = 'weak-key'
+/** What `comment` says of rsa-sha1, which proves nothing (RFC 8301 §3.1). */
+export const weakAlgorithm = 'weak algorithm'
 
 export interface DkimFacts {
   readonly result: string
@@ -69,8 +71,9 @@ export async function authenticate(input: InspectInput, mail: Mail, questions: Q
     spf({
       ...{ sender: session.mailFrom, ip: session.clientIp, helo: session.helo, mta: session.serverName },
       resolver: spfWatched.resolver,
+      strict: true,
     }),
-    dkimVerify(withFewSignatures(mail.raw), { resolver, curTime: new Date(now) }),
+    dkimVerify(withFewSignatures(mail.raw), { resolver, curTime: new Date(now), rejectRsaSha1: true }),
   ])
   const forwarders = dkimResult.arc ? await forwardersIn(dkimResult.arc, resolve) : []
   const passing = dkimResult.results.filter(({ status }) => status.result === 'pass')

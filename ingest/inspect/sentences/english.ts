@@ -27,6 +27,7 @@ export const english = {
   dkim_pass: 'Signed by {domains}, and the signature holds.',
   dkim_unsigned: 'The mail is not signed.',
   dkim_weak: 'The key of the signature is shorter than 1024 bits, so that no receiver accepts it.',
+  dkim_sha1: 'The signature uses rsa-sha1, which receivers do not accept (RFC 8301).',
   dkim_broken: 'No signature holds: {reason}.',
   dkim_holds_but: 'The signature holds, but:',
   dkim_short_key: 'its RSA key has only {bits} bits.',
@@ -38,6 +39,7 @@ export const english = {
   fix_dkim_sign:
     'Sign with DKIM for the domain of the From address: publish the public key below selector._domainkey and let the sending service sign.',
   fix_dkim_new_key: 'Create an RSA key of 2048 bits, publish it below a new selector, and sign with it.',
+  fix_dkim_sha256: 'Sign with rsa-sha256.',
   fix_dkim_selector:
     'Check that the published key belongs to the selector that signs, and that nothing changes the mail after it was signed (footers, link rewriting, line wrapping).',
   fix_dkim_key: 'Change to an RSA key of 2048 bits.',

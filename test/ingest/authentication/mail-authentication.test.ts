@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import type { Worker } from 'node:worker_threads'
 import test from '#test'
 import { authenticate } from 'mailauth'
+import { dkimSign } from 'mailauth/lib/dkim/sign.js'
 import type { ReceivedMail } from '#core/inbound-routes/authentication.ts'
 import { AuthenticationThread, type AuthenticationLimits } from '#ingest/authentication/authentication-thread.ts'
 import { authenticateMail } from '#ingest/authentication/mail-authentication.ts'
@@ -67,6 +68,37 @@ test('an author whose domain cannot be told is an error and not a domain without
   t.deepEqual((await found(fromOf())).dmarc, { result: 'none', domain: null, policy: null })
   t.deepEqual((await found(fromOf('ada@nowhere.test'))).dmarc, { result: 'none', domain: 'nowhere.test', policy: null })
   t.like(await found(fromOf('ada@peer.test'), { mailFrom: '' }), { dmarc: { result: 'fail', domain: 'peer.test', policy: 'reject' } })
+})
+
+test('a signature with rsa-sha1 proves nothing, whoever made it (RFC 8301)', async (t) => {
+  const records = { ...zone, 's1._domainkey.peer.test TXT': [[`v=DKIM1; k=rsa; p=${key}`]] }
+  const foreign = { mailFrom: 'bounce@list.test' }
+  for (const [algorithm, dkim, dmarc] of [
+    ['rsa-sha1', 'policy', 'fail'],
+    ['rsa-sha256', 'pass', 'pass'],
+  ] as const) {
+    const entry = { signingDomain: 'peer.test', selector: 's1', privateKey: privatePem, algorithm }
+    const { signatures } = await dkimSign(Buffer.from(text), { signatureData: [entry] } as unknown as Parameters<typeof dkimSign>[1])
+    t.regex(signatures, new RegExp(`a=${algorithm};`))
+    t.like(
+      await found(signatures + text, foreign, records),
+      { dkim: [{ result: dkim, domain: 'peer.test' }], dmarc: { result: dmarc, policy: 'reject' } },
+      algorithm,
+    )
+  }
+})
+
+test('a record of SPF with an error in it is an error, whatever matches before it (RFC 7208 §4.6)', async (t) => {
+  const resultOf = async (record: string, more: Partial<ReceivedMail> = {}): Promise<string> =>
+    (await found(text, more, { ...zone, 'peer.test TXT': [[record]] })).spf.result
+  for (const record of [
+    'v=spf1 ip4:192.0.2.1 ip5:1 -all',
+    'v=spf1 ip4:192.0.2.1 exp=a.peer.test exp=b.peer.test -all',
+    'v=spf1 ip4:192.0.2.1 redirect=a.peer.test redirect=b.peer.test',
+    'v=spf1 ip4:192.0.2.1 a:%{c}.peer.test -all',
+  ])
+    t.is(await resultOf(record), 'permerror', record)
+  t.is(await resultOf('v=spf1 ip4:192.0.2.1 unknown=x -all'), 'pass')
 })
 
 test('a header block too long to look at proves nothing, whatever stands in it', async (t) => {

@@ -43,12 +43,19 @@ interface Tags {
   readonly expires?: Date
   readonly privateKey?: string
   readonly selector?: string
+  readonly algorithm?: string
 }
 const byMailauth =
-  ({ maxBodyLength, expires, privateKey, selector = 'k1' }: Tags = {}) =>
+  ({ maxBodyLength, expires, privateKey, selector = 'k1', algorithm }: Tags = {}) =>
   async (message: string): Promise<string> => {
     const pem = privateKey ?? rsaKey().privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
-    const entry = { signingDomain: 'example.com', selector, privateKey: pem, ...(maxBodyLength !== undefined && { maxBodyLength }) }
+    const entry = {
+      signingDomain: 'example.com',
+      selector,
+      privateKey: pem,
+      ...(maxBodyLength !== undefined && { maxBodyLength }),
+      algorithm,
+    }
     const { signatures } = await dkimSign(Buffer.from(message, 'latin1'), {
       ...{ headerList: ['From', 'Subject', 'Date'], signTime: new Date(now - 5000), ...(expires && { expires }), signatureData: [entry] },
     } as unknown as Parameters<typeof dkimSign>[1])
@@ -82,6 +89,11 @@ prove('dkim', [
   { what: 'From that is signed once', status: 'warn', points: 6, changes: { sign: byMailauth() }, says: /another From/ },
   { what: 'no signature', status: 'fail', points: 0, changes: { sign: () => '' }, says: /not signed/ },
   { what: 'an expired signature', status: 'fail', points: 0, changes: { sign: byMailauth({ expires: new Date(now - 1000) }) } },
+  {
+    ...{ what: 'rsa-sha1', status: 'fail', points: 0 },
+    changes: { sign: byMailauth({ algorithm: 'rsa-sha1' }) },
+    says: /rsa-sha1, which receivers do not accept/,
+  },
   { what: 'a key of 768 bits', status: 'fail', points: 0, changes: withKey(768), says: /shorter than 1024/ },
   {
     ...{ what: 'another key in DNS', status: 'fail', points: 0 },

@@ -29,6 +29,7 @@ export const de = {
   dkim_pass: 'Signiert von {domains}, und die Signatur ist gültig.',
   dkim_unsigned: 'Die Mail ist nicht signiert.',
   dkim_weak: 'Der Schlüssel der Signatur ist kürzer als 1024 Bit, kein Empfänger lässt ihn gelten.',
+  dkim_sha1: 'Die Signatur verwendet rsa-sha1, das Empfänger nicht gelten lassen (RFC 8301).',
   dkim_broken: 'Keine Signatur ist gültig: {reason}.',
   dkim_holds_but: 'Die Signatur ist gültig, aber:',
   dkim_short_key: 'ihr RSA-Schlüssel hat nur {bits} Bit.',
@@ -40,6 +41,7 @@ export const de = {
   fix_dkim_sign:
     'Signiere mit DKIM für die Domain der From-Adresse: veröffentliche den öffentlichen Schlüssel unter selector._domainkey und lass den Versanddienst signieren.',
   fix_dkim_new_key: 'Erzeuge einen RSA-Schlüssel von 2048 Bit, veröffentliche ihn unter einem neuen Selector und signiere damit.',
+  fix_dkim_sha256: 'Signiere mit rsa-sha256.',
   fix_dkim_selector:
     'Prüfe, ob der veröffentlichte Schlüssel zum Selector gehört, der signiert, und dass nichts die Mail nach dem Signieren ändert (Fusszeilen, umgeschriebene Links, Zeilenumbrüche).',
   fix_dkim_key: 'Wechsle zu einem RSA-Schlüssel von 2048 Bit.',

@@ -31,6 +31,7 @@ export const fr: Readonly<Record<keyof typeof de, string>> = {
   dkim_pass: 'Signé par {domains}, et la signature est valable.',
   dkim_unsigned: 'L’e-mail n’est pas signé.',
   dkim_weak: 'La clé de la signature a moins de 1024 bits, aucun destinataire ne l’accepte.',
+  dkim_sha1: 'La signature utilise rsa-sha1, que les destinataires n’acceptent pas (RFC 8301).',
   dkim_broken: 'Aucune signature n’est valable : {reason}.',
   dkim_holds_but: 'La signature est valable, mais :',
   dkim_short_key: 'sa clé RSA n’a que {bits} bits.',
@@ -42,6 +43,7 @@ export const fr: Readonly<Record<keyof typeof de, string>> = {
   fix_dkim_sign:
     'Signez par DKIM pour le domaine de l’adresse From : publiez la clé publique sous selector._domainkey et faites signer le service d’envoi.',
   fix_dkim_new_key: 'Créez une clé RSA de 2048 bits, publiez-la sous un nouveau sélecteur et signez avec elle.',
+  fix_dkim_sha256: 'Signez avec rsa-sha256.',
   fix_dkim_selector:
     'Vérifiez que la clé publiée est celle du sélecteur qui signe, et que rien ne change l’e-mail après la signature (pieds de page, liens réécrits, lignes repliées).',
   fix_dkim_key: 'Passez à une clé RSA de 2048 bits.',

@@ -29,6 +29,7 @@ export const it: Readonly<Record<keyof typeof de, string>> = {
   dkim_pass: 'Firmato da {domains}, e la firma è valida.',
   dkim_unsigned: 'Il messaggio non è firmato.',
   dkim_weak: 'La chiave della firma ha meno di 1024 bit, nessun destinatario l’accetta.',
+  dkim_sha1: 'La firma usa rsa-sha1, che i destinatari non accettano (RFC 8301).',
   dkim_broken: 'Nessuna firma è valida: {reason}.',
   dkim_holds_but: 'La firma è valida, ma:',
   dkim_short_key: 'la sua chiave RSA ha solo {bits} bit.',
@@ -40,6 +41,7 @@ export const it: Readonly<Record<keyof typeof de, string>> = {
   fix_dkim_sign:
     'Firma con DKIM per il dominio dell’indirizzo From: pubblica la chiave pubblica sotto selector._domainkey e fai firmare il servizio d’invio.',
   fix_dkim_new_key: 'Crea una chiave RSA di 2048 bit, pubblicala sotto un nuovo selettore e firma con essa.',
+  fix_dkim_sha256: 'Firma con rsa-sha256.',
   fix_dkim_selector:
     'Controlla che la chiave pubblicata sia quella del selettore che firma, e che nulla cambi il messaggio dopo la firma (piè di pagina, link riscritti, righe a capo).',
   fix_dkim_key: 'Passa a una chiave RSA di 2048 bit.',
