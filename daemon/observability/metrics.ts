@@ -23,6 +23,9 @@ const httpBuckets = [0.005, 0.025, 0.1, 0.5, 2.5, 10, 60]
 const groupBuckets = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
 const eventLoopSampleMs = 50
 
+/** Gauges of the package that are named like counters. Their sums by `type` are in the metrics without `_total`. */
+const misnamed = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total']
+
 /** All metrics of one daemon, in a registry of its own. */
 export class Metrics {
   readonly #registry = new Registry()
@@ -247,6 +250,7 @@ export class Metrics {
     this.#watchesProcess = true
     const { collectDefaultMetrics } = require('prom-client') as typeof prom
     collectDefaultMetrics({ register: this.#registry, eventLoopMonitoringPrecision: eventLoopSampleMs })
+    for (const name of misnamed) this.#registry.removeSingleMetric(name)
   }
 
   /** The type of what `render` answers. */

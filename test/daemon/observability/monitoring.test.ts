@@ -1,5 +1,5 @@
 /** What operators watch Postern with: each metric is documented, and alert rules and dashboard are ones that Prometheus takes. */
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -74,6 +74,14 @@ test('promtool takes the alert rules, sees each come and stay away, and reads th
   const path = join(made.path, 'dashboard.json')
   await writeFile(path, JSON.stringify({ groups: [{ name: 'dashboard', rules }] }))
   t.regex(promtool('check', 'rules', path), new RegExp(`SUCCESS: ${rules.length} rules found`))
+})
+
+test('promtool finds nothing to correct in what the daemon shows', async (t) => {
+  if (reasonAgainst('prometheus') !== undefined) return t.fail(reasonAgainst('prometheus'))
+  const { rest } = await startDaemon(t, { replacements: { clock: systemClock } })
+  const { bytes } = await rest.call('GET', '/metrics')
+  const { status, stdout, stderr } = spawnSync('/usr/bin/promtool', ['check', 'metrics'], { input: bytes, encoding: 'utf8' })
+  t.deepEqual({ status, stdout, stderr }, { status: 0, stdout: '', stderr: '' })
 })
 
 test('panels of the dashboard do not overlap, and each counter, gauge and histogram of ours is shown', (t) => {
