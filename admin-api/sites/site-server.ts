@@ -152,7 +152,7 @@ export class SiteServer {
   async #allow(req: IncomingMessage, res: ServerResponse, target: string): Promise<void> {
     try {
       const { pathname, searchParams } = new URL(target, 'http://address.invalid')
-      const isAsked = pathname === '/internal/tls-allow' && req.headers['x-forwarded-for'] === undefined
+      const isAsked = pathname === '/internal/tls-allow' && !isForwarded(req)
       const domain = isAsked ? hostName(searchParams.get('domain') ?? '') : ''
       const isServed = domain !== '' && (await this.#options.views.isServed(domain))
       await writeAnswer(
@@ -165,6 +165,10 @@ export class SiteServer {
     }
   }
 }
+
+/** A proxy asks for a certificate on its own behalf. It adds one of these fields to what it passes on from a visitor. */
+const isForwarded = ({ headers }: IncomingMessage): boolean => Object.keys(headers).some((name) => forwardingField.test(name))
+const forwardingField = /^(?:via|forwarded|x-forwarded-.*|x-real-ip|x-client-ip|true-client-ip|cf-connecting-ip)$/
 
 const requestOf = ({ method = '', headers }: IncomingMessage, target: string): SiteRequest => ({
   method,

@@ -131,6 +131,11 @@ test('the host is that of the target where it has one, and of one field alone', 
     'GET /internal/tls-allow?domain=x HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n': /^HTTP\/1\.1 200 /,
     'GET http://127.0.0.1/internal/tls-allow?domain=x HTTP/1.1\r\nHost: a.sites.test\r\n\r\n': /^HTTP\/1\.1 200 /,
     'GET /internal/tls-allow?domain=x HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Forwarded-For: 192.0.2.1\r\n\r\n': /^HTTP\/1\.1 404 /,
+    ...Object.fromEntries(
+      ['Forwarded: for=192.0.2.1', 'X-Real-IP: 192.0.2.1', 'X-Forwarded-Host: x', 'Via: 1.1 proxy', 'X-Client-IP: 192.0.2.1'].map(
+        (field) => [`GET /internal/tls-allow?domain=x HTTP/1.1\r\nHost: 127.0.0.1\r\n${field}\r\n\r\n`, /^HTTP\/1\.1 404 /],
+      ),
+    ),
     'GET http://a.sites.test/internal/tls-allow?domain=x HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n': /\r\n\r\n\/internal\/tls-allow\?domain=x$/,
   }
   for (const [request, reply] of Object.entries(replies)) t.regex(await ask(await open(t, port), request), reply, request)
