@@ -220,6 +220,10 @@ that runs is used; otherwise one runs for the moment. Run again, it changes noth
   --email ADDRESS   who runs the service: gets alerts, and may sign in as operator
   --url ADDRESS     public address of the HTTP side, or none
   --public yes|no   whether other machines send mail through this one, and bounces come back to it
+  --certificate acme|files|proxy  where the certificate comes from when others come to this machine: Postern
+                    orders it by ACME (which agrees to the terms of the authority), it is in files, or a
+                    reverse proxy serves HTTPS
+  --certificate-file PATH, --key-file PATH  the PEM files; beside a proxy, those of the mail ports, or none
   --spf MECHANISM   SPF mechanism of your provider, or none
   --config PATH     the file to write; by default POSTERN_CONFIG, then /etc/postern/postern.json for root
                     where it is there, then ./postern.json

@@ -289,6 +289,7 @@ const commands: Readonly<Record<string, CommandWords>> = {
   setup: {
     options: {
       ...{ domain: text, host: text, email: text, url: text, public: text, spf: text, config: text, zone: text },
+      ...{ certificate: text, 'certificate-file': text, 'key-file': text },
       ...{ outgoing: { type: 'string', multiple: true }, yes: flag },
     },
     operands: [],
@@ -297,7 +298,11 @@ const commands: Readonly<Record<string, CommandWords>> = {
       const asked = { domain: given('domain'), host: given('host'), email: given('email'), url: given('url'), public: given('public') }
       const outgoing = [values['outgoing'] ?? []].flat().map(String)
       const files = { config: given('config'), zone: given('zone') }
-      return { name: 'setup', words: { ...asked, ...files, spf: given('spf'), outgoing, yes: values['yes'] === true } }
+      const pem = { certificateFile: given('certificate-file'), keyFile: given('key-file') }
+      return {
+        name: 'setup',
+        words: { ...asked, ...files, ...pem, certificate: given('certificate'), spf: given('spf'), outgoing, yes: values['yes'] === true },
+      }
     },
   },
   config: { options: {}, operands: [], make: () => ({ name: 'config' }) },

@@ -1,4 +1,5 @@
 /** How commands of the command line call a daemon: the one that runs on this data folder, or another by address and API key. */
+import { setTimeout as pause } from 'node:timers/promises'
 import { apiKeyVariable, daemonUrlVariable } from '#config/settings/environment.ts'
 import type { Config } from '#config/settings/load.ts'
 import { cleanText } from '../observability/clean-text.ts'
@@ -136,7 +137,20 @@ interface Sent {
   readonly duplex?: 'half'
 }
 
-async function reach({ origin, token }: CalledDaemon, path: string, { headers = {}, ...sent }: Sent): Promise<Response> {
+/** A daemon that is too busy for a request has done nothing of it, so it is asked again, at most so often. */
+const busyTries = 6
+
+async function reach(daemon: CalledDaemon, path: string, sent: Sent): Promise<Response> {
+  for (let tries = 1; ; tries++) {
+    const response = await reachOnce(daemon, path, sent)
+    const seconds = Number(response.headers.get('retry-after'))
+    const isRepeatable = typeof sent.body !== 'object' && response.status === 503 && seconds >= 1 && seconds <= 10
+    if (tries === busyTries || !isRepeatable || !/"overloaded"/.test(await response.clone().text())) return response
+    await pause(seconds * 1000)
+  }
+}
+
+async function reachOnce({ origin, token }: CalledDaemon, path: string, { headers = {}, ...sent }: Sent): Promise<Response> {
   const init = { ...sent, headers: { ...headers, authorization: `Bearer ${token}` } }
   try {
     return await fetch(origin.replace(/\/+$/, '') + path, init)

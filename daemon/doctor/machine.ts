@@ -7,14 +7,14 @@ import { join } from 'node:path'
 import { formatEndpoint } from '#config/settings/formats.ts'
 import type { Config } from '#config/settings/load.ts'
 import { finding, isAlarming, type Finding, type FindingId } from '#core/doctor/finding.ts'
-import { certificateFindings, lagFindings } from '#core/doctor/process-findings.ts'
+import { certificateFindings, lagFindings, memoryFindings } from '#core/doctor/process-findings.ts'
 import { freeBytes } from '../observability/admission.ts'
 import { hasStore, prepareDataFolder } from '../process/data-folder.ts'
 import { listenersOf, listenProblem, type Listener } from '../process/listen-problem.ts'
 import { runningDaemon, type OperatorAccess } from '../process/operator-file.ts'
 import { StartRefused } from '../process/start-refused.ts'
 import { isThere, Unreadable } from '../process/unreadable.ts'
-import { certificateFacts } from './process-check.ts'
+import { certificateFacts, memoryLimit } from './process-check.ts'
 import { examineStore } from './store-check.ts'
 import { lagBehindServers } from './time-check.ts'
 
@@ -44,6 +44,7 @@ export async function examineMachine(config: Config): Promise<MachineCheck[]> {
   const checks: readonly [string, Promise<Outcome>][] = [
     ['node', checkNode()],
     ['data folder', checkDataFolder(config, own)],
+    ['memory', checkMemory()],
     ['master key', checkMasterKey(config)],
     ...(config.store.address === null ? [] : [['store', checkStore(config)] satisfies [string, Promise<Outcome>]]),
     ['certificate', checkCertificate(config, own)],
@@ -108,6 +109,11 @@ async function checkDataFolder({ dataDir, store }: Config, own: unknown): Promis
     : bad('disk.low', `${dataDir} has ${free} MiB free.`, `Make room for at least ${needed} MiB.`)
 }
 
+async function checkMemory(): Promise<Outcome> {
+  const limit = memoryLimit()
+  return outcomeOf(memoryFindings(limit), `${Math.floor(limit / mebibyte)} MiB of memory may be used.`)
+}
+
 async function checkMasterKey(config: Config): Promise<Outcome> {
   if (config.masterKeyFile === null && config.masterKey !== null) return good('The master key is set by variable or configuration file.')
   const path = config.masterKeyFile ?? join(config.dataDir, 'master.key')
@@ -139,8 +145,12 @@ async function checkCertificate(config: Config, own: unknown): Promise<Outcome> 
   const { certificate, host } = facts
   if (certificate === undefined && own instanceof Unreadable)
     return bad('data.folder', `The files of the certificate are for ${own.owner} alone.`, 'Run postern doctor as that user.')
-  if (certificate === undefined) return good('There is no certificate yet; the first start makes a self-signed one.')
   const findings = certificateFindings(facts)
+  if (certificate === undefined)
+    return outcomeOf(
+      findings,
+      `There is no certificate yet; the first start ${facts.isOrdered ? 'orders one' : 'makes a self-signed one'}.`,
+    )
   if (typeof certificate === 'string') return outcomeOf(findings, '')
   const days = Math.floor((certificate.expiresAt - facts.now) / day)
   const words = `The certificate is valid for ${host} and ${days} days${certificate.isSelfSigned ? '; it is self-signed' : ''}.`

@@ -1,5 +1,6 @@
 /** The check of the running process and its machine: gathers the facts, which the core judges. */
 import { readdir, readFile } from 'node:fs/promises'
+import { totalmem } from 'node:os'
 import { ConfigInvalid, isLoopback, type Config } from '#config/settings/load.ts'
 import type { Clock } from '#core/clock.ts'
 import type { Check } from '#core/doctor/check.ts'
@@ -11,6 +12,7 @@ import {
   diskFindings,
   fileFindings,
   heldFindings,
+  memoryFindings,
   queueFindings,
   type CertificateFacts,
   type ClockFacts,
@@ -47,6 +49,7 @@ export function processCheck({ config, clock, current, oldestQueuedMs, heldNow, 
       return [
         ...diskFindings({ dataDir: config.dataDir, freeBytes: freeBytes(config.dataDir), lowBytes: config.store.lowDiskBytes }),
         ...fileFindings(await fileFacts(config)),
+        ...memoryFindings(memoryLimit()),
         ...certificateFindings({ ...(await certificateFacts(config, now)), orderProblem: orderProblem(config, current) }),
         ...clockFindings(watch.look()),
         ...backupFindings(await lastBackupAt(config.dataDir), now),
@@ -88,8 +91,9 @@ class ClockWatch {
 
 /** The certificate of the listeners as its files are now. */
 export async function certificateFacts(config: Config, now: number): Promise<CertificateFacts> {
-  const { submission, mx, smtpHost: host } = config
+  const { submission, mx, acme, smtpHost: host } = config
   const isPublic = [...submission.listen, ...submission.implicitTlsListen, ...mx.listen].some((one) => !isLoopback(one.host))
+  const known = { host, isPublic, isOrdered: acme.challenge !== 'off', now }
   try {
     const certificate = await readCertificate(config)
     const read = certificate && {
@@ -98,12 +102,15 @@ export async function certificateFacts(config: Config, now: number): Promise<Cer
       isSelfSigned: certificate.selfSigned,
       coversHost: covers(certificate, host),
     }
-    return { host, isPublic, now, certificate: read }
+    return { ...known, certificate: read }
   } catch (error) {
-    if (error instanceof ConfigInvalid) return { host, isPublic, now, certificate: error.message }
+    if (error instanceof ConfigInvalid) return { ...known, certificate: error.message }
     throw error
   }
 }
+
+/** In octets: that of the control group where one is set, otherwise all of the machine. */
+export const memoryLimit = (): number => Math.min(process.constrainedMemory() || Infinity, totalmem())
 
 /** From /proc of Linux; elsewhere nothing is known. */
 async function fileFacts({ http, submission, mx, sites, delivery }: Config): Promise<FileFacts> {

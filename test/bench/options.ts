@@ -8,6 +8,7 @@ export const sectionNames = [
   'backlog',
   'lookup',
   'idle',
+  'memory',
   'logs',
   'wait',
   'handshakes',
@@ -48,7 +49,7 @@ export interface BenchOptions {
 }
 
 const usage = `npm run bench -- [options]
-  --only intake,relay,rest,backlog,lookup,idle,logs,wait,handshakes,mcp,dashboard,forms,aliases,scale,websites   sections to run (all)
+  --only intake,relay,rest,backlog,lookup,idle,memory,logs,wait,handshakes,mcp,dashboard,forms,aliases,scale,websites   sections to run (all)
   --traffic cold,reused,pipelined,single,starttls,large    rows of intake and relay (all)
   --messages N   counted messages of each measurement; rows that take longer count fewer (8000)
   --seconds N    no measurement counts longer than this (20)

@@ -11,6 +11,7 @@ import { measureIdle } from './sections/idle.ts'
 import { measureIntake } from './sections/intake.ts'
 import { measureLogs } from './sections/logs.ts'
 import { measureLookup } from './sections/lookup.ts'
+import { measureMemory } from './sections/memory.ts'
 import { readOptions, type BenchOptions, type SectionName } from './options.ts'
 import { measureMcp } from './sections/mcp.ts'
 import { measureRelay } from './sections/relay.ts'
@@ -28,6 +29,7 @@ const measures: Readonly<Record<SectionName, (options: BenchOptions) => Promise<
   backlog: measureBacklog,
   lookup: measureLookup,
   idle: measureIdle,
+  memory: measureMemory,
   logs: measureLogs,
   wait: measureWaits,
   handshakes: measureHandshakes,

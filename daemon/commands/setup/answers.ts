@@ -1,8 +1,9 @@
 /** The questions of the setup: each is answered by its flag, by the configuration that there is, or by whoever sits there. */
 import { hostname } from 'node:os'
+import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
-import type { Config } from '#config/settings/load.ts'
+import { isLoopback, type Config } from '#config/settings/load.ts'
 import { parseAddress, parseDomain } from '#core/addresses.ts'
 import { exitCodes } from '../../process/lifecycle.ts'
 import { StartRefused } from '../../process/start-refused.ts'
@@ -15,6 +16,10 @@ export interface SetupWords {
   readonly url: string | undefined
   /** `yes` or `no`. */
   readonly public: string | undefined
+  /** `acme`, `files` or `proxy`. */
+  readonly certificate: string | undefined
+  readonly certificateFile: string | undefined
+  readonly keyFile: string | undefined
   readonly spf: string | undefined
   readonly config: string | undefined
   /** Where the zone file is written too. */
@@ -23,6 +28,15 @@ export interface SetupWords {
   readonly outgoing: readonly string[]
   /** Takes every default, and writes. */
   readonly yes: boolean
+}
+
+const certificateSources = ['acme', 'files', 'proxy'] as const
+
+/** Where the certificate for other machines comes from. `files` of a proxy are those of the mail ports. */
+export interface CertificateSource {
+  /** Postern orders it, its files are there, or a reverse proxy of this machine serves HTTPS with one of its own. */
+  readonly from: (typeof certificateSources)[number]
+  readonly files: { readonly certificateFile: string; readonly keyFile: string } | undefined
 }
 
 /** What the setup knows then. */
@@ -37,6 +51,8 @@ export interface Answers {
   readonly url: string | null
   /** Whether other machines send mail through this one, and bounces come back to it. */
   readonly isPublic: boolean
+  /** Undefined where nobody comes from outside. */
+  readonly certificate: CertificateSource | undefined
   /** SPF mechanisms under which mail leaves. */
   readonly spf: readonly string[]
 }
@@ -90,31 +106,38 @@ const readUrl = (text: string): string | undefined => {
 const readYes = (text: string): boolean | undefined => (/^y(?:es)?$/i.test(text) ? true : /^no?$/i.test(text) ? false : undefined)
 const readMechanisms = (text: string): readonly string[] => (text === 'none' ? [] : text.split(/[\s,]+/).filter((one) => one !== ''))
 
+const readSource = (text: string): CertificateSource['from'] | undefined => certificateSources.find((one) => one === text)
+const readPath = (text: string): string | undefined => (text === '' ? undefined : text === 'none' ? 'none' : resolve(text))
+
 const readEmail = (text: string): string | undefined => parseAddress(text)?.address
 
 /** Flags that cannot be read end the setup before it asks anything. Throws `StartRefused`. */
-function requireReadable({ domain, host, email, url, public: isPublic, spf }: SetupWords): void {
+function requireReadable({ domain, host, email, url, public: isPublic, certificate, spf }: SetupWords): void {
   const flags: readonly (readonly [name: string, given: string | undefined, read: (text: string) => unknown])[] = [
     ['domain', domain, readHost],
     ['host', host, readHost],
     ['email', email, readEmail],
     ['url', url, readUrl],
     ['public', isPublic, readYes],
+    ['certificate', certificate, readSource],
     ['spf', spf, readMechanisms],
   ]
   const wrong = flags.find(([, given, read]) => given !== undefined && read(given.trim()) === undefined)
   if (wrong) throw new StartRefused(`--${wrong[0]} cannot be ${JSON.stringify(wrong[1])}.`, exitCodes.usage)
 }
 
+type Take = <T>(
+  flag: readonly [name: string, given: string | undefined],
+  question: string,
+  fallback: string | undefined,
+  read: (text: string) => T | undefined,
+) => Promise<T>
+
 /** In this order; the configuration that there is gives the defaults. */
 export async function answersTo(words: SetupWords, config: Config, questions: Questions): Promise<Answers> {
   requireReadable(words)
-  const take = async <T>(
-    [flag, given]: readonly [string, string | undefined],
-    question: string,
-    fallback: string | undefined,
-    read: (text: string) => T | undefined,
-  ): Promise<T> => (given === undefined ? undefined : read(given.trim())) ?? questions.ask(`--${flag}`, question, fallback, read)
+  const take: Take = async ([flag, given], question, fallback, read) =>
+    (given === undefined ? undefined : read(given.trim())) ?? questions.ask(`--${flag}`, question, fallback, read)
   const domain = await take(['domain', words.domain], 'From which domain do you send mail, such as example.com?', undefined, readHost)
   const named = readHost(config.smtpHost) ?? readHost(hostname()) ?? `mail.${domain}`
   const host = await take(['host', words.host], 'Which name has this machine for others?', named, readHost)
@@ -136,11 +159,47 @@ export async function answersTo(words: SetupWords, config: Config, questions: Qu
     config.inboundDomain === null ? 'no' : 'yes',
     readYes,
   )
+  const isHttps = url.startsWith('https:') && !isLoopback(new URL(url).hostname)
+  const certificate = isPublic || isHttps ? await certificateFrom(words, config, take, { host, isPublic }) : undefined
   const spf = await take(
     ['spf', words.spf],
     'Which SPF mechanism has your provider, such as include:_spf.provider.example (none: not known yet)?',
     config.outbound.spf.join(' ') || 'none',
     readMechanisms,
   )
-  return { domain, host, email, url: url === 'none' ? null : url, isPublic, spf }
+  return { domain, host, email, url: url === 'none' ? null : url, isPublic, certificate, spf }
+}
+
+/** Without a default in a first setup: who lets Postern order a certificate agrees to the terms of the authority. */
+async function certificateFrom(
+  words: SetupWords,
+  { acme, tls, baseUrl, http }: Config,
+  take: Take,
+  { host, isPublic }: Pick<Answers, 'host' | 'isPublic'>,
+): Promise<CertificateSource> {
+  const isOfProxy = baseUrl?.startsWith('https:') === true && http.tlsListen === null
+  const own = tls.certificateFile === null ? undefined : 'files'
+  const from = await take(
+    ['certificate', words.certificate],
+    [
+      'Where does the certificate come from?',
+      `  acme   Postern orders it from ${new URL(acme.directoryUrl).hostname}, whose terms of service you agree to; port 443 of ${host} leads to this machine`,
+      '  files  PEM files that you have',
+      '  proxy  a reverse proxy of this machine serves HTTPS',
+      'acme, files or proxy?',
+    ].join('\n'),
+    acme.challenge === 'off' ? (isOfProxy ? 'proxy' : own) : 'acme',
+    readSource,
+  )
+  if (from === 'acme' || (from === 'proxy' && !isPublic)) return { from, files: undefined }
+  const none = from === 'proxy' ? ' (none: not there yet)' : ''
+  const path = (flag: string, given: string | undefined, what: string, known: string | null): Promise<string> =>
+    take([flag, given], `Which PEM file has the ${what}${none}?`, known ?? (none === '' ? undefined : 'none'), (text) => {
+      const read = readPath(text)
+      return read === 'none' && none === '' ? undefined : read
+    })
+  const certificateFile = await path('certificate-file', words.certificateFile, `certificate of ${host} and its chain`, tls.certificateFile)
+  if (certificateFile === 'none') return { from, files: undefined }
+  const keyFile = await path('key-file', words.keyFile, 'private key of the certificate', tls.keyFile)
+  return { from, files: keyFile === 'none' ? undefined : { certificateFile, keyFile } }
 }

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { chown } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { configFileVariable } from '#config/settings/environment.ts'
+import { configFileVariable, variableFor } from '#config/settings/environment.ts'
 import { loadConfig, type Config } from '#config/settings/load.ts'
 import { at, isSection } from '#config/settings/setting-list.ts'
 import { placeWhole } from '../../backup/whole-file.ts'
@@ -68,9 +68,17 @@ export function changesFor(answers: Answers, content: Json, config: Config): Cha
     ['doctor.mailTo', email, config.doctor.mailTo === email],
     ['outbound.spf', spf, spf.join() === config.outbound.spf.join()],
     ...(isPublic ? publicSettings(answers, config) : []),
+    ...certificateSettings(answers, config),
   ]
   return wanted.filter(([, , isSo]) => !isSo).map(([path, after]) => ({ path, before: at(content, path.split('.')), after }))
 }
+
+/** The variables that say otherwise than what the file says after the setup. Variables win. */
+export const variablesAgainst = (changes: readonly Changed[]): readonly string[] =>
+  changes.filter(isWritten).flatMap(({ path }) => variableFor(path.split('.')) ?? [])
+
+/** Whether the file has it already, so that only a variable can be in its way. */
+export const isWritten = ({ before, after }: Changed): boolean => JSON.stringify(before) === JSON.stringify(after)
 
 /** What other machines need. Listeners that are open to them already, on whichever ports, are right. */
 function publicSettings({ domain }: Answers, { submission, mx, inboundDomain }: Config): (readonly [string, unknown, boolean])[] {
@@ -80,6 +88,37 @@ function publicSettings({ domain }: Answers, { submission, mx, inboundDomain }: 
     ['submission.listen', ['127.0.0.1:2525', '0.0.0.0:587'], isOpen(submission.listen)],
     ['submission.implicitTlsListen', ['0.0.0.0:465'], isOpen(submission.implicitTlsListen)],
     ['mx.listen', ['0.0.0.0:25'], isOpen(mx.listen)],
+  ]
+}
+
+/** The address that browsers come to where no proxy is. */
+const https = '0.0.0.0:443'
+
+/** What there is already stays: another challenge of ACME, another address, another address of the account. */
+function certificateSettings({ certificate, url, email }: Answers, { acme, tls, http }: Config): (readonly [string, unknown, boolean])[] {
+  if (!certificate) return []
+  const { from, files } = certificate
+  const orders = acme.challenge !== 'off'
+  if (from === 'acme')
+    return [
+      ['acme.challenge', 'tls-alpn-01', orders],
+      ['acme.terms', 'agreed', acme.terms === 'agreed'],
+      ['acme.email', email, acme.email !== null],
+      ['http.tlsListen', https, http.tlsListen !== null || acme.challenge === 'http-01'],
+      ['tls.certificateFile', null, tls.certificateFile === null],
+      ['tls.keyFile', null, tls.keyFile === null],
+    ]
+  return [
+    ...(files
+      ? ([
+          ['tls.certificateFile', files.certificateFile, tls.certificateFile === files.certificateFile],
+          ['tls.keyFile', files.keyFile, tls.keyFile === files.keyFile],
+          ['acme.challenge', 'off', !orders],
+        ] as const)
+      : []),
+    from === 'proxy'
+      ? ['http.trustProxy', ['127.0.0.1', '::1'], http.trustProxy.length > 0]
+      : ['http.tlsListen', https, http.tlsListen !== null || url === null],
   ]
 }
 

@@ -36,7 +36,9 @@ export async function useDaemon(config: Config, version: string): Promise<UsedDa
   const quiet = { host: '127.0.0.1', port: 0 }
   const own: Config = {
     ...config,
-    http: { ...config.http, listen: quiet },
+    http: { ...config.http, listen: quiet, tlsListen: null },
+    tls: { certificateFile: null, keyFile: null },
+    acme: { ...config.acme, challenge: 'off' },
     submission: { ...config.submission, listen: [], implicitTlsListen: [] },
     mx: { ...config.mx, listen: [] },
   }

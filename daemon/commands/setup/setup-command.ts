@@ -2,16 +2,30 @@
 import { open } from 'node:fs/promises'
 import { networkInterfaces } from 'node:os'
 import type { Readable } from 'node:stream'
+import { formatEndpoint } from '#config/settings/formats.ts'
 import type { Config } from '#config/settings/load.ts'
 import { isAlarming } from '#core/doctor/finding.ts'
 import { SystemResolver, systemLookUp } from '#core/outbound/resolver.ts'
 import { isPublic } from '#ingest/dns/addresses.ts'
+import { acmeNames } from '../../certificates/acme/names.ts'
 import { addressCheck } from '../../doctor/address-check.ts'
 import { examineMachine } from '../../doctor/machine.ts'
 import { cleanText } from '../../observability/clean-text.ts'
 import { exitCodes, type ExitCode } from '../../process/lifecycle.ts'
 import { answersTo, Questions, type Answers, type SetupWords } from './answers.ts'
-import { changed, changesFor, configFile, configWith, contentOf, diffOf, startWith, writeConfigFile, type Start } from './config-file.ts'
+import {
+  changed,
+  changesFor,
+  configFile,
+  configWith,
+  contentOf,
+  diffOf,
+  isWritten,
+  startWith,
+  variablesAgainst,
+  writeConfigFile,
+  type Start,
+} from './config-file.ts'
 import { firstMail, registeredDomain, useDaemon, type FirstMail } from './first-mail.ts'
 import { outgoingProblem, usualOutgoing } from './outgoing.ts'
 import { reverseSentence, zoneFile } from './zone-file.ts'
@@ -34,7 +48,8 @@ export async function setup(words: SetupWords, { stdin, stdout, env, version }: 
   if (!config) return exitCodes.failed
   const addresses = publicAddresses(config)
   say('\nChecks:')
-  const isWell = await checked(config, words.outgoing.length === 0 ? usualOutgoing : words.outgoing, say)
+  const overruled = variablesAgainst(changesFor(answers, contentOf(path, env) ?? {}, config))
+  const isWell = await checked(config, { outgoing: words.outgoing.length === 0 ? usualOutgoing : words.outgoing, overruled }, say)
 
   // before the process becomes the owner of the data, who may not write there
   await using zoneTo = words.zone === undefined ? undefined : await open(words.zone, 'w', 0o644)
@@ -46,7 +61,7 @@ export async function setup(words: SetupWords, { stdin, stdout, env, version }: 
   await zoneTo?.writeFile(zone)
   if (zoneTo) say(`The records are in ${words.zone}.`)
   say(`\n${mailSentence(await firstMail(daemon.called, answers.domain, answers.email))}`)
-  say(nextSteps(answers, daemon.wasRunning, startWith(path, env)))
+  say(nextSteps(answers, config, daemon.wasRunning, startWith(path, env)))
   return isWell ? exitCodes.ok : exitCodes.failed
 }
 
@@ -64,7 +79,7 @@ async function configured(
   { answers, questions, env, say }: Writing,
 ): Promise<Config | undefined> {
   const before = content ?? {}
-  const changes = changesFor(answers, before, configWith(path, before, env))
+  const changes = changesFor(answers, before, configWith(path, before, env)).filter((one) => !isWritten(one))
   const after = changed(before, changes)
   const config = configWith(path, after, env)
   if (content !== undefined && changes.length === 0) {
@@ -84,8 +99,15 @@ async function configured(
   return config
 }
 
+interface Beside {
+  /** Servers that a connection is tried to. */
+  readonly outgoing: readonly string[]
+  /** Variables that say otherwise than the file. */
+  readonly overruled: readonly string[]
+}
+
 /** Prints what each check says; false when one is bad. */
-async function checked(config: Config, outgoing: readonly string[], say: (text: string) => void): Promise<boolean> {
+async function checked(config: Config, { outgoing, overruled }: Beside, say: (text: string) => void): Promise<boolean> {
   const resolver = new SystemResolver({ servers: config.outbound.dnsServers })
   const machine = await examineMachine(config)
   const found = await addressCheck({ config, lookUp: systemLookUp(config.outbound.dnsServers) }).find(new AbortController().signal, true)
@@ -93,7 +115,11 @@ async function checked(config: Config, outgoing: readonly string[], say: (text: 
     outgoing.filter((one) => one !== 'none').map(async (target) => ({ target, problem: await outgoingProblem(target, resolver) })),
   )
   const lines = [
-    ...machine.map(({ check, ok, summary }) => ({ ok, text: `${check}: ${summary}` })),
+    ...overruled.map((variable) => ({ ok: false, text: `${variable}: it says otherwise than the file, and variables win. Remove it.` })),
+    ...machine.map(({ check, ok, summary, findings }) => {
+      const refused = findings.find(({ id }) => id === 'certificate.self_signed') // a notice to doctor, as a closed network may want it
+      return { ok: ok && !refused, text: `${check}: ${refused ? `${refused.summary} ${refused.fix}` : summary}` }
+    }),
     ...found.map((one) => ({ ok: !isAlarming(one), text: `${one.id}: ${one.summary} ${one.fix}` })),
     ...tried.map(({ target, problem }) => ({ ok: problem === undefined, text: `outgoing ${target}: ${problem ?? 'it answers.'}` })),
   ]
@@ -116,14 +142,30 @@ function mailSentence(mail: FirstMail): string {
     : `The first mail was captured earlier: its trace is ${traceId}.`
 }
 
-const nextSteps = ({ domain, url }: Answers, wasRunning: boolean, { how, notes }: Start): string =>
-  [
+function nextSteps(answers: Answers, config: Config, wasRunning: boolean, { how, notes }: Start): string {
+  const { domain, url } = answers
+  return [
     '\nNext:',
     wasRunning
       ? `- Restart the daemon if its settings were changed: ${how('restart')}.`
       : `- Start the daemon: ${how('start')}. It prints the link by which you become the owner.`,
     ...notes,
+    ...certificateSteps(answers, config),
     `- Publish the records, then run postern setup --domain ${domain} again, or postern doctor: both look them up.`,
     `- Connect your provider as a destination in the dashboard${url === null ? '' : ` at ${url}`}, and promote it to live with a route for your mail.`,
     '- Run postern backup every day.',
   ].join('\n')
+}
+
+/** What others have to do before the certificate is there, and before the address answers. */
+function certificateSteps({ certificate, url }: Answers, config: Config): string[] {
+  if (config.acme.challenge !== 'off') {
+    const port = config.acme.challenge === 'http-01' ? 80 : 443
+    return [
+      `- Let port ${port} of ${acmeNames(config).join(' and ')} lead to this machine: the daemon orders the certificate when it starts.`,
+    ]
+  }
+  if (certificate?.from !== 'proxy' || url === null) return []
+  const to = `http://${formatEndpoint(config.http.listen)}`
+  return [`- Let the reverse proxy send ${url} on to ${to}, with Host as it is and the address of the client in X-Forwarded-For.`]
+}

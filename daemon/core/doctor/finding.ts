@@ -16,6 +16,7 @@ export const severityOf = {
   'disk.filling': 'warning',
   'files.nearly_used': 'error',
   'files.limit_low': 'warning',
+  'memory.limit_low': 'warning',
   'clock.wrong': 'error',
   'clock.jumped': 'warning',
   'clock.off': 'warning',

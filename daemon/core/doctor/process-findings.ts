@@ -52,6 +52,19 @@ export function fileFindings({ open, limit, needed }: FileFacts): Finding[] {
   return [finding('files.limit_low', '', summary, `${fix} Or lower POSTERN_HTTP_MAX_CONNECTIONS.`)]
 }
 
+/** With less, the operating system ends the process under load, as measured with large messages among small ones. */
+export const neededMemoryMib = 384
+
+/** Of what the machine, the container or the service may use, in octets. */
+export function memoryFindings(limit: number): Finding[] {
+  const mib = Math.floor(limit / 1_048_576)
+  if (mib >= neededMemoryMib) return []
+  const summary = `The daemon may use ${mib} MiB of memory, less than the ${neededMemoryMib} MiB that it needs under load.`
+  return [
+    finding('memory.limit_low', '', summary, `Raise the limit of the container or of the service (MemoryMax), or take a larger machine.`),
+  ]
+}
+
 interface SeenCertificate {
   readonly beginsAt: number
   readonly expiresAt: number
@@ -68,6 +81,8 @@ export interface CertificateFacts {
   readonly orderProblem?: string | undefined
   /** Whether other machines come to these listeners. */
   readonly isPublic: boolean
+  /** Whether one is ordered from a certificate authority. */
+  readonly isOrdered: boolean
   readonly now: number
 }
 
@@ -86,9 +101,9 @@ function orderFindings({ orderProblem, certificate }: CertificateFacts): Finding
   ]
 }
 
-function servedFindings({ host, certificate, isPublic, now }: CertificateFacts): Finding[] {
+function servedFindings({ host, certificate, isPublic, isOrdered, now }: CertificateFacts): Finding[] {
   const own = 'Renew it, and restart the daemon if it does not read the new files by itself.'
-  if (certificate === undefined) return []
+  if (certificate === undefined) return isPublic && !isOrdered ? [selfSigned(host, 'will be', false)] : []
   if (typeof certificate === 'string')
     return [finding('certificate.unusable', '', certificate, 'Correct POSTERN_TLS_CERT and POSTERN_TLS_KEY, then restart the daemon.')]
   const { beginsAt, expiresAt, isSelfSigned, coversHost } = certificate
@@ -105,19 +120,21 @@ function servedFindings({ host, certificate, isPublic, now }: CertificateFacts):
       ),
     ]
   // ours is made anew by the start of the daemon within its last week
-  if (isSelfSigned && isPublic)
-    return [
-      finding(
-        'certificate.self_signed',
-        '',
-        'The certificate of the SMTP listeners is self-signed: clients that verify it refuse to connect.',
-        `Get a certificate for ${host} from a public authority, and name its files in POSTERN_TLS_CERT and POSTERN_TLS_KEY.`,
-      ),
-    ]
+  if (isSelfSigned && isPublic) return [selfSigned(host, 'is', isOrdered)]
   const dueMs = Math.min(expiringDays * day, (expiresAt - beginsAt) * expiringShare)
   if (expiresAt - now >= dueMs || (isSelfSigned && days > 7)) return []
   return [finding('certificate.expiring', '', `The certificate of the SMTP listeners expires in ${days} days, at ${until}.`, own)]
 }
+
+const selfSigned = (host: string, verb: 'is' | 'will be', isOrdered: boolean): Finding =>
+  finding(
+    'certificate.self_signed',
+    '',
+    `The certificate of the SMTP listeners ${verb} self-signed: clients that verify it refuse to connect.`,
+    isOrdered
+      ? `The daemon orders one for ${host} when it starts with these settings. Where it runs with them, its log says what the certificate authority answered.`
+      : `Let Postern order one for ${host} by POSTERN_ACME_CHALLENGE, or name the files of one in POSTERN_TLS_CERT and POSTERN_TLS_KEY; postern setup asks which.`,
+  )
 
 export interface ClockFacts {
   readonly now: number

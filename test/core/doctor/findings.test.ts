@@ -15,6 +15,7 @@ import {
   diskFindings,
   fileFindings,
   heldFindings,
+  memoryFindings,
   queueFindings,
 } from '#core/doctor/process-findings.ts'
 import { column } from '../../support/column.ts'
@@ -44,6 +45,8 @@ test('room, open files, backups and the queue are judged by their limits', (t) =
   t.deepEqual(ids(fileFindings({ open: 900, limit: 1024, needed: 5000 })), ['files.nearly_used'])
   t.deepEqual(ids(fileFindings({ open: 9, limit: 1024, needed: 5000 })), ['files.limit_low'])
   t.deepEqual(fileFindings({ open: 9, limit: 5000, needed: 5000 }), [])
+  t.deepEqual(ids(memoryFindings(383 * 1_048_576)), ['memory.limit_low'])
+  t.deepEqual(memoryFindings(384 * 1_048_576), [])
   t.deepEqual(fileFindings({ open: undefined, limit: undefined, needed: 5000 }), [], 'a system that does not say')
   t.deepEqual(ids(backupFindings(undefined, now)), ['backup.none'])
   t.deepEqual(ids(backupFindings(now - 8 * day, now)), ['backup.old'])
@@ -82,7 +85,7 @@ test('a database is judged by its settings, its age, its connections, its standb
 
 test('a certificate is judged by its days, its name and who made it', (t) => {
   const judged = (certificate: Parameters<typeof certificateFindings>[0]['certificate'], isPublic = true, orderProblem?: string) =>
-    ids(certificateFindings({ host: 'mail.example.org', isPublic, now, certificate, orderProblem }))
+    ids(certificateFindings({ host: 'mail.example.org', isPublic, isOrdered: orderProblem !== undefined, now, certificate, orderProblem }))
   const good = { beginsAt: now - 60 * day, expiresAt: now + 30 * day, isSelfSigned: false, coversHost: true }
   t.deepEqual(judged(good), [])
   t.deepEqual(judged({ ...good, expiresAt: now + 13 * day }), ['certificate.expiring'])
@@ -96,7 +99,8 @@ test('a certificate is judged by its days, its name and who made it', (t) => {
   t.deepEqual(judged('POSTERN_TLS_CERT: no.'), ['certificate.unusable'])
   t.deepEqual(judged({ ...good, expiresAt: now + 13 * day }, true, 'No.'), ['certificate.renewal_failed', 'certificate.expiring'])
   t.deepEqual(judged(undefined, true, 'No.'), ['certificate.renewal_failed'])
-  t.deepEqual(judged(undefined), [])
+  t.deepEqual(judged(undefined), ['certificate.self_signed'], 'the first start makes one')
+  t.deepEqual(judged(undefined, false), [])
 })
 
 test('a clock that jumped is told for a day', (t) => {

@@ -68,6 +68,21 @@ test('postern send takes another daemon by address and key, and says what is mis
   t.regex((await runCommand(options, ...words)).output, /^No daemon answers at /)
 })
 
+test('a command asks a busy daemon again, and no other that refuses', async (t) => {
+  const folder = await temporaryFolder('busy')
+  t.teardown(() => folder[Symbol.asyncDispose]())
+  const codes = ['overloaded', 'overloaded', 'storage_full']
+  const server = createServer((request, response) => {
+    request.resume()
+    const code = codes.shift() ?? 'none is left'
+    response.writeHead(503, { 'retry-after': '1', 'content-type': 'application/json' })
+    response.end(JSON.stringify({ error: { code, message: `It is ${code}.` } }))
+  })
+  const url = `http://127.0.0.1:${await listenIn(t, server)}`
+  const { code, output } = await runCommand({ folder: folder.path }, 'send', ...letter, '--text', 'x', '--url', url, '--key', 'k')
+  t.deepEqual([code, output], [1, 'It is storage_full.\n'])
+})
+
 test('postern promote makes a destination live, and leads all mail to it with --default-route', async (t) => {
   const { daemon, options } = await started(t)
   const relay = { name: 'Host', provider: 'smtp', credentials: { host: '127.0.0.1', port: 9, security: 'none' } }

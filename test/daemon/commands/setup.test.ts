@@ -14,7 +14,7 @@ import { NameServer } from '../../support/web/name-server.ts'
 const program = fileURLToPath(new URL('../../../daemon/postern.js', import.meta.url))
 
 /** A machine whose names are as they should be, but for one domain that publishes nothing yet. */
-async function machine(t: ExecutionContext) {
+async function machine(t: ExecutionContext, more: Readonly<Record<string, string>> = {}) {
   const folder = await temporaryFolder('setup')
   t.teardown(() => folder[Symbol.asyncDispose]())
   const records: Record<string, readonly string[]> = {
@@ -40,7 +40,11 @@ async function machine(t: ExecutionContext) {
     POSTERN_STORE_BALLAST_BYTES: '0',
   }
   const run = (answers: string, ...words: readonly string[]): Promise<{ code: number | null; output: string }> => {
-    const child = spawn(process.execPath, [program, 'setup', ...words], { cwd: folder.path, env, stdio: ['pipe', 'pipe', 'pipe'] })
+    const child = spawn(process.execPath, [program, 'setup', ...words], {
+      cwd: folder.path,
+      env: { ...env, ...more },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    })
     let output = ''
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()))
     child.stdin.on('error', () => {}) // it may have ended before it was asked
@@ -126,6 +130,50 @@ test('a daemon that runs is used; what is wrong is said and ends with 1; who ans
   t.deepEqual([silent.code, /give --domain, or --yes for every default/.test(silent.output)], [64, true], silent.output)
   const refused = await run('', ...words, '--public', 'perhaps')
   t.deepEqual([refused.code, /--public cannot be "perhaps"/.test(refused.output)], [64, true], refused.output)
+})
+
+const outside = ['--domain', 'example.com', '--host', 'mail.example.com', '--outgoing', 'none', '--public', 'yes', '--yes']
+
+test('a public machine orders its certificate, and the second run writes nothing', async (t) => {
+  const { folder, run } = await machine(t)
+  const undecided = await run('', ...outside, '--url', 'https://mail.example.com')
+  t.deepEqual([undecided.code, /give --certificate\./.test(undecided.output)], [64, true], undecided.output)
+  const words = [...outside, '--url', 'https://mail.example.com', '--certificate', 'acme', '--email', 'ops@example.com']
+  const first = await run('', ...words)
+  t.regex(first.output, /^ok   certificate: There is no certificate yet; the first start orders one\.$/m)
+  t.regex(first.output, /^BAD  POSTERN_SUBMISSION_LISTEN: it says otherwise than the file, and variables win\. Remove it\.$/m)
+  t.regex(first.output, /^- Let port 443 of mail\.example\.com lead to this machine: the daemon orders the certificate when it starts\.$/m)
+  const written = await readFile(join(folder, 'postern.json'), 'utf8')
+  t.like(JSON.parse(written), {
+    acme: { challenge: 'tls-alpn-01', terms: 'agreed', email: 'ops@example.com' },
+    http: { tlsListen: '0.0.0.0:443' },
+    submission: { implicitTlsListen: ['0.0.0.0:465'] },
+  })
+  const second = await run('', ...outside, '--url', 'https://mail.example.com')
+  t.regex(second.output, /postern\.json is right; nothing was changed\./)
+  t.regex(second.output, /^BAD  POSTERN_MX_LISTEN: /m)
+  t.is(await readFile(join(folder, 'postern.json'), 'utf8'), written)
+})
+
+test('behind a reverse proxy, and with files of a certificate, the setup says what is missing', async (t) => {
+  const { folder, run } = await machine(t, { POSTERN_MX_LISTEN: '0.0.0.0:0' })
+  const file = async () => JSON.parse(await readFile(join(folder, 'postern.json'), 'utf8')) as Record<string, unknown>
+  const proxied = await run('', ...outside, '--url', 'https://mail.example.com', '--certificate', 'proxy')
+  t.is(proxied.code, 1, proxied.output)
+  t.regex(proxied.output, /^BAD  certificate: The certificate of the SMTP listeners will be self-signed: .*postern setup asks which\.$/m)
+  t.regex(proxied.output, /^- Let the reverse proxy send https:\/\/mail\.example\.com on to http:\/\/127\.0\.0\.1:0, /m)
+  t.like(await file(), { http: { trustProxy: ['127.0.0.1', '::1'] } })
+  t.is((await file())['acme'], undefined)
+
+  const paths = ['--certificate-file', 'missing.pem', '--key-file', 'key.pem']
+  const unusable = await run('', ...outside, '--url', 'https://mail.example.com', '--certificate', 'files', ...paths)
+  t.is(unusable.code, 1, unusable.output)
+  t.regex(unusable.output, /^BAD  certificate: .*missing\.pem cannot be read/m)
+  t.regex(unusable.output, /^\$ORIGIN example\.com\.$/m, 'the other steps are made nevertheless')
+  t.like(await file(), {
+    tls: { certificateFile: join(folder, 'missing.pem'), keyFile: join(folder, 'key.pem') },
+    http: { tlsListen: '0.0.0.0:443' },
+  })
 })
 
 test('the zone file has long keys in strings, and leaves out what only the provider knows', (t) => {

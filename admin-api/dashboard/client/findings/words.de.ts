@@ -23,6 +23,7 @@ export const de: Wider<typeof en> = {
     'disk.filling': 'Der Speicher wird knapp',
     'files.nearly_used': 'Offene Dateien sind fast aufgebraucht',
     'files.limit_low': 'Das Limit offener Dateien ist tief',
+    'memory.limit_low': 'Das Limit des Speichers ist tief',
     'clock.wrong': 'Die Uhr geht falsch',
     'clock.jumped': 'Die Uhr ist gesprungen',
     'clock.off': 'Die Uhr geht vor oder nach',

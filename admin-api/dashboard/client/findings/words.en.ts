@@ -24,6 +24,7 @@ export const en = {
     'disk.filling': 'The disk is filling up',
     'files.nearly_used': 'Open files are nearly used up',
     'files.limit_low': 'The limit of open files is low',
+    'memory.limit_low': 'The limit of memory is low',
     'clock.wrong': 'The clock is wrong',
     'clock.jumped': 'The clock jumped',
     'clock.off': 'The clock is off',

@@ -23,6 +23,7 @@ export const fr: Wider<typeof en> = {
     'disk.filling': 'Le disque se remplit',
     'files.nearly_used': 'Les fichiers ouverts sont presque épuisés',
     'files.limit_low': 'La limite de fichiers ouverts est basse',
+    'memory.limit_low': 'La limite de mémoire est basse',
     'clock.wrong': 'L’horloge est fausse',
     'clock.jumped': 'L’horloge a sauté',
     'clock.off': 'L’horloge avance ou retarde',

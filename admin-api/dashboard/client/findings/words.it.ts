@@ -23,6 +23,7 @@ export const it: Wider<typeof en> = {
     'disk.filling': 'Il disco si sta riempiendo',
     'files.nearly_used': 'I file aperti sono quasi esauriti',
     'files.limit_low': 'Il limite di file aperti è basso',
+    'memory.limit_low': 'Il limite di memoria è basso',
     'clock.wrong': 'L’orologio è sbagliato',
     'clock.jumped': 'L’orologio è saltato',
     'clock.off': 'L’orologio è avanti o indietro',
