@@ -27,7 +27,8 @@ export interface ServeOptions {
 
 /** Runs until a signal; resolves only when the start fails, by throwing. */
 export async function serve(config: Config, { readyFile, version }: ServeOptions): Promise<ExitCode> {
-  const format = config.logFormat === 'pretty' ? await prettyLines(process.stdout) : undefined
+  const isPretty = config.logFormat === 'pretty' || (config.logFormat === 'auto' && process.stdout.isTTY)
+  const format = isPretty ? await prettyLines(process.stdout) : undefined
   const recentLines = new RecentLines()
   const log = createLogger(config.logLevel, 'stdout', format, recentLines)
   const lifecycle = new Lifecycle(log, config.shutdownSeconds + config.drainSeconds)
@@ -58,6 +59,7 @@ export async function serve(config: Config, { readyFile, version }: ServeOptions
   await lifecycle.start(spoolOf(config, log, operatorToken))
   await lifecycle.start(new QuietMemory())
   announce(config, log, { listening, version, certificate })
+  process.stderr.write(`Ready. Dashboard ${pagesUrl(config, listening.http)}\n`)
   setImmediate(() => metrics.watchProcess())
   void boundCompiled(config.dataDir)
   await ended

@@ -1,4 +1,5 @@
 /** Text forms of settings: addresses to listen on, networks, servers, keys, names, mail addresses and paths. */
+import { isAbsolute } from 'node:path'
 import ipaddr from 'ipaddr.js'
 import type { TextForm } from './fields.ts'
 
@@ -130,6 +131,8 @@ export const network = { parse: parseAllowedNetwork, format: formatAllowedNetwor
 export const masterKey = { parse: parseMasterKey, format: formatMasterKey }
 export const sharedSecret = accepting((text) => /^[\u0021-\u007e]{32,256}$/.test(text))
 export const path = accepting((text) => text.length > 0 && !text.includes('\0'))
+/** For what commands of different callers share, as each works in a folder of its own. */
+export const absolutePath = accepting((text) => isAbsolute(text) && !text.includes('\0'))
 export const databaseAddress = accepting((text) => /^postgres(?:ql)?:\/\/[^/?#]*\/[^/?#]+(?:\?[^#]*)?$/.test(text))
 export const objectsAddress = accepting((text) => /^(?:s3:\/\/[^/?#]+(?:\/[\w./-]*)?(?:\?[^#]*)?|file:\/\/\/[^?#]+)$/.test(text))
 export const operatorKey = accepting((text) => /^svcop_[A-Za-z0-9_-]{43,128}$/.test(text))

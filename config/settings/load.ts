@@ -1,6 +1,6 @@
 /** Makes the configuration: one JSON file, environment variables over it, defaults under it, and every doubt answered before the start. */
 import { hostname } from 'node:os'
-import { resolve } from 'node:path'
+import { isAbsolute, resolve } from 'node:path'
 import type { z } from 'zod'
 import { closest } from '../words/closest.ts'
 import { contradictions } from './contradictions.ts'
@@ -12,7 +12,11 @@ import { isSection, settings } from './setting-list.ts'
 type Frozen<T> = T extends Uint8Array ? T : T extends object ? { readonly [Key in keyof T]: Frozen<T[Key]> } : T
 
 /** All settings with their values. Nothing in it can be changed. */
-export type Config = Frozen<Omit<z.output<typeof schema>, 'smtpHost'>> & { readonly smtpHost: string }
+export type Config = Frozen<Omit<z.output<typeof schema>, 'smtpHost'>> & {
+  readonly smtpHost: string
+  /** A setting names the data folder by an absolute path: it is the same for every caller, whatever folder it works in. */
+  readonly isDataDirFixed: boolean
+}
 
 /** The configuration cannot be used. The message holds one sentence for each problem, a line each. */
 export class ConfigInvalid extends Error {
@@ -46,6 +50,7 @@ export function loadConfig({ env, readFile }: ConfigSources): Config {
   return freeze({
     ...result.data,
     dataDir: resolve(result.data.dataDir),
+    isDataDirFixed: isAbsolute(result.data.dataDir),
     smtpHost: result.data.smtpHost ?? machineName(),
     masterKey: masterKeyFile === null ? result.data.masterKey : readMasterKey(masterKeyFile, readFile),
   })

@@ -41,7 +41,11 @@ export const log = {
     partLevels,
     '',
   ),
-  logFormat: oneOf('How log lines are written. json: one object on each line. pretty: text for a terminal.', ['json', 'pretty'], 'json'),
+  logFormat: oneOf(
+    'How log lines are written. json: one object on each line. pretty: text for a terminal. auto: pretty on a terminal, and json elsewhere.',
+    ['auto', 'json', 'pretty'],
+    'auto',
+  ),
 }
 
 /** http or https, without user name, query and fragment; a path stands before that of the protocol. */

@@ -7,7 +7,7 @@ import { at, isSection, settings } from './setting-list.ts'
 const mask = '********'
 
 /** The configuration as JSON text of the configuration file; a secret that is set shows as asterisks. */
-export function printConfig(config: Config): string {
+export function printConfig({ isDataDirFixed: _, ...config }: Config): string {
   const written: unknown = z.encode(schema, config as z.output<typeof schema>)
   for (const { path } of settings.filter(({ secret }) => secret)) {
     const section = at(written, path.slice(0, -1))

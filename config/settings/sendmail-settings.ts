@@ -1,6 +1,6 @@
 /** Settings of `postern sendmail`, which stands in for /usr/sbin/sendmail. */
 import { optionalWritten, section } from './fields.ts'
-import { emailAddress, origin, path, sendKey } from './formats.ts'
+import { absolutePath, emailAddress, origin, sendKey } from './formats.ts'
 
 export const sendmail = section({
   url: optionalWritten(
@@ -20,10 +20,11 @@ export const sendmail = section({
   ),
   spool: optionalWritten(
     {
-      description: 'Folder in which postern sendmail keeps mail while the daemon is away. By default spool in the data folder.',
-      limit: 'the path of a folder',
+      description:
+        'Folder in which postern sendmail keeps mail while the daemon is away. By default spool in the data folder, if a setting names that by an absolute path.',
+      limit: 'the absolute path of a folder',
     },
-    path,
+    absolutePath,
   ),
   localRecipient: optionalWritten(
     {

@@ -2,9 +2,14 @@
 import { lchown, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
-interface Owner {
+export interface Owner {
   readonly uid: number
   readonly gid: number
+}
+
+/** Whose a file that this process writes into the folder must be; undefined unless root writes it. */
+export async function ownerForRoot(folder: string): Promise<Owner | undefined> {
+  return process.getuid?.() === 0 ? stat(folder) : undefined
 }
 
 /** Gives a folder and everything in it to the owner that the folder has; does nothing for any other user than root. */

@@ -75,9 +75,10 @@ or keeps it in the spool folder while the daemon is away. Ends with 0 once the m
   -q          send what waits in the spool; the next message and the start of the daemon send it too
 
 Other options of sendmail are taken and change nothing; -bs, -bd, -bp and the like are refused.
-The API key is POSTERN_SENDMAIL_KEY, POSTERN_API_KEY, or on the machine of the daemon the one of its data folder.
-Exit codes (sysexits.h): 64 wrong arguments, 65 no message that could be sent, 69 refused by the daemon, 73 the
-spool cannot be written, 75 (-q) mail still waits, 77 the key is missing or wrong, 78 wrong settings.
+The API key is POSTERN_SENDMAIL_KEY, POSTERN_API_KEY, or the one of the data folder that POSTERN_DATA_DIR names by
+its absolute path. Without any of them no daemon is known, and nothing is stored.
+Exit codes (sysexits.h): 64 wrong arguments, 65 no message that could be sent, 69 refused by the daemon, 73 the spool
+cannot be written, 75 (-q) mail still waits, 77 the key is missing or wrong, 78 wrong settings or no known daemon.
 `,
   capture: `Usage: postern capture [OPTIONS] [-- COMMAND ARGUMENTS...]
 

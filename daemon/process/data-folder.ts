@@ -5,12 +5,16 @@ import { dirname, join, resolve } from 'node:path'
 import { exitCodes } from './lifecycle.ts'
 import { StartRefused } from './start-refused.ts'
 import { isThere } from './unreadable.ts'
+import { compiledFolder } from './use-compiled.js'
 
 /** The store inside a data folder. */
 export const storeFolder = (dataDir: string): string => join(dataDir, 'store')
 
 /** Whether a store was begun in the data folder. Throws `Unreadable` when that is another user's. */
 export const hasStore = (dataDir: string): Promise<boolean> => isThere(storeFolder(dataDir))
+
+/** Whether a daemon has run on the data folder; with its store in a database, it leaves compiled code there. Throws `Unreadable`. */
+export const isUsed = async (dataDir: string): Promise<boolean> => (await hasStore(dataDir)) || (await isThere(compiledFolder(dataDir)))
 
 /** There while a restore is under way, and after one that broke off. */
 export const unfinishedRestore = (dataDir: string): string => join(dataDir, 'restore-unfinished')

@@ -36,7 +36,7 @@ export async function handOver({ origin, token }: Receiver, spooled: Spooled, si
       signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
     })
   } catch (error) {
-    return { ending: 'away', message: `No daemon answers at ${origin}: ${error instanceof Error ? error.message : String(error)}` }
+    return { ending: 'away', message: `No daemon answers at ${origin}: ${error instanceof Error ? error.message : String(error)}.` }
   }
   return endingOf(response.status, await response.text().catch(() => ''), origin)
 }
@@ -79,13 +79,22 @@ export async function sendSpool(
   const names = await waitingIn(folder)
   let [taken, left, reason] = [0, 0, undefined as string | undefined]
   const refused: string[] = []
+  /** One that cannot be moved keeps no other from being sent. */
+  const aside = async (name: string, why: string): Promise<void> => {
+    try {
+      await setAside(folder, name, why)
+      refused.push(`${name}: ${why}`)
+    } catch (error) {
+      left++
+      reason ??= `${name} is refused (${why}), and cannot be set aside: ${(error as Error).message}.`
+    }
+  }
   for (const [i, name] of names.entries()) {
     if (i >= most || signal?.aborted) return { taken, refused, left: left + names.length - i, reason }
     const spooled = await readSpooled(folder, name).catch(() => null)
     if (spooled === undefined) continue
     if (spooled === null) {
-      await setAside(folder, name, 'This is no message of postern sendmail.')
-      refused.push(name)
+      await aside(name, 'This is no message of postern sendmail.')
       continue
     }
     if (spooled.head.by !== receiver.by) {
@@ -98,8 +107,7 @@ export async function sendSpool(
       await removeSpooled(folder, name)
       taken++
     } else if (handed.ending === 'refused') {
-      await setAside(folder, name, handed.message)
-      refused.push(`${name}: ${handed.message}`)
+      await aside(name, handed.message)
     } else return { taken, refused, left: left + names.length - i, reason: handed.message }
   }
   return { taken, refused, left, reason }

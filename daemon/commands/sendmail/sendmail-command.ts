@@ -1,19 +1,29 @@
 /** `postern sendmail`: ends with 0 only when the message is on disk, at the daemon or in the spool; otherwise sysexits.h says why. */
 import { hostname, userInfo } from 'node:os'
-import { apiKeyVariable } from '#config/settings/environment.ts'
+import { apiKeyVariable, daemonUrlVariable } from '#config/settings/environment.ts'
 import { formatEndpoint } from '#config/settings/formats.ts'
 import type { Config } from '#config/settings/load.ts'
 import { cleanText } from '../../observability/clean-text.ts'
+import { isUsed } from '../../process/data-folder.ts'
 import { readOperatorFile } from '../../process/operator-file.ts'
 import { Unreadable } from '../../process/unreadable.ts'
 import { commandHelp } from '../command-help.ts'
 import { handOver, keyName, sendSpool, type Receiver } from './hand-over.ts'
 import { prepareLetter } from './letter.ts'
 import { readSendmailWords, type SendmailWords } from './sendmail-words.ts'
-import { keepInSpool, newSpoolId, spoolFolder, type Spooled } from './spool.ts'
+import { keepInSpool, maxBytes, newSpoolId, spoolFolder, type Spooled } from './spool.ts'
 
 /** Of sysexits.h. Mail programs take EX_TEMPFAIL (75) for success, so it never stands for a message that is not kept. */
-const exits = { ok: 0, usage: 64, dataError: 65, unavailable: 69, cannotCreate: 73, tempFail: 75, noPermission: 77 } as const
+const exits = {
+  ok: 0,
+  usage: 64,
+  dataError: 65,
+  unavailable: 69,
+  cannotCreate: 73,
+  tempFail: 75,
+  noPermission: 77,
+  configuration: 78,
+} as const
 
 interface Surroundings {
   readonly env: NodeJS.ProcessEnv
@@ -22,8 +32,6 @@ interface Surroundings {
   readonly stderr: { write(text: string): unknown }
 }
 
-/** Largest message that is read at all; the daemon has its own limit. */
-const maxBytes = 256 * 1024 * 1024
 /** Of those that wait, so many are sent along with a new one. */
 const sentAlong = 20
 
@@ -41,39 +49,59 @@ export async function sendmail(load: () => Config, given: readonly string[], aro
     return exits.ok
   }
   const config = load()
-  const receiver = await receiverOf(config, around.env).catch((error: unknown) => {
+  const daemon = await knownDaemon(config, around.env).catch((error: unknown) => {
     if (error instanceof Unreadable) return error
     throw error
   })
-  if (receiver instanceof Unreadable) {
-    say(`${receiver.message} Or give POSTERN_SENDMAIL_KEY an API key.`)
+  if (daemon instanceof Unreadable) {
+    say(`${daemon.message} Or give POSTERN_SENDMAIL_KEY an API key.`)
     return exits.noPermission
   }
-  const folder = spoolFolder(config)
-  return words.mode === 'spool' ? sendWaiting(folder, receiver, say) : sendOne(config, words, receiver, { ...around, folder, say })
+  if (daemon === undefined) {
+    say(`No daemon is known. ${words.mode === 'spool' ? '' : 'The message was not sent, and nothing was stored. '}${whatToSet}`)
+    return exits.configuration
+  }
+  return words.mode === 'spool' ? sendWaiting(daemon, say) : sendOne(config, words, daemon, { ...around, say })
 }
 
-/** `token` is undefined while no daemon runs whose token could be used. */
-type FoundReceiver = Omit<Receiver, 'token'> & { readonly token: string | undefined }
+const whatToSet =
+  'Set POSTERN_SENDMAIL_URL and POSTERN_SENDMAIL_KEY, or POSTERN_DATA_DIR to the absolute path of the data folder that the daemon uses.'
 
-/** Where to hand over: as configured, else to the daemon of the data folder, else to where it would listen. */
-async function receiverOf({ dataDir, http, sendmail: { url, key: configured } }: Config, env: NodeJS.ProcessEnv): Promise<FoundReceiver> {
-  const key = configured ?? (env[apiKeyVariable]?.trim() || null)
-  const access = await readOperatorFile(dataDir).catch((error: unknown) => {
-    if (error instanceof Unreadable && key !== null) return undefined
-    throw error
-  })
-  const origin = url ?? access?.origin ?? `http://${formatEndpoint(http.listen)}`
-  return { origin, token: key ?? access?.token, by: keyName(key) }
+/** `token` is undefined while no daemon runs whose token could be used. */
+interface KnownDaemon extends Omit<Receiver, 'token'> {
+  readonly token: string | undefined
+  /** Where mail is kept while it is away; undefined when no setting says. */
+  readonly folder: string | undefined
+}
+
+/**
+ * By a key, or by a data folder that a daemon has used. The folder that the caller works in tells nothing: what is called `data` there may
+ * be anybody's, and no daemon would look into it. Throws `Unreadable` when there is no key and the data folder is another user's.
+ */
+async function knownDaemon(config: Config, env: NodeJS.ProcessEnv): Promise<KnownDaemon | undefined> {
+  const { dataDir, isDataDirFixed, http, sendmail: settings } = config
+  const key = settings.key ?? (env[apiKeyVariable]?.trim() || null)
+  const named = settings.url ?? (env[daemonUrlVariable]?.trim() || undefined)
+  const isOthers = (error: unknown): undefined => {
+    if (!(error instanceof Unreadable) || key === null) throw error
+  }
+  const access = isDataDirFixed ? await readOperatorFile(dataDir).catch(isOthers) : undefined
+  const hasFolder = access !== undefined || (isDataDirFixed && (await isUsed(dataDir).catch(isOthers)) === true)
+  if (key === null && !hasFolder) return undefined
+  return {
+    origin: named ?? access?.origin ?? `http://${formatEndpoint(http.listen)}`,
+    token: key ?? access?.token,
+    by: keyName(key),
+    folder: hasFolder ? spoolFolder(config) : (settings.spool ?? undefined),
+  }
 }
 
 interface Sending extends Surroundings {
-  readonly folder: string
   readonly say: (text: string) => void
 }
 
-async function sendOne(config: Config, words: SendmailWords, receiver: FoundReceiver, sending: Sending): Promise<number> {
-  const { say, folder } = sending
+async function sendOne(config: Config, words: SendmailWords, daemon: KnownDaemon, sending: Sending): Promise<number> {
+  const { say } = sending
   const input = await readAll(sending.stdin)
   if (!input) {
     say(`The message has more than ${maxBytes} bytes.`)
@@ -86,21 +114,25 @@ async function sendOne(config: Config, words: SendmailWords, receiver: FoundRece
     return words.recipients.length === 0 && !words.readsRecipients ? exits.usage : exits.dataError
   }
   const { from, to, bytes: message } = letter
-  const spooled: Spooled = { head: { id: newSpoolId(), from, to, by: receiver.by }, message }
-  const { token } = receiver
-  if (token === undefined) return keep(folder, spooled, say)
-  const handed = await handOver({ ...receiver, token }, spooled)
-  if (handed.ending === 'away') return keep(folder, spooled, say)
+  const spooled: Spooled = { head: { id: newSpoolId(), from, to, by: daemon.by }, message }
+  const { token, folder } = daemon
+  if (token === undefined) return keep(folder, spooled, `No daemon runs on ${config.dataDir}.`, say)
+  const handed = await handOver({ ...daemon, token }, spooled)
+  if (handed.ending === 'away') return keep(folder, spooled, handed.message, say)
   if (handed.ending !== 'taken') {
     say(handed.message)
     return handed.ending === 'refused' ? exits.unavailable : exits.noPermission
   }
   // this message is safe: what keeps others from being sent is for the next call
-  await sendSpool(folder, { ...receiver, token }, { most: sentAlong }).catch(() => undefined)
+  if (folder !== undefined) await sendSpool(folder, { ...daemon, token }, { most: sentAlong }).catch(() => undefined)
   return exits.ok
 }
 
-async function keep(folder: string, spooled: Spooled, say: (text: string) => void): Promise<number> {
+async function keep(folder: string | undefined, spooled: Spooled, why: string, say: (text: string) => void): Promise<number> {
+  if (folder === undefined) {
+    say(`The message was not sent, and nothing was stored: ${why} Set POSTERN_SENDMAIL_SPOOL to a folder that keeps mail meanwhile.`)
+    return exits.configuration
+  }
   try {
     await keepInSpool(folder, spooled)
     return exits.ok
@@ -110,13 +142,16 @@ async function keep(folder: string, spooled: Spooled, say: (text: string) => voi
   }
 }
 
-async function sendWaiting(folder: string, receiver: FoundReceiver, say: (text: string) => void): Promise<number> {
-  const { token } = receiver
+async function sendWaiting({ folder, token, ...daemon }: KnownDaemon, say: (text: string) => void): Promise<number> {
+  if (folder === undefined) {
+    say('No spool folder is known: set POSTERN_SENDMAIL_SPOOL.')
+    return exits.configuration
+  }
   if (token === undefined) {
     say('No daemon runs; the mail stays in the spool.')
     return exits.tempFail
   }
-  const { refused, left, reason } = await sendSpool(folder, { ...receiver, token })
+  const { refused, left, reason } = await sendSpool(folder, { ...daemon, token })
   for (const one of refused) say(`Set aside: ${one}`)
   if (left > 0) say(`${left} in ${folder} wait: ${reason ?? 'the daemon is away.'}`)
   if (left > 0) return exits.tempFail

@@ -3,10 +3,12 @@
  * once all of it is on disk, and loses it only once the daemon has the message on its own.
  */
 import { randomUUID } from 'node:crypto'
-import { readdir, readFile, rename, rm, stat } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { constants } from 'node:fs'
+import { chown, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import type { Config } from '#config/settings/load.ts'
 import { makeFolder } from '../../process/data-folder.ts'
+import { ownerForRoot } from '../../backup/ownership.ts'
 import { placeWhole, syncFolder } from '../../backup/whole-file.ts'
 
 /** The line before the message. `id` makes the idempotency key, `by` says with which key it is handed over. */
@@ -26,8 +28,15 @@ const ending = '.mail'
 const lf = 10
 /** What a crash left half written is removed when it is older. */
 const abandonedMs = 24 * 3600 * 1000
+const fileMode = 0o640
+/** Largest message that is read at all, here and by the command; the daemon has its own limit. */
+export const maxBytes = 256 * 1024 * 1024
+/** With the line before it. */
+const maxFileBytes = 2 * maxBytes
 
-export const spoolFolder = ({ dataDir, sendmail: { spool } }: Config): string => spool ?? join(dataDir, 'spool')
+/** Of the daemon on this data folder. */
+export const spoolFolder = ({ dataDir, sendmail: { spool } }: Pick<Config, 'dataDir' | 'sendmail'>): string =>
+  spool ?? join(dataDir, 'spool')
 
 /** Names sort by time. */
 export const newSpoolId = (): string => `${Date.now().toString(36)}-${randomUUID()}`
@@ -36,8 +45,28 @@ export const spoolBytes = ({ head, message }: Spooled): Buffer => Buffer.concat(
 
 /** Resolves when file and folder are on disk: power may fail then. */
 export async function keepInSpool(folder: string, spooled: Spooled): Promise<void> {
-  if (await makeFolder(resolve(folder))) await syncFolder(dirname(folder))
-  await placeWhole(join(folder, `${spooled.head.id}${ending}`), [spoolBytes(spooled)], 0o640)
+  await makeOwned(folder)
+  await place(folder, `${spooled.head.id}${ending}`, spoolBytes(spooled))
+}
+
+/** A folder that root makes belongs to the owner of the folder around it, such as the user of the daemon. */
+async function makeOwned(folder: string): Promise<void> {
+  if (!(await makeFolder(folder))) return
+  const owner = await ownerForRoot(dirname(folder))
+  if (owner) await chown(folder, owner.uid, owner.gid)
+  await syncFolder(dirname(folder))
+}
+
+/**
+ * The owner and the group of the folder can read the file, whoever writes it: the daemon sends mail of other users too, if the folder
+ * is its own and hands its group on (set-group-ID).
+ */
+async function place(folder: string, name: string, bytes: Buffer): Promise<void> {
+  const owner = await ownerForRoot(folder)
+  await placeWhole(join(folder, name), [bytes], fileMode, async (file) => {
+    if (owner) await file.chown(owner.uid, owner.gid)
+    await file.chmod(fileMode) // whatever the umask of the caller
+  })
 }
 
 /** Names of the messages that wait, oldest first; none when there is no folder. */
@@ -50,11 +79,17 @@ export async function waitingIn(folder: string): Promise<string[]> {
   return names.filter((name) => name.endsWith(ending)).toSorted()
 }
 
-/** Undefined when another process was quicker, or when this user may not read it. Throws for what is no spooled message. */
+/**
+ * Undefined when another process was quicker, or when this user may not read it. Throws for what is no spooled message, also for links
+ * and pipes, which another user may have put there.
+ */
 export async function readSpooled(folder: string, name: string): Promise<Spooled | undefined> {
   let bytes: Buffer
   try {
-    bytes = await readFile(join(folder, name))
+    await using file = await open(join(folder, name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+    const found = await file.stat()
+    if (!found.isFile() || found.size > maxFileBytes) throw new Error('This is no message of postern sendmail.')
+    bytes = await file.readFile()
   } catch (error) {
     if (['ENOENT', 'EACCES', 'EPERM'].includes(String((error as NodeJS.ErrnoException).code))) return undefined
     throw error
@@ -69,8 +104,8 @@ export const removeSpooled = (folder: string, name: string): Promise<void> => rm
 /** Keeps a message that was refused for good beside the others, with the reason; nothing of one that another process was quicker with. */
 export async function setAside(folder: string, name: string, reason: string): Promise<void> {
   const failed = join(folder, 'failed')
-  if (await makeFolder(failed)) await syncFolder(folder)
-  await placeWhole(join(failed, `${name}.reason`), [Buffer.from(`${reason}\n`)], 0o640)
+  await makeOwned(failed)
+  await place(failed, `${name}.reason`, Buffer.from(`${reason}\n`))
   try {
     await rename(join(folder, name), join(failed, name))
   } catch (error) {

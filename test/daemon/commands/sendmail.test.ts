@@ -1,15 +1,17 @@
 /** `postern sendmail` in place of /usr/sbin/sendmail: from PHP's `mail()`, as cron calls it, while the daemon is away, and refused. */
-import { spawn } from 'node:child_process'
-import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { execFileSync, spawn, type SpawnOptions } from 'node:child_process'
+import { chmod, chown, mkdir, open, readdir, readFile, stat, symlink, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from '#test'
 import { parseCommandLine } from '../../../daemon/commands/command-line.ts'
+import { sendSpool } from '../../../daemon/commands/sendmail/hand-over.ts'
 import { prepareLetter } from '../../../daemon/commands/sendmail/letter.ts'
 import { setAside } from '../../../daemon/commands/sendmail/spool.ts'
 import { readSendmailWords } from '../../../daemon/commands/sendmail/sendmail-words.ts'
 import { isFile, isSync, isWrite, readTrace } from '../../crash/system-calls.ts'
 import { Daemon, programOf, type DaemonOptions } from '../../support/daemon/daemon.ts'
 import { catchAllInbox } from '../../support/daemon/provision.ts'
+import { testIf } from '../../support/peers/peers.ts'
 import { reasonAgainst } from '../../support/peers/peer-packages.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
 
@@ -19,8 +21,11 @@ interface Ended {
 }
 
 /** Runs words with the variables of the daemon and an input. */
-async function run(options: DaemonOptions, [command = '', ...words]: readonly string[], input = ''): Promise<Ended> {
-  const child = spawn(command, words, { env: programOf(options).env, stdio: ['pipe', 'pipe', 'pipe'] })
+const run = (options: DaemonOptions, words: readonly string[], input = ''): Promise<Ended> =>
+  runIn({ env: programOf(options).env }, words, input)
+
+async function runIn(place: SpawnOptions, [command = '', ...words]: readonly string[], input = ''): Promise<Ended> {
+  const child = spawn(command, words, { ...place, stdio: ['pipe', 'pipe', 'pipe'] })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString('utf8')))
   child.stdin.on('error', () => undefined) // it may end before it has read
@@ -110,7 +115,9 @@ async function refusals(t: ExecutionContext, options: DaemonOptions): Promise<vo
   t.like(await sendmail(options, []), { code: 64 })
   const wrongKey = { ...options, env: { POSTERN_SENDMAIL_KEY: 'svckey_wrong-and-long-enough' } }
   t.is((await sendmail(wrongKey, ['-t'], letter('x'))).code, 77)
-  const nowhere = { folder: '/proc/none', dataDir: '/proc/none' }
+  const dataDir = join(options.folder, 'stopped')
+  await mkdir(join(dataDir, 'store'), { recursive: true })
+  const nowhere = { folder: options.folder, dataDir, env: { POSTERN_SENDMAIL_SPOOL: '/proc/none/spool' } }
   const { code, output } = await sendmail(nowhere, ['-t'], letter('x'))
   t.is(code, 73, output)
   t.regex(output, /^The daemon is away, and the mail cannot be kept in \/proc\/none\/spool/)
@@ -131,7 +138,7 @@ test.serial('a spooled mail and its folder are on disk before the end, under the
   await using folder = await temporaryFolder('sendmail-sync')
   const options = { folder: folder.path, env: { POSTERN_HTTP_LISTEN: '127.0.0.1:1' } }
   const [node = '', program = ''] = programOf(options).words
-  await mkdir(join(folder.path, 'bin'))
+  for (const name of ['bin', 'data/store']) await mkdir(join(folder.path, name), { recursive: true })
   const link = join(folder.path, 'bin', 'sendmail')
   await symlink(program, link)
   const record = join(folder.path, 'calls')
@@ -155,6 +162,88 @@ test.serial('a spooled mail and its folder are on disk before the end, under the
   const folderSynced = calls.findIndex((call, i) => i > renamed && isSync(call) && call.file.includes('/data/spool>'))
   t.true(written >= 0 && synced > written && renamed > synced && folderSynced > renamed, [written, synced, renamed, folderSynced].join(' '))
   t.is((await waiting(join(folder.path, 'data', 'spool'))).length, 1)
+})
+
+test('without a known daemon, a sentence says what to set, and nothing is stored', async (t) => {
+  await using folder = await temporaryFolder('sendmail-unknown')
+  const cwd = join(folder.path, 'work')
+  // what anybody could have put into the folder that a caller works in
+  await mkdir(join(cwd, 'data', 'store'), { recursive: true })
+  await writeFile(join(cwd, 'data', 'operator.json'), JSON.stringify({ origin: 'http://127.0.0.1:1', token: 'x', pid: 1, listening: [] }))
+  const before = await readdir(cwd, { recursive: true })
+  const { words: program } = programOf({ folder: folder.path })
+  const { PATH } = process.env
+  const call = (env: NodeJS.ProcessEnv, ...words: string[]): Promise<Ended> =>
+    runIn({ cwd, env: { PATH, ...env } }, [...program, 'sendmail', ...words], letter('Disk failure'))
+  const key = 'svckey_of-nobody-and-long-enough'
+  const unknown =
+    /^No daemon is known\. The message was not sent, and nothing was stored\. Set POSTERN_SENDMAIL_URL and POSTERN_SENDMAIL_KEY, or POSTERN_DATA_DIR to the absolute path /
+  const away =
+    /^The message was not sent, and nothing was stored: No daemon answers at http:\/\/127\.0\.0\.1:1: .*\. Set POSTERN_SENDMAIL_SPOOL /
+  for (const [env, sentence, ...words] of [
+    [{}, unknown, '-t'],
+    [{}, /^No daemon is known\. Set /, '-q'],
+    [{ POSTERN_DATA_DIR: './data' }, unknown, '-t'],
+    [{ POSTERN_DATA_DIR: join(folder.path, 'unused') }, unknown, '-t'],
+    [{ POSTERN_SENDMAIL_URL: 'http://127.0.0.1:1' }, unknown, '-t'],
+    [{ POSTERN_SENDMAIL_SPOOL: join(folder.path, 'spool') }, unknown, '-t'],
+    [{ POSTERN_SENDMAIL_SPOOL: './spool' }, /^POSTERN_SENDMAIL_SPOOL must be the absolute path of a folder\.$/m, '-t'],
+    [{ POSTERN_SENDMAIL_URL: 'http://127.0.0.1:1', POSTERN_SENDMAIL_KEY: key }, away, '-t'],
+    [{ POSTERN_URL: 'http://127.0.0.1:1', POSTERN_API_KEY: key }, away, '-t'],
+  ] as const) {
+    const { code, output } = await call(env, ...words)
+    t.is(code, 78, `${JSON.stringify(env)} ${output}`)
+    t.regex(output, sentence)
+  }
+  t.deepEqual(await readdir(cwd, { recursive: true }), before, 'ledger: mail is stored where no daemon looks')
+  t.deepEqual(await readdir(folder.path), ['work'], 'ledger: mail is stored where no daemon looks')
+})
+
+const asRoot = testIf(process.getuid?.() === 0, 'the rights of root')
+
+asRoot('the daemon can read mail that root or another user stores in its spool folder', async (t) => {
+  await using folder = await temporaryFolder('sendmail-users')
+  const [daemon, site, shared] = [2101, 2102, join(folder.path, 'shared')]
+  await chmod(folder.path, 0o755)
+  await mkdir(join(folder.path, 'data', 'store'), { recursive: true })
+  await chown(join(folder.path, 'data'), daemon, daemon)
+  const options = { folder: folder.path, env: { POSTERN_HTTP_LISTEN: '127.0.0.1:1' } }
+  t.deepEqual(await sendmail(options, ['-t'], letter('from root')), { code: 0, output: '' })
+  const spool = join(folder.path, 'data', 'spool')
+  const [ofRoot = ''] = await waiting(spool)
+  for (const path of [spool, join(spool, ofRoot)]) t.like(await stat(path), { uid: daemon, gid: daemon }, path)
+
+  await mkdir(shared)
+  await chown(shared, daemon, daemon)
+  await chmod(shared, 0o3777) // as the guide makes it
+  const env = {
+    POSTERN_SENDMAIL_URL: 'http://127.0.0.1:1',
+    POSTERN_SENDMAIL_KEY: 'svckey_of-a-site-and-long-enough',
+    POSTERN_SENDMAIL_SPOOL: shared,
+  }
+  const line = `umask 077; exec ${programOf(options).words.join(' ')} sendmail -t`
+  const ofSite = await runIn(
+    { cwd: '/', uid: site, gid: site, env: { PATH: process.env['PATH'], ...env } },
+    ['sh', '-c', line],
+    letter('from a site'),
+  )
+  t.deepEqual(ofSite, { code: 0, output: '' })
+  const [name = ''] = await waiting(shared)
+  const { uid, gid, mode } = await stat(join(shared, name))
+  t.deepEqual([uid, gid, mode & 0o777], [site, daemon, 0o640])
+})
+
+test('links, pipes and files that are too large in a spool are set aside, and the others are sent', async (t) => {
+  await using folder = await temporaryFolder('spool-hostile')
+  await writeFile(join(folder.path, 'secret'), `${JSON.stringify({ id: 'a', from: '', to: ['a@b.test'], by: 'own' })}\nSecret\n`)
+  await symlink(join(folder.path, 'secret'), join(folder.path, '1.mail'))
+  execFileSync('mkfifo', [join(folder.path, '2.mail')])
+  await (await open(join(folder.path, '3.mail'), 'w')).close()
+  await truncate(join(folder.path, '3.mail'), 2 ** 40)
+  const receiver = { origin: 'http://127.0.0.1:1', token: 'x', by: 'own' }
+  const { refused, left } = await sendSpool(folder.path, receiver)
+  t.deepEqual([refused.length, left], [3, 0])
+  t.deepEqual((await waiting(folder.path)).toSorted(), ['failed', 'secret'])
 })
 
 test('the options of sendmail are read as getopt reads them', (t) => {
