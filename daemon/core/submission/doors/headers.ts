@@ -12,9 +12,14 @@ export interface ParsedHeaders {
   readonly hasDate: boolean
   /** The addr-spec of the only mailbox of the only From field; empty otherwise. */
   readonly from: string
+  /** The only From field as written, up to 320 characters; empty otherwise. */
+  readonly fromText: string
   /** How many From fields there are; RFC 5322 §3.6 asks for exactly one. */
   readonly fromFields: number
-  /** The addr-spec of each Sender, Resent-From and Resent-Sender field; empty for one that cannot be read (RFC 5322 §3.6.2, §3.6.6). */
+  /**
+   * The addr-spec of each Sender, Resent-From and Resent-Sender field with a domain; empty for one that cannot be read (RFC 5322 §3.6.2,
+   * §3.6.6).
+   */
   readonly otherSenders: readonly string[]
   /** Lower-cased addresses of the address fields. */
   readonly addresses: readonly string[]
@@ -28,6 +33,7 @@ export interface ParsedHeaders {
 const addressFields = new Set(['from', 'sender', 'reply-to', 'to', 'cc', 'bcc', 'resent-from', 'resent-sender', 'resent-to', 'resent-cc'])
 const senderFields = new Set(['sender', 'resent-from', 'resent-sender'])
 const maxSubject = 998
+const maxAuthor = 320
 const maxAddresses = 1000
 
 /** `head` begins with the header block; what follows the first empty line is not looked at. */
@@ -35,7 +41,7 @@ export function parseHeaders(head: Uint8Array): ParsedHeaders {
   const { block, ended, utf8 } = headerBlock(head)
   const addresses = new Set<string>()
   const otherSenders: string[] = []
-  let [subject, messageId, from, fromFields, hasDate, hasAttachment] = ['', '', '', 0, false, false]
+  let [subject, messageId, from, fromText, fromFields, hasDate, hasAttachment] = ['', '', '', '', 0, false, false]
   forEachField(block, (name, value) => {
     if (name === 'subject') subject ||= value.slice(0, maxSubject)
     else if (name === 'message-id') messageId ||= value.replace(/^</, '').replace(/>$/, '').slice(0, maxSubject)
@@ -46,12 +52,13 @@ export function parseHeaders(head: Uint8Array): ParsedHeaders {
     if (name === 'from') {
       fromFields++
       from = mailbox?.address ?? ''
-    } else if (senderFields.has(name)) otherSenders.push(mailbox?.address ?? '')
+      fromText = value.slice(0, maxAuthor)
+    } else if (senderFields.has(name) && (mailbox || !localAuthor(value))) otherSenders.push(mailbox?.address ?? '')
     collectAddresses(value, addresses)
   })
   return {
     ...{ subject, messageId, hasDate, fromFields, otherSenders, utf8, ended, hasAttachment },
-    from: fromFields === 1 ? from : '',
+    ...(fromFields === 1 ? { from, fromText } : { from: '', fromText: '' }),
     addresses: [...addresses],
   }
 }
@@ -62,6 +69,17 @@ const isOfFiles = (type: string): boolean =>
 
 /** `a@b (Name)`, as Postfix writes the From of its bounces (RFC 5322 §3.2.2); a comment elsewhere is not taken. */
 const withoutComment = (value: string): string => value.replace(/^([^\s<>()"]+)[ ]*\([^()<>@\\"]*\)$/, '$1')
+
+/**
+ * The local part of an author without a domain, as programs of a machine write it: `root`, `root (Cron Daemon)` or `"(Cron Daemon)" <root>`.
+ * Empty for `<>`, the author of some bounces, and undefined for everything else.
+ */
+export function localAuthor(value: string): string | undefined {
+  if (value.length > maxAuthor) return undefined
+  const text = withoutComment(value)
+  const [, inBrackets] = /^(?:"[^"\\@]*" *|[^"<>@(),;:\\]*)<([\w.+-]*)>$/.exec(text) ?? []
+  return inBrackets ?? (/^[\w.+-]+$/.test(text) ? text : undefined)
+}
 
 function headerBlock(head: Uint8Array): { readonly block: string; readonly ended: boolean; readonly utf8: boolean } {
   const bytes = Buffer.from(head.buffer, head.byteOffset, head.byteLength)

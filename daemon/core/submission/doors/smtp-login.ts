@@ -15,7 +15,7 @@ import type { TrackingWish } from '../../tracking/message-tracking.ts'
 import type { Accept } from '../accept/accept.ts'
 import { DoorDraft } from '../accept/draft.ts'
 import { fileScanFor } from '../accept/file-scan.ts'
-import { parseHeaders, type ParsedHeaders } from './headers.ts'
+import { localAuthor, parseHeaders, type ParsedHeaders } from './headers.ts'
 import { isPostmasterOf, ownsItsName, type Satellite } from './satellite.ts'
 import { assertAllowedDomain, currentCredential, isAllowedDomain, isExpired, noticesPerHour } from './sender-rules.ts'
 import type { SmtpDoor, SmtpLogin, SmtpMessage } from './smtp-door.ts'
@@ -205,18 +205,23 @@ class LiveLogin implements SmtpLogin {
   }
 
   /** `whole`: no field stands behind what was looked at. */
-  #checkHeaderFrom({ from, fromFields, otherSenders }: ParsedHeaders, whole: boolean): void {
+  #checkHeaderFrom({ from, fromText, fromFields, otherSenders }: ParsedHeaders, whole: boolean): void {
     if (!this.#credential.enforceHeaderFrom || this.#credential.allowedFromDomains.length === 0) return
     if (!whole) throw new Refusal('sender_not_allowed', 'The header block is too long to find its From; use a shorter one.')
     if (fromFields !== 1)
       throw new Refusal('sender_not_allowed', 'The message needs exactly one From header field for this SMTP credential.')
-    if (from === '') throw new Refusal('sender_not_allowed', 'The header From must contain exactly one address for this SMTP credential.')
-    this.#checkDomain(from, 'The header From')
+    // an author without a domain, as cron writes it, claims nobody's: MAIL FROM is allowed already
+    if (from !== '') this.#checkDomain(from, 'The header From')
+    else if (!localAuthor(fromText)) {
+      const message = `The header From must contain exactly one address for this SMTP credential, and is ${quoted(fromText)}.`
+      throw new Refusal('sender_not_allowed', message)
+    }
     for (const sender of otherSenders) this.#checkDomain(sender, 'A Sender or Resent-From')
   }
 
   /** A bounce of a satellite, which has no reverse-path (RFC 5321 §4.5.5). Counted before DNS is asked, so that this is bounded too. */
-  async #checkNotice({ from, otherSenders }: ParsedHeaders, whole: boolean, satellite: Satellite): Promise<void> {
+  async #checkNotice({ from: written, fromText, otherSenders }: ParsedHeaders, whole: boolean, satellite: Satellite): Promise<void> {
+    const from = written || noticeAuthor(fromText, satellite.helo)
     if (!whole || from === '')
       throw new Refusal('sender_not_allowed', 'A message with the null reverse-path needs exactly one From header field with one address.')
     const isOwnDomain = isAllowedDomain(this.#credential, from)
@@ -248,6 +253,15 @@ class LiveLogin implements SmtpLogin {
     }
   }
 }
+
+/** Whose a bounce is that names its author without a domain, or nobody (`<>`, as dma writes it): the satellite's. Empty for other text. */
+function noticeAuthor(fromText: string, helo: string): string {
+  const local = localAuthor(fromText)
+  return local === undefined ? '' : `${local || 'postmaster'}@${helo}`
+}
+
+/** As a reply can repeat it. */
+const quoted = (text: string): string => JSON.stringify(text.slice(0, 80).replaceAll(/[^ -~]/g, '?'))
 
 const trackingOf = ({ clickTrackingEnabled: clicks, openTrackingEnabled: opens }: SmtpCredential): TrackingWish | undefined =>
   clicks || opens ? { clicks, opens } : undefined

@@ -1,6 +1,6 @@
 /** The light look at header blocks as clients send them. */
 import test from '#test'
-import { parseHeaders } from '#core/submission/doors/headers.ts'
+import { localAuthor, parseHeaders } from '#core/submission/doors/headers.ts'
 import { growsLinearly } from '../../../support/measure/growth.ts'
 
 const parsed = (text: string, encoding: BufferEncoding = 'utf8') => parseHeaders(Buffer.from(text.replaceAll('\n', '\r\n'), encoding))
@@ -23,6 +23,7 @@ From: body@example.com`
     messageId: 'abc.1@example.com',
     hasDate: true,
     from: 'Shop@example.com',
+    fromText: '"Shop, Zürich" <Shop@Example.com>',
     fromFields: 1,
     addresses: ['shop@example.com', 'anna@example.net', 'ben@example.net', 'carl@example.org', 'help@example.com'],
     utf8: true,
@@ -48,6 +49,7 @@ test('parseHeaders() finds nothing where there is nothing', (t) => {
     messageId: '',
     hasDate: false,
     from: '',
+    fromText: '',
     fromFields: 0,
     addresses: [],
     utf8: false,
@@ -56,6 +58,14 @@ test('parseHeaders() finds nothing where there is nothing', (t) => {
   t.deepEqual(parsed('\nFrom: body@example.com\n'), { ...nothing, ended: true })
   t.deepEqual(parsed('no field here\n: none\n\nbody'), { ...nothing, ended: true })
   t.deepEqual(parsed('Subject:\nMessage-ID: <>\n\n'), { ...nothing, ended: true })
+})
+
+test('localAuthor() reads authors without a domain, and nothing that could be an address', (t) => {
+  for (const text of ['root', '<root>', 'root (Cron Daemon)', '"(Cron Daemon)" <root>', 'Cron Daemon <root>', 'MAILER-DAEMON'])
+    t.regex(localAuthor(text) ?? '', /^(?:root|MAILER-DAEMON)$/, text)
+  for (const text of ['<>', 'MAILER-DAEMON <>', '"x" <>']) t.is(localAuthor(text), '', text)
+  for (const text of ['a@b.test', 'root, a@b.test', '"a@b.test" <root>', 'a@b.test <root>', 'root <a@b.test>', 'g: root;', 'x y', ''])
+    t.is(localAuthor(text), undefined, text)
 })
 
 test('parseHeaders() wants one From with one mailbox', (t) => {

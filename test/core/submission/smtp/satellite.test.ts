@@ -69,6 +69,43 @@ test('LiveLogin takes bounces of names that prove themselves: below an own domai
   t.is((await bounce('postmaster@mx.postern.test', 'mx.postern.test', { remoteAddress: '127.0.0.1' })).outcome, 'relayed')
 })
 
+test('LiveLogin takes bounces without a domain in From, as dma writes them, for those of the name in EHLO', async (t) => {
+  const { fixture, bounce } = await satelliteOf(t)
+  for (const from of ['MAILER-DAEMON <>', '<>', 'MAILER-DAEMON', 'Mail System <postmaster>'])
+    t.is((await bounce(from)).outcome, 'relayed', from)
+  await t.throwsAsync(bounce('root'), { code: 'sender_not_allowed', message: /root@Web1\.example\.net is neither\.$/ })
+  t.is((await bounce('MAILER-DAEMON <>', 'web1')).outcome, 'relayed', 'a name of no public DNS')
+  const foreign = { code: 'sender_not_allowed', message: /postmaster@bank\.example is neither\.$/ }
+  await t.throwsAsync(bounce('MAILER-DAEMON <>', 'bank.example'), foreign, 'the postmaster of others')
+  await t.throwsAsync(bounce('MAILER-DAEMON <>', '[192.0.2.1]'), { code: 'sender_not_allowed' })
+  await fixture.credential('right', { allowedFromDomains: [] })
+  t.is((await bounce('MAILER-DAEMON <>', '[192.0.2.1]')).outcome, 'relayed', 'a login without allowed domains')
+})
+
+test('LiveLogin takes mail whose author has no domain, as cron writes it, when MAIL FROM is allowed', async (t) => {
+  const fixture = await doorOf(t)
+  await fixture.credential('right', { allowedFromDomains: ['example.com'] })
+  const live = await login(fixture)
+  const from = (field: string) => submit(live, content.replace('shop@example.com', field))
+  for (const field of ['root (Cron Daemon)', '"(Cron Daemon)" <root>', 'root', '<root>', 'Cron Daemon <root>', 'root\r\nSender: root'])
+    t.is((await from(field)).outcome, 'relayed', field)
+  const single = (field: string) =>
+    `The header From must contain exactly one address for this SMTP credential, and is ${JSON.stringify(field)}.`
+  for (const field of [
+    'root, boss@bank.example',
+    '"boss@bank.example" <root>',
+    'boss@bank.example (x) <root>',
+    '<>',
+    `${'x'.repeat(60)} <root`,
+  ])
+    await t.throwsAsync(from(field), { code: 'sender_not_allowed', message: single(field) }, field)
+  await t.throwsAsync(from('root\r\nSender: boss@bank.example'), {
+    code: 'sender_not_allowed',
+    message: /^A Sender or Resent-From boss@bank/,
+  })
+  await t.throwsAsync(from(`"${'x'.repeat(400)}" <root>`), { code: 'sender_not_allowed' }, 'too long to be read')
+})
+
 test('LiveLogin asks DNS for no more names than it takes bounces', async (t) => {
   const { bounce } = await satelliteOf(t)
   const claim = () => bounce('MAILER-DAEMON@bank.example', 'bank.example')
