@@ -7,6 +7,9 @@ import { NegativeReply, toSmtpReply } from './smtp-reply.ts'
 // Clients that send octet by octet must not make us keep an object for each: smaller pieces are gathered first.
 const pieceOctetsMin = 1024
 const gatherOctets = 16 * 1024
+/** What comes beyond the limit is read and thrown away for this long, and this much at least: many clients read no reply before the end. */
+const discardingMs = 300_000
+const discardedOctets = 64 * 1024 * 1024
 
 export class MessageIntake {
   readonly draft: ContentDraft
@@ -19,6 +22,7 @@ export class MessageIntake {
   readonly #scanner = new DataScanner()
   #refusal: NegativeReply | undefined
   #contentOctets = 0
+  #tooLargeSince: number | undefined
   #head: Buffer[] = []
   #headOctets = 0
   #gathered: Buffer | undefined
@@ -41,9 +45,15 @@ export class MessageIntake {
     return this.#scanner.bareLineEnd
   }
 
-  /** The client goes on far beyond the limit, so that reading to the end would only serve an attack. */
-  get overrun(): boolean {
-    return this.wireOctets > 4 * this.#maxOctets
+  /**
+   * The client goes on so far or so long beyond the limit that reading to the end would only serve an attack. `now` is monotonic, in
+   * milliseconds.
+   */
+  isOverrun(now: number): boolean {
+    if (this.#contentOctets <= this.#maxOctets) return false
+    this.#tooLargeSince ??= now
+    const most = Math.max(4 * this.#maxOctets, this.#maxOctets + discardedOctets)
+    return this.wireOctets > most || now - this.#tooLargeSince >= discardingMs
   }
 
   /** Takes the next chunk. The result is the offset after the final dot, or -1; a promise asks to wait. Never throws, never rejects. */

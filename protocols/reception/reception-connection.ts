@@ -228,7 +228,7 @@ export abstract class ReceptionConnection extends SMTPConnection implements Watc
   }
 
   goesOn(): boolean {
-    if (!this.#intake?.overrun) return true
+    if (!this.#intake?.isOverrun(this.#context.clock.monotonic())) return true
     this.send(552, '5.3.4 The message is far larger than allowed; closing the connection.')
     this.#drop()
     this.close()

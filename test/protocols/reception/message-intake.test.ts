@@ -47,6 +47,30 @@ test('MessageIntake.head() is a view of a message in one piece, the whole of one
   t.is(endless.head().length, maxHeadOctets)
 })
 
+test('MessageIntake.isOverrun() allows 64 MiB or four times the limit, and five minutes, beyond the limit', async (t) => {
+  const piece = Buffer.alloc(1024 * 1024, `${'x'.repeat(998)}\r\n`)
+  const feed = async (max: number, pieces: number, first = piece) => {
+    const intake = intakeOf(t, new DraftDouble(), max)
+    await feedAll(intake, [first, ...Array.from({ length: pieces - 1 }, () => piece)])
+    return intake
+  }
+  t.false((await feed(100, 64)).isOverrun(0))
+  t.true((await feed(100, 65)).isOverrun(0))
+  t.false((await feed(20 * piece.length, 80)).isOverrun(0))
+  t.true((await feed(20 * piece.length, 85)).isOverrun(0))
+  const slow = await feed(100, 1)
+  t.deepEqual(
+    [1000, 300_999, 301_000].map((now) => slow.isOverrun(now)),
+    [false, false, true],
+  )
+  const allowed = await feed(2 * piece.length, 1)
+  t.deepEqual(
+    [0, 3_600_000].map((now) => allowed.isOverrun(now)),
+    [false, false],
+  )
+  t.true((await feed(100, 66, Buffer.from('\0'))).isOverrun(0), 'also of a message that is refused for another reason')
+})
+
 test('MessageIntake.feed() waits for the draft, piece by piece', async (t) => {
   const gates: PromiseWithResolvers<void>[] = []
   const draft = new DraftDouble(() => {
@@ -101,9 +125,6 @@ test('MessageIntake.feed() keeps nothing beyond the limit, and counts the conten
   await intake.feed(Buffer.from('y\r\n'))
   t.true(draft.discarded)
   t.is(intake.verdict()?.responseCode, 552)
-  t.false(intake.overrun)
-  await intake.feed(Buffer.from('z'.repeat(300)))
-  t.true(intake.overrun)
   t.deepEqual(draft.pieces, [])
 
   const stuffed = intakeOf(t, new DraftDouble(), 100)

@@ -108,6 +108,20 @@ test('SubmissionConnection bounds commands without a message, and an accepted me
   t.is(await client.closed(), '')
 })
 
+test('SubmissionConnection: a message of many times the limit gets 552 at its end, and the session goes on', async (t) => {
+  const fixture = await startFixture(t)
+  fixture.door.maxMessageBytes = 20_000
+  const client = await fixture.session()
+  for (const octets of [60_000, 1_000_000, 40_000_000]) {
+    await beginMessage(client)
+    client.send(Buffer.concat([Buffer.alloc(octets, `${'x'.repeat(998)}\r\n`), Buffer.from('\r\n.\r\n')]))
+    t.regex(await client.reply(), /^552 5\.3\.4 The message is larger than the 20000 octets allowed/, String(octets))
+  }
+  client.send('QUIT')
+  t.regex(await client.reply(), /^221 /)
+  t.deepEqual(fixture.door.taken, [])
+})
+
 test('SubmissionConnection tells a client that sends far too much so, and lets it read that before the end, without a reset', async (t) => {
   const fixture = await startFixture(t, {}, { cleartextAuth: 'loopback' })
   fixture.door.maxMessageBytes = 100_000
@@ -120,7 +134,7 @@ test('SubmissionConnection tells a client that sends far too much so, and lets i
   const closed = new Promise((resolve) => socket.once('close', resolve))
   const opening = `EHLO client.test\r\nAUTH PLAIN ${plainToken}\r\nMAIL FROM:<a@site.test>\r\nRCPT TO:<b@example.test>\r\nDATA\r\n`
   socket.write(opening)
-  socket.end(Buffer.alloc(30_000_000, `${'x'.repeat(998)}\r\n`))
+  socket.end(Buffer.alloc(80_000_000, `${'x'.repeat(998)}\r\n`))
   await waiting('the end of the connection', closed)
   t.regex(heard, /^552 5\.3\.4 The message is far larger/m)
   t.deepEqual(failed, [])
