@@ -67,7 +67,8 @@ export class TemplateImport {
     for (const next of request.templates) {
       const given = next()
       const slug = slugOf(given.key)
-      outcomes.push(taken.has(slug) ? twice(slug, given) : await this.#take(principal, projectId, slug, given, request))
+      const created = outcomes.filter(({ result }) => result === 'created').length
+      outcomes.push(taken.has(slug) ? twice(slug, given) : await this.#take(principal, { projectId, slug, created }, given, request))
       taken.add(slug)
       await setImmediate()
     }
@@ -76,8 +77,7 @@ export class TemplateImport {
 
   async #take(
     principal: Principal,
-    projectId: string,
-    slug: string,
+    { projectId, slug, created }: { readonly projectId: string; readonly slug: string; readonly created: number },
     { key, name: given, content, problems, notes }: MovedTemplate,
     { isDryRun, replaces }: TemplateImportRequest,
   ): Promise<TemplateOutcome> {
@@ -96,9 +96,10 @@ export class TemplateImport {
     try {
       const there = await this.#core.database.find(templates, principal, 'slug', [projectId, slug])
       if (!there) {
-        if (isDryRun) return { slug, name, result: 'created', id: null, findings }
-        const { template } = await this.#templates.create(principal, { slug, name, content, projectId })
-        return { slug, name, result: 'created', id: template.id, findings }
+        const wanted = { slug, name, content, projectId }
+        if (isDryRun) await this.#templates.checkNew(principal, wanted, created)
+        const id = isDryRun ? null : (await this.#templates.create(principal, wanted)).template.id
+        return { slug, name, result: 'created', id, findings }
       }
       const { id } = there.record
       const { version } = await this.#templates.get(principal, id)

@@ -75,27 +75,35 @@ export class Templates implements List<TemplateFilter, Template> {
   }
 
   /** Version 1. Throws `validation_failed`, `quota_exhausted` past the plan's number, `conflict` when the slug is taken. */
-  async create(principal: Principal, { slug, name, content, projectId: named }: NewTemplate): Promise<VersionedTemplate> {
-    const { database, writes, policies, clock } = this.#core
+  async create(principal: Principal, given: NewTemplate): Promise<VersionedTemplate> {
+    const { database, writes, clock } = this.#core
     const { organizationId } = principal
-    checkSlug(slug)
-    checkContent(content)
+    const { slug, name, content } = given
     return writes.runAudited(principal, 'template.created', async (change) => {
-      const { organization, projects, deleted } = await policies.of(organizationId)
-      const projectId = owningProject(principal, projects, named)
-      await this.#checkSlugIsFree(principal, projectId, slug)
-      if (limitsOf(organization).templates !== undefined)
-        requireRoom(
-          organization,
-          'templates',
-          'template',
-          (await database.all(templates, { organizationId, hiddenProjects: deleted })).length,
-        )
+      const projectId = await this.checkNew(principal, given)
       const now = clock.now()
       const template = { id: database.newId('tpl', now), projectId, slug, name, currentVersion: 1, createdAt: now, updatedAt: now }
       change.insert(templates, organizationId, template)
       return { template, version: addVersion(change, principal, template, content, now) }
     })
+  }
+
+  /**
+   * Throws what `create` would, and returns the project of the template. `before` counts other templates that would be created before it.
+   */
+  async checkNew(principal: Principal, { slug, content, projectId: named }: NewTemplate, before = 0): Promise<string> {
+    const { database, policies } = this.#core
+    const { organizationId } = principal
+    checkSlug(slug)
+    checkContent(content)
+    const { organization, projects, deleted } = await policies.of(organizationId)
+    const projectId = owningProject(principal, projects, named)
+    await this.#checkSlugIsFree(principal, projectId, slug)
+    if (limitsOf(organization).templates !== undefined) {
+      const there = await database.all(templates, { organizationId, hiddenProjects: deleted })
+      requireRoom(organization, 'templates', 'template', there.length + before)
+    }
+    return projectId
   }
 
   /** Newest first. */

@@ -64,7 +64,6 @@ export class Replays implements List<OfProject, ReplayJob> {
   async create(principal: Principal, request: ReplayRequest): Promise<ReplayJob> {
     const { database, writes, clock, onJob } = this.#options
     const job = await writes.run(principal.organizationId, async (change) => {
-      refuseUnseen(await this.#options.policies.of(principal.organizationId), principal)
       const filter = await this.#check(principal, request) // in the turn of settings, as the project may just be deleted
       const jobs = await database.all(replayJobs, { organizationId: principal.organizationId })
       if (jobs.filter(({ record }) => record.status === 'running').length >= maxRunning) {
@@ -107,6 +106,7 @@ export class Replays implements List<OfProject, ReplayJob> {
 
   async #check(principal: Principal, { filter, targetDestinationId }: ReplayRequest): Promise<ReplayFilter> {
     const policy = await this.#options.policies.of(principal.organizationId)
+    refuseUnseen(policy, principal)
     requireIncluded(policy.organization, 'bulkReplay', { lacks: 'does not include bulk replay', instead: 'retry traces one by one' })
     const now = this.#options.clock.now()
     const { since, until = Infinity } = filter

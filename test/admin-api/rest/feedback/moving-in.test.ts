@@ -88,7 +88,7 @@ test('a file that cannot be read adds nothing, and the refusal says why', async 
   const fixture = await startFixture(t)
   const cases: readonly (readonly [string | Uint8Array, string, RegExp])[] = [
     [`${bounces}"open`, '', /^body: a quote in row 4 is never closed/],
-    ['name,phone\nA,1\n', '', /^body: is no list of a service that is known/],
+    ['name,phone\nA,1\n', '', /^body: fits no known service by its fields: name, phone;/],
     [Buffer.from('PK\u0003\u0004zip'), '', /^body: is a zip archive/],
     ['', '', /^body: is empty/],
     [bounces, '?service=other', /^service: must be one of resend/],
@@ -134,6 +134,24 @@ async function templates(t: ExecutionContext, fixture: Fixture, body: Json): Pro
   t.is(response.status, 200, response.bytes.toString())
   return objectOf(response)
 }
+
+test('a dry run of a template import makes the checks of the import, the number of templates on the plan too', async (t) => {
+  const fixture = await startFixture(t, { plan: 'free' })
+  const numbered = (n: number): Json => ({
+    TemplateId: n,
+    Name: `Welcome ${String(n)}`,
+    Alias: `welcome-${String(n)}`,
+    Subject: 'Hi',
+    TextBody: 'Hi',
+  })
+  const document = { Templates: [1, 2, 3, 4, 5].map(numbered) }
+  const dry = await templates(t, fixture, { document, dry_run: true })
+  t.like(dry, { created: 3, refused: 2 })
+  t.deepEqual(await Array.fromAsync(fixture.rest.rows('/v1/templates')), [])
+  const real = await templates(t, fixture, { document })
+  const shown = ({ templates: all, ...counts }: Json): Json => ({ ...counts, templates: (all as Json[]).map(({ id: _, ...one }) => one) })
+  t.deepEqual(shown(dry), shown(real))
+})
 
 test('templates are translated and saved once; what has no counterpart is reported with line and column', async (t) => {
   const fixture = await startFixture(t)
