@@ -28,9 +28,10 @@ export function submissionDoor({ get, config }: Composition): SubmissionDoor {
 
 export function submissionServer({ get, config, certificate, replace }: Composition): SubmissionServer {
   const { submission, smtpHost: hostname } = config
+  const door = get('submissionDoor')
   return new SubmissionServer({
     ...{ listen: submission.listen, tlsListen: submission.implicitTlsListen, hostname },
-    ...{ door: get('submissionDoor'), clock: get('clock'), events: get('observer'), activity: get('activity') },
+    ...{ door: replace.smtpDoor?.(door) ?? door, clock: get('clock'), events: get('observer'), activity: get('activity') },
     ...(replace.recipients && { recipients: replace.recipients }),
     tls: certificate,
     cleartextAuth: submission.cleartextAuth,

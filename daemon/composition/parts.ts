@@ -36,6 +36,7 @@ import type { Retention } from '#core/retention/retention.ts'
 import type { Accept, AcceptOptions } from '#core/submission/accept/accept.ts'
 import type { ActRunner } from '#core/delivery/acts/act-runner.ts'
 import type { ReplayRunner } from '#core/submission/replay/replay-runner.ts'
+import type { SmtpDoor } from '#core/submission/doors/smtp-door.ts'
 import type { SubmissionDoor } from '#core/submission/doors/smtp-login.ts'
 import type { DomainRounds } from '#core/domains/domain-rounds.ts'
 import type { SendingDomains } from '#core/domains/sending-domains.ts'
@@ -88,6 +89,8 @@ export interface Replacements {
   readonly transport?: Transport
   /** Makes the acceptance of messages. */
   readonly accept?: (options: AcceptOptions) => Accept
+  /** Stands between SMTP clients and the door of submission. */
+  readonly smtpDoor?: (door: SmtpDoor) => SmtpDoor
   /** What recipients answer to who submits by SMTP; all take mail by default. */
   readonly recipients?: Pick<TestRecipients, 'answer'>
   /** Which addresses may be connected to, whatever the settings allow. */

@@ -24,6 +24,7 @@ export class SubmissionContext extends ReceptionContext<SubmissionEvents> {
   /** The login of a session; a refusal when there is none. Every step of a message asks again. */
   loginOf(session: SMTPServerSession): SmtpLogin {
     const login = session.user as SmtpLogin | false | undefined
+    if (!login && this.door.guest) return this.door.guest
     if (!login) throw new NegativeReply(530, '5.7.0', 'Authentication required.')
     return login
   }

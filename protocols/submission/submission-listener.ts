@@ -30,6 +30,7 @@ export class SubmissionListener extends ReceptionListener {
     super(context, options, insideTls, {
       authMethods: ['PLAIN', 'LOGIN'],
       allowInsecureAuth: tlsRule.allowsClear,
+      authOptional: context.door.guest !== undefined,
       maxAllowedUnauthenticatedCommands: 25,
     })
     this.#context = context

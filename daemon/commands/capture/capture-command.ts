@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline/promises'
 import { Readable } from 'node:stream'
 import type { CaptureWords } from '../command-line.ts'
 import type { Decision } from '../../observability/decisions.ts'
+import { cleanText } from '../../observability/clean-text.ts'
 import { createLogger } from '../../observability/logging.ts'
 import { exitCodes, Lifecycle } from '../../process/lifecycle.ts'
 import { StartRefused } from '../../process/start-refused.ts'
@@ -23,6 +24,8 @@ interface Surroundings {
 }
 
 const stopSeconds = 5
+/** Different refusals that are listed. */
+const maxRefusals = 20
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /**
@@ -42,6 +45,8 @@ export async function capture(words: CaptureWords, surroundings: Surroundings): 
     const { smtpPort, httpPort, suppresses } = words
     const { version } = surroundings
     const instance = await startInstance({ folder, smtpPort, httpPort, suppresses, version }, log, lifecycle)
+    const refusals = new Refusals()
+    void watchDecisions(instance, words, surroundings, refusals)
     const code = await use(instance, words, surroundings, stop)
     const wait = { waitMs: words.waitSeconds * 1000, signal: stop.again }
     const verdicts = expectations.length > 0 ? await awaitVerdicts(instance, expectations, wait) : []
@@ -49,7 +54,7 @@ export async function capture(words: CaptureWords, surroundings: Surroundings): 
       const seconds = (performance.now() - begun) / 1000
       await writeFile(words.junitFile, junitXml({ verdicts, startedAt, seconds }))
     }
-    const isMet = report(verdicts, surroundings)
+    const isMet = report(verdicts, refusals, surroundings)
     return code === 0 && !isMet ? exitCodes.failed : code
   } finally {
     await lifecycle.stop()
@@ -77,10 +82,7 @@ async function use(instance: Instance, { asJson, command }: CaptureWords, surrou
     stop.passOnTo(running)
     return running.ended
   }
-  if (!asJson) {
-    stdout.write(welcome(instance))
-    void showDecisions(instance, stdout)
-  }
+  if (!asJson) stdout.write(welcome(instance))
   await stop.wanted
   return exitCodes.ok
 }
@@ -99,15 +101,42 @@ function welcome({ access: { smtp, http, api_key, inbox_id }, dashboard }: Insta
   return `Mail is captured, and none leaves this machine. Ctrl-C ends it and deletes everything.\n\n${lines.join('\n')}\n\n`
 }
 
-async function showDecisions({ part }: Instance, out: Surroundings['stdout']): Promise<void> {
-  const lines = createInterface({ input: Readable.fromWeb(part('decisions').watch()) })
-  for await (const line of lines) if (line !== '') out.write(`${tailLine(JSON.parse(line) as Decision)}\n`)
+/** Notes refusals until the end of the run; shows everything to people who have no command of their own on the terminal. */
+async function watchDecisions(
+  { part }: Instance,
+  { asJson, command }: CaptureWords,
+  { stdout }: Surroundings,
+  refusals: Refusals,
+): Promise<void> {
+  for await (const line of createInterface({ input: Readable.fromWeb(part('decisions').watch()) })) {
+    if (line === '') continue
+    const decision = JSON.parse(line) as Decision
+    if (decision.kind === 'refused') refusals.note(decision)
+    if (!asJson && command.length === 0) stdout.write(`${tailLine(decision)}\n`)
+  }
 }
 
-/** True when all are met; the others are told. */
-function report(verdicts: readonly Verdict[], { stderr }: Surroundings): boolean {
+/** Refusals of a run in words, each once with its count. */
+class Refusals {
+  readonly #counts = new Map<string, number>()
+
+  note({ code, reason, door }: Decision): void {
+    const text = cleanText([door, code, reason].filter((one) => one !== undefined && one !== '').join(' '))
+    if (this.#counts.has(text) || this.#counts.size < maxRefusals) this.#counts.set(text, (this.#counts.get(text) ?? 0) + 1)
+  }
+
+  /** Empty when there were none. */
+  inWords(): string {
+    const lines = [...this.#counts].map(([text, count]) => `  ${text}${count > 1 ? ` (${String(count)} times)` : ''}\n`)
+    return lines.length === 0 ? '' : `Refused during the run:\n${lines.join('')}`
+  }
+}
+
+/** True when all are met; the others are told, with the refusals that may be the reason. */
+function report(verdicts: readonly Verdict[], refusals: Refusals, { stderr }: Surroundings): boolean {
   const failed = verdicts.filter(({ fault }) => fault !== undefined)
   for (const { name, fault = '' } of failed) stderr.write(`Not met: ${name}\n  ${fault.replaceAll('\n', '\n  ')}\n`)
+  if (failed.length > 0) stderr.write(refusals.inWords())
   return failed.length === 0
 }
 

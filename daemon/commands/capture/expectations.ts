@@ -44,7 +44,7 @@ export interface Verdict {
 /** An expectation that cannot be read; the message says why. */
 export class ExpectationUnclear extends Error {}
 
-const term = /\s*([a-z]+)(~=|>=|<=|=)("(?:[^"\\]|\\.)*"|[^\s"]+)(?=\s|$)/y
+const term = /\s*([a-z]+)(~=|>=|<=|=)("(?:[^"\\]|\\.)*"|[^\s"=][^\s"]*)(?=\s|$)/y
 const usualCount: Count = { comparison: '>=', value: 1 }
 const bodies: ReadonlySet<string> = new Set(['text', 'html', 'attachment'])
 
@@ -111,6 +111,9 @@ function conditionOf(text: string, { field, operator, value }: Term): Condition 
   const known = fields.find((name) => name === field)
   if (!known) throw new ExpectationUnclear(`${text}: ${field} is none of ${fields.join(', ')}, name and count.`)
   if (operator !== '=' && operator !== '~=') throw new ExpectationUnclear(`${text}: ${field} is compared with = or ~=.`)
+  const isAddress = known === 'to' || known === 'from'
+  if (isAddress && operator === '=' && !/^[^@]+@[^@]+$/.test(value))
+    throw new ExpectationUnclear(`${text}: ${field}= takes a whole address such as ada@example.com; ${field}~= finds a part of one.`)
   return { field: known, isPart: operator === '~=', value }
 }
 

@@ -9,6 +9,7 @@ import { loadConfig, pagesUrl, publicUrl, type Config } from '#config/settings/l
 import type { Principal } from '#core/access/principal/principal.ts'
 import { catchAll } from '#core/capture/inbox-pattern.ts'
 import { systemClock } from '#core/clock.ts'
+import { OpenDoor } from '#core/mail-tests/open-door.ts'
 import { TestAccept } from '#core/mail-tests/test-accept.ts'
 import { TestMailbox } from '#core/mail-tests/test-mailbox.ts'
 import { TestRecipients } from '#core/mail-tests/test-recipients.ts'
@@ -58,14 +59,18 @@ export async function startInstance(options: InstanceOptions, log: Logger, lifec
   const config = await configOf(options)
   const recipients = new TestRecipients(systemClock)
   let accept: TestAccept | undefined
+  let door: OpenDoor | undefined
   const replacements: Replacements = {
     ...{ resolver: loopbackNames, lookUp: noRecords, guard: isLoopbackAddress, recipients },
     accept: (given) => (accept = new TestAccept(given)),
+    smtpDoor: (given) => (door = new OpenDoor(given)),
   }
   const operatorToken = randomBytes(32).toString('base64url')
   const { part, bootstrapped } = await open(config, log, lifecycle, { version: options.version, operatorToken }, replacements)
-  const { http, submission } = await start(part, config, lifecycle)
   const { organizationId, apiKey = '', smtpLogin, ownerLink } = bootstrapped
+  part('submission') // is composed with the door
+  if (smtpLogin) await door?.openWith(smtpLogin.username, smtpLogin.password)
+  const { http, submission } = await start(part, config, lifecycle)
   const [listener] = submission
   const projectId = [...(await part('core').policies.of(organizationId)).projects.keys()][0] ?? ''
   const principal: Principal = { organizationId, projectId, bound: false, scopes: ['api:admin'], credentialId: 'mail-test' }

@@ -31,6 +31,8 @@ export interface SmtpMessage {
 }
 
 export interface SmtpDoor {
+  /** The login of clients that have none; undefined where all must log in. */
+  readonly guest?: SmtpLogin | undefined
   /**
    * Checks a login. Throws `unauthorized` (same words and time for unknown user, wrong password, expired, revoked) or
    * `rate_limit_exceeded` when too many attempts came from the address or for the user.

@@ -202,6 +202,21 @@ test.serial('a command runs with the variables, and its exit code, expectations 
   t.is((await runFolders(folder.path)).length, 2)
 })
 
+test.serial('capture: clients get in with any login or none, and an expectation that is not met lists the refusals', async (t) => {
+  await using folder = await temporaryFolder('capture-open')
+  const sendAs = (subject: string, auth: string, to = 'ann@x.test'): string =>
+    `await createTransport({ host: process.env.SMTP_HOST, port: Number(process.env.SMTP_PORT), ${auth} })` +
+    `.sendMail({ from: 'a@site.test', to: '${to}', subject: '${subject}', text: 'Hi' }).catch((error) => console.log(error.responseCode))\n`
+  const logins = sendAs('none', '') + sendAs('any', "auth: { user: 'me', pass: 'secret' }")
+  const expected = ['--expect', 'subject=none', '--expect', 'subject=any']
+  const open = await capture(folder.path, ...expected, ...suite(logins))
+  t.deepEqual([open.code, open.output], [0, ''])
+  const refused = await capture(folder.path, '--wait', '1', '--expect', 'count=2', ...suite(sendAs('x', '', 'refuse@x.test').repeat(2)))
+  t.is(refused.code, 1)
+  t.regex(refused.output, /found 0\. No mail was caught\.\nRefused during the run:\n {2}smtp 550 5\.1\.1 .* \(2 times\)$/m)
+  t.is((await capture(folder.path, '--expect', 'to==')).code, 64)
+})
+
 test.serial('a signal goes to the command, and the folder goes as well', async (t) => {
   await using folder = await temporaryFolder('capture')
   const waits = "process.on('SIGINT', () => process.exit(5)); setInterval(() => undefined, 1e6); console.error('waits')"

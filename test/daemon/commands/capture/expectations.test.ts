@@ -70,6 +70,9 @@ test('what cannot be read is refused with a sentence', (t) => {
     ['count=some', /count is compared with/],
     ['count=1 count=2', /count stands there twice/],
     ['subject="open', /write terms such as/],
+    ['to==', /write terms such as/],
+    ['subject==Welcome', /write terms such as/],
+    ['to=ann', /^to=ann: to= takes a whole address such as ada@example\.com; to~= finds a part of one\.$/],
   ]
   for (const [line, message] of wrong) t.throws(() => readExpectation(line), { instanceOf: ExpectationUnclear, message }, line)
   t.is(readExpectations('# all of them\n\n to=a@b.test \r\nto=b@b.test\n').length, 2)
