@@ -77,7 +77,7 @@ async function run(wanted: Command): Promise<number> {
     case 'key create':
       return (await import('./commands/key-command.ts')).createKey(configuration(), wanted.words, process)
     case 'promote':
-      return (await import('./commands/promote-command.ts')).promote(configuration(), wanted.words, process)
+      return (await import('./commands/promote/promote-command.ts')).promote(configuration(), wanted.words, process)
     case 'queue':
       return (await import('./commands/queue/queue-command.ts')).queue(configuration(), wanted.words, process)
     case 'deploy':
@@ -115,12 +115,25 @@ function explain(error: unknown): ExitCode {
     return exitCodes.failed
   }
   if (error instanceof Error && 'path' in error && 'syscall' in error) {
-    // the file system said no: the sentence of the system names the file
-    process.stderr.write(`A file could not be used: ${error.message}.\n`)
+    process.stderr.write(`${fileProblem(error as NodeJS.ErrnoException)}\n`)
     return exitCodes.failed
   }
   process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
   return exitCodes.failed
+}
+
+/** What the file system refused, in words for people. */
+function fileProblem({ code = '', path = '', message }: NodeJS.ErrnoException): string {
+  const why: Readonly<Record<string, string>> = {
+    ENOENT: 'does not exist; check the path.',
+    EACCES: 'may not be used by this user; check its permissions.',
+    EPERM: 'may not be used by this user; check its permissions.',
+    EISDIR: 'is a folder; name a file.',
+    ENOTDIR: 'lies in something that is not a folder; check the path.',
+    ENOSPC: 'cannot be written, as the disk is full.',
+    EROFS: 'cannot be written, as its file system is read-only.',
+  }
+  return why[code] === undefined ? `${path} cannot be used: ${message}.` : `${path} ${why[code]}`
 }
 
 /** Who reads the output has seen enough, as `head` has after ten lines. */

@@ -1,10 +1,11 @@
 /** The `postern` command line: words in, a command out. Reads nothing and does nothing. */
-import { parseArgs, type ParseArgsOptionsConfig } from 'node:util'
+import type { ParseArgsOptionsConfig } from 'node:util'
 import { closest } from '#config/words/closest.ts'
 import { commandHelp, helpText } from './command-help.ts'
 import { deployOptions, deployWords, type DeployWords } from './deploy/deploy-words.ts'
-import { promoteOptions, promoteWords, type PromoteWords } from './promote-words.ts'
+import { promoteOptions, promoteWords, type PromoteWords } from './promote/promote-words.ts'
 import { queueOptions, queueVerbs, queueWords, type QueueWords } from './queue/queue-words.ts'
+import { readOptions, WordsUnclear } from './read-options.ts'
 import type { SetupWords } from './setup/answers.ts'
 import { operatorHelp, readOperatorWords, type OperatorRequest } from './operator/operator-words.ts'
 
@@ -117,9 +118,6 @@ export type Command =
   | { readonly name: 'capture'; readonly words: CaptureWords }
   | { readonly name: 'logs'; readonly words: LogsWords }
   | { readonly name: 'usage'; readonly message: string }
-
-/** Words that cannot be understood; the message says why. */
-class WordsUnclear extends Error {}
 
 const text = { type: 'string' } as const
 const flag = { type: 'boolean' } as const
@@ -331,7 +329,7 @@ export function parseCommandLine(words: readonly string[]): Command {
 }
 
 function read(name: string, { options, verbs, operands, more = false, make }: CommandWords, words: readonly string[]): Command {
-  const { values, positionals } = parseArgs({
+  const { values, positionals } = readOptions({
     args: [...words],
     allowPositionals: true,
     options: { ...options, help: { type: 'boolean', short: 'h' }, version: flag },
@@ -348,7 +346,7 @@ function read(name: string, { options, verbs, operands, more = false, make }: Co
 }
 
 function requireVerb(name: string, verbs: readonly string[], verb: string | undefined): void {
-  if (verb === undefined) throw new WordsUnclear(`Say what to do: ${verbs.map((known) => `${name} ${known}`).join(', ')}.`)
+  if (verb === undefined) throw new WordsUnclear(`${name} needs one of ${verbs.join(', ')}, as in postern ${name} ${verbs[0] ?? ''}.`)
   if (verbs.includes(verb)) return
   const near = closest(verb, verbs)
   throw new WordsUnclear(`${name} knows no ${JSON.stringify(verb)}; ${near ? `did you mean ${near}?` : `there is ${verbs.join(', ')}.`}`)
@@ -365,9 +363,9 @@ function helpWith(words: readonly string[]): Command {
 function withoutCommand(words: readonly string[]): Command {
   try {
     const options = { help: { type: 'boolean', short: 'h' }, version: flag } as const
-    const { values } = parseArgs({ args: [...words], options })
+    const { values } = readOptions({ args: [...words], options })
     if (values.help) return { name: 'help', text: helpText }
-    return values.version ? { name: 'version' } : usage(`Say what to do: ${names.join(', ')}.`)
+    return values.version ? { name: 'version' } : usage(`The command is missing; there are ${names.join(', ')}.`)
   } catch (error) {
     return usage(error instanceof Error ? error.message : String(error))
   }

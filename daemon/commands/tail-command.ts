@@ -41,10 +41,19 @@ async function show(lines: Readable, asJson: boolean, out: Writer): Promise<void
 
 /** One decision for people: time, kind, what matters most first, then the rest as name=value. */
 export function tailLine({ at, kind, ...facts }: Decision): string {
-  const rest = Object.entries(facts).filter(([, value]) => value !== undefined && value !== null && value !== '')
-  const shown = rest.map(([name, value]) => (leading.has(name) ? text(value) : `${name}=${text(value)}`))
+  const isPlain = facts['outcome'] === 'relayed' // that it is live and has a route needs no sentence
+  const rest = Object.entries(facts).filter(
+    ([name, value]) => value !== undefined && value !== null && value !== '' && !(isPlain && name === 'reason'),
+  )
+  const shown = rest.map(([name, value]) => {
+    if (name === 'outcome') return text(value).padEnd(outcomeWidth)
+    return leading.has(name) ? text(value) : `${name}=${text(value)}`
+  })
   return [String(at).slice(11, 23), kind.padEnd(11), ...shown].join(' ')
 }
+
+/** Of `captured.sandbox_destination`. */
+const outcomeWidth = 28
 
 /** Facts that speak for themselves. */
 const leading: ReadonlySet<string> = new Set(['outcome', 'status', 'code', 'breaker', 'reason', 'envelope'])

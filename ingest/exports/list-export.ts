@@ -106,15 +106,25 @@ export class ListExport {
   #requireKnown(names: readonly string[]): void {
     const shape = this.#shapeOf(names)
     if (shape) this.#service ??= shape.service
-    if (shape || ((this.#service !== undefined || this.#options.kind !== undefined) && addressNames.some((name) => names.includes(name))))
+    if (
+      shape ||
+      isPlain(names) ||
+      ((this.#service !== undefined || this.#options.kind !== undefined) && addressNames.some((name) => names.includes(name)))
+    )
       return
     const found = names
       .filter((name) => name !== '')
       .slice(0, 10)
       .join(', ')
-    throw new UnreadableRows(`is no list of a service that is known; name the service. Its fields are: ${found}`)
+    throw new UnreadableRows(
+      `fits no known service by its fields: ${found}; name the service, or write a plain list with the columns email and reason`,
+    )
   }
 }
+
+/** A list that somebody wrote by hand or with a program: an address, and nothing that would have to be understood. */
+const isPlain = (names: readonly string[]): boolean =>
+  addressNames.some((name) => names.includes(name)) && names.every((name) => plainNames.has(name))
 
 /** The fields of an answer that are lists of rows. */
 const lists: ReadonlySet<string> = new Set([
@@ -149,6 +159,7 @@ const kindNames: Readonly<Record<MovedKind, string>> = {
   ...{ manual: 'suppressed', allowed: 'allowed' },
 }
 const dayNames = ['created', 'createdat', 'blockedat', 'bouncedat', 'lastupdatetime', 'updated', 'date']
+const plainNames: ReadonlySet<string> = new Set(['', ...addressNames, 'reason', ...dayNames])
 const maxReason = 500
 
 function reasonOf(service: Service | undefined, kind: MovedKind, { words }: Said, values: Values): string {

@@ -45,7 +45,7 @@ export async function deploy(config: Config, words: DeployWords, { env, stdout, 
   const path = `/v1/sites/${site.id}/deploys`
   const manifest = { files: files.map(({ path: name, sha256, size }) => ({ path: name, sha256, size })) }
   const begun = (await postToDaemon(daemon, `${path}?activate=${String(!words.isPreview)}`, manifest)) as Deploy
-  stderr.write(`${files.length} files, ${begun.missing.length} of them new.\n`)
+  stderr.write(`${files.length} ${files.length === 1 ? 'file' : 'files'}, ${begun.missing.length} new.\n`)
   await sendFiles(daemon, `${path}/${begun.id}/files/`, missingOf(files, begun.missing), stderr)
   const made = (await getFromDaemon(daemon, `${path}/${begun.id}`)) as Deploy
   if (made.status !== 'ready') throw new StartRefused('Files changed while they were sent; run it again.', exitCodes.failed)

@@ -1,6 +1,6 @@
 /** The words of `postern operator`: in come words, out goes what to ask the daemon for. Reads nothing and does nothing. */
-import { parseArgs } from 'node:util'
 import { closest } from '#config/words/closest.ts'
+import { readOptions, WordsUnclear } from '../read-options.ts'
 
 /** One request to a daemon, and how its answer is shown. */
 export interface OperatorRequest {
@@ -186,18 +186,16 @@ const commands: Readonly<Record<string, { readonly least: number; readonly most:
   payment: { least: 2, most: 2, make: ({ words: [id = '', state] }) => put(id, 'payment-state', { payment_state: state }) },
 }
 
-/** Words that cannot be understood; the message says why. */
-class WordsUnclear extends Error {}
-
 /** The request, `help`, or a sentence that says what is wrong with the words. */
 export function readOperatorWords(words: readonly string[]): OperatorRequest | 'help' | { readonly wrong: string } {
   try {
-    const { values, positionals } = parseArgs({ args: [...words], allowPositionals: true, options })
+    const { values, positionals } = readOptions({ args: [...words], allowPositionals: true, options })
     if (values.help) return 'help'
     const [name, ...rest] = positionals
     const command = name === undefined || !Object.hasOwn(commands, name) ? undefined : commands[name]
     if (!command) return { wrong: unknown(name) }
-    if (rest.length < command.least || rest.length > command.most) return { wrong: `${name} takes other words than these.` }
+    if (rest.length < command.least || rest.length > command.most)
+      return { wrong: `operator ${String(name)} is written as: postern operator ${formOf(String(name))}.` }
     const { period, from, note, purchased = false, final = false, reopen = false, status = '451' } = values
     const wanted = command.make({ words: rest, period, from, note, purchased, final, reopen, status })
     return { ...wanted, url: values.url, asJson: values.json ?? false }
@@ -206,9 +204,12 @@ export function readOperatorWords(words: readonly string[]): OperatorRequest | '
   }
 }
 
+/** How the help writes a command. */
+const formOf = (name: string): string => new RegExp(`^ {2}(${name}\\b.*?)(?: {2,}|$)`, 'm').exec(operatorHelp)?.[1] ?? name
+
 function unknown(name: string | undefined): string {
   const names = Object.keys(commands)
-  if (name === undefined) return `Say what to do: ${names.join(', ')}.`
+  if (name === undefined) return `operator needs one of ${names.join(', ')}.`
   const near = closest(name, names)
   return `operator knows no ${JSON.stringify(name)}; ${near ? `did you mean ${near}?` : `there are ${names.join(', ')}.`}`
 }
@@ -218,7 +219,8 @@ function readPairs(pairs: readonly string[], read: (value: string) => unknown): 
     pairs.map((pair) => {
       const [, name, value] = /^([a-z_]+)=(.+)$/.exec(pair) ?? []
       const meaning = value === undefined ? undefined : read(value)
-      if (name === undefined || meaning === undefined) throw new WordsUnclear(`${JSON.stringify(pair)} cannot be understood.`)
+      if (name === undefined || meaning === undefined)
+        throw new WordsUnclear(`${JSON.stringify(pair)} is not written as NAME=VALUE, or its value is none of those that the help lists.`)
       return [name, meaning]
     }),
   )

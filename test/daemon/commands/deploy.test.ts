@@ -40,11 +40,11 @@ test('a site of 200 files is deployed by the command line, changed, and rolled b
   t.is(first.code, 0, first.output)
   t.regex(
     first.output,
-    /^200 files, 200 of them new\.\nsent 50 of 200\nsent 100 of 200\nsent 150 of 200\nsent 200 of 200\nhttp:\/\/gipfel\.sites\.test:\d+\n$/,
+    /^200 files, 200 new\.\nsent 50 of 200\nsent 100 of 200\nsent 150 of 200\nsent 200 of 200\nhttp:\/\/gipfel\.sites\.test:\d+\n$/,
   )
   await writeSite(site, 2, 30)
   const second = await deploy('--json')
-  t.regex(second.output, /^200 files, 30 of them new\.\n/)
+  t.regex(second.output, /^200 files, 30 new\.\n/)
   const ask = asking(t, daemon.addresses.sites[0] ?? '')
   const host = `gipfel.${domain}`
   t.regex((await ask(host, '/')).text, /edition 2, page 0/)

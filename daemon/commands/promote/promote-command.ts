@@ -1,10 +1,10 @@
 /** `postern promote`: a destination goes live, by the same REST call as everybody's. */
 import type { Config } from '#config/settings/load.ts'
-import { cleanJson, cleanText } from '../observability/clean-text.ts'
-import type { DaemonChoice } from './command-line.ts'
+import { cleanJson, cleanText } from '../../observability/clean-text.ts'
+import type { DaemonChoice } from '../command-line.ts'
 import type { PromoteWords } from './promote-words.ts'
-import { chosenDaemon, postToDaemon } from './daemon-client.ts'
-import { exitCodes, type ExitCode } from '../process/lifecycle.ts'
+import { chosenDaemon, postToDaemon } from '../daemon-client.ts'
+import { exitCodes, type ExitCode } from '../../process/lifecycle.ts'
 
 interface Surroundings {
   readonly env: NodeJS.ProcessEnv

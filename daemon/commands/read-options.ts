@@ -1,0 +1,29 @@
+/** The options of a command: `parseArgs` of Node, with sentences that name the option and what it takes. */
+import { parseArgs, type ParseArgsConfig } from 'node:util'
+import { closest } from '#config/words/closest.ts'
+
+/** Words that cannot be understood; the message says why. */
+export class WordsUnclear extends Error {}
+
+/** Throws `WordsUnclear`. */
+export function readOptions<const T extends ParseArgsConfig>(config: T): ReturnType<typeof parseArgs<T>> {
+  try {
+    return parseArgs(config)
+  } catch (error) {
+    throw new WordsUnclear(sentenceOf(error as NodeJS.ErrnoException, Object.keys(config.options ?? {})), { cause: error })
+  }
+}
+
+function sentenceOf({ code, message }: NodeJS.ErrnoException, known: readonly string[]): string {
+  const [, quoted = ''] = /'([^']+)'/.exec(message) ?? []
+  const option = quoted.replace(/^-\w, /, '').replace(/[ =].*$/s, '')
+  if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') {
+    const near = closest(option.replace(/^-+/, ''), known)
+    return `There is no option ${option}; ${near === undefined ? `there are ${known.map((name) => `--${name}`).join(', ')}.` : `did you mean --${near}?`}`
+  }
+  if (code === 'ERR_PARSE_ARGS_INVALID_OPTION_VALUE') {
+    if (message.includes('does not take')) return `${option} takes no value.`
+    return `${option} needs a value; write one that begins with a hyphen as ${option}=-VALUE.`
+  }
+  return code === 'ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL' ? `${JSON.stringify(quoted)} is not expected here.` : message
+}
