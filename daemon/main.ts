@@ -18,7 +18,8 @@ const leftOpenMs = 3000
 
 // a link of that name in place of /usr/sbin/sendmail
 const command = parseCommandLine(basename(program) === 'sendmail' ? ['sendmail', ...given] : given)
-if (command.name !== 'serve') process.stdout.on('error', endWithReader)
+if (command.name !== 'serve') process.stdout.on('error', endWithOutput)
+process.stderr.on('error', () => {}) // what it would report must not decide how the process ends
 process.exitCode = await run(command).catch(explain)
 setTimeout(() => process.exit(), leftOpenMs).unref()
 
@@ -136,10 +137,11 @@ function fileProblem({ code = '', path = '', message }: NodeJS.ErrnoException): 
   return why[code] === undefined ? `${path} cannot be used: ${message}.` : `${path} ${why[code]}`
 }
 
-/** Who reads the output has seen enough, as `head` has after ten lines. */
-function endWithReader(error: Error): void {
-  if (!('code' in error) || error.code !== 'EPIPE') throw error
-  process.exit(exitCodes.ok)
+/** A reader that closes the output has seen enough, as `head` has after ten lines. Any other failure loses output. */
+function endWithOutput(error: Error): void {
+  if ('code' in error && error.code === 'EPIPE') process.exit(exitCodes.ok)
+  process.stderr.write(`The output could not be written: ${error.message}. Make room for it, or send it elsewhere.\n`)
+  process.exit(exitCodes.failed)
 }
 
 function configuration(): Config {

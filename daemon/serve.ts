@@ -12,6 +12,7 @@ import type { CurrentCertificate } from './certificates/current-certificate.ts'
 import { boundCompiled } from './process/compiled-code.ts'
 import { exitCodes, Lifecycle, type ExitCode, type Part } from './process/lifecycle.ts'
 import { createLogger, prettyLines, type Logger } from './observability/logging.ts'
+import { LogOutput } from './observability/log-stream.ts'
 import type { PartLogs } from './observability/part-logs.ts'
 import { RecentLines } from './observability/recent-lines.ts'
 import { clearOperatorFile, readOperatorFile, writeOperatorFile } from './process/operator-file.ts'
@@ -30,7 +31,8 @@ export async function serve(config: Config, { readyFile, version }: ServeOptions
   const isPretty = config.logFormat === 'pretty' || (config.logFormat === 'auto' && process.stdout.isTTY)
   const format = isPretty ? await prettyLines(process.stdout) : undefined
   const recentLines = new RecentLines()
-  const log = createLogger(config.logLevel, 'stdout', format, recentLines)
+  const output = new LogOutput(1, format)
+  const log = createLogger(config.logLevel, output, recentLines)
   const lifecycle = new Lifecycle(log, config.shutdownSeconds + config.drainSeconds)
   const ended = lifecycle.runUntilSignal()
   const operatorToken = randomBytes(32).toString('base64url')
@@ -39,6 +41,7 @@ export async function serve(config: Config, { readyFile, version }: ServeOptions
     version,
     operatorToken,
     recentLines,
+    logLoss: () => output.loss,
   })
     .then(async (built) => ({ ...built, listening: await start(built.part, config, lifecycle) }))
     .catch(async (error: unknown) => {
@@ -52,7 +55,7 @@ export async function serve(config: Config, { readyFile, version }: ServeOptions
   })
   reload.from(part('certificates').source)
   toggleDebugOnSignal(part('partLogs'), log)
-  welcome(config, listening, bootstrapped)
+  welcome(config, listening, bootstrapped, log)
   if (readyFile !== undefined) {
     await lifecycle.start({ name: 'ready file', start: () => writeReadyFile(readyFile, listening), stop: () => clearReadyFile(readyFile) })
   }
@@ -111,14 +114,21 @@ function spoolOf(config: Config, log: Logger, operatorToken: string): Part {
 }
 
 /** To the terminal and not to the log: logs are kept. Only now, as port 0 has become a real one. */
-function welcome(config: Config, { http, submission }: Listening, { ownerLink, apiKey, smtpLogin }: Bootstrapped): void {
+function welcome(config: Config, { http, submission }: Listening, { ownerLink, apiKey, smtpLogin }: Bootstrapped, log: Logger): void {
   if (ownerLink === undefined) {
     if (apiKey !== undefined)
-      process.stderr.write(`\nNo API key with all scopes was left, so a new one was created. It is shown only once:\n\n  ${apiKey}\n\n`)
+      print(`\nNo API key with all scopes was left, so a new one was created. It is shown only once:\n\n  ${apiKey}\n\n`, log)
     return
   }
   const ownerUrl = pagesUrl(config, http) + loginLinkPath(ownerLink)
-  process.stderr.write(welcomeText({ ownerUrl, apiKey, smtpLogin, submission: submission[0] }))
+  print(welcomeText({ ownerUrl, apiKey, smtpLogin, submission: submission[0] }), log)
+}
+
+function print(secrets: string, log: Logger): void {
+  process.stderr.write(secrets, (error) => {
+    if (error)
+      log.warn({ err: error }, 'the sign-in link or API key could not be printed; use "postern login-link" and "postern key create"')
+  })
 }
 
 interface Started {

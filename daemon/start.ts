@@ -50,7 +50,7 @@ export async function open(
   config: Config,
   log: Logger,
   lifecycle: Lifecycle,
-  given: Pick<Foundation, 'version' | 'operatorToken' | 'recentLines'>,
+  given: Pick<Foundation, 'version' | 'operatorToken' | 'recentLines' | 'logLoss'>,
   replace: Replacements = {},
 ): Promise<Opened> {
   const { dataDir, store } = config
@@ -62,6 +62,7 @@ export async function open(
     const at = await lastBackupAt(dataDir)
     return at === undefined ? Infinity : Math.max(0, (Date.now() - at) / 1000)
   })
+  metrics.watchTotal('log_lines_dropped', 'Log lines that could not be written.', () => given.logLoss?.().lines ?? 0)
   const ballast = new Ballast(join(dataDir, 'ballast'), store.ballastBytes, () => freeBytes(dataDir))
   const secrets = new SecretBox(await masterKey(config.masterKey, dataDir))
   const certificate = new CurrentCertificate(await loadCertificate(config, (replace.clock ?? systemClock).now()), isSelfMade(config))

@@ -56,6 +56,7 @@ import type { Certificates } from '../certificates/certificate-source.ts'
 import type { CurrentCertificate } from '../certificates/current-certificate.ts'
 import type { Housekeeping } from '../observability/housekeeping.ts'
 import type { Decisions } from '../observability/decisions.ts'
+import type { LogLoss } from '../observability/log-stream.ts'
 import type { Logger } from '../observability/logging.ts'
 import type { PartLogs } from '../observability/part-logs.ts'
 import type { RecentLines } from '../observability/recent-lines.ts'
@@ -137,6 +138,8 @@ export interface Foundation {
   readonly operatorToken: string
   /** The latest lines of the log, where they are kept. */
   readonly recentLines?: RecentLines | undefined
+  /** Log lines that were dropped; undefined if the log does not go to an output of the process. */
+  readonly logLoss?: (() => LogLoss) | undefined
 }
 
 /** The parts of a daemon by name, as they stand in the container. */

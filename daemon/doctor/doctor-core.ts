@@ -28,6 +28,7 @@ export function doctorCore(composition: Composition): Doctor {
         oldestQueuedMs: () => get('queue').oldestMs(),
         heldNow: () => heldNow(core.database),
         isMailReady: () => mail.isReady(),
+        logLoss: composition.logLoss,
       }),
       ...storeChecks(config),
       ...deliveryChecks({ ...core, probes: get('probes'), health: get('healthRegistry'), targets: [routeTarget, formTarget] }),

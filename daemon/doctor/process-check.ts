@@ -13,10 +13,12 @@ import {
   fileFindings,
   heldFindings,
   memoryFindings,
+  logFindings,
   queueFindings,
   type CertificateFacts,
   type ClockFacts,
   type FileFacts,
+  type LogFacts,
 } from '#core/doctor/process-findings.ts'
 import type { HeldNow } from '#core/delivery/acts/held-now.ts'
 import { lastBackupAt } from '../backup/last-backup.ts'
@@ -33,13 +35,15 @@ export interface ProcessCheckOptions {
   readonly oldestQueuedMs: () => Promise<number>
   readonly heldNow: () => Promise<HeldNow>
   readonly isMailReady: () => Promise<boolean>
+  /** Undefined if the log does not go to an output of the process. */
+  readonly logLoss: (() => LogFacts) | undefined
 }
 
 const everyMs = 5 * 60_000
 /** Files of the store, of logs and of programs, beside connections. */
 const otherFiles = 1000
 
-export function processCheck({ config, clock, current, oldestQueuedMs, heldNow, isMailReady }: ProcessCheckOptions): Check {
+export function processCheck({ config, clock, current, oldestQueuedMs, heldNow, isMailReady, logLoss }: ProcessCheckOptions): Check {
   const watch = new ClockWatch(clock)
   return {
     name: 'process',
@@ -48,6 +52,7 @@ export function processCheck({ config, clock, current, oldestQueuedMs, heldNow, 
       const now = clock.now()
       return [
         ...diskFindings({ dataDir: config.dataDir, freeBytes: freeBytes(config.dataDir), lowBytes: config.store.lowDiskBytes }),
+        ...(logLoss ? logFindings(logLoss(), now) : []),
         ...fileFindings(await fileFacts(config)),
         ...memoryFindings(memoryLimit()),
         ...certificateFindings({ ...(await certificateFacts(config, now)), orderProblem: orderProblem(config, current) }),

@@ -4,13 +4,13 @@
  */
 import pino from 'pino'
 import { cleanText } from './clean-text.ts'
-import { openLines, type LineFormat } from './log-stream.ts'
+import { LogOutput, type LineFormat } from './log-stream.ts'
 import type { RecentLines } from './recent-lines.ts'
 
 export type Logger = pino.Logger
 
-/** Where lines go: a stream of the process, or for tests anything with `write`. */
-export type LogDestination = 'stdout' | 'stderr' | pino.DestinationStream
+/** Where lines go: the error output of the process, or anything with `write`. */
+export type LogDestination = 'stderr' | pino.DestinationStream
 
 const secretName = /pass(?:word|wd|phrase)|secret|authori[sz]ation|cookie|token|credentials|^auth$|key$/i
 /** Whether the values of such a field are kept out of logs. */
@@ -22,10 +22,9 @@ const maxNames = 1000
 const maxRememberedName = 64
 
 /**
- * Makes the root logger. Lines are written in the background and flushed when the process ends; when the reader falls
- * 8 MiB behind, lines are dropped and mail is not. `recent` keeps the latest ones.
+ * Makes the root logger. `recent` keeps the latest lines.
  */
-export function createLogger(level: string, to: LogDestination, format?: LineFormat, recent?: RecentLines): Logger {
+export function createLogger(level: string, to: LogDestination, recent?: RecentLines): Logger {
   const options: pino.LoggerOptions = {
     level,
     base: null,
@@ -33,7 +32,7 @@ export function createLogger(level: string, to: LogDestination, format?: LineFor
     formatters: { level: (label) => ({ level: label }), log: (fields) => cleanse(fields, 0) as Record<string, unknown> },
     serializers: { msg: cleanText, err: (cleansed: unknown) => cleansed },
   }
-  const stream = typeof to === 'string' ? openLines(to === 'stdout' ? 1 : 2, format) : to
+  const stream = to === 'stderr' ? new LogOutput(2) : to
   const logger = pino(options, recent ? recent.before(stream) : stream)
   const plain = Object.getPrototypeOf(logger) as Logger
   // Fields of a child logger do not pass through `formatters`; children inherit this property.

@@ -225,6 +225,14 @@ export class Metrics {
     })
   }
 
+  /** Shows as a counter what `read` returns at each scrape: a number that never falls. `name` gets the prefix `postern_` and `_total`. */
+  watchTotal(name: string, help: string, read: () => number): void {
+    const counter = this.#counter(name, help, [], [], () => {
+      counter.reset()
+      counter.inc(read())
+    })
+  }
+
   /** Shows what `read` returns at each scrape, a line each, and no others. Label values come from closed sets. */
   watchEach<Label extends string>(
     name: string,
@@ -270,8 +278,15 @@ export class Metrics {
     help: string,
     labelNames: readonly Label[],
     known: readonly string[] = [],
+    collect?: () => void,
   ): prom.Counter<Label> {
-    const counter = new Counter({ name: `postern_${name}_total`, help, labelNames, registers: [this.#registry] })
+    const counter = new Counter({
+      name: `postern_${name}_total`,
+      help,
+      labelNames,
+      registers: [this.#registry],
+      ...(collect && { collect }),
+    })
     const [label] = labelNames
     if (label !== undefined) for (const value of known) counter.labels(value).inc(0)
     return counter

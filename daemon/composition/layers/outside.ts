@@ -7,7 +7,6 @@ import { WorkerMessageReader } from '#ingest/messages/message-reader.ts'
 import { WorkerMessageRewriter } from '#ingest/messages/message-rewriter.ts'
 import { staleMs } from '#store/daemons/daemons.ts'
 import { Database } from '#store/database.ts'
-import type { StoreKv } from '#store/engine/store-kv.ts'
 import { HttpTransport } from '../../../protocols/relay/http/http-transport.ts'
 import { SmtpTransport } from '../../../protocols/relay/smtp/smtp-transport.ts'
 import { RelayTransport } from '../../../protocols/relay/relay-transport.ts'
@@ -41,7 +40,7 @@ export function addOutside(add: Add): void {
     return observer
   })
   add('spans', spanCore)
-  add('health', ({ kv }) => readinessOf(kv))
+  add('health', readinessOf)
   add('ownListeners', () => new OwnListeners())
   add('guard', (composition) => guardOf(composition, composition.config.outbound.allow.destinations))
   add(
@@ -81,9 +80,13 @@ function relay({ get, config }: Composition): RelayTransport {
 }
 
 /** A daemon that cannot look into a store that it shares takes nothing, so that a balancer passes it over. */
-function readinessOf({ daemons }: Pick<StoreKv, 'daemons'>): Readiness {
+function readinessOf({ kv: { daemons }, logLoss }: Composition): Readiness {
   const health = new Readiness()
   const seconds = staleMs / 1000
   health.require(() => (daemons.isCurrent() ? undefined : `the database has not answered for ${seconds} seconds; what comes waits for it`))
+  health.watch(() => {
+    const problem = logLoss?.().problem
+    return problem === undefined ? undefined : `log.lines_dropped: The log cannot be written: ${problem}.`
+  })
   return health
 }

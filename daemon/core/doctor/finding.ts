@@ -14,6 +14,7 @@ export const severityOf = {
   'daemon.not_running': 'notice',
   'disk.low': 'error',
   'disk.filling': 'warning',
+  'log.lines_dropped': 'warning',
   'files.nearly_used': 'error',
   'files.limit_low': 'warning',
   'memory.limit_low': 'warning',

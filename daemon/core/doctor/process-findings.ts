@@ -34,6 +34,21 @@ export function diskFindings({ dataDir, freeBytes, lowBytes }: DiskFacts): Findi
   return []
 }
 
+/** Log lines that the process could not write; `at` is the time of the latest. */
+export interface LogFacts {
+  readonly lines: number
+  readonly at: number | undefined
+  readonly problem: string | undefined
+}
+
+export function logFindings({ lines, at, problem }: LogFacts, now: number): Finding[] {
+  if (at === undefined || now - at > hour) return []
+  const count = lines === 1 ? 'One log line was' : `${lines} log lines were`
+  const why = problem === undefined ? 'The log is written again.' : `The latest failed: ${problem}.`
+  const fix = 'Make room on the file system of the log, or look whether the program that reads it still runs. Mail goes on without the log.'
+  return [finding('log.lines_dropped', '', `${count} dropped since the start, the latest at ${new Date(at).toISOString()}. ${why}`, fix)]
+}
+
 /** Open files and sockets of the daemon; undefined where the system does not say. */
 export interface FileFacts {
   readonly open: number | undefined

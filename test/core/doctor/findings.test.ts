@@ -16,6 +16,7 @@ import {
   fileFindings,
   heldFindings,
   memoryFindings,
+  logFindings,
   queueFindings,
 } from '#core/doctor/process-findings.ts'
 import { column } from '../../support/column.ts'
@@ -42,6 +43,16 @@ test('room, open files, backups and the queue are judged by their limits', (t) =
   t.deepEqual(ids(diskFindings({ ...disk, freeBytes: 99 })), ['disk.low'])
   t.deepEqual(ids(diskFindings({ ...disk, freeBytes: 299 })), ['disk.filling'])
   t.deepEqual(diskFindings({ ...disk, freeBytes: 300 }), [])
+  const lost = { lines: 2, at: now - 60 * minute, problem: undefined }
+  t.deepEqual(ids(logFindings(lost, now)), ['log.lines_dropped'])
+  t.deepEqual(logFindings(lost, now + 1), [])
+  t.deepEqual(logFindings({ lines: 0, at: undefined, problem: undefined }, now), [])
+  t.like(logFindings({ ...lost, lines: 1, problem: 'ENOSPC: no space left on device, write' }, now), [
+    {
+      summary:
+        'One log line was dropped since the start, the latest at 2030-01-14T23:00:00.000Z. The latest failed: ENOSPC: no space left on device, write.',
+    },
+  ])
   t.deepEqual(ids(fileFindings({ open: 900, limit: 1024, needed: 5000 })), ['files.nearly_used'])
   t.deepEqual(ids(fileFindings({ open: 9, limit: 1024, needed: 5000 })), ['files.limit_low'])
   t.deepEqual(fileFindings({ open: 9, limit: 5000, needed: 5000 }), [])

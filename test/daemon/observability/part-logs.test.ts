@@ -42,7 +42,7 @@ test('levels of parts that cannot be read stop the start', (t) => {
 test('the latest lines are kept within bounds, and found by what they say', (t) => {
   const passed: string[] = []
   const recent = new RecentLines()
-  const log = createLogger('info', { write: (line) => void passed.push(line) }, undefined, recent)
+  const log = createLogger('info', { write: (line) => void passed.push(line) }, recent)
   log.info({ trace_id: 'a' }, 'one')
   log.debug({ trace_id: 'a' }, 'not written')
   t.deepEqual(recent.with('"trace_id":"a"'), passed)

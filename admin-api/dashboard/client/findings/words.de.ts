@@ -21,6 +21,7 @@ export const de: Wider<typeof en> = {
     'daemon.not_running': 'Kein Dienst läuft',
     'disk.low': 'Der Speicher ist voll',
     'disk.filling': 'Der Speicher wird knapp',
+    'log.lines_dropped': 'Zeilen des Protokolls gehen verloren',
     'files.nearly_used': 'Offene Dateien sind fast aufgebraucht',
     'files.limit_low': 'Das Limit offener Dateien ist tief',
     'memory.limit_low': 'Das Limit des Speichers ist tief',

@@ -22,6 +22,7 @@ export const en = {
     'daemon.not_running': 'No daemon runs',
     'disk.low': 'The disk is full',
     'disk.filling': 'The disk is filling up',
+    'log.lines_dropped': 'Lines of the log are dropped',
     'files.nearly_used': 'Open files are nearly used up',
     'files.limit_low': 'The limit of open files is low',
     'memory.limit_low': 'The limit of memory is low',

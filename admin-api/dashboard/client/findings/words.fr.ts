@@ -21,6 +21,7 @@ export const fr: Wider<typeof en> = {
     'daemon.not_running': 'Aucun service ne tourne',
     'disk.low': 'Le disque est plein',
     'disk.filling': 'Le disque se remplit',
+    'log.lines_dropped': 'Des lignes du journal sont perdues',
     'files.nearly_used': 'Les fichiers ouverts sont presque épuisés',
     'files.limit_low': 'La limite de fichiers ouverts est basse',
     'memory.limit_low': 'La limite de mémoire est basse',

@@ -21,6 +21,7 @@ export const it: Wider<typeof en> = {
     'daemon.not_running': 'Nessun servizio in esecuzione',
     'disk.low': 'Il disco è pieno',
     'disk.filling': 'Il disco si sta riempiendo',
+    'log.lines_dropped': 'Righe del registro vanno perse',
     'files.nearly_used': 'I file aperti sono quasi esauriti',
     'files.limit_low': 'Il limite di file aperti è basso',
     'memory.limit_low': 'Il limite di memoria è basso',
