@@ -49,7 +49,6 @@ export function graphqlOperations(options: GraphqlOptions): readonly Operation[]
   const facts = {
     ...{ path, tags: ['graphql'], hiddenFromOpenApi: true },
     scope: 'api:read',
-    admittedAs: 'reading',
     response: media('application/json'),
     errorRenderer: graphqlRefusal,
   } as const

@@ -5,6 +5,7 @@ import { refusals, type Refusal } from '#core/refusals.ts'
 import type { Client } from '../actions/action.ts'
 import type { RequireFlag } from '../actions/invoke.ts'
 import { envelope } from '../http/rendering.ts'
+import type { Work } from '../operation/operation.ts'
 import type { RestCore } from '../rest/rest-core.ts'
 
 /** One field of `Query` or `Mutation`, or a document that was refused as a whole; for the log and the metrics, without arguments. */
@@ -32,7 +33,7 @@ export interface GraphqlOptions {
   readonly requireFlag: RequireFlag
   /** Throws for what a session must be confirmed for and is not; keys need no such thing. */
   readonly requireConfirmed: (actionId: string, headers: IncomingHttpHeaders) => Promise<void>
-  readonly admission: { check(work: 'reading' | 'writing'): void }
+  readonly admission: { check(work: Work): void }
   readonly events: GraphqlEvents
   /** Milliseconds that only grow. */
   readonly monotonic: () => number

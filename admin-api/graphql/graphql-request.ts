@@ -4,6 +4,7 @@ import type { GraphQLError } from 'graphql'
 import { invalid, Refusal } from '#core/refusals.ts'
 import { CursorInvalid } from '#store/cursor.ts'
 import { invoke, invokeMany } from '../actions/invoke.ts'
+import { workOf } from '../operation/operation.ts'
 import { refusalOf, toGraphqlError } from './errors.ts'
 import type { GraphqlCall, GraphqlOptions } from './graphql-options.ts'
 import type { Bound, RelatedKind, RequestContext } from './root-fields.ts'
@@ -50,7 +51,7 @@ export class GraphqlRequest implements RequestContext {
     const { principal, client, signal, headers } = this.call
     const { core, requireFlag, requireConfirmed, admission } = this.#options
     if (action.graphql.root === 'mutation') {
-      admission.check('writing')
+      admission.check(workOf(action))
       await requireConfirmed(action.id, headers)
     }
     return invoke(action, { core, principal, client, signal }, input, requireFlag)

@@ -12,7 +12,7 @@ import { ClientLoad } from './client-load.ts'
 import { answerHttpFault, faultOf, TurnedAway } from './http-faults.ts'
 import { usualJson, type JsonLimits } from '../bodies/json-body.ts'
 import { JsonThread } from '../bodies/json-thread.ts'
-import type { Operation, ErrorRenderer } from '../operation/operation.ts'
+import type { Operation, ErrorRenderer, Work } from '../operation/operation.ts'
 import { BodyMemory } from '../bodies/request-body.ts'
 import { HttpListener, type Address, type HttpsOptions } from './listening/http-listener.ts'
 import { serveOperations, type Fetch } from './routes.ts'
@@ -76,8 +76,8 @@ export interface AdminApiOptions<C> {
   readonly requireFlag: (principal: Principal, feature: Feature) => Promise<void>
   /** What callers without a good token are pointed to; without it they get the scheme alone. */
   readonly protectedResource?: ProtectedResource
-  /** Throws `overloaded` while the service sheds load, and `storage_full` for what would write. */
-  readonly admission: { check(work: 'reading' | 'writing'): void }
+  /** Throws `overloaded` while the service sheds load, and `storage_full` for work that stores mail or files while the disk is low. */
+  readonly admission: { check(work: Work): void }
   readonly events: AdminApiEvents
   readonly activity?: Activity | undefined
   readonly health: Health

@@ -19,7 +19,7 @@ import type { AdminApiEvents } from './api-events.ts'
 import type { ClientLoad } from './client-load.ts'
 import type { ProtectedResource } from '../credentials/challenge.ts'
 import { challengeFor, corsReader, withoutSecrets, type BodyLimits, type CredentialRequest } from '../credentials/credentials.ts'
-import { maxBodyBytesOf, type HandlerInput, type Operation } from '../operation/operation.ts'
+import { maxBodyBytesOf, workOf, type HandlerInput, type Operation, type Work } from '../operation/operation.ts'
 import { queryObject } from './query.ts'
 import { renderAnswer, renderJson, renderEmpty, renderRefusal, type AnswerFrame } from './rendering.ts'
 import type { JsonLimits } from '../bodies/json-body.ts'
@@ -38,8 +38,8 @@ export interface HandlerContext {
   readonly requireFlag: (principal: Principal, feature: Feature) => Promise<void>
   /** What callers without a good token are pointed to. */
   readonly protectedResource: ProtectedResource | undefined
-  /** Throws `overloaded` while the service sheds load, and `storage_full` for what would write. */
-  readonly admission: { check(work: 'reading' | 'writing'): void }
+  /** Throws `overloaded` while the service sheds load, and `storage_full` for work that stores mail or files while the disk is low. */
+  readonly admission: { check(work: Work): void }
   readonly events: AdminApiEvents
   readonly clients: ClientLoad
   readonly bodies: BodyReading
@@ -186,7 +186,7 @@ export class RequestHandler {
     const { req, res, remoteAddress, pathValues, search } = this.#incoming
     if (!operation.bypassesLoadShedding) {
       this.#leave = this.#context.clients.begin(req.socket, remoteAddress)
-      this.#context.admission.check(operation.admittedAs ?? (operation.method === 'GET' || operation.waits ? 'reading' : 'writing'))
+      this.#context.admission.check(workOf(operation))
     }
     operation.refuse?.(req.headers)
     if (operation.scope === 'operator') {

@@ -101,7 +101,7 @@ export class AgentEndpoint {
       scope: 'api:read',
       refuse: (headers) => requireOwnAddress(headers, this.#options.own),
       credentials: [accessToken(resource, authenticate, corsOf(this.#options.own))],
-      ...{ maxBodyBytes, maxBodySetting, deadlineSeconds, admittedAs: 'reading' },
+      ...{ maxBodyBytes, maxBodySetting, deadlineSeconds },
       query,
       body: z.unknown(),
       response: media('application/json'),

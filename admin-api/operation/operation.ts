@@ -15,6 +15,13 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 /** The scope a caller needs; `none` means unauthenticated, `operator` is the operator's key alone. */
 export type Access = Scope | 'none' | 'operator'
 
+/** What admission distinguishes: `storing` adds mail or files, and is refused while the disk is low. */
+export type Work = 'storing' | 'other'
+
+/** The kind of an operation or action, by the refusals that it declares. */
+export const workOf = ({ errors }: { readonly errors?: readonly RefusalCode[] }): Work =>
+  errors?.includes('storage_full') ? 'storing' : 'other'
+
 /** Facts of an operation that do not depend on its schemas. `C` is the part of the core that it uses. */
 export interface OperationFacts<in C = unknown> {
   readonly method: Method
@@ -34,7 +41,10 @@ export interface OperationFacts<in C = unknown> {
   readonly responseHeaders?: Readonly<Record<string, string>>
   /** The feature flag without which it is refused. */
   readonly feature?: Feature | undefined
-  /** The refusals of this operation beyond those every operation can give. */
+  /**
+   * The refusals of this operation beyond those every operation can give. `storage_full` declares that it stores new mail or files: it
+   * is refused while the disk is low, and no other operation is.
+   */
   readonly errors?: readonly RefusalCode[]
   /** Largest body in bytes; 65,536 by default. */
   readonly maxBodyBytes?: number | ((core: C) => number)
@@ -46,8 +56,6 @@ export interface OperationFacts<in C = unknown> {
   readonly deadlineSeconds?: number
   /** The operation waits for something to happen: it may take 130 seconds, and a closing server ends it at once. */
   readonly waits?: boolean
-  /** As what it is admitted under load; by default GET and waits as reading, and everything else as writing. */
-  readonly admittedAs?: 'reading' | 'writing'
   /** Answered even when the service sheds load: health and the like. */
   readonly bypassesLoadShedding?: boolean
   /** Scripts of any web page may call it, without cookies, and read the answer (CORS, in the Fetch standard). */

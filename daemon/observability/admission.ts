@@ -58,21 +58,31 @@ export class Admission implements Disposable {
   }
 
   /**
-   * Throws `overloaded` or `storage_full` when nothing may be taken now. Service returns by itself. What is stored can be
-   * read while the disk is full.
+   * Throws `overloaded` while no work may be taken, and `storage_full` for work that stores mail or files while the disk is low.
+   * Service returns by itself. People who make room can always sign in, look and delete.
    */
-  check(work: 'reading' | 'writing' = 'writing'): void {
+  check(work: 'storing' | 'other' = 'storing'): void {
     if (this.#closing) {
       throw new Refusal('overloaded', 'The service is about to stop; try again in a moment.', {
         retryAfterSeconds: closingRetryAfterSeconds,
       })
     }
-    if (work === 'writing' && this.#isDiskLow()) {
+    if (work === 'storing' && this.isDiskLow()) {
       throw new Refusal('storage_full', 'The service has no room for more messages; try again later.', { retryAfterSeconds: 60 })
     }
     if (this.#isLagging() || this.#sources.storeIsBehind()) {
       throw new Refusal('overloaded', 'The service is busy; try again in a few seconds.', { retryAfterSeconds })
     }
+  }
+
+  /** Free room is below the limit, measured at most once a second. */
+  isDiskLow(): boolean {
+    const now = this.#sources.clock.monotonic()
+    if (now - this.#diskLookedAt >= 1000) {
+      this.#diskLookedAt = now
+      this.#diskLow = this.#sources.free() < this.#limits.lowDiskBytes
+    }
+    return this.#diskLow
   }
 
   /** From now on nothing is taken any more. */
@@ -82,15 +92,6 @@ export class Admission implements Disposable {
 
   [Symbol.dispose](): void {
     this.#delay.disable()
-  }
-
-  #isDiskLow(): boolean {
-    const now = this.#sources.clock.monotonic()
-    if (now - this.#diskLookedAt >= 1000) {
-      this.#diskLookedAt = now
-      this.#diskLow = this.#sources.free() < this.#limits.lowDiskBytes
-    }
-    return this.#diskLow
   }
 
   #isLagging(): boolean {

@@ -71,7 +71,7 @@ async function systemState(options: SystemStateOptions, startedAt: number): Prom
 
 function shedding({ admission }: SystemStateOptions): SystemState['sheds'] {
   try {
-    admission.check('writing')
+    admission.check('storing')
     return null
   } catch (error) {
     if (error instanceof Refusal) return { code: error.code, message: error.message }

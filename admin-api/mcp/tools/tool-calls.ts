@@ -7,6 +7,7 @@ import { InFlight } from '#core/submission/accept/in-flight.ts'
 import type { RequireFlag } from '../../actions/invoke.ts'
 import type { CallContext, Client } from '../../actions/action.ts'
 import { toolScopes } from '../../actions/tool-binding.ts'
+import type { Work } from '../../operation/operation.ts'
 import type { RestCore } from '../../rest/rest-core.ts'
 import { isSelected, type Selection } from './selection.ts'
 import { scopesOfCore, type Tool, type ToolResult } from './tool.ts'
@@ -49,7 +50,7 @@ export interface ToolCallsOptions {
   readonly core: RestCore
   readonly tools: readonly Tool[]
   readonly requireFlag: RequireFlag
-  readonly admission: { check(work: 'reading' | 'writing'): void }
+  readonly admission: { check(work: Work): void }
   readonly events: AgentEvents
   readonly clock: Clock
 }
@@ -157,7 +158,7 @@ export class ToolCalls {
 
   #run(tool: Tool, { principal, client }: Caller, given: unknown, course: Course): Promise<ToolResult> {
     if (lacksScope(tool, principal)) throw missingScope(tool, principal)
-    if (!tool.readOnly) this.#options.admission.check('writing')
+    if (!tool.readOnly) this.#options.admission.check(tool.work)
     const context: CallContext<Principal, RestCore> = {
       ...{ core: this.#options.core, principal, client, continues: course.continues },
       get signal() {

@@ -7,7 +7,7 @@ import { admit, type RequireFlag } from '../../actions/invoke.ts'
 import type { Action, CallContext } from '../../actions/action.ts'
 import { toolScopes, type ToolBinding, type ToolScope } from '../../actions/tool-binding.ts'
 import { check } from '../../bodies/validation.ts'
-import type { Operation } from '../../operation/operation.ts'
+import { workOf, type Operation, type Work } from '../../operation/operation.ts'
 import type { RestCore } from '../../rest/rest-core.ts'
 import { withExamples } from './argument-examples.ts'
 import { labeller, labelledSchema } from './untrusted.ts'
@@ -22,6 +22,7 @@ export interface Tool {
   /** The place of that scope in the order of scopes. */
   readonly level: number
   readonly readOnly: boolean
+  readonly work: Work
   /** Entry of `tools/list`; created on first use. */
   readonly listed: JsonObject
   /** Checks the arguments and runs the action: scope, flag, arguments, core. Throws `Refusal`. */
@@ -55,6 +56,7 @@ export function toolOf(action: Action<RestCore>, binding: ToolBinding): Tool {
     scope,
     level: toolScopes.indexOf(scope),
     readOnly,
+    work: workOf(action),
     get listed() {
       return (listed ??= listingOf(action, binding, { schema, readOnly }))
     },

@@ -46,7 +46,7 @@ const formOperations = (pages: FormPages): readonly Operation[] => [
       params,
       cors,
     },
-    ...{ maxBodyBytes: maxPageBytes, deadlineSeconds: submissionSeconds },
+    ...{ errors: ['storage_full'], maxBodyBytes: maxPageBytes, deadlineSeconds: submissionSeconds },
     errorRenderer: (refusal, headers) => (headers.accept?.startsWith('application/json') ? undefined : formRefusalPage(refusal, headers)),
     body: streamed({ 'multipart/form-data': multipart, 'application/x-www-form-urlencoded': multipart }),
     handle: ({ params: { public_id: publicId }, query, ...sent }) => pages.send(publicId, query, sent),

@@ -64,6 +64,7 @@ const tryInstallation: Operation<RestCore> = operation({
   method: 'POST',
   path: '/v1/ingest/mailenable/healthcheck',
   operationId: 'checkMailEnable',
+  errors: ['invalid_signature', 'feature_disabled', 'conflict'],
   summary: 'Check the secret of a MailEnable source',
   status: 200,
   query: sourceQuery,

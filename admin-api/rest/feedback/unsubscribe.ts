@@ -48,7 +48,7 @@ const clicking: readonly Operation<RestCore>[] = [
     tags,
     scope: 'none',
     errorRenderer: publicRefusalPage,
-    errors: ['not_found', 'storage_full'],
+    errors: ['not_found'],
     maxBodyBytes: maxFormBytes,
     params,
     body: streamed({ 'application/x-www-form-urlencoded': click, 'multipart/form-data': click }),

@@ -68,7 +68,7 @@ const sending: Action<RestCore> = action({
   id: 'sendFormReplyOfAgent',
   summary: 'Send a reply draft',
   scope: 'api:send',
-  errors: ['not_found', 'conflict'],
+  errors: ['not_found', 'conflict', 'storage_full'],
   input: replyForAgents,
   output: agentAcceptance,
   tool: {

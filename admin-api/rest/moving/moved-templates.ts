@@ -18,7 +18,7 @@ export const serviceTemplateActions: readonly Action<RestCore>[] = [
     tags: ['templates'],
     feature: 'templates',
     scope: 'api:admin',
-    errors: ['not_found', 'conflict', 'quota_exhausted'],
+    errors: ['not_found', 'conflict', 'quota_exhausted', 'storage_full'],
     input: movedTemplatesInput,
     output: movedTemplates,
     examples: {

@@ -38,7 +38,7 @@ const sending: Action<RestCore> = action({
   tags: ['messages'],
   scope: 'api:send',
   input: testInput,
-  errors: ['conflict'],
+  errors: ['conflict', 'storage_full'],
   output: agentAcceptance,
   tool: {
     ...about,

@@ -92,7 +92,7 @@ const sending: readonly Operation<RestCore>[] = [
     description:
       'A ZIP archive of the folder of the site (`application/zip`), which is whole at once; or the digests of its files (`application/json`), of which those in `missing` are sent next. ' +
       `At most ${deployLimits.files} files, 100 MiB in all and 25 MiB each.`,
-    errors: ['not_found', 'conflict', 'quota_exceeded', 'request_too_large', 'overloaded'],
+    errors: ['not_found', 'conflict', 'quota_exceeded', 'request_too_large', 'overloaded', 'storage_full'],
     ...{ maxBodyBytes: maxArchiveBytes, deadlineSeconds: uploadSeconds },
     params: idParams,
     query: activateQuery,
@@ -111,6 +111,7 @@ const sending: readonly Operation<RestCore>[] = [
     ...{ ...shared, operationId: 'putSiteFile', summary: 'Send a file of a deploy', scope: 'api:admin' },
     ...{ method: 'PUT', path: '/v1/sites/{id}/deploys/{deploy_id}/files/{sha256}' },
     description: 'By its digest. With the last one that is missing, the deploy is whole. The same file again changes nothing.',
+    errors: [...shared.errors, 'storage_full'],
     ...{ maxBodyBytes: deployLimits.fileBytes, deadlineSeconds: uploadSeconds },
     params: blobParams,
     body: streamed({ 'application/octet-stream': z.string() }),

@@ -80,10 +80,15 @@ function relay({ get, config }: Composition): RelayTransport {
 }
 
 /** A daemon that cannot look into a store that it shares takes nothing, so that a balancer passes it over. */
-function readinessOf({ kv: { daemons }, logLoss }: Composition): Readiness {
+function readinessOf({ get, kv: { daemons }, logLoss }: Composition): Readiness {
   const health = new Readiness()
   const seconds = staleMs / 1000
   health.require(() => (daemons.isCurrent() ? undefined : `the database has not answered for ${seconds} seconds; what comes waits for it`))
+  health.watch(() =>
+    get('admission').isDiskLow()
+      ? 'disk.low: New mail and files are refused until there is more room on the file system of the data folder.'
+      : undefined,
+  )
   health.watch(() => {
     const problem = logLoss?.().problem
     return problem === undefined ? undefined : `log.lines_dropped: The log cannot be written: ${problem}.`

@@ -9,8 +9,8 @@ import { transact } from '../writes/transact.ts'
 import { openPurpose } from './message-tracking.ts'
 
 export interface EngagementsOptions extends Core {
-  /** Throws while nothing may be written; then nothing is recorded. */
-  readonly admission: { check(work: 'writing'): void }
+  /** Throws while nothing may be stored; then nothing is recorded. */
+  readonly admission: { check(work: 'storing'): void }
   /** Something was not recorded. */
   readonly onError: (error: unknown, traceId: string) => void
 }
@@ -61,7 +61,7 @@ export class Engagements {
 
   #mayWrite(): boolean {
     try {
-      this.#options.admission.check('writing')
+      this.#options.admission.check('storing')
       return true
     } catch (error) {
       if (error instanceof Refusal) return false

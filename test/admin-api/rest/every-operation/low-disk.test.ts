@@ -1,0 +1,102 @@
+/** Every operation while the disk is low: those that store new mail or files are refused, and every other one works. */
+import test from '#test'
+import { workOf, type Operation } from '../../../../admin-api/operation/operation.ts'
+import type { RestAnswer } from '../../../support/daemon/rest.ts'
+import { walkOf } from '../../graphql/every-field.ts'
+import { post } from '../../graphql/graphql-fixture.ts'
+import { startMcp } from '../../mcp/mcp-fixture.ts'
+import { makeForTools, toolRequestsOf } from '../../mcp/walks/tool-requests.ts'
+import { FakeClock, startOfTime } from '../../../support/fake-clock.ts'
+import { ask, installationOf, requestOf } from '../fixture/one-of-everything.ts'
+import { adminKey, startFixture, type Fixture } from '../fixture/rest-fixture.ts'
+
+/** Everything that stores new mail or files, apart from the send addresses of other services. */
+const storing = [
+  'collectDestinationEvidence',
+  'createSiteDeploy',
+  'importServiceSuppressions',
+  'importServiceTemplates',
+  'importSuppressions',
+  'ingestActivityLog',
+  'ingestLogs',
+  'ingestMailEnable',
+  'ingestReportMail',
+  'ingestStalwart',
+  'putSiteFile',
+  'releaseInboxMessage',
+  'sendFormPage',
+  'sendFormReply',
+  'sendMessage',
+  'sendMessageBatch',
+  'submitForm',
+  'submitSendmail',
+  'testTemplate',
+]
+
+function fillDisk({ daemon }: Pick<Fixture, 'daemon'>): void {
+  daemon.part('admission').isDiskLow = () => true
+}
+
+const codeOf = ({ body }: RestAnswer): string | undefined => (body as { error?: { code: string } } | undefined)?.error?.code
+const isFull = ({ status, body, bytes }: RestAnswer): boolean =>
+  status === 503 && (codeOf({ status, body, bytes } as RestAnswer) === 'storage_full' || /no room/.test(bytes.toString('utf8')))
+
+test('while the disk is low, the operations that store new mail or files are refused before all else, and no others', async (t) => {
+  const fixture = await startFixture(t)
+  fillDisk(fixture)
+  const isVendors = ({ tags }: Operation<never>): boolean => tags.includes('vendors')
+  const refused: string[] = []
+  for (const operation of fixture.operations) {
+    if (operation.waits || operation.operationId === 'streamEvents') continue
+    const { operationId, method } = operation
+    const answer = await ask(fixture.rest, operation, { outsider: 'own', ...(method !== 'GET' && { body: {} }) })
+    t.is(isFull(answer), workOf(operation) === 'storing', `${operationId}: ${answer.status} ${answer.bytes.toString('utf8').slice(0, 200)}`)
+    if (isFull(answer) && !isVendors(operation)) refused.push(operationId)
+  }
+  t.deepEqual(refused.toSorted(), storing)
+})
+
+test('while the disk is low, every other request of an administrator or operator is answered', async (t) => {
+  const installation = await installationOf(t)
+  fillDisk(installation)
+  for (const operation of installation.walk) {
+    if (workOf(operation) === 'storing' || operation.operationId === 'unsubscribe') continue
+    const client = operation.scope === 'operator' ? installation.operator : installation.rest
+    const answer = await ask(client, operation, requestOf(installation, operation))
+    t.true(answer.status < 400, `${operation.operationId}: ${answer.status} ${codeOf(answer)}`)
+  }
+})
+
+test('while the disk is low, GraphQL refuses the fields that store new mail or files, and no others', async (t) => {
+  const installation = await installationOf(t)
+  fillDisk(installation)
+  for (const { name, action, document, variables, request } of walkOf(installation)) {
+    const { body } = await post(installation, { query: document, variables: variables(request) }, {}, adminKey)
+    const code = body.errors?.[0]?.extensions.code ?? 'done'
+    t.is(code, workOf(action) === 'storing' ? 'storage_full' : 'done', name)
+  }
+})
+
+test('while the disk is low, the tools of agents that store new mail or files are refused, and no others', async (t) => {
+  const fixture = await startMcp(t, { clock: new FakeClock(startOfTime, 1000) })
+  const requests = toolRequestsOf(await makeForTools(fixture))
+  const agent = await fixture.agent({ reachesOrganization: true })
+  fillDisk(fixture)
+  const refused: string[] = []
+  for (const [name, { given }] of Object.entries(requests)) {
+    const { isError, value } = await agent.call(name, given)
+    if (isError) refused.push(`${name} ${(value['error'] as { code: string }).code}`)
+  }
+  t.deepEqual(refused.toSorted(), ['email_send_test storage_full', 'form_reply_send storage_full'])
+})
+
+test('/readyz stays ready and warns while the disk is low', async (t) => {
+  const fixture = await startFixture(t)
+  t.deepEqual(((await fixture.rest.must('GET', '/readyz')) as { warnings: unknown }).warnings, [])
+  fillDisk(fixture)
+  t.deepEqual(await fixture.rest.must('GET', '/readyz'), {
+    status: 'ready',
+    reasons: [],
+    warnings: ['disk.low: New mail and files are refused until there is more room on the file system of the data folder.'],
+  })
+})
