@@ -6,8 +6,11 @@ import type { ObjectOptions } from '#store/postgresql/objects/large-values.ts'
 import type { StoreUse } from '#store/postgresql/ownership.ts'
 import { LevelKv } from '#store/level/level-kv.ts'
 import { requireUnmoved } from '#store/level/moved.ts'
+import { StoreInUse } from '#store/kv.ts'
 import { exitCodes } from './process/lifecycle.ts'
 import { hasStore, storeFolder } from './process/data-folder.ts'
+import { readOperatorFile } from './process/operator-file.ts'
+import { fileHolder } from './process/port-holder.ts'
 import { StartRefused } from './process/start-refused.ts'
 
 type Place = Pick<Config, 'dataDir' | 'store'>
@@ -20,10 +23,27 @@ export async function openStore({ dataDir, store }: Place, options: GroupOptions
   const { address } = store
   if (address === null) {
     if (use === 'together') await requireUnmoved(storeFolder(dataDir))
-    return LevelKv.open(storeFolder(dataDir), options)
+    return openFolder(dataDir, options)
   }
   const { PostgresKv } = await import('#store/postgresql/postgres-kv.ts') // only those who have one pay for it
   return PostgresKv.open(address, { ...options, use, large: await objectsOf(store) })
+}
+
+/** A refusal names the process that has the folder. */
+async function openFolder(dataDir: string, options: GroupOptions): Promise<StoreKv> {
+  const folder = storeFolder(dataDir)
+  try {
+    return await LevelKv.open(folder, options)
+  } catch (error) {
+    if (!(error instanceof StoreInUse)) throw error
+    throw new StoreInUse(folder, error.lockFile, (await fileHolder(error.lockFile)) ?? (await daemonOf(dataDir)), { cause: error })
+  }
+}
+
+/** The daemon that the data folder names, for systems that do not tell who has a file open. */
+async function daemonOf(dataDir: string): Promise<string | undefined> {
+  const access = await readOperatorFile(dataDir).catch(() => undefined)
+  return access && `a daemon (pid ${access.pid})`
 }
 
 /** Where large values of a database stand apart; undefined when they do not. Throws `StoreUnavailable`. */

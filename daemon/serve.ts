@@ -1,6 +1,7 @@
 /** `postern serve`: the daemon as the whole of a process, which ends with a signal and prints what was started. */
 import { randomBytes } from 'node:crypto'
 import { resolve } from 'node:path'
+import { isatty } from 'node:tty'
 import { formatEndpoint } from '#config/settings/formats.ts'
 import { pagesUrl, publicUrl, type Config } from '#config/settings/load.ts'
 import type { Bootstrapped } from '#core/bootstrap.ts'
@@ -34,9 +35,10 @@ export async function serve(config: Config, { readyFile, version }: ServeOptions
   const output = new LogOutput(1, format)
   const log = createLogger(config.logLevel, output, recentLines)
   const lifecycle = new Lifecycle(log, config.shutdownSeconds + config.drainSeconds)
-  const ended = lifecycle.runUntilSignal()
+  const ofTerminal = [0, 1, 2].some((fd) => isatty(fd))
+  const ended = lifecycle.runUntilSignal(ofTerminal ? ['SIGHUP'] : [])
   const operatorToken = randomBytes(32).toString('base64url')
-  const reload = onHangup(log)
+  const reload = ofTerminal ? undefined : onHangup(log)
   const { part, listening, bootstrapped, certificate, metrics } = await open(config, log, lifecycle, {
     version,
     operatorToken,
@@ -53,7 +55,7 @@ export async function serve(config: Config, { readyFile, version }: ServeOptions
     start: () => writeOperatorFile(config.dataDir, listening, operatorToken),
     stop: () => clearOperatorFile(config.dataDir),
   })
-  reload.from(part('certificates').source)
+  reload?.from(part('certificates').source)
   toggleDebugOnSignal(part('partLogs'), log)
   welcome(config, listening, bootstrapped, log)
   if (readyFile !== undefined) {
@@ -69,7 +71,7 @@ export async function serve(config: Config, { readyFile, version }: ServeOptions
   return exitCodes.ok
 }
 
-/** SIGHUP has the certificate looked at anew; one that comes during the start does nothing, as all is read then. */
+/** SIGHUP has the certificate looked at again, in a daemon that no terminal can send it to. During the start it does nothing. */
 function onHangup(log: Logger): { from(source: CertificateSource): void } {
   let known: CertificateSource | undefined
   process.on('SIGHUP', () => {

@@ -122,3 +122,14 @@ export class StoreAway extends Error {
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable'
 }
+
+/** Another process has the data folder open. */
+export class StoreInUse extends StoreUnavailable {
+  readonly lockFile: string
+
+  /** `holder`: the process, such as `node (pid 812)`. */
+  constructor(folder: string, lockFile: string, holder = 'another Postern process', options: { readonly cause?: unknown } = {}) {
+    super(`The data folder ${folder} is in use by ${holder}. Stop it, or set POSTERN_DATA_DIR to another folder.`, options)
+    this.lockFile = lockFile
+  }
+}

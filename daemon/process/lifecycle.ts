@@ -74,24 +74,26 @@ export class Lifecycle {
   }
 
   /**
-   * Waits for SIGTERM or SIGINT, stops everything and ends the process with 0. A second signal ends it at once.
+   * Waits for SIGTERM, SIGINT or another given signal, stops everything and ends the process with 0. A second signal ends it at once.
    * Uncaught errors end it like a broken store. To be called before the parts start, so that a start can be stopped.
    */
-  async runUntilSignal(): Promise<void> {
+  async runUntilSignal(others: readonly NodeJS.Signals[] = []): Promise<void> {
     const { events } = this.#process
     const { promise, resolve } = Promise.withResolvers<string>()
     let signals = 0
+    const names = [...stopSignals, ...others]
     const onSignal = (signal: string): void => {
+      if (signals > 0 && signal === 'SIGHUP') return // the kernel and the shell of a closed terminal each send one
       signals += 1
       if (signals > 1) this.#endAtOnce(signal)
       resolve(signal)
     }
-    for (const name of stopSignals) events.on(name, onSignal)
+    for (const name of names) events.on(name, onSignal)
     events.on('uncaughtException', this.#onCrash)
     const signal = await promise
     this.#log.info({ signal }, 'stopping')
     await this.stop()
-    for (const name of stopSignals) events.off(name, onSignal)
+    for (const name of names) events.off(name, onSignal)
     events.off('uncaughtException', this.#onCrash)
     this.#log.info('stopped')
     await this.#flushLog()

@@ -1,16 +1,24 @@
-/** Finds the process that listens on a TCP port, from the tables of the Linux kernel (proc(5)). */
-import { readdir, readFile, readlink } from 'node:fs/promises'
+/** Finds the process that listens on a TCP port or has a file open, from the tables of the Linux kernel (proc(5)). */
+import { readdir, readFile, readlink, realpath } from 'node:fs/promises'
 import { basename } from 'node:path'
 
 const listenState = '0A'
 
 /** Such as `nginx (pid 812)`; undefined when it is unknown: another system, or a process of another user. */
 export async function portHolder(port: number): Promise<string | undefined> {
-  const sockets = await listeningSockets(port)
-  if (sockets.size === 0) return undefined
+  return holderOf(await listeningSockets(port))
+}
+
+/** The process that has the file open; undefined when it is unknown. */
+export async function fileHolder(path: string): Promise<string | undefined> {
+  return holderOf(new Set([await realpath(path).catch(() => path)]))
+}
+
+async function holderOf(opened: ReadonlySet<string>): Promise<string | undefined> {
+  if (opened.size === 0) return undefined
   const processes = (await namesIn('/proc')).filter((name) => /^\d+$/.test(name))
   for (const pid of processes) {
-    if (!(await holdsAny(pid, sockets))) continue
+    if (!(await holdsAny(pid, opened))) continue
     return `${await programOf(pid)} (pid ${pid})`
   }
   return undefined
@@ -25,10 +33,10 @@ async function listeningSockets(port: number): Promise<ReadonlySet<string>> {
   return new Set(listening.map((row) => `socket:[${row[9]}]`))
 }
 
-async function holdsAny(pid: string, sockets: ReadonlySet<string>): Promise<boolean> {
+async function holdsAny(pid: string, opened: ReadonlySet<string>): Promise<boolean> {
   const folder = `/proc/${pid}/fd`
   const links = await Promise.all((await namesIn(folder)).map((name) => readlink(`${folder}/${name}`).catch(() => '')))
-  return links.some((link) => sockets.has(link))
+  return links.some((link) => opened.has(link))
 }
 
 /** The program's name alone: its arguments may hold secrets. */

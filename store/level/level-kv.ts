@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { Level } from 'level'
 import { loadNativeCode } from '#config/own-files.ts'
 import { OneDaemon } from '../daemons/one-daemon.ts'
-import { StoreFailure, StoreUnavailable, type Bytes, type Entry, type Range, type Write, type WriteResult } from '../kv.ts'
+import { StoreFailure, StoreInUse, StoreUnavailable, type Bytes, type Entry, type Range, type Write, type WriteResult } from '../kv.ts'
 import { counterOf, kindOf, kinds, payloadOf, pointerOf, seal, versionOf } from '../engine/codec.ts'
 import type { StoreKv } from '../engine/store-kv.ts'
 import { keyName } from '../tuple.ts'
@@ -254,10 +254,7 @@ const unreadable = (cause: unknown, key?: Bytes): StoreFailure =>
 function unavailable(folder: string, error: unknown): StoreUnavailable {
   const cause = (error as { cause?: { code?: string } }).cause
   if (cause?.code === 'LEVEL_LOCKED') {
-    return new StoreUnavailable(
-      `The data folder ${folder} is in use by another Postern process. Stop it, or set POSTERN_DATA_DIR to another folder.`,
-      { cause: error },
-    )
+    return new StoreInUse(folder, join(folder, 'records', 'LOCK'), undefined, { cause: error })
   }
   const reason = (cause as Error | undefined)?.message ?? (error instanceof Error ? error.message : String(error))
   return new StoreUnavailable(`The data folder ${folder} cannot be opened: ${reason}`, { cause: error })

@@ -1,10 +1,10 @@
 /** A start that cannot succeed, seen from outside: what is printed, what is kept, and how the process ends. */
-import { mkdir, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from '#test'
 import { Daemon, portOf, runCommand } from '../support/daemon/daemon.ts'
-import { waiting } from '../support/waits.ts'
+import { waitFor, waiting } from '../support/waits.ts'
 import { RestClient } from '../support/daemon/rest.ts'
 import { temporaryFolder } from '../support/daemon/workspace.ts'
 import { listenIn } from '../support/web/listen.ts'
@@ -104,6 +104,33 @@ test('serve() refuses another master key than the one the data was written with'
   )
   await firstLife(t, folder, { POSTERN_MASTER_KEY: 'a1'.repeat(32) })
   assertVerified(t, await runCommand({ folder }, 'verify'))
+})
+
+test('serve() names the process that has the data folder', async (t) => {
+  const folder = await folderOf(t)
+  await using daemon = await Daemon.start({ folder })
+  const { code, output } = await failing(folder)
+  t.is(code, 1)
+  const { pid } = daemon.addresses
+  const place = join(folder, 'data', 'store')
+  t.is(output, `The data folder ${place} is in use by node (pid ${pid}). Stop it, or set POSTERN_DATA_DIR to another folder.\n`)
+})
+
+test('serve() stops when the terminal is closed that it was started on', async (t) => {
+  const folder = await folderOf(t)
+  const wrapper = ['sh', '-c', 'exec script -qfec "exec $*" /dev/null', 'sh']
+  await using daemon = await Daemon.start({ folder, wrapper })
+  const { pid } = daemon.addresses
+  const [, terminal] = /^PPid:\s+(\d+)$/m.exec(await readFile(`/proc/${pid}/status`, 'utf8')) ?? []
+  process.kill(Number(terminal), 'SIGKILL')
+  const readyFile = join(folder, 'ready', 'addresses.json')
+  await waitFor('the daemon stops', () =>
+    stat(readyFile).then(
+      () => false,
+      () => true,
+    ),
+  )
+  await firstLife(t, folder)
 })
 
 test('serve() tells in one sentence why the data folder cannot be used', async (t) => {

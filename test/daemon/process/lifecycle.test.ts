@@ -123,6 +123,26 @@ test('runUntilSignal() ends at once at a second signal', async (t) => {
   await ended
 })
 
+test('runUntilSignal() stops at another given signal, and takes its repetition for the same one', async (t) => {
+  const { lifecycle, events, exits } = setUp()
+  const stopping = Promise.withResolvers<void>()
+  const asked = Promise.withResolvers<void>()
+  const stop = () => {
+    asked.resolve()
+    return stopping.promise
+  }
+  await lifecycle.start(partsFor([])('store', { stop }))
+  const ended = lifecycle.runUntilSignal(['SIGHUP'])
+  events.emit('SIGHUP', 'SIGHUP')
+  await asked.promise
+  events.emit('SIGHUP', 'SIGHUP')
+  t.deepEqual(exits, [])
+  stopping.resolve()
+  await ended
+  t.deepEqual(exits, [0])
+  t.is(events.listenerCount('SIGHUP'), 0)
+})
+
 test('fail() ends with 70 and stops nothing in order', async (t) => {
   const { lifecycle, lines, exits } = setUp()
   const journal: string[] = []
