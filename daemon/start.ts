@@ -67,7 +67,11 @@ export async function open(
   const secrets = new SecretBox(await masterKey(config.masterKey, dataDir))
   const certificate = new CurrentCertificate(await loadCertificate(config, (replace.clock ?? systemClock).now()), isSelfMade(config))
   const kv = await ballast.openStore(() =>
-    openStore(config, { onFailure: (error) => lifecycle.fail(error), onGroup: (group) => metrics.groupCommitted(group) }, 'together'),
+    openStore(
+      config,
+      { onFailure: (error) => lifecycle.storeFailed(error), onGroup: (group) => metrics.groupCommitted(group) },
+      'together',
+    ),
   )
   await lifecycle.start({ name: 'store', start: async () => {}, stop: () => kv[Symbol.asyncDispose]() })
   if (kv.missingGroups.length > 0) {
@@ -133,6 +137,7 @@ export async function start(part: Resolve, config: Config, lifecycle: Lifecycle)
     name: 'delivery',
     start: () => queue.start(),
     stop: () => queue.stop((seconds * 1000) / 2),
+    breakOff: (milliseconds) => queue.stop(milliseconds),
     stopSeconds: seconds,
   })
   for (const work of works.afterDelivery) await share(work)
@@ -153,6 +158,7 @@ export async function start(part: Resolve, config: Config, lifecycle: Lifecycle)
       Object.assign(listening, await explainListen(config, () => submission.listen()))
     },
     stop: () => submission.close((seconds * 1000) / 3),
+    breakOff: (milliseconds) => submission.close(milliseconds),
     stopSeconds: seconds,
   })
   await startMailDoors(daemon.mailDoors, config, lifecycle, listening, { seconds, share })
@@ -215,6 +221,7 @@ async function startHttp(
       Object.assign(listening, { http: bound, https: https === undefined ? [] : [https] })
     },
     stop: () => http.close((seconds * 1000) / 3),
+    breakOff: (milliseconds) => http.close(milliseconds),
     stopSeconds: seconds,
   })
 }
@@ -273,6 +280,7 @@ async function startMailDoors(
       listening.mx = await explainListen(config, () => mx.listen())
     },
     stop: () => mx.close((seconds * 1000) / 3),
+    breakOff: (milliseconds) => mx.close(milliseconds),
     stopSeconds: seconds,
   })
   await share(pollerWork(doors))

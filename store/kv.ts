@@ -101,15 +101,17 @@ export interface Kv extends AsyncDisposable {
 
 /**
  * The medium failed. When a write failed, the process must stop accepting at once and end: what was acknowledged later could
- * be lost. When one value cannot be read, `key` names it.
+ * be lost. When one value cannot be read, `key` names it. An undecided write failed, and the next start may find it.
  */
 export class StoreFailure extends Error {
   override readonly name = 'StoreFailure'
   readonly key: Bytes | undefined
+  readonly isUndecided: boolean
 
-  constructor(message: string, options: { readonly cause?: unknown; readonly key?: Bytes } = {}) {
+  constructor(message: string, options: { readonly cause?: unknown; readonly key?: Bytes; readonly isUndecided?: boolean } = {}) {
     super(message, options)
     this.key = options.key
+    this.isUndecided = options.isUndecided ?? false
   }
 }
 

@@ -2,6 +2,7 @@
 import DataLoader from 'dataloader'
 import type { GraphQLError } from 'graphql'
 import { invalid, Refusal } from '#core/refusals.ts'
+import { storeRefusal } from '#core/writes/store-refusal.ts'
 import { CursorInvalid } from '#store/cursor.ts'
 import { invoke, invokeMany } from '../actions/invoke.ts'
 import { workOf } from '../operation/operation.ts'
@@ -71,7 +72,9 @@ export class GraphqlRequest implements RequestContext {
       if (this.call.signal.aborted) return interrupted()
       const { requestId } = this.call.client
       this.#options.events.failed(defect, { requestId, operationId })
-      return new Refusal('internal_error', `The request failed inside the service; report it with its id ${requestId}.`)
+      return (
+        storeRefusal(defect) ?? new Refusal('internal_error', `The request failed inside the service; report it with its id ${requestId}.`)
+      )
     })
   }
 

@@ -7,9 +7,9 @@ import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import type { Feature } from '#config/plans/features.ts'
 import { CursorInvalid } from '#store/cursor.ts'
-import { StoreAway } from '#store/kv.ts'
 import type { Activity } from '#core/activity.ts'
 import { invalid, Refusal, refusals, type RefusalCode } from '#core/refusals.ts'
+import { isUndecided, storeRefusal } from '#core/writes/store-refusal.ts'
 import type { Principal } from '#core/access/principal/principal.ts'
 import { Answer, type AnswerBody } from '../operation/answer.ts'
 import { presentedCredential, principalOf, type Presented } from './principal.ts'
@@ -70,7 +70,6 @@ export interface Incoming {
 const maxDiscardedBytes = 1_048_576
 /** Only for the log: the client is gone. */
 const statusOfGone = 499
-const contentsAway = 'Contents can be neither stored nor read at the moment; repeat the request in a few seconds.'
 const deadlineSecondsDefault = 30
 const waitDeadlineSeconds = 130
 
@@ -326,12 +325,13 @@ export class RequestHandler {
     if (error instanceof Refusal) return this.#refuse(error)
     if (error instanceof CursorInvalid)
       return this.#refuse(invalid([{ path: 'cursor', message: 'is not a cursor of this list; start again without a cursor' }]))
-    if (this.#ended === 'client gone' || error instanceof ClientGone)
+    if (isUndecided(error)) this.socket.destroy()
+    if (isUndecided(error) || this.#ended === 'client gone' || error instanceof ClientGone)
       return this.#respond(renderEmpty(statusOfGone, this.#frame()), undefined)
     if (this.#ended !== undefined) return this.#refuse(this.#interrupted())
     this.#context.events.failed(error, { requestId: this.#requestId, operationId: this.operation.operationId })
-    if (error instanceof StoreAway) return this.#refuse(new Refusal('overloaded', contentsAway, { retryAfterSeconds: 5 }))
-    this.#refuse(new Refusal('internal_error', `The request failed inside the service; report it with its id ${this.#requestId}.`))
+    const words = `The request failed inside the service; report it with its id ${this.#requestId}.`
+    this.#refuse(storeRefusal(error) ?? new Refusal('internal_error', words))
   }
 
   #interrupted(): Refusal {

@@ -18,6 +18,8 @@ export interface Part {
   stop(): Promise<void>
   /** Seconds that `stop` may take before the next part is stopped; 10 when absent. */
   readonly stopSeconds?: number
+  /** Takes no more work and answers what waits, after the store failed. It has so many milliseconds. */
+  readonly breakOff?: (milliseconds: number) => Promise<void>
 }
 
 /** The process as the lifecycle needs it; tests put their own in its place. */
@@ -28,14 +30,16 @@ export interface ProcessControl {
 
 const defaultStopSeconds = 10
 const flushMs = 1000
+/** Callers have this time for their answers after the store failed, which refuses every write from then on. */
+const breakOffMs = 1000
 const stopSignals = ['SIGTERM', 'SIGINT'] as const
 
 /** The process this code runs in. */
 const thisProcess: ProcessControl = { events: process, exit: (code) => process.exit(code) }
 
 /**
- * Starts parts, waits for a signal and stops them. After `fail` nothing is stopped in order: what a broken store
- * acknowledges would be lost, so the process ends at once and its supervisor starts another.
+ * Starts parts, waits for a signal and stops them. After `fail` and `storeFailed` nothing is stopped in order, and a supervisor starts
+ * another process.
  */
 export class Lifecycle {
   readonly #log: Logger
@@ -45,6 +49,8 @@ export class Lifecycle {
   readonly #onCrash = (error: unknown): void => this.fail(error)
   #stopping: Promise<void> | undefined
   #stopBefore = Infinity
+  readonly #breakingOff: NonNullable<Part['breakOff']>[] = []
+  #hasFailed = false
 
   constructor(log: Logger, shutdownSeconds: number, control: ProcessControl = thisProcess) {
     this.#log = log
@@ -64,6 +70,7 @@ export class Lifecycle {
     // A signal that came meanwhile has stopped the others already.
     if (this.#stopping) return this.#stopPart(part)
     this.#parts.defer(() => this.#stopPart(part))
+    if (part.breakOff) this.#breakingOff.push(part.breakOff)
     this.#log.debug({ part: part.name, milliseconds: Math.round(performance.now() - since) }, 'started')
   }
 
@@ -75,7 +82,7 @@ export class Lifecycle {
 
   /**
    * Waits for SIGTERM, SIGINT or another given signal, stops everything and ends the process with 0. A second signal ends it at once.
-   * Uncaught errors end it like a broken store. To be called before the parts start, so that a start can be stopped.
+   * Uncaught errors end it with 70. To be called before the parts start, so that a start can be stopped.
    */
   async runUntilSignal(others: readonly NodeJS.Signals[] = []): Promise<void> {
     const { events } = this.#process
@@ -100,10 +107,23 @@ export class Lifecycle {
     this.#process.exit(exitCodes.ok)
   }
 
-  /** Ends the process with 70, at once. For a store that failed and for unexpected errors. */
+  /** Ends the process with 70, at once. For unexpected errors. */
   fail(error: unknown): void {
     this.#log.fatal({ err: error }, 'cannot go on')
     this.#process.exit(exitCodes.crashed)
+  }
+
+  /** Ends the process with 70, within a second and once callers have their answers. The store acknowledges nothing more. */
+  storeFailed(error: unknown): void {
+    if (this.#hasFailed) return
+    this.#hasFailed = true
+    this.#log.fatal({ err: error }, 'cannot go on')
+    const exit = (): void => this.#process.exit(exitCodes.crashed)
+    const late = setTimeout(exit, breakOffMs)
+    void Promise.allSettled(this.#breakingOff.map((breakOff) => breakOff(breakOffMs / 2))).then(() => {
+      clearTimeout(late)
+      exit()
+    })
   }
 
   async #stopAll(seconds: number): Promise<void> {

@@ -7,6 +7,7 @@ import { isAscii } from 'node:buffer'
 import type { Socket } from 'node:net'
 import type { SMTPServer } from 'smtp-server'
 import { SMTPConnection, type SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js'
+import { isUndecided } from '#core/writes/store-refusal.ts'
 import { factsOf, type ReceptionContext } from './reception-context.ts'
 import { ReceptionStream, type DataReceiver } from './data-receiver.ts'
 import type { MessageIntake } from './message-intake.ts'
@@ -306,6 +307,7 @@ export abstract class ReceptionConnection extends SMTPConnection implements Watc
       taken.onWritten(clock.monotonic() - finalDotAt)
     } catch (error) {
       intake.abandon()
+      if (isUndecided(error)) throw error // ends the session without a reply
       this.#refuse(error)
     }
   }

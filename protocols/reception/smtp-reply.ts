@@ -1,5 +1,6 @@
 /** Negative replies: refusals of the core, and our own, as SMTP replies (RFC 5321 §4.2) with enhanced codes (RFC 2034, RFC 3463). */
 import { Refusal, refusals } from '#core/refusals.ts'
+import { storeRefusal } from '#core/writes/store-refusal.ts'
 
 // RFC 5321 §4.5.3.1.5 allows 512 octets for the whole line.
 const maxTextOctets = 450
@@ -23,12 +24,13 @@ export class NegativeReply extends Error {
 /** Whether a thrown value is an expected "no" and not a defect. */
 export const isExpected = (thrown: unknown): boolean => thrown instanceof Refusal || thrown instanceof NegativeReply
 
-/** The reply for anything that was thrown. What is not a refusal becomes `451 4.3.0` and says nothing about its cause. */
+/** The reply for anything that was thrown. A defect becomes `451 4.3.0` and says nothing about its cause. */
 export function toSmtpReply(thrown: unknown): NegativeReply {
   if (thrown instanceof NegativeReply) return thrown
-  if (!(thrown instanceof Refusal)) return new NegativeReply(451, '4.3.0', 'Something went wrong on our side; please try again later.')
-  const [code = '', enhanced = ''] = refusals[thrown.code].smtp.split(' ')
-  return new NegativeReply(Number(code), enhanced, thrown.message)
+  const refusal = thrown instanceof Refusal ? thrown : storeRefusal(thrown)
+  if (!refusal) return new NegativeReply(451, '4.3.0', 'Something went wrong on our side; please try again later.')
+  const [code = '', enhanced = ''] = refusals[refusal.code].smtp.split(' ')
+  return new NegativeReply(Number(code), enhanced, refusal.message)
 }
 
 /** Printable ASCII, since a client that did not ask for SMTPUTF8 may not read more (RFC 6531 §3.7.4.1). */

@@ -75,7 +75,7 @@ export class GroupCommit {
         size = committed.size
         group.forEach(({ settle }, i) => settle(committed.results[i] as WriteResult))
       } catch (error) {
-        this.#fail(error, [...group, ...this.#pending])
+        this.#fail(error, group)
         return
       }
       this.#options.onGroup?.({ writes: group.length, milliseconds: performance.now() - began, ...size })
@@ -89,11 +89,12 @@ export class GroupCommit {
     return group
   }
 
-  #fail(cause: unknown, waiting: readonly Pending[]): void {
-    this.#failure ??=
-      cause instanceof StoreFailure ? cause : new StoreFailure('The store could not write; the process must end.', { cause })
-    this.#pending = []
-    for (const { fail } of waiting) fail(this.#failure)
-    this.#options.onFailure?.(this.#failure)
+  /** What no group has taken is known not to be written. */
+  #fail(cause: unknown, group: readonly Pending[]): void {
+    const failure = cause instanceof StoreFailure ? cause : new StoreFailure('The store could not write; the process must end.', { cause })
+    this.#failure = failure.isUndecided ? new StoreFailure(failure.message, { cause: failure }) : failure
+    for (const { fail } of group) fail(failure)
+    for (const { fail } of this.#pending.splice(0)) fail(this.#failure)
+    this.#options.onFailure?.(failure)
   }
 }

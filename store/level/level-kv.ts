@@ -13,7 +13,7 @@ import type { StoreKv } from '../engine/store-kv.ts'
 import { keyName } from '../tuple.ts'
 import { collectSegments } from './collect.ts'
 import { groupStamp, missingGroups } from './group-stamps.ts'
-import { lastGroupInLog } from './log-tail.ts'
+import { lastGroupInLog, mayHoldGroup } from './log-tail.ts'
 import { planGroup, pointTo, sizeOf, type Operation } from '../engine/group.ts'
 import { GroupCommit, type Committed, type GroupOptions } from '../engine/group-commit.ts'
 import { RecentValues } from './recent.ts'
@@ -194,13 +194,19 @@ export class LevelKv implements StoreKv {
     return { results, size }
   }
 
-  #put(operations: readonly Operation[]): Promise<void> {
+  /** After a failed write, the log says whether the next start could find the group. */
+  async #put(operations: readonly Operation[]): Promise<void> {
     const batch = this.#db.batch()
     for (const { type, key, value } of operations) {
       if (type === 'put') batch.put(key, value)
       else batch.del(key)
     }
-    return batch.write({ sync: true })
+    try {
+      await batch.write({ sync: true })
+    } catch (cause) {
+      const isUndecided = await mayHoldGroup(this.#db.location, this.#groupNumber + 1)
+      throw new StoreFailure('The store could not write; the process must end.', { cause, isUndecided })
+    }
   }
 
   /** Empty values, which index rows have, are not worth the memory, nor is what is not read soon. */

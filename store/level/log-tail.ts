@@ -34,19 +34,32 @@ export async function lastGroupInLog(folder: string): Promise<number> {
   return 0
 }
 
-async function lastGroupOf(path: string): Promise<number> {
+/** Whether the newest log may hold all of the group, whose write failed. True if the log cannot be read. */
+export async function mayHoldGroup(folder: string, group: number): Promise<boolean> {
+  try {
+    const newest = (await readdir(folder))
+      .filter((file) => file.endsWith('.log'))
+      .toSorted()
+      .at(-1)
+    return newest === undefined || (await lastGroupOf(join(folder, newest), 0)) >= group
+  } catch {
+    return true
+  }
+}
+
+async function lastGroupOf(path: string, afterLastPart = -1): Promise<number> {
   await using file = await open(path, 'r')
   const { size } = await file.stat()
   for (let start = size - (size % blockBytes || blockBytes); start >= 0; start -= blockBytes) {
     const block = Buffer.alloc(Math.min(blockBytes, size - start))
     await file.read(block, 0, block.length, start)
-    const number = lastGroupOfBlock(block)
+    const number = lastGroupOfBlock(block, afterLastPart)
     if (number > 0) return number
   }
   return 0
 }
 
-function lastGroupOfBlock(block: Buffer): number {
+function lastGroupOfBlock(block: Buffer, afterLastPart: number): number {
   let last = 0
   for (let at = 0; at + headerBytes <= block.length;) {
     const length = block.readUInt16LE(at + 4)
@@ -59,7 +72,7 @@ function lastGroupOfBlock(block: Buffer): number {
     const number = length < numberBytes ? 0 : Number(block.readBigUInt64BE(end - numberBytes))
     // the end of a record whose beginning may be lost says only that the group before it was complete
     if (type === whole) last = number
-    else if (type === lastPart) last = number - 1
+    else if (type === lastPart) last = number + afterLastPart
     at = end
   }
   return last

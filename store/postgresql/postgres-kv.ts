@@ -209,7 +209,7 @@ export class PostgresKv implements StoreKv {
   }
 
   /** Throws when the database refuses, or is away for too long: the medium has failed then. */
-  #commit(writes: readonly Write[]): Promise<Committed> {
+  async #commit(writes: readonly Write[]): Promise<Committed> {
     const token = this.#token + 1
     let lost: CommittedRows | undefined
     const attempt = async (): Promise<Committed> => {
@@ -227,7 +227,12 @@ export class PostgresKv implements StoreKv {
         throw error
       }
     }
-    return this.#servers.patiently(attempt, () => false)
+    try {
+      return await this.#servers.patiently(attempt, () => false)
+    } catch (cause) {
+      if (lost === undefined) throw cause
+      throw new StoreFailure((cause as Error).message, { cause, isUndecided: true })
+    }
   }
 
   /** A group that stands in the way of other processes is tried again. */

@@ -34,7 +34,7 @@ testWith('postgresql')('large mail is refused while objects are away, and all ma
   t.is(refused.headers['retry-after'], '5')
   const { reply } = await bySmtp(large)
   t.is(reply.code, 451)
-  t.regex(JSON.stringify(reply), /4\.3\.0/)
+  t.regex(JSON.stringify(reply), /4\.3\.2/)
   t.is((await byRest('small')).status, 200)
   t.is((await bySmtp('small')).reply.code, 250)
   t.is(await isKept(), 2, 'nothing is left of what was refused')
@@ -60,4 +60,27 @@ testWith('postgresql')('large mail is refused while objects are away, and all ma
   t.like(await waitFor('the daemon is ready again', readiness(200)), { status: 'ready', reasons: [] })
   t.is(await isKept(), 8)
   t.is((await daemon.stop()).code, 0)
+})
+
+testWith('postgresql')('what waits for a database that stays away is answered before the daemon ends', async (t) => {
+  await using postgresql = await Postgresql.start()
+  await using folder = await temporaryFolder('gone')
+  await using daemon = await Daemon.start({ folder: folder.path, env: { POSTERN_STORE: await postgresql.database() } })
+  const { rest } = daemon
+  const login = await makeLogin(rest, await makeDestination(rest, { name: 'Box', port: 9, mode: 'sandbox' }))
+  const client = await SmtpClient.signIn({ port: portOf(daemon.addresses.submission[0]) }, login)
+  t.teardown(() => client.destroy())
+  await postgresql.stopServer('SIGQUIT')
+  const content = Buffer.from('Subject: s\r\n\r\nt\r\n')
+  const [byRest, bySmtp, { code }] = await Promise.all([
+    rest.call('POST', '/v1/messages', { ...mail, text: 'one' }),
+    client.send({ from: mail.from, to: [mail.to], content }),
+    daemon.exited,
+  ])
+  t.is(byRest.status, 503)
+  t.is(byRest.headers['retry-after'], '5')
+  t.like(byRest.body, { error: { code: 'overloaded', next_action: 'retry_later' } })
+  t.is(bySmtp.reply.code, 451)
+  t.regex(JSON.stringify(bySmtp.reply), /4\.3\.2/)
+  t.is(code, 70)
 })

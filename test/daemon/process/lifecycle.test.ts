@@ -143,6 +143,23 @@ test('runUntilSignal() stops at another given signal, and takes its repetition f
   t.is(events.listenerCount('SIGHUP'), 0)
 })
 
+test('storeFailed() ends with 70 once the parts have answered, and stops nothing in order', async (t) => {
+  const { lifecycle, lines, exits } = setUp()
+  const journal: string[] = []
+  const answered = Promise.withResolvers<void>()
+  const part = partsFor(journal)
+  await lifecycle.start(part('store'))
+  await lifecycle.start(part('http', { breakOff: () => answered.promise }))
+  lifecycle.storeFailed(new Error('write failed'))
+  lifecycle.storeFailed(new Error('write failed again'))
+  t.like(lines.at(-1), { level: 'fatal', err: { message: 'write failed' } })
+  t.deepEqual(exits, [])
+  answered.resolve()
+  await new Promise(setImmediate)
+  t.deepEqual(exits, [70])
+  t.deepEqual(journal, ['+store', '+http'])
+})
+
 test('fail() ends with 70 and stops nothing in order', async (t) => {
   const { lifecycle, lines, exits } = setUp()
   const journal: string[] = []

@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdir, readFile, truncate, writeFile } from 'node:fs/promises'
+import { readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import test from '#test'
 import { StoreFailure, type Bytes, type Entry, type Kv, type WriteResult } from '#store/kv.ts'
 import { LevelKv } from '#store/level/level-kv.ts'
+import { mayHoldGroup } from '#store/level/log-tail.ts'
 import { crashCopy, folderOf, openedBy, storeOf } from './folders.ts'
 import { column } from '../../support/column.ts'
 
@@ -154,6 +155,21 @@ test('LevelKv fails once and for all with the n-th batch, and keeps exactly what
   t.is(lasted, 13)
 })
 const keysOfPairs = (numbers: ReadonlySet<number>): Set<string> => new Set([...numbers].flatMap((i) => [name(key(i)), name(key(i + 1))]))
+
+test('mayHoldGroup() finds a group whose records are whole in the log, also of several blocks', async (t) => {
+  const { kv, folder } = await storeOf(t)
+  const records = join(folder, 'records')
+  await set(kv, 1)
+  t.true(await mayHoldGroup(records, 1))
+  t.false(await mayHoldGroup(records, 2))
+  const sets = Array.from({ length: 100 }, (_, i) => ({ key: key(i), value: Buffer.alloc(1000) }))
+  await kv.write({ checks: [], sets, deletes: [], adds: [] })
+  t.true(await mayHoldGroup(records, 2))
+  const log = await writeAheadLog(folder)
+  await truncate(log, (await stat(log)).size - 1)
+  t.false(await mayHoldGroup(records, 2), 'the end of the record is missing')
+  t.true(await mayHoldGroup(join(folder, 'elsewhere'), 2), 'a log that cannot be read')
+})
 
 test('LevelKv takes a write after its closing for a defect of the caller, not for a failure of the medium', async (t) => {
   const failures: StoreFailure[] = []

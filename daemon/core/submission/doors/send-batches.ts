@@ -1,6 +1,7 @@
 /** Sends up to a hundred messages of one request: each is a send of its own, with its own result. */
 import type { Principal } from '../../access/principal/principal.ts'
 import { invalid, Refusal, type FieldProblem } from '../../refusals.ts'
+import { isUndecided, storeRefusal } from '../../writes/store-refusal.ts'
 import type { Accept } from '../accept/accept.ts'
 import type { RefusedSend, RefusedSends } from '../accept/refused-sends.ts'
 import type { Acceptance } from '../submission.ts'
@@ -116,8 +117,11 @@ export class SendBatches {
       return await act()
     } catch (error) {
       if (error instanceof Refusal) return error
+      if (isUndecided(error)) throw error
       this.#options.onError(error)
-      return new Refusal('internal_error', 'The service failed to take this message; send it again.', { cause: error })
+      return (
+        storeRefusal(error) ?? new Refusal('internal_error', 'The service failed to take this message; send it again.', { cause: error })
+      )
     }
   }
 }
