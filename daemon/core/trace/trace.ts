@@ -161,7 +161,14 @@ const schema = z.strictObject({
   /** What the sender wants to have with it. */
   metadata: z.record(z.string(), z.string()).optional(),
   /** Sent in the words of another service: which, and the fields of the request that have no effect here. */
-  dialect: z.strictObject({ of: z.string(), ignored: z.array(z.string()) }).optional(),
+  dialect: z
+    .strictObject({
+      of: z.string(),
+      ignored: z.array(z.string()),
+      /** The trace that the answer named, where it had room for one id and named another message of the request. */
+      answeredId: z.string().optional(),
+    })
+    .optional(),
   /** There when openings or clicks were to be tracked. */
   tracking: traceTracking.optional(),
   /** The message has a link by which its recipient unsubscribes. */

@@ -23,6 +23,8 @@ export interface SendRequest {
   readonly html: string | undefined
   readonly headers: readonly { readonly name: string; readonly value: string }[]
   readonly attachments: readonly Attachment[]
+  /** Without brackets; by default made of the trace id. */
+  readonly messageId?: string | undefined
 }
 
 /** The composed message and what the core must know of it. */
@@ -39,7 +41,7 @@ export const compose = (request: SendRequest, traceId: string, nowMs: number): C
 
 /** Likewise, in steps. */
 export function* composing(request: SendRequest, traceId: string, nowMs: number): Steps<Composed> {
-  const messageId = `${traceId}@${request.from.domain}`
+  const messageId = request.messageId ?? `${traceId}@${request.from.domain}`
   const subject = encodeWords(request.subject, 'Q', 52)
   const lines = [
     `Date: ${rfc5322Date(nowMs)}`,

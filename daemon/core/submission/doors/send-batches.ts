@@ -31,6 +31,8 @@ export interface Batch {
   readonly isStrict: boolean
   /** Stands for one key of each message that has none. */
   readonly idempotencyKey: string | undefined
+  /** The answer names the first accepted message alone; the traces of the others refer to it. */
+  readonly hasOneId?: boolean
 }
 
 export type BatchResult = Acceptance | Refusal
@@ -56,10 +58,30 @@ export class SendBatches {
   /** The results in the order of the messages, each when it is on disk. Throws the refusal of a strict batch, of which nothing is kept. */
   async send(principal: Principal, batch: Batch): Promise<readonly BatchResult[]> {
     if (batch.isStrict) return this.#strict(principal, batch)
-    return each(batch.messages, async (message, i) => {
-      const result = await this.#resultOf(async () => this.#options.sendMessages.send(principal, orderOf(batch, message, i)))
-      return this.#recorded(principal, message, result)
+    if (!batch.hasOneId) return each(batch.messages, async (message, i) => this.#sent(principal, batch, message, i))
+    return this.#afterFirst(principal, batch)
+  }
+
+  /** One after the other until a message is accepted, and then the rest, which refer to it. */
+  async #afterFirst(principal: Principal, batch: Batch): Promise<readonly BatchResult[]> {
+    const results: BatchResult[] = []
+    for (const [i, message] of batch.messages.entries()) {
+      const result = await this.#sent(principal, batch, message, i)
+      results.push(result)
+      if (result instanceof Refusal) continue
+      const rest = batch.messages.slice(i + 1)
+      return [...results, ...(await each(rest, async (one, j) => this.#sent(principal, batch, one, i + 1 + j, result.traceId)))]
+    }
+    return results
+  }
+
+  async #sent(principal: Principal, batch: Batch, message: BatchMessage, index: number, answeredId?: string): Promise<BatchResult> {
+    const { accept, sendMessages } = this.#options
+    const result = await this.#resultOf(async () => {
+      const prepared = await sendMessages.prepare(principal, orderOf(batch, message, index))
+      return 'repeated' in prepared ? prepared : accept.accept(answeredBy(prepared, answeredId))
     })
+    return this.#recorded(principal, message, result)
   }
 
   /** What only counts when a message is accepted, such as a budget, can still refuse some. */
@@ -73,7 +95,10 @@ export class SendBatches {
       await Promise.all(ready.map(async (one) => ('draft' in one ? one.draft.discard() : undefined)))
       throw await this.#whole(principal, batch, failed)
     }
-    return each(ready, async (one) => ('draft' in one ? this.#resultOf(() => this.#options.accept.accept(one)) : one))
+    const answeredId = batch.hasOneId ? ready[0]?.traceId : undefined
+    return each(ready, async (one) =>
+      'draft' in one ? this.#resultOf(() => this.#options.accept.accept(answeredBy(one, answeredId))) : one,
+    )
   }
 
   async #prepared(principal: Principal, batch: Batch, message: BatchMessage, index: number): Promise<Acceptance | Prepared> {
@@ -124,6 +149,13 @@ export class SendBatches {
       )
     }
   }
+}
+
+/** The message with the id that the answer of its request names, where that is the id of another message. */
+function answeredBy(prepared: Prepared, answeredId: string | undefined): Prepared {
+  const { labels, traceId } = prepared
+  if (answeredId === undefined || answeredId === traceId || !labels?.dialect) return prepared
+  return { ...prepared, labels: { ...labels, dialect: { ...labels.dialect, answeredId } } }
 }
 
 /** Other than a caller can write, so that no key of a single message is the same. */

@@ -3,6 +3,9 @@ import { failureOf, messageEvents, numberOf, seconds, wrappedId, type Format, ty
 
 const bounces = { hard: 'hard_bounce', soft: 'soft_bounce', block: 'blocked' } as const
 
+/** Also the name of metadata under which a value is kept that is no object of texts. */
+const customField = 'X-Mailin-custom'
+
 export const brevo: Format = {
   says: messageEvents,
   write(event, endpoint) {
@@ -14,10 +17,16 @@ export const brevo: Format = {
       ...{ ts: seconds(occurredAt), ts_event: seconds(occurredAt), ts_epoch: occurredAt },
       ...{ subject: message.subject, sender_email: message.from, tags: data.tags },
       ...(data.tags.length > 0 && { tag: JSON.stringify(data.tags) }),
-      ...(Object.keys(data.metadata).length > 0 && { 'X-Mailin-custom': JSON.stringify(data.metadata) }),
+      ...customOf(data.metadata),
     }
     return { body: JSON.stringify(body) }
   },
+}
+
+/** What a request gave as it was; otherwise the metadata as JSON. */
+function customOf(metadata: FormatEvent['data']['metadata']): Readonly<Record<string, string>> {
+  const custom = metadata[customField] ?? (Object.keys(metadata).length > 0 ? JSON.stringify(metadata) : undefined)
+  return custom === undefined ? {} : { [customField]: custom }
 }
 
 function eventOf(event: FormatEvent): { readonly event: string; readonly reason?: string } {

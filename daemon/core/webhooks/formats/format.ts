@@ -13,6 +13,8 @@ export interface MessageFacts {
   readonly subject: string
   /** When it was accepted, in milliseconds since 1970. */
   readonly acceptedAt: number
+  /** The id that the sending client got, where that is the id of another message of its request. */
+  readonly answeredId?: string | undefined
 }
 
 export interface FormatEvent {
@@ -90,8 +92,11 @@ export const seconds = (ms: number): number => Math.floor(ms / 1000)
 export const isoTime = (ms: number): string => new Date(ms).toISOString()
 export const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1)
 
-/** The id that clients of services with ids in the form of a Message-ID were given. */
-export const wrappedId = ({ data }: FormatEvent, { publicHost }: FormatEndpoint): string => `${data.trace_id}@${publicHost}`
+/** The id that the sending client was given. */
+export const answeredId = ({ data, message }: FormatEvent): string => message.answeredId ?? data.trace_id
+
+/** Likewise, for services with ids in the form of a Message-ID. */
+export const wrappedId = (event: FormatEvent, { publicHost }: FormatEndpoint): string => `${answeredId(event)}@${publicHost}`
 
 /** A number that stands for an id, where a service has numbers: the same for the same id, below 2^48. */
 export const numberOf = (id: string): number => createHash('sha256').update(id).digest().readUIntBE(0, 6)

@@ -1,6 +1,6 @@
 /** Events as MailerSend sends them: an activity with its message, signed with an HMAC of the body in `Signature`. */
 import { createHmac } from 'node:crypto'
-import { failureOf, isoTime, messageEvents, type Format, type FormatEndpoint, type FormatEvent } from './format.ts'
+import { answeredId, failureOf, isoTime, messageEvents, type Format, type FormatEndpoint, type FormatEvent } from './format.ts'
 
 export const mailersend: Format = {
   says: messageEvents,
@@ -23,7 +23,7 @@ function said(event: FormatEvent, { id, url }: FormatEndpoint): object {
         ...{ object: 'email', id: `${data.trace_id}/${data.recipient}`, created_at: acceptedAt, from: message.from },
         ...{ subject: message.subject, status: type === 'delivered' ? 'delivered' : 'rejected' },
         tags: data.tags.length > 0 ? data.tags : null,
-        message: { object: 'message', id: data.trace_id, created_at: acceptedAt },
+        message: { object: 'message', id: answeredId(event), created_at: acceptedAt },
         recipient: { object: 'recipient', id: data.recipient, email: data.recipient, created_at: acceptedAt },
       },
       ...{ morph, template_id: '' },

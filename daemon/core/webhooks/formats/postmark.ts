@@ -20,9 +20,10 @@ export const postmark: Format = { says: allEvents, write: (event, endpoint) => (
 
 function said(event: FormatEvent, endpoint: FormatEndpoint): object {
   const { type, data, occurredAt } = event
+  const { MessageStream = 'outbound', ...Metadata } = data.metadata
   const common = {
-    ...{ MessageID: data.trace_id, ServerID: numberOf(endpoint.id), MessageStream: 'outbound' },
-    ...{ Tag: data.tags[0] ?? '', Metadata: data.metadata },
+    ...{ MessageID: data.trace_id, ServerID: numberOf(endpoint.id), MessageStream },
+    ...{ Tag: data.tags[0] ?? '', Metadata },
   }
   if (type === 'delivered') {
     const details = { Recipient: data.recipient, DeliveredAt: isoTime(occurredAt), Details: data.reply?.text ?? data.reason ?? '' }

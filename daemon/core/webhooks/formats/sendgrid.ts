@@ -1,6 +1,6 @@
 /** Events as SendGrid sends them: a list, signed with ECDSA on P-256 over the time and the body. */
 import { sign } from 'node:crypto'
-import { failureOf, messageEvents, seconds, type Format, type FormatEvent } from './format.ts'
+import { answeredId, failureOf, messageEvents, seconds, type Format, type FormatEvent } from './format.ts'
 
 /** Names of their bounce classifications. */
 const classifications: Readonly<Record<string, string>> = {
@@ -32,7 +32,7 @@ function said(event: FormatEvent): object {
   const common = {
     ...data.metadata,
     ...{ email: data.recipient, timestamp: seconds(occurredAt), 'smtp-id': `<${data.message_id}>` },
-    ...{ sg_event_id: id, sg_message_id: data.trace_id },
+    ...{ sg_event_id: id, sg_message_id: answeredId(event) },
     ...(data.tags.length > 0 && { category: data.tags }),
   }
   if (type === 'delivered') return { ...common, event: 'delivered', response: data.reply?.text ?? data.reason ?? '' }

@@ -1,5 +1,5 @@
 /** Events as SparkPost sends them: a batch of one, without a signature of their own. */
-import { domainOf, failureOf, isoTime, messageEvents, seconds, type Failure, type Format, type FormatEvent } from './format.ts'
+import { answeredId, domainOf, failureOf, isoTime, messageEvents, seconds, type Failure, type Format, type FormatEvent } from './format.ts'
 
 /** Their bounce classes by our categories; the others go by what kind of bounce it was. */
 const classes: Readonly<Record<string, string>> = {
@@ -26,7 +26,7 @@ function said(event: FormatEvent): object {
   const { id, type, occurredAt, data, message } = event
   const common = {
     ...{ event_id: id, timestamp: String(seconds(occurredAt)), injection_time: isoTime(message.acceptedAt) },
-    ...{ message_id: data.trace_id, transmission_id: data.trace_id, rcpt_to: data.recipient, raw_rcpt_to: data.recipient },
+    ...{ message_id: data.trace_id, transmission_id: answeredId(event), rcpt_to: data.recipient, raw_rcpt_to: data.recipient },
     ...{ recipient_domain: domainOf(data.recipient), routing_domain: domainOf(data.recipient), delv_method: 'esmtp' },
     ...{ rcpt_meta: data.metadata, rcpt_tags: data.tags, ...(data.tags[0] !== undefined && { campaign_id: data.tags[0] }) },
     ...{ friendly_from: message.from, msg_from: message.mailFrom, subject: message.subject },

@@ -89,8 +89,9 @@ export class DeliveryAttempts {
     if (traceId === null || (endpoint?.format ?? 'native') === 'native') return delivery
     const found = await this.#options.database.lookup(traces, 'id', [traceId])
     if (found?.organizationId !== organizationId) return delivery
-    const { headerFrom: from, mailFrom, subject, createdAt: acceptedAt } = found.record
-    return { ...delivery, message: { from, mailFrom, subject: this.#options.readSubject(subject), acceptedAt } }
+    const { headerFrom: from, mailFrom, subject, createdAt: acceptedAt, dialect } = found.record
+    const message = { from, mailFrom, subject: this.#options.readSubject(subject), acceptedAt, answeredId: dialect?.answeredId }
+    return { ...delivery, message }
   }
 
   /** Why nothing may be sent now; `gone` when the project of the message or of the target is deleted, whose rows go. */
