@@ -16,10 +16,12 @@ import { toRefusedSend } from '../wire/sending/refused-send.ts'
 import { sendInput, toSendOrder } from '../wire/sending/send.ts'
 import { toWholeOrder, wholeInput } from '../wire/sending/whole-send.ts'
 import { callOperation, type CallCore } from './dialect-calls.ts'
-import { useNewKey, type Dialect, type DialectSend, type Fields, type Sent, type Translation } from './dialect.ts'
+import { useNewKey, type Dialect, type DialectMessage, type DialectSend, type Fields, type Sent, type Translation } from './dialect.ts'
 import { dialects } from './dialects.ts'
+import { Form } from './body/form.ts'
 import { readFormRequest } from './body/form-request.ts'
-import { ignoredFields } from './body/ignored-fields.ts'
+import { headerOf } from './body/header-fields.ts'
+import { ignoredFields, unwatched, watched } from './body/ignored-fields.ts'
 import { inTheirWords } from './their-words.ts'
 import { awsKey, signedBody } from './sigv4.ts'
 import { vendorKey } from './vendor-key.ts'
@@ -48,16 +50,18 @@ function sendOperation(dialect: Dialect, send: DialectSend): Operation<DialectCo
   ) => ReturnType<DialectSend['answer']>
   type Request = Parameters<DialectSend['translate']>[1]
   type Input = HandlerInput<unknown, unknown, unknown, Principal, DialectCore>
-  const run = async ({ core, body: sentBody, bodyBytes, headers, params, principal }: Input) => {
+  const run = async ({ core, body, bodyBytes, headers, params, query, principal }: Input) => {
     const publicHost = new URL(core.baseUrl).hostname
-    const form =
-      send.form && (await readFormRequest(sentBody as BodyStream, headers['content-type'] ?? '', core.formMemory, core.maxSendBodyBytes))
-    const body = form ?? sentBody
-    const given = check(send.body, body, 'body')
+    const given = send.body ? watched(send.body, check(send.body, body, 'body')) : await formIn(core, body as BodyStream, headers)
     const translation = translate(given, { headers, params: params as Readonly<Record<string, string>>, nowMs: core.clock.now() })
-    requireRoom(translation, form?.size ?? bodyBytes, core.maxSendBodyBytes)
-    const ignored = ignoredFields(send.body, body)
-    const sent = await sentBy(core, principal, translation, { of: dialect.name, ignored })
+    requireRoom(translation, given instanceof Form ? given.size : bodyBytes, core.maxSendBodyBytes)
+    const divided = new Set(translation.messages.flatMap(({ own = [] }) => own))
+    const beside = ignoredFields(watched(anything, query as Fields), [], divided).map((name) => `?${name}`)
+    const ignored = ({ own = [] }: DialectMessage): readonly string[] => [
+      ...(given instanceof Form ? given.ignored : ignoredFields(given, own, divided)),
+      ...beside,
+    ]
+    const sent = await sentBy(core, principal, translation, { dialect, ignored })
     if (translation.keepsReport) await core.bulkReports.keep(principal, reportOf(sent))
     return answer(sent, given, publicHost, headers)
   }
@@ -69,7 +73,8 @@ function sendOperation(dialect: Dialect, send: DialectSend): Operation<DialectCo
     openToSendOnlyKeys: true,
     errors: sendRefusals,
     ...(send.params && { params: send.params }),
-    body: send.form ? formRequest : z.unknown(),
+    query: anything,
+    body: send.body ? z.unknown() : formRequest,
     response: media('application/json'),
     maxBodyBytes: ({ maxSendBodyBytes }) => maxSendBodyBytes,
     ...{ maxBodySetting: 'POSTERN_HTTP_MAX_BODY_BYTES', deadlineSeconds },
@@ -79,6 +84,12 @@ function sendOperation(dialect: Dialect, send: DialectSend): Operation<DialectCo
     handle: run,
   })
 }
+
+/** No service reads parameters of the address. */
+const anything = z.looseObject({})
+
+const formIn = async ({ formMemory, maxSendBodyBytes }: DialectCore, body: BodyStream, headers: IncomingHttpHeaders): Promise<Form> =>
+  new Form(await readFormRequest(body, headers['content-type'] ?? '', formMemory, maxSendBodyBytes))
 
 /** What a body repeats for many recipients must not become more than a few of the largest. */
 function requireRoom({ messages: { length }, own }: Translation, size: number, maxBodyBytes: number): void {
@@ -93,7 +104,8 @@ function requireRoom({ messages: { length }, own }: Translation, size: number, m
 }
 
 /** At least so many octets it has. */
-function charactersIn(value: unknown): number {
+function charactersIn(view: unknown): number {
+  const value = unwatched(view)
   if (typeof value === 'string') return value.length
   if (typeof value !== 'object' || value === null) return 0
   return Object.values(value).reduce<number>((sum, one) => sum + charactersIn(one), 0)
@@ -109,32 +121,53 @@ function withinRoom(fields: Fields, room: { left: number }): Fields {
   )
 }
 
+/** A request to a dialect, whose traces name what of it has no effect. */
+interface Received {
+  readonly dialect: Dialect
+  /** Fields, files and parameters that nothing has read when the message is made. */
+  readonly ignored: (message: DialectMessage) => readonly string[]
+}
+
 /** The results, with refusals in the words of the request. Throws the refusal of a single message, and of strict ones. */
 async function sentBy(
   { sendBatches, maxSendBodyBytes }: DialectCore,
   principal: Principal,
-  { messages, isStrict = false, idempotencyKey }: Translation,
-  dialect: { readonly of: string; readonly ignored: readonly string[] },
+  { messages, isStrict = false, idempotencyKey, hasOneId = false }: Translation,
+  received: Received,
 ): Promise<Sent> {
   const [first] = messages
   const room = { left: maxRepeated * maxSendBodyBytes }
-  const batch = messages.map((message): BatchMessage => {
-    let made: Readonly<Record<string, unknown>> | undefined
-    const { tags, metadata, left = [] } = message.labels ?? {}
-    const fields = () => (made ??= withinRoom(present({ ...message.fields(), tags, metadata }), room))
-    const own = { isTest: message.isTest, dialect: { of: dialect.of, ignored: [...dialect.ignored, ...left].slice(0, maxIgnored) } }
-    return {
-      order: () => ({ ...(message.isWhole ? wholeOrderOf(fields()) : sendOrderOf(fields())), ...own }),
-      refused: () => toRefusedSend(fields()),
-    }
-  })
+  const batch = messages.map((message) => batchMessage(message, received, room))
   try {
-    const sent = await sendBatches.send(principal, { messages: batch, isStrict: isStrict && messages.length > 1, idempotencyKey })
+    const order = { messages: batch, isStrict: isStrict && messages.length > 1, idempotencyKey, hasOneId }
+    const sent = await sendBatches.send(principal, order)
     if (isStrict) requireAccepted(sent)
     requireOwnKey(sent)
     return sent.map((result, i) => (result instanceof Refusal ? inTheirWords(result, [messages[i] ?? first]) : result))
   } catch (error) {
     throw error instanceof Refusal ? inTheirWords(error, messages) : error
+  }
+}
+
+function batchMessage(message: DialectMessage, { dialect, ignored }: Received, room: { left: number }): BatchMessage {
+  let made: { readonly fields: Fields; readonly messageId: string | undefined; readonly left: readonly string[] } | undefined
+  const make = () => {
+    const given = message.fields()
+    const { tags, metadata, left = [] } = message.labels ?? {}
+    const { headers, messageId, left: fieldsLeft } = headerOf(dialect, given['headers'] as Fields | null | undefined, message.names)
+    return { fields: withinRoom(present({ ...given, headers, tags, metadata }), room), messageId, left: [...fieldsLeft, ...left] }
+  }
+  return {
+    order() {
+      const { fields, messageId, left } = (made ??= make())
+      const without = [...ignored(message), ...left].slice(0, maxIgnored)
+      return {
+        ...(message.isWhole ? wholeOrderOf(fields) : sendOrderOf(fields)),
+        ...{ isTest: message.isTest, dialect: { of: dialect.name, ignored: without } },
+        ...(messageId !== undefined && { messageId }),
+      }
+    },
+    refused: () => toRefusedSend((made ??= make()).fields),
   }
 }
 
@@ -181,7 +214,9 @@ function present(fields: Readonly<Record<string, unknown>>): Readonly<Record<str
 }
 
 /** The operations of dialects, in their order. */
-export const dialectOperations: readonly Operation<DialectCore>[] = dialects.flatMap((dialect) => [
-  ...dialect.sends.map((send) => sendOperation(dialect, send)),
-  ...(dialect.calls ?? []).map((call) => callOperation(dialect, call)),
-])
+export const dialectOperations: readonly Operation<DialectCore>[] = [
+  ...dialects.flatMap((dialect) => [
+    ...dialect.sends.map((send) => sendOperation(dialect, send)),
+    ...(dialect.calls ?? []).map((call) => callOperation(dialect, call)),
+  ]),
+]

@@ -20,6 +20,10 @@ export interface Dialect {
   readonly sends: readonly DialectSend[]
   /** What stands beside sending: look-ups, and what is done with mail that waits. */
   readonly calls?: readonly DialectCall[]
+  /** Header fields by which its clients give it orders, and which it takes out of the mail. Those without an effect here are named. */
+  readonly orderFields?: RegExp
+  /** A Message-ID among the header fields stays, always or when a field of this name is `true`; by default the service sets its own. */
+  readonly keepsMessageId?: true | RegExp
   /** An error as its clients read it. */
   readonly refused: (refusal: Refusal) => Answer
 }
@@ -41,6 +45,8 @@ export interface DialectMessage {
   /** Where a field of ours stands in the request, as in `personalizations[0].to`; a field that is not here has the same name. */
   readonly names: Readonly<Record<string, string>>
   readonly labels?: Labelled
+  /** The entries of lists of the request that are about it and not about every message. */
+  readonly own?: readonly unknown[]
   /** It is captured, whatever the destination: what other services call their sandbox. */
   readonly isTest?: boolean
 }
@@ -54,6 +60,8 @@ export interface Translation {
   readonly idempotencyKey?: string | undefined
   /** Of the request, what belongs to one message each, so that none repeats that of another; the rest is in all of them. */
   readonly own?: unknown
+  /** The answer has room for one id, that of the first message; events of all messages repeat it. */
+  readonly hasOneId?: boolean
   /** What came of it can be asked for later, by the id of the first message. */
   readonly keepsReport?: boolean
 }
@@ -69,10 +77,8 @@ export interface DialectSend<Body = never> {
   readonly operationId: string
   readonly path: string
   readonly params?: z.ZodObject
-  /** The body is a form with files, and no JSON. */
-  readonly form?: true
-  /** What is looked at in the body. What it does not name has no effect, and the trace says so. */
-  readonly body: z.ZodType<Body>
+  /** Of JSON; without it, the body is a form with files. What `translate` does not read has no effect, and the trace says so. */
+  readonly body?: z.ZodType<Body>
   readonly translate: (body: Body, request: DialectRequest) => Translation
   readonly answer: (sent: Sent, body: Body, publicHost: string, headers: IncomingHttpHeaders) => Answer
 }

@@ -69,6 +69,9 @@ export class SentMail {
   }
 }
 
+/** The id that the sending client was given. */
+export const answeredId = ({ id, dialect }: Trace): string => dialect?.answeredId ?? id
+
 /** As people write an address with its name. */
 export function mailboxText({ address, name }: ReadAddress): string {
   if (name === '') return address

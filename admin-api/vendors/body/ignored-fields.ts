@@ -1,23 +1,16 @@
-/** What of a body its schema does not name: it was taken, and has no effect. */
+/** Fields of a request without effect: a view of the body records which of its fields are read, and the others are named. */
 import * as z from 'zod'
 
-/** So many are named in a trace. */
+/** Names in a trace. */
 const maxNames = 20
 const maxName = 64
-/** Entries of a list that are looked at. */
+/** Entries of a list that are examined. */
 const maxEntries = 20
 
-/** Names as in `options.ip_pool`; fields that are null or false say nothing and are not named. */
-export function ignoredFields(schema: z.ZodType, given: unknown): readonly string[] {
-  const found = new Set<string>()
-  look(shapeOf(schema), given, undefined, found)
-  return [...found].slice(0, maxNames)
-}
-
-/** What a schema names, as far as there is anything below it to look at. */
+/** The named fields of a schema, as far as they have fields themselves. */
 type Shape =
-  | { readonly element: Shape | undefined }
-  /** Undefined is a field that has all of its value. */
+  | { readonly element: Shape }
+  /** Undefined is a field that is used as a whole. */
   | { readonly fields: ReadonlyMap<string, Shape | undefined> }
 
 const shapes = new WeakMap<z.core.$ZodType, { readonly shape: Shape | undefined }>()
@@ -26,41 +19,17 @@ const shapes = new WeakMap<z.core.$ZodType, { readonly shape: Shape | undefined 
 function shapeOf(schema: z.core.$ZodType): Shape | undefined {
   const known = shapes.get(schema)
   if (known) return known.shape
-  const inner = unwrapped(schema)
-  let shape: Shape | undefined
-  if (inner instanceof z.ZodArray) shape = { element: shapeOf(inner.element) }
-  else if (inner instanceof z.ZodObject)
-    shape = { fields: new Map(Object.entries(inner.def.shape).map(([name, field]) => [name, shapeOf(field)])) }
+  const shape = madeShape(unwrapped(schema))
   shapes.set(schema, { shape })
   return shape
 }
 
-/** Where a value stands; put into words only where something is found. */
-interface Place {
-  readonly above: Place | undefined
-  readonly name: string
-}
-
-function look(shape: Shape | undefined, given: unknown, at: Place | undefined, found: Set<string>): void {
-  if (!shape || typeof given !== 'object' || given === null || found.size >= maxNames) return
-  if ('element' in shape) {
-    if (!shape.element || !Array.isArray(given)) return
-    const place = { above: at, name: '[]' }
-    for (let i = 0; i < given.length && i < maxEntries; i++) look(shape.element, given[i], place, found)
-  } else if (!Array.isArray(given)) {
-    for (const name of Object.keys(given)) {
-      const value: unknown = (given as Readonly<Record<string, unknown>>)[name]
-      const below = shape.fields.get(name)
-      if (below) look(below, value, { above: at, name }, found)
-      else if (!shape.fields.has(name) && value !== null && value !== false && value !== '') found.add(pathOf({ above: at, name }))
-      if (found.size >= maxNames) return
-    }
-  }
-}
-
-function pathOf({ above, name }: Place): string {
-  if (name === '[]') return `${above ? pathOf(above) : ''}[]`
-  return above ? `${pathOf(above)}.${shortName(name)}` : shortName(name)
+function madeShape(schema: z.core.$ZodType): Shape | undefined {
+  if (schema instanceof z.ZodUnion) return schema.def.options.map((option) => shapeOf(option)).find((shape) => shape !== undefined)
+  if (schema instanceof z.ZodObject)
+    return { fields: new Map(Object.entries(schema.def.shape).map(([name, field]) => [name, shapeOf(field)])) }
+  const element = schema instanceof z.ZodArray ? shapeOf(schema.element) : undefined
+  return element && { element }
 }
 
 function unwrapped(schema: z.core.$ZodType): z.core.$ZodType {
@@ -68,6 +37,124 @@ function unwrapped(schema: z.core.$ZodType): z.core.$ZodType {
     return unwrapped(schema.unwrap())
   if (schema instanceof z.ZodPipe) return unwrapped(schema.def.in)
   return schema
+}
+
+/** Where an object stands in the request; the name of an entry of a list is its index in brackets. */
+interface Place {
+  readonly above: Place | undefined
+  readonly name: string
+}
+
+/** The key under which a view has its part. */
+const partOf = Symbol('part of a request')
+
+/** One object of a request, behind its view. */
+class Part implements ProxyHandler<Readonly<Record<string, unknown>>> {
+  readonly given: Readonly<Record<string, unknown>>
+  readonly place: Place | undefined
+  readonly #fields: ReadonlyMap<string, Shape | undefined>
+  readonly #views = new Map<string, unknown>()
+  readonly #read = new Set<string>()
+  #filled: readonly string[] | undefined
+  #unknown: readonly string[] | undefined
+
+  constructor(given: object, fields: ReadonlyMap<string, Shape | undefined>, place: Place | undefined) {
+    this.given = given as Readonly<Record<string, unknown>>
+    this.place = place
+    this.#fields = fields
+  }
+
+  get(given: Readonly<Record<string, unknown>>, name: string | symbol): unknown {
+    if (name === partOf) return this
+    if (typeof name === 'symbol' || !Object.hasOwn(given, name)) return Reflect.get(given, name)
+    this.#read.add(name)
+    const shape = this.#fields.get(name)
+    if (!shape) return given[name]
+    if (!this.#views.has(name)) this.#views.set(name, viewOf(shape, given[name], { above: this.place, name }))
+    return this.#views.get(name)
+  }
+
+  /** Fields that the schema names, that say something and that nobody has read. */
+  get unread(): readonly string[] {
+    this.#filled ??= [...this.#fields.keys()].filter((name) => Object.hasOwn(this.given, name) && !saysNothing(this.given[name]))
+    return this.#filled.filter((name) => !this.#read.has(name))
+  }
+
+  /** Fields that the schema does not name. Many messages of a request may have the same object, so they are looked for once. */
+  get unknown(): readonly string[] {
+    return (this.#unknown ??= Object.keys(this.given)
+      .filter((name) => !this.#fields.has(name) && !saysNothing(this.given[name]))
+      .slice(0, maxNames))
+  }
+
+  /** Views of the fields that were read and have fields themselves, by name. */
+  get inner(): Iterable<readonly [name: string, view: unknown]> {
+    return this.#views
+  }
+}
+
+const isBlank = (given: unknown): boolean => given === undefined || given === null || given === false || given === ''
+
+/** Absent, switched off or empty, or a list or an object of nothing else. */
+export const saysNothing = (given: unknown): boolean =>
+  isBlank(given) || (typeof given === 'object' && Object.values(given as object).every(isBlank))
+
+function viewOf(shape: Shape, given: unknown, place: Place | undefined): unknown {
+  if (typeof given !== 'object' || given === null) return given
+  if ('element' in shape) {
+    if (!Array.isArray(given)) return given
+    return given.map((one: unknown, i) => viewOf(shape.element, one, { above: place, name: `[${String(i)}]` }))
+  }
+  if (Array.isArray(given)) return given
+  const part = new Part(given, shape.fields, place)
+  return new Proxy(part.given, part)
+}
+
+/** Returns the checked body as a view, which records the fields that are read. */
+export const watched = <T>(schema: z.ZodType<T>, given: T): T => {
+  const shape = shapeOf(schema)
+  return (shape ? viewOf(shape, given, undefined) : given) as T
+}
+
+const partBehind = (view: unknown): Part | undefined =>
+  typeof view === 'object' && view !== null ? (view as { readonly [partOf]?: Part })[partOf] : undefined
+
+/** Returns the object behind a view, which records nothing. */
+export const unwatched = <T>(view: T): T => (partBehind(view)?.given ?? view) as T
+
+/** Reads the fields of a request that a message of it needs, as the message has none of its own: there they have their effect. */
+export function readDefaults<T extends object>(common: T, messages: readonly object[], names: readonly (keyof T & string)[]): void {
+  const own = messages.map((message) => unwatched(message) as Readonly<Record<string, unknown>>)
+  for (const name of names) if (own.some((message) => (message[name] ?? null) === null)) Reflect.get(common, name)
+}
+
+/**
+ * Names the fields of a message without effect, as in `options.ip_pool` and `recipients[3].name`. Fields that are null, false or empty say
+ * nothing and are not named. `own` are the entries of lists that belong to the message, and `divided` those that belong to any.
+ */
+export function ignoredFields(view: unknown, own: readonly unknown[], divided: ReadonlySet<unknown>): readonly string[] {
+  const found = new Set<string>()
+  look(view, undefined, found, divided)
+  for (const one of own) look(one, partBehind(one)?.place, found, divided)
+  return [...found].slice(0, maxNames)
+}
+
+function look(view: unknown, at: Place | undefined, found: Set<string>, divided: ReadonlySet<unknown>): void {
+  if (found.size >= maxNames) return
+  if (Array.isArray(view)) {
+    const place = { above: at, name: '[]' }
+    for (const one of view.slice(0, maxEntries)) if (!divided.has(one)) look(one, place, found, divided)
+    return
+  }
+  const part = partBehind(view)
+  if (!part) return
+  for (const name of [...part.unread, ...part.unknown]) found.add(pathOf({ above: at, name: shortName(name) }))
+  for (const [name, inner] of part.inner) if (!divided.has(inner)) look(inner, { above: at, name }, found, divided)
+}
+
+function pathOf({ above, name }: Place): string {
+  if (!above) return name
+  return name.startsWith('[') ? `${pathOf(above)}${name}` : `${pathOf(above)}.${name}`
 }
 
 /** Names come from the caller. */

@@ -1,7 +1,6 @@
 /** What the bodies of dialects are made of: checked for their type alone, as the fields of a message are checked in its own schema. */
 import * as z from 'zod'
-import { invalid } from '#core/refusals.ts'
-import type { Fields } from '../dialect.ts'
+import { saysNothing } from './ignored-fields.ts'
 
 /** Text, or nothing in any of the ways in which clients leave a field out. */
 export const text = z.string().nullish()
@@ -19,20 +18,21 @@ export const templateName = z.union([z.string().min(1), z.int()]).nullish()
 
 export const person = z.looseObject({ email: z.string(), name: text })
 /** A field that would change what the recipient gets, and has no counterpart here. Empty ones say the same as none. */
-export const refused = (instead: string) => z.unknown().refine(isNothing, `has no counterpart here; ${instead}`).optional()
+export const refused = (instead: string) => z.unknown().refine(saysNothing, `has no counterpart here; ${instead}`).optional()
 
 /** Text without what the service itself would fill in, and which would be visible in a mail that is sent here. */
 export const withoutMarkers = <S extends z.ZodType<string | null | undefined>>(schema: S, marker: RegExp, instead: string) =>
   schema.refine((given) => !given || !marker.test(given), `has a link that is filled in by that service alone; use ${instead}`)
 
-function isNothing(given: unknown): boolean {
-  if (given === undefined || given === null || given === false || given === '') return true
-  return typeof given === 'object' && Object.keys(given).length === 0
-}
-
 /** A person as `POST /v1/messages` takes one. */
 export const mailboxOf = ({ email, name }: { readonly email: string; readonly name?: string | null | undefined }) =>
-  name ? { email, name } : { email }
+  name ? { email, name: unquoted(name) } : { email }
+
+/** A name without the pair of quotes that some clients write as in a header field (RFC 5322 §3.2.4). */
+function unquoted(name: string): string {
+  const [, inner] = /^"((?:[^"\\]|\\.)+)"$/s.exec(name.trim()) ?? []
+  return inner === undefined ? name : inner.replaceAll(/\\(.)/gs, '$1')
+}
 
 /** Seconds since the epoch as the time of `send_at`. What is no time stays as it is, and is refused as such. */
 export const timeOfSeconds = (seconds: number | null | undefined): string | undefined => {
@@ -46,25 +46,4 @@ export const timeOfText = (given: string | null | undefined): string | undefined
   if (!given) return undefined
   const at = new Date(given)
   return Number.isNaN(at.getTime()) ? given : at.toISOString()
-}
-
-/**
- * Converts names and values to header fields. Throws `validation_failed` for a repeated name. In the error, a `path` that ends with a colon
- * is followed by the name, any other by the index.
- */
-export function headerFields(list: readonly (readonly [name: string, value: string])[], path: string): Fields {
-  const seen = new Set<string>()
-  for (const [i, [name]] of list.entries()) {
-    const folded = name.toLowerCase()
-    const place = path.endsWith(':') ? path + name.slice(0, 64) : `${path}[${String(i)}]`
-    if (seen.has(folded)) throw invalid([{ path: place, message: 'is given twice; send each header field once' }])
-    seen.add(folded)
-  }
-  return Object.fromEntries(list)
-}
-
-/** Merges header fields: those of one message replace those of the request with the same name, regardless of case. */
-export function headersOver(common: Fields | null | undefined, own: Fields | null | undefined): Fields {
-  const replaced = new Set(Object.keys(own ?? {}).map((name) => name.toLowerCase()))
-  return { ...Object.fromEntries(Object.entries(common ?? {}).filter(([name]) => !replaced.has(name.toLowerCase()))), ...own }
 }

@@ -6,6 +6,7 @@ import { Refusal } from '#core/refusals.ts'
 import { answer } from '../../operation/answer.ts'
 import { toWireTime } from '../../wire/fields/time.ts'
 import { dialectCall, type DialectCall } from '../dialect.ts'
+import { answeredId } from '../sent-mail.ts'
 import { lastWord, mailEvents, type MailEvent } from '../mail-events.ts'
 
 /** Those that service has a word for; that a provider took a mail is no delivery. */
@@ -36,7 +37,12 @@ function eventsOf(story: TraceStory) {
     return [
       {
         ...{ type, event_id: `${trace.id}-${String(event.at)}-${type}`, timestamp: toWireTime(event.at), rcpt_to: event.recipient ?? '' },
-        ...{ transmission_id: trace.id, message_id: trace.id, subject: decodeEncodedWords(trace.subject), friendly_from: trace.headerFrom },
+        ...{
+          transmission_id: answeredId(trace),
+          message_id: trace.id,
+          subject: decodeEncodedWords(trace.subject),
+          friendly_from: trace.headerFrom,
+        },
         ...{ msg_from: trace.mailFrom, rcpt_meta: trace.metadata ?? {}, rcpt_tags: trace.tags ?? [] },
         ...(event.reason !== undefined && { reason: event.reason, raw_reason: event.reason }),
         ...(event.bounce && { bounce_class: bounceClasses[event.bounce] }),

@@ -1,11 +1,13 @@
 /** Brevo: `POST /v3/smtp/email`, with a message for each of `messageVersions`. */
 import * as z from 'zod'
 import { refusals } from '#core/refusals.ts'
+import { parseJson, usualJson } from '../../bodies/json-body.ts'
 import { answer } from '../../operation/answer.ts'
 import { accepted, dialectSend, type Dialect, type DialectMessage, type Fields } from '../dialect.ts'
 import { errorAnswer, wordFor, type Words } from '../error-body.ts'
 import { brevoCalls } from '../calls/brevo-calls.ts'
-import { labelled, tagsAt, type Labelled } from '../body/labels.ts'
+import { readDefaults, unwatched } from '../body/ignored-fields.ts'
+import { labelled, metadataAt, tagsAt, type Labelled } from '../body/labels.ts'
 import { anyMap, mailboxOf, person, refused, templateName, text, timeOfText } from '../body/reading.ts'
 import { filledIn, inBraces, valueAt, type Syntax } from '../body/substitution.ts'
 import { templateFields } from '../body/templates.ts'
@@ -36,13 +38,17 @@ const params: Syntax = {
 }
 
 const idempotency = /^idempotency-?key$/i
-const sandbox = /^x-sib-sandbox$/i
-/** A choice of theirs that stands among the header fields. */
-const senderIp = /^sender\.ip$/i
+/** Returned in events. */
+const custom = /^x-mailin-custom$/i
+/** Characters; metadata has no room for a longer one. */
+const maxCustom = 8192
+/** Orders that stand among the header fields, and do not leave with the mail. */
+const orders = /^(?:idempotency-?key|sender\.ip|x-(?:sib|mailin)-.*)$/i
 
 function messageOf(given: Email, own: Version, at: string, { headers, labels, isTest }: Shared): DialectMessage {
   const templateId = own.templateId ?? given.templateId
-  const inVersion = (name: keyof Version): string => (own[name] === undefined || own[name] === null ? name : `${at}${name}`)
+  const versioned = unwatched(own)
+  const inVersion = (name: keyof Version): string => (versioned[name] === undefined || versioned[name] === null ? name : `${at}${name}`)
   return {
     names: {
       ...{ from: 'sender', to: `${at}to`, cc: inVersion('cc'), bcc: inVersion('bcc'), reply_to: inVersion('replyTo') },
@@ -65,20 +71,15 @@ function messageOf(given: Email, own: Version, at: string, { headers, labels, is
         ...filledIn(bodies, params, (name, fallback) => valueAt(variables, name) ?? fallback),
         headers,
         attachments: given.attachment?.map(({ name, content }) => ({ filename: name, content })),
-        ...templateFields(templateId, variables),
+        ...templateFields(templateId, () => variables),
         send_at: timeOfText(given.scheduledAt),
       }
     },
-    labels: templateId
-      ? { ...labels, left: [...bodiesOf(own, at), ...(own === given ? [] : bodiesOf(given, '')), ...labels.left] }
-      : labels,
+    own: own === given ? [] : [own],
+    labels,
     ...(isTest && { isTest }),
   }
 }
-
-/** Bodies beside a template have no effect. */
-const bodiesOf = (given: Version, at: string): readonly string[] =>
-  (['htmlContent', 'textContent'] as const).flatMap((name) => (given[name] ? [at + name] : []))
 
 /** What all versions have in common; read once, as there may be many. */
 interface Shared {
@@ -88,23 +89,40 @@ interface Shared {
 }
 
 function sharedOf(given: Email): Shared {
-  const headers = Object.entries(given.headers ?? {})
-  return {
-    headers: Object.fromEntries(headers.filter(([name]) => !idempotency.test(name) && !sandbox.test(name) && !senderIp.test(name))),
-    labels: labelsOf(given),
-    isTest: headers.some(([name, value]) => sandbox.test(name) && value === 'drop'),
+  const kept: [string, unknown][] = []
+  const left: string[] = []
+  let isTest = false
+  for (const [name, value] of Object.entries(given.headers ?? {})) {
+    const isDrop = name.toLowerCase() === 'x-sib-sandbox' && value === 'drop'
+    isTest ||= isDrop
+    const isUsed = isDrop || custom.test(name) || (idempotency.test(name) && value === keyIn(given))
+    if (!orders.test(name)) kept.push([name, value])
+    else if (!isUsed) left.push(`headers.${name.slice(0, 64)}`)
   }
+  const labels = labelled(tagsAt('tags', given.tags), customOf(given))
+  return { headers: Object.fromEntries(kept), labels: { ...labels, left: [...left, ...labels.left] }, isTest }
 }
 
-function labelsOf({ tags, headers }: Email): Labelled {
-  const labels = labelled(tagsAt('tags', tags), [])
-  return {
-    ...labels,
-    left: [...labels.left, ...Object.keys(headers ?? {}).flatMap((name) => (senderIp.test(name) ? [`headers.${name}`] : []))],
-  }
+/** What events repeat: the fields of an object; beside them the text itself, unless it says the same. */
+function customOf({ headers }: Email): Parameters<typeof labelled>[1] {
+  const [name = '', given] = Object.entries(headers ?? {}).find(([one]) => custom.test(one)) ?? []
+  if (typeof given !== 'string' || given === '') return []
+  const path = `headers.${name}`
+  const fields = given.length > maxCustom ? {} : objectOf(given)
+  const isAlike = Object.keys(fields).length > 0 && Object.values(fields).every((value) => typeof value === 'string')
+  const entries = metadataAt(path, fields)
+  const isWhole = isAlike && labelled([], entries).left.length === 0
+  return [...(isWhole ? [] : [[path, 'X-Mailin-custom', given] as const]), ...entries]
 }
 
-function idempotencyKeyOf({ headers }: Email): string | undefined {
+/** Nothing for a text that is no JSON object: it is returned as it is. */
+function objectOf(given: string): Fields {
+  const reading = parseJson(Buffer.from(given), usualJson)
+  const value = 'value' in reading ? reading.value : undefined
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
+}
+
+function keyIn({ headers }: Email): string | undefined {
   const [, key] = Object.entries(headers ?? {}).find(([name]) => idempotency.test(name)) ?? []
   return typeof key === 'string' && key !== '' ? key : undefined
 }
@@ -137,11 +155,14 @@ export const brevo: Dialect = {
       translate(given) {
         const versions = given.messageVersions ?? []
         const shared = sharedOf(given)
+        readDefaults(given, versions, ['templateId', 'replyTo', 'subject', 'cc', 'bcc'])
+        const written = versions.filter(({ templateId }) => !(templateId ?? given.templateId))
+        readDefaults(given, written, ['textContent', 'htmlContent'])
         const messages = versions.map((own, i) => messageOf(given, own, `messageVersions[${String(i)}].`, shared))
         return {
           messages: versions.length > 0 ? messages : [messageOf(given, given, '', shared)],
           isStrict: true,
-          idempotencyKey: idempotencyKeyOf(given),
+          idempotencyKey: keyIn(given),
           own: versions,
         }
       },

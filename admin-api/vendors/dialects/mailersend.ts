@@ -7,8 +7,9 @@ import { accepted, dialectSend, type Dialect, type DialectMessage } from '../dia
 import { errorAnswer } from '../error-body.ts'
 import { mailersendCalls } from '../calls/mailersend-calls.ts'
 import { labelled, tagsAt } from '../body/labels.ts'
-import { flag, headerFields, mailboxOf, mapOf, person, refused, templateName, text, timeOfSeconds, timeOfText } from '../body/reading.ts'
-import { filledIn, mustache, valueAt, type Variables } from '../body/substitution.ts'
+import { headerFields } from '../body/header-fields.ts'
+import { flag, mailboxOf, mapOf, person, refused, templateName, text, timeOfSeconds, timeOfText } from '../body/reading.ts'
+import { filledIn, mustache, valueAt, type ValueOf, type Variables } from '../body/substitution.ts'
 import { templateFields } from '../body/templates.ts'
 
 const people = z.array(person).nullish()
@@ -33,7 +34,7 @@ type Person = z.output<typeof person>
 /** One message, or one for each recipient where each has variables of their own. */
 function messagesOf(given: Email, at = ''): readonly DialectMessage[] {
   const to = given.to ?? []
-  const own = new Map((given.personalization ?? []).toReversed().map(({ email: address, data }) => [address.toLowerCase(), data]))
+  const own: Personal = new Map((given.personalization ?? []).toReversed().map((one) => [one.email.toLowerCase(), one]))
   if (own.size === 0 || to.length < 2) return [messageOf(given, own, to, `${at}to`, at)]
   return to.map((one, i) => messageOf(given, own, [one], `${at}to[${String(i)}]`, at))
 }
@@ -42,26 +43,25 @@ function messagesOf(given: Email, at = ''): readonly DialectMessage[] {
 const isOne = ({ to, personalization }: Email): boolean => !personalization?.length || (to?.length ?? 0) < 2
 
 /** Of each recipient, by the address in lower case. */
-type Personal = ReadonlyMap<string, Variables>
+type Personal = ReadonlyMap<string, NonNullable<Email['personalization']>[number]>
 
 function messageOf(given: Email, personal: Personal, to: readonly Person[], path: string, at: string): DialectMessage {
   const [first] = to
-  const variables = personal.get(first?.email.toLowerCase() ?? '') ?? {}
+  const values = personal.get(first?.email.toLowerCase() ?? '')
   const own = ['from', 'cc', 'bcc', 'reply_to', 'subject', 'text', 'html', 'attachments', 'headers', 'send_at'] as const
   return {
     names: {
       ...Object.fromEntries(own.map((name) => [name, at + name])),
       ...{ to: path, template_slug: `${at}template_id`, template_vars: `${at}personalization` },
     },
+    own: to.length > 1 ? [given] : [given, ...to, values],
     fields: () => ({
       ...{ from: given.from && mailboxOf(given.from), to: to.map(mailboxOf), cc: given.cc?.map(mailboxOf), bcc: given.bcc?.map(mailboxOf) },
       reply_to: given.reply_to && mailboxOf(given.reply_to),
-      ...(given.personalization?.length ? filledIn(given, mustache, (name) => valueAt(variables, name)) : bodiesOf(given)),
-      attachments: given.attachments?.map(({ id, disposition, ...file }) => ({
-        ...{ filename: file.filename, content: file.content, content_id: id, disposition },
-      })),
+      ...(given.personalization?.length ? filledIn(given, mustache, valuesOf(values?.data)) : bodiesOf(given)),
+      attachments: given.attachments?.map(({ filename, content, id, disposition }) => ({ filename, content, content_id: id, disposition })),
       headers: headerFields(headersOf(given), `${at}headers`),
-      ...templateFields(given.template_id, variables),
+      ...templateFields(given.template_id, () => values?.data),
       send_at: timeOf(given.send_at),
       ...(given.settings?.track_clicks && { click_tracking_enabled: true }),
       ...(given.settings?.track_opens && { open_tracking_enabled: true }),
@@ -69,6 +69,11 @@ function messageOf(given: Email, personal: Personal, to: readonly Person[], path
     labels: labelled(tagsAt(`${at}tags`, given.tags), []),
   }
 }
+
+const valuesOf =
+  (variables: Variables = {}): ValueOf =>
+  (name) =>
+    valueAt(variables, name)
 
 /** Their client gives seconds, as a number or in a text. */
 const timeOf = (given: Email['send_at']): string | undefined =>
@@ -94,7 +99,7 @@ export const mailersend: Dialect = {
       operationId: 'sendByMailerSend',
       path: '/v1/email',
       body: email,
-      translate: (given) => ({ messages: messagesOf(given), isStrict: true }),
+      translate: (given) => ({ messages: messagesOf(given), isStrict: true, hasOneId: true }),
       answer(sent) {
         const [first] = accepted(sent)
         return raw('', { contentType: 'text/plain', status: 202, headers: { 'x-message-id': first?.traceId ?? '' } })

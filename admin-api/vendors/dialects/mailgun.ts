@@ -7,75 +7,25 @@ import { decodeEncodedWords } from '#ingest/mime/encoded-words.ts'
 import { answer } from '../../operation/answer.ts'
 import { accepted, dialectCall, dialectSend, type Dialect, type DialectCall, type DialectMessage, type Fields } from '../dialect.ts'
 import { mailEvents, type MailEvent } from '../mail-events.ts'
-import { mailboxText, type SentMail } from '../sent-mail.ts'
+import { answeredId, mailboxText, type SentMail } from '../sent-mail.ts'
 import { retryHeaders } from '../error-body.ts'
-import type { FormFile, FormRequest } from '../body/form-request.ts'
+import type { Form } from '../body/form.ts'
+import { headerFields } from '../body/header-fields.ts'
 import { mailboxList } from '../body/mailbox-list.ts'
 import { objectIn } from '../body/json-text.ts'
-import { labelled, tagsAt, type Labelled } from '../body/labels.ts'
-import { headerFields, timeOfText } from '../body/reading.ts'
-import { filled, filledIn, filledJson, filledLine, type Syntax } from '../body/substitution.ts'
+import { labelled, maxLabelsSeen, tagsAt, type Labelled } from '../body/labels.ts'
+import { timeOfText } from '../body/reading.ts'
+import { filled, filledIn, filledJson, filledLine, type Syntax, type ValueOf } from '../body/substitution.ts'
 import { templateFields } from '../body/templates.ts'
 
 const maxRecipients = 1000
 
-/** `%recipient.name%`, and `%recipient%` for the address itself. */
+/** `%recipient.name%`, and `%recipient%` for the address itself; some clients write `v:name` as the name. */
 const recipientVariable: Syntax = {
-  pattern: /%recipient(?:\.([\w-]{1,100}))?%/g,
+  pattern: /%recipient(?:\.([\w:.-]{1,100}))?%/g,
   isRaw: () => true,
   openings: ['%recipient'],
   beyond: /(?!)/,
-}
-
-/** Parts that are read; all others, but those of `h:`, `v:` and `o:`, have no effect. */
-const known = new Set(['from', 'to', 'cc', 'bcc', 'subject', 'text', 'html', 'template', 't:variables', 't:version', 'recipient-variables'])
-const knownOptions = new Set(['o:tag', 'o:deliverytime', 'o:testmode', 'o:tracking', 'o:tracking-clicks', 'o:tracking-opens'])
-
-class Form {
-  readonly #request: FormRequest
-  /** By what they begin with; each is asked for several times. */
-  readonly #behind = new Map<string, readonly (readonly [name: string, value: string])[]>()
-
-  constructor(request: FormRequest) {
-    this.#request = request
-  }
-
-  all(name: string): readonly string[] {
-    return this.#request.fields.get(name) ?? []
-  }
-
-  one(name: string): string | undefined {
-    return this.all(name)[0] || undefined
-  }
-
-  is(name: string): boolean {
-    return /^(?:yes|true|htmlonly)$/i.test(this.one(name) ?? '')
-  }
-
-  files(name: string): readonly FormFile[] {
-    return this.#request.files.get(name) ?? []
-  }
-
-  /** Fields that begin so, without the beginning. */
-  behind(beginning: string): readonly (readonly [name: string, value: string])[] {
-    const known = this.#behind.get(beginning)
-    if (known) return known
-    const found: (readonly [string, string])[] = []
-    for (const [name, values] of this.#request.fields)
-      if (name.startsWith(beginning)) for (const value of values) found.push([name.slice(beginning.length), value])
-    this.#behind.set(beginning, found)
-    return found
-  }
-
-  get ignored(): readonly string[] {
-    return [...this.#request.fields.keys()].filter((name) => !known.has(name) && !knownOptions.has(name) && !/^[hv]:/.test(name))
-  }
-
-  /** A field that is a JSON object; `fillIn` puts values into its text. */
-  object(name: string, fillIn = (_name: string, json: string): string => json): Fields {
-    const text = this.one(name)
-    return objectIn(text === undefined ? undefined : fillIn(name, text), name)
-  }
 }
 
 const names = {
@@ -88,13 +38,12 @@ function messagesOf(form: Form): readonly DialectMessage[] {
   const variables = form.object('recipient-variables')
   const to = mailboxList(form.all('to'))
   refuseBeyond(form)
-  const labels = labelsOf(form)
-  if (form.one('recipient-variables') === undefined) return [messageOf(form, labels, to, undefined)]
+  if (form.one('recipient-variables') === undefined) return [messageOf(form, to, undefined)]
   if (to.length > maxRecipients) throw invalid([{ path: 'to', message: `at most ${String(maxRecipients)} recipients with variables` }])
   const byAddress = new Map(Object.entries(variables).map(([address, values]) => [address.toLowerCase(), values]))
   return to.map((one) => {
     const address = parseMailbox(one)?.address ?? one
-    return messageOf(form, labels, [one], { address, values: byAddress.get(address.toLowerCase()) ?? {} })
+    return messageOf(form, [one], { address, values: byAddress.get(address.toLowerCase()) ?? {} })
   })
 }
 
@@ -107,8 +56,8 @@ const unsubscribeMarker = /%(?:mailing_list_|tag_)?unsubscribe_(?:url|email)%/i
 /** Throws `validation_failed` for what would change the mail and has no effect here. */
 function refuseBeyond(form: Form): void {
   const refuse = (path: string, message: string) => invalid([{ path, message }])
-  if (form.one('amp-html')) throw refuse('amp-html', 'has no counterpart here; leave it out')
-  for (const name of singles) if (form.all(name).length > 1) throw refuse(name, 'is given twice; send it once')
+  if (form.has('amp-html')) throw refuse('amp-html', 'has no counterpart here; leave it out')
+  for (const name of singles) if (form.isRepeated(name)) throw refuse(name, 'is given twice; send it once')
   for (const name of ['text', 'html'])
     if (unsubscribeMarker.test(form.one(name) ?? ''))
       throw refuse(name, 'has a link that is filled in by that service alone; use one of your own')
@@ -120,12 +69,13 @@ function refuseBeyond(form: Form): void {
 }
 
 const isUnsubscribe = (name: string): boolean => name.toLowerCase() === 'list-unsubscribe'
+const isVariables = (name: string): boolean => name.toLowerCase() === 'x-mailgun-variables'
 
 /** A header field as it leaves, without what that service would put into List-Unsubscribe; a Sender that repeats From is left out. */
 function fieldOf(name: string, value: string, from = ''): readonly (readonly [string, string])[] {
   const folded = name.toLowerCase()
   const addressOf = (text: string) => parseMailbox(text)?.address.toLowerCase()
-  if (folded === 'x-mailgun-variables' || (folded === 'sender' && addressOf(value) === addressOf(from))) return []
+  if (isVariables(name) || (folded === 'sender' && addressOf(value) === addressOf(from))) return []
   if (!isUnsubscribe(name) || !unsubscribeMarker.test(value)) return [[name, value]]
   const kept = mailboxList(value).filter((one) => !unsubscribeMarker.test(one))
   return kept.length > 0 ? [[name, kept.join(', ')]] : []
@@ -136,32 +86,53 @@ interface Recipient {
   readonly values: unknown
 }
 
-function messageOf(form: Form, labels: Labelled, to: readonly string[], recipient: Recipient | undefined): DialectMessage {
+function messageOf(form: Form, to: readonly string[], recipient: Recipient | undefined): DialectMessage {
+  let made: Own | undefined
+  const own = () => (made ??= ownOf(form, recipient))
   return {
     names,
-    fields: () => fieldsOf(form, to, recipient),
-    labels,
+    fields: () => fieldsOf(form, to, own()),
+    get labels() {
+      return labelsOf(form, own().variables)
+    },
     ...(form.is('o:testmode') && { isTest: true }),
   }
 }
 
-function fieldsOf(form: Form, to: readonly string[], recipient: Recipient | undefined): Fields {
+/** What the variables of a recipient make of the texts of a form. */
+interface Own {
+  readonly isFilled: boolean
+  readonly valueOf: ValueOf
+  readonly values: Fields
+  /** Variables that the service keeps with the message: fields `v:`, and those of `h:X-Mailgun-Variables`. */
+  readonly variables: Fields
+}
+
+function ownOf(form: Form, recipient: Recipient | undefined): Own {
+  const values = typeof recipient?.values === 'object' ? ((recipient.values ?? {}) as Fields) : {}
+  const valueOf = (name: string) => (name ? textOf(Object.hasOwn(values, name) ? values[name] : undefined) : recipient?.address)
+  const inText = (name: string, given: string) => (recipient ? filled(name, given, recipientVariable, valueOf) : given)
+  const fields = form.behind('v:').map(([name, value]) => [name, inText(`v:${name}`, value)] as const)
+  const ofHeader = form.behind('h:').flatMap(([name, json]) => {
+    const path = `h:${name}`
+    if (!isVariables(name)) return []
+    return Object.entries(objectIn(recipient ? filledJson(path, json, recipientVariable, valueOf) : json, path))
+  })
+  return { isFilled: recipient !== undefined, valueOf, values, variables: Object.fromEntries([...fields, ...ofHeader]) }
+}
+
+function fieldsOf(form: Form, to: readonly string[], { isFilled, valueOf, values, variables }: Own): Fields {
   const isReplyTo = (name: string): boolean => name.toLowerCase() === 'reply-to'
   const bodies = { subject: form.one('subject'), text: form.one('text'), html: form.one('html') }
-  const values = recipient && typeof recipient.values === 'object' ? ((recipient.values ?? {}) as Readonly<Record<string, unknown>>) : {}
-  const valueOf = (name: string) => (name ? textOf(Object.hasOwn(values, name) ? values[name] : undefined) : recipient?.address)
-  const fillIn = (name: string, given: string): string => (recipient ? filledLine(name, given, recipientVariable, valueOf) : given)
-  const inJson = (name: string, json: string): string => (recipient ? filledJson(name, json, recipientVariable, valueOf) : json)
-  const textIn = (name: string, given: string) => (recipient ? filled(name, given, recipientVariable, valueOf) : given)
-  const own = Object.fromEntries(form.behind('v:').map(([name, value]) => [name, textIn(`v:${name}`, value)]))
-  const variables = { ...own, ...form.object('h:X-Mailgun-Variables', inJson), ...form.object('t:variables', inJson), ...values }
+  const fillIn = (name: string, given: string): string => (isFilled ? filledLine(name, given, recipientVariable, valueOf) : given)
+  const inJson = (name: string, json: string): string => (isFilled ? filledJson(name, json, recipientVariable, valueOf) : json)
   const headers = form.behind('h:').flatMap(([name, value]) => fieldOf(name, fillIn(`h:${name}`, value), form.one('from')))
   const replyTo = headers.flatMap(([name, value]) => (isReplyTo(name) ? [value] : []))
   const version = form.one('t:version')
   return {
     ...{ from: form.one('from'), to, cc: mailboxList(form.all('cc')), bcc: mailboxList(form.all('bcc')) },
     reply_to: replyTo.length === 0 ? undefined : mailboxList(replyTo),
-    ...(recipient ? filledIn(bodies, recipientVariable, valueOf) : bodies),
+    ...(isFilled ? filledIn(bodies, recipientVariable, valueOf) : bodies),
     headers: headerFields(
       headers.filter(([name]) => !isReplyTo(name)),
       'h:',
@@ -172,7 +143,7 @@ function fieldsOf(form: Form, to: readonly string[], recipient: Recipient | unde
         ...{ filename: name, content, content_type: type, content_id: name, disposition: 'inline' },
       })),
     ],
-    ...templateFields(form.one('template'), variables),
+    ...templateFields(form.one('template'), () => ({ ...variables, ...form.object('t:variables', inJson), ...values })),
     ...(version !== undefined && { template_version: Number(version) }),
     send_at: timeOfText(form.one('o:deliverytime')),
     ...trackingOf(form),
@@ -186,32 +157,32 @@ const trackingOf = (form: Form): Fields => ({
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' || typeof value === 'number' ? String(value) : undefined)
 
-function labelsOf(form: Form): Labelled {
-  const { tags, metadata, left } = labelled(
+function labelsOf(form: Form, variables: Fields): Labelled {
+  const metadata = Object.entries(variables).slice(0, maxLabelsSeen)
+  const labels = labelled(
     tagsAt('o:tag', form.all('o:tag')),
-    form.behind('v:').map(([name, value]) => [`v:${name.slice(0, 64)}`, name, value] as const),
+    metadata.map(([name, value]) => [`v:${name.slice(0, 64)}`, name, value] as const),
   )
-  const filledThere = form
-    .behind('h:')
-    .flatMap(([name, value]) => (isUnsubscribe(name) && unsubscribeMarker.test(value) ? [`h:${name}`] : []))
-  return { tags, metadata, left: [...form.ignored.map((name) => name.slice(0, 64)), ...filledThere, ...left] }
+  const isLeft = (name: string, value: string): boolean =>
+    name.toLowerCase() === 'sender' || (isUnsubscribe(name) && unsubscribeMarker.test(value))
+  const left = form.behind('h:').flatMap(([name, value]) => (isLeft(name, value) ? [`h:${name}`] : []))
+  return { ...labels, left: [...left, ...labels.left] }
 }
 
 /** Parts that would change a message that comes whole. */
 const ofParts = ['cc', 'bcc', 'text', 'html', 'amp-html', 'template', 't:variables', 'recipient-variables', 'attachment', 'inline'] as const
 
 function wholeMessageOf(form: Form): DialectMessage {
-  const { left, ...labels } = labelsOf(form)
   return {
     isWhole: true,
     names: { mime: 'message', send_at: 'o:deliverytime' },
     fields() {
       const header = form.behind('h:').map(([name]) => `h:${name}`)
-      const beside = [...ofParts.filter((name) => form.one(name) ?? form.files(name)[0]), ...header]
+      const beside = [...ofParts.filter((name) => form.has(name)), ...header]
       if (beside.length > 0)
         throw invalid(beside.slice(0, 20).map((path) => ({ path, message: 'stands in `message` itself, and `to` has every recipient' })))
       const [file] = form.files('message')
-      const text = form.one('message')
+      const text = file ? undefined : form.one('message')
       if (!file && text === undefined) throw invalid([{ path: 'message', message: 'is required' }])
       return {
         mime: file ? { base64: file.content } : Buffer.from(text ?? ''),
@@ -220,19 +191,20 @@ function wholeMessageOf(form: Form): DialectMessage {
         ...trackingOf(form),
       }
     },
-    labels: { ...labels, left: [...left.filter((name) => name !== 'message'), ...['from', 'subject'].filter((name) => form.one(name))] },
+    get labels() {
+      return labelsOf(form, ownOf(form, undefined).variables)
+    },
     ...(form.is('o:testmode') && { isTest: true }),
   }
 }
 
 const sendTo = (address: string, operationId: string, messages: (form: Form) => readonly DialectMessage[]) =>
   dialectSend({
-    ...{ operationId, path: `/v3/{domain}/${address}`, params: z.strictObject({ domain: z.string().max(253) }), form: true },
-    body: z.custom<FormRequest>(),
-    translate: (given) => ({
-      messages: messages(new Form(given)),
-      isStrict: true,
-      own: [given.fields.get('to'), given.fields.get('recipient-variables')],
+    ...{ operationId, path: `/v3/{domain}/${address}`, params: z.strictObject({ domain: z.string().max(253) }) },
+    translate: (form: Form) => ({
+      messages: messages(form),
+      ...{ isStrict: true, hasOneId: true },
+      own: [form.all('to'), form.one('recipient-variables')],
     }),
     answer(sent, _, publicHost) {
       const [first] = accepted(sent)
@@ -247,7 +219,7 @@ const eventNames: Readonly<Record<MailEvent['type'], string | undefined>> = {
   scheduled: undefined,
 }
 
-const eventOf = (trace: Trace, { type, at, recipient, reply, reason, url }: MailEvent, i: number) => ({
+const eventOf = (trace: Trace, { type, at, recipient, reply, reason, url }: MailEvent, i: number, publicHost: string) => ({
   ...{ event: eventNames[type], id: `${trace.id}.${String(i)}`, timestamp: at / 1000, recipient: recipient ?? '' },
   'recipient-domain': recipient?.slice(recipient.lastIndexOf('@') + 1) ?? '',
   ...(eventNames[type] === 'failed' && { severity: type === 'deferred' ? 'temporary' : 'permanent', reason: type }),
@@ -255,7 +227,7 @@ const eventOf = (trace: Trace, { type, at, recipient, reply, reason, url }: Mail
   ...(url !== undefined && { url }),
   message: {
     headers: {
-      ...{ 'message-id': trace.messageId, from: trace.headerFrom, subject: decodeEncodedWords(trace.subject) },
+      ...{ 'message-id': `${answeredId(trace)}@${publicHost}`, from: trace.headerFrom, subject: decodeEncodedWords(trace.subject) },
       to: trace.recipients.flatMap(({ bcc, address }) => (bcc ? [] : [address])).join(', '),
     },
     ...{ attachments: [], size: trace.content.size },
@@ -275,12 +247,12 @@ const eventsQuery = z.strictObject({
   limit: z.coerce.number().int().min(1).max(300).default(100),
 })
 
-async function eventsOf(mail: SentMail, asked: z.output<typeof eventsQuery>) {
+async function eventsOf(mail: SentMail, asked: z.output<typeof eventsQuery>, publicHost: string) {
   const story = await mail.story(asked['message-id'])
   const wanted = asked.event?.toLowerCase().split(/ or /)
   const items = mailEvents(story)
     .filter(({ recipient }) => asked.recipient === undefined || recipient?.toLowerCase() === asked.recipient.toLowerCase())
-    .map((event, i) => eventOf(story.trace, event, i))
+    .map((event, i) => eventOf(story.trace, event, i, publicHost))
     .filter(({ event }) => event !== undefined && (wanted?.includes(event) ?? true))
   return { items: (asked.ascending === 'yes' ? items : items.toReversed()).slice(0, asked.limit), paging: {} }
 }
@@ -308,7 +280,7 @@ const calls: readonly DialectCall[] = [
     scope: 'api:read',
     params,
     query: eventsQuery,
-    handle: async (mail, { query }) => answer(await eventsOf(mail, query), {}),
+    handle: async (mail, { query, publicHost }) => answer(await eventsOf(mail, query, publicHost), {}),
   }),
   dialectCall({
     operationId: 'getStoredByMailgun',
@@ -322,6 +294,8 @@ const calls: readonly DialectCall[] = [
 
 export const mailgun: Dialect = {
   name: 'Mailgun',
+  orderFields: /^x-mailgun-/i,
+  keepsMessageId: true,
   sends: [sendTo('messages', 'sendByMailgun', messagesOf), sendTo('messages.mime', 'sendMimeByMailgun', (form) => [wholeMessageOf(form)])],
   calls,
   // their client takes a field `error` for the message, so that ours is not beside it

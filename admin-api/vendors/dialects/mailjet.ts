@@ -2,12 +2,13 @@
 import * as z from 'zod'
 import { Refusal, refusals } from '#core/refusals.ts'
 import { answer } from '../../operation/answer.ts'
-import { dialectSend, type Dialect, type DialectMessage, type Sent } from '../dialect.ts'
+import { dialectSend, type Dialect, type DialectMessage, type Fields, type Sent } from '../dialect.ts'
 import { errorAnswer, wordFor, type Words } from '../error-body.ts'
 import { mailjetCalls } from '../calls/mailjet-calls.ts'
-import { labelled, metadataAt } from '../body/labels.ts'
+import { readDefaults } from '../body/ignored-fields.ts'
+import { labelled, type Labelled } from '../body/labels.ts'
 import { anyMap, flag, mailboxOf, refused, templateName, text, textMap } from '../body/reading.ts'
-import { filledIn, inBraces, valueAt, type Syntax } from '../body/substitution.ts'
+import { filledIn, inBraces, valueAt, type Syntax, type ValueOf, type Variables } from '../body/substitution.ts'
 import { templateFields } from '../body/templates.ts'
 
 const person = z.looseObject({ Email: z.string(), Name: text })
@@ -33,6 +34,10 @@ const body = z.looseObject({
 })
 
 type Message = z.output<typeof message>
+type FieldName = keyof typeof message.shape
+const fieldNames = Object.keys(message.shape) as FieldName[]
+/** A field of a message, or that of `Globals`. */
+type Field = <Name extends FieldName>(name: Name) => Message[Name]
 type Body = z.output<typeof body>
 
 /** `{{var:name}}` and `{{var:name:"default"}}`. */
@@ -45,48 +50,71 @@ const unquoted = (given: string | undefined): string | undefined => given?.trim(
 
 const own = ({ Email: email, Name: name }: z.output<typeof person>) => mailboxOf({ email, name })
 
-function messageOf(given: Message, i: number, isTest: boolean): DialectMessage {
+const names = {
+  ...{ from: 'From', to: 'To', cc: 'Cc', bcc: 'Bcc', reply_to: 'ReplyTo', subject: 'Subject', text: 'TextPart', html: 'HTMLPart' },
+  ...{ headers: 'Headers', attachments: 'Attachments', template_id: 'TemplateID', template_slug: 'TemplateID', template_vars: 'Variables' },
+}
+
+const fileOf = ({ Filename, ContentType, Base64Content, ContentID }: z.output<typeof file>) => ({
+  ...{ filename: Filename, content_type: ContentType, content: Base64Content, content_id: ContentID },
+})
+
+function messageOf(given: Message, common: Message | null | undefined, i: number, isTest: boolean): DialectMessage {
   const at = `Messages[${String(i)}].`
-  const names = {
-    ...{ from: 'From', to: 'To', cc: 'Cc', bcc: 'Bcc', reply_to: 'ReplyTo', subject: 'Subject', text: 'TextPart', html: 'HTMLPart' },
-    ...{
-      headers: 'Headers',
-      attachments: 'Attachments',
-      template_id: 'TemplateID',
-      template_slug: 'TemplateID',
-      template_vars: 'Variables',
-    },
-  }
-  const fileOf = ({ Filename, ContentType, Base64Content, ContentID }: z.output<typeof file>) => ({
-    ...{ filename: Filename, content_type: ContentType, content: Base64Content, content_id: ContentID },
-  })
+  const field: Field = (name) => given[name] ?? common?.[name]
   return {
     names: Object.fromEntries(Object.entries(names).map(([name, theirs]) => [name, at + theirs])),
-    fields() {
-      const bodies = { subject: given.Subject, text: given.TextPart, html: given.HTMLPart }
-      const valueOf = (name: string, fallback?: string) => valueAt(given.Variables ?? {}, name) ?? unquoted(fallback)
-      return {
-        ...{ from: given.From && own(given.From), to: given.To?.map(own) ?? [], cc: given.Cc?.map(own), bcc: given.Bcc?.map(own) },
-        reply_to: given.ReplyTo && own(given.ReplyTo),
-        ...(given.TemplateLanguage && !given.TemplateID ? filledIn(bodies, variable, valueOf) : bodies),
-        headers: given.Headers,
-        attachments: [
-          ...(given.Attachments ?? []).map(fileOf),
-          ...(given.InlinedAttachments ?? []).map((inlined) => ({ ...fileOf(inlined), disposition: 'inline' })),
-        ],
-        ...templateFields(given.TemplateID, given.Variables),
-        ...(given.TrackOpens === 'enabled' && { open_tracking_enabled: true }),
-        ...(given.TrackClicks === 'enabled' && { click_tracking_enabled: true }),
-      }
-    },
-    labels: labelled(given.CustomCampaign ? [[`${at}CustomCampaign`, given.CustomCampaign]] : [], [
-      ...metadataAt(at.slice(0, -1), {
-        ...(given.CustomID && { CustomID: given.CustomID }),
-        ...(given.EventPayload && { EventPayload: given.EventPayload }),
-      }),
-    ]),
+    fields: () => fieldsOf(field),
+    own: [given],
+    labels: labelsOf(field, at),
     ...(isTest && { isTest }),
   }
+}
+
+function fieldsOf(field: Field): Fields {
+  const [from, replyTo, templateId] = [field('From'), field('ReplyTo'), field('TemplateID')]
+  const bodies = { subject: field('Subject'), text: field('TextPart'), html: field('HTMLPart') }
+  const people = (name: 'To' | 'Cc' | 'Bcc') => field(name)?.map(own)
+  const hasVariables = field('TemplateLanguage') && !templateId
+  return {
+    ...{ from: from && own(from), to: people('To') ?? [], cc: people('Cc'), bcc: people('Bcc'), reply_to: replyTo && own(replyTo) },
+    ...(hasVariables ? filledIn(bodies, variable, valuesOf(field('Variables') ?? {})) : bodies),
+    headers: Object.fromEntries(Object.entries(field('Headers') ?? {}).filter(([name]) => !labelFields.has(name.toLowerCase()))),
+    attachments: [
+      ...(field('Attachments') ?? []).map(fileOf),
+      ...(field('InlinedAttachments') ?? []).map((inlined) => ({ ...fileOf(inlined), disposition: 'inline' })),
+    ],
+    ...templateFields(templateId, () => field('Variables')),
+    ...(field('TrackOpens') === 'enabled' && { open_tracking_enabled: true }),
+    ...(field('TrackClicks') === 'enabled' && { click_tracking_enabled: true }),
+  }
+}
+
+const valuesOf =
+  (variables: Variables): ValueOf =>
+  (name, fallback) =>
+    valueAt(variables, name) ?? unquoted(fallback)
+
+/** Header fields that say the same as a property, and do not leave with the mail. */
+const labelFields: ReadonlyMap<string, 'CustomID' | 'EventPayload' | 'CustomCampaign'> = new Map([
+  ['x-mj-customid', 'CustomID'],
+  ['x-mj-eventpayload', 'EventPayload'],
+  ['x-mailjet-campaign', 'CustomCampaign'],
+])
+
+function labelsOf(field: Field, at: string): Labelled {
+  const inHeader: Partial<Record<'CustomID' | 'EventPayload' | 'CustomCampaign', string>> = {}
+  for (const [name, value] of Object.entries(field('Headers') ?? {})) {
+    const property = labelFields.get(name.toLowerCase())
+    if (property) inHeader[property] = value
+  }
+  const said = (name: 'CustomID' | 'EventPayload' | 'CustomCampaign') => field(name) || inHeader[name]
+  const campaign = said('CustomCampaign')
+  const metadata = (['CustomID', 'EventPayload'] as const).flatMap((name) => {
+    const value = said(name)
+    return value ? [[at + name, name, value] as const] : []
+  })
+  return labelled(campaign ? [[`${at}CustomCampaign`, campaign]] : [], metadata)
 }
 
 const codes: Words<string> = {
@@ -109,12 +137,12 @@ const errorOf = (refusal: Refusal) => ({
 function results(sent: Sent, { Messages, Globals }: Body) {
   return sent.map((one, i) => {
     if (one instanceof Refusal) return { Status: 'error', Errors: [errorOf(one)] }
-    const given = { ...Globals, ...Messages[i] }
+    const { To, Cc, Bcc, CustomID } = { ...Globals, ...Messages[i] }
     const reached = (list: Message['To']) =>
       (list ?? []).map(({ Email }) => ({
         ...{ Email, MessageUUID: one.traceId, MessageID: one.traceId, MessageHref: `/v1/traces/${one.traceId}` },
       }))
-    return { Status: 'success', CustomID: given.CustomID ?? '', To: reached(given.To), Cc: reached(given.Cc), Bcc: reached(given.Bcc) }
+    return { Status: 'success', CustomID: CustomID ?? '', To: reached(To), Cc: reached(Cc), Bcc: reached(Bcc) }
   })
 }
 
@@ -128,15 +156,16 @@ function statusOf(sent: Sent): number {
 
 export const mailjet: Dialect = {
   name: 'Mailjet',
+  orderFields: /^x-(?:mj|mailjet)-/i,
   sends: [
     dialectSend({
       operationId: 'sendByMailjet',
       path: '/v3.1/send',
       body,
-      translate: ({ Messages, Globals, SandboxMode }) => ({
-        messages: Messages.map((given, i) => messageOf({ ...Globals, ...given }, i, SandboxMode === true)),
-        own: Messages,
-      }),
+      translate({ Messages, Globals, SandboxMode }) {
+        if (Globals) readDefaults(Globals, Messages, fieldNames)
+        return { messages: Messages.map((given, i) => messageOf(given, Globals, i, SandboxMode === true)), own: Messages }
+      },
       answer: (sent, given) => answer({ Messages: results(sent, given) }, { status: statusOf(sent) }),
     }),
   ],

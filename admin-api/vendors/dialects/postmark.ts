@@ -12,7 +12,8 @@ import { mailEvents, type MailEvent } from '../mail-events.ts'
 import { mailboxText, type SentMail } from '../sent-mail.ts'
 import { mailboxList } from '../body/mailbox-list.ts'
 import { labelled, metadataAt } from '../body/labels.ts'
-import { anyMap, flag, headerFields, templateName, text, withoutMarkers } from '../body/reading.ts'
+import { headerFields } from '../body/header-fields.ts'
+import { anyMap, flag, templateName, text, withoutMarkers } from '../body/reading.ts'
 import { templateFields } from '../body/templates.ts'
 
 const attachment = z.looseObject({ Name: text, Content: text, ContentType: text, ContentID: text })
@@ -27,7 +28,7 @@ const email = z.looseObject({
   Attachments: z.array(attachment).nullish(),
   ...{ Tag: text, Metadata: anyMap, TrackOpens: flag },
   TrackLinks: z.enum(['None', 'HtmlAndText', 'HtmlOnly', 'TextOnly']).nullish(),
-  ...{ TemplateId: templateName, TemplateAlias: templateName, TemplateModel: anyMap },
+  ...{ TemplateId: templateName, TemplateAlias: templateName, TemplateModel: anyMap, MessageStream: text },
 })
 
 type Email = z.output<typeof email>
@@ -59,12 +60,17 @@ const messageOf = (given: Email): DialectMessage => ({
       ...{ filename: file.Name, content: file.Content, content_type: file.ContentType },
       content_id: file.ContentID ? file.ContentID.replace(/^cid:/, '') : undefined,
     })),
-    ...templateFields(given.TemplateAlias || given.TemplateId, given.TemplateModel),
+    ...templateFields(given.TemplateAlias || given.TemplateId, () => given.TemplateModel),
     ...(given.TrackOpens && { open_tracking_enabled: true }),
     ...(given.TrackLinks?.startsWith('Html') && { click_tracking_enabled: true }),
   }),
-  labels: labelled(given.Tag ? [['Tag', given.Tag]] : [], metadataAt('Metadata', given.Metadata)),
+  own: [given],
+  labels: labelled(given.Tag ? [['Tag', given.Tag]] : [], [...streamOf(given), ...metadataAt('Metadata', given.Metadata)]),
 })
+
+/** Events repeat the stream; that of most requests says nothing. */
+const streamOf = ({ MessageStream: name }: Email): Parameters<typeof labelled>[1] =>
+  name && name !== 'outbound' ? [['MessageStream', 'MessageStream', name]] : []
 
 /** What each message of a response says of it. */
 function results(sent: Sent, given: readonly Email[]) {
@@ -153,13 +159,13 @@ async function details(mail: SentMail, id: string) {
   const named = (isBcc: boolean) =>
     people(trace.recipients.filter(({ bcc = false }) => bcc === isBcc).map(({ address }) => ({ address, name: '' })))
   const [from = { address: trace.headerFrom, name: '' }] = message?.from ?? []
-  const { tags: [Tag] = [], metadata: Metadata = {}, tracking } = trace
+  const { tags: [Tag] = [], metadata: { MessageStream = 'outbound', ...Metadata } = {}, tracking } = trace
   return {
     ...{
       MessageID: trace.id,
       ...(Tag !== undefined && { Tag }),
       Metadata,
-      MessageStream: 'outbound',
+      MessageStream,
       Sandboxed: trace.outcome !== 'relayed',
     },
     ...{ From: mailboxText(from), To: message ? people(message.to) : named(false), Cc: people(message?.cc), Bcc: named(true) },
@@ -198,6 +204,8 @@ const calls: readonly DialectCall[] = [
 
 export const postmark: Dialect = {
   name: 'Postmark',
+  orderFields: /^x-pm-/i,
+  keepsMessageId: /^x-pm-keepid$/i,
   sends: [
     one('sendByPostmark', '/email'),
     one('sendTemplateByPostmark', '/email/withTemplate'),

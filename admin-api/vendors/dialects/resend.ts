@@ -25,7 +25,12 @@ import { templateFields } from '../body/templates.ts'
 const addresses = z.union([z.string(), z.array(z.string())]).nullish()
 
 /** Base64, or the octets as older clients write a Buffer. */
-const content = z.union([z.string(), z.object({ type: z.literal('Buffer'), data: z.array(z.int().min(0).max(255)) })])
+const content = z.union([
+  z.string(),
+  z
+    .object({ type: z.literal('Buffer'), data: z.array(z.int().min(0).max(255)) })
+    .transform(({ data }) => Buffer.from(data).toString('base64')),
+])
 
 const attachment = z.looseObject({
   filename: z.union([z.string(), z.literal(false)]).nullish(),
@@ -55,9 +60,6 @@ const email = z.looseObject({
 
 type Email = z.output<typeof email>
 
-const encoded = (given: z.output<typeof content> | undefined): string | undefined =>
-  given === undefined || typeof given === 'string' ? given : Buffer.from(given.data).toString('base64')
-
 const messageOf = (given: Email, { nowMs }: DialectRequest): DialectMessage => ({
   names: {
     send_at: 'scheduled_at',
@@ -69,15 +71,16 @@ const messageOf = (given: Email, { nowMs }: DialectRequest): DialectMessage => (
   fields: () => ({
     ...{ from: given.from, to: given.to ?? [], cc: given.cc, bcc: given.bcc, reply_to: given.reply_to },
     ...{ subject: given.subject, html: given.html, text: given.text, headers: given.headers },
-    ...templateFields(given.template?.id, given.template?.variables),
+    ...templateFields(given.template?.id, () => given.template?.variables),
     attachments: given.attachments?.map((file) => ({
       filename: file.filename || undefined,
-      content: encoded(file.content),
+      content: file.content,
       content_type: file.content_type,
       content_id: file.content_id ?? file.inline_content_id,
     })),
     send_at: scheduledAt(given.scheduled_at, nowMs),
   }),
+  own: [given],
   labels: labelled([], given.tags?.map(({ name, value }, i) => [`tags[${String(i)}]`, name, value] as const) ?? []),
 })
 

@@ -4,21 +4,11 @@ import { refusals } from '#core/refusals.ts'
 import { raw } from '../../operation/answer.ts'
 import { accepted, dialectSend, type Dialect, type DialectMessage, type Fields } from '../dialect.ts'
 import { errorAnswer } from '../error-body.ts'
+import { readDefaults } from '../body/ignored-fields.ts'
 import { labelled, metadataAt, tagsAt, type Labelled } from '../body/labels.ts'
-import {
-  anyMap,
-  flag,
-  headersOver,
-  mailboxOf,
-  person,
-  refused,
-  templateName,
-  text,
-  textMap,
-  timeOfSeconds,
-  withoutMarkers,
-} from '../body/reading.ts'
-import { replacedLiterally } from '../body/substitution.ts'
+import { headersOver } from '../body/header-fields.ts'
+import { anyMap, flag, mailboxOf, person, refused, templateName, text, textMap, timeOfSeconds, withoutMarkers } from '../body/reading.ts'
+import { replacedLiterally, type Bodies } from '../body/substitution.ts'
 import { templateFields } from '../body/templates.ts'
 
 const people = z.array(person).nullish()
@@ -118,10 +108,11 @@ function messageOf(given: Mail, own: Personalization, i: number): DialectMessage
         list_unsubscribe: 'asm',
       },
       ...{ template_slug: 'template_id', template_vars: `${at}.dynamic_template_data` },
-      ...(own.subject && { subject: `${at}.subject` }),
       ...(own.send_at && { send_at: `${at}.send_at` }),
+      ...(!isDynamic(given) && own.subject && { subject: `${at}.subject` }),
     },
     fields: () => fieldsOf(given, own, at),
+    own: [own],
     labels: labelsOf(given, own, at),
     ...(sandbox?.enable && { isTest: true }),
   }
@@ -131,18 +122,17 @@ function fieldsOf(given: Mail, own: Personalization, at: string): Fields {
   const { click_tracking: clicks, open_tracking: opens } = given.tracking_settings ?? {}
   const templateId = isDynamic(given) ? given.template_id?.toString().slice(2) : given.template_id
   const from = own.from ?? given.from
-  const bodies = { subject: own.subject ?? given.subject, text: bodyOf(given, 'text'), html: bodyOf(given, 'html') }
   const replyTo = given.reply_to_list ?? (given.reply_to ? [given.reply_to] : undefined)
   return {
     from: from && mailboxOf(from),
     to: own.to?.map(mailboxOf) ?? [],
     ...{ cc: own.cc?.map(mailboxOf), bcc: own.bcc?.map(mailboxOf), reply_to: replyTo?.map(mailboxOf) },
-    ...replacedLiterally(isDynamic(given) ? {} : bodies, { ...given.substitutions, ...own.substitutions }, `${at}.substitutions`),
+    ...(!isDynamic(given) && bodiesOf(given, own, at)),
     headers: headersOver(given.headers, own.headers),
     attachments: given.attachments?.map(({ content, filename, type, disposition, content_id }) => ({
       ...{ content, filename, content_type: type, content_id, disposition },
     })),
-    ...templateFields(templateId, own.dynamic_template_data ?? own.substitutions),
+    ...templateFields(templateId, () => own.dynamic_template_data ?? own.substitutions),
     send_at: timeOfSeconds(own.send_at ?? given.send_at),
     ...(given.asm && { list_unsubscribe: { list: `group ${String(given.asm.group_id)}` } }),
     ...(clicks?.enable && { click_tracking_enabled: true }),
@@ -150,30 +140,29 @@ function fieldsOf(given: Mail, own: Personalization, at: string): Fields {
   }
 }
 
-function labelsOf(given: Mail, own: Personalization, at: string): Labelled {
-  const { categories, custom_args: all } = given
+function bodiesOf(given: Mail, own: Personalization, at: string): Bodies {
+  const bodies = { subject: own.subject ?? given.subject, text: bodyOf(given, 'text'), html: bodyOf(given, 'html') }
+  return replacedLiterally(bodies, { ...given.substitutions, ...own.substitutions }, `${at}.substitutions`)
+}
+
+function labelsOf({ categories, custom_args: all }: Mail, own: Personalization, at: string): Labelled {
   const tags = typeof categories === 'string' ? [categories] : (categories ?? [])
-  const labels = labelled(tagsAt('categories', tags), [
-    ...metadataAt('custom_args', all),
-    ...metadataAt(`${at}.custom_args`, own.custom_args),
-  ])
-  if (!isDynamic(given)) return labels
-  const beside = { content: given.content?.length, subject: given.subject, [`${at}.subject`]: own.subject }
-  return { ...labels, left: [...Object.entries(beside).flatMap(([path, value]) => (value ? [path] : [])), ...labels.left] }
+  return labelled(tagsAt('categories', tags), [...metadataAt('custom_args', all), ...metadataAt(`${at}.custom_args`, own.custom_args)])
 }
 
 export const sendgrid: Dialect = {
   name: 'SendGrid',
+  keepsMessageId: true,
   sends: [
     dialectSend({
       operationId: 'sendBySendGrid',
       path: '/v3/mail/send',
       body,
-      translate: (given) => ({
-        messages: given.personalizations.map((own, i) => messageOf(given, own, i)),
-        isStrict: true,
-        own: given.personalizations,
-      }),
+      translate(given) {
+        const own = given.personalizations
+        readDefaults(given, own, ['from', 'send_at', ...(isDynamic(given) ? [] : (['subject'] as const))])
+        return { messages: own.map((one, i) => messageOf(given, one, i)), isStrict: true, hasOneId: true, own }
+      },
       answer(sent, { mail_settings: settings }) {
         const [first] = accepted(sent)
         const isSandbox = settings?.sandbox_mode?.enable === true

@@ -7,13 +7,17 @@ import { errorAnswer, wordFor, type Words } from '../error-body.ts'
 import { sesCalls } from '../calls/ses-calls.ts'
 import { labelled, maxLabelsSeen, type Labelled } from '../body/labels.ts'
 import { objectIn } from '../body/json-text.ts'
-import { headerFields, headersOver, text } from '../body/reading.ts'
+import { headerFields, headersOver } from '../body/header-fields.ts'
+import { text } from '../body/reading.ts'
 import { filledIn, mustache, valueAt, type Bodies, type Syntax } from '../body/substitution.ts'
 import { templateFields } from '../body/templates.ts'
 
 const addresses = z.array(z.string()).nullish()
 const destination = z.looseObject({ ToAddresses: addresses, CcAddresses: addresses, BccAddresses: addresses }).nullish()
-const data = z.looseObject({ Data: z.string() }).nullish()
+/** What this service writes: to name it changes nothing. */
+const said = (value: RegExp) => text.transform((given) => (value.test(given ?? '') ? undefined : given))
+const charset = said(/^(?:utf-?8|(?:us-)?ascii)$/i)
+const data = z.looseObject({ Data: z.string(), Charset: charset }).nullish()
 const headers = z.array(z.looseObject({ Name: z.string(), Value: z.string() })).nullish()
 const attachments = z
   .array(z.looseObject({ FileName: text, RawContent: text, ContentType: text, ContentId: text, ContentDisposition: text }))
@@ -109,11 +113,13 @@ const headersOf = (given: z.output<typeof headers>, path: string) =>
 const variable: Syntax = { ...mustache, isRaw: () => true }
 
 /** A stored template, or one that stands in the request and has variables alone. */
-function templateOf({ TemplateName, TemplateArn, TemplateContent: own }: Template, variables: Fields): Fields {
-  const name = TemplateName || TemplateArn?.split('/').at(-1)
-  if (name || !own) return templateFields(name, variables)
+function templateOf(given: Template, variables: () => Fields): Fields {
+  const name = given.TemplateName || given.TemplateArn?.split('/').at(-1)
+  const own = name ? undefined : given.TemplateContent
+  if (!own) return templateFields(name, variables)
   const bodies: Bodies = { subject: own.Subject, text: own.Text, html: own.Html }
-  return { ...filledIn(bodies, variable, (path) => valueAt(variables, path)) }
+  const values = variables()
+  return { ...filledIn(bodies, variable, (path) => valueAt(values, path)) }
 }
 
 const labelsOf = (given: z.output<typeof tags>, path: string): Labelled =>
@@ -153,7 +159,7 @@ function messageOf(given: Email): DialectMessage {
         ...{ subject: simple?.Subject?.Data, text: simple?.Body?.Text?.Data, html: simple?.Body?.Html?.Data },
         headers: headersOf(simple?.Headers ?? named?.Headers, `Content.${simple?.Headers ? 'Simple' : 'Template'}.Headers`),
         attachments: filesOf(simple?.Attachments ?? named?.Attachments),
-        ...(named && templateOf(named, objectIn(named.TemplateData, 'Content.Template.TemplateData'))),
+        ...(named && templateOf(named, () => objectIn(named.TemplateData, 'Content.Template.TemplateData'))),
         ...(list && { list_unsubscribe: { list } }),
       }
     },
@@ -181,11 +187,12 @@ function messagesOf({ BulkEmailEntries: entries, DefaultContent: { Template: nam
           headersOf(entry.ReplacementHeaders, `${at}ReplacementHeaders`),
         ),
         attachments: filesOf(named.Attachments),
-        ...templateOf(named, {
+        ...templateOf(named, () => ({
           ...objectIn(named.TemplateData, 'DefaultContent.Template.TemplateData'),
           ...objectIn(entry.ReplacementEmailContent?.ReplacementTemplate?.ReplacementTemplateData, path),
-        }),
+        })),
       }),
+      own: [entry],
       labels: labelsOf([...(given.DefaultEmailTags ?? []), ...(entry.ReplacementTags ?? [])], `${at}ReplacementTags`),
     }
   })
@@ -238,6 +245,7 @@ const bulkStatuses: Words<string> = {
 export const ses: Dialect = {
   name: 'Amazon SES',
   signsRequests: true,
+  orderFields: /^x-ses-/i,
   sends: [
     dialectSend({
       ...{ operationId: 'sendBySes', path: '/v2/email/outbound-emails', body: email },

@@ -137,14 +137,13 @@ const inMime = ['from', 'subject', 'reply_to', 'headers', 'text', 'html', 'attac
 function wholeMessageOf(given: Body, own: Recipient, i: number): DialectMessage {
   const { content, options } = given
   return {
-    isWhole: true,
-    names: namesOf(i),
+    ...{ isWhole: true, names: namesOf(i), own: [own] },
     fields() {
       const beside = inMime.filter((name) => Object.keys(content[name] ?? {}).length > 0)
-      const variables = Object.keys({ ...given.substitution_data, ...own.substitution_data }).length > 0
+      const isLiteral = options?.perform_substitutions === false
+      const hasValues = !isLiteral && Object.keys({ ...given.substitution_data, ...own.substitution_data }).length > 0
       const problems = beside.map((name) => ({ path: `content.${name}`, message: 'stands in email_rfc822 itself; leave it out' }))
-      if (variables && options?.perform_substitutions !== false)
-        problems.push({ path: 'substitution_data', message: 'has no effect in email_rfc822; put the values into it' })
+      if (hasValues) problems.push({ path: 'substitution_data', message: 'has no effect in email_rfc822; put the values into it' })
       if (problems.length > 0) throw invalid(problems)
       return { mime: Buffer.from(content.email_rfc822 ?? ''), to: [own.address.email], ...timingOf(given) }
     },
@@ -152,31 +151,47 @@ function wholeMessageOf(given: Body, own: Recipient, i: number): DialectMessage 
   }
 }
 
-/** Header fields but the one that names copies. */
+/** Header fields without the one that names copies. */
 const withoutCc = (fields: Readonly<Record<string, string>> | null | undefined) =>
   Object.entries(fields ?? {}).filter(([name]) => name.toLowerCase() !== 'cc')
 
-/** Whom the header names as recipients of copies. */
-const copiesIn = ({ content }: Body): ReadonlySet<string> =>
-  new Set(
-    Object.entries(content.headers ?? {})
-      .flatMap(([name, value]) => (name.toLowerCase() === 'cc' ? mailboxList(value) : []))
-      .map((one) => folded(parseMailbox(one)?.address ?? one)),
-  )
+/** Display names by address, empty where there is none; a text that is no address stands for itself. */
+type Names = ReadonlyMap<string, string>
 
-function messageOf(given: Body, named: ReadonlySet<string>, { to, copies }: Group): DialectMessage {
+function namesIn(list: readonly string[]): Names {
+  const names = new Map<string, string>()
+  for (const one of list) {
+    const { address: email = one, name = '' } = parseMailbox(one) ?? {}
+    const key = folded(email)
+    names.set(key, name || (names.get(key) ?? ''))
+  }
+  return names
+}
+
+/** Recipients of copies that the header names, with their names there. */
+const copiesIn = ({ content }: Body): Names =>
+  namesIn(Object.entries(content.headers ?? {}).flatMap(([name, value]) => (name.toLowerCase() === 'cc' ? mailboxList(value) : [])))
+
+/** A recipient under its own name, or under the name in a text that shows it: its `header_to`, that of a copy, or the header. */
+function mailboxAt({ recipients }: Body, i: number, shown: Names) {
+  const { email = '', name } = recipients[i]?.address ?? {}
+  return mailboxOf({ email, name: name || shown.get(folded(email)) })
+}
+
+function messageOf(given: Body, copied: Names, { to, copies }: Group): DialectMessage {
   const { content, recipients, options } = given
   const [first = 0] = to
-  const at = (i: number) => recipients[i]?.address ?? { email: '' }
-  const isNamed = (i: number): boolean => named.has(folded(at(i).email))
+  const isNamed = (i: number): boolean => copied.has(folded(recipients[i]?.address.email ?? ''))
   const own = recipients[first]
   const isLiteral = options?.perform_substitutions === false
   const bodies: Bodies = { subject: content.subject, text: content.text, html: content.html }
   return {
     names: namesOf(first),
+    own: [...to, ...copies].map((i) => recipients[i]),
     fields() {
-      const variables = { ...given.substitution_data, ...own?.substitution_data }
-      const valueOf = (name: string) => valueAt(variables, name)
+      const variables = () => ({ ...given.substitution_data, ...own?.substitution_data })
+      const values = isLiteral ? {} : variables()
+      const valueOf = (name: string) => valueAt(values, name)
       const line = <T extends string | null | undefined>(path: string, value: T) =>
         isLiteral ? value : filledLine(path, value, mustache, valueOf)
       const shared = to.find((i) => i !== first && recipients[i] && hasVariables(recipients[i]))
@@ -189,11 +204,12 @@ function messageOf(given: Body, named: ReadonlySet<string>, { to, copies }: Grou
         ])
       const sender = typeof content.from === 'string' ? { email: content.from, name: undefined } : content.from
       const replyTo = line('reply_to', content.reply_to)
+      const shown = namesIn([...copies, ...to].flatMap((i) => mailboxList(recipients[i]?.address.header_to)))
       return {
         from: sender && (sender.name ? mailboxOf({ email: sender.email, name: line('from', sender.name) }) : line('from', sender.email)),
-        ...{ to: to.map((i) => mailboxOf(at(i))), reply_to: replyTo ? mailboxList(replyTo) : undefined },
-        cc: copies.filter(isNamed).map((i) => mailboxOf(at(i))),
-        bcc: copies.filter((i) => !isNamed(i)).map((i) => mailboxOf(at(i))),
+        ...{ to: to.map((i) => mailboxAt(given, i, shown)), reply_to: replyTo ? mailboxList(replyTo) : undefined },
+        cc: copies.filter(isNamed).map((i) => mailboxAt(given, i, copied)),
+        bcc: copies.filter((i) => !isNamed(i)).map((i) => mailboxAt(given, i, copied)),
         ...(isLiteral ? bodies : filledIn(bodies, mustache, valueOf)),
         headers: Object.fromEntries(withoutCc(content.headers).map(([name, value]) => [name, line(`headers.${name}`, value)])),
         attachments: [
@@ -250,9 +266,10 @@ export const sparkpost: Dialect = {
       ...{ operationId: i === 0 ? 'sendBySparkPost' : 'sendBySparkPostWithSlash', path, body },
       translate(given) {
         if (typeof given.content.email_rfc822 === 'string')
-          return { messages: given.recipients.map((own, i) => wholeMessageOf(given, own, i)) }
-        const named = copiesIn(given)
-        return { messages: groupsOf(given.recipients).map((group) => messageOf(given, named, group)), own: given.recipients }
+          return { messages: given.recipients.map((own, i) => wholeMessageOf(given, own, i)), hasOneId: true }
+        const copied = copiesIn(given)
+        const messages = groupsOf(given.recipients).map((group) => messageOf(given, copied, group))
+        return { messages, hasOneId: true, own: given.recipients }
       },
       answer: (sent, given) => answer({ results: resultsOf(sent, given) }, {}),
     }),

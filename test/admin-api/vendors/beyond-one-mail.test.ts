@@ -271,5 +271,5 @@ test('Mailgun: a newsletter of Ghost leaves as it is', async (t) => {
   t.is(head.get('list-unsubscribe'), 'List-Unsubscribe: <https://example.ch/leave?uuid=1>')
   const sent = await daemon.rest.must('GET', `/v1/traces/${String(newsletter.id).replace(/^<|@.*$/g, '')}`)
   t.like(sent, { tags: ['bulk-email', 'ghost-email'], metadata: { 'email-id': '4711' } })
-  t.regex(JSON.stringify(sent['timeline']), /these fields have no effect here: h:List-Unsubscribe/)
+  t.regex(JSON.stringify(sent['timeline']), /these fields have no effect here: h:Sender, h:List-Unsubscribe/)
 })

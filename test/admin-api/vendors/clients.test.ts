@@ -8,6 +8,11 @@ import { Sink } from '../../support/smtp/sink.ts'
 import { clients } from './clients.ts'
 import { mailOf } from './mail.ts'
 
+/** Header fields of a whole mail object, whose other parts the client has taken out of it. */
+const whole = { 'MIME-Version': '1.0', 'Content-Transfer-Encoding': '8bit', 'Message-ID': '<own.1@mail.example.ch>' }
+/** Services that keep a Message-ID; the others set their own. */
+const keeping = ['sendgrid', 'mailgun']
+
 for (const [name, send] of Object.entries(clients))
   test(`${name}: a mail of its client arrives with names, copies, header fields and files as they were given`, async (t) => {
     const sink = await Sink.listen()
@@ -18,7 +23,7 @@ for (const [name, send] of Object.entries(clients))
     })
     const { rest } = daemon
     await makeRoute(rest, await makeDestination(rest, { name: 'Sink', port: sink.port, mode: 'live' }))
-    const mail = mailOf(name)
+    const mail = { ...mailOf(name), headers: whole }
     const id = await send(`http://${daemon.addresses.http}`, adminKey, mail)
     const delivery = await sink.delivered(({ to }) => to.includes(mail.to.email))
     t.deepEqual([delivery.from, delivery.to.toSorted()], [mail.from.email, [mail.to.email, mail.cc, mail.bcc].toSorted()])
@@ -41,6 +46,14 @@ for (const [name, send] of Object.entries(clients))
     t.like(files.get(mail.image.name), name === 'brevo' ? image : { ...image, cid: mail.image.cid, related: true })
     const trace = await rest.must('GET', `/v1/traces/${id}`)
     t.true(JSON.stringify([trace['tags'], trace['metadata']]).includes(mail.tag))
+    const left = Object.keys(whole).filter((field) => field !== 'Message-ID' || !keeping.includes(name))
+    const [said] = (trace['timeline'] as { event: string; detail: { ignored_fields: string[] } }[]).filter(
+      ({ event }) => event === 'dialect',
+    )
+    t.deepEqual(said?.detail.ignored_fields.map((field) => field.replace(/^.*[.:]/, '')).toSorted(), left.toSorted())
+    t.is(read.messageId === whole['Message-ID'], keeping.includes(name))
+    t.is(read.headers.get('mime-version'), '1.0')
+    t.is(trace['message_id'], read.messageId?.slice(1, -1))
     const events = (trace['timeline'] as { event: string }[]).map(({ event }) => event)
     t.deepEqual(events.slice(0, 3), ['accepted', 'dialect', 'routed'])
   })

@@ -24,6 +24,8 @@ export interface Mail {
   readonly tag: string
   /** Neither the file nor the image goes with it. */
   readonly isBare?: boolean
+  /** Header fields of a whole mail object, besides the one of every mail. */
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 /** Sends it; the id that the client got. Rejects with the client's own error. */
@@ -31,12 +33,14 @@ export type Send = (address: string, key: string, mail: Mail) => Promise<string>
 
 const unlessBare = <T>({ isBare }: Mail, files: T[]): T[] => (isBare ? [] : files)
 const base64 = ({ content }: { readonly content: Buffer }): string => content.toString('base64')
+const headersOf = ({ headers }: Mail): Record<string, string> => ({ 'X-Order': '4711', ...headers })
+const headerList = (mail: Mail) => Object.entries(headersOf(mail)).map(([name, value]) => ({ name, value }))
 const named = ({ email, name }: Mail['from']): string => `"${name}" <${email}>`
 
 const resend: Send = async (address, key, mail) => {
   const { data, error } = await new Resend(key, { baseUrl: address }).emails.send({
     ...{ from: named(mail.from), to: named(mail.to), cc: mail.cc, bcc: [mail.bcc], replyTo: mail.replyTo },
-    ...{ subject: mail.subject, text: mail.text, html: mail.html, headers: { 'X-Order': '4711' } },
+    ...{ subject: mail.subject, text: mail.text, html: mail.html, headers: headersOf(mail) },
     tags: [{ name: 'kind', value: mail.tag }],
     attachments: unlessBare(mail, [
       { filename: mail.file.name, content: mail.file.content, contentType: mail.file.type },
@@ -53,7 +57,7 @@ const sendgrid: Send = async (address, key, mail) => {
   client.setDefaultRequest('baseUrl', address)
   const [response] = await sendgridMail.send({
     ...{ from: mail.from, to: mail.to, cc: mail.cc, bcc: mail.bcc, replyTo: mail.replyTo },
-    ...{ subject: mail.subject, text: mail.text, html: mail.html, headers: { 'X-Order': '4711' } },
+    ...{ subject: mail.subject, text: mail.text, html: mail.html, headers: headersOf(mail) },
     categories: [mail.tag],
     attachments: unlessBare(mail, [
       { filename: mail.file.name, content: base64(mail.file), type: mail.file.type, disposition: 'attachment' },
@@ -70,7 +74,7 @@ const postmark: Send = async (address, key, mail) => {
   const { MessageID } = await client.sendEmail({
     ...{ From: named(mail.from), To: named(mail.to), Cc: mail.cc, Bcc: mail.bcc, ReplyTo: mail.replyTo },
     ...{ Subject: mail.subject, TextBody: mail.text, HtmlBody: mail.html, Tag: mail.tag },
-    Headers: [new Models.Header('X-Order', '4711')],
+    Headers: headerList(mail).map(({ name, value }) => new Models.Header(name, value)),
     Attachments: unlessBare(mail, [
       new Models.Attachment(mail.file.name, base64(mail.file), mail.file.type),
       new Models.Attachment(mail.image.name, base64(mail.image), mail.image.type, `cid:${mail.image.cid}`),
@@ -83,7 +87,8 @@ const mailgun: Send = async (address, key, mail) => {
   const client = new Mailgun(FormData).client({ username: 'api', key, url: address })
   const { id = '' } = await client.messages.create('example.ch', {
     ...{ from: named(mail.from), to: [named(mail.to)], cc: mail.cc, bcc: mail.bcc, 'h:Reply-To': mail.replyTo },
-    ...{ subject: mail.subject, text: mail.text, html: mail.html, 'h:X-Order': '4711', 'o:tag': [mail.tag] },
+    ...{ subject: mail.subject, text: mail.text, html: mail.html, 'o:tag': [mail.tag] },
+    ...Object.fromEntries(headerList(mail).map(({ name, value }) => [`h:${name}`, value])),
     attachment: unlessBare(mail, [{ data: mail.file.content, filename: mail.file.name, contentType: mail.file.type }]),
     inline: unlessBare(mail, [{ data: mail.image.content, filename: mail.image.cid, contentType: mail.image.type }]),
   })
@@ -93,7 +98,7 @@ const mailgun: Send = async (address, key, mail) => {
 const brevo: Send = async (address, key, mail) => {
   const { messageId = '' } = await new BrevoClient({ apiKey: key, baseUrl: `${address}/v3` }).transactionalEmails.sendTransacEmail({
     ...{ sender: mail.from, to: [mail.to], cc: [{ email: mail.cc }], bcc: [{ email: mail.bcc }], replyTo: { email: mail.replyTo } },
-    ...{ subject: mail.subject, textContent: mail.text, htmlContent: mail.html, headers: { 'X-Order': '4711' }, tags: [mail.tag] },
+    ...{ subject: mail.subject, textContent: mail.text, htmlContent: mail.html, headers: headersOf(mail), tags: [mail.tag] },
     attachment: unlessBare(mail, [mail.file, mail.image]).map((file) => ({ name: file.name, content: base64(file) })),
   })
   return messageId.replace(/^<|@.*$/g, '')
@@ -112,7 +117,7 @@ const mailersend: Send = async (address, key, mail) => {
     .setText(mail.text)
     .setHtml(mail.html)
     .setTags([mail.tag])
-    .setHeaders([{ name: 'X-Order', value: '4711' }])
+    .setHeaders(headerList(mail))
     .setAttachments(
       unlessBare(mail, [
         new Attachment(base64(mail.file), mail.file.name, 'attachment'),
@@ -129,7 +134,7 @@ const sparkpost: Send = async (address, key, mail) => {
     ...{ cc: [{ address: mail.cc }], bcc: [{ address: mail.bcc }] },
     content: {
       ...{ from: mail.from, reply_to: mail.replyTo, subject: mail.subject, text: mail.text, html: mail.html },
-      headers: { 'X-Order': '4711' },
+      headers: headersOf(mail),
       attachments: unlessBare(mail, [{ name: mail.file.name, type: mail.file.type, data: base64(mail.file) }]),
       inline_images: unlessBare(mail, [{ name: mail.image.cid, type: mail.image.type, data: base64(mail.image) }]),
     },
@@ -149,7 +154,7 @@ const mailjet: Send = async (address, key, mail) => {
       {
         ...{ From: person(mail.from), To: [person(mail.to)], Cc: [{ Email: mail.cc }], Bcc: [{ Email: mail.bcc }] },
         ...{ ReplyTo: { Email: mail.replyTo }, Subject: mail.subject, TextPart: mail.text, HTMLPart: mail.html },
-        ...{ Headers: { 'X-Order': '4711' }, CustomCampaign: mail.tag, Attachments: unlessBare(mail, [file(mail.file)]) },
+        ...{ Headers: headersOf(mail), CustomCampaign: mail.tag, Attachments: unlessBare(mail, [file(mail.file)]) },
         InlinedAttachments: unlessBare(mail, [{ ...file(mail.image), ContentID: mail.image.cid }]),
       },
     ],
@@ -174,7 +179,7 @@ const ses: Send = async (address, key, mail) => {
         Simple: {
           Subject: { Data: mail.subject },
           Body: { Text: { Data: mail.text }, Html: { Data: mail.html } },
-          Headers: [{ Name: 'X-Order', Value: '4711' }],
+          Headers: headerList(mail).map(({ name, value }) => ({ Name: name, Value: value })),
           Attachments: unlessBare(mail, [
             { FileName: mail.file.name, RawContent: mail.file.content, ContentType: mail.file.type },
             {

@@ -1,0 +1,141 @@
+/** Every part of a request to another service has an effect, or the trace names it as ignored. */
+import test, { type ExecutionContext } from '#test'
+import { simpleParser } from 'mailparser'
+import { makeDestination, makeRoute } from '../../../support/daemon/provision.ts'
+import { startDaemon, type StartedDaemon } from '../../../support/daemon/start-daemon.ts'
+import type { RestAnswer } from '../../../support/daemon/rest.ts'
+import { Sink } from '../../../support/smtp/sink.ts'
+import { brevo } from './brevo.ts'
+import type { FullRequest } from './full-request.ts'
+import { mailersend } from './mailersend.ts'
+import { mailgun } from './mailgun.ts'
+import { mailjet } from './mailjet.ts'
+import { postmark } from './postmark.ts'
+import { resend } from './resend.ts'
+import { sendgrid } from './sendgrid.ts'
+import { ses } from './ses.ts'
+import { sparkpost } from './sparkpost.ts'
+
+const services = { resend, sendgrid, postmark, mailgun, brevo, mailersend, sparkpost, mailjet, ses }
+
+type Request = Pick<FullRequest, 'path' | 'body' | 'files'>
+
+/** A part of a request: its path as traces name it, and the request without it. */
+interface Part {
+  readonly path: string
+  readonly without: Request
+}
+
+const isLeaf = (value: unknown): boolean => typeof value !== 'object' || value === null
+const saysNothing = (value: unknown): boolean => value === null || value === false || value === ''
+
+/** Every value within an object, with its path, and a copy without it. */
+function* leavesOf(value: object, path = ''): Generator<readonly [path: string, without: unknown]> {
+  for (const [name, inner] of Object.entries(value)) {
+    const at = Array.isArray(value) ? `${path}[${name}]` : path === '' ? name : `${path}.${name}`
+    const withOther = (other: unknown[]): unknown => {
+      if (Array.isArray(value)) return value.toSpliced(Number(name), 1, ...other)
+      return Object.fromEntries(Object.entries(value).flatMap(([key, own]) => (key === name ? other.map((it) => [key, it]) : [[key, own]])))
+    }
+    if (!isLeaf(inner)) for (const [below, without] of leavesOf(inner as object, at)) yield [below, withOther([without])]
+    else if (!saysNothing(inner)) yield [at, withOther([])]
+  }
+}
+
+function partsOf(request: Request): Part[] {
+  const { path, body, files } = request
+  const [address = '', query] = path.split('?')
+  return [
+    ...[...leavesOf(body)].map(([at, without]) => ({ path: at, without: { ...request, body: without as Request['body'] } })),
+    ...Object.keys(files ?? {}).map((at) => ({
+      path: at,
+      without: { ...request, files: Object.fromEntries(Object.entries(files ?? {}).filter(([name]) => name !== at)) },
+    })),
+    ...(query === undefined ? [] : [{ path: `?${query.replace(/=.*/, '')}`, without: { ...request, path: address } }]),
+  ]
+}
+
+async function posted({ rest, addresses }: StartedDaemon, { path, body, files }: Request): Promise<RestAnswer> {
+  if (!files) return rest.call('POST', path, body)
+  const form = new FormData()
+  for (const [name, value] of Object.entries(body)) form.append(name, String(value))
+  for (const [name, content] of Object.entries(files)) form.append(name, new Blob([content], { type: 'text/csv' }), `${content}.bin`)
+  const encoded = new Response(form)
+  const type = encoded.headers.get('content-type') ?? ''
+  return rest.call('POST', `http://${addresses.http}${path}`, Buffer.from(await encoded.arrayBuffer()), { 'content-type': type })
+}
+
+interface Outcome {
+  readonly id: string
+  readonly ignored: readonly string[]
+  /** The mail and its trace without ids; the refusal of a request that was not accepted. */
+  readonly seen: string
+}
+
+interface Trace {
+  readonly held: boolean
+  readonly next_attempt_at: string | null
+  readonly timeline: readonly { readonly event: string; readonly detail: { readonly ignored_fields?: readonly string[] } }[]
+}
+
+/** Sends a request and reads everything that can be seen of its message. */
+async function outcomeOf(daemon: StartedDaemon, request: Request): Promise<Outcome> {
+  const { status, headers, bytes } = await posted(daemon, request)
+  const [id] = /[\da-f]{8}-[\da-f]{4}-4[\da-f-]{21}/.exec(`${String(headers['x-message-id'])} ${bytes.toString()}`) ?? []
+  if (status >= 300 || id === undefined) return { id: '', ignored: [], seen: `${String(status)} ${bytes.toString()}` }
+  const trace = (await daemon.rest.must('GET', `/v1/traces/${id}`)) as unknown as Trace
+  const { bytes: raw } = await daemon.rest.call('GET', `/v1/traces/${id}/message/raw`)
+  const { headerLines, html, text, attachments } = await simpleParser(raw, { skipImageLinks: true })
+  const files = attachments.map(({ filename, contentType, contentDisposition, cid, content }) => [
+    ...[filename, contentType, contentDisposition, cid, content.toString()],
+  ])
+  // a hold changes these at any time after the acceptance
+  const { timeline, held: _held, next_attempt_at: _next, ...shown } = trace
+  const [ignored = []] = timeline.flatMap(({ event, detail }) => (event === 'dialect' ? [detail.ignored_fields ?? []] : []))
+  const mail = [headerLines, html, text, files]
+  const seen = JSON.stringify([shown, timeline.filter(({ event }) => event !== 'dialect' && event !== 'held'), mail])
+  return { id, ignored: ignored.toSorted(), seen: withoutIds(seen, id) }
+}
+
+/** Without the values that differ between two equal requests. */
+const withoutIds = (text: string, id: string): string =>
+  text
+    .replaceAll(id, 'ID')
+    .replaceAll(/boundary=\\*"[^"\\]*\\*"/g, 'boundary')
+    .replaceAll(/https:\/\/post\.example\.ch\/[^\s>"\\]+/g, 'https://post.example.ch/')
+    .replaceAll(/"(?:size|sha256|content_sha256)":[^,}]*/g, '')
+
+/** Whether a trace names the field, or what it is in; `[]` stands for some entries of a list. */
+function isAmong(names: readonly string[], path: string): boolean {
+  const plain = path.replaceAll(/\[\d+\]/g, '[]')
+  return names.some((name) => [path, plain].some((one) => one === name || one.startsWith(`${name}.`) || one.startsWith(`${name}[`)))
+}
+
+async function started(t: ExecutionContext): Promise<StartedDaemon> {
+  const sink = await Sink.listen()
+  t.teardown(() => sink[Symbol.asyncDispose]())
+  const env = { POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32', POSTERN_BASE_URL: 'https://post.example.ch' }
+  const daemon = await startDaemon(t, { env })
+  await makeRoute(daemon.rest, await makeDestination(daemon.rest, { name: 'Sink', port: sink.port, mode: 'live' }))
+  await daemon.rest.must('POST', '/v1/queue/holds', { filter: {}, reason: 'Nothing changes a trace' })
+  for (const [slug, text_tmpl] of Object.entries({ word: '{{n}}', words: '{{n}} {{m}}' })) {
+    const { id } = await daemon.rest.must('POST', '/v1/templates', { name: slug, slug, subject_tmpl: '{{n}}', text_tmpl })
+    await daemon.rest.must('PUT', `/v1/templates/${String(id)}`, { subject_tmpl: '{{n}}', text_tmpl: `${text_tmpl}!` })
+  }
+  return daemon
+}
+
+for (const [service, requests] of Object.entries(services))
+  test(`${service}: every part of a full request has an effect or is named as ignored`, async (t) => {
+    const daemon = await started(t)
+    for (const request of requests) {
+      const { ignored, seen } = await outcomeOf(daemon, request)
+      t.deepEqual(ignored, request.ignored.toSorted(), `${request.path}: ${seen.slice(0, 500)}`)
+      t.is((await outcomeOf(daemon, request)).seen, seen, 'two equal requests')
+      for (const { path, without } of partsOf(request)) {
+        const other = await outcomeOf(daemon, without)
+        t.true(isAmong(ignored, path) || other.seen !== seen, `${request.path}: ${path} is lost`)
+        if (ignored.includes(path) && other.id !== '') t.is(other.seen, seen, `${request.path}: ${path} has an effect`)
+      }
+    }
+  })
