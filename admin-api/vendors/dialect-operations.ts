@@ -20,6 +20,7 @@ import { useNewKey, type Dialect, type DialectMessage, type DialectSend, type Fi
 import { dialects } from './dialects.ts'
 import { Form } from './body/form.ts'
 import { readFormRequest } from './body/form-request.ts'
+import { firstSesOperation } from './first-ses.ts'
 import { headerOf } from './body/header-fields.ts'
 import { ignoredFields, unwatched, watched } from './body/ignored-fields.ts'
 import { inTheirWords } from './their-words.ts'
@@ -219,4 +220,5 @@ export const dialectOperations: readonly Operation<DialectCore>[] = [
     ...dialect.sends.map((send) => sendOperation(dialect, send)),
     ...(dialect.calls ?? []).map((call) => callOperation(dialect, call)),
   ]),
+  firstSesOperation,
 ]

@@ -16,6 +16,8 @@ const maxSkewMs = 15 * 60_000
 const payloadHash = /^[0-9a-f]{64}$/
 const emptyHash = hash('sha256', '')
 
+export const isSignedForAws = ({ authorization = '' }: IncomingHttpHeaders): boolean => authorization.startsWith(algorithm)
+
 /** What the header says of the signature. */
 interface Claim {
   readonly key: string
