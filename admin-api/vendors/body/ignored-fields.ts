@@ -74,7 +74,7 @@ class Part implements ProxyHandler<Readonly<Record<string, unknown>>> {
     return this.#views.get(name)
   }
 
-  /** Fields that the schema names, that say something and that nobody has read. */
+  /** Fields that the schema names, that say something and that were not read. */
   get unread(): readonly string[] {
     this.#filled ??= [...this.#fields.keys()].filter((name) => Object.hasOwn(this.given, name) && !saysNothing(this.given[name]))
     return this.#filled.filter((name) => !this.#read.has(name))
