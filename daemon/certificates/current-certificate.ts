@@ -52,9 +52,9 @@ export class CurrentCertificate {
 
   /** What whoever watches the service should know; undefined when nothing is wrong. */
   warning(now: number): string | undefined {
-    if (this.problem !== undefined) return 'The certificate could not be replaced; the log says why.'
     const left = this.expires.getTime() - now
     if (left <= 0) return 'The certificate has expired.'
+    if (this.problem !== undefined) return 'The certificate could not be replaced; the log says why.'
     const whole = this.expires.getTime() - this.begins.getTime()
     return !this.isSelfMade && left < whole * lateShare ? `The certificate expires at ${this.expires.toISOString()}.` : undefined
   }

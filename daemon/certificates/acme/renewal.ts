@@ -1,6 +1,7 @@
 /**
  * Keeps the certificate that is ordered from a certificate authority valid: orders the first one, and another with a third of the lifetime
- * left. What fails is tried again later and later; meanwhile the certificate before it is served. Of daemons that share a store one orders,
+ * left. What fails is tried again later and later; meanwhile the certificate before it is served. All waits are at most a third of the
+ * lifetime, so that a private authority may issue for minutes. Of daemons that share a store one orders,
  * and all take what it was given.
  */
 import { X509Certificate } from 'node:crypto'
@@ -27,7 +28,7 @@ const minute = 60_000
 const hour = 60 * minute
 /**
  * Let's Encrypt takes five failed validations of a name in an hour. Who begins an order does not know how those of others went, as one is
- * dead and another has handed over: together they begin so many, and what a person asks for.
+ * dead and another has handed over: together they begin so many, and what a person asks for. An issued certificate starts the count anew.
  */
 export const orderWindow = { windowMs: hour, most: 4 }
 const backoffMs = [5 * minute, 20 * minute, hour, 3 * hour, 6 * hour, 12 * hour]
@@ -147,8 +148,18 @@ export class AcmeRenewal implements CertificateSource {
     const { current, request } = this.#options
     const isWanted = this.#ordered?.directory === request.directory && this.#ordered.cert === current.cert
     if (!isWanted || request.names.some((name) => !covers(current, name))) return now
-    const [begins, expires] = [current.begins.getTime(), current.expires.getTime()]
-    return begins + (expires - begins) * (renewAt - this.#jitter)
+    return current.begins.getTime() + this.#lifetimeMs() * (renewAt - this.#jitter)
+  }
+
+  /** At most the time that is left when a renewal is due. */
+  #atMost(milliseconds: number): number {
+    return Math.min(milliseconds, this.#lifetimeMs() * (1 - renewAt))
+  }
+
+  /** Of the certificate in use. */
+  #lifetimeMs(): number {
+    const { begins, expires } = this.#options.current
+    return expires.getTime() - begins.getTime()
   }
 
   async #order(): Promise<void> {
@@ -163,7 +174,8 @@ export class AcmeRenewal implements CertificateSource {
       this.#put(ordered)
       this.#options.daemons.publish(issuedTopic, [''])
       this.#failures = 0
-      this.#notBefore = this.#options.clock.now() + hour // whatever was issued: authorities bound how often they are asked
+      await this.#options.begun.clear(this.#nameOfOrders())
+      this.#notBefore = this.#options.clock.now() + this.#atMost(hour) // whatever was issued: authorities bound how often they are asked
       metrics.certificateOrdered('issued')
       const { issuer } = new X509Certificate(ordered.cert)
       log.info({ names, issuer, expires: this.#options.current.expires }, 'a certificate was issued; new connections get it')
@@ -175,10 +187,10 @@ export class AcmeRenewal implements CertificateSource {
   /** Whether enough orders were begun lately; counts this one otherwise. */
   async #waitsForOthers(): Promise<boolean> {
     const { request, begun, clock, log, current } = this.#options
-    const { names, directory } = request
+    const { names } = request
     const always = this.#isAsked
     this.#isAsked = false
-    const { tries, waitMs } = await begun.add([directory, ...names].join(' '), { always })
+    const { tries, waitMs } = await begun.add(this.#nameOfOrders(), { always })
     if (always || tries < orderWindow.most) return false
     this.#notBefore = clock.now() + waitMs
     current.problem = `No certificate was ordered for ${names.join(', ')}: ${tries} orders were begun within an hour, here or at other daemons.`
@@ -187,6 +199,11 @@ export class AcmeRenewal implements CertificateSource {
       'enough orders were begun within an hour; the next one waits',
     )
     return true
+  }
+
+  #nameOfOrders(): string {
+    const { names, directory } = this.#options.request
+    return [directory, ...names].join(' ')
   }
 
   #put(ordered: Ordered): void {
@@ -198,7 +215,7 @@ export class AcmeRenewal implements CertificateSource {
 
   #failed(error: unknown): void {
     const { request, current, clock, random, log, metrics } = this.#options
-    const wait = backoffMs[Math.min(this.#failures, backoffMs.length - 1)]! * (1 + random() * backoffJitter)
+    const wait = this.#atMost(backoffMs[Math.min(this.#failures, backoffMs.length - 1)]! * (1 + random() * backoffJitter))
     const asked = error instanceof OrderFailed ? (error.retryAfterSeconds ?? 0) * 1000 : 0
     this.#failures++
     this.#notBefore = clock.now() + Math.max(wait, asked)

@@ -216,3 +216,22 @@ test.serial('a name that cannot be validated leaves the certificate as it is, an
   scene.clock.advance(10 * minute)
   t.is(logged(scene, 'ordering a certificate').length, 2)
 })
+
+test.serial('a certificate for 90 seconds is renewed in time, and /readyz reports the expired one when renewals fail', async (t) => {
+  const scene = await sceneOf(t, 'http-01')
+  const { clock, daemon } = scene
+  await attempted(scene, failed, 1)
+  const authority = await scene.authority({ lifetimeSeconds: 90 })
+  await daemon.certificates.source.reload()
+  await attempted(scene, issued, 1)
+  // the authority dates certificates by the time of the machine, which is ahead at first
+  for (const times of [2, 3, 4, 5, 6, 7]) {
+    clock.advance(3 * minute)
+    await attempted(scene, issued, times)
+  }
+  await authority[Symbol.asyncDispose]()
+  clock.advance(3 * minute)
+  await attempted(scene, failed, 2)
+  clock.advance(3 * minute)
+  t.deepEqual((await readiness(scene))['warnings'], ['The certificate has expired.'])
+})

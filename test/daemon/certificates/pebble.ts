@@ -20,9 +20,11 @@ export interface PebbleOptions {
   readonly tlsPort: number
   /** External accounts, without which none is made: MAC keys by key id. */
   readonly external?: Readonly<Record<string, string>>
+  /** Of its certificates, in seconds; 90 days by default. */
+  readonly lifetimeSeconds?: number
 }
 
-const lifetimeSeconds = 90 * 24 * 3600
+const usualLifetimeSeconds = 90 * 24 * 3600
 
 export class Pebble implements AsyncDisposable {
   readonly #child: ChildProcess
@@ -40,7 +42,8 @@ export class Pebble implements AsyncDisposable {
   }
 
   /** `names` lead to this machine; resolves when the directory is served. */
-  static async start({ folder, files, ports, httpPort, tlsPort, external }: PebbleOptions, names: readonly string[]): Promise<Pebble> {
+  static async start(options: PebbleOptions, names: readonly string[]): Promise<Pebble> {
+    const { folder, files, ports, httpPort, tlsPort, external, lifetimeSeconds = usualLifetimeSeconds } = options
     const [port, management] = ports
     const config = {
       pebble: {
