@@ -4,7 +4,7 @@ import type { GroupOptions } from '#store/engine/group-commit.ts'
 import type { StoreKv } from '#store/engine/store-kv.ts'
 import type { ObjectOptions } from '#store/postgresql/objects/large-values.ts'
 import type { StoreUse } from '#store/postgresql/ownership.ts'
-import { LevelKv } from '#store/level/level-kv.ts'
+import { LevelKv, type LevelOptions } from '#store/level/level-kv.ts'
 import { requireUnmoved } from '#store/level/moved.ts'
 import { StoreInUse } from '#store/kv.ts'
 import { exitCodes } from './process/lifecycle.ts'
@@ -16,21 +16,21 @@ import { StartRefused } from './process/start-refused.ts'
 type Place = Pick<Config, 'dataDir' | 'store'>
 
 /**
- * For one process at a time, or for daemons together where the store is a database. Throws `StoreUnavailable` when another one
- * has it, it cannot be opened, or a daemon would use it that was moved elsewhere.
+ * For one process at a time, or for daemons together where the store is a database. A command, which has the store alone, opens no damaged
+ * folder. Throws `StoreUnavailable` when another process has it, it cannot be opened, or a daemon would use it that was moved elsewhere.
  */
 export async function openStore({ dataDir, store }: Place, options: GroupOptions = {}, use: StoreUse = 'alone'): Promise<StoreKv> {
   const { address } = store
   if (address === null) {
     if (use === 'together') await requireUnmoved(storeFolder(dataDir))
-    return openFolder(dataDir, options)
+    return openFolder(dataDir, { ...options, mustBeWhole: use === 'alone' })
   }
   const { PostgresKv } = await import('#store/postgresql/postgres-kv.ts') // only those who have one pay for it
   return PostgresKv.open(address, { ...options, use, large: await objectsOf(store) })
 }
 
 /** A refusal names the process that has the folder. */
-async function openFolder(dataDir: string, options: GroupOptions): Promise<StoreKv> {
+async function openFolder(dataDir: string, options: LevelOptions): Promise<StoreKv> {
   const folder = storeFolder(dataDir)
   try {
     return await LevelKv.open(folder, options)

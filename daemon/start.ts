@@ -25,6 +25,7 @@ import { compose } from './composition/composition.ts'
 import { requireDomainApart } from './composition/layers/sites-domain.ts'
 import { inspectWork, pollerWork, sharedWorks } from './composition/works/shared-works.ts'
 import { partsOf, type Daemon, type Foundation, type Replacements, type Resolve } from './composition/parts.ts'
+import { DamageWatch } from './doctor/damage-watch.ts'
 import { openStore } from './open-store.ts'
 import type { Lifecycle } from './process/lifecycle.ts'
 import { lastBackupAt } from './backup/last-backup.ts'
@@ -80,6 +81,8 @@ export async function open(
       'the log of the store was damaged and writes are missing; run "postern verify" and compare with a backup',
     )
   }
+  const watch = new DamageWatch(kv, replace.clock ?? systemClock, log)
+  await lifecycle.start({ name: 'check of the store', start: async () => watch.start(), stop: () => watch.stop() })
   await ballast.ensure(store.lowDiskBytes)
   const part = compose({ config, log, kv, secrets, metrics, certificate, ...given }, replace)
   await lifecycle.start({ name: 'traces', start: async () => {}, stop: async () => part('spans')?.spanExport.stop(spansEndMs) })

@@ -167,7 +167,7 @@ export class Database {
     const name = fillName(kind.name, organizationId)
     if (this.#empty.has(name)) return true
     const before = this.#fillings
-    for await (const _row of this.kv.range({ ...within([organizationId, kind.name]), limit: 1 })) return false
+    for await (const _row of this.kv.range({ ...within([organizationId, kind.name]), limit: 1, whole: true })) return false
     if (kind.isOftenEmpty && !this.#shared && before === this.#fillings) this.#empty.add(name) // otherwise a write came between, or may
     return true
   }
@@ -290,7 +290,7 @@ export class Database {
       : [reach.organizationId, kind.name, ...(options.values ?? [])]
     const from = options.after && options.cursor === undefined ? keyAfter(pack([...prefix, ...options.after])) : undefined
     const range = { ...cursorRange(prefix, options.cursor, options.ascending ?? false), ...(from && { start: from }) }
-    const entries = this.kv.range({ ...range, reverse: !options.ascending })
+    const entries = this.kv.range({ ...range, reverse: !options.ascending, whole: true })
     const { limit } = options
     const rows: Stored<R>[] = []
     if (limit === 0) return { rows, nextCursor: undefined }
@@ -327,7 +327,7 @@ export class Database {
   /** Every record of a kind, for kinds that are few by nature. */
   async all<R extends Identified>(kind: RecordKind<R>, reach: Visibility): Promise<Stored<R>[]> {
     const rows: Stored<R>[] = []
-    for await (const entry of this.kv.range(within([reach.organizationId, kind.name]))) {
+    for await (const entry of this.kv.range({ ...within([reach.organizationId, kind.name]), whole: true })) {
       const stored = visible(kind, reach, toStored(kind, entry))
       if (stored) rows.push(stored)
     }

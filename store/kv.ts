@@ -29,6 +29,8 @@ export interface Range {
   readonly reverse?: boolean
   /** Values may come empty, which spares those that stand apart from being read. */
   readonly keysOnly?: boolean
+  /** Throws `StoreDamaged` instead of leaving out rows that damage hides: for lists that somebody reads. */
+  readonly whole?: boolean
 }
 
 /** Holds when the key still has this version; `undefined` means the key must be absent, and must be set by the same write. */
@@ -104,7 +106,7 @@ export interface Kv extends AsyncDisposable {
  * be lost. When one value cannot be read, `key` names it. An undecided write failed, and the next start may find it.
  */
 export class StoreFailure extends Error {
-  override readonly name = 'StoreFailure'
+  override readonly name: string = 'StoreFailure'
   readonly key: Bytes | undefined
   readonly isUndecided: boolean
 
@@ -114,6 +116,9 @@ export class StoreFailure extends Error {
     this.isUndecided = options.isUndecided ?? false
   }
 }
+
+/** What was stored is damaged, and cannot be read or relied on. Writing goes on. */
+export class StoreDamaged extends StoreFailure {}
 
 /** Where large values stand is away: nothing was written or read. The same again may succeed later, and the process goes on. */
 export class StoreAway extends Error {
@@ -133,5 +138,16 @@ export class StoreInUse extends StoreUnavailable {
   constructor(folder: string, lockFile: string, holder = 'another Postern process', options: { readonly cause?: unknown } = {}) {
     super(`The data folder ${folder} is in use by ${holder}. Stop it, or set POSTERN_DATA_DIR to another folder.`, options)
     this.lockFile = lockFile
+  }
+}
+
+/** The store is damaged and is not opened; `problems` are one sentence each. */
+export class DamagedFolder extends StoreUnavailable {
+  readonly problems: readonly string[]
+
+  constructor(folder: string, problems: readonly string[]) {
+    const more = problems.length > 1 ? ` ${problems.length - 1} more problems: "postern verify" names them.` : ''
+    super(`The store in ${folder} is damaged. ${problems[0]}${more} Restore the last good backup.`)
+    this.problems = problems
   }
 }

@@ -3,7 +3,7 @@
  * a kind had versions stays as it is.
  */
 import { decode, encode } from './json.ts'
-import { StoreFailure, type Bytes, type Entry } from './kv.ts'
+import { StoreDamaged, StoreFailure, type Bytes, type Entry } from './kv.ts'
 import type { Identified, RecordKind } from './record-kind.ts'
 import { describeKey } from './tuple.ts'
 
@@ -15,10 +15,11 @@ export const encodeRecord = <R extends Identified>(kind: RecordKind<R>, record: 
 
 /**
  * The record in the version of this release. An older one is upgraded, step by step, and compared with the schema; its stored bytes
- * stay until it is written again. Throws `StoreFailure` when a newer release wrote it, or it cannot be upgraded.
+ * stay until it is written again. Throws `StoreFailure` when a newer release wrote it or it cannot be upgraded, and `StoreDamaged` when it
+ * is not JSON.
  */
 export function decodeRecord<R extends Identified>(kind: RecordKind<R>, { key, value }: Pick<Entry, 'key' | 'value'>): R {
-  const stored = decode<R | readonly [number, R]>(value)
+  const stored = storedIn<R>(kind.name, key, value)
   const current = versionOf(kind)
   const [version, record] = Array.isArray(stored) ? (stored as [number, R]) : [1, stored as R]
   if (version === current) return record
@@ -31,5 +32,13 @@ export function decodeRecord<R extends Identified>(kind: RecordKind<R>, { key, v
     return kind.schema.parse(kind.upgrades.slice(version - 1).reduce<unknown>((old, upgrade) => upgrade(old), record))
   } catch (error) {
     throw unreadable(`is stored in version ${version} and cannot be upgraded to version ${current}.`, error)
+  }
+}
+
+function storedIn<R>(name: string, key: Bytes, value: Bytes): R | readonly [number, R] {
+  try {
+    return decode<R | readonly [number, R]>(value)
+  } catch (error) {
+    throw new StoreDamaged(`${name} ${describeKey(key)} is damaged: it is not JSON.`, { key, cause: error })
   }
 }

@@ -1,8 +1,8 @@
 /** One request: runs actions for its caller, and turns what goes wrong into errors that are meant for them. */
 import DataLoader from 'dataloader'
 import type { GraphQLError } from 'graphql'
+import { refusalOfDefect } from '#core/defect.ts'
 import { invalid, Refusal } from '#core/refusals.ts'
-import { storeRefusal } from '#core/writes/store-refusal.ts'
 import { CursorInvalid } from '#store/cursor.ts'
 import { invoke, invokeMany } from '../actions/invoke.ts'
 import { workOf } from '../operation/operation.ts'
@@ -72,9 +72,7 @@ export class GraphqlRequest implements RequestContext {
       if (this.call.signal.aborted) return interrupted()
       const { requestId } = this.call.client
       this.#options.events.failed(defect, { requestId, operationId })
-      return (
-        storeRefusal(defect) ?? new Refusal('internal_error', `The request failed inside the service; report it with its id ${requestId}.`)
-      )
+      return refusalOfDefect(defect, requestId)
     })
   }
 

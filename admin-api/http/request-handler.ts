@@ -8,8 +8,9 @@ import { Readable } from 'node:stream'
 import type { Feature } from '#config/plans/features.ts'
 import { CursorInvalid } from '#store/cursor.ts'
 import type { Activity } from '#core/activity.ts'
+import { refusalOfDefect } from '#core/defect.ts'
 import { invalid, Refusal, refusals, type RefusalCode } from '#core/refusals.ts'
-import { isUndecided, storeRefusal } from '#core/writes/store-refusal.ts'
+import { isUndecided } from '#core/writes/store-refusal.ts'
 import type { Principal } from '#core/access/principal/principal.ts'
 import { Answer, type AnswerBody } from '../operation/answer.ts'
 import { presentedCredential, principalOf, type Presented } from './principal.ts'
@@ -330,8 +331,7 @@ export class RequestHandler {
       return this.#respond(renderEmpty(statusOfGone, this.#frame()), undefined)
     if (this.#ended !== undefined) return this.#refuse(this.#interrupted())
     this.#context.events.failed(error, { requestId: this.#requestId, operationId: this.operation.operationId })
-    const words = `The request failed inside the service; report it with its id ${this.#requestId}.`
-    this.#refuse(storeRefusal(error) ?? new Refusal('internal_error', words))
+    this.#refuse(refusalOfDefect(error, this.#requestId))
   }
 
   #interrupted(): Refusal {

@@ -4,7 +4,8 @@ import { open, readdir } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { notePastBackup, requirePastBackup, type EarlierBackup } from '#store/backup/past-backups.ts'
 import { encodeFrame, jsonFrame, rowFrame } from '#store/backup/frames.ts'
-import type { StoreKv } from '#store/engine/store-kv.ts'
+import type { Rest, StoreKv } from '#store/engine/store-kv.ts'
+import { StoreDamaged } from '#store/kv.ts'
 import { formOf } from '#store/upgrade/store-form.ts'
 import { storeFolder } from '../process/data-folder.ts'
 import { compiledFolder } from '../process/use-compiled.js'
@@ -15,19 +16,45 @@ const nothing = Buffer.alloc(0)
 /** Of this run or of this machine: they are made again. */
 const leftOut: ReadonlySet<string> = new Set(['ballast', 'operator.json', 'last-backup.json'])
 
+interface Wanted {
+  /** Rows that have not changed since this backup come without their values. */
+  readonly since: EarlierBackup | undefined
+  /** Milliseconds since the epoch. */
+  readonly at: number
+  /** Between steps of the check that comes first. */
+  readonly rest?: Rest
+}
+
 /**
- * One moment of the store; the files as they are then or later. Rows that have not changed since the earlier backup come without their
- * values. Throws `UnknownBackup` when that is none of this store.
+ * One moment of the store; the files as they are then or later. A damaged store ends in a frame that says so. Throws `UnknownBackup` when
+ * the earlier backup is none of this store.
  */
 export async function backupFrames(
   kv: StoreKv,
   dataDir: string,
-  { since, at }: { readonly since: EarlierBackup | undefined; readonly at: number },
+  { since, at, rest = () => {} }: Wanted,
 ): Promise<AsyncGenerator<Uint8Array>> {
   if (since) await requirePastBackup(kv, since.id)
+  return gathered(wholeFrames(kv, rest, () => noted(kv, dataDir, since, at)))
+}
+
+/** The frames of a store that is whole. */
+async function* wholeFrames(kv: StoreKv, rest: Rest, frames: () => AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  try {
+    const [damage] = await kv.check(rest)
+    if (damage) throw new StoreDamaged(`The store is damaged: ${damage.sentence}`)
+    yield* frames()
+  } catch (error) {
+    if (!(error instanceof StoreDamaged)) throw error
+    const advice = 'No backup was made, and earlier ones are as they were. "postern verify" names all damage; restore the last good backup.'
+    yield encodeFrame({ type: 'broken', key: nothing, body: Buffer.from(`${error.message} ${advice}`) })
+  }
+}
+
+async function* noted(kv: StoreKv, dataDir: string, since: EarlierBackup | undefined, at: number): AsyncGenerator<Buffer> {
   const id = randomUUID()
   await notePastBackup(kv, id, at)
-  return gathered(framesOf(kv, dataDir, since?.until ?? 0n, id))
+  yield* framesOf(kv, dataDir, since?.until ?? 0n, id)
 }
 
 async function* framesOf(kv: StoreKv, dataDir: string, since: bigint, id: string): AsyncGenerator<Buffer> {

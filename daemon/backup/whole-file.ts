@@ -1,7 +1,7 @@
 /** Files that are there whole or not at all, whatever ends the process or the machine. */
 import { randomUUID } from 'node:crypto'
-import { open, rename, rm, type FileHandle } from 'node:fs/promises'
-import { dirname, resolve } from 'node:path'
+import { open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
 
 /**
  * Written beside its place, synced, renamed, and the folder synced. Nothing is left of it when `bytes` throws; of several at once the last
@@ -29,6 +29,20 @@ export async function placeWhole(
     throw error
   }
   await syncFolder(dirname(resolve(path)))
+}
+
+/** A file that is being written changes all the time. */
+const unfinishedMs = 3600 * 1000
+
+/** Removes what writers of this file have left that were killed more than an hour ago. */
+export async function removeUnfinished(path: string): Promise<void> {
+  const folder = dirname(resolve(path))
+  const isUnfinished = (name: string): boolean => name.startsWith(`${basename(path)}.`) && /\.[\da-f-]{36}\.tmp$/.test(name)
+  for (const name of (await readdir(folder)).filter(isUnfinished)) {
+    const left = join(folder, name)
+    const { mtimeMs } = (await stat(left).catch(() => undefined)) ?? {}
+    if (mtimeMs !== undefined && mtimeMs < Date.now() - unfinishedMs) await rm(left, { force: true })
+  }
 }
 
 export async function syncFolder(folder: string): Promise<void> {

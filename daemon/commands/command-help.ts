@@ -164,16 +164,17 @@ Left out are names that begin with a dot (but .well-known), __MACOSX and Thumbs.
 Prints a link that signs this mail address in, once, within 15 minutes. Asks the running daemon, or opens
 the data of a stopped one. Whoever signs in first owns the service.
 `,
-  backup: `Usage: postern backup FILE [--since BACKUP] [--passphrase-file PATH]
+  backup: `Usage: postern backup FILE [--since BACKUP] [--passphrase-file PATH] [--force]
 
 Writes everything that is stored as of one moment, from the running daemon or from a stopped one's data: the
 store, the master key, the certificate and what else is in the data folder. FILE - is the standard output.
 
   --since BACKUP          only what has changed since that backup; restore both, in this order
   --passphrase-file PATH  a file with the passphrase, in place of POSTERN_BACKUP_PASSPHRASE
+  --force                 replaces FILE if it exists
 
 With a passphrase the backup is encrypted (AES-256-GCM, scrypt). Without one it is as secret as its file.
-The file has its name only once all of it is on disk.
+The file has its name only once all of it is on disk. Exit code 1, and no file, when the store is damaged.
 `,
   restore: `Usage: postern restore BACKUP [INCREMENTAL]... --into FOLDER [--passphrase-file PATH]
 
@@ -196,8 +197,9 @@ Afterwards no daemon starts on the store that was copied, as both would send the
 `,
   verify: `Usage: postern verify [BACKUP] [--passphrase-file PATH]
 
-Checks that records, indexes, contents, counters and queue agree: in the running daemon, which goes on with its
-work and rests half of the time for it, or in a stopped one's data. With a file it reads a backup to its end.
+Compares the files of the store with their checksums, and checks that records, indexes, contents, counters and
+queue agree: in the running daemon, which goes on with its work and rests half of the time for it, or in a
+stopped one's data. With a file it reads a backup to its end.
 Exit code 1 when anything does not agree, or is damaged.
 `,
   doctor: `Usage: postern doctor [--json]

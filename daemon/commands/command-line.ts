@@ -31,6 +31,8 @@ export interface BackupWords {
   /** The backup to go on from. */
   readonly since: string | undefined
   readonly passphraseFile: string | undefined
+  /** Replaces the file if it exists. */
+  readonly force: boolean
 }
 
 export interface RestoreWords {
@@ -230,11 +232,14 @@ const commands: Readonly<Record<string, CommandWords>> = {
     make: ({ operands: [email = ''] }) => ({ name: 'login-link', email }),
   },
   backup: {
-    options: { since: text, 'passphrase-file': text },
+    options: { since: text, 'passphrase-file': text, force: flag },
     operands: ['a file, or - for the standard output'],
     make: ({ values, operands: [file = ''] }) => ({
       name: 'backup',
-      words: { file, since: textOf(values['since']), passphraseFile: textOf(values['passphrase-file']) },
+      words: {
+        ...{ file, since: textOf(values['since']), passphraseFile: textOf(values['passphrase-file']) },
+        force: values['force'] === true,
+      },
     }),
   },
   restore: {

@@ -45,6 +45,8 @@ export async function migrate(words: MigrateWords, settings: StoreSettings, out:
   await using opened = new AsyncDisposableStack()
   if (!isPostgresAddress(from)) opened.defer(() => giveToOwnerOf(from))
   const source = opened.use(await openStore(placeOf(from, settings)))
+  const [damage] = source.damage
+  if (damage) throw new StartRefused(`The store at ${shownOf(from)} is damaged: ${damage.sentence} Restore the last good backup.`, exitCodes.failed) // prettier-ignore
   const leave = (): Promise<void> => markMovedFrom(from, shownOf(to))
   if (isPostgresAddress(to)) await copyIntoDatabase(source, !isPostgresAddress(from), await targetOf(to, replace, settings), leave, out)
   else await copyIntoFolder(source, to, leave, out)

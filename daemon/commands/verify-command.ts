@@ -3,8 +3,9 @@ import type { Config } from '#config/settings/load.ts'
 import { integrityChecks } from '#core/integrity.ts'
 import { releaseForm } from '#core/migrations.ts'
 import { Database } from '#store/database.ts'
+import { DamagedFolder } from '#store/kv.ts'
 import { formOf, requireReadable } from '#store/upgrade/store-form.ts'
-import { verify, type VerifyReport } from '#store/verify/verify.ts'
+import { unread, verify, type VerifyReport } from '#store/verify/verify.ts'
 import { verifyPath } from '../../admin-api/operator/operator-backup.ts'
 import { requireRestored } from '../process/data-folder.ts'
 import { exitCodes, type ExitCode } from '../process/lifecycle.ts'
@@ -13,18 +14,24 @@ import { runningDaemon } from '../process/operator-file.ts'
 import { StartRefused } from '../process/start-refused.ts'
 import { callDaemon } from './daemon-client.ts'
 
-/** Prints what was found; ends with 1 when anything disagrees. */
+/** Prints what was found; ends with 1 when anything is damaged or disagrees. */
 export async function verifyStore(config: Config, out: { write(text: string): unknown }): Promise<ExitCode> {
   await requireStore(config)
   await requireRestored(config.dataDir)
   const report = await reportOf(config, out)
   for (const problem of report.problems) out.write(`${problem}\n`)
   const { records, indexRows, contents, queueEntries, problems } = report
+  if (report.isUnread) {
+    out.write(`${counted(problems)}. The store is damaged; its records were not compared. Restore the last good backup.\n`)
+    return exitCodes.failed
+  }
   out.write(
-    `${records} records, ${indexRows} index rows, ${contents} contents, ${queueEntries} queue entries: ${problems.length === 0 ? 'all agree' : `${problems.length} problems`}\n`,
+    `${records} records, ${indexRows} index rows, ${contents} contents, ${queueEntries} queue entries: ${problems.length === 0 ? 'all agree' : counted(problems)}\n`,
   )
   return problems.length === 0 ? exitCodes.ok : exitCodes.failed
 }
+
+const counted = ({ length }: readonly string[]): string => (length === 1 ? '1 problem' : `${length} problems`)
 
 async function reportOf(config: Config, out: { write(text: string): unknown }): Promise<VerifyReport> {
   const daemon = await runningDaemon(config.dataDir)
@@ -36,10 +43,15 @@ async function reportOf(config: Config, out: { write(text: string): unknown }): 
       throw new StartRefused('The daemon broke off; what it found is not known.', exitCodes.failed, { cause: error })
     }
   }
-  await using kv = await openStore(config)
+  const opened = await openStore(config).catch((error: unknown) => {
+    if (error instanceof DamagedFolder) return unread(error.problems)
+    throw error
+  })
+  if ('problems' in opened) return opened
+  await using kv = opened
   await requireReadable(kv, releaseForm)
   const database = new Database(kv)
-  const checks = { ...integrityChecks(database), missingGroups: kv.missingGroups }
+  const checks = { ...integrityChecks(database), missingGroups: kv.missingGroups, damage: kv.damage }
   const { format } = await formOf(kv)
   if (format === releaseForm.format) return await verify(database, checks)
   // a later step may be what brings them

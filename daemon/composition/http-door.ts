@@ -29,7 +29,7 @@ import { dialectOperations } from '../../admin-api/vendors/dialect-operations.ts
 import { AgentEndpoint } from '../../admin-api/mcp/endpoint.ts'
 import { resourcesOf } from '../../admin-api/mcp/resources/resources.ts'
 import { toolsOf } from '../../admin-api/mcp/tools/tool.ts'
-import { verifyGently } from '../observability/verify-gently.ts'
+import { gently, verifyGently } from '../observability/verify-gently.ts'
 import { backupFrames } from '../backup/data-files.ts'
 import { systemSource } from '../observability/system-state.ts'
 import { allowingCore } from './oauth-core.ts'
@@ -129,7 +129,7 @@ const graphql = ({ get }: Composition): readonly Operation[] =>
 
 /** The snapshot and the walk over the store that the command line asks for. */
 const backupSource = ({ kv, config, get }: Composition): Omit<OperatorBackupOptions, 'token'> => ({
-  frames: (since) => backupFrames(kv, config.dataDir, { since, at: get('clock').now() }),
+  frames: (since) => backupFrames(kv, config.dataDir, { since, at: get('clock').now(), rest: gently(get('clock')) }),
   verify: () => verifyGently(kv),
 })
 

@@ -11,7 +11,7 @@ import { systemLookUp } from '#core/outbound/resolver.ts'
 import { broke, type Composition } from '../composition/parts.ts'
 import { addressCheck } from './address-check.ts'
 import { processCheck } from './process-check.ts'
-import { storeChecks } from './store-check.ts'
+import { storeCheck } from './store-check.ts'
 
 export function doctorCore(composition: Composition): Doctor {
   const { get, config, metrics, replace } = composition
@@ -30,7 +30,7 @@ export function doctorCore(composition: Composition): Doctor {
         isMailReady: () => mail.isReady(),
         logLoss: composition.logLoss,
       }),
-      ...storeChecks(config),
+      storeCheck(config, composition.kv),
       ...deliveryChecks({ ...core, probes: get('probes'), health: get('healthRegistry'), targets: [routeTarget, formTarget] }),
       domainCheck({ ...core, resolver: get('resolver'), publishing }),
       siteDomainCheck(core),

@@ -9,13 +9,13 @@ import type { Config } from '#config/settings/load.ts'
 import { finding, isAlarming, type Finding, type FindingId } from '#core/doctor/finding.ts'
 import { certificateFindings, lagFindings, memoryFindings } from '#core/doctor/process-findings.ts'
 import { freeBytes } from '../observability/admission.ts'
-import { hasStore, prepareDataFolder } from '../process/data-folder.ts'
+import { hasStore, prepareDataFolder, storeFolder } from '../process/data-folder.ts'
 import { listenersOf, listenProblem, type Listener } from '../process/listen-problem.ts'
 import { runningDaemon, type OperatorAccess } from '../process/operator-file.ts'
 import { StartRefused } from '../process/start-refused.ts'
 import { isThere, Unreadable } from '../process/unreadable.ts'
 import { certificateFacts, memoryLimit } from './process-check.ts'
-import { examineStore } from './store-check.ts'
+import { examineDatabase, examineFolder } from './store-check.ts'
 import { lagBehindServers } from './time-check.ts'
 
 /** What one check of the machine found: nothing, which `summary` says in a sentence, or what is wrong. */
@@ -46,7 +46,7 @@ export async function examineMachine(config: Config): Promise<MachineCheck[]> {
     ['data folder', checkDataFolder(config, own)],
     ['memory', checkMemory()],
     ['master key', checkMasterKey(config)],
-    ...(config.store.address === null ? [] : [['store', checkStore(config)] satisfies [string, Promise<Outcome>]]),
+    ...((await isStoreChecked(config, own)) ? [['store', checkStore(config)] satisfies [string, Promise<Outcome>]] : []),
     ['certificate', checkCertificate(config, own)],
     ['dns', checkDns(config)],
     ['clock', compareClock(config, clock)],
@@ -135,8 +135,13 @@ async function checkMasterKey(config: Config): Promise<Outcome> {
     : good(`The master key is in ${path}, which only its owner can read.`)
 }
 
+/** A running daemon looks at its own folder. */
+const isStoreChecked = async ({ store, dataDir }: Config, own: unknown): Promise<boolean> =>
+  store.address !== null || (own === undefined && (await askedBy(hasStore(dataDir))) === true)
+
 async function checkStore(config: Config): Promise<Outcome> {
-  const { summary, findings } = await examineStore(config)
+  const examined = config.store.address === null ? examineFolder(storeFolder(config.dataDir)) : examineDatabase(config)
+  const { summary, findings } = await examined
   return outcomeOf(findings, summary)
 }
 

@@ -1,8 +1,11 @@
-/** The check of a store that is not in the data folder: its database, and where its large values stand. */
+/** The check of the store: damage in the data folder, or the database and where its large values stand. */
 import type { Config } from '#config/settings/load.ts'
 import { databaseFindings, objectFindings, type DatabaseFacts } from '#core/doctor/database-findings.ts'
 import type { Check } from '#core/doctor/check.ts'
 import type { Finding } from '#core/doctor/finding.ts'
+import { damageFindings } from '#core/doctor/process-findings.ts'
+import type { StoreKv } from '#store/engine/store-kv.ts'
+import { KnownDamage } from '#store/level/known-damage.ts'
 import { StoreAway, StoreUnavailable } from '#store/kv.ts'
 import { objectsOf } from '../open-store.ts'
 
@@ -10,11 +13,10 @@ const everyMs = 5 * 60_000
 
 type Place = Pick<Config, 'store'>
 
-/** None where everything is in the data folder, which the other checks look at. */
-export function storeChecks(config: Place): Check[] {
-  if (config.store.address === null) return []
-  return [{ name: 'store', everyMs, find: async () => (await examineStore(config)).findings }]
-}
+export const storeCheck = (config: Place, kv: Pick<StoreKv, 'damage'>): Check =>
+  config.store.address === null
+    ? { name: 'store', everyMs: 0, find: async () => damageFindings(kv.damage) }
+    : { name: 'store', everyMs, find: async () => (await examineDatabase(config)).findings }
 
 export interface ExaminedStore {
   /** What is there, in a sentence. */
@@ -22,7 +24,12 @@ export interface ExaminedStore {
   readonly findings: readonly Finding[]
 }
 
-export async function examineStore({ store }: Place): Promise<ExaminedStore> {
+/** Of a daemon that does not run. */
+export async function examineFolder(folder: string): Promise<ExaminedStore> {
+  return { summary: 'The files of the store have their checksums.', findings: damageFindings(await KnownDamage.look(folder)) }
+}
+
+export async function examineDatabase({ store }: Place): Promise<ExaminedStore> {
   const [facts, problem] = await Promise.all([databaseFacts(String(store.address)), objectProblem(store)])
   const findings = [...databaseFindings(facts), ...objectFindings(problem)]
   const server = 'problem' in facts ? '' : `PostgreSQL ${facts.version} at ${facts.shown} takes writes.`

@@ -1,16 +1,21 @@
 /** `verify` of a store in use: it rests as long as it works, so that mail is not held up. */
 import { systemClock, type Clock } from '#core/clock.ts'
+import { restsBetween } from '#core/event-loop.ts'
 import { integrityChecks } from '#core/integrity.ts'
 import { Database } from '#store/database.ts'
 import type { Entry, Kv, Range } from '#store/kv.ts'
-import type { StoreKv } from '#store/engine/store-kv.ts'
+import type { Rest, StoreKv } from '#store/engine/store-kv.ts'
 import { verify, type VerifyReport } from '#store/verify/verify.ts'
 
 const workMs = 10
 
-export function verifyGently(kv: StoreKv, clock: Clock = systemClock): Promise<VerifyReport> {
+/** Rests half of the time. */
+export const gently = (clock: Clock): Rest => restsBetween(clock, workMs)
+
+export async function verifyGently(kv: StoreKv, clock: Clock = systemClock): Promise<VerifyReport> {
   const database = new Database(resting(kv, clock))
-  return verify(database, { ...integrityChecks(database), missingGroups: kv.missingGroups })
+  const damage = await kv.check(gently(clock))
+  return await verify(database, { ...integrityChecks(database), missingGroups: kv.missingGroups, damage })
 }
 
 /** The same store, of which ranges are read with rests. */
@@ -27,11 +32,10 @@ function resting(kv: Kv, clock: Clock): Kv {
 }
 
 async function* restingRange(kv: Kv, range: Range, clock: Clock): AsyncGenerator<Entry> {
-  let began = clock.monotonic()
+  const rest = gently(clock)
   for await (const entry of kv.range(range)) {
     yield entry
-    if (clock.monotonic() - began < workMs) continue
-    await new Promise<void>((resolve) => void clock.after(workMs, resolve))
-    began = clock.monotonic()
+    const resting = rest()
+    if (resting) await resting
   }
 }

@@ -13,7 +13,8 @@ export interface Frame {
   readonly body: Bytes
 }
 
-export const frameTypes = ['begin', 'inline', 'large', 'same', 'file', 'piece', 'end'] as const
+/** `broken`, with a sentence as body, ends a snapshot that its daemon cannot finish; no backup has it. */
+export const frameTypes = ['begin', 'inline', 'large', 'same', 'file', 'piece', 'end', 'broken'] as const
 export type FrameType = (typeof frameTypes)[number]
 
 /** What the backup is a moment of. */
@@ -34,6 +35,11 @@ export interface End {
 /** The bytes are no backup, or not all of one. */
 export class BackupDamaged extends Error {
   override readonly name = 'BackupDamaged'
+}
+
+/** The snapshot cannot be finished; the message says why. */
+export class SnapshotBroken extends Error {
+  override readonly name = 'SnapshotBroken'
 }
 
 const headBytes = 9
@@ -69,7 +75,10 @@ export function rowOf({ type, key, body }: Frame): SnapshotRow | undefined {
   return { kind: type, key, version: bytes.readBigUInt64BE(0), body: bytes.subarray(versionBytes) }
 }
 
-/** Throws `BackupDamaged` when the bytes end before the last frame, or are none. One frame is in memory at a time. */
+/**
+ * Throws `BackupDamaged` when the bytes end before the last frame, or are none, and `SnapshotBroken` when the source says so. One frame is
+ * in memory at a time.
+ */
 export async function* readFrames(bytes: AsyncIterable<Bytes>): AsyncGenerator<Frame> {
   const reader = new ByteReader(bytes)
   for (;;) {
@@ -79,6 +88,7 @@ export async function* readFrames(bytes: AsyncIterable<Bytes>): AsyncGenerator<F
     if (type === undefined || keyLength + bodyLength > maxFrameBytes) throw new BackupDamaged('The backup is damaged.')
     const key = await reader.read(keyLength)
     const frame = { type, key, body: await reader.read(bodyLength) }
+    if (type === 'broken') throw new SnapshotBroken(frame.body.toString('utf8'))
     yield frame
     if (type !== 'end') continue
     if (await reader.isMore()) throw new BackupDamaged('The backup goes on behind its end: it is damaged.')

@@ -3,6 +3,16 @@ import type { Daemons } from '../daemons/daemons.ts'
 import type { Kv } from '../kv.ts'
 import type { StoreSnapshot } from './snapshot.ts'
 
+/** Waits when the work so far was enough for a while. */
+export type Rest = () => Promise<void> | void
+
+/** Something damaged, in one sentence. */
+export interface Damage {
+  readonly sentence: string
+  /** What was damaged is not in use any more, and its rows may be wrong all the same. */
+  readonly isGone: boolean
+}
+
 export interface StoreKv extends Kv {
   /** All daemons at the store. */
   readonly daemons: Daemons
@@ -10,6 +20,10 @@ export interface StoreKv extends Kv {
   readonly waitingWrites: number
   /** Numbers of group commits that are missing although later ones were there: what was acknowledged was lost. */
   readonly missingGroups: readonly number[]
+  /** Damage found so far. */
+  readonly damage: readonly Damage[]
+  /** Compares everything that this process keeps on its disk with its checksums, as long as the store is open. Returns all damage. */
+  check(rest: Rest): Promise<readonly Damage[]>
   /** Frees space in which little lives. Returns how many pieces of it were freed. */
   collect(): Promise<number>
   /** Everything as of one moment; writers go on. Rows of versions up to `since` may come without their values. To be disposed. */

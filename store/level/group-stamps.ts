@@ -19,6 +19,12 @@ export const groupStamp = (number: number): Operation => ({
   value: seal(BigInt(number), nothing),
 })
 
+/**
+ * A key that nothing is stored under. The deletion of it as the last operation of a batch ends in a number that is none, for batches that
+ * are no groups.
+ */
+export const noNumber = Buffer.of(0xff, 0x03, 0, 0, 0, 0, 0, 0, 0, 0)
+
 interface Stamps {
   iterator(options: { gte: Bytes; lt: Bytes }): AsyncIterable<[Bytes, Bytes]>
 }

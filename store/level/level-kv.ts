@@ -7,12 +7,24 @@ import { join } from 'node:path'
 import { Level } from 'level'
 import { loadNativeCode } from '#config/own-files.ts'
 import { OneDaemon } from '../daemons/one-daemon.ts'
-import { StoreFailure, StoreInUse, StoreUnavailable, type Bytes, type Entry, type Range, type Write, type WriteResult } from '../kv.ts'
+import {
+  DamagedFolder,
+  StoreDamaged,
+  StoreFailure,
+  StoreInUse,
+  StoreUnavailable,
+  type Bytes,
+  type Entry,
+  type Range,
+  type Write,
+  type WriteResult,
+} from '../kv.ts'
 import { counterOf, kindOf, kinds, payloadOf, pointerOf, seal, versionOf } from '../engine/codec.ts'
-import type { StoreKv } from '../engine/store-kv.ts'
+import type { Damage, Rest, StoreKv } from '../engine/store-kv.ts'
 import { keyName } from '../tuple.ts'
 import { collectSegments } from './collect.ts'
-import { groupStamp, missingGroups } from './group-stamps.ts'
+import { groupStamp, missingGroups, noNumber } from './group-stamps.ts'
+import { KnownDamage } from './known-damage.ts'
 import { lastGroupInLog, mayHoldGroup } from './log-tail.ts'
 import { planGroup, pointTo, sizeOf, type Operation } from '../engine/group.ts'
 import { GroupCommit, type Committed, type GroupOptions } from '../engine/group-commit.ts'
@@ -31,6 +43,8 @@ export interface LevelOptions extends GroupOptions {
   readonly writeBufferSize?: number
   /** LevelDB's cache of table blocks, in bytes. */
   readonly cacheSize?: number
+  /** Compares all files with their checksums first, and does not open a damaged folder. */
+  readonly mustBeWhole?: boolean
   /** Stands between us and the disk in tests that let the n-th write fail. */
   readonly beforeBatch?: (operations: number) => void
 }
@@ -43,11 +57,14 @@ const mebibyte = 1024 * 1024
 const defaults = { maxInline: 2 * 1024, segmentBytes: 128 * mebibyte, writeBufferSize: 16 * mebibyte, cacheSize: 16 * mebibyte }
 
 const maxRecentBytes = 12 * 1024 * 1024
+/** Tables up to this size in all are compared with their checksums before LevelDB opens them, which takes some 30 ms. */
+const quickTableBytes = 16 * mebibyte
 const emptyStoredBytes = seal(0n, Buffer.alloc(0)).length
 
 export class LevelKv implements StoreKv {
   readonly #db: Engine
   readonly #log: ValueLog
+  readonly #damage: KnownDamage
   readonly #options: LevelOptions
   readonly #maxInline: number
   #closed = false
@@ -59,12 +76,15 @@ export class LevelKv implements StoreKv {
   readonly missingGroups: readonly number[]
   #version: bigint
   #groupNumber: number
+  #hasWritten = false
   readonly #groups: GroupCommit
   #closing: Promise<void> | undefined
 
-  private constructor(db: Engine, log: ValueLog, options: LevelOptions, groups: { last: number; missing: readonly number[] }) {
+  private constructor(opened: Opened, options: LevelOptions) {
+    const { db, log, damage, groups } = opened
     this.#db = db
     this.#log = log
+    this.#damage = damage
     this.#options = options
     this.#maxInline = options.maxInline ?? defaults.maxInline
     this.#version = versionOf(db.getSync(versionKey) ?? seal(0n, Buffer.alloc(0)))
@@ -73,7 +93,7 @@ export class LevelKv implements StoreKv {
     this.#groups = new GroupCommit((writes) => this.#commit(writes), options)
   }
 
-  /** Opens the folder, making it when it is not there. Throws `StoreUnavailable` when it is locked or unreadable. */
+  /** Opens the folder, making it when it is not there. Throws `StoreUnavailable` when it is locked, unreadable or damaged. */
   static async open(folder: string, options: LevelOptions = {}): Promise<LevelKv> {
     const { segmentBytes, writeBufferSize, cacheSize } = { ...defaults, ...options }
     const records = join(folder, 'records')
@@ -81,19 +101,20 @@ export class LevelKv implements StoreKv {
     try {
       await mkdir(folder, { recursive: true, mode: 0o700 })
       loadNativeCode('classic-level', folder)
+      const damage = await checked(folder, options.mustBeWhole ?? false) // before LevelDB deletes or rewrites what is damaged
       const lastInLog = await lastGroupInLog(records) // before LevelDB replaces the log, which it does from its construction on
       db = new Level(records, { ...encodings, writeBufferSize, cacheSize })
       await db.open()
       const log = await ValueLog.open(join(folder, 'values'), { segmentBytes })
-      return new LevelKv(db, log, options, await missingGroups(db, lastInLog))
+      return new LevelKv({ db, log, damage, groups: await missingGroups(db, lastInLog) }, options)
     } catch (error) {
       await db?.close()
-      throw unavailable(folder, error)
+      throw error instanceof DamagedFolder ? error : unavailable(folder, error)
     }
   }
 
   async get(key: Bytes): Promise<Entry | undefined> {
-    const stored = this.#look(key)
+    const stored = this.#read(key)
     return stored && kindOf(stored) !== kinds.counter ? this.#entry(key, stored) : undefined
   }
 
@@ -101,7 +122,7 @@ export class LevelKv implements StoreKv {
     const found: (Entry | undefined)[] = []
     const large: Promise<void>[] = []
     for (const [i, key] of keys.entries()) {
-      const stored = this.#look(key)
+      const stored = this.#read(key)
       const isPointer = stored !== undefined && kindOf(stored) === kinds.pointer
       found.push(stored && !isPointer && kindOf(stored) !== kinds.counter ? entryOf(key, stored) : undefined)
       if (isPointer) large.push(this.#entry(key, stored).then((entry) => void (found[i] = entry)))
@@ -110,24 +131,37 @@ export class LevelKv implements StoreKv {
     return found
   }
 
-  async *range({ start, end, limit, reverse = false, keysOnly = false }: Range): AsyncIterable<Entry> {
+  async *range(range: Range): AsyncIterable<Entry> {
+    const { start, end, limit, reverse = false, keysOnly = false, whole = false } = range
     let left = limit ?? Infinity
     if (left <= 0) return
+    const guard = whole ? this.#damage.guard(range) : undefined
     for await (const [key, stored] of this.#walk({ gte: start, lt: end, reverse })) {
+      guard?.pass(key)
       const isShown = kindOf(stored) !== kinds.counter
       const entry = isShown ? (keysOnly ? withoutValue(key, stored) : await this.#entry(key, stored)) : undefined
       if (!entry) continue
       yield entry
       if (--left === 0) return
     }
+    guard?.end()
   }
 
   async counter(key: Bytes): Promise<number> {
-    return counterOf(this.#look(key))
+    return counterOf(this.#read(key))
   }
 
   async counters(keys: readonly Bytes[]): Promise<number[]> {
-    return keys.map((key) => counterOf(this.#look(key)))
+    return keys.map((key) => counterOf(this.#read(key)))
+  }
+
+  get damage(): readonly Damage[] {
+    return this.#damage.all
+  }
+
+  async check(rest: Rest): Promise<readonly Damage[]> {
+    await this.#damage.check(rest)
+    return this.#damage.all
   }
 
   /** Writes that wait for the next disk sync; many of them mean that the disk cannot keep up. */
@@ -175,6 +209,8 @@ export class LevelKv implements StoreKv {
   async #close(): Promise<void> {
     await this.#groups.close()
     this.#closed = true
+    // damage in the last group is told from a torn end by the record behind it
+    if (this.#hasWritten) await this.#db.del(noNumber, { sync: true }).catch(() => undefined)
     await this.#log.close()
     await this.#db.close()
   }
@@ -191,6 +227,7 @@ export class LevelKv implements StoreKv {
     this.#remember(operations)
     this.#version = plan.version
     this.#groupNumber++
+    this.#hasWritten = true
     return { results, size }
   }
 
@@ -204,6 +241,7 @@ export class LevelKv implements StoreKv {
     try {
       await batch.write({ sync: true })
     } catch (cause) {
+      this.#hasWritten = false // nothing may follow what is torn
       const isUndecided = await mayHoldGroup(this.#db.location, this.#groupNumber + 1)
       throw new StoreFailure('The store could not write; the process must end.', { cause, isUndecided })
     }
@@ -215,6 +253,13 @@ export class LevelKv implements StoreKv {
       if (type === 'put' && value.length > emptyStoredBytes && !isCold) this.#recent.put(keyName(key), value)
       else if (!isNew) this.#recent.delete(keyName(key))
     }
+  }
+
+  /** For readers; a write looks without this, as it must not end the process. */
+  #read(key: Bytes): Bytes | undefined {
+    const stored = this.#look(key)
+    if (!stored) this.#damage.requireReadable(key)
+    return stored
   }
 
   #look(key: Bytes): Bytes | undefined {
@@ -244,7 +289,7 @@ export class LevelKv implements StoreKv {
       return { key, value: await this.#log.read(pointerOf(stored)), version: versionOf(stored) }
     } catch (error) {
       const again = this.#look(key) // the collector may have moved it since the look-up
-      if (again && versionOf(again) === versionOf(stored)) throw new StoreFailure((error as Error).message, { cause: error, key })
+      if (again && versionOf(again) === versionOf(stored)) throw new StoreDamaged((error as Error).message, { cause: error, key })
       return again && this.#entry(key, again)
     }
   }
@@ -254,8 +299,30 @@ const entryOf = (key: Bytes, stored: Bytes): Entry => ({ key, value: payloadOf(s
 const withoutValue = (key: Bytes, stored: Bytes): Entry => ({ key, value: noValue, version: versionOf(stored) })
 const noValue = Buffer.alloc(0)
 
-const unreadable = (cause: unknown, key?: Bytes): StoreFailure =>
-  new StoreFailure(`The store could not be read: ${(cause as Error).message}`, { cause, ...(key && { key }) })
+interface Opened {
+  readonly db: Engine
+  readonly log: ValueLog
+  readonly damage: KnownDamage
+  readonly groups: { readonly last: number; readonly missing: readonly number[] }
+}
+
+/** Throws `DamagedFolder` for a folder that LevelDB must not open. */
+async function checked(folder: string, mustBeWhole: boolean): Promise<KnownDamage> {
+  const damage = await KnownDamage.in(folder)
+  await damage.check(noRest, mustBeWhole ? undefined : quickTableBytes)
+  const standing = damage.all.filter(({ isGone }) => !isGone)
+  if (damage.isListDamaged || (mustBeWhole && standing.length > 0))
+    throw new DamagedFolder(
+      folder,
+      standing.map(({ sentence }) => sentence),
+    )
+  return damage
+}
+
+const noRest = (): void => {}
+
+const unreadable = (cause: unknown, key?: Bytes): StoreDamaged =>
+  new StoreDamaged(`The store could not be read: ${(cause as Error).message}`, { cause, ...(key && { key }) })
 
 function unavailable(folder: string, error: unknown): StoreUnavailable {
   const cause = (error as { cause?: { code?: string } }).cause

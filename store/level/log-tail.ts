@@ -1,24 +1,13 @@
 /**
  * Reads the end of LevelDB's write-ahead log before LevelDB does: damage there makes its recovery drop the rest of the block
- * of 32 KiB without an error, and with it groups that were acknowledged. The format is that of LevelDB's log_format document.
+ * of 32 KiB without an error, and with it groups that were acknowledged.
  */
 import { open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Bytes } from '../kv.ts'
+import { blockBytes, partsIn } from './files/log-records.ts'
 
-const blockBytes = 32 * 1024
-/** Masked CRC-32C (4), length (2), type (1). */
-const headerBytes = 7
-const whole = 1
-const lastPart = 4
 /** The number of a group stands in the last bytes of its record, because the stamp is its last operation. */
 const numberBytes = 8
-
-const table = Uint32Array.from({ length: 256 }, (_, i) => {
-  let crc = i
-  for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0x82f63b78 : crc >>> 1
-  return crc
-})
 
 /** The number of the last group that was durable, as far as the log still shows it; 0 otherwise. */
 export async function lastGroupInLog(folder: string): Promise<number> {
@@ -61,26 +50,12 @@ async function lastGroupOf(path: string, afterLastPart = -1): Promise<number> {
 
 function lastGroupOfBlock(block: Buffer, afterLastPart: number): number {
   let last = 0
-  for (let at = 0; at + headerBytes <= block.length;) {
-    const length = block.readUInt16LE(at + 4)
-    const type = block[at + 6] ?? 0
-    const end = at + headerBytes + length
-    if (type === 0 || end > block.length || block.readUInt32LE(at) !== maskedCrc(block.subarray(at + 6, end))) {
-      at++ // no record begins here; the next one is sought byte by byte
-      continue
-    }
-    const number = length < numberBytes ? 0 : Number(block.readBigUInt64BE(end - numberBytes))
+  for (const part of partsIn(block)) {
+    if ('gapAt' in part || part.data.length < numberBytes) continue
+    const number = Number(part.data.readBigUInt64BE(part.data.length - numberBytes))
     // the end of a record whose beginning may be lost says only that the group before it was complete
-    if (type === whole) last = number
-    else if (type === lastPart) last = number + afterLastPart
-    at = end
+    if (part.type === 'whole' && number > 0) last = number
+    else if (part.type === 'last') last = number + afterLastPart
   }
   return last
-}
-
-function maskedCrc(bytes: Bytes): number {
-  let crc = 0xffffffff
-  for (const byte of bytes) crc = (table[(crc ^ byte) & 0xff] ?? 0) ^ (crc >>> 8)
-  crc = ~crc >>> 0
-  return (((crc >>> 15) | (crc << 17)) + 0xa282ead8) >>> 0
 }

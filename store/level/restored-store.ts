@@ -3,9 +3,11 @@ import { mkdir, open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Level } from 'level'
 import { loadNativeCode } from '#config/own-files.ts'
-import type { Bytes } from '../kv.ts'
+import { DamagedFolder, type Bytes } from '../kv.ts'
 import { sealPointer } from '../engine/codec.ts'
 import type { SnapshotRow } from '../engine/snapshot.ts'
+import { noNumber } from './group-stamps.ts'
+import { KnownDamage } from './known-damage.ts'
 import { ValueLog } from './value-log.ts'
 
 const encodings = { keyEncoding: 'view', valueEncoding: 'view' } as const
@@ -13,13 +15,8 @@ const segmentBytes = 128 * 1024 * 1024
 /** Of one batch, and of the large values that are synced together. */
 const maxRows = 2000
 const maxBytes = 4 * 1024 * 1024
-/**
- * Deleted at the end of each batch. What LevelDB logs last of a batch is read as the number of its group (`log-tail.ts`), and this one
- * ends in a number that is none.
- */
-const noNumber = Buffer.of(0xff, 0x03, 0, 0, 0, 0, 0, 0, 0, 0)
 
-/** Into a folder that is not there yet. Resolves when everything is on disk. */
+/** Into a folder that is not there yet. Resolves when everything is on disk. Throws `DamagedFolder` when it does not read back as written. */
 export async function writeRestoredStore(folder: string, rows: AsyncIterable<SnapshotRow>): Promise<void> {
   const records = join(folder, 'records')
   const values = join(folder, 'values')
@@ -45,6 +42,8 @@ export async function writeRestoredStore(folder: string, rows: AsyncIterable<Sna
     await db.close()
   }
   for (const place of [records, values, folder]) await syncAll(place)
+  const damage = await KnownDamage.look(folder)
+  if (damage.length > 0) throw new DamagedFolder(folder, damage.map(({ sentence }) => sentence)) // prettier-ignore
 }
 
 async function writeRows(db: Level<Uint8Array, Uint8Array>, log: ValueLog, rows: readonly SnapshotRow[]): Promise<void> {

@@ -6,7 +6,7 @@ import { readSync } from 'node:fs'
 import { mkdir, open, readdir, rm, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
-import { lengthOf, StoreFailure, type Bytes } from '../kv.ts'
+import { lengthOf, StoreDamaged, type Bytes } from '../kv.ts'
 import type { Pointer } from '../engine/codec.ts'
 
 const entryHeaderBytes = 12
@@ -66,7 +66,7 @@ export class ValueLog {
     return pointers
   }
 
-  /** Reads one value and checks it. Throws `StoreFailure` when it is damaged, or when its segment is gone. */
+  /** Reads one value and checks it. Throws `StoreDamaged` when it is damaged, or when its segment is gone. */
   async read(pointer: Pointer): Promise<Bytes> {
     const { segment, offset, length, crc } = pointer
     const value = Buffer.allocUnsafe(length)
@@ -80,7 +80,7 @@ export class ValueLog {
     } catch (error) {
       cause = error
     }
-    throw new StoreFailure(`The value log is damaged: segment ${segment}, offset ${offset}. Restore a backup.`, { cause })
+    throw new StoreDamaged(`The value log is damaged: segment ${segment}, offset ${offset}. Restore a backup.`, { cause })
   }
 
   /** Segments that are no longer written to, oldest first. */

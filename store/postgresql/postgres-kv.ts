@@ -7,7 +7,7 @@ import type { Client } from 'pg'
 import { counterOf, kindOf, kinds, payloadOf, versionOf } from '../engine/codec.ts'
 import { GroupCommit, type Committed, type GroupOptions } from '../engine/group-commit.ts'
 import type { StoreSnapshot } from '../engine/snapshot.ts'
-import type { StoreKv } from '../engine/store-kv.ts'
+import type { Damage, StoreKv } from '../engine/store-kv.ts'
 import { StoreFailure, type Bytes, type Entry, type Range, type Write, type WriteResult } from '../kv.ts'
 import { keyName } from '../tuple.ts'
 import { OneDaemon } from '../daemons/one-daemon.ts'
@@ -83,6 +83,8 @@ interface Large {
 
 export class PostgresKv implements StoreKv {
   readonly missingGroups: readonly number[] = []
+  /** The database keeps checksums of its own. */
+  readonly damage: readonly Damage[] = []
   readonly #servers: Servers
   readonly #readers: Readers
   readonly #groups: GroupCommit
@@ -184,6 +186,10 @@ export class PostgresKv implements StoreKv {
   }
 
   /** Removes objects that a crash left behind; the database frees its space itself. */
+  async check(): Promise<readonly Damage[]> {
+    return this.damage
+  }
+
   async collect(): Promise<number> {
     return (await this.#large?.sweep.sweep()) ?? 0
   }

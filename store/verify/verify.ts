@@ -5,6 +5,7 @@
 import { pastBackupsFamily } from '../backup/past-backups.ts'
 import type { ContentRef } from '../content.ts'
 import type { Database } from '../database.ts'
+import type { Damage } from '../engine/store-kv.ts'
 import { StoreFailure, type Bytes, type Entry } from '../kv.ts'
 import { queueLength, rowOfAge, rowOfSince, sinceFamily, toQueueEntry, type QueueEntry } from '../queue.ts'
 import { globalKey, type AnyKind } from '../record-kind.ts'
@@ -29,6 +30,8 @@ export interface VerifyOptions {
   readonly kinds: readonly AnyKind[]
   readonly families?: readonly Family[]
   readonly counted?: readonly CountedKind[]
+  /** Known before the walk; see `StoreKv.check`. */
+  readonly damage?: readonly Damage[]
   /** Numbers of lost group commits; see `LevelKv`. */
   readonly missingGroups?: readonly number[]
   /** What is wrong with a record beyond its schema and its index rows, one sentence each. */
@@ -54,16 +57,27 @@ export interface VerifyReport {
   readonly contents: number
   readonly queueEntries: number
   readonly problems: readonly string[]
+  /** Files of the store are damaged, and reading their rows can end the process: nothing was counted or compared. */
+  readonly isUnread?: boolean
 }
 
 const maxProblems = 1000
 
 /** Compares everything in the store. An empty list of problems means that nothing is lost, left over or changed. */
 export async function verify(database: Database, options: VerifyOptions): Promise<VerifyReport> {
+  const { damage = [] } = options
+  if (damage.some(({ isGone }) => !isGone)) return unread(damage.map(({ sentence }) => sentence))
   const verifier = new Verifier(database, options)
   await verifier.run()
   return verifier.report()
 }
+
+/** The report on a store whose files are damaged. */
+export const unread = (problems: readonly string[]): VerifyReport => ({
+  ...{ records: 0, indexRows: 0, contents: 0, queueEntries: 0 },
+  problems: problems.length > maxProblems ? [...problems.slice(0, maxProblems), `And ${problems.length - maxProblems} more.`] : problems,
+  isUnread: true,
+})
 
 type Check = (key: readonly Element[], entry: Entry) => void | Promise<void>
 /** What to do with the rows of each family; global ones have a slash before their name. */
@@ -93,7 +107,8 @@ class Verifier {
   }
 
   async run(): Promise<void> {
-    const { missingGroups = [] } = this.#options
+    const { missingGroups = [], damage = [] } = this.#options
+    this.#report(...damage.map(({ sentence }) => sentence))
     await this.#walk(this.#countingChecks(), (key, isKey) =>
       this.#report(`${describeKey(key)}: ${isKey ? 'no such family of keys' : 'not a key of this store'}.`),
     )
@@ -120,16 +135,14 @@ class Verifier {
 
   /** Walks to the end; past values that cannot be read. */
   async #walk(checks: Checks, unknown?: (key: Bytes, isKey: boolean) => void): Promise<void> {
-    // What a check cannot read may lie before the walk: only what the walk itself cannot read moves its start, and so always on.
-    const skip = (error: unknown): void => void this.#unreadableKey(error)
     for (let start: Bytes = Buffer.of(0); ;) {
       try {
-        for await (const entry of this.#database.kv.range({ start, end: Buffer.of(0xff) })) {
+        for await (const entry of this.#database.kv.range({ start, end: Buffer.of(0xff), whole: true })) {
           const key = namedKey(entry.key)
           if (key && this.#content && !this.#content.continues(key)) this.#countContent(this.#content)
           const check = key && checkOf(checks, key)
-          const checked = check ? check(key, entry) : unknown?.(entry.key, key !== undefined)
-          if (checked) await checked.catch(skip)
+          const checked = this.#checkEntry(entry, () => (check ? check(key, entry) : unknown?.(entry.key, key !== undefined)))
+          if (checked) await checked
         }
         return
       } catch (error) {
@@ -137,6 +150,19 @@ class Verifier {
         if (error.key === undefined) return this.#report(`The walk had to stop: ${error.message}`)
         start = Buffer.concat([this.#unreadableKey(error), Buffer.of(0)])
       }
+    }
+  }
+
+  /** Reports what the check of an entry cannot read: it may be another entry, so the walk goes on behind this one. */
+  #checkEntry({ key }: Entry, check: () => void | Promise<void>): void | Promise<void> {
+    const skip = (error: unknown): void => {
+      if (isUnreadable(error)) this.#report(`${describeKey(key)}: its value cannot be read: ${error.message}.`)
+      else this.#unreadableKey(error)
+    }
+    try {
+      return check()?.catch(skip)
+    } catch (error) {
+      return skip(error)
     }
   }
 
@@ -316,6 +342,10 @@ const rowFamilies = (kind: AnyKind): string[] => [
 /** Records may belong to no organization too. */
 const checkOf = (checks: Checks, [organizationId, name]: readonly Element[]): Check | undefined =>
   (organizationId === '' ? checks.get(familyName(true, String(name))) : undefined) ?? checks.get(familyName(false, String(name)))
+
+/** The errors of decoding. */
+const isUnreadable = (error: unknown): error is Error =>
+  error instanceof SyntaxError || error instanceof RangeError || error instanceof TypeError
 
 function namedKey(key: Bytes): Element[] | undefined {
   const elements = elementsOf(key)

@@ -97,7 +97,7 @@ test('verify() tells of records that do not fit their schema or their key', asyn
     'house ["org_1","house","hse_1"]: its id is not that of its key.',
   ])
   const [unreadable = ''] = await problemsAfter(t, (change) => change.set(['org_1', 'house', 'hse_1'], Buffer.from('{"id":')))
-  t.regex(unreadable, /^house \["org_1","house","hse_1"\]: it does not fit its schema/)
+  t.is(unreadable, 'house ["org_1","house","hse_1"]: it cannot be read: house ["org_1","house","hse_1"] is damaged: it is not JSON.')
 })
 
 test('verify() tells of keys of no known family or form', async (t) => {
@@ -261,6 +261,25 @@ test('verify() asks the owner of records and families, and reports lost group co
     'house ["","house","hse_1"]: |High.',
     '["org_1","event","e",1]: it is empty.',
     'The log of writes is damaged: 2 group commits from number 17 on are lost.',
+  ])
+})
+
+test('verify() goes on behind a row that its check cannot read', async (t) => {
+  const check = (_: unknown, value: Bytes): readonly string[] => (JSON.parse(Buffer.from(value).toString()) as { of?: string[] }).of ?? []
+  const rows = (change: Change): Change =>
+    change.set(['org_1', 'event', 'a'], Buffer.from('{"of"')).set(['org_1', 'event', 'b'], encode({ of: ['It is read.'] }))
+  const [first = '', ...further] = await problemsAfter(t, rows, { families: [{ name: 'event', check }] })
+  t.regex(first, /^\["org_1","event","a"\]: its value cannot be read: .*JSON/)
+  t.deepEqual(further, ['["org_1","event","b"]: It is read.'])
+})
+
+test('verify() reads no rows of damaged files, and reports earlier damage beside what it finds', async (t) => {
+  const stray = (change: Change): Change => change.set(['org_1', 'stray', 1])
+  const old = { sentence: 'It was damaged.', isGone: true }
+  t.deepEqual(await problemsAfter(t, stray, { damage: [old] }), ['It was damaged.', '["org_1","stray",1]: no such family of keys.'])
+  t.deepEqual(await problemsAfter(t, stray, { damage: [{ sentence: 'It is damaged.', isGone: false }, old] }), [
+    'It is damaged.',
+    'It was damaged.',
   ])
 })
 

@@ -2,8 +2,8 @@
 import type { Principal } from '#core/access/principal/principal.ts'
 import { closest } from '#config/words/closest.ts'
 import type { Clock } from '#core/clock.ts'
+import { refusalOfDefect } from '#core/defect.ts'
 import { Refusal } from '#core/refusals.ts'
-import { storeRefusal } from '#core/writes/store-refusal.ts'
 import { InFlight } from '#core/submission/accept/in-flight.ts'
 import type { RequireFlag } from '../../actions/invoke.ts'
 import type { CallContext, Client } from '../../actions/action.ts'
@@ -171,7 +171,7 @@ export class ToolCalls {
 
   #broke(error: unknown, { binding: { name } }: Tool, requestId: string): Refusal {
     this.#options.events.failed(error, { requestId, operationId: name })
-    return storeRefusal(error) ?? new Refusal('internal_error', `The call failed inside the service; report it with its id ${requestId}.`)
+    return refusalOfDefect(error, requestId, 'call')
   }
 }
 

@@ -9,7 +9,7 @@ import type { Config } from '#config/settings/load.ts'
 import { UnknownBackup } from '#store/backup/past-backups.ts'
 import { openBackup, sealBackup, type BackupHead } from '#store/backup/container.ts'
 import { BackupReader } from '#store/backup/chain.ts'
-import { BackupDamaged, encodeFrame, readFrames, type Begin, type Frame } from '#store/backup/frames.ts'
+import { BackupDamaged, encodeFrame, readFrames, SnapshotBroken, type Begin, type Frame } from '#store/backup/frames.ts'
 import { whyNewer } from '#store/upgrade/store-form.ts'
 import { releaseForm } from '#core/migrations.ts'
 import { backupPath } from '../../../admin-api/operator/operator-backup.ts'
@@ -20,7 +20,8 @@ import { exitCodes, type ExitCode } from '../../process/lifecycle.ts'
 import { openStore, requireStore } from '../../open-store.ts'
 import { runningDaemon } from '../../process/operator-file.ts'
 import { StartRefused } from '../../process/start-refused.ts'
-import { placeWhole } from '../../backup/whole-file.ts'
+import { isThere } from '../../process/unreadable.ts'
+import { placeWhole, removeUnfinished } from '../../backup/whole-file.ts'
 import type { BackupWords } from '../command-line.ts'
 import { callDaemon } from '../daemon-client.ts'
 
@@ -38,6 +39,7 @@ export async function backup(config: Config, words: BackupWords, { env, stdout, 
     stderr.write(`This backup is not encrypted, and holds the master key: set ${backupPassphraseVariable}, or keep it as safe as that.\n`)
   if (earlier !== undefined && resolve(earlier) === resolve(file))
     throw new StartRefused('The backup to go on from cannot be overwritten; give another file.', exitCodes.usage)
+  if (file !== '-') await makeRoom(file, words.force)
   const since = earlier === undefined ? undefined : await headOf(earlier, passphrase)
   const createdAt = new Date()
   await using source = await snapshotSource(config, since, createdAt.getTime())
@@ -58,6 +60,13 @@ export async function backup(config: Config, words: BackupWords, { env, stdout, 
   const where = file === '-' ? '' : ` in ${file}`
   stderr.write(`${since ? 'Incremental backup' : 'Backup'} of ${head.created_at}${where}, ${sealed.size()} bytes.\n`)
   return exitCodes.ok
+}
+
+/** Removes what killed backups have left. Throws `StartRefused` for a file that is there and is not to be replaced. */
+async function makeRoom(file: string, mayReplace: boolean): Promise<void> {
+  if (!mayReplace && (await isThere(file)))
+    throw new StartRefused(`${file} exists; give another name, or --force to replace it.`, exitCodes.failed)
+  await removeUnfinished(file)
 }
 
 /** `postern verify FILE`: reads a backup to its end. */
@@ -109,7 +118,7 @@ export async function explained<Value>(work: Promise<Value>): Promise<Value> {
   try {
     return await work
   } catch (error) {
-    if (error instanceof BackupDamaged || error instanceof UnknownBackup)
+    if (error instanceof BackupDamaged || error instanceof SnapshotBroken || error instanceof UnknownBackup)
       throw new StartRefused(error.message, exitCodes.failed, { cause: error })
     throw error
   }
@@ -151,9 +160,8 @@ export async function snapshotSource(
   }
   await requireStore(place)
   await using opened = new AsyncDisposableStack()
-  const kv = await openStore(place)
   opened.defer(() => giveToOwnerOf(dataDir))
-  opened.use(kv)
+  const kv = opened.use(await openStore(place))
   const earlier = since && { id: since.id, until: BigInt(since.until) }
   const bytes = await explained(backupFrames(kv, dataDir, { since: earlier, at }))
   const kept = opened.move()

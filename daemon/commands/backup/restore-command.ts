@@ -4,6 +4,7 @@ import { dirname, isAbsolute, join, normalize, resolve } from 'node:path'
 import type { BackupHead } from '#store/backup/container.ts'
 import type { Begin } from '#store/backup/frames.ts'
 import { chainedRows, type BackupFile, type BackupReader } from '#store/backup/chain.ts'
+import { DamagedFolder } from '#store/kv.ts'
 import { writeRestoredStore } from '#store/level/restored-store.ts'
 import { makeFolder, storeFolder, unfinishedRestore } from '../../process/data-folder.ts'
 import { exitCodes, type ExitCode } from '../../process/lifecycle.ts'
@@ -43,6 +44,8 @@ export async function restore(words: RestoreWords, { env, stdout }: Surroundings
       ),
     )
   } catch (error) {
+    if (error instanceof DamagedFolder)
+      throw new StartRefused(`The disk does not give back what was written: ${error.problems[0]} Delete ${into}.`, exitCodes.failed, { cause: error }) // prettier-ignore
     if (error instanceof StartRefused)
       throw new StartRefused(`${error.message} Nothing was restored; delete ${into}.`, error.exitCode, { cause: error })
     throw error

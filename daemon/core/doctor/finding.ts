@@ -21,6 +21,7 @@ export const severityOf = {
   'clock.wrong': 'error',
   'clock.jumped': 'warning',
   'clock.off': 'warning',
+  'store.damaged': 'error',
   'database.away': 'error',
   'database.unsafe': 'error',
   'database.old': 'warning',

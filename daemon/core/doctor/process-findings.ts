@@ -178,6 +178,15 @@ export function lagFindings({ server, ms }: ClockLag): Finding[] {
   return [finding('clock.off', '', summary, 'Let a service set the clock, such as systemd-timesyncd or chrony, and look whether it runs.')]
 }
 
+/** One sentence for each damaged part of the store. */
+export function damageFindings(damage: readonly { readonly sentence: string }[]): Finding[] {
+  const [first, ...more] = damage
+  if (!first) return []
+  const others = more.length > 0 ? ` ${more.length} more problems were found.` : ''
+  const fix = 'Run postern verify, which names all damage, and restore the last good backup; no backup is made until then.'
+  return [finding('store.damaged', '', `The store is damaged: ${first.sentence}${others}`, fix)]
+}
+
 /** `at`: the moment of the snapshot of the last backup; undefined when there was none. */
 export function backupFindings(at: number | undefined, now: number): Finding[] {
   const fix = 'Run postern backup every day, and keep the files on another machine; a systemd timer or cron does.'

@@ -12,6 +12,7 @@ import {
   backupFindings,
   certificateFindings,
   clockFindings,
+  damageFindings,
   diskFindings,
   fileFindings,
   heldFindings,
@@ -62,6 +63,10 @@ test('room, open files, backups and the queue are judged by their limits', (t) =
   t.deepEqual(ids(backupFindings(undefined, now)), ['backup.none'])
   t.deepEqual(ids(backupFindings(now - 8 * day, now)), ['backup.old'])
   t.deepEqual(backupFindings(now - 7 * day, now), [])
+  t.deepEqual(damageFindings([]), [])
+  t.like(damageFindings([{ sentence: 'One is damaged.' }, { sentence: 'Two is.' }]), [
+    { id: 'store.damaged', summary: 'The store is damaged: One is damaged. 1 more problems were found.' },
+  ])
   t.deepEqual(ids(queueFindings(60 * minute)), ['queue.late'])
   t.deepEqual(queueFindings(59 * minute), [])
   t.deepEqual(heldFindings({ count: 0, since: undefined }), [])

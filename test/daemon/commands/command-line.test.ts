@@ -14,7 +14,7 @@ test('parseCommandLine() reads every command', (t) => {
   t.deepEqual(parse('doctor --json'), { name: 'doctor', asJson: true })
   t.deepEqual(parse('verify'), { name: 'verify', file: undefined, passphraseFile: undefined })
   t.like(parse('verify b --passphrase-file p'), { file: 'b', passphraseFile: 'p' })
-  t.deepEqual(parse('backup - --since a'), { name: 'backup', words: { file: '-', since: 'a', passphraseFile: undefined } })
+  t.deepEqual(parse('backup - --since a'), { name: 'backup', words: { file: '-', since: 'a', passphraseFile: undefined, force: false } })
   t.deepEqual(parse('restore a b --into c'), { name: 'restore', words: { files: ['a', 'b'], into: 'c', passphraseFile: undefined } })
   t.like(parse('queue drop --to-domain a.ch --trace x --trace y --yes'), {
     name: 'queue',

@@ -29,6 +29,7 @@ test('rows of a store in use are read with rests as long as the work between the
     counter: kv.counter.bind(kv),
     range: slow,
     missingGroups: [],
+    check: async () => [],
   })
   t.deepEqual((await verifyGently(slowKv, clock)).problems, [])
   t.true(rows > 3)

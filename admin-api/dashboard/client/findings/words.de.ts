@@ -28,6 +28,7 @@ export const de: Wider<typeof en> = {
     'clock.wrong': 'Die Uhr geht falsch',
     'clock.jumped': 'Die Uhr ist gesprungen',
     'clock.off': 'Die Uhr geht vor oder nach',
+    'store.damaged': 'Der Speicher der Daten ist beschädigt',
     'database.away': 'Die Datenbank ist nicht erreichbar',
     'database.unsafe': 'Die Datenbank kann Post verlieren',
     'database.old': 'Die Datenbank ist alt',

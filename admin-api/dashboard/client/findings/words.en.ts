@@ -29,6 +29,7 @@ export const en = {
     'clock.wrong': 'The clock is wrong',
     'clock.jumped': 'The clock jumped',
     'clock.off': 'The clock is off',
+    'store.damaged': 'The store is damaged',
     'database.away': 'The database cannot be reached',
     'database.unsafe': 'The database may lose mail',
     'database.old': 'The database is old',

@@ -28,6 +28,7 @@ export const fr: Wider<typeof en> = {
     'clock.wrong': 'L’horloge est fausse',
     'clock.jumped': 'L’horloge a sauté',
     'clock.off': 'L’horloge avance ou retarde',
+    'store.damaged': 'Le stockage des données est endommagé',
     'database.away': 'La base de données est injoignable',
     'database.unsafe': 'La base de données peut perdre du courrier',
     'database.old': 'La base de données est ancienne',

@@ -28,6 +28,7 @@ export const it: Wider<typeof en> = {
     'clock.wrong': 'L’orologio è sbagliato',
     'clock.jumped': 'L’orologio è saltato',
     'clock.off': 'L’orologio è avanti o indietro',
+    'store.damaged': 'L’archivio dei dati è danneggiato',
     'database.away': 'Il database non è raggiungibile',
     'database.unsafe': 'Il database può perdere posta',
     'database.old': 'Il database è vecchio',

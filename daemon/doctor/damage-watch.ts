@@ -1,0 +1,71 @@
+/** Compares the files of the store with their checksums soon after the start and then daily. The rest of the time is for mail. */
+import type { Clock, Timer } from '#core/clock.ts'
+import { restsBetween } from '#core/event-loop.ts'
+import type { Damage, StoreKv } from '#store/engine/store-kv.ts'
+import type { Logger } from '../observability/logging.ts'
+
+const firstMs = 5000
+const everyMs = 24 * 3600 * 1000
+/** A quarter of the time is for the check. */
+const [workMs, restMs] = [5, 15]
+
+/** The process stops before a check has ended. */
+class Stopped extends Error {}
+
+export class DamageWatch {
+  readonly #kv: Pick<StoreKv, 'damage' | 'check'>
+  readonly #clock: Clock
+  readonly #log: Pick<Logger, 'error'>
+  /** Sentences in the log. */
+  readonly #logged = new Set<string>()
+  #timer: Timer | undefined
+  #running: Promise<void> = Promise.resolve()
+  #isStopped = false
+
+  constructor(kv: Pick<StoreKv, 'damage' | 'check'>, clock: Clock, log: Pick<Logger, 'error'>) {
+    this.#kv = kv
+    this.#clock = clock
+    this.#log = log
+  }
+
+  /** Damage that is known already is logged at once. */
+  start(): void {
+    this.#tell(this.#kv.damage)
+    this.#after(firstMs)
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    this.#timer?.cancel()
+    await this.#running
+  }
+
+  #after(ms: number): void {
+    if (this.#isStopped) return
+    this.#timer = this.#clock.after(ms, () => {
+      this.#running = this.#check().finally(() => this.#after(everyMs))
+    })
+  }
+
+  async #check(): Promise<void> {
+    const rest = restsBetween(this.#clock, workMs, restMs)
+    try {
+      this.#tell(
+        await this.#kv.check(() => {
+          if (this.#isStopped) throw new Stopped()
+          return rest()
+        }),
+      )
+    } catch (error) {
+      if (!(error instanceof Stopped)) this.#log.error({ err: error }, 'the files of the store could not be checked')
+    }
+  }
+
+  #tell(damage: readonly Damage[]): void {
+    for (const { sentence } of damage) {
+      if (this.#logged.has(sentence)) continue
+      this.#logged.add(sentence)
+      this.#log.error({ problem: sentence }, 'the store is damaged; run "postern verify", and restore the last good backup')
+    }
+  }
+}

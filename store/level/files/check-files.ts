@@ -1,0 +1,92 @@
+/** Compares LevelDB's files with their checksums, which LevelDB itself does only for its logs. Nothing is changed, and it may be in use. */
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Rest } from '../../engine/store-kv.ts'
+import type { Bytes } from '../../kv.ts'
+import { blocksOf, DamageFinder } from './log-records.ts'
+import { isMissing, ListDamaged, readManifest, type Manifest, type TableEntry } from './manifest.ts'
+import { damageInTable } from './table-file.ts'
+
+/** A damaged file of the folder. */
+export interface FileDamage {
+  readonly file: string
+  /** Follows the name of the file in a sentence. */
+  readonly problem: string
+  /** Rows from one key up to the other, both included, cannot be relied on. */
+  readonly keys?: { readonly from: Bytes; readonly upTo: Bytes }
+}
+
+export interface CheckedFiles {
+  readonly damage: readonly FileDamage[]
+  /** LevelDB does not notice that its list of files is damaged, and then deletes files that are in use. */
+  readonly isListDamaged: boolean
+  /** Names of the files in use, as far as the list can be read. */
+  readonly inUse: ReadonlySet<string>
+  /** Tables were compared too. */
+  readonly isComplete: boolean
+}
+
+const emptyFolder: CheckedFiles = { damage: [], isListDamaged: false, inUse: new Set(), isComplete: true }
+
+/** Tables of more octets in all are left out when they are over `maxTableBytes`; the list and the logs are always read. */
+export async function checkFiles(folder: string, rest: Rest, maxTableBytes = Infinity): Promise<CheckedFiles> {
+  try {
+    const manifest = await readManifest(folder)
+    if (!manifest) return emptyFolder
+    const tables = [...manifest.tables.values()]
+    const logs = await logsOf(folder, manifest)
+    const damage: FileDamage[] = []
+    for (const log of logs) damage.push(...(await damageOfLog(folder, log, rest)))
+    const bytes = tables.reduce((sum, { size }) => sum + size, 0)
+    const isComplete = bytes <= maxTableBytes
+    for (const table of isComplete ? tables : []) damage.push(...(await damageOfTable(folder, table, rest)))
+    return { damage, isListDamaged: false, inUse: new Set([...logs, ...tables.map(nameOf)]), isComplete }
+  } catch (error) {
+    if (!(error instanceof ListDamaged)) throw error
+    return { ...emptyFolder, damage: [{ file: error.file, problem: error.message }], isListDamaged: true }
+  }
+}
+
+const nameOf = ({ number }: TableEntry): string => `${String(number).padStart(6, '0')}.ldb`
+
+async function logsOf(folder: string, { log, previousLog }: Manifest): Promise<string[]> {
+  const names = await readdir(folder)
+  return names.filter((name) => {
+    const number = /^\d+\.log$/.test(name) ? Number.parseInt(name, 10) : -1
+    return number >= log || (number === previousLog && number > 0)
+  })
+}
+
+async function damageOfLog(folder: string, file: string, rest: Rest): Promise<FileDamage[]> {
+  const log = await contentOf(folder, file)
+  if (!Buffer.isBuffer(log)) return log ? [log] : [] // LevelDB deletes a log once its rows are in a table
+  const finder = new DamageFinder()
+  for (const [block, start] of blocksOf(log)) {
+    const at = finder.look(block, start)
+    if (at !== undefined) return [{ file, problem: `is damaged at octet ${at}` }]
+    await rest()
+  }
+  return []
+}
+
+async function damageOfTable(folder: string, table: TableEntry, rest: Rest): Promise<FileDamage[]> {
+  const file = nameOf(table)
+  const keys = { from: table.first, upTo: table.last }
+  const content = (await contentOf(folder, file)) ?? (await contentOf(folder, file.replace(/ldb$/, 'sst')))
+  if (content && !Buffer.isBuffer(content)) return [{ ...content, keys }]
+  if (content) {
+    const damage = await damageInTable(content, table, rest)
+    return damage.map(({ at, ...range }) => ({ file, problem: `is damaged at octet ${at}`, keys: range }))
+  }
+  const now = await readManifest(folder)
+  return now?.tables.has(table.number) ? [{ file, problem: 'is missing', keys }] : [] // LevelDB has written its rows into another
+}
+
+/** Undefined for a file that is not there. */
+async function contentOf(folder: string, file: string): Promise<Buffer | FileDamage | undefined> {
+  try {
+    return await readFile(join(folder, file))
+  } catch (error) {
+    return isMissing(error) ? undefined : { file, problem: `cannot be read (${(error as NodeJS.ErrnoException).code ?? String(error)})` }
+  }
+}

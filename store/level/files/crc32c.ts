@@ -1,0 +1,69 @@
+/** CRC-32C, the checksum in LevelDB's files, and the search for the one bit that explains a wrong checksum. */
+import type { Bytes } from '../../kv.ts'
+
+const polynomial = 0x82f63b78
+/** Eight tables of 256 entries, so that eight octets take one step. */
+const tables = makeTables()
+const octets = tables.subarray(0, 256)
+
+function makeTables(): Int32Array {
+  const all = new Int32Array(8 * 256)
+  for (let octet = 0; octet < 256; octet++) {
+    let crc = octet
+    for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ polynomial : crc >>> 1
+    all[octet] = crc
+  }
+  for (let i = 256; i < all.length; i++) {
+    const before = all[i - 256] as number
+    all[i] = (all[before & 0xff] as number) ^ (before >>> 8)
+  }
+  return all
+}
+
+/** The checksum of the octets from `start` to `end`, unsigned. */
+export function crc32c(bytes: Bytes, start = 0, end = bytes.length): number {
+  const t = tables
+  let crc = -1
+  let at = start
+  for (; at + 8 <= end; at += 8) {
+    crc ^= (bytes[at] as number) | ((bytes[at + 1] as number) << 8) | ((bytes[at + 2] as number) << 16) | ((bytes[at + 3] as number) << 24)
+    crc =
+      (t[1792 + (crc & 0xff)] as number) ^
+      (t[1536 + ((crc >>> 8) & 0xff)] as number) ^
+      (t[1280 + ((crc >>> 16) & 0xff)] as number) ^
+      (t[1024 + (crc >>> 24)] as number) ^
+      (t[768 + (bytes[at + 4] as number)] as number) ^
+      (t[512 + (bytes[at + 5] as number)] as number) ^
+      (t[256 + (bytes[at + 6] as number)] as number) ^
+      (t[bytes[at + 7] as number] as number)
+  }
+  for (; at < end; at++) crc = afterOctet(crc ^ (bytes[at] as number), crc)
+  return ~crc >>> 0
+}
+
+const afterOctet = (index: number, crc: number): number => (octets[index & 0xff] as number) ^ (crc >>> 8)
+
+/** As LevelDB stores checksums. */
+export const masked = (crc: number): number => (((crc >>> 15) | (crc << 17)) + 0xa282ead8) >>> 0
+
+function unmasked(stored: number): number {
+  const rotated = (stored - 0xa282ead8) >>> 0
+  return ((rotated >>> 17) | (rotated << 15)) >>> 0
+}
+
+/** Whether one flipped bit, in the octets or in their stored checksum, explains why the two do not agree. */
+export function isOneBitOff(bytes: Bytes, start: number, end: number, stored: number): boolean {
+  const crc = crc32c(bytes, start, end)
+  const inChecksum = (masked(crc) ^ stored) >>> 0
+  if (inChecksum !== 0 && (inChecksum & (inChecksum - 1)) === 0) return true
+  const difference = (crc ^ unmasked(stored)) | 0
+  for (let bit = 1; bit < 256; bit <<= 1) {
+    // a checksum is linear: a flipped bit changes it by an amount that depends on its place alone
+    let effect = octets[bit] as number
+    for (let left = end - start; left > 0; left--) {
+      if (effect === difference) return true
+      effect = afterOctet(effect, effect)
+    }
+  }
+  return false
+}

@@ -1,0 +1,97 @@
+/**
+ * Compares every block of one of LevelDB's tables with its checksum. A table is blocks of rows, a filter, an index of each, and a footer
+ * that says where the indexes are; see LevelDB's table_format document.
+ */
+import type { Rest } from '../../engine/store-kv.ts'
+import type { Bytes } from '../../kv.ts'
+import { crc32c, masked } from './crc32c.ts'
+import { FieldReader } from './field-reader.ts'
+import { keyWithin, type TableEntry } from './manifest.ts'
+import { inflateSnappy } from './snappy.ts'
+
+export interface TableDamage {
+  readonly at: number
+  /** Rows from one key up to the other, both included, cannot be relied on. */
+  readonly from: Bytes
+  readonly upTo: Bytes
+}
+
+interface Place {
+  readonly offset: number
+  readonly size: number
+}
+
+const footerBytes = 48
+const magic = Buffer.from('57fb808b247547db', 'hex')
+/** Octets that are compared between two rests. */
+const stepBytes = 128 * 1024
+
+/** All damage in a table; an empty list for one that is whole. */
+export async function damageInTable(table: Buffer, { size, first, last }: TableEntry, rest: Rest): Promise<TableDamage[]> {
+  const all = (at: number): TableDamage[] => [{ at, from: first, upTo: last }]
+  const footer = table.subarray(-footerBytes)
+  if (table.length !== size) return all(Math.min(table.length, size))
+  if (size < footerBytes || !footer.subarray(-magic.length).equals(magic)) return all(Math.max(0, size - magic.length))
+  try {
+    const fields = new FieldReader(footer)
+    const [others, rows] = [placeIn(fields), placeIn(fields)]
+    const index = entriesAt(table, rows)
+    if (!index) return all(rows.offset)
+    const filters = entriesAt(table, others)
+    if (!filters) return all(others.offset)
+    // a filter that is wrong hides rows of the whole table
+    for (const [, value] of filters) {
+      const place = placeIn(new FieldReader(value))
+      if (!isWhole(table, place)) return all(place.offset)
+    }
+    return await damagedBlocks(table, index, first, rest)
+  } catch (error) {
+    if (error instanceof RangeError) return all(size - footerBytes)
+    throw error
+  }
+}
+
+type Entries = readonly (readonly [key: Buffer, value: Buffer])[]
+
+async function damagedBlocks(table: Buffer, index: Entries, first: Bytes, rest: Rest): Promise<TableDamage[]> {
+  const found: TableDamage[] = []
+  let from = first
+  let work = 0
+  for (const [key, value] of index) {
+    const place = placeIn(new FieldReader(value))
+    const upTo = keyWithin(key)
+    if (!isWhole(table, place)) found.push({ at: place.offset, from, upTo })
+    from = Buffer.concat([upTo, Buffer.of(0)])
+    work += place.size
+    if (work < stepBytes) continue
+    work = 0
+    await rest()
+  }
+  return found
+}
+
+/** Behind each block are its type, which belongs to what the checksum covers, and the masked CRC-32C. */
+function isWhole(table: Buffer, { offset, size }: Place): boolean {
+  const end = offset + size + 1
+  return end + 4 <= table.length && table.readUInt32LE(end) === masked(crc32c(table, offset, end))
+}
+
+const placeIn = (fields: FieldReader): Place => ({ offset: fields.number(), size: fields.number() })
+
+/** Keys and values of an index; undefined when it does not have its checksum. */
+function entriesAt(table: Buffer, place: Place): Entries | undefined {
+  if (!isWhole(table, place)) return undefined
+  const stored = table.subarray(place.offset, place.offset + place.size)
+  const block = table[place.offset + place.size] === 1 ? inflateSnappy(stored) : stored
+  const restarts = 4 * (block.length < 4 ? 0 : block.readUInt32LE(block.length - 4)) + 4
+  if (restarts > block.length) throw new RangeError('A block is shorter than its parts.')
+  const fields = new FieldReader(block.subarray(0, block.length - restarts))
+  const entries: [Buffer, Buffer][] = []
+  let key = Buffer.alloc(0)
+  while (fields.left > 0) {
+    const [shared, own, length] = [fields.number(), fields.number(), fields.number()]
+    key = Buffer.concat([key.subarray(0, shared), fields.octets(own)])
+    entries.push([key, fields.octets(length)])
+  }
+  return entries
+}

@@ -1,0 +1,134 @@
+/** One flipped bit in a table: every command and the running daemon name it, and backups that were made before stay. */
+import { readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import test, { type ExecutionContext } from '#test'
+import { checkFiles, type FileDamage } from '#store/level/files/check-files.ts'
+import { Daemon, runCommand, type DaemonOptions } from '../../support/daemon/daemon.ts'
+import { assertVerified } from '../../support/problems.ts'
+import { temporaryFolder } from '../../support/daemon/workspace.ts'
+
+const passphrase = { POSTERN_BACKUP_PASSPHRASE: 'correct horse battery', POSTERN_DOCTOR_TIME_SERVERS: '' }
+const messages = 240
+const sentence = /records\/\d+\.ldb is damaged at octet \d+\./
+
+async function send({ rest }: Daemon): Promise<void> {
+  const one = { from: 'a@site.test', to: 'b@inbox.test', subject: 'Hello', text: 'x'.repeat(300) }
+  for (let sent = 0; sent < messages; sent += 40)
+    await Promise.all(Array.from({ length: 40 }, () => rest.must('POST', '/v1/messages', one)))
+}
+
+async function flip(path: string, at: number): Promise<void> {
+  const bytes = await readFile(path)
+  bytes[at] = (bytes[at] ?? 0) ^ 1
+  await writeFile(path, bytes)
+}
+
+/** Flips a bit in the checksum of a block with traces: LevelDB itself does not notice that. */
+async function damageTraces(records: string): Promise<void> {
+  const names = (await readdir(records)).filter((name) => name.endsWith('.ldb'))
+  const sizes = await Promise.all(names.map(async (name) => ({ path: join(records, name), size: (await stat(join(records, name))).size })))
+  const { path, size } = sizes.toSorted((a, b) => b.size - a.size)[0] ?? { path: '', size: 0 }
+  const damageAt = async (at: number): Promise<FileDamage | undefined> => {
+    await flip(path, at)
+    const { damage } = await checkFiles(records, () => {})
+    await flip(path, at)
+    return damage[0]
+  }
+  const isOfTraces = ({ keys }: FileDamage): boolean =>
+    [keys?.from, keys?.upTo].every((key) => key !== undefined && Buffer.from(key).includes('\x02send\0'))
+  let found: FileDamage | undefined
+  for (let at = Math.floor(size / 3); at < size; at += 512) {
+    const damage = await damageAt(at)
+    if (!found && damage && isOfTraces(damage)) found = damage
+    if (!found || damage?.problem === found.problem) continue
+    const [, next] = /octet (\d+)/.exec(damage?.problem ?? '') ?? []
+    return await flip(path, Number(next) - 1)
+  }
+  throw new Error('no block has nothing but traces')
+}
+
+/** Pages of traces until there is no next one, or an answer that is no page. */
+async function listTraces({ rest }: Daemon): Promise<{ readonly rows: number; readonly failure?: Readonly<Record<string, unknown>> }> {
+  let rows = 0
+  for (let cursor = ''; ;) {
+    const { status, body } = await rest.call('GET', `/v1/traces?limit=50${cursor === '' ? '' : `&cursor=${cursor}`}`)
+    if (status !== 200) return { rows, failure: { status, body } }
+    const { data, next_cursor: next } = body as { readonly data: readonly unknown[]; readonly next_cursor: string | null }
+    rows += data.length
+    if (next === null) return { rows }
+    cursor = encodeURIComponent(next)
+  }
+}
+
+/** The command fails with the sentence, and without a stack. */
+async function assertNamed(t: ExecutionContext, options: DaemonOptions, ...words: readonly string[]): Promise<string> {
+  const { code, output } = await runCommand(options, ...words)
+  t.is(code, 1, `${words.join(' ')}: ${output}`)
+  t.regex(output, sentence)
+  t.notRegex(output, /\n +at |all agree|all whole/)
+  return output
+}
+
+test.serial('a flipped bit in a table is named by verify, backup, doctor and lists, and earlier backups stay', async (t) => {
+  await using folder = await temporaryFolder('damaged-store')
+  const options = { folder: folder.path, env: passphrase }
+  const at = (name: string): string => join(folder.path, name)
+  const first = await Daemon.start(options)
+  await send(first)
+  t.is((await runCommand(options, 'backup', at('good.backup'))).code, 0)
+  t.is((await first.stop()).code, 0)
+  assertVerified(t, await runCommand(options, 'verify')) // which brings what is in the log into a table
+  await damageTraces(at('data/store/records'))
+  const good = await readFile(at('good.backup'))
+
+  const verified = await assertNamed(t, options, 'verify')
+  t.regex(verified, /^records.*\n1 problem\. The store is damaged; its records were not compared\. Restore the last good backup\.\n$/)
+  await assertNamed(t, options, 'doctor')
+  await assertNamed(t, options, 'backup', at('good.backup'), '--force')
+
+  const second = await Daemon.start(options, first.adminKey)
+  t.teardown(() => second.kill())
+  t.regex(second.log, sentence)
+  const { rows, failure } = await listTraces(second)
+  t.like(failure, { status: 500 }, `ledger: a list with ${rows} of ${messages} messages ended without an error`)
+  t.regex(JSON.stringify(failure), /The store is damaged.*postern verify/)
+  await assertNamed(t, options, 'verify')
+  await assertNamed(t, options, 'backup', at('good.backup'), '--force')
+  t.regex(await assertNamed(t, options, 'doctor'), /BAD {2}store\.damaged/)
+  await second.rest.must('POST', '/v1/messages', { from: 'a@site.test', to: 'b@inbox.test', subject: 'after', text: 'x' })
+  t.is((await second.stop()).code, 0)
+
+  t.true((await readFile(at('good.backup'))).equals(good), 'ledger: the good backup is as it was')
+  t.deepEqual(
+    (await readdir(folder.path)).filter((name) => name.endsWith('.tmp')),
+    [],
+  )
+  t.is((await runCommand(options, 'restore', at('good.backup'), '--into', at('restored'))).code, 0)
+  const restored = { ...options, dataDir: at('restored') }
+  assertVerified(t, await runCommand(restored, 'verify'))
+  await using third = await Daemon.start(restored, first.adminKey)
+  t.deepEqual(await listTraces(third), { rows: messages }, 'ledger: the restored messages')
+})
+
+test.serial('backup: replaces a file only with --force, and removes what killed backups have left', async (t) => {
+  await using folder = await temporaryFolder('backup-again')
+  const options = { folder: folder.path, env: passphrase }
+  const at = (name: string): string => join(folder.path, name)
+  await (await Daemon.start(options)).stop()
+  const file = at('daily.backup')
+  t.is((await runCommand(options, 'backup', file)).code, 0)
+  const before = await readFile(file)
+  const refused = await runCommand(options, 'backup', file)
+  t.is(refused.code, 1)
+  t.regex(refused.output, /daily\.backup exists; give another name, or --force to replace it\.$/m)
+  t.true((await readFile(file)).equals(before))
+  const id = '0b3f1c1e-0000-4000-8000-000000000000'
+  const left = [`daily.backup.${id}.tmp`, `daily.backup.${id.replaceAll('0', '1')}.tmp`, `other.backup.${id}.tmp`, 'daily.backup.notes.tmp']
+  for (const name of left) await writeFile(at(name), 'left')
+  const hoursAgo = Date.now() / 1000 - 2 * 3600
+  for (const name of left.filter((_, i) => i !== 1)) await utimes(at(name), hoursAgo, hoursAgo)
+  t.is((await runCommand(options, 'backup', file, '--force')).code, 0)
+  t.false((await readFile(file)).equals(before))
+  const names = (await readdir(folder.path)).filter((name) => name.endsWith('.tmp'))
+  t.deepEqual(names.toSorted(), left.slice(1).toSorted(), 'one that may be written now, and those of others')
+})

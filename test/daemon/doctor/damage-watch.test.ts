@@ -1,0 +1,63 @@
+/** When the running daemon compares the files of its store with their checksums, and what it says. */
+import test from '#test'
+import type { Damage, Rest } from '#store/engine/store-kv.ts'
+import { DamageWatch } from '../../../daemon/doctor/damage-watch.ts'
+import { FakeClock, startOfTime } from '../../support/fake-clock.ts'
+
+const day = 24 * 3600 * 1000
+
+const turn = (): Promise<void> => new Promise(setImmediate)
+
+/** Delays of rests pass by themselves. */
+function watched(work: (rest: Rest, checks: number) => Promise<readonly Damage[]>) {
+  const clock = new FakeClock(startOfTime, 15)
+  const logged: unknown[] = []
+  let checks = 0
+  const kv = { damage: [] as readonly Damage[], check: (rest: Rest) => work(rest, ++checks) }
+  const watch = new DamageWatch(kv, clock, { error: (facts: object) => void logged.push({ ...facts }) } as never)
+  return { clock, kv, logged, watch, checks: () => checks }
+}
+
+test('the store is checked soon after the start and then daily, and each problem is logged once', async (t) => {
+  const [one, two] = ['One is damaged.', 'Two is damaged.'].map((sentence) => ({ sentence, isGone: false })) as [Damage, Damage]
+  const { clock, logged, watch, checks } = watched(async (_, count) => (count === 1 ? [one] : [one, two]))
+  watch.start()
+  clock.advance(4999)
+  t.is(checks(), 0)
+  clock.advance(1)
+  t.is(checks(), 1)
+  await turn()
+  t.deepEqual(logged, [{ problem: 'One is damaged.' }])
+  clock.advance(day)
+  await turn()
+  t.is(checks(), 2)
+  t.deepEqual(logged, [{ problem: 'One is damaged.' }, { problem: 'Two is damaged.' }])
+  await watch.stop()
+})
+
+test('the check of the store rests three quarters of the time, and ends with the daemon', async (t) => {
+  const { clock, logged, watch } = watched(async (rest) => {
+    for (;;) {
+      clock.advance(6)
+      await rest()
+    }
+  })
+  watch.start()
+  clock.advance(5000)
+  await turn()
+  await watch.stop()
+  t.true(clock.delays.length > 0)
+  t.deepEqual(new Set(clock.delays), new Set([15]))
+  t.deepEqual(logged, [])
+})
+
+test('a check that fails is logged, and the next one takes place', async (t) => {
+  const { clock, logged, watch, checks } = watched(async () => Promise.reject(new Error('EIO')))
+  watch.start()
+  clock.advance(5000)
+  await turn()
+  t.is(logged.length, 1)
+  clock.advance(day)
+  t.is(checks(), 2)
+  await watch.stop()
+})
