@@ -168,6 +168,48 @@ test('a pattern is looked up in any letters of case, first in the own project', 
   await t.throwsAsync(find({ ...principal, bound: true }, 'anna@example.net', 'prj_2'), { code: 'not_found' })
 })
 
+/** Counts ranges that are read, and the most of them at the same time. */
+function countRanges({ kv }: CoreFixture): { total: number; atOnce: number } {
+  const range = kv.range.bind(kv)
+  const seen = { total: 0, atOnce: 0 }
+  let now = 0
+  kv.range = async function* (wanted) {
+    seen.total++
+    seen.atOnce = Math.max(seen.atOnce, ++now)
+    try {
+      yield* range(wanted)
+    } finally {
+      now--
+    }
+  }
+  return seen
+}
+
+test('a look-up by pattern does not read the inboxes of the organization', async (t) => {
+  const fixture = await fixtureWith(t, ['*', '@example.net'])
+  for (const id of ['prj_2', 'prj_3']) {
+    await fixture.project({ id, isDefault: false })
+    await fixture.inbox({ id: `inb_of_${id}`, projectId: id, addressPattern: 'anna@example.net' })
+  }
+  const lookup = async () => (await fixture.inboxes.lookup(principal, 'anna@example.net'))?.id
+  t.is(await lookup(), 'inb_of_prj_2', 'the oldest of several')
+  const ranges = countRanges(fixture)
+  t.is(await lookup(), 'inb_of_prj_2')
+  t.is(ranges.total, 0)
+})
+
+test('figures of several inboxes are read at the same time', async (t) => {
+  const fixture = await fixtureWith(t, ['*', '@example.net', '@example.org'])
+  await captureTo(fixture, ['anna@example.net'])
+  const ranges = countRanges(fixture)
+  const { rows } = await fixture.inboxes.figures(principal, { limit: 10 })
+  t.deepEqual(
+    rows.map(({ inboxId, messages }) => `${inboxId} ${messages}`),
+    ['inb_2 0', 'inb_1 1', 'inb_0 1'],
+  )
+  t.is(ranges.atOnce, 3)
+})
+
 test('a message leaves an inbox after its days, and is removed when every inbox has let it go', async (t) => {
   const fixture = await fixtureWith(t, [])
   await fixture.inbox({ id: 'inb_all', retentionDays: 7 })

@@ -72,9 +72,9 @@ export class Inboxes implements List<OfProject, Inbox> {
   ): Promise<Page<InboxFigures>> {
     const { database, clock } = this.#options
     const { rows, nextCursor } = await this.list(principal, query)
-    const figures: InboxFigures[] = []
-    for (const inbox of rows) figures.push(await figuresOf(database, principal.organizationId, inbox, { nowMs: clock.now(), sinceMs }))
-    return { rows: figures, nextCursor }
+    const moment = { nowMs: clock.now(), sinceMs }
+    const figures = rows.map((inbox) => figuresOf(database, principal.organizationId, inbox, moment))
+    return { rows: await Promise.all(figures), nextCursor }
   }
 
   /** Throws `not_found` alike for missing and foreign ids. */
@@ -85,7 +85,7 @@ export class Inboxes implements List<OfProject, Inbox> {
   }
 
   /**
-   * By a pattern, in any letters of case; undefined when the project has no such inbox. Without a project, the caller's own comes first.
+   * By a pattern, in any letters of case; undefined when the project has no such inbox. Without a project, the caller's own comes first, then the oldest inbox.
    * Throws `not_found` for a project out of reach.
    */
   async lookup(principal: Principal, pattern: string, projectId?: string): Promise<Inbox | undefined> {
@@ -94,10 +94,11 @@ export class Inboxes implements List<OfProject, Inbox> {
     const project = reachableProject(principal, projects, projectId, 'project')
     const wanted = parsePattern(pattern)
     if (wanted === undefined) return undefined
-    const find = async (id: string) => (await database.find(inboxes, principal, 'pattern', [id, wanted]))?.record
-    const near = await find(project ?? principal.projectId)
-    if (near || project !== undefined) return near
-    return (await database.all(inboxes, principal)).find(({ record }) => record.addressPattern === wanted)?.record
+    const asked = project === undefined ? [principal.projectId, ...projects.keys()] : [project]
+    const patterns = asked.map((id) => [id, wanted])
+    const found = await database.findMany(inboxes, principal, 'pattern', patterns)
+    const [near, ...others] = found.map((stored) => stored?.record)
+    return near ?? others.filter((one) => one !== undefined).toSorted((a, b) => (a.id < b.id ? -1 : 1))[0]
   }
 
   /** The outcome of its latest notification. */
