@@ -180,14 +180,14 @@ export class Database {
   async get<R extends Identified>(kind: RecordKind<R>, reach: Visibility, id: string): Promise<Stored<R> | undefined> {
     const entry = kind.place
       ? await this.#placed(kind, reach.organizationId, id)
-      : await this.kv.get(recordKey(kind, reach.organizationId, id))
+      : await this.kv.get(recordKey(kind, reach.organizationId, id), true)
     return entry && visible(kind, reach, toStored(kind, entry))
   }
 
   /** Where the record with this id stands; undefined when there is none. */
   async keyFor(kind: AnyKind, organizationId: string, id: string): Promise<Bytes | undefined> {
     if (!kind.place) return recordKey(kind, organizationId, id)
-    const row = await this.kv.get(idRow(kind, id))
+    const row = await this.kv.get(idRow(kind, id), true)
     return row && placedKey(kind, organizationId, row)
   }
 
@@ -195,7 +195,7 @@ export class Database {
   async #placed(kind: AnyKind, organizationId: string, id: string): Promise<Entry | undefined> {
     for (let before: Bytes | undefined; ;) {
       const key = await this.keyFor(kind, organizationId, id)
-      const entry = key && (await this.kv.get(key))
+      const entry = key && (await this.kv.get(key, true))
       if (entry || !key || (before && Buffer.compare(before, key) === 0)) return entry
       before = key
     }
@@ -212,12 +212,16 @@ export class Database {
   async getMany<R extends Identified>(kind: RecordKind<R>, reach: Visibility, ids: readonly string[]): Promise<(Stored<R> | undefined)[]> {
     const entries = kind.place
       ? await this.#manyPlaced(kind, reach.organizationId, ids)
-      : await this.kv.getMany(ids.map((id) => recordKey(kind, reach.organizationId, id)))
+      : await this.kv.getMany(
+          ids.map((id) => recordKey(kind, reach.organizationId, id)),
+          true,
+        )
     return entries.map((entry) => entry && visible(kind, reach, toStored(kind, entry)))
   }
 
   async #manyPlaced(kind: AnyKind, organizationId: string, ids: readonly string[]): Promise<(Entry | undefined)[]> {
-    const rows = await this.kv.getMany(ids.map((id) => idRow(kind, id)))
+    const idRows = ids.map((id) => idRow(kind, id))
+    const rows = await this.kv.getMany(idRows, true)
     const keys = rows.map((row) => row && placedKey(kind, organizationId, row))
     const entries = await this.kv.getMany(keys.filter((key) => key !== undefined))
     let next = 0

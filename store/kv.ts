@@ -29,7 +29,7 @@ export interface Range {
   readonly reverse?: boolean
   /** Values may come empty, which spares those that stand apart from being read. */
   readonly keysOnly?: boolean
-  /** Throws `StoreDamaged` instead of leaving out rows that damage hides: for lists that somebody reads. */
+  /** Throws `StoreDamaged` for rows that damage may hide: for lists that somebody reads. */
   readonly whole?: boolean
 }
 
@@ -90,8 +90,9 @@ export type WriteResult =
 
 /** An ordered, durable map. Errors of the medium are fatal: see `StoreFailure`. */
 export interface Kv extends AsyncDisposable {
-  get(key: Bytes): Promise<Entry | undefined>
-  getMany(keys: readonly Bytes[]): Promise<(Entry | undefined)[]>
+  /** `whole`: throws `StoreDamaged` for a row that damage may hide. */
+  get(key: Bytes, whole?: boolean): Promise<Entry | undefined>
+  getMany(keys: readonly Bytes[], whole?: boolean): Promise<(Entry | undefined)[]>
   range(range: Range): AsyncIterable<Entry>
   /** The counter's value, 0 when it was never added to. */
   counter(key: Bytes): Promise<number>

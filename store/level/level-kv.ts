@@ -113,16 +113,16 @@ export class LevelKv implements StoreKv {
     }
   }
 
-  async get(key: Bytes): Promise<Entry | undefined> {
-    const stored = this.#read(key)
+  async get(key: Bytes, whole = false): Promise<Entry | undefined> {
+    const stored = this.#read(key, whole)
     return stored && kindOf(stored) !== kinds.counter ? this.#entry(key, stored) : undefined
   }
 
-  async getMany(keys: readonly Bytes[]): Promise<(Entry | undefined)[]> {
+  async getMany(keys: readonly Bytes[], whole = false): Promise<(Entry | undefined)[]> {
     const found: (Entry | undefined)[] = []
     const large: Promise<void>[] = []
     for (const [i, key] of keys.entries()) {
-      const stored = this.#read(key)
+      const stored = this.#read(key, whole)
       const isPointer = stored !== undefined && kindOf(stored) === kinds.pointer
       found.push(stored && !isPointer && kindOf(stored) !== kinds.counter ? entryOf(key, stored) : undefined)
       if (isPointer) large.push(this.#entry(key, stored).then((entry) => void (found[i] = entry)))
@@ -148,11 +148,11 @@ export class LevelKv implements StoreKv {
   }
 
   async counter(key: Bytes): Promise<number> {
-    return counterOf(this.#read(key))
+    return counterOf(this.#look(key))
   }
 
   async counters(keys: readonly Bytes[]): Promise<number[]> {
-    return keys.map((key) => counterOf(this.#read(key)))
+    return keys.map((key) => counterOf(this.#look(key)))
   }
 
   get damage(): readonly Damage[] {
@@ -255,10 +255,9 @@ export class LevelKv implements StoreKv {
     }
   }
 
-  /** For readers; a write looks without this, as it must not end the process. */
-  #read(key: Bytes): Bytes | undefined {
+  #read(key: Bytes, whole: boolean): Bytes | undefined {
     const stored = this.#look(key)
-    if (!stored) this.#damage.requireReadable(key)
+    if (whole && !stored) this.#damage.requireReadable(key)
     return stored
   }
 

@@ -98,6 +98,8 @@ class Verifier {
   readonly #counts = { records: 0, indexRows: 0, contents: 0, queueEntries: 0 }
   readonly #problems: string[] = []
   #unlisted = 0
+  /** The key that the walk met last. */
+  #last: Bytes = Buffer.alloc(0)
   #content: ContentMeasure | undefined
 
   constructor(database: Database, options: VerifyOptions) {
@@ -133,11 +135,19 @@ class Verifier {
     }
   }
 
+  /** Rows out of order are those of a damaged block, and others may be missing. */
+  #requireOrder(key: Bytes): void {
+    if (Buffer.compare(this.#last, key) >= 0) this.#report(`${describeKey(key)}: it is out of order; the store is damaged.`)
+    this.#last = key
+  }
+
   /** Walks to the end; past values that cannot be read. */
   async #walk(checks: Checks, unknown?: (key: Bytes, isKey: boolean) => void): Promise<void> {
+    this.#last = Buffer.alloc(0)
     for (let start: Bytes = Buffer.of(0); ;) {
       try {
-        for await (const entry of this.#database.kv.range({ start, end: Buffer.of(0xff), whole: true })) {
+        for await (const entry of this.#database.kv.range({ start, end: Buffer.of(0xff) })) {
+          this.#requireOrder(entry.key)
           const key = namedKey(entry.key)
           if (key && this.#content && !this.#content.continues(key)) this.#countContent(this.#content)
           const check = key && checkOf(checks, key)

@@ -273,6 +273,21 @@ test('verify() goes on behind a row that its check cannot read', async (t) => {
   t.deepEqual(further, ['["org_1","event","b"]: It is read.'])
 })
 
+test('verify() tells of rows out of order', async (t) => {
+  const { database, ref } = await worldOf(t)
+  const moving = databaseWith(database.kv, {
+    async *range(range) {
+      const [first, second, ...rest] = await Array.fromAsync(database.kv.range(range))
+      if (first && second) yield* [second, first, ...rest]
+    },
+  })
+  const { problems } = await verify(moving, optionsOf(ref))
+  t.deepEqual(
+    problems.map((problem) => problem.replace(/^.*\]: /, '')),
+    ['it is out of order; the store is damaged.'],
+  )
+})
+
 test('verify() reads no rows of damaged files, and reports earlier damage beside what it finds', async (t) => {
   const stray = (change: Change): Change => change.set(['org_1', 'stray', 1])
   const old = { sentence: 'It was damaged.', isGone: true }
@@ -365,7 +380,7 @@ test('verify() judges an index row again when its record changed while it was ju
   const moving = databaseWith(kv, {
     async get(key) {
       const entry = await kv.get(key)
-      if (walks === 2 && turnsBlue && Buffer.compare(key, recordKey) === 0) {
+      if (walks === 1 && turnsBlue && Buffer.compare(key, recordKey) === 0) {
         turnsBlue = false
         const stored = await database.get(pets, { organizationId: 'org_1' }, 'pet_1')
         if (stored) await database.commit(new Change().replace(pets, 'org_1', stored, { ...stored.record, colours: ['blue'] }))
@@ -373,9 +388,13 @@ test('verify() judges an index row again when its record changed while it was ju
       return entry
     },
     async *range(range) {
-      yield* kv.range(range)
+      let isBlue = turnsBlue
+      for await (const entry of kv.range(range)) {
+        if (isBlue && Buffer.compare(rowKey, entry.key) < 0) yield { key: rowKey, value: Buffer.of(), version: 1n }
+        if (Buffer.compare(rowKey, entry.key) < 0) isBlue = false
+        yield entry
+      }
       walks++
-      if (turnsBlue) yield { key: rowKey, value: Buffer.of(), version: 1n }
     },
   })
   t.deepEqual((await verify(moving, optionsOf(ref))).problems, [])
