@@ -19,7 +19,7 @@ import { malformedIn } from './parameters.ts'
 import { plainAnswers, plainCallOf, type PlainCall } from './plain-call.ts'
 import { identityOf, mcpHandler, type ProtocolOptions } from './protocol.ts'
 import { Cancellations } from './tools/cancellations.ts'
-import { selectionOf } from './tools/selection.ts'
+import { selectionOf, withinGrant } from './tools/selection.ts'
 import type { Tool } from './tools/tool.ts'
 import { ToolCalls, type Caller, type Course, type ToolCallsOptions } from './tools/tool-calls.ts'
 import { listed } from './tools/tool-requests.ts'
@@ -111,7 +111,7 @@ export class AgentEndpoint {
         const caller: Caller = {
           principal,
           client: { address: remoteAddress, origin: headers.origin, requestId },
-          selection: selectionOf(narrowed, headers),
+          selection: withinGrant(selectionOf(narrowed, headers), principal.agent),
           protocolVersion: String(headers['mcp-protocol-version'] ?? ''),
           authenticateAgain: () => authenticate(bearerOf(headers)),
         }

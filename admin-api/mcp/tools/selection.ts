@@ -32,6 +32,16 @@ export function selectionOf(
   return { toolsets: named.length === 0 ? undefined : new Set(named as Toolset[]), readOnly: query.readonly ?? false }
 }
 
+/** The selection within the groups of tools that the user of the token allowed. */
+export function withinGrant(selection: Selection, agent: AgentAccess | undefined): Selection {
+  const allowed = agent?.toolsets
+  if (!allowed) return selection
+  return {
+    ...selection,
+    toolsets: new Set((selection.toolsets ? [...selection.toolsets] : toolsets).filter((name) => allowed.includes(name))),
+  }
+}
+
 export const isSelected = (tool: Tool, { toolsets: wanted, readOnly }: Selection): boolean =>
   (wanted === undefined || wanted.has(tool.binding.toolset)) && (!readOnly || tool.readOnly)
 

@@ -112,7 +112,7 @@ export class ToolCalls {
   async #call(tool: Tool, caller: Caller, given: unknown, course: Course): Promise<CallResult> {
     try {
       return await this.#noted(tool, caller, course, async () => {
-        if (!isSelected(tool, caller.selection)) throw notSelected(tool)
+        if (!isSelected(tool, caller.selection)) throw notSelected(tool, caller.principal)
         return goodResult(tool, await this.#run(tool, caller, given, course), caller.protocolVersion)
       })
     } catch (error) {
@@ -205,14 +205,18 @@ function missingScope({ scope, level, binding: { name } }: Tool, { holder, agent
   })
 }
 
-const notSelected = ({ binding: { name, toolset } }: Tool): Refusal =>
-  new Refusal(
-    'not_found',
-    `This connection is narrowed and leaves ${name} out; connect without readonly, and with the toolset ${toolset}.`,
-    {
-      nextAction: 'connect_with_toolset',
-    },
-  )
+function notSelected({ binding: { name, toolset } }: Tool, { agent }: Principal): Refusal {
+  if (agent?.toolsets?.includes(toolset) === false)
+    return new Refusal(
+      'not_found',
+      `The user allowed other tools than ${name}. Ask the user to connect again and to allow the toolset ${toolset}.`,
+      {
+        nextAction: 'reconnect_with_toolset',
+      },
+    )
+  const message = `This connection is narrowed and leaves ${name} out; connect without readonly, and with the toolset ${toolset}.`
+  return new Refusal('not_found', message, { nextAction: 'connect_with_toolset' })
+}
 
 const interrupted = (): Refusal =>
   new Refusal('overloaded', 'The call was ended before it was done; repeat it in a few seconds.', { retryAfterSeconds: 2 })

@@ -12,6 +12,7 @@ import { page } from '../layout/layout.ts'
 import type { PageWords } from '../words/words-for.ts'
 import { seeOther, type Pages, type SignedInRequest } from '../session/page-operation.ts'
 import { scopesInWords } from './scope-words.ts'
+import { toolsetsInWords } from './toolset-fields.ts'
 import { doneWords, timeOf } from '../layout/page-words.ts'
 
 export const applicationsPath = '/account/applications'
@@ -67,14 +68,15 @@ async function applicationsPage(applications: Applications, { signedIn, visitor,
 
 const row = (application: Application, keys: readonly ApiKey[], csrf: Html, words: PageWords): Html => {
   const said = words.applications
-  const { clientId, clientName, verifiedHost, organization, project, scopes, reachesOrganization, since } = application
+  const { clientId, clientName, verifiedHost, organization, project, scopes, reachesOrganization, toolsets, since } = application
+  const shown = toolsetsInWords(toolsets, words)
   return html`<li>
     <div>
       <h3>${clientName} ${verifiedHost !== undefined && html`<span class="tag">${verifiedHost}</span>`}</h3>
       <p class="meta">
         ${said.where(project.name, organization.name, timeOf(since, words.lang), scopesInWords(scopes, words))}
         ${verifiedHost === undefined && said.unverified} ${scopes.some(changesSettings) && said.stays}
-        ${reachesOrganization && said.reachesOrganization}
+        ${reachesOrganization && said.reachesOrganization} ${shown !== undefined && said.shownToolsets(shown)}
       </p>
     </div>
     <form class="${keys.length === 0 ? 'side' : 'acts'}" method="post" action="${applicationsPath}/revoke">

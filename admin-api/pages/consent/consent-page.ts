@@ -12,6 +12,7 @@ import { html, type Html } from '../layout/html.ts'
 import { page, type Visitor } from '../layout/layout.ts'
 import { saidIn, type PageWords } from '../words/words-for.ts'
 import { scopeWords } from './scope-words.ts'
+import { toolsetFields } from './toolset-fields.ts'
 
 export interface ConsentView {
   readonly pending: PendingAuthorization
@@ -121,6 +122,7 @@ function whatFields({ pending, places, form, words, fault: formFault }: ConsentV
     html`<fieldset class="choices">
       <legend>${words.consent.surfaces[surface]}</legend>
       ${ofSurface(oauthScopes, surface).map(row)} ${surface === 'mcp' && mayBeWider({ pending, places }) && organizationRow(form, words)}
+      ${surface === 'mcp' && toolsetFields(form, words, fault)}
     </fieldset>`
   return html`<fieldset class="part" id="scope" tabindex="-1" aria-describedby="scope-hint${fault?.field === 'scope' && ' scope-fault'}">
     <legend><h2>${words.consent.what}</h2></legend>

@@ -8,6 +8,7 @@ import type { Answer } from '../../operation/answer.ts'
 import { redirectTo, type AuthorizationUi, type PageRequest } from '../../oauth/authorize.ts'
 import { oauthPaths } from '../../oauth/paths.ts'
 import { consentPage, problemPage, readOrganizationChoice } from './consent-page.ts'
+import { readToolsets } from './toolset-fields.ts'
 import type { FieldFault } from '../layout/form-fields.ts'
 import { signInFirst, type Pages } from '../session/page-operation.ts'
 import { refusalPage } from '../layout/refusal-page.ts'
@@ -82,7 +83,7 @@ function readDecision(form: URLSearchParams): Decision {
   const { organizationId, projectId } = readOrganizationChoice(form.get('place'))
   const project = projectId === undefined ? { name: form.get(`name-${organizationId}`) ?? '' } : { id: projectId }
   const reachesOrganization = form.get('organization') === 'all'
-  return { organizationId, project, scopes: parseScopes(form.getAll('scope').join(' ')), reachesOrganization }
+  return { organizationId, project, scopes: parseScopes(form.getAll('scope').join(' ')), reachesOrganization, toolsets: readToolsets(form) }
 }
 
 /** What can be chosen otherwise is shown in the form. */

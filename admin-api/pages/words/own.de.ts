@@ -48,6 +48,7 @@ export const de: OwnWords = {
     unverified: 'Ihr Name ist nicht geprüft.',
     stays: 'SMTP-Zugänge und veröffentlichbare Schlüssel, die sie erstellt hat, bleiben nach dem Widerruf: Prüfe diese.',
     reachesOrganization: 'Sie darf auch Einstellungen der Organisation ändern.',
+    shownToolsets: (names) => `Sie sieht diese Gruppen von Werkzeugen: ${names}.`,
     kept: 'Ein behaltener Schlüssel hängt nicht mehr von der Anwendung ab, sondern von dir, und darf nie mehr als deine Rolle.',
     revoke: 'Widerrufen',
     revokeOf: (name, project) => `Den Zugang von ${name} zu ${project} widerrufen`,

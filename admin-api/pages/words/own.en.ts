@@ -48,6 +48,7 @@ export const en = {
     unverified: 'Its name is not verified.',
     stays: 'SMTP credentials and publishable keys that it made stay when you revoke it: review them.',
     reachesOrganization: 'It may also change settings of the organization.',
+    shownToolsets: (names: string) => `It is shown these groups of tools: ${names}.`,
     kept: 'A kept key no longer depends on the application. It depends on you, and never exceeds your role.',
     revoke: 'Revoke',
     revokeOf: (name: string, project: string) => `Revoke the access of ${name} to ${project}`,

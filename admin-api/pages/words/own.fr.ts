@@ -48,6 +48,7 @@ export const fr: OwnWords = {
     unverified: 'Son nom n’est pas vérifié.',
     stays: 'Les accès SMTP et les clés publiables qu’elle a créés restent après la révocation : vérifiez-les.',
     reachesOrganization: 'Elle peut aussi changer les réglages de l’organisation.',
+    shownToolsets: (names) => `Elle voit ces groupes d’outils : ${names}.`,
     kept: 'Une clé gardée ne dépend plus de l’application. Elle dépend de vous, et ne dépasse jamais votre rôle.',
     revoke: 'Révoquer',
     revokeOf: (name, project) => `Révoquer l’accès de ${name} à ${project}`,

@@ -48,6 +48,7 @@ export const it: OwnWords = {
     unverified: 'Il suo nome non è verificato.',
     stays: 'Gli accessi SMTP e le chiavi pubblicabili che ha creato restano dopo la revoca: controllali.',
     reachesOrganization: 'Può anche cambiare le impostazioni dell’organizzazione.',
+    shownToolsets: (names) => `Vede questi gruppi di strumenti: ${names}.`,
     kept: 'Una chiave conservata non dipende più dall’applicazione. Dipende da te, e non supera mai il tuo ruolo.',
     revoke: 'Revoca',
     revokeOf: (name, project) => `Revoca l’accesso di ${name} a ${project}`,

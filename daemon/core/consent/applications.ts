@@ -40,6 +40,8 @@ export interface Application extends ApplicationName {
   readonly scopes: readonly OAuthScope[]
   /** Any of its grants reaches what belongs to the whole organization. */
   readonly reachesOrganization: boolean
+  /** The groups of tools that any of its grants allows; undefined for all. */
+  readonly toolsets: readonly string[] | undefined
   /** When it was allowed first, of what still holds. */
   readonly since: number
 }
@@ -130,11 +132,13 @@ function toApplication(grants: readonly LiveGrant[]): Application {
   const { organization, project, stored } = last
   const { clientId, clientName } = stored.record
   const all = grants.flatMap((grant) => grant.stored.record.scopes)
+  const toolsets = grants.map((grant) => grant.stored.record.toolsets)
   return {
     ...{ clientId, clientName, organization, project, organizationId: organization.id, projectId: project.id },
     verifiedHost: isMetadataAddress(clientId) ? new URL(clientId).host : undefined,
     scopes: surfaces.flatMap((surface) => scopesUpTo(surface, levelOf(all, surface))),
     reachesOrganization: grants.some((grant) => grant.stored.record.reachesOrganization === true),
+    toolsets: toolsets.includes(undefined) ? undefined : [...new Set(toolsets.flatMap((some) => some ?? []))],
     since: first.stored.record.createdAt,
   }
 }

@@ -37,6 +37,8 @@ export interface Decision {
   readonly scopes: readonly OAuthScope[]
   /** Tools of an agent may also act on what belongs to the whole organization. */
   readonly reachesOrganization: boolean
+  /** The groups of tools that an agent is shown; undefined for all. */
+  readonly toolsets?: readonly string[] | undefined
 }
 
 export const maxProjectName = 100
@@ -82,11 +84,13 @@ export class Consents {
     const place = (await this.places(userId, pending)).find(({ organization }) => organization.id === first.organization.id)
     if (!place || !covers(place.reach, scopes)) return undefined
     const reachesOrganization = mine.every(({ stored }) => stored.record.reachesOrganization === true)
-    return { userId, organizationId: first.organization.id, projectId: first.project.id, scopes, reachesOrganization }
+    const { toolsets } = first.stored.record
+    if (mine.some(({ stored }) => String(stored.record.toolsets) !== String(toolsets))) return undefined
+    return { userId, organizationId: first.organization.id, projectId: first.project.id, scopes, reachesOrganization, toolsets }
   }
 
   /**
-   * The address to redirect to. Throws `validation_failed` with the field `scope`, `place` or `name` for what can be chosen
+   * The address to redirect to. Throws `validation_failed` with the field `scope`, `toolset`, `place` or `name` for what can be chosen
    * otherwise, and `not_found` alike for what is missing and what belongs to others.
    */
   async approve(userId: string, pending: PendingAuthorization, decision: Decision): Promise<string> {
@@ -95,8 +99,10 @@ export class Consents {
     if (!place) throw new Refusal('not_found', 'You are not a member of an organization with this id.')
     checkScopes(pending, place, scopes)
     if (reachesOrganization) checkOrganizationReach(place, scopes)
+    const toolsets = levelOf(scopes, 'mcp') < 0 ? undefined : decision.toolsets
+    if (toolsets?.length === 0) throw invalid([{ path: 'toolset', message: 'Select at least one group of tools.' }])
     const projectId = 'id' in project ? knownProject(place, project.id) : await this.#make(userId, place, project.name)
-    return this.#options.authorizations.approve(pending, { userId, organizationId, projectId, scopes, reachesOrganization })
+    return this.#options.authorizations.approve(pending, { userId, organizationId, projectId, scopes, reachesOrganization, toolsets })
   }
 
   /** A form that comes twice must not make two projects, so the name must be a new one. */

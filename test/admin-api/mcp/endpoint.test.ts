@@ -213,6 +213,18 @@ test('a browser gets a page that says what this is; other GETs and DELETE get 40
   t.is((await fixture.fetch(mcpResource, { method: 'DELETE' })).status, 405)
 })
 
+test('an agent is shown the groups of tools that its user allowed, and calls no other', async (t) => {
+  const fixture = await startMcp(t)
+  const token = await fixture.tokenOf(undefined, { toolsets: 'account,webhooks' })
+  const one = await fixture.agent({ token })
+  const kinds = (names: readonly string[]) => [...new Set(names.map((name) => name.split('_')[0]))]
+  t.deepEqual(kinds(await one.names()), ['account', 'webhook'])
+  t.like(await one.refused('email_trace_lookup', { trace_id: 'x' }), { code: 'not_found', next_action: 'reconnect_with_toolset' })
+  const narrowed = await fixture.agent({ token, query: '?toolsets=webhooks,send' })
+  t.deepEqual(kinds(await narrowed.names()), ['webhook'])
+  t.like(await narrowed.refused('account_status'), { code: 'not_found', next_action: 'connect_with_toolset' })
+})
+
 test('the list is narrowed by toolsets and to reading, and what is left out cannot be called', async (t) => {
   const fixture = await startMcp(t)
   const some = await fixture.agent({ query: '?toolsets=send,account' })

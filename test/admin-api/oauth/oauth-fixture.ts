@@ -141,6 +141,7 @@ function calls(fixture: Fixture, authorizations: Authorizations, home: string) {
       project: projectId = home,
       scopes,
       reach,
+      toolsets,
     } = form as Readonly<Record<string, string>>
     const given = scopes === undefined ? pending.scopes : parseScopes(scopes)
     return new URL(
@@ -150,6 +151,7 @@ function calls(fixture: Fixture, authorizations: Authorizations, home: string) {
         projectId,
         scopes: given,
         reachesOrganization: reach === 'organization',
+        toolsets: toolsets?.split(','),
       }),
     )
   }

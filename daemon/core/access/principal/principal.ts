@@ -57,6 +57,8 @@ export interface AgentAccess {
   readonly sandboxOnly: boolean
   /** Its user allowed tools for what belongs to the whole organization. */
   readonly reachesOrganization?: true | undefined
+  /** The groups of tools that its user allowed; undefined for all. */
+  readonly toolsets?: readonly string[] | undefined
 }
 
 /** Whether the principal has the scope, or one that includes it. */

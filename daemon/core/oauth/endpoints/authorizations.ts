@@ -70,6 +70,8 @@ export interface Approval {
   readonly scopes: readonly OAuthScope[]
   /** See `Grant`. */
   readonly reachesOrganization?: boolean | undefined
+  /** See `Grant`. */
+  readonly toolsets?: readonly string[] | undefined
 }
 
 /** Why nothing was approved; RFC 6749 §4.1.2.1, and for `prompt=none` OpenID Connect Core. */
@@ -115,7 +117,7 @@ export class Authorizations {
    * `validation_failed` for scopes of no asked surface.
    */
   async approve(pending: PendingAuthorization, approval: Approval): Promise<string> {
-    const { organizationId, projectId, userId, scopes } = approval
+    const { organizationId, projectId, userId, scopes, toolsets } = approval
     const reach = approval.reachesOrganization === true ? ({ reachesOrganization: true } as const) : {}
     const { database, clock, registrations, writes, grants, audit } = this.#options
     const [first] = scopes
@@ -134,6 +136,7 @@ export class Authorizations {
         userId,
         scopes,
         ...reach,
+        ...(toolsets && { toolsets }),
         createdAt,
         expiresAt,
         revokedAt: null,
@@ -147,6 +150,7 @@ export class Authorizations {
         client: client.id,
         scopes,
         ...(approval.reachesOrganization === true && { reaches_organization: true }),
+        ...(toolsets && { toolsets }),
       }
       const act = { act: 'oauth_grant.created', target: grant.id, details }
       audit.record(change, { organizationId, projectId, actor: { kind: 'user', id: userId }, ...act })

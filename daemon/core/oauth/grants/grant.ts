@@ -17,6 +17,8 @@ const schema = z.strictObject({
   scopes: z.array(z.enum(oauthScopes)),
   /** Tools for what belongs to the whole organization act beyond the project, as far as the role of the user goes. */
   reachesOrganization: z.literal(true).optional(),
+  /** The groups of tools that an agent is shown and may call; absent for all. */
+  toolsets: z.array(z.string()).optional(),
   createdAt: z.int(),
   /** After this no token of it is issued any more; until its code is used that is the end of the code. */
   expiresAt: z.int(),

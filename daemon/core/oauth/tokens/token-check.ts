@@ -32,6 +32,8 @@ export interface TokenBearer {
   readonly scopes: readonly OAuthScope[]
   /** See `Grant`. */
   readonly reachesOrganization: true | undefined
+  /** See `Grant`. */
+  readonly toolsets: readonly string[] | undefined
   /** The place of the last scope that its holder could be granted on this surface now. */
   readonly mostLevel: Level
   /** Milliseconds since the epoch. */
@@ -64,13 +66,13 @@ export class TokenCheck {
     const mostLevel = await grants.levelOfHolder(cached.grant.record, cached.grant.organizationId, surface)
     const scopes = await grants.liveScopes(cached.grant, cached.token.scopes, surface)
     if (!scopes || mostLevel === undefined) throw refused()
-    const { id: grantId, projectId, clientId, clientName, userId, reachesOrganization } = cached.grant.record
+    const { id: grantId, projectId, clientId, clientName, userId, reachesOrganization, toolsets } = cached.grant.record
     const holder: TokenHolder =
       userId === null ? { kind: 'anonymous' } : { kind: 'user', userId, application: { grantId, clientId, clientName } }
     const { organizationId } = cached.grant
     if (userId !== null) this.#options.uses.note(organizationId, { id: grantId, projectId })
     const { expiresAt } = cached.token
-    return { organizationId, projectId, grantId, clientId, holder, scopes, reachesOrganization, mostLevel, expiresAt }
+    return { organizationId, projectId, grantId, clientId, holder, scopes, reachesOrganization, toolsets, mostLevel, expiresAt }
   }
 
   /** The principal of a token for REST. Throws `unauthorized`. */
@@ -87,8 +89,8 @@ export class TokenCheck {
     const bearer = await this.bearer(token, 'mcp')
     const level = levelOf(bearer.scopes, 'mcp')
     const { scopes, sandboxOnly } = agentAccess(level)
-    const { mostLevel, reachesOrganization } = bearer
-    return { ...(await this.#principal(bearer, scopes)), agent: { level, mostLevel, sandboxOnly, reachesOrganization } }
+    const { mostLevel, reachesOrganization, toolsets } = bearer
+    return { ...(await this.#principal(bearer, scopes)), agent: { level, mostLevel, sandboxOnly, reachesOrganization, toolsets } }
   }
 
   async #principal({ organizationId, projectId, grantId, holder }: TokenBearer, scopes: readonly Scope[]): Promise<Principal> {
