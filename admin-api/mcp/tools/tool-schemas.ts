@@ -7,16 +7,33 @@ export type JsonObject = Readonly<Record<string, unknown>>
 /** Of the arguments: closed to others. */
 export const inputSchema = (schema: z.ZodType): JsonObject => objectSchema(schema, 'input')
 
-/** Of the result, as `tool.ts` gives it: open to fields that come later. */
+/**
+ * Of the result, as `tool.ts` gives it: open to fields that come later. It has names, types and choices alone: the list of tools is in
+ * the context of a model as long as it works, and the guides say what a field means.
+ */
 export function outputSchema(schema: z.ZodType): JsonObject {
-  const made = objectSchema(schema, 'output')
+  const { required: always, ...whole } = objectSchema(schema, 'output')
+  const made = { ...(namesAndTypes(whole) as JsonObject), ...(always !== undefined && { required: always }) }
   const { next_cursor: cursor, ...properties } = (made['properties'] ?? {}) as JsonObject
   if (cursor === undefined) return made
   const required = (made['required'] as readonly string[] | undefined)?.map((name) => (name === 'next_cursor' ? 'has_more' : name))
   return { ...made, properties: { ...properties, has_more: hasMore }, ...(required && { required }) }
 }
 
-const hasMore = { type: 'boolean', description: 'There are more than are listed here.' }
+const hasMore = { type: 'boolean' }
+
+const leftOut = new Set([
+  ...['description', 'required', 'default', 'examples', 'format', 'pattern'],
+  ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'minLength', 'maxLength', 'minItems', 'maxItems'],
+])
+
+/** A schema without what is left out of results. The names of properties are no words of a schema. */
+function namesAndTypes(value: unknown, areNames = false): unknown {
+  if (Array.isArray(value)) return value.map((one) => namesAndTypes(one))
+  if (typeof value !== 'object' || value === null) return value
+  const kept = Object.entries(value).filter(([name]) => areNames || !leftOut.has(name))
+  return Object.fromEntries(kept.map(([name, one]) => [name, namesAndTypes(one, !areNames && name === 'properties')]))
+}
 
 function objectSchema(schema: z.ZodType, io: 'input' | 'output'): JsonObject {
   const { $schema: _dialect, $defs = {}, ...root } = z.toJSONSchema(schema, { io, unrepresentable: 'any', override: shorten })

@@ -91,6 +91,14 @@ test('a tool is described for models: short, titled, with hints, and a schema of
         t.true(known.has(mentioned), `${name} names ${mentioned}`)
 })
 
+test('the list of all tools leaves room in the context of a model', async (t) => {
+  const { agent } = await startMcp(t)
+  const { tools } = await (await agent()).client.listTools()
+  const sizeOf = (value: unknown): number => JSON.stringify(value).length
+  t.true(sizeOf(tools) < 170_000, String(sizeOf(tools)))
+  for (const tool of tools) t.true(sizeOf(tool) < 8500, `${tool.name}: ${sizeOf(tool)}`)
+})
+
 /** They say what they take themselves, or take anything that JSON is. */
 const withoutExample = new Set(['captcha_secret', 'captcha_site_key', 'form_fields', 'schema_json', 'conditions', 'filter', 'rates', 'on'])
 
