@@ -66,7 +66,7 @@ function orderOf(bytes: Buffer, idempotencyKey: string | readonly string[] | und
     mime: bytes.subarray(end + 1),
     from: data.from === '' ? undefined : mailboxIn('from', data.from),
     recipients: data.to.map((address) => mailboxIn('to', address)),
-    ...{ projectId: undefined, destinationId: undefined, idempotencyKey },
+    ...{ projectId: undefined, destinationId: undefined, idempotencyKey, sendmail: { isNullPath: data.from === '' } },
   }
 }
 

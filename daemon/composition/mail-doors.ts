@@ -12,7 +12,7 @@ import { authoritiesIn } from '../certificates/authorities.ts'
 import { inspectCore } from './inspect-core.ts'
 import { MailDoorObserver } from '../observability/mail-door-observer.ts'
 import type { MailDoors } from './composed.ts'
-import type { Composition } from './parts.ts'
+import { authorSettings, type Composition } from './parts.ts'
 
 export function submissionDoor({ get, config }: Composition): SubmissionDoor {
   const parts = {
@@ -23,7 +23,8 @@ export function submissionDoor({ get, config }: Composition): SubmissionDoor {
     lateCounts: get('lateCounts'),
     uses: get('keyUses'),
   }
-  return new SubmissionDoor({ ...get('core'), ...parts, hostname: config.smtpHost, maxMessageBytes: config.submission.maxMessageBytes })
+  const { maxMessageBytes } = config.submission
+  return new SubmissionDoor({ ...get('core'), ...parts, ...authorSettings(config), maxMessageBytes })
 }
 
 export function submissionServer({ get, config, certificate, replace }: Composition): SubmissionServer {

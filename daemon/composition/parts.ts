@@ -41,6 +41,8 @@ import type { SubmissionDoor } from '#core/submission/doors/smtp-login.ts'
 import type { DomainRounds } from '#core/domains/domain-rounds.ts'
 import type { SendingDomains } from '#core/domains/sending-domains.ts'
 import type { Engagements } from '#core/tracking/engagements.ts'
+import type { AuthorSettings } from '#core/submission/doors/author.ts'
+import type { FailureNotices } from '#core/notices/failure-notices.ts'
 import type { MessageRewriter } from '#core/tracking/rewriter.ts'
 import type { Database } from '#store/database.ts'
 import type { Kv } from '#store/kv.ts'
@@ -167,6 +169,7 @@ export interface Parts {
   readonly doctor: Doctor
   readonly domainRounds: DomainRounds
   readonly engagements: Engagements
+  readonly failureNotices: FailureNotices
   readonly fileScanning: FileScanning
   readonly forms: Omit<FormCore, 'replies' | 'webhookTests'>
   readonly formNotifier: FormNotifier
@@ -226,6 +229,12 @@ export type Add = <N extends keyof Parts>(name: N, make: (composition: Compositi
 export const guardOf = ({ replace }: Pick<Composition, 'replace'>, allowed: readonly AllowedRange[]): AddressGuard =>
   replace.guard ?? addressGuard(allowed)
 
+/** What doors must know to find the author of a message. */
+export const authorSettings = ({ smtpHost: hostname, sendmail: { localRecipient } }: Config): AuthorSettings => ({
+  hostname,
+  localRecipient,
+})
+
 /** Logs what a part could not do. */
 export const broke =
   ({ get }: Composition, what: string) =>
@@ -262,6 +271,7 @@ const started = [
   'health',
   'rewriter',
   'engagements',
+  'failureNotices',
   'ingest',
   'webhooks',
   'inbound',

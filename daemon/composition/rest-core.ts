@@ -41,7 +41,7 @@ import { moveResource, type MoveOptions } from '#core/administration/move.ts'
 import { restoreOrganization } from '#core/administration/restore.ts'
 import { decodeEncodedWords } from '#ingest/mime/encoded-words.ts'
 import { applicationsOf } from './oauth-core.ts'
-import { broke, type Composition } from './parts.ts'
+import { authorSettings, broke, type Composition } from './parts.ts'
 import { workNames } from './works/work-names.ts'
 
 export function restCore(composition: Composition): RestCore {
@@ -64,7 +64,7 @@ export function restCore(composition: Composition): RestCore {
   const { inspectTests } = get('mailDoors').inspect
   const sendingDomains = get('sendingDomains')
   const sending = { ...core, accept, lateCounts: get('lateCounts') }
-  const sendMessages = new SendMessages({ ...core, templates: moved.templates, unsubscribes, accept, health, hostname: config.smtpHost })
+  const sendMessages = new SendMessages({ ...sending, templates: moved.templates, unsubscribes, health, ...authorSettings(config) })
   const sendApprovals = sendApprovalsOf(composition)
   const refusedSends = new RefusedSends({ ...core, accept, keys })
   return {

@@ -55,10 +55,11 @@ import { isParked } from './trace/acts/act-record.ts'
 import { replayJobs } from './submission/replay/replay-job.ts'
 import { templateDisagreements } from './templates/version-agreement.ts'
 import { templates, templateVersions } from './templates/template.ts'
-import { storedFormFilesCounter, storedInboundCounter, storedTracesCounter } from './tenancy/counters.ts'
+import { storedFormFilesCounter, storedInboundCounter, storedTracesCounter, weightOfTrace } from './tenancy/counters.ts'
 import { engagements, type Engagement } from './trace/story/engagement.ts'
 import { waitsForApproval } from './trace/approval/held-trace.ts'
 import { keeperOf } from './trace/story/raw-report.ts'
+import { checkDueNotice, checkTraceNotice, noticeRows } from './trace/notices/due-notices.ts'
 import { toVerpRecipient } from './trace/return-paths.ts'
 import { organizations, projects, type Organization, type Project } from './tenancy/organization.ts'
 import { traceReports, type TraceReport } from './trace/trace-report.ts'
@@ -127,9 +128,13 @@ export function integrityChecks(database: Database): VerifyOptions {
     kinds: [...recordKinds, ...earlierKinds],
     families: rowFamilies(database),
     counted: [
-      { kind: traces, earlier: earlierTraces, counter: (organizationId) => storedTracesCounter(organizationId) },
+      {
+        ...{ kind: traces, earlier: earlierTraces, counter: (organizationId) => storedTracesCounter(organizationId) },
+        weigh: (record) => weightOfTrace(record as Trace),
+      },
       {
         ...{ kind: traces, earlier: earlierTraces, counter: storedTracesCounter },
+        weigh: (record) => weightOfTrace(record as Trace),
         part: {
           of: (record) => (record as Trace).projectId,
           all: async (organizationId) => (await database.all(projects, { organizationId })).map(({ record }) => record.id),
@@ -143,6 +148,7 @@ export function integrityChecks(database: Database): VerifyOptions {
       owner: (organizationId, contentId) => contentOf(database, organizationId, contentId),
     },
     async checkRecord(kind, organizationId, record) {
+      if (kind === traces.name) return checkTraceNotice(database, organizationId, record as Trace)
       if (kind === traceReports.name) return missing(database, organizationId, 'trace', (record as TraceReport).traceId)
       if (kind === engagements.name) return missing(database, organizationId, 'trace', (record as Engagement).id)
       if (kind === webhookDeliveries.name) return checkDelivery(database, record as WebhookDelivery)
@@ -175,6 +181,7 @@ const uncheckedRows = [
     'domain.change',
   ],
   'insight.rolled',
+  'unsubscribe.kept',
   'acme',
 ] as const
 
@@ -234,7 +241,7 @@ function rowFamilies(database: Database): Required<VerifyOptions>['families'] {
         return missing(database, organizationId, 'trace', traceId)
       },
     },
-    { name: 'unsubscribe.kept', global: true },
+    { name: noticeRows, global: true, check: (key) => checkDueNotice(database, key) },
     { name: 'unsubscribe.moved' },
     { name: 'removal', global: true, check: (key) => checkRemoval(database, key) },
     { name: 'oauth.signing-key', global: true },

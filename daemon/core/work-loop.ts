@@ -53,6 +53,61 @@ export class WorkLoop {
   }
 }
 
+export interface DueRoundsOptions extends WorkLoopOptions {
+  readonly clock: Clock
+  /** When the next item is due, in milliseconds since 1970; infinite when there is none. */
+  readonly nextDueMs: () => Promise<number>
+}
+
+/** Timers use the monotonic clock and due times the wall clock, which can be set forward: the store is read at least this often. */
+const maxAlarmMs = 60_000
+/** An item that could not even be put off is tried again after this time. */
+const minAlarmMs = 1000
+
+/** Rounds that begin when an item in the store is due. */
+export class DueRounds {
+  readonly #options: DueRoundsOptions
+  readonly #loop: WorkLoop
+  #alarm: Timer | undefined
+
+  constructor(options: DueRoundsOptions) {
+    this.#options = options
+    this.#loop = new WorkLoop({ round: (stopping) => this.#round(stopping), onError: options.onError })
+  }
+
+  /** Looks at once, which also finds items that an earlier process left. */
+  wake(): void {
+    this.#loop.wake()
+  }
+
+  /** Resolves when no round is under way. */
+  idle(): Promise<void> {
+    return this.#loop.idle()
+  }
+
+  async stop(): Promise<void> {
+    this.#alarm?.cancel()
+    await this.#loop.stop()
+    this.#alarm?.cancel()
+  }
+
+  async #round(stopping: () => boolean): Promise<void> {
+    try {
+      await this.#options.round(stopping)
+    } finally {
+      await this.#setAlarm()
+    }
+  }
+
+  async #setAlarm(): Promise<void> {
+    const { clock, nextDueMs } = this.#options
+    const dueMs = await nextDueMs()
+    this.#alarm?.cancel()
+    if (dueMs === Infinity || this.#loop.stopping) return
+    this.#alarm = clock.after(Math.min(maxAlarmMs, Math.max(minAlarmMs, dueMs - clock.now())), () => this.wake())
+  }
+}
+
 export interface TimedRoundsOptions extends WorkLoopOptions {
   readonly clock: Clock
   readonly everyMs: number

@@ -72,6 +72,8 @@ const eventTones: Readonly<Record<TimelineEntry['event'], Tone>> = {
   deferred: 'warn',
   bounce_unparsed: 'warn',
   auto_suppressed: 'warn',
+  author_notified: 'soft',
+  notice_withheld: 'warn',
 }
 
 const isEvent = (event: string): event is TimelineEntry['event'] => Object.hasOwn(eventTones, event)

@@ -66,5 +66,7 @@ export const de: TraceWords = {
     deferred: 'Verzögert',
     bounce_unparsed: 'Unlesbarer Bericht',
     auto_suppressed: 'Empfänger gesperrt',
+    author_notified: 'Absender benachrichtigt',
+    notice_withheld: 'Benachrichtigung zurückgehalten',
   },
 }

@@ -68,6 +68,8 @@ export const en = {
     deferred: 'Delayed',
     bounce_unparsed: 'Unreadable report',
     auto_suppressed: 'Recipient suppressed',
+    author_notified: 'Author notified',
+    notice_withheld: 'Notice withheld',
   } satisfies Record<TimelineEntry['event'], string>,
 }
 

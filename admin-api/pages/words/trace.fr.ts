@@ -66,5 +66,7 @@ export const fr: TraceWords = {
     deferred: 'Retardé',
     bounce_unparsed: 'Rapport illisible',
     auto_suppressed: 'Destinataire bloqué',
+    author_notified: 'Expéditeur averti',
+    notice_withheld: 'Avis retenu',
   },
 }

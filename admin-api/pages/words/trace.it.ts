@@ -72,5 +72,7 @@ export const it: TraceWords = {
     deferred: 'In ritardo',
     bounce_unparsed: 'Rapporto illeggibile',
     auto_suppressed: 'Destinatario bloccato',
+    author_notified: 'Mittente avvisato',
+    notice_withheld: 'Avviso trattenuto',
   },
 }

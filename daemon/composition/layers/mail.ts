@@ -4,11 +4,13 @@ import { shareCaptures } from '#core/capture/notify/shared-captures.ts'
 import { ActRunner } from '#core/delivery/acts/act-runner.ts'
 import { HealthRegistry } from '#core/delivery/health/health-registry.ts'
 import { Probes } from '#core/delivery/probe/probes.ts'
+import { FailureNotices } from '#core/notices/failure-notices.ts'
 import { Destinations } from '#core/routing/destinations/destinations.ts'
 import { Accept, type AcceptOptions } from '#core/submission/accept/accept.ts'
 import { ReplayRunner } from '#core/submission/replay/replay-runner.ts'
 import { Engagements } from '#core/tracking/engagements.ts'
 import { Tracking } from '#core/tracking/message-tracking.ts'
+import { decodeEncodedWords } from '#ingest/mime/encoded-words.ts'
 import { deliveryAttempts, deliveryQueue } from '../delivery-core.ts'
 import { inboundCore } from '../inbound-core.ts'
 import { inboxCore } from '../inbox-core.ts'
@@ -57,6 +59,11 @@ export function addMail(add: Add): void {
     return events
   })
   add('inboxes', inboxCore)
+  add('failureNotices', (composition) => {
+    const { get, config } = composition
+    const parts = { ...get('core'), accept: get('accept'), mail: get('people').mail, hostname: config.smtpHost }
+    return new FailureNotices({ ...parts, readSubject: decodeEncodedWords, onError: broke(composition, 'a notice to an author') })
+  })
   add('engagements', (composition) => {
     const { get } = composition
     return new Engagements({

@@ -7,6 +7,7 @@ import { noticeWork } from '#core/forms/notifications/notice-rows.ts'
 import { formRemovalWork } from '#core/forms/submissions/remove.ts'
 import { mailboxWork } from '#core/ingest-sources/ingest-source.ts'
 import { preparationWork } from '#core/inbound-routes/inbound-message.ts'
+import { noticeRows } from '#core/trace/notices/due-notices.ts'
 import { askedWork } from '#core/trace/approval/asked.ts'
 import { cleanupWork } from '#core/webhooks/sending/cleanup.ts'
 import { siteWork } from '#core/sites/site.ts'
@@ -62,6 +63,7 @@ export function sharedWorks(daemon: Daemon): Readonly<Record<'first' | 'afterTra
       begun(workNames.replays, replayRunner),
       begun(workNames.queueActs, actRunner),
       { ...woken(workNames.removals, administration.removals, [formRemovalWork]), start: () => administration.removals.start() },
+      begun('notices to authors', daemon.failureNotices, [noticeRows]),
       begun('mail about approvals', daemon.people.approvalNotices, [askedWork]),
       begun('mail about credits', daemon.people.creditNotices, [creditAlertWork]),
       begun('mail about domains', daemon.people.domainNotices, [domainChangeWork]),

@@ -35,6 +35,14 @@ export function isLoopbackAddress(address: string): boolean {
   return parseLiteral(address)?.range() === 'loopback'
 }
 
+const nearRanges: ReadonlySet<string> = new Set(['loopback', 'private', 'uniqueLocal', 'linkLocal', 'carrierGradeNat'])
+
+/** True for addresses of this machine and of private networks, also as sockets write them: mapped into IPv6, or with a zone. */
+export function isNearAddress(address: string): boolean {
+  const plain = address.replace(/%.*$/, '')
+  return isIP(plain) !== 0 && nearRanges.has(ipaddr.process(plain).range())
+}
+
 /** A guard that permits public addresses and the given ranges. Throws a refusal when a range cannot be read. */
 export function addressGuard(allowed: readonly AllowedRange[]): AddressGuard {
   const ranges = allowed.map((entry) => ({ block: parseRange(entry.cidr), port: entry.port }))

@@ -12,6 +12,7 @@ import { keepUnsubscribe } from '../feedback/suppression/kept-unsubscribe.ts'
 import { countTrace } from '../tenancy/counters.ts'
 import { engagements } from '../trace/story/engagement.ts'
 import { dropReport } from '../trace/story/raw-report.ts'
+import { dropDueNotice } from '../trace/notices/due-notices.ts'
 import { dropReturnPaths } from '../trace/return-paths.ts'
 import { readReports } from '../trace/trace-report.ts'
 import { traces, type Trace } from '../trace/trace.ts'
@@ -43,9 +44,10 @@ export async function discardTrace(database: Database, organizationId: string, t
 }
 
 async function removalOf(database: Database, organizationId: string, stored: Stored<Trace>, change: Change): Promise<Change> {
-  const { id, projectId, content } = stored.record
-  countTrace(change.remove(traces, organizationId, stored), organizationId, projectId, -1)
+  const { id, content } = stored.record
+  countTrace(change.remove(traces, organizationId, stored), organizationId, stored.record, -1)
   dropReturnPaths(change, stored.record)
+  dropDueNotice(change, organizationId, stored.record)
   const engagement = await database.get(engagements, { organizationId }, id)
   if (engagement) change.remove(engagements, organizationId, engagement)
   for (const report of await readReports(database, organizationId, id)) dropReport(change, organizationId, report)

@@ -75,6 +75,10 @@ export interface Submission {
   readonly isTest?: boolean | undefined
   /** A deliverability test of its destination, to an address of ours alone: a sandbox does not keep it; it is relayed or refused. */
   readonly isProof?: boolean | undefined
+  /** Gets a notice when the message does not reach a recipient; no one by default. */
+  readonly noticeTo?: string | undefined
+  /** The trace that this message, a notice to an author, is about. */
+  readonly noticeOf?: string | undefined
   /** The captured message that it is released from; it is relayed or refused. */
   readonly release?: Stored<Trace> | undefined
   /** What the message uses up; when something has used it already, the message is refused. */

@@ -65,9 +65,19 @@ export const agentCallCounter = (organizationId: string, month: string): readonl
 /** Traces that the organization has now, or one of its projects. */
 export const storedTracesCounter = (organizationId: string, projectId?: string): readonly Element[] =>
   counter(organizationId, 'traces', ...(projectId === undefined ? [] : [projectId]))
+interface CountedTrace {
+  readonly projectId: string
+  readonly door: string
+}
+
+/** What a trace counts of the traces that a plan stores: a notice of the service itself is on no bill. */
+export const weightOfTrace = ({ door }: CountedTrace): number => (door === 'failure_notice' ? 0 : 1)
+
 /** Counts a trace that comes, or one that goes, in the write that makes it so. */
-export const countTrace = (change: Change, organizationId: string, projectId: string, delta: 1 | -1): Change =>
-  change.add(storedTracesCounter(organizationId), delta).add(storedTracesCounter(organizationId, projectId), delta)
+export function countTrace(change: Change, organizationId: string, trace: CountedTrace, delta: 1 | -1): Change {
+  if (weightOfTrace(trace) === 0) return change
+  return change.add(storedTracesCounter(organizationId), delta).add(storedTracesCounter(organizationId, trace.projectId), delta)
+}
 /** How many those were when first looked at in a day; a day without a row is as the one before. */
 export const storedTracesKey = (organizationId: string, day: string): readonly Element[] => [organizationId, 'usage.stored', day]
 

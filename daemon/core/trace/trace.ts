@@ -8,11 +8,12 @@ import type { AttemptRecord } from './attempt-record.ts'
 import { traceStatuses } from './states.ts'
 import { reportTypes } from './trace-report.ts'
 import { isAwaited, traceApproval } from './approval/trace-approval.ts'
+import { traceNotice } from './notices/trace-notice.ts'
 import { traceTracking } from './trace-tracking.ts'
 import { heldBack, isHoldPending, queueActDone } from './acts/act-record.ts'
 
 /** Where a submission came in. */
-export const doors = ['rest', 'smtp', 'publishable_key', 'mcp', 'form_notification'] as const
+export const doors = ['rest', 'smtp', 'publishable_key', 'mcp', 'form_notification', 'failure_notice'] as const
 export type Door = (typeof doors)[number]
 
 /** What decides in place of the mode of the destination: the token of an agent, a test of a template, a test of deliverability. */
@@ -70,6 +71,8 @@ const recipient = z.strictObject({
   report: report.optional(),
   /** The class of its bounce, whatever the status is; read it with `bounceOf`, as older traces have it in the report alone. */
   bounce: bounce.optional(),
+  /** The number of the notice that reported it to the author, or will. */
+  notice: z.int().optional(),
 })
 export type TraceRecipient = Immutable<z.infer<typeof recipient>>
 
@@ -212,6 +215,12 @@ const schema = z.strictObject({
   begunAt: z.int().optional(),
   /** There when a person decides, or decided, whether it goes. */
   approval: traceApproval.optional(),
+  /** Gets a notice when the message does not reach a recipient; absent when no one does. */
+  noticeTo: z.string().optional(),
+  /** Notices to the author, in order. */
+  notices: z.array(traceNotice).optional(),
+  /** The trace that this message, a notice to an author, is about. */
+  noticeOf: z.string().optional(),
   /** Who let a scheduled send leave before its time, when, and which time that was. */
   broughtForward: z.strictObject({ at: z.int(), by: z.string(), planned: z.int() }).optional(),
   /** Who gave a scheduled send another time, when, and which time it had: the first and the latest. */

@@ -6,6 +6,7 @@ import type { Stored } from '#store/record-kind.ts'
 import type { Clock } from '../../clock.ts'
 import { suppressionsAgainst, withoutSuppressed } from '../../feedback/suppression/suppressed-recipients.ts'
 import { isStopped } from '../../trace/acts/queue-acts.ts'
+import { withNotice } from '../../trace/notices/due-notices.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
 
 /**
@@ -23,8 +24,10 @@ export async function applySuppressions(
     if (isStopped(stored.record)) return stored // its entry may stand elsewhere by now
     const hits = await suppressionsAgainst(database, entry.organizationId, stored.record, nowMs)
     if (hits.size === 0) return stored
-    const trace = withoutSuppressed(stored.record, hits, nowMs)
-    const change = new Change().rewrite(traces, entry.organizationId, stored, trace)
+    const change = new Change()
+    const left = withoutSuppressed(stored.record, hits, nowMs)
+    const trace = withNotice(change, entry.organizationId, stored.record, left, nowMs)
+    change.rewrite(traces, entry.organizationId, stored, trace)
     const done = trace.status !== 'queued'
     if (done) dequeue(change, entry)
     if ((await database.commit(change)).ok && done) return undefined

@@ -7,6 +7,7 @@ import type { Destination } from '../../routing/destination.ts'
 import { bouncesIn, stageBounces, bounceFacts, withBounces } from '../../feedback/apply/attempt-bounces.ts'
 import type { Policy } from '../../routing/policy/policy.ts'
 import { serviceRef } from '../../trace/trace-token.ts'
+import { withNotice } from '../../trace/notices/due-notices.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
 import { waitingEntry } from '../../trace/waiting-entry.ts'
 import { readAttempt, writeWhole, type AttemptRecord } from '../../trace/attempt-record.ts'
@@ -298,9 +299,9 @@ export class Attempts {
       })
       const bounces = bouncesIn(stored.record, applied, report, now)
       const left = withBounces(failover && applied.status === 'queued' ? afterFailover(applied, failover) : applied, bounces)
-      const next = afterActs(left, place, now)
-      const { recipients, milliseconds, ...seen } = report
       const change = new Change()
+      const next = withNotice(change, entry.organizationId, stored.record, afterActs(left, place, now), now)
+      const { recipients, milliseconds, ...seen } = report
       const trace = log.end(change, next, {
         ...seen,
         milliseconds: tenths(milliseconds),
@@ -369,7 +370,7 @@ export class Attempts {
     const nowMs = this.#options.clock.now()
     const applied = applyInterruption(stored.record, attempt.recipients)
     const bounces = bouncesIn(stored.record, applied, attempt, nowMs)
-    const trace = withBounces(applied, bounces)
+    const trace = withNotice(change, entry.organizationId, stored.record, withBounces(applied, bounces), nowMs)
     const settings = await this.#options.policies.of(entry.organizationId)
     announceFailures(database, change, settings.webhooks, {
       ...entry,

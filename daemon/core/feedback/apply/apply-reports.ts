@@ -8,6 +8,7 @@ import { isSwitchedOn } from '../../plan/features.ts'
 import type { Policy } from '../../routing/policy/policy.ts'
 import { maxRawReportBytes, rawReportKey, keptUnder } from '../../trace/story/raw-report.ts'
 import { reportId, reportTypes, traceReports, type ReportType, type TraceReport } from '../../trace/trace-report.ts'
+import { withNotice } from '../../trace/notices/due-notices.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
 import { announce } from '../../webhooks/events/announce.ts'
 import type { Attribution } from './attribution.ts'
@@ -146,7 +147,10 @@ class TraceUpdate {
     await settleSuppressions(change, settling, slots)
     if (this.#trace === record)
       change.checkRecord(traces, this.#organizationId, this.#stored) // so that nothing outlives its trace
-    else change.rewrite(traces, this.#organizationId, this.#stored, this.#trace)
+    else {
+      this.#trace = withNotice(change, this.#organizationId, record, this.#trace, this.#nowMs)
+      change.rewrite(traces, this.#organizationId, this.#stored, this.#trace)
+    }
     const { raw } = this.#origin
     if (raw && this.#rawId !== undefined) change.set(rawReportKey(this.#organizationId, this.#rawId), raw.subarray(0, maxRawReportBytes))
     for (const { stored, replaced, update } of slots) {

@@ -5,13 +5,12 @@
 import { Change } from '#store/change.ts'
 import { parseMailbox, type Mailbox } from '../../addresses.ts'
 import type { Principal } from '../../access/principal/principal.ts'
-import type { Timer } from '../../clock.ts'
 import type { Core } from '../../core.ts'
 import { isSwitchedOn } from '../../plan/features.ts'
 import { Refusal } from '../../refusals.ts'
 import type { SystemMail } from '../../people/mail/system-mail.ts'
 import type { SendMessages } from '../../submission/doors/send-messages.ts'
-import { WorkLoop } from '../../work-loop.ts'
+import { DueRounds } from '../../work-loop.ts'
 import { transact } from '../../writes/transact.ts'
 import { holds } from '../definition/conditions.ts'
 import { forms, formVersions, versionId, type Form } from '../form.ts'
@@ -63,10 +62,6 @@ interface Notification {
 const atOnce = 16
 /** Submissions in one digest; what is beyond makes another one. */
 const maxInDigest = 500
-/** Timers run on the monotonic clock, due times on the wall clock, which can be set forward: so often it is looked at. */
-const maxAlarmMs = 60_000
-/** What could not even be put off is looked at again after it. */
-const minAlarmMs = 1000
 const minuteMs = 60_000
 /** Pauses after refusals; all of them together are shorter than keys of acceptance are kept. */
 const pausesMs = [1, 5, 30, 120, 360, 720].map((minutes) => minutes * minuteMs)
@@ -75,56 +70,42 @@ const maxDigestAgeMs = 3 * 24 * 60 * minuteMs
 
 export class FormNotifier {
   readonly #options: NotifierOptions
-  readonly #loop: WorkLoop
-  #alarm: Timer | undefined
+  readonly #rounds: DueRounds
 
   constructor(options: NotifierOptions) {
     this.#options = options
-    this.#loop = new WorkLoop({ round: () => this.#round(), onError: options.onError })
-    options.database.onWork(noticeWork, () => this.#loop.wake())
+    const { database, clock, onError } = options
+    this.#rounds = new DueRounds({ round: (stopping) => this.#round(stopping), onError, clock, nextDueMs: () => nextDueMs(database) })
+    database.onWork(noticeWork, () => this.#rounds.wake())
   }
 
   /** Also what a crash has left. */
   start(): void {
-    this.#loop.wake()
+    this.#rounds.wake()
   }
 
   /** Resolves when nothing is under way; what is due later waits. */
   idle(): Promise<void> {
-    return this.#loop.idle()
+    return this.#rounds.idle()
   }
 
-  async stop(): Promise<void> {
-    this.#alarm?.cancel()
-    await this.#loop.stop()
-    this.#alarm?.cancel()
+  stop(): Promise<void> {
+    return this.#rounds.stop()
   }
 
-  async #round(): Promise<void> {
+  async #round(stopping: () => boolean): Promise<void> {
     const { database, clock } = this.#options
     const now = clock.now()
-    try {
-      while (!this.#loop.stopping) {
-        const notices = await dueNotices(database, now, atOnce)
-        if (notices.length === 0) break
-        await Promise.all(notices.map((notice) => this.#take(notice)))
-      }
-      while (!this.#loop.stopping) {
-        const entries = await dueDigest(database, now, maxInDigest)
-        if (entries.length === 0) break
-        await this.#sendDigest(entries)
-      }
-    } finally {
-      await this.#setAlarm()
+    while (!stopping()) {
+      const notices = await dueNotices(database, now, atOnce)
+      if (notices.length === 0) break
+      await Promise.all(notices.map((notice) => this.#take(notice)))
     }
-  }
-
-  async #setAlarm(): Promise<void> {
-    const { database, clock } = this.#options
-    const dueMs = await nextDueMs(database)
-    this.#alarm?.cancel()
-    if (dueMs === Infinity || this.#loop.stopping) return
-    this.#alarm = clock.after(Math.min(maxAlarmMs, Math.max(minAlarmMs, dueMs - clock.now())), () => this.#loop.wake())
+    while (!stopping()) {
+      const entries = await dueDigest(database, now, maxInDigest)
+      if (entries.length === 0) break
+      await this.#sendDigest(entries)
+    }
   }
 
   /** What could not be done is tried again later. */

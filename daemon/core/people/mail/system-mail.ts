@@ -23,6 +23,14 @@ export interface SystemMailOptions extends Core {
   readonly baseUrl: string
 }
 
+/** How mail of the service leaves. */
+export interface SystemWay {
+  readonly principal: Principal
+  readonly destinationId: string
+  readonly from: Mailbox
+  readonly mailFrom: string
+}
+
 const principal: Principal = {
   organizationId: systemOrganizationId,
   projectId: systemProjectId,
@@ -42,9 +50,15 @@ export class SystemMail {
 
   /** Whether mail would leave: the destination is configured, there and live. */
   async isReady(): Promise<boolean> {
+    return (await this.way()) !== undefined
+  }
+
+  /** Undefined when mail would not leave. */
+  async way(): Promise<SystemWay | undefined> {
     const { policies, destinationId } = this.#options
-    if (destinationId === null || !this.#from) return false
-    return (await policies.of(systemOrganizationId)).destinations.get(destinationId)?.mode === 'live'
+    if (destinationId === null || !this.#from) return undefined
+    if ((await policies.of(systemOrganizationId)).destinations.get(destinationId)?.mode !== 'live') return undefined
+    return { principal, destinationId, from: this.#from, mailFrom: this.#from.address }
   }
 
   /** The address of a page. */

@@ -54,21 +54,22 @@ const MCP = 'mcp'
 const FORM = 'form_notification'
 const SMTP = 'smtp'
 const REPLAY = 'replay'
+const NOTICE = 'failure_notice'
 const gate = (pass: Pass, doors: readonly Sendable['door'][]): Gate => ({ name: pass.name, doors, pass })
 
 // prettier-ignore
 const gates: readonly Gate[] = [
-  gate(smtpRelay,       [                      SMTP        ]),
-  gate(recipientCount,  [REST, MCP, KEY, FORM, SMTP        ]),
-  gate(messageSize,     [REST, MCP, KEY, FORM, SMTP        ]),
-  gate(attachments,     [REST, MCP, KEY,       SMTP        ]),
-  gate(schedule,        [REST, MCP, KEY                    ]),
-  gate(unsubscribeLink, [REST, MCP, KEY                    ]),
-  gate(submitterRate,   [                      SMTP        ]),
-  gate(keyWindows,      [           KEY                    ]), // after those of the page, which come before: see page-send.ts
-  gate(captureCap,      [REST, MCP, KEY, FORM, SMTP        ]),
-  gate(planSends,       [REST, MCP, KEY, FORM, SMTP, REPLAY]),
-  gate(sendBudget,      [REST, MCP, KEY, FORM, SMTP, REPLAY]), // last: a refused send consumes nothing
+  gate(smtpRelay,       [                      SMTP                ]),
+  gate(recipientCount,  [REST, MCP, KEY, FORM, SMTP,         NOTICE]),
+  gate(messageSize,     [REST, MCP, KEY, FORM, SMTP,         NOTICE]),
+  gate(attachments,     [REST, MCP, KEY,       SMTP                ]),
+  gate(schedule,        [REST, MCP, KEY                            ]),
+  gate(unsubscribeLink, [REST, MCP, KEY                            ]),
+  gate(submitterRate,   [                      SMTP                ]),
+  gate(keyWindows,      [           KEY,                     NOTICE]), // after those of the page, which come before: see page-send.ts
+  gate(captureCap,      [REST, MCP, KEY, FORM, SMTP                ]),
+  gate(planSends,       [REST, MCP, KEY, FORM, SMTP, REPLAY        ]),
+  gate(sendBudget,      [REST, MCP, KEY, FORM, SMTP, REPLAY        ]), // last: a refused send consumes nothing
 ]
 
 /** Runs the door's gates. The returned limits explain a write that failed with reason `limit`. */

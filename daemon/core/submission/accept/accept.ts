@@ -19,6 +19,7 @@ import { decideOutcome, type Decision } from '../../routing/match/outcome.ts'
 import type { Project } from '../../tenancy/organization.ts'
 import { countTrace, meter, minuteOf, rateCounter } from '../../tenancy/counters.ts'
 import type { Policy } from '../../routing/policy/policy.ts'
+import { withNotice } from '../../trace/notices/due-notices.ts'
 import { giveReturnPaths } from '../../trace/return-paths.ts'
 import { advance } from '../../trace/states.ts'
 import { noteAsked } from '../../trace/approval/asked.ts'
@@ -184,8 +185,9 @@ export class Accept {
     const allowed = isUnchecked ? whole : await this.#withoutSuppressed(submission, whole)
     const isHeld = allowed.status === 'queued' && isRelayed && requiresApproval(policy, project.id, principal)
     const sendable = isHeld ? heldForApproval(allowed, orderOf(submission, policy, allowed), nowMs) : allowed
-    const trace = this.#captured(change, submission, this.#withReturnPaths(change, submission, policy, sendable))
-    countTrace(change.insertUnchecked(traces, principal.organizationId, trace), principal.organizationId, trace.projectId, 1)
+    const sent = this.#captured(change, submission, this.#withReturnPaths(change, submission, policy, sendable))
+    const trace = withNotice(change, principal.organizationId, undefined, sent, nowMs)
+    countTrace(change.insertUnchecked(traces, principal.organizationId, trace), principal.organizationId, trace, 1)
     const place = { organizationId: principal.organizationId, projectId: trace.projectId }
     const madeWith = [trace.template?.id, trace.door === 'publishable_key' ? trace.submittedBy : undefined]
     countAccepted(change, place, decision.outcome, nowMs, { isScheduled: trace.sendAt !== undefined, madeWith })
@@ -349,6 +351,8 @@ function traceOf(submission: Submission, route: Route, decision: Decision, conte
     ...(submission.unsubscribeLink && { hasUnsubscribeLink: true as const }),
     ...(submission.list && { list: submission.list }),
     ...releasedFrom(submission.release),
+    ...(submission.noticeTo !== undefined && { noticeTo: submission.noticeTo }),
+    ...(submission.noticeOf !== undefined && { noticeOf: submission.noticeOf }),
     content,
     prefix: facts.prefix,
     ...((facts.hasAttachment || (submission.attachments ?? 0) > 0) && { hasAttachment: true as const }),

@@ -81,7 +81,7 @@ export class RefusedSends {
     const now = clock.now()
     const trace = traceOf(principal, projectId, send, refusal, now)
     const most = Math.min(maxTraces, Math.floor((limitsOf(organization).tracesStored ?? Infinity) / 10))
-    const change = countTrace(new Change().insert(traces, organizationId, trace), organizationId, projectId, 1)
+    const change = countTrace(new Change().insert(traces, organizationId, trace), organizationId, trace, 1)
     const count = (key: readonly Element[], limit: number): void => void change.add(key, 1, limit).expire(now + countedMs, key)
     count(refusedCounter(organizationId, projectId, dayOf(now)), most)
     if (trace.door === 'publishable_key') count(refusedPagesCounter(organizationId, projectId, dayOf(now)), Math.min(maxPageTraces, most))

@@ -26,6 +26,8 @@ export interface ParsedHeaders {
   readonly utf8: boolean
   /** By its Content-Type, the message holds files (RFC 2046 §5.1.3) or is one. */
   readonly hasAttachment: boolean
+  /** A program sent it, or a list, or it is a report itself: its author expects no notice about it. RFC 3834 §2, RFC 5321 §6.1. */
+  readonly isAutomatic: boolean
   /** The end of the block was seen; otherwise more fields may follow behind what was looked at. */
   readonly ended: boolean
 }
@@ -41,8 +43,10 @@ export function parseHeaders(head: Uint8Array): ParsedHeaders {
   const { block, ended, utf8 } = headerBlock(head)
   const addresses = new Set<string>()
   const otherSenders: string[] = []
-  let [subject, messageId, from, fromText, fromFields, hasDate, hasAttachment] = ['', '', '', '', 0, false, false]
+  let [subject, messageId, from, fromText, fromFields] = ['', '', '', '', 0]
+  let [hasDate, hasAttachment, isAutomatic] = [false, false, false]
   forEachField(block, (name, value) => {
+    isAutomatic ||= saysAutomatic(name, value)
     if (name === 'subject') subject ||= value.slice(0, maxSubject)
     else if (name === 'message-id') messageId ||= value.replace(/^</, '').replace(/>$/, '').slice(0, maxSubject)
     else if (name === 'date') hasDate = true
@@ -57,10 +61,18 @@ export function parseHeaders(head: Uint8Array): ParsedHeaders {
     collectAddresses(value, addresses)
   })
   return {
-    ...{ subject, messageId, hasDate, fromFields, otherSenders, utf8, ended, hasAttachment },
+    ...{ subject, messageId, hasDate, fromFields, otherSenders, utf8, ended, hasAttachment, isAutomatic },
     ...(fromFields === 1 ? { from, fromText } : { from: '', fromText: '' }),
     addresses: [...addresses],
   }
+}
+
+/** Whether a field shows that no person waits for an answer to the message. */
+export function saysAutomatic(name: string, value: string): boolean {
+  if (name === 'auto-submitted') return !/^no\b/i.test(value)
+  if (name === 'precedence') return /^(?:bulk|list|junk)\b/i.test(value)
+  if (name === 'content-type') return /^multipart\/report\b/i.test(value)
+  return name === 'list-id' || name === 'list-unsubscribe'
 }
 
 /** Mail without files is text, or text in several forms or with its own pictures. */

@@ -26,6 +26,9 @@ interface Surroundings {
 /** Names that cannot be owned in the public DNS (RFC 2606 §2, RFC 6761, RFC 6762, RFC 8375): a reader takes none of them for a sender. */
 const privateNames = /^[^.]+$|\.(?:local|localdomain|localhost|internal|intranet|private|corp|home|lan|home\.arpa|test|invalid)$/
 
+/** Whether a name of a host cannot be owned in the public DNS. */
+export const isPrivateName = (name: string): boolean => privateNames.test(name)
+
 /** Whether an address is what a mail server calls itself in its bounces. */
 export function isPostmasterOf(address: string, helo: string): boolean {
   const mailbox = parseAddress(address)
@@ -41,7 +44,7 @@ export async function ownsItsName(
   { resolver, hostname, allowedDomains }: Surroundings,
 ): Promise<boolean> {
   const name = helo.toLowerCase()
-  if (privateNames.test(name) || allowedDomains.some((domain) => name.endsWith(`.${domain}`))) return true
+  if (isPrivateName(name) || allowedDomains.some((domain) => name.endsWith(`.${domain}`))) return true
   const address = clientAddress(remoteAddress)
   // names of others can lead to 127.0.0.1, and then prove nothing
   if (address === '' || isLoopbackAddress(address)) return address !== '' && name === hostname.toLowerCase()

@@ -21,7 +21,9 @@ import { attachmentsOf, checkingFiles, type UncheckedAttachment } from '../compo
 import { Base64File, type Base64Fault } from '../compose/base64.ts'
 import { composing, type SendRequest } from '../compose/compose.ts'
 import { drafted } from '../compose/drafted.ts'
+import { authorOf } from './author.ts'
 import { labelsOf } from '../labels.ts'
+import { saysAutomatic } from './headers.ts'
 import { questionOf, type Acceptance, type Submission } from '../submission.ts'
 import { wholeFacts } from '../whole/whole-facts.ts'
 import { readingWhole } from '../whole/whole-message.ts'
@@ -34,6 +36,8 @@ export interface SendOptions extends Core {
   readonly health: DestinationHealth
   /** Our name in Received. */
   readonly hostname: string
+  /** Gets the mail for local names; null when no one does. */
+  readonly localRecipient: string | null
 }
 
 /** A send as the caller asks for it: without a From, that of a destination is taken. */
@@ -86,6 +90,8 @@ export type WholeOrder = Pick<
   /** Whom it goes to, whatever its header says; by default the addresses in To, Cc and Bcc. */
   readonly recipients: readonly Mailbox[] | undefined
   readonly mime: Buffer | { readonly base64: string }
+  /** `postern sendmail` hands it over; `isNullPath`: with the null reverse-path, for which the header From stands in. */
+  readonly sendmail?: { readonly isNullPath: boolean } | undefined
 }
 
 /** Who sends it, if it is a page or a form. */
@@ -165,9 +171,11 @@ export class SendMessages {
     const traceId = newTraceId()
     const place = { principal, policy, projectId, traceId }
     const message = 'mime' in order ? await this.#given(order, place) : await this.#composed(order, place)
+    const { isAutomatic: _, ...sent } = message
     return {
       ...{ door: principal.agent ? 'mcp' : 'rest', ...by },
-      ...{ principal, projectId, traceId, ...message, labels: labelsOf(order) },
+      ...{ principal, projectId, traceId, ...sent, labels: labelsOf(order) },
+      noticeTo: this.#author(principal, policy, order, message),
       destinationId: order.destinationId,
       environment: order.environment,
       ...keyed,
@@ -178,6 +186,16 @@ export class SendMessages {
       submittedBy: principal.credentialId,
       verp: order.verpEnabled ? { bounceDomain: null } : undefined,
     }
+  }
+
+  /** Gets notices about a message of a send-only key or of `postern sendmail`; other callers read the trace. */
+  #author(principal: Principal, { sendingDomains }: Policy, order: SendOrder | WholeOrder, message: Message): string | undefined {
+    const sendmail = 'mime' in order ? order.sendmail : undefined
+    if ((!sendmail && !principal.sendsOnly) || sendmail?.isNullPath) return undefined
+    const { mailFrom, isAutomatic, list } = message
+    const client = sendmail ? 'sendmail' : (principal.address ?? '')
+    const authored = { mailFrom, client, isAutomatic: isAutomatic || list !== undefined, allowedFromDomains: [] }
+    return authorOf(this.#options, sendingDomains, authored)
   }
 
   async #composed(order: SendOrder, { principal, policy, projectId, traceId }: Place): Promise<Message> {
@@ -196,6 +214,7 @@ export class SendMessages {
     accept.assertFits(composed.size, request.attachments)
     return {
       mailFrom: request.from.address,
+      isAutomatic: request.headers.some(({ name, value }) => saysAutomatic(name.toLowerCase(), value)),
       attachments: request.attachments.length,
       rcptTo: [...request.to, ...request.cc, ...request.bcc].map(({ address }) => address),
       facts: composed.facts,
@@ -218,6 +237,7 @@ export class SendMessages {
     const { parsed, eightBit } = whole
     return {
       mailFrom: (from ?? whole.from).address,
+      isAutomatic: parsed.isAutomatic,
       attachments: scan?.hasFile ? 1 : 0,
       rcptTo: (recipients ?? whole.recipients).map(({ address }) => address),
       facts: wholeFacts(parsed, { traceId, nowMs: clock.now(), hostname, protocol: 'HTTP', eightBit }),
@@ -240,7 +260,10 @@ interface Place {
 }
 
 /** What a send says of the message itself. */
-type Message = Pick<Prepared, 'mailFrom' | 'attachments' | 'rcptTo' | 'facts' | 'template' | 'unsubscribeLink' | 'list' | 'draft'>
+type Message = Pick<Prepared, 'mailFrom' | 'attachments' | 'rcptTo' | 'facts' | 'template' | 'unsubscribeLink' | 'list' | 'draft'> & {
+  /** See `ParsedHeaders`. */
+  readonly isAutomatic: boolean
+}
 
 /** The list that the recipient can leave; undefined when none was asked for. */
 function listFor(asked: SendOrder['listUnsubscribe'], from: Mailbox, projectId: string): MailingList | undefined {

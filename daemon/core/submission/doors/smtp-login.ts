@@ -15,6 +15,7 @@ import type { TrackingWish } from '../../tracking/message-tracking.ts'
 import type { Accept } from '../accept/accept.ts'
 import { DoorDraft } from '../accept/draft.ts'
 import { fileScanFor } from '../accept/file-scan.ts'
+import { authorOf } from './author.ts'
 import { localAuthor, parseHeaders, type ParsedHeaders } from './headers.ts'
 import { isPostmasterOf, ownsItsName, type Satellite } from './satellite.ts'
 import { assertAllowedDomain, currentCredential, isAllowedDomain, isExpired, noticesPerHour } from './sender-rules.ts'
@@ -34,6 +35,8 @@ export interface SmtpDoorOptions extends Core {
   /** Our name in Received. */
   readonly hostname: string
   readonly maxMessageBytes: number
+  /** Gets the mail for local names; null when no one does. */
+  readonly localRecipient: string | null
 }
 
 /** Compared for unknown users, so that the answer takes the same time. */
@@ -151,7 +154,8 @@ class LiveLogin implements SmtpLogin {
     const { traceId, files } = message.draft as DoorDraft
     const draft = (message.draft as DoorDraft).submit()
     try {
-      this.#adopt(await this.#options.policies.of(this.#organizationId))
+      const policy = await this.#options.policies.of(this.#organizationId)
+      this.#adopt(policy)
       this.#checkMailFrom(message.mailFrom)
       this.#checkSize(draft.size)
       const parsed = parseHeaders(message.head)
@@ -174,6 +178,7 @@ class LiveLogin implements SmtpLogin {
         ratePerMinute: this.#credential.maxRatePerMin ?? undefined,
         verp: this.#credential.verpEnabled ? { bounceDomain: this.#credential.verpBounceDomain } : undefined,
         tracking: trackingOf(this.#credential),
+        noticeTo: this.#author(policy, message, parsed.isAutomatic || !isWhole),
       })
     } catch (error) {
       this.#countRefused(error)
@@ -241,6 +246,10 @@ class LiveLogin implements SmtpLogin {
   #facts({ helo, protocol, eightBit }: SmtpMessage, parsed: ParsedHeaders, traceId: string): ContentFacts {
     const { hostname, clock } = this.#options
     return wholeFacts(parsed, { traceId, nowMs: clock.now(), hostname, from: helo, protocol, eightBit })
+  }
+
+  #author({ sendingDomains }: Policy, { mailFrom, remoteAddress: client }: SmtpMessage, isAutomatic: boolean): string | undefined {
+    return authorOf(this.#options, sendingDomains, { mailFrom, client, isAutomatic, ...this.#credential })
   }
 
   #scope(): Principal {

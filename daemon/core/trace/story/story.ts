@@ -1,6 +1,7 @@
 /** Everything that is known of a trace, in one timeline. */
 import { actEntries } from './act-entries.ts'
 import { engagementEntries } from './engagement.ts'
+import { noticeEntries } from './notice-entries.ts'
 import type { TraceStory } from './trace-reader.ts'
 import { reportEntries } from './report-entries.ts'
 import { inOrder, timelineOf, type TimelineEntry } from './timeline.ts'
@@ -12,4 +13,5 @@ export const storyEntries = ({ trace, attempts, reports, engagement }: TraceStor
     ...timelineOf(trace, attempts),
     ...reportEntries(trace, attempts, reports),
     ...engagementEntries(trace, engagement),
+    ...noticeEntries(trace),
   ])

@@ -45,6 +45,8 @@ export interface TimelineEntry {
     | 'deferred'
     | 'bounce_unparsed'
     | 'auto_suppressed'
+    | 'author_notified'
+    | 'notice_withheld'
   readonly message: string
   readonly detail: Readonly<Record<string, unknown>>
 }
@@ -55,6 +57,7 @@ const doorNames = {
   publishable_key: 'a publishable key',
   mcp: 'an agent',
   form_notification: 'a form, as a notification of submissions',
+  failure_notice: 'the service, as a notice to the author of a message',
 } as const
 
 /** What several sides reported of a trace, in order of time. */
@@ -82,6 +85,7 @@ export function timelineOf(trace: Trace, attempts: readonly AttemptRecord[]): Ti
       detail: {
         ...{ door: trace.door, submitted_by: trace.submittedBy, mail_from: trace.mailFrom, size: content.size },
         ...(template && { template_id: template.id, template_version: template.version }),
+        ...(trace.noticeOf !== undefined && { notice_of: trace.noticeOf }),
         ...(trace.releasedFrom && { released_from: trace.releasedFrom.traceId, capture_id: trace.releasedFrom.captureId }),
       },
     },

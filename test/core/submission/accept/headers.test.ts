@@ -29,6 +29,7 @@ From: body@example.com`
     utf8: true,
     ended: true,
     hasAttachment: false,
+    isAutomatic: false,
     otherSenders: [],
   })
 })
@@ -44,6 +45,7 @@ test('parseHeaders() knows by the type of the message whether it holds files', (
 test('parseHeaders() finds nothing where there is nothing', (t) => {
   const nothing = {
     hasAttachment: false,
+    isAutomatic: false,
     otherSenders: [],
     subject: '',
     messageId: '',

@@ -1,0 +1,47 @@
+/** How a notice to an author leaves: with the null reverse-path by the destination of the message, or as mail of the service. */
+import type { Principal } from '../access/principal/principal.ts'
+import { parseAddress, type Mailbox } from '../addresses.ts'
+import { takesReturnPaths } from '../delivery/attempt/verp-copies.ts'
+import type { SystemMail } from '../people/mail/system-mail.ts'
+import type { Policy } from '../routing/policy/policy.ts'
+import type { Trace } from '../trace/trace.ts'
+
+export interface NoticeWay {
+  readonly principal: Principal
+  readonly destinationId: string
+  readonly from: Mailbox
+  /** Empty is the null reverse-path. */
+  readonly mailFrom: string
+  readonly isSystemMail: boolean
+}
+
+interface WayOptions {
+  readonly mail: Pick<SystemMail, 'way'>
+  /** Our own name. */
+  readonly hostname: string
+}
+
+/** Undefined when no destination can carry it. */
+export async function noticeWay(
+  { mail, hostname }: WayOptions,
+  { destinations, sendingDomains }: Policy,
+  organizationId: string,
+  trace: Trace,
+): Promise<NoticeWay | undefined> {
+  const system = await mail.way()
+  const destination = destinations.get(trace.destinationId ?? '')
+  if (destination?.mode !== 'live' || !takesReturnPaths(destination)) return system && { ...system, isSystemMail: true }
+  const isVerified = (domain: string | undefined): domain is string => sendingDomains.get(domain ?? '')?.status === 'verified'
+  const known = [trace.noticeTo, trace.headerFrom, trace.mailFrom].map((address) => parseAddress(address ?? '')?.domain)
+  const domain = [...known, ...sendingDomains.keys()].find(isVerified)
+  // an operator without mail of the service and without a domain still has a host, whose postmaster writes notices (RFC 5321 §4.5.5)
+  const from = domain === undefined ? (system?.from ?? daemonAt(hostname)) : daemonAt(domain)
+  const { projectId, submittedBy: credentialId } = trace
+  const principal: Principal = { organizationId, projectId, bound: true, scopes: ['api:send'], credentialId }
+  return { principal, destinationId: destination.id, from, mailFrom: '', isSystemMail: false }
+}
+
+const daemonAt = (domain: string): Mailbox => ({
+  ...{ address: `MAILER-DAEMON@${domain}`, local: 'MAILER-DAEMON', domain },
+  name: 'Mail delivery',
+})

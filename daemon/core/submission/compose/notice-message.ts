@@ -1,0 +1,148 @@
+/**
+ * A notice to an author as a message: a report of delivery status (RFC 6522, RFC 3464) with the header of the message that failed, and
+ * not its content. Every part is 7bit, so that any server takes it.
+ */
+import { encodeWords, foldLines } from 'nodemailer/lib/mime-funcs'
+import { hash } from 'node:crypto'
+import { runAtOnce } from '../../event-loop.ts'
+import { foldAddress, type Mailbox } from '../../addresses.ts'
+import { formatMailbox, rfc5322Date, type Composed } from './compose.ts'
+import type { Part } from './part.ts'
+import { textPart } from './text-body.ts'
+
+/** A recipient that the message did not reach. */
+export interface FailedRecipient {
+  readonly address: string
+  /** Enhanced status code (RFC 3463). */
+  readonly status: string
+  /** One sentence. */
+  readonly reason: string
+  readonly nextStep: string
+  /** The reply verbatim, with the type that RFC 3464 §2.3.6 asks for; undefined when no server replied. */
+  readonly diagnostic?: { readonly type: 'smtp' | 'x-http'; readonly text: string } | undefined
+  /** The server that refused. */
+  readonly remoteMta?: string | undefined
+  readonly attemptedAt?: number | undefined
+}
+
+/** The message that did not reach its recipients. */
+export interface FailedMessage {
+  readonly traceId: string
+  /** Without angle brackets. */
+  readonly messageId: string
+  /** Decoded. */
+  readonly subject: string
+  readonly acceptedAt: number
+  /** Its header block, or the beginning of it. */
+  readonly header: string
+}
+
+export interface NoticeOrder {
+  /** Trace of the notice. */
+  readonly traceId: string
+  readonly from: Mailbox
+  readonly to: Mailbox
+  /** Our own name. */
+  readonly hostname: string
+  readonly message: FailedMessage
+  readonly failed: readonly FailedRecipient[]
+  readonly nowMs: number
+}
+
+/** Recipients that the text explains; all are in the fields. */
+const maxExplained = 50
+const maxSubject = 200
+
+export function noticeMessage(order: NoticeOrder): Composed {
+  const { traceId, from, to, message, failed, nowMs } = order
+  const messageId = `${traceId}@${from.domain}`
+  const [only] = failed
+  const subject = encodeWords(
+    failed.length === 1 && only ? `Delivery failed: ${only.address}` : `Delivery failed: ${failed.length} recipients`,
+    'Q',
+    52,
+  )
+  const boundary = `=_notice_${hash('sha256', `boundary ${traceId}`).slice(0, 32)}`
+  const reference = message.messageId === '' ? [] : [`In-Reply-To: <${message.messageId}>`, `References: <${message.messageId}>`]
+  const head = [
+    `Date: ${rfc5322Date(nowMs)}`,
+    `Message-ID: <${messageId}>`,
+    `From: ${formatMailbox(from)}`,
+    `To: ${formatMailbox(to)}`,
+    `Subject: ${subject}`,
+    ...reference.filter((line) => /^[\u0020-\u007e]{1,900}$/.test(line)),
+    'Auto-Submitted: auto-replied', // RFC 3834 §5
+    'MIME-Version: 1.0',
+  ].map((line) => foldLines(line, 76))
+  const type = `Content-Type: multipart/report; report-type=delivery-status;\r\n boundary="${boundary}"`
+  const parts = [
+    withText(runAtOnce(textPart('text/plain', textOf(order)))),
+    { headers: ['Content-Type: message/delivery-status'], body: [statusOf(order)] },
+    withText(runAtOnce(textPart('text/rfc822-headers', message.header))),
+  ]
+  const body = parts.map(({ headers, body: text }) => `--${boundary}\r\n${headers.join('\r\n')}\r\n\r\n${text.join('')}\r\n`)
+  const whole = Buffer.from(`${head.join('\r\n')}\r\n${type}\r\n\r\n${body.join('')}--${boundary}--\r\n`)
+  return {
+    size: whole.length,
+    pieces: [whole],
+    facts: {
+      ...{ prefix: '', subject, messageId, headerFrom: from.address, eightBit: false },
+      headerAddresses: [from.address, to.address].map(foldAddress),
+      utf8Headers: /[^\u0000-\u007f]/.test(head.join('')),
+    },
+  }
+}
+
+/** The bodies of text parts are text. */
+const withText = ({ headers, body }: Part): { readonly headers: readonly string[]; readonly body: readonly string[] } => ({
+  headers,
+  body: body.map(String),
+})
+
+function textOf({ hostname, message, failed }: NoticeOrder): string {
+  const { subject, acceptedAt, traceId } = message
+  const explained = failed.slice(0, maxExplained).map(({ address, reason, nextStep, diagnostic, remoteMta }) => {
+    const reply = diagnostic && `The server${remoteMta === undefined ? '' : ` ${remoteMta}`} replied: ${diagnostic.text}`
+    return [address, ...[reason, reply, nextStep].flatMap((line) => (line === undefined ? [] : [`  ${line}`]))].join('\n')
+  })
+  const more = failed.length - explained.length
+  const rest = more > 0 ? [`And ${more} more recipients; the attached report names them.`] : []
+  const what = failed.length === 1 ? 'this recipient' : `these ${failed.length} recipients`
+  return [
+    `This is the mail service at ${hostname}. Your message was not delivered to ${what}, and no further attempt is made:`,
+    ...explained,
+    ...rest,
+    `Subject: ${subject.slice(0, maxSubject)}\nAccepted: ${new Date(acceptedAt).toISOString()}\nTrace: ${traceId}`,
+    'This message was created automatically. Do not reply to it.\n',
+  ].join('\n\n')
+}
+
+function statusOf({ hostname, message, failed }: NoticeOrder): string {
+  const groups = [
+    [`Reporting-MTA: dns; ${hostname}`, `X-Postern-Trace-Id: ${message.traceId}`, `Arrival-Date: ${rfc5322Date(message.acceptedAt)}`],
+    ...failed.map(({ address, status, diagnostic, remoteMta, attemptedAt }) => [
+      `Final-Recipient: ${typedAddress(address)}`,
+      'Action: failed',
+      `Status: ${status}`,
+      ...(remoteMta === undefined || remoteMta === '' ? [] : [`Remote-MTA: dns; ${remoteMta}`]),
+      ...(diagnostic ? [`Diagnostic-Code: ${diagnostic.type}; ${diagnostic.text}`] : []),
+      ...(attemptedAt === undefined ? [] : [`Last-Attempt-Date: ${rfc5322Date(attemptedAt)}`]),
+    ]),
+  ]
+  return groups.map((fields) => `${fields.map((field) => foldLines(inAscii(field), 76)).join('\r\n')}\r\n`).join('\r\n')
+}
+
+/** RFC 6533 §3: characters outside ASCII are escaped, so that the part stays 7bit. */
+function typedAddress(address: string): string {
+  if (/^[\u0020-\u007e]*$/.test(address)) return `rfc822; ${address}`
+  const escaped = [...address].map((character) => {
+    const code = character.codePointAt(0) ?? 0
+    return code > 0x7e || character === '\\' || character === '+' || character === '='
+      ? `\\x{${code.toString(16).toUpperCase()}}`
+      : character
+  })
+  return `utf-8; ${escaped.join('')}`
+}
+
+/** One line of printable ASCII: a reply can hold anything. */
+const inAscii = (line: string): string => line.replaceAll(/[^\u0020-\u007e]+/g, (found) => (/^\s+$/.test(found) ? ' ' : '?'))
