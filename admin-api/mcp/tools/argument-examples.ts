@@ -99,6 +99,7 @@ const examples: Readonly<Record<string, unknown>> = {
   trace_id: traceId,
   variables: { name: 'Ada' },
   verp_bounce_domain: 'bounces.example.ch',
+  failure_notice_to: 'admin@example.ch',
   webhook_url: 'https://www.example.ch/hooks/tickets',
 }
 

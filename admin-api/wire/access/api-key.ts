@@ -9,6 +9,7 @@ import { scopesInOrder } from '#core/access/principal/principal.ts'
 import type { Timed } from '#core/clock.ts'
 import { encoder } from '../fields/codec.ts'
 import { id, nameLine, nullAsAbsent } from '../fields/text.ts'
+import { noticeCode, noticeFields, noticeInput } from './failure-notices.ts'
 import { orNull, timeInput, wireTime } from '../fields/time.ts'
 
 const scopes = z.array(z.enum(scopesInOrder))
@@ -48,6 +49,7 @@ const fields = {
       'An update with `kept` makes it outlast both.',
   }),
   kept_at: wireTime.nullable().meta({ description: 'When an administrator kept the key. Its ceiling stays.' }),
+  ...noticeFields,
 }
 
 const apiKeyShape = z.object(fields).meta({ id: 'ApiKey' })
@@ -74,6 +76,7 @@ export const newApiKey = z
         'Binds the key to one project. A send-only key is always bound; its project defaults to that of the key that creates it.',
     }),
     expires_at: nullAsAbsent(timeInput),
+    ...noticeInput,
   })
   .superRefine(({ scopes: given, send_only }, context) => {
     if (send_only && given) context.addIssue({ code: 'custom', path: ['scopes'], message: 'must be left out of a send-only key' })
@@ -83,6 +86,7 @@ export const newApiKey = z
 export const apiKeyChanges = z.strictObject({
   name: nameLine(100, 'A label that tells people what the key is for.').optional(),
   expires_at: timeInput.nullable().optional().meta({ description: 'Null for a key that does not expire.' }),
+  ...noticeInput,
   kept: z
     .literal(true)
     .optional()
@@ -104,6 +108,7 @@ type KeyFields = ApiKey & Omit<ShownKey, 'record'>
 const fieldsOf = <S extends ShownKey>({ record, ...rest }: S) => ({ ...record, ...rest })
 
 const code = {
+  ...noticeCode,
   send_only: ({ sendOnly }: ApiKey) => sendOnly ?? false,
   status: (key: ApiKey, { clock }: Timed) => statusOf(key, clock.now()),
   last_used_at: ({ usedAt }: KeyFields) => orNull(usedAt),

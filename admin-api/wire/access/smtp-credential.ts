@@ -5,6 +5,7 @@ import type { FieldProblem } from '#core/refusals.ts'
 import type { ConnectionCheck } from '#core/submission/doors/connection-test.ts'
 import { encoder } from '../fields/codec.ts'
 import { filledLine, id, line } from '../fields/text.ts'
+import { noticeCode, noticeFields, noticeInput } from './failure-notices.ts'
 import { orNull, timeInput, wireTime } from '../fields/time.ts'
 
 const fields = {
@@ -23,6 +24,7 @@ const fields = {
   verp_bounce_domain: z.string().nullable(),
   click_tracking_enabled: z.boolean(),
   open_tracking_enabled: z.boolean(),
+  ...noticeFields,
   created_at: wireTime,
   updated_at: wireTime,
 }
@@ -77,6 +79,7 @@ const changes = {
   verp_bounce_domain: line(253).nullable().optional().meta({ description: 'An empty string clears it.' }),
   click_tracking_enabled: toggle,
   open_tracking_enabled: toggle,
+  ...noticeInput,
 }
 
 export const smtpCredentialChanges = z.strictObject({
@@ -95,7 +98,7 @@ const changed = <C extends ChangedCredential>({ record, warnings, ...rest }: C) 
 })
 type Changed = ShownCredential & { readonly warnings: readonly FieldProblem[] | undefined }
 
-const code = { last_login_at: ({ lastLoginAt }: ShownCredential) => orNull(lastLoginAt) }
+const code = { ...noticeCode, last_login_at: ({ lastLoginAt }: ShownCredential) => orNull(lastLoginAt) }
 
 export const smtpCredential = encoder(smtpCredentialShape).from<ShownCredential>(code)
 export const changedSmtpCredential = encoder(changedCredentialShape)

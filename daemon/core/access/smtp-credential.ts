@@ -1,6 +1,7 @@
 /** SMTP relay credentials: what a CMS logs in with. Spec "SMTP relay credential". */
 import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
+import { noticeSettings } from './notice-settings.ts'
 
 const schema = z.strictObject({
   id: z.string(),
@@ -25,6 +26,7 @@ const schema = z.strictObject({
   verpBounceDomain: z.string().nullable(),
   clickTrackingEnabled: z.boolean(),
   openTrackingEnabled: z.boolean(),
+  ...noticeSettings,
   createdAt: z.int(),
   updatedAt: z.int(),
 })

@@ -15,9 +15,11 @@ import { byProject, listReachable, type List, type OfProject, type PageQuery } f
 import { isOpenTo, owningProject, requireEnvironment } from './principal/project-choice.ts'
 import type { Principal } from './principal/principal.ts'
 import { keyUses, type KeyUses } from './keys/key-uses.ts'
+import { checkNoticeSettings, type NoticesOfDay } from './notice-settings.ts'
 import type { SecretBox } from './secret-box.ts'
 import type { GrantSettings } from './principal/access-settings.ts'
 import { smtpCredentials, type SmtpCredential } from './smtp-credential.ts'
+import { noticesToday } from '../tenancy/notice-counters.ts'
 import { must } from '../writes/transact.ts'
 
 export interface SmtpCredentialOptions extends Core {
@@ -35,6 +37,8 @@ export type SmtpCredentialChanges = { readonly [Field in keyof Mutable]?: Mutabl
 export type ShownCredential = SmtpCredential & {
   /** See `KeyUses`. */
   readonly lastLoginAt: number | null
+  /** Notices to authors about its mail, today. */
+  readonly noticesToday: NoticesOfDay
 }
 
 /** A credential as it is kept after a change. */
@@ -93,7 +97,11 @@ export class SmtpCredentials implements List<OfProject, ShownCredential> {
       const { record, password } = newSmtpCredential(this.#options.database, this.#options.secrets, { ...checked, projectId, now })
       change.insert(smtpCredentials, organizationId, record)
       await this.#noteHeld(change, organizationId, settings, (all) => [...all, record])
-      return { record: { ...record, lastLoginAt: null }, password, warnings: [...warnings, ...this.#bounceWarnings(changes, record)] }
+      return {
+        record: { ...record, lastLoginAt: null, noticesToday: { sent: 0, withheld: 0 } },
+        password,
+        warnings: [...warnings, ...this.#bounceWarnings(changes, record)],
+      }
     })
   }
 
@@ -173,7 +181,13 @@ export class SmtpCredentials implements List<OfProject, ShownCredential> {
   }
 
   async #shown({ organizationId }: Principal, record: SmtpCredential): Promise<ShownCredential> {
-    return { ...record, lastLoginAt: await this.#options.uses.last(organizationId, record.id) }
+    const { uses, database, clock } = this.#options
+    const source = { organizationId, submittedBy: record.id }
+    const [lastLoginAt, noticesOfDay] = await Promise.all([
+      uses.last(organizationId, record.id),
+      noticesToday(database, source, clock.now()),
+    ])
+    return { ...record, lastLoginAt, noticesToday: noticesOfDay }
   }
 
   #get(principal: Principal, id: string): Promise<Stored<SmtpCredential>> {
@@ -230,7 +244,7 @@ function checkChanges(
 ): { readonly checked: Partial<Mutable>; readonly warnings: readonly FieldProblem[] } {
   const problems: FieldProblem[] = []
   const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined)) as Partial<Mutable>
-  const checked: Checked = { ...given }
+  const checked: Checked = { ...given, ...checkNoticeSettings(given, problems) }
   if (given.allowedFromDomains) checked.allowedFromDomains = checkDomains(given.allowedFromDomains, problems)
   if (given.defaultDestinationId === '') checked.defaultDestinationId = null
   else if (given.defaultDestinationId && !isReachable(settings, given.defaultDestinationId, projectId))

@@ -6,6 +6,7 @@ import { Change } from '#store/change.ts'
 import { Draft, readContent } from '#store/content.ts'
 import { newTraceId } from '#store/ids.ts'
 import type { Stored } from '#store/record-kind.ts'
+import { apiKeys } from '../access/keys/api-key.ts'
 import { foldAddress, parseAddress } from '../addresses.ts'
 import type { Core } from '../core.ts'
 import type { SystemMail } from '../people/mail/system-mail.ts'
@@ -14,6 +15,7 @@ import type { Policy } from '../routing/policy/policy.ts'
 import type { Accept } from '../submission/accept/accept.ts'
 import { noticeMessage, type FailedMessage } from '../submission/compose/notice-message.ts'
 import { drafted } from '../submission/compose/drafted.ts'
+import { countNotice } from '../tenancy/notice-counters.ts'
 import { readAttempts } from '../trace/attempts.ts'
 import { addDueNotice, dueNotices, nextNoticeMs, noticeRows, removeDueNotice, type DueNotice } from '../trace/notices/due-notices.ts'
 import { isUnknownToAuthor, openNotice, withLastNotice, type NoticeBar, type TraceNotice } from '../trace/notices/trace-notice.ts'
@@ -22,7 +24,7 @@ import { traces, type Trace, type TraceRecipient } from '../trace/trace.ts'
 import { openWindows } from '../visitors/stored-windows.ts'
 import { DueRounds } from '../work-loop.ts'
 import { failedRecipient } from './failed-recipients.ts'
-import { countNotice, noticeWindows } from './notice-limits.ts'
+import { noticeWindows } from './notice-limits.ts'
 import { noticeWay, type NoticeWay } from './notice-way.ts'
 
 export interface FailureNoticesOptions extends Core {
@@ -106,6 +108,7 @@ export class FailureNotices {
     const trace = stored.record
     const { organizationId } = notice
     if (!policy.projects.has(trace.projectId)) return 'off' // it is being deleted
+    if (await this.#isOff(policy, organizationId, trace.submittedBy)) return 'off'
     const to = parseAddress(trace.noticeTo ?? '')
     const failed = to ? recipientsOf(trace, to.address) : []
     if (!to || failed.length === 0) return 'none_left'
@@ -134,6 +137,12 @@ export class FailureNotices {
       })
       .catch(limitReached)
     return sent ? undefined : 'limit'
+  }
+
+  /** Whether notices were turned off since the message was submitted. */
+  async #isOff({ credentials }: Policy, organizationId: string, id: string): Promise<boolean> {
+    const source = credentials.get(id) ?? (await this.#options.database.get(apiKeys, { organizationId }, id))?.record
+    return source?.failureNotices === 'off'
   }
 
   async #withhold(due: Due, withheld: NoticeBar): Promise<void> {

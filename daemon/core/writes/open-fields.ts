@@ -3,7 +3,7 @@
  * Not in it: secrets however they are kept, logins, and addresses on the web, as many of them hold a token.
  */
 
-const ofSenders = ['name', 'label', 'projectId', 'expiresAt'] as const
+const ofSenders = ['name', 'label', 'projectId', 'expiresAt', 'failureNotices', 'failureNoticeTo'] as const
 
 const openFields: Readonly<Record<string, readonly string[]>> = {
   api_key: [...ofSenders, 'scopes', 'revokedAt'],

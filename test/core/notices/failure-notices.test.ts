@@ -323,3 +323,26 @@ test('notices count in no budget and in no plan', async (t) => {
   t.is((await noticeTraces(fixture)).length, 1)
   await fixture.assertSound(t)
 })
+
+test('settings of a credential: on for every client, off, and another address than the reverse-path', async (t) => {
+  const fixture = await noticing(t)
+  const credential = { allowedFromDomains: ['example.com'] }
+  const remoteAddress = '198.51.100.7'
+  await fixture.credential('right', { ...credential, failureNotices: 'on' })
+  await send(fixture, { remoteAddress })
+  await fixture.pass(minute)
+  t.is((await noticeTraces(fixture)).length, 1)
+  await fixture.credential('right', { ...credential, failureNoticeTo: 'admin@example.org' })
+  await send(fixture)
+  await fixture.pass(minute)
+  t.deepEqual(
+    handedOver(fixture).map(({ job }) => job.rcptTo),
+    [[author], ['admin@example.org']],
+  )
+  const late = await send(fixture)
+  await fixture.credential('right', { ...credential, failureNotices: 'off' })
+  await send(fixture)
+  await fixture.pass(minute)
+  t.deepEqual(outcomes(await fixture.trace(late)), ['off'], 'turned off while it was due')
+  t.is((await noticeTraces(fixture)).length, 2)
+})

@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto'
 import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
+import { noticeSettings } from '../notice-settings.ts'
 import { keyCreatorSchema } from '../principal/key-creator.ts'
 import { scopesInOrder } from '../principal/principal.ts'
 
@@ -24,6 +25,8 @@ const schema = z.strictObject({
   revokedAt: z.int().nullable(),
   /** Sends and learns the status of its own sends; `scopes` is empty. */
   sendOnly: z.literal(true).optional(),
+  /** Of a send-only key. */
+  ...noticeSettings,
   /** See `KeyOrigin`. */
   minter: keyCreatorSchema.optional(),
   keptAt: z.int().optional(),

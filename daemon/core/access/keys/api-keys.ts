@@ -7,6 +7,8 @@ import type { Stored } from '#store/record-kind.ts'
 import type { Core } from '../../core.ts'
 import { invalid, Refusal } from '../../refusals.ts'
 import { apiKeyPattern, apiKeyPrefix, apiKeys, hashApiKey, previewApiKey, type ApiKey } from './api-key.ts'
+import { noticesIn, noticesOfKey, type GivenNotices, type NoticesOfDay } from '../notice-settings.ts'
+import { noticesToday } from '../../tenancy/notice-counters.ts'
 import { KeyUses } from './key-uses.ts'
 import { listReachable, type List, type OfProject, type PageQuery, sieve } from '../principal/lists.ts'
 import type { ScopesOfMember } from '../principal/member-scopes.ts'
@@ -24,7 +26,7 @@ export interface ApiKeyOptions extends Core {
   readonly grantStands: (organizationId: string, grantId: string) => Promise<boolean>
 }
 
-export interface NewApiKey {
+export interface NewApiKey extends GivenNotices {
   readonly name: string
   /** None for a send-only key. */
   readonly scopes: readonly Scope[]
@@ -43,7 +45,7 @@ export interface NewKey {
 }
 
 /** What is not given stays. */
-export interface ApiKeyChanges {
+export interface ApiKeyChanges extends GivenNotices {
   readonly name?: string | undefined
   /** Milliseconds since the epoch; null for a key that does not expire. */
   readonly expiresAt?: number | null | undefined
@@ -58,6 +60,8 @@ export interface ShownKey {
   readonly ceiling: Role | 'none' | 'ended'
   /** See `KeyUses`. */
   readonly usedAt: number | null
+  /** Notices to authors about its mail, today. */
+  readonly noticesToday: NoticesOfDay
 }
 
 /** The only time that the key itself is shown. */
@@ -160,6 +164,7 @@ export class ApiKeys implements List<ApiKeyFilter, ShownKey> {
           ...{ name, expiresAt, scopes: sendOnly ? [] : [...new Set(scopes)] },
           projectId: named ?? (sendOnly ? principal.projectId : null),
           ...(sendOnly && { sendOnly: true }),
+          ...noticesOfKey(request, sendOnly),
           ...origin,
         },
         now,
@@ -189,7 +194,7 @@ export class ApiKeys implements List<ApiKeyFilter, ShownKey> {
    * a later end, or set an end later than that of the requester's own key.
    * Throws `conflict` for a key that has ended, and for an end that leaves the organization without an administrator's key too soon.
    */
-  async update(principal: Principal, id: string, { name, expiresAt, kept }: ApiKeyChanges): Promise<ShownKey> {
+  async update(principal: Principal, id: string, { name, expiresAt, kept, ...notices }: ApiKeyChanges): Promise<ShownKey> {
     if (kept) requireAdministration(principal, 'keys.change')
     const { clock, writes } = this.#options
     const now = clock.now()
@@ -198,7 +203,8 @@ export class ApiKeys implements List<ApiKeyFilter, ShownKey> {
       const stored = await this.#get(principal, id)
       requireActive(stored.record, now)
       const { record: before } = stored
-      const fresh = { ...before, name: name ?? before.name, expiresAt: expiresAt === undefined ? before.expiresAt : expiresAt }
+      const until = expiresAt === undefined ? before.expiresAt : expiresAt
+      const fresh = { ...before, name: name ?? before.name, expiresAt: until, ...noticesOfKey(notices, before.sendOnly) }
       if (endOf(fresh) > endOf(before)) {
         const { origin, endMs } = await this.#originOf(principal)
         if (!endsAlongWith(before, origin)) requireAdministration(principal, 'keys.change')
@@ -291,7 +297,8 @@ export class ApiKeys implements List<ApiKeyFilter, ShownKey> {
       ...(deleted.size > 0 && { hiddenProjects: deleted }),
       scopes: scopesUnder(ceiling, record.scopes),
       credentialId: record.id,
-      ...(record.sendOnly && scopesUnder(ceiling, ['api:send']).includes('api:send') && { sendsOnly: true as const }),
+      ...(record.sendOnly &&
+        scopesUnder(ceiling, ['api:send']).includes('api:send') && { sendsOnly: true as const, notices: noticesIn(record) }),
       ...(minter && ceiling !== 'none' && { minter: { ...minter, role: ceiling, ...(keptAt !== undefined && { keptAt }) } }),
       ...(endsAtProjects(ceiling) && { projectsOnly: true as const }),
     }
@@ -340,8 +347,10 @@ export class ApiKeys implements List<ApiKeyFilter, ShownKey> {
 
   /** A key with what is not in its record. */
   async #shown(principal: Principal, record: ApiKey): Promise<ShownKey> {
-    const [ceiling, usedAt] = await Promise.all([this.#ceiling(principal, record), this.#uses.last(principal.organizationId, record.id)])
-    return { record, ceiling, usedAt }
+    const { organizationId } = principal
+    const today = noticesToday(this.#options.database, { organizationId, submittedBy: record.id }, this.#options.clock.now())
+    const [ceiling, usedAt] = await Promise.all([this.#ceiling(principal, record), this.#uses.last(organizationId, record.id)])
+    return { record, ceiling, usedAt, noticesToday: await today }
   }
 
   async #get(principal: Principal, id: string): Promise<Stored<ApiKey>> {

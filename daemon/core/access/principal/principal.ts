@@ -1,5 +1,6 @@
 /** Every access to records goes through a principal: its organization is the first part of every key, so foreign ids are out of reach. */
 import { Refusal } from '../../refusals.ts'
+import type { NoticeSettings } from '../notice-settings.ts'
 import type { GrantedApplication, KeyCreator } from './key-creator.ts'
 import { scopesInOrder, type Scope } from './scope.ts'
 
@@ -39,6 +40,8 @@ export interface Principal {
   readonly minter?: (KeyCreator & { readonly keptAt?: number }) | undefined
   /** A send-only key: without any scope, it sends and reads the status of what it sent itself. */
   readonly sendsOnly?: true
+  /** Of a send-only key. */
+  readonly notices?: NoticeSettings
   /** A signed-in member of the role for billing: without any scope, it reads usage, invoices, plans and its organization. */
   readonly billsOnly?: true
   /** With an access token for agents only. */

@@ -194,7 +194,13 @@ export class SendMessages {
     if ((!sendmail && !principal.sendsOnly) || sendmail?.isNullPath) return undefined
     const { mailFrom, isAutomatic, list } = message
     const client = sendmail ? 'sendmail' : (principal.address ?? '')
-    const authored = { mailFrom, client, isAutomatic: isAutomatic || list !== undefined, allowedFromDomains: [] }
+    const authored = {
+      mailFrom,
+      client,
+      isAutomatic: isAutomatic || list !== undefined,
+      allowedFromDomains: [],
+      settings: principal.notices ?? {},
+    }
     return authorOf(this.#options, sendingDomains, authored)
   }
 

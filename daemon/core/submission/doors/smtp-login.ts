@@ -249,7 +249,8 @@ class LiveLogin implements SmtpLogin {
   }
 
   #author({ sendingDomains }: Policy, { mailFrom, remoteAddress: client }: SmtpMessage, isAutomatic: boolean): string | undefined {
-    return authorOf(this.#options, sendingDomains, { mailFrom, client, isAutomatic, ...this.#credential })
+    const { allowedFromDomains } = this.#credential
+    return authorOf(this.#options, sendingDomains, { mailFrom, client, isAutomatic, allowedFromDomains, settings: this.#credential })
   }
 
   #scope(): Principal {

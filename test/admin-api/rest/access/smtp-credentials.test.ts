@@ -41,6 +41,9 @@ test('createSmtpCredential answers the resource and, this once, the password', a
     verp_bounce_domain: 'bounces.example.ch',
     click_tracking_enabled: false,
     open_tracking_enabled: false,
+    failure_notices: 'auto',
+    failure_notice_to: null,
+    failure_notices_today: { sent: 0, withheld: 0 },
     last_login_at: null,
   })
   const found = await database.lookup(smtpCredentials, 'username', [String(username)])

@@ -1,0 +1,36 @@
+/** Settings of notices to authors on the wire, the same for SMTP credentials and send-only keys. */
+import * as z from 'zod'
+import { noticeModes, type NoticesOfDay, type NoticeSettings } from '#core/access/notice-settings.ts'
+import { line } from '../fields/text.ts'
+
+const mode = z.enum(noticeModes).meta({ id: 'FailureNotices' })
+
+export const noticeFields = {
+  failure_notices: mode,
+  failure_notice_to: z.string().nullable(),
+  failure_notices_today: z.object({ sent: z.int(), withheld: z.int() }).meta({
+    id: 'FailureNoticesToday',
+    description: 'Notices of this UTC day, and those beyond the limit of 20 per hour and 100 per day.',
+  }),
+}
+
+export const noticeInput = {
+  failure_notices: mode.optional().meta({
+    description:
+      'Whether the author gets a delivery report when a message fails after it was accepted. `auto` (the default): for clients on this machine and on private networks, and for `postern sendmail`.',
+  }),
+  failure_notice_to: line(254).nullable().optional().meta({
+    description: 'Gets the notices instead of MAIL FROM. An empty string clears it.',
+  }),
+}
+
+/** A record as it is shown. */
+interface Noticing extends NoticeSettings {
+  readonly noticesToday: NoticesOfDay
+}
+
+export const noticeCode = {
+  failure_notices: ({ failureNotices }: Noticing) => failureNotices ?? 'auto',
+  failure_notice_to: ({ failureNoticeTo }: Noticing) => failureNoticeTo ?? null,
+  failure_notices_today: ({ noticesToday }: Noticing) => noticesToday,
+}

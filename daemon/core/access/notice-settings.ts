@@ -1,0 +1,49 @@
+/** Whether mail of an SMTP credential or send-only key brings notices about failures, and to whom. */
+import type { Immutable } from '#store/record-kind.ts'
+import * as z from 'zod'
+import { parseAddress } from '../addresses.ts'
+import { invalid, type FieldProblem } from '../refusals.ts'
+
+/** `auto`: for clients on this machine and on private networks, and for `postern sendmail`. */
+export const noticeModes = ['auto', 'on', 'off'] as const
+
+/** Fields of a record; those of releases before them have none. */
+export const noticeSettings = {
+  /** `auto` when absent. */
+  failureNotices: z.enum(noticeModes).optional(),
+  /** Gets the notices in place of MAIL FROM. */
+  failureNoticeTo: z.string().nullable().optional(),
+}
+export type NoticeSettings = Immutable<z.infer<z.ZodObject<typeof noticeSettings>>>
+
+/** The settings in a record. */
+export const noticesIn = ({ failureNotices, failureNoticeTo }: NoticeSettings): NoticeSettings => ({ failureNotices, failureNoticeTo })
+
+/** Notices of a UTC day. */
+export interface NoticesOfDay {
+  readonly sent: number
+  readonly withheld: number
+}
+
+/** The settings that were given, as they are kept: an empty address clears it. Adds what is wrong to `problems`. */
+export function checkNoticeSettings({ failureNotices, failureNoticeTo: to }: GivenNotices, problems: FieldProblem[]): NoticeSettings {
+  const mailbox = to ? parseAddress(to) : undefined
+  if (to && !mailbox) problems.push({ path: 'failure_notice_to', message: 'must be a mail address such as admin@example.org' })
+  return {
+    ...(failureNotices !== undefined && { failureNotices }),
+    ...(to !== undefined && { failureNoticeTo: mailbox?.address ?? null }),
+  }
+}
+
+/** Settings of a request. */
+export type GivenNotices = { readonly [Field in keyof NoticeSettings]?: NoticeSettings[Field] | undefined }
+
+/** Those of a key. Throws `validation_failed` for what is wrong, and for a key that is not a send-only key. */
+export function noticesOfKey(given: GivenNotices, isSendOnly: boolean | undefined): NoticeSettings {
+  const problems: FieldProblem[] = []
+  const checked = checkNoticeSettings(given, problems)
+  const path = checked.failureNotices === undefined ? 'failure_notice_to' : 'failure_notices'
+  if (!isSendOnly && Object.keys(checked).length > 0) problems.push({ path, message: 'applies to send-only keys; leave it out' })
+  if (problems.length > 0) throw invalid(problems)
+  return checked
+}
