@@ -26,10 +26,12 @@ const draftOf = (login: SmtpCredential) => ({
   until: login.expires_at?.slice(0, 10) ?? '',
   clicks: login.click_tracking_enabled,
   opens: login.open_tracking_enabled,
+  notices: login.failure_notices,
+  noticeTo: login.failure_notice_to ?? '',
 })
 type Draft = ReturnType<typeof draftOf>
 
-/** Tracking is left out where it stays, as not every plan has it. */
+/** Tracking is left out where it stays, as not every plan has it; so are notices. */
 const bodyOf = (login: SmtpCredential, draft: Draft) => ({
   label: draft.label,
   allowed_from_domains: draft.domains.split(/[\s,]+/).filter(Boolean),
@@ -38,6 +40,8 @@ const bodyOf = (login: SmtpCredential, draft: Draft) => ({
   max_rate_per_min: numberOrNull(draft.rate),
   max_message_bytes: numberOrNull(draft.bytes),
   expires_at: draft.until === '' ? null : `${draft.until}T00:00:00Z`,
+  ...(draft.notices !== login.failure_notices && { failure_notices: draft.notices }),
+  ...(draft.noticeTo !== (login.failure_notice_to ?? '') && { failure_notice_to: draft.noticeTo }),
   ...(draft.clicks !== login.click_tracking_enabled && { click_tracking_enabled: draft.clicks }),
   ...(draft.opens !== login.open_tracking_enabled && { open_tracking_enabled: draft.opens }),
 })
@@ -69,9 +73,36 @@ export function EditLogin({ login, destinations, onClose, onDone }: EditProps): 
           <Check label={w.clicks} {...at('clicks')} />
           <Check label={w.opens} {...at('opens')} />
           <p class="faint">{w.trackingHint}</p>
+          <NoticeFields notices={at('notices', 'failure_notices')} to={at('noticeTo', 'failure_notice_to')} />
         </>
       )}
     </EditDialog>
+  )
+}
+
+interface NoticeProps {
+  readonly notices: Bound<SmtpCredential['failure_notices']>
+  readonly to: Bound<string>
+}
+
+interface Bound<T> {
+  readonly value: T
+  readonly onChange: (value: T) => void
+  readonly fault: string | undefined
+}
+
+const modes = ['auto', 'on', 'off'] as const
+
+/** Whether mail of the login brings notices about failures, and to whom. */
+function NoticeFields({ notices, to }: NoticeProps): JSX.Element {
+  const w = words()
+  const choose = (text: string): void => notices.onChange(modes.find((mode) => mode === text) ?? 'auto')
+  const options = modes.map((mode) => [mode, w.noticeModes[mode]] as const)
+  return (
+    <>
+      <ChooseField label={w.notices} hint={w.noticesHint} {...notices} onChange={choose} options={options} />
+      <TextField label={w.noticeTo} hint={w.noticeToHint} type="email" {...to} />
+    </>
   )
 }
 

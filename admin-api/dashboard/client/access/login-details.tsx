@@ -102,6 +102,9 @@ function Limits({ login, destinations }: Pick<DetailsProps, 'login' | 'destinati
     [w.clicks, onOff(login.click_tracking_enabled)],
     [w.opens, onOff(login.open_tracking_enabled)],
     ['VERP', onOff(login.verp_enabled)],
+    [w.notices, w.noticeModes[login.failure_notices]],
+    [w.noticeTo, login.failure_notice_to === null ? 'MAIL FROM' : plain(login.failure_notice_to)],
+    [w.noticesToday, w.noticeCounts(number(login.failure_notices_today.sent), number(login.failure_notices_today.withheld))],
   ]
   return <Facts rows={rows} />
 }
