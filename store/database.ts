@@ -219,6 +219,30 @@ export class Database {
     return entries.map((entry) => entry && visible(kind, reach, toStored(kind, entry)))
   }
 
+  /** As `getMany`, where the places of records are known; those that are not there are looked for by their ids. */
+  async getManyAt<R extends Identified>(
+    kind: RecordKind<R>,
+    reach: Visibility,
+    given: readonly { readonly id: string; readonly place: readonly Element[] | undefined }[],
+  ): Promise<(Stored<R> | undefined)[]> {
+    const placed = given.flatMap(({ id, place }, i) => (place ? [{ i, key: recordKey(kind, reach.organizationId, id, place) }] : []))
+    const entries = await this.kv.getMany(placed.map(({ key }) => key))
+    const found: (Stored<R> | undefined)[] = given.map(() => undefined)
+    for (const [at, { i }] of placed.entries()) {
+      const entry = entries[at]
+      found[i] = entry && visible(kind, reach, toStored(kind, entry))
+    }
+    const others = given.flatMap(({ id }, i) => (found[i] ? [] : [{ i, id }]))
+    if (others.length === 0) return found
+    const byId = await this.getMany(
+      kind,
+      reach,
+      others.map(({ id }) => id),
+    )
+    for (const [at, { i }] of others.entries()) found[i] = byId[at]
+    return found
+  }
+
   async #manyPlaced(kind: AnyKind, organizationId: string, ids: readonly string[]): Promise<(Entry | undefined)[]> {
     const idRows = ids.map((id) => idRow(kind, id))
     const rows = await this.kv.getMany(idRows, true)

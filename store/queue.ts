@@ -38,6 +38,8 @@ export interface QueueEntry extends QueuePart {
   readonly since?: number
   /** The attempt under way, or that was when the process ended. */
   readonly begun?: BegunAttempt
+  /** When the message was accepted, in milliseconds since the epoch; absent in rows of earlier releases. */
+  readonly acceptedMs?: number
 }
 
 /** Due times from here on (9999-12-31T23:59:59Z) are places of held entries, which never become due. */
@@ -75,8 +77,10 @@ export function enqueue(change: Change, entry: QueueEntry): Change {
 export const noteBegun = (change: Change, entry: QueueEntry, begun: BegunAttempt | undefined): Change =>
   change.set(rowKey(entry), rowValue(entry, begun))
 
-function rowValue({ organizationId, attempts, since }: QueueEntry, begun?: BegunAttempt): Bytes {
-  if (begun) return encode([organizationId, attempts, since ?? null, begunFields.map((field) => begun[field] ?? null)])
+function rowValue({ organizationId, attempts, since, acceptedMs }: QueueEntry, begun?: BegunAttempt): Bytes {
+  const attempt = begun && begunFields.map((field) => begun[field] ?? null)
+  if (acceptedMs !== undefined) return encode([organizationId, attempts, since ?? null, attempt ?? null, acceptedMs])
+  if (attempt) return encode([organizationId, attempts, since ?? null, attempt])
   return encode(since === undefined ? [organizationId, attempts] : [organizationId, attempts, since])
 }
 
@@ -151,12 +155,14 @@ export async function queueHead(
 /** Reads a row of the queue. */
 export function toQueueEntry({ key, value }: Pick<Entry, 'key' | 'value'>): QueueEntry {
   const [, , destinationId, projectId, dueMs, traceId] = unpack(key)
-  const [organizationId, attempts, since, begun] = decode<[string, number, (number | null)?, (readonly unknown[])?]>(value)
+  const [organizationId, attempts, since, begun, acceptedMs] =
+    decode<[string, number, (number | null)?, (readonly unknown[] | null)?, number?]>(value)
   return {
     ...{ destinationId: String(destinationId), projectId: String(projectId), dueMs: Number(dueMs), traceId: String(traceId) },
     ...{ organizationId, attempts },
     ...(typeof since === 'number' && { since }),
     ...(begun && { begun: toBegun(begun) }),
+    ...(acceptedMs !== undefined && { acceptedMs }),
   }
 }
 

@@ -139,6 +139,7 @@ FILTER, of which every option narrows:
   --trace ID         this message; may be repeated
   --all              every message
 
+  --limit N          of a list, at most N messages; 50 by default
   --standing         hold what is accepted from now on, too
   --hold ID          the standing hold to lift, with what it held
   --reason TEXT      recorded in the traces and the audit log

@@ -1,9 +1,9 @@
 /** `postern queue`: what waits, and holding, releasing, expediting and dropping it, by the same REST calls as everybody's. */
 import { publicUrl, type Config } from '#config/settings/load.ts'
-import { cleanJson } from '../../observability/clean-text.ts'
+import { cleanJson, cleanText } from '../../observability/clean-text.ts'
 import { exitCodes, type ExitCode } from '../../process/lifecycle.ts'
 import { StartRefused } from '../../process/start-refused.ts'
-import { callDaemon, chosenDaemon, postToDaemon } from '../daemon-client.ts'
+import { callDaemon, chosenDaemon, postToDaemon, reachDaemon } from '../daemon-client.ts'
 import { table } from '../operator/text-table.ts'
 import { carriedOut, outcome, preview, type Access, type Act } from './queue-act.ts'
 import { listHolds, stand } from './queue-holds.ts'
@@ -30,6 +30,10 @@ export async function queue(config: Config, words: QueueWords, { env, stdout }: 
     )
     return exitCodes.ok
   }
+  if (found.matched === 0 && found.complete !== false) {
+    stdout.write(words.asJson ? `${cleanJson(JSON.stringify(found))}\n` : `${words.verb}: no message matches.\n`)
+    return exitCodes.ok
+  }
   for (let next = found; ; next = await count()) {
     const act = await carriedOut(access, path, request, next)
     stdout.write(words.asJson ? `${cleanJson(JSON.stringify(act))}\n` : outcome(words.verb, act))
@@ -48,43 +52,72 @@ async function reached(config: Config, words: QueueWords, env: NodeJS.ProcessEnv
   return { access: { origin, token: config.operatorKey }, path: `/operator/v1/organizations/${encodeURIComponent(organization)}/queue` }
 }
 
-async function list(access: Access, path: string, { filter, isHeld, asJson }: QueueWords, out: Surroundings['stdout']): Promise<ExitCode> {
-  const data: Readonly<Record<string, unknown>>[] = []
+type Row = Readonly<Record<string, unknown>>
+
+interface Listed {
+  readonly data: readonly Row[]
+  readonly next_cursor: string | null
+}
+
+/** As many rows as were asked for, and says so when there are more. */
+async function list(
+  access: Access,
+  path: string,
+  { filter, isHeld, limit, asJson }: QueueWords,
+  out: Surroundings['stdout'],
+): Promise<ExitCode> {
   const { project_id: project, ...asked } = filter
-  for (let cursor: string | null = ''; cursor !== null;) {
-    const query = new URLSearchParams({
-      limit: '200',
-      ...stringsOf({ ...asked, project }),
-      ...(isHeld && { held: 'true' }),
-      ...(cursor && { cursor }),
-    })
-    const page = (await (await callDaemon(access, 'GET', `${path}?${query.toString()}`)).json()) as {
-      readonly data: Readonly<Record<string, unknown>>[]
-      readonly next_cursor: string | null
-    }
+  const fields = { ...stringsOf({ ...asked, project }), ...(isHeld && { held: 'true' }) }
+  const data: Row[] = []
+  let cursor: string | null = ''
+  do {
+    const query = new URLSearchParams({ ...fields, limit: String(Math.min(200, limit - data.length)), ...(cursor && { cursor }) })
+    const page = (await (await callDaemon(access, 'GET', `${path}?${query.toString()}`)).json()) as Listed
     data.push(...page.data)
     cursor = page.next_cursor
-  }
-  if (asJson) out.write(`${cleanJson(JSON.stringify({ data }))}\n`)
-  else out.write(data.length === 0 ? 'Nothing waits.\n' : table(head, data.map(rowOf)))
+  } while (cursor !== null && data.length < limit)
+  if (asJson) out.write(`${cleanJson(JSON.stringify({ data, next_cursor: cursor }))}\n`)
+  else if (data.length === 0) out.write('Nothing waits.\n')
+  else out.write(table(head, data.map(rowWith(await destinationNames(access, path)))) + (cursor === null ? '' : moreThan(limit)))
   return exitCodes.ok
 }
 
-const head = ['TRACE', 'STATE', 'NEXT ATTEMPT', 'ATTEMPTS', 'DESTINATION', 'FROM', 'TO', 'LAST REPLY']
+const moreThan = (limit: number): string => `These are the first ${limit}. More messages wait: choose with a filter, or give --limit.\n`
 
-const rowOf = (one: Readonly<Record<string, unknown>>): readonly unknown[] => {
-  const to = one['to'] as readonly string[]
-  const more = to.length > 1 ? ` and ${to.length - 1} more` : ''
-  return [
-    one['trace_id'],
-    one['state'],
-    one['next_attempt_at'] ?? '-',
-    one['attempts'],
-    one['destination_id'],
-    one['from'],
-    `${to[0] ?? ''}${more}`,
-    one['last_reply'] ?? '',
-  ]
+const head = ['TRACE', 'STATE', 'NEXT ATTEMPT', 'TRIES', 'DESTINATION', 'FROM', 'TO', 'LAST REPLY']
+/** Characters of a column that can be long. */
+const [addressWidth, nameWidth, replyWidth] = [32, 20, 60]
+
+/** Names by id. The operator reads the queue of an organization and not its destinations. */
+async function destinationNames(access: Access, path: string): Promise<ReadonlyMap<unknown, unknown>> {
+  if (path !== '/v1/queue') return new Map()
+  const response = await reachDaemon(access, 'GET', '/v1/destinations?limit=200')
+  if (!response.ok) return new Map()
+  const { data } = (await response.json()) as Listed
+  return new Map(data.map(({ id, name }) => [id, name]))
+}
+
+const rowWith =
+  (names: ReadonlyMap<unknown, unknown>) =>
+  (one: Row): readonly unknown[] => {
+    const to = one['to'] as readonly string[]
+    const more = to.length > 1 ? ` (+${to.length - 1})` : ''
+    const destination = one['destination_id']
+    return [
+      one['trace_id'],
+      one['state'],
+      String(one['next_attempt_at'] ?? '-').slice(0, 19),
+      one['attempts'],
+      cut(names.get(destination) ?? destination, names.has(destination) ? nameWidth : Infinity),
+      cut(one['from'], addressWidth),
+      cut(to[0] ?? '', addressWidth) + more,
+      cut(one['last_reply'] ?? '', replyWidth),
+    ]
+  }
+
+function cut(given: unknown, width: number): string {
+  const text = cleanText(given)
+  return text.length <= width ? text : `${text.slice(0, width - 1).toWellFormed()}…`
 }
 
 const stringsOf = (fields: Readonly<Record<string, string | number | readonly string[] | undefined>>): Record<string, string> =>

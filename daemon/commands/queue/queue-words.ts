@@ -10,6 +10,8 @@ export interface QueueWords {
   /** Fields of the filter by their names on the wire. */
   readonly filter: Readonly<Record<string, string | number | readonly string[]>>
   readonly reason: string | undefined
+  /** Most rows of a list. */
+  readonly limit: number
   /** Only what is held; of a list. */
   readonly isHeld: boolean
   /** Of a hold: it stands, for what is still to come too. */
@@ -34,6 +36,7 @@ export const queueOptions = {
     held: flag,
     standing: flag,
     hold: text,
+    limit: text,
     reason: text,
     yes: flag,
     organization: text,
@@ -52,6 +55,7 @@ export function queueWords(verb: QueueWords['verb'], values: Values, nowMs: numb
   const [isStanding, hold] = [values['standing'] === true, textOf(values['hold'])]
   const foreign = [
     ...(isRead ? ['reason', 'yes', 'all', 'trace'] : ['held']),
+    ...(verb === 'list' ? [] : ['limit']),
     ...(verb === 'hold' ? [] : ['standing']),
     ...(verb === 'release' ? [] : ['hold']),
     ...(isStanding ? ['older-than', 'attempts', 'trace'] : []),
@@ -65,6 +69,7 @@ export function queueWords(verb: QueueWords['verb'], values: Values, nowMs: numb
       verb,
       filter,
       reason: textOf(values['reason']),
+      limit: limitOf(textOf(values['limit'])),
       isHeld: values['held'] === true,
       isStanding,
       hold,
@@ -78,7 +83,7 @@ const selecting = ['destination', 'project', 'to-domain', 'from', 'older-than', 
 
 function filterOf(values: Values, nowMs: number): QueueWords['filter'] {
   const attempts = textOf(values['attempts'])
-  if (attempts !== undefined && !/^\d{1,4}$/.test(attempts)) throw new FilterUnclear('--attempts needs a whole number.')
+  if (attempts !== undefined && !/^\d{1,4}$/.test(attempts)) throw new FilterUnclear('--attempts needs a whole number such as 3.')
   const age = textOf(values['older-than'])
   const traces = [values['trace'] ?? []].flat().map(String)
   const given = {
@@ -91,6 +96,16 @@ function filterOf(values: Values, nowMs: number): QueueWords['filter'] {
     trace_ids: traces.length === 0 ? undefined : traces,
   }
   return Object.fromEntries(Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
+}
+
+const usualLimit = 50
+const maxLimit = 100_000
+
+function limitOf(given: string | undefined): number {
+  if (given === undefined) return usualLimit
+  if (!/^[1-9]\d{0,5}$/.test(given) || Number(given) > maxLimit)
+    throw new FilterUnclear(`--limit needs a whole number from 1 to ${maxLimit}.`)
+  return Number(given)
 }
 
 const units: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }

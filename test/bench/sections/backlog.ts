@@ -14,6 +14,8 @@ interface Backlog {
   readonly queued: number
   /** What a message costs on top of the backlog. */
   readonly intake: Sample
+  /** Seconds until the queue is listed, counted for a hold, and searched in vain for a sender. */
+  readonly answers: Answers
   readonly residentMebibytes: number
   /** Of these what is the process's own; the rest are files in the page cache, which the kernel takes back when memory is short. */
   readonly anonymousMebibytes: number
@@ -21,6 +23,12 @@ interface Backlog {
   readonly startSeconds: number
   /** Messages a second that leave after that start, once the smart host takes them. */
   readonly deliveredPerSecond: number
+}
+
+interface Answers {
+  readonly list: number
+  readonly count: number
+  readonly search: number
 }
 
 const mostDelivered = 20_000
@@ -46,7 +54,7 @@ async function measureAt(queued: number, options: BenchOptions): Promise<Backlog
 
 interface Filled {
   readonly outlet: number
-  readonly figures: Pick<Backlog, 'intake' | 'residentMebibytes' | 'anonymousMebibytes'>
+  readonly figures: Pick<Backlog, 'intake' | 'answers' | 'residentMebibytes' | 'anonymousMebibytes'>
 }
 
 /** The first life: ends with a kill, with `queued` messages and those of the measurement in the queue. */
@@ -60,8 +68,24 @@ async function fill(folder: string, adminKey: string, queued: number, options: B
   const { sample } = await measure(subject, () => accept(subject, usual, options.messages, options.seconds))
   const residentMebibytes = await memoryOf(daemon.addresses.pid, 'VmRSS')
   const anonymousMebibytes = await memoryOf(daemon.addresses.pid, 'RssAnon')
+  const answers = await answersOf(daemon)
   await daemon.kill()
-  return { outlet: host.port, figures: { intake: sample, residentMebibytes, anonymousMebibytes } }
+  return { outlet: host.port, figures: { intake: sample, answers, residentMebibytes, anonymousMebibytes } }
+}
+
+/** As `postern queue` asks. */
+async function answersOf({ rest }: Daemon): Promise<Answers> {
+  const secondsOf = async (ask: () => Promise<unknown>): Promise<number> => {
+    const begun = performance.now()
+    await ask()
+    return (performance.now() - begun) / 1000
+  }
+  const count = (act: string, filter: object) => () => rest.must('POST', '/v1/queue/acts', { act, filter, dry_run: true })
+  return {
+    list: await secondsOf(() => rest.must('GET', '/v1/queue?limit=50')),
+    count: await secondsOf(count('hold', {})),
+    search: await secondsOf(count('drop', { from: 'nobody@example.org' })),
+  }
 }
 
 export async function measureBacklog(options: BenchOptions): Promise<Section> {
@@ -71,12 +95,16 @@ export async function measureBacklog(options: BenchOptions): Promise<Section> {
     ...[backlog.intake.perSecond, backlog.intake.p99 ?? NaN, backlog.residentMebibytes, backlog.anonymousMebibytes],
     ...[backlog.startSeconds, backlog.deliveredPerSecond],
   ]
+  const answered = ({ answers: { list, count, search } }: Backlog): number[] => [list, count, search]
   return {
     name: 'backlog',
     lines: [
       'Messages of 4 KiB queued for a smart host that does not answer; then a kill, a start, and a smart host that does.',
       row('', ['intake/s', 'p99 ms', 'MiB', 'own MiB', 'start s', 'deliv./s']),
       ...backlogs.map((backlog) => row(label(backlog), cells(backlog))),
+      'Seconds until postern queue lists 50 messages, counts all for a hold, and finds none of a sender:',
+      row('', ['list', 'count', 'search']),
+      ...backlogs.map((backlog) => row(label(backlog), answered(backlog))),
       'What one message costs on top of them:',
       costHead,
       ...backlogs.map((backlog) => costRow(label(backlog), backlog.intake)),
@@ -93,7 +121,9 @@ function backlogVerdicts(backlogs: readonly Backlog[]): Verdict[] {
   if (!shortest || !longest) return []
   const growth = `backlog of ${longest.queued.toLocaleString('en')} against ${shortest.queued.toLocaleString('en')}`
   const slowest = Math.max(...backlogs.map(({ startSeconds, queued }) => startSeconds / Math.max(1, queued / 100_000)))
+  const answer = Math.max(...backlogs.map(({ answers: { list, count, search } }) => Math.max(list, count, search))) // of 100,000 at most
   return [
+    judge('postern queue answers: <= 3 s', answer, '<=', 3, 's'),
     judge(`${growth}: intake >= 0.8 x`, longest.intake.perSecond / shortest.intake.perSecond, '>=', 0.8, 'x'),
     judge(`${growth}: delivery >= 0.8 x`, longest.deliveredPerSecond / shortest.deliveredPerSecond, '>=', 0.8, 'x'),
     judge('start after a kill: <= 5 s per 100,000 queued', slowest, '<=', 5, 's'),

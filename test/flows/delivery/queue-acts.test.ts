@@ -42,7 +42,7 @@ test('postern queue counts first, then holds, drops, expedites and releases; eac
   t.is(await run('hold', '--destination', destination, '--reason', 'incident', '--yes'), 'hold: 3 messages.\n')
   t.regex(
     await run('list', '--to-domain', 'two.test'),
-    /^TRACE +STATE .*\n\S{36} +held +- +1 +dst_\S+ +a@shop\.test +c2@two\.test +451 .*come back later\n$/,
+    /^TRACE +STATE .*\n\S{36} +held +- +1 +slow +a@shop\.test +c2@two\.test +451 .*come back later\n$/,
   )
   t.is(await waitsSince(), null)
   t.like(await rest.must('GET', `/v1/traces/${ids[0] ?? ''}`), { status: 'queued', held: true, next_attempt_at: null })

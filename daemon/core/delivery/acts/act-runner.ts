@@ -23,6 +23,8 @@ export interface ActRunnerOptions extends Core {
 
 /** Messages whose writes share a sync of the disk. */
 const together = 16
+/** Steps of a walk without a match after which its place is written. */
+const idleSteps = 50
 
 interface ActWalk extends QueueWalk {
   /** Not the first walk of the act, which has counted what it skipped. */
@@ -100,11 +102,14 @@ export class ActRunner {
 
   /** One walk over the queue. Returns how many messages it acted on, or undefined when the act runs no more. */
   async #walk(act: QueueAct, walk: ActWalk): Promise<number | undefined> {
-    let acted = 0
+    let [acted, idle] = [0, 0]
     for await (const { last, found } of walkQueue(this.#options.database, walk)) {
+      if (this.#jobs.stopping) return undefined
       const meant = found.filter(({ entry }) => !act.until || !isBehind(entry, act.until))
       const done = await this.#each(act, walk, meant)
-      if (done === undefined || !(await this.#goOn(walk.organizationId, act.id, last))) return undefined
+      // a step that did nothing is soon done again after a crash
+      idle = meant.length === 0 ? idle + 1 : 0
+      if (done === undefined || (idle % idleSteps === 0 && !(await this.#goOn(walk.organizationId, act.id, last)))) return undefined
       acted += done
       if (act.until && !isBehind(act.until, last)) break
     }

@@ -26,11 +26,15 @@ interface PartCount {
 /** A count looks at so many entries at most. */
 const maxLooks = 100_000
 
-export async function countQueue(database: Database, walk: QueueWalk): Promise<QueueCounts> {
+export async function countQueue(database: Database, walk: QueueWalk, most = maxLooks): Promise<QueueCounts> {
   const lanes = new Map<string, PartCount>()
   let waitingSince = Infinity
-  let [looks, until]: [number, QueueCursor | null] = [0, null]
+  let [looks, reached, until]: [number, QueueCursor | null, QueueCursor | null] = [0, null, null]
   for await (const { found, looked, last } of walkEntries(database, walk)) {
+    if (looks >= most) {
+      until = reached
+      break
+    }
     for (const { destinationId, projectId, dueMs, since = dueMs } of found) {
       const key = `${destinationId} ${projectId}`
       const { count = 0, held = 0 } = lanes.get(key) ?? {}
@@ -39,9 +43,7 @@ export async function countQueue(database: Database, walk: QueueWalk): Promise<Q
       lanes.set(key, { destinationId, projectId, count: count + 1, held: held + (isHeld ? 1 : 0) })
     }
     looks += looked
-    if (looks < maxLooks) continue
-    until = placeOf(last)
-    break
+    reached = placeOf(last)
   }
   const all = [...lanes.values()]
   const sum = (field: 'count' | 'held'): number => all.reduce((total, lane) => total + lane[field], 0)

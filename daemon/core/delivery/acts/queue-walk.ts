@@ -7,7 +7,7 @@ import type { Policy } from '../../routing/policy/policy.ts'
 import type { QueueActName } from '../../trace/acts/act-record.ts'
 import { holdOf } from '../../trace/acts/queue-acts.ts'
 import { traces, type Trace } from '../../trace/trace.ts'
-import { noDestination, waitingEntry } from '../../trace/waiting-entry.ts'
+import { noDestination, placeOfWaiting, waitingEntry } from '../../trace/waiting-entry.ts'
 import type { QueueFilter } from './queue-act.ts'
 
 /** Where a walk goes on: behind this entry. */
@@ -40,15 +40,15 @@ export const rangeOf = (act: QueueActName, now: number): Pick<QueueWalk, 'isHeld
   ...(act === 'expedite' && { laterThan: now }),
 })
 
-/** Entries that are read at a time. */
-const stepRows = 100
+/** Entries that are read at a time, with their traces, and alone. */
+const [stepRows, stepEntries] = [100, 500]
 
 /** Looks at the entries of every part in reach, in steps, with what fits; a step can be empty. */
 export async function* walkQueue(
   database: Database,
   walk: QueueWalk,
 ): AsyncGenerator<{ readonly last: QueueCursor; readonly found: readonly Waiting[]; readonly looked: number }> {
-  for await (const { last, entries } of steps(database, walk))
+  for await (const { last, entries } of steps(database, walk, stepRows))
     yield { last, found: await fitting(database, walk, entries), looked: entries.length }
 }
 
@@ -57,14 +57,13 @@ export async function* walkEntries(
   database: Database,
   walk: QueueWalk,
 ): AsyncGenerator<{ readonly last: QueueCursor; readonly found: readonly QueueEntry[]; readonly looked: number }> {
-  const { toDomain, from, acceptedAfter, acceptedBefore, heldBy, traceIds } = walk.filter
+  const { traceIds } = walk.filter
   if (traceIds) {
     const found = (await waitingOf(database, walk, traceIds)).map(({ entry }) => entry)
     const last = found.at(-1)
     if (last) yield { last, found, looked: found.length }
     return
   }
-  const isOfEntries = [toDomain, from, acceptedAfter, acceptedBefore, heldBy].every((one) => one === undefined)
   const pending = new Set<string>()
   if (walk.withPending)
     for await (const step of pendingHolds(database, walk)) {
@@ -73,11 +72,13 @@ export async function* walkEntries(
       const last = found.at(-1)
       if (last) yield { last, found, looked: found.length }
     }
-  for await (const { last, entries } of steps(database, walk)) {
-    const rest = entries.filter(({ traceId }) => !pending.has(traceId)) // an attempt may have ended during the walk
-    const found = isOfEntries
-      ? rest.filter((entry) => fitsEntry(walk.filter, entry))
-      : (await fitting(database, walk, rest)).map(({ entry }) => entry)
+  for await (const { last, entries } of steps(database, walk, stepEntries)) {
+    // an attempt may have ended during the walk
+    const rest = entries.filter((entry) => !pending.has(entry.traceId) && fitsEntry(walk.filter, entry))
+    const unclear = rest.filter((entry) => needsTrace(walk.filter, entry))
+    const found = unclear.length === 0 ? [...rest] : rest.filter((entry) => !needsTrace(walk.filter, entry))
+    for (let at = 0; at < unclear.length; at += stepRows)
+      found.push(...(await fitting(database, walk, unclear.slice(at, at + stepRows))).map(({ entry }) => entry))
     yield { last, found, looked: entries.length }
   }
 }
@@ -105,15 +106,16 @@ export async function* pendingHolds(database: Database, { organizationId, policy
 async function* steps(
   database: Database,
   walk: QueueWalk,
+  limit: number,
 ): AsyncGenerator<{ readonly last: QueueCursor; readonly entries: readonly QueueEntry[] }> {
   const until = walk.isHeld === false && { untilMs: heldDueMs - 1 }
   for (const part of await partsOf(database, walk)) {
     for (let after = startIn(part, walk); ;) {
-      const entries = await queueHead(database, part, { from: after, limit: stepRows, ...until })
+      const entries = await queueHead(database, part, { from: after, limit, ...until })
       const last = entries.at(-1)
       if (!last) break
       yield { last, entries }
-      if (entries.length < stepRows) break
+      if (entries.length < limit) break
       after = behind(last)
     }
   }
@@ -158,11 +160,8 @@ const behind = ({ dueMs, traceId }: Pick<QueueCursor, 'dueMs' | 'traceId'>) => (
 
 async function fitting(database: Database, { organizationId, filter }: QueueWalk, entries: readonly QueueEntry[]): Promise<Waiting[]> {
   const few = entries.filter((entry) => fitsEntry(filter, entry))
-  const found = await database.getMany(
-    traces,
-    { organizationId },
-    few.map(({ traceId }) => traceId),
-  )
+  const places = few.map((entry) => ({ id: entry.traceId, place: placeOfWaiting(entry) }))
+  const found = await database.getManyAt(traces, { organizationId }, places)
   return few.flatMap((entry, i) => {
     const stored = found[i]
     return stored?.record.status === 'queued' && fitsTrace(filter, stored.record) ? [{ entry, stored }] : []
@@ -172,20 +171,30 @@ async function fitting(database: Database, { organizationId, filter }: QueueWalk
 /** Whether a message that stands there is meant. Pure. */
 export const fits = (filter: QueueFilter, entry: QueueEntry, trace: Trace): boolean => fitsEntry(filter, entry) && fitsTrace(filter, trace)
 
-const fitsEntry = ({ projectId, destinationId, minAttempts = 0, traceIds }: QueueFilter, entry: QueueEntry): boolean =>
-  (projectId ?? entry.projectId) === entry.projectId &&
-  (destinationId ?? entry.destinationId) === entry.destinationId &&
-  entry.attempts >= minAttempts &&
-  (traceIds?.includes(entry.traceId) ?? true)
+function fitsEntry(filter: QueueFilter, { projectId, destinationId, attempts, traceId, acceptedMs }: QueueEntry): boolean {
+  return (
+    (filter.projectId ?? projectId) === projectId &&
+    (filter.destinationId ?? destinationId) === destinationId &&
+    attempts >= (filter.minAttempts ?? 0) &&
+    (filter.traceIds?.includes(traceId) ?? true) &&
+    (acceptedMs === undefined || isAcceptedWithin(filter, acceptedMs))
+  )
+}
+
+const isAcceptedWithin = ({ acceptedAfter = 0, acceptedBefore = Infinity }: QueueFilter, at: number): boolean =>
+  at >= acceptedAfter && at < acceptedBefore
+
+/** Whether the row of the queue does not tell all that the filter asks for. */
+const needsTrace = ({ toDomain, from, heldBy, acceptedAfter, acceptedBefore }: QueueFilter, { acceptedMs }: QueueEntry): boolean =>
+  [toDomain, from, heldBy].some((one) => one !== undefined) || (acceptedMs === undefined && (acceptedAfter ?? acceptedBefore) !== undefined)
 
 /** Whether the message is meant, as far as its trace tells. Pure. */
 function fitsTrace(filter: QueueFilter, trace: Trace): boolean {
-  const { toDomain, from, acceptedAfter = 0, acceptedBefore = Infinity, heldBy } = filter
+  const { toDomain, from, heldBy } = filter
   const { createdAt, headerFrom, mailFrom, recipients } = trace
   return (
     (heldBy === undefined || holdOf(trace)?.actId === heldBy) &&
-    createdAt >= acceptedAfter &&
-    createdAt < acceptedBefore &&
+    isAcceptedWithin(filter, createdAt) &&
     (from === undefined || [headerFrom, mailFrom].some((address) => isFrom(address, from))) &&
     (toDomain === undefined || recipients.some(({ status, address }) => status === 'queued' && domainOf(address) === toDomain))
   )
