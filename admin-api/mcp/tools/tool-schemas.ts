@@ -13,7 +13,7 @@ export const inputSchema = (schema: z.ZodType): JsonObject => objectSchema(schem
  */
 export function outputSchema(schema: z.ZodType): JsonObject {
   const { required: always, ...whole } = objectSchema(schema, 'output')
-  const made = { ...(namesAndTypes(whole) as JsonObject), ...(always !== undefined && { required: always }) }
+  const made: JsonObject = { ...(namesAndTypes(whole) as JsonObject), ...(always !== undefined && { required: always }) }
   const { next_cursor: cursor, ...properties } = (made['properties'] ?? {}) as JsonObject
   if (cursor === undefined) return made
   const required = (made['required'] as readonly string[] | undefined)?.map((name) => (name === 'next_cursor' ? 'has_more' : name))
