@@ -4,8 +4,9 @@ import * as z from 'zod'
 /** Names in a trace. */
 const maxNames = 20
 const maxName = 64
-/** Entries of a list that are examined. */
-const maxEntries = 20
+/** Entries of a list that are examined for all messages of a request together, and at least for each. */
+const maxEntries = 10_000
+const minEntries = 20
 
 /** The named fields of a schema, as far as they have fields themselves. */
 type Shape =
@@ -143,7 +144,8 @@ function look(view: unknown, at: Place | undefined, found: Set<string>, divided:
   if (found.size >= maxNames) return
   if (Array.isArray(view)) {
     const place = { above: at, name: '[]' }
-    for (const one of view.slice(0, maxEntries)) if (!divided.has(one)) look(one, place, found, divided)
+    const entries = Math.max(minEntries, Math.floor(maxEntries / Math.max(1, divided.size)))
+    for (const one of view.slice(0, entries)) if (!divided.has(one)) look(one, place, found, divided)
     return
   }
   const part = partBehind(view)

@@ -125,6 +125,26 @@ async function started(t: ExecutionContext): Promise<StartedDaemon> {
   return daemon
 }
 
+test('a field without effect is named wherever it stands in a long list, and for the message that has it', async (t) => {
+  const daemon = await started(t)
+  const many = Array.from({ length: 60 }, (_, i) => `p${String(i)}@example.net`)
+  const tags = many.map((name, i) => ({ name, value: 'x', ...(i === 50 && { note: 'x' }) }))
+  const single = { path: '/emails', body: { from: 'shop@example.ch', to: 'ada@example.net', text: 't', tags } }
+  t.true((await outcomeOf(daemon, single)).ignored.includes('tags[].note'))
+  const personalizations = many.map((email, i) => ({ to: [{ email }], ...(i === 50 && { note: 'x' }) }))
+  const mail = { from: { email: 'shop@example.ch' }, subject: 's', content: [{ type: 'text/plain', value: 't' }], personalizations }
+  t.is((await daemon.rest.call('POST', '/v3/mail/send', mail)).status, 202)
+  const found: string[] = []
+  for await (const { trace_id: id, to } of daemon.rest.rows('/v1/traces')) {
+    const { timeline } = (await daemon.rest.must('GET', `/v1/traces/${String(id)}`)) as unknown as Trace
+    const [ignored] = timeline.flatMap(({ event, detail }) => (event === 'dialect' ? [detail.ignored_fields] : []))
+    if (!many.includes(String(to))) continue
+    found.push(String(to))
+    t.deepEqual(ignored, String(to) === many[50] ? ['personalizations[50].note'] : [], String(to))
+  }
+  t.deepEqual(found.toSorted(), many.toSorted())
+})
+
 for (const [service, requests] of Object.entries(services))
   test(`${service}: every part of a full request has an effect or is named as ignored`, async (t) => {
     const daemon = await started(t)
