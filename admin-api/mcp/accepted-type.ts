@@ -24,7 +24,7 @@ export const acceptedTypes = (headers: IncomingHttpHeaders): AcceptedTypes => ({
 export async function inAcceptedType(answer: Answer, accepted: AcceptedTypes, isBatch: boolean): Promise<Answer> {
   if ((answer.status ?? 200) !== 200) return answer
   if (answer.contentType.startsWith(events)) return accepted.events ? answer : asJson(answer, isBatch)
-  return accepted.json ? answer : raw(`event: message\ndata: ${String(answer.body)}\n\n`, { contentType: events })
+  return accepted.json ? answer : raw(`event: message\ndata: ${answer.body as string}\n\n`, { contentType: events })
 }
 
 /** The responses of a stream. Notifications in it say that work goes on, which a client of JSON does not learn. */
