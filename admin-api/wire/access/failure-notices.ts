@@ -1,6 +1,7 @@
 /** Settings of notices to authors on the wire, the same for SMTP credentials and send-only keys. */
 import * as z from 'zod'
-import { noticeModes, type NoticesOfDay, type NoticeSettings } from '#core/access/notice-settings.ts'
+import { noticeModes, type NoticeSettings } from '#core/access/notice-settings.ts'
+import type { NoticesOfDay } from '#core/tenancy/notice-counters.ts'
 import { line } from '../fields/text.ts'
 
 const mode = z.enum(noticeModes).meta({ id: 'FailureNotices' })

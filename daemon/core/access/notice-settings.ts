@@ -19,12 +19,6 @@ export type NoticeSettings = Immutable<z.infer<z.ZodObject<typeof noticeSettings
 /** The settings in a record. */
 export const noticesIn = ({ failureNotices, failureNoticeTo }: NoticeSettings): NoticeSettings => ({ failureNotices, failureNoticeTo })
 
-/** Notices of a UTC day. */
-export interface NoticesOfDay {
-  readonly sent: number
-  readonly withheld: number
-}
-
 /** The settings that were given, as they are kept: an empty address clears it. Adds what is wrong to `problems`. */
 export function checkNoticeSettings({ failureNotices, failureNoticeTo: to }: GivenNotices, problems: FieldProblem[]): NoticeSettings {
   const mailbox = to ? parseAddress(to) : undefined

@@ -15,11 +15,11 @@ import { byProject, listReachable, type List, type OfProject, type PageQuery } f
 import { isOpenTo, owningProject, requireEnvironment } from './principal/project-choice.ts'
 import type { Principal } from './principal/principal.ts'
 import { keyUses, type KeyUses } from './keys/key-uses.ts'
-import { checkNoticeSettings, type NoticesOfDay } from './notice-settings.ts'
+import { checkNoticeSettings } from './notice-settings.ts'
 import type { SecretBox } from './secret-box.ts'
 import type { GrantSettings } from './principal/access-settings.ts'
 import { smtpCredentials, type SmtpCredential } from './smtp-credential.ts'
-import { noticesToday } from '../tenancy/notice-counters.ts'
+import { noticesToday, type NoticesOfDay } from '../tenancy/notice-counters.ts'
 import { must } from '../writes/transact.ts'
 
 export interface SmtpCredentialOptions extends Core {

@@ -2,7 +2,6 @@
 import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { pack, type Element } from '#store/tuple.ts'
-import type { NoticesOfDay } from '../access/notice-settings.ts'
 import { dayOf } from './counters.ts'
 
 /** The submitter of the messages that notices are about. */
@@ -10,6 +9,12 @@ export interface NoticeSource {
   readonly organizationId: string
   /** Id of the SMTP credential or key. */
   readonly submittedBy: string
+}
+
+/** Notices of a UTC day. */
+export interface NoticesOfDay {
+  readonly sent: number
+  readonly withheld: number
 }
 
 const dayMs = 86_400_000
