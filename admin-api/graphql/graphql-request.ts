@@ -1,8 +1,8 @@
 /** One request: runs actions for its caller, and turns what goes wrong into errors that are meant for them. */
 import DataLoader from 'dataloader'
 import type { GraphQLError } from 'graphql'
-import { refusalOfDefect } from '#core/defect.ts'
 import { invalid, Refusal } from '#core/refusals.ts'
+import { refusalOfDefect } from '#core/writes/store-refusal.ts'
 import { CursorInvalid } from '#store/cursor.ts'
 import { invoke, invokeMany } from '../actions/invoke.ts'
 import { workOf } from '../operation/operation.ts'

@@ -8,6 +8,7 @@ import { versionOf } from '#store/engine/codec.ts'
 import { digestRows, RowSum, type RowDigest } from '#store/engine/row-digest.ts'
 import type { SnapshotRow } from '#store/engine/snapshot.ts'
 import type { StoreKv } from '#store/engine/store-kv.ts'
+import { DamagedFolder } from '#store/kv.ts'
 import { LevelKv } from '#store/level/level-kv.ts'
 import { markMoved, movedTo, requireUnmoved } from '#store/level/moved.ts'
 import { writeRestoredStore } from '#store/level/restored-store.ts'
@@ -46,7 +47,7 @@ export async function migrate(words: MigrateWords, settings: StoreSettings, out:
   if (!isPostgresAddress(from)) opened.defer(() => giveToOwnerOf(from))
   const source = opened.use(await openStore(placeOf(from, settings)))
   const [damage] = source.damage
-  if (damage) throw new StartRefused(`The store at ${shownOf(from)} is damaged: ${damage.sentence} Restore the last good backup.`, exitCodes.failed) // prettier-ignore
+  if (damage) throw new DamagedFolder(storeFolder(from), [damage.sentence])
   const leave = (): Promise<void> => markMovedFrom(from, shownOf(to))
   if (isPostgresAddress(to)) await copyIntoDatabase(source, !isPostgresAddress(from), await targetOf(to, replace, settings), leave, out)
   else await copyIntoFolder(source, to, leave, out)

@@ -16,7 +16,7 @@ const segmentBytes = 128 * 1024 * 1024
 const maxRows = 2000
 const maxBytes = 4 * 1024 * 1024
 
-/** Into a folder that is not there yet. Resolves when everything is on disk. Throws `DamagedFolder` when it does not read back as written. */
+/** Into a folder that is not there yet. Resolves when everything is on disk. Throws `DamagedFolder` for what is not there as written. */
 export async function writeRestoredStore(folder: string, rows: AsyncIterable<SnapshotRow>): Promise<void> {
   const records = join(folder, 'records')
   const values = join(folder, 'values')

@@ -45,7 +45,9 @@ export async function restore(words: RestoreWords, { env, stdout }: Surroundings
     )
   } catch (error) {
     if (error instanceof DamagedFolder)
-      throw new StartRefused(`The disk does not give back what was written: ${error.problems[0]} Delete ${into}.`, exitCodes.failed, { cause: error }) // prettier-ignore
+      throw new StartRefused(`The disk does not give back what was written: ${error.problems[0]} Delete ${into}.`, exitCodes.failed, {
+        cause: error,
+      })
     if (error instanceof StartRefused)
       throw new StartRefused(`${error.message} Nothing was restored; delete ${into}.`, error.exitCode, { cause: error })
     throw error

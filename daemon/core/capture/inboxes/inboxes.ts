@@ -85,8 +85,8 @@ export class Inboxes implements List<OfProject, Inbox> {
   }
 
   /**
-   * By a pattern, in any letters of case; undefined when the project has no such inbox. Without a project, the caller's own comes first, then the oldest inbox.
-   * Throws `not_found` for a project out of reach.
+   * By a pattern, in any letters of case; undefined when the project has no such inbox. Without a project, the caller's own comes first,
+   * then the oldest inbox. Throws `not_found` for a project out of reach.
    */
   async lookup(principal: Principal, pattern: string, projectId?: string): Promise<Inbox | undefined> {
     const { database, policies } = this.#options
