@@ -122,10 +122,11 @@ const shareIn =
 /** In order: what works in the background, then the doors; so the doors close first. Resolves with the addresses that were bound. */
 export async function start(part: Resolve, config: Config, lifecycle: Lifecycle): Promise<Listening> {
   const daemon = partsOf(part)
-  const { queue, transport, probes, reader, inboxes, admission, submission, http, rewriter, engagements, ingest, doctor } = daemon
+  const { queue, transport, probes, reader, inboxes, admission, submission, http, rewriter, engagements, ingest, doctor, meter } = daemon
   const works = sharedWorks(daemon)
   const share = shareIn(lifecycle, daemon)
   const seconds = Math.max(1, config.shutdownSeconds - 5)
+  await lifecycle.start({ name: 'meter', start: async () => {}, stop: async () => meter[Symbol.dispose]() })
   await lifecycle.start({ name: 'message reader', start: async () => {}, stop: async () => reader[Symbol.asyncDispose]() })
   await lifecycle.start({ name: 'message rewriter', start: async () => {}, stop: async () => rewriter[Symbol.asyncDispose]() })
   await lifecycle.start({ name: 'openings and clicks', start: async () => {}, stop: () => engagements.settled() })

@@ -4,6 +4,8 @@ import type { Socket } from 'node:net'
 import type { Feature } from '#config/plans/features.ts'
 import type { Activity } from '#core/activity.ts'
 import type { Principal } from '#core/access/principal/principal.ts'
+import { systemClock } from '#core/clock.ts'
+import { Fairness } from '#core/fairness/fairness.ts'
 import { noOperator, type Authenticate, type AuthenticateOperator } from '../credentials/authentication.ts'
 import type { ProtectedResource } from '../credentials/challenge.ts'
 import type { AdminApiEvents } from './api-events.ts'
@@ -78,6 +80,8 @@ export interface AdminApiOptions<C> {
   readonly protectedResource?: ProtectedResource
   /** Throws `overloaded` while the service sheds load, and `storage_full` for work that stores mail or files while the disk is low. */
   readonly admission: { check(work: Work): void }
+  /** Whose turn it is. Without it, callers are not measured. */
+  readonly fairness?: Fairness
   readonly events: AdminApiEvents
   readonly activity?: Activity | undefined
   readonly health: Health
@@ -186,6 +190,7 @@ export class AdminApi<C = unknown> {
       requireFlag: this.#options.requireFlag,
       protectedResource: this.#options.protectedResource,
       admission: this.#options.admission,
+      fairness: this.#options.fairness ?? new Fairness({ clock: systemClock }),
       events: this.#options.events,
       clients: this.#clients,
       bodies: { memory: new BodyMemory(this.#limits.maxBodyMemoryBytes), json: this.#json },

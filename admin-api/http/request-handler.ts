@@ -8,9 +8,11 @@ import { Readable } from 'node:stream'
 import type { Feature } from '#config/plans/features.ts'
 import { CursorInvalid } from '#store/cursor.ts'
 import type { Activity } from '#core/activity.ts'
-import { invalid, Refusal, refusals, type RefusalCode } from '#core/refusals.ts'
+import { invalid, Refusal, refusals } from '#core/refusals.ts'
 import { isUndecided, refusalOfDefect } from '#core/writes/store-refusal.ts'
 import type { Principal } from '#core/access/principal/principal.ts'
+import type { Fairness } from '#core/fairness/fairness.ts'
+import type { Work as CallerWork } from '#core/fairness/work.ts'
 import { Answer, type AnswerBody } from '../operation/answer.ts'
 import { presentedCredential, principalOf, type Presented } from './principal.ts'
 import type { Authenticate, AuthenticateOperator } from '../credentials/authentication.ts'
@@ -19,13 +21,13 @@ import type { AdminApiEvents } from './api-events.ts'
 import type { ClientLoad } from './client-load.ts'
 import type { ProtectedResource } from '../credentials/challenge.ts'
 import { challengeFor, corsReader, withoutSecrets, type BodyLimits, type CredentialRequest } from '../credentials/credentials.ts'
-import { maxBodyBytesOf, workOf, type HandlerInput, type Operation, type Work } from '../operation/operation.ts'
+import { deadlineSecondsOf, maxBodyBytesOf, workOf, type HandlerInput, type Operation, type Work } from '../operation/operation.ts'
 import { queryObject } from './query.ts'
 import { renderAnswer, renderJson, renderEmpty, renderRefusal, type AnswerFrame } from './rendering.ts'
 import type { JsonLimits } from '../bodies/json-body.ts'
 import { announcesBody, ClientGone, discardRest, isThere, readAbsentBody, readJsonBody, type BodyReading } from '../bodies/request-body.ts'
 import { check } from '../bodies/validation.ts'
-import { checkBody } from './body-check.ts'
+import { bodyRefusals, checkBody, jsonBodyLimits, noBodyWords } from './body-check.ts'
 
 /** What all exchanges of a server share. */
 export interface HandlerContext {
@@ -40,6 +42,7 @@ export interface HandlerContext {
   readonly protectedResource: ProtectedResource | undefined
   /** Throws `overloaded` while the service sheds load, and `storage_full` for work that stores mail or files while the disk is low. */
   readonly admission: { check(work: Work): void }
+  readonly fairness: Pick<Fairness, 'begin'>
   readonly events: AdminApiEvents
   readonly clients: ClientLoad
   readonly bodies: BodyReading
@@ -70,11 +73,6 @@ export interface Incoming {
 const maxDiscardedBytes = 1_048_576
 /** Only for the log: the client is gone. */
 const statusOfGone = 499
-const deadlineSecondsDefault = 30
-const waitDeadlineSeconds = 130
-
-/** What is said of a body before anything is done with it. */
-const bodyRefusals: ReadonlySet<RefusalCode> = new Set(['validation_failed', 'request_too_large', 'unsupported_media_type'])
 
 type EndReason = 'deadline' | 'draining' | 'client gone' | 'broken'
 
@@ -88,6 +86,7 @@ export class RequestHandler {
   readonly #presented: Presented | undefined
   readonly #requestId: string
   readonly #startedAt: number
+  readonly #work: CallerWork
   #aborter: AbortController | undefined
   #ended: EndReason | undefined
   #principal: Principal | undefined
@@ -109,8 +108,9 @@ export class RequestHandler {
     this.#context = context
     this.#requestId = context.nextRequestId()
     this.#startedAt = context.monotonic()
-    const seconds = operation.deadlineSeconds ?? (operation.waits ? waitDeadlineSeconds : deadlineSecondsDefault)
-    this.deadlineAt = this.#startedAt + seconds * 1000
+    const { operationId: kind, waits, bypassesLoadShedding: isFree } = operation
+    this.#work = context.fairness.begin({ address: remoteAddress, kind, waits, isFree })
+    this.deadlineAt = this.#startedAt + deadlineSecondsOf(operation) * 1000
   }
 
   /** Runs the exchange; always resolves. */
@@ -118,7 +118,7 @@ export class RequestHandler {
     this.#context.inFlight.add(this)
     const { promise, resolve } = Promise.withResolvers<Response>()
     this.#settle = resolve
-    void this.#answer()
+    void this.#work.run(() => this.#answer())
     return promise
   }
 
@@ -152,11 +152,11 @@ export class RequestHandler {
       if (this.#context.broken.has(this.socket)) this.#hangUp()
       const input = await this.#checkedInput()
       this.#isHandling = true
-      const result = await this.operation.handle(input)
+      const result = await this.#work.after(this.operation.handle(input))
       if (this.operation.waits) await this.#authenticateAgain()
       if (this.#settle) this.#respond(this.#render(result), undefined)
     } catch (error) {
-      this.#fail(await this.#counted(await this.#recorded(error)))
+      this.#fail(await this.#work.failed(await this.#counted(await this.#recorded(error))))
     }
   }
 
@@ -190,10 +190,12 @@ export class RequestHandler {
     operation.refuse?.(req.headers)
     if (operation.scope === 'operator') {
       await this.#authenticateAgain()
-      this.#assertOpen()
-    } else if (operation.scope !== 'none') {
+      await this.#takeTurn({ credentialId: 'operator', organizationId: 'operator' })
+    } else if (operation.scope === 'none') {
+      await this.#takeTurn(undefined)
+    } else {
       this.#principal = await this.#authenticateCaller()
-      this.#assertOpen()
+      await this.#takeTurn(this.#principal)
       if (operation.feature !== undefined) await this.#context.requireFlag(this.#principal, operation.feature)
       await this.#bodyLimits()?.admit(this.#principal, remoteAddress, this.#context.core)
       this.#assertOpen()
@@ -205,14 +207,8 @@ export class RequestHandler {
     if (isStreamed(operation.body)) {
       body = openBodyStream(req, res, operation.body, maxBodyBytesOf(operation, core), this.#bodyWatch())
     } else if (operation.body) {
-      const own = this.#bodyLimits()
-      const { checkBytes } = operation
-      const limits = {
-        ...(own ? { maxBytes: own.maxBodyBytes } : { maxBytes: maxBodyBytesOf(operation, core), setting: operation.maxBodySetting }),
-        ...(checkBytes && { checkBytes: (bytes: Uint8Array) => checkBytes(bytes, req.headers, core) }),
-        ...this.#context.jsonLimits,
-      }
-      const read = await readJsonBody(req, res, limits, this.#context.bodies)
+      const limits = { ...jsonBodyLimits(operation, this.#bodyLimits(), req.headers, core), ...this.#context.jsonLimits }
+      const read = await this.#work.after(readJsonBody(req, res, limits, this.#context.bodies))
       this.#bodyBytes = read.bytes
       if (!isWhole) await this.#authenticateAgain()
       if (operation.onInvalid) this.#given = read.value
@@ -238,6 +234,14 @@ export class RequestHandler {
         return signal()
       },
     }
+  }
+
+  /** Waits while the caller has used more than its share of the service. */
+  async #takeTurn(caller: Pick<Principal, 'credentialId' | 'organizationId'> | undefined): Promise<void> {
+    if (caller) this.#work.belongsTo(caller)
+    const turn = this.#work.turn()
+    if (turn) await this.#work.after(turn).then(() => this.#authenticateAgain())
+    this.#assertOpen()
   }
 
   /** What took time may have outlasted the key or token that it began with: one that ended meanwhile does nothing more. */
@@ -356,6 +360,7 @@ export class RequestHandler {
     this.#settle = undefined
     this.#context.inFlight.delete(this)
     this.#leave?.()
+    this.#work.end()
     this.#releaseBody()
     if (!req.complete && announcesBody(req)) discardRest(req, maxDiscardedBytes)
     this.#context.events.answered({
@@ -390,9 +395,4 @@ export class RequestHandler {
       cors: corsReader(this.operation, this.#asked),
     }
   }
-}
-
-function noBodyWords({ query: { shape } }: Operation): string {
-  const names = Object.keys(shape).join(' and ')
-  return `must be left out: this operation takes no body${names === '' ? '' : `; give ${names} in the query`}`
 }

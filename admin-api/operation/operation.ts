@@ -192,6 +192,10 @@ const bodyBytesDefault = 65_536
 export const maxBodyBytesOf = <C>({ maxBodyBytes: max = bodyBytesDefault }: Operation<C>, core: C): number =>
   typeof max === 'function' ? max(core) : max
 
+/** Seconds from the first header byte handled to the answer. */
+export const deadlineSecondsOf = ({ deadlineSeconds, waits }: Pick<Operation, 'deadlineSeconds' | 'waits'>): number =>
+  deadlineSeconds ?? (waits ? 130 : 30)
+
 /** The names in braces of a path, in order. */
 export function pathParameters(path: string): readonly string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? '')

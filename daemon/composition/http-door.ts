@@ -91,6 +91,7 @@ export function httpDoor(composition: Composition): AdminApi<HttpCore> {
     authenticate: bearerAuthentication(verifyKey),
     protectedResource: oauth.restResource,
     admission: get('admission'),
+    fairness: get('fairness'),
     events: get('observer'),
     activity: get('activity'),
     health: get('health'),

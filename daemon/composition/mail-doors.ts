@@ -18,6 +18,7 @@ export function submissionDoor({ get, config }: Composition): SubmissionDoor {
   const parts = {
     accept: get('accept'),
     admission: get('admission'),
+    fairness: get('fairness'),
     loginGuard: get('loginGuard'),
     resolver: get('resolver'),
     lateCounts: get('lateCounts'),
@@ -59,7 +60,7 @@ export function mailDoors(composition: Composition): MailDoors {
   const readReport: ReportReader['read'] = (mail, turn) => reports.read(mail, turn)
   const inspect = inspectCore(composition, (error, id) => events.defect(error, id))
   const network = { resolver, guard: get('guard'), trusted: authoritiesIn('POSTERN_IMAP_CA_FILE', config.imap.caFile), stepMs: imapStepMs }
-  const parts = { ...core, feedback, resolver, inboundDomain, admission: get('admission') }
+  const parts = { ...core, feedback, resolver, inboundDomain, admission: get('admission'), fairness: get('fairness') }
   return {
     inspect,
     mx: new MxServer({

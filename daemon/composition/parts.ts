@@ -9,6 +9,8 @@ import type { CaptureEvents } from '#core/capture/notify/capture-events.ts'
 import type { MessageReader } from '#core/capture/reading/message-reader.ts'
 import type { Claims } from '#core/claims/claims.ts'
 import type { Clock } from '#core/clock.ts'
+import type { Fairness } from '#core/fairness/fairness.ts'
+import type { Meter } from '#core/fairness/thread-meter.ts'
 import type { Core } from '#core/core.ts'
 import type { Attempts } from '#core/delivery/attempt/attempt.ts'
 import type { DeliveryQueue, DeliveryQueueOptions } from '#core/delivery/queue/queue.ts'
@@ -119,6 +121,8 @@ export interface Replacements {
   readonly kv?: (kv: Kv) => Kv
   /** Milliseconds by which the event loop may be late before work is refused. */
   readonly lagMs?: number
+  /** Measures the main thread for each caller. */
+  readonly meter?: Meter
   /** How much of what waits is kept ready. */
   readonly queue?: Pick<DeliveryQueueOptions, 'maxReady' | 'readyTotal'>
   /** Time, limits and checks of the HTTP side. */
@@ -165,6 +169,8 @@ export interface Parts {
   readonly credentials: SmtpCredentials
   readonly database: Database
   readonly decisions: Decisions
+  readonly fairness: Fairness
+  readonly meter: Meter
   readonly destinations: Destinations
   readonly doctor: Doctor
   readonly domainRounds: DomainRounds
@@ -246,6 +252,7 @@ const started = [
   'database',
   'clock',
   'admission',
+  'meter',
   'certificates',
   'reader',
   'inboxes',

@@ -1,9 +1,6 @@
-/**
- * Work in steps. Whoever does long work on the main thread does it in steps of a few milliseconds and lets others have their turn
- * of the event loop in between.
- */
-
+/** Work in steps: long work on the main thread is done in steps of a few milliseconds, in turn with everything else. */
 import type { Clock } from './clock.ts'
+import { currentCaller, resumeWork } from './fairness/thread-meter.ts'
 
 /** Work that stops after every step, and returns its result. */
 export type Steps<T> = Generator<void, T, void>
@@ -16,12 +13,13 @@ export function runAtOnce<T>(steps: Steps<T>): T {
   }
 }
 
-/** Does a step in each turn of the event loop; work of one step takes no turn at all. */
+/** Does one step in a turn of the event loop, in turn with other callers; work of one step takes no turn at all. */
 export async function runInSteps<T>(steps: Steps<T>): Promise<T> {
   for (;;) {
     const step = steps.next()
     if (step.done === true) return step.value
-    await new Promise(setImmediate)
+    await nextTurn(currentCaller())
+    resumeWork()
   }
 }
 
@@ -32,4 +30,27 @@ export function restsBetween(clock: Clock, workMs: number, restMs = workMs): () 
     if (clock.monotonic() - began < workMs) return
     return new Promise<void>((resolve) => void clock.after(restMs, resolve)).then(() => void (began = clock.monotonic()))
   }
+}
+
+/** Steps that wait, by caller. Callers take turns, so that a caller with much work delays another by one step at most. */
+const waiting = new Map<string, (() => void)[]>()
+
+function nextTurn(caller: string): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  if (waiting.size === 0) setImmediate(giveTurn)
+  const queue = waiting.get(caller)
+  if (queue) queue.push(resolve)
+  else waiting.set(caller, [resolve])
+  return promise
+}
+
+function giveTurn(): void {
+  const [first] = waiting
+  if (!first) return
+  const [caller, queue] = first
+  waiting.delete(caller)
+  const resolve = queue.shift()
+  if (queue.length > 0) waiting.set(caller, queue)
+  if (waiting.size > 0) setImmediate(giveTurn)
+  resolve?.()
 }

@@ -1,10 +1,12 @@
-/** Load shedding: refuses new work while the process cannot keep up, the disk is nearly full, or the end is near. */
+/** Load shedding: refuses new work while the store cannot keep up, the disk is nearly full, or the end is near; and says whether the thread is late. */
 import { statfsSync } from 'node:fs'
 import { open, rm, stat } from 'node:fs/promises'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { Clock } from '#core/clock.ts'
 import { Refusal } from '#core/refusals.ts'
 
+/** Said of a service that cannot keep up. */
+export const busy = 'The service is busy; try again in a few seconds.'
 const sampleMs = 50
 const nanosecondsPerMs = 1e6
 const retryAfterSeconds = 5
@@ -70,9 +72,18 @@ export class Admission implements Disposable {
     if (work === 'storing' && this.isDiskLow()) {
       throw new Refusal('storage_full', 'The service has no room for more messages; try again later.', { retryAfterSeconds: 60 })
     }
-    if (this.#isLagging() || this.#sources.storeIsBehind()) {
-      throw new Refusal('overloaded', 'The service is busy; try again in a few seconds.', { retryAfterSeconds })
-    }
+    if (this.#sources.storeIsBehind()) throw new Refusal('overloaded', busy, { retryAfterSeconds })
+  }
+
+  /** Whether most samples of the last window were late. `Fairness` then refuses callers above an even share. */
+  isLagging(): boolean {
+    const now = this.#sources.clock.monotonic()
+    if (now - this.#windowStart < this.#limits.windowMs || this.#delay.count < 3) return this.#lagging
+    // The histogram measures from sample to sample and so includes the pause between them.
+    this.#lagging = this.#delay.percentile(50) / nanosecondsPerMs - sampleMs > this.#limits.lagMs
+    this.#delay.reset()
+    this.#windowStart = now
+    return this.#lagging
   }
 
   /** Free room is below the limit, measured at most once a second. */
@@ -92,16 +103,6 @@ export class Admission implements Disposable {
 
   [Symbol.dispose](): void {
     this.#delay.disable()
-  }
-
-  #isLagging(): boolean {
-    const now = this.#sources.clock.monotonic()
-    if (now - this.#windowStart < this.#limits.windowMs || this.#delay.count < 3) return this.#lagging
-    // The histogram measures from sample to sample and so includes the pause between them.
-    this.#lagging = this.#delay.percentile(50) / nanosecondsPerMs - sampleMs > this.#limits.lagMs
-    this.#delay.reset()
-    this.#windowStart = now
-    return this.#lagging
   }
 }
 

@@ -8,7 +8,7 @@ import type { Policies } from '#core/routing/policy/policy.ts'
 import type { Database } from '#store/database.ts'
 import { queueHead, queueLength } from '#store/queue.ts'
 import type { NamedDestination, SystemSource, SystemState } from '../../admin-api/operator/system.ts'
-import type { Admission } from './admission.ts'
+import { busy, type Admission } from './admission.ts'
 import { lastBackupAt } from '../backup/last-backup.ts'
 import type { Readiness } from './readiness.ts'
 
@@ -72,7 +72,7 @@ async function systemState(options: SystemStateOptions, startedAt: number): Prom
 function shedding({ admission }: SystemStateOptions): SystemState['sheds'] {
   try {
     admission.check('storing')
-    return null
+    return admission.isLagging() ? { code: 'overloaded', message: busy } : null
   } catch (error) {
     if (error instanceof Refusal) return { code: error.code, message: error.message }
     throw error

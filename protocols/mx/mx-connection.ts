@@ -60,6 +60,15 @@ export class MxConnection extends ReceptionConnection {
   }
 
   protected override async take(intake: MessageIntake): Promise<Taken> {
+    const work = this.#context.door.begin(this.session.remoteAddress)
+    try {
+      return await work.run(() => this.#take(intake))
+    } finally {
+      work.end()
+    }
+  }
+
+  async #take(intake: MessageIntake): Promise<Taken> {
     const { door, events } = this.#context
     const draft = intake.draft as MailDraft
     if (door.isOurLoop(intake.head())) throw new NegativeReply(554, '5.4.6', 'This service has passed the message on before.')

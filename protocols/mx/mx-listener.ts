@@ -39,12 +39,13 @@ export class MxListener extends ReceptionListener {
   }
 
   /** Any sender will do, as nothing is ever answered by mail; our own grammar would keep odd reports away. */
-  protected override checkMailFrom(path: PathArgument): string {
+  protected override checkMailFrom(path: PathArgument, { remoteAddress }: SMTPServerSession): string | Promise<string> {
     this.#context.door.checkOpen()
     refuseUnknownParameters(path.args || {}, known)
     if (path.eightBit && !(path.args && path.args['SMTPUTF8'] === true)) throw needsSmtpUtf8
     refuseDeclaredSize(path, this.#context.limits.maxMessageBytes)
-    return path.address
+    const turn = this.#context.door.begin(remoteAddress, true).turn()
+    return turn ? turn.then(() => path.address) : path.address
   }
 
   protected override async checkRcptTo(path: PathArgument, session: SMTPServerSession): Promise<string> {

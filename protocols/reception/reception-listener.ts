@@ -50,7 +50,7 @@ export abstract class ReceptionListener extends SMTPServer {
   protected abstract checkConnect(session: SMTPServerSession): void | Promise<void>
 
   /** The reverse-path in its one form; throws a refusal. */
-  protected abstract checkMailFrom(path: PathArgument, session: SMTPServerSession): string
+  protected abstract checkMailFrom(path: PathArgument, session: SMTPServerSession): string | Promise<string>
 
   /** The forward-path in its one form; throws a refusal. */
   protected abstract checkRcptTo(path: PathArgument, session: SMTPServerSession): string | Promise<string>
@@ -133,19 +133,11 @@ export abstract class ReceptionListener extends SMTPServer {
   }
 
   override onMailFrom(path: PathArgument, session: SMTPServerSession, answer: Answer): void {
-    this.#decide(session, answer, () => {
-      path.address = this.checkMailFrom(path, session)
-      return undefined
-    })
+    this.#decide(session, answer, () => taken(path, this.checkMailFrom(path, session)))
   }
 
   override onRcptTo(path: PathArgument, session: SMTPServerSession, answer: Answer): void {
-    this.#decide(session, answer, () => {
-      const address = this.checkRcptTo(path, session)
-      if (typeof address !== 'string') return address.then((found) => void (path.address = found))
-      path.address = address
-      return undefined
-    })
+    this.#decide(session, answer, () => taken(path, this.checkRcptTo(path, session)))
   }
 
   /**
@@ -175,6 +167,13 @@ export abstract class ReceptionListener extends SMTPServer {
   #sessions(): ReceptionConnection[] {
     return [...this.connections].filter((connection) => connection instanceof ReceptionConnection)
   }
+}
+
+/** Puts the address in its one form into the path. */
+function taken(path: PathArgument, address: string | Promise<string>): Promise<void> | undefined {
+  if (typeof address !== 'string') return address.then((found) => void (path.address = found))
+  path.address = address
+  return undefined
 }
 
 const ignore = (): void => undefined

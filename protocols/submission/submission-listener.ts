@@ -57,10 +57,12 @@ export class SubmissionListener extends ReceptionListener {
     this.#context.door.checkOpen()
   }
 
-  protected override checkMailFrom(path: PathArgument, session: SMTPServerSession): string {
+  protected override checkMailFrom(path: PathArgument, session: SMTPServerSession): string | Promise<string> {
     const login = this.#context.loginOf(session)
     this.#context.door.checkOpen()
-    return checkMailFrom(path, login)
+    const address = checkMailFrom(path, login)
+    const turn = login.turn()
+    return turn ? turn.then(() => address) : address
   }
 
   protected override checkRcptTo(path: PathArgument, session: SMTPServerSession): string | Promise<string> {

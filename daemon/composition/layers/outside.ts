@@ -2,6 +2,9 @@
 import { reported } from '#core/activity.ts'
 import { observeBounces, observeCounts } from '#core/feedback/suppression/counts.ts'
 import { clockOf } from '#core/clock.ts'
+import { Fairness } from '#core/fairness/fairness.ts'
+import { MeteredKv } from '#core/fairness/metered-kv.ts'
+import { ThreadMeter } from '#core/fairness/thread-meter.ts'
 import { SystemResolver } from '#core/outbound/resolver.ts'
 import { WorkerMessageReader } from '#ingest/messages/message-reader.ts'
 import { WorkerMessageRewriter } from '#ingest/messages/message-rewriter.ts'
@@ -27,8 +30,8 @@ export function addOutside(add: Add): void {
   add('activity', ({ replace }) => replace.activity)
   add('clock', ({ replace, kv }) => replace.clock ?? clockOf(kv.daemons))
   add('random', ({ replace }) => replace.random ?? Math.random)
-  add('database', ({ kv, metrics, replace }) => {
-    const database = new Database(replace.kv?.(kv) ?? kv, kv.daemons)
+  add('database', ({ get, kv, metrics, replace }) => {
+    const database = new Database(new MeteredKv(replace.kv?.(kv) ?? kv, get('meter')), kv.daemons)
     observeCounts(database, metrics)
     return database
   })
@@ -63,6 +66,8 @@ export function addOutside(add: Add): void {
     const sources = { clock: get('clock'), free: () => freeBytes(config.dataDir), storeIsBehind }
     return new Admission(sources, { ...defaultLag, lagMs, lowDiskBytes: config.store.lowDiskBytes })
   })
+  add('meter', ({ replace }) => replace.meter ?? new ThreadMeter())
+  add('fairness', ({ get }) => new Fairness({ clock: get('clock'), meter: get('meter'), lags: () => get('admission').isLagging() }))
   add('housekeeping', (composition) => {
     const { get, kv } = composition
     return new Housekeeping({

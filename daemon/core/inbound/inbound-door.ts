@@ -1,6 +1,8 @@
 /** What the MX door asks of the core: who is at an address, and take this mail. Spec "Bounce and complaint ingestion". */
 import type { Core } from '../core.ts'
 import { clientNetwork } from '../access/client-network.ts'
+import type { Fairness } from '../fairness/fairness.ts'
+import type { Work } from '../fairness/work.ts'
 import { RateWindow } from '../visitors/rate-window.ts'
 import type { ReportReading } from '../feedback/event.ts'
 import type { FeedbackResult, FeedbackTaker } from '../feedback/feedback-origin.ts'
@@ -17,6 +19,7 @@ export interface InboundDoorOptions extends Core {
   readonly feedback: FeedbackTaker
   /** Refuses when nothing may be accepted now. */
   readonly admission: { check(): void }
+  readonly fairness: Fairness
   /** A-label domain of bounces and of the people who run the service; null when none is set up. */
   readonly inboundDomain: string | null
   readonly inspectTests: Pick<InspectTests, 'isOurs' | 'recipientOf' | 'openMail' | 'receive'>
@@ -76,6 +79,11 @@ export class InboundDoor {
   /** Throws `overloaded` or `storage_full` when nothing may be accepted now. */
   checkOpen(): void {
     this.#options.admission.check()
+  }
+
+  /** Begins the work of a mail, or the wait for its turn. */
+  begin(address: string, waits = false): Work {
+    return this.#options.fairness.begin({ address, kind: 'mx', waits })
   }
 
   /** Throws `rate_limit_exceeded` when too many guesses came from the client's network. */

@@ -157,6 +157,7 @@ function setDoor(door: DoorDouble, name: string, value: string): void {
   else if (name === 'submit') door.submitFails = value === 'defect' ? new Error('secret detail') : refusal()
   else if (name === 'login') door.loginFails = value === 'defect' ? new Error('secret detail') : refusal()
   else if (name === 'sender') door.senderFails = refusal()
+  else if (name === 'turn') door.turnFails = refusal()
   else if (name === 'open') door.notOpen = refusal()
   else throw new Error(`unknown door setting ${name}`)
 }

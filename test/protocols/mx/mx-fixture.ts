@@ -85,7 +85,15 @@ export async function startFixture(
   const { inspectTests, inspectScoring } = fixture.part('mailDoors').inspect
   inspectScoring.wake = () => {} // nothing is scored
   const { routeIntake: routes } = fixture.part('inbound')
-  const door = new InboundDoor({ ...fixture.context, feedback, admission, inboundDomain: bounceDomain, inspectTests, routes })
+  const door = new InboundDoor({
+    ...fixture.context,
+    feedback,
+    admission,
+    fairness: fixture.part('fairness'),
+    inboundDomain: bounceDomain,
+    inspectTests,
+    routes,
+  })
   const postmaster = new PostmasterBox(folder.path, clock, box)
   const server = new MxServer({
     ...{ listen: [{ host, port: 0 }], hostname: 'mx.test', tls: await certificate(), door, clock, events },

@@ -51,6 +51,7 @@ export class DoorDouble implements SmtpDoor {
   loginFails: Error | undefined
   senderFails: Error | undefined
   submitFails: Error | undefined
+  turnFails: Error | undefined
   /** `submit` waits for it. */
   held: Promise<void> | undefined
   onWrite: () => void | Promise<void> = () => undefined
@@ -69,6 +70,7 @@ export class DoorDouble implements SmtpDoor {
       username,
       maxMessageBytes: () => this.maxMessageBytes,
       checkMailFrom: (address) => this.#checkMailFrom(address),
+      turn: () => this.turnFails && Promise.reject(this.turnFails),
       openDraft: () => this.#openDraft(),
       submit: (message) => this.#submit(message),
     }

@@ -9,6 +9,7 @@ import type { ExecutionContext } from 'ava'
 import { formatEndpoint } from '#config/settings/formats.ts'
 import { loadConfig, type Config } from '#config/settings/load.ts'
 import type { Clock } from '#core/clock.ts'
+import { noMeter } from '#core/fairness/thread-meter.ts'
 import type { RecordResolver, Resolver } from '#core/outbound/resolver.ts'
 import { Lifecycle } from '../../../daemon/process/lifecycle.ts'
 import { createLogger } from '../../../daemon/observability/logging.ts'
@@ -110,6 +111,7 @@ const outside: Replacements = {
   resolver: nowhere,
   lookUp: () => Promise.reject(Object.assign(new Error('there is no DNS here'), { code: 'ENOTFOUND' })),
   lagMs: Infinity, // a busy machine fails no test
+  meter: noMeter,
 }
 
 type Test = Pick<ExecutionContext, 'teardown'>

@@ -9,6 +9,11 @@ export interface SmtpLogin {
   maxMessageBytes(): number
   /** Throws a refusal when the credential may not use this reverse-path (whitelist, expiry, no destination). */
   checkMailFrom(address: string): void
+  /**
+   * Resolves when the credential may begin a message; undefined when it may at once. Rejects with `rate_limit_exceeded` while it uses more
+   * than its share of the service.
+   */
+  turn(): Promise<void> | undefined
   openDraft(): ContentDraft
   /**
    * Takes the message: gates, decision, one durable write. Throws a refusal, after which nothing of the message is kept.

@@ -4,6 +4,8 @@ import type { Core } from '../../core.ts'
 import type { LoginGuard } from '../../visitors/login-guard.ts'
 import type { Principal } from '../../access/principal/principal.ts'
 import { RateWindow } from '../../visitors/rate-window.ts'
+import type { Fairness } from '../../fairness/fairness.ts'
+import type { Work } from '../../fairness/work.ts'
 import type { KeyUses } from '../../access/keys/key-uses.ts'
 import { smtpCredentials, type SmtpCredential } from '../../access/smtp-credential.ts'
 import type { Resolver } from '../../outbound/resolver.ts'
@@ -32,6 +34,7 @@ export interface SmtpDoorOptions extends Core {
   readonly resolver: Resolver
   /** Refuses when nothing may be accepted now. */
   readonly admission: { check(): void }
+  readonly fairness: Fairness
   /** Our name in Received. */
   readonly hostname: string
   readonly maxMessageBytes: number
@@ -80,7 +83,7 @@ export class SubmissionDoor implements SmtpDoor {
     if (!isGood) throw await loginGuard.failed(username, remoteAddress)
     await loginGuard.succeeded(username, remoteAddress, failures)
     this.#options.uses.note(found.organizationId, found.credential)
-    return new LiveLogin({ ...this.#options, notices: this.#notices }, found.organizationId, found.credential)
+    return new LiveLogin({ ...this.#options, notices: this.#notices, remoteAddress }, found.organizationId, found.credential)
   }
 
   async #find(username: string): Promise<CredentialMatch | undefined> {
@@ -105,7 +108,7 @@ export class SubmissionDoor implements SmtpDoor {
   }
 }
 
-type LoginOptions = SmtpDoorOptions & { readonly notices: RateWindow }
+type LoginOptions = SmtpDoorOptions & { readonly notices: RateWindow; readonly remoteAddress: string }
 
 class LiveLogin implements SmtpLogin {
   readonly credentialId: string
@@ -150,7 +153,26 @@ class LiveLogin implements SmtpLogin {
     return new DoorDraft((traceId) => new Draft(this.#options.database, this.#organizationId, traceId), fileScanFor(policy?.organization))
   }
 
+  turn(): Promise<void> | undefined {
+    return this.#work(true).turn()
+  }
+
   async submit(message: SmtpMessage): Promise<Acceptance> {
+    const work = this.#work(false)
+    try {
+      return await work.run(() => this.#submit(message))
+    } finally {
+      work.end()
+    }
+  }
+
+  #work(waits: boolean): Work {
+    const work = this.#options.fairness.begin({ address: this.#options.remoteAddress, kind: 'submission', waits })
+    work.belongsTo({ credentialId: this.credentialId, organizationId: this.#organizationId })
+    return work
+  }
+
+  async #submit(message: SmtpMessage): Promise<Acceptance> {
     const { traceId, files } = message.draft as DoorDraft
     const draft = (message.draft as DoorDraft).submit()
     try {

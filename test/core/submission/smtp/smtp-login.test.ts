@@ -229,6 +229,21 @@ test('SubmissionDoor refuses everything while nothing may be accepted', async (t
   t.is((await submit(live)).outcome, 'relayed')
 })
 
+test('LiveLogin.turn() makes a credential beyond its share wait, and no other one', async (t) => {
+  const fixture = await doorOf(t)
+  await fixture.credential('right', { id: 'crd_2', username: 'other-user' })
+  const [live, other] = [await login(fixture), await login(fixture, 'right', 'other-user')]
+  t.is(other.turn(), undefined)
+  const work = fixture.part('fairness').begin({ address: '192.0.2.1', kind: 'submission' })
+  work.belongsTo({ credentialId: live.credentialId, organizationId })
+  t.is(work.turn(), undefined)
+  work.spend(60_000)
+  const refused = t.throwsAsync(live.turn() ?? Promise.resolve(), { code: 'rate_limit_exceeded' })
+  t.is(other.turn(), undefined)
+  fixture.clock.advance(1000)
+  await refused
+})
+
 test('LiveLogin.checkMailFrom() refuses a login that was revoked or rotated meanwhile', async (t) => {
   const fixture = await doorOf(t)
   const live = await login(fixture)

@@ -1,0 +1,178 @@
+/**
+ * Fair use of the main thread. Time is accounted by credential (anonymous callers by address), then by address, then by organization.
+ * Under load the heaviest caller waits, and is refused when its turn does not come in time. A caller below its share never waits.
+ */
+import type { Clock, Timer } from '../clock.ts'
+import { Refusal } from '../refusals.ts'
+import { Shares, type ShareRules } from './shares.ts'
+import { noMeter, type Meter } from './thread-meter.ts'
+import { Work, type Level, type WorkFacts } from './work.ts'
+
+export interface FairnessOptions {
+  readonly clock: Clock
+  readonly meter?: Pick<Meter, 'run' | 'resume'>
+  /** Whether the event loop is late, whoever keeps it busy. */
+  readonly lags?: () => boolean
+}
+
+const rules: ShareRules = { windowMs: 1000, capacity: 0.7, least: 0.05 }
+/** A caller above this part of the thread has at most `aheadMs` of work under way, so that its bursts hold up nobody. */
+const paced = 0.1
+const aheadMs = 10
+/** The longest wait for a turn. */
+const waitMs = 1000
+const lookMs = 20
+const maxRetrySeconds = 30
+/** Expected cost of a work whose kind is new. */
+const unknownMs = 1
+/** Weight of the latest work in an average. */
+const newest = 0.2
+const maxNames = 10_000
+
+/** Work of one caller that waits for its turn, first come, first served. */
+interface Queued {
+  readonly work: Work
+  readonly until: number
+  readonly resolve: () => void
+  readonly reject: (error: Refusal) => void
+}
+
+export class Fairness {
+  readonly #clock: Clock
+  readonly #meter: Pick<Meter, 'run' | 'resume'>
+  readonly #lags: () => boolean
+  readonly #shares: Readonly<Record<Level, Shares>> = {
+    credential: new Shares(rules),
+    address: new Shares(rules),
+    organization: new Shares(rules),
+  }
+  /** Milliseconds of work under way, as expected, by credential. */
+  readonly #ahead = new Map<string, number>()
+  /** Average milliseconds of a work, by credential and by kind. */
+  readonly #averages = new Map<string, number>()
+  readonly #queues = new Map<string, Queued[]>()
+  #timer: Timer | undefined
+
+  constructor({ clock, meter = noMeter, lags = () => false }: FairnessOptions) {
+    this.#clock = clock
+    this.#meter = meter
+    this.#lags = lags
+  }
+
+  /** Begins a request or a message. Its caller is anonymous until it is named. */
+  begin(facts: WorkFacts): Work {
+    return new Work(facts, {
+      run: (work, call) => this.#meter.run(work, call),
+      resume: () => this.#meter.resume(),
+      spend: (work, ms) => this.#spend(work, ms),
+      turn: (work) => this.#turn(work),
+      reserve: (work, ms) => this.#reserve(work, ms),
+      ended: (work) => this.#ended(work),
+    })
+  }
+
+  /** What is heavy at one level is cut there, and does not burden others that share the next level with it. */
+  #spend({ callers: { credential, address, organization } }: Work, ms: number): void {
+    const now = this.#clock.monotonic()
+    const light = this.#shares.credential.spend(credential, ms, now)
+    const lightThere = this.#shares.address.spend(address, light, now)
+    if (organization !== undefined) this.#shares.organization.spend(organization, lightThere, now)
+  }
+
+  #reserve({ callers: { credential } }: Work, ms: number): void {
+    const ahead = (this.#ahead.get(credential) ?? 0) + ms
+    if (ahead > 0.001) this.#ahead.set(credential, ahead)
+    else this.#ahead.delete(credential)
+  }
+
+  #turn(work: Work): Promise<void> | undefined {
+    const now = this.#clock.monotonic()
+    const { credential } = work.callers
+    this.#shares.credential.note(credential, now)
+    const queue = this.#queues.get(credential)
+    if (!queue && this.#beyond(work, now) === undefined) {
+      this.#start(work)
+      return undefined
+    }
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const queued = { work, until: now + waitMs, resolve, reject }
+    if (queue) queue.push(queued)
+    else this.#queues.set(credential, [queued])
+    this.#timer ??= this.#clock.after(lookMs, () => this.#look())
+    return promise
+  }
+
+  /** The level at which the caller is beyond its share. */
+  #beyond(work: Work, now: number): Level | undefined {
+    const { credential, address, organization } = work.callers
+    const shares = this.#shares
+    const ahead = this.#ahead.get(credential) ?? 0
+    const used = shares.credential.used(credential, now) + ahead
+    if (used > shares.credential.most(now, this.#lags())) return 'credential'
+    const isPaced = used > paced * rules.windowMs && shares.credential.areShared
+    if (isPaced && ahead > 0 && ahead + this.#expected(work) > aheadMs) return 'credential'
+    if (shares.address.used(address, now) > shares.address.most(now, false)) return 'address'
+    if (organization === undefined) return undefined
+    return shares.organization.used(organization, now) > shares.organization.most(now, false) ? 'organization' : undefined
+  }
+
+  #start(work: Work): void {
+    if (!work.facts.waits) work.expect(this.#expected(work))
+  }
+
+  #expected({ callers: { credential }, facts: { kind } }: Work): number {
+    return this.#averages.get(credential) ?? this.#averages.get(kind) ?? unknownMs
+  }
+
+  #ended({ callers: { credential }, facts: { kind, waits }, spent }: Work): void {
+    if (!waits) for (const name of [credential, kind]) this.#average(name, spent)
+    if (this.#queues.has(credential)) this.#serve(credential, this.#clock.monotonic())
+  }
+
+  #average(name: string, spent: number): void {
+    const before = this.#averages.get(name)
+    if (before === undefined && this.#averages.size >= maxNames) this.#averages.clear()
+    this.#averages.set(name, before === undefined ? spent : before + newest * (spent - before))
+  }
+
+  #look(): void {
+    this.#timer = undefined
+    const now = this.#clock.monotonic()
+    for (const credential of [...this.#queues.keys()]) this.#serve(credential, now)
+    if (this.#queues.size > 0) this.#timer = this.#clock.after(lookMs, () => this.#look())
+  }
+
+  /** Starts what may start, and refuses what has waited too long. */
+  #serve(credential: string, now: number): void {
+    const queue = this.#queues.get(credential) ?? []
+    let done = 0
+    for (const { work, until, resolve, reject } of queue) {
+      const level = this.#beyond(work, now)
+      if (level !== undefined && now < until) break
+      done++
+      if (level !== undefined) {
+        reject(this.#refusal(level, work, now))
+        continue
+      }
+      this.#start(work)
+      resolve()
+    }
+    queue.splice(0, done)
+    if (queue.length === 0) this.#queues.delete(credential)
+  }
+
+  #refusal(level: Level, { callers }: Work, now: number): Refusal {
+    const used = this.#shares[level].used(callers[level] ?? '', now)
+    const most = this.#shares[level].most(now, level === 'credential' && this.#lags())
+    const seconds = used > most ? (Math.log(used / most) * rules.windowMs) / 1000 : 0
+    const retryAfterSeconds = Math.min(maxRetrySeconds, Math.max(1, Math.ceil(seconds)))
+    const message = `The service is busy, and ${names[level]} uses more than its share of it; send fewer requests at a time, and try again in ${retryAfterSeconds} s.`
+    return new Refusal('rate_limit_exceeded', message, { retryAfterSeconds, details: { share_of: level } })
+  }
+}
+
+const names: Readonly<Record<Level, string>> = {
+  credential: 'this key or client',
+  address: 'your address',
+  organization: 'your organization',
+}

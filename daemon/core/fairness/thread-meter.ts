@@ -1,0 +1,85 @@
+/**
+ * Measures how long the main thread works for each caller. Requests take turns on one thread: work runs until it waits for the store, a
+ * body or a thread, and is named again when it goes on. The time until another work goes on, or the turn of the event loop ends, is its own.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks'
+
+/** Work that main-thread time is charged to. */
+export interface Charged {
+  /** Name of the caller. */
+  readonly caller: string
+  spend(ms: number): void
+}
+
+export interface Meter extends Disposable {
+  /** Runs `work`, and charges it and what follows from it. */
+  run<T>(charged: Charged, work: () => T): T
+  /** The calling work goes on after a wait. */
+  resume(): void
+}
+
+/** Measures nothing: for tests, whose clocks do not move. */
+export const noMeter: Meter = { run: (_charged, work) => work(), resume() {}, [Symbol.dispose]() {} }
+
+/** Meters of the process: one for each daemon. */
+const meters = new Set<ThreadMeter>()
+
+/** Name of the caller whose work runs now; empty for work of the service. */
+export function currentCaller(): string {
+  for (const { work } of meters) if (work) return work.caller
+  return ''
+}
+
+/** The calling work goes on after a wait for its turn. */
+export function resumeWork(): void {
+  for (const meter of meters) meter.resume()
+}
+
+export class ThreadMeter implements Meter {
+  readonly #works = new AsyncLocalStorage<Charged>()
+  readonly #now: () => number
+  readonly #endTurn = (): void => {
+    this.#endsTurn = false
+    this.#switch(undefined)
+  }
+  #work: Charged | undefined
+  #since = 0
+  #endsTurn = false
+
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now
+    meters.add(this)
+  }
+
+  /** The work that runs now. */
+  get work(): Charged | undefined {
+    return this.#works.getStore()
+  }
+
+  run<T>(charged: Charged, work: () => T): T {
+    this.#switch(charged)
+    return this.#works.run(charged, work)
+  }
+
+  resume(): void {
+    this.#switch(this.#works.getStore())
+  }
+
+  [Symbol.dispose](): void {
+    meters.delete(this)
+    this.#switch(undefined)
+  }
+
+  #switch(work: Charged | undefined): void {
+    if (work === this.#work) return
+    const now = this.#now()
+    const before = this.#work
+    this.#work = work
+    before?.spend(now - this.#since)
+    this.#since = now
+    // the wait for the next event belongs to no work
+    if (work === undefined || this.#endsTurn) return
+    this.#endsTurn = true
+    setImmediate(this.#endTurn)
+  }
+}

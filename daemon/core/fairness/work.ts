@@ -1,0 +1,148 @@
+/** One request or message, whose main-thread time is charged to its caller. */
+import { clientNetwork } from '../access/client-network.ts'
+import type { Principal } from '../access/principal/principal.ts'
+import type { Charged } from './thread-meter.ts'
+
+export type Level = 'credential' | 'address' | 'organization'
+
+export interface WorkFacts {
+  /** Of the client. */
+  readonly address: string
+  /** Works of one kind cost about the same. */
+  readonly kind: string
+  /** It waits for something to happen, and needs the thread before and after. */
+  readonly waits?: boolean | undefined
+  /** It is answered whatever the load, and charged to nobody. */
+  readonly isFree?: boolean | undefined
+}
+
+/** Names of the accounts that the work is charged to. */
+export interface Callers {
+  readonly credential: string
+  readonly address: string
+  readonly organization: string | undefined
+}
+
+/** Accounts of all works. */
+interface Accounts {
+  run<T>(work: Work, call: () => T): T
+  resume(): void
+  spend(work: Work, ms: number): void
+  turn(work: Work): Promise<void> | undefined
+  reserve(work: Work, ms: number): void
+  ended(work: Work): void
+}
+
+export class Work implements Charged {
+  readonly facts: WorkFacts
+  readonly #accounts: Accounts
+  #callers: Callers
+  #spent = 0
+  #expected = 0
+  /** Spent before the caller was known. */
+  #unassigned = 0
+  #isAssigned = false
+  #hasTurn = false
+
+  constructor(facts: WorkFacts, accounts: Accounts) {
+    this.facts = facts
+    this.#accounts = accounts
+    const address = clientNetwork(facts.address)
+    this.#callers = { credential: `anonymous ${address}`, address, organization: undefined }
+  }
+
+  get callers(): Callers {
+    return this.#callers
+  }
+
+  get caller(): string {
+    return this.#callers.credential
+  }
+
+  /** Milliseconds of the main thread so far. */
+  get spent(): number {
+    return this.#spent
+  }
+
+  /** Names the caller. A key that stands in a web page is everybody's: each of its addresses is a caller. */
+  belongsTo({
+    credentialId,
+    organizationId,
+    publishableToken,
+  }: Pick<Principal, 'credentialId' | 'organizationId' | 'publishableToken'>): void {
+    const { address } = this.#callers
+    const credential = publishableToken === undefined ? credentialId : `${credentialId} ${address}`
+    this.#callers = { credential, address, organization: organizationId }
+  }
+
+  /** Runs `call`, and charges the caller for it and all that follows from it. */
+  run<T>(call: () => T): T {
+    return this.facts.isFree ? call() : this.#accounts.run(this, call)
+  }
+
+  /** Resolves as the promise does, and names the work again. For waits within `run` that are not for the store. */
+  async after<T>(wait: T | Promise<T>): Promise<T> {
+    try {
+      return await wait
+    } finally {
+      this.#accounts.resume()
+    }
+  }
+
+  spend(ms: number): void {
+    this.#spent += ms
+    if (!this.#isAssigned) {
+      this.#unassigned += ms
+      return
+    }
+    this.#accounts.spend(this, ms)
+    this.#release(Math.min(ms, this.#expected))
+  }
+
+  /** Resolves when the caller may go on; undefined when it may at once. Rejects with `rate_limit_exceeded`. The caller is final. */
+  turn(): Promise<void> | undefined {
+    this.#hasTurn = true
+    if (this.facts.isFree) return undefined
+    this.#assign()
+    return this.#accounts.turn(this)
+  }
+
+  /**
+   * The reason why the work failed. A refusal takes time too, so a caller that sends nothing but wrong requests waits for its turn like any
+   * other.
+   */
+  async failed(error: unknown): Promise<unknown> {
+    if (this.#hasTurn) return error
+    try {
+      await this.turn()
+      return error
+    } catch (refusal) {
+      return refusal
+    }
+  }
+
+  /** Counts work that is about to begin. */
+  expect(ms: number): void {
+    this.#expected = ms
+    this.#accounts.reserve(this, ms)
+  }
+
+  /** The answer is known. What follows from it is charged all the same. */
+  end(): void {
+    if (this.facts.isFree) return
+    this.#assign()
+    this.#release(this.#expected)
+    this.#accounts.ended(this)
+  }
+
+  #assign(): void {
+    if (this.#isAssigned) return
+    this.#isAssigned = true
+    this.#accounts.spend(this, this.#unassigned)
+  }
+
+  #release(ms: number): void {
+    this.#expected -= ms
+    if (ms > 0) this.#accounts.reserve(this, -ms)
+  }
+}

@@ -1,0 +1,185 @@
+/** Who waits and who is refused, in virtual time: a thread that works for one caller at a time. */
+import { setImmediate as settled } from 'node:timers/promises'
+import test from '#test'
+import { Fairness } from '#core/fairness/fairness.ts'
+import type { Work } from '#core/fairness/work.ts'
+import { Refusal } from '#core/refusals.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
+
+/** Connections that repeat one request each. */
+interface Client {
+  readonly credential?: string
+  readonly organization?: string
+  readonly address: string
+  readonly connections: number
+  readonly costMs: number
+  /** Milliseconds between an answer and the next request. */
+  readonly restMs: number
+}
+
+interface Served {
+  answered: number
+  refused: Refusal[]
+  slowestMs: number
+  usedMs: number
+}
+
+class Thread {
+  readonly clock = new FakeClock()
+  readonly fairness: Fairness
+  readonly #ready: { readonly work: Work; readonly costMs: number; readonly done: () => void }[] = []
+
+  constructor(lags = false) {
+    this.fairness = new Fairness({ clock: this.clock, lags: () => lags })
+  }
+
+  /** Sends requests of all clients for so long. Returns what each client got after the first two seconds. */
+  async run(clients: readonly Client[], ms: number): Promise<readonly Served[]> {
+    const all = clients.map((client) => ({ client, served: { answered: 0, refused: [], slowestMs: 0, usedMs: 0 } as Served }))
+    const end = this.clock.monotonic() + ms
+    const from = this.clock.monotonic() + 2000
+    for (const { client, served } of all)
+      for (let i = 0; i < client.connections; i++) this.clock.after(i % 7, () => this.#request(client, served, from))
+    while (this.clock.monotonic() < end) {
+      await settled()
+      const next = this.#ready.shift()
+      if (next === undefined) {
+        this.clock.advanceTo(Math.min(end, this.clock.nextTimer))
+        continue
+      }
+      next.work.spend(next.costMs)
+      this.clock.advance(next.costMs)
+      next.done()
+    }
+    return all.map(({ served }) => served)
+  }
+
+  #request(client: Client, served: Served, from: number): void {
+    const { credential, organization = 'org', address, costMs, restMs } = client
+    const startedAt = this.clock.monotonic()
+    const work = this.fairness.begin({ address, kind: 'call' })
+    if (credential !== undefined) work.belongsTo({ credentialId: credential, organizationId: organization })
+    const again = (): void => void this.clock.after(Math.max(restMs, 1), () => this.#request(client, served, from))
+    const done = (): void => {
+      work.end()
+      if (startedAt >= from) {
+        served.answered++
+        served.usedMs += costMs
+        served.slowestMs = Math.max(served.slowestMs, this.clock.monotonic() - startedAt)
+      }
+      again()
+    }
+    const serve = (): void => void this.#ready.push({ work, costMs, done })
+    const turn = work.turn()
+    if (!turn) return serve()
+    void turn.then(serve, (error: unknown) => {
+      work.end()
+      if (startedAt >= from) served.refused.push(error as Refusal)
+      again()
+    })
+  }
+}
+
+const tenant: Client = {
+  credential: 'key_tenant',
+  organization: 'org_tenant',
+  address: '198.51.100.1',
+  connections: 1,
+  costMs: 1,
+  restMs: 100,
+}
+const attacker: Client = {
+  credential: 'key_attacker',
+  organization: 'org_attacker',
+  address: '203.0.113.9',
+  connections: 40,
+  costMs: 40,
+  restMs: 1,
+}
+
+test('Fairness: 40 connections of one key are refused with 429, and a tenant below its share is always served', async (t) => {
+  const [calm, attacked] = await new Thread().run([tenant, attacker], 12_000)
+  t.deepEqual(calm?.refused, [])
+  t.true((calm?.answered ?? 0) > 60, `${calm?.answered} answers`)
+  t.true((calm?.slowestMs ?? Infinity) <= 45, `slowest: ${calm?.slowestMs} ms`)
+  const [first] = attacked?.refused ?? []
+  t.true((attacked?.answered ?? 0) > 50, 'the attacker keeps its share')
+  t.true((attacked?.usedMs ?? Infinity) <= 0.72 * 10_000, `the attacker used ${attacked?.usedMs} ms`)
+  t.true((attacked?.refused.length ?? 0) > 100)
+  t.like(first, { code: 'rate_limit_exceeded', retryAfterSeconds: 1, details: { share_of: 'credential' } })
+  t.regex(first?.message ?? '', /^The service is busy, and this key or client uses more than its share of it; send fewer requests/)
+})
+
+test('Fairness: a caller alone is never refused, however much it uses', async (t) => {
+  const [served] = await new Thread().run([{ ...attacker, connections: 20 }], 6000)
+  t.deepEqual(served?.refused, [])
+  t.true((served?.usedMs ?? 0) > 3000, `used ${served?.usedMs} ms`)
+})
+
+test('Fairness: a leaked key does not cost the other keys of its organization their service', async (t) => {
+  const [other, leaked] = await new Thread().run([{ ...tenant, organization: attacker.organization ?? '' }, attacker], 8000)
+  t.deepEqual(other?.refused, [])
+  t.true((other?.slowestMs ?? Infinity) <= 45, `slowest: ${other?.slowestMs} ms`)
+  t.true((leaked?.refused.length ?? 0) > 50)
+})
+
+test('Fairness: one key does not cost others behind the same address their service, nor does an anonymous client', async (t) => {
+  const { credential: _, ...anonymous } = attacker
+  const [keyed, nameless, neighbour] = await new Thread().run(
+    [attacker, { ...anonymous, address: tenant.address }, { ...tenant, address: attacker.address }, tenant],
+    8000,
+  )
+  t.deepEqual(neighbour?.refused, [])
+  t.true((keyed?.refused.length ?? 0) > 20)
+  t.like(nameless?.refused[0], { details: { share_of: 'credential' } })
+})
+
+test('Fairness: many keys at one address are refused by address, and others are served', async (t) => {
+  const crowd = Array.from({ length: 200 }, (_, i): Client => ({
+    ...attacker,
+    credential: `key_${i}`,
+    organization: `org_${i}`,
+    connections: 1,
+    costMs: 20,
+  }))
+  const [other, ...each] = await new Thread().run([{ ...tenant, costMs: 2 }, ...crowd], 12_000)
+  t.deepEqual(other?.refused, [])
+  t.true(each.some(({ refused: [first] }) => first?.details?.['share_of'] === 'address'))
+})
+
+test('Fairness: many keys of one organization at many addresses are refused by organization', async (t) => {
+  const crowd = Array.from({ length: 200 }, (_, i): Client => ({
+    ...attacker,
+    credential: `key_${i}`,
+    address: `203.0.${i}.1`,
+    connections: 1,
+    costMs: 20,
+  }))
+  const [other, ...each] = await new Thread().run([{ ...tenant, costMs: 2 }, ...crowd], 12_000)
+  t.deepEqual(other?.refused, [])
+  t.true(each.some(({ refused: [first] }) => first?.details?.['share_of'] === 'organization'))
+})
+
+test('Fairness: while the thread is late, callers above an even share are refused and lighter ones are served', async (t) => {
+  const callers = Array.from({ length: 4 }, (_, i): Client => ({
+    ...attacker,
+    credential: `key_${i}`,
+    organization: `org_${i}`,
+    connections: 4,
+    costMs: 20,
+  }))
+  const [light, ...heavy] = await new Thread(true).run([tenant, ...callers], 8000)
+  t.deepEqual(light?.refused, [])
+  t.true(heavy.every(({ answered }) => answered > 10))
+})
+
+test('Fairness: a key of a web page is one caller for each address', async (t) => {
+  const fairness = new Fairness({ clock: new FakeClock() })
+  const names = ['198.51.100.1', '198.51.100.2'].map((address) => {
+    const work = fairness.begin({ address, kind: 'call' })
+    work.belongsTo({ credentialId: 'key_1', organizationId: 'org', publishableToken: 'tok_1' })
+    return work.callers.credential
+  })
+  t.deepEqual(names, ['key_1 198.51.100.1', 'key_1 198.51.100.2'])
+  t.is(await fairness.begin({ address: '', kind: 'call' }).turn(), undefined)
+})

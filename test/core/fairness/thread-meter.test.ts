@@ -1,0 +1,90 @@
+/** Whose work the main thread does, with a clock that the test sets. */
+import { setImmediate as turn } from 'node:timers/promises'
+import type { ExecutionContext } from 'ava'
+import test from '#test'
+import { runInSteps } from '#core/event-loop.ts'
+import { MeteredKv } from '#core/fairness/metered-kv.ts'
+import { ThreadMeter } from '#core/fairness/thread-meter.ts'
+import type { Kv } from '#store/kv.ts'
+
+function setUp(t: Pick<ExecutionContext, 'teardown'>) {
+  const time = { now: 0 }
+  const meter = new ThreadMeter(() => time.now)
+  t.teardown(() => meter[Symbol.dispose]())
+  const work = (caller = 'key_1') => {
+    const spent = { caller, ms: 0, spend: (ms: number) => void (spent.ms += ms) }
+    return spent
+  }
+  return { time, meter, work }
+}
+
+test('ThreadMeter charges a work until the next one goes on, and waits to nobody', async (t) => {
+  const { time, meter, work } = setUp(t)
+  const [one, other] = [work(), work()]
+  meter.run(one, () => (time.now += 5))
+  meter.run(other, () => (time.now += 7))
+  await turn()
+  time.now += 1000
+  meter.run(one, () => (time.now += 2))
+  await turn()
+  t.deepEqual([one.ms, other.ms], [7, 7])
+})
+
+test('ThreadMeter.resume() charges what follows a wait to the work that waited, whatever ran meanwhile', async (t) => {
+  const { time, meter, work } = setUp(t)
+  const [one, other] = [work(), work()]
+  const answer = Promise.withResolvers<undefined>()
+  const kv = new MeteredKv({ get: () => answer.promise } as unknown as Kv, meter)
+  const reading = meter.run(one, async () => {
+    time.now += 1
+    await kv.get(Buffer.alloc(0))
+    time.now += 30
+  })
+  await turn()
+  meter.run(other, () => (time.now += 3))
+  await turn()
+  time.now += 500
+  answer.resolve(undefined)
+  await reading
+  await turn()
+  t.deepEqual([one.ms, other.ms], [31, 3])
+})
+
+test('MeteredKv passes a range on, and its end', async (t) => {
+  const { meter } = setUp(t)
+  let ended = false
+  async function* entries() {
+    try {
+      yield 1
+      yield 2
+    } finally {
+      ended = true
+    }
+  }
+  const kv = new MeteredKv({ range: entries } as unknown as Kv, meter)
+  const seen: unknown[] = []
+  for await (const entry of kv.range({} as never)) {
+    seen.push(entry)
+    break
+  }
+  t.deepEqual([seen, ended], [[1], true])
+})
+
+test('runInSteps() gives callers turns, and charges each step to its work', async (t) => {
+  const { time, meter, work } = setUp(t)
+  const [tenant, ...crowd] = [work('tenant'), ...Array.from({ length: 5 }, () => work('crowd'))]
+  const order: string[] = []
+  function* steps({ caller }: { readonly caller: string }, count: number) {
+    for (let i = 0; i < count; i++) {
+      time.now += 2
+      order.push(caller)
+      yield
+    }
+  }
+  const run = (each: ReturnType<typeof work>, count: number) => meter.run(each, () => runInSteps(steps(each, count)))
+  await Promise.all([...crowd.map((each) => run(each, 4)), tenant && run(tenant, 4)])
+  await turn()
+  const places = order.flatMap((caller, at) => (caller === 'tenant' ? [at] : []))
+  t.deepEqual(places, [5, 7, 9, 11], order.join(' '))
+  t.deepEqual([tenant?.ms, ...crowd.map(({ ms }) => ms)], [8, 8, 8, 8, 8, 8])
+})
