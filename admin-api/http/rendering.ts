@@ -51,6 +51,7 @@ export function renderJson(wire: unknown, status: number, frame: AnswerFrame): R
 export function renderAnswer(answer: Answer, defaultStatus: number, frame: AnswerFrame): Response {
   const headers = joinedHeaders(frameHeaders(frame), answer.headers)
   const status = answer.status ?? defaultStatus
+  if (status === 304) return new FastResponse(null, { status, headers })
   if (typeof answer.body === 'string') return renderText(answer.body, status, headers, frame, answer.contentType)
   headers.push(['content-type', answer.contentType])
   if (answer.body instanceof Uint8Array) headers.push(['content-length', String(answer.body.byteLength)])

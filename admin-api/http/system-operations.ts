@@ -1,9 +1,10 @@
 /** The operations of the process itself: health, readiness, metrics, and the OpenAPI document of all others. */
-import { gzipSync } from 'node:zlib'
 import * as z from 'zod'
 import { answer, media, raw } from '../operation/answer.ts'
-import { buildOpenApi } from '../openapi/openapi.ts'
+import { runInSteps } from '#core/event-loop.ts'
+import { buildingOpenApi } from '../openapi/openapi.ts'
 import { operation, type Operation } from '../operation/operation.ts'
+import { BuiltText } from '../operation/built-text.ts'
 
 /** Whether the service can do its work. */
 export interface Health {
@@ -34,22 +35,17 @@ const processFacts = { method: 'GET', tags: ['process'], scope: 'none', bypasses
 
 /** `/healthz`, `/readyz`, `/metrics` and `/openapi.json`; the document describes `operations` and these four. */
 export function systemOperations<C>(parts: SystemParts<C>, operations: readonly Operation<C>[]): readonly Operation[] {
-  let document: string | undefined
-  let compressed: Uint8Array | undefined
+  const document = new BuiltText('application/json', async () =>
+    JSON.stringify(await runInSteps(buildingOpenApi([...operations, ...system], parts))),
+  )
   const system: Operation[] = [healthz, readyz(parts), metrics(parts)]
   const openapi = operation({
-    ...processFacts,
+    ...{ ...processFacts, bypassesLoadShedding: false },
     path: '/openapi.json',
     operationId: 'getOpenApi',
     summary: 'Get the OpenAPI 3.1 description of this service',
     response: media('application/json'),
-    handle({ headers }) {
-      document ??= JSON.stringify(buildOpenApi([...operations, ...system], parts))
-      const vary = { vary: 'Accept-Encoding' }
-      if (!/\bgzip\b/.test(headers['accept-encoding'] ?? '')) return raw(document, { contentType: 'application/json', headers: vary })
-      compressed ??= gzipSync(document)
-      return raw(compressed, { contentType: 'application/json', headers: { ...vary, 'content-encoding': 'gzip' } })
-    },
+    handle: ({ headers }) => document.answer(headers),
   })
   system.push(openapi)
   return system

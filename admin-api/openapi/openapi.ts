@@ -1,5 +1,6 @@
 /** The OpenAPI 3.1 document, written from the operation table: what is not in the table is not in the document. */
 import * as z from 'zod'
+import { runAtOnce, type Steps } from '#core/event-loop.ts'
 import { refusals, type RefusalCode } from '#core/refusals.ts'
 import { infoOf, tagWords } from './openapi-info.ts'
 import { SchemaCollection, type Json } from './openapi-schemas.ts'
@@ -16,12 +17,17 @@ interface DescribedService<C> {
 }
 
 /** The whole document. Throws an assertion when one schema id stands for two shapes. */
-export function buildOpenApi<C>(operations: readonly Operation<C>[], service: DescribedService<C>): Json {
+export const buildOpenApi = <C>(operations: readonly Operation<C>[], service: DescribedService<C>): Json =>
+  runAtOnce(buildingOpenApi(operations, service))
+
+/** Builds the document, an operation a step: all of it takes half a second. */
+export function* buildingOpenApi<C>(operations: readonly Operation<C>[], service: DescribedService<C>): Steps<Json> {
   const schemas = new SchemaCollection()
   const paths: Record<string, Record<string, unknown>> = {}
   for (const operation of operations.filter(({ hiddenFromOpenApi }) => !hiddenFromOpenApi)) {
     const path = (paths[operation.path] ??= {})
     path[operation.method.toLowerCase()] = describe(operation, schemas, service.core)
+    yield
   }
   const tags = [...new Set(operations.flatMap(({ tags, hiddenFromOpenApi }) => (hiddenFromOpenApi ? [] : tags)))].sort()
   return {
@@ -52,7 +58,7 @@ export function refusalCodes(operation: Operation<never>): readonly RefusalCode[
   const takesInput = [operation.params, operation.query].some((schema) => Object.keys(schema.shape).length > 0)
   if (takesInput || operation.body) codes.add('validation_failed')
   if (operation.body) codes.add('request_too_large').add('unsupported_media_type')
-  if (!operation.bypassesLoadShedding) codes.add('overloaded')
+  if (!operation.bypassesLoadShedding) codes.add('rate_limit_exceeded').add('overloaded')
   return [...codes.add('internal_error')]
 }
 

@@ -67,7 +67,10 @@ test('refusalCodes() adds what the shape of an operation brings with it', (t) =>
     'overloaded',
     'internal_error',
   ])
-  t.deepEqual(codes['echoAddress'], ['validation_failed', 'request_too_large', 'unsupported_media_type', 'overloaded', 'internal_error'])
+  t.deepEqual(codes['echoAddress'], [
+    ...['validation_failed', 'request_too_large', 'unsupported_media_type'],
+    ...['rate_limit_exceeded', 'overloaded', 'internal_error'],
+  ])
 })
 
 test('buildOpenApi() describes parameters, bodies, statuses, security and examples', (t) => {
