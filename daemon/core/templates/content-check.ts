@@ -1,9 +1,9 @@
 /** What is to be said of the content of a template before it is saved: what keeps it from that, what is doubtful, and what comes of it. */
+import type { Steps } from '../event-loop.ts'
 import { Refusal, type FieldProblem } from '../refusals.ts'
-import { parseTemplate } from './parser.ts'
 import { readSchema } from './schema.ts'
 import type { Node } from './syntax.ts'
-import { problemsOf, renderContent, type RenderedTemplate } from './template-content.ts'
+import { parsingContent, problemsIn, renderingMarked, type ParsedContent, type RenderedTemplate } from './template-content.ts'
 import { positionOf } from './template-fault.ts'
 import type { TemplateContent, Variables } from './template.ts'
 
@@ -32,11 +32,12 @@ const maxHtmlBytes = 102 * 1024
 /** What most lists of mail programs show. */
 const usualSubject = 78
 
-/** Never throws for what is in the content. */
-export function checkOf(content: TemplateContent, variables: Variables): ContentCheck {
-  const inContent = problemsOf(content)
-  const used = inContent.length === 0 ? usedVariables(content) : []
-  const rendered = inContent.length === 0 ? tryRender(content, variables) : inContent
+/** Checks in steps, and reads each part once. Never throws for what is in the content. */
+export function* checkingOf(content: TemplateContent, variables: Variables): Steps<ContentCheck> {
+  const parsed = yield* parsingContent(content)
+  const inContent = problemsIn(content, parsed)
+  const used = inContent.length === 0 ? usedVariables(parsed) : []
+  const rendered = inContent.length === 0 ? yield* tryingToRender(content, variables, parsed) : inContent
   const [preview, problems] = isRendered(rendered) ? [rendered, []] : [null, rendered]
   return {
     problems,
@@ -50,18 +51,19 @@ type Rendered = RenderedTemplate | readonly FieldProblem[]
 
 const isRendered = (rendered: Rendered): rendered is RenderedTemplate => 'subject' in rendered
 
-function tryRender(content: TemplateContent, variables: Variables): Rendered {
+function* tryingToRender(content: TemplateContent, variables: Variables, parsed: ParsedContent): Steps<Rendered> {
   try {
-    return renderContent(content, variables, 'variables')
+    const { subject, text, html } = yield* renderingMarked(content, variables, 'variables', parsed)
+    return { subject, text, html }
   } catch (error) {
     if (error instanceof Refusal && error.code === 'validation_failed') return (error.details?.['fields'] ?? []) as FieldProblem[]
     throw error
   }
 }
 
-function usedVariables({ subject, text, html }: TemplateContent): readonly string[] {
+function usedVariables({ subject, text, html }: ParsedContent): readonly string[] {
   const names = new Set<string>()
-  for (const source of [subject, text ?? '', html ?? '']) collect(parseTemplate(source).nodes, names, true)
+  for (const part of [subject, text, html]) if (part && 'nodes' in part) collect(part.nodes, names, true)
   return [...names]
 }
 

@@ -2,6 +2,7 @@
  * Reads a template: double braces around variables, `if … else if … else … end` and `range … else … end`. There are no
  * functions, so nothing in a template can run code.
  */
+import { runAtOnce, type Steps } from '../event-loop.ts'
 import { scan } from './scanner.ts'
 import { readPath, type Branch, type Node, type ParsedTemplate, type VariablePath } from './syntax.ts'
 import { quoted, TemplateFault } from './template-fault.ts'
@@ -21,9 +22,17 @@ interface OpenBlock {
 }
 
 /** Throws a `TemplateFault` at the first mistake. */
-export function parseTemplate(source: string): ParsedTemplate {
+export const parseTemplate = (source: string): ParsedTemplate => runAtOnce(parsingTemplate(source))
+
+/** Tokens of a step; it takes a few milliseconds. */
+const stepTokens = 2000
+
+/** Parses in steps. Throws as `parseTemplate` does. */
+export function* parsingTemplate(source: string): Steps<ParsedTemplate> {
   const tree = new Tree()
+  let tokens = 0
   for (const token of scan(source)) {
+    if (++tokens % stepTokens === 0) yield
     if (token.kind === 'text') tree.add({ kind: 'text', text: token.text })
     else readAction(tree, token.code, token.at)
   }

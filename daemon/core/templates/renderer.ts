@@ -2,6 +2,7 @@
  * Fills a template in. Variables are looked up among own fields only, so that nothing of the language itself can be
  * reached; size, loops and work are bounded, so that every template ends soon.
  */
+import { runAtOnce, type Steps } from '../event-loop.ts'
 import type { Node, ParsedTemplate, VariablePath } from './syntax.ts'
 import { TemplateFault } from './template-fault.ts'
 
@@ -17,6 +18,8 @@ export interface RenderRules {
 const maxLoops = 10_000
 /** Parts of the template that are looked at, over and over in loops. */
 const maxSteps = 200_000
+/** Parts after which the renderer pauses; it takes a few milliseconds. */
+const pauseSteps = 5000
 
 /** A value and the name it goes by: empty for the root. */
 interface NamedValue {
@@ -34,7 +37,11 @@ export interface Rendered {
 }
 
 /** Throws a `TemplateFault`: about a variable that does not fit, or about none when a bound was met. */
-export const renderMarked = ({ nodes }: ParsedTemplate, variables: unknown, rules: RenderRules): Rendered =>
+export const renderMarked = (template: ParsedTemplate, variables: unknown, rules: RenderRules): Rendered =>
+  runAtOnce(rendering(template, variables, rules))
+
+/** Renders in steps. Throws as `renderMarked` does. */
+export const rendering = ({ nodes }: ParsedTemplate, variables: unknown, rules: RenderRules): Steps<Rendered> =>
   new Rendering(variables, rules).render(nodes)
 
 /** Throws as `renderMarked` does. */
@@ -56,23 +63,28 @@ class Rendering {
   #characters = 0
   #loops = 0
   #steps = 0
+  #pauseAt = pauseSteps
 
   constructor(variables: unknown, rules: RenderRules) {
     this.#root = { value: variables, name: '' }
     this.#rules = rules
   }
 
-  render(nodes: readonly Node[]): Rendered {
-    this.#all(nodes, this.#root)
+  *render(nodes: readonly Node[]): Steps<Rendered> {
+    yield* this.#all(nodes, this.#root)
     return { text: this.#parts.join(''), filled: this.#filled }
   }
 
-  #all(nodes: readonly Node[], dot: NamedValue): void {
+  *#all(nodes: readonly Node[], dot: NamedValue): Steps<void> {
     for (const node of nodes) {
+      if (this.#steps >= this.#pauseAt) {
+        this.#pauseAt = this.#steps + pauseSteps
+        yield
+      }
       if (node.kind === 'text') this.#put(node.text, 0)
       else if (node.kind === 'print') this.#print(node.path, dot)
-      else if (node.kind === 'if') this.#choose(node, dot)
-      else this.#repeat(node, dot)
+      else if (node.kind === 'if') yield* this.#choose(node, dot)
+      else yield* this.#repeat(node, dot)
     }
   }
 
@@ -94,21 +106,21 @@ class Rendering {
     this.#filled.push([start, this.#characters])
   }
 
-  #choose({ branches, otherwise }: Extract<Node, { kind: 'if' }>, dot: NamedValue): void {
+  #choose({ branches, otherwise }: Extract<Node, { kind: 'if' }>, dot: NamedValue): Steps<void> {
     const branch = branches.find(({ condition }) => isTrue(this.#look(condition, dot).value))
-    this.#all(branch ? branch.body : otherwise, dot)
+    return this.#all(branch ? branch.body : otherwise, dot)
   }
 
-  #repeat({ list, body, otherwise }: Extract<Node, { kind: 'range' }>, dot: NamedValue): void {
+  *#repeat({ list, body, otherwise }: Extract<Node, { kind: 'range' }>, dot: NamedValue): Steps<void> {
     const { value, name } = this.#look(list, dot)
     if (value === undefined || value === null) this.#missing(value, list, name)
     else if (!Array.isArray(value)) throw new TemplateFault('must be a list', list.at, name)
     const entries: readonly unknown[] = Array.isArray(value) ? value : []
-    if (entries.length === 0) return this.#all(otherwise, dot)
+    if (entries.length === 0) return yield* this.#all(otherwise, dot)
     for (const [index, entry] of entries.entries()) {
       if (++this.#loops > maxLoops) throw new TemplateFault(`goes through its loops more than ${maxLoops} times`, list.at)
       this.#step(list.at)
-      this.#all(body, { value: entry, name: `${name}[${index}]` })
+      yield* this.#all(body, { value: entry, name: `${name}[${index}]` })
     }
   }
 

@@ -1,9 +1,10 @@
 /** The content of a template: subject, text and HTML with the schema of their variables; what makes it good, and what comes of it. */
 import { invalid, type FieldProblem } from '../refusals.ts'
 import { undeclared } from './declared-variables.ts'
-import { parseTemplate } from './parser.ts'
-import { escapeHtml, onOneLine, render, renderMarked, type Rendered, type Span } from './renderer.ts'
-import { readSchema, type Schema } from './schema.ts'
+import { runAtOnce, type Steps } from '../event-loop.ts'
+import { parseTemplate, parsingTemplate } from './parser.ts'
+import { escapeHtml, onOneLine, render, rendering, type Rendered, type Span } from './renderer.ts'
+import { readSchema } from './schema.ts'
 import { fitValues, wrongDefaults } from './schema-values.ts'
 import type { ParsedTemplate } from './syntax.ts'
 import { maxFaults, positionOf, TemplateFault } from './template-fault.ts'
@@ -41,23 +42,51 @@ interface PlacedProblem extends FieldProblem {
   readonly variable?: string
 }
 
+/** The parts as they were read; a part with a mistake is its fault. */
+export type ParsedContent = Readonly<Record<Part['part'], ParsedTemplate | TemplateFault | null>>
+
+/** Reads each part once, in steps. */
+export function* parsingContent(content: TemplateContent): Steps<ParsedContent> {
+  const parsed: Record<Part['part'], ParsedTemplate | TemplateFault | null> = { subject: null, text: null, html: null }
+  for (const { part } of parts) {
+    const source = content[part]
+    if (source !== null) parsed[part] = yield* parsingOrFault(source)
+  }
+  return parsed
+}
+
+function* parsingOrFault(source: string): Steps<ParsedTemplate | TemplateFault> {
+  try {
+    return yield* parsingTemplate(source)
+  } catch (error) {
+    return asFault(error)
+  }
+}
+
 /** Throws `validation_failed` naming field, line, column and variable of what is wrong. */
-export function checkContent(content: TemplateContent): void {
-  const problems = problemsOf(content)
+export const checkContent = (content: TemplateContent): void => runAtOnce(checkingContent(content))
+
+/** Checks in steps. Throws as `checkContent` does. */
+export function* checkingContent(content: TemplateContent): Steps<void> {
+  const problems = problemsIn(content, yield* parsingContent(content))
   if (problems.length > 0) throw invalid(problems)
 }
 
 /** Everything that keeps the content from being saved, up to a number. */
-export function problemsOf(content: TemplateContent): readonly FieldProblem[] {
+export const problemsOf = (content: TemplateContent): readonly FieldProblem[] => problemsIn(content, runAtOnce(parsingContent(content)))
+
+/** The same of content whose parts were read. */
+export function problemsIn(content: TemplateContent, parsed: ParsedContent): readonly FieldProblem[] {
   const { schema, problems: inSchema } = content.schema === null ? noSchema : readSchema(content.schema, 'schema_json')
   const inDefaults = schema && inSchema.length === 0 ? wrongDefaults(schema, 'schema_json') : []
   const problems: FieldProblem[] = [...inSchema, ...inDefaults]
   if (onOneLine(content.subject) !== content.subject)
     problems.push({ path: 'subject_tmpl', message: 'must be on one line, without control characters' })
   for (const { part, field } of parts) {
-    const source = content[part]
-    if (source === null) continue
-    problems.push(...faultsOf(source, inSchema.length === 0 ? schema : undefined).map((fault) => placed(field, source, fault)))
+    const [source, read] = [content[part], parsed[part]]
+    if (source === null || read === null) continue
+    const faults = read instanceof TemplateFault ? [read] : undeclared(read, inSchema.length === 0 ? schema : undefined)
+    problems.push(...faults.map((fault) => placed(field, source, fault)))
   }
   return problems.slice(0, maxFaults)
 }
@@ -78,41 +107,42 @@ export const renderLine = (source: string, variables: Variables): string =>
 
 const noSchema = { schema: undefined, problems: [] } as const
 
-function faultsOf(source: string, schema: Schema | undefined): readonly TemplateFault[] {
-  try {
-    return undeclared(parseTemplate(source), schema)
-  } catch (error) {
-    return [asFault(error)]
-  }
-}
-
 function placed(path: string, source: string, { message, at, variable }: TemplateFault): PlacedProblem {
   const { line, column } = positionOf(source, at)
   return { path, message: `line ${line}, column ${column}: ${message}`, line, column, ...(variable !== undefined && { variable }) }
 }
 
 /** `given` is what the variables are called in the request. Throws `validation_failed` for those that do not fit. */
-export function renderContent(content: TemplateContent, variables: Variables, given: string): RenderedTemplate {
-  const { filled: _, ...rendered } = renderMarkedContent(content, variables, given)
+export const renderContent = (content: TemplateContent, variables: Variables, given: string): RenderedTemplate =>
+  runAtOnce(renderingContent(content, variables, given))
+
+/** Renders in steps. Throws as `renderContent` does. */
+export function* renderingContent(content: TemplateContent, variables: Variables, given: string): Steps<RenderedTemplate> {
+  const { filled: _, ...rendered } = yield* renderingMarked(content, variables, given, yield* parsingContent(content))
   return rendered
 }
 
-/** Throws as `renderContent` does. */
-export function renderMarkedContent(content: TemplateContent, variables: Variables, given: string): MarkedTemplate {
+/** The same of content whose parts were read, with the parts that are values. */
+export function* renderingMarked(
+  content: TemplateContent,
+  variables: Variables,
+  given: string,
+  parsed: ParsedContent,
+): Steps<MarkedTemplate> {
   const values = fitted(content, variables, given)
   const problems: FieldProblem[] = []
-  const filled = (part: Part): Rendered | null => {
-    const source = content[part.part]
-    if (source === null) return null
-    const parsed = parseTemplate(source)
+  const filled: Partial<Record<Part['part'], Rendered>> = {}
+  for (const part of parts) {
+    const template = parsed[part.part]
+    if (template === null) continue
+    if (template instanceof TemplateFault) throw template
     try {
-      return renderMarked(parsed, values, { ...part, strict: content.schema === null })
+      filled[part.part] = yield* rendering(template, values, { ...part, strict: content.schema === null })
     } catch (error) {
-      problems.push(unfit(part.field, parsed, asFault(error), given))
-      return null
+      problems.push(unfit(part.field, template, asFault(error), given))
     }
   }
-  const [subject, text, html] = [filled(parts[0]), filled(parts[1]), filled(parts[2])]
+  const { subject, text, html } = filled
   if (problems.length > 0) throw invalid(problems)
   return {
     ...{ subject: subject?.text ?? '', text: text?.text ?? null, html: html?.text ?? null },

@@ -4,14 +4,22 @@ import type { Change } from '#store/change.ts'
 import type { Page } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
 import type { Core } from '../core.ts'
+import { runInSteps, type Steps } from '../event-loop.ts'
 import { byProject, listReachable, pageOfLoaded, sieve, type List, type OfProject, type PageQuery } from '../access/principal/lists.ts'
 import { owningProject } from '../access/principal/project-choice.ts'
 import type { Principal } from '../access/principal/principal.ts'
 import { requireFlag } from '../plan/features.ts'
 import { limitsOf, requireRoom } from '../plan/limits.ts'
 import { invalid, Refusal } from '../refusals.ts'
-import { checkOf, type ContentCheck } from './content-check.ts'
-import { checkContent, renderContent, renderMarkedContent, type MarkedTemplate, type RenderedTemplate } from './template-content.ts'
+import { checkingOf, type ContentCheck } from './content-check.ts'
+import {
+  checkingContent,
+  parsingContent,
+  renderingContent,
+  renderingMarked,
+  type MarkedTemplate,
+  type RenderedTemplate,
+} from './template-content.ts'
 import {
   removeTemplate,
   templateLimits,
@@ -95,7 +103,7 @@ export class Templates implements List<TemplateFilter, Template> {
     const { database, policies } = this.#core
     const { organizationId } = principal
     checkSlug(slug)
-    checkContent(content)
+    await runInSteps(checkingContent(content))
     const { organization, projects, deleted } = await policies.of(organizationId)
     const projectId = owningProject(principal, projects, named)
     await this.#checkSlugIsFree(principal, projectId, slug)
@@ -115,8 +123,8 @@ export class Templates implements List<TemplateFilter, Template> {
   }
 
   /** What would come of this content, without saving it. */
-  check(content: TemplateContent, variables: Variables): ContentCheck {
-    return checkOf(content, variables)
+  check(content: TemplateContent, variables: Variables): Promise<ContentCheck> {
+    return runInSteps(checkingOf(content, variables))
   }
 
   /** With its current version. Throws `not_found` alike for missing and foreign ids. */
@@ -129,7 +137,7 @@ export class Templates implements List<TemplateFilter, Template> {
   async save(principal: Principal, id: string, { slug: newSlug, name: newName, content }: TemplateSave): Promise<VersionedTemplate> {
     const { writes, clock } = this.#core
     if (newSlug !== undefined) checkSlug(newSlug)
-    checkContent(content)
+    await runInSteps(checkingContent(content))
     return writes.runAudited(principal, 'template.saved', async (change) => {
       const stored = await this.#get(principal, id)
       const before = stored.record
@@ -192,7 +200,7 @@ export class Templates implements List<TemplateFilter, Template> {
   async preview(principal: Principal, id: string, variables: Variables, version?: number): Promise<Preview> {
     const { record: template } = await this.#get(principal, id)
     const pinned = pinnedVersion(template, version, 'version')
-    const rendered = renderContent(await this.#version(principal, template, pinned), variables, 'variables')
+    const rendered = await runInSteps(renderingContent(await this.#version(principal, template, pinned), variables, 'variables'))
     return { version: pinned, ...rendered }
   }
 
@@ -205,7 +213,7 @@ export class Templates implements List<TemplateFilter, Template> {
     requireFlag((await this.#core.policies.of(principal.organizationId)).organization, 'templates')
     const template = await this.#ofProject(principal, projectId, named)
     const version = pinnedVersion(template, asked, 'template_version')
-    const rendered = renderMarkedContent(await this.#version(principal, template, version), variables, 'template_vars')
+    const rendered = await runInSteps(renderingOrder(await this.#version(principal, template, version), variables))
     return { ...rendered, from: { id: template.id, slug: template.slug, version } }
   }
 
@@ -242,6 +250,10 @@ export class Templates implements List<TemplateFilter, Template> {
     const message = `slug: another template of this project has the slug ${slug}; choose another, or save a new version of that template.`
     throw new Refusal('conflict', message, { details: { template_id: other.record.id } })
   }
+}
+
+function* renderingOrder(content: TemplateContent, variables: Variables): Steps<MarkedTemplate> {
+  return yield* renderingMarked(content, variables, 'template_vars', yield* parsingContent(content))
 }
 
 /** The version that was asked for in `field`, or else the current one. */

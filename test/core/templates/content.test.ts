@@ -1,7 +1,8 @@
 /** The content of a template as it is saved and rendered: schema, declared variables, and what problems are called. */
 import test, { type ExecutionContext } from '#test'
 import { Refusal } from '#core/refusals.ts'
-import { checkContent, renderContent } from '#core/templates/template-content.ts'
+import { checkingOf } from '#core/templates/content-check.ts'
+import { checkContent, checkingContent, renderContent, renderingContent } from '#core/templates/template-content.ts'
 import type { TemplateContent } from '#core/templates/template.ts'
 
 const plain: TemplateContent = { subject: 'Hello', text: null, html: null, schema: null }
@@ -249,4 +250,14 @@ test('variables have no prototype that could be reached through a schema', (t) =
   t.is(renderContent(content, { any: {} }, 'x').text, '[]')
   const own = JSON.parse('{"any": {"__proto__": {"polluted": 1}}}') as Json
   t.is(renderContent({ ...content, text: '[{{.any.polluted}}{{.any.__proto__.polluted}}]' }, own, 'x').text, '[1]')
+})
+
+test('long templates are checked and rendered in small steps, and read once by a check', (t) => {
+  const stepsOf = (steps: Iterable<void>): number => [...steps].length
+  const content = { ...plain, html: '{{if .a}}x{{else}}y{{end}}'.repeat(8000) }
+  t.is(stepsOf(checkingOf(plain, {})), 0)
+  t.is(stepsOf(checkingContent(content)), 20)
+  const all = stepsOf(checkingOf(content, { a: 1 }))
+  t.true(all > 20 && all < 40, `${all} steps`)
+  t.is(stepsOf(renderingContent(content, { a: 1 }, 'variables')), all)
 })
