@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Clock } from '#core/clock.ts'
 import { captchaKey, fillTimeKey, isReservedKey, signatureKey, type Field } from '#core/forms/definition/definition.ts'
 import { localePattern } from '#core/forms/definition/translations.ts'
-import { requireAllowedOrigin, type PublicForms } from '#core/forms/submissions/public-forms.ts'
+import { requireAllowedOrigin, type PublicForm, type PublicForms } from '#core/forms/submissions/public-forms.ts'
 import type { SubmitForms } from '#core/forms/submissions/submit.ts'
 import type { FormThanks } from '#core/forms/submissions/thanks.ts'
 import { signatureParam } from '#core/forms/submissions/signed-values.ts'
@@ -60,8 +60,62 @@ interface Returned {
   readonly again: Return
 }
 
+/** Characters of all kept pages; a form at its limits has half a million. */
+const maxKept = 16_000_000
+
+/** Pages that are the same for every visitor but for the token of the visit. Versions never change, so nothing goes out of date. */
+class RenderedForms {
+  readonly #kept = new Map<string, { readonly made: Answer | Fragment; readonly pieces: readonly string[]; readonly size: number }>()
+  #size = 0
+
+  /** The page of this name; without a name, or when it is not kept, it is made. */
+  async page(name: string | undefined, token: string, make: () => Promise<Answer>): Promise<Answer> {
+    const found = await this.#find(name && `page ${name}`, token, make, ({ body }) => (typeof body === 'string' ? body : ''))
+    return found.text === undefined ? found.made : withBody(found.made, found.text)
+  }
+
+  async fragment(name: string | undefined, token: string, make: () => Promise<Fragment>): Promise<Fragment> {
+    const found = await this.#find(name && `fragment ${name}`, token, make, ({ html }) => html)
+    return found.text === undefined ? found.made : { ...found.made, html: found.text }
+  }
+
+  async #find<Made extends Answer | Fragment>(
+    name: string | undefined,
+    token: string,
+    make: () => Promise<Made>,
+    textOf: (made: Made) => string,
+  ): Promise<{ readonly made: Made; readonly text?: string }> {
+    const kept = name === undefined ? undefined : this.#kept.get(name)
+    // a name begins with the kind of what is kept under it
+    if (kept) return { made: kept.made as Made, text: kept.pieces.join(token) }
+    const made = await make()
+    if (name !== undefined) this.#keep(name, made, textOf(made).split(token))
+    return { made }
+  }
+
+  #keep(name: string, made: Answer | Fragment, pieces: readonly string[]): void {
+    const size = pieces.reduce((sum, { length }) => sum + length, 0)
+    if (size > maxKept / 4) return
+    this.#size += size - (this.#kept.get(name)?.size ?? 0)
+    this.#kept.delete(name)
+    this.#kept.set(name, { made: withoutText(made), pieces, size })
+    for (const [oldest, { size: freed }] of this.#kept) {
+      if (this.#size <= maxKept) return
+      this.#size -= freed
+      this.#kept.delete(oldest)
+    }
+  }
+}
+
+const withBody = (made: Answer, body: string): Answer =>
+  raw(body, { contentType: made.contentType, headers: made.headers, ...(made.status !== undefined && { status: made.status }) })
+
+/** All of it but the text. */
+const withoutText = (made: Answer | Fragment): Answer | Fragment => ('html' in made ? { ...made, html: '' } : withBody(made, ''))
+
 export class FormPages {
   readonly #core: HostedFormsCore
+  readonly #rendered = new RenderedForms()
 
   constructor(core: HostedFormsCore) {
     this.#core = core
@@ -69,7 +123,10 @@ export class FormPages {
 
   async read(publicId: string, query: Query, headers: IncomingHttpHeaders): Promise<Answer> {
     const form = await this.#core.forms.publicForms.show(publicId, languageOf(query, headers))
-    return formPage(this.#view(form, await this.#filledBy(form, query)), this.#facts(publicId, query))
+    const facts = this.#facts(publicId, query)
+    const make = async () => formPage(this.#view(form, await this.#filledBy(form, query)), facts)
+    const name = isPlain(form, query) ? this.#nameOf(form, facts) : undefined
+    return this.#rendered.page(name, form.fillTimeToken, make)
   }
 
   /** The form, or what is said once it was sent, for the document of another site. */
@@ -80,7 +137,10 @@ export class FormPages {
     const form = sealed === undefined ? await publicForms.show(publicId, language) : await publicForms.read(publicId, language)
     requireAllowedOrigin(form.allowedOrigins, this.#ownOrigin, this.#originOf(headers))
     const facts = { ...this.#facts(publicId, query), isFragment: true, embedding: { hasTitle: true, isTransparent: true } }
-    if (sealed === undefined) return formFragment(this.#view(form, await this.#filledBy(form, query)), facts)
+    if (sealed === undefined) {
+      const make = async () => formFragment(this.#view(form, await this.#filledBy(form, query)), facts)
+      return this.#rendered.fragment(isPlain(form, query) ? this.#nameOf(form, facts) : undefined, form.fillTimeToken, make)
+    }
     return thanksFragment(this.#view(form, { values: {} }), facts, await thanks.read(publicId, sealed, language))
   }
 
@@ -161,11 +221,41 @@ export class FormPages {
     }
   }
 
+  /** All that a page depends on besides the version and the token. */
+  #nameOf(form: PublicForm, { search, embedding, links, isFragment }: PageFacts): string {
+    const { publicId, version, locale, closed, organizationName, uploads, captcha, allowedOrigins } = form
+    const today = Math.floor(this.#core.clock.now() / dayMs)
+    return JSON.stringify([
+      publicId,
+      version,
+      locale,
+      closed,
+      organizationName,
+      uploads,
+      captcha,
+      allowedOrigins,
+      search,
+      embedding,
+      links,
+      isFragment,
+      today,
+    ])
+  }
+
   /** A page of the host that was asked is a page of this service, whatever name the host goes by. */
   #originOf({ origin, host }: IncomingHttpHeaders): string | undefined {
     const isOwn = host !== undefined && URL.parse(origin ?? '')?.host === host
     return isOwn ? this.#ownOrigin : origin
   }
+}
+
+const dayMs = 86_400_000
+
+/** Nothing in the address fills in a field, and the language is the form's: a page of others is made for them alone. */
+function isPlain({ schema: { fields }, locale }: PublicForm, query: Query): boolean {
+  const isNamed = (name: string | undefined): boolean => name !== undefined && query[name] !== undefined
+  const isFilled = isNamed(signatureParam) || fields.some(({ key, param }) => isNamed(key) || isNamed(param))
+  return !isFilled && (langOf(query)['lang'] ?? locale) === locale
 }
 
 /** Names the form that is reported. */

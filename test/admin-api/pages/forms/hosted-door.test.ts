@@ -48,6 +48,28 @@ test('the policy lets nothing in but what is its own, and only the origins of th
   t.regex(await read(framed), /<noscript>/)
 })
 
+test('a page differs between visits by its token alone, and follows the version, the language and the address', async (t) => {
+  const hosted = await startHosted(t)
+  const definition = { ...contact, translations: { fr: { title: 'Écrivez-nous' } } }
+  const { id, page } = await hosted.publish(definition)
+  const [first, second] = [await read(page), await read(page)]
+  t.not(tokenIn(first), tokenIn(second))
+  t.is(second.replaceAll(tokenIn(second), tokenIn(first)), first)
+  const [fragment, again] = [JSON.parse(await read(`${page}/fragment`)) as Row, JSON.parse(await read(`${page}/fragment`)) as Row]
+  const html = (row: Row): string => String(row['html']).replaceAll(tokenIn(String(row['html'])), '')
+  t.deepEqual({ ...again, html: html(again) }, { ...fragment, html: html(fragment) })
+  t.regex(await read(`${page}?lang=fr`), /<html lang="fr"/)
+  t.regex(await read(`${page}?lang=fr`), /action="[^"]*lang=fr"/)
+  t.notRegex(await read(page), /action="[^"]*lang=fr"/)
+  t.not(await read(`${page}?embed=1`), await read(page))
+  const head = await fetch(page)
+  t.deepEqual([head.headers.get('cache-control'), head.headers.get('content-type')], ['no-store', 'text/html; charset=utf-8'])
+  const draft = { ...definition, name: 'Talk to us' }
+  t.is((await hosted.rest.call('PUT', `/v1/forms/${id}/draft`, draft, { 'if-match': '"1"' })).status, 200)
+  await hosted.rest.must('POST', `/v1/forms/${id}/publish`)
+  t.regex(await read(page), /<title>Talk to us<\/title>/)
+})
+
 test('nothing is there for forms that are unknown, unpublished, paused or switched off', async (t) => {
   const hosted = await startHosted(t)
   const { id, page } = await hosted.publish(contact)
