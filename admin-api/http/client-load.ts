@@ -5,6 +5,7 @@
 import type { Socket } from 'node:net'
 import { clientAddress, clientNetwork } from '#core/access/client-network.ts'
 import { isLoopbackAddress } from '#core/outbound/address-guard.ts'
+import { OpenCounts } from '#core/open-counts.ts'
 import { Refusal } from '#core/refusals.ts'
 
 const retryAfterSeconds = 5
@@ -20,8 +21,8 @@ export interface ClientLoadOptions {
 
 export class ClientLoad {
   readonly #options: ClientLoadOptions
-  readonly #connections = new Counts()
-  readonly #requests = new Counts()
+  readonly #connections = new OpenCounts()
+  readonly #requests = new OpenCounts()
 
   constructor(options: ClientLoadOptions) {
     this.#options = options
@@ -53,22 +54,6 @@ export class ClientLoad {
   /** The answer to a connection that was not admitted. */
   refusal(): Refusal {
     return tooMany(this.#options.max, 'connections')
-  }
-}
-
-class Counts {
-  readonly #counts = new Map<string, number>()
-
-  /** Counts one in, and returns what counts it out again; undefined when there are `max` already. */
-  enter(name: string, max: number): (() => void) | undefined {
-    const before = this.#counts.get(name) ?? 0
-    if (before >= max) return undefined
-    this.#counts.set(name, before + 1)
-    return () => {
-      const left = (this.#counts.get(name) ?? 1) - 1
-      if (left > 0) this.#counts.set(name, left)
-      else this.#counts.delete(name)
-    }
   }
 }
 

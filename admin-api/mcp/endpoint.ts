@@ -4,6 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { McpHttpHandler } from '@modelcontextprotocol/server'
 import * as z from 'zod'
 import type { Principal } from '#core/access/principal/principal.ts'
+import { OpenStreams } from '#core/live/open-streams.ts'
 import { Refusal, refusals } from '#core/refusals.ts'
 import { accessToken } from '../credentials/credentials.ts'
 import type { ProtectedResource } from '../credentials/challenge.ts'
@@ -63,6 +64,7 @@ export class AgentEndpoint {
   readonly #plainAnswer: ReturnType<typeof plainAnswers>
   readonly #changes: ListChanges
   readonly #cancellations = new Cancellations()
+  readonly #listening = new OpenStreams('subscriptions')
   #handler: Promise<McpHttpHandler> | undefined
 
   constructor(options: AgentEndpointOptions) {
@@ -168,16 +170,21 @@ export class AgentEndpoint {
     const { grantId, scopes } = { grantId: caller.principal.credentialId, scopes: [...caller.principal.scopes] }
     const given = protocolHeaders.flatMap((name) => (typeof headers[name] === 'string' ? [[name, headers[name]] as [string, string]] : []))
     // who listens does so anew before the deadline of a request ends the connection
-    const until = isListening(body) ? AbortSignal.any([signal, this.#closing.signal, this.#listenDeadline()]) : signal
+    const until = isListening(body) ? this.#listens(caller, signal) : signal
     const request = new Request(url, { method: 'POST', headers: [...given, ['accept', bothTypes]], signal: until })
     const authInfo = { token: '', clientId: grantId, scopes, extra: { caller } }
     return answerOf(await this.#changes.of(caller, () => handler.fetch(request, { authInfo, parsedBody: body })))
   }
 
-  #listenDeadline(): AbortSignal {
+  /** Ends with the connection, with the service, or in time. Throws `rate_limit_exceeded` when the caller has too many open. */
+  #listens({ principal }: Caller, signal: AbortSignal): AbortSignal {
+    const leave = this.#listening.enter({ credentialId: principal.credentialId })
     const deadline = new AbortController()
     this.#options.clock.after(listenSeconds * 1000, () => deadline.abort())
-    return deadline.signal
+    const until = AbortSignal.any([signal, this.#closing.signal, deadline.signal])
+    if (until.aborted) leave()
+    else until.addEventListener('abort', leave, { once: true })
+    return until
   }
 
   #page(path: string): Operation {

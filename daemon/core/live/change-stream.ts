@@ -8,6 +8,7 @@ import type { Timer } from '../clock.ts'
 import type { Core } from '../core.ts'
 import { Refusal } from '../refusals.ts'
 import type { Changes, ListChange } from './changes.ts'
+import { OpenStreams } from './open-streams.ts'
 
 export interface ChangeStreamsOptions extends Core {
   readonly changes: Changes
@@ -21,8 +22,6 @@ export interface StreamRequest {
   readonly stillAllowed: () => Promise<unknown>
 }
 
-const maxOfCaller = 10
-const maxInAll = 1000
 /** A caller that may not read any more hears nothing later than this, and a proxy sees the stream alive. */
 const beatMs = 15_000
 /** Changes within this time are one event. */
@@ -33,7 +32,7 @@ const encoder = new TextEncoder()
 export class ChangeStreams {
   readonly #options: ChangeStreamsOptions
   readonly #open = new Set<Stream>()
-  readonly #byCaller = new Map<string, number>()
+  readonly #streams = new OpenStreams('streams of changes')
   #isClosed = false
 
   constructor(options: ChangeStreamsOptions) {
@@ -48,7 +47,9 @@ export class ChangeStreams {
   /** Throws `not_found` for a project out of reach, and `rate_limit_exceeded` when too many streams are open. */
   async open(principal: Principal, { projectId, lastEventId, stillAllowed }: StreamRequest): Promise<ReadableStream<Uint8Array>> {
     const { project } = await listed(this.#options, principal, projectId)
-    const leave = this.#enter(principal)
+    if (this.#isClosed)
+      throw new Refusal('overloaded', 'The service is restarting; repeat the request in a few seconds.', { retryAfterSeconds: 2 })
+    const leave = this.#streams.enter(principal)
     const { changes, clock } = this.#options
     const stream = new Stream({ ...this.#options, stillAllowed, isAgain: lastEventId !== undefined, id: clock.now() })
     const stopWatching = changes.watch({ organizationId: principal.organizationId, projectId: project }, (change) => stream.add(change))
@@ -65,27 +66,6 @@ export class ChangeStreams {
   close(): void {
     this.#isClosed = true
     for (const stream of [...this.#open]) stream.close()
-  }
-
-  #enter({ credentialId, holder }: Principal): () => void {
-    const caller = holder?.kind === 'user' ? holder.userId : credentialId
-    const open = this.#byCaller.get(caller) ?? 0
-    if (this.#isClosed)
-      throw new Refusal('overloaded', 'The service is restarting; repeat the request in a few seconds.', { retryAfterSeconds: 2 })
-    if (open >= maxOfCaller || this.#open.size >= maxInAll)
-      throw new Refusal(
-        'rate_limit_exceeded',
-        `At most ${maxOfCaller} streams of changes may be open; close one, or read the lists now and then.`,
-        {
-          retryAfterSeconds: 30,
-        },
-      )
-    this.#byCaller.set(caller, open + 1)
-    return () => {
-      const left = (this.#byCaller.get(caller) ?? 1) - 1
-      if (left > 0) this.#byCaller.set(caller, left)
-      else this.#byCaller.delete(caller)
-    }
   }
 }
 

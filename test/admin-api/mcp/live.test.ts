@@ -91,9 +91,13 @@ test('waits of agents are those of REST: 20 for a token, and all of a project ar
 
 /** Messages of a subscription as they come. */
 async function listen(fixture: McpFixture, token: string): Promise<AsyncGenerator<{ readonly method?: string; readonly params?: object }>> {
+  return messagesOf(await subscribe(fixture, token))
+}
+
+function subscribe(fixture: McpFixture, token: string): Promise<Response> {
   const meta = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {} }
   const params = { _meta: meta, notifications: { toolsListChanged: true } }
-  const response = await fixture.fetch(mcpResource, {
+  return fixture.fetch(mcpResource, {
     method: 'POST',
     headers: {
       ...{ 'content-type': 'application/json', accept: 'application/json, text/event-stream', authorization: `Bearer ${token}` },
@@ -101,7 +105,6 @@ async function listen(fixture: McpFixture, token: string): Promise<AsyncGenerato
     },
     body: JSON.stringify({ jsonrpc: '2.0', id: 7, method: 'subscriptions/listen', params }),
   })
-  return messagesOf(response)
 }
 
 async function* messagesOf({ body }: Response): AsyncGenerator<{ readonly method?: string }> {
@@ -116,6 +119,22 @@ async function* messagesOf({ body }: Response): AsyncGenerator<{ readonly method
     }
   }
 }
+
+test('a token may have ten subscriptions open; one more is refused with 429, and another token listens', async (t) => {
+  const fixture = await startMcp(t)
+  const [token, other] = [await fixture.tokenOf(), await fixture.tokenOf()]
+  const open = await Promise.all(Array.from({ length: 10 }, () => listen(fixture, token)))
+  for (const messages of open) await messages.next()
+  const refused = await subscribe(fixture, token)
+  t.is(refused.status, 429)
+  t.is(refused.headers.get('retry-after'), '30')
+  const { error } = (await refused.json()) as { readonly error: { readonly message: string } }
+  t.is(error.message, 'At most 10 subscriptions may be open; close one, or ask now and then.')
+  await (await listen(fixture, other)).next()
+  fixture.clock.advance(120_000)
+  for (const messages of open) t.true((await messages.next()).done)
+  await (await listen(fixture, token)).next()
+})
 
 test('who listens is told when flags, the plan, or the role change the list of tools, and of no change of others', async (t) => {
   const fixture = await startMcp(t)

@@ -4,6 +4,7 @@ import type { Stored } from '#store/record-kind.ts'
 import type { Element } from '#store/tuple.ts'
 import type { Principal } from '../../access/principal/principal.ts'
 import type { Clock } from '../../clock.ts'
+import { OpenCounts } from '../../open-counts.ts'
 import { Refusal } from '../../refusals.ts'
 import { arrivals, firstIdOf, lastIdOf } from '../../trace/arrivals.ts'
 import { captured, traces, type Trace } from '../../trace/trace.ts'
@@ -52,7 +53,7 @@ const maxWaitsPerProject = 200
 
 export class Inboxes implements List<OfProject, Inbox> {
   readonly #options: InboxOptions
-  readonly #waitsByGrant = new Map<string, number>()
+  readonly #waits = new OpenCounts()
   /** Messages that are being read for those who waited for them: one reading is enough for all. */
   readonly #reading = new Map<string, Promise<CapturedMessage>>()
 
@@ -263,20 +264,11 @@ export class Inboxes implements List<OfProject, Inbox> {
   }
 
   #takeWait({ credentialId }: Principal, projectId: string): () => void {
-    const mine = this.#waitsByGrant.get(credentialId) ?? 0
-    if (mine >= maxWaitsPerGrant || this.#options.captureEvents.waiting(projectId) >= maxWaitsPerProject) {
-      throw new Refusal(
-        'rate_limit_exceeded',
-        `At most ${maxWaitsPerGrant} waits per key and ${maxWaitsPerProject} per project can be open at a time.`,
-        { retryAfterSeconds: 5 },
-      )
-    }
-    this.#waitsByGrant.set(credentialId, mine + 1)
-    return () => {
-      const left = (this.#waitsByGrant.get(credentialId) ?? 1) - 1
-      if (left > 0) this.#waitsByGrant.set(credentialId, left)
-      else this.#waitsByGrant.delete(credentialId)
-    }
+    const isFull = this.#options.captureEvents.waiting(projectId) >= maxWaitsPerProject
+    const leave = isFull ? undefined : this.#waits.enter(credentialId, maxWaitsPerGrant)
+    if (leave) return leave
+    const message = `At most ${maxWaitsPerGrant} waits per key and ${maxWaitsPerProject} per project can be open at a time.`
+    throw new Refusal('rate_limit_exceeded', message, { retryAfterSeconds: 5 })
   }
 }
 
