@@ -18,6 +18,7 @@ export const sectionNames = [
   'aliases',
   'scale',
   'websites',
+  'fairness',
 ] as const
 /** `cold` is the usual traffic, `reused`, before the server is warm. */
 const trafficNames = ['cold', 'reused', 'pipelined', 'single', 'starttls', 'large']
@@ -49,7 +50,7 @@ export interface BenchOptions {
 }
 
 const usage = `npm run bench -- [options]
-  --only intake,relay,rest,backlog,lookup,idle,memory,logs,wait,handshakes,mcp,dashboard,forms,aliases,scale,websites   sections to run (all)
+  --only intake,relay,rest,backlog,lookup,idle,memory,logs,wait,handshakes,mcp,dashboard,forms,aliases,scale,websites,fairness   sections to run (all)
   --traffic cold,reused,pipelined,single,starttls,large    rows of intake and relay (all)
   --messages N   counted messages of each measurement; rows that take longer count fewer (8000)
   --seconds N    no measurement counts longer than this (20)

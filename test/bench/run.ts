@@ -5,6 +5,7 @@ import { cpus, totalmem } from 'node:os'
 import { measureAliases } from './sections/aliases.ts'
 import { measureBacklog } from './sections/backlog.ts'
 import { measureDashboard } from './sections/dashboard.ts'
+import { measureFairness } from './sections/fairness.ts'
 import { measureForms } from './sections/forms.ts'
 import { measureHandshakes } from './sections/handshakes.ts'
 import { measureIdle } from './sections/idle.ts'
@@ -39,6 +40,7 @@ const measures: Readonly<Record<SectionName, (options: BenchOptions) => Promise<
   aliases: measureAliases,
   scale: measureScale,
   websites: measureWebsites,
+  fairness: measureFairness,
 }
 
 /** A section that could not be measured is a missed goal, and no reason to forget the others. */

@@ -20,7 +20,7 @@ const rules: ShareRules = { windowMs: 1000, capacity: 0.7, least: 0.05 }
 const paced = 0.1
 const aheadMs = 10
 /** The longest wait for a turn. */
-const waitMs = 1000
+const waitMs = 2000
 const lookMs = 20
 const maxRetrySeconds = 30
 /** Expected cost of a work whose kind is new. */
@@ -75,7 +75,7 @@ export class Fairness {
   #spend({ callers: { credential, address, organization } }: Work, ms: number): void {
     const now = this.#clock.monotonic()
     const light = this.#shares.credential.spend(credential, ms, now)
-    const lightThere = this.#shares.address.spend(address, light, now)
+    const lightThere = address === undefined ? light : this.#shares.address.spend(address, light, now)
     if (organization !== undefined) this.#shares.organization.spend(organization, lightThere, now)
   }
 
@@ -98,7 +98,7 @@ export class Fairness {
     const queued = { work, until: now + waitMs, resolve, reject }
     if (queue) queue.push(queued)
     else this.#queues.set(credential, [queued])
-    this.#timer ??= this.#clock.after(lookMs, () => this.#look())
+    if (!this.#timer) this.#timer = this.#clock.after(lookMs, () => this.#look())
     return promise
   }
 
@@ -111,9 +111,8 @@ export class Fairness {
     if (used > shares.credential.most(now, this.#lags())) return 'credential'
     const isPaced = used > paced * rules.windowMs && shares.credential.areShared
     if (isPaced && ahead > 0 && ahead + this.#expected(work) > aheadMs) return 'credential'
-    if (shares.address.used(address, now) > shares.address.most(now, false)) return 'address'
-    if (organization === undefined) return undefined
-    return shares.organization.used(organization, now) > shares.organization.most(now, false) ? 'organization' : undefined
+    if (isOver(shares.address, address, now)) return 'address'
+    return isOver(shares.organization, organization, now) ? 'organization' : undefined
   }
 
   #start(work: Work): void {
@@ -170,6 +169,9 @@ export class Fairness {
     return new Refusal('rate_limit_exceeded', message, { retryAfterSeconds, details: { share_of: level } })
   }
 }
+
+const isOver = (shares: Shares, name: string | undefined, now: number): boolean =>
+  name !== undefined && shares.used(name, now) > shares.most(now, false)
 
 const names: Readonly<Record<Level, string>> = {
   credential: 'this key or client',

@@ -1,6 +1,7 @@
 /** One request or message, whose main-thread time is charged to its caller. */
 import { clientNetwork } from '../access/client-network.ts'
 import type { Principal } from '../access/principal/principal.ts'
+import { isLoopbackAddress } from '../outbound/address-guard.ts'
 import type { Charged } from './thread-meter.ts'
 
 export type Level = 'credential' | 'address' | 'organization'
@@ -19,7 +20,8 @@ export interface WorkFacts {
 /** Names of the accounts that the work is charged to. */
 export interface Callers {
   readonly credential: string
-  readonly address: string
+  /** Undefined for connections from this machine, which are a proxy's or the operator's. */
+  readonly address: string | undefined
   readonly organization: string | undefined
 }
 
@@ -48,7 +50,8 @@ export class Work implements Charged {
     this.facts = facts
     this.#accounts = accounts
     const address = clientNetwork(facts.address)
-    this.#callers = { credential: `anonymous ${address}`, address, organization: undefined }
+    const isOwn = isLoopbackAddress(facts.address)
+    this.#callers = { credential: `anonymous ${address}`, address: isOwn ? undefined : address, organization: undefined }
   }
 
   get callers(): Callers {
@@ -71,7 +74,7 @@ export class Work implements Charged {
     publishableToken,
   }: Pick<Principal, 'credentialId' | 'organizationId' | 'publishableToken'>): void {
     const { address } = this.#callers
-    const credential = publishableToken === undefined ? credentialId : `${credentialId} ${address}`
+    const credential = publishableToken === undefined ? credentialId : `${credentialId} ${clientNetwork(this.facts.address)}`
     this.#callers = { credential, address, organization: organizationId }
   }
 

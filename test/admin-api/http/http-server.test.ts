@@ -192,7 +192,7 @@ test('AdminApi refuses a caller beyond its share with 429 and Retry-After, and s
   const { port } = await startDemo(t, { authenticate, fairness: new Fairness({ clock: passing, meter }) })
   const read = (key?: 'api:read' | 'api:send') => call(port, 'GET', '/v1/notes/n_1', key && { key })
   t.is((await read('api:send')).status, 200)
-  costMs = 5000
+  costMs = 10_000
   t.is((await read('api:read')).status, 200)
   costMs = 1
   const refused = await read('api:read')
@@ -201,7 +201,7 @@ test('AdminApi refuses a caller beyond its share with 429 and Retry-After, and s
   t.like(errorOf(refused), { code: 'rate_limit_exceeded', next_action: 'retry_later', details: { share_of: 'credential' } })
   t.is((await read('api:send')).status, 200)
   t.is((await read()).status, 401)
-  costMs = 5000
+  costMs = 10_000
   t.is((await read()).status, 401)
   costMs = 1
   t.is((await read()).status, 429, 'wrong requests wait for their turn too')

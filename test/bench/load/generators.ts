@@ -2,15 +2,23 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import type { LoadResult, RestJob, SmtpJob, StormJob, StormResult } from './load-job.ts'
+import type { AttackJob, AttackResult, LoadResult, RestJob, SmtpJob, StormJob, StormResult } from './load-job.ts'
 
 export const loadBySmtp = (job: SmtpJob): Promise<LoadResult> => generate(new URL('load-smtp.ts', import.meta.url), job)
 export const loadByRest = (job: RestJob): Promise<LoadResult> => generate(new URL('load-rest.ts', import.meta.url), job)
 
 /** A storm of handshakes, which rages from now on until it is ended. */
-export async function beginStorm(job: StormJob): Promise<AsyncDisposable & { end(): Promise<StormResult> }> {
-  const script = fileURLToPath(new URL('load-handshakes.ts', import.meta.url))
-  const child = spawn(process.execPath, [script, JSON.stringify(job)], { stdio: ['ignore', 'pipe', 'inherit'] })
+export const beginStorm = (job: StormJob): Promise<Endless<StormResult>> => begin(new URL('load-handshakes.ts', import.meta.url), job)
+
+/** An attack that goes on until it is ended. */
+export const beginAttack = (job: AttackJob): Promise<Endless<AttackResult>> => begin(new URL('load-attack.ts', import.meta.url), job)
+
+interface Endless<Result> extends AsyncDisposable {
+  end(): Promise<Result>
+}
+
+async function begin<Result>(script: URL, job: StormJob | AttackJob): Promise<Endless<Result>> {
+  const child = spawn(process.execPath, [fileURLToPath(script), JSON.stringify(job)], { stdio: ['ignore', 'pipe', 'inherit'] })
   let output = ''
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
   const closed = once(child, 'close')
@@ -19,7 +27,7 @@ export async function beginStorm(job: StormJob): Promise<AsyncDisposable & { end
     async end() {
       child.kill('SIGTERM')
       await closed
-      return JSON.parse(output) as StormResult
+      return JSON.parse(output) as Result
     },
     async [Symbol.asyncDispose]() {
       child.kill('SIGKILL')

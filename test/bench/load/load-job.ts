@@ -67,6 +67,22 @@ export interface StormResult {
   readonly cpu: number
 }
 
+/** Connections that repeat one request, until the attack is ended. */
+export interface AttackJob {
+  readonly port: number
+  readonly sessions: number
+  /** The file with the request. */
+  readonly request: string
+}
+
+export interface AttackResult {
+  readonly served: number
+  /** With 429 or 503. */
+  readonly refused: number
+  readonly broken: number
+  readonly seconds: number
+}
+
 export interface LoadResult {
   /** Acknowledged in all, the first of each session included. */
   readonly acknowledged: number

@@ -93,7 +93,7 @@ const attacker: Client = {
   organization: 'org_attacker',
   address: '203.0.113.9',
   connections: 40,
-  costMs: 40,
+  costMs: 70,
   restMs: 1,
 }
 
@@ -101,17 +101,17 @@ test('Fairness: 40 connections of one key are refused with 429, and a tenant bel
   const [calm, attacked] = await new Thread().run([tenant, attacker], 12_000)
   t.deepEqual(calm?.refused, [])
   t.true((calm?.answered ?? 0) > 60, `${calm?.answered} answers`)
-  t.true((calm?.slowestMs ?? Infinity) <= 45, `slowest: ${calm?.slowestMs} ms`)
+  t.true((calm?.slowestMs ?? Infinity) <= 75, `slowest: ${calm?.slowestMs} ms`)
   const [first] = attacked?.refused ?? []
   t.true((attacked?.answered ?? 0) > 50, 'the attacker keeps its share')
   t.true((attacked?.usedMs ?? Infinity) <= 0.72 * 10_000, `the attacker used ${attacked?.usedMs} ms`)
-  t.true((attacked?.refused.length ?? 0) > 100)
+  t.true((attacked?.refused.length ?? 0) > 20, `${attacked?.refused.length} refusals`)
   t.like(first, { code: 'rate_limit_exceeded', retryAfterSeconds: 1, details: { share_of: 'credential' } })
   t.regex(first?.message ?? '', /^The service is busy, and this key or client uses more than its share of it; send fewer requests/)
 })
 
 test('Fairness: a caller alone is never refused, however much it uses', async (t) => {
-  const [served] = await new Thread().run([{ ...attacker, connections: 20 }], 6000)
+  const [served] = await new Thread().run([{ ...attacker, connections: 20, costMs: 40 }], 6000)
   t.deepEqual(served?.refused, [])
   t.true((served?.usedMs ?? 0) > 3000, `used ${served?.usedMs} ms`)
 })
@@ -119,8 +119,8 @@ test('Fairness: a caller alone is never refused, however much it uses', async (t
 test('Fairness: a leaked key does not cost the other keys of its organization their service', async (t) => {
   const [other, leaked] = await new Thread().run([{ ...tenant, organization: attacker.organization ?? '' }, attacker], 8000)
   t.deepEqual(other?.refused, [])
-  t.true((other?.slowestMs ?? Infinity) <= 45, `slowest: ${other?.slowestMs} ms`)
-  t.true((leaked?.refused.length ?? 0) > 50)
+  t.true((other?.slowestMs ?? Infinity) <= 75, `slowest: ${other?.slowestMs} ms`)
+  t.true((leaked?.refused.length ?? 0) > 20)
 })
 
 test('Fairness: one key does not cost others behind the same address their service, nor does an anonymous client', async (t) => {
@@ -145,6 +145,15 @@ test('Fairness: many keys at one address are refused by address, and others are 
   const [other, ...each] = await new Thread().run([{ ...tenant, costMs: 2 }, ...crowd], 12_000)
   t.deepEqual(other?.refused, [])
   t.true(each.some(({ refused: [first] }) => first?.details?.['share_of'] === 'address'))
+})
+
+test('Fairness: keys behind a proxy of this machine share no address', async (t) => {
+  const crowd = Array.from({ length: 40 }, (_, i): Client => {
+    return { ...attacker, address: '127.0.0.1', credential: `key_${i}`, organization: `org_${i}`, connections: 1, costMs: 20 }
+  })
+  const [other, ...each] = await new Thread().run([{ ...tenant, address: '127.0.0.1' }, ...crowd], 6000)
+  t.deepEqual(other?.refused, [])
+  t.false(each.some(({ refused }) => refused.some(({ details }) => details?.['share_of'] === 'address')))
 })
 
 test('Fairness: many keys of one organization at many addresses are refused by organization', async (t) => {

@@ -240,7 +240,7 @@ test('LiveLogin.turn() makes a credential beyond its share wait, and no other on
   work.spend(60_000)
   const refused = t.throwsAsync(live.turn() ?? Promise.resolve(), { code: 'rate_limit_exceeded' })
   t.is(other.turn(), undefined)
-  fixture.clock.advance(1000)
+  fixture.clock.advance(2000)
   await refused
 })
 
