@@ -5,7 +5,7 @@
 import type { Socket } from 'node:net'
 import { clientAddress, clientNetwork } from '#core/access/client-network.ts'
 import { isLoopbackAddress } from '#core/outbound/address-guard.ts'
-import { OpenCounts } from '#core/open-counts.ts'
+import { OpenCounts } from '#core/fairness/open-counts.ts'
 import { Refusal } from '#core/refusals.ts'
 
 const retryAfterSeconds = 5

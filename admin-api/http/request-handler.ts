@@ -241,7 +241,7 @@ export class RequestHandler {
     if (caller) this.#work.belongsTo(caller)
     const turn = this.#work.turn()
     if (turn) await this.#work.after(turn).then(() => this.#authenticateAgain())
-    if (turn && this.#incoming.res.destroyed) this.#hangUp() // nobody is there for the answer
+    if (turn && this.#incoming.res.destroyed) this.#hangUp() // the client is gone
     this.#assertOpen()
   }
 

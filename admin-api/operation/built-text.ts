@@ -1,4 +1,4 @@
-/** A text that is the same for everybody: built and compressed once, at the first request, and known again by its ETag (RFC 9110 §8.8.3). */
+/** A text that is the same for all: built and compressed once, at the first request, with an ETag (RFC 9110 §8.8.3). */
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { promisify } from 'node:util'

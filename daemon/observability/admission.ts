@@ -1,4 +1,4 @@
-/** Load shedding: refuses new work while the store cannot keep up, the disk is nearly full, or the end is near; and says whether the thread is late. */
+/** Load shedding: refuses new work while the store cannot keep up, the disk is nearly full, or the end is near; measures lag. */
 import { statfsSync } from 'node:fs'
 import { open, rm, stat } from 'node:fs/promises'
 import { monitorEventLoopDelay } from 'node:perf_hooks'

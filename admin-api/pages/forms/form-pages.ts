@@ -65,7 +65,7 @@ const maxKept = 16_000_000
 
 /** Pages that are the same for every visitor but for the token of the visit. Versions never change, so nothing goes out of date. */
 class RenderedForms {
-  readonly #kept = new Map<string, { readonly made: Answer | Fragment; readonly pieces: readonly string[]; readonly size: number }>()
+  readonly #pages = new Map<string, { readonly made: Answer | Fragment; readonly pieces: readonly string[]; readonly size: number }>()
   #size = 0
 
   /** The page of this name; without a name, or when it is not kept, it is made. */
@@ -85,9 +85,9 @@ class RenderedForms {
     make: () => Promise<Made>,
     textOf: (made: Made) => string,
   ): Promise<{ readonly made: Made; readonly text?: string }> {
-    const kept = name === undefined ? undefined : this.#kept.get(name)
+    const known = name === undefined ? undefined : this.#pages.get(name)
     // a name begins with the kind of what is kept under it
-    if (kept) return { made: kept.made as Made, text: kept.pieces.join(token) }
+    if (known) return { made: known.made as Made, text: known.pieces.join(token) }
     const made = await make()
     if (name !== undefined) this.#keep(name, made, textOf(made).split(token))
     return { made }
@@ -96,13 +96,13 @@ class RenderedForms {
   #keep(name: string, made: Answer | Fragment, pieces: readonly string[]): void {
     const size = pieces.reduce((sum, { length }) => sum + length, 0)
     if (size > maxKept / 4) return
-    this.#size += size - (this.#kept.get(name)?.size ?? 0)
-    this.#kept.delete(name)
-    this.#kept.set(name, { made: withoutText(made), pieces, size })
-    for (const [oldest, { size: freed }] of this.#kept) {
+    this.#size += size - (this.#pages.get(name)?.size ?? 0)
+    this.#pages.delete(name)
+    this.#pages.set(name, { made: withoutText(made), pieces, size })
+    for (const [oldest, { size: freed }] of this.#pages) {
       if (this.#size <= maxKept) return
       this.#size -= freed
-      this.#kept.delete(oldest)
+      this.#pages.delete(oldest)
     }
   }
 }

@@ -16,7 +16,7 @@ export interface FairnessOptions {
 }
 
 const rules: ShareRules = { windowMs: 1000, capacity: 0.7, least: 0.05 }
-/** A caller above this part of the thread has at most `aheadMs` of work under way, so that its bursts hold up nobody. */
+/** A caller above this part of the thread has at most `aheadMs` of work under way, so that its bursts delay no others. */
 const paced = 0.1
 const aheadMs = 10
 /** The longest wait for a turn. */

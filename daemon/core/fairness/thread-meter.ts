@@ -1,6 +1,6 @@
 /**
- * Measures how long the main thread works for each caller. Requests take turns on one thread: work runs until it waits for the store, a
- * body or a thread, and is named again when it goes on. The time until another work goes on, or the turn of the event loop ends, is its own.
+ * Measures how long the main thread works for each caller. Work runs until it waits for the store, a body or a thread, and is named again
+ * when it goes on. It is charged until another work goes on or the turn of the event loop ends.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 

@@ -13,7 +13,7 @@ export interface WorkFacts {
   readonly kind: string
   /** It waits for something to happen, and needs the thread before and after. */
   readonly waits?: boolean | undefined
-  /** It is answered whatever the load, and charged to nobody. */
+  /** It is answered whatever the load, and not charged. */
   readonly isFree?: boolean | undefined
 }
 

@@ -1,6 +1,6 @@
 /** How many streams may be open: few for each caller, and in all. The same for every kind of stream. */
 import type { Principal } from '../access/principal/principal.ts'
-import { OpenCounts } from '../open-counts.ts'
+import { OpenCounts } from '../fairness/open-counts.ts'
 import { Refusal } from '../refusals.ts'
 
 const maxOfCaller = 10

@@ -1,15 +1,11 @@
 import test from '#test'
 import { once } from 'node:events'
 import * as z from 'zod'
-import { Fairness } from '#core/fairness/fairness.ts'
-import type { Charged } from '#core/fairness/thread-meter.ts'
 import { Refusal } from '#core/refusals.ts'
 import type { Principal } from '#core/access/principal/principal.ts'
-import { bearerAuthentication } from '../../../admin-api/credentials/authentication.ts'
 import { noBody } from '../../../admin-api/operation/answer.ts'
 import { operation, type Operation } from '../../../admin-api/operation/operation.ts'
 import { call, demoOperations, errorOf, isWhole, keyOf, open, receive, startDemo } from './demo-api.ts'
-import { FakeClock } from '../../support/fake-clock.ts'
 import { column } from '../../support/column.ts'
 
 /** An operation that waits until its signal aborts, and reports when it has begun and how it ended. */
@@ -163,48 +159,6 @@ test('AdminApi sheds load before it looks at the key, but still tells its health
   const shed = await call(port, 'GET', '/v1/notes')
   t.is(shed.status, 503)
   t.is(shed.headers['retry-after'], '1')
-  t.is((await call(port, 'GET', '/healthz')).status, 200)
-})
-
-const reader: Principal = { organizationId: 'o', projectId: 'p', bound: false, scopes: ['api:admin'], credentialId: 'key_1' }
-
-test('AdminApi refuses a caller beyond its share with 429 and Retry-After, and serves the others', async (t) => {
-  const time = new FakeClock()
-  const passing = {
-    monotonic: () => time.monotonic(),
-    now: () => time.now(),
-    after(ms: number, work: () => void) {
-      const timer = setImmediate(() => (time.advance(ms), work()))
-      return { cancel: () => clearImmediate(timer) }
-    },
-  }
-  let costMs = 1
-  const meter = {
-    run<T>(work: Charged, next: () => T): T {
-      const result = next()
-      const ms = costMs
-      void Promise.resolve(result).then(() => work.spend(ms))
-      return result
-    },
-    resume() {},
-  }
-  const authenticate = bearerAuthentication(async (key) => ({ ...reader, credentialId: key }))
-  const { port } = await startDemo(t, { authenticate, fairness: new Fairness({ clock: passing, meter }) })
-  const read = (key?: 'api:read' | 'api:send') => call(port, 'GET', '/v1/notes/n_1', key && { key })
-  t.is((await read('api:send')).status, 200)
-  costMs = 10_000
-  t.is((await read('api:read')).status, 200)
-  costMs = 1
-  const refused = await read('api:read')
-  t.is(refused.status, 429)
-  t.is(refused.headers['retry-after'], '1')
-  t.like(errorOf(refused), { code: 'rate_limit_exceeded', next_action: 'retry_later', details: { share_of: 'credential' } })
-  t.is((await read('api:send')).status, 200)
-  t.is((await read()).status, 401)
-  costMs = 10_000
-  t.is((await read()).status, 401)
-  costMs = 1
-  t.is((await read()).status, 429, 'wrong requests wait for their turn too')
   t.is((await call(port, 'GET', '/healthz')).status, 200)
 })
 

@@ -1,4 +1,7 @@
-/** An attack, a process of its own: connections that repeat one request as soon as it is answered, whatever the answer. Prints how many were served and refused, when it is asked to end. */
+/**
+ * An attack, a process of its own: connections that repeat one request as soon as it is answered, whatever the answer. Prints how many
+ * were served and refused, when it is asked to end.
+ */
 import { connect } from 'node:net'
 import { readFileSync } from 'node:fs'
 import { monotonicMs, type AttackJob, type AttackResult } from './load-job.ts'

@@ -1,11 +1,12 @@
 /** Whose work the main thread does, with a clock that the test sets. */
-import { setImmediate as turn } from 'node:timers/promises'
 import type { ExecutionContext } from 'ava'
 import test from '#test'
 import { runInSteps } from '#core/event-loop.ts'
 import { MeteredKv } from '#core/fairness/metered-kv.ts'
 import { ThreadMeter } from '#core/fairness/thread-meter.ts'
 import type { Kv } from '#store/kv.ts'
+
+const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
 
 function setUp(t: Pick<ExecutionContext, 'teardown'>) {
   const time = { now: 0 }

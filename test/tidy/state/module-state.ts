@@ -12,6 +12,7 @@ const own = [
 
 const ofFunction = 'memo of a pure function'
 const ofForeign = 'a property of an object that another library makes'
+const ofThread = 'a process has one main thread, whose turns its daemons share'
 const ofStore = 'each store has its own; the store layer does not know the core'
 
 /** Allowed state of modules, as path and name, with the reason. */
@@ -27,6 +28,8 @@ const allowed: Readonly<Record<string, string>> = {
   'config/own-files.ts native': 'a process loads native code once',
   'daemon/core/access/client-network.ts known': ofFunction,
   'daemon/core/capture/reading/read-marks.ts latest': ofStore,
+  'daemon/core/event-loop.ts waiting': ofThread,
+  'daemon/core/fairness/thread-meter.ts meters': ofThread,
   'daemon/core/forms/definition/pattern.ts compiled': ofFunction,
   'daemon/core/insights/levels.ts recent': ofFunction,
   'daemon/core/routing/match/environment.ts ordered': ofFunction,

@@ -4,19 +4,19 @@
  */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { MeasuredDaemon } from '../../bounds/daemon.ts'
-import { HostileClient, hostileRequests, operatorKey, prepare, type Hostile } from '../../bounds/requests.ts'
-import { walkEnvironment } from '../../bounds/walk.ts'
-import { portOf } from '../../support/daemon/daemon.ts'
-import { temporaryFolder } from '../../support/daemon/workspace.ts'
-import { NameServer } from '../../support/web/name-server.ts'
-import { recipient, sender } from '../contenders.ts'
-import { beginAttack, loadByRest } from '../load/generators.ts'
-import type { AttackResult, LoadResult } from '../load/load-job.ts'
-import type { BenchOptions } from '../options.ts'
-import { judge, row, type Section, type Verdict } from '../results.ts'
+import { MeasuredDaemon } from '../bounds/daemon.ts'
+import { HostileClient, hostileRequests, operatorKey, prepare, type Hostile } from '../bounds/requests.ts'
+import { walkEnvironment } from '../bounds/walk.ts'
+import { portOf } from '../support/daemon/daemon.ts'
+import { temporaryFolder } from '../support/daemon/workspace.ts'
+import { NameServer } from '../support/web/name-server.ts'
+import { recipient, sender } from './contenders.ts'
+import { beginAttack, loadByRest } from './load/generators.ts'
+import type { AttackResult, LoadResult } from './load/load-job.ts'
+import type { BenchOptions } from './options.ts'
+import { judge, row, type Section, type Verdict } from './results.ts'
 
-const extent = { bodyBytes: 262_144, texts: 1 }
+const extent = { bodyBytes: 131_072, texts: 1 }
 const attackers = 40
 const dearest = 10
 const bound = 5
