@@ -9,13 +9,16 @@ import { OrderedCommits } from './ordered-commits.ts'
 import type { Bytes, Entry, Kv, Tally, WriteResult } from './kv.ts'
 import {
   globalKey,
+  idRow,
   indexPrefix,
   lookupPrefix,
   keyOf,
+  placedKey,
   recordKey,
   uniquePrefix,
   type AnyKind,
   type Identified,
+  type Places,
   type RecordKind,
   type Stored,
 } from './record-kind.ts'
@@ -187,8 +190,7 @@ export class Database {
   /** Where the record with this id stands; undefined when there is none. */
   async keyFor(kind: AnyKind, organizationId: string, id: string): Promise<Bytes | undefined> {
     if (!kind.place) return recordKey(kind, organizationId, id)
-    const row = await this.kv.get(idRow(kind, id), true)
-    return row && placedKey(kind, organizationId, row)
+    return placedKey(kind, organizationId, await this.kv.get(idRow(kind, id), true))
   }
 
   /** A record may move between the two looks; then they are taken again. */
@@ -208,45 +210,26 @@ export class Database {
     return entry && visible(kind, reach, entry.version === known.version ? known : toStored(kind, entry))
   }
 
-  /** By many ids at once, each in its place of the answer. */
-  async getMany<R extends Identified>(kind: RecordKind<R>, reach: Visibility, ids: readonly string[]): Promise<(Stored<R> | undefined)[]> {
+  /** By many ids at once, each in its place of the answer. Where the place of a record is known too, its id is not looked up. */
+  async getMany<R extends Identified>(
+    kind: RecordKind<R>,
+    reach: Visibility,
+    ids: readonly string[],
+    places: Places = [],
+  ): Promise<(Stored<R> | undefined)[]> {
+    const keyOfId = (id: string): Bytes => recordKey(kind, reach.organizationId, id)
     const entries = kind.place
-      ? await this.#manyPlaced(kind, reach.organizationId, ids)
-      : await this.kv.getMany(
-          ids.map((id) => recordKey(kind, reach.organizationId, id)),
-          true,
-        )
+      ? await this.#manyPlaced(kind, reach.organizationId, ids, places)
+      : await this.kv.getMany(ids.map(keyOfId), true)
     return entries.map((entry) => entry && visible(kind, reach, toStored(kind, entry)))
   }
 
-  /** As `getMany`, where the places of records are known; those that are not there are looked for by their ids. */
-  async getManyAt<R extends Identified>(
-    kind: RecordKind<R>,
-    reach: Visibility,
-    given: readonly { readonly id: string; readonly place: readonly Element[] | undefined }[],
-  ): Promise<(Stored<R> | undefined)[]> {
-    const placed = given.flatMap(({ id, place }, i) => (place ? [{ i, key: recordKey(kind, reach.organizationId, id, place) }] : []))
-    const entries = await this.kv.getMany(placed.map(({ key }) => key))
-    const found: (Stored<R> | undefined)[] = given.map(() => undefined)
-    for (const [at, { i }] of placed.entries()) {
-      const entry = entries[at]
-      found[i] = entry && visible(kind, reach, toStored(kind, entry))
-    }
-    const others = given.flatMap(({ id }, i) => (found[i] ? [] : [{ i, id }]))
-    if (others.length === 0) return found
-    const byId = await this.getMany(
-      kind,
-      reach,
-      others.map(({ id }) => id),
-    )
-    for (const [at, { i }] of others.entries()) found[i] = byId[at]
-    return found
-  }
-
-  async #manyPlaced(kind: AnyKind, organizationId: string, ids: readonly string[]): Promise<(Entry | undefined)[]> {
-    const idRows = ids.map((id) => idRow(kind, id))
-    const rows = await this.kv.getMany(idRows, true)
-    const keys = rows.map((row) => row && placedKey(kind, organizationId, row))
+  async #manyPlaced(kind: AnyKind, organizationId: string, ids: readonly string[], places: Places): Promise<(Entry | undefined)[]> {
+    const idRows = ids.filter((_, i) => !places[i]).map((id) => idRow(kind, id))
+    const rows = (await this.kv.getMany(idRows, true)).values()
+    const keyAt = (id: string, place: Places[number]): Bytes | undefined =>
+      place ? recordKey(kind, organizationId, id, place) : placedKey(kind, organizationId, rows.next().value)
+    const keys = ids.map((id, i) => keyAt(id, places[i]))
     const entries = await this.kv.getMany(keys.filter((key) => key !== undefined))
     let next = 0
     const found = keys.map((key) => key && entries[next++])
@@ -384,14 +367,6 @@ export class Database {
       if (result.ok) swept += rows // otherwise a key was written meanwhile, and the next look sees it
     }
   }
-}
-
-const idRow = (kind: AnyKind, id: string): Bytes => pack([...lookupPrefix(kind.name, 'id'), id])
-
-/** Where the look-up row of an id says that the record stands; undefined when it is of another organization. */
-function placedKey(kind: AnyKind, organizationId: string, row: Entry): Bytes | undefined {
-  const [owner, id, ...place] = decode<[string, string, ...Element[]]>(row.value)
-  return owner === organizationId ? recordKey(kind, owner, id, place) : undefined
 }
 
 const textOf = ({ value }: Entry): string => Buffer.from(value).toString('utf8')

@@ -1,6 +1,7 @@
 /** A kind of record: its name in keys, its schema, and its indexes, declared in one file next to the noun it belongs to. */
 import type { z } from 'zod'
-import type { Bytes } from './kv.ts'
+import { decode } from './json.ts'
+import type { Bytes, Entry } from './kv.ts'
 import { pack, type Element } from './tuple.ts'
 
 export interface Identified {
@@ -127,3 +128,16 @@ export function indexRows<R extends Identified>(kind: RecordKind<R>, organizatio
 /** A kind whatever its records are. */
 // oxlint-disable-next-line typescript/no-explicit-any -- a kind both reads and writes its records, so no narrower type takes all
 export type AnyKind = RecordKind<any>
+
+/** Of records, each with its id; undefined where one is not known. */
+export type Places = readonly (readonly Element[] | undefined)[]
+
+/** The key of the look-up row of an id. */
+export const idRow = (kind: AnyKind, id: string): Bytes => pack([...lookupPrefix(kind.name, 'id'), id])
+
+/** Where the look-up row of an id says that the record stands; undefined when it is of another organization. */
+export function placedKey(kind: AnyKind, organizationId: string, row: Entry | undefined): Bytes | undefined {
+  if (!row) return undefined
+  const [owner, id, ...place] = decode<[string, string, ...Element[]]>(row.value)
+  return owner === organizationId ? recordKey(kind, owner, id, place) : undefined
+}

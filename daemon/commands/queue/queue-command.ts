@@ -106,7 +106,7 @@ const rowWith =
     return [
       one['trace_id'],
       one['state'],
-      String(one['next_attempt_at'] ?? '-').slice(0, 19),
+      cleanText(one['next_attempt_at'] ?? '-').slice(0, 19),
       one['attempts'],
       cut(names.get(destination) ?? destination, names.has(destination) ? nameWidth : Infinity),
       cut(one['from'], addressWidth),

@@ -6,7 +6,7 @@ import { inTime, type Trace } from './trace.ts'
 /** Where those wait that go to no destination: scheduled sends that will be captured, and messages that a person has to approve. */
 export const noDestination = ''
 
-/** The place of the record of a message that waits, so that it can be read without looking up its id; undefined when the row does not tell. */
+/** The place of the record of a message that waits, for reads without a look-up of its id; undefined when the row does not have it. */
 export const placeOfWaiting = ({ projectId, acceptedMs }: QueueEntry): readonly Element[] | undefined =>
   acceptedMs === undefined ? undefined : [projectId, inTime, acceptedMs]
 

@@ -1,5 +1,6 @@
 /** Installs Debian's packages for the tests, where this process may. Nothing is started by them, and nothing asked. */
 import { execFileSync, spawnSync } from 'node:child_process'
+import { isUnpacked, unpackedFolder } from './peer-packages.ts'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 
 const policy = '/usr/sbin/policy-rc.d'
@@ -30,7 +31,12 @@ export function installPackages(packages: readonly string[]): void {
     }
     asRoot(['debconf-set-selections'], 'postfix postfix/main_mailer_type select No configuration\n')
     aptGet('update')
-    aptGet('install', '--no-install-recommends', ...packages)
+    const installed = packages.filter((name) => !isUnpacked(name))
+    if (installed.length > 0) aptGet('install', '--no-install-recommends', ...installed)
+    const unpacked = packages.filter(isUnpacked)
+    if (unpacked.length === 0) return
+    asRoot(['mkdir', '-p', unpackedFolder])
+    asRoot(['sh', '-c', `cd ${unpackedFolder} && apt-get -q download ${unpacked.join(' ')}`])
   } catch (error) {
     console.error(error instanceof Error ? error.message : String(error))
   } finally {

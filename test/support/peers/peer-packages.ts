@@ -9,9 +9,14 @@ interface Peer {
   readonly package: string
   /** A file of the package, or a pattern of its name, by which it is known to be installed. */
   readonly file: string
+  /** It is downloaded and not installed, as it would remove the mail server of the machine; tests unpack it in an overlay. */
+  readonly isUnpacked?: boolean
   /** What it takes besides the package; a reason when it cannot be had. */
   readonly alsoNeeds?: () => string | undefined
 }
+
+/** Where packages are kept that are not installed. */
+export const unpackedFolder = '/var/cache/postern-peers'
 
 const isThere = (pattern: string): boolean => globSync(pattern).length > 0
 
@@ -42,13 +47,16 @@ function mounting(): string | undefined {
 const peers = {
   chromium: { package: 'chromium-headless-shell', file: '/usr/bin/chromium-headless-shell' },
   clamav: { package: 'clamav-daemon', file: '/usr/sbin/clamd' },
+  cron: { package: 'cron', file: '/usr/sbin/cron' },
   curl: { package: 'curl', file: '/usr/bin/curl' },
   django: { package: 'python3-django', file: `${modules}/django/__init__.py` },
+  dma: { package: 'dma', file: `${unpackedFolder}/dma_*.deb`, isUnpacked: true },
   dkimpy: { package: 'python3-dkim', file: `${modules}/dkim/__init__.py` },
   dovecot: { package: 'dovecot-imapd', file: '/usr/lib/dovecot/imap' },
   faketime: { package: 'libfaketime', file: '/usr/lib/*/faketime/libfaketime.so.1' },
   go: { package: 'golang-go', file: '/usr/bin/go' },
   haproxy: { package: 'haproxy', file: '/usr/sbin/haproxy' },
+  msmtp: { package: 'msmtp', file: '/usr/bin/msmtp' },
   nacl: { package: 'python3-nacl', file: `${modules}/nacl/__init__.py` },
   nginx: { package: 'nginx', file: '/usr/sbin/nginx' },
   pebble: { package: 'pebble', file: '/usr/bin/pebble' },
@@ -68,6 +76,10 @@ const peers = {
   wrk: { package: 'wrk', file: '/usr/bin/wrk' },
   unshare: { package: 'util-linux', file: '/usr/bin/unshare', alsoNeeds: mounting },
 } as const satisfies Readonly<Record<string, Peer>>
+
+/** Whether a package is only downloaded. */
+export const isUnpacked = (name: string): boolean =>
+  Object.values<Peer>(peers).some((peer) => peer.package === name && peer.isUnpacked === true)
 
 export type PeerName = keyof typeof peers
 

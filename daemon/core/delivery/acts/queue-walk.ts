@@ -160,8 +160,8 @@ const behind = ({ dueMs, traceId }: Pick<QueueCursor, 'dueMs' | 'traceId'>) => (
 
 async function fitting(database: Database, { organizationId, filter }: QueueWalk, entries: readonly QueueEntry[]): Promise<Waiting[]> {
   const few = entries.filter((entry) => fitsEntry(filter, entry))
-  const places = few.map((entry) => ({ id: entry.traceId, place: placeOfWaiting(entry) }))
-  const found = await database.getManyAt(traces, { organizationId }, places)
+  const ids = few.map(({ traceId }) => traceId)
+  const found = await database.getMany(traces, { organizationId }, ids, few.map(placeOfWaiting))
   return few.flatMap((entry, i) => {
     const stored = found[i]
     return stored?.record.status === 'queued' && fitsTrace(filter, stored.record) ? [{ entry, stored }] : []

@@ -83,8 +83,8 @@ const isOfFiles = (type: string): boolean =>
 const withoutComment = (value: string): string => value.replace(/^([^\s<>()"]+)[ ]*\([^()<>@\\"]*\)$/, '$1')
 
 /**
- * The local part of an author without a domain, as programs of a machine write it: `root`, `root (Cron Daemon)` or `"(Cron Daemon)" <root>`.
- * Empty for `<>`, the author of some bounces, and undefined for everything else.
+ * The local part of an author without a domain, as programs of a machine write it: `root`, `root (Cron Daemon)` or
+ * `"(Cron Daemon)" <root>`. Empty for `<>`, the author of some bounces, and undefined for everything else.
  */
 export function localAuthor(value: string): string | undefined {
   if (value.length > maxAuthor) return undefined

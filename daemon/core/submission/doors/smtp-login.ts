@@ -237,7 +237,7 @@ class LiveLogin implements SmtpLogin {
     if (!whole) throw new Refusal('sender_not_allowed', 'The header block is too long to find its From; use a shorter one.')
     if (fromFields !== 1)
       throw new Refusal('sender_not_allowed', 'The message needs exactly one From header field for this SMTP credential.')
-    // an author without a domain, as cron writes it, claims nobody's: MAIL FROM is allowed already
+    // an author without a domain, as cron writes it, claims no domain: MAIL FROM is allowed already
     if (from !== '') this.#checkDomain(from, 'The header From')
     else if (!localAuthor(fromText)) {
       const message = `The header From must contain exactly one address for this SMTP credential, and is ${quoted(fromText)}.`
@@ -286,7 +286,7 @@ class LiveLogin implements SmtpLogin {
   }
 }
 
-/** Whose a bounce is that names its author without a domain, or nobody (`<>`, as dma writes it): the satellite's. Empty for other text. */
+/** Whose a bounce is that names its author without a domain, or as `<>` like those of dma: the satellite's. Empty for other text. */
 function noticeAuthor(fromText: string, helo: string): string {
   const local = localAuthor(fromText)
   return local === undefined ? '' : `${local || 'postmaster'}@${helo}`

@@ -1,0 +1,60 @@
+/** Follows a guide on a machine of its own: an overlay of this system, in which its files and commands do no harm. */
+import { spawn, type ChildProcessByStdio } from 'node:child_process'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+
+const here = dirname(fileURLToPath(import.meta.url))
+const root = join(here, '../../..')
+
+/** The block of a guide with this title or in this place, with replacements. */
+export async function blockOf(guide: string, title: string, values: Readonly<Record<string, string>> = {}): Promise<string> {
+  const text = await readFile(join(root, 'admin-api/docs/guides', `${guide}.md`), 'utf8')
+  const [, code] = new RegExp(`^\`\`\`\\w+ title="${title}"\n([^]*?)^\`\`\`$`, 'm').exec(text) ?? []
+  if (code === undefined) throw new Error(`${guide}.md has no block ${title}`)
+  return Object.entries(values).reduce((before, [from, to]) => {
+    if (!before.includes(from)) throw new Error(`the block ${title} of ${guide}.md has no ${from}`)
+    return before.replaceAll(from, to)
+  }, code)
+}
+
+/** A command that writes a file with this text. */
+export const fileWith = (path: string, text: string, mode = '644'): string => `cat >${path} <<'FILE'\n${text}FILE\nchmod ${mode} ${path}\n`
+
+/** A script in the overlay; disposal ends it and everything that it has started. */
+export class GuideWalk implements AsyncDisposable {
+  readonly #child: ChildProcessByStdio<null, Readable, Readable>
+  readonly #ended: Promise<number | null>
+  #output = ''
+
+  private constructor(child: ChildProcessByStdio<null, Readable, Readable>) {
+    this.#child = child
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (this.#output += String(chunk)))
+    this.#ended = new Promise((resolve) => child.once('close', resolve))
+  }
+
+  /** `folder` is an empty one. */
+  static async start(folder: string, script: string): Promise<GuideWalk> {
+    for (const name of ['system', 'files']) await mkdir(join(folder, name))
+    await writeFile(join(folder, 'files', 'walk'), script)
+    const words = ['--mount', '--pid', '--fork', '--kill-child', 'sh', join(here, 'guide-walk.sh'), folder, root, process.execPath]
+    const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('POSTERN_'))) // which are settings
+    return new GuideWalk(spawn('unshare', words, { env, stdio: ['ignore', 'pipe', 'pipe'] }))
+  }
+
+  /** What the script and its programs have written so far. */
+  get output(): string {
+    return this.#output
+  }
+
+  /** Resolves with the exit code of the script. */
+  get ended(): Promise<number | null> {
+    return this.#ended
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#child.kill('SIGKILL')
+    await this.#ended
+  }
+}
