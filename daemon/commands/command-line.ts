@@ -299,13 +299,9 @@ const commands: Readonly<Record<string, CommandWords>> = {
     make({ values }) {
       const given = (name: string) => textOf(values[name])
       const asked = { domain: given('domain'), host: given('host'), email: given('email'), url: given('url'), public: given('public') }
-      const outgoing = [values['outgoing'] ?? []].flat().map(String)
-      const files = { config: given('config'), zone: given('zone') }
-      const pem = { certificateFile: given('certificate-file'), keyFile: given('key-file') }
-      return {
-        name: 'setup',
-        words: { ...asked, ...files, ...pem, certificate: given('certificate'), spf: given('spf'), outgoing, yes: values['yes'] === true },
-      }
+      const files = { certificateFile: given('certificate-file'), keyFile: given('key-file'), config: given('config'), zone: given('zone') }
+      const flags = { outgoing: [values['outgoing'] ?? []].flat().map(String), yes: values['yes'] === true }
+      return { name: 'setup', words: { ...asked, ...files, certificate: given('certificate'), spf: given('spf'), ...flags } }
     },
   },
   config: { options: {}, operands: [], make: () => ({ name: 'config' }) },

@@ -373,10 +373,8 @@ test('verify() asks again for the owner of content, since both may just have com
 test('verify() judges an index row again when its record changed while it was judged', async (t) => {
   const { database, ref } = await worldOf(t)
   const { kv } = database
-  const recordKey = pack(['org_1', 'pet', 'pet_1'])
-  const rowKey = pack(['org_1', 'pet#colour', 'blue', 0, 'pet_1'])
-  let turnsBlue = true
-  let walks = 0
+  const [recordKey, rowKey] = [pack(['org_1', 'pet', 'pet_1']), pack(['org_1', 'pet#colour', 'blue', 0, 'pet_1'])]
+  let [turnsBlue, walks] = [true, 0]
   const moving = databaseWith(kv, {
     async get(key) {
       const entry = await kv.get(key)

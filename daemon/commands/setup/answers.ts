@@ -51,7 +51,7 @@ export interface Answers {
   readonly url: string | null
   /** Whether other machines send mail through this one, and bounces come back to it. */
   readonly isPublic: boolean
-  /** Undefined where nobody comes from outside. */
+  /** Undefined where no one comes from outside. */
   readonly certificate: CertificateSource | undefined
   /** SPF mechanisms under which mail leaves. */
   readonly spf: readonly string[]

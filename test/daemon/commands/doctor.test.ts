@@ -81,7 +81,7 @@ test('examineMachine() finds a fresh machine in order', async (t) => {
     findings.filter(({ ok }) => !ok),
     [],
   )
-  t.deepEqual(column(findings, 'check'), ['node', 'data folder', 'master key', 'certificate', 'dns', 'clock'])
+  t.deepEqual(column(findings, 'check'), ['node', 'data folder', 'memory', 'master key', 'certificate', 'dns', 'clock'])
   for (const { summary } of findings) t.regex(summary, /\.$/)
 })
 

@@ -6,12 +6,12 @@ import { existsSync } from 'node:fs'
 import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { neededMemoryMib } from '#core/doctor/process-findings.ts'
-import { recipient, sender, startPostern } from '../contenders.ts'
-import { loadBySmtp } from '../load/generators.ts'
-import { SmtpSink } from '../load/smtp-sink.ts'
-import type { BenchOptions } from '../options.ts'
-import { memoryOf } from '../resources.ts'
-import { row, type Section } from '../results.ts'
+import { recipient, sender, startPostern } from './contenders.ts'
+import { loadBySmtp } from './load/generators.ts'
+import { SmtpSink } from './load/smtp-sink.ts'
+import type { BenchOptions } from './options.ts'
+import { memoryOf } from './resources.ts'
+import { row, type Section } from './results.ts'
 
 const small = { sessions: 15, size: 20_000 }
 const large = { sessions: 1, size: 1_400_000 }
