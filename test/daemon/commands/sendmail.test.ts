@@ -237,7 +237,7 @@ test('links, pipes and files that are too large in a spool are set aside, and th
   await using folder = await temporaryFolder('spool-hostile')
   await writeFile(join(folder.path, 'secret'), `${JSON.stringify({ id: 'a', from: '', to: ['a@b.test'], by: 'own' })}\nSecret\n`)
   await symlink(join(folder.path, 'secret'), join(folder.path, '1.mail'))
-  execFileSync('mkfifo', [join(folder.path, '2.mail')])
+  execFileSync('/usr/bin/mkfifo', [join(folder.path, '2.mail')])
   await (await open(join(folder.path, '3.mail'), 'w')).close()
   await truncate(join(folder.path, '3.mail'), 2 ** 40)
   const receiver = { origin: 'http://127.0.0.1:1', token: 'x', by: 'own' }
