@@ -77,7 +77,10 @@ test('a batch is answered by an array when the client accepts JSON alone', async
   const { status, text } = await post(fixture, [call, { ...call, id: 3 }], headers)
   t.is(status, 200)
   const ids = (JSON.parse(text) as { readonly id: number }[]).map(({ id }) => id)
-  t.deepEqual(ids.toSorted((a, b) => a - b), [2, 3])
+  t.deepEqual(
+    ids.toSorted((a, b) => a - b),
+    [2, 3],
+  )
 })
 
 test('notifications and refusals keep their answers, whatever single type the client accepts', async (t) => {
