@@ -5,7 +5,7 @@ import { commandHelp, helpText } from './command-help.ts'
 import { deployOptions, deployWords, type DeployWords } from './deploy/deploy-words.ts'
 import { promoteOptions, promoteWords, type PromoteWords } from './promote/promote-words.ts'
 import { queueOptions, queueVerbs, queueWords, type QueueWords } from './queue/queue-words.ts'
-import { readOptions, WordsUnclear } from './read-options.ts'
+import { numberOf, readOptions, WordsUnclear } from './read-options.ts'
 import type { SetupWords } from './setup/answers.ts'
 import { operatorHelp, readOperatorWords, type OperatorRequest } from './operator/operator-words.ts'
 
@@ -382,13 +382,6 @@ function operatorCommand(words: readonly string[]): Command {
 function unknownCommand(name: string): string {
   const near = closest(name, [...names, 'help'])
   return `${JSON.stringify(name)} is not a command; ${near ? `did you mean ${near}?` : `there are ${names.join(', ')}.`}`
-}
-
-function numberOf(values: Words['values'], name: string, usual: number, most: number): number {
-  const given = textOf(values[name])
-  if (given === undefined) return usual
-  if (!/^\d{1,5}$/.test(given) || Number(given) > most) throw new WordsUnclear(`--${name} must be a whole number up to ${most}.`)
-  return Number(given)
 }
 
 const textOf = (value: Words['values'][string]): string | undefined => (typeof value === 'string' ? value : undefined)

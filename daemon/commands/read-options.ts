@@ -14,6 +14,14 @@ export function readOptions<const T extends ParseArgsConfig>(config: T): ReturnT
   }
 }
 
+/** The whole number of an option. Throws `WordsUnclear`. */
+export function numberOf(values: Readonly<Record<string, unknown>>, name: string, usual: number, most: number): number {
+  const given = values[name]
+  if (typeof given !== 'string') return usual
+  if (!/^\d{1,5}$/.test(given) || Number(given) > most) throw new WordsUnclear(`--${name} must be a whole number up to ${most}.`)
+  return Number(given)
+}
+
 function sentenceOf({ code, message }: NodeJS.ErrnoException, known: readonly string[]): string {
   const [, quoted = ''] = /'([^']+)'/.exec(message) ?? []
   const option = quoted.replace(/^-\w, /, '').replace(/[ =].*$/s, '')
