@@ -25,7 +25,6 @@ import { compose } from './composition/composition.ts'
 import { requireDomainApart } from './composition/layers/sites-domain.ts'
 import { inspectWork, pollerWork, sharedWorks } from './composition/works/shared-works.ts'
 import { partsOf, type Daemon, type Foundation, type Replacements, type Resolve } from './composition/parts.ts'
-import { DamageWatch } from './doctor/damage-watch.ts'
 import { openStore } from './open-store.ts'
 import type { Lifecycle } from './process/lifecycle.ts'
 import { lastBackupAt } from './backup/last-backup.ts'
@@ -81,8 +80,6 @@ export async function open(
       'the log of the store was damaged and writes are missing; run "postern verify" and compare with a backup',
     )
   }
-  const watch = new DamageWatch(kv, replace.clock ?? systemClock, log)
-  await lifecycle.start({ name: 'check of the store', start: async () => watch.start(), stop: () => watch.stop() })
   await ballast.ensure(store.lowDiskBytes)
   const part = compose({ config, log, kv, secrets, metrics, certificate, ...given }, replace)
   await lifecycle.start({ name: 'traces', start: async () => {}, stop: async () => part('spans')?.spanExport.stop(spansEndMs) })
@@ -122,7 +119,22 @@ const shareIn =
 /** In order: what works in the background, then the doors; so the doors close first. Resolves with the addresses that were bound. */
 export async function start(part: Resolve, config: Config, lifecycle: Lifecycle): Promise<Listening> {
   const daemon = partsOf(part)
-  const { queue, transport, probes, reader, inboxes, admission, submission, http, rewriter, engagements, ingest, doctor, meter } = daemon
+  const {
+    queue,
+    transport,
+    probes,
+    reader,
+    inboxes,
+    admission,
+    submission,
+    http,
+    rewriter,
+    engagements,
+    ingest,
+    doctor,
+    meter,
+    damageWatch,
+  } = daemon
   const works = sharedWorks(daemon)
   const share = shareIn(lifecycle, daemon)
   const seconds = Math.max(1, config.shutdownSeconds - 5)
@@ -170,6 +182,7 @@ export async function start(part: Resolve, config: Config, lifecycle: Lifecycle)
   await startHttp(http, config, lifecycle, listening, seconds)
   await startSites(daemon.sites, config, lifecycle, listening, seconds)
   await lifecycle.start({ name: 'doctor', start: async () => doctor.start(), stop: () => doctor.stop() })
+  await lifecycle.start({ name: 'check of the store', start: async () => damageWatch.start(), stop: () => damageWatch.stop() })
   await startCertificates(daemon.certificates, config, lifecycle, listening)
   await lifecycle.start({ name: 'agents', start: async () => {}, stop: () => daemon.agents.stop() })
   await lifecycle.start({ name: 'streams', start: async () => {}, stop: async () => closeStreams(daemon) })

@@ -58,6 +58,7 @@ import type { SubmissionServer } from '../../protocols/submission/submission-ser
 import type { Admission } from '../observability/admission.ts'
 import type { Certificates } from '../certificates/certificate-source.ts'
 import type { CurrentCertificate } from '../certificates/current-certificate.ts'
+import type { DamageWatch } from '../doctor/damage-watch.ts'
 import type { Housekeeping } from '../observability/housekeeping.ts'
 import type { Decisions } from '../observability/decisions.ts'
 import type { LogLoss } from '../observability/log-stream.ts'
@@ -183,6 +184,7 @@ export interface Parts {
   readonly loginGuard: LoginGuard
   readonly health: Readiness
   readonly housekeeping: Housekeeping
+  readonly damageWatch: DamageWatch
   readonly http: AdminApi<HttpCore>
   readonly inbound: InboundCore
   readonly inboxes: InboxCore
@@ -257,6 +259,7 @@ const started = [
   'reader',
   'inboxes',
   'housekeeping',
+  'damageWatch',
   'retention',
   'billing',
   'rollUp',

@@ -13,6 +13,7 @@ import { Database } from '#store/database.ts'
 import { HttpTransport } from '../../../protocols/relay/http/http-transport.ts'
 import { SmtpTransport } from '../../../protocols/relay/smtp/smtp-transport.ts'
 import { RelayTransport } from '../../../protocols/relay/relay-transport.ts'
+import { DamageWatch } from '../../doctor/damage-watch.ts'
 import { Admission, defaultLag, freeBytes } from '../../observability/admission.ts'
 import { Decisions } from '../../observability/decisions.ts'
 import { Housekeeping } from '../../observability/housekeeping.ts'
@@ -68,6 +69,7 @@ export function addOutside(add: Add): void {
   })
   add('meter', ({ replace }) => replace.meter ?? new ThreadMeter())
   add('fairness', ({ get }) => new Fairness({ clock: get('clock'), meter: get('meter'), lags: () => get('admission').isLagging() }))
+  add('damageWatch', ({ kv, log, get }) => new DamageWatch(kv, get('clock'), log))
   add('housekeeping', (composition) => {
     const { get, kv } = composition
     return new Housekeeping({

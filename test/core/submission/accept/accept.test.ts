@@ -76,7 +76,7 @@ test('Accept.accept() relays: the whole record, its content and its queue row', 
   })
   t.is(Buffer.from(await readWholeContent(fixture.database, organizationId, trace.content)).toString(), content)
   t.deepEqual(await queueHead(fixture.database, { destinationId: 'dst_1', projectId }, { limit: 5 }), [
-    { destinationId: 'dst_1', projectId, dueMs: startOfTime, traceId, organizationId, attempts: 0 },
+    { destinationId: 'dst_1', projectId, dueMs: startOfTime, traceId, organizationId, attempts: 0, acceptedMs: startOfTime },
   ])
   t.is(await fixture.queueLength(), 1)
   t.deepEqual(fixture.captured, [])
