@@ -224,10 +224,10 @@ const formOf = (body: unknown): Buffer => {
   return Buffer.from(new URLSearchParams(entries).toString())
 }
 
-test(`of ${String(count)} random bodies for each service none fails inside, and what is taken goes to those whom it names and to nobody else`, async (t) => {
-  const { rest, errors } = await startDaemon(t, { env: { POSTERN_ADMIN_KEY: adminKey } })
-  const choose = new Seeded('vendors')
-  for (const [service, path, body, times = count] of bodies) {
+for (const [service, path, body, times = count] of bodies)
+  test(`of random bodies for ${service} none fails inside, and what is taken goes to those whom it names and to nobody else`, async (t) => {
+    const { rest, errors } = await startDaemon(t, { env: { POSTERN_ADMIN_KEY: adminKey } })
+    const choose = new Seeded(service)
     const statuses = new Map<number, number>()
     const each = async (i: number): Promise<void> => {
       const given = i === 0 ? body : changed(body, choose)
@@ -239,28 +239,27 @@ test(`of ${String(count)} random bodies for each service none fails inside, and 
         form ? { 'content-type': 'application/x-www-form-urlencoded' } : {},
       )
       statuses.set(status, (statuses.get(status) ?? 0) + 1)
-      if (i === 0) t.true(status < 300, `${service}: ${bytes.toString()}`)
-      if (status >= 500) t.fail(`${service}: ${String(status)} ${bytes.toString()} for ${JSON.stringify(given)}`)
+      if (i === 0) t.true(status < 300, bytes.toString())
+      if (status >= 500) t.fail(`${String(status)} ${bytes.toString()} for ${JSON.stringify(given)}`)
     }
     await each(0)
     for (let i = 1; i < times; i += 50) await Promise.all(Array.from({ length: Math.min(50, times - i) }, (_, j) => each(i + j)))
-    const good = [...statuses].reduce((sum, [status, times]) => (status < 300 ? sum + times : sum), 0)
-    t.true(good > times / 10 && good < times, `${service}: ${JSON.stringify([...statuses])}`)
-  }
-  let seen = 0
-  for await (const trace of rest.rows('/v1/traces')) {
-    const { to, outcome } = trace as { to: string[]; outcome: string }
-    if (outcome === 'refused') continue
-    seen++
-    t.true(to.length > 0)
-    t.deepEqual(
-      to.filter((address) => ![...people, from].includes(address)),
-      [],
-    )
-  }
-  t.true(seen > count)
-  t.deepEqual(errors, [])
-})
+    const good = [...statuses].reduce((sum, [status, count]) => (status < 300 ? sum + count : sum), 0)
+    t.true(good > times / 10 && good < times, JSON.stringify([...statuses]))
+    let seen = 0
+    for await (const trace of rest.rows('/v1/traces')) {
+      const { to, outcome } = trace as { to: string[]; outcome: string }
+      if (outcome === 'refused') continue
+      seen++
+      t.true(to.length > 0)
+      t.deepEqual(
+        to.filter((address) => ![...people, from].includes(address)),
+        [],
+      )
+    }
+    t.true(seen >= good)
+    t.deepEqual(errors, [])
+  })
 
 test('lists as long as a body allows are read once, not once for each message', async (t) => {
   const { rest } = await startDaemon(t)

@@ -141,7 +141,7 @@ test('traces stored are the average over the days of the month', async (t) => {
   t.deepEqual(await projectsNow(), [`${projectId} 28`, 'null 21'])
   await fixture.assertSound(t)
   await fixture.database.commit(new Change().add(storedTracesCounter(organizationId, projectId), 1))
-  t.deepEqual(await fixture.problems(), [`${projectId} has 28 records of the kind send, but their counter says 29.`])
+  t.deepEqual(await fixture.problems(), [`${projectId} has records of the kind send that weigh 28, but their counter says 29.`])
 })
 
 test('sends beyond those of plan free are overage, day by day', async (t) => {

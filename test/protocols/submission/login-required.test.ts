@@ -77,8 +77,5 @@ test('SubmissionListener asks nobody for the name of a client, waits for no prox
   const { options } = await listener()
   t.true(options.disableReverseLookup)
   t.is(options.minVersion, 'TLSv1.2')
-  t.deepEqual(
-    [options.useProxy, options.useXClient, options.useXForward, options.authOptional],
-    [undefined, undefined, undefined, undefined],
-  )
+  t.deepEqual([options.useProxy, options.useXClient, options.useXForward, options.authOptional], [undefined, undefined, undefined, false])
 })
