@@ -20,6 +20,7 @@ export class DamageWatch {
   readonly #logged = new Set<string>()
   #timer: Timer | undefined
   #running: Promise<void> = Promise.resolve()
+  readonly #stopped = Promise.withResolvers<void>()
   #isStopped = false
 
   constructor(kv: Pick<StoreKv, 'damage' | 'check'>, clock: Clock, log: Pick<Logger, 'error'>) {
@@ -36,6 +37,7 @@ export class DamageWatch {
 
   async stop(): Promise<void> {
     this.#isStopped = true
+    this.#stopped.resolve()
     this.#timer?.cancel()
     await this.#running
   }
@@ -51,9 +53,9 @@ export class DamageWatch {
     const rest = restsBetween(this.#clock, workMs, restMs)
     try {
       this.#tell(
-        await this.#kv.check(() => {
+        await this.#kv.check(async () => {
+          if (!this.#isStopped) await Promise.race([rest(), this.#stopped.promise])
           if (this.#isStopped) throw new Stopped()
-          return rest()
         }),
       )
     } catch (error) {

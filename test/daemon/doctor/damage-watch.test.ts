@@ -51,6 +51,23 @@ test('the check of the store rests three quarters of the time, and ends with the
   t.deepEqual(logged, [])
 })
 
+test('a check that rests ends with the daemon, and waits for no clock', async (t) => {
+  const clock = new FakeClock(startOfTime)
+  const kv = {
+    damage: [],
+    async check(rest: Rest): Promise<readonly Damage[]> {
+      clock.advance(6)
+      await rest()
+      return []
+    },
+  }
+  const watch = new DamageWatch(kv, clock, { error: () => t.fail() } as never)
+  watch.start()
+  clock.advance(5000)
+  await watch.stop()
+  t.is(clock.pending, 1, 'the rest has not passed')
+})
+
 test('a check that fails is logged, and the next one takes place', async (t) => {
   const { clock, logged, watch, checks } = watched(async () => Promise.reject(new Error('EIO')))
   watch.start()
