@@ -119,22 +119,7 @@ const shareIn =
 /** In order: what works in the background, then the doors; so the doors close first. Resolves with the addresses that were bound. */
 export async function start(part: Resolve, config: Config, lifecycle: Lifecycle): Promise<Listening> {
   const daemon = partsOf(part)
-  const {
-    queue,
-    transport,
-    probes,
-    reader,
-    inboxes,
-    admission,
-    submission,
-    http,
-    rewriter,
-    engagements,
-    ingest,
-    doctor,
-    meter,
-    damageWatch,
-  } = daemon
+  const { queue, transport, probes, reader, inboxes, admission, submission, http, rewriter, engagements, ingest, meter } = daemon
   const works = sharedWorks(daemon)
   const share = shareIn(lifecycle, daemon)
   const seconds = Math.max(1, config.shutdownSeconds - 5)
@@ -181,8 +166,7 @@ export async function start(part: Resolve, config: Config, lifecycle: Lifecycle)
   daemon.ownListeners.set([...listening.submission, ...listening.submissions, ...listening.mx])
   await startHttp(http, config, lifecycle, listening, seconds)
   await startSites(daemon.sites, config, lifecycle, listening, seconds)
-  await lifecycle.start({ name: 'doctor', start: async () => doctor.start(), stop: () => doctor.stop() })
-  await lifecycle.start({ name: 'check of the store', start: async () => damageWatch.start(), stop: () => damageWatch.stop() })
+  await lifecycle.start({ name: 'doctor', ...checksOf(daemon) })
   await startCertificates(daemon.certificates, config, lifecycle, listening)
   await lifecycle.start({ name: 'agents', start: async () => {}, stop: () => daemon.agents.stop() })
   await lifecycle.start({ name: 'streams', start: async () => {}, stop: async () => closeStreams(daemon) })
@@ -222,6 +206,15 @@ function closeStreams({ decisions, changeStreams }: Daemon): void {
 const countsOf = ({ lateCounts, agentCalls }: Daemon): { readonly start: () => Promise<void>; readonly stop: () => Promise<void> } => ({
   start: async () => {},
   stop: async () => void (await Promise.all([lateCounts.stop(), agentCalls.stop()])),
+})
+
+/** The rounds of the doctor, and the check of the store. */
+const checksOf = ({ doctor, damageWatch }: Daemon): { readonly start: () => Promise<void>; readonly stop: () => Promise<void> } => ({
+  async start() {
+    doctor.start()
+    damageWatch.start()
+  },
+  stop: async () => void (await Promise.all([doctor.stop(), damageWatch.stop()])),
 })
 
 async function startHttp(

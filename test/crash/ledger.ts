@@ -3,7 +3,7 @@
  * killed. Its audit knows nothing about the daemon but its promises.
  */
 import type { Delivery } from '../support/smtp/sink-script.ts'
-import { carriesText, isWholeLetter, letterOf, markerOf, textOf, type Mark } from './letters.ts'
+import { carriesText, isNotice, isWholeLetter, letterOf, markerOf, textOf, type Mark } from './letters.ts'
 
 /** What the client knows. `refused` covers whatever was turned down or never sent to its end. */
 export type Status = 'open' | 'acked' | 'refused' | 'unknown'
@@ -96,6 +96,7 @@ export class Ledger {
       this.problem(`delivered, but never sent: ${content.toString('latin1', 0, 300)}`)
       return
     }
+    if (isNotice(content)) return this.#noticed(entry, to)
     const whole =
       entry.door === 'smtp' ? isWholeLetter(content, letterOf(entry, entry.from, entry.to)) : carriesText(content, textOf(entry))
     if (!whole) this.problem(`${entry.marker}: delivered with other content (${String(content.length)} octets)`)
@@ -104,6 +105,12 @@ export class Ledger {
       this.#copies.set(key, [...(this.#copies.get(key) ?? []), { entry, recipient, answeredAt }])
       this.#awaited.delete(key)
     }
+  }
+
+  /** A notice goes to the author alone, and is about recipients that were refused for good. */
+  #noticed(entry: Entry, to: readonly string[]): void {
+    if (to.join() !== entry.from) this.problem(`${entry.marker}: a notice for ${entry.from} went to ${to.join()}`)
+    if (!entry.to.some(isRefusedForGood)) this.problem(`${entry.marker}: a notice about recipients that nobody refused`)
   }
 
   get awaited(): number {

@@ -40,6 +40,12 @@ export function textOf({ marker, size }: Mark): string {
 export const markerOf = (content: Buffer): string | undefined =>
   /^subject: (mk-[\w-]+)\r$/im.exec(content.toString('latin1', 0, 16_384))?.[1]
 
+/** Whether a received message is a notice to the author of one of ours, whose header fields it repeats. */
+export function isNotice(content: Buffer): boolean {
+  const end = content.indexOf('\r\n\r\n')
+  return /^content-type: multipart\/report\b/im.test(content.toString('latin1', 0, end < 0 ? content.length : end))
+}
+
 /** Whether `received` is `sent` unchanged, behind nothing but header fields that servers on the way put in front. */
 export function isWholeLetter(received: Buffer, sent: Buffer): boolean {
   const start = received.length - sent.length

@@ -200,7 +200,7 @@ test('postern tail shows what is accepted and refused as it happens, and ends wi
   while (!isShown) await daemon.rest.call('POST', '/v1/messages', body)
   t.regex(
     await first,
-    /^\d\d:\d\d:\d\d\.\d{3} accepted +captured\.no_route {10} shop@site\.test -> ann@inbox\.test \(\+1\) .*subject=Seen live door=rest trace_id=\S{36}$/,
+    /^\d\d:\d\d:\d\d\.\d{3} accepted +captured\.no_route {12}shop@site\.test -> ann@inbox\.test \(\+1\) .*subject=Seen live door=rest trace_id=\S{36}$/,
   )
   await daemon.rest.call('POST', '/v1/messages', { ...body, to: 'nobody' })
   for (let line = await next(); !/ refused /.test(line);) line = await next()
