@@ -148,7 +148,7 @@ export class AgentEndpoint {
   }
 
   async #respond(caller: Caller, headers: IncomingHttpHeaders, body: unknown, signal: AbortSignal): Promise<Answer> {
-    const malformed = malformedIn(body)
+    const malformed = malformedIn(body, caller.protocolVersion)
     if (malformed !== undefined) return errorTo(body, invalidParams, malformed)
     const { url, version, website, tools, resources, organizationOf, clock } = this.#options
     const [closing, calls, cancellations] = [this.#closing.signal, this.#calls, this.#cancellations]

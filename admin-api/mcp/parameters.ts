@@ -42,9 +42,13 @@ const needed: ReadonlyMap<unknown, Needed> = new Map([
   ],
 ])
 
+/** From this revision on there is no `initialize`, which the package answers. */
+const stateless = '2026-07-28'
+
 /** Returns what the request takes if its parameters are malformed. */
-export function malformedIn(body: unknown): string | undefined {
+export function malformedIn(body: unknown, protocolVersion: string): string | undefined {
   const { method, params } = Object(body) as { readonly method?: unknown; readonly params?: unknown }
+  if (method === 'initialize' && protocolVersion >= stateless) return undefined
   const known = needed.get(method)
   return known && !known.schema.safeParse(params).success ? known.sentence : undefined
 }

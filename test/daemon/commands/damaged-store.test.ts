@@ -6,6 +6,7 @@ import { checkFiles, type FileDamage } from '#store/level/files/check-files.ts'
 import { Daemon, runCommand, type DaemonOptions } from '../../support/daemon/daemon.ts'
 import { assertVerified } from '../../support/problems.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
+import { waitFor } from '../../support/waits.ts'
 
 const passphrase = { POSTERN_BACKUP_PASSPHRASE: 'correct horse battery', POSTERN_DOCTOR_TIME_SERVERS: '' }
 const messages = 240
@@ -88,7 +89,7 @@ test.serial('a flipped bit in a table is named by verify, backup, doctor and lis
 
   const second = await Daemon.start(options, first.adminKey)
   t.teardown(() => second.kill())
-  t.regex(second.log, sentence)
+  await waitFor('the log names the damage', async () => sentence.test(second.log) || undefined)
   const { rows, failure } = await listTraces(second)
   t.like(failure, { status: 500 }, `ledger: a list with ${rows} of ${messages} messages ended without an error`)
   t.regex(JSON.stringify(failure), /The store is damaged.*postern verify/)
