@@ -118,7 +118,7 @@ test.serial('a command whose output cannot be written ends with 1', async (t) =>
   const { folder, env } = await optionsOf(t, '')
   const [command, ...words] = [process.execPath, 'daemon/postern.js', 'config']
   const failed = await run('sh', ['-c', 'exec "$@" >/dev/full', 'sh', command, ...words], {
-    env: { ...process.env, ...env, POSTERN_DATA_DIR: folder },
+    env: { PATH: process.env['PATH'], ...env, POSTERN_DATA_DIR: folder },
   }).then(
     () => undefined,
     (error: unknown) => error as { code: number; stderr: string },
