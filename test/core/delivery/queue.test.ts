@@ -151,7 +151,15 @@ test('DeliveryQueue does nothing for a row that was done while it was being read
   const { traceId } = await submitTo(fixture, 'dst_1')
   const [entry] = fixture.queued
   if (!entry) return t.fail()
-  // the read of the queue sees the row, and comes back after the attempt that was offered meanwhile has ended
+  const [began, mayEnd] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  fixture.transport.script = async (call) => {
+    began.resolve()
+    await mayEnd.promise
+    return report(call, 'transient')
+  }
+  fixture.offer(entry)
+  await began.promise
+  // the read of the queue sees the row, and comes back after the attempt under way has ended
   const range = fixture.kv.range.bind(fixture.kv)
   const done = Promise.withResolvers<void>()
   fixture.kv.range = async function* (asked) {
@@ -160,8 +168,7 @@ test('DeliveryQueue does nothing for a row that was done while it was being read
     yield* rows
   }
   await fixture.queue.start()
-  fixture.transport.script = (call) => report(call, 'transient')
-  fixture.offer(entry)
+  mayEnd.resolve()
   await fixture.settled()
   t.deepEqual([fixture.attempted.length, fixture.queue.active], [1, 0], 'the attempt is over')
   done.resolve()

@@ -210,8 +210,10 @@ export class DeliveryQueue {
 
   #wake(queue: DestinationQueue): void {
     if (this.#stopping || queue.isReleased) return
-    if (queue.ready.length > 0) this.#roundRobin.add(queue)
-    else if (queue.unread && !queue.refilling) this.#later(this.#refill(queue))
+    // what is being read can be due before what is ready
+    const mayBegin = !queue.refilling
+    if (mayBegin && queue.ready.length > 0) this.#roundRobin.add(queue)
+    else if (mayBegin && queue.unread) this.#later(this.#refill(queue))
     this.#setAlarm(queue.nextDueMs)
     this.#pump()
   }
