@@ -51,6 +51,27 @@ test('an SMTP login shows how a program is set to it, what would happen to its m
   await vera.check(t)
 })
 
+test('a send-only key says to whom notices about its failed mail go, a key with scopes does not', async (t) => {
+  const server = await startDashboard(t, browser)
+  const { rest } = server.daemon
+  const { id } = await rest.must('POST', '/v1/api-keys', { name: 'Shop', send_only: true })
+  const { id: reader } = await rest.must('POST', '/v1/api-keys', { name: 'Reports', scopes: ['api:read'] })
+  const tab = await server.open({ colorScheme: 'both' })
+  const { page } = tab
+  await tab.go(`/keys?edit=${String(id)}`)
+  await page.waitForSelector('dialog >> text=Notices today: 0 sent, 0 withheld')
+  await page.getByLabel('Notices to the author').selectOption('on')
+  await tab.check(t)
+  await tab.fill('Notices go to', 'ops@example.org')
+  await page.click('dialog >> text=Save')
+  await page.waitForSelector('.toast')
+  const kept = { name: 'Shop', failure_notices: 'on', failure_notice_to: 'ops@example.org', expires_at: null }
+  t.like(await rest.must('GET', `/v1/api-keys/${String(id)}`), kept)
+  await tab.go(`/keys?edit=${String(reader)}`)
+  await page.waitForSelector('dialog >> text=Its secret and what it may do stay.')
+  t.is(await page.getByLabel('Notices to the author').count(), 0)
+})
+
 test('an endpoint is changed, paused, resumed and deleted, and says how the last day went', async (t) => {
   const server = await startDashboard(t, browser)
   const { rest } = server.daemon

@@ -1,4 +1,4 @@
-/** The name of an API key and until when it works; what it may do stays. */
+/** The name of an API key, until when it works, and the notices of a send-only key; what it may do stays. */
 import type { JSX } from 'preact'
 import { call } from '../app/api.ts'
 import { ChooseField, TextField } from '../parts/controls.tsx'
@@ -7,6 +7,7 @@ import { longTime } from '../parts/time.ts'
 import { updateApiKey, type ApiKey } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
 import { words } from './access-words.ts'
+import { noticeBodyOf, noticeDraftOf, NoticeFields, noticesToday } from './notice-fields.tsx'
 
 interface EditKeyProps {
   readonly apiKey: ApiKey
@@ -14,28 +15,31 @@ interface EditKeyProps {
   readonly onDone: () => void
 }
 
-interface Draft extends Readonly<Record<string, unknown>> {
-  readonly name: string
-  /** In days from now; `kept` leaves it as it is. */
-  readonly expires: string
+/** What is typed. `expires` is in days from now; `kept` leaves it as it is. */
+const draftOf = (apiKey: ApiKey) => ({ name: apiKey.name, expires: 'kept', ...noticeDraftOf(apiKey) })
+type Draft = ReturnType<typeof draftOf>
+
+function expiryIn(expires: string): { expires_at?: string | null } {
+  if (expires === 'kept') return {}
+  if (expires === 'never') return { expires_at: null }
+  return { expires_at: new Date(Date.now() + Number(expires) * 86_400_000).toISOString() }
 }
 
-function bodyOf({ name, expires }: Draft): { name: string; expires_at?: string | null } {
-  if (expires === 'kept') return { name }
-  if (expires === 'never') return { name, expires_at: null }
-  return { name, expires_at: new Date(Date.now() + Number(expires) * 86_400_000).toISOString() }
-}
+const bodyOf = (apiKey: ApiKey, draft: Draft) => ({
+  name: draft.name,
+  ...expiryIn(draft.expires),
+  ...noticeBodyOf(apiKey, draft),
+})
 
 export function EditKey({ apiKey, onClose, onDone }: EditKeyProps): JSX.Element {
   const [w, common] = [words(), allWords()]
   const now = apiKey.expires_at === null ? common.never : longTime(apiKey.expires_at)
   const save = async (draft: Draft): Promise<string> => {
-    await call(updateApiKey, { path: { id: apiKey.id }, body: bodyOf(draft) })
+    await call(updateApiKey, { path: { id: apiKey.id }, body: bodyOf(apiKey, draft) })
     return w.keySaved
   }
-  const begin: Draft = { name: apiKey.name, expires: 'kept' }
   return (
-    <EditDialog title={w.editKey} begin={begin} onClose={onClose} onSave={save} onDone={onDone}>
+    <EditDialog title={w.editKey} begin={draftOf(apiKey)} onClose={onClose} onSave={save} onDone={onDone}>
       {({ at }) => (
         <>
           <TextField label={common.name} hint={common.keyNameHint} {...at('name')} />
@@ -48,6 +52,14 @@ export function EditKey({ apiKey, onClose, onDone }: EditKeyProps): JSX.Element 
               ...[30, 90, 365].map((days) => [String(days), common.inDays(days)] as const),
             ]}
           />
+          {apiKey.send_only && (
+            <>
+              <NoticeFields notices={at('notices', 'failure_notices')} to={at('noticeTo', 'failure_notice_to')} />
+              <p class="faint">
+                {w.noticesToday}: {noticesToday(apiKey.failure_notices_today)}
+              </p>
+            </>
+          )}
           <p class="faint">{w.editKeyText}</p>
         </>
       )}

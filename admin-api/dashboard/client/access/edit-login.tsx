@@ -7,6 +7,7 @@ import { plain } from '../parts/safe-text.tsx'
 import { updateSmtpCredential, type SmtpCredential } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
 import { words } from './access-words.ts'
+import { noticeBodyOf, noticeDraftOf, NoticeFields } from './notice-fields.tsx'
 
 interface EditProps {
   readonly login: SmtpCredential
@@ -26,12 +27,11 @@ const draftOf = (login: SmtpCredential) => ({
   until: login.expires_at?.slice(0, 10) ?? '',
   clicks: login.click_tracking_enabled,
   opens: login.open_tracking_enabled,
-  notices: login.failure_notices,
-  noticeTo: login.failure_notice_to ?? '',
+  ...noticeDraftOf(login),
 })
 type Draft = ReturnType<typeof draftOf>
 
-/** Tracking is left out where it stays, as not every plan has it; so are notices. */
+/** Tracking is left out where it stays, as not every plan has it. */
 const bodyOf = (login: SmtpCredential, draft: Draft) => ({
   label: draft.label,
   allowed_from_domains: draft.domains.split(/[\s,]+/).filter(Boolean),
@@ -40,8 +40,7 @@ const bodyOf = (login: SmtpCredential, draft: Draft) => ({
   max_rate_per_min: numberOrNull(draft.rate),
   max_message_bytes: numberOrNull(draft.bytes),
   expires_at: draft.until === '' ? null : `${draft.until}T00:00:00Z`,
-  ...(draft.notices !== login.failure_notices && { failure_notices: draft.notices }),
-  ...(draft.noticeTo !== (login.failure_notice_to ?? '') && { failure_notice_to: draft.noticeTo }),
+  ...noticeBodyOf(login, draft),
   ...(draft.clicks !== login.click_tracking_enabled && { click_tracking_enabled: draft.clicks }),
   ...(draft.opens !== login.open_tracking_enabled && { open_tracking_enabled: draft.opens }),
 })
@@ -77,32 +76,6 @@ export function EditLogin({ login, destinations, onClose, onDone }: EditProps): 
         </>
       )}
     </EditDialog>
-  )
-}
-
-interface NoticeProps {
-  readonly notices: Bound<SmtpCredential['failure_notices']>
-  readonly to: Bound<string>
-}
-
-interface Bound<T> {
-  readonly value: T
-  readonly onChange: (value: T) => void
-  readonly fault: string | undefined
-}
-
-const modes = ['auto', 'on', 'off'] as const
-
-/** Whether mail of the login brings notices about failures, and to whom. */
-function NoticeFields({ notices, to }: NoticeProps): JSX.Element {
-  const w = words()
-  const choose = (text: string): void => notices.onChange(modes.find((mode) => mode === text) ?? 'auto')
-  const options = modes.map((mode) => [mode, w.noticeModes[mode]] as const)
-  return (
-    <>
-      <ChooseField label={w.notices} hint={w.noticesHint} {...notices} onChange={choose} options={options} />
-      <TextField label={w.noticeTo} hint={w.noticeToHint} type="email" {...to} />
-    </>
   )
 }
 

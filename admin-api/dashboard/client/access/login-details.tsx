@@ -13,6 +13,7 @@ import { longTime, number } from '../parts/time.ts'
 import { testSmtpCredentialConnection, type ConnectionTest, type SmtpCredential } from '../wire/operations.ts'
 import { words as allWords } from '../words/words.ts'
 import { words } from './access-words.ts'
+import { noticesToday } from './notice-fields.tsx'
 import { recipes, type Recipe } from './recipes.ts'
 
 interface DetailsProps {
@@ -104,7 +105,7 @@ function Limits({ login, destinations }: Pick<DetailsProps, 'login' | 'destinati
     ['VERP', onOff(login.verp_enabled)],
     [w.notices, w.noticeModes[login.failure_notices]],
     [w.noticeTo, login.failure_notice_to === null ? 'MAIL FROM' : plain(login.failure_notice_to)],
-    [w.noticesToday, w.noticeCounts(number(login.failure_notices_today.sent), number(login.failure_notices_today.withheld))],
+    [w.noticesToday, noticesToday(login.failure_notices_today)],
   ]
   return <Facts rows={rows} />
 }
