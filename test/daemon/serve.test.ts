@@ -133,6 +133,16 @@ test('serve() stops when the terminal is closed that it was started on', async (
   await firstLife(t, folder)
 })
 
+test('npm start ends with 0 when a supervisor stops it, and the daemon with it', async (t) => {
+  const folder = await folderOf(t)
+  const pidFile = join(folder, 'npm.pid')
+  const wrapper = ['sh', '-c', `echo $$ > '${pidFile}'; for word; do :; done; exec npm start -- --ready-file "$word"`, 'sh']
+  await using daemon = await Daemon.start({ folder, wrapper })
+  process.kill(Number(await readFile(pidFile, 'utf8')), 'SIGTERM')
+  t.is((await daemon.exited).code, 0, daemon.log)
+  await firstLife(t, folder)
+})
+
 test('serve() tells in one sentence why the data folder cannot be used', async (t) => {
   const folder = await folderOf(t)
   const file = join(folder, 'file')
