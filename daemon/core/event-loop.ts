@@ -13,12 +13,15 @@ export function runAtOnce<T>(steps: Steps<T>): T {
   }
 }
 
-/** Does one step in a turn of the event loop, in turn with other callers; work of one step takes no turn at all. */
+/**
+ * Does one step in a turn of the event loop, in turn with other callers; work of one step takes no turn at all. Few works of a caller go on
+ * at a time, so that a caller with much work holds little memory.
+ */
 export async function runInSteps<T>(steps: Steps<T>): Promise<T> {
-  for (;;) {
+  for (let isUnderWay = false; ; isUnderWay = true) {
     const step = steps.next()
     if (step.done === true) return step.value
-    await nextTurn(currentCaller())
+    await nextTurn(currentCaller(), isUnderWay)
     resumeWork()
   }
 }
@@ -32,15 +35,18 @@ export function restsBetween(clock: Clock, workMs: number, restMs = workMs): () 
   }
 }
 
+/** Works of a caller that go on in turn; the others wait until one of these has ended. */
+const worksAtATime = 4
+
 /** Steps that wait, by caller. Callers take turns, so that a caller with much work delays another by one step at most. */
 const waiting = new Map<string, (() => void)[]>()
 
-function nextTurn(caller: string): Promise<void> {
+function nextTurn(caller: string, isUnderWay: boolean): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   if (waiting.size === 0) setImmediate(giveTurn)
-  const queue = waiting.get(caller)
-  if (queue) queue.push(resolve)
-  else waiting.set(caller, [resolve])
+  const queue = waiting.get(caller) ?? []
+  if (queue.length === 0) waiting.set(caller, queue)
+  queue.splice(isUnderWay ? worksAtATime - 1 : queue.length, 0, resolve)
   return promise
 }
 

@@ -89,3 +89,23 @@ test('runInSteps() gives callers turns, and charges each step to its work', asyn
   t.deepEqual(places, [5, 7, 9, 11], order.join(' '))
   t.deepEqual([tenant?.ms, ...crowd.map(({ ms }) => ms)], [8, 8, 8, 8, 8, 8])
 })
+
+test('runInSteps() goes on with four works of a caller at a time, in the order of their calls', async (t) => {
+  const { meter, work } = setUp(t)
+  const caller = work()
+  const [ended, open] = [[] as number[], new Set<number>()]
+  let most = 0
+  function* steps(nth: number) {
+    for (let i = 0; i < 20; i++) {
+      yield
+      open.add(nth)
+      most = Math.max(most, open.size)
+    }
+    open.delete(nth)
+    ended.push(nth)
+  }
+  const all = Array.from({ length: 40 }, (_, nth) => nth)
+  await Promise.all(all.map((nth) => meter.run(caller, () => runInSteps(steps(nth)))))
+  t.is(most, 4)
+  t.deepEqual(ended, all)
+})
