@@ -41,7 +41,8 @@ const worksAtATime = 4
 /** Steps that wait, by caller. Callers take turns, so that a caller with much work delays another by one step at most. */
 const waiting = new Map<string, (() => void)[]>()
 
-function nextTurn(caller: string, isUnderWay: boolean): Promise<void> {
+/** Resolves in a turn of the event loop that is the caller's. `isUnderWay`: for a work that has had one. */
+export function nextTurn(caller: string, isUnderWay = false): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   if (waiting.size === 0) setImmediate(giveTurn)
   const queue = waiting.get(caller) ?? []

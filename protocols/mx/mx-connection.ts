@@ -49,6 +49,7 @@ export class MxConnection extends ReceptionConnection {
 
   protected override openMessage(report: (error: unknown) => void): MessageIntake {
     const { postmaster, door } = this.#context
+    const reading = door.begin(this.session.remoteAddress, true)
     const { returnPaths, forPostmaster, test, routed } = this.#recipients()
     const draft = new MailDraft({
       isRead: forPostmaster || returnPaths.length > 0,
@@ -56,7 +57,7 @@ export class MxConnection extends ReceptionConnection {
       whole: test && door.openInspected(test),
       routed: routed.length > 0 ? door.openRouted(routed) : undefined,
     })
-    return new MessageIntake(draft, this.maxMessageBytes(), report)
+    return new MessageIntake({ draft, reading, maxOctets: this.maxMessageBytes(), onDefect: report })
   }
 
   protected override async take(intake: MessageIntake): Promise<Taken> {

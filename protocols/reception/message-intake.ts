@@ -1,4 +1,5 @@
 /** One message on its way in: what was scanned goes into the draft, the core keeps its beginning, and what cannot be taken is refused. */
+import type { Reading } from '#core/fairness/work.ts'
 import type { ContentDraft } from '#core/submission/submission.ts'
 import { isLooping, maxHeadOctets, wholeFaults } from '#core/submission/whole/whole-limits.ts'
 import { DataScanner } from './data-scanner.ts'
@@ -11,12 +12,21 @@ const gatherOctets = 16 * 1024
 const discardingMs = 300_000
 const discardedOctets = 64 * 1024 * 1024
 
+export interface IntakeOptions {
+  readonly draft: ContentDraft
+  /** Charges the caller for what is read, and slows down a caller that uses too much. */
+  readonly reading: Reading
+  readonly maxOctets: number
+  readonly onDefect: (error: unknown) => void
+}
+
 export class MessageIntake {
   readonly draft: ContentDraft
   /** Octets the client sent after DATA, including what may follow the end. */
   wireOctets = 0
-  /** The draft has not taken the last piece yet, so that it is not the client who is slow. */
+  /** The last piece is not read or not written yet, so that it is not the client who is slow. */
   waiting = false
+  readonly #reading: Reading
   readonly #maxOctets: number
   readonly #onDefect: (error: unknown) => void
   readonly #scanner = new DataScanner()
@@ -30,8 +40,9 @@ export class MessageIntake {
   #inFlight: Promise<void> | undefined
   #abandoned = false
 
-  constructor(draft: ContentDraft, maxOctets: number, onDefect: (error: unknown) => void) {
+  constructor({ draft, reading, maxOctets, onDefect }: IntakeOptions) {
     this.draft = draft
+    this.#reading = reading
     this.#maxOctets = maxOctets
     this.#onDefect = onDefect
   }
@@ -59,13 +70,20 @@ export class MessageIntake {
   /** Takes the next chunk. The result is the offset after the final dot, or -1; a promise asks to wait. Never throws, never rejects. */
   feed(chunk: Buffer): number | Promise<number> {
     this.wireOctets += chunk.length
+    const read = (): number | Promise<number> => this.#reading.run(() => this.#read(chunk))
+    const pause = this.#reading.pace()
+    if (!pause) return read()
+    this.waiting = true
+    return pause.then(read)
+  }
+
+  #read(chunk: Buffer): number | Promise<number> {
     const { content, end } = this.#scanner.scan(chunk)
     this.#contentOctets += content.length
     this.#check()
-    if (this.#refusal) return end
-    const pending = this.#take(content, end >= 0)
+    const pending = this.#refusal ? undefined : this.#take(content, end >= 0)
+    this.waiting = pending !== undefined
     if (!pending) return end
-    this.waiting = true
     return pending.then(() => {
       this.waiting = false
       return end

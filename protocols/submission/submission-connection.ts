@@ -52,7 +52,12 @@ export class SubmissionConnection extends ReceptionConnection {
 
   protected override openMessage(report: (error: unknown) => void): MessageIntake {
     const login = this.#context.loginOf(this.session)
-    return new MessageIntake(login.openDraft(), login.maxMessageBytes(), report)
+    return new MessageIntake({
+      draft: login.openDraft(),
+      reading: login.openReading(),
+      maxOctets: login.maxMessageBytes(),
+      onDefect: report,
+    })
   }
 
   protected override async take(intake: MessageIntake): Promise<Taken> {

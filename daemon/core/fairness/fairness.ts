@@ -1,8 +1,9 @@
 /**
  * Fair use of the main thread. Time is accounted by credential (anonymous callers by address), then by address, then by organization.
- * Under load the heaviest caller waits, and is refused when its turn does not come in time. A caller below its share never waits.
+ * Under load the heaviest caller waits, and is refused when its turn does not come in time. A caller below its share is never refused.
  */
 import type { Clock, Timer } from '../clock.ts'
+import { nextTurn } from '../event-loop.ts'
 import { Refusal } from '../refusals.ts'
 import { Shares, type ShareRules } from './shares.ts'
 import { noMeter, type Meter } from './thread-meter.ts'
@@ -16,10 +17,13 @@ export interface FairnessOptions {
 }
 
 const rules: ShareRules = { windowMs: 1000, capacity: 0.7, least: 0.05 }
-/** A caller above this part of the thread has at most `aheadMs` of work under way, so that its bursts delay no others. */
+/**
+ * A caller above this part of the thread has at most `aheadMs` of work under way, and one piece of its messages is read in a turn of the
+ * event loop, so that its bursts delay no others.
+ */
 const paced = 0.1
 const aheadMs = 10
-/** The longest wait for a turn. */
+/** The longest wait of a caller beyond its share. One below it waits for its own works. */
 const waitMs = 2000
 const lookMs = 20
 const maxRetrySeconds = 30
@@ -32,7 +36,9 @@ const maxNames = 10_000
 /** Work of one caller that waits for its turn, first come, first served. */
 interface Queued {
   readonly work: Work
-  readonly until: number
+  readonly since: number
+  /** Goes on reading a message: is not refused, and is no work of its own. */
+  readonly isReading: boolean
   readonly resolve: () => void
   readonly reject: (error: Refusal) => void
 }
@@ -66,6 +72,7 @@ export class Fairness {
       resume: () => this.#meter.resume(),
       spend: (work, ms) => this.#spend(work, ms),
       turn: (work) => this.#turn(work),
+      pace: (work) => this.#pace(work),
       reserve: (work, ms) => this.#reserve(work, ms),
       ended: (work) => this.#ended(work),
     })
@@ -89,13 +96,25 @@ export class Fairness {
     const now = this.#clock.monotonic()
     const { credential } = work.callers
     this.#shares.credential.note(credential, now)
-    const queue = this.#queues.get(credential)
-    if (!queue && this.#beyond(work, now) === undefined) {
-      this.#start(work)
-      return undefined
-    }
+    if (this.#queues.has(credential) || this.#beyond(work, now) !== undefined || this.#isAhead(work, now))
+      return this.#wait(work, now, false)
+    this.#start(work)
+    return undefined
+  }
+
+  #pace(work: Work): Promise<void> | undefined {
+    const now = this.#clock.monotonic()
+    const { credential } = work.callers
+    this.#shares.credential.note(credential, now)
+    if (this.#beyond(work, now) !== undefined) return this.#wait(work, now, true).then(() => nextTurn(credential))
+    return this.#isPaced(credential, now) ? nextTurn(credential) : undefined
+  }
+
+  #wait(work: Work, now: number, isReading: boolean): Promise<void> {
+    const { credential } = work.callers
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const queued = { work, until: now + waitMs, resolve, reject }
+    const queued = { work, since: now, isReading, resolve, reject }
+    const queue = this.#queues.get(credential)
     if (queue) queue.push(queued)
     else this.#queues.set(credential, [queued])
     if (!this.#timer) this.#timer = this.#clock.after(lookMs, () => this.#look())
@@ -106,13 +125,25 @@ export class Fairness {
   #beyond(work: Work, now: number): Level | undefined {
     const { credential, address, organization } = work.callers
     const shares = this.#shares
-    const ahead = this.#ahead.get(credential) ?? 0
-    const used = shares.credential.used(credential, now) + ahead
-    if (used > shares.credential.most(now, this.#lags())) return 'credential'
-    const isPaced = used > paced * rules.windowMs && shares.credential.areShared
-    if (isPaced && ahead > 0 && ahead + this.#expected(work) > aheadMs) return 'credential'
+    if (this.#used(credential, now) > shares.credential.most(now, this.#lags())) return 'credential'
     if (isOver(shares.address, address, now)) return 'address'
     return isOver(shares.organization, organization, now) ? 'organization' : undefined
+  }
+
+  /** Used and under way. */
+  #used(credential: string, now: number): number {
+    return this.#shares.credential.used(credential, now) + (this.#ahead.get(credential) ?? 0)
+  }
+
+  #isPaced(credential: string, now: number): boolean {
+    return this.#used(credential, now) > paced * rules.windowMs && this.#shares.credential.areShared
+  }
+
+  /** The caller is paced, and has enough work under way. */
+  #isAhead(work: Work, now: number): boolean {
+    const { credential } = work.callers
+    const ahead = this.#ahead.get(credential) ?? 0
+    return ahead > 0 && ahead + this.#expected(work) > aheadMs && this.#isPaced(credential, now)
   }
 
   #start(work: Work): void {
@@ -145,15 +176,15 @@ export class Fairness {
   #serve(credential: string, now: number): void {
     const queue = this.#queues.get(credential) ?? []
     let done = 0
-    for (const { work, until, resolve, reject } of queue) {
+    for (const { work, since, isReading, resolve, reject } of queue) {
       const level = this.#beyond(work, now)
-      if (level !== undefined && now < until) break
+      if (level === undefined ? !isReading && this.#isAhead(work, now) : now - since < waitMs) break
       done++
-      if (level !== undefined) {
+      if (level !== undefined && !isReading) {
         reject(this.#refusal(level, work, now))
         continue
       }
-      this.#start(work)
+      if (!isReading) this.#start(work)
       resolve()
     }
     queue.splice(0, done)

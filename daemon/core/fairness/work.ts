@@ -31,9 +31,13 @@ interface Accounts {
   resume(): void
   spend(work: Work, ms: number): void
   turn(work: Work): Promise<void> | undefined
+  pace(work: Work): Promise<void> | undefined
   reserve(work: Work, ms: number): void
   ended(work: Work): void
 }
+
+/** Reads what a caller sends, piece by piece. */
+export type Reading = Pick<Work, 'run' | 'pace'>
 
 export class Work implements Charged {
   readonly facts: WorkFacts
@@ -108,6 +112,16 @@ export class Work implements Charged {
     if (this.facts.isFree) return undefined
     this.#assign()
     return this.#accounts.turn(this)
+  }
+
+  /**
+   * Resolves when the caller may send its next piece of a message that has begun; undefined when it may at once. Never rejects: what a caller
+   * beyond its share sends is read slowly. The caller is final.
+   */
+  pace(): Promise<void> | undefined {
+    if (this.facts.isFree) return undefined
+    this.#assign()
+    return this.#accounts.pace(this)
   }
 
   /**

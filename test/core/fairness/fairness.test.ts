@@ -5,10 +5,8 @@ import type { Work } from '#core/fairness/work.ts'
 import { Refusal } from '#core/refusals.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 
-/** Lets promises that are settled go on. */
-async function settled(): Promise<void> {
-  for (let i = 0; i < 5; i++) await Promise.resolve()
-}
+/** Lets promises that are settled go on, and one caller that waits for a turn of the event loop. */
+const settled = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
 
 /** Connections that repeat one request each. */
 interface Client {
@@ -19,6 +17,8 @@ interface Client {
   readonly costMs: number
   /** Milliseconds between an answer and the next request. */
   readonly restMs: number
+  /** They send pieces of messages that have begun. */
+  readonly isReading?: boolean
 }
 
 interface Served {
@@ -59,9 +59,9 @@ class Thread {
   }
 
   #request(client: Client, served: Served, from: number): void {
-    const { credential, organization = 'org', address, costMs, restMs } = client
+    const { credential, organization = 'org', address, costMs, restMs, isReading = false } = client
     const startedAt = this.clock.monotonic()
-    const work = this.fairness.begin({ address, kind: 'call' })
+    const work = this.fairness.begin({ address, kind: 'call', waits: isReading })
     if (credential !== undefined) work.belongsTo({ credentialId: credential, organizationId: organization })
     const again = (): void => void this.clock.after(Math.max(restMs, 1), () => this.#request(client, served, from))
     const done = (): void => {
@@ -74,7 +74,7 @@ class Thread {
       again()
     }
     const serve = (): void => void this.#ready.push({ work, costMs, done })
-    const turn = work.turn()
+    const turn = isReading ? work.pace() : work.turn()
     if (!turn) return serve()
     void turn.then(serve, (error: unknown) => {
       work.end()
@@ -112,6 +112,23 @@ test('Fairness: 40 connections of one key are refused with 429, and a tenant bel
   t.true((attacked?.refused.length ?? 0) > 20, `${attacked?.refused.length} refusals`)
   t.like(first, { code: 'rate_limit_exceeded', retryAfterSeconds: 1, details: { share_of: 'credential' } })
   t.regex(first?.message ?? '', /^The service is busy, and this key or client uses more than its share of it; send fewer requests/)
+})
+
+test('Fairness: what 40 sessions of one login send is read slowly and never refused, and a tenant is served at once', async (t) => {
+  const sessions = { ...attacker, costMs: 3, restMs: 0, isReading: true }
+  const [calm, read] = await new Thread().run([tenant, sessions], 8000)
+  t.deepEqual([calm?.refused, read?.refused], [[], []])
+  t.true((calm?.slowestMs ?? Infinity) <= 20, `slowest: ${calm?.slowestMs} ms`)
+  t.true((calm?.answered ?? 0) > 50, `${calm?.answered} answers`)
+  const used = read?.usedMs ?? 0
+  t.true(used > 0.4 * 6000 && used <= 0.72 * 6000, `the sessions used ${used} ms`)
+})
+
+test('Fairness: a caller below its share whose works take long is served after its wait', async (t) => {
+  const slow = { ...tenant, credential: 'key_slow', connections: 4, costMs: 60, restMs: 400 }
+  const [calm, served] = await new Thread().run([tenant, slow], 8000)
+  t.deepEqual([calm?.refused, served?.refused], [[], []])
+  t.true((served?.answered ?? 0) > 20, `${served?.answered} answers`)
 })
 
 test('Fairness: a caller alone is never refused, however much it uses', async (t) => {

@@ -1,11 +1,12 @@
 import test, { type ExecutionContext } from '#test'
+import type { Reading } from '#core/fairness/work.ts'
 import { Refusal } from '#core/refusals.ts'
 import { maxHeadOctets } from '#core/submission/whole/whole-limits.ts'
 import { MessageIntake } from '../../../protocols/reception/message-intake.ts'
-import { DraftDouble } from '../submission/door-double.ts'
+import { DraftDouble, freely } from '../submission/door-double.ts'
 
 const intakeOf = (t: ExecutionContext, draft: DraftDouble, max = 10_000_000): MessageIntake =>
-  new MessageIntake(draft, max, (error) => t.fail(`reported: ${String(error)}`))
+  new MessageIntake({ draft, reading: freely, maxOctets: max, onDefect: (error) => t.fail(`reported: ${String(error)}`) })
 
 async function feedAll(intake: MessageIntake, pieces: readonly Buffer[]): Promise<number> {
   let end = -1
@@ -109,12 +110,35 @@ test('MessageIntake.verdict() is the refusal of a draft that cannot write, which
   for (const fail of failures) {
     const reported: unknown[] = []
     const draft = new DraftDouble(fail)
-    const intake = new MessageIntake(draft, 1_000_000, (error) => reported.push(error))
+    const intake = new MessageIntake({ draft, reading: freely, maxOctets: 1_000_000, onDefect: (error) => reported.push(error) })
     t.is(await intake.feed(Buffer.from(`${'x'.repeat(2000)}\r\n.\r\n`)), 2005)
     t.is(intake.verdict()?.message, '4.3.1 The disk is full.')
     t.true(draft.discarded)
     t.deepEqual(reported, [full])
   }
+})
+
+test('MessageIntake.feed() reads for its caller, and waits while the caller may not go on', async (t) => {
+  const draft = new DraftDouble()
+  const mayGoOn = Promise.withResolvers<void>()
+  const pauses = [undefined, mayGoOn.promise]
+  let reads = 0
+  const reading: Reading = {
+    run(read) {
+      reads++
+      return read()
+    },
+    pace: () => pauses.shift(),
+  }
+  const intake = new MessageIntake({ draft, reading, maxOctets: 10_000, onDefect: (error) => t.fail(String(error)) })
+  t.is(intake.feed(Buffer.from(`${'x'.repeat(1022)}\r\n`)), -1)
+  const end = intake.feed(Buffer.from(`${'y'.repeat(1022)}\r\n.\r\n`))
+  t.true(intake.waiting, 'the client is not the one who is slow')
+  t.deepEqual([draft.size, reads], [1024, 1])
+  mayGoOn.resolve()
+  t.is(await end, 1027)
+  t.false(intake.waiting)
+  t.deepEqual([draft.size, reads], [2048, 2])
 })
 
 test('MessageIntake.feed() keeps nothing beyond the limit, and counts the content, not the dots', async (t) => {

@@ -1,10 +1,13 @@
 /** A core in memory: one user, messages kept in an array, and every answer a test wants to provoke. */
+import type { Reading } from '#core/fairness/work.ts'
 import { Refusal } from '#core/refusals.ts'
 import type { SmtpDoor, SmtpLogin, SmtpMessage } from '#core/submission/doors/smtp-door.ts'
 import type { Acceptance, ContentDraft } from '#core/submission/submission.ts'
 
 export const username = 'user'
 export const password = 'secret'
+/** Charges nobody. */
+export const freely: Reading = { run: (read) => read(), pace: () => undefined }
 /** `\0user\0secret` */
 export const plainToken = 'AHVzZXIAc2VjcmV0'
 export const traceId = '6f1c7f0e-6c0a-4b7e-9d0e-1f2a3b4c5d6e'
@@ -72,6 +75,7 @@ export class DoorDouble implements SmtpDoor {
       checkMailFrom: (address) => this.#checkMailFrom(address),
       turn: () => this.turnFails && Promise.reject(this.turnFails),
       openDraft: () => this.#openDraft(),
+      openReading: () => freely,
       submit: (message) => this.#submit(message),
     }
   }

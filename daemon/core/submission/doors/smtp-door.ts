@@ -1,4 +1,5 @@
 /** What the SMTP submission door asks of the core: who is this, may they, and take this message. */
+import type { Reading } from '../../fairness/work.ts'
 import type { Acceptance, ContentDraft } from '../submission.ts'
 
 /** An authenticated SMTP session. Every question re-reads the credential, so rotation and revocation act on live sessions. */
@@ -15,6 +16,8 @@ export interface SmtpLogin {
    */
   turn(): Promise<void> | undefined
   openDraft(): ContentDraft
+  /** Reads the content of a message for the credential, which is charged for it. */
+  openReading(): Reading
   /**
    * Takes the message: gates, decision, one durable write. Throws a refusal, after which nothing of the message is kept.
    * `head` is the beginning of the content as submitted, holding the whole header block or its first 256 KiB.

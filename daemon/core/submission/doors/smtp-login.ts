@@ -153,6 +153,10 @@ class LiveLogin implements SmtpLogin {
     return new DoorDraft((traceId) => new Draft(this.#options.database, this.#organizationId, traceId), fileScanFor(policy?.organization))
   }
 
+  openReading(): Work {
+    return this.#work(true)
+  }
+
   turn(): Promise<void> | undefined {
     return this.#work(true).turn()
   }

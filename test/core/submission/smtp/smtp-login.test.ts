@@ -244,6 +244,23 @@ test('LiveLogin.turn() makes a credential beyond its share wait, and no other on
   await refused
 })
 
+test('LiveLogin.openReading() makes a credential beyond its share wait, and refuses nothing that has begun', async (t) => {
+  const fixture = await doorOf(t)
+  await fixture.credential('right', { id: 'crd_2', username: 'other-user' })
+  const [live, other] = [await login(fixture), await login(fixture, 'right', 'other-user')]
+  const [reading, otherReading] = [live.openReading(), other.openReading()]
+  t.deepEqual([reading.pace(), otherReading.pace()], [undefined, undefined])
+  const work = fixture.part('fairness').begin({ address: '192.0.2.1', kind: 'submission' })
+  work.belongsTo({ credentialId: live.credentialId, organizationId })
+  t.is(work.turn(), undefined)
+  work.spend(60_000)
+  const pause = reading.pace()
+  t.truthy(pause)
+  t.is(otherReading.pace(), undefined)
+  fixture.clock.advance(2000)
+  t.is(await pause, undefined)
+})
+
 test('LiveLogin.checkMailFrom() refuses a login that was revoked or rotated meanwhile', async (t) => {
   const fixture = await doorOf(t)
   const live = await login(fixture)
