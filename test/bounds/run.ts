@@ -30,7 +30,7 @@ const walked = await walk(measured, {
   bodyBytes: Number(values.body ?? usual.bodyBytes),
   sessionBytes: Number(values.session ?? usual.sessionBytes),
   texts: Number(values.texts ?? usual.texts),
-  only: values.only,
+  isWanted: (what) => what.includes(values.only ?? ''),
   onWalked: (one) => isBeyond(one) && console.log(told(one)),
 })
 if (walked.length === 0) throw new Error(`Nothing was attacked: no operation or command is named ${values.only ?? ''}.`)

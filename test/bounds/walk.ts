@@ -36,8 +36,8 @@ export interface Walked {
 
 export interface WalkOptions extends Extent {
   readonly sessionBytes: number
-  /** Only what has this in its name. */
-  readonly only?: string | undefined
+  /** By name: the operation or command, a colon and the title of the attack. All by default. */
+  readonly isWanted?: (what: string) => boolean
   readonly onWalked?: (walked: Walked) => void
 }
 
@@ -78,7 +78,7 @@ export async function walk(measured: MeasuredDaemon, options: WalkOptions): Prom
     if (best) walked.push(best)
     if (best) options.onWalked?.(best)
   }
-  const isWanted = (what: string): boolean => options.only === undefined || what.includes(options.only)
+  const { isWanted = () => true } = options
   await walkRequests(measured, options, isWanted, take)
   await walkSessions(measured, options, isWanted, take)
   return walked

@@ -64,9 +64,10 @@ for (const [what, line, copies] of [
     const handled = countHandled(t)
     await sent(2)
     t.true(sink.octets >= wire.length, 'it was delivered whole')
-    t.is(handled.hashed, content.length)
-    t.is(handled.summed, content.length)
-    t.is(handled.text, 0)
+    const by = (kind: string): string => handled.callers.filter((caller) => caller.startsWith(kind)).join('\n')
+    t.is(handled.hashed, content.length, by('hashed'))
+    t.is(handled.summed, content.length, by('summed'))
+    t.is(handled.text, 0, by('text'))
     const most = 2 * copies * wire.length * 1.1
     t.true(handled.allocated <= most, `${handled.allocated} octets in new buffers`)
     t.true(handled.copied <= most, `${handled.copied} octets copied`)

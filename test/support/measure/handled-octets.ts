@@ -17,11 +17,16 @@ export interface HandledOctets {
   summed: number
   /** Made a text of, or of a text. */
   text: number
+  /** Who did it, for messages of failed tests. */
+  readonly callers: string[]
 }
+
+type Kind = Exclude<keyof HandledOctets, 'callers'>
 
 type Call = (...words: unknown[]) => unknown
 
 const least = 4096
+const mostCallers = 50
 
 const typedArray = Object.getPrototypeOf(Uint8Array.prototype) as object
 const lengthOf = (piece: unknown): number => (piece instanceof Uint8Array || typeof piece === 'string' ? piece.length : 0)
@@ -29,18 +34,16 @@ const octetsOf = (piece: unknown): number => (piece instanceof Uint8Array ? piec
 
 /** Counts from now on until the test ends; the only test of its process, as all code of it counts. */
 export function countHandled(t: Pick<ExecutionContext, 'teardown'>): HandledOctets {
-  const handled: HandledOctets = { allocated: 0, copied: 0, hashed: 0, summed: 0, text: 0 }
+  const handled: HandledOctets = { allocated: 0, copied: 0, hashed: 0, summed: 0, text: 0, callers: [] }
   t.teardown(() => syncBuiltinESMExports()) // once the last of these is as it was
-  const watch = (
-    owner: object,
-    name: string,
-    kind: keyof HandledOctets,
-    octets: (self: unknown, words: readonly unknown[]) => number,
-  ): void => {
+  const watch = (owner: object, name: string, kind: Kind, octets: (self: unknown, words: readonly unknown[]) => number): void => {
     const real = Reflect.get(owner, name) as Call
     const counting = function (this: unknown, ...words: unknown[]): unknown {
       const count = octets(this, words)
-      if (count >= least) handled[kind] += count
+      if (count >= least) {
+        handled[kind] += count
+        if (handled.callers.length < mostCallers) handled.callers.push(`${kind} ${count} ${new Error().stack}`)
+      }
       return Reflect.apply(real, this, words)
     }
     Reflect.set(owner, name, counting)
