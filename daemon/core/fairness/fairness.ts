@@ -23,12 +23,14 @@ const rules: ShareRules = { windowMs: 1000, capacity: 0.7, least: 0.05 }
  */
 const paced = 0.1
 const aheadMs = 10
+/** The most work under way of any other caller, as much of it may be in memory at a time. */
+const mostAheadMs = 100
 /** The longest wait of a caller beyond its share. One below it waits for its own works. */
 const waitMs = 2000
 const lookMs = 20
 const maxRetrySeconds = 30
 /** Expected cost of a work whose kind is new. */
-const unknownMs = 1
+const unknownMs = 10
 /** Weight of the latest work in an average. */
 const newest = 0.2
 const maxNames = 10_000
@@ -79,9 +81,9 @@ export class Fairness {
   }
 
   /** What is heavy at one level is cut there, and does not burden others that share the next level with it. */
-  #spend({ callers: { credential, address, organization } }: Work, ms: number): void {
+  #spend({ callers: { credential, address, organization, weight } }: Work, ms: number): void {
     const now = this.#clock.monotonic()
-    const light = this.#shares.credential.spend(credential, ms, now)
+    const light = this.#shares.credential.spend(credential, ms, now, weight)
     const lightThere = address === undefined ? light : this.#shares.address.spend(address, light, now)
     if (organization !== undefined) this.#shares.organization.spend(organization, lightThere, now)
   }
@@ -94,8 +96,8 @@ export class Fairness {
 
   #turn(work: Work): Promise<void> | undefined {
     const now = this.#clock.monotonic()
-    const { credential } = work.callers
-    this.#shares.credential.note(credential, now)
+    const { credential, weight } = work.callers
+    this.#shares.credential.note(credential, now, weight)
     if (this.#queues.has(credential) || this.#beyond(work, now) !== undefined || this.#isAhead(work, now))
       return this.#wait(work, now, false)
     this.#start(work)
@@ -104,8 +106,8 @@ export class Fairness {
 
   #pace(work: Work): Promise<void> | undefined {
     const now = this.#clock.monotonic()
-    const { credential } = work.callers
-    this.#shares.credential.note(credential, now)
+    const { credential, weight } = work.callers
+    this.#shares.credential.note(credential, now, weight)
     if (this.#beyond(work, now) !== undefined) return this.#wait(work, now, true).then(() => nextTurn(credential))
     return this.#isPaced(credential, now) ? nextTurn(credential) : undefined
   }
@@ -125,7 +127,7 @@ export class Fairness {
   #beyond(work: Work, now: number): Level | undefined {
     const { credential, address, organization } = work.callers
     const shares = this.#shares
-    if (this.#used(credential, now) > shares.credential.most(now, this.#lags())) return 'credential'
+    if (this.#used(credential, now) > shares.credential.most(credential, now, this.#lags())) return 'credential'
     if (isOver(shares.address, address, now)) return 'address'
     return isOver(shares.organization, organization, now) ? 'organization' : undefined
   }
@@ -139,11 +141,11 @@ export class Fairness {
     return this.#used(credential, now) > paced * rules.windowMs && this.#shares.credential.areShared
   }
 
-  /** The caller is paced, and has enough work under way. */
+  /** The caller has enough work under way. */
   #isAhead(work: Work, now: number): boolean {
     const { credential } = work.callers
     const ahead = this.#ahead.get(credential) ?? 0
-    return ahead > 0 && ahead + this.#expected(work) > aheadMs && this.#isPaced(credential, now)
+    return ahead > 0 && ahead + this.#expected(work) > (this.#isPaced(credential, now) ? aheadMs : mostAheadMs)
   }
 
   #start(work: Work): void {
@@ -154,8 +156,8 @@ export class Fairness {
     return this.#averages.get(credential) ?? this.#averages.get(kind) ?? unknownMs
   }
 
-  #ended({ callers: { credential }, facts: { kind, waits }, spent }: Work): void {
-    if (!waits) for (const name of [credential, kind]) this.#average(name, spent)
+  #ended({ callers: { credential }, facts: { kind }, spent, hasBegun }: Work): void {
+    if (hasBegun) for (const name of [credential, kind]) this.#average(name, spent)
     if (this.#queues.has(credential)) this.#serve(credential, this.#clock.monotonic())
   }
 
@@ -192,8 +194,9 @@ export class Fairness {
   }
 
   #refusal(level: Level, { callers }: Work, now: number): Refusal {
-    const used = this.#shares[level].used(callers[level] ?? '', now)
-    const most = this.#shares[level].most(now, level === 'credential' && this.#lags())
+    const name = callers[level] ?? ''
+    const used = this.#shares[level].used(name, now)
+    const most = this.#shares[level].most(name, now, level === 'credential' && this.#lags())
     const seconds = used > most ? (Math.log(used / most) * rules.windowMs) / 1000 : 0
     const retryAfterSeconds = Math.min(maxRetrySeconds, Math.max(1, Math.ceil(seconds)))
     const message = `The service is busy, and ${names[level]} uses more than its share of it; send fewer requests at a time, and try again in ${retryAfterSeconds} s.`
@@ -202,7 +205,7 @@ export class Fairness {
 }
 
 const isOver = (shares: Shares, name: string | undefined, now: number): boolean =>
-  name !== undefined && shares.used(name, now) > shares.most(now, false)
+  name !== undefined && shares.used(name, now) > shares.most(name, now, false)
 
 const names: Readonly<Record<Level, string>> = {
   credential: 'this key or client',

@@ -8,8 +8,14 @@ export interface ShareRules {
   readonly windowMs: number
   /** Part of the thread that all accounts together may use; the rest is for deliveries and other work of the service. */
   readonly capacity: number
-  /** Part of the thread that each account may always use. */
+  /** Part of the thread that each account of weight 1 may always use. */
   readonly least: number
+}
+
+interface Account {
+  readonly use: Fading
+  /** Its share is so many times that of an account of weight 1. */
+  readonly weight: number
 }
 
 /** Accounts without use are forgotten after this many windows. */
@@ -41,11 +47,12 @@ class Fading {
 
 export class Shares {
   readonly #rules: ShareRules
-  readonly #accounts = new Map<string, Fading>()
+  readonly #accounts = new Map<string, Account>()
   /** Accounts above `least`; few, as there is room for no more. */
-  readonly #heavy = new Set<Fading>()
+  readonly #heavy = new Set<Account>()
   readonly #total: Fading
   #sweptAt = -Infinity
+  /** Their weights together. */
   #active = 0
   #countedAt = -Infinity
 
@@ -60,61 +67,67 @@ export class Shares {
   }
 
   /** Counts a caller in, with or without use. */
-  note(name: string, now: number): void {
-    this.#account(name, now)
+  note(name: string, now: number, weight = 1): void {
+    this.#account(name, now, weight)
   }
 
   /** Adds use. Returns the part of it that is within `least`. */
-  spend(name: string, ms: number, now: number): number {
-    const account = this.#account(name, now)
-    const least = this.#rules.least * this.#rules.windowMs
-    const room = Math.max(0, least - account.at(now))
-    account.add(ms, now)
+  spend(name: string, ms: number, now: number, weight = 1): number {
+    const account = this.#account(name, now, weight)
+    const room = Math.max(0, this.#leastOf(account) - account.use.at(now))
+    account.use.add(ms, now)
     this.#total.add(ms, now)
     if (ms > room) this.#heavy.add(account)
     return Math.min(ms, room)
   }
 
   used(name: string, now: number): number {
-    return this.#accounts.get(name)?.at(now) ?? 0
+    return this.#accounts.get(name)?.use.at(now) ?? 0
   }
 
   /** Milliseconds that an account may have used now. `lags`: the thread is late although accounts keep to their shares. */
-  most(now: number, lags: boolean): number {
+  most(name: string, now: number, lags: boolean): number {
     const { windowMs, capacity } = this.#rules
     const room = capacity * windowMs
-    if (lags) return this.#evenly(room, now)
-    return this.areShared && this.#total.at(now) > room ? this.#level(room, now) : Infinity
+    const weight = this.#accounts.get(name)?.weight ?? 1
+    if (lags) return weight * this.#evenly(room, now)
+    return this.areShared && this.#total.at(now) > room ? weight * this.#level(room, now) : Infinity
   }
 
-  /** The level to which the heaviest are cut, so that all fit: max-min fairness. */
+  /** The level of weight 1 to which the heaviest are cut, so that all fit: max-min fairness. */
   #level(room: number, now: number): number {
-    const least = this.#rules.least * this.#rules.windowMs
-    for (const account of this.#heavy) if (account.at(now) <= least) this.#heavy.delete(account)
-    const uses = [...this.#heavy].map((account) => account.at(now)).toSorted((a, b) => a - b)
-    let left = room - (this.#total.at(now) - uses.reduce((sum, use) => sum + use, 0))
-    for (const [at, use] of uses.entries()) {
-      const even = left / (uses.length - at)
-      if (use > even) return Math.max(least, even)
+    for (const account of this.#heavy) if (account.use.at(now) <= this.#leastOf(account)) this.#heavy.delete(account)
+    const heavy = [...this.#heavy].map(({ use, weight }) => ({ use: use.at(now), weight }))
+    heavy.sort((a, b) => a.use / a.weight - b.use / b.weight)
+    let left = room - (this.#total.at(now) - heavy.reduce((sum, { use }) => sum + use, 0))
+    let weights = heavy.reduce((sum, { weight }) => sum + weight, 0)
+    for (const { use, weight } of heavy) {
+      const even = left / weights
+      if (use / weight > even) return Math.max(this.#rules.least * this.#rules.windowMs, even)
       left -= use
+      weights -= weight
     }
     return Infinity
+  }
+
+  #leastOf({ weight }: Account): number {
+    return weight * this.#rules.least * this.#rules.windowMs
   }
 
   #evenly(room: number, now: number): number {
     if (now - this.#countedAt >= countMs) {
       this.#countedAt = now
       this.#active = 0
-      for (const account of this.#accounts.values()) if (account.at(now) > activeMs) this.#active++
+      for (const { use, weight } of this.#accounts.values()) if (use.at(now) > activeMs) this.#active += weight
     }
     return room / Math.max(1, this.#active)
   }
 
-  #account(name: string, now: number): Fading {
+  #account(name: string, now: number, weight: number): Account {
     const known = this.#accounts.get(name)
     if (known) return known
     this.#sweep(now)
-    const account = new Fading(this.#rules.windowMs)
+    const account = { use: new Fading(this.#rules.windowMs), weight }
     this.#accounts.set(name, account)
     return account
   }
@@ -123,7 +136,7 @@ export class Shares {
     if (now - this.#sweptAt < rememberedWindows * this.#rules.windowMs) return
     this.#sweptAt = now
     for (const [name, account] of this.#accounts) {
-      if (account.at(now) > unusedMs) continue
+      if (account.use.at(now) > unusedMs) continue
       this.#accounts.delete(name)
       this.#heavy.delete(account)
     }

@@ -23,7 +23,12 @@ export interface Callers {
   /** Undefined for connections from this machine, which are a proxy's or the operator's. */
   readonly address: string | undefined
   readonly organization: string | undefined
+  /** Of the credential; see `anybodysWeight`. */
+  readonly weight: number
 }
+
+/** A caller that anybody can be, without an account, has this part of the share of a credential: many of them are soon made. */
+const anybodysWeight = 0.1
 
 /** Accounts of all works. */
 interface Accounts {
@@ -49,13 +54,19 @@ export class Work implements Charged {
   #unassigned = 0
   #isAssigned = false
   #hasTurn = false
+  #hasBegun = false
 
   constructor(facts: WorkFacts, accounts: Accounts) {
     this.facts = facts
     this.#accounts = accounts
     const address = clientNetwork(facts.address)
     const isOwn = isLoopbackAddress(facts.address)
-    this.#callers = { credential: `anonymous ${address}`, address: isOwn ? undefined : address, organization: undefined }
+    this.#callers = {
+      credential: `anonymous ${address}`,
+      address: isOwn ? undefined : address,
+      organization: undefined,
+      weight: anybodysWeight,
+    }
   }
 
   get callers(): Callers {
@@ -76,10 +87,17 @@ export class Work implements Charged {
     credentialId,
     organizationId,
     publishableToken,
-  }: Pick<Principal, 'credentialId' | 'organizationId' | 'publishableToken'>): void {
+    holder,
+  }: Pick<Principal, 'credentialId' | 'organizationId' | 'publishableToken' | 'holder'>): void {
     const { address } = this.#callers
     const credential = publishableToken === undefined ? credentialId : `${credentialId} ${clientNetwork(this.facts.address)}`
-    this.#callers = { credential, address, organization: organizationId }
+    const isAnybodys = publishableToken !== undefined || holder?.kind === 'anonymous'
+    this.#callers = { credential, address, organization: organizationId, weight: isAnybodys ? anybodysWeight : 1 }
+  }
+
+  /** It got its turn; a refused work never does. */
+  get hasBegun(): boolean {
+    return this.#hasBegun
   }
 
   /** Runs `call`, and charges the caller for it and all that follows from it. */
@@ -140,6 +158,7 @@ export class Work implements Charged {
 
   /** Counts work that is about to begin. */
   expect(ms: number): void {
+    this.#hasBegun = true
     this.#expected = ms
     this.#accounts.reserve(this, ms)
   }

@@ -19,6 +19,8 @@ interface Client {
   readonly restMs: number
   /** They send pieces of messages that have begun. */
   readonly isReading?: boolean
+  /** With a token that anybody gets. */
+  readonly isAnybodys?: boolean
 }
 
 interface Served {
@@ -51,18 +53,19 @@ class Thread {
         this.clock.advanceTo(Math.min(end, this.clock.nextTimer))
         continue
       }
-      next.work.spend(next.costMs)
       this.clock.advance(next.costMs)
+      next.work.spend(next.costMs)
       next.done()
     }
     return all.map(({ served }) => served)
   }
 
   #request(client: Client, served: Served, from: number): void {
-    const { credential, organization = 'org', address, costMs, restMs, isReading = false } = client
+    const { credential, organization = 'org', address, costMs, restMs, isReading = false, isAnybodys = false } = client
     const startedAt = this.clock.monotonic()
     const work = this.fairness.begin({ address, kind: 'call', waits: isReading })
-    if (credential !== undefined) work.belongsTo({ credentialId: credential, organizationId: organization })
+    const holder = isAnybodys ? ({ holder: { kind: 'anonymous' } } as const) : {}
+    if (credential !== undefined) work.belongsTo({ credentialId: credential, organizationId: organization, ...holder })
     const again = (): void => void this.clock.after(Math.max(restMs, 1), () => this.#request(client, served, from))
     const done = (): void => {
       work.end()
@@ -129,6 +132,18 @@ test('Fairness: a caller below its share whose works take long is served after i
   const [calm, served] = await new Thread().run([tenant, slow], 8000)
   t.deepEqual([calm?.refused, served?.refused], [[], []])
   t.true((served?.answered ?? 0) > 20, `${served?.answered} answers`)
+})
+
+test('Fairness: tokens that anybody gets have a tenth of the share of a key, so that many of them take nothing from a busy tenant', async (t) => {
+  const crowd = Array.from({ length: 12 }, (_, i): Client => ({
+    ...attacker,
+    ...{ credential: `token_${i}`, organization: `org_${i}`, address: `203.0.${i}.1`, connections: 4, isAnybodys: true },
+  }))
+  const busy = { ...tenant, connections: 2, costMs: 20, restMs: 100 }
+  const [served, ...each] = await new Thread().run([busy, ...crowd], 10_000)
+  t.deepEqual(served?.refused, [])
+  t.true((served?.usedMs ?? 0) > 0.15 * 8000, `the tenant used ${served?.usedMs} ms`)
+  t.true(each.every(({ answered }) => answered > 0))
 })
 
 test('Fairness: a caller alone is never refused, however much it uses', async (t) => {
