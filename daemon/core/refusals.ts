@@ -77,7 +77,11 @@ export class Refusal extends Error {
   readonly retryAfterSeconds: number | undefined
 
   constructor(code: RefusalCode, message: string, options: RefusalOptions = {}) {
+    // nobody reads where a "no" was said, and the stack costs ten times as much as all else of it
+    const { stackTraceLimit } = Error
+    Error.stackTraceLimit = 0
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    Error.stackTraceLimit = stackTraceLimit
     this.code = code
     this.nextAction = options.nextAction ?? refusals[code].nextAction
     this.details = options.details
