@@ -208,7 +208,7 @@ export class RequestHandler {
       body = openBodyStream(req, res, operation.body, maxBodyBytesOf(operation, core), this.#bodyWatch())
     } else if (operation.body) {
       const limits = { ...jsonBodyLimits(operation, this.#bodyLimits(), req.headers, core), ...this.#context.jsonLimits }
-      const read = await this.#work.after(readJsonBody(req, res, limits, this.#context.bodies))
+      const read = await this.#work.away(readJsonBody(req, res, limits, this.#context.bodies))
       this.#bodyBytes = read.bytes
       if (!isWhole) await this.#authenticateAgain()
       if (operation.onInvalid) this.#given = read.value

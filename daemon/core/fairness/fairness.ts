@@ -25,12 +25,14 @@ const paced = 0.1
 const aheadMs = 10
 /** The most work under way of any other caller, as much of it may be in memory at a time. */
 const mostAheadMs = 100
+/** Works that have not gone on for so long wait for others, and no longer count as under way. */
+const restMs = 5000
 /** The longest wait of a caller beyond its share. One below it waits for its own works. */
 const waitMs = 2000
 const lookMs = 20
 const maxRetrySeconds = 30
 /** Expected cost of a work whose kind is new. */
-const unknownMs = 10
+const unknownMs = 1
 /** Weight of the latest work in an average. */
 const newest = 0.2
 const maxNames = 10_000
@@ -56,6 +58,8 @@ export class Fairness {
   }
   /** Milliseconds of work under way, as expected, by credential. */
   readonly #ahead = new Map<string, number>()
+  /** When each work under way began or last went on, by credential. */
+  readonly #underWay = new Map<string, Map<Work, number>>()
   /** Average milliseconds of a work, by credential and by kind. */
   readonly #averages = new Map<string, number>()
   readonly #queues = new Map<string, Queued[]>()
@@ -81,8 +85,11 @@ export class Fairness {
   }
 
   /** What is heavy at one level is cut there, and does not burden others that share the next level with it. */
-  #spend({ callers: { credential, address, organization, weight } }: Work, ms: number): void {
+  #spend(work: Work, ms: number): void {
+    const { credential, address, organization, weight } = work.callers
     const now = this.#clock.monotonic()
+    const underWay = this.#underWay.get(credential)
+    if (underWay?.has(work)) underWay.set(work, now)
     const light = this.#shares.credential.spend(credential, ms, now, weight)
     const lightThere = address === undefined ? light : this.#shares.address.spend(address, light, now)
     if (organization !== undefined) this.#shares.organization.spend(organization, lightThere, now)
@@ -100,7 +107,7 @@ export class Fairness {
     this.#shares.credential.note(credential, now, weight)
     if (this.#queues.has(credential) || this.#beyond(work, now) !== undefined || this.#isAhead(work, now))
       return this.#wait(work, now, false)
-    this.#start(work)
+    this.#start(work, now)
     return undefined
   }
 
@@ -148,16 +155,24 @@ export class Fairness {
     return ahead > 0 && ahead + this.#expected(work) > (this.#isPaced(credential, now) ? aheadMs : mostAheadMs)
   }
 
-  #start(work: Work): void {
-    if (!work.facts.waits) work.expect(this.#expected(work))
+  #start(work: Work, now: number): void {
+    if (work.facts.waits) return
+    work.expect(this.#expected(work))
+    const { credential } = work.callers
+    const underWay = this.#underWay.get(credential)
+    if (underWay) underWay.set(work, now)
+    else this.#underWay.set(credential, new Map([[work, now]]))
   }
 
   #expected({ callers: { credential }, facts: { kind } }: Work): number {
     return this.#averages.get(credential) ?? this.#averages.get(kind) ?? unknownMs
   }
 
-  #ended({ callers: { credential }, facts: { kind }, spent, hasBegun }: Work): void {
-    if (hasBegun) for (const name of [credential, kind]) this.#average(name, spent)
+  #ended(work: Work): void {
+    const { credential } = work.callers
+    if (work.hasBegun) for (const name of [credential, work.facts.kind]) this.#average(name, work.spent)
+    const underWay = this.#underWay.get(credential)
+    if (underWay?.delete(work) && underWay.size === 0) this.#underWay.delete(credential)
     if (this.#queues.has(credential)) this.#serve(credential, this.#clock.monotonic())
   }
 
@@ -177,6 +192,7 @@ export class Fairness {
   /** Starts what may start, and refuses what has waited too long. */
   #serve(credential: string, now: number): void {
     const queue = this.#queues.get(credential) ?? []
+    for (const [work, at] of this.#underWay.get(credential) ?? []) if (now - at >= restMs) work.rest()
     let done = 0
     for (const { work, since, isReading, resolve, reject } of queue) {
       const level = this.#beyond(work, now)
@@ -186,7 +202,7 @@ export class Fairness {
         reject(this.#refusal(level, work, now))
         continue
       }
-      if (!isReading) this.#start(work)
+      if (!isReading) this.#start(work, now)
       resolve()
     }
     queue.splice(0, done)

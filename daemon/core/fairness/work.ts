@@ -114,6 +114,20 @@ export class Work implements Charged {
     }
   }
 
+  /** As `after`, for a wait for the client or others: the caller may begin other works meanwhile. */
+  async away<T>(wait: Promise<T>): Promise<T> {
+    const expected = this.#expected
+    this.#release(expected)
+    const result = await this.after(wait)
+    if (this.#hasBegun) this.expect(expected)
+    return result
+  }
+
+  /** It waits for others: nothing of it is expected soon. */
+  rest(): void {
+    this.#release(this.#expected)
+  }
+
   spend(ms: number): void {
     this.#spent += ms
     if (!this.#isAssigned) {
