@@ -1,27 +1,14 @@
 /** The guide "Mail of cron and scripts" with cron, PHP, msmtp and dma. */
 import type { ExecutionContext } from '#test'
 import { Daemon, portOf, runCommand } from '../../support/daemon/daemon.ts'
-import { catchAllInbox, makeDestination, makeLogin } from '../../support/daemon/provision.ts'
+import { makeDestination, makeLogin } from '../../support/daemon/provision.ts'
 import { testWith } from '../../support/peers/peers.ts'
-import { waitFor } from '../../support/waits.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
+import { arrived } from './arrived.ts'
 import { blockOf, fileWith, GuideWalk } from './guide-walk.ts'
 
 const guide = 'cron-sendmail'
 const loginOptions = { allowed_from_domains: ['site.test'] }
-
-async function captured(daemon: Daemon): Promise<Record<string, unknown>[]> {
-  const found: Record<string, unknown>[] = []
-  for await (const row of daemon.rest.rows(`/v1/inboxes/${await catchAllInbox(daemon.rest)}/messages`)) found.push(row)
-  return found
-}
-
-/** The captured messages, once there are so many. */
-const arrived = (daemon: Daemon, walk: GuideWalk, count: number): Promise<Record<string, unknown>[]> =>
-  waitFor(`${String(count)} messages; the programs said: ${walk.output}`, async () => {
-    const found = await captured(daemon)
-    return found.length < count ? undefined : found
-  })
 
 /** The commands of PHP as php-fpm runs it: as the user of the web server, without variables. */
 const asPhp = (subject: string): string =>
