@@ -77,7 +77,7 @@ export class Refusal extends Error {
   readonly retryAfterSeconds: number | undefined
 
   constructor(code: RefusalCode, message: string, options: RefusalOptions = {}) {
-    // nobody reads where a "no" was said, and the stack costs ten times as much as all else of it
+    // no one reads where a "no" was said, and the stack costs ten times as much as all else of it
     const { stackTraceLimit } = Error
     Error.stackTraceLimit = 0
     super(message, options.cause === undefined ? undefined : { cause: options.cause })

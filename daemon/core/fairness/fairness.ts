@@ -3,10 +3,10 @@
  * Under load the heaviest caller waits, and is refused when its turn does not come in time. A caller below its share is never refused.
  */
 import type { Clock, Timer } from '../clock.ts'
-import { nextTurn } from '../event-loop.ts'
 import { Refusal } from '../refusals.ts'
 import { Shares, type ShareRules } from './shares.ts'
 import { noMeter, type Meter } from './thread-meter.ts'
+import { nextTurn } from './turns.ts'
 import { Work, type Level, type WorkFacts } from './work.ts'
 
 export interface FairnessOptions {
@@ -59,7 +59,7 @@ export class Fairness {
   /** Milliseconds of work under way, as expected, by credential. */
   readonly #ahead = new Map<string, number>()
   /** When each work under way began or last went on, by credential. */
-  readonly #underWay = new Map<string, Map<Work, number>>()
+  readonly #inFlight = new Map<string, Map<Work, number>>()
   /** Average milliseconds of a work, by credential and by kind. */
   readonly #averages = new Map<string, number>()
   readonly #queues = new Map<string, Queued[]>()
@@ -88,8 +88,8 @@ export class Fairness {
   #spend(work: Work, ms: number): void {
     const { credential, address, organization, weight } = work.callers
     const now = this.#clock.monotonic()
-    const underWay = this.#underWay.get(credential)
-    if (underWay?.has(work)) underWay.set(work, now)
+    const inFlight = this.#inFlight.get(credential)
+    if (inFlight?.has(work)) inFlight.set(work, now)
     const light = this.#shares.credential.spend(credential, ms, now, weight)
     const lightThere = address === undefined ? light : this.#shares.address.spend(address, light, now)
     if (organization !== undefined) this.#shares.organization.spend(organization, lightThere, now)
@@ -159,9 +159,9 @@ export class Fairness {
     if (work.facts.waits) return
     work.expect(this.#expected(work))
     const { credential } = work.callers
-    const underWay = this.#underWay.get(credential)
-    if (underWay) underWay.set(work, now)
-    else this.#underWay.set(credential, new Map([[work, now]]))
+    const inFlight = this.#inFlight.get(credential)
+    if (inFlight) inFlight.set(work, now)
+    else this.#inFlight.set(credential, new Map([[work, now]]))
   }
 
   #expected({ callers: { credential }, facts: { kind } }: Work): number {
@@ -171,8 +171,8 @@ export class Fairness {
   #ended(work: Work): void {
     const { credential } = work.callers
     if (work.hasBegun) for (const name of [credential, work.facts.kind]) this.#average(name, work.spent)
-    const underWay = this.#underWay.get(credential)
-    if (underWay?.delete(work) && underWay.size === 0) this.#underWay.delete(credential)
+    const inFlight = this.#inFlight.get(credential)
+    if (inFlight?.delete(work) && inFlight.size === 0) this.#inFlight.delete(credential)
     if (this.#queues.has(credential)) this.#serve(credential, this.#clock.monotonic())
   }
 
@@ -192,7 +192,7 @@ export class Fairness {
   /** Starts what may start, and refuses what has waited too long. */
   #serve(credential: string, now: number): void {
     const queue = this.#queues.get(credential) ?? []
-    for (const [work, at] of this.#underWay.get(credential) ?? []) if (now - at >= restMs) work.rest()
+    for (const [work, at] of this.#inFlight.get(credential) ?? []) if (now - at >= restMs) work.rest()
     let done = 0
     for (const { work, since, isReading, resolve, reject } of queue) {
       const level = this.#beyond(work, now)

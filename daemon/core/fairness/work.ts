@@ -147,8 +147,8 @@ export class Work implements Charged {
   }
 
   /**
-   * Resolves when the caller may send its next piece of a message that has begun; undefined when it may at once. Never rejects: what a caller
-   * beyond its share sends is read slowly. The caller is final.
+   * Resolves when the caller may send its next piece of a message that has begun; undefined when it may at once. Never rejects: what a
+   * caller beyond its share sends is read slowly. The caller is final.
    */
   pace(): Promise<void> | undefined {
     if (this.facts.isFree) return undefined

@@ -6,7 +6,7 @@ import type { Acceptance, ContentDraft } from '#core/submission/submission.ts'
 
 export const username = 'user'
 export const password = 'secret'
-/** Charges nobody. */
+/** Charges no one. */
 export const freely: Reading = { run: (read) => read(), pace: () => undefined }
 /** `\0user\0secret` */
 export const plainToken = 'AHVzZXIAc2VjcmV0'

@@ -28,7 +28,7 @@ const allowed: Readonly<Record<string, string>> = {
   'config/own-files.ts native': 'a process loads native code once',
   'daemon/core/access/client-network.ts known': ofFunction,
   'daemon/core/capture/reading/read-marks.ts latest': ofStore,
-  'daemon/core/event-loop.ts waiting': ofThread,
+  'daemon/core/fairness/turns.ts waiting': ofThread,
   'daemon/core/fairness/thread-meter.ts meters': ofThread,
   'daemon/core/forms/definition/pattern.ts compiled': ofFunction,
   'daemon/core/insights/levels.ts recent': ofFunction,

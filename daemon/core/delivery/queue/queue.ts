@@ -211,9 +211,8 @@ export class DeliveryQueue {
   #wake(queue: DestinationQueue): void {
     if (this.#stopping || queue.isReleased) return
     // what is being read can be due before what is ready
-    const mayBegin = !queue.refilling
-    if (mayBegin && queue.ready.length > 0) this.#roundRobin.add(queue)
-    else if (mayBegin && queue.unread) this.#later(this.#refill(queue))
+    if (queue.ready.length > 0 && !queue.refilling) this.#roundRobin.add(queue)
+    else if (queue.unread && !queue.refilling) this.#later(this.#refill(queue))
     this.#setAlarm(queue.nextDueMs)
     this.#pump()
   }
