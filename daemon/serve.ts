@@ -16,7 +16,7 @@ import { createLogger, prettyLines, type Logger } from './observability/logging.
 import { LogOutput } from './observability/log-stream.ts'
 import type { PartLogs } from './observability/part-logs.ts'
 import { RecentLines } from './observability/recent-lines.ts'
-import { clearOperatorFile, readOperatorFile, writeOperatorFile } from './process/operator-file.ts'
+import { clearOperatorFile, originOf, writeOperatorFile } from './process/operator-file.ts'
 import { QuietMemory } from './process/quiet-memory.ts'
 import { clearReadyFile, writeReadyFile, type Listening } from './process/ready-file.ts'
 import { open, start } from './start.ts'
@@ -61,7 +61,7 @@ export async function serve(config: Config, { readyFile, version }: ServeOptions
   if (readyFile !== undefined) {
     await lifecycle.start({ name: 'ready file', start: () => writeReadyFile(readyFile, listening), stop: () => clearReadyFile(readyFile) })
   }
-  await lifecycle.start(spoolOf(config, log, operatorToken))
+  await lifecycle.start(spoolOf(config, log, { origin: originOf(listening), operatorToken }))
   await lifecycle.start(new QuietMemory())
   announce(config, log, { listening, version, certificate })
   process.stderr.write(`Ready. Dashboard ${pagesUrl(config, listening.http)}\n`)
@@ -91,16 +91,18 @@ function toggleDebugOnSignal(logs: PartLogs, log: Logger): void {
 }
 
 /** Sends what `postern sendmail` kept while no daemon ran, through the same door as that does. */
-function spoolOf(config: Config, log: Logger, operatorToken: string): Part {
+function spoolOf(
+  config: Config,
+  log: Logger,
+  { origin, operatorToken }: { readonly origin: string; readonly operatorToken: string },
+): Part {
   const stopping = new AbortController()
   let sending: Promise<void> | undefined
   return {
     name: 'spool of sendmail',
     async start() {
-      const access = await readOperatorFile(config.dataDir)
-      if (!access) return
       const { key } = config.sendmail
-      const receiver = { origin: access.origin, token: key ?? operatorToken, by: keyName(key) }
+      const receiver = { origin, token: key ?? operatorToken, by: keyName(key) }
       sending = sendSpool(spoolFolder(config), receiver, { signal: stopping.signal }).then(
         ({ taken, refused, left, reason }) => {
           if (taken + refused.length + left > 0) log.info({ taken, refused: refused.length, left, reason }, 'sent the spool of sendmail')

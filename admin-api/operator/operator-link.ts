@@ -1,7 +1,8 @@
-/** Where the command line of the same machine asks a running daemon for a sign-in link, with a token that only the data folder holds. */
+/** Where a running daemon proves itself to the command line of the same machine, and makes sign-in links for the holder of its token. */
 import { timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import * as z from 'zod'
+import { proofOf, proofPath } from '#core/access/run-proof.ts'
 import { Refusal } from '#core/refusals.ts'
 import { operation, type Operation } from '../operation/operation.ts'
 
@@ -36,4 +37,20 @@ export const operatorLinkOperation = ({ token, make }: OperatorLinkOptions): Ope
       requireRunToken(headers, token)
       return { url: await make(body.email) }
     },
+  })
+
+/** Proves that this process is the daemon of a data folder, before a command sends a secret. */
+export const operatorProofOperation = (token: string): Operation =>
+  operation({
+    method: 'GET',
+    path: proofPath,
+    operationId: 'proveRun',
+    summary: 'Prove that this process is the daemon of a data folder',
+    tags: ['process'],
+    scope: 'none',
+    hiddenFromOpenApi: true,
+    bypassesLoadShedding: true,
+    query: z.strictObject({ challenge: z.string().regex(/^[\w-]{43}$/) }),
+    response: z.object({ proof: z.string() }),
+    handle: ({ query }) => ({ proof: proofOf(token, query.challenge) }),
   })

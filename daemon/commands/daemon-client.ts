@@ -5,16 +5,22 @@ import type { Config } from '#config/settings/load.ts'
 import { cleanText } from '../observability/clean-text.ts'
 import type { DaemonChoice } from './command-line.ts'
 import { exitCodes } from '../process/lifecycle.ts'
-import { readOperatorFile, type OperatorAccess } from '../process/operator-file.ts'
+import { seekDaemon, type OperatorAccess } from '../process/operator-file.ts'
 import { StartRefused } from '../process/start-refused.ts'
 
 /** Where a daemon is, and the secret it is called with. */
 export type CalledDaemon = Pick<OperatorAccess, 'origin' | 'token'>
 
-/** The running daemon of the data folder. Throws `StartRefused` when none runs, or when it is another user's. */
+/** The daemon of the data folder, which has proved that it runs. Throws `StartRefused` if none runs, or it is another user's. */
 export async function localDaemon({ dataDir }: Config): Promise<OperatorAccess> {
-  const access = await readOperatorFile(dataDir)
-  if (access) return access
+  const sought = await seekDaemon(dataDir)
+  if (sought.state === 'running') return sought.access
+  if (sought.state === 'silent') throw unanswered(sought.origin)
+  if (sought.state === 'another')
+    throw new StartRefused(
+      `The process at ${sought.origin} is not the daemon of ${dataDir}. Start or restart the daemon.`,
+      exitCodes.failed,
+    )
   throw new StartRefused(`No daemon runs on ${dataDir}; start it, or set POSTERN_DATA_DIR to the folder that it uses.`, exitCodes.failed)
 }
 
@@ -155,8 +161,9 @@ async function reachOnce({ origin, token }: CalledDaemon, path: string, { header
   try {
     return await fetch(origin.replace(/\/+$/, '') + path, init)
   } catch (error) {
-    throw new StartRefused(`No daemon answers at ${origin}; start it with "postern serve", or check the address.`, exitCodes.failed, {
-      cause: error,
-    })
+    throw unanswered(origin, error)
   }
 }
+
+const unanswered = (origin: string, cause?: unknown): StartRefused =>
+  new StartRefused(`No daemon answers at ${origin}; start it with "postern serve", or check the address.`, exitCodes.failed, { cause })

@@ -7,12 +7,12 @@ import { Database } from '#store/database.ts'
 import { operatorLinkPath } from '../../admin-api/operator/operator-link.ts'
 import { exitCodes, type ExitCode } from '../process/lifecycle.ts'
 import { openStore, requireStore } from '../open-store.ts'
-import { readOperatorFile, type OperatorAccess } from '../process/operator-file.ts'
+import { runningDaemon, type OperatorAccess } from '../process/operator-file.ts'
 import { StartRefused } from '../process/start-refused.ts'
 
 /** Prints the link. Throws `StartRefused` when there is no data, and for what is no address. */
 export async function loginLink(config: Config, email: string, out: { write(text: string): unknown }): Promise<ExitCode> {
-  const access = await readOperatorFile(config.dataDir)
+  const access = await runningDaemon(config.dataDir)
   const url = (access && (await askDaemon(access, email))) ?? (await fromStore(config, email))
   out.write(`${url}\n\nIt works once, within 15 minutes.\n`)
   return exitCodes.ok

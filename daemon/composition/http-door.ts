@@ -8,7 +8,7 @@ import { claimOperations } from '../../admin-api/pages/agents/claims.ts'
 import { oauthOperations } from '../../admin-api/oauth/oauth-operations.ts'
 import { operatorDecisionsOperation } from '../../admin-api/operator/operator-decisions.ts'
 import { operatorLogOperation } from '../../admin-api/operator/operator-log.ts'
-import { operatorLinkOperation } from '../../admin-api/operator/operator-link.ts'
+import { operatorLinkOperation, operatorProofOperation } from '../../admin-api/operator/operator-link.ts'
 import { doctorOperation } from '../../admin-api/operator/operator-doctor.ts'
 import { sendmailOperation } from '../../admin-api/operator/sendmail.ts'
 import { operatorBackupOperations, type OperatorBackupOptions } from '../../admin-api/operator/operator-backup.ts'
@@ -76,6 +76,7 @@ export function httpDoor(composition: Composition): AdminApi<HttpCore> {
       ...hostedFormOperations({ forms: get('forms'), clock, formsUrl: formsUrl(config, config.http.listen), links: config.forms }),
       ...formDraftOperations(get('people').relyingParty.origin, clock),
       ...revealOperations({ reveals: get('publishable').reveals, origin: oauth.urls.issuer }),
+      operatorProofOperation(token),
       operatorLinkOperation({ token, make }),
       sendmailOperation({ sendMessages: core.sendMessages, maxBodyBytes: config.http.maxBodyBytes }),
       ...operatorBackupOperations({ token, ...backupSource(composition) }),

@@ -1,9 +1,13 @@
 /** How the command line finds and convinces a running daemon: a file in the data folder, which only its user can read. */
+import { randomBytes } from 'node:crypto'
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { formatEndpoint } from '#config/settings/formats.ts'
+import { proofOf, proofPath } from '#core/access/run-proof.ts'
+import { exitCodes } from './lifecycle.ts'
 import type { Listening } from './ready-file.ts'
-import { readOwn } from './unreadable.ts'
+import { StartRefused } from './start-refused.ts'
+import { readOwn, Unreadable } from './unreadable.ts'
 
 /** Where a running daemon takes orders of its operator. */
 export interface OperatorAccess {
@@ -22,29 +26,70 @@ const operatorFile = (dataDir: string): string => join(dataDir, 'operator.json')
 /** Writes the file beside its place and renames it, so that a reader never sees half of it. */
 export async function writeOperatorFile(dataDir: string, listens: Listening, token: string): Promise<void> {
   const { http, https, acme, submission, submissions, mx, sites } = listens
-  const { host, port } = http
-  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
-  const origin = `http://${formatEndpoint({ host: reachable, port })}`
   const listening = [http, ...https, ...acme, ...submission, ...submissions, ...mx, ...sites].map(formatEndpoint)
-  const access: OperatorAccess = { origin, token, pid: process.pid, listening }
+  const access: OperatorAccess = { origin: originOf(listens), token, pid: process.pid, listening }
   const unfinished = `${operatorFile(dataDir)}.tmp`
   await rm(unfinished, { force: true }) // whoever made a file there could read it
   await writeFile(unfinished, `${JSON.stringify(access)}\n`, { mode: 0o600, flag: 'wx' })
   await rename(unfinished, operatorFile(dataDir))
 }
 
-/** Undefined when no daemon runs, according to the file. Throws `Unreadable` when it is another user's. */
-export async function readOperatorFile(dataDir: string): Promise<OperatorAccess | undefined> {
-  const text = await readOwn(operatorFile(dataDir))
-  return text === undefined ? undefined : (JSON.parse(text) as OperatorAccess)
+/** Where a process of the same machine reaches the HTTP listener. */
+export function originOf({ http: { host, port } }: Pick<Listening, 'http'>): string {
+  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
+  return `http://${formatEndpoint({ host: reachable, port })}`
 }
 
-/** The daemon that the file names, when it answers. Throws `Unreadable`. */
-export async function runningDaemon(dataDir: string): Promise<OperatorAccess | undefined> {
+/** Undefined when no daemon runs, according to the file. Throws `Unreadable`, and `StartRefused` for a damaged file. */
+export async function readOperatorFile(dataDir: string): Promise<OperatorAccess | undefined> {
+  const text = await readOwn(operatorFile(dataDir))
+  return text === undefined ? undefined : accessIn(text, operatorFile(dataDir))
+}
+
+function accessIn(text: string, path: string): OperatorAccess {
+  try {
+    const value = JSON.parse(text) as Partial<OperatorAccess> | null
+    const { origin, token, pid, listening } = value ?? {}
+    if (typeof origin === 'string' && typeof token === 'string' && typeof pid === 'number' && Array.isArray(listening))
+      return { origin, token, pid, listening }
+  } catch {
+    // the sentence below
+  }
+  throw new StartRefused(`${path} is damaged. Restart the daemon, which writes the file again.`, exitCodes.failed)
+}
+
+/** `silent`: no process answers at the address of the file; `another`: the process that answers is not the daemon that wrote the file. */
+export type SoughtDaemon =
+  | { readonly state: 'running'; readonly access: OperatorAccess }
+  | { readonly state: 'silent' | 'another'; readonly origin: string }
+  | { readonly state: 'none' }
+
+/** A killed daemon leaves its file, and another process may listen on its port since. Throws as `readOperatorFile`. */
+export async function seekDaemon(dataDir: string): Promise<SoughtDaemon> {
   const access = await readOperatorFile(dataDir)
-  if (!access) return undefined
-  const answer = await fetch(`${access.origin}/healthz`, { signal: AbortSignal.timeout(answerMs) }).catch(() => undefined)
-  return answer?.ok === true ? access : undefined
+  if (!access) return { state: 'none' }
+  const isKnown = await knowsToken(access)
+  if (isKnown === true) return { state: 'running', access }
+  return { state: isKnown === undefined ? 'silent' : 'another', origin: access.origin }
+}
+
+/** The running daemon of the data folder; undefined when the store is to be used without one. Throws `Unreadable`. */
+export async function runningDaemon(dataDir: string): Promise<OperatorAccess | undefined> {
+  const sought = await seekDaemon(dataDir).catch((error: unknown) => {
+    if (error instanceof Unreadable || !(error instanceof StartRefused)) throw error
+    return undefined // a daemon that runs has the store, which the command is told then
+  })
+  return sought?.state === 'running' ? sought.access : undefined
+}
+
+/** Whether the process at the address knows the token, which is not sent to it; undefined when no process answers. */
+export async function knowsToken({ origin, token }: Pick<OperatorAccess, 'origin' | 'token'>): Promise<boolean | undefined> {
+  const challenge = randomBytes(32).toString('base64url')
+  const url = `${origin.replace(/\/+$/, '')}${proofPath}?challenge=${challenge}`
+  const response = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(answerMs) }).catch(() => undefined)
+  if (!response || response.status === 503) return undefined // a proxy, or a daemon that ends
+  const answer: unknown = await response.json().catch(() => undefined)
+  return typeof answer === 'object' && answer !== null && 'proof' in answer && answer.proof === proofOf(token, challenge)
 }
 
 export const clearOperatorFile = (dataDir: string): Promise<void> => rm(operatorFile(dataDir), { force: true })

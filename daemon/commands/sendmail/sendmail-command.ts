@@ -5,7 +5,8 @@ import { formatEndpoint } from '#config/settings/formats.ts'
 import type { Config } from '#config/settings/load.ts'
 import { cleanText } from '../../observability/clean-text.ts'
 import { isUsed } from '../../process/data-folder.ts'
-import { readOperatorFile } from '../../process/operator-file.ts'
+import { knowsToken, readOperatorFile } from '../../process/operator-file.ts'
+import { StartRefused } from '../../process/start-refused.ts'
 import { Unreadable } from '../../process/unreadable.ts'
 import { commandHelp } from '../command-help.ts'
 import { handOver, keyName, sendSpool, type Receiver } from './hand-over.ts'
@@ -67,7 +68,7 @@ export async function sendmail(load: () => Config, given: readonly string[], aro
 const whatToSet =
   'Set POSTERN_SENDMAIL_URL and POSTERN_SENDMAIL_KEY, or POSTERN_DATA_DIR to the absolute path of the data folder that the daemon uses.'
 
-/** `token` is undefined while no daemon runs whose token could be used. */
+/** `token` is undefined while the daemon of the data folder does not run. */
 interface KnownDaemon extends Omit<Receiver, 'token'> {
   readonly token: string | undefined
   /** Where mail is kept while it is away; undefined when no setting says. */
@@ -83,14 +84,18 @@ async function knownDaemon(config: Config, env: NodeJS.ProcessEnv): Promise<Know
   const key = settings.key ?? (env[apiKeyVariable]?.trim() || null)
   const named = settings.url ?? (env[daemonUrlVariable]?.trim() || undefined)
   const isOthers = (error: unknown): undefined => {
-    if (!(error instanceof Unreadable) || key === null) throw error
+    if (!(error instanceof StartRefused) || (error instanceof Unreadable && key === null)) throw error
   }
   const access = isDataDirFixed ? await readOperatorFile(dataDir).catch(isOthers) : undefined
   const hasFolder = access !== undefined || (isDataDirFixed && (await isUsed(dataDir).catch(isOthers)) === true)
   if (key === null && !hasFolder) return undefined
+  const origin = named ?? access?.origin ?? `http://${formatEndpoint(http.listen)}`
+  // another process may listen at the address of a killed daemon
+  const isByFile = access !== undefined && (key === null || named === undefined)
+  const isAway = isByFile && (await knowsToken({ origin, token: access.token })) !== true
   return {
-    origin: named ?? access?.origin ?? `http://${formatEndpoint(http.listen)}`,
-    token: key ?? access?.token,
+    origin,
+    token: isAway ? undefined : (key ?? access?.token),
     by: keyName(key),
     folder: hasFolder ? spoolFolder(config) : (settings.spool ?? undefined),
   }

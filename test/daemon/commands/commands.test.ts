@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { PassThrough } from 'node:stream'
 import test, { type ExecutionContext } from '#test'
+import { proofOf } from '#core/access/run-proof.ts'
 import { loadConfig } from '#config/settings/load.ts'
 import { parseCommandLine } from '../../../daemon/commands/command-line.ts'
 import { writeOperatorFile } from '../../../daemon/process/operator-file.ts'
@@ -212,9 +213,11 @@ test('postern tail lets no sender steer the terminal', async (t) => {
   const folder = await temporaryFolder('steering')
   t.teardown(() => folder[Symbol.asyncDispose]())
   const subject = 'a\u202egpj.exe\u2066\u009b2J\u{e0041}'
-  const server = createServer((_, response) =>
-    response.end(`${JSON.stringify({ at: '2026-11-22T12:00:00.000Z', kind: 'accepted', subject })}\n`),
-  )
+  const server = createServer(({ url = '' }, response) => {
+    const challenge = new URL(url, 'http://localhost').searchParams.get('challenge')
+    if (challenge !== null) response.end(JSON.stringify({ proof: proofOf('token', challenge) }))
+    else response.end(`${JSON.stringify({ at: '2026-11-22T12:00:00.000Z', kind: 'accepted', subject })}\n`)
+  })
   const port = await listenIn(t, server)
   await writeOperatorFile(
     folder.path,
