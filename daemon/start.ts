@@ -64,7 +64,8 @@ export async function open(
   })
   metrics.watchTotal('log_lines_dropped', 'Log lines that could not be written.', () => given.logLoss?.().lines ?? 0)
   const ballast = new Ballast(join(dataDir, 'ballast'), store.ballastBytes, () => freeBytes(dataDir))
-  const secrets = new SecretBox(await masterKey(config.masterKey, dataDir))
+  const key = await masterKey(config.masterKey, dataDir)
+  const secrets = new SecretBox(key)
   const certificate = new CurrentCertificate(await loadCertificate(config, (replace.clock ?? systemClock).now()), isSelfMade(config))
   const kv = await ballast.openStore(() =>
     openStore(
@@ -81,7 +82,7 @@ export async function open(
     )
   }
   await ballast.ensure(store.lowDiskBytes)
-  const part = compose({ config, log, kv, secrets, metrics, certificate, ...given }, replace)
+  const part = compose({ config, log, kv, secrets, masterKey: key, metrics, certificate, ...given }, replace)
   await lifecycle.start({ name: 'traces', start: async () => {}, stop: async () => part('spans')?.spanExport.stop(spansEndMs) })
   const database = part('database')
   const { adminKey, plan } = config

@@ -3,11 +3,12 @@ import { randomUUID } from 'node:crypto'
 import { open, readdir } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { notePastBackup, requirePastBackup, type EarlierBackup } from '#store/backup/past-backups.ts'
-import { encodeFrame, jsonFrame, rowFrame } from '#store/backup/frames.ts'
+import { encodeFrame, jsonFrame, rowFrame, type Begin } from '#store/backup/frames.ts'
 import type { Rest, StoreKv } from '#store/engine/store-kv.ts'
 import { StoreDamaged } from '#store/kv.ts'
 import { formOf } from '#store/upgrade/store-form.ts'
 import { storeFolder } from '../process/data-folder.ts'
+import { examineKey, keyFile, keyText, sealedCheck, type KeyProblem, type KeySettings } from '../process/master-key.ts'
 import { compiledFolder } from '../process/use-compiled.js'
 
 const pieceBytes = 64 * 1024
@@ -23,58 +24,91 @@ interface Wanted {
   readonly at: number
   /** Between steps of the check that comes first. */
   readonly rest?: Rest
+  /** The settings of the master key, which must open the store; without them only the rows are wanted. */
+  readonly key?: KeySettings
+  /** The key that the running daemon works with; a backup has it even if its file is damaged. */
+  readonly keyInUse?: Uint8Array
+}
+
+/** What a backup says of the master key, and what it has under the name of its file. */
+interface KeyParts {
+  readonly facts: Pick<Begin, 'sealed' | 'warning'>
+  /** Undefined when the key is configured elsewhere. */
+  readonly file: Buffer | undefined
 }
 
 /**
- * One moment of the store; the files as they are then or later. A damaged store ends in a frame that says so. Throws `UnknownBackup` when
- * the earlier backup is none of this store.
+ * One moment of the store; the files as they are then or later. A damaged store, or a key that does not open it, ends in a frame that says
+ * so. Throws `UnknownBackup` when the earlier backup is none of this store.
  */
-export async function backupFrames(
-  kv: StoreKv,
-  dataDir: string,
-  { since, at, rest = () => {} }: Wanted,
-): Promise<AsyncGenerator<Uint8Array>> {
-  if (since) await requirePastBackup(kv, since.id)
-  return gathered(wholeFrames(kv, rest, () => noted(kv, dataDir, since, at)))
+export async function backupFrames(kv: StoreKv, dataDir: string, wanted: Wanted): Promise<AsyncGenerator<Uint8Array>> {
+  if (wanted.since) await requirePastBackup(kv, wanted.since.id)
+  return gathered(wholeFrames(kv, dataDir, wanted))
 }
 
 /** The frames of a store that is whole. */
-async function* wholeFrames(kv: StoreKv, rest: Rest, frames: () => AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+async function* wholeFrames(kv: StoreKv, dataDir: string, wanted: Wanted): AsyncGenerator<Buffer> {
+  const { rest = () => {} } = wanted
+  const noBackup = 'No backup was made, and earlier ones are as they were.'
   try {
     const [damage] = await kv.check(rest)
     if (damage) throw new StoreDamaged(`The store is damaged: ${damage.sentence}`)
-    yield* frames()
+    const key = await keyParts(kv, dataDir, wanted)
+    if ('problem' in key) yield brokenFrame(`${key.problem} ${noBackup}`)
+    else yield* noted(kv, dataDir, wanted, key)
   } catch (error) {
     if (!(error instanceof StoreDamaged)) throw error
-    const advice = 'No backup was made, and earlier ones are as they were. "postern verify" names all damage; restore the last good backup.'
-    yield encodeFrame({ type: 'broken', key: nothing, body: Buffer.from(`${error.message} ${advice}`) })
+    yield brokenFrame(`${error.message} ${noBackup} "postern verify" names all damage; restore the last good backup.`)
   }
 }
 
-async function* noted(kv: StoreKv, dataDir: string, since: EarlierBackup | undefined, at: number): AsyncGenerator<Buffer> {
-  const id = randomUUID()
-  await notePastBackup(kv, id, at)
-  yield* framesOf(kv, dataDir, since?.until ?? 0n, id)
+const brokenFrame = (sentence: string): Buffer => encodeFrame({ type: 'broken', key: nothing, body: Buffer.from(sentence) })
+
+/** The file as it was compared, so that damage in the meantime is not in the backup; or why no key opens the store. */
+async function keyParts(kv: StoreKv, dataDir: string, { key: configured, keyInUse }: Wanted): Promise<KeyParts | KeyProblem> {
+  const sealed = configured && (await sealedCheck(kv))
+  if (!configured || sealed === undefined) return { facts: {}, file: undefined }
+  const isConfigured = configured.masterKey !== null
+  const inFolder = await examineKey({ dataDir, masterKey: null, masterKeyFile: null }, sealed)
+  const examined = isConfigured ? await examineKey({ dataDir, ...configured }, sealed) : inFolder
+  if ('problem' in examined && !keyInUse) return examined
+  const key = 'key' in inFolder ? inFolder.key : isConfigured ? undefined : keyInUse
+  const warning = 'problem' in examined ? { warning: examined.problem } : {}
+  return { facts: { sealed, ...warning }, file: key && Buffer.from(keyText(key)) }
 }
 
-async function* framesOf(kv: StoreKv, dataDir: string, since: bigint, id: string): AsyncGenerator<Buffer> {
+async function* noted(kv: StoreKv, dataDir: string, { since, at }: Wanted, key: KeyParts): AsyncGenerator<Buffer> {
+  const id = randomUUID()
+  await notePastBackup(kv, id, at)
+  yield* framesOf(kv, dataDir, { since: since?.until ?? 0n, id, key })
+}
+
+interface Framed {
+  readonly since: bigint
+  readonly id: string
+  readonly key: KeyParts
+}
+
+async function* framesOf(kv: StoreKv, dataDir: string, { since, id, key }: Framed): AsyncGenerator<Buffer> {
   await using snapshot = await kv.snapshot(since)
-  yield jsonFrame('begin', { version: String(snapshot.version), form: await formOf(kv), id })
+  yield jsonFrame('begin', { version: String(snapshot.version), form: await formOf(kv), id, ...key.facts })
   let [rows, files] = [0, 0]
   for await (const row of snapshot.rows) {
     yield rowFrame(row)
     rows++
   }
+  if (key.file) {
+    yield fileFrame(keyFile, 0o600)
+    yield encodeFrame({ type: 'piece', key: nothing, body: key.file })
+    files++
+  }
   for await (const path of filesIn(dataDir, dataDir)) {
+    if (key.facts.sealed !== undefined && path === join(dataDir, keyFile)) continue
     const file = await open(path, 'r').catch(() => undefined) // gone since
     if (!file) continue
     try {
       const { mode } = await file.stat()
-      yield encodeFrame({
-        type: 'file',
-        key: Buffer.from(relative(dataDir, path)),
-        body: Buffer.from(JSON.stringify({ mode: mode & 0o777 })),
-      })
+      yield fileFrame(relative(dataDir, path), mode & 0o777)
       files++
       for (let piece = await nextPiece(file); piece.length > 0; piece = await nextPiece(file))
         yield encodeFrame({ type: 'piece', key: nothing, body: piece })
@@ -84,6 +118,9 @@ async function* framesOf(kv: StoreKv, dataDir: string, since: bigint, id: string
   }
   yield jsonFrame('end', { rows, files })
 }
+
+const fileFrame = (path: string, mode: number): Buffer =>
+  encodeFrame({ type: 'file', key: Buffer.from(path), body: Buffer.from(JSON.stringify({ mode })) })
 
 async function nextPiece(file: Awaited<ReturnType<typeof open>>): Promise<Buffer> {
   const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(pieceBytes), 0, pieceBytes)

@@ -3,13 +3,15 @@ import type { Config } from '#config/settings/load.ts'
 import { integrityChecks } from '#core/integrity.ts'
 import { releaseForm } from '#core/migrations.ts'
 import { Database } from '#store/database.ts'
+import type { StoreKv } from '#store/engine/store-kv.ts'
 import { DamagedFolder } from '#store/kv.ts'
 import { formOf, requireReadable } from '#store/upgrade/store-form.ts'
-import { unread, verify, type VerifyReport } from '#store/verify/verify.ts'
+import { unread, verify, withProblem, type VerifyReport } from '#store/verify/verify.ts'
 import { verifyPath } from '../../admin-api/operator/operator-backup.ts'
 import { requireRestored } from '../process/data-folder.ts'
 import { exitCodes, type ExitCode } from '../process/lifecycle.ts'
 import { openStore, requireStore } from '../open-store.ts'
+import { keyProblem } from '../process/master-key.ts'
 import { runningDaemon } from '../process/operator-file.ts'
 import { StartRefused } from '../process/start-refused.ts'
 import { callDaemon } from './daemon-client.ts'
@@ -50,6 +52,10 @@ async function reportOf(config: Config, out: { write(text: string): unknown }): 
   if ('problems' in opened) return opened
   await using kv = opened
   await requireReadable(kv, releaseForm)
+  return withProblem(await compared(kv, out), await keyProblem(config, kv))
+}
+
+async function compared(kv: StoreKv, out: { write(text: string): unknown }): Promise<VerifyReport> {
   const database = new Database(kv)
   const checks = { ...integrityChecks(database), missingGroups: kv.missingGroups, damage: kv.damage }
   const { format } = await formOf(kv)

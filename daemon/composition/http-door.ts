@@ -29,8 +29,10 @@ import { dialectOperations } from '../../admin-api/vendors/dialect-operations.ts
 import { AgentEndpoint } from '../../admin-api/mcp/endpoint.ts'
 import { resourcesOf } from '../../admin-api/mcp/resources/resources.ts'
 import { toolsOf } from '../../admin-api/mcp/tools/tool.ts'
+import { withProblem } from '#store/verify/verify.ts'
 import { gently, verifyGently } from '../observability/verify-gently.ts'
 import { backupFrames } from '../backup/data-files.ts'
+import { keyProblem } from '../process/master-key.ts'
 import { systemSource } from '../observability/system-state.ts'
 import { allowingCore } from './oauth-core.ts'
 import type { HttpCore } from './composed.ts'
@@ -130,9 +132,9 @@ const graphql = ({ get }: Composition): readonly Operation[] =>
   })
 
 /** The snapshot and the walk over the store that the command line asks for. */
-const backupSource = ({ kv, config, get }: Composition): Omit<OperatorBackupOptions, 'token'> => ({
-  frames: (since) => backupFrames(kv, config.dataDir, { since, at: get('clock').now(), rest: gently(get('clock')) }),
-  verify: () => verifyGently(kv),
+const backupSource = ({ kv, config, get, masterKey: keyInUse }: Composition): Omit<OperatorBackupOptions, 'token'> => ({
+  frames: (since) => backupFrames(kv, config.dataDir, { since, at: get('clock').now(), rest: gently(get('clock')), key: config, keyInUse }),
+  verify: async () => withProblem(await verifyGently(kv), await keyProblem(config, kv)),
 })
 
 function operatorCore({ get, config, version, kv }: Composition): OperatorCore {

@@ -138,6 +138,8 @@ export interface Foundation {
   readonly log: Logger
   readonly kv: StoreKv
   readonly secrets: SecretBox
+  /** The key of `secrets`, which a backup has. */
+  readonly masterKey: Uint8Array
   readonly metrics: Metrics
   readonly certificate: CurrentCertificate
   readonly version: string

@@ -9,6 +9,7 @@ import { formTarget } from '#core/forms/notifications/form-webhook.ts'
 import { routeTarget } from '#core/inbound-routes/route.ts'
 import { systemLookUp } from '#core/outbound/resolver.ts'
 import { broke, type Composition } from '../composition/parts.ts'
+import { keyProblem } from '../process/master-key.ts'
 import { addressCheck } from './address-check.ts'
 import { processCheck } from './process-check.ts'
 import { storeCheck } from './store-check.ts'
@@ -28,6 +29,7 @@ export function doctorCore(composition: Composition): Doctor {
         oldestQueuedMs: () => get('queue').oldestMs(),
         heldNow: () => heldNow(core.database),
         isMailReady: () => mail.isReady(),
+        keyProblem: () => keyProblem(config, composition.kv),
         logLoss: composition.logLoss,
       }),
       storeCheck(config, composition.kv),

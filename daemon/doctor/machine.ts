@@ -8,8 +8,12 @@ import { formatEndpoint } from '#config/settings/formats.ts'
 import type { Config } from '#config/settings/load.ts'
 import { finding, isAlarming, type Finding, type FindingId } from '#core/doctor/finding.ts'
 import { certificateFindings, lagFindings, memoryFindings } from '#core/doctor/process-findings.ts'
+import { StoreUnavailable } from '#store/kv.ts'
+import { giveToOwnerOf } from '../backup/ownership.ts'
 import { freeBytes } from '../observability/admission.ts'
+import { openStore } from '../open-store.ts'
 import { hasStore, prepareDataFolder, storeFolder } from '../process/data-folder.ts'
+import { keyProblem, type KeyProblem } from '../process/master-key.ts'
 import { listenersOf, listenProblem, type Listener } from '../process/listen-problem.ts'
 import { runningDaemon, type OperatorAccess } from '../process/operator-file.ts'
 import { StartRefused } from '../process/start-refused.ts'
@@ -35,18 +39,19 @@ const dnsMs = 3000
 /** No clock that is right shows an earlier time than when this was written. */
 const earliestNow = Date.UTC(2026, 0, 1)
 
-/** Runs all checks for a configuration that loads. The data folder is made if it is missing; nothing else stays changed. */
+/** Runs all checks for a configuration that loads. The data folder is made if it is missing; no record and no setting is changed. */
 export async function examineMachine(config: Config): Promise<MachineCheck[]> {
   const listeners = listenersOf(config).filter(({ endpoint }) => endpoint.port !== 0)
   // First of all: the others write to the folder whose time it reads.
   const clock = await checkClock(config)
   const own = await askedBy(runningDaemon(config.dataDir))
+  const store = (await isStoreChecked(config, own)) ? checkStore(config) : undefined
   const checks: readonly [string, Promise<Outcome>][] = [
     ['node', checkNode()],
     ['data folder', checkDataFolder(config, own)],
     ['memory', checkMemory()],
-    ['master key', checkMasterKey(config)],
-    ...((await isStoreChecked(config, own)) ? [['store', checkStore(config)] satisfies [string, Promise<Outcome>]] : []),
+    ['master key', checkMasterKey(config, store)],
+    ...(store ? [['store', store] satisfies [string, Promise<Outcome>]] : []),
     ['certificate', checkCertificate(config, own)],
     ['dns', checkDns(config)],
     ['clock', compareClock(config, clock)],
@@ -114,7 +119,15 @@ async function checkMemory(): Promise<Outcome> {
   return outcomeOf(memoryFindings(limit), `${Math.floor(limit / mebibyte)} MiB of memory may be used.`)
 }
 
-async function checkMasterKey(config: Config): Promise<Outcome> {
+/** A running daemon compares the key with its store by itself. */
+async function checkMasterKey(config: Config, store: Promise<Outcome> | undefined): Promise<Outcome> {
+  const kept = await checkKeyFile(config)
+  if (!kept.ok || (await store)?.ok !== true) return kept
+  const found = await storedKeyProblem(config)
+  return found ? bad(found.id, ...parted(found.problem)) : kept
+}
+
+async function checkKeyFile(config: Config): Promise<Outcome> {
   if (config.masterKeyFile === null && config.masterKey !== null) return good('The master key is set by variable or configuration file.')
   const path = config.masterKeyFile ?? join(config.dataDir, 'master.key')
   const seen = await askedBy(isThere(path))
@@ -133,6 +146,20 @@ async function checkMasterKey(config: Config): Promise<Outcome> {
   return open
     ? bad('master_key.exposed', `${path} can be read by others.`, `Run chmod 600 ${path}.`)
     : good(`The master key is in ${path}, which only its owner can read.`)
+}
+
+/** Opens the store in the folder, as `verify` does; undefined also when it cannot be opened now. */
+async function storedKeyProblem(config: Config): Promise<KeyProblem | undefined> {
+  if (config.store.address !== null) return undefined
+  try {
+    await using kv = await openStore(config, {}, 'together') // its files were compared just now
+    return await keyProblem(config, kv)
+  } catch (error) {
+    if (error instanceof StoreUnavailable) return undefined
+    throw error
+  } finally {
+    await giveToOwnerOf(config.dataDir)
+  }
 }
 
 /** A running daemon looks at its own folder. */

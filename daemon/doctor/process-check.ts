@@ -12,6 +12,7 @@ import {
   diskFindings,
   fileFindings,
   heldFindings,
+  keyFindings,
   memoryFindings,
   logFindings,
   queueFindings,
@@ -23,6 +24,7 @@ import {
 import type { HeldNow } from '#core/delivery/acts/held-now.ts'
 import { lastBackupAt } from '../backup/last-backup.ts'
 import { freeBytes } from '../observability/admission.ts'
+import type { KeyProblem } from '../process/master-key.ts'
 import { covers, readCertificate } from '../certificates/certificate.ts'
 import type { CurrentCertificate } from '../certificates/current-certificate.ts'
 
@@ -35,6 +37,8 @@ export interface ProcessCheckOptions {
   readonly oldestQueuedMs: () => Promise<number>
   readonly heldNow: () => Promise<HeldNow>
   readonly isMailReady: () => Promise<boolean>
+  /** What is wrong with the key that the next start would use. */
+  readonly keyProblem: () => Promise<KeyProblem | undefined>
   /** Undefined if the log does not go to an output of the process. */
   readonly logLoss: (() => LogFacts) | undefined
 }
@@ -43,7 +47,16 @@ const everyMs = 5 * 60_000
 /** Files of the store, of logs and of programs, beside connections. */
 const otherFiles = 1000
 
-export function processCheck({ config, clock, current, oldestQueuedMs, heldNow, isMailReady, logLoss }: ProcessCheckOptions): Check {
+export function processCheck({
+  config,
+  clock,
+  current,
+  oldestQueuedMs,
+  heldNow,
+  isMailReady,
+  keyProblem,
+  logLoss,
+}: ProcessCheckOptions): Check {
   const watch = new ClockWatch(clock)
   return {
     name: 'process',
@@ -54,6 +67,7 @@ export function processCheck({ config, clock, current, oldestQueuedMs, heldNow, 
         ...diskFindings({ dataDir: config.dataDir, freeBytes: freeBytes(config.dataDir), lowBytes: config.store.lowDiskBytes }),
         ...(logLoss ? logFindings(logLoss(), now) : []),
         ...fileFindings(await fileFacts(config)),
+        ...keyFindings(await keyProblem()),
         ...memoryFindings(memoryLimit()),
         ...certificateFindings({ ...(await certificateFacts(config, now)), orderProblem: orderProblem(config, current) }),
         ...clockFindings(watch.look()),

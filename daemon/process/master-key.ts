@@ -3,19 +3,27 @@ import { randomBytes } from 'node:crypto'
 import { open, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseMasterKey } from '#config/settings/formats.ts'
-import type { SecretBox } from '#core/access/secret-box.ts'
+import type { Config } from '#config/settings/load.ts'
+import { SecretBox, type SealedSecret } from '#core/access/secret-box.ts'
+import type { FindingId } from '#core/doctor/finding.ts'
 import { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
+import type { Kv } from '#store/kv.ts'
 import { globalKey } from '#store/record-kind.ts'
 import { pack } from '#store/tuple.ts'
 import { hasStore } from './data-folder.ts'
 import { exitCodes } from './lifecycle.ts'
 import { StartRefused } from './start-refused.ts'
 
-const keyFile = 'master.key'
+/** The name in the data folder. */
+export const keyFile = 'master.key'
 const checkKey = globalKey('master-key')
 const checkContext = 'master-key/check'
 const checkText = 'postern'
+
+/** The configured key, and the file that it was read from; null for the `master.key` of the data folder. */
+export type KeySettings = Pick<Config, 'masterKey' | 'masterKeyFile'>
+type KeyPlace = KeySettings & Pick<Config, 'dataDir'>
 
 /**
  * 32 bytes. A key made here is on disk before it is used, and is made only before the store is: a new key beside data
@@ -24,43 +32,86 @@ const checkText = 'postern'
 export async function masterKey(configured: Uint8Array | null, dataDir: string): Promise<Uint8Array> {
   if (configured) return configured
   const path = join(dataDir, keyFile)
-  const kept = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined
-    throw error
-  })
-  if (kept !== undefined) return readKey(kept, path)
-  if (await hasStore(dataDir)) {
-    throw new StartRefused(
-      `The master key is missing, but ${dataDir} holds data written with one; restore ${path} or set POSTERN_MASTER_KEY.`,
-      exitCodes.configuration,
-    )
-  }
+  const kept = await keyIn(path)
+  if (kept) return kept
+  if (await hasStore(dataDir)) throw refused(missing(path, dataDir))
   const key = randomBytes(32)
   await using file = await open(path, 'wx', 0o600)
-  await file.writeFile(`${key.toString('base64')}\n`)
+  await file.writeFile(keyText(key))
   await file.sync()
   return key
 }
 
+/** A key as its file has it. */
+export const keyText = (key: Uint8Array): string => `${Buffer.from(key).toString('base64')}\n`
+
 /** Compares the key with what it sealed at the first start, which is written then. Throws `StartRefused` when it is another one. */
 export async function checkMasterKey(database: Database, secrets: SecretBox, dataDir: string): Promise<void> {
-  const kept = await database.kv.get(pack(checkKey))
-  if (!kept) {
-    await database.commit(new Change().setNew(checkKey, Buffer.from(secrets.seal(checkText, checkContext))))
-    return
-  }
-  if (secrets.open(Buffer.from(kept.value).toString('utf8'), checkContext) === checkText) return
-  throw new StartRefused(
-    `The master key is not the one this data was written with; restore ${join(dataDir, keyFile)} or POSTERN_MASTER_KEY.`,
-    exitCodes.configuration,
-  )
+  const sealed = await sealedCheck(database.kv)
+  if (sealed === undefined) await database.commit(new Change().setNew(checkKey, Buffer.from(secrets.seal(checkText, checkContext))))
+  else if (!isOpenedBy(secrets, sealed)) throw refused(another(join(dataDir, keyFile)))
 }
 
-function readKey(text: string, path: string): Uint8Array {
-  const key = parseMasterKey(text.trim())
+/** What the key sealed at the first start; undefined before that. A backup has it too. */
+export async function sealedCheck(kv: Pick<Kv, 'get'>): Promise<SealedSecret | undefined> {
+  const kept = await kv.get(pack(checkKey))
+  return kept && Buffer.from(kept.value).toString('utf8')
+}
+
+const isOpenedBy = (secrets: SecretBox, sealed: SealedSecret): boolean => secrets.open(sealed, checkContext) === checkText
+
+/** What is wrong with a key, in a sentence. */
+export interface KeyProblem {
+  readonly problem: string
+  /** As the doctor names it. */
+  readonly id: FindingId
+}
+
+/** The key that the next start would use, compared as that start compares it. */
+export async function examineKey(
+  { dataDir, masterKey: configured, masterKeyFile }: KeyPlace,
+  sealed: SealedSecret,
+): Promise<{ readonly key: Uint8Array } | KeyProblem> {
+  const path = masterKeyFile ?? join(dataDir, keyFile)
+  try {
+    const key = configured && masterKeyFile === null ? configured : await keyIn(path)
+    if (!key) return { problem: missing(path, dataDir), id: 'master_key.missing' }
+    return isOpenedBy(new SecretBox(key), sealed) ? { key } : { problem: another(path), id: 'master_key.wrong' }
+  } catch (error) {
+    if (error instanceof StartRefused) return { problem: error.message, id: 'master_key.wrong' }
+    throw error
+  }
+}
+
+/** What is wrong with the key that the next start would use; undefined when it opens the store. */
+export async function keyProblem(place: KeyPlace, kv: Pick<Kv, 'get'>): Promise<KeyProblem | undefined> {
+  const sealed = await sealedCheck(kv)
+  const examined = sealed === undefined ? undefined : await examineKey(place, sealed)
+  return examined && 'problem' in examined ? examined : undefined
+}
+
+/** What is wrong with the `master.key` of a backup or of a folder; `text` is its content. */
+export function keyTextProblem(text: string, sealed: SealedSecret, path = keyFile): string | undefined {
+  const key = parseMasterKey(text)
+  if (!key) return unreadable(path)
+  return isOpenedBy(new SecretBox(key), sealed) ? undefined : another(path)
+}
+
+const missing = (path: string, dataDir: string): string =>
+  `The master key is missing, but ${dataDir} holds data written with one; restore ${path} or set POSTERN_MASTER_KEY.`
+const another = (path: string): string => `The master key is not the one this data was written with; restore ${path} or POSTERN_MASTER_KEY.`
+const unreadable = (path: string): string =>
+  `${path} does not hold a master key of 32 bytes; restore the file, as stored passwords cannot be read without it.`
+const refused = (sentence: string): StartRefused => new StartRefused(sentence, exitCodes.configuration)
+
+/** Undefined when there is no such file. Throws `StartRefused` for a file without a key. */
+async function keyIn(path: string): Promise<Uint8Array | undefined> {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  })
+  if (text === undefined) return undefined
+  const key = parseMasterKey(text)
   if (key) return key
-  throw new StartRefused(
-    `${path} does not hold a master key of 32 bytes. Restore the file; without it stored passwords cannot be read.`,
-    exitCodes.configuration,
-  )
+  throw refused(unreadable(path))
 }

@@ -25,6 +25,10 @@ export interface Begin {
   readonly form?: StoreForm
   /** By which the store knows it later; backups of before 2026-11-28 do not say it. */
   readonly id?: string
+  /** What the master key of the store sealed, by which it is known; backups of before 2026-11-30 do not have it. */
+  readonly sealed?: string
+  /** What was wrong with the data folder, in a sentence, although the backup is whole. */
+  readonly warning?: string
 }
 
 export interface End {

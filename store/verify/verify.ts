@@ -72,6 +72,10 @@ export async function verify(database: Database, options: VerifyOptions): Promis
   return verifier.report()
 }
 
+/** The report with another problem before its own. */
+export const withProblem = (report: VerifyReport, found: { readonly problem: string } | undefined): VerifyReport =>
+  found ? { ...report, problems: [found.problem, ...report.problems] } : report
+
 /** The report on a store whose files are damaged. */
 export const unread = (problems: readonly string[]): VerifyReport => ({
   ...{ records: 0, indexRows: 0, contents: 0, queueEntries: 0 },

@@ -103,7 +103,7 @@ test('serve() refuses another master key than the one the data was written with'
     `The master key is not the one this data was written with; restore ${join(folder, 'data', 'master.key')} or POSTERN_MASTER_KEY.\n`,
   )
   await firstLife(t, folder, { POSTERN_MASTER_KEY: 'a1'.repeat(32) })
-  assertVerified(t, await runCommand({ folder }, 'verify'))
+  assertVerified(t, await runCommand({ folder, env: { POSTERN_MASTER_KEY: 'a1'.repeat(32) } }, 'verify'))
 })
 
 test('serve() names the process that has the data folder', async (t) => {

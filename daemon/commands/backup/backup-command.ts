@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { Readable, type Writable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { backupPassphraseVariable } from '#config/settings/environment.ts'
 import type { Config } from '#config/settings/load.ts'
@@ -20,6 +21,7 @@ import { exitCodes, type ExitCode } from '../../process/lifecycle.ts'
 import { openStore, requireStore } from '../../open-store.ts'
 import { runningDaemon } from '../../process/operator-file.ts'
 import { StartRefused } from '../../process/start-refused.ts'
+import { keyFile, keyTextProblem, type KeySettings } from '../../process/master-key.ts'
 import { isThere } from '../../process/unreadable.ts'
 import { placeWhole, removeUnfinished } from '../../backup/whole-file.ts'
 import type { BackupWords } from '../command-line.ts'
@@ -59,7 +61,9 @@ export async function backup(config: Config, words: BackupWords, { env, stdout, 
   })
   const where = file === '-' ? '' : ` in ${file}`
   stderr.write(`${since ? 'Incremental backup' : 'Backup'} of ${head.created_at}${where}, ${sealed.size()} bytes.\n`)
-  return exitCodes.ok
+  if (begin.warning === undefined) return exitCodes.ok
+  stderr.write(`${begin.warning} The backup is whole, and has the key that the running daemon works with.\n`)
+  return exitCodes.failed
 }
 
 /** Removes what killed backups have left. Throws `StartRefused` for a file that is there and is not to be replaced. */
@@ -74,14 +78,14 @@ export async function verifyBackup(file: string, passphraseFile: string | undefi
   const passphrase = await passphraseOf(passphraseFile, env)
   const { head, reader } = await openedBackup(file, passphrase)
   const begin = await explained(reader.begin())
-  await explained(readThrough(reader))
+  const problem = await explained(readThrough(reader, begin))
   const { rows, files } = reader.counts
   const after = head.since ? `, goes on from the backup ${head.since.id}` : ''
-  stdout.write(`Backup ${head.id} of ${head.created_at}${after}: ${rows} rows and ${files} files, all whole\n`)
-  const why = whyUnreadable(head, begin)
-  if (why === undefined) return exitCodes.ok
-  stdout.write(`${why}\n`)
-  return exitCodes.failed
+  const state = problem === undefined ? 'all whole' : '1 problem'
+  stdout.write(`Backup ${head.id} of ${head.created_at}${after}: ${rows} rows and ${files} files, ${state}\n`)
+  const found = [problem, whyUnreadable(head, begin)].filter((one) => one !== undefined)
+  for (const one of found) stdout.write(`${one}\n`)
+  return found.length === 0 ? exitCodes.ok : exitCodes.failed
 }
 
 /** Why this release cannot restore it; undefined when it can. */
@@ -90,9 +94,14 @@ export function whyUnreadable({ id }: BackupHead, { form }: Begin): string | und
   return why === undefined ? undefined : `The backup ${id} ${why} Restore it with that release.`
 }
 
-async function readThrough(reader: BackupReader): Promise<void> {
+/** Returns what is wrong with the master key of the backup. */
+async function readThrough(reader: BackupReader, { sealed }: Begin): Promise<string | undefined> {
+  let problem: string | undefined
   for await (const _ of reader.rows());
-  for await (const _ of reader.files());
+  for await (const { path, content } of reader.files()) {
+    if (path === keyFile && sealed !== undefined) problem = keyTextProblem(await text(Readable.from(content)), sealed)
+  }
+  return problem
 }
 
 /** `-` is the standard input. Throws `StartRefused`. */
@@ -143,11 +152,11 @@ interface SnapshotSource extends AsyncDisposable {
 
 /** A backup as the running daemon gives it, or from the store of a stopped one. Throws `StartRefused` and `StoreUnavailable`. */
 export async function snapshotSource(
-  place: Pick<Config, 'dataDir' | 'store'>,
+  place: Pick<Config, 'dataDir' | 'store'> & Partial<KeySettings>,
   since: BackupHead | undefined,
   at: number,
 ): Promise<SnapshotSource> {
-  const { dataDir } = place
+  const { dataDir, masterKey, masterKeyFile = null } = place
   const daemon = await runningDaemon(dataDir)
   if (daemon) {
     const { body } = await callDaemon(
@@ -163,7 +172,9 @@ export async function snapshotSource(
   opened.defer(() => giveToOwnerOf(dataDir))
   const kv = opened.use(await openStore(place))
   const earlier = since && { id: since.id, until: BigInt(since.until) }
-  const bytes = await explained(backupFrames(kv, dataDir, { since: earlier, at }))
+  const bytes = await explained(
+    backupFrames(kv, dataDir, { since: earlier, at, ...(masterKey !== undefined && { key: { masterKey, masterKeyFile } }) }),
+  )
   const kept = opened.move()
   return { bytes, [Symbol.asyncDispose]: () => kept.disposeAsync() }
 }

@@ -8,7 +8,9 @@ import { DamagedFolder } from '#store/kv.ts'
 import { writeRestoredStore } from '#store/level/restored-store.ts'
 import { makeFolder, storeFolder, unfinishedRestore } from '../../process/data-folder.ts'
 import { exitCodes, type ExitCode } from '../../process/lifecycle.ts'
+import { keyFile, keyTextProblem } from '../../process/master-key.ts'
 import { StartRefused } from '../../process/start-refused.ts'
+import { readOwn } from '../../process/unreadable.ts'
 import { placeWhole, syncFolder } from '../../backup/whole-file.ts'
 import type { RestoreWords } from '../command-line.ts'
 import { giveToOwnerOf } from '../../backup/ownership.ts'
@@ -26,7 +28,12 @@ export async function restore(words: RestoreWords, { env, stdout }: Surroundings
   const chain: { readonly head: BackupHead; readonly reader: BackupReader }[] = []
   for (const file of words.files) chain.push(await openedBackup(file, passphrase))
   requireChain(chain.map(({ head }) => head))
-  for (const { head, reader } of chain) requireReadableBackup(head, await explained(reader.begin()))
+  let sealed: string | undefined
+  for (const { head, reader } of chain) {
+    const begin = await explained(reader.begin())
+    requireReadableBackup(head, begin)
+    sealed = begin.sealed
+  }
   const last = chain.at(-1)
   if (!last) throw new StartRefused('restore needs a backup.', exitCodes.usage)
   await makeFolder(into)
@@ -57,7 +64,17 @@ export async function restore(words: RestoreWords, { env, stdout }: Surroundings
   await syncFolder(into)
   const { rows, files } = last.reader.counts
   stdout.write(`Restored the backup of ${last.head.created_at} into ${into}: ${rows} rows and ${files} files.\n`)
-  return exitCodes.ok
+  const problem = sealed === undefined ? undefined : await keyProblemIn(into, sealed)
+  if (problem === undefined) return exitCodes.ok
+  stdout.write(`${problem} No daemon starts on this folder before.\n`)
+  return exitCodes.failed
+}
+
+/** A key that is configured elsewhere is in no backup. */
+async function keyProblemIn(into: string, sealed: string): Promise<string | undefined> {
+  const path = join(into, keyFile)
+  const text = await readOwn(path)
+  return text === undefined ? undefined : keyTextProblem(text, sealed, path)
 }
 
 async function restoreInto(into: string, readers: readonly BackupReader[], last: BackupReader): Promise<void> {

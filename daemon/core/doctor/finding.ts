@@ -9,6 +9,7 @@ export const severityOf = {
   'machine.node': 'error',
   'data.folder': 'error',
   'master_key.missing': 'error',
+  'master_key.wrong': 'error',
   'master_key.exposed': 'error',
   'port.unavailable': 'error',
   'daemon.not_running': 'notice',

@@ -1,5 +1,5 @@
 /** What the process and its machine say: room, open files, certificate, clock, backups, the queue. Pure. */
-import { finding, type Finding } from './finding.ts'
+import { finding, type Finding, type FindingId } from './finding.ts'
 
 const minute = 60_000
 const hour = 60 * minute
@@ -185,6 +185,13 @@ export function damageFindings(damage: readonly { readonly sentence: string }[])
   const others = more.length > 0 ? ` ${more.length} more problems were found.` : ''
   const fix = 'Run postern verify, which names all damage, and restore the last good backup; no backup is made until then.'
   return [finding('store.damaged', '', `The store is damaged: ${first.sentence}${others}`, fix)]
+}
+
+/** The key that the next start would use, beside a daemon that works with the right one. */
+export function keyFindings(found: { readonly id: FindingId; readonly problem: string } | undefined): Finding[] {
+  if (!found) return []
+  const fix = 'Do it before the daemon is stopped: backups that it makes until then have the right key.'
+  return [finding(found.id, '', found.problem, fix)]
 }
 
 /** `at`: the moment of the snapshot of the last backup; undefined when there was none. */

@@ -16,6 +16,7 @@ export const de: Wider<typeof en> = {
     'machine.node': 'Node ist zu alt',
     'data.folder': 'Der Datenordner ist nicht benutzbar',
     'master_key.missing': 'Der Hauptschlüssel fehlt',
+    'master_key.wrong': 'Der Hauptschlüssel öffnet die Daten nicht',
     'master_key.exposed': 'Andere können den Hauptschlüssel lesen',
     'port.unavailable': 'Ein Port ist nicht benutzbar',
     'daemon.not_running': 'Kein Dienst läuft',

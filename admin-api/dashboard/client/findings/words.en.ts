@@ -17,6 +17,7 @@ export const en = {
     'machine.node': 'Node is too old',
     'data.folder': 'The data folder cannot be used',
     'master_key.missing': 'The master key is missing',
+    'master_key.wrong': 'The master key does not open the data',
     'master_key.exposed': 'Others can read the master key',
     'port.unavailable': 'A port cannot be used',
     'daemon.not_running': 'No daemon runs',

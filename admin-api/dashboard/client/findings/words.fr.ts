@@ -16,6 +16,7 @@ export const fr: Wider<typeof en> = {
     'machine.node': 'Node est trop ancien',
     'data.folder': 'Le dossier de données est inutilisable',
     'master_key.missing': 'La clé maîtresse manque',
+    'master_key.wrong': 'La clé maîtresse n’ouvre pas les données',
     'master_key.exposed': 'D’autres peuvent lire la clé maîtresse',
     'port.unavailable': 'Un port est inutilisable',
     'daemon.not_running': 'Aucun service ne tourne',

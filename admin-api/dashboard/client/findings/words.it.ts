@@ -16,6 +16,7 @@ export const it: Wider<typeof en> = {
     'machine.node': 'Node è troppo vecchio',
     'data.folder': 'La cartella dei dati non è utilizzabile',
     'master_key.missing': 'Manca la chiave principale',
+    'master_key.wrong': 'La chiave principale non apre i dati',
     'master_key.exposed': 'Altri possono leggere la chiave principale',
     'port.unavailable': 'Una porta non è utilizzabile',
     'daemon.not_running': 'Nessun servizio in esecuzione',

@@ -3,14 +3,15 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
 import test, { type ExecutionContext } from '#test'
+import { SecretBox } from '#core/access/secret-box.ts'
 import { sealBackup } from '#store/backup/container.ts'
 import { encodeFrame, jsonFrame, rowFrame } from '#store/backup/frames.ts'
 import type { SnapshotRow } from '#store/engine/snapshot.ts'
-import { exitCodes } from '../../../daemon/process/lifecycle.ts'
-import { unfinishedRestore } from '../../../daemon/process/data-folder.ts'
-import { verifyBackup } from '../../../daemon/commands/backup/backup-command.ts'
-import { restore } from '../../../daemon/commands/backup/restore-command.ts'
-import { temporaryFolder } from '../../support/daemon/workspace.ts'
+import { exitCodes } from '../../../../daemon/process/lifecycle.ts'
+import { unfinishedRestore } from '../../../../daemon/process/data-folder.ts'
+import { verifyBackup } from '../../../../daemon/commands/backup/backup-command.ts'
+import { restore } from '../../../../daemon/commands/backup/restore-command.ts'
+import { temporaryFolder } from '../../../support/daemon/workspace.ts'
 
 const nothing = Buffer.alloc(0)
 const begin = jsonFrame('begin', { version: '9', id: 'full' })
@@ -139,5 +140,39 @@ test('restore: refuses a chain of damaged or unrelated backups', async (t) => {
   for (const [files, message] of refusals) {
     const { outcome } = await restored(...files)
     t.true(String(outcome).startsWith(`StartRefused: ${message}`), `${files.join(' ')}: ${String(outcome)}`)
+  }
+})
+
+test('verify FILE and restore: name a master key that does not open the data of the backup', async (t) => {
+  const { at, said, around, restored } = await workspace(t)
+  const key = Buffer.alloc(32, 7)
+  const sealedByKey = new SecretBox(key).seal('postern', 'master-key/check')
+  const withKey = (...pieces: readonly string[]): readonly Buffer[] => [
+    jsonFrame('begin', { version: '9', id: 'full', sealed: sealedByKey }),
+    ...[row('a'), file('master.key', ...pieces), end(1, 1)],
+  ]
+  const text = key.toString('base64')
+  const good = await sealed(at('good'), withKey(text.slice(0, 9), `${text.slice(9)}\n`))
+  t.is(await verifyBackup(good, undefined, around), exitCodes.ok)
+  t.regex(said(), / all whole\n$/)
+  t.is((await restored(good)).outcome, exitCodes.ok)
+  said()
+  const none = await sealed(at('none'), [jsonFrame('begin', { version: '9', sealed: sealedByKey }), row('a'), end(1, 0)])
+  t.is(await verifyBackup(none, undefined, around), exitCodes.ok, 'the key is configured elsewhere')
+  said()
+  const problems = [
+    [Buffer.alloc(32, 8).toString('base64'), 'The master key is not the one this data was written with; restore '],
+    [text.slice(1), ''],
+  ] as const
+  for (const [other, sentence] of problems) {
+    const bad = await sealed(at('bad'), withKey(other))
+    t.is(await verifyBackup(bad, undefined, around), exitCodes.failed)
+    const found = said()
+    t.regex(found, /: 1 rows and 1 files, 1 problem\n/)
+    t.regex(found, new RegExp(`^${sentence}master\\.key `, 'm'))
+    const { outcome, names, into } = await restored(bad)
+    t.is(outcome, exitCodes.failed)
+    t.deepEqual(names, ['master.key', 'store'], 'the data are there, and the key can be replaced')
+    t.regex(said(), new RegExp(`^${sentence}${into}/master\\.key .*No daemon starts on this folder before\\.$`, 'm'))
   }
 })
