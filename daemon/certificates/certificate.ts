@@ -54,10 +54,21 @@ export function covers({ cert }: Pick<Certificate, 'cert'>, host: string): boole
 
 /** What PEM texts hold; undefined when they are damaged or do not belong together. */
 export function usable(cert: string, key: string): Certificate | undefined {
-  const parsed = attempt(() => new X509Certificate(cert))
+  const [parsed, ...chain] = attempt(() => certificatesIn(cert)) ?? []
   const privateKey: KeyObject | undefined = attempt(() => createPrivateKey(key))
-  return parsed && privateKey && parsed.checkPrivateKey(privateKey) ? describe(cert, key, parsed) : undefined
+  if (!parsed || !privateKey || !parsed.checkPrivateKey(privateKey)) return undefined
+  return areSignedInTurn([parsed, ...chain]) ? describe(cert, key, parsed) : undefined
 }
+
+const certificatesIn = (pem: string): X509Certificate[] =>
+  (pem.match(/-----BEGIN CERTIFICATE-----[^]*?-----END CERTIFICATE-----/g) ?? []).map((one) => new X509Certificate(one))
+
+/** Each by the next, as authorities send them (RFC 8555 §9.1): a changed bit shows in a signature. */
+const areSignedInTurn = (chain: readonly X509Certificate[]): boolean =>
+  chain.every((one, i) => {
+    const issuer = chain[i + 1]
+    return !issuer || attempt(() => one.verify(issuer.publicKey)) === true
+  })
 
 async function readConfigured(certificateFile: string, keyFile: string): Promise<Certificate> {
   const cert = await readPem('POSTERN_TLS_CERT', certificateFile)
@@ -89,7 +100,8 @@ async function readPem(variable: string, path: string): Promise<string> {
 async function readSelfSigned(folder: string): Promise<Certificate | undefined> {
   const files = ['cert.pem', 'key.pem'].map((name) => readFile(join(folder, name), 'utf8').catch(() => ''))
   const [cert = '', key = ''] = await Promise.all(files)
-  return usable(cert, key)
+  const found = usable(cert, key)
+  return found?.selfSigned === true ? found : undefined
 }
 
 const isFresh = (certificate: Certificate, host: string, now: number): boolean =>

@@ -7,8 +7,9 @@ import { join } from 'node:path'
 import { connect, createServer } from 'node:tls'
 import test, { type ExecutionContext } from '#test'
 import { ConfigInvalid, loadConfig } from '#config/settings/load.ts'
-import { loadCertificate, readCertificate } from '../../../daemon/certificates/certificate.ts'
+import { loadCertificate, readCertificate, usable } from '../../../daemon/certificates/certificate.ts'
 import { makeSelfSigned } from '../../../daemon/certificates/self-signed.ts'
+import { authority, goodCertificate } from '../../protocols/relay/certificates.ts'
 import { listenIn } from '../../support/web/listen.ts'
 import { machineTime } from '../../support/fake-clock.ts'
 
@@ -78,6 +79,39 @@ test('loadCertificate() makes a new one near the end, for another host, and when
   await writeFile(path, 'damaged')
   t.not((await loadCertificate(config, now)).cert, fourth.cert)
   t.regex(await readFile(path, 'utf8'), /BEGIN PRIVATE KEY/)
+})
+
+test('loadCertificate() serves no certificate of its own with a changed bit', async (t) => {
+  const dataDir = await folderFor(t)
+  const config = configFor(dataDir)
+  const { cert } = await loadCertificate(config, now)
+  const path = join(dataDir, 'tls', 'cert.pem')
+  const key = await readFile(join(dataDir, 'tls', 'key.pem'))
+  const whole = Buffer.from(cert)
+  for (let at = 0; at < whole.length; at += 13) {
+    const changed = Buffer.from(whole)
+    changed[at] = (changed[at] ?? 0) ^ 1
+    await writeFile(path, changed)
+    await writeFile(join(dataDir, 'tls', 'key.pem'), key)
+    const { selfSigned, cert: served } = await loadCertificate(config, now)
+    t.true(selfSigned, `octet ${at}`)
+    if (served === changed.toString()) t.deepEqual(new X509Certificate(served).raw, new X509Certificate(cert).raw, `octet ${at}`)
+  }
+})
+
+test('usable() refuses a certificate with a changed bit, by its chain', (t) => {
+  const { cert, key } = goodCertificate
+  const chain = `${cert.trim()}\n${authority}`
+  t.truthy(usable(chain, key))
+  t.truthy(usable(cert, key), 'without its chain')
+  const whole = Buffer.from(chain)
+  const leafEnd = chain.indexOf('-----END')
+  for (let at = chain.indexOf('\n') + 1; at < leafEnd; at += 5) {
+    const changed = Buffer.from(whole)
+    changed[at] = (changed[at] ?? 0) ^ 1
+    const found = usable(changed.toString('latin1'), key)
+    if (found) t.deepEqual(new X509Certificate(found.cert).raw, new X509Certificate(cert).raw, `octet ${at}`)
+  }
 })
 
 test('loadCertificate() takes the files of the operator as they are', async (t) => {
