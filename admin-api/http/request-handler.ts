@@ -13,7 +13,7 @@ import { isUndecided, refusalOfDefect } from '#core/writes/store-refusal.ts'
 import type { Principal } from '#core/access/principal/principal.ts'
 import type { Fairness } from '#core/fairness/fairness.ts'
 import type { Work as CallerWork } from '#core/fairness/work.ts'
-import { Answer, type AnswerBody } from '../operation/answer.ts'
+import { Answer, begun, type AnswerBody } from '../operation/answer.ts'
 import { presentedCredential, principalOf, type Presented } from './principal.ts'
 import type { Authenticate, AuthenticateOperator } from '../credentials/authentication.ts'
 import { isStreamed, openBodyStream, type BodyWatch } from '../bodies/body-stream.ts'
@@ -154,6 +154,7 @@ export class RequestHandler {
       this.#isHandling = true
       const result = await this.#work.after(this.operation.handle(input))
       if (this.operation.waits) await this.#authenticateAgain()
+      if (result instanceof Answer) await this.#work.after(begun(result, () => this.#settle === undefined))
       if (this.#settle) this.#respond(this.#render(result), undefined)
     } catch (error) {
       this.#fail(await this.#work.failed(await this.#counted(await this.#recorded(error))))

@@ -1,5 +1,5 @@
 /** What an operation answers: the declared shape of it, and the tagged value for answers that are more than a JSON body. */
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import type * as z from 'zod'
 
 /** Bytes of some media type instead of JSON. */
@@ -28,6 +28,8 @@ export type AnswerBody = string | Uint8Array | ReadableStream<Uint8Array> | Read
 interface AnswerOptions {
   /** Instead of the operation's status. */
   readonly status?: number
+  /** The first piece of a stream can take longer than a request may: the answer does not wait for it. */
+  readonly isLate?: boolean
   /** Lower-case names; they replace the machinery's own. */
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -38,12 +40,14 @@ export class Answer {
   readonly contentType: string
   readonly status: number | undefined
   readonly headers: Readonly<Record<string, string>>
+  readonly isLate: boolean
 
   constructor(body: AnswerBody, contentType: string, options: AnswerOptions) {
     this.body = body
     this.contentType = contentType
     this.status = options.status
     this.headers = options.headers ?? {}
+    this.isLate = options.isLate ?? false
   }
 }
 
@@ -52,7 +56,28 @@ export function answer<T extends object>(wire: T, options: AnswerOptions): Answe
   return new Answer(JSON.stringify(wire), 'application/json', options)
 }
 
-/** Bytes, whole or as a stream, read as fast as the client takes it; a stream that fails breaks the connection, which the client sees. */
+/**
+ * Bytes, whole or as a stream, read as fast as the client takes it. A stream that fails before its first piece is answered as a refusal.
+ * One that fails later breaks the connection, which the client sees.
+ */
 export function raw(body: AnswerBody, options: AnswerOptions & { readonly contentType: string }): Answer {
   return new Answer(body, options.contentType, options)
+}
+
+/**
+ * Resolves when a streamed answer has its first piece or has ended, and at once for any other. Rejects when the stream fails before: a
+ * refusal can still be the answer. `isOver`: the request has been answered meanwhile.
+ */
+export async function begun({ body, isLate }: Answer, isOver: () => boolean): Promise<void> {
+  if (!(body instanceof Readable) || isLate) return
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  body.on('error', reject) // stays: a failure between now and the first reader must not end the process
+  for (const event of ['readable', 'end', 'close'] as const) body.once(event, resolve)
+  try {
+    await promise
+  } finally {
+    for (const event of ['readable', 'end', 'close'] as const) body.off(event, resolve)
+  }
+  if (body.errored) throw body.errored
+  if (isOver()) body.destroy()
 }

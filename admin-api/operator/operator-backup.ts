@@ -45,7 +45,10 @@ export const operatorBackupOperations = ({ token, frames, verify }: OperatorBack
       requireRunToken(headers, token)
       const { since: id, until } = query
       const since = id === undefined ? undefined : { id, until: BigInt(until) }
-      return raw(headOnly ? '' : Readable.from(await knownFrames(frames(since)), { objectMode: false }), { contentType: frameType })
+      return raw(headOnly ? '' : Readable.from(await knownFrames(frames(since)), { objectMode: false }), {
+        contentType: frameType,
+        isLate: true,
+      })
     },
   }),
   operation({
@@ -59,7 +62,7 @@ export const operatorBackupOperations = ({ token, frames, verify }: OperatorBack
     response: media(reportType),
     async handle({ headers, headOnly }) {
       requireRunToken(headers, token)
-      return raw(headOnly ? '' : Readable.from(beatUntil(verify())), { contentType: reportType })
+      return raw(headOnly ? '' : Readable.from(beatUntil(verify())), { contentType: reportType, isLate: true })
     },
   }),
 ]

@@ -89,6 +89,6 @@ export const doctorOperation = (token: string, doctor: DoctorSource): Operation 
     response: media('application/x-ndjson'),
     async handle({ headers, headOnly }) {
       requireRunToken(headers, token)
-      return raw(headOnly ? '' : Readable.from(beatUntil(doctor.examine())), { contentType: 'application/x-ndjson' })
+      return raw(headOnly ? '' : Readable.from(beatUntil(doctor.examine())), { contentType: 'application/x-ndjson', isLate: true })
     },
   })

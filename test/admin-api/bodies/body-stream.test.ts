@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream'
 import test, { type ExecutionContext } from '#test'
 import * as z from 'zod'
+import { StoreDamaged } from '#store/kv.ts'
 import { media, raw } from '../../../admin-api/operation/answer.ts'
 import { isStreamed, streamed } from '../../../admin-api/bodies/body-stream.ts'
 import { buildOpenApi } from '../../../admin-api/openapi/openapi.ts'
@@ -17,8 +18,9 @@ async function start(t: ExecutionContext) {
   const hold = Promise.withResolvers<void>()
   const started = Promise.withResolvers<void>()
   const produced = { bytes: 0, ended: Promise.withResolvers<void>() }
-  async function* without(end: 'end' | 'break'): AsyncGenerator<Buffer> {
+  async function* without(end: 'end' | 'break' | 'fail'): AsyncGenerator<Buffer> {
     try {
+      if (end === 'fail') throw new StoreDamaged('segment 1 cannot be read')
       for (let i = 0; end === 'end' || i < 3; i++) {
         produced.bytes += 65_536
         yield Buffer.alloc(65_536)
@@ -62,7 +64,7 @@ async function start(t: ExecutionContext) {
     summary: 'Stream',
     tags: [],
     scope: 'api:read',
-    params: z.strictObject({ end: z.enum(['end', 'break']) }),
+    params: z.strictObject({ end: z.enum(['end', 'break', 'fail']) }),
     response: media('application/octet-stream'),
     handle: ({ params }) => raw(Readable.from(without(params.end)), { contentType: 'application/octet-stream' }),
   })
@@ -172,4 +174,13 @@ test('the OpenAPI document shows every media type of a streamed body', async (t)
     },
   })
   t.true(['413', '415'].every((status) => status in (responses ?? {})))
+})
+
+test('an answer whose stream fails before its first piece is refused in the envelope', async (t) => {
+  const { port } = await start(t)
+  for (const method of ['GET', 'HEAD'] as const) {
+    const reply = await call(port, method, '/v1/stream/fail', { key: 'api:read' })
+    t.is(reply.status, 500, method)
+    if (method === 'GET') t.regex(errorOf(reply).message, /^The store is damaged, and records of this answer cannot be read\./)
+  }
 })

@@ -71,7 +71,13 @@ export class Readings {
   }
 }
 
+/** The rest is begun first: a content that cannot be read fails before anything is answered. */
 async function* after(first: Uint8Array, rest: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
-  yield first
-  yield* rest
+  let isFirst = true
+  for await (const piece of rest) {
+    if (isFirst) yield first
+    isFirst = false
+    yield piece
+  }
+  if (isFirst) yield first
 }
