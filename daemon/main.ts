@@ -49,7 +49,7 @@ async function run(wanted: Command): Promise<number> {
       return (await import('./commands/operator/operator-command.ts')).operate(configuration(), wanted.request, process.stdout)
     case 'verify':
       if (wanted.file === undefined)
-        return (await import('./commands/verify-command.ts')).verifyStore(asOwner(configuration()), process.stdout)
+        return (await import('./commands/verify-command.ts')).verifyStore(asOwner(configuration()), wanted.acceptsLosses, process.stdout)
       return (await import('./commands/backup/backup-command.ts')).verifyBackup(wanted.file, wanted.passphraseFile, process)
     case 'backup':
       return (await import('./commands/backup/backup-command.ts')).backup(configuration(), wanted.words, process)

@@ -11,6 +11,7 @@ import { spoolFolder } from './commands/sendmail/spool.ts'
 import type { CertificateSource } from './certificates/certificate-source.ts'
 import type { CurrentCertificate } from './certificates/current-certificate.ts'
 import { boundCompiled } from './process/compiled-code.ts'
+import { damagedFolder, damagedStart } from './process/damaged-start.ts'
 import { exitCodes, Lifecycle, type ExitCode, type Part } from './process/lifecycle.ts'
 import { createLogger, prettyLines, type Logger } from './observability/logging.ts'
 import { LogOutput } from './observability/log-stream.ts'
@@ -45,10 +46,16 @@ export async function serve(config: Config, { readyFile, version }: ServeOptions
     recentLines,
     logLoss: () => output.loss,
   })
-    .then(async (built) => ({ ...built, listening: await start(built.part, config, lifecycle) }))
+    .then(async ({ kv, ...built }) => {
+      try {
+        return { ...built, listening: await start(built.part, config, lifecycle) }
+      } catch (error) {
+        throw await damagedStart(kv, config.dataDir, error)
+      }
+    })
     .catch(async (error: unknown) => {
       await lifecycle.stop()
-      throw error
+      throw damagedFolder(error)
     })
   await lifecycle.start({
     name: 'operator file',

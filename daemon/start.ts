@@ -12,6 +12,7 @@ import { migrationsWith, releaseForm } from '#core/migrations.ts'
 import { loadLatestMark, switchReadings } from '#core/capture/reading/read-marks.ts'
 import type { SharedWork } from '#store/daemons/daemons.ts'
 import type { Database } from '#store/database.ts'
+import type { StoreKv } from '#store/engine/store-kv.ts'
 import { claimVersions } from '#store/upgrade/claim-versions.ts'
 import { sweepAbandonedContent } from '#store/content.ts'
 import { migrate } from '#store/upgrade/migrate.ts'
@@ -26,6 +27,7 @@ import { requireDomainApart } from './composition/layers/sites-domain.ts'
 import { inspectWork, pollerWork, sharedWorks } from './composition/works/shared-works.ts'
 import { partsOf, type Daemon, type Foundation, type Replacements, type Resolve } from './composition/parts.ts'
 import { openStore } from './open-store.ts'
+import { damagedStart } from './process/damaged-start.ts'
 import type { Lifecycle } from './process/lifecycle.ts'
 import { lastBackupAt } from './backup/last-backup.ts'
 import { explainListen } from './process/listen-problem.ts'
@@ -39,6 +41,7 @@ import type { Listening } from './process/ready-file.ts'
 const spansEndMs = 2000
 
 export interface Opened {
+  readonly kv: StoreKv
   readonly part: Resolve
   readonly bootstrapped: Bootstrapped
   readonly certificate: CurrentCertificate
@@ -75,14 +78,30 @@ export async function open(
     ),
   )
   await lifecycle.start({ name: 'store', start: async () => {}, stop: () => kv[Symbol.asyncDispose]() })
+  try {
+    await ballast.ensure(store.lowDiskBytes)
+    return { kv, ...(await openWith(kv, { config, log, secrets, masterKey: key, metrics, certificate, ...given }, lifecycle, replace)) }
+  } catch (error) {
+    throw await damagedStart(kv, dataDir, error)
+  }
+}
+
+/** Composes the daemon over an open store, and makes what its first start makes. */
+async function openWith(
+  kv: StoreKv,
+  given: Omit<Foundation, 'kv'>,
+  lifecycle: Lifecycle,
+  replace: Replacements,
+): Promise<Omit<Opened, 'kv'>> {
+  const { config, log, secrets, metrics, certificate } = given
+  const { dataDir } = config
   if (kv.missingGroups.length > 0) {
     log.error(
       { groups: kv.missingGroups.length },
       'the log of the store was damaged and writes are missing; run "postern verify" and compare with a backup',
     )
   }
-  await ballast.ensure(store.lowDiskBytes)
-  const part = compose({ config, log, kv, secrets, masterKey: key, metrics, certificate, ...given }, replace)
+  const part = compose({ kv, ...given }, replace)
   await lifecycle.start({ name: 'traces', start: async () => {}, stop: async () => part('spans')?.spanExport.stop(spansEndMs) })
   const database = part('database')
   const { adminKey, plan } = config

@@ -22,6 +22,7 @@ import {
   type RecordKind,
   type Stored,
 } from './record-kind.ts'
+import { inSteps } from './in-steps.ts'
 import { decodeRecord } from './record-version.ts'
 import { pack, unpack, within, type Element } from './tuple.ts'
 
@@ -50,6 +51,8 @@ export interface ListOptions {
   readonly ascending?: boolean
   /** Begins behind these elements of the keys, which follow `values`; for ascending lists, and only without a cursor. */
   readonly after?: readonly Element[] | undefined
+  /** The list is for work of the daemon, which goes on while writes are lost of which nothing tells the rows. */
+  readonly forWork?: true
 }
 
 /** Chooses among the rows of a list what no index can choose. */
@@ -249,7 +252,7 @@ export class Database {
     index: string,
     values: readonly Element[],
   ): Promise<Stored<R> | undefined> {
-    const row = await this.kv.get(pack([...uniquePrefix(kind.name, reach.organizationId, index), ...values]))
+    const row = await this.kv.get(pack([...uniquePrefix(kind.name, reach.organizationId, index), ...values]), true)
     return row && this.get(kind, reach, textOf(row))
   }
 
@@ -261,11 +264,17 @@ export class Database {
     values: readonly (readonly Element[])[],
   ): Promise<(Stored<R> | undefined)[]> {
     const prefix = uniquePrefix(kind.name, reach.organizationId, index)
-    const rows = await this.kv.getMany(values.map((one) => pack([...prefix, ...one])))
+    const rows = await this.kv.getMany(
+      values.map((one) => pack([...prefix, ...one])),
+      true,
+    )
     const found = rows.flatMap((row, at) => (row ? [{ at, key: recordKey(kind, reach.organizationId, textOf(row)) }] : []))
     const answer: (Stored<R> | undefined)[] = rows.map(() => undefined)
     if (found.length === 0) return answer
-    const entries = await this.kv.getMany(found.map(({ key }) => key))
+    const entries = await this.kv.getMany(
+      found.map(({ key }) => key),
+      true,
+    )
     for (const [i, { at }] of found.entries()) {
       const entry = entries[i]
       answer[at] = entry && visible(kind, reach, toStored(kind, entry))
@@ -279,7 +288,7 @@ export class Database {
     index: string,
     values: readonly Element[],
   ): Promise<(Stored<R> & { readonly organizationId: string }) | undefined> {
-    const row = await this.kv.get(pack([...lookupPrefix(kind.name, index), ...values]))
+    const row = await this.kv.get(pack([...lookupPrefix(kind.name, index), ...values]), true)
     if (!row) return undefined
     const [organizationId, id] = decode<[string, string]>(row.value)
     const stored = await this.get(kind, { organizationId }, id)
@@ -301,7 +310,7 @@ export class Database {
       : [reach.organizationId, kind.name, ...(options.values ?? [])]
     const from = options.after && options.cursor === undefined ? keyAfter(pack([...prefix, ...options.after])) : undefined
     const range = { ...cursorRange(prefix, options.cursor, options.ascending ?? false), ...(from && { start: from }) }
-    const entries = this.kv.range({ ...range, reverse: !options.ascending, whole: true })
+    const entries = this.kv.range({ ...range, reverse: !options.ascending, whole: options.forWork ?? 'shown' })
     const { limit } = options
     const rows: Stored<R>[] = []
     if (limit === 0) return { rows, nextCursor: undefined }
@@ -335,10 +344,10 @@ export class Database {
     return isIndex ? this.getMany(kind, reach, rows.map(idIn)) : rows.map((entry) => visible(kind, reach, toStored(kind, entry)))
   }
 
-  /** Every record of a kind, for kinds that are few by nature. */
-  async all<R extends Identified>(kind: RecordKind<R>, reach: Visibility): Promise<Stored<R>[]> {
+  /** Every record of a kind, for kinds that are few by nature. `work` goes on while writes are lost of which nothing tells the rows. */
+  async all<R extends Identified>(kind: RecordKind<R>, reach: Visibility, use: 'work' | 'shown' = 'work'): Promise<Stored<R>[]> {
     const rows: Stored<R>[] = []
-    for await (const entry of this.kv.range({ ...within([reach.organizationId, kind.name]), whole: true })) {
+    for await (const entry of this.kv.range({ ...within([reach.organizationId, kind.name]), whole: use === 'work' ? true : use })) {
       const stored = visible(kind, reach, toStored(kind, entry))
       if (stored) rows.push(stored)
     }
@@ -384,17 +393,3 @@ function visible<R extends Identified>(kind: RecordKind<R>, reach: Visibility, s
 }
 
 /** Entries in steps of `sizeNow()`, and whether any follow. */
-async function* inSteps(
-  entries: AsyncIterable<Entry>,
-  sizeNow: () => number,
-): AsyncGenerator<{ step: readonly Entry[]; hasMore: boolean }> {
-  let step: Entry[] = []
-  for await (const entry of entries) {
-    if (step.length > 0 && step.length >= sizeNow()) {
-      yield { step, hasMore: true }
-      step = []
-    }
-    step.push(entry)
-  }
-  if (step.length > 0) yield { step, hasMore: false }
-}

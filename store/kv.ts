@@ -29,8 +29,11 @@ export interface Range {
   readonly reverse?: boolean
   /** Values may come empty, which spares those that stand apart from being read. */
   readonly keysOnly?: boolean
-  /** Throws `StoreDamaged` for rows that damage may hide: for lists that somebody reads. */
-  readonly whole?: boolean
+  /**
+   * Throws `StoreDamaged` for rows that damage may hide. `shown`: for lists that people read, also while writes are lost of which nothing
+   * tells the rows.
+   */
+  readonly whole?: boolean | 'shown'
 }
 
 /** Holds when the key still has this version; `undefined` means the key must be absent, and must be set by the same write. */
@@ -146,9 +149,9 @@ export class StoreInUse extends StoreUnavailable {
 export class DamagedFolder extends StoreUnavailable {
   readonly problems: readonly string[]
 
-  constructor(folder: string, problems: readonly string[]) {
+  constructor(folder: string, problems: readonly string[], options: { readonly cause?: unknown } = {}) {
     const more = problems.length > 1 ? ` ${problems.length - 1} more problems: "postern verify" names them.` : ''
-    super(`The store in ${folder} is damaged. ${problems[0]}${more} Restore the last good backup.`)
+    super(`The store in ${folder} is damaged. ${problems[0]}${more} Restore the last good backup.`, options)
     this.problems = problems
   }
 }

@@ -69,7 +69,7 @@ class Run<R extends Identified> {
 
   async #read(database: Database, kind: RecordKind<R>, reach: Visibility): Promise<void> {
     const entries: Entry[] = []
-    for await (const entry of database.kv.range({ ...this.#range, limit: this.#step, whole: true })) entries.push(entry)
+    for await (const entry of database.kv.range({ ...this.#range, limit: this.#step, whole: 'shown' })) entries.push(entry)
     this.#isOver = entries.length < this.#step
     this.#step = Math.min(2 * this.#step, maxStep)
     const last = entries.at(-1)?.key

@@ -197,11 +197,15 @@ Afterwards no daemon starts on the store that was copied, as both would send the
              command without --ahead copies what has changed since
 `,
   verify: `Usage: postern verify [BACKUP] [--passphrase-file PATH]
+       postern verify --accept-losses
 
 Compares the files of the store with their checksums, and checks that records, indexes, contents, counters and
 queue agree: in the running daemon, which goes on with its work and rests half of the time for it, or in a
 stopped one's data. With a file it reads a backup to its end.
 Exit code 1 when anything does not agree, or is damaged.
+
+  --accept-losses   goes on without records that damage has taken: lists are shown and backups are made again;
+                    for a stopped daemon, when no backup can be restored
 `,
   doctor: `Usage: postern doctor [--json]
 

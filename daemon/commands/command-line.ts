@@ -109,7 +109,12 @@ export type Command =
   | { readonly name: 'tail'; readonly asJson: boolean }
   | { readonly name: 'key create'; readonly words: KeyWords }
   | { readonly name: 'promote'; readonly words: DaemonChoice & PromoteWords }
-  | { readonly name: 'verify'; readonly file: string | undefined; readonly passphraseFile: string | undefined }
+  | {
+      readonly name: 'verify'
+      readonly file: string | undefined
+      readonly passphraseFile: string | undefined
+      readonly acceptsLosses: boolean
+    }
   | { readonly name: 'backup'; readonly words: BackupWords }
   | { readonly name: 'restore'; readonly words: RestoreWords }
   | { readonly name: 'migrate'; readonly words: MigrateWords }
@@ -262,12 +267,14 @@ const commands: Readonly<Record<string, CommandWords>> = {
     },
   },
   verify: {
-    options: { 'passphrase-file': text },
+    options: { 'passphrase-file': text, 'accept-losses': flag },
     operands: [],
     more: true,
     make({ values, operands: [file, surplus] }) {
       if (surplus !== undefined) throw new WordsUnclear('verify takes one backup at a time.')
-      return { name: 'verify', file, passphraseFile: textOf(values['passphrase-file']) }
+      const acceptsLosses = values['accept-losses'] === true
+      if (acceptsLosses && file !== undefined) throw new WordsUnclear('--accept-losses is for the store, and not for a backup.')
+      return { name: 'verify', file, passphraseFile: textOf(values['passphrase-file']), acceptsLosses }
     },
   },
   capture: {

@@ -5,6 +5,7 @@ import { releaseForm } from '#core/migrations.ts'
 import { Database } from '#store/database.ts'
 import type { StoreKv } from '#store/engine/store-kv.ts'
 import { DamagedFolder } from '#store/kv.ts'
+import { LevelKv } from '#store/level/level-kv.ts'
 import { formOf, requireReadable } from '#store/upgrade/store-form.ts'
 import { unread, verify, withProblem, type VerifyReport } from '#store/verify/verify.ts'
 import { verifyPath } from '../../admin-api/operator/operator-backup.ts'
@@ -16,10 +17,11 @@ import { runningDaemon } from '../process/operator-file.ts'
 import { StartRefused } from '../process/start-refused.ts'
 import { callDaemon } from './daemon-client.ts'
 
-/** Prints what was found; ends with 1 when anything is damaged or disagrees. */
-export async function verifyStore(config: Config, out: { write(text: string): unknown }): Promise<ExitCode> {
+/** Prints what was found; ends with 1 when anything is damaged or disagrees. `acceptsLosses`: goes on without what is lost. */
+export async function verifyStore(config: Config, acceptsLosses: boolean, out: { write(text: string): unknown }): Promise<ExitCode> {
   await requireStore(config)
   await requireRestored(config.dataDir)
+  if (acceptsLosses) await acceptLosses(config, out)
   const report = await reportOf(config, out)
   for (const problem of report.problems) out.write(`${problem}\n`)
   const { records, indexRows, contents, queueEntries, problems } = report
@@ -31,6 +33,19 @@ export async function verifyStore(config: Config, out: { write(text: string): un
     `${records} records, ${indexRows} index rows, ${contents} contents, ${queueEntries} queue entries: ${problems.length === 0 ? 'all agree' : counted(problems)}\n`,
   )
   return problems.length === 0 ? exitCodes.ok : exitCodes.failed
+}
+
+/** Lists of the store are shown again, and backups are made. Throws `StartRefused` while a daemon runs. */
+async function acceptLosses(config: Config, out: { write(text: string): unknown }): Promise<void> {
+  const daemon = await runningDaemon(config.dataDir)
+  if (daemon) throw new StartRefused('Stop the daemon before its losses are accepted, and start it again after that.', exitCodes.failed)
+  await using kv = await openStore(config)
+  if (!(kv instanceof LevelKv)) throw new StartRefused('A database has no losses to accept; it compares checksums itself.', exitCodes.usage)
+  const { damage, missingGroups } = kv
+  await kv.acceptLosses()
+  for (const { sentence } of damage) out.write(`Accepted: ${sentence}\n`)
+  if (missingGroups.length > 0) out.write(`Accepted: ${missingGroups.length} group commits are lost.\n`)
+  if (damage.length + missingGroups.length === 0) out.write('Nothing is lost.\n')
 }
 
 const counted = ({ length }: readonly string[]): string => (length === 1 ? '1 problem' : `${length} problems`)

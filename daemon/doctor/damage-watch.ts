@@ -1,4 +1,4 @@
-/** Compares the files of the store with their checksums soon after the start and then daily. The rest of the time is for mail. */
+/** Compares files and large values of the store with their checksums soon after the start and then daily. The other time is for mail. */
 import type { Clock, Timer } from '#core/clock.ts'
 import { restsBetween } from '#core/event-loop.ts'
 import type { Damage, StoreKv } from '#store/engine/store-kv.ts'
@@ -12,8 +12,10 @@ const [workMs, restMs] = [5, 15]
 /** The process stops before a check has ended. */
 class Stopped extends Error {}
 
+type Watched = Pick<StoreKv, 'damage' | 'mended' | 'check' | 'checkValues'>
+
 export class DamageWatch {
-  readonly #kv: Pick<StoreKv, 'damage' | 'check'>
+  readonly #kv: Watched
   readonly #clock: Clock
   readonly #log: Pick<Logger, 'error'>
   /** Sentences in the log. */
@@ -23,7 +25,7 @@ export class DamageWatch {
   readonly #stopped = Promise.withResolvers<void>()
   #isStopped = false
 
-  constructor(kv: Pick<StoreKv, 'damage' | 'check'>, clock: Clock, log: Pick<Logger, 'error'>) {
+  constructor(kv: Watched, clock: Clock, log: Pick<Logger, 'error'>) {
     this.#kv = kv
     this.#clock = clock
     this.#log = log
@@ -31,6 +33,8 @@ export class DamageWatch {
 
   /** Damage that is known already is logged at once. */
   start(): void {
+    for (const problem of this.#kv.mended)
+      this.#log.error({ problem }, 'the start corrected flipped bits in the store; test the memory and the disk of this machine')
     this.#tell(this.#kv.damage)
     this.#after(firstMs)
   }
@@ -50,14 +54,14 @@ export class DamageWatch {
   }
 
   async #check(): Promise<void> {
-    const rest = restsBetween(this.#clock, workMs, restMs)
+    const between = restsBetween(this.#clock, workMs, restMs)
+    const rest = async (): Promise<void> => {
+      if (!this.#isStopped) await Promise.race([between(), this.#stopped.promise])
+      if (this.#isStopped) throw new Stopped()
+    }
     try {
-      this.#tell(
-        await this.#kv.check(async () => {
-          if (!this.#isStopped) await Promise.race([rest(), this.#stopped.promise])
-          if (this.#isStopped) throw new Stopped()
-        }),
-      )
+      this.#tell(await this.#kv.check(rest))
+      this.#tell(await this.#kv.checkValues(rest))
     } catch (error) {
       if (!(error instanceof Stopped)) this.#log.error({ err: error }, 'the files of the store could not be checked')
     }

@@ -7,7 +7,7 @@ import { performance } from 'node:perf_hooks'
 import type { Logger } from '../observability/logging.ts'
 
 /** How the process ends; the numbers are those of sysexits.h where it has one. */
-export const exitCodes = { ok: 0, failed: 1, usage: 64, crashed: 70, configuration: 78 } as const
+export const exitCodes = { ok: 0, failed: 1, usage: 64, damaged: 65, crashed: 70, configuration: 78 } as const
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 

@@ -11,6 +11,8 @@ export interface Damage {
   readonly sentence: string
   /** What was damaged is not in use any more, and its rows may be wrong all the same. */
   readonly isGone: boolean
+  /** It is of a large value, which every reader compares with its checksum. */
+  readonly isOfValue?: true
 }
 
 export interface StoreKv extends Kv {
@@ -22,8 +24,12 @@ export interface StoreKv extends Kv {
   readonly missingGroups: readonly number[]
   /** Damage found so far. */
   readonly damage: readonly Damage[]
-  /** Compares everything that this process keeps on its disk with its checksums, as long as the store is open. Returns all damage. */
+  /** What the opening has mended, in sentences. */
+  readonly mended: readonly string[]
+  /** Compares the files that this process keeps on its disk with their checksums. Returns all damage but that of large values. */
   check(rest: Rest): Promise<readonly Damage[]>
+  /** Reads all large values that this process keeps on its disk. Returns all damage. */
+  checkValues(rest: Rest): Promise<readonly Damage[]>
   /** Frees space in which little lives. Returns how many pieces of it were freed. */
   collect(): Promise<number>
   /** Everything as of one moment; writers go on. Rows of versions up to `since` may come without their values. To be disposed. */

@@ -2,20 +2,26 @@
  * What is known to be damaged in the store of a folder. It is kept in a file: LevelDB reads damaged rows without an error and writes them
  * into new tables, whose checksums are right.
  */
-import { open, readFile, rename, rm } from 'node:fs/promises'
+import { access, open, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Damage, Rest } from '../engine/store-kv.ts'
 import { StoreDamaged, type Bytes, type Range } from '../kv.ts'
 import { checkFiles, type FileDamage } from './files/check-files.ts'
+import { mendFiles } from './files/mend-files.ts'
 
 const markIn = (folder: string): string => join(folder, 'damaged.json')
+/** There from the opening of a store whose tables were not compared until they are. */
+const uncheckedIn = (folder: string): string => join(folder, 'unchecked')
 const files = 'records'
+/** Files as they were before rows were taken out of them. */
+const keptFiles = 'damaged'
 
 /** As the file has it; keys are in hexadecimal. */
 interface StoredDamage {
   readonly file: string
   readonly problem: string
   readonly keys?: { readonly from: string; readonly upTo: string }
+  readonly isLost?: boolean
 }
 
 export class KnownDamage {
@@ -23,10 +29,15 @@ export class KnownDamage {
   #known: readonly FileDamage[]
   #inUse: ReadonlySet<string> = new Set()
   #isListDamaged = false
+  /** Tables were compared too. */
+  #isComplete = false
+  /** Damaged large values by their places, since the last check of all of them. */
+  readonly #values = new Map<string, FileDamage>()
 
   private constructor(folder: string, known: readonly FileDamage[]) {
     this.#folder = folder
-    this.#known = known
+    this.#known = known.filter(({ file }) => !isOfValues(file))
+    for (const one of known) if (isOfValues(one.file)) this.#values.set(nameOf(one), one)
   }
 
   /** As earlier checks have left it. */
@@ -34,18 +45,62 @@ export class KnownDamage {
     return new KnownDamage(folder, await readMark(folder))
   }
 
+  /** Damage of files in use comes first. */
   get all(): readonly Damage[] {
-    return this.#known.map(({ file, problem }) => {
-      const isGone = !this.#isListDamaged && !this.#inUse.has(file)
-      const name = `${files}/${file}`
-      const since = `${problem.replace(/^is /, 'was ')} at an earlier check. LevelDB has written its rows into other files since`
-      return { isGone, sentence: isGone ? `${name} ${since}; some may be missing or wrong.` : `${name} ${problem}.` }
+    const ofFiles = this.ofFiles
+    return [...ofFiles.filter(({ isGone }) => !isGone), ...this.#ofValues(), ...ofFiles.filter(({ isGone }) => isGone)]
+  }
+
+  /** Without that of large values, which every reader finds by itself. */
+  get ofFiles(): readonly Damage[] {
+    return this.#known.map((one) => {
+      const isGone = this.#isGone(one)
+      return { isGone, sentence: sentenceOf(one, isGone) }
     })
+  }
+
+  #ofValues(): Damage[] {
+    return [...this.#values.values()].map((one) => ({ isGone: false, isOfValue: true, sentence: sentenceOf(one, false) }))
+  }
+
+  #isGone({ file, isLost = false }: FileDamage): boolean {
+    return isLost || (!this.#isListDamaged && !this.#inUse.has(file))
   }
 
   /** LevelDB must not open the folder. */
   get isListDamaged(): boolean {
     return this.#isListDamaged
+  }
+
+  /**
+   * All tables must be compared before LevelDB opens them: damage of one was known, or the last process ended before its check did, as it
+   * does when LevelDB meets damage.
+   */
+  async isSuspect(): Promise<boolean> {
+    return this.#known.some(({ file, isLost }) => file.endsWith('.ldb') && !isLost) || (await exists(uncheckedIn(this.#folder)))
+  }
+
+  /** Until the tables were compared, the next opening does that first. */
+  async expectCheck(): Promise<void> {
+    if (this.#isComplete) await this.endCheck()
+    else await writeFile(uncheckedIn(this.#folder), '', { mode: 0o600 }).catch(() => undefined)
+  }
+
+  async endCheck(): Promise<void> {
+    await rm(uncheckedIn(this.#folder), { force: true }).catch(() => undefined)
+  }
+
+  /** LevelDB has met damage. */
+  async suspect(): Promise<void> {
+    this.#isComplete = false
+    await this.expectCheck()
+  }
+
+  /** Damage of files in use that LevelDB would meet: what it cannot open, or what can end the process. */
+  get unmended(): readonly Damage[] {
+    return this.#known
+      .filter((one) => !this.#isGone(one) && !isLog(one))
+      .map((one) => ({ isGone: false, sentence: sentenceOf(one, false) }))
   }
 
   /** What a check would find now; nothing is noted. */
@@ -57,23 +112,94 @@ export class KnownDamage {
 
   /** Compares the files with their checksums. A file that is whole again, as after a failure of memory, is forgotten. */
   async check(rest: Rest, maxTableBytes?: number): Promise<void> {
-    const before = JSON.stringify(this.#known.map(toStored))
+    const before = this.#stored()
     await this.#compare(rest, maxTableBytes)
-    const stored = this.#known.map(toStored)
-    if (this.#isListDamaged || JSON.stringify(stored) === before) return
-    await writeMark(this.#folder, stored).catch(() => undefined) // a disk that takes no writes must not hide what was found
+    if (!this.#isListDamaged) await this.#write(before)
+    if (this.#isComplete) await this.endCheck()
+  }
+
+  /** Mends what the last check has found, and checks again, while nothing has the store open. Returns a sentence for each correction. */
+  async mend(maxTableBytes?: number): Promise<readonly string[]> {
+    const found = this.#known.filter((one) => !this.#isGone(one))
+    const corrections = await mendFiles(join(this.#folder, files), found, {
+      keepIn: join(this.#folder, keptFiles),
+      note: (lost) => this.#note(lost),
+    })
+    await this.check(() => {}, maxTableBytes)
+    return corrections
+  }
+
+  /** LevelDB opens the folder, and leaves out writes of damaged logs. */
+  async loseWrites(): Promise<void> {
+    const lost = this.#known.filter((one) => isLog(one) && !one.isLost)
+    if (lost.length === 0) return
+    this.#known = this.#known.filter((one) => !lost.includes(one))
+    await this.#note(
+      lost.filter((one) => !this.#known.some((known) => nameOf(known) === nameOf(one))).map((one) => ({ ...one, isLost: true })),
+    )
+  }
+
+  /** A log in use is damaged. Its rows are in memory too. */
+  get hasDamagedLog(): boolean {
+    return this.#known.some((one) => isLog(one) && !one.isLost)
+  }
+
+  /** Throws when it cannot be written: rows that are taken out must stay known. */
+  async #note(lost: readonly FileDamage[]): Promise<void> {
+    this.#known = [...this.#known, ...lost]
+    await writeMark(this.#folder, this.#all().map(toStored))
+  }
+
+  /** A large value could not be read, or a check has found it. */
+  async noteValue(damage: FileDamage): Promise<void> {
+    const before = this.#stored()
+    this.#values.set(nameOf(damage), damage)
+    await this.#write(before)
+  }
+
+  /** All large values were read: those that are not among these are whole again, or gone. */
+  async keepValues(found: readonly FileDamage[]): Promise<void> {
+    const before = this.#stored()
+    this.#values.clear()
+    for (const one of found) this.#values.set(nameOf(one), one)
+    await this.#write(before)
+  }
+
+  /** Forgets damage that is gone, and removes the copies of mended files. */
+  async forget(): Promise<void> {
+    const before = this.#stored()
+    this.#known = this.#known.filter((one) => !this.#isGone(one))
+    await this.#write(before)
+    await rm(join(this.#folder, keptFiles), { recursive: true, force: true })
+  }
+
+  #all(): readonly FileDamage[] {
+    return [...this.#known, ...this.#values.values()]
+  }
+
+  #stored(): string {
+    return JSON.stringify(this.#all().map(toStored))
+  }
+
+  async #write(before: string): Promise<void> {
+    if (this.#stored() === before) return
+    // a disk that takes no writes must not hide what was found
+    await writeMark(this.#folder, this.#all().map(toStored)).catch(() => undefined)
   }
 
   async #compare(rest: Rest, maxTableBytes?: number): Promise<void> {
     const { damage, isListDamaged, inUse, isComplete } = await checkFiles(join(this.#folder, files), rest, maxTableBytes)
     this.#isListDamaged = isListDamaged
+    this.#isComplete = isComplete && !isListDamaged
     if (isListDamaged) {
       this.#known = [...damage, ...this.#known.filter(({ file }) => file !== damage[0]?.file)]
       return
     }
     this.#inUse = inUse
-    const isCompared = (file: string): boolean => inUse.has(file) && (isComplete || file.endsWith('.log'))
-    this.#known = [...this.#known.filter(({ file }) => !isCompared(file)), ...damage]
+    // a log goes when LevelDB has written its rows, which are in memory too, into a table
+    const isCompared = ({ file, isLost = false }: FileDamage): boolean =>
+      !isLost && (isList(file) || file.endsWith('.log') || (inUse.has(file) && isComplete))
+    this.#known = [...this.#known.filter((one) => !isCompared(one)), ...damage]
   }
 
   /** Throws `StoreDamaged` for a key whose row may be hidden. */
@@ -82,11 +208,33 @@ export class KnownDamage {
     if (hiding) throw hidden(hiding)
   }
 
+  /** Throws `StoreDamaged` while writes of a damaged log may be missing: nothing tells which rows those are. */
+  requireAllWrites(): void {
+    const lost = this.#known.find((one) => one.isLost && one.keys === undefined)
+    if (lost) throw hidden(lost)
+  }
+
   /** Watches the rows of a range that is to be whole. */
   guard({ start, end, reverse = false }: Range): RangeGuard {
     const inside = this.#known.filter(({ keys }) => keys && Buffer.compare(keys.from, end) < 0 && Buffer.compare(keys.upTo, start) >= 0)
     return new RangeGuard(inside, reverse)
   }
+}
+
+const isList = (file: string): boolean => file === 'CURRENT' || file.startsWith('MANIFEST')
+const isLog = ({ file, problem }: FileDamage): boolean => file.endsWith('.log') && !problem.startsWith('cannot')
+const isOfValues = (file: string): boolean => file.endsWith('.values')
+const nameOf = ({ file, problem }: FileDamage): string => `${file} ${problem}`
+
+const pathOf = (file: string): string => (isOfValues(file) ? `values/${file}` : `${files}/${file}`)
+
+function sentenceOf({ file, problem, isLost = false }: FileDamage, isGone: boolean): string {
+  if (!isGone) return `${pathOf(file)} ${problem}.`
+  const before = `${pathOf(file)} ${problem.replace(/^is /, 'was ')}`
+  if (isLost && file.endsWith('.log'))
+    return `${before} when the store was opened. Writes that were in it are lost; records may be missing or outdated.`
+  if (isLost) return `${before}, and the start has left out the rows there. They are missing, or an earlier version of them is shown.`
+  return `${before} at an earlier check. LevelDB has written its rows into other files since; some may be missing or wrong.`
 }
 
 /** Throws `StoreDamaged` as soon as a row is out of order, or damage could hide rows of the range. */
@@ -117,20 +265,28 @@ class RangeGuard {
 }
 
 const hidden = ({ file, problem }: FileDamage): StoreDamaged =>
-  new StoreDamaged(`The store is damaged, and rows may be missing: ${files}/${file} ${problem}. Run "postern verify".`)
+  new StoreDamaged(`The store is damaged, and rows may be missing: ${pathOf(file)} ${problem}. Run "postern verify".`)
 
 export const outOfOrder = (key: Bytes): StoreDamaged =>
   new StoreDamaged('The store is damaged: its rows are out of order. Run "postern verify".', { key })
 
-const toStored = ({ file, problem, keys }: FileDamage): StoredDamage => ({
+const toStored = ({ file, problem, keys, isLost = false }: FileDamage): StoredDamage => ({
   ...{ file, problem },
+  ...(isLost && { isLost }),
   ...(keys && { keys: { from: Buffer.from(keys.from).toString('hex'), upTo: Buffer.from(keys.upTo).toString('hex') } }),
 })
 
-const fromStored = ({ file, problem, keys }: StoredDamage): FileDamage => ({
+const fromStored = ({ file, problem, keys, isLost = false }: StoredDamage): FileDamage => ({
   ...{ file, problem },
+  ...(isLost && { isLost }),
   ...(keys && { keys: { from: Buffer.from(keys.from, 'hex'), upTo: Buffer.from(keys.upTo, 'hex') } }),
 })
+
+const exists = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  )
 
 async function readMark(folder: string): Promise<FileDamage[]> {
   const text = await readFile(markIn(folder), 'utf8').catch((error: unknown) => {

@@ -22,9 +22,11 @@ import {
 import { counterOf, kindOf, kinds, payloadOf, pointerOf, seal, versionOf } from '../engine/codec.ts'
 import type { Damage, Rest, StoreKv } from '../engine/store-kv.ts'
 import { keyName } from '../tuple.ts'
+import { damagedValues, valueDamage } from './check-values.ts'
 import { collectSegments } from './collect.ts'
 import { groupStamp, missingGroups, noNumber } from './group-stamps.ts'
-import { KnownDamage } from './known-damage.ts'
+import { checkedFolder, mendedFolder, type CheckedFolder } from './checked-folder.ts'
+import type { KnownDamage } from './known-damage.ts'
 import { lastGroupInLog, mayHoldGroup } from './log-tail.ts'
 import { planGroup, pointTo, sizeOf, type Operation } from '../engine/group.ts'
 import { GroupCommit, type Committed, type GroupOptions } from '../engine/group-commit.ts'
@@ -34,6 +36,10 @@ import { snapshotRows } from './snapshot.ts'
 import { ValueLog } from './value-log.ts'
 
 type Engine = Level<Uint8Array, Uint8Array>
+/** Only LevelDB has it, and not the stores of browsers. */
+interface Compacting {
+  compactRange(start: Uint8Array, end: Uint8Array): Promise<void>
+}
 
 export interface LevelOptions extends GroupOptions {
   /** Values over this many bytes go to the value log. */
@@ -45,6 +51,8 @@ export interface LevelOptions extends GroupOptions {
   readonly cacheSize?: number
   /** Compares all files with their checksums first, and does not open a damaged folder. */
   readonly mustBeWhole?: boolean
+  /** Tables of more octets in all are not compared by each start. */
+  readonly quickTableBytes?: number
   /** Stands between us and the disk in tests that let the n-th write fail. */
   readonly beforeBatch?: (operations: number) => void
 }
@@ -57,8 +65,10 @@ const mebibyte = 1024 * 1024
 const defaults = { maxInline: 2 * 1024, segmentBytes: 128 * mebibyte, writeBufferSize: 16 * mebibyte, cacheSize: 16 * mebibyte }
 
 const maxRecentBytes = 12 * 1024 * 1024
-/** Tables up to this size in all are compared with their checksums before LevelDB opens them, which takes some 30 ms. */
-const quickTableBytes = 16 * mebibyte
+const behindAll = Buffer.of(0xff, 0xff)
+/** Of a write that accepts losses. */
+const rowsAtOnce = 256
+const endOfNoGroup: Operation = { type: 'del', key: noNumber, value: Buffer.alloc(0) }
 const emptyStoredBytes = seal(0n, Buffer.alloc(0)).length
 
 export class LevelKv implements StoreKv {
@@ -68,12 +78,15 @@ export class LevelKv implements StoreKv {
   readonly #options: LevelOptions
   readonly #maxInline: number
   #closed = false
+  /** LevelDB has met damage. */
+  #isSuspect = false
   /** Snapshots that are being read: no segment is dropped under them. */
   #snapshots = 0
   readonly #recent = new RecentValues(maxRecentBytes)
   /** Numbers of groups that are missing although later ones were there: the write-ahead log was damaged. */
   readonly daemons = new OneDaemon()
   readonly missingGroups: readonly number[]
+  readonly mended: readonly string[]
   #version: bigint
   #groupNumber: number
   #hasWritten = false
@@ -81,7 +94,7 @@ export class LevelKv implements StoreKv {
   #closing: Promise<void> | undefined
 
   private constructor(opened: Opened, options: LevelOptions) {
-    const { db, log, damage, groups } = opened
+    const { db, log, damage, mended, groups } = opened
     this.#db = db
     this.#log = log
     this.#damage = damage
@@ -90,6 +103,7 @@ export class LevelKv implements StoreKv {
     this.#version = versionOf(db.getSync(versionKey) ?? seal(0n, Buffer.alloc(0)))
     this.#groupNumber = groups.last
     this.missingGroups = groups.missing
+    this.mended = mended
     this.#groups = new GroupCommit((writes) => this.#commit(writes), options)
   }
 
@@ -101,14 +115,18 @@ export class LevelKv implements StoreKv {
     try {
       await mkdir(folder, { recursive: true, mode: 0o700 })
       loadNativeCode('classic-level', folder)
-      const damage = await checked(folder, options.mustBeWhole ?? false) // before LevelDB deletes or rewrites what is damaged
+      // before LevelDB deletes or rewrites what is damaged
+      const { damage, mended } = options.mustBeWhole ? await checkedFolder(folder) : await mendedFolder(folder, options.quickTableBytes)
       const lastInLog = await lastGroupInLog(records) // before LevelDB replaces the log, which it does from its construction on
       db = new Level(records, { ...encodings, writeBufferSize, cacheSize })
       await db.open()
       const log = await ValueLog.open(join(folder, 'values'), { segmentBytes })
-      return new LevelKv({ db, log, damage, groups: await missingGroups(db, lastInLog) }, options)
+      return new LevelKv({ db, log, damage, mended, groups: await missingGroups(db, lastInLog) }, options)
     } catch (error) {
       await db?.close()
+      // once more, with all tables compared and mended
+      if (isCorruption(error) && !options.mustBeWhole && options.quickTableBytes !== Infinity)
+        return await LevelKv.open(folder, { ...options, quickTableBytes: Infinity })
       throw error instanceof DamagedFolder ? error : unavailable(folder, error)
     }
   }
@@ -136,6 +154,7 @@ export class LevelKv implements StoreKv {
     let left = limit ?? Infinity
     if (left <= 0) return
     const guard = whole ? this.#damage.guard(range) : undefined
+    if (whole === 'shown') this.#damage.requireAllWrites()
     for await (const [key, stored] of this.#walk({ gte: start, lt: end, reverse })) {
       guard?.pass(key)
       const isShown = kindOf(stored) !== kinds.counter
@@ -161,7 +180,29 @@ export class LevelKv implements StoreKv {
 
   async check(rest: Rest): Promise<readonly Damage[]> {
     await this.#damage.check(rest)
+    if (this.#damage.hasDamagedLog && !this.#closed) {
+      await this.compact()
+      await this.#damage.check(rest)
+    }
+    return this.#damage.ofFiles
+  }
+
+  /** Writes the rows in memory into a table, which replaces the log; merges tables with rows of this range. */
+  compact(start: Bytes = behindAll, end: Bytes = behindAll): Promise<void> {
+    return (this.#db as unknown as Compacting).compactRange(start, end)
+  }
+
+  async checkValues(rest: Rest): Promise<readonly Damage[]> {
+    const walk = (gte: Bytes, limit: number) => this.#walk({ gte, lt: Buffer.of(0xff), reverse: false, limit })
+    await this.#damage.keepValues(await damagedValues(walk, this.#log, (key) => this.#look(key), rest))
     return this.#damage.all
+  }
+
+  /** The operator goes on without what is lost: damage that is gone is forgotten, and so are missing groups. */
+  async acceptLosses(): Promise<void> {
+    const stamps = this.missingGroups.map((number) => groupStamp(number))
+    for (let at = 0; at < stamps.length; at += rowsAtOnce) await this.#put([...stamps.slice(at, at + rowsAtOnce), endOfNoGroup])
+    await this.#damage.forget()
   }
 
   /** Writes that wait for the next disk sync; many of them mean that the disk cannot keep up. */
@@ -211,6 +252,7 @@ export class LevelKv implements StoreKv {
     this.#closed = true
     // damage in the last group is told from a torn end by the record behind it
     if (this.#hasWritten) await this.#db.del(noNumber, { sync: true }).catch(() => undefined)
+    if (!this.#isSuspect) await this.#damage.endCheck()
     await this.#log.close()
     await this.#db.close()
   }
@@ -243,7 +285,9 @@ export class LevelKv implements StoreKv {
     } catch (cause) {
       this.#hasWritten = false // nothing may follow what is torn
       const isUndecided = await mayHoldGroup(this.#db.location, this.#groupNumber + 1)
-      throw new StoreFailure('The store could not write; the process must end.', { cause, isUndecided })
+      if (isCorruption(cause)) await this.#suspect()
+      const why = isCorruption(cause) ? 'The store is damaged. The next start compares all files and mends them, or names what to do.' : ''
+      throw new StoreFailure(`The store could not write; the process must end. ${why}`.trimEnd(), { cause, isUndecided })
     }
   }
 
@@ -268,17 +312,28 @@ export class LevelKv implements StoreKv {
     try {
       return this.#db.getSync(key)
     } catch (error) {
-      throw unreadable(error, key)
+      throw this.#unreadable(error, key)
     }
   }
 
-  async *#walk(range: { gte: Bytes; lt: Bytes; reverse: boolean }): AsyncIterable<[Bytes, Bytes]> {
+  async *#walk(range: { gte: Bytes; lt: Bytes; reverse: boolean; limit?: number }): AsyncIterable<[Bytes, Bytes]> {
     if (this.#closed) throw new StoreFailure('The store is closed.')
     try {
       yield* this.#db.iterator(range)
     } catch (error) {
-      throw unreadable(error)
+      throw this.#unreadable(error)
     }
+  }
+
+  #unreadable(cause: unknown, key?: Bytes): StoreDamaged {
+    if (isCorruption(cause)) void this.#suspect()
+    return new StoreDamaged(`The store could not be read: ${(cause as Error).message}`, { cause, ...(key && { key }) })
+  }
+
+  /** LevelDB has met damage: the next start compares all files, whatever ends this process. */
+  async #suspect(): Promise<void> {
+    this.#isSuspect = true
+    await this.#damage.suspect()
   }
 
   /** The whole entry; undefined when it was deleted since the look-up. */
@@ -288,7 +343,10 @@ export class LevelKv implements StoreKv {
       return { key, value: await this.#log.read(pointerOf(stored)), version: versionOf(stored) }
     } catch (error) {
       const again = this.#look(key) // the collector may have moved it since the look-up
-      if (again && versionOf(again) === versionOf(stored)) throw new StoreDamaged((error as Error).message, { cause: error, key })
+      if (again && versionOf(again) === versionOf(stored)) {
+        await this.#damage.noteValue(valueDamage(stored))
+        throw new StoreDamaged((error as Error).message, { cause: error, key })
+      }
       return again && this.#entry(key, again)
     }
   }
@@ -298,30 +356,14 @@ const entryOf = (key: Bytes, stored: Bytes): Entry => ({ key, value: payloadOf(s
 const withoutValue = (key: Bytes, stored: Bytes): Entry => ({ key, value: noValue, version: versionOf(stored) })
 const noValue = Buffer.alloc(0)
 
-interface Opened {
+interface Opened extends CheckedFolder {
   readonly db: Engine
   readonly log: ValueLog
-  readonly damage: KnownDamage
   readonly groups: { readonly last: number; readonly missing: readonly number[] }
 }
 
-/** Throws `DamagedFolder` for a folder that LevelDB must not open. */
-async function checked(folder: string, mustBeWhole: boolean): Promise<KnownDamage> {
-  const damage = await KnownDamage.in(folder)
-  await damage.check(noRest, mustBeWhole ? undefined : quickTableBytes)
-  const standing = damage.all.filter(({ isGone }) => !isGone)
-  if (damage.isListDamaged || (mustBeWhole && standing.length > 0))
-    throw new DamagedFolder(
-      folder,
-      standing.map(({ sentence }) => sentence),
-    )
-  return damage
-}
-
-const noRest = (): void => {}
-
-const unreadable = (cause: unknown, key?: Bytes): StoreDamaged =>
-  new StoreDamaged(`The store could not be read: ${(cause as Error).message}`, { cause, ...(key && { key }) })
+const isCorruption = (error: unknown): boolean =>
+  error instanceof Error && (('code' in error && error.code === 'LEVEL_CORRUPTION') || isCorruption(error.cause))
 
 function unavailable(folder: string, error: unknown): StoreUnavailable {
   const cause = (error as { cause?: { code?: string } }).cause
@@ -329,5 +371,6 @@ function unavailable(folder: string, error: unknown): StoreUnavailable {
     return new StoreInUse(folder, join(folder, 'records', 'LOCK'), undefined, { cause: error })
   }
   const reason = (cause as Error | undefined)?.message ?? (error instanceof Error ? error.message : String(error))
+  if (isCorruption(error)) return new DamagedFolder(folder, [`LevelDB cannot open it: ${reason}.`], { cause: error })
   return new StoreUnavailable(`The data folder ${folder} cannot be opened: ${reason}`, { cause: error })
 }

@@ -13,7 +13,7 @@ const entryHeaderBytes = 12
 const readAtOnceBytes = 64 * 1024
 /** Read at a time when a segment is walked. */
 const windowBytes = 64 * 1024
-const segmentName = (segment: number): string => `${String(segment).padStart(8, '0')}.values`
+export const segmentName = (segment: number): string => `${String(segment).padStart(8, '0')}.values`
 
 /** An entry of a segment, for the collector. */
 export interface LogEntry {
@@ -66,8 +66,8 @@ export class ValueLog {
     return pointers
   }
 
-  /** Reads one value and checks it. Throws `StoreDamaged` when it is damaged, or when its segment is gone. */
-  async read(pointer: Pointer): Promise<Bytes> {
+  /** Reads one value and checks it. `isCold`: it is probably not in memory. Throws `StoreDamaged` for a damaged or missing value. */
+  async read(pointer: Pointer, isCold = false): Promise<Bytes> {
     const { segment, offset, length, crc } = pointer
     const value = Buffer.allocUnsafe(length)
     let cause: unknown
@@ -75,7 +75,9 @@ export class ValueLog {
       const file = await this.#reader(segment)
       // a small value is in the page cache as a rule, and then a thread costs ten times the read
       const bytesRead =
-        length <= readAtOnceBytes ? readSync(file.fd, value, 0, length, offset) : (await file.read(value, 0, length, offset)).bytesRead
+        length <= readAtOnceBytes && !isCold
+          ? readSync(file.fd, value, 0, length, offset)
+          : (await file.read(value, 0, length, offset)).bytesRead
       if (bytesRead === length && crc32(value) === crc) return value
     } catch (error) {
       cause = error

@@ -85,6 +85,7 @@ export class PostgresKv implements StoreKv {
   readonly missingGroups: readonly number[] = []
   /** The database keeps checksums of its own. */
   readonly damage: readonly Damage[] = []
+  readonly mended: readonly string[] = []
   readonly #servers: Servers
   readonly #readers: Readers
   readonly #groups: GroupCommit
@@ -185,11 +186,15 @@ export class PostgresKv implements StoreKv {
     return this.#large ? this.#large.writes.write(write) : this.#groups.write(write)
   }
 
-  /** Removes objects that a crash left behind; the database frees its space itself. */
   async check(): Promise<readonly Damage[]> {
     return this.damage
   }
 
+  async checkValues(): Promise<readonly Damage[]> {
+    return this.damage
+  }
+
+  /** Removes objects that a crash left behind; the database frees its space itself. */
   async collect(): Promise<number> {
     return (await this.#large?.sweep.sweep()) ?? 0
   }

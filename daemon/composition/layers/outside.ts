@@ -2,6 +2,7 @@
 import { reported } from '#core/activity.ts'
 import { observeBounces, observeCounts } from '#core/feedback/suppression/counts.ts'
 import { clockOf } from '#core/clock.ts'
+import { damageFindings } from '#core/doctor/process-findings.ts'
 import { Fairness } from '#core/fairness/fairness.ts'
 import { MeteredKv } from '#core/fairness/metered-kv.ts'
 import { ThreadMeter } from '#core/fairness/thread-meter.ts'
@@ -87,7 +88,8 @@ function relay({ get, config }: Composition): RelayTransport {
 }
 
 /** A daemon that cannot look into a store that it shares takes nothing, so that a balancer passes it over. */
-function readinessOf({ get, kv: { daemons }, logLoss }: Composition): Readiness {
+function readinessOf({ get, kv, logLoss }: Composition): Readiness {
+  const { daemons } = kv
   const health = new Readiness()
   const seconds = staleMs / 1000
   health.require(() => (daemons.isCurrent() ? undefined : `the database has not answered for ${seconds} seconds; what comes waits for it`))
@@ -100,5 +102,6 @@ function readinessOf({ get, kv: { daemons }, logLoss }: Composition): Readiness 
     const problem = logLoss?.().problem
     return problem === undefined ? undefined : `log.lines_dropped: The log cannot be written: ${problem}.`
   })
+  health.watch(() => damageFindings(kv.damage).map(({ id, summary }) => `${id}: ${summary}`)[0])
   return health
 }

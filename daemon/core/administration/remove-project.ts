@@ -123,7 +123,7 @@ export async function removeRecords<R extends Identified>(
 /** Each with all its versions. */
 async function removeTemplates({ database, stopping }: RemovalWork, organizationId: string, projectId: string): Promise<void> {
   while (!stopping()) {
-    const { rows } = await database.list(templates, { organizationId }, { index: 'project', values: [projectId], limit: 1 })
+    const { rows } = await database.list(templates, { organizationId }, { index: 'project', values: [projectId], limit: 1, forWork: true })
     const [stored] = rows
     if (!stored) return
     await database.commit(removeTemplate(new Change(), organizationId, stored))

@@ -33,7 +33,7 @@ export class OrganizationApplications {
   /** The one that was allowed last comes first. Nothing for keys that administer less than the organization. */
   async list(principal: Principal): Promise<AllowedApplication[]> {
     requireScope(principal, 'api:read')
-    const byUser = Map.groupBy(await this.#reachable(principal), ({ stored: { record } }) => record.userId ?? '')
+    const byUser = Map.groupBy(await this.#reachable(principal, 'shown'), ({ stored: { record } }) => record.userId ?? '')
     const found = await Promise.all([...byUser].map(([userId, grants]) => this.#of(userId, grants)))
     return found.flat().toSorted((a, b) => b.since - a.since)
   }
@@ -53,11 +53,11 @@ export class OrganizationApplications {
   }
 
   /** Grants that work, of users, as far as the principal may see them; the oldest first. */
-  async #reachable(principal: Principal): Promise<LiveGrant[]> {
+  async #reachable(principal: Principal, use: 'work' | 'shown' = 'work'): Promise<LiveGrant[]> {
     const { database, policies, clock } = this.#options
     const now = clock.now()
     const { organization, projects } = await policies.of(principal.organizationId)
-    const rows = await database.all(oauthGrants, principal)
+    const rows = await database.all(oauthGrants, principal, use)
     return rows.flatMap((stored): LiveGrant[] => {
       const { userId, projectId, revokedAt, expiresAt } = stored.record
       const project = projects.get(projectId)

@@ -93,7 +93,7 @@ function webhookCheck(options: DeliveryCheckOptions): Check {
         const page = await database.list(
           webhookDeliveries,
           { organizationId },
-          { index: 'listed', values: ['', 'parked'], limit: maxParked },
+          { index: 'listed', values: ['', 'parked'], limit: maxParked, forWork: true },
           sieve(({ updatedAt }) => updatedAt >= since, undefined, maxParked),
         )
         const byEndpoint = Map.groupBy(page.rows, ({ record }) => record.endpointId)

@@ -12,7 +12,7 @@ interface RemovalWork {
 
 export async function removeForms({ database, stopping }: RemovalWork, organizationId: string, projectId: string): Promise<void> {
   while (!stopping()) {
-    const { rows } = await database.list(forms, { organizationId }, { index: 'project', values: [projectId], limit: 1 })
+    const { rows } = await database.list(forms, { organizationId }, { index: 'project', values: [projectId], limit: 1, forWork: true })
     const [stored] = rows
     if (!stored) return removeLeftSubmissions({ database, stopping })
     await database.commit(removeForm(new Change(), organizationId, stored))

@@ -70,7 +70,7 @@ export class Room {
     let toGo = (await this.#taken(organizationId)) - target
     let cursor = from
     for (let seen = 0; seen < maxLookedAt; seen += batch) {
-      const page = await this.#database.list(inboundMessages, { organizationId }, { limit: batch, cursor, ascending: true })
+      const page = await this.#database.list(inboundMessages, { organizationId }, { limit: batch, cursor, ascending: true, forWork: true })
       for (const stored of page.rows) {
         if (toGo <= 0) return cursor
         if (await this.#removeReported(organizationId, stored)) toGo -= weightOf(stored.record)

@@ -27,7 +27,7 @@ export async function removeMessages(
   value: string,
 ): Promise<void> {
   for (let fruitless = 0; !stopping();) {
-    const { rows } = await database.list(inboundMessages, { organizationId }, { index, values: [value], limit: batch })
+    const { rows } = await database.list(inboundMessages, { organizationId }, { index, values: [value], limit: batch, forWork: true })
     if (rows.length === 0) return
     const gone = await Promise.all(rows.map((stored) => removeMessage(database, organizationId, stored)))
     fruitless = gone.includes(true) ? 0 : fruitless + 1
@@ -58,7 +58,7 @@ export async function sweepInbound(
 
 async function removeOld({ database, stopping }: CleanupWork, organizationId: string, routeId: string, beforeMs: number): Promise<void> {
   for (let cursor: string | undefined; !stopping();) {
-    const options = { index: 'route', values: [routeId], limit: batch, cursor, ascending: true }
+    const options = { index: 'route', values: [routeId], limit: batch, cursor, ascending: true, forWork: true } as const
     const { rows, nextCursor } = await database.list(inboundMessages, { organizationId }, options)
     for (const stored of rows) {
       if (stored.record.receivedAt >= beforeMs) return

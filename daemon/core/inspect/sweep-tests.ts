@@ -23,7 +23,7 @@ export async function sweepInspectTests(
   let gone = 0
   while (!stopping()) {
     // ids begin with the time, so that the oldest come first
-    const { rows } = await database.list(inspectTests, { organizationId }, { limit: batch, ascending: true })
+    const { rows } = await database.list(inspectTests, { organizationId }, { limit: batch, ascending: true, forWork: true })
     const old = rows.filter(({ record }) => record.createdAt < before && record.expiresAt < nowMs)
     if (old.length === 0) return gone
     for (const stored of old) if ((await database.commit(removeInspectTest(new Change(), organizationId, stored))).ok) gone += 1

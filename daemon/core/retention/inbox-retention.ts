@@ -21,7 +21,7 @@ export async function sweepInboxes(
     const keepsAll = its.some(({ addressPattern, retentionDays }) => addressPattern === catchAll && retentionDays === undefined)
     let cursor: string | undefined
     for (let goesOn = latest > 0 && !keepsAll; goesOn && !stopping();) {
-      const wanted = { values: [projectId, captured], limit: batch, ascending: true, cursor }
+      const wanted = { values: [projectId, captured], limit: batch, ascending: true, cursor, forWork: true } as const
       const { rows, nextCursor } = await database.list(traces, { organizationId }, wanted)
       const old = rows.flatMap(({ record }) => captureOf(record) ?? []).filter(({ capturedAt }) => capturedAt < latest)
       const due = old.filter((capture) => isLetGo(its, patternsOf(capture), capture.capturedAt, nowMs))

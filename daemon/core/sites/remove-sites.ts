@@ -35,7 +35,7 @@ export async function removeSite(
 export async function removeSites(work: RemovalWork, organizationId: string, projectId: string): Promise<void> {
   const { database, stopping } = work
   while (!stopping()) {
-    const { rows } = await database.list(sites, { organizationId }, { index: 'project', values: [projectId], limit: 1 })
+    const { rows } = await database.list(sites, { organizationId }, { index: 'project', values: [projectId], limit: 1, forWork: true })
     const [stored] = rows
     if (!stored) return
     const change = new Change()

@@ -14,6 +14,8 @@ export interface FileDamage {
   readonly problem: string
   /** Rows from one key up to the other, both included, cannot be relied on. */
   readonly keys?: { readonly from: Bytes; readonly upTo: Bytes }
+  /** The start has replaced the damaged block by an empty one, or LevelDB has left out writes of the log. */
+  readonly isLost?: boolean
 }
 
 export interface CheckedFiles {

@@ -1,4 +1,4 @@
-/** CRC-32C, the checksum in LevelDB's files, and the search for the one bit that explains a wrong checksum. */
+/** CRC-32C, the checksum in LevelDB's files, and the search for the one flipped bit that explains a wrong checksum. */
 import type { Bytes } from '../../kv.ts'
 
 const polynomial = 0x82f63b78
@@ -51,19 +51,30 @@ function unmasked(stored: number): number {
   return ((rotated >>> 17) | (rotated << 15)) >>> 0
 }
 
-/** Whether one flipped bit, in the octets or in their stored checksum, explains why the two do not agree. */
-export function isOneBitOff(bytes: Bytes, start: number, end: number, stored: number): boolean {
+/** A bit of a file: the octet, and the bit in it as a mask. */
+export interface Bit {
+  readonly at: number
+  readonly mask: number
+}
+
+/** The one flipped bit, in the octets or in their checksum, which is stored at `storedAt`, that explains why the two do not agree. */
+export function flippedBit(bytes: Buffer, start: number, end: number, storedAt: number): Bit | undefined {
+  const stored = bytes.readUInt32LE(storedAt)
   const crc = crc32c(bytes, start, end)
   const inChecksum = (masked(crc) ^ stored) >>> 0
-  if (inChecksum !== 0 && (inChecksum & (inChecksum - 1)) === 0) return true
+  if (inChecksum === 0) return undefined
+  if ((inChecksum & (inChecksum - 1)) === 0) {
+    const bit = 31 - Math.clz32(inChecksum)
+    return { at: storedAt + (bit >> 3), mask: 1 << (bit & 7) }
+  }
   const difference = (crc ^ unmasked(stored)) | 0
-  for (let bit = 1; bit < 256; bit <<= 1) {
+  for (let mask = 1; mask < 256; mask <<= 1) {
     // a checksum is linear: a flipped bit changes it by an amount that depends on its place alone
-    let effect = octets[bit] as number
-    for (let left = end - start; left > 0; left--) {
-      if (effect === difference) return true
+    let effect = octets[mask] as number
+    for (let at = end - 1; at >= start; at--) {
+      if (effect === difference) return { at, mask }
       effect = afterOctet(effect, effect)
     }
   }
-  return false
+  return undefined
 }

@@ -2,7 +2,7 @@
  * The log format of LevelDB, in which its write-ahead log and its MANIFEST are written: blocks of 32 KiB with records, of which long
  * ones are in several parts. See LevelDB's log_format document.
  */
-import { crc32c, isOneBitOff, masked } from './crc32c.ts'
+import { crc32c, flippedBit, masked, type Bit } from './crc32c.ts'
 
 export const blockBytes = 32 * 1024
 /** Masked CRC-32C (4), length (2), type (1). */
@@ -56,24 +56,36 @@ export class DamageFinder {
     for (const part of partsIn(block)) {
       if ('gapAt' in part) {
         this.#gapAt ??= start + part.gapAt
-        if (isFlipped(block, part.gapAt)) return start + part.gapAt
+        if (bitInRecord(block, part.gapAt)) return start + part.gapAt
       } else if (this.#gapAt !== undefined && (part.type === 'whole' || part.type === 'first')) return this.#gapAt
     }
     return undefined
   }
 }
 
-/** Whether one flipped bit keeps the octets from being a record. */
-function isFlipped(block: Buffer, at: number): boolean {
-  const length = block.readUInt16LE(at + 4)
-  const stored = block.readUInt32LE(at)
-  const endOf = (octets: number): number => at + headerBytes + octets
-  if (endOf(length) <= block.length && isOneBitOff(block, at + 6, endOf(length), stored)) return true
-  for (let bit = 1; bit < 0x10000; bit <<= 1) {
-    const end = endOf(length ^ bit)
-    if (end <= block.length && stored === masked(crc32c(block, at + 6, end))) return true
+/** The offset of the first damage in a log. */
+export function firstDamage(log: Buffer): number | undefined {
+  const finder = new DamageFinder()
+  for (const [block, start] of blocksOf(log)) {
+    const at = finder.look(block, start)
+    if (at !== undefined) return at
   }
-  return false
+  return undefined
+}
+
+/** The one flipped bit that keeps the octets from being a record. */
+export function bitInRecord(block: Buffer, at: number): Bit | undefined {
+  if (at + headerBytes > block.length) return undefined
+  const length = block.readUInt16LE(at + 4)
+  const endOf = (octets: number): number => at + headerBytes + octets
+  const bit = endOf(length) <= block.length ? flippedBit(block, at + 6, endOf(length), at) : undefined
+  if (bit) return bit
+  for (let inLength = 0; inLength < 16; inLength++) {
+    const end = endOf(length ^ (1 << inLength))
+    if (end <= block.length && block.readUInt32LE(at) === masked(crc32c(block, at + 6, end)))
+      return { at: at + 4 + (inLength >> 3), mask: 1 << (inLength & 7) }
+  }
+  return undefined
 }
 
 /** The records of a log without damage, whole; a torn end is left out. */

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Bytes } from '../../kv.ts'
 import { FieldReader } from './field-reader.ts'
-import { blocksOf, DamageFinder, recordsIn } from './log-records.ts'
+import { firstDamage, recordsIn } from './log-records.ts'
 
 export interface TableEntry {
   readonly number: number
@@ -45,11 +45,8 @@ export async function readManifest(folder: string): Promise<Manifest | undefined
     if (isMissing(error)) throw new ListDamaged('CURRENT', `names the file ${name}, which is missing`)
     throw error
   })
-  const finder = new DamageFinder()
-  for (const [block, start] of blocksOf(log)) {
-    const at = finder.look(block, start)
-    if (at !== undefined) throw new ListDamaged(name, `is damaged at octet ${at}`)
-  }
+  const at = firstDamage(log)
+  if (at !== undefined) throw new ListDamaged(name, `is damaged at octet ${at}`)
   try {
     const manifest = { tables: new Map<number, TableEntry>(), log: 0, previousLog: 0 }
     for (const record of recordsIn(log)) apply(manifest, new FieldReader(record))

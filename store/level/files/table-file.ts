@@ -11,42 +11,64 @@ import { inflateSnappy } from './snappy.ts'
 
 export interface TableDamage {
   readonly at: number
+  /** What is damaged. Without its filter a table can be read; without its index or its footer it cannot. */
+  readonly part: 'rows' | 'filter' | 'index' | 'footer' | 'size'
+  /** The damaged block. */
+  readonly place: Place
   /** Rows from one key up to the other, both included, cannot be relied on. */
   readonly from: Bytes
   readonly upTo: Bytes
 }
 
-interface Place {
+export interface Place {
   readonly offset: number
   readonly size: number
 }
 
-const footerBytes = 48
+export const footerBytes = 48
 const magic = Buffer.from('57fb808b247547db', 'hex')
 /** Octets that are compared between two rests. */
 const stepBytes = 128 * 1024
 
 /** All damage in a table; an empty list for one that is whole. */
 export async function damageInTable(table: Buffer, { size, first, last }: TableEntry, rest: Rest): Promise<TableDamage[]> {
-  const all = (at: number): TableDamage[] => [{ at, from: first, upTo: last }]
+  const all = (part: TableDamage['part'], place: Place, at = place.offset): TableDamage[] => [{ at, part, place, from: first, upTo: last }]
   const footer = table.subarray(-footerBytes)
-  if (table.length !== size) return all(Math.min(table.length, size))
-  if (size < footerBytes || !footer.subarray(-magic.length).equals(magic)) return all(Math.max(0, size - magic.length))
+  const footerPlace = { offset: size - footerBytes, size: footerBytes }
+  if (table.length !== size) return all('size', footerPlace, Math.min(table.length, size))
+  if (size < footerBytes || !footer.subarray(-magic.length).equals(magic))
+    return all('footer', footerPlace, Math.max(0, size - magic.length))
   try {
-    const fields = new FieldReader(footer)
-    const [others, rows] = [placeIn(fields), placeIn(fields)]
+    const [others, rows] = placesIn(footer)
     const index = entriesAt(table, rows)
-    if (!index) return all(rows.offset)
+    if (!index) return all('index', rows)
     const filters = entriesAt(table, others)
-    if (!filters) return all(others.offset)
+    if (!filters) return all('filter', others)
     // a filter that is wrong hides rows of the whole table
     for (const [, value] of filters) {
       const place = placeIn(new FieldReader(value))
-      if (!isWhole(table, place)) return all(place.offset)
+      if (!isWhole(table, place)) return all('filter', place)
     }
     return await damagedBlocks(table, index, first, rest)
   } catch (error) {
-    if (error instanceof RangeError) return all(size - footerBytes)
+    if (error instanceof RangeError) return all('footer', footerPlace)
+    throw error
+  }
+}
+
+/** Where the index of the filters and the index of the rows are. Throws `RangeError`. */
+export function placesIn(table: Buffer): readonly [filters: Place, rows: Place] {
+  const fields = new FieldReader(table.subarray(-footerBytes))
+  return [placeIn(fields), placeIn(fields)]
+}
+
+/** Whether a footer is in its form, and both indexes have their checksums where it says. */
+export function leadsToIndexes(table: Buffer): boolean {
+  if (!table.subarray(-magic.length).equals(magic)) return false
+  try {
+    return placesIn(table).every((place) => isWhole(table, place))
+  } catch (error) {
+    if (error instanceof RangeError) return false
     throw error
   }
 }
@@ -60,7 +82,7 @@ async function damagedBlocks(table: Buffer, index: Entries, first: Bytes, rest: 
   for (const [key, value] of index) {
     const place = placeIn(new FieldReader(value))
     const upTo = keyWithin(key)
-    if (!isWhole(table, place)) found.push({ at: place.offset, from, upTo })
+    if (!isWhole(table, place)) found.push({ at: place.offset, part: 'rows', place, from, upTo })
     from = Buffer.concat([upTo, Buffer.of(0)])
     work += place.size
     if (work < stepBytes) continue
@@ -84,6 +106,7 @@ function entriesAt(table: Buffer, place: Place): Entries | undefined {
   const stored = table.subarray(place.offset, place.offset + place.size)
   const block = table[place.offset + place.size] === 1 ? inflateSnappy(stored) : stored
   const restarts = 4 * (block.length < 4 ? 0 : block.readUInt32LE(block.length - 4)) + 4
+  if (restarts === 4) return [] // LevelDB takes it for empty
   if (restarts > block.length) throw new RangeError('A block is shorter than its parts.')
   const fields = new FieldReader(block.subarray(0, block.length - restarts))
   const entries: [Buffer, Buffer][] = []

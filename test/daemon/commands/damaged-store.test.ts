@@ -1,4 +1,4 @@
-/** One flipped bit in a table: every command and the running daemon name it, and backups that were made before stay. */
+/** Damage of the store: every command and the daemon name it, flipped bits are corrected, and backups that were made before stay. */
 import { readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from '#test'
@@ -10,7 +10,8 @@ import { waitFor } from '../../support/waits.ts'
 
 const passphrase = { POSTERN_BACKUP_PASSPHRASE: 'correct horse battery', POSTERN_DOCTOR_TIME_SERVERS: '' }
 const messages = 240
-const sentence = /records\/\d+\.ldb is damaged at octet \d+\./
+const sentence = /records\/\d+\.ldb (is|was) damaged at octet \d+/
+const corrected = /records\/\d+\.ldb had a flipped bit at octet \d+\..*test the memory and the disk/
 
 async function send({ rest }: Daemon): Promise<void> {
   const one = { from: 'a@site.test', to: 'b@inbox.test', subject: 'Hello', text: 'x'.repeat(300) }
@@ -24,8 +25,8 @@ async function flip(path: string, at: number): Promise<void> {
   await writeFile(path, bytes)
 }
 
-/** Flips a bit in the checksum of a block with traces: LevelDB itself does not notice that. */
-async function damageTraces(records: string): Promise<void> {
+/** Changes octets of a block with traces. */
+async function damageTraces(records: string, how: 'one bit' | 'many'): Promise<void> {
   const names = (await readdir(records)).filter((name) => name.endsWith('.ldb'))
   const sizes = await Promise.all(names.map(async (name) => ({ path: join(records, name), size: (await stat(join(records, name))).size })))
   const { path, size } = sizes.toSorted((a, b) => b.size - a.size)[0] ?? { path: '', size: 0 }
@@ -43,7 +44,8 @@ async function damageTraces(records: string): Promise<void> {
     if (!found && damage && isOfTraces(damage)) found = damage
     if (!found || damage?.problem === found.problem) continue
     const [, next] = /octet (\d+)/.exec(damage?.problem ?? '') ?? []
-    return await flip(path, Number(next) - 1)
+    for (let changed = 0; changed < (how === 'one bit' ? 1 : 32); changed++) await flip(path, Number(next) - 1 - changed)
+    return
   }
   throw new Error('no block has nothing but traces')
 }
@@ -70,7 +72,7 @@ async function assertNamed(t: ExecutionContext, options: DaemonOptions, ...words
   return output
 }
 
-test.serial('a flipped bit in a table is named by verify, backup, doctor and lists, and earlier backups stay', async (t) => {
+test.serial('damage in a table is named by verify, backup, doctor and lists, and earlier backups stay', async (t) => {
   await using folder = await temporaryFolder('damaged-store')
   const options = { folder: folder.path, env: passphrase }
   const at = (name: string): string => join(folder.path, name)
@@ -79,7 +81,7 @@ test.serial('a flipped bit in a table is named by verify, backup, doctor and lis
   t.is((await runCommand(options, 'backup', at('good.backup'))).code, 0)
   t.is((await first.stop()).code, 0)
   assertVerified(t, await runCommand(options, 'verify')) // which brings what is in the log into a table
-  await damageTraces(at('data/store/records'))
+  await damageTraces(at('data/store/records'), 'many')
   const good = await readFile(at('good.backup'))
 
   const verified = await assertNamed(t, options, 'verify')
@@ -109,6 +111,129 @@ test.serial('a flipped bit in a table is named by verify, backup, doctor and lis
   assertVerified(t, await runCommand(restored, 'verify'))
   await using third = await Daemon.start(restored, first.adminKey)
   t.deepEqual(await listTraces(third), { rows: messages }, 'ledger: the restored messages')
+})
+
+test.serial('a flipped bit in a table is named by verify and backup, and corrected by the next start', async (t) => {
+  await using folder = await temporaryFolder('flipped-bit')
+  const options = { folder: folder.path, env: passphrase }
+  const first = await Daemon.start(options)
+  await send(first)
+  t.is((await first.stop()).code, 0)
+  assertVerified(t, await runCommand(options, 'verify'))
+  await damageTraces(join(folder.path, 'data/store/records'), 'one bit')
+  await assertNamed(t, options, 'verify')
+  await assertNamed(t, options, 'backup', join(folder.path, 'no.backup'))
+  const second = await Daemon.start(options, first.adminKey)
+  t.teardown(() => second.kill())
+  await waitFor('the log names the bit', async () => corrected.test(second.log) || undefined)
+  t.deepEqual(await listTraces(second), { rows: messages }, 'ledger: all messages')
+  assertVerified(t, await runCommand(options, 'verify'))
+  t.is((await runCommand(options, 'backup', join(folder.path, 'good.backup'))).code, 0)
+  t.is((await second.stop()).code, 0)
+  assertVerified(t, await runCommand(options, 'verify'))
+})
+
+test.serial('lost writes of the log: mail goes on, lists are refused, and a command accepts the loss', async (t) => {
+  await using folder = await temporaryFolder('damaged-log')
+  const options = { folder: folder.path, env: passphrase }
+  const first = await Daemon.start(options)
+  await send(first)
+  await first.kill()
+  const records = join(folder.path, 'data/store/records')
+  const [log = ''] = (await readdir(records)).filter((name) => name.endsWith('.log'))
+  const bytes = await readFile(join(records, log))
+  const middle = Math.floor(bytes.length / 2)
+  await writeFile(join(records, log), bytes.fill(0xa5, middle, middle + 600))
+
+  const second = await Daemon.start(options, first.adminKey)
+  t.teardown(() => second.kill())
+  const { failure } = await listTraces(second)
+  t.like(failure, { status: 500 }, 'ledger: a list that may lack messages')
+  t.regex(JSON.stringify(failure), /The store is damaged.*postern verify/)
+  const one = { from: 'a@site.test', to: 'b@inbox.test', subject: 'after', text: 'x' }
+  const { trace_id: id } = await second.rest.must('POST', '/v1/messages', one)
+  t.like(await second.rest.must('GET', `/v1/traces/${String(id)}`), { subject: 'after' })
+  const { warnings } = (await second.rest.call('GET', '/readyz')).body as { readonly warnings: readonly string[] }
+  t.regex(warnings.join(' '), /^store\.damaged: .*records\/\d+\.log was damaged at octet \d+ when the store was opened/)
+  t.regex((await runCommand(options, 'doctor')).output, /BAD {2}store\.damaged/)
+  const running = await runCommand(options, 'verify', '--accept-losses')
+  t.deepEqual([running.code, running.output.startsWith('Stop the daemon')], [1, true], running.output)
+  t.is((await runCommand(options, 'backup', join(folder.path, 'no.backup'))).code, 1)
+  t.is((await second.stop()).code, 0)
+
+  const verified = await runCommand(options, 'verify')
+  t.is(verified.code, 1)
+  t.regex(verified.output, /records\/\d+\.log was damaged/)
+  const accepted = await runCommand(options, 'verify', '--accept-losses')
+  t.regex(accepted.output, /^Accepted: records\/\d+\.log was damaged.*\nAccepted: \d+ group commits are lost\.\n/)
+  await using third = await Daemon.start(options, first.adminKey)
+  const { rows, failure: none } = await listTraces(third)
+  t.is(none, undefined)
+  t.true(rows > 0 && rows <= messages)
+})
+
+test.serial('a table that cannot be mended, or a list of files, ends the start with 65 and a sentence', async (t) => {
+  await using folder = await temporaryFolder('refused-store')
+  const options = { folder: folder.path, env: passphrase }
+  const first = await Daemon.start(options)
+  await send(first)
+  t.is((await first.stop()).code, 0)
+  assertVerified(t, await runCommand(options, 'verify'))
+  const records = join(folder.path, 'data/store/records')
+  const names = await readdir(records)
+  for (const name of [names.find((file) => file.endsWith('.ldb')) ?? '', names.find((file) => file.startsWith('MANIFEST')) ?? '']) {
+    const path = join(records, name)
+    const bytes = await readFile(path)
+    const at = name.endsWith('.ldb') ? bytes.length - 40 : 20
+    await writeFile(path, Buffer.from(bytes).fill(0xa5, at, at + 20))
+    const start = await Daemon.launch(options, first.adminKey)
+    t.deepEqual(await start.exited, { code: 65, signal: null }, start.log)
+    t.regex(
+      start.log,
+      /^The store in .* is damaged\. (records\/\d+\.ldb is damaged at octet \d+|LevelDB cannot open it: .*)\. Restore the last good backup\.\n$/,
+    )
+    await writeFile(path, bytes)
+  }
+  await using again = await Daemon.start(options, first.adminKey)
+  t.deepEqual(await listTraces(again), { rows: messages }, 'ledger: nothing was changed')
+})
+
+test.serial('a daemon that finds the store in use mends nothing in it', async (t) => {
+  await using folder = await temporaryFolder('damaged-in-use')
+  const options = { folder: folder.path, env: passphrase }
+  const first = await Daemon.start(options)
+  await send(first)
+  await first.stop()
+  assertVerified(t, await runCommand(options, 'verify'))
+  await using second = await Daemon.start(options, first.adminKey)
+  const records = join(folder.path, 'data/store/records')
+  const [table = ''] = (await readdir(records)).filter((name) => name.endsWith('.ldb'))
+  const bytes = (await readFile(join(records, table))).fill(0xa5, 100, 200)
+  await writeFile(join(records, table), bytes, { flag: 'r+' })
+  await using other = await Daemon.launch({ ...options, folder: join(folder.path, 'other'), dataDir: join(folder.path, 'data') })
+  t.is((await other.exited).code, 1)
+  t.regex(other.log, /is in use by/)
+  t.true((await readFile(join(records, table))).equals(bytes))
+  await second.kill()
+})
+
+test.serial('a damaged large value: the answer is an error, and doctor names the value', async (t) => {
+  await using folder = await temporaryFolder('damaged-value')
+  const options = { folder: folder.path, env: passphrase }
+  await using daemon = await Daemon.start(options)
+  const one = { from: 'a@site.test', to: 'b@inbox.test', subject: 'Large', text: 'x'.repeat(40_000) }
+  const { trace_id: id } = await daemon.rest.must('POST', '/v1/messages', one)
+  const values = join(folder.path, 'data/store/values')
+  const [segment = ''] = await readdir(values)
+  const bytes = await readFile(join(values, segment))
+  for (let at = 0; at < bytes.length; at += 1000) bytes[at] = (bytes[at] ?? 0) ^ 1
+  await writeFile(join(values, segment), bytes, { flag: 'r+' })
+  for (const part of ['message', 'message/raw']) {
+    const { status, body } = await daemon.rest.call('GET', `/v1/traces/${String(id)}/${part}`)
+    t.is(status, 500, part)
+    t.like(body, { error: { code: 'internal_error', next_action: 'ask_operator' } }, part)
+  }
+  t.regex((await runCommand(options, 'doctor')).output, /BAD {2}store\.damaged.*values\/\d+\.values is damaged at octet \d+/)
 })
 
 test.serial('backup: replaces a file only with --force, and removes what killed backups have left', async (t) => {

@@ -6,6 +6,8 @@ import { FakeClock, startOfTime } from '../../support/fake-clock.ts'
 
 const day = 24 * 3600 * 1000
 
+const whole = { damage: [] as readonly Damage[], mended: [] as readonly string[], checkValues: async (): Promise<readonly Damage[]> => [] }
+
 const turn = (): Promise<void> => new Promise(setImmediate)
 
 /** Delays of rests pass by themselves. */
@@ -13,7 +15,7 @@ function watched(work: (rest: Rest, checks: number) => Promise<readonly Damage[]
   const clock = new FakeClock(startOfTime, 15)
   const logged: unknown[] = []
   let checks = 0
-  const kv = { damage: [] as readonly Damage[], check: (rest: Rest) => work(rest, ++checks) }
+  const kv = { ...whole, check: (rest: Rest) => work(rest, ++checks) }
   const watch = new DamageWatch(kv, clock, { error: (facts: object) => void logged.push({ ...facts }) } as never)
   return { clock, kv, logged, watch, checks: () => checks }
 }
@@ -54,7 +56,7 @@ test('the check of the store rests three quarters of the time, and ends with the
 test('a check that rests ends with the daemon, and waits for no clock', async (t) => {
   const clock = new FakeClock(startOfTime)
   const kv = {
-    damage: [],
+    ...whole,
     async check(rest: Rest): Promise<readonly Damage[]> {
       clock.advance(6)
       await rest()
@@ -76,5 +78,18 @@ test('a check that fails is logged, and the next one takes place', async (t) => 
   t.is(logged.length, 1)
   clock.advance(day)
   t.is(checks(), 2)
+  await watch.stop()
+})
+
+test('the check of the store goes on with its large values, and logs what the start has corrected', async (t) => {
+  const clock = new FakeClock(startOfTime)
+  const logged: unknown[] = []
+  const kv = { ...whole, mended: ['One bit.'], check: async () => [], checkValues: async () => [{ sentence: 'A value.', isGone: false }] }
+  const watch = new DamageWatch(kv, clock, { error: (facts: object) => void logged.push({ ...facts }) } as never)
+  watch.start()
+  t.deepEqual(logged, [{ problem: 'One bit.' }])
+  clock.advance(5000)
+  await turn()
+  t.deepEqual(logged, [{ problem: 'One bit.' }, { problem: 'A value.' }])
   await watch.stop()
 })

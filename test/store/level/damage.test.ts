@@ -1,5 +1,5 @@
 /** Flipped bits in the files of the embedded store: each is found, or the content is the same. */
-import { readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises'
+import { open, readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ExecutionContext } from 'ava'
 import test from '#test'
@@ -36,9 +36,10 @@ const pathsIn = async (folder: string): Promise<string[]> => {
 const tablesIn = async (folder: string): Promise<string[]> => (await pathsIn(folder)).filter((path) => path.endsWith('.ldb'))
 
 async function flip(path: string, at: number, bit = 0): Promise<void> {
-  const bytes = await readFile(path)
-  bytes[at] = (bytes[at] ?? 0) ^ (1 << bit)
-  await writeFile(path, bytes)
+  await using file = await open(path, 'r+') // in its place, as LevelDB may have it mapped
+  const { buffer } = await file.read(Buffer.alloc(1), 0, 1, at)
+  buffer[0] = (buffer[0] ?? 0) ^ (1 << bit)
+  await file.write(buffer, 0, 1, at)
 }
 
 /** What a backup would hold; the failure where there is one. */
@@ -138,11 +139,8 @@ test('damage: missing and cut tables, a missing CURRENT and a wrong CURRENT are 
   t.is(await look(), undefined)
 })
 
-/** A table with a filter that does not have its checksum, whose rows can be read all the same. */
-async function withDamagedFilter(t: ExecutionContext): Promise<string> {
-  const { kv, folder } = await storeOf(t, options)
-  await fill(kv)
-  await kv[Symbol.asyncDispose]()
+/** Damages the filter of a table, whose rows can be read all the same. */
+async function damageFilter(folder: string): Promise<void> {
   const [path = ''] = await tablesIn(folder)
   const table = await readFile(path)
   // the index of the filter is behind it: its place follows the first octets of the footer
@@ -156,15 +154,18 @@ async function withDamagedFilter(t: ExecutionContext): Promise<string> {
     }
   }
   await flip(path, number(0)[0] - 1)
-  return folder
 }
 
 test('damage: LevelKv tells what is damaged, and lists do not leave out rows', async (t) => {
-  const folder = await withDamagedFilter(t)
+  const { kv: filled, folder } = await storeOf(t, options)
+  await fill(filled)
+  await filled[Symbol.asyncDispose]()
+  const kv = await openedBy(t, folder, options)
+  await damageFilter(folder)
   await t.throwsAsync(LevelKv.open(folder, { ...options, mustBeWhole: true }), {
     message: /"postern verify"|Restore the last good backup\.$/,
   })
-  const kv = await openedBy(t, folder, options)
+  await kv.check(() => {})
   t.regex(kv.damage[0]?.sentence ?? '', /^records\/\d+\.ldb is damaged at octet \d+\.$/)
   const all = { start: Buffer.of(0), end: Buffer.of(0xff) }
   const expected = { instanceOf: StoreDamaged, message: /^The store is damaged, and rows may be missing: .*\. Run "postern verify"\.$/ }

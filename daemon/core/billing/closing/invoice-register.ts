@@ -116,7 +116,7 @@ export class InvoiceRegister {
     const { database } = this.#options
     let failed: { readonly error: unknown } | undefined
     for (let cursor: string | undefined, isFirst = true; isFirst || cursor !== undefined; isFirst = false) {
-      const page = await database.list(invoicePayments, reach, { index: 'unasked', ascending: true, limit: 50, cursor })
+      const page = await database.list(invoicePayments, reach, { index: 'unasked', ascending: true, limit: 50, cursor, forWork: true })
       for (const { record } of page.rows) {
         if (stopping()) return
         await tellPayment(this.#options, record.id).catch((error: unknown) => (failed ??= { error }))

@@ -240,7 +240,11 @@ export class Inboxes implements List<OfProject, Inbox> {
   }
 
   async #capture(principal: Principal, projectId: string, captureId: string): Promise<CaptureSummary | undefined> {
-    const { rows } = await this.#options.database.list(traces, principal, { values: [projectId, captured, captureId], limit: 1 })
+    const { rows } = await this.#options.database.list(traces, principal, {
+      values: [projectId, captured, captureId],
+      limit: 1,
+      forWork: true,
+    })
     return rows[0] && summaryOf(rows[0].record)
   }
 

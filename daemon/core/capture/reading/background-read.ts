@@ -272,7 +272,7 @@ export class BackgroundRead {
   async #inboxesToNotify(organizationId: string, capture: Capture): Promise<readonly Inbox[]> {
     const { organization, projects: its } = await this.#options.policies.of(organizationId)
     if (!isSwitchedOn(organization, 'virtual_inboxes') || !its.has(capture.projectId)) return []
-    const wanted = { index: 'notified', values: [capture.projectId], limit: maxNotified }
+    const wanted = { index: 'notified', values: [capture.projectId], limit: maxNotified, forWork: true } as const
     const { rows } = await this.#options.database.list(inboxes, { organizationId }, wanted)
     return rows.map(({ record }) => record).filter((inbox) => landsIn(inbox, capture))
   }

@@ -46,7 +46,7 @@ export class ReadMarks {
   /** The captures that come next, in their order. */
   async next(organizationId: string, projectId: string, limit: number): Promise<readonly Stored<Trace>[]> {
     const after = await this.#at(organizationId, projectId)
-    const range = { values: [projectId, captured], ascending: true, limit, ...(after && { after }) }
+    const range = { values: [projectId, captured], ascending: true, limit, forWork: true, ...(after && { after }) } as const
     return (await this.#database.list(traces, { organizationId }, range)).rows
   }
 

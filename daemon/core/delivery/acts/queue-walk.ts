@@ -89,7 +89,11 @@ export async function* walkEntries(
  */
 export async function* pendingHolds(database: Database, { organizationId, policy, filter }: QueueWalk): AsyncGenerator<readonly Waiting[]> {
   for (let cursor: string | undefined; ;) {
-    const page = await database.list(traces, { organizationId }, { index: 'pendingHold', limit: stepRows, ascending: true, cursor })
+    const page = await database.list(
+      traces,
+      { organizationId },
+      { index: 'pendingHold', limit: stepRows, ascending: true, cursor, forWork: true },
+    )
     const waiting = page.rows.map((stored) => ({ entry: waitingEntry(organizationId, stored.record), stored }))
     yield waiting.filter(
       ({ entry, stored: { record } }) =>

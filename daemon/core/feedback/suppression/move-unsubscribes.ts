@@ -31,7 +31,7 @@ export async function moveEarlierUnsubscribes(moving: Moving, stopping: () => bo
   if (await database.kv.get(pack(doneKey(organizationId)))) return
   for (let cursor: string | undefined, isFirst = true; isFirst || cursor !== undefined; isFirst = false) {
     if (stopping()) return
-    const page = await database.list(suppressions, { organizationId }, { limit: pageRows, cursor, ascending: true })
+    const page = await database.list(suppressions, { organizationId }, { limit: pageRows, cursor, ascending: true, forWork: true })
     for (const stored of page.rows) if (isEarlierUnsubscribe(stored.record) && stored.record.expiresAt === null) await move(moving, stored)
     cursor = page.nextCursor
   }

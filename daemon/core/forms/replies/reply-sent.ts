@@ -42,7 +42,7 @@ async function stageSent(
 
 /** A reply whose message was approved is sent; one that was turned down, or not approved in time, is a draft that can be sent again. */
 export async function followDecision(database: Database, change: Change, organizationId: string, decided: Trace): Promise<void> {
-  const walk = { index: 'held', values: [decided.id], limit: 1 }
+  const walk = { index: 'held', values: [decided.id], limit: 1, forWork: true } as const
   const [stored] = (await database.list(formReplies, { organizationId }, walk)).rows
   if (!stored) return
   const { updatedAt: now } = decided

@@ -68,7 +68,7 @@ export async function removeReplies(
   organizationId: string,
   { id, formId }: { readonly id: string; readonly formId: string },
 ): Promise<void> {
-  const walk = { index: 'submission', values: [formId, id], limit: maxReplies }
+  const walk = { index: 'submission', values: [formId, id], limit: maxReplies, forWork: true } as const
   const { rows } = await database.list(formReplies, { organizationId }, walk)
   for (const stored of rows) change.remove(formReplies, organizationId, stored)
 }

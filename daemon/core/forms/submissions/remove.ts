@@ -43,7 +43,7 @@ export async function removeSubmissions(
   formId: string,
 ): Promise<boolean> {
   while (!stopping()) {
-    const { rows } = await database.list(formSubmissions, { organizationId }, { values: [formId], limit: batch })
+    const { rows } = await database.list(formSubmissions, { organizationId }, { values: [formId], limit: batch, forWork: true })
     const change = new Change()
     for (const stored of rows) {
       await removeReplies(database, change, organizationId, stored.record)

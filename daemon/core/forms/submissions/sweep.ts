@@ -35,7 +35,11 @@ async function retentionOf(database: Database, organizationId: string, { id, ver
 async function removeBefore({ database, stopping }: SweepWork, organizationId: string, formId: string, beforeMs: number): Promise<number> {
   let removed = 0
   while (!stopping()) {
-    const { rows } = await database.list(formSubmissions, { organizationId }, { values: [formId], limit: batch, ascending: true })
+    const { rows } = await database.list(
+      formSubmissions,
+      { organizationId },
+      { values: [formId], limit: batch, ascending: true, forWork: true },
+    )
     const old = rows.filter(({ record }) => record.createdAt < beforeMs)
     const change = new Change()
     for (const stored of old) {

@@ -99,7 +99,7 @@ export class Members {
     requireScope(principal, 'api:read')
     requireReach(principal, 'members.read')
     const { database } = this.#options
-    const rows = await database.all(members, { organizationId: principal.organizationId })
+    const rows = await database.all(members, { organizationId: principal.organizationId }, 'shown')
     const found = await Promise.all(rows.map(({ record }) => personOf(database, record)))
     return found.flatMap((person) => person ?? [])
   }
@@ -247,6 +247,6 @@ const ownersOnly = (): Refusal => new Refusal('insufficient_scope', 'Only an own
 async function personOf(database: Database, member: Member): Promise<Person | undefined> {
   const user = await userById(database, member.id)
   if (!user) return undefined
-  const { rows } = await database.list(passkeys, { organizationId: user.id }, { limit: 1, cursor: undefined })
+  const { rows } = await database.list(passkeys, { organizationId: user.id }, { limit: 1, forWork: true })
   return { member, user, hasPasskey: rows.length > 0 }
 }

@@ -110,7 +110,7 @@ export class Passkeys {
 
   /** The oldest first. */
   async list(userId: string): Promise<Passkey[]> {
-    const rows = await this.#options.database.all(passkeys, { organizationId: userId })
+    const rows = await this.#options.database.all(passkeys, { organizationId: userId }, 'shown')
     return rows.map(({ record }) => record).toSorted((a, b) => a.createdAt - b.createdAt)
   }
 

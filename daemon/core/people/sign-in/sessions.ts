@@ -83,7 +83,7 @@ export class Sessions {
   /** Those that work, the last seen first. */
   async list(userId: string): Promise<Session[]> {
     const now = this.#core.clock.now()
-    const rows = await this.#core.database.all(sessions, { organizationId: userId })
+    const rows = await this.#core.database.all(sessions, { organizationId: userId }, 'shown')
     return rows
       .map(({ record }) => record)
       .filter(({ expiresAt }) => expiresAt > now)

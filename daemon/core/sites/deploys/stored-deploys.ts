@@ -28,7 +28,11 @@ export async function readManifest(database: Database, organizationId: string, d
 
 /** All of a site, in the order in which they were made. */
 export async function deploysOf(database: Database, organizationId: string, siteId: string): Promise<Stored<SiteDeploy>[]> {
-  const { rows } = await database.list(siteDeploys, { organizationId }, { index: 'site', values: [siteId], limit: 1000, ascending: true })
+  const { rows } = await database.list(
+    siteDeploys,
+    { organizationId },
+    { index: 'site', values: [siteId], limit: 1000, ascending: true, forWork: true },
+  )
   return [...rows]
 }
 

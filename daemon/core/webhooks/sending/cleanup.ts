@@ -66,7 +66,7 @@ export async function sweepDeliveries(
     ['', limits.others],
   ] as const) {
     for (let cursor: string | undefined; !stopping();) {
-      const options = { index: 'listed', values: ['', status], limit: batch, cursor, ascending: true }
+      const options = { index: 'listed', values: ['', status], limit: batch, cursor, ascending: true, forWork: true } as const
       const { rows, nextCursor } = await database.list(webhookDeliveries, { organizationId }, options)
       const ids = rows.filter(({ record }) => isOld(record)).map(({ record }) => record.id)
       if (ids.length > 0) await removeByIds(database, organizationId, ids, isOld) // what changes meanwhile is looked at in the next round

@@ -1,0 +1,23 @@
+/** A start that failed because the store is damaged: a sentence in place of a stack, and an exit code that tells supervisors what to do. */
+import { ConfigInvalid } from '#config/settings/load.ts'
+import type { StoreKv } from '#store/engine/store-kv.ts'
+import { DamagedFolder, StoreDamaged, StoreUnavailable } from '#store/kv.ts'
+import { exitCodes } from './lifecycle.ts'
+import { StartRefused } from './start-refused.ts'
+
+/** The error itself, unless damage explains it. All files are compared for that. */
+export async function damagedStart(kv: StoreKv, dataDir: string, error: unknown): Promise<unknown> {
+  if (error instanceof StartRefused || error instanceof StoreUnavailable || error instanceof ConfigInvalid) return damagedFolder(error)
+  const damage = await kv.check(() => {}).catch(() => kv.damage)
+  const isMendable = damage.some(({ isGone }) => !isGone)
+  const [first] = damage
+  if (!first && !(error instanceof StoreDamaged)) return error
+  const store = `The store in ${dataDir} is damaged, and the daemon cannot start with it: ${first?.sentence ?? (error as Error).message}`
+  return isMendable
+    ? new StartRefused(`${store} The next start mends this file, or names what to do.`, exitCodes.crashed, { cause: error })
+    : new StartRefused(`${store} Restore the last good backup.`, exitCodes.damaged, { cause: error })
+}
+
+/** The refusal to open a damaged folder, with the exit code of the daemon. */
+export const damagedFolder = (error: unknown): unknown =>
+  error instanceof DamagedFolder ? new StartRefused(error.message, exitCodes.damaged, { cause: error }) : error

@@ -1,0 +1,45 @@
+/** Reads all large values of an open store, and compares them with their checksums. */
+import { keyAfter } from '../cursor.ts'
+import { kindOf, kinds, pointerOf } from '../engine/codec.ts'
+import type { Look } from '../engine/group.ts'
+import type { Rest } from '../engine/store-kv.ts'
+import type { Bytes } from '../kv.ts'
+import type { FileDamage } from './files/check-files.ts'
+import { segmentName, type ValueLog } from './value-log.ts'
+
+/** Rows from a key on, at most so many. */
+type Walk = (gte: Bytes, limit: number) => AsyncIterable<readonly [Bytes, Bytes]>
+
+const rowsAtOnce = 256
+
+/** In the order of keys, a few rows at a time, as an iterator would keep files that LevelDB has replaced. */
+export async function damagedValues(walk: Walk, log: ValueLog, look: Look, rest: Rest): Promise<FileDamage[]> {
+  const found: FileDamage[] = []
+  for (let gte: Bytes = Buffer.of(0); ;) {
+    const rows = await Array.fromAsync(walk(gte, rowsAtOnce))
+    const last = rows.at(-1)
+    if (!last) return found
+    for (const [key, stored] of rows) {
+      if (kindOf(stored) !== kinds.pointer) continue
+      if (!(await isReadable(log, look, key, stored))) found.push(valueDamage(stored))
+      await rest()
+    }
+    await rest()
+    gte = keyAfter(last[0])
+  }
+}
+
+async function isReadable(log: ValueLog, look: Look, key: Bytes, stored: Bytes): Promise<boolean> {
+  try {
+    await log.read(pointerOf(stored), true)
+    return true
+  } catch {
+    const again = look(key)
+    return !again || Buffer.compare(again, stored) !== 0 // it was deleted or moved since
+  }
+}
+
+export function valueDamage(stored: Bytes): FileDamage {
+  const { segment, offset } = pointerOf(stored)
+  return { file: segmentName(segment), problem: `is damaged at octet ${offset}` }
+}
