@@ -65,8 +65,9 @@ test('however often the daemon is killed while a month is closed, each organizat
     daemon = await Daemon.start(options, daemon.adminKey)
   }
   const operator = operatorOf(daemon)
-  const last = await operator.must('POST', close, { period })
-  t.like(last, { none: 1, is_complete: true }, 'the first organization was not there last month')
+  let last = await operator.must('POST', close, { period })
+  while (last['is_complete'] !== true) last = await operator.must('POST', close, { period }) // a request ends after a while
+  t.is(last['none'], 1, 'the first organization was not there last month')
   t.is(Number(last['closed']) + Number(last['already']), count)
   const numbers: string[] = []
   const billed = new Set<string>()
