@@ -12,21 +12,28 @@ type Walk = (gte: Bytes, limit: number) => AsyncIterable<readonly [Bytes, Bytes]
 
 const rowsAtOnce = 256
 
-/** In the order of keys, a few rows at a time, as an iterator would keep files that LevelDB has replaced. */
-export async function damagedValues(walk: Walk, log: ValueLog, look: Look, rest: Rest): Promise<FileDamage[]> {
-  const found: FileDamage[] = []
+/** All rows in the order of keys, a few at a time, as an iterator would keep files that LevelDB has replaced. */
+export async function* rowsOf(walk: Walk): AsyncGenerator<readonly (readonly [Bytes, Bytes])[]> {
   for (let gte: Bytes = Buffer.of(0); ;) {
     const rows = await Array.fromAsync(walk(gte, rowsAtOnce))
     const last = rows.at(-1)
-    if (!last) return found
+    if (!last) return
+    yield rows
+    gte = keyAfter(last[0])
+  }
+}
+
+export async function damagedValues(walk: Walk, log: ValueLog, look: Look, rest: Rest): Promise<FileDamage[]> {
+  const found: FileDamage[] = []
+  for await (const rows of rowsOf(walk)) {
     for (const [key, stored] of rows) {
       if (kindOf(stored) !== kinds.pointer) continue
       if (!(await isReadable(log, look, key, stored))) found.push(valueDamage(stored))
       await rest()
     }
     await rest()
-    gte = keyAfter(last[0])
   }
+  return found
 }
 
 async function isReadable(log: ValueLog, look: Look, key: Bytes, stored: Bytes): Promise<boolean> {

@@ -22,7 +22,7 @@ import {
 import { counterOf, kindOf, kinds, payloadOf, pointerOf, seal, versionOf } from '../engine/codec.ts'
 import type { Damage, Rest, StoreKv } from '../engine/store-kv.ts'
 import { keyName } from '../tuple.ts'
-import { damagedValues, valueDamage } from './check-values.ts'
+import { damagedValues, rowsOf, valueDamage } from './check-values.ts'
 import { collectSegments } from './collect.ts'
 import { groupStamp, missingGroups, noNumber } from './group-stamps.ts'
 import { checkedFolder, mendedFolder, type CheckedFolder } from './checked-folder.ts'
@@ -193,8 +193,7 @@ export class LevelKv implements StoreKv {
   }
 
   async checkValues(rest: Rest): Promise<readonly Damage[]> {
-    const walk = (gte: Bytes, limit: number) => this.#walk({ gte, lt: Buffer.of(0xff), reverse: false, limit })
-    await this.#damage.keepValues(await damagedValues(walk, this.#log, (key) => this.#look(key), rest))
+    await this.#damage.keepValues(await damagedValues(this.#walkFrom, this.#log, (key) => this.#look(key), rest))
     return this.#damage.all
   }
 
@@ -216,13 +215,15 @@ export class LevelKv implements StoreKv {
 
   /** Frees segments of the value log in which little or nothing is alive. Returns how many were dropped. */
   collect(): Promise<number> {
-    return collectSegments(
-      this.#log,
-      this,
-      (key) => this.#look(key),
-      () => this.#snapshots === 0,
-    )
+    return collectSegments({
+      ...{ log: this.#log, kv: this, look: (key) => this.#look(key) },
+      rows: () => rowsOf(this.#walkFrom),
+      mayDrop: () => this.#snapshots === 0,
+    })
   }
+
+  readonly #walkFrom = (gte: Bytes, limit: number): AsyncIterable<[Bytes, Bytes]> =>
+    this.#walk({ gte, lt: Buffer.of(0xff), reverse: false, limit })
 
   /** Everything as of one group commit; writers go on. Rows of versions up to `since` come without their values. To be disposed. */
   snapshot(since = 0n): StoreSnapshot {

@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises'
+import { open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from '#test'
 import type { Bytes, Kv, Write } from '#store/kv.ts'
@@ -101,6 +101,40 @@ test('LevelKv.collect() gives way to writes of the same keys', async (t) => {
   t.is(await kv.get(key(9)), undefined)
 })
 
+/** Lengths, a checksum and the key stand before each value. */
+const headOctets = 12 + key(0).length
+
+test('LevelKv.collect() loses no value when the entries of a segment are damaged', async (t) => {
+  let dropped = 0
+  for (let octet = 0; octet < headOctets; octet++) {
+    const { kv, folder } = await storeOf(t, small)
+    for (let i = 0; i < 20; i++) await set(kv, i)
+    await remove(kv, 0, 1, 2, 4, 5, 6, 7, 8)
+    const entryAt = 3 * (headOctets + value(3).length)
+    const file = await open(join(folder, 'values', String((await segmentsOf(folder)).toSorted()[0])), 'r+')
+    const { buffer } = await file.read(Buffer.alloc(1), { position: entryAt + octet })
+    await file.write(Buffer.of((buffer[0] ?? 0) ^ 1), 0, 1, entryAt + octet)
+    await file.close()
+    dropped += await kv.collect()
+    for (const i of [3, 9]) t.deepEqual(Buffer.from((await kv.get(key(i)))?.value ?? []), value(i), `ledger: octet ${octet}, value ${i}`)
+    await kv[Symbol.asyncDispose]()
+  }
+  t.true(dropped > headOctets / 2, `${dropped} segments were dropped`)
+})
+
+test('LevelKv.collect() keeps a segment with a damaged value that lives, and drops the others', async (t) => {
+  const { kv, folder } = await storeOf(t, small)
+  for (let i = 0; i < 30; i++) await set(kv, i)
+  await remove(kv, ...Array.from({ length: 9 }, (_, i) => i), ...Array.from({ length: 10 }, (_, i) => 10 + i))
+  const [first] = (await segmentsOf(folder)).toSorted()
+  const file = await open(join(folder, 'values', String(first)), 'r+')
+  await file.write(Buffer.of(0), 0, 1, 9 * (headOctets + value(9).length) + headOctets + 5)
+  await file.close()
+  t.is(await kv.collect(), 1)
+  t.true((await segmentsOf(folder)).includes(String(first)))
+  await t.throwsAsync(kv.get(key(9)), { message: /The value log is damaged/ })
+})
+
 test('collectSegments() leaves alone what was written anew between its two looks', async (t) => {
   const folder = await folderOf(t)
   const log = await ValueLog.open(folder, { segmentBytes: 1 })
@@ -116,6 +150,6 @@ test('collectSegments() leaves alone what was written anew between its two looks
       return { ok: true, version: 0n } as const
     },
   } as Kv
-  t.is(await collectSegments(log, kv, () => looks.shift()), 1)
+  t.is(await collectSegments({ log, kv, look: () => looks.shift(), rows: async function* () {} }), 1)
   t.deepEqual([looks, writes], [[], []])
 })
