@@ -34,6 +34,9 @@ const setTo = { back: [-900, -300], ahead: [600, 7200] }
 /** Of the server of the database: set forward far, and back a little, as what is queued waits for so long. */
 const serverClocks = [300, 290]
 
+/** That of all daemons; `verify` compares it too. */
+const masterKey = Buffer.alloc(32, 7).toString('base64')
+
 /** One daemon, and what lies between it and the rest. */
 interface Place {
   readonly daemon: Daemon
@@ -114,7 +117,7 @@ export class Site implements AsyncDisposable {
   /** Starts as many daemons as are missing, each in a folder of its own, as new machines have it. */
   async fill(): Promise<void> {
     const env = {
-      POSTERN_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
+      POSTERN_MASTER_KEY: masterKey,
       POSTERN_STORE_BALLAST_BYTES: '0',
       POSTERN_DELIVERY_RETRY_SECONDS: '1,1,2',
       POSTERN_DELIVERY_JITTER: '0.1',
@@ -271,7 +274,7 @@ export class Site implements AsyncDisposable {
   /** Ends all in order, and walks the store. */
   async end(): Promise<void> {
     for (const daemon of this.daemons) await this.#stop(daemon, 'at the end')
-    const env = { POSTERN_STORE: this.#address(this.#servers) }
+    const env = { POSTERN_STORE: this.#address(this.#servers), POSTERN_MASTER_KEY: masterKey }
     const verified = await runCommand({ folder: this.#folder, env }, 'verify')
     if (verified.code !== 0) this.ledger.problem(`verify ended with ${String(verified.code)}:\n${verified.output.slice(-3000)}`)
   }
