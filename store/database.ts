@@ -51,7 +51,7 @@ export interface ListOptions {
   readonly ascending?: boolean
   /** Begins behind these elements of the keys, which follow `values`; for ascending lists, and only without a cursor. */
   readonly after?: readonly Element[] | undefined
-  /** The list is for work of the daemon, which goes on while writes are lost of which nothing tells the rows. */
+  /** The list is for work of the daemon, which goes on while writes of the log are lost. */
   readonly forWork?: true
 }
 
@@ -344,7 +344,7 @@ export class Database {
     return isIndex ? this.getMany(kind, reach, rows.map(idIn)) : rows.map((entry) => visible(kind, reach, toStored(kind, entry)))
   }
 
-  /** Every record of a kind, for kinds that are few by nature. `work` goes on while writes are lost of which nothing tells the rows. */
+  /** Every record of a kind, for kinds that are few by nature. `work` goes on while writes of the log are lost. */
   async all<R extends Identified>(kind: RecordKind<R>, reach: Visibility, use: 'work' | 'shown' = 'work'): Promise<Stored<R>[]> {
     const rows: Stored<R>[] = []
     for await (const entry of this.kv.range({ ...within([reach.organizationId, kind.name]), whole: use === 'work' ? true : use })) {

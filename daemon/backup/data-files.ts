@@ -39,7 +39,7 @@ interface KeyParts {
 
 /**
  * One moment of the store; the files as they are then or later. A damaged store, or a key that does not open it, ends in a frame that says
- * so. Throws `UnknownBackup` when the earlier backup is none of this store.
+ * so. Throws `UnknownBackup` if the earlier backup is of another store.
  */
 export async function backupFrames(kv: StoreKv, dataDir: string, wanted: Wanted): Promise<AsyncGenerator<Uint8Array>> {
   if (wanted.since) await requirePastBackup(kv, wanted.since.id)

@@ -17,7 +17,7 @@ import { runningDaemon } from '../process/operator-file.ts'
 import { StartRefused } from '../process/start-refused.ts'
 import { callDaemon } from './daemon-client.ts'
 
-/** Prints what was found; ends with 1 when anything is damaged or disagrees. `acceptsLosses`: goes on without what is lost. */
+/** Prints all problems; ends with 1 if there are any. `acceptsLosses`: forgets the lost records, and then verifies the rest. */
 export async function verifyStore(config: Config, acceptsLosses: boolean, out: { write(text: string): unknown }): Promise<ExitCode> {
   await requireStore(config)
   await requireRestored(config.dataDir)

@@ -77,7 +77,7 @@ export async function seekDaemon(dataDir: string): Promise<SoughtDaemon> {
 export async function runningDaemon(dataDir: string): Promise<OperatorAccess | undefined> {
   const sought = await seekDaemon(dataDir).catch((error: unknown) => {
     if (error instanceof Unreadable || !(error instanceof StartRefused)) throw error
-    return undefined // a daemon that runs has the store, which the command is told then
+    return undefined // if the daemon runs, opening the store fails with a sentence that says it
   })
   return sought?.state === 'running' ? sought.access : undefined
 }

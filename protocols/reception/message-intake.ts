@@ -14,7 +14,7 @@ const discardedOctets = 64 * 1024 * 1024
 
 export interface IntakeOptions {
   readonly draft: ContentDraft
-  /** Charges the caller for what is read, and slows down a caller that uses too much. */
+  /** Charges the caller for the time of reading, and slows down a caller beyond its share. */
   readonly reading: Reading
   readonly maxOctets: number
   readonly onDefect: (error: unknown) => void

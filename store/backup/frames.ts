@@ -25,7 +25,7 @@ export interface Begin {
   readonly form?: StoreForm
   /** By which the store knows it later; backups of before 2026-11-28 do not say it. */
   readonly id?: string
-  /** What the master key of the store sealed, by which it is known; backups of before 2026-11-30 do not have it. */
+  /** A text that the master key has sealed: another key does not open it. Absent in backups made before 2026-11-30. */
   readonly sealed?: string
   /** What was wrong with the data folder, in a sentence, although the backup is whole. */
   readonly warning?: string

@@ -94,7 +94,7 @@ export function whyUnreadable({ id }: BackupHead, { form }: Begin): string | und
   return why === undefined ? undefined : `The backup ${id} ${why} Restore it with that release.`
 }
 
-/** Returns what is wrong with the master key of the backup. */
+/** Returns the problem of the master key in the backup, in a sentence. */
 async function readThrough(reader: BackupReader, { sealed }: Begin): Promise<string | undefined> {
   let problem: string | undefined
   for await (const _ of reader.rows());

@@ -210,7 +210,7 @@ export class DeliveryQueue {
 
   #wake(queue: DestinationQueue): void {
     if (this.#stopping || queue.isReleased) return
-    // what is being read can be due before what is ready
+    // entries that are being read can be due before those in memory
     if (queue.ready.length > 0 && !queue.refilling) this.#roundRobin.add(queue)
     else if (queue.unread && !queue.refilling) this.#later(this.#refill(queue))
     this.#setAlarm(queue.nextDueMs)
