@@ -72,16 +72,24 @@ async function assertNamed(t: ExecutionContext, options: DaemonOptions, ...words
   return output
 }
 
+/** A stopped store with messages, all of them in tables. `meanwhile` runs before the stop. */
+async function filled(t: ExecutionContext, folder: string, meanwhile?: (options: DaemonOptions) => Promise<void>) {
+  const options = { folder, env: passphrase }
+  const daemon = await Daemon.start(options)
+  await send(daemon)
+  await meanwhile?.(options)
+  t.is((await daemon.stop()).code, 0)
+  assertVerified(t, await runCommand(options, 'verify')) // which brings what is in the log into a table
+  return { options, adminKey: daemon.adminKey, records: join(folder, 'data/store/records') }
+}
+
 test.serial('damage in a table is named by verify, backup, doctor and lists, and earlier backups stay', async (t) => {
   await using folder = await temporaryFolder('damaged-store')
-  const options = { folder: folder.path, env: passphrase }
   const at = (name: string): string => join(folder.path, name)
-  const first = await Daemon.start(options)
-  await send(first)
-  t.is((await runCommand(options, 'backup', at('good.backup'))).code, 0)
-  t.is((await first.stop()).code, 0)
-  assertVerified(t, await runCommand(options, 'verify')) // which brings what is in the log into a table
-  await damageTraces(at('data/store/records'), 'many')
+  const { options, adminKey, records } = await filled(t, folder.path, async (running) => {
+    t.is((await runCommand(running, 'backup', at('good.backup'))).code, 0)
+  })
+  await damageTraces(records, 'many')
   const good = await readFile(at('good.backup'))
 
   const verified = await assertNamed(t, options, 'verify')
@@ -89,7 +97,7 @@ test.serial('damage in a table is named by verify, backup, doctor and lists, and
   await assertNamed(t, options, 'doctor')
   await assertNamed(t, options, 'backup', at('good.backup'), '--force')
 
-  const second = await Daemon.start(options, first.adminKey)
+  const second = await Daemon.start(options, adminKey)
   t.teardown(() => second.kill())
   await waitFor('the log names the damage', async () => sentence.test(second.log) || undefined)
   const { rows, failure } = await listTraces(second)
@@ -109,21 +117,17 @@ test.serial('damage in a table is named by verify, backup, doctor and lists, and
   t.is((await runCommand(options, 'restore', at('good.backup'), '--into', at('restored'))).code, 0)
   const restored = { ...options, dataDir: at('restored') }
   assertVerified(t, await runCommand(restored, 'verify'))
-  await using third = await Daemon.start(restored, first.adminKey)
+  await using third = await Daemon.start(restored, adminKey)
   t.deepEqual(await listTraces(third), { rows: messages }, 'ledger: the restored messages')
 })
 
 test.serial('a flipped bit in a table is named by verify and backup, and corrected by the next start', async (t) => {
   await using folder = await temporaryFolder('flipped-bit')
-  const options = { folder: folder.path, env: passphrase }
-  const first = await Daemon.start(options)
-  await send(first)
-  t.is((await first.stop()).code, 0)
-  assertVerified(t, await runCommand(options, 'verify'))
-  await damageTraces(join(folder.path, 'data/store/records'), 'one bit')
+  const { options, adminKey, records } = await filled(t, folder.path)
+  await damageTraces(records, 'one bit')
   await assertNamed(t, options, 'verify')
   await assertNamed(t, options, 'backup', join(folder.path, 'no.backup'))
-  const second = await Daemon.start(options, first.adminKey)
+  const second = await Daemon.start(options, adminKey)
   t.teardown(() => second.kill())
   await waitFor('the log names the bit', async () => corrected.test(second.log) || undefined)
   t.deepEqual(await listTraces(second), { rows: messages }, 'ledger: all messages')
@@ -174,19 +178,14 @@ test.serial('lost writes of the log: mail goes on, lists are refused, and a comm
 
 test.serial('a table that cannot be mended, or a list of files, ends the start with 65 and a sentence', async (t) => {
   await using folder = await temporaryFolder('refused-store')
-  const options = { folder: folder.path, env: passphrase }
-  const first = await Daemon.start(options)
-  await send(first)
-  t.is((await first.stop()).code, 0)
-  assertVerified(t, await runCommand(options, 'verify'))
-  const records = join(folder.path, 'data/store/records')
+  const { options, adminKey, records } = await filled(t, folder.path)
   const names = await readdir(records)
   for (const name of [names.find((file) => file.endsWith('.ldb')) ?? '', names.find((file) => file.startsWith('MANIFEST')) ?? '']) {
     const path = join(records, name)
     const bytes = await readFile(path)
     const at = name.endsWith('.ldb') ? bytes.length - 40 : 20
     await writeFile(path, Buffer.from(bytes).fill(0xa5, at, at + 20))
-    const start = await Daemon.launch(options, first.adminKey)
+    const start = await Daemon.launch(options, adminKey)
     t.deepEqual(await start.exited, { code: 65, signal: null }, start.log)
     t.regex(
       start.log,
@@ -194,19 +193,14 @@ test.serial('a table that cannot be mended, or a list of files, ends the start w
     )
     await writeFile(path, bytes)
   }
-  await using again = await Daemon.start(options, first.adminKey)
+  await using again = await Daemon.start(options, adminKey)
   t.deepEqual(await listTraces(again), { rows: messages }, 'ledger: nothing was changed')
 })
 
 test.serial('a daemon that finds the store in use mends nothing in it', async (t) => {
   await using folder = await temporaryFolder('damaged-in-use')
-  const options = { folder: folder.path, env: passphrase }
-  const first = await Daemon.start(options)
-  await send(first)
-  await first.stop()
-  assertVerified(t, await runCommand(options, 'verify'))
-  await using second = await Daemon.start(options, first.adminKey)
-  const records = join(folder.path, 'data/store/records')
+  const { options, adminKey, records } = await filled(t, folder.path)
+  await using second = await Daemon.start(options, adminKey)
   const [table = ''] = (await readdir(records)).filter((name) => name.endsWith('.ldb'))
   const bytes = (await readFile(join(records, table))).fill(0xa5, 100, 200)
   await writeFile(join(records, table), bytes, { flag: 'r+' })
