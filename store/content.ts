@@ -125,7 +125,7 @@ export async function* readContent(database: Database, organizationId: string, r
 }
 
 async function readRow(database: Database, organizationId: string, id: string, row: number): Promise<Bytes> {
-  const entry = await database.kv.get(pack(contentRowKey(organizationId, id, row)), true)
+  const entry = await database.kv.get(pack(contentRowKey(organizationId, id, row)))
   if (!entry) throw new Error(`content ${id} lacks row ${row}`)
   return entry.value
 }

@@ -186,21 +186,21 @@ export class Database {
   async get<R extends Identified>(kind: RecordKind<R>, reach: Visibility, id: string): Promise<Stored<R> | undefined> {
     const entry = kind.place
       ? await this.#placed(kind, reach.organizationId, id)
-      : await this.kv.get(recordKey(kind, reach.organizationId, id), true)
+      : await this.kv.get(recordKey(kind, reach.organizationId, id))
     return entry && visible(kind, reach, toStored(kind, entry))
   }
 
   /** Where the record with this id stands; undefined when there is none. */
   async keyFor(kind: AnyKind, organizationId: string, id: string): Promise<Bytes | undefined> {
     if (!kind.place) return recordKey(kind, organizationId, id)
-    return placedKey(kind, organizationId, await this.kv.get(idRow(kind, id), true))
+    return placedKey(kind, organizationId, await this.kv.get(idRow(kind, id)))
   }
 
   /** A record may move between the two looks; then they are taken again. */
   async #placed(kind: AnyKind, organizationId: string, id: string): Promise<Entry | undefined> {
     for (let before: Bytes | undefined; ;) {
       const key = await this.keyFor(kind, organizationId, id)
-      const entry = key && (await this.kv.get(key, true))
+      const entry = key && (await this.kv.get(key))
       if (entry || !key || (before && Buffer.compare(before, key) === 0)) return entry
       before = key
     }
@@ -221,15 +221,13 @@ export class Database {
     places: Places = [],
   ): Promise<(Stored<R> | undefined)[]> {
     const keyOfId = (id: string): Bytes => recordKey(kind, reach.organizationId, id)
-    const entries = kind.place
-      ? await this.#manyPlaced(kind, reach.organizationId, ids, places)
-      : await this.kv.getMany(ids.map(keyOfId), true)
+    const entries = kind.place ? await this.#manyPlaced(kind, reach.organizationId, ids, places) : await this.kv.getMany(ids.map(keyOfId))
     return entries.map((entry) => entry && visible(kind, reach, toStored(kind, entry)))
   }
 
   async #manyPlaced(kind: AnyKind, organizationId: string, ids: readonly string[], places: Places): Promise<(Entry | undefined)[]> {
     const idRows = ids.filter((_, i) => !places[i]).map((id) => idRow(kind, id))
-    const rows = (await this.kv.getMany(idRows, true)).values()
+    const rows = (await this.kv.getMany(idRows)).values()
     const keyAt = (id: string, place: Places[number]): Bytes | undefined =>
       place ? recordKey(kind, organizationId, id, place) : placedKey(kind, organizationId, rows.next().value)
     const keys = ids.map((id, i) => keyAt(id, places[i]))
@@ -252,7 +250,7 @@ export class Database {
     index: string,
     values: readonly Element[],
   ): Promise<Stored<R> | undefined> {
-    const row = await this.kv.get(pack([...uniquePrefix(kind.name, reach.organizationId, index), ...values]), true)
+    const row = await this.kv.get(pack([...uniquePrefix(kind.name, reach.organizationId, index), ...values]))
     return row && this.get(kind, reach, textOf(row))
   }
 
@@ -264,17 +262,11 @@ export class Database {
     values: readonly (readonly Element[])[],
   ): Promise<(Stored<R> | undefined)[]> {
     const prefix = uniquePrefix(kind.name, reach.organizationId, index)
-    const rows = await this.kv.getMany(
-      values.map((one) => pack([...prefix, ...one])),
-      true,
-    )
+    const rows = await this.kv.getMany(values.map((one) => pack([...prefix, ...one])))
     const found = rows.flatMap((row, at) => (row ? [{ at, key: recordKey(kind, reach.organizationId, textOf(row)) }] : []))
     const answer: (Stored<R> | undefined)[] = rows.map(() => undefined)
     if (found.length === 0) return answer
-    const entries = await this.kv.getMany(
-      found.map(({ key }) => key),
-      true,
-    )
+    const entries = await this.kv.getMany(found.map(({ key }) => key))
     for (const [i, { at }] of found.entries()) {
       const entry = entries[i]
       answer[at] = entry && visible(kind, reach, toStored(kind, entry))
@@ -288,7 +280,7 @@ export class Database {
     index: string,
     values: readonly Element[],
   ): Promise<(Stored<R> & { readonly organizationId: string }) | undefined> {
-    const row = await this.kv.get(pack([...lookupPrefix(kind.name, index), ...values]), true)
+    const row = await this.kv.get(pack([...lookupPrefix(kind.name, index), ...values]))
     if (!row) return undefined
     const [organizationId, id] = decode<[string, string]>(row.value)
     const stored = await this.get(kind, { organizationId }, id)

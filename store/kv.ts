@@ -93,9 +93,9 @@ export type WriteResult =
 
 /** An ordered, durable map. Errors of the medium are fatal: see `StoreFailure`. */
 export interface Kv extends AsyncDisposable {
-  /** `whole`: throws `StoreDamaged` for a row that damage may hide. */
-  get(key: Bytes, whole?: boolean): Promise<Entry | undefined>
-  getMany(keys: readonly Bytes[], whole?: boolean): Promise<(Entry | undefined)[]>
+  /** Throws `StoreDamaged` for a row that damage may hide. */
+  get(key: Bytes): Promise<Entry | undefined>
+  getMany(keys: readonly Bytes[]): Promise<(Entry | undefined)[]>
   range(range: Range): AsyncIterable<Entry>
   /** The counter's value, 0 when it was never added to. */
   counter(key: Bytes): Promise<number>

@@ -142,13 +142,14 @@ export const queueLength = (database: Database): Promise<number> => database.kv.
 export async function queueHead(
   database: Database,
   part: QueuePart,
-  options: { readonly from?: QueuePosition | undefined; readonly untilMs?: number; readonly limit: number },
+  options: { readonly from?: QueuePosition | undefined; readonly untilMs?: number; readonly limit: number; readonly whole?: boolean },
 ): Promise<QueueEntry[]> {
   const all = within(partKey(part))
   const start = options.from ? pack(partKey(part, options.from.dueMs, options.from.traceId)) : all.start
   const end = options.untilMs === undefined ? all.end : pack(partKey(part, options.untilMs + 1))
   const entries: QueueEntry[] = []
-  for await (const row of database.kv.range({ start, end, limit: options.limit })) entries.push(toQueueEntry(row))
+  for await (const row of database.kv.range({ start, end, limit: options.limit, whole: options.whole ?? false }))
+    entries.push(toQueueEntry(row))
   return entries
 }
 
@@ -189,19 +190,19 @@ export async function rowAt(
 
 /** Whether anything is queued for a destination. */
 export async function isQueuedFor(database: Database, destinationId: string): Promise<boolean> {
-  for await (const _ of database.kv.range({ ...within(globalKey('queue', destinationId)), limit: 1 })) return true
+  for await (const _ of database.kv.range({ ...within(globalKey('queue', destinationId)), limit: 1, whole: true })) return true
   return false
 }
 
 /** Every part that has anything queued, of one destination or of all, by one seek each. */
-export async function queuedParts(database: Database, destinationId?: string): Promise<QueuePart[]> {
+export async function queuedParts(database: Database, destinationId?: string, whole = false): Promise<QueuePart[]> {
   const found: QueuePart[] = []
   const all = destinationId === undefined ? globalKey('queue') : globalKey('queue', destinationId)
   const { end } = within(all)
   let { start } = within(all)
   for (;;) {
     let next: QueuePart | undefined
-    for await (const row of database.kv.range({ start, end, limit: 1 })) next = toQueueEntry(row)
+    for await (const row of database.kv.range({ start, end, limit: 1, whole })) next = toQueueEntry(row)
     if (next === undefined) return found
     const { destinationId, projectId } = next
     found.push({ destinationId, projectId })

@@ -21,8 +21,8 @@ export async function verifyGently(kv: StoreKv, clock: Clock = systemClock): Pro
 /** The same store, of which ranges are read with rests. */
 function resting(kv: Kv, clock: Clock): Kv {
   return {
-    get: (key, whole) => kv.get(key, whole),
-    getMany: (keys, whole) => kv.getMany(keys, whole),
+    get: (key) => kv.get(key),
+    getMany: (keys) => kv.getMany(keys),
     counter: (key) => kv.counter(key),
     counters: (keys) => kv.counters(keys),
     write: (write) => kv.write(write),

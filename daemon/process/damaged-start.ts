@@ -13,9 +13,10 @@ export async function damagedStart(kv: StoreKv, dataDir: string, error: unknown)
   const [first] = damage
   if (!first && !(error instanceof StoreDamaged)) return error
   const store = `The store in ${dataDir} is damaged, and the daemon cannot start with it: ${first?.sentence ?? (error as Error).message}`
-  return isMendable
-    ? new StartRefused(`${store} The next start mends this file, or names what to do.`, exitCodes.crashed, { cause: error })
-    : new StartRefused(`${store} Restore the last good backup.`, exitCodes.damaged, { cause: error })
+  if (isMendable)
+    return new StartRefused(`${store} The next start mends this file, or names what to do.`, exitCodes.crashed, { cause: error })
+  const withoutBackup = first ? ' Without one, "postern verify --accept-losses" goes on without these rows.' : ''
+  return new StartRefused(`${store} Restore the last good backup.${withoutBackup}`, exitCodes.damaged, { cause: error })
 }
 
 /** The refusal to open a damaged folder, with the exit code of the daemon. */

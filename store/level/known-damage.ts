@@ -205,7 +205,7 @@ export class KnownDamage {
   /** Throws `StoreDamaged` for a key whose row may be hidden. */
   requireReadable(key: Bytes): void {
     const hiding = this.#known.find(({ keys }) => keys && Buffer.compare(keys.from, key) <= 0 && Buffer.compare(key, keys.upTo) <= 0)
-    if (hiding) throw hidden(hiding)
+    if (hiding) throw hidden(hiding, key)
   }
 
   /** Throws `StoreDamaged` while writes of a damaged log may be missing: nothing tells which rows those are. */
@@ -264,8 +264,10 @@ class RangeGuard {
   }
 }
 
-const hidden = ({ file, problem }: FileDamage): StoreDamaged =>
-  new StoreDamaged(`The store is damaged, and rows may be missing: ${pathOf(file)} ${problem}. Run "postern verify".`)
+const hidden = ({ file, problem }: FileDamage, key?: Bytes): StoreDamaged =>
+  new StoreDamaged(`The store is damaged, and rows may be missing: ${pathOf(file)} ${problem}. Run "postern verify".`, {
+    ...(key && { key }),
+  })
 
 export const outOfOrder = (key: Bytes): StoreDamaged =>
   new StoreDamaged('The store is damaged: its rows are out of order. Run "postern verify".', { key })

@@ -131,16 +131,16 @@ export class LevelKv implements StoreKv {
     }
   }
 
-  async get(key: Bytes, whole = false): Promise<Entry | undefined> {
-    const stored = this.#read(key, whole)
+  async get(key: Bytes): Promise<Entry | undefined> {
+    const stored = this.#read(key)
     return stored && kindOf(stored) !== kinds.counter ? this.#entry(key, stored) : undefined
   }
 
-  async getMany(keys: readonly Bytes[], whole = false): Promise<(Entry | undefined)[]> {
+  async getMany(keys: readonly Bytes[]): Promise<(Entry | undefined)[]> {
     const found: (Entry | undefined)[] = []
     const large: Promise<void>[] = []
     for (const [i, key] of keys.entries()) {
-      const stored = this.#read(key, whole)
+      const stored = this.#read(key)
       const isPointer = stored !== undefined && kindOf(stored) === kinds.pointer
       found.push(stored && !isPointer && kindOf(stored) !== kinds.counter ? entryOf(key, stored) : undefined)
       if (isPointer) large.push(this.#entry(key, stored).then((entry) => void (found[i] = entry)))
@@ -300,9 +300,9 @@ export class LevelKv implements StoreKv {
     }
   }
 
-  #read(key: Bytes, whole: boolean): Bytes | undefined {
+  #read(key: Bytes): Bytes | undefined {
     const stored = this.#look(key)
-    if (whole && !stored) this.#damage.requireReadable(key)
+    if (!stored) this.#damage.requireReadable(key)
     return stored
   }
 

@@ -44,14 +44,14 @@ export class CuttableKv implements Kv {
     }
   }
 
-  get(key: Bytes, whole?: boolean): Promise<Entry | undefined> {
+  get(key: Bytes): Promise<Entry | undefined> {
     this.onLook?.([key])
-    return this.#guard(() => this.#kv.get(key, whole))
+    return this.#guard(() => this.#kv.get(key))
   }
 
-  getMany(keys: readonly Bytes[], whole?: boolean): Promise<(Entry | undefined)[]> {
+  getMany(keys: readonly Bytes[]): Promise<(Entry | undefined)[]> {
     this.onLook?.(keys)
-    return this.#guard(() => this.#kv.getMany(keys, whole))
+    return this.#guard(() => this.#kv.getMany(keys))
   }
 
   async *range(range: Range): AsyncIterable<Entry> {

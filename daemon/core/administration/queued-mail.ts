@@ -48,6 +48,7 @@ async function refuseWhenSending(
 }
 
 async function isQueuedFor(database: Database, destinationId: string, projectIds: ReadonlySet<string>): Promise<boolean> {
-  for (const projectId of projectIds) if ((await queueHead(database, { destinationId, projectId }, { limit: 1 })).length > 0) return true
+  for (const projectId of projectIds)
+    if ((await queueHead(database, { destinationId, projectId }, { limit: 1, whole: true })).length > 0) return true
   return false
 }

@@ -11,12 +11,12 @@ export class MeteredKv implements Kv {
     this.#meter = meter
   }
 
-  get(key: Bytes, whole?: boolean): Promise<Entry | undefined> {
-    return this.#after(this.#kv.get(key, whole))
+  get(key: Bytes): Promise<Entry | undefined> {
+    return this.#after(this.#kv.get(key))
   }
 
-  getMany(keys: readonly Bytes[], whole?: boolean): Promise<(Entry | undefined)[]> {
-    return this.#after(this.#kv.getMany(keys, whole))
+  getMany(keys: readonly Bytes[]): Promise<(Entry | undefined)[]> {
+    return this.#after(this.#kv.getMany(keys))
   }
 
   range(range: Range): AsyncIterable<Entry> {

@@ -32,7 +32,7 @@ export function noteDomains(change: Change, source: SourceRef, domains: readonly
 /** Of the last thirty days, the most frequent first. */
 export async function domainComplaints(database: Database, source: SourceRef): Promise<readonly DomainComplaints[]> {
   const found = new Map<string, DomainComplaints>()
-  for await (const { key, value } of database.kv.range({ ...within(complaintKey(source)), limit: maxCounted })) {
+  for await (const { key, value } of database.kv.range({ ...within(complaintKey(source)), limit: maxCounted, whole: true })) {
     const domain = String(unpack(key)[3])
     const before = found.get(domain)
     const at = decode<number>(value)

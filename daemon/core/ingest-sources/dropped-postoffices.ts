@@ -31,7 +31,7 @@ export async function droppedPostoffices(
   sourceId: string,
 ): Promise<ReadonlyMap<string, DroppedPostoffice>> {
   const found = new Map<string, DroppedPostoffice>()
-  for await (const { key, value } of database.kv.range(within([organizationId, 'ingest.dropped', sourceId])))
+  for await (const { key, value } of database.kv.range({ ...within([organizationId, 'ingest.dropped', sourceId]), whole: true }))
     found.set(String(unpack(key)[3]), decode<DroppedPostoffice>(value))
   return found
 }

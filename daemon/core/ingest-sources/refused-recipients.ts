@@ -73,7 +73,7 @@ export async function newRefusals(
 /** Of the last thirty days, the most frequent first. */
 export async function refusedRecipients(database: Database, source: SourceRef): Promise<readonly RefusalCount[]> {
   const counts = new Map<string, RefusalCount>()
-  for await (const { value } of database.kv.range(within([source.organizationId, 'ingest.refused', source.sourceId]))) {
+  for await (const { value } of database.kv.range({ ...within([source.organizationId, 'ingest.refused', source.sourceId]), whole: true })) {
     for (const one of decode<readonly RefusalCount[]>(value))
       counts.set(kindOf(one), { ...one, count: one.count + (counts.get(kindOf(one))?.count ?? 0) })
   }

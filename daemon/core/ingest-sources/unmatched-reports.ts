@@ -80,7 +80,7 @@ export async function unmatchedReports(
   }
   const [delivered, deferred, bounced, complained] = await Promise.all(types.map(sumOf))
   const latest: GivenUpReport[] = []
-  for await (const { value } of database.kv.range(within(slotsKey(source)))) latest.push(decode<GivenUpReport>(value))
+  for await (const { value } of database.kv.range({ ...within(slotsKey(source)), whole: true })) latest.push(decode<GivenUpReport>(value))
   return {
     counts: { delivered: delivered ?? 0, deferred: deferred ?? 0, bounced: bounced ?? 0, complained: complained ?? 0 },
     latest: latest.toSorted((a, b) => b.at - a.at),

@@ -122,7 +122,7 @@ export class Insights {
     const stepMs = span.stepSeconds * 1000
     for (const part of partsOf(span.level, { from: span.from, to: Math.min(span.to, now + minuteMs) }, await rolledTo(database)))
       for (const one of await this.#placesOf(place, part.level))
-        for await (const { at, subject, counts } of rowsOf(database, part.level, one, part, isMeant))
+        for await (const { at, subject, counts } of rowsOf(database, part.level, one, part, isMeant, 'shown'))
           addRow(sums, at - ((at - span.from) % stepMs), subject, counts)
     return { span, sums }
   }

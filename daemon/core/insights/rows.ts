@@ -1,6 +1,7 @@
 /** Rows of counts as they are read. */
 import { decode } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
+import type { Range } from '#store/kv.ts'
 import { addCounts, decodeCounts, type Counts } from '#store/tally.ts'
 import { pack, unpack } from '#store/tuple.ts'
 import type { Place } from './count.ts'
@@ -25,10 +26,11 @@ export async function* rowsOf(
   { organizationId, projectId }: Place,
   { from, to }: Span,
   isMeant: (subject: string) => boolean = () => true,
+  whole: NonNullable<Range['whole']> = false,
 ): AsyncGenerator<CountsRow> {
   if (from >= to) return
   const prefix = countsPrefix(level, organizationId, projectId)
-  for await (const { key, value } of database.kv.range({ start: pack([...prefix, from]), end: pack([...prefix, to]) })) {
+  for await (const { key, value } of database.kv.range({ start: pack([...prefix, from]), end: pack([...prefix, to]), whole })) {
     const [, , , at, subject] = unpack(key)
     if (isMeant(String(subject))) yield { at: Number(at), subject: String(subject), counts: decodeCounts(value) }
   }

@@ -50,7 +50,7 @@ export async function recordPeakUsage(
 export async function peakUsage(database: Database, organizationId: string, axis: PeakAxis, month: string): Promise<Peak> {
   const { start } = within([organizationId, 'usage.held', axis])
   const end = within(peakKey(organizationId, axis, month)).end
-  for await (const { key, value } of database.kv.range({ start, end, limit: 1, reverse: true })) {
+  for await (const { key, value } of database.kv.range({ start, end, limit: 1, reverse: true, whole: true })) {
     const [peak, last, day = firstOf(month), peakProjects = [], lastProjects = []] = decode<Row>(value)
     const isOfMonth = Buffer.compare(key, pack(peakKey(organizationId, axis, month))) === 0
     if (isOfMonth) return { most: { count: peak, projects: peakProjects }, day }

@@ -13,7 +13,7 @@ const end = pack(['org`'])
  * Not for what a tenant can reach.
  */
 export async function* allOrganizations(database: Database): AsyncGenerator<Organization> {
-  for await (const id of organizationIds(database, undefined)) yield* await organizationsOf(database, [id])
+  for await (const id of organizationIds(database, undefined, false)) yield* await organizationsOf(database, [id])
 }
 
 /** The first `limit` organizations after the one with this id. Not for what a tenant can reach. */
@@ -21,7 +21,7 @@ export async function organizationsAfter(database: Database, afterId: string | u
   const found: Organization[] = []
   for (let last = afterId; found.length < limit;) {
     const ids: string[] = []
-    for await (const id of organizationIds(database, last)) {
+    for await (const id of organizationIds(database, last, true)) {
       ids.push(id)
       if (found.length + ids.length === limit) break
     }
@@ -32,10 +32,10 @@ export async function organizationsAfter(database: Database, afterId: string | u
   return found
 }
 
-async function* organizationIds(database: Database, afterId: string | undefined): AsyncGenerator<string> {
+async function* organizationIds(database: Database, afterId: string | undefined, whole: boolean): AsyncGenerator<string> {
   for (let start = afterId === undefined ? first : within([afterId]).end; ;) {
     let id: string | undefined
-    for await (const { key } of database.kv.range({ start, end, limit: 1 })) id = String(unpack(key)[0])
+    for await (const { key } of database.kv.range({ start, end, limit: 1, whole })) id = String(unpack(key)[0])
     if (id === undefined) return
     yield id
     start = within([id]).end
@@ -45,7 +45,7 @@ async function* organizationIds(database: Database, afterId: string | undefined)
 /** The organizations that this one made and that are alive, the oldest first. */
 export async function teamOrganizations(database: Database, ownerId: string): Promise<Organization[]> {
   const ids: string[] = []
-  for await (const { key } of database.kv.range(within([...lookupPrefix(organizations.name, 'owner'), ownerId])))
+  for await (const { key } of database.kv.range({ ...within([...lookupPrefix(organizations.name, 'owner'), ownerId]), whole: true }))
     ids.push(String(unpack(key).at(-1)))
   return organizationsOf(database, ids)
 }

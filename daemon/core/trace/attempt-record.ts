@@ -138,14 +138,14 @@ export async function readAttempt(
   const entry = await database.kv.get(pack(key))
   if (!entry) return undefined
   const later: RecipientReport[][] = []
-  for await (const { value } of database.kv.range(within(key))) later.push(decode<RecipientReport[]>(value))
+  for await (const { value } of database.kv.range({ ...within(key), whole: true })) later.push(decode<RecipientReport[]>(value))
   return { attempt: joined(decode<AttemptRecord>(entry.value), later), rows: later.length }
 }
 
 /** The attempts of a trace that have rows, in order. */
 export async function readAttemptRows(database: Database, organizationId: string, traceId: string): Promise<AttemptRecord[]> {
   const attempts: { readonly attempt: AttemptRecord; readonly later: RecipientReport[][] }[] = []
-  for await (const { key, value } of database.kv.range(within([organizationId, 'event', traceId]))) {
+  for await (const { key, value } of database.kv.range({ ...within([organizationId, 'event', traceId]), whole: true })) {
     if (unpack(key).length > attemptKey('', '', 0).length) attempts.at(-1)?.later.push(decode<RecipientReport[]>(value))
     else attempts.push({ attempt: decode<AttemptRecord>(value), later: [] })
   }

@@ -106,7 +106,7 @@ export async function readReports(database: Database, organizationId: string, tr
   const rows: Stored<TraceReport>[] = []
   const start = pack([organizationId, traceReports.name, `${traceId}/`])
   const end = pack([organizationId, traceReports.name, `${traceId}0`]) // the character after the slash
-  for await (const entry of database.kv.range({ start, end })) rows.push(toStored(traceReports, entry))
+  for await (const entry of database.kv.range({ start, end, whole: true })) rows.push(toStored(traceReports, entry))
   const rank = ({ record: { type } }: Stored<TraceReport>): number => reportTypes.indexOf(type)
   return rows.toSorted((a, b) => a.record.at - b.record.at || rank(a) - rank(b))
 }

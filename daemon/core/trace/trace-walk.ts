@@ -54,7 +54,7 @@ async function* partsBehind(database: Database, prefix: readonly Element[], elem
   const { end } = within(prefix)
   for (let { start } = within(prefix); ;) {
     let part: readonly Element[] | undefined
-    for await (const { key } of database.kv.range({ start, end, limit: 1 }))
+    for await (const { key } of database.kv.range({ start, end, limit: 1, whole: true }))
       part = unpack(key).slice(prefix.length, prefix.length + elements)
     if (!part) return
     yield part

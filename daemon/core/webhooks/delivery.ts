@@ -132,7 +132,7 @@ export function logAttempt(change: Change, organizationId: string, id: string, a
 /** In order. */
 export async function loggedAttempts(database: Database, organizationId: string, id: string): Promise<LoggedAttempt[]> {
   const attempts: LoggedAttempt[] = []
-  for await (const { value } of database.kv.range(within([organizationId, 'webhook.attempt', id])))
+  for await (const { value } of database.kv.range({ ...within([organizationId, 'webhook.attempt', id]), whole: true }))
     attempts.push(decode<LoggedAttempt>(value))
   return attempts
 }

@@ -13,10 +13,14 @@ const messages = 240
 const sentence = /records\/\d+\.ldb (is|was) damaged at octet \d+/
 const corrected = /records\/\d+\.ldb had a flipped bit at octet \d+\..*test the memory and the disk/
 
-async function send({ rest }: Daemon): Promise<void> {
+/** Returns the status and the id of the trace for each message, in order. Each has an idempotency key. */
+async function send({ rest }: Daemon): Promise<readonly { readonly status: number; readonly id: unknown }[]> {
   const one = { from: 'a@site.test', to: 'b@inbox.test', subject: 'Hello', text: 'x'.repeat(300) }
+  const sendOne = (i: number) => rest.call('POST', '/v1/messages', one, { 'idempotency-key': `message ${i} ${'k'.repeat(100)}` })
+  const answers: Awaited<ReturnType<typeof sendOne>>[] = []
   for (let sent = 0; sent < messages; sent += 40)
-    await Promise.all(Array.from({ length: 40 }, () => rest.must('POST', '/v1/messages', one)))
+    answers.push(...(await Promise.all(Array.from({ length: 40 }, (_, i) => sendOne(sent + i)))))
+  return answers.map(({ status, body }) => ({ status, id: (body as { readonly trace_id?: unknown }).trace_id }))
 }
 
 async function flip(path: string, at: number): Promise<void> {
@@ -25,8 +29,8 @@ async function flip(path: string, at: number): Promise<void> {
   await writeFile(path, bytes)
 }
 
-/** Changes octets of a block with traces. */
-async function damageTraces(records: string, how: 'one bit' | 'many'): Promise<void> {
+/** Changes octets of a block with nothing but rows of a family. */
+async function damageRows(records: string, family: string, how: 'one bit' | 'many'): Promise<void> {
   const names = (await readdir(records)).filter((name) => name.endsWith('.ldb'))
   const sizes = await Promise.all(names.map(async (name) => ({ path: join(records, name), size: (await stat(join(records, name))).size })))
   const { path, size } = sizes.toSorted((a, b) => b.size - a.size)[0] ?? { path: '', size: 0 }
@@ -36,18 +40,20 @@ async function damageTraces(records: string, how: 'one bit' | 'many'): Promise<v
     await flip(path, at)
     return damage[0]
   }
-  const isOfTraces = ({ keys }: FileDamage): boolean =>
-    [keys?.from, keys?.upTo].every((key) => key !== undefined && Buffer.from(key).includes('\x02send\0'))
+  const isOfFamily = ({ keys }: FileDamage): boolean =>
+    [keys?.from, keys?.upTo].every(
+      (key) => key !== undefined && Buffer.from(key).includes(`\x02${family}\0`) && !Buffer.from(key).includes('\x02expire\0'),
+    )
   let found: FileDamage | undefined
-  for (let at = Math.floor(size / 3); at < size; at += 512) {
+  for (let at = 0; at < size; at += 512) {
     const damage = await damageAt(at)
-    if (!found && damage && isOfTraces(damage)) found = damage
+    if (!found && damage && isOfFamily(damage)) found = damage
     if (!found || damage?.problem === found.problem) continue
     const [, next] = /octet (\d+)/.exec(damage?.problem ?? '') ?? []
     for (let changed = 0; changed < (how === 'one bit' ? 1 : 32); changed++) await flip(path, Number(next) - 1 - changed)
     return
   }
-  throw new Error('no block has nothing but traces')
+  throw new Error(`no block has nothing but rows of ${family}`)
 }
 
 /** Pages of traces until there is no next one, or an answer that is no page. */
@@ -89,7 +95,7 @@ test.serial('damage in a table is named by verify, backup, doctor and lists, and
   const { options, adminKey, records } = await filled(t, folder.path, async (running) => {
     t.is((await runCommand(running, 'backup', at('good.backup'))).code, 0)
   })
-  await damageTraces(records, 'many')
+  await damageRows(records, 'send', 'many')
   const good = await readFile(at('good.backup'))
 
   const verified = await assertNamed(t, options, 'verify')
@@ -121,10 +127,29 @@ test.serial('damage in a table is named by verify, backup, doctor and lists, and
   t.deepEqual(await listTraces(third), { rows: messages }, 'ledger: the restored messages')
 })
 
+test.serial('a repeated send whose idempotency key may be lost is refused, and not sent again', async (t) => {
+  await using folder = await temporaryFolder('damaged-keys')
+  const options = { folder: folder.path, env: passphrase }
+  const first = await Daemon.start(options)
+  const sent = await send(first)
+  t.is((await first.stop()).code, 0)
+  assertVerified(t, await runCommand(options, 'verify')) // brings what is in the log into a table
+  await damageRows(join(folder.path, 'data/store/records'), 'idempotency', 'many')
+  const second = await Daemon.start(options, first.adminKey)
+  t.teardown(() => second.kill())
+  const repeated = await send(second)
+  const twice = repeated.filter(({ status, id }, i) => status < 400 && id !== sent[i]?.id)
+  t.deepEqual(twice, [], 'ledger: messages that were accepted a second time')
+  t.true(repeated.some(({ status }) => status === 500))
+  t.true(repeated.some(({ status }) => status < 400))
+  t.is((await second.stop()).code, 0)
+  t.notRegex((await runCommand(options, 'verify')).output, /had to stop/)
+})
+
 test.serial('a flipped bit in a table is named by verify and backup, and corrected by the next start', async (t) => {
   await using folder = await temporaryFolder('flipped-bit')
   const { options, adminKey, records } = await filled(t, folder.path)
-  await damageTraces(records, 'one bit')
+  await damageRows(records, 'send', 'one bit')
   await assertNamed(t, options, 'verify')
   await assertNamed(t, options, 'backup', join(folder.path, 'no.backup'))
   const second = await Daemon.start(options, adminKey)

@@ -176,9 +176,8 @@ test('damage: LevelKv tells what is damaged, and lists do not leave out rows', a
   const behind = { start: Buffer.from('a'), end: Buffer.from('b'), whole: true }
   t.deepEqual(await Array.fromAsync(kv.range(behind)), [], 'what the damage does not concern')
   const absent = Buffer.from('key 00000 that is not there')
-  t.is(await kv.get(absent), undefined)
-  await t.throwsAsync(kv.get(absent, true), expected)
-  await t.throwsAsync(kv.getMany([key(0), absent], true), expected)
+  await t.throwsAsync(kv.get(absent), expected)
+  await t.throwsAsync(kv.getMany([key(0), absent]), expected)
   t.true((await kv.write({ checks: [], sets: [{ key: key(0), value: key(1) }], deletes: [], adds: [] })).ok)
 })
 

@@ -158,7 +158,7 @@ test('mend: while writes of a damaged log are lost, lists are refused and work g
   }
   await t.throwsAsync(all(first, { whole: 'shown' }), refused, 'ledger: a list of people')
   t.is((await all(first, { whole: true })).length, kept, 'work of the daemon')
-  t.is(await first.get(key(9999), true), undefined)
+  t.is(await first.get(key(9999)), undefined)
   t.true((await first.write({ checks: [], sets: [{ key: Buffer.from('new'), value: key(1) }], deletes: [], adds: [] })).ok)
   await first[Symbol.asyncDispose]()
 

@@ -16,7 +16,7 @@ const heldIn = (row: Row): Held => (typeof row === 'number' ? ofNoProject(row) :
 export async function noteStoredTraces(database: Database, organizationId: string, nowMs: number): Promise<void> {
   const today = storedTracesKey(organizationId, dayOf(nowMs))
   const { start } = within([organizationId, 'usage.stored'])
-  const latest = { start, end: Buffer.concat([pack(today), Buffer.of(0xff)]), limit: 1, reverse: true }
+  const latest = { start, end: Buffer.concat([pack(today), Buffer.of(0xff)]), limit: 1, reverse: true, whole: true }
   let before: Held = ofNoProject(0)
   for await (const { key, value } of database.kv.range(latest)) {
     if (Buffer.compare(key, pack(today)) === 0) return
@@ -41,9 +41,11 @@ export async function storedByDay({ kv }: Database, organizationId: string, days
   const prefix = within([organizationId, 'usage.stored'])
   const first = pack(storedTracesKey(organizationId, days[0] ?? ''))
   let last = ofNoProject(0)
-  for await (const { value } of kv.range({ start: prefix.start, end: first, limit: 1, reverse: true })) last = heldIn(decode<Row>(value))
+  for await (const { value } of kv.range({ start: prefix.start, end: first, limit: 1, reverse: true, whole: true }))
+    last = heldIn(decode<Row>(value))
   const byDay = new Map<string, Held>()
   const end = within(storedTracesKey(organizationId, days.at(-1) ?? '')).end
-  for await (const { key, value } of kv.range({ start: first, end })) byDay.set(String(unpack(key)[2]), heldIn(decode<Row>(value)))
+  for await (const { key, value } of kv.range({ start: first, end, whole: true }))
+    byDay.set(String(unpack(key)[2]), heldIn(decode<Row>(value)))
   return days.map((day) => (last = byDay.get(day) ?? last))
 }

@@ -40,7 +40,7 @@ export async function figuresOf(
   const newTraceIds: string[] = []
   let messages = 0
   let lastAt: number | null = null
-  for await (const { key } of database.kv.range({ ...within(prefix), ...start, reverse: true, limit: mostCounted + 1 })) {
+  for await (const { key } of database.kv.range({ ...within(prefix), ...start, reverse: true, limit: mostCounted + 1, whole: 'shown' })) {
     if (messages === mostCounted) return { inboxId: inbox.id, messages, hasMore: true, lastAt, newTraceIds }
     const [captureId, traceId] = unpack(key).slice(-2).map(String)
     const at = timeOfId(captureId ?? '')

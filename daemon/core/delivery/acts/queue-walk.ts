@@ -115,7 +115,7 @@ async function* steps(
   const until = walk.isHeld === false && { untilMs: heldDueMs - 1 }
   for (const part of await partsOf(database, walk)) {
     for (let after = startIn(part, walk); ;) {
-      const entries = await queueHead(database, part, { from: after, limit, ...until })
+      const entries = await queueHead(database, part, { from: after, limit, ...until, whole: true })
       const last = entries.at(-1)
       if (!last) break
       yield { last, entries }
@@ -140,7 +140,7 @@ async function partsOf(database: Database, { policy, filter, after }: QueueWalk)
   const found: QueuePart[] = []
   for (const id of chosen) {
     if (id === noDestination || !policy.destinations.has(id)) continue
-    for (const part of await queuedParts(database, id)) {
+    for (const part of await queuedParts(database, id, true)) {
       const isPast = after && (id < after.destinationId || (id === after.destinationId && part.projectId < after.projectId))
       if (!isPast && policy.projects.has(part.projectId) && (projectId ?? part.projectId) === part.projectId) found.push(part)
     }

@@ -68,7 +68,13 @@ export async function relatedTo(
 /** Bounces and complaints of a domain since a time, the latest first. */
 export async function domainReports(database: Database, principal: Principal, domain: string, since: number): Promise<TraceReport[]> {
   const prefix = [...indexPrefix(traceReports.name, principal.organizationId, 'trouble'), domain]
-  const range = { start: pack([...prefix, since]), end: pack([...prefix, Number.MAX_SAFE_INTEGER]), reverse: true, limit: maxReports }
+  const range = {
+    start: pack([...prefix, since]),
+    end: pack([...prefix, Number.MAX_SAFE_INTEGER]),
+    reverse: true,
+    limit: maxReports,
+    whole: 'shown' as const,
+  }
   const found: TraceReport[] = []
   for await (const { key } of database.kv.range(range)) {
     const stored = await database.get(traceReports, principal, String(unpack(key).at(-1)))

@@ -37,7 +37,7 @@ export async function formDays(
 ): Promise<ReadonlyMap<number, Counts>> {
   const rows = rowsOfForm(organizationId, formId)
   const days = new Map<number, Counts>()
-  for await (const { key, value } of kv.range({ start: pack([...rows, dayOfMs(from)]), end: pack([...rows, to]) }))
+  for await (const { key, value } of kv.range({ start: pack([...rows, dayOfMs(from)]), end: pack([...rows, to]), whole: 'shown' }))
     days.set(Number(unpack(key).at(-1)), decodeCounts(value))
   return days
 }

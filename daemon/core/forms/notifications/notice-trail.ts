@@ -68,7 +68,7 @@ export async function noticesOf(
 ): Promise<readonly SentNotice[]> {
   const { webhookDeliveryId: id, releasedAt: at = submission.createdAt } = submission
   const found: SentNotice[] = id === null ? [] : [{ kind: 'webhook', id, to: null, at }]
-  for await (const { value } of kv.range({ ...within(trailKey(organizationId, submission)), limit: maxShown }))
+  for await (const { value } of kv.range({ ...within(trailKey(organizationId, submission)), limit: maxShown, whole: true }))
     found.push(decode<SentNotice>(value))
   return found.toSorted((a, b) => a.at - b.at)
 }

@@ -31,7 +31,7 @@ export async function awaitingByProject(
   const prefix = indexPrefix(traces.name, organizationId, 'awaiting')
   const counts = new Map<string, number>()
   const wanted = within(projectId === undefined ? prefix : [...prefix, projectId])
-  for await (const { key } of kv.range({ ...wanted, limit: maxCounted })) {
+  for await (const { key } of kv.range({ ...wanted, limit: maxCounted, whole: true })) {
     const of = String(unpack(key)[prefix.length])
     counts.set(of, (counts.get(of) ?? 0) + 1)
   }

@@ -1,0 +1,32 @@
+/** Every operation that reads: an answer that damage may have shortened is refused. */
+import test from '#test'
+import type { Range } from '#store/kv.ts'
+import { ask, installationOf, requestOf } from '../fixture/one-of-everything.ts'
+
+/** Such as `event`, and `/queue` for one of all organizations. */
+function familyOf(start: Uint8Array): string {
+  const [place = '', family = ''] = Buffer.from(start).toString('latin1').split('\0')
+  return place === '\x02' ? `/${family.slice(1)}` : family.slice(1)
+}
+
+test('every operation that reads asks the store for whole lists', async (t) => {
+  const installation = await installationOf(t)
+  const { kv } = installation.database
+  const range = kv.range.bind(kv)
+  let asked: Range[] = []
+  kv.range = (one) => {
+    asked.push(one)
+    return range(one)
+  }
+  const partial: string[] = []
+  let walks = 0
+  for (const operation of installation.walk.filter(({ method }) => method === 'GET')) {
+    await installation.daemon.settled()
+    asked = []
+    await ask(installation.rest, operation, requestOf(installation, operation))
+    walks += asked.length
+    partial.push(...asked.filter(({ whole }) => !whole).map(({ start }) => `${operation.path}: ${familyOf(start)}`))
+  }
+  t.deepEqual([...new Set(partial)], [])
+  t.true(walks > 50)
+})
