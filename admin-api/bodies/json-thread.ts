@@ -9,6 +9,8 @@ import { parseJson, type JsonLimits, type JsonReading } from './json-body.ts'
 /** Bodies up to this length cost a few milliseconds. */
 const maxHereBytes = 131_072
 const idleMs = 30_000
+/** After such a body the thread ends at once: its heap would keep several times the length. */
+const restlessBytes = 1_048_576
 /** A body takes several times its length while it is read. */
 const heapMiB = 2048
 const entry = new URL('./json-worker.ts', import.meta.url)
@@ -45,6 +47,7 @@ export class JsonThread implements AsyncDisposable {
 
   async #ask(bytes: Buffer, limits: JsonLimits): Promise<JsonReading> {
     clearTimeout(this.#idle)
+    const { length } = bytes
     const worker = (this.#worker ??= this.#start())
     const number = ++this.#tasks
     const reading = Promise.withResolvers<JsonReading>()
@@ -56,13 +59,13 @@ export class JsonThread implements AsyncDisposable {
       return await reading.promise
     } finally {
       this.#waiting.delete(number)
-      if (this.#waiting.size === 0) this.#rest(worker)
+      if (this.#waiting.size === 0) this.#rest(worker, length > restlessBytes ? 0 : idleMs)
     }
   }
 
-  #rest(worker: Worker): void {
+  #rest(worker: Worker, ms: number): void {
     worker.unref()
-    this.#idle = setTimeout(() => void this.#end(worker), idleMs).unref()
+    this.#idle = setTimeout(() => void this.#end(worker), ms).unref()
   }
 
   #start(): Worker {

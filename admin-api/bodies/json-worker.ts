@@ -5,5 +5,6 @@ import type { JsonResult, JsonTask } from './json-thread.ts'
 
 parentPort?.on('message', ({ number, bytes, limits }: JsonTask) => {
   const reading = parseJson(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), limits)
+  bytes.buffer.transfer(0)
   parentPort?.postMessage({ number, reading } satisfies JsonResult)
 })

@@ -1,6 +1,7 @@
 /** Reads a JSON request body from the connection, bounded in bytes; nothing is read before the caller is known. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { invalid, Refusal } from '#core/refusals.ts'
+import type { BodyTurns } from './body-turns.ts'
 import type { JsonLimits } from './json-body.ts'
 import type { JsonThread } from './json-thread.ts'
 
@@ -42,13 +43,18 @@ export interface BodyLimits extends JsonLimits {
 /** What the bodies of all requests share. */
 export interface BodyReading {
   readonly memory: BodyMemory
+  /** Of bodies under 64 KiB, so that large ones of others do not keep them out. */
+  readonly smallMemory: BodyMemory
+  readonly turns: BodyTurns
   readonly json: JsonThread
 }
 
-/** A body that has been read, and the bytes to give back to `BodyMemory` once the request is over. */
+/** A body that has been read. */
 export interface ReadBody {
   readonly value: unknown
   readonly bytes: number
+  /** To be called once, when the request is over. */
+  readonly release: () => void
 }
 
 /**
@@ -59,21 +65,31 @@ export async function readJsonBody(
   req: IncomingMessage,
   res: ServerResponse,
   limits: BodyLimits,
-  { memory, json }: BodyReading,
+  { memory: largeMemory, smallMemory, turns, json }: BodyReading,
 ): Promise<ReadBody> {
-  if (!announcesBody(req)) return { value: undefined, bytes: 0 }
+  if (!announcesBody(req)) return { value: undefined, bytes: 0, release: () => {} }
   assertPlainJson(req)
   const declared = Number(req.headers['content-length'] ?? 0)
   if (declared > limits.maxBytes) throw tooLarge(limits.maxBytes, `this one has ${declared}`, limits.setting)
   if (req.headers.expect !== undefined) res.writeContinue()
+  const isSmall = declared > 0 && declared < placedBytesMin
+  const memory = isSmall ? smallMemory : largeMemory
   const { bytes, held } = readyBytes(req, limits, memory) ?? (await readBytes(req, limits, memory))
+  const { length } = bytes
+  let release = (): void => memory.release(held)
   try {
     const { checkBytes, maxBytes: _maxBytes, setting: _setting, ...jsonLimits } = limits
     await checkBytes?.(bytes)
+    await turns.begin(length)
+    release = () => {
+      memory.release(held)
+      turns.end(length)
+    }
+    if (res.destroyed) throw new ClientGone()
     // what goes to the thread of large bodies is data alone
-    return { value: bytes.length === 0 ? undefined : await json.parse(bytes, jsonLimits), bytes: held }
+    return { value: length === 0 ? undefined : await json.parse(bytes, jsonLimits), bytes: length, release }
   } catch (error) {
-    memory.release(held)
+    release()
     throw error
   }
 }
@@ -162,6 +178,7 @@ class GrowingBody {
       this.#memory.take(length - this.#place.length)
       const larger = Buffer.allocUnsafeSlow(length)
       this.#place.copy(larger, 0, 0, this.#size)
+      ;(this.#place.buffer as ArrayBuffer).transfer(0) // frees it now; the collector would take its time
       this.#place = larger
     }
     chunk.copy(this.#place, this.#size)

@@ -9,12 +9,14 @@ import { Fairness } from '#core/fairness/fairness.ts'
 import { noOperator, type Authenticate, type AuthenticateOperator } from '../credentials/authentication.ts'
 import type { ProtectedResource } from '../credentials/challenge.ts'
 import type { AdminApiEvents } from './api-events.ts'
-import type { RequestHandler, HandlerContext } from './request-handler.ts'
+import type { HandlerContext } from './handler-context.ts'
+import type { RequestHandler } from './request-handler.ts'
 import { ClientLoad } from './client-load.ts'
 import { answerHttpFault, faultOf, TurnedAway } from './http-faults.ts'
 import { usualJson, type JsonLimits } from '../bodies/json-body.ts'
 import { JsonThread } from '../bodies/json-thread.ts'
 import type { Operation, ErrorRenderer, Work } from '../operation/operation.ts'
+import { BodyTurns } from '../bodies/body-turns.ts'
 import { BodyMemory } from '../bodies/request-body.ts'
 import { HttpListener, type Address, type HttpsOptions } from './listening/http-listener.ts'
 import { serveOperations, type Fetch } from './routes.ts'
@@ -29,8 +31,11 @@ export interface AdminApiLimits {
   readonly countsLoopback: boolean
   /** Connections the kernel holds until they are accepted. */
   readonly backlog: number
-  /** Bytes of all request bodies in memory at one time. */
+  /** Bytes of all request bodies in memory at one time; those of small ones are counted apart. */
   readonly maxBodyMemoryBytes: number
+  readonly maxSmallBodyMemoryBytes: number
+  /** Of these, what is worked on at one time. */
+  readonly maxBodyWorkBytes: number
   readonly json: JsonLimits
   /** How often deadlines are looked at. */
   readonly deadlineCheckMs: number
@@ -49,6 +54,8 @@ const defaultLimits: AdminApiLimits = {
   countsLoopback: false,
   backlog: 4096,
   maxBodyMemoryBytes: 128 * 1_048_576,
+  maxSmallBodyMemoryBytes: 32 * 1_048_576,
+  maxBodyWorkBytes: 32 * 1_048_576,
   json: usualJson,
   deadlineCheckMs: 1000,
   frozenMsMin: 2000,
@@ -155,16 +162,22 @@ export class AdminApi<C = unknown> {
   }
 
   /**
-   * Stops accepting, ends waits at once, lets other requests finish for at most `deadlineMs`, then cuts what is left, but for
-   * requests whose write may be under way: they are answered with its outcome. Answers given meanwhile close their connections.
+   * Stops accepting, ends waits at once, lets other requests finish for at most `deadlineMs`, also those whose clients have gone, then
+   * cuts what is left, but for requests whose write may be under way: they are answered with its outcome. Answers given meanwhile close
+   * their connections.
    */
   async close(deadlineMs: number): Promise<void> {
     if (this.#listeners.length === 0 || this.#draining) return
     this.#draining = true
     const closed = this.#listeners.map((listener) => listener.close())
     for (const exchange of this.#inFlight) if (exchange.operation.waits) exchange.end('draining')
-    const cut = setTimeout(() => this.#cut(), deadlineMs)
+    const late = Promise.withResolvers<void>()
+    const cut = setTimeout(() => {
+      this.#cut()
+      late.resolve()
+    }, deadlineMs)
     await Promise.all(closed)
+    await Promise.race([late.promise, Promise.all([...this.#inFlight].map(({ answered }) => answered))])
     clearTimeout(cut)
     clearInterval(this.#deadlines)
     await this.#json[Symbol.asyncDispose]()
@@ -193,7 +206,12 @@ export class AdminApi<C = unknown> {
       fairness: this.#options.fairness ?? new Fairness({ clock: systemClock }),
       events: this.#options.events,
       clients: this.#clients,
-      bodies: { memory: new BodyMemory(this.#limits.maxBodyMemoryBytes), json: this.#json },
+      bodies: {
+        memory: new BodyMemory(this.#limits.maxBodyMemoryBytes),
+        smallMemory: new BodyMemory(this.#limits.maxSmallBodyMemoryBytes),
+        turns: new BodyTurns(this.#limits.maxBodyWorkBytes),
+        json: this.#json,
+      },
       jsonLimits: this.#limits.json,
       inFlight: this.#inFlight,
       activity: this.#options.activity,

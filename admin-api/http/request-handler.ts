@@ -2,74 +2,26 @@
  * One request and its answer, in this order: load shedding, authentication, scope, path, query, body, handler. The first
  * "no" wins, and nothing of the body is read before it is known who sends it.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
-import type { Feature } from '#config/plans/features.ts'
 import { CursorInvalid } from '#store/cursor.ts'
-import type { Activity } from '#core/activity.ts'
 import { invalid, Refusal, refusals } from '#core/refusals.ts'
 import { isUndecided, refusalOfDefect } from '#core/writes/store-refusal.ts'
 import type { Principal } from '#core/access/principal/principal.ts'
-import type { Fairness } from '#core/fairness/fairness.ts'
 import type { Work as CallerWork } from '#core/fairness/work.ts'
 import { Answer, begun, type AnswerBody } from '../operation/answer.ts'
 import { presentedCredential, principalOf, type Presented } from './principal.ts'
-import type { Authenticate, AuthenticateOperator } from '../credentials/authentication.ts'
 import { isStreamed, openBodyStream, type BodyWatch } from '../bodies/body-stream.ts'
-import type { AdminApiEvents } from './api-events.ts'
-import type { ClientLoad } from './client-load.ts'
-import type { ProtectedResource } from '../credentials/challenge.ts'
 import { challengeFor, corsReader, withoutSecrets, type BodyLimits, type CredentialRequest } from '../credentials/credentials.ts'
-import { deadlineSecondsOf, maxBodyBytesOf, workOf, type HandlerInput, type Operation, type Work } from '../operation/operation.ts'
+import { deadlineSecondsOf, maxBodyBytesOf, workOf, type HandlerInput, type Operation } from '../operation/operation.ts'
 import { queryObject } from './query.ts'
 import { renderAnswer, renderJson, renderEmpty, renderRefusal, type AnswerFrame } from './rendering.ts'
-import type { JsonLimits } from '../bodies/json-body.ts'
-import { announcesBody, ClientGone, discardRest, isThere, readAbsentBody, readJsonBody, type BodyReading } from '../bodies/request-body.ts'
+import { announcesBody, ClientGone, discardRest, isThere, readAbsentBody, readJsonBody } from '../bodies/request-body.ts'
 import { check } from '../bodies/validation.ts'
+import type { HandlerContext, Incoming } from './handler-context.ts'
 import { bodyRefusals, checkBody, jsonBodyLimits, noBodyWords } from './body-check.ts'
 
-/** What all exchanges of a server share. */
-export interface HandlerContext {
-  /** Parts of the daemon that the operations use. */
-  readonly core: unknown
-  readonly authenticate: Authenticate
-  /** Throws `unauthorized` unless the request is the operator's, `not_found` where there is none. */
-  readonly authenticateOperator: AuthenticateOperator
-  /** Throws `feature_disabled` while the flag is off for the organization. */
-  readonly requireFlag: (principal: Principal, feature: Feature) => Promise<void>
-  /** What callers without a good token are pointed to. */
-  readonly protectedResource: ProtectedResource | undefined
-  /** Throws `overloaded` while the service sheds load, and `storage_full` for work that stores mail or files while the disk is low. */
-  readonly admission: { check(work: Work): void }
-  readonly fairness: Pick<Fairness, 'begin'>
-  readonly events: AdminApiEvents
-  readonly clients: ClientLoad
-  readonly bodies: BodyReading
-  readonly jsonLimits: JsonLimits
-  readonly inFlight: Set<RequestHandler>
-  readonly activity: Activity | undefined
-  /** Connections that broke HTTP and were refused for it: no further request of theirs is run. */
-  readonly broken: WeakSet<Socket>
-  readonly checkAnswers: boolean
-  /** The public address is https. */
-  readonly isHttps: boolean
-  isDraining(): boolean
-  /** Milliseconds that only grow. */
-  monotonic(): number
-  nextRequestId(): string
-}
-
-/** The request as the router found it. */
-export interface Incoming {
-  readonly req: IncomingMessage
-  readonly res: ServerResponse
-  readonly remoteAddress: string
-  readonly pathValues: Readonly<Record<string, string>>
-  readonly search: URLSearchParams | undefined
-}
-
-/** Of a body that is not read, this much is taken before the connection is cut. */
+/** Of the body of a stranger that is not read, this much is taken before the connection is cut. */
 const maxDiscardedBytes = 1_048_576
 /** Only for the log: the client is gone. */
 const statusOfGone = 499
@@ -92,6 +44,8 @@ export class RequestHandler {
   #principal: Principal | undefined
   #operatorId: string | undefined
   #bodyBytes = 0
+  #releaseBody: (() => void) | undefined
+  readonly #answered = Promise.withResolvers<Response>()
   #given: unknown // as it was read, where wrong ones are recorded
   #leave: (() => void) | undefined
   #settle: ((response: Response) => void) | undefined
@@ -116,10 +70,14 @@ export class RequestHandler {
   /** Runs the exchange; always resolves. */
   run(): Promise<Response> {
     this.#context.inFlight.add(this)
-    const { promise, resolve } = Promise.withResolvers<Response>()
-    this.#settle = resolve
+    this.#settle = this.#answered.resolve
     void this.#work.run(() => this.#answer())
-    return promise
+    return this.answered
+  }
+
+  /** Resolves when the request is over, also without its client. */
+  get answered(): Promise<Response> {
+    return this.#answered.promise
   }
 
   get socket(): Socket {
@@ -211,12 +169,13 @@ export class RequestHandler {
       const limits = { ...jsonBodyLimits(operation, this.#bodyLimits(), req.headers, core), ...this.#context.jsonLimits }
       const read = await this.#work.away(readJsonBody(req, res, limits, this.#context.bodies))
       this.#bodyBytes = read.bytes
+      this.#releaseBody = read.release
       if (!isWhole) await this.#authenticateAgain()
       if (operation.onInvalid) this.#given = read.value
       this.#assertOpen()
       body = await checkBody(operation, read.value, this.#principal, core)
     } else if (operation.method !== 'GET') {
-      await readAbsentBody(req, res, this.#context.bodies.memory, noBodyWords(operation))
+      await readAbsentBody(req, res, this.#context.bodies.smallMemory, noBodyWords(operation))
       if (!isWhole) await this.#authenticateAgain()
       this.#assertOpen()
     }
@@ -285,7 +244,7 @@ export class RequestHandler {
   /** Once the client has been asked to repeat its request, the handler must not run. */
   #assertOpen(): void {
     if (this.#settle) return
-    this.#releaseBody()
+    this.#endBody()
     throw new ClientGone()
   }
 
@@ -363,8 +322,8 @@ export class RequestHandler {
     this.#context.inFlight.delete(this)
     this.#leave?.()
     this.#work.end()
-    this.#releaseBody()
-    if (!req.complete && announcesBody(req)) discardRest(req, maxDiscardedBytes)
+    this.#endBody()
+    if (!req.complete && announcesBody(req)) discardRest(req, this.#discardedBytes())
     this.#context.events.answered({
       operationId: this.operation.operationId,
       method: req.method ?? '',
@@ -378,9 +337,14 @@ export class RequestHandler {
     })
   }
 
-  #releaseBody(): void {
-    this.#context.bodies.memory.release(this.#bodyBytes)
-    this.#bodyBytes = 0
+  /** What a known caller sends is taken to its end, so that it reads the answer in place of a reset. */
+  #discardedBytes(): number {
+    return this.#principal ? Math.max(maxDiscardedBytes, maxBodyBytesOf(this.operation, this.#context.core)) : maxDiscardedBytes
+  }
+
+  #endBody(): void {
+    this.#releaseBody?.()
+    this.#releaseBody = undefined
   }
 
   #frame(): AnswerFrame {

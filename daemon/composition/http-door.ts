@@ -21,7 +21,7 @@ import { formDraftOperations } from '../../admin-api/pages/messages/form-draft.t
 import { hostedFormOperations } from '../../admin-api/pages/forms/hosted-forms.ts'
 import { revealOperations } from '../../admin-api/pages/agents/reveal.ts'
 import { flagCheck, restOperations, restTable } from '../../admin-api/rest/rest-operations.ts'
-import { AdminApi, type AdminApiOptions } from '../../admin-api/http/http-server.ts'
+import { AdminApi, type AdminApiLimits, type AdminApiOptions } from '../../admin-api/http/http-server.ts'
 import { graphqlOperations } from '../../admin-api/graphql/endpoint.ts'
 import type { Operation } from '../../admin-api/operation/operation.ts'
 import { BodyMemory } from '../../admin-api/bodies/request-body.ts'
@@ -33,6 +33,7 @@ import { withProblem } from '#store/verify/verify.ts'
 import { gently, verifyGently } from '../observability/verify-gently.ts'
 import { backupFrames } from '../backup/data-files.ts'
 import { keyProblem } from '../process/master-key.ts'
+import { memoryLimit } from '../doctor/process-check.ts'
 import { systemSource } from '../observability/system-state.ts'
 import { allowingCore } from './oauth-core.ts'
 import type { HttpCore } from './composed.ts'
@@ -40,6 +41,18 @@ import type { Composition } from './parts.ts'
 
 /** Forms of other services' clients that are being read, as for all other bodies together. */
 const maxFormMemoryBytes = 128 * 1_048_576
+
+/** What the daemon needs beside large bodies. */
+const otherMemoryBytes = 256 * 1_048_576
+
+/** Limits of large bodies, which take several times their length, by the memory that the daemon may use. */
+function bodyLimits(maxBodyBytes: number): Pick<AdminApiLimits, 'maxBodyMemoryBytes' | 'maxBodyWorkBytes'> {
+  const spare = Math.max(0, memoryLimit() - otherMemoryBytes)
+  return {
+    maxBodyMemoryBytes: Math.max(maxBodyBytes, Math.min(128 * 1_048_576, spare / 4)),
+    maxBodyWorkBytes: Math.min(32 * 1_048_576, spare / 32),
+  }
+}
 
 const tools = toolsOf(restTable)
 const resources = resourcesOf(restTable)
@@ -102,6 +115,7 @@ export function httpDoor(composition: Composition): AdminApi<HttpCore> {
     trustProxy: config.http.trustProxy,
     ...replace.http,
     limits: {
+      ...bodyLimits(core.maxSendBodyBytes),
       maxConnections: config.http.maxConnections,
       maxConnectionsPerAddress: config.http.maxConnectionsPerAddress,
       ...replace.http?.limits,

@@ -44,6 +44,10 @@ export class WorkerMessageReader implements MessageReader {
 
 const turnOf = ({ organizationId, size }: WaitingMessage): Turn => ({ turn: organizationId, octets: Math.min(size, maxOctets) })
 
+/** Copied, unless it has its memory alone, which goes to the thread. */
 function portion(raw: Uint8Array): { raw: Uint8Array<ArrayBuffer>; cut: boolean } {
-  return { raw: new Uint8Array(raw.subarray(0, maxOctets)), cut: raw.length > maxOctets }
+  const isAlone = raw.buffer instanceof ArrayBuffer && raw.length === raw.buffer.byteLength && raw.length <= maxOctets
+  return isAlone
+    ? { raw: raw as Uint8Array<ArrayBuffer>, cut: false }
+    : { raw: new Uint8Array(raw.subarray(0, maxOctets)), cut: raw.length > maxOctets }
 }

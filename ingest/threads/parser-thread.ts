@@ -10,6 +10,8 @@ import { afterProcessorTime } from './thread-time.ts'
 // Not a wall: one big allocation beyond it ends the whole process. What the parser may read is bounded so that it needs less
 // than a third of this; the test with the greediest messages proves it.
 const heapMiB = 384
+/** After such a message the thread ends at once: its heap would keep several times the length. */
+const restlessBytes = 1_048_576
 
 /** What takes the place of what. */
 export interface TrackingMarks {
@@ -100,9 +102,10 @@ export class ParserThread implements AsyncDisposable {
   async ask(request: ParserRequest, deadlineMs: number = this.#limits.deadlineMs): Promise<ParserAnswer> {
     if (this.#closed) return shuttingDown
     this.#idle?.cancel()
+    const size = request.raw.length
     const running = (this.#running ??= this.#start())
     const answer = await this.#answer(running, request, deadlineMs)
-    if (this.#running === running) this.#rest(running)
+    if (this.#running === running) this.#rest(running, size > restlessBytes ? 0 : this.#limits.idleMs)
     return answer
   }
 
@@ -111,9 +114,9 @@ export class ParserThread implements AsyncDisposable {
     if (this.#running) void this.#end(this.#running)
   }
 
-  #rest(running: Running): void {
+  #rest(running: Running, ms = this.#limits.idleMs): void {
     this.#idle?.cancel()
-    if (this.#kept === 0) this.#idle = this.#clock.after(this.#limits.idleMs, () => void this.#end(running))
+    if (this.#kept === 0) this.#idle = this.#clock.after(ms, () => void this.#end(running))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

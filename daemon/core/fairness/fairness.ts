@@ -7,7 +7,7 @@ import { Refusal } from '../refusals.ts'
 import { Shares, type ShareRules } from './shares.ts'
 import { noMeter, type Meter } from './thread-meter.ts'
 import { nextTurn } from './turns.ts'
-import { Work, type Level, type WorkFacts } from './work.ts'
+import { Work, type Callers, type Level, type WorkFacts } from './work.ts'
 
 export interface FairnessOptions {
   readonly clock: Clock
@@ -23,7 +23,7 @@ const rules: ShareRules = { windowMs: 1000, capacity: 0.7, least: 0.05 }
  */
 const paced = 0.1
 const aheadMs = 10
-/** The most work under way of any other caller, as much of it may be in memory at a time. */
+/** The most work under way of any other caller, and of all callers of a crowd, as much of it may be in memory at a time. */
 const mostAheadMs = 100
 /** Works that have not gone on for so long wait for others, and no longer count as under way. */
 const restMs = 5000
@@ -56,7 +56,7 @@ export class Fairness {
     address: new Shares(rules),
     organization: new Shares(rules),
   }
-  /** Milliseconds of work under way, as expected, by credential. */
+  /** Milliseconds of work under way, as expected, by credential and by crowd. */
   readonly #ahead = new Map<string, number>()
   /** When each work under way began or last went on, by credential. */
   readonly #inFlight = new Map<string, Map<Work, number>>()
@@ -95,10 +95,12 @@ export class Fairness {
     if (organization !== undefined) this.#shares.organization.spend(organization, lightThere, now)
   }
 
-  #reserve({ callers: { credential } }: Work, ms: number): void {
-    const ahead = (this.#ahead.get(credential) ?? 0) + ms
-    if (ahead > 0.001) this.#ahead.set(credential, ahead)
-    else this.#ahead.delete(credential)
+  #reserve({ callers }: Work, ms: number): void {
+    for (const name of [callers.credential, crowdOf(callers)]) {
+      const ahead = (this.#ahead.get(name) ?? 0) + ms
+      if (ahead > 0.001) this.#ahead.set(name, ahead)
+      else this.#ahead.delete(name)
+    }
   }
 
   #turn(work: Work): Promise<void> | undefined {
@@ -148,11 +150,15 @@ export class Fairness {
     return this.#used(credential, now) > paced * rules.windowMs && this.#shares.credential.areShared
   }
 
-  /** The caller has enough work under way. */
+  /** The caller, or its crowd, has enough work under way. */
   #isAhead(work: Work, now: number): boolean {
     const { credential } = work.callers
-    const ahead = this.#ahead.get(credential) ?? 0
-    return ahead > 0 && ahead + this.#expected(work) > (this.#isPaced(credential, now) ? aheadMs : mostAheadMs)
+    const expected = this.#expected(work)
+    const isMore = (name: string, most: number): boolean => {
+      const ahead = this.#ahead.get(name) ?? 0
+      return ahead > 0 && ahead + expected > most
+    }
+    return isMore(credential, this.#isPaced(credential, now) ? aheadMs : mostAheadMs) || isMore(crowdOf(work.callers), mostAheadMs)
   }
 
   #start(work: Work, now: number): void {
@@ -206,7 +212,8 @@ export class Fairness {
       resolve()
     }
     queue.splice(0, done)
-    if (queue.length === 0) this.#queues.delete(credential)
+    this.#queues.delete(credential)
+    if (queue.length > 0) this.#queues.set(credential, queue) // behind the others of its crowd
   }
 
   #refusal(level: Level, { callers }: Work, now: number): Refusal {
@@ -219,6 +226,9 @@ export class Fairness {
     return new Refusal('rate_limit_exceeded', message, { retryAfterSeconds, details: { share_of: level } })
   }
 }
+
+/** Callers whose works wait for each other: those of an organization, and all that anybody can be. */
+const crowdOf = ({ organization, weight }: Callers): string => (weight < 1 ? 'anybody' : `organization ${organization}`)
 
 const isOver = (shares: Shares, name: string | undefined, now: number): boolean =>
   name !== undefined && shares.used(name, now) > shares.most(name, now, false)

@@ -1,6 +1,7 @@
 import test from '#test'
 import * as z from 'zod'
 import { call, demoOperations, errorOf, isWhole, keyOf, open, receive, startDemo } from '../http/demo-api.ts'
+import { waitFor } from '../../support/waits.ts'
 import { operation, type Operation } from '../../../admin-api/operation/operation.ts'
 
 const head = (key: string, more: string) =>
@@ -155,7 +156,7 @@ test('readJsonBody() leaves out a body that may be missing', async (t) => {
 })
 
 test('BodyMemory refuses a body while others fill the memory, and takes it again afterwards', async (t) => {
-  const { port } = await startDemo(t, { limits: { maxBodyMemoryBytes: 1500 } })
+  const { port } = await startDemo(t, { limits: { maxSmallBodyMemoryBytes: 1500 } })
   const half = await open(t, port)
   const first = 'x'.repeat(700)
   half.write(head(sender, 'Content-Length: 1400\r\n') + first)
@@ -168,10 +169,34 @@ test('BodyMemory refuses a body while others fill the memory, and takes it again
   t.is((await call(port, 'POST', '/v1/notes', { key: 'api:send', body })).status, 201)
 })
 
+test('BodyTurns: large bodies are worked on one after the other, and small ones at once', async (t) => {
+  const begun: string[] = []
+  const inWork: (() => void)[] = []
+  const handle: Operation['handle'] = async ({ body }) => {
+    const { text } = body as { readonly text: string }
+    begun.push(text.slice(0, 1))
+    if (text.length > 1) await new Promise<void>((resolve) => inWork.push(resolve))
+    return { id: 'n', text: '' }
+  }
+  const body = z.object({ text: z.string() })
+  const notes = { ...demoOperations[0], maxBodyBytes: 1_048_576, body, handle } as Operation
+  const { port } = await startDemo(t, { operations: [notes], limits: { maxBodyWorkBytes: 500_000 } })
+  const send = (text: string) => call(port, 'POST', '/v1/notes', { key: 'api:send', body: { text } })
+  const sent = ['a', 'b', 'c'].map((letter) => send(letter.repeat(300_000)))
+  for (let rounds = 1; rounds <= 3; rounds++) {
+    await waitFor('a large body is in work', async () => inWork.length > 0 || undefined)
+    t.is((await send('s')).status, 201)
+    t.is(begun.length, 2 * rounds)
+    for (const end of inWork.splice(0)) end()
+  }
+  for (const reply of sent) t.is((await reply).status, 201)
+  t.is(begun.toSorted().join(''), 'abcsss')
+})
+
 test('Exchange reports a client that goes away in the middle of its body, and frees the memory', async (t) => {
   const gone = Promise.withResolvers<unknown>()
   const events = { answered: gone.resolve, failed: t.fail, connectionDropped() {} }
-  const { port } = await startDemo(t, { events, operations: [demoOperations[0] as Operation], limits: { maxBodyMemoryBytes: 1500 } })
+  const { port } = await startDemo(t, { events, operations: [demoOperations[0] as Operation], limits: { maxSmallBodyMemoryBytes: 1500 } })
   const socket = await open(t, port)
   socket.write(head(sender, 'Content-Length: 1400\r\n') + 'x'.repeat(1300), () => socket.destroy())
   t.like(await gone.promise, { operationId: 'createNote', status: 499, code: undefined })

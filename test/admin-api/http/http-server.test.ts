@@ -314,6 +314,30 @@ test('close() ends waits at once and lets other requests finish on connections t
   await t.throwsAsync(call(port, 'GET', '/healthz'), { code: 'ECONNREFUSED' })
 })
 
+test('close() waits for requests whose clients have gone', async (t) => {
+  const [released, begun, gone] = [Promise.withResolvers<void>(), Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const order: string[] = []
+  const handle: Operation['handle'] = async ({ signal }) => {
+    begun.resolve()
+    await once(signal, 'abort')
+    gone.resolve()
+    await released.promise
+    order.push('handled')
+    return { found: true }
+  }
+  const { api, port } = await startDemo(t, { operations: [{ ...waiting({ method: 'GET' }).operation, handle }] })
+  const socket = await open(t, port)
+  socket.write(`GET /v1/wait HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${keyOf('api:read')}\r\n\r\n`)
+  await begun.promise
+  socket.destroy()
+  await gone.promise
+  const closed = api.close(60_000).then(() => order.push('closed'))
+  await t.throwsAsync(call(port, 'GET', '/healthz'), { code: 'ECONNREFUSED' })
+  released.resolve()
+  await closed
+  t.deepEqual(order, ['handled', 'closed'])
+})
+
 test('close() cuts what is left at its deadline', async (t) => {
   const wait = waiting({ method: 'GET' })
   const { api, port } = await startDemo(t, { operations: [wait.operation] })

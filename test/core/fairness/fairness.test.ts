@@ -146,6 +146,21 @@ test('Fairness: tokens that anybody gets have a tenth of the share of a key, so 
   t.true(each.every(({ answered }) => answered > 0))
 })
 
+test('Fairness: visitors of forty addresses with works that take long do not delay a tenant together', async (t) => {
+  const visitors = Array.from({ length: 40 }, (_, i) => ({ ...attacker, address: `203.0.113.${i}`, connections: 1, costMs: 180 }))
+  const [served, ...crowd] = await new Thread().run([tenant, ...visitors.map(({ credential: _, ...visitor }) => visitor)], 30_000)
+  t.deepEqual(served?.refused, [])
+  t.true((served?.slowestMs ?? 0) < 500, `${served?.slowestMs} ms`)
+  t.true(crowd.every(({ answered }) => answered > 0))
+})
+
+test('Fairness: many keys of one organization do not delay the tenant of another', async (t) => {
+  const keys = Array.from({ length: 40 }, (_, i) => ({ ...attacker, credential: `key_${i}`, connections: 1, costMs: 180 }))
+  const [served] = await new Thread().run([tenant, ...keys], 12_000)
+  t.deepEqual(served?.refused, [])
+  t.true((served?.slowestMs ?? 0) < 500, `${served?.slowestMs} ms`)
+})
+
 test('Fairness: works that wait for others hold up the further works of their caller for a moment only', async (t) => {
   const clock = new FakeClock()
   const fairness = new Fairness({ clock })

@@ -62,6 +62,7 @@ export interface WaitingMessage {
   readonly organizationId: string
   /** Octets. */
   readonly size: number
+  /** The octets are unusable for anybody else afterwards. */
   read(): Promise<Uint8Array>
 }
 
@@ -69,7 +70,7 @@ export interface WaitingMessage {
 export const messageInMemory = (organizationId: string, raw: Uint8Array): WaitingMessage => ({
   organizationId,
   size: raw.length,
-  read: () => Promise.resolve(raw),
+  read: () => Promise.resolve(new Uint8Array(raw)),
 })
 
 export interface MessageReader extends AsyncDisposable {

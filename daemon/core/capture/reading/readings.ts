@@ -63,11 +63,7 @@ export class Readings {
   }
 
   #waiting(organizationId: string, { prefix, content }: Trace): WaitingMessage {
-    const read = async (): Promise<Uint8Array> => {
-      const body = await readWholeContent(this.#database, organizationId, content)
-      return prefix === '' ? body : Buffer.concat([Buffer.from(prefix), body])
-    }
-    return { organizationId, size: content.size, read }
+    return { organizationId, size: content.size, read: () => readWholeContent(this.#database, organizationId, content, prefix) }
   }
 }
 
