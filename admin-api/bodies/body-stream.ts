@@ -1,6 +1,7 @@
 /** Bodies that are read as they come, for operations that take more than memory should hold. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type * as z from 'zod'
+import { resumeWork } from '#core/fairness/thread-meter.ts'
 import { Refusal } from '#core/refusals.ts'
 import { announcesBody, assertNotEncoded, bytesThere, ClientGone, tooLarge } from './request-body.ts'
 
@@ -87,6 +88,7 @@ async function* bytesOf(req: IncomingMessage, res: ServerResponse, maxBytes: num
   try {
     // a handler that stops reading must still be able to answer, so leaving the loop must not close the connection
     for await (const chunk of req.iterator({ destroyOnReturn: false })) {
+      resumeWork()
       size += (chunk as Buffer).length
       if (size > maxBytes) throw tooLarge(maxBytes, 'this one has more')
       yield chunk as Buffer
@@ -95,4 +97,5 @@ async function* bytesOf(req: IncomingMessage, res: ServerResponse, maxBytes: num
     throw error instanceof Refusal ? error : new ClientGone()
   }
   await watch.ended()
+  resumeWork()
 }

@@ -88,7 +88,7 @@ export interface AdminApiOptions<C> {
   /** Throws `overloaded` while the service sheds load, and `storage_full` for work that stores mail or files while the disk is low. */
   readonly admission: { check(work: Work): void }
   /** Whose turn it is. Without it, callers are not measured. */
-  readonly fairness?: Fairness
+  readonly fairness?: Pick<Fairness, 'begin'>
   readonly events: AdminApiEvents
   readonly activity?: Activity | undefined
   readonly health: Health

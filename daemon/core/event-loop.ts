@@ -19,6 +19,7 @@ export function runAtOnce<T>(steps: Steps<T>): T {
  * at a time, so that a caller with much work holds little memory.
  */
 export async function runInSteps<T>(steps: Steps<T>): Promise<T> {
+  resumeWork() // whatever was waited for before
   for (let hasBegun = false; ; hasBegun = true) {
     const step = steps.next()
     if (step.done === true) return step.value

@@ -7,11 +7,11 @@ import { Refusal } from '../refusals.ts'
 import { Shares, type ShareRules } from './shares.ts'
 import { noMeter, type Meter } from './thread-meter.ts'
 import { nextTurn } from './turns.ts'
-import { Work, type Callers, type Level, type WorkFacts } from './work.ts'
+import { anybody, Work, type Callers, type Level, type WorkFacts } from './work.ts'
 
 export interface FairnessOptions {
   readonly clock: Clock
-  readonly meter?: Pick<Meter, 'run' | 'resume'>
+  readonly meter?: Pick<Meter, 'run' | 'resume' | 'settle'>
   /** Whether the event loop is late, whoever keeps it busy. */
   readonly lags?: () => boolean
 }
@@ -25,6 +25,8 @@ const paced = 0.1
 const aheadMs = 10
 /** The most work under way of any other caller, and of all callers of a crowd, as much of it may be in memory at a time. */
 const mostAheadMs = 100
+/** A work that is expected to take longer begins in a turn of the event loop that is its caller's: many requests can come in one turn. */
+const aloneMs = 5
 /** Works that have not gone on for so long wait for others, and no longer count as under way. */
 const restMs = 5000
 /** The longest wait of a caller beyond its share. One below it waits for its own works. */
@@ -49,7 +51,7 @@ interface Queued {
 
 export class Fairness {
   readonly #clock: Clock
-  readonly #meter: Pick<Meter, 'run' | 'resume'>
+  readonly #meter: Pick<Meter, 'run' | 'resume' | 'settle'>
   readonly #lags: () => boolean
   readonly #shares: Readonly<Record<Level, Shares>> = {
     credential: new Shares(rules),
@@ -108,9 +110,13 @@ export class Fairness {
     const { credential, weight } = work.callers
     this.#shares.credential.note(credential, now, weight)
     if (this.#queues.has(credential) || this.#beyond(work, now) !== undefined || this.#isAhead(work, now))
-      return this.#wait(work, now, false)
+      return this.#wait(work, now, false).then(() => this.#begin(work))
     this.#start(work, now)
-    return undefined
+    return this.#begin(work)
+  }
+
+  #begin(work: Work): Promise<void> | undefined {
+    return this.#expected(work) > aloneMs ? nextTurn(work.caller) : undefined
   }
 
   #pace(work: Work): Promise<void> | undefined {
@@ -174,7 +180,9 @@ export class Fairness {
     return this.#averages.get(credential) ?? this.#averages.get(kind) ?? unknownMs
   }
 
+  /** What it has used in this turn of the event loop is a part of its cost. */
   #ended(work: Work): void {
+    this.#meter.settle()
     const { credential } = work.callers
     if (work.hasBegun) for (const name of [credential, work.facts.kind]) this.#average(name, work.spent)
     const inFlight = this.#inFlight.get(credential)
@@ -228,7 +236,7 @@ export class Fairness {
 }
 
 /** Callers whose works wait for each other: those of an organization, and all that anybody can be. */
-const crowdOf = ({ organization, weight }: Callers): string => (weight < 1 ? 'anybody' : `organization ${organization}`)
+const crowdOf = ({ organization, weight }: Callers): string => (weight < 1 ? anybody : `organization ${organization}`)
 
 const isOver = (shares: Shares, name: string | undefined, now: number): boolean =>
   name !== undefined && shares.used(name, now) > shares.most(name, now, false)

@@ -16,10 +16,12 @@ export interface Meter extends Disposable {
   run<T>(charged: Charged, work: () => T): T
   /** The calling work goes on after a wait. */
   resume(): void
+  /** Charges the work that runs now for its time so far. */
+  settle(): void
 }
 
 /** Measures nothing: for tests, whose clocks do not move. */
-export const noMeter: Meter = { run: (_charged, work) => work(), resume() {}, [Symbol.dispose]() {} }
+export const noMeter: Meter = { run: (_charged, work) => work(), resume() {}, settle() {}, [Symbol.dispose]() {} }
 
 /** Meters of the process: one for each daemon. */
 const meters = new Set<ThreadMeter>()
@@ -63,6 +65,12 @@ export class ThreadMeter implements Meter {
 
   resume(): void {
     this.#switch(this.#works.getStore())
+  }
+
+  settle(): void {
+    const now = this.#now()
+    this.#work?.spend(now - this.#since)
+    this.#since = now
   }
 
   [Symbol.dispose](): void {

@@ -16,6 +16,9 @@ export function nextTurn(caller: string, hasBegun = false): Promise<void> {
   return promise
 }
 
+/** Whether a caller waits for its turn. */
+export const isTurnWaited = (): boolean => waiting.size > 0
+
 function giveTurn(): void {
   const [first] = waiting
   if (!first) return

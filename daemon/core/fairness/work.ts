@@ -29,6 +29,8 @@ export interface Callers {
 
 /** A caller that anybody can be, without an account, has this part of the share of a credential: many of them are soon made. */
 const anybodysWeight = 0.1
+/** Name of all callers of that weight together. */
+export const anybody = 'anybody'
 
 /** Accounts of all works. */
 interface Accounts {
@@ -73,8 +75,9 @@ export class Work implements Charged {
     return this.#callers
   }
 
+  /** Whose turns of the event loop it takes. */
   get caller(): string {
-    return this.#callers.credential
+    return this.#callers.weight < 1 ? anybody : this.#callers.credential
   }
 
   /** Milliseconds of the main thread so far. */

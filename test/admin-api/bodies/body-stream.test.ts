@@ -2,11 +2,16 @@
 import { Readable } from 'node:stream'
 import test, { type ExecutionContext } from '#test'
 import * as z from 'zod'
+import { Fairness } from '#core/fairness/fairness.ts'
+import { ThreadMeter } from '#core/fairness/thread-meter.ts'
+import type { Work } from '#core/fairness/work.ts'
 import { StoreDamaged } from '#store/kv.ts'
 import { media, raw } from '../../../admin-api/operation/answer.ts'
 import { isStreamed, streamed } from '../../../admin-api/bodies/body-stream.ts'
 import { buildOpenApi } from '../../../admin-api/openapi/openapi.ts'
 import { operation } from '../../../admin-api/operation/operation.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
+import { waitFor } from '../../support/waits.ts'
 import { call, errorOf, isWhole, keyOf, open, receive, startDemo } from '../http/demo-api.ts'
 
 const limit = 300_000
@@ -183,4 +188,37 @@ test('an answer whose stream fails before its first piece is refused in the enve
     t.is(reply.status, 500, method)
     if (method === 'GET') t.regex(errorOf(reply).message, /^The store is damaged, and records of this answer cannot be read\./)
   }
+})
+
+test('what a handler does with a streamed body is charged to the caller', async (t) => {
+  let now = 0
+  using meter = new ThreadMeter(() => now)
+  const fairness = new Fairness({ clock: new FakeClock(), meter })
+  const works: Work[] = []
+  const begin: Fairness['begin'] = (facts) => {
+    const work = fairness.begin(facts)
+    works.push(work)
+    return work
+  }
+  const counting = operation({
+    ...{ method: 'POST', path: '/v1/count', operationId: 'count', summary: 'Count a body', tags: [], scope: 'api:send' },
+    body: streamed({ 'text/csv': z.string() }),
+    response: z.object({ bytes: z.int() }),
+    examples: { body: 'a' },
+    async handle({ body }) {
+      let bytes = 0
+      for await (const chunk of body.bytes) bytes += chunk.length
+      now += 50
+      return { bytes }
+    },
+  })
+  const { port } = await startDemo(t, { operations: [counting], fairness: { begin } })
+  const socket = await open(t, port)
+  socket.write(
+    `POST /v1/count HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${keyOf('api:send')}\r\nContent-Type: text/csv\r\nContent-Length: 4\r\n\r\nab`,
+  )
+  await waitFor('the handler reads', async () => works[0]?.hasBegun || undefined)
+  socket.write('cd')
+  t.true((await receive(socket, isWhole)).startsWith('HTTP/1.1 200 '))
+  t.is(works[0]?.spent, 50)
 })

@@ -28,6 +28,7 @@ test('AdminApi refuses a caller beyond its share with 429 and Retry-After, and s
       return result
     },
     resume() {},
+    settle() {},
   }
   const authenticate = bearerAuthentication(async (key) => ({ ...reader, credentialId: key }))
   const { port } = await startDemo(t, { authenticate, fairness: new Fairness({ clock: passing, meter }) })

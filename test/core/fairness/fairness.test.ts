@@ -1,6 +1,8 @@
 /** Who waits and who is refused, in virtual time: a thread that works for one caller at a time. */
 import test from '#test'
 import { Fairness } from '#core/fairness/fairness.ts'
+import { ThreadMeter } from '#core/fairness/thread-meter.ts'
+import { isTurnWaited } from '#core/fairness/turns.ts'
 import type { Work } from '#core/fairness/work.ts'
 import { Refusal } from '#core/refusals.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
@@ -50,6 +52,7 @@ class Thread {
       await settled()
       const next = this.#ready.shift()
       if (next === undefined) {
+        if (isTurnWaited()) continue
         this.clock.advanceTo(Math.min(end, this.clock.nextTimer))
         continue
       }
@@ -154,6 +157,25 @@ test('Fairness: visitors of forty addresses with works that take long do not del
   t.true(crowd.every(({ answered }) => answered > 0))
 })
 
+test('Fairness: the cost of works that end in the turn of the event loop in which they run is known', async (t) => {
+  let now = 0
+  using meter = new ThreadMeter(() => now)
+  const fairness = new Fairness({ clock: new FakeClock(), meter })
+  const works = ['198.51.100.1', '198.51.100.2', '198.51.100.3', '198.51.100.4'].map((address) => fairness.begin({ address, kind: 'page' }))
+  const [first, ...others] = works
+  first?.run(() => {
+    t.is(first.turn(), undefined)
+    now += 40
+    first.end()
+  })
+  for (const work of others) void work.turn()
+  t.deepEqual(
+    others.map(({ hasBegun }) => hasBegun),
+    [true, true, false],
+    'works of 40 ms each',
+  )
+})
+
 test('Fairness: many keys of one organization do not delay the tenant of another', async (t) => {
   const keys = Array.from({ length: 40 }, (_, i) => ({ ...attacker, credential: `key_${i}`, connections: 1, costMs: 180 }))
   const [served] = await new Thread().run([tenant, ...keys], 12_000)
@@ -174,14 +196,17 @@ test('Fairness: works that wait for others hold up the further works of their ca
   first.spend(60)
   first.end()
   const [second, third] = [begin(), begin()]
-  t.is(second.turn(), undefined)
+  void second.turn()
+  t.true(second.hasBegun)
   const turn = third.turn()
-  t.truthy(turn, 'more than 100 ms would be under way')
+  t.false(third.hasBegun, 'more than 100 ms would be under way')
   clock.advance(5000)
-  t.is(await turn, undefined)
+  await turn
+  t.true(third.hasBegun)
   second.spend(60)
   const fourth = begin()
-  t.truthy(fourth.turn(), 'the third is under way')
+  void fourth.turn()
+  t.false(fourth.hasBegun, 'the third is under way')
 })
 
 test('Fairness: a caller alone is never refused, however much it uses', async (t) => {

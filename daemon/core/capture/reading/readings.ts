@@ -5,6 +5,7 @@
 import { readContent, readWholeContent } from '#store/content.ts'
 import type { Database } from '#store/database.ts'
 import type { Clock } from '../../clock.ts'
+import { resumeWork } from '../../fairness/thread-meter.ts'
 import type { Trace } from '../../trace/trace.ts'
 import { ReadingCache } from './reading-cache.ts'
 import type { MessageReader, ReadResult, WaitingMessage } from './message-reader.ts'
@@ -57,7 +58,10 @@ export class Readings {
   #once<T>(key: string, work: () => Promise<T>): Promise<T> {
     const known = this.#inFlight.get(key) as Promise<T> | undefined
     if (known) return known
-    const reading = work().finally(() => this.#inFlight.delete(key))
+    const reading = work().finally(() => {
+      resumeWork()
+      this.#inFlight.delete(key)
+    })
     this.#inFlight.set(key, reading)
     return reading
   }
