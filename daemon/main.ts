@@ -18,7 +18,7 @@ const leftOpenMs = 3000
 
 // a link of that name in place of /usr/sbin/sendmail
 const command = parseCommandLine(basename(program) === 'sendmail' ? ['sendmail', ...given] : given)
-if (command.name !== 'serve') process.stdout.on('error', endWithOutput)
+if (command.name !== 'serve') process.stdout.on('error', (error) => endWithOutput(error, command))
 process.stderr.on('error', () => {}) // what it would report must not decide how the process ends
 process.exitCode = await run(command).catch(explain)
 setTimeout(() => process.exit(), leftOpenMs).unref()
@@ -137,10 +137,15 @@ function fileProblem({ code = '', path = '', message }: NodeJS.ErrnoException): 
   return why[code] === undefined ? `${path} cannot be used: ${message}.` : `${path} ${why[code]}`
 }
 
-/** A reader that closes the output has seen enough, as `head` has after ten lines. Any other failure loses output. */
-function endWithOutput(error: Error): void {
-  if ('code' in error && error.code === 'EPIPE') process.exit(exitCodes.ok)
-  process.stderr.write(`The output could not be written: ${error.message}. Make room for it, or send it elsewhere.\n`)
+/** A reader that closes the output has seen enough, as `head` has after ten lines, but not of a backup. Any other failure loses output. */
+function endWithOutput(error: Error, ended: Command): void {
+  const isClosed = 'code' in error && error.code === 'EPIPE'
+  if (isClosed && ended.name !== 'backup') process.exit(exitCodes.ok)
+  process.stderr.write(
+    isClosed
+      ? 'The backup is not whole: the program that reads it has ended.\n'
+      : `The output could not be written: ${error.message}. Make room for it, or send it elsewhere.\n`,
+  )
   process.exit(exitCodes.failed)
 }
 

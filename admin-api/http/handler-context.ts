@@ -5,14 +5,14 @@ import type { Feature } from '#config/plans/features.ts'
 import type { Activity } from '#core/activity.ts'
 import type { Principal } from '#core/access/principal/principal.ts'
 import type { Fairness } from '#core/fairness/fairness.ts'
+import type { Refusal } from '#core/refusals.ts'
 import type { JsonLimits } from '../bodies/json-body.ts'
 import type { BodyReading } from '../bodies/request-body.ts'
 import type { Authenticate, AuthenticateOperator } from '../credentials/authentication.ts'
 import type { ProtectedResource } from '../credentials/challenge.ts'
-import type { Work } from '../operation/operation.ts'
+import type { Operation, Work } from '../operation/operation.ts'
 import type { AdminApiEvents } from './api-events.ts'
 import type { ClientLoad } from './client-load.ts'
-import type { RequestHandler } from './request-handler.ts'
 
 /** What all exchanges of a server share. */
 export interface HandlerContext {
@@ -32,7 +32,7 @@ export interface HandlerContext {
   readonly clients: ClientLoad
   readonly bodies: BodyReading
   readonly jsonLimits: JsonLimits
-  readonly inFlight: Set<RequestHandler>
+  readonly inFlight: Set<HandledRequest>
   readonly activity: Activity | undefined
   /** Connections that broke HTTP and were refused for it: no further request of theirs is run. */
   readonly broken: WeakSet<Socket>
@@ -43,6 +43,22 @@ export interface HandlerContext {
   /** Milliseconds that only grow. */
   monotonic(): number
   nextRequestId(): string
+}
+
+/** A request that is handled. */
+export interface HandledRequest {
+  readonly operation: Operation
+  readonly socket: Socket
+  /** On the clock of `monotonic`. */
+  deadlineAt: number
+  /** Its write may be under way: its outcome alone answers. */
+  readonly isCommitting: boolean
+  /** Resolves when the request is over, also without its client. */
+  readonly answered: Promise<Response>
+  /** Ends a wait, or a request that takes too long. */
+  end(reason: 'deadline' | 'draining'): void
+  /** The rest of the connection cannot be read. */
+  breakOff(refusal: Refusal): void
 }
 
 /** The request as the router found it. */

@@ -9,15 +9,13 @@ import { Fairness } from '#core/fairness/fairness.ts'
 import { noOperator, type Authenticate, type AuthenticateOperator } from '../credentials/authentication.ts'
 import type { ProtectedResource } from '../credentials/challenge.ts'
 import type { AdminApiEvents } from './api-events.ts'
-import type { HandlerContext } from './handler-context.ts'
-import type { RequestHandler } from './request-handler.ts'
+import type { HandledRequest, HandlerContext } from './handler-context.ts'
 import { ClientLoad } from './client-load.ts'
 import { answerHttpFault, faultOf, TurnedAway } from './http-faults.ts'
 import { usualJson, type JsonLimits } from '../bodies/json-body.ts'
 import { JsonThread } from '../bodies/json-thread.ts'
 import type { Operation, ErrorRenderer, Work } from '../operation/operation.ts'
-import { BodyTurns } from '../bodies/body-turns.ts'
-import { BodyMemory } from '../bodies/request-body.ts'
+import { BodyMemory, BodyTurns } from '../bodies/request-body.ts'
 import { HttpListener, type Address, type HttpsOptions } from './listening/http-listener.ts'
 import { serveOperations, type Fetch } from './routes.ts'
 import { systemOperations, type Health, type MetricsSource } from './system-operations.ts'
@@ -111,7 +109,7 @@ export interface HttpAddresses extends Address {
 export class AdminApi<C = unknown> {
   readonly #options: AdminApiOptions<C>
   readonly #limits: AdminApiLimits
-  readonly #inFlight = new Set<RequestHandler>()
+  readonly #inFlight = new Set<HandledRequest>()
   readonly #broken = new WeakSet<Socket>()
   readonly #turnedAway = new TurnedAway()
   readonly #clients: ClientLoad

@@ -18,17 +18,17 @@ import { queryObject } from './query.ts'
 import { renderAnswer, renderJson, renderEmpty, renderRefusal, type AnswerFrame } from './rendering.ts'
 import { announcesBody, ClientGone, discardRest, isThere, readAbsentBody, readJsonBody } from '../bodies/request-body.ts'
 import { check } from '../bodies/validation.ts'
-import type { HandlerContext, Incoming } from './handler-context.ts'
+import type { HandledRequest, HandlerContext, Incoming } from './handler-context.ts'
 import { bodyRefusals, checkBody, jsonBodyLimits, noBodyWords } from './body-check.ts'
 
-/** Of the body of a stranger that is not read, this much is taken before the connection is cut. */
+/** Of the body of an unknown caller that is not read, this much is taken before the connection is cut. */
 const maxDiscardedBytes = 1_048_576
 /** Only for the log: the client is gone. */
 const statusOfGone = 499
 
 type EndReason = 'deadline' | 'draining' | 'client gone' | 'broken'
 
-export class RequestHandler {
+export class RequestHandler implements HandledRequest {
   readonly operation: Operation
   /** On the clock of `monotonic`. */
   deadlineAt: number
@@ -75,7 +75,6 @@ export class RequestHandler {
     return this.answered
   }
 
-  /** Resolves when the request is over, also without its client. */
   get answered(): Promise<Response> {
     return this.#answered.promise
   }

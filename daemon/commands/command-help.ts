@@ -14,7 +14,8 @@ Runs the daemon in the foreground until SIGTERM or SIGINT.
   --ready-file PATH  receives the real addresses as JSON once everything listens
 
 Until the service has an owner, each start prints a link to become it, an API key and an SMTP login.
-Exit codes: 0 stopped, 1 cannot start, 64 wrong arguments, 70 the store failed (start again), 78 wrong settings.
+Exit codes: 0 stopped, 1 cannot start, 64 wrong arguments, 65 the store is damaged and a person must act, 70 the store
+failed (start again), 78 wrong settings.
 `,
   send: `Usage: postern send --from ADDRESS --to ADDRESS [--to ADDRESS]... [OPTIONS]
 

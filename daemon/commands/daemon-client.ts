@@ -1,11 +1,11 @@
 /** How commands of the command line call a daemon: the one that runs on this data folder, or another by address and API key. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { apiKeyVariable, daemonUrlVariable } from '#config/settings/environment.ts'
-import type { Config } from '#config/settings/load.ts'
+import { publicUrl, type Config } from '#config/settings/load.ts'
 import { cleanText } from '../observability/clean-text.ts'
 import type { DaemonChoice } from './command-line.ts'
 import { exitCodes } from '../process/lifecycle.ts'
-import { seekDaemon, type OperatorAccess } from '../process/operator-file.ts'
+import { readOperatorFile, seekDaemon, type OperatorAccess } from '../process/operator-file.ts'
 import { StartRefused } from '../process/start-refused.ts'
 
 /** Where a daemon is, and the secret it is called with. */
@@ -18,10 +18,35 @@ export async function localDaemon({ dataDir }: Config): Promise<OperatorAccess> 
   if (sought.state === 'silent') throw unanswered(sought.origin)
   if (sought.state === 'another')
     throw new StartRefused(
-      `The process at ${sought.origin} is not the daemon of ${dataDir}. Start or restart the daemon.`,
+      `The process at ${sought.origin} is not the daemon of ${dataDir}. Start the daemon; if its port is taken, stop that process first.`,
       exitCodes.failed,
     )
   throw new StartRefused(`No daemon runs on ${dataDir}; start it, or set POSTERN_DATA_DIR to the folder that it uses.`, exitCodes.failed)
+}
+
+/**
+ * The daemon that the operator means, and its operator key. Where no address is given, it is the one of the data folder, which has proved
+ * that it runs, or the public address over HTTPS, which its certificate proves. Throws `StartRefused`.
+ */
+export async function operatedDaemon(config: Config, url: string | undefined): Promise<CalledDaemon> {
+  const { operatorKey: token, dataDir } = config
+  if (token === null) throw new StartRefused('Set POSTERN_OPERATOR_KEY to the key that the daemon runs with.', exitCodes.configuration)
+  if (url !== undefined) return { origin: url, token }
+  const address = publicUrl(config, config.http.listen)
+  const isProved = address.startsWith('https:') && (await readOperatorFile(dataDir)) === undefined
+  return { origin: isProved ? address : (await localDaemon(config)).origin, token }
+}
+
+/** A page of a list. Throws `StartRefused` for an answer that is none. */
+export function pageIn<Row>(
+  { origin }: CalledDaemon,
+  answer: unknown,
+): { readonly data: readonly Row[]; readonly next_cursor: string | null } {
+  if (typeof answer === 'object' && answer !== null && 'data' in answer && Array.isArray(answer.data)) {
+    const next = 'next_cursor' in answer ? answer.next_cursor : null
+    if (next === null || typeof next === 'string') return { data: answer.data as readonly Row[], next_cursor: next }
+  }
+  throw new StartRefused(`What answers at ${origin} is no Postern; check the address.`, exitCodes.failed)
 }
 
 /** Where to call, and with which secret. Throws `StartRefused`. */

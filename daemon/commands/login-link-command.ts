@@ -13,8 +13,10 @@ import { StartRefused } from '../process/start-refused.ts'
 /** Prints the link. Throws `StartRefused` when there is no data, and for what is no address. */
 export async function loginLink(config: Config, email: string, out: { write(text: string): unknown }): Promise<ExitCode> {
   const access = await runningDaemon(config.dataDir)
-  const url = (access && (await askDaemon(access, email))) ?? (await fromStore(config, email))
-  out.write(`${url}\n\nIt works once, within 15 minutes.\n`)
+  const made = access && (await askDaemon(access, email))
+  const url = made ?? (await fromStore(config, email))
+  const first = made === undefined ? ' No daemon runs on this data folder: start it first.' : ''
+  out.write(`${url}\n\nIt works once, within 15 minutes.${first}\n`)
   return exitCodes.ok
 }
 

@@ -26,7 +26,9 @@ export async function verifyStore(config: Config, acceptsLosses: boolean, out: {
   for (const problem of report.problems) out.write(`${problem}\n`)
   const { records, indexRows, contents, queueEntries, problems } = report
   if (report.isUnread) {
-    out.write(`${counted(problems)}. The store is damaged; its records were not compared. Restore the last good backup.\n`)
+    out.write(
+      `${counted(problems)}. The store is damaged; its records were not compared. The next start of the daemon mends what it can; verify again after that. Restore the last good backup if rows are missing.\n`,
+    )
     return exitCodes.failed
   }
   out.write(

@@ -1,5 +1,5 @@
 /** `postern backup`: asks the running daemon for a snapshot, or opens the data of a stopped one, and writes it compressed and sealed. */
-import { createReadStream } from 'node:fs'
+import { createReadStream, fstatSync, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { Readable, type Writable } from 'node:stream'
@@ -42,6 +42,8 @@ export async function backup(config: Config, words: BackupWords, { env, stdout, 
   if (earlier !== undefined && resolve(earlier) === resolve(file))
     throw new StartRefused('The backup to go on from cannot be overwritten; give another file.', exitCodes.usage)
   if (file !== '-') await makeRoom(file, words.force)
+  else if (isNowhere(stdout))
+    throw new StartRefused('Standard output is closed or /dev/null, so the backup would be lost; give a file.', exitCodes.failed)
   const since = earlier === undefined ? undefined : await headOf(earlier, passphrase)
   const createdAt = new Date()
   await using source = await snapshotSource(config, since, createdAt.getTime())
@@ -64,6 +66,11 @@ export async function backup(config: Config, words: BackupWords, { env, stdout, 
   if (begin.warning === undefined) return exitCodes.ok
   stderr.write(`${begin.warning} The backup is whole, and has the key that the running daemon works with.\n`)
   return exitCodes.failed
+}
+
+/** Node opens /dev/null in place of an output that is closed. */
+function isNowhere(output: Writable): boolean {
+  return 'fd' in output && typeof output.fd === 'number' && fstatSync(output.fd).rdev === statSync('/dev/null').rdev
 }
 
 /** Removes what killed backups have left. Throws `StartRefused` for a file that is there and is not to be replaced. */

@@ -4,7 +4,7 @@ import type { Config } from '#config/settings/load.ts'
 import { cleanJson, cleanText } from '../../observability/clean-text.ts'
 import { exitCodes, type ExitCode } from '../../process/lifecycle.ts'
 import type { DeployWords } from './deploy-words.ts'
-import { chosenDaemon, getFromDaemon, postToDaemon, putToDaemon, type CalledDaemon } from '../daemon-client.ts'
+import { chosenDaemon, getFromDaemon, pageIn, postToDaemon, putToDaemon, type CalledDaemon } from '../daemon-client.ts'
 import { StartRefused } from '../../process/start-refused.ts'
 import { ProgressLine } from './progress-line.ts'
 import { filesOf, type SiteFile } from './site-folder.ts'
@@ -58,7 +58,7 @@ export async function deploy(config: Config, words: DeployWords, { env, stdout, 
 /** The site of this name or id; one of that name is made where there is none. */
 async function siteOf(daemon: CalledDaemon, named: string): Promise<Site> {
   for (let cursor = ''; ;) {
-    const page = (await getFromDaemon(daemon, `/v1/sites?limit=100${cursor}`)) as { data: readonly Site[]; next_cursor: string | null }
+    const page = pageIn<Site>(daemon, await getFromDaemon(daemon, `/v1/sites?limit=100${cursor}`))
     const found = page.data.find(({ id, slug }) => id === named || slug === named)
     if (found) return found
     if (page.next_cursor === null) return (await postToDaemon(daemon, '/v1/sites', { slug: named })) as Site

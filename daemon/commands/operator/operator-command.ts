@@ -1,7 +1,7 @@
 /** `postern operator`: asks a running daemon over HTTP and prints tables. */
-import { publicUrl, type Config } from '#config/settings/load.ts'
+import type { Config } from '#config/settings/load.ts'
 import { cleanJson } from '../../observability/clean-text.ts'
-import { reachDaemon, refusedBy } from '../daemon-client.ts'
+import { operatedDaemon, pageIn, reachDaemon, refusedBy, type CalledDaemon } from '../daemon-client.ts'
 import { exitCodes, type ExitCode } from '../../process/lifecycle.ts'
 import { billingTables } from './billing-tables.ts'
 import type { OperatorRequest } from './operator-words.ts'
@@ -10,24 +10,21 @@ import { StartRefused } from '../../process/start-refused.ts'
 
 /** Ends with 1 and the daemon's own words when it refuses. */
 export async function operate(config: Config, wanted: OperatorRequest, out: { write(text: string): unknown }): Promise<ExitCode> {
-  if (config.operatorKey === null)
-    throw new StartRefused('Set POSTERN_OPERATOR_KEY to the key that the daemon runs with.', exitCodes.configuration)
-  const origin = wanted.url ?? publicUrl(config, config.http.listen)
-  const text = await answerTo(origin, config.operatorKey, wanted)
+  const text = await answerTo(await operatedDaemon(config, wanted.url), wanted)
   if (wanted.show === 'as it is') out.write(ended(text))
   else out.write(wanted.asJson ? ended(cleanJson(text)) : tables[wanted.show](JSON.parse(text) as Json))
   return exitCodes.ok
 }
 
-function answerTo(origin: string, key: string, wanted: OperatorRequest): Promise<string> {
-  if (wanted.show === 'organizations' || wanted.show === 'invoices' || wanted.show === 'sites') return everyPage(origin, key, wanted)
-  return wanted.show === 'closed' ? closedWhole(origin, key, wanted) : ask(origin, key, wanted)
+function answerTo(daemon: CalledDaemon, wanted: OperatorRequest): Promise<string> {
+  if (wanted.show === 'organizations' || wanted.show === 'invoices' || wanted.show === 'sites') return everyPage(daemon, wanted)
+  return wanted.show === 'closed' ? closedWhole(daemon, wanted) : ask(daemon, wanted)
 }
 
 /** One request closes as much as it has time for; the invoices of all of them are counted together. */
-async function closedWhole(origin: string, key: string, wanted: OperatorRequest): Promise<string> {
+async function closedWhole(daemon: CalledDaemon, wanted: OperatorRequest): Promise<string> {
   for (let closed = 0; ;) {
-    const answer = JSON.parse(await ask(origin, key, wanted)) as Json
+    const answer = JSON.parse(await ask(daemon, wanted)) as Json
     closed += Number(answer['closed'])
     if (answer['is_complete'] === true)
       return JSON.stringify({ ...answer, closed, already: Number(answer['already']) - closed + Number(answer['closed']) })
@@ -35,26 +32,26 @@ async function closedWhole(origin: string, key: string, wanted: OperatorRequest)
 }
 
 /** All pages of a list as one. */
-async function everyPage(origin: string, key: string, wanted: OperatorRequest): Promise<string> {
+async function everyPage(daemon: CalledDaemon, wanted: OperatorRequest): Promise<string> {
   const data: unknown[] = []
   for (let cursor: string | null = ''; cursor !== null;) {
     const path: string = `${wanted.path}${wanted.path.includes('?') ? '&' : '?'}limit=200${cursor && `&cursor=${cursor}`}`
-    const page = JSON.parse(await ask(origin, key, { ...wanted, path })) as {
-      readonly data: unknown[]
-      readonly next_cursor: string | null
-    }
+    const page = pageIn(daemon, JSON.parse(await ask(daemon, { ...wanted, path })))
     data.push(...page.data)
     cursor = page.next_cursor
   }
   return JSON.stringify({ data })
 }
 
-async function ask(origin: string, key: string, { method, path, body }: OperatorRequest): Promise<string> {
-  const response = await reachDaemon({ origin, token: key }, method, path, body)
+async function ask(daemon: CalledDaemon, { method, path, body }: OperatorRequest): Promise<string> {
+  const response = await reachDaemon(daemon, method, path, body)
   const text = await response.text()
   if (response.ok) return text
   if (response.status === 404 && !/organization|invoice|site/.test(text))
-    throw new StartRefused(`The daemon at ${origin} has no operator key, or is none; set POSTERN_OPERATOR_KEY there.`, exitCodes.failed)
+    throw new StartRefused(
+      `The daemon at ${daemon.origin} has no operator key, or is none; set POSTERN_OPERATOR_KEY there.`,
+      exitCodes.failed,
+    )
   throw refusedBy(response.status, text)
 }
 

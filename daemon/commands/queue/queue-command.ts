@@ -1,9 +1,8 @@
 /** `postern queue`: what waits, and holding, releasing, expediting and dropping it, by the same REST calls as everybody's. */
-import { publicUrl, type Config } from '#config/settings/load.ts'
+import type { Config } from '#config/settings/load.ts'
 import { cleanJson, cleanText } from '../../observability/clean-text.ts'
 import { exitCodes, type ExitCode } from '../../process/lifecycle.ts'
-import { StartRefused } from '../../process/start-refused.ts'
-import { callDaemon, chosenDaemon, postToDaemon, reachDaemon } from '../daemon-client.ts'
+import { callDaemon, chosenDaemon, operatedDaemon, pageIn, postToDaemon, reachDaemon } from '../daemon-client.ts'
 import { table } from '../operator/text-table.ts'
 import { carriedOut, outcome, preview, type Access, type Act } from './queue-act.ts'
 import { listHolds, stand } from './queue-holds.ts'
@@ -46,18 +45,10 @@ export async function queue(config: Config, words: QueueWords, { env, stdout }: 
 async function reached(config: Config, words: QueueWords, env: NodeJS.ProcessEnv): Promise<{ access: Access; path: string }> {
   const { organization, url } = words
   if (organization === undefined) return { access: await chosenDaemon(config, words, env), path: '/v1/queue' }
-  if (config.operatorKey === null)
-    throw new StartRefused('Set POSTERN_OPERATOR_KEY to the key that the daemon runs with.', exitCodes.configuration)
-  const origin = url ?? publicUrl(config, config.http.listen)
-  return { access: { origin, token: config.operatorKey }, path: `/operator/v1/organizations/${encodeURIComponent(organization)}/queue` }
+  return { access: await operatedDaemon(config, url), path: `/operator/v1/organizations/${encodeURIComponent(organization)}/queue` }
 }
 
 type Row = Readonly<Record<string, unknown>>
-
-interface Listed {
-  readonly data: readonly Row[]
-  readonly next_cursor: string | null
-}
 
 /** As many rows as were asked for, and says so when there are more. */
 async function list(
@@ -72,7 +63,7 @@ async function list(
   let cursor: string | null = ''
   do {
     const query = new URLSearchParams({ ...fields, limit: String(Math.min(200, limit - data.length)), ...(cursor && { cursor }) })
-    const page = (await (await callDaemon(access, 'GET', `${path}?${query.toString()}`)).json()) as Listed
+    const page = pageIn<Row>(access, await (await callDaemon(access, 'GET', `${path}?${query.toString()}`)).json())
     data.push(...page.data)
     cursor = page.next_cursor
   } while (cursor !== null && data.length < limit)
@@ -93,7 +84,7 @@ async function destinationNames(access: Access, path: string): Promise<ReadonlyM
   if (path !== '/v1/queue') return new Map()
   const response = await reachDaemon(access, 'GET', '/v1/destinations?limit=200')
   if (!response.ok) return new Map()
-  const { data } = (await response.json()) as Listed
+  const { data } = pageIn<Row>(access, await response.json())
   return new Map(data.map(({ id, name }) => [id, name]))
 }
 

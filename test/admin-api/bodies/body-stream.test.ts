@@ -11,7 +11,6 @@ import { isStreamed, streamed } from '../../../admin-api/bodies/body-stream.ts'
 import { buildOpenApi } from '../../../admin-api/openapi/openapi.ts'
 import { operation } from '../../../admin-api/operation/operation.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
-import { waitFor } from '../../support/waits.ts'
 import { call, errorOf, isWhole, keyOf, open, receive, startDemo } from '../http/demo-api.ts'
 
 const limit = 300_000
@@ -195,6 +194,7 @@ test('what a handler does with a streamed body is charged to the caller', async 
   using meter = new ThreadMeter(() => now)
   const fairness = new Fairness({ clock: new FakeClock(), meter })
   const works: Work[] = []
+  const begun = Promise.withResolvers<void>()
   const begin: Fairness['begin'] = (facts) => {
     const work = fairness.begin(facts)
     works.push(work)
@@ -206,6 +206,7 @@ test('what a handler does with a streamed body is charged to the caller', async 
     response: z.object({ bytes: z.int() }),
     examples: { body: 'a' },
     async handle({ body }) {
+      begun.resolve()
       let bytes = 0
       for await (const chunk of body.bytes) bytes += chunk.length
       now += 50
@@ -217,7 +218,7 @@ test('what a handler does with a streamed body is charged to the caller', async 
   socket.write(
     `POST /v1/count HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${keyOf('api:send')}\r\nContent-Type: text/csv\r\nContent-Length: 4\r\n\r\nab`,
   )
-  await waitFor('the handler reads', async () => works[0]?.hasBegun || undefined)
+  await begun.promise
   socket.write('cd')
   t.true((await receive(socket, isWhole)).startsWith('HTTP/1.1 200 '))
   t.is(works[0]?.spent, 50)

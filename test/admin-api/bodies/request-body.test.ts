@@ -1,7 +1,6 @@
 import test from '#test'
 import * as z from 'zod'
 import { call, demoOperations, errorOf, isWhole, keyOf, open, receive, startDemo } from '../http/demo-api.ts'
-import { waitFor } from '../../support/waits.ts'
 import { operation, type Operation } from '../../../admin-api/operation/operation.ts'
 
 const head = (key: string, more: string) =>
@@ -172,10 +171,14 @@ test('BodyMemory refuses a body while others fill the memory, and takes it again
 test('BodyTurns: large bodies are worked on one after the other, and small ones at once', async (t) => {
   const begun: string[] = []
   const inWork: (() => void)[] = []
+  let large = Promise.withResolvers<void>()
   const handle: Operation['handle'] = async ({ body }) => {
     const { text } = body as { readonly text: string }
     begun.push(text.slice(0, 1))
-    if (text.length > 1) await new Promise<void>((resolve) => inWork.push(resolve))
+    if (text.length > 1) {
+      large.resolve()
+      await new Promise<void>((resolve) => inWork.push(resolve))
+    }
     return { id: 'n', text: '' }
   }
   const body = z.object({ text: z.string() })
@@ -184,7 +187,8 @@ test('BodyTurns: large bodies are worked on one after the other, and small ones 
   const send = (text: string) => call(port, 'POST', '/v1/notes', { key: 'api:send', body: { text } })
   const sent = ['a', 'b', 'c'].map((letter) => send(letter.repeat(300_000)))
   for (let rounds = 1; rounds <= 3; rounds++) {
-    await waitFor('a large body is in work', async () => inWork.length > 0 || undefined)
+    await large.promise
+    large = Promise.withResolvers()
     t.is((await send('s')).status, 201)
     t.is(begun.length, 2 * rounds)
     for (const end of inWork.splice(0)) end()

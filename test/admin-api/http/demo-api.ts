@@ -213,3 +213,40 @@ export function isWhole(text: string): boolean {
   const end = text.indexOf('\r\n\r\n')
   return end >= 0 && text.length >= end + 4 + Number(/content-length: (\d+)/i.exec(text)?.[1] ?? 0)
 }
+
+/** An operation that waits until its signal aborts, and reports when it has begun and how it ended. */
+export function waitingOperation(facts: Partial<Operation> = {}) {
+  const begun = Promise.withResolvers<void>()
+  const ended = Promise.withResolvers<unknown>()
+  const wait = operation({
+    method: 'POST',
+    path: '/v1/wait',
+    operationId: 'wait',
+    summary: 'Wait',
+    tags: ['notes'],
+    scope: 'api:read',
+    response: z.object({ found: z.boolean() }),
+    async handle({ signal }) {
+      begun.resolve()
+      await once(signal, 'abort')
+      ended.resolve(signal.reason)
+      throw signal.reason
+    },
+  })
+  return { operation: { ...wait, ...facts }, begun: begun.promise, ended: ended.promise }
+}
+
+/** The operation that writes notes, held until it is released. */
+export function heldNotes() {
+  const [notes] = demoOperations as readonly [Operation]
+  const begun = Promise.withResolvers<void>()
+  const released = Promise.withResolvers<void>()
+  let runs = 0
+  const handle: Operation['handle'] = async (input) => {
+    runs++
+    begun.resolve()
+    await released.promise
+    return notes.handle(input)
+  }
+  return { operation: { ...notes, handle }, begun: begun.promise, release: released.resolve, runs: () => runs }
+}

@@ -1,34 +1,10 @@
 import test from '#test'
-import { once } from 'node:events'
-import * as z from 'zod'
 import { Refusal } from '#core/refusals.ts'
 import type { Principal } from '#core/access/principal/principal.ts'
 import { noBody } from '../../../admin-api/operation/answer.ts'
 import { operation, type Operation } from '../../../admin-api/operation/operation.ts'
-import { call, demoOperations, errorOf, isWhole, keyOf, open, receive, startDemo } from './demo-api.ts'
+import { call, demoOperations, errorOf, heldNotes, isWhole, keyOf, open, receive, startDemo, waitingOperation } from './demo-api.ts'
 import { column } from '../../support/column.ts'
-
-/** An operation that waits until its signal aborts, and reports when it has begun and how it ended. */
-function waiting(facts: Partial<Operation> = {}) {
-  const begun = Promise.withResolvers<void>()
-  const ended = Promise.withResolvers<unknown>()
-  const wait = operation({
-    method: 'POST',
-    path: '/v1/wait',
-    operationId: 'wait',
-    summary: 'Wait',
-    tags: ['notes'],
-    scope: 'api:read',
-    response: z.object({ found: z.boolean() }),
-    async handle({ signal }) {
-      begun.resolve()
-      await once(signal, 'abort')
-      ended.resolve(signal.reason)
-      throw signal.reason
-    },
-  })
-  return { operation: { ...wait, ...facts }, begun: begun.promise, ended: ended.promise }
-}
 
 test('AdminApi answers a good request with the wire object, a request id and safe headers', async (t) => {
   const { port, answered } = await startDemo(t)
@@ -214,7 +190,7 @@ test('AdminApi counts connections beyond the limit and closes them', async (t) =
 })
 
 test('Exchange aborts the signal of a handler whose client has gone', async (t) => {
-  const wait = waiting()
+  const wait = waitingOperation()
   const { port } = await startDemo(t, { operations: [wait.operation] })
   const socket = await open(t, port)
   socket.write(`POST /v1/wait HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${keyOf('api:read')}\r\nContent-Length: 0\r\n\r\n`)
@@ -224,7 +200,7 @@ test('Exchange aborts the signal of a handler whose client has gone', async (t) 
 })
 
 test('Exchange ends a request that passes its deadline', async (t) => {
-  const wait = waiting({ method: 'GET', deadlineSeconds: 0.05 })
+  const wait = waitingOperation({ method: 'GET', deadlineSeconds: 0.05 })
   const { port, answered, failures } = await startDemo(t, { operations: [wait.operation], limits: { deadlineCheckMs: 10 } })
   const reply = await call(port, 'GET', '/v1/wait', { key: 'api:read' })
   t.is(reply.status, 503)
@@ -277,77 +253,6 @@ test('Exchange ends a body that does not arrive before the deadline', async (t) 
   t.true((await receive(socket)).startsWith('HTTP/1.1 503 '))
 })
 
-test('close() ends waits at once and lets other requests finish on connections that then close', async (t) => {
-  const wait = waiting({ waits: true })
-  const released = Promise.withResolvers<void>()
-  const begun = Promise.withResolvers<void>()
-  const slow = operation({
-    method: 'GET',
-    path: '/v1/slow',
-    operationId: 'slow',
-    summary: 'Take a while',
-    tags: ['notes'],
-    scope: 'none',
-    response: z.object({ done: z.boolean() }),
-    async handle() {
-      begun.resolve()
-      await released.promise
-      return { done: true }
-    },
-  })
-  const { api, port } = await startDemo(t, { operations: [wait.operation, slow] })
-  const silent = await open(t, port)
-  const idle = await open(t, port)
-  idle.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n')
-  await receive(idle, isWhole)
-  const slowReply = call(port, 'GET', '/v1/slow', { headers: { connection: 'keep-alive' } })
-  const waitReply = call(port, 'POST', '/v1/wait', { key: 'api:read' })
-  await Promise.all([wait.begun, begun.promise])
-  const closed = api.close(60_000)
-  t.like(errorOf(await waitReply), { code: 'overloaded', message: 'The service is restarting; repeat the request in a few seconds.' })
-  await Promise.all([receive(silent), receive(idle)])
-  released.resolve()
-  const reply = await slowReply
-  t.is(reply.status, 200)
-  t.is(reply.headers.connection, 'close')
-  await closed
-  await t.throwsAsync(call(port, 'GET', '/healthz'), { code: 'ECONNREFUSED' })
-})
-
-test('close() waits for requests whose clients have gone', async (t) => {
-  const [released, begun, gone] = [Promise.withResolvers<void>(), Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  const order: string[] = []
-  const handle: Operation['handle'] = async ({ signal }) => {
-    begun.resolve()
-    await once(signal, 'abort')
-    gone.resolve()
-    await released.promise
-    order.push('handled')
-    return { found: true }
-  }
-  const { api, port } = await startDemo(t, { operations: [{ ...waiting({ method: 'GET' }).operation, handle }] })
-  const socket = await open(t, port)
-  socket.write(`GET /v1/wait HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${keyOf('api:read')}\r\n\r\n`)
-  await begun.promise
-  socket.destroy()
-  await gone.promise
-  const closed = api.close(60_000).then(() => order.push('closed'))
-  await t.throwsAsync(call(port, 'GET', '/healthz'), { code: 'ECONNREFUSED' })
-  released.resolve()
-  await closed
-  t.deepEqual(order, ['handled', 'closed'])
-})
-
-test('close() cuts what is left at its deadline', async (t) => {
-  const wait = waiting({ method: 'GET' })
-  const { api, port } = await startDemo(t, { operations: [wait.operation] })
-  const reply = t.throwsAsync(call(port, 'GET', '/v1/wait', { key: 'api:read' }))
-  await wait.begun
-  await api.close(20)
-  await reply
-  t.truthy(await wait.ended)
-})
-
 test('listen() rejects when the port is taken', async (t) => {
   const { port } = await startDemo(t)
   await t.throwsAsync(startDemo(t, { listen: { host: '127.0.0.1', port } }), { code: 'EADDRINUSE' })
@@ -357,35 +262,6 @@ test('listen() rejects when the port is taken', async (t) => {
 const noteRequest = (body = JSON.stringify({ text: 'hello' })): string =>
   `POST /v1/notes HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${keyOf('api:send')}\r\n` +
   `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
-
-/** The operation that writes notes, held until it is released. */
-function heldNotes() {
-  const [notes] = demoOperations as readonly [Operation]
-  const begun = Promise.withResolvers<void>()
-  const released = Promise.withResolvers<void>()
-  let runs = 0
-  const handle: Operation['handle'] = async (input) => {
-    runs++
-    begun.resolve()
-    await released.promise
-    return notes.handle(input)
-  }
-  return { operation: { ...notes, handle }, begun: begun.promise, release: released.resolve, runs: () => runs }
-}
-
-test('close() keeps the connection of a request whose write is under way, and answers its outcome', async (t) => {
-  const held = heldNotes()
-  const wait = waiting({ method: 'GET' })
-  const { api, port } = await startDemo(t, { operations: [held.operation, wait.operation] })
-  const reply = call(port, 'POST', '/v1/notes', { key: 'api:send', body: { text: 'hello' } })
-  const cut = t.throwsAsync(call(port, 'GET', '/v1/wait', { key: 'api:read' }))
-  await Promise.all([held.begun, wait.begun])
-  const closed = api.close(1)
-  await cut
-  held.release()
-  t.is((await reply).status, 201)
-  await closed
-})
 
 test('a request that did not arrive in time is refused with 408, and what arrives later is not run', async (t) => {
   const held = heldNotes()

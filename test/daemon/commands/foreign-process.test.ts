@@ -39,6 +39,8 @@ async function requestText(request: IncomingMessage): Promise<string> {
   return text
 }
 
+const operatorKey = `svcop_${'o'.repeat(43)}`
+
 test('commands send no secret to a foreign process on the port of a killed daemon', async (t) => {
   const { options, port, token, traceId } = await killed(t)
   const heard: string[] = []
@@ -58,10 +60,15 @@ test('commands send no secret to a foreign process on the port of a killed daemo
     ['key', 'create', 'x'],
     ['queue', 'list'],
     ['promote', 'dst_1'],
+    ['operator', 'organizations'],
+    ['queue', 'list', '--organization', 'org_1'],
   ]) {
-    const { code, output } = await runCommand(options, ...words)
+    const { code, output } = await runCommand({ ...options, env: { ...options.env, POSTERN_OPERATOR_KEY: operatorKey } }, ...words)
     t.is(code, 1, words[0])
-    t.regex(output, /^The process at http:\/\/127\.0\.0\.1:\d+ is not the daemon of \S+data\. Start or restart the daemon\.\n$/)
+    t.regex(
+      output,
+      /^The process at http:\/\/127\.0\.0\.1:\d+ is not the daemon of \S+data\. Start the daemon; if its port is taken, stop that process first\.\n$/,
+    )
   }
   const withKey = { ...options, env: { ...options.env, POSTERN_API_KEY: 'svckey_of-the-site' } }
   t.regex((await runCommand(withKey, 'send', ...letter)).output, /^The process at \S+ is not the daemon of /)
@@ -81,7 +88,7 @@ test('commands send no secret to a foreign process on the port of a killed daemo
   }
   t.is((await readdir(join(options.folder, 'data', 'spool'))).length, 2, 'mail is kept for the daemon')
 
-  for (const secret of [token, 'svckey_of-the-site', 'authorization'])
+  for (const secret of [token, 'svckey_of-the-site', operatorKey, 'authorization'])
     t.deepEqual(
       heard.filter((text) => text.toLowerCase().includes(secret.toLowerCase())),
       [],

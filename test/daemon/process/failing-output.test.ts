@@ -1,12 +1,13 @@
 /** A process whose standard output and error are full, closed, or not read: mail goes on, and each exit has its code. */
 import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { open, readFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import test, { type ExecutionContext } from '#test'
-import { Daemon, runCommand, type DaemonOptions } from '../../support/daemon/daemon.ts'
+import { Daemon, programOf, runCommand, type DaemonOptions } from '../../support/daemon/daemon.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
 import { waitFor, waiting } from '../../support/waits.ts'
 import { listenIn } from '../../support/web/listen.ts'
@@ -125,4 +126,24 @@ test.serial('a command whose output cannot be written ends with 1', async (t) =>
   )
   t.is(failed?.code, 1)
   t.is(failed?.stderr, 'The output could not be written: ENOSPC: no space left on device, write. Make room for it, or send it elsewhere.\n')
+})
+
+test('a backup whose output nobody reads to its end is no backup, and is not noted as one', async (t) => {
+  const folder = await temporaryFolder('backup-output')
+  t.teardown(() => folder[Symbol.asyncDispose]())
+  await using daemon = await Daemon.start({ folder: folder.path })
+  const { rest } = daemon
+  const { words, env } = programOf({ folder: folder.path })
+  const text = randomBytes(400_000).toString('base64')
+  await rest.must('POST', '/v1/messages', message(text))
+  for (const [output, sentence] of [
+    ['"$@" 2>"$0" | head -c 1000 >/dev/null; exit ${PIPESTATUS[0]}', /The backup is not whole: the program that reads it has ended\.\n$/],
+    ['"$@" 2>"$0" >&-', /Standard output is closed or \/dev\/null, so the backup would be lost; give a file\.\n$/],
+  ] as const) {
+    const errors = join(folder.path, 'errors')
+    const ended = run('bash', ['-c', output, errors, ...words, 'backup', '-'], { env })
+    t.like(await t.throwsAsync(ended, undefined, output), { code: 1 }, output)
+    t.regex(await readFile(errors, 'utf8'), sentence)
+  }
+  t.regex(await (await fetch(`http://${daemon.addresses.http}/metrics`)).text(), /^postern_last_backup_age_seconds \+Inf$/m)
 })
