@@ -7,9 +7,12 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import * as modules from 'node:module'
 import { fileURLToPath } from 'node:url'
+import { ignoreEchoes, isSecondStart, runWithOwnNode } from './process/own-node.js'
 import { useCompiledEarly } from './process/use-compiled.js'
 
 const root = new URL('../', import.meta.url).href
+if (isSecondStart()) ignoreEchoes()
+else if (isOldNode()) await runWithOwnNode() // returns only if there is none that starts
 /** @type {unknown} */
 const hooks = modules.registerHooks
 if (typeof hooks !== 'function') {
@@ -24,6 +27,11 @@ if (isBuilt()) {
 } else {
   await import('./packaging/own-modules.js')
   await import('./main.ts')
+}
+
+function isOldNode() {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  return typeof modules.registerHooks !== 'function' || major < 24 || (major === 24 && minor < 12)
 }
 
 /**

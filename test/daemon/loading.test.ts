@@ -5,7 +5,6 @@
 import { appendFile, chmod, cp, mkdir, readdir, readFile, rename, symlink, utimes, writeFile } from 'node:fs/promises'
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import test, { type ExecutionContext } from '#test'
 import { buildDaemon, type BuiltFrom } from '../../daemon/packaging/build.ts'
 import { Daemon } from '../support/daemon/daemon.ts'
@@ -112,19 +111,6 @@ test('serve() takes a configuration that can be read only once', async (t) => {
   await using daemon = await Daemon.start({ folder, wrapper, env: { POSTERN_DATA_DIR: '', POSTERN_CONFIG: '/dev/stdin' } })
   t.true((await readdir(join(folder, 'kept'))).includes('store'))
   await daemon.stop()
-})
-
-test('an older Node.js is told what Postern needs', async (t) => {
-  const folder = await folderOf(t)
-  const preload = join(folder, 'older.mjs')
-  await writeFile(
-    preload,
-    "import modules, { syncBuiltinESMExports } from 'node:module'\ndelete modules.registerHooks\nsyncBuiltinESMExports()\n",
-  )
-  const program = fileURLToPath(new URL('daemon/postern.js', root))
-  const { status, stderr } = spawnSync(process.execPath, [`--import=${preload}`, program, 'serve'], { encoding: 'utf8' })
-  t.is(status, 78)
-  t.regex(stderr, /^Postern needs Node\.js 24, and this is v\S+\. Use "npm start"/)
 })
 
 /** What most daemons never need, or need in threads only. */
