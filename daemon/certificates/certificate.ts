@@ -7,6 +7,7 @@ import { ConfigInvalid, type Config } from '#config/settings/load.ts'
 import { placeWhole } from '../backup/whole-file.ts'
 import { OrderFiles } from './acme/ordered-files.ts'
 import { makeSelfSigned } from './self-signed.ts'
+import { signsFor } from './signs-for.ts'
 
 /** A certificate with its key, both in PEM. */
 export interface Certificate {
@@ -56,7 +57,7 @@ export function covers({ cert }: Pick<Certificate, 'cert'>, host: string): boole
 export function usable(cert: string, key: string): Certificate | undefined {
   const [parsed, ...chain] = attempt(() => certificatesIn(cert)) ?? []
   const privateKey: KeyObject | undefined = attempt(() => createPrivateKey(key))
-  if (!parsed || !privateKey || !parsed.checkPrivateKey(privateKey)) return undefined
+  if (!parsed || !privateKey || !parsed.checkPrivateKey(privateKey) || !signsFor(privateKey, parsed.publicKey)) return undefined
   return areSignedInTurn([parsed, ...chain]) ? describe(cert, key, parsed) : undefined
 }
 
@@ -80,6 +81,10 @@ async function readConfigured(certificateFile: string, keyFile: string): Promise
   if (!parsed.checkPrivateKey(privateKey))
     throw new ConfigInvalid([
       `POSTERN_TLS_KEY: ${keyFile} is not the key of the certificate in ${certificateFile}; give the key it was issued for.`,
+    ])
+  if (!signsFor(privateKey, parsed.publicKey))
+    throw new ConfigInvalid([
+      `POSTERN_TLS_KEY: ${keyFile} is damaged: its signatures do not fit the certificate in ${certificateFile}. Copy the key again from its source.`,
     ])
   if (attempt(() => createSecureContext({ cert, key }))) return describe(cert, key, parsed)
   throw new ConfigInvalid([

@@ -1,5 +1,6 @@
 /** What is kept of orders: the certificate, and the account at each certificate authority. */
-import { generateKeyPairSync } from 'node:crypto'
+import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto'
+import { signsFor } from '../signs-for.ts'
 
 /** A certificate with its key, both in PEM, and the directory of who issued it. In one piece, so that they always belong together. */
 export interface Ordered {
@@ -23,7 +24,7 @@ export interface OrderRecords {
   /** Undefined when nothing was ordered yet, or what is kept is damaged: then it is ordered again. */
   certificate(): Promise<Ordered | undefined>
   keepCertificate(ordered: Ordered): Promise<void>
-  /** The account at a directory, a new one where there is none. Its key is kept before it is used. */
+  /** The account at a directory; a new one if there is none or its key is damaged. Its key is kept before it is used. */
   account(directory: string): Promise<Account>
   knownAccount(directory: string): Promise<Account | undefined>
   keepAccount(account: Account): Promise<void>
@@ -33,4 +34,14 @@ export interface OrderRecords {
 export function newAccount(directory: string): Account {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   return { directory, key: String(privateKey.export({ type: 'pkcs8', format: 'pem' })), url: null, email: null }
+}
+
+/** Whether an account key in PEM is whole: an authority refuses all requests under a damaged one. */
+export function isWholeKey(pem: string): boolean {
+  try {
+    const key = createPrivateKey(pem)
+    return signsFor(key, createPublicKey(key))
+  } catch {
+    return false
+  }
 }

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { placeWhole } from '../../backup/whole-file.ts'
-import { newAccount, type Account, type Ordered, type OrderRecords } from './order-records.ts'
+import { isWholeKey, newAccount, type Account, type Ordered, type OrderRecords } from './order-records.ts'
 
 export class OrderFiles implements OrderRecords {
   readonly #folder: string
@@ -31,7 +31,9 @@ export class OrderFiles implements OrderRecords {
 
   async knownAccount(directory: string): Promise<Account | undefined> {
     const { key, url, email } = await read(this.#accountFile(directory))
-    return isText(key) ? { directory, key, url: isText(url) ? url : null, email: isText(email) ? email : null } : undefined
+    return isText(key) && isWholeKey(key)
+      ? { directory, key, url: isText(url) ? url : null, email: isText(email) ? email : null }
+      : undefined
   }
 
   keepAccount(account: Account): Promise<void> {

@@ -25,7 +25,7 @@ export class StoredOrders implements OrderRecords {
   async certificate(): Promise<Ordered | undefined> {
     const copy = await this.#files.certificate()
     const kept = (await this.#get<Ordered>(certificateKey)) ?? (copy && (await this.#keepFirst(certificateKey, copy)))
-    if (kept && kept.cert !== copy?.cert) await this.#files.keepCertificate(kept)
+    if (kept && (kept.cert !== copy?.cert || kept.key !== copy.key)) await this.#files.keepCertificate(kept)
     return kept
   }
 

@@ -1,5 +1,5 @@
 /** Certificates: made at the first start, kept, renewed, or the operator's own; and accepted by a real TLS client. */
-import { generateKeyPairSync, X509Certificate } from 'node:crypto'
+import { createPrivateKey, generateKeyPairSync, sign, verify, X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -9,9 +9,11 @@ import test, { type ExecutionContext } from '#test'
 import { ConfigInvalid, loadConfig } from '#config/settings/load.ts'
 import { loadCertificate, readCertificate, usable } from '../../../daemon/certificates/certificate.ts'
 import { makeSelfSigned } from '../../../daemon/certificates/self-signed.ts'
+import { signsFor } from '../../../daemon/certificates/signs-for.ts'
 import { authority, goodCertificate } from '../../protocols/relay/certificates.ts'
 import { listenIn } from '../../support/web/listen.ts'
 import { machineTime } from '../../support/fake-clock.ts'
+import { damagedKey } from './damaged-key.ts'
 
 const day = 24 * 3600 * 1000
 const now = machineTime()
@@ -99,6 +101,39 @@ test('loadCertificate() serves no certificate of its own with a changed bit', as
   }
 })
 
+test('loadCertificate() serves no private key with a changed bit', async (t) => {
+  const dataDir = await folderFor(t)
+  const config = configFor(dataDir)
+  const path = join(dataDir, 'tls', 'key.pem')
+  let { key } = await loadCertificate(config, now)
+  for (const nth of Array.from({ length: 10 }).keys()) {
+    const damaged = damagedKey(key, nth)
+    await writeFile(path, damaged)
+    const served = await loadCertificate(config, now)
+    t.not(served.key, damaged)
+    const signature = sign('sha256', Buffer.from('x'), served.key)
+    t.true(verify('sha256', Buffer.from('x'), new X509Certificate(served.cert).publicKey, signature))
+    t.is(await readFile(path, 'utf8'), served.key)
+    key = served.key
+  }
+})
+
+test('signsFor(): accepts keys of all kinds, and no other private key', (t) => {
+  const { cert, key } = makeSelfSigned({ names: ['a.example'], ipv4Addresses: [], notBefore: now, notAfter: now + day })
+  t.truthy(usable(cert, key))
+  t.is(usable(cert, damagedKey(key)), undefined)
+  for (const pair of [
+    generateKeyPairSync('rsa', { modulusLength: 2048 }),
+    generateKeyPairSync('rsa-pss', { modulusLength: 2048, hashAlgorithm: 'sha512', mgf1HashAlgorithm: 'sha512' }),
+    generateKeyPairSync('ec', { namedCurve: 'P-521' }),
+    generateKeyPairSync('ed25519'),
+  ]) {
+    const { publicKey, privateKey } = pair
+    t.true(signsFor(privateKey, publicKey), privateKey.asymmetricKeyType)
+    t.false(signsFor(createPrivateKey(key), publicKey), privateKey.asymmetricKeyType)
+  }
+})
+
 test('usable() refuses a certificate with a changed bit, by its chain', (t) => {
   const { cert, key } = goodCertificate
   const chain = `${cert.trim()}\n${authority}`
@@ -145,6 +180,11 @@ test('loadCertificate() refuses files that cannot be used, by the name of the se
   )
   await writeFile(keyFile, outsider)
   t.regex(await refusal(loadCertificate(config, now)), /^POSTERN_TLS_KEY: .* is not the key of the certificate/)
+  await writeFile(keyFile, damagedKey(files.key))
+  t.is(
+    await refusal(loadCertificate(config, now)),
+    `POSTERN_TLS_KEY: ${keyFile} is damaged: its signatures do not fit the certificate in ${certFile}. Copy the key again from its source.`,
+  )
   await writeFile(certFile, 'none')
   t.regex(await refusal(loadCertificate(config, now)), /^POSTERN_TLS_CERT: .* must hold a certificate/)
 })

@@ -1,6 +1,7 @@
-/** Orders of certificates that run at the same time in one process. */
+/** Orders of certificates: several at the same time in one process, and with a damaged account key. */
 import { once } from 'node:events'
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import test, { type ExecutionContext } from '#test'
@@ -9,6 +10,7 @@ import { orderCertificate, OrderFailed } from '../../../daemon/certificates/acme
 import { OrderFiles } from '../../../daemon/certificates/acme/ordered-files.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
 import { makeCertificates } from '../../support/web/certificates.ts'
+import { damagedKey } from './damaged-key.ts'
 
 /** A certificate authority that records its callers and refuses every request once `isDue` resolves. */
 async function authority(t: ExecutionContext, folder: string, isDue: Promise<unknown>) {
@@ -45,4 +47,19 @@ test('orderCertificate(): simultaneous orders use their own transports', async (
   await later
   t.deepEqual([...new Set(a.callers)], ['Postern a'])
   t.deepEqual([...new Set(b.callers)], ['Postern b'])
+})
+
+test('orderCertificate(): a damaged account key is replaced by a new account', async (t) => {
+  await using folder = await temporaryFolder('order')
+  const { order } = await authority(t, folder.path, Promise.resolve())
+  await t.throwsAsync(order('Postern'), { instanceOf: OrderFailed })
+  const kept = join(folder.path, 'tls', 'acme')
+  const [name = ''] = (await readdir(kept)).filter((file) => file.startsWith('account-'))
+  const account = JSON.parse(await readFile(join(kept, name), 'utf8')) as { readonly directory: string; readonly key: string }
+  const changed = { ...account, key: damagedKey(account.key), url: 'https://localhost/account/1' }
+  await writeFile(join(kept, name), JSON.stringify(changed))
+  const next = await new OrderFiles(folder.path).account(account.directory)
+  t.not(next.key, changed.key)
+  t.is(next.url, null)
+  t.deepEqual(await new OrderFiles(folder.path).account(account.directory), next)
 })
