@@ -52,7 +52,7 @@ const imapStepMs = 30_000
 export function mailDoors(composition: Composition): MailDoors {
   const { get, config, certificate, metrics } = composition
   const { mx, smtpHost, dataDir, inboundDomain } = config
-  const events = new MailDoorObserver(get('partLogs'), metrics)
+  const events = new MailDoorObserver(get('partLogs'), metrics, get('defectLog'))
   const core = get('core')
   const { clock } = core
   const resolver = get('resolver')

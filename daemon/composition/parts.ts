@@ -63,6 +63,7 @@ import type { Housekeeping } from '../observability/housekeeping.ts'
 import type { Decisions } from '../observability/decisions.ts'
 import type { LogLoss } from '../observability/log-stream.ts'
 import type { Logger } from '../observability/logging.ts'
+import type { DefectLog } from '../observability/defect-log.ts'
 import type { PartLogs } from '../observability/part-logs.ts'
 import type { RecentLines } from '../observability/recent-lines.ts'
 import type { Metrics } from '../observability/metrics.ts'
@@ -200,6 +201,7 @@ export interface Parts {
   readonly observer: Observer
   readonly ownListeners: OwnListeners
   readonly partLogs: PartLogs
+  readonly defectLog: DefectLog
   readonly people: People
   readonly probes: Probes
   readonly publishable: Publishable

@@ -5,6 +5,7 @@ import type { RoundResult } from '../../protocols/imap-dsn/mailbox-poll.ts'
 import type { Reception, MxEvents } from '../../protocols/mx/mx-settings.ts'
 import type { SessionFacts } from '../../protocols/reception/reception-settings.ts'
 import { withoutAddresses } from './clean-text.ts'
+import type { DefectLog } from './defect-log.ts'
 import type { Logger } from './logging.ts'
 import type { PartLogs } from './part-logs.ts'
 import type { Metrics } from './metrics.ts'
@@ -13,11 +14,13 @@ export class MailDoorObserver implements MxEvents, PollEvents {
   readonly #log: Logger
   readonly #mailboxes: Logger
   readonly #metrics: Metrics
+  readonly #defects: DefectLog
 
-  constructor(logs: Pick<PartLogs, 'of'>, metrics: Metrics) {
+  constructor(logs: Pick<PartLogs, 'of'>, metrics: Metrics, defects: DefectLog) {
     this.#log = logs.of('mx')
     this.#mailboxes = logs.of('mailboxes')
     this.#metrics = metrics
+    this.#defects = defects
   }
 
   sessionOpened(): void {
@@ -63,7 +66,8 @@ export class MailDoorObserver implements MxEvents, PollEvents {
 
   /** `where` is a session, or the id of an ingest source or of a deliverability test. */
   defect(error: unknown, where: SessionFacts | string): void {
-    const place = typeof where === 'string' ? { id: where } : { session: where.sessionId }
-    this.#log.error({ err: error, ...place }, 'unexpected error in an mx session')
+    const what = 'an mx session'
+    if (typeof where === 'string') this.#defects.write(this.#log, error, { what, subject: { id: where } })
+    else this.#defects.write(this.#log, error, { what, place: { session: where.sessionId } })
   }
 }

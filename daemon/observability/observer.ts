@@ -14,6 +14,7 @@ import type { SessionFacts } from '../../protocols/reception/reception-settings.
 import type { SubmissionEvents } from '../../protocols/submission/submission-settings.ts'
 import { withoutAddresses } from './clean-text.ts'
 import type { Decisions } from './decisions.ts'
+import type { DefectLog } from './defect-log.ts'
 import { FrequentLine } from './frequent-line.ts'
 import type { Logger } from './logging.ts'
 import type { PartLogs } from './part-logs.ts'
@@ -98,6 +99,7 @@ export class Observer
   readonly #graphql: Logger
   readonly #metrics: Metrics
   readonly #decisions: Decisions
+  readonly #defects: DefectLog
   readonly #spans: MessageSpans | undefined
   readonly #acceptedBySmtp: FrequentLine<'trace_id' | 'session' | 'username' | 'milliseconds'>
   readonly #accepted: FrequentLine<'trace_id' | 'door' | 'outcome' | 'project_id' | 'recipients'>
@@ -105,7 +107,8 @@ export class Observer
   readonly #toolCall: FrequentLine<(typeof toolCallFields)[number]>
 
   /** Without `spans`, no traces are made for OpenTelemetry. */
-  constructor(logs: Pick<PartLogs, 'of'>, metrics: Metrics, decisions: Decisions, spans?: MessageSpans) {
+  constructor(logs: Pick<PartLogs, 'of'>, metrics: Metrics, decisions: Decisions, defects: DefectLog, spans?: MessageSpans) {
+    this.#defects = defects
     this.#spans = spans
     this.#delivery = logs.of('delivery')
     this.#smtp = logs.of('smtp')
@@ -213,7 +216,7 @@ export class Observer
   }
 
   defect(error: unknown, where: SessionFacts): void {
-    this.#smtp.error({ err: error, session: where.sessionId }, 'unexpected error in an smtp session')
+    this.#defects.write(this.#smtp, error, { what: 'an smtp session', place: { session: where.sessionId } })
   }
 
   answered(answered: Answered): void {
@@ -248,7 +251,8 @@ export class Observer
   }
 
   failed(error: unknown, where: { readonly requestId: string; readonly operationId: string }): void {
-    this.#http.error({ err: error, request_id: where.requestId, operation: where.operationId }, 'unexpected error in a request')
+    const { requestId, operationId } = where
+    this.#defects.write(this.#http, error, { what: 'a request', subject: { operation: operationId }, place: { request_id: requestId } })
   }
 
   tokenReused(what: string, { id }: Grant): void {
@@ -261,6 +265,6 @@ export class Observer
 
   /** A defect of background work; what it was about is tried again later. */
   broke(what: string, error: unknown, id = ''): void {
-    this.#delivery.error({ err: error, id }, `unexpected error in ${what}`)
+    this.#defects.write(this.#delivery, error, { what, ...(id !== '' && { subject: { id } }) })
   }
 }

@@ -17,6 +17,7 @@ import { RelayTransport } from '../../../protocols/relay/relay-transport.ts'
 import { DamageWatch } from '../../doctor/damage-watch.ts'
 import { Admission, defaultLag, freeBytes } from '../../observability/admission.ts'
 import { Decisions } from '../../observability/decisions.ts'
+import { DefectLog } from '../../observability/defect-log.ts'
 import { Housekeeping } from '../../observability/housekeeping.ts'
 import { Observer } from '../../observability/observer.ts'
 import { PartLogs } from '../../observability/part-logs.ts'
@@ -39,8 +40,9 @@ export function addOutside(add: Add): void {
   })
   add('decisions', () => new Decisions())
   add('partLogs', ({ log, config }) => new PartLogs(log, config.logLevels))
+  add('defectLog', ({ get }) => new DefectLog(() => get('clock').monotonic()))
   add('observer', ({ get, metrics }) => {
-    const observer = new Observer(get('partLogs'), metrics, get('decisions'), get('spans')?.messages)
+    const observer = new Observer(get('partLogs'), metrics, get('decisions'), get('defectLog'), get('spans')?.messages)
     observeBounces(get('database'), (bounce) => observer.bounced(bounce))
     return observer
   })

@@ -1,6 +1,8 @@
 /** The queue over a real store: shutdowns, crashes and defects lose no entry, and memory has its limits. */
 import test from '#test'
 import { Change } from '#store/change.ts'
+import { StoreDamaged } from '#store/kv.ts'
+import { describeKey } from '#store/tuple.ts'
 import { dequeue, enqueue, queueHead, queueLength, type QueueEntry } from '#store/queue.ts'
 import { traces, type Trace } from '#core/trace/trace.ts'
 import { coreFixture, projectId } from '../core-fixture.ts'
@@ -177,6 +179,37 @@ for (const place of ['before', 'after'] as const) {
     t.is(fixture.errors.splice(0).length, 2)
   })
 }
+
+test('DeliveryQueue pauses a message whose row cannot be read, and delivers the others', async (t) => {
+  const fixture = await coreFixture(t)
+  await queue(fixture, 'dst_1', { maxConnections: 1 })
+  const damaged = (key?: Uint8Array) => Promise.reject(new StoreDamaged('The store is damaged.', { ...(key && { key }) }))
+  const run = fixture.attempts.run.bind(fixture.attempts)
+  const get = fixture.kv.get.bind(fixture.kv)
+  let lost = ''
+  let tries = 0
+  fixture.onQueued = ({ traceId }) => (lost ||= traceId)
+  fixture.attempts.run = (entry, ...rest) => {
+    if (entry.traceId !== lost) return run(entry, ...rest)
+    tries++
+    return damaged()
+  }
+  const isLost = (row: string): boolean => row.includes('"queue"') && row.endsWith(`"${lost}"]`)
+  fixture.kv.get = (key) => (isLost(describeKey(key)) ? damaged(key) : get(key))
+  for (let i = 0; i < 5; i++) await submitTo(fixture, 'dst_1', `r${i}@example.net`)
+  await fixture.pass(59_000)
+  t.is(tries, 1, 'it rests')
+  t.is(sent(fixture), 4, 'the others are sent')
+  await fixture.pass(3 * minute)
+  t.is(tries, 4, 'it is tried again after each pause')
+  t.is(fixture.errors.splice(0).length, 8)
+
+  fixture.attempts.run = run
+  fixture.kv.get = get
+  await fixture.pass(minute)
+  t.is(sent(fixture), 5, 'a whole row is delivered')
+  t.is(await fixture.queueLength(), 0)
+})
 
 test('DeliveryQueue survives that limits cannot be read', async (t) => {
   const fixture = await coreFixture(t)

@@ -112,11 +112,16 @@ test.serial('damage in a table is named by verify, backup, doctor and lists, and
   const { rows, failure } = await listTraces(second)
   t.like(failure, { status: 500 }, `ledger: a list with ${rows} of ${messages} messages ended without an error`)
   t.regex(JSON.stringify(failure), /The store is damaged.*postern verify/)
+  await listTraces(second)
+  const failed = (): number => second.log.split('a request failed: the store is damaged').length - 1
+  await waitFor('the log names the request', async () => failed() > 0 || undefined)
   await assertNamed(t, options, 'verify')
   await assertNamed(t, options, 'backup', at('good.backup'), '--force')
   t.regex(await assertNamed(t, options, 'doctor'), /BAD {2}store\.damaged/)
   await second.rest.must('POST', '/v1/messages', { from: 'a@site.test', to: 'b@inbox.test', subject: 'after', text: 'x' })
   t.is((await second.stop()).code, 0)
+  t.is(failed(), 1)
+  t.notRegex(second.log, /"stack"|unexpected error/)
 
   t.true((await readFile(at('good.backup'))).equals(good), 'ledger: the good backup is as it was')
   t.deepEqual(

@@ -2,8 +2,12 @@
 import test from '#test'
 import type { AttemptReport } from '#core/delivery/transport.ts'
 import type { Trace } from '#core/trace/trace.ts'
+import { StoreDamaged } from '#store/kv.ts'
+import { pack } from '#store/tuple.ts'
 import { withoutAddresses } from '../../../daemon/observability/clean-text.ts'
 import { Decisions } from '../../../daemon/observability/decisions.ts'
+import { DefectLog } from '../../../daemon/observability/defect-log.ts'
+import { MailDoorObserver } from '../../../daemon/observability/mail-door-observer.ts'
 import { createLogger } from '../../../daemon/observability/logging.ts'
 import { Metrics } from '../../../daemon/observability/metrics.ts'
 import { PartLogs } from '../../../daemon/observability/part-logs.ts'
@@ -13,7 +17,7 @@ test('answered() counts a refusal by its code and logs it with its reason, and o
   const lines: Record<string, unknown>[] = []
   const metrics = new Metrics()
   const log = createLogger('debug', { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) })
-  const observer = new Observer(new PartLogs(log, {}), metrics, new Decisions())
+  const observer = new Observer(new PartLogs(log, {}), metrics, new Decisions(), new DefectLog())
   const answer = {
     operationId: 'getTrace',
     method: 'GET',
@@ -41,7 +45,7 @@ test('breakerChanged() counts the change, warns of a breaker that opens with its
   const lines: Record<string, unknown>[] = []
   const metrics = new Metrics()
   const log = createLogger('info', { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) })
-  const observer = new Observer(new PartLogs(log, {}), metrics, new Decisions())
+  const observer = new Observer(new PartLogs(log, {}), metrics, new Decisions(), new DefectLog())
   const until = Date.UTC(2030, 0, 1)
   observer.breakerChanged('dst_1', { phase: 'open', since: until - 30_000, cause: null, reason: 'Refused.', until })
   observer.breakerChanged('dst_1', { phase: 'closed', since: until, cause: null, reason: null, until: null })
@@ -62,7 +66,7 @@ function observing() {
   const log = createLogger('info', { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) })
   const decisions = new Decisions()
   const reader = decisions.watch().getReader()
-  const observer = new Observer(new PartLogs(log, {}), new Metrics(), decisions)
+  const observer = new Observer(new PartLogs(log, {}), new Metrics(), decisions, new DefectLog())
   const decided = async (): Promise<Record<string, unknown>[]> => {
     const { value } = await reader.read()
     const text = new TextDecoder().decode(value).trim()
@@ -173,4 +177,43 @@ test('withoutAddresses() keeps domains, takes quoted local parts too, and reads 
   )
   t.is(withoutAddresses('"'.repeat(100_000)).length, 100_000)
   t.is(withoutAddresses('a@'.repeat(100_000)), '***@a@')
+})
+
+test('errors of a damaged store: one line without a stack for each text, at most once a minute', (t) => {
+  const lines: Record<string, unknown>[] = []
+  const log = createLogger('info', { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) })
+  const logs = new PartLogs(log, {})
+  let now = 0
+  const defects = new DefectLog(() => now)
+  const observer = new Observer(logs, new Metrics(), new Decisions(), defects)
+  const doors = new MailDoorObserver(logs, new Metrics(), defects)
+  const damage = new StoreDamaged('The store is damaged.', { key: pack(['org_1', 'suppression', 'anna@example.net']) })
+  const session = { sessionId: 'ses_1' } as never
+  const reportAll = (nth: number): void => {
+    observer.broke('delivery', damage, 'trc_1')
+    observer.broke('delivery', new Error('later', { cause: damage }), 'trc_2')
+    observer.broke('counts', damage)
+    observer.failed(damage, { requestId: `req_${nth}`, operationId: 'listTraces' })
+    observer.defect(damage, session)
+    doors.defect(damage, session)
+  }
+  for (let i = 0; i < 1000; i++) reportAll(i)
+  t.is(lines.length, 6)
+  const common = { level: 'error', problem: 'The store is damaged.', row: '["org_1","suppression","***@example.net"]' }
+  t.like(lines[0], { ...common, id: 'trc_1', msg: 'delivery failed: the store is damaged' })
+  t.like(lines[1], { ...common, id: 'trc_2' })
+  t.like(lines[2], { ...common, msg: 'counts failed: the store is damaged' })
+  t.like(lines[3], { ...common, request_id: 'req_0', operation: 'listTraces', msg: 'a request failed: the store is damaged' })
+  t.like(lines[4], { ...common, session: 'ses_1', msg: 'an smtp session failed: the store is damaged' })
+  t.like(lines[5], { ...common, session: 'ses_1', msg: 'an mx session failed: the store is damaged' })
+  t.notRegex(JSON.stringify(lines), /stack|anna/)
+  now = 60_000
+  reportAll(1)
+  t.is(lines.length, 12)
+
+  const unexpected = new TypeError('no')
+  for (let i = 0; i < 2; i++) observer.broke('delivery', unexpected, 'trc_1')
+  t.is(lines.length, 14)
+  t.like(lines[13], { id: 'trc_1', msg: 'unexpected error in delivery' })
+  t.regex(JSON.stringify(lines[13]), /"stack":\["at /)
 })

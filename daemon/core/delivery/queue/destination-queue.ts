@@ -1,4 +1,5 @@
 /** What one destination has to do for one project: what of it is in memory, and from where on it must be read from the store. */
+import { lengthOf } from '#store/kv.ts'
 import { isHeldPlace, type QueueEntry, type QueuePart, type QueuePosition } from '#store/queue.ts'
 import type { Stored } from '#store/record-kind.ts'
 import type { Trace } from '../../trace/trace.ts'
@@ -13,6 +14,12 @@ export interface Ready {
   /** Accepted by this process: no attempt can have been begun before. */
   readonly fresh: boolean
 }
+
+/** What a trace of few recipients weighs in memory. */
+const traceBytes = 2048
+
+/** What a message in memory weighs: its content, and its trace if that is carried. */
+export const weightOf = (content: Ready['content']): number => (content ? lengthOf(content) + traceBytes : 0)
 
 export class DestinationQueue implements QueuePart {
   /** The destination, which other projects may use too. */
@@ -100,6 +107,13 @@ export class DestinationQueue implements QueuePart {
   finish(entry: QueueEntry): void {
     this.held.delete(entry.traceId)
     if (this.refilling) this.#doneMeanwhile.add(rowOf(entry))
+  }
+
+  /** The attempt of the entry ended in a defect; the entry is read again. */
+  tryAgain(entry: QueueEntry): this {
+    this.readFrom(entry)
+    this.finish(entry)
+    return this
   }
 
   /** Entries from this position on have to be read. */

@@ -3,7 +3,6 @@
  * between projects and between destinations. What waits stands in the store; after a crash every entry is due again. Where several
  * daemons share the store, each has the destinations of some parts of the queue, and is notified of what others queue for them.
  */
-import { lengthOf } from '#store/kv.ts'
 import { oldestSince, queueHead, queuedParts, type QueueEntry, type QueuePart } from '#store/queue.ts'
 import { QueueParts, queuedTopic, toQueued } from './queue-parts.ts'
 import type { Stored } from '#store/record-kind.ts'
@@ -12,7 +11,7 @@ import type { Timer } from '../../clock.ts'
 import type { Trace } from '../../trace/trace.ts'
 import type { Attempts } from '../attempt/attempt.ts'
 import { DestinationLoad, type DeliveryLimits } from '../health/destination-load.ts'
-import { DestinationQueue, type Ready } from './destination-queue.ts'
+import { DestinationQueue, weightOf, type Ready } from './destination-queue.ts'
 import { defectPauseMs, restAfterDefect } from './rest-after-defect.ts'
 import { RoundRobin } from './round-robin.ts'
 
@@ -46,9 +45,8 @@ const standardReadyTotal = 65_536
 const readyMin = 16
 /** Timers run on the monotonic clock, due times on the wall clock, which can be set forward: so often it is looked at. */
 const maxAlarmMs = 2000
-/** A trace of more recipients is read again, and the others weigh about so much. */
+/** A trace of more recipients is read again. */
 const maxCarriedRecipients = 4
-const traceBytes = 2048
 /** While a breaker is open it is looked at so often, as a test or new settings can end its pause. */
 const breakerLookMs = 5000
 
@@ -279,8 +277,10 @@ export class DeliveryQueue {
     } catch (error) {
       this.#options.onError(error, entry.traceId)
       this.#possiblyStarted.add(entry.traceId)
-      await restAfterDefect(this.#options, entry)
-      queue.readFrom(entry)
+      this.#memoryBytes -= weightOf(content)
+      if (await restAfterDefect(this.#options, entry)) queue.tryAgain(entry)
+      else this.#options.clock.after(defectPauseMs, () => this.#wake(queue.tryAgain(entry))) // other entries go on
+      return
     }
     this.#memoryBytes -= weightOf(content)
     queue.finish(entry)
@@ -393,8 +393,5 @@ export class DeliveryQueue {
     work.catch((error: unknown) => this.#options.onError(error, ''))
   }
 }
-
-/** What a message in memory weighs: its content, and its trace if that is carried. */
-const weightOf = (content: readonly Uint8Array[] | undefined): number => (content ? lengthOf(content) + traceBytes : 0)
 
 const queueKey = (destinationId: string, projectId: string): string => `${destinationId} ${projectId}`

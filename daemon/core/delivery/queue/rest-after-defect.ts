@@ -5,23 +5,28 @@ import type { Core } from '../../core.ts'
 import { keepBegun } from '../../trace/attempt-record.ts'
 
 export interface RestOptions extends Pick<Core, 'database' | 'clock'> {
-  /** Is notified when the store failed, which ends the process; the next one finds the entry. */
+  /** Is notified when the store failed, which ends the process unless damage is known; the next one finds the entry. */
   readonly onError: (error: unknown, traceId: string) => void
 }
 
 /** For so long. */
 export const defectPauseMs = 60_000
 
-/** Unless the attempt had settled or rescheduled the entry in the store, or an act on the queue has moved it. */
-export async function restAfterDefect({ database, clock, onError }: RestOptions, entry: QueueEntry): Promise<void> {
+/**
+ * Puts the entry off, unless the attempt had settled or rescheduled it in the store, or an act on the queue has moved it. Returns false
+ * if its row cannot be read or written: it is still due, and the caller keeps it from being read again before the pause has passed.
+ */
+export async function restAfterDefect({ database, clock, onError }: RestOptions, entry: QueueEntry): Promise<boolean> {
   try {
     for (let row = await rowAt(database, entry); row; row = await rowAt(database, entry)) {
       const change = new Change().check(row.key, row.version)
       putOff(change, row.entry, { ...row.entry, dueMs: clock.now() + defectPauseMs })
       await keepBegun(database, change, row.entry)
-      if ((await database.commit(change)).ok) return
+      if ((await database.commit(change)).ok) return true
     }
+    return true
   } catch (error) {
     onError(error, entry.traceId)
+    return false
   }
 }
