@@ -5,6 +5,7 @@
 import { Change } from '#store/change.ts'
 import { Draft, readContent } from '#store/content.ts'
 import { newTraceId } from '#store/ids.ts'
+import { StoreDamaged } from '#store/kv.ts'
 import type { Stored } from '#store/record-kind.ts'
 import { apiKeys } from '../access/keys/api-key.ts'
 import { foldAddress, parseAddress } from '../addresses.ts'
@@ -84,9 +85,13 @@ export class FailureNotices {
   /** Sends, withholds or puts off one notice. Does nothing when its trace changed meanwhile: the next look sees it as it is then. */
   async #take(notice: DueNotice): Promise<void> {
     const { database, policies, onError } = this.#options
-    const stored = await database.get(traces, notice, notice.traceId)
+    const stored = await database.get(traces, notice, notice.traceId).catch((error: unknown) => {
+      if (error instanceof StoreDamaged)
+        onError(error, notice.traceId) // it is lost, and must not hold up the notices of others
+      else throw error
+    })
     if (!stored || openNotice(stored.record)?.dueAt !== notice.dueAt) {
-      await database.commit(removeDueNotice(new Change(), notice)) // its trace was removed
+      await database.commit(removeDueNotice(new Change(), notice)) // such as when its trace was removed
       return
     }
     try {

@@ -8,6 +8,7 @@ import { serviceRef } from '#core/trace/trace-token.ts'
 import { traces, type Trace } from '#core/trace/trace.ts'
 import { readReport } from '#ingest/report/report.ts'
 import { Change } from '#store/change.ts'
+import { StoreDamaged } from '#store/kv.ts'
 import { startOfTime } from '../../support/fake-clock.ts'
 import { organizationId, principal, secrets, type CoreFixture } from '../core-fixture.ts'
 import { event, intakeOf } from '../feedback/reports.ts'
@@ -313,6 +314,22 @@ test('the row of a notice goes with its trace, and verify finds a row or a trace
   if (!stored) throw new Error('the trace is missing')
   await fixture.database.commit(new Change().set(key).rewrite(traces, organizationId, stored, { ...stored.record, notices: [] }))
   t.regex((await fixture.problems()).join('\n'), new RegExp(`the trace ${other} has no notice that is due then`))
+})
+
+test('a message that damage hides does not hold up the notices of others', async (t) => {
+  const fixture = await noticing(t)
+  const hidden = await send(fixture)
+  await send(fixture)
+  const { kv } = fixture.database
+  const get = kv.get.bind(kv)
+  kv.get = (key) => (Buffer.from(key).includes(hidden) ? Promise.reject(new StoreDamaged('rows may be missing', { key })) : get(key))
+  await fixture.pass(minute)
+  t.is(handedOver(fixture).length, 1)
+  t.is((await fixture.keys('notice.due')).length, 0)
+  t.deepEqual(
+    fixture.errors.splice(0).map((error) => error instanceof StoreDamaged),
+    [true],
+  )
 })
 
 test('notices count in no budget and in no plan', async (t) => {
