@@ -2,7 +2,7 @@
 import test from '#test'
 import type { Entry, Range } from '#store/kv.ts'
 import type { StoreKv } from '#store/engine/store-kv.ts'
-import { verifyGently } from '../../../daemon/observability/verify-gently.ts'
+import { verifyGently } from '../../../daemon/doctor/verify-gently.ts'
 import { startDaemon } from '../../support/daemon/start-daemon.ts'
 import { FakeClock, startOfTime } from '../../support/fake-clock.ts'
 
