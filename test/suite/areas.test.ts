@@ -67,6 +67,20 @@ test('areaStates(): skips an area until one of its files changes', async (t) => 
   }
 })
 
+test('areaStates(): an area with a module beside the records of runs does not run because of them', async (t) => {
+  const project = await Project.make(t)
+  const path = 'test/suite/servers.test.ts'
+  const servers: ModuleFacts = { path, lane: 'real', imports: new Set([path, 'test/support/peers/postgresql.ts']) }
+  const database = () => areaStates(project.root, [servers], false).find(({ name }) => name === 'database')
+  const before = database()
+  writeProven(project.root, before ? [before] : [], before ? [before] : [])
+  await project.write('test/suite/runs.tsv', '1')
+  await project.write('test/suite/durations.json', '{}')
+  t.like(database(), { runs: false })
+  await project.write('test/suite/other.txt', '1')
+  t.like(database(), { runs: true })
+})
+
 test('areaStates(): runs all areas without Git and after merge conflicts', async (t) => {
   const project = await Project.make(t)
   await project.write(provenPath, `<<<<<<< HEAD\n${await readFile(join(project.root, provenPath), 'utf8')}=======\n>>>>>>> other\n`)

@@ -138,12 +138,15 @@ export function areaStates(root: string, modules: readonly ModuleFacts[], isFull
   })
 }
 
+/** What runs write; it says nothing about the code. */
+const records = ['proven.json', 'runs.tsv', 'unstable.txt', 'durations.json'].map((name) => `test/suite/${name}`)
+
 /** Hashes the sources, the imports of the modules, and other files in the folders of the modules, which tests may read. */
 function digestOf(root: string, files: readonly string[], sources: readonly string[], own: readonly ModuleFacts[]): string {
   const hash = createHash('sha256')
   const imports = new Set(own.flatMap((module) => [...module.imports]))
   const folders = new Set(own.map(({ path }) => dirname(path)))
-  const isRead = (path: string): boolean => !path.endsWith('.ts') && folders.has(dirname(path))
+  const isRead = (path: string): boolean => !path.endsWith('.ts') && folders.has(dirname(path)) && !records.includes(path)
   const included = files
     .filter((path) => imports.has(path) || isRead(path) || sources.some((beginning) => path.startsWith(beginning)))
     .toSorted()
