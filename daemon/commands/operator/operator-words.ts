@@ -21,7 +21,7 @@ export interface OperatorRequest {
     | 'sites'
     | 'site'
     | 'as it is'
-  /** Address of the daemon, where it is not the one of the configuration. */
+  /** Address of another daemon than the one of the data folder. */
   readonly url: string | undefined
   /** The answer as the daemon gave it, instead of tables. */
   readonly asJson: boolean
@@ -50,7 +50,7 @@ export const operatorHelp = `Usage: postern operator WHAT [OPTIONS]
   let-back SITE                   serve a website again that was taken down
   restore ORG                     bring a deleted one back, within 30 days
 
-  --url URL   the daemon, where it is not the one of the configuration
+  --url URL   another daemon than the one of this data folder
   --json      the answer as JSON
 
 The daemon is called over HTTP with the key of POSTERN_OPERATOR_KEY. A MONTH is written 2026-11.
