@@ -74,6 +74,14 @@ const failed = 'no certificate could be ordered; the one before stays in use'
 const attempted = (scene: Scene, msg: string, times: number) =>
   waitFor(`${msg} ${JSON.stringify(scene.daemon.log.slice(-3))}`, async () => (logged(scene, msg).length >= times ? true : undefined))
 
+/** Lets minutes pass until an order is due, as its time is set a moment after the line about the order before. */
+const attemptedInTime = (scene: Scene, msg: string, times: number) =>
+  waitFor(`${msg} ${JSON.stringify(scene.daemon.log.slice(-3))}`, async () => {
+    if (logged(scene, msg).length >= times) return true
+    if (scene.daemon.log.at(-1)?.['msg'] !== 'ordering a certificate') scene.clock.advance(minute)
+    return undefined
+  })
+
 const directoryPort = ({ daemon }: Scene) => new URL(daemon.config.acme.directoryUrl).port
 
 /** What the doctor of the daemon finds now under an id. */
@@ -225,13 +233,9 @@ test.serial('a certificate for 90 seconds is renewed in time, and /readyz report
   await daemon.certificates.source.reload()
   await attempted(scene, issued, 1)
   // the authority dates certificates by the time of the machine, which is ahead at first
-  for (const times of [2, 3, 4, 5, 6, 7]) {
-    clock.advance(3 * minute)
-    await attempted(scene, issued, times)
-  }
+  for (const times of [2, 3, 4, 5, 6, 7]) await attemptedInTime(scene, issued, times)
   await authority[Symbol.asyncDispose]()
-  clock.advance(3 * minute)
-  await attempted(scene, failed, 2)
+  await attemptedInTime(scene, failed, 2)
   clock.advance(3 * minute)
   t.deepEqual((await readiness(scene))['warnings'], ['The certificate has expired.'])
 })
