@@ -21,7 +21,7 @@ import { check } from '../bodies/validation.ts'
 import type { HandledRequest, HandlerContext, Incoming } from './handler-context.ts'
 import { bodyRefusals, checkBody, jsonBodyLimits, noBodyWords } from './body-check.ts'
 
-/** Of the body of an unknown caller that is not read, this much is taken before the connection is cut. */
+/** Of a body that is not read, this much is taken before the connection is cut. */
 const maxDiscardedBytes = 1_048_576
 /** Only for the log: the client is gone. */
 const statusOfGone = 499
@@ -322,7 +322,7 @@ export class RequestHandler implements HandledRequest {
     this.#leave?.()
     this.#work.end()
     this.#endBody()
-    if (!req.complete && announcesBody(req)) discardRest(req, this.#discardedBytes())
+    if (!req.complete && announcesBody(req)) discardRest(req, maxDiscardedBytes)
     this.#context.events.answered({
       operationId: this.operation.operationId,
       method: req.method ?? '',
@@ -334,11 +334,6 @@ export class RequestHandler implements HandledRequest {
       requestId: this.#requestId,
       grantId: this.#principal?.credentialId,
     })
-  }
-
-  /** What a known caller sends is taken to its end, so that it reads the answer in place of a reset. */
-  #discardedBytes(): number {
-    return this.#principal ? Math.max(maxDiscardedBytes, maxBodyBytesOf(this.operation, this.#context.core)) : maxDiscardedBytes
   }
 
   #endBody(): void {
