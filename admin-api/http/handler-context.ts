@@ -19,7 +19,7 @@ export interface HandlerContext {
   /** Parts of the daemon that the operations use. */
   readonly core: unknown
   readonly authenticate: Authenticate
-  /** Throws `unauthorized` unless the request is the operator's, `not_found` where there is none. */
+  /** Throws `unauthorized` for a request of anybody but the operator, and `not_found` if the service has no operator. */
   readonly authenticateOperator: AuthenticateOperator
   /** Throws `feature_disabled` while the flag is off for the organization. */
   readonly requireFlag: (principal: Principal, feature: Feature) => Promise<void>

@@ -32,7 +32,7 @@ export interface AdminApiLimits {
   /** Bytes of all request bodies in memory at one time; those of small ones are counted apart. */
   readonly maxBodyMemoryBytes: number
   readonly maxSmallBodyMemoryBytes: number
-  /** Of these, what is worked on at one time. */
+  /** Bytes of large bodies that are worked on at one time. One alone may have more. */
   readonly maxBodyWorkBytes: number
   readonly json: JsonLimits
   /** How often deadlines are looked at. */
@@ -160,9 +160,8 @@ export class AdminApi<C = unknown> {
   }
 
   /**
-   * Stops accepting, ends waits at once, lets other requests finish for at most `deadlineMs`, also those whose clients have gone, then
-   * cuts what is left, but for requests whose write may be under way: they are answered with its outcome. Answers given meanwhile close
-   * their connections.
+   * Stops accepting and ends waits at once. Other requests have `deadlineMs` to finish, also if their clients have gone. Then connections
+   * are cut, except those of requests whose write may have begun: these get its outcome. Every answer closes its connection.
    */
   async close(deadlineMs: number): Promise<void> {
     if (this.#listeners.length === 0 || this.#draining) return

@@ -37,7 +37,7 @@ export async function operatedDaemon(config: Config, url: string | undefined): P
   return { origin: isProved ? address : (await localDaemon(config)).origin, token }
 }
 
-/** A page of a list. Throws `StartRefused` for an answer that is none. */
+/** Reads a page of a list. Throws `StartRefused` if the answer is not such a page. */
 export function pageIn<Row>(
   { origin }: CalledDaemon,
   answer: unknown,

@@ -24,7 +24,7 @@ export interface OrderRecords {
   /** Undefined when nothing was ordered yet, or what is kept is damaged: then it is ordered again. */
   certificate(): Promise<Ordered | undefined>
   keepCertificate(ordered: Ordered): Promise<void>
-  /** The account at a directory; a new one if there is none or its key is damaged. Its key is kept before it is used. */
+  /** Returns the account at a directory. If there is none, or its key is damaged, makes one and stores its key before it is used. */
   account(directory: string): Promise<Account>
   knownAccount(directory: string): Promise<Account | undefined>
   keepAccount(account: Account): Promise<void>

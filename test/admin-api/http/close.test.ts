@@ -1,4 +1,4 @@
-/** The end of the server: waits end, other requests finish, and what is late is cut. */
+/** Closing the server: waits end, other requests finish, and late ones are cut. */
 import { once } from 'node:events'
 import * as z from 'zod'
 import test from '#test'

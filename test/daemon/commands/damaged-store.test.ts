@@ -141,7 +141,7 @@ test.serial('a repeated send whose idempotency key may be lost is refused, and n
   const first = await Daemon.start(options)
   const sent = await send(first)
   t.is((await first.stop()).code, 0)
-  assertVerified(t, await runCommand(options, 'verify')) // brings what is in the log into a table
+  assertVerified(t, await runCommand(options, 'verify')) // LevelDB moves the rows of the log into a table
   await damageRows(join(folder.path, 'data/store/records'), 'idempotency', 'many')
   const second = await Daemon.start(options, first.adminKey)
   t.teardown(() => second.kill())
