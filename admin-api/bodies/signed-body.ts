@@ -9,7 +9,8 @@ import { createGunzip, gunzip } from 'node:zlib'
 import { badSignature, type GivenSignature, type SignedSource, type SignedSources } from '#core/ingest-sources/signed-source.ts'
 import { invalid, Refusal } from '#core/refusals.ts'
 import type { BodyStream } from './body-stream.ts'
-import { tooLarge, type BodyMemory } from './request-body.ts'
+import type { BodyMemory } from './body-turns.ts'
+import { tooLarge } from './request-body.ts'
 
 /** Octets of a body as it is sent. */
 export const maxSignedBytes = 5 * 1024 * 1024

@@ -4,7 +4,7 @@ import type { FilePart } from '#core/forms/uploads/uploads.ts'
 import { malformed } from '#core/forms/submissions/submit.ts'
 import { Refusal } from '#core/refusals.ts'
 import type { BodyStream } from './body-stream.ts'
-import { parseJsonBody } from './json-body.ts'
+import { parseJsonBody } from './json/json-body.ts'
 import { readMultipart } from './multipart.ts'
 import { tooLarge } from './request-body.ts'
 

@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import type { Principal } from '#core/access/principal/principal.ts'
 import { refusals, type Refusal } from '#core/refusals.ts'
-import { parseJson, usualJson } from '../bodies/json-body.ts'
+import { parseJson, usualJson } from '../bodies/json/json-body.ts'
 import { media, raw, type Answer } from '../operation/answer.ts'
 import { operation, type HandlerInput, type Operation } from '../operation/operation.ts'
 import type { Engine } from './engine.ts'

@@ -1,5 +1,4 @@
 /** Types of results, made from the schemas of what actions return. */
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
   GraphQLID,
   GraphQLInterfaceType,
@@ -17,6 +16,7 @@ import { bare, isShapeless } from './names.ts'
 import type { RelatedKind, RequestContext } from './root-fields.ts'
 import { DateTime, Json, scalarOf } from './scalars.ts'
 import type { TypeNames } from './type-names.ts'
+import { giveWay } from '#core/event-loop.ts'
 
 type Shape = Readonly<Record<string, z.ZodType>>
 type Wire = Readonly<Record<string, unknown>>
@@ -162,7 +162,7 @@ function inTurns(entries: readonly Wire[]): readonly (Wire | Promise<Wire>)[] {
   let turn: Promise<unknown> = Promise.resolve()
   return entries.map((entry, index) => {
     if (index < maxEntriesAtOnce) return entry
-    if (index % maxEntriesAtOnce === 0) turn = turn.then(() => nextTurn())
+    if (index % maxEntriesAtOnce === 0) turn = turn.then(giveWay)
     return turn.then(() => entry)
   })
 }

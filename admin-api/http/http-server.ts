@@ -12,10 +12,10 @@ import type { AdminApiEvents } from './api-events.ts'
 import type { HandledRequest, HandlerContext } from './handler-context.ts'
 import { ClientLoad } from './client-load.ts'
 import { answerHttpFault, faultOf, TurnedAway } from './http-faults.ts'
-import { usualJson, type JsonLimits } from '../bodies/json-body.ts'
-import { JsonThread } from '../bodies/json-thread.ts'
+import { usualJson, type JsonLimits } from '../bodies/json/json-body.ts'
+import { JsonThread } from '../bodies/json/json-thread.ts'
 import type { Operation, ErrorRenderer, Work } from '../operation/operation.ts'
-import { BodyMemory, BodyTurns } from '../bodies/request-body.ts'
+import { BodyMemory, BodyTurns } from '../bodies/body-turns.ts'
 import { HttpListener, type Address, type HttpsOptions } from './listening/http-listener.ts'
 import { serveOperations, type Fetch } from './routes.ts'
 import { systemOperations, type Health, type MetricsSource } from './system-operations.ts'
@@ -204,9 +204,9 @@ export class AdminApi<C = unknown> {
       events: this.#options.events,
       clients: this.#clients,
       bodies: {
-        memory: new BodyMemory(this.#limits.maxBodyMemoryBytes),
         smallMemory: new BodyMemory(this.#limits.maxSmallBodyMemoryBytes),
-        turns: new BodyTurns(this.#limits.maxBodyWorkBytes),
+        reads: BodyTurns.toRead(this.#limits.maxBodyMemoryBytes),
+        works: BodyTurns.toWork(this.#limits.maxBodyWorkBytes),
         json: this.#json,
       },
       jsonLimits: this.#limits.json,

@@ -166,7 +166,7 @@ export class RequestHandler implements HandledRequest {
       body = openBodyStream(req, res, operation.body, maxBodyBytesOf(operation, core), this.#bodyWatch())
     } else if (operation.body) {
       const limits = { ...jsonBodyLimits(operation, this.#bodyLimits(), req.headers, core), ...this.#context.jsonLimits }
-      const read = await this.#work.away(readJsonBody(req, res, limits, this.#context.bodies))
+      const read = await this.#work.away(readJsonBody(req, res, limits, this.#context.bodies, this.#work))
       this.#bodyBytes = read.bytes
       this.#releaseBody = read.release
       if (!isWhole) await this.#authenticateAgain()
@@ -174,7 +174,7 @@ export class RequestHandler implements HandledRequest {
       this.#assertOpen()
       body = await checkBody(operation, read.value, this.#principal, core)
     } else if (operation.method !== 'GET') {
-      await readAbsentBody(req, res, this.#context.bodies.smallMemory, noBodyWords(operation))
+      await readAbsentBody(req, res, this.#context.bodies, this.#work, noBodyWords(operation))
       if (!isWhole) await this.#authenticateAgain()
       this.#assertOpen()
     }

@@ -8,7 +8,7 @@ import type { SignedSource, SignedSources } from '#core/ingest-sources/signed-so
 import type { IngestProvider } from '#core/ingest-sources/ingest-source.ts'
 import { invalid } from '#core/refusals.ts'
 import type { ReportReader } from '#ingest/report/report-reader.ts'
-import type { BodyMemory } from '../bodies/request-body.ts'
+import type { BodyMemory } from '../bodies/body-turns.ts'
 
 export interface IngestCore {
   readonly sources: IngestSources

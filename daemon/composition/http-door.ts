@@ -24,7 +24,7 @@ import { flagCheck, restOperations, restTable } from '../../admin-api/rest/rest-
 import { AdminApi, type AdminApiLimits, type AdminApiOptions } from '../../admin-api/http/http-server.ts'
 import { graphqlOperations } from '../../admin-api/graphql/endpoint.ts'
 import type { Operation } from '../../admin-api/operation/operation.ts'
-import { BodyMemory } from '../../admin-api/bodies/request-body.ts'
+import { BodyMemory } from '../../admin-api/bodies/body-turns.ts'
 import { dialectOperations } from '../../admin-api/vendors/dialect-operations.ts'
 import { AgentEndpoint } from '../../admin-api/mcp/endpoint.ts'
 import { resourcesOf } from '../../admin-api/mcp/resources/resources.ts'

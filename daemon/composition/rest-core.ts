@@ -2,7 +2,7 @@
 import { pagesUrl, publicUrl } from '#config/settings/load.ts'
 import { TraceReader } from '#core/trace/story/trace-reader.ts'
 import type { Core } from '#core/core.ts'
-import { BodyMemory } from '../../admin-api/bodies/request-body.ts'
+import { BodyMemory } from '../../admin-api/bodies/body-turns.ts'
 import { ingestMemoryBytes } from '../../admin-api/rest/feedback/ingest.ts'
 import type { RestCore } from '../../admin-api/rest/rest-operations.ts'
 import { OrganizationApplications } from '#core/consent/organization-applications.ts'

@@ -28,6 +28,12 @@ export async function runInSteps<T>(steps: Steps<T>): Promise<T> {
   }
 }
 
+/** Lets others go on, and resolves in a turn of the event loop that is the caller's: for long work whose steps wait by themselves. */
+export async function giveWay(): Promise<void> {
+  await nextTurn(currentCaller(), true)
+  resumeWork()
+}
+
 /** A wait to be called between steps: once `workMs` have passed, it lasts `restMs`, so that long work leaves room for mail. */
 export function restsBetween(clock: Clock, workMs: number, restMs = workMs): () => Promise<void> | void {
   let began = clock.monotonic()

@@ -10,7 +10,7 @@ export const builtFolder = join(root, 'build/daemon')
 
 /** Scripts of threads, each by the name that it has among the sources. */
 const threads = [
-  'admin-api/bodies/json-worker.ts',
+  'admin-api/bodies/json/json-worker.ts',
   'ingest/authentication/authentication-worker.ts',
   'ingest/inspect/score-worker.ts',
   'ingest/messages/mime-worker.ts',

@@ -1,4 +1,5 @@
 /** A template of another service in our syntax: its subject, text and HTML, and where something could not be taken. */
+import { placeIn } from '#config/words/text-place.ts'
 import type { Service } from '../exports/export-shapes.ts'
 import { handlebars } from './handlebars.ts'
 import { braceForms, marks, statementForms, type MarkForm } from './marks.ts'
@@ -102,6 +103,5 @@ function ofResend(into: Translation, { code, at, isHtml, fallbacks }: Brace): vo
 
 /** With the line and column of its offset. */
 function placed({ at, message }: { readonly at: number; readonly message: string }, source: string): TranslationFinding {
-  const before = source.slice(0, at)
-  return { message, line: before.split('\n').length, column: at - before.lastIndexOf('\n') }
+  return { message, ...placeIn(source, at) }
 }

@@ -1,5 +1,4 @@
 /** What an agent beside MailEnable posts: bounces, its installation check, and the SMTP activity log. */
-import { setImmediate } from 'node:timers/promises'
 import * as z from 'zod'
 import type { BounceAnswer, ReportedBounce } from '#core/feedback/intake/mailenable-intake.ts'
 import type { SignedSource } from '#core/ingest-sources/signed-source.ts'
@@ -17,6 +16,7 @@ import { toWireTime } from '../../wire/fields/time.ts'
 import type { RestCore } from '../rest-core.ts'
 import { requireProvider } from '../ingest-core.ts'
 import { signedOperation } from './ingest.ts'
+import { giveWay } from '#core/event-loop.ts'
 
 const json = asSent({ 'application/json': z.unknown() })
 
@@ -53,7 +53,7 @@ const takeBounces: Operation<RestCore> = operation({
       const reported: ReportedBounce[] = []
       for (const entry of envelope.entries) {
         reported.push(await toReported((mail) => reports.read(mail, signed.organizationId), entry))
-        await setImmediate() // hundreds of small notices would hold the event loop
+        await giveWay() // hundreds of small notices would hold the event loop
       }
       return toWireBounces(envelope, await mailEnable.bounces(signed, reported))
     }),

@@ -3,7 +3,8 @@ import { invalid } from '#core/refusals.ts'
 import { maxAttachments } from '#core/submission/compose/attachments.ts'
 import type { BodyStream } from '../../bodies/body-stream.ts'
 import { readMultipart } from '../../bodies/multipart.ts'
-import { tooLarge, type BodyMemory } from '../../bodies/request-body.ts'
+import type { BodyMemory } from '../../bodies/body-turns.ts'
+import { tooLarge } from '../../bodies/request-body.ts'
 import { plainParts } from './plain-parts.ts'
 
 export interface FormFile {

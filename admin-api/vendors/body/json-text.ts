@@ -1,5 +1,5 @@
 /** Objects that stand as JSON in a text of a request, whose values the limits of its body do not count. */
-import { parseJson, usualJson } from '../../bodies/json-body.ts'
+import { parseJson, usualJson } from '../../bodies/json/json-body.ts'
 import { invalid } from '#core/refusals.ts'
 import type { Fields } from '../dialect.ts'
 

@@ -1,7 +1,7 @@
 /** Brevo: `POST /v3/smtp/email`, with a message for each of `messageVersions`. */
 import * as z from 'zod'
 import { refusals } from '#core/refusals.ts'
-import { parseJson, usualJson } from '../../bodies/json-body.ts'
+import { parseJson, usualJson } from '../../bodies/json/json-body.ts'
 import { answer } from '../../operation/answer.ts'
 import { accepted, dialectSend, type Dialect, type DialectMessage, type Fields } from '../dialect.ts'
 import { errorAnswer, wordFor, type Words } from '../error-body.ts'

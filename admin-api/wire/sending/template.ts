@@ -5,7 +5,7 @@ import { templateLimits, type Template, type TemplateContent, type TemplateVersi
 import type { Preview, TemplateOrder, VersionedTemplate } from '#core/templates/templates.ts'
 import { warningCodes, type ContentCheck } from '#core/templates/content-check.ts'
 import type { SendOrder } from '#core/submission/doors/send-messages.ts'
-import { parseJsonBody } from '../../bodies/json-body.ts'
+import { parseJsonBody } from '../../bodies/json/json-body.ts'
 import { encoder, encoderOf, type Decoded } from '../fields/codec.ts'
 import { project } from '../fields/paging.ts'
 import { mailbox } from '../fields/mailbox.ts'

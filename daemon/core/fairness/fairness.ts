@@ -7,7 +7,7 @@ import { Refusal } from '../refusals.ts'
 import { Shares, type ShareRules } from './shares.ts'
 import { noMeter, type Meter } from './thread-meter.ts'
 import { nextTurn } from './turns.ts'
-import { anybody, Work, type Callers, type Level, type WorkFacts } from './work.ts'
+import { Work, type Level, type WorkFacts } from './work.ts'
 
 export interface FairnessOptions {
   readonly clock: Clock
@@ -97,8 +97,8 @@ export class Fairness {
     if (organization !== undefined) this.#shares.organization.spend(organization, lightThere, now)
   }
 
-  #reserve({ callers }: Work, ms: number): void {
-    for (const name of [callers.credential, crowdOf(callers)]) {
+  #reserve({ callers: { credential }, crowd }: Work, ms: number): void {
+    for (const name of [credential, crowd]) {
       const ahead = (this.#ahead.get(name) ?? 0) + ms
       if (ahead > 0.001) this.#ahead.set(name, ahead)
       else this.#ahead.delete(name)
@@ -156,15 +156,16 @@ export class Fairness {
     return this.#used(credential, now) > paced * rules.windowMs && this.#shares.credential.areShared
   }
 
-  /** The caller, or its crowd, has enough work under way. */
+  /** The caller, or its crowd, has enough work under way. Small works of an account do not wait for the large ones of its organization. */
   #isAhead(work: Work, now: number): boolean {
-    const { credential } = work.callers
+    const { credential, weight } = work.callers
     const expected = this.#expected(work)
     const isMore = (name: string, most: number): boolean => {
       const ahead = this.#ahead.get(name) ?? 0
       return ahead > 0 && ahead + expected > most
     }
-    return isMore(credential, this.#isPaced(credential, now) ? aheadMs : mostAheadMs) || isMore(crowdOf(work.callers), mostAheadMs)
+    if (isMore(credential, this.#isPaced(credential, now) ? aheadMs : mostAheadMs)) return true
+    return (weight < 1 || expected > aheadMs) && isMore(work.crowd, mostAheadMs)
   }
 
   #start(work: Work, now: number): void {
@@ -234,9 +235,6 @@ export class Fairness {
     return new Refusal('rate_limit_exceeded', message, { retryAfterSeconds, details: { share_of: level } })
   }
 }
-
-/** Callers whose works wait for each other: those of an organization, and all that anybody can be. */
-const crowdOf = ({ organization, weight }: Callers): string => (weight < 1 ? anybody : `organization ${organization}`)
 
 const isOver = (shares: Shares, name: string | undefined, now: number): boolean =>
   name !== undefined && shares.used(name, now) > shares.most(name, now, false)

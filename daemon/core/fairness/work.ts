@@ -80,6 +80,11 @@ export class Work implements Charged {
     return this.#callers.weight < 1 ? anybody : this.#callers.credential
   }
 
+  /** Callers whose works wait for each other: those of an organization, and all that anybody can be. */
+  get crowd(): string {
+    return this.#callers.weight < 1 ? anybody : `organization ${this.#callers.organization}`
+  }
+
   /** Milliseconds of the main thread so far. */
   get spent(): number {
     return this.#spent

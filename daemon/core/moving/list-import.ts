@@ -2,7 +2,6 @@
  * Takes over the lists of another service, however long: receives the file whole, then adds its rows in small writes and reports what
  * was not taken while it goes on. Again it adds nothing twice, and it can begin at a later row.
  */
-import { setImmediate } from 'node:timers/promises'
 import type { Change } from '#store/change.ts'
 import { Draft } from '#store/content.ts'
 import type { Core } from '../core.ts'
@@ -15,8 +14,9 @@ import { addSuppressions, wouldAdd } from '../feedback/suppression/add-suppressi
 import { placeOf, type MovedRow, type NotTaken } from './moved-row.ts'
 import type { OptOut } from '../feedback/suppression/opt-out.ts'
 import type { Suppression } from '../feedback/suppression/suppression.ts'
-import { receivedRows } from '../feedback/suppression/received-rows.ts'
+import { keptBytes, receivedRows } from '../feedback/suppression/received-rows.ts'
 import { newEntry } from '../feedback/suppression/suppressions.ts'
+import { giveWay } from '../event-loop.ts'
 
 export interface ListImportRequest {
   readonly bytes: AsyncIterable<Uint8Array>
@@ -48,8 +48,10 @@ export type MovedNote =
   | ({ readonly type: 'summary'; readonly total: number } & MovedCounts)
 
 export const maxMovedRows = 2_000_000
-/** Rows in one write. */
-const batchRows = 500
+/** Rows that are read in one step, some two milliseconds. */
+const stepRows = 100
+/** Rows in one write; a whole number of steps. */
+const batchRows = 200
 /** Of an address that is reported. */
 const maxShown = 320
 /** A dry run remembers so many addresses that it would have added. */
@@ -106,9 +108,9 @@ export class ListImport {
       yield { type: 'begin' }
       let batch: Placed[] = []
       let seen = 0
-      for await (const some of request.rows(draft.read())) {
+      for await (const some of request.rows(keptBytes(draft))) {
         for (const row of some) {
-          if (++seen % batchRows === 0) await setImmediate() // rows that are not taken need nothing of the store
+          if (++seen % stepRows === 0) await giveWay()
           if (row.row < request.fromRow) continue
           const placed = this.#place(principal, row, act)
           if ('type' in placed) yield placed

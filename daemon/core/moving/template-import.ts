@@ -1,5 +1,4 @@
 /** Takes over templates of another service, each by itself: a template that cannot be taken stops no other, and again changes nothing. */
-import { setImmediate } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type { Core } from '../core.ts'
 import { owningProject } from '../access/principal/project-choice.ts'
@@ -8,6 +7,7 @@ import { Refusal, type FieldProblem } from '../refusals.ts'
 import { problemsOf } from '../templates/template-content.ts'
 import { templateLimits, templates, type TemplateContent } from '../templates/template.ts'
 import type { Templates } from '../templates/templates.ts'
+import { giveWay } from '../event-loop.ts'
 
 /** What could not be taken, or is different here, and where. */
 export interface TemplateFinding {
@@ -70,7 +70,7 @@ export class TemplateImport {
       const created = outcomes.filter(({ result }) => result === 'created').length
       outcomes.push(taken.has(slug) ? twice(slug, given) : await this.#take(principal, { projectId, slug, created }, given, request))
       taken.add(slug)
-      await setImmediate()
+      await giveWay()
     }
     return outcomes
   }

@@ -1,10 +1,10 @@
 /** What is to be said of the content of a template before it is saved: what keeps it from that, what is doubtful, and what comes of it. */
+import { placeIn } from '#config/words/text-place.ts'
 import type { Steps } from '../event-loop.ts'
 import { Refusal, type FieldProblem } from '../refusals.ts'
 import { readSchema } from './schema.ts'
 import type { Node } from './syntax.ts'
 import { parsingContent, problemsIn, renderingMarked, type ParsedContent, type RenderedTemplate } from './template-content.ts'
-import { positionOf } from './template-fault.ts'
 import type { TemplateContent, Variables } from './template.ts'
 
 export const warningCodes = ['text_missing', 'html_large', 'subject_long', 'variable_unused', 'image_without_alt'] as const
@@ -100,7 +100,7 @@ function warningsOf({ text, html, schema }: TemplateContent, used: readonly stri
   if (html !== null && image !== undefined)
     warnings.push({
       ...{ code: 'image_without_alt', path: 'html_tmpl', message: 'an image has no alt text; give alt="" where it only decorates' },
-      ...positionOf(html, image),
+      ...placeIn(html, image),
     })
   return warnings
 }

@@ -1,4 +1,5 @@
 /** The content of a template: subject, text and HTML with the schema of their variables; what makes it good, and what comes of it. */
+import { placeIn } from '#config/words/text-place.ts'
 import { invalid, type FieldProblem } from '../refusals.ts'
 import { undeclared } from './declared-variables.ts'
 import { runAtOnce, type Steps } from '../event-loop.ts'
@@ -7,7 +8,7 @@ import { escapeHtml, onOneLine, render, rendering, type Rendered, type Span } fr
 import { readSchema } from './schema.ts'
 import { fitValues, wrongDefaults } from './schema-values.ts'
 import type { ParsedTemplate } from './syntax.ts'
-import { maxFaults, positionOf, TemplateFault } from './template-fault.ts'
+import { maxFaults, TemplateFault } from './template-fault.ts'
 import type { TemplateContent, Variables } from './template.ts'
 
 /** A template filled in. */
@@ -108,7 +109,7 @@ export const renderLine = (source: string, variables: Variables): string =>
 const noSchema = { schema: undefined, problems: [] } as const
 
 function placed(path: string, source: string, { message, at, variable }: TemplateFault): PlacedProblem {
-  const { line, column } = positionOf(source, at)
+  const { line, column } = placeIn(source, at)
   return { path, message: `line ${line}, column ${column}: ${message}`, line, column, ...(variable !== undefined && { variable }) }
 }
 
@@ -161,7 +162,7 @@ function fitted({ schema }: TemplateContent, variables: Variables, given: string
 /** A variable is at fault where there is one, otherwise what comes of all of them. */
 function unfit(field: string, { source }: ParsedTemplate, { message, at, variable }: TemplateFault, given: string): FieldProblem {
   if (variable === undefined) return { path: given, message: `${field} ${message}; give less` }
-  const { line, column } = positionOf(source, at)
+  const { line, column } = placeIn(source, at)
   const path = variable === '' ? given : `${given}.${variable}`
   const problem: PlacedProblem = { path, message: `${message}; ${field} uses it in line ${line}, column ${column}`, line, column, variable }
   return problem

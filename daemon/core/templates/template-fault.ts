@@ -17,12 +17,6 @@ export class TemplateFault extends Error {
   }
 }
 
-/** Line and column as an editor counts them, from 1; the column in UTF-16 units. */
-export function positionOf(source: string, at: number): { readonly line: number; readonly column: number } {
-  const before = source.slice(0, at)
-  return { line: before.split('\n').length, column: at - before.lastIndexOf('\n') }
-}
-
 /** Text of a caller, short enough and harmless enough to stand in a message. */
 export function quoted(text: string): string {
   const clean = text.replaceAll(/\p{C}+/gu, ' ')

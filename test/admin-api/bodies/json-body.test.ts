@@ -1,7 +1,7 @@
 import test from '#test'
 import { Refusal } from '#core/refusals.ts'
-import { parseJsonBody } from '../../../admin-api/bodies/json-body.ts'
-import { findJsonFault } from '../../../admin-api/bodies/json-fault.ts'
+import { parseJsonBody } from '../../../admin-api/bodies/json/json-body.ts'
+import { findJsonFault } from '../../../admin-api/bodies/json/json-fault.ts'
 
 const parse = (text: string, maxDepth = 32) => parseJsonBody(Buffer.from(text), { maxDepth, maxValues: 2_000_000 })
 

@@ -1,6 +1,6 @@
 import test from '#test'
 import { Refusal } from '#core/refusals.ts'
-import { JsonThread } from '../../../admin-api/bodies/json-thread.ts'
+import { JsonThread } from '../../../admin-api/bodies/json/json-thread.ts'
 import { waiting } from '../../support/waits.ts'
 
 const limits = { maxDepth: 32, maxValues: 50_000 }

@@ -1,5 +1,7 @@
 import test from '#test'
 import * as z from 'zod'
+import { Work, type WorkFacts } from '#core/fairness/work.ts'
+import { bearerAuthentication } from '../../../admin-api/credentials/authentication.ts'
 import { call, demoOperations, errorOf, isWhole, keyOf, open, receive, startDemo } from '../http/demo-api.ts'
 import { operation, type Operation } from '../../../admin-api/operation/operation.ts'
 
@@ -195,6 +197,83 @@ test('BodyTurns: large bodies are worked on one after the other, and small ones 
   }
   for (const reply of sent) t.is((await reply).status, 201)
   t.is(begun.toSorted().join(''), 'abcsss')
+})
+
+/** Keys of two organizations. */
+const ofTwo = bearerAuthentication(async (key) => {
+  const base = { projectId: 'p', bound: false, scopes: ['api:send'] as const, credentialId: key }
+  return { ...base, organizationId: key === sender ? 'o' : 'other' }
+})
+const longNotes = [{ ...demoOperations[0], maxBodyBytes: 1_048_576 } as Operation]
+const noteOf = (bytes: number): string => JSON.stringify({ text: 'x', extra: { pad: 'y'.repeat(bytes - 32) } })
+
+test('BodyTurns: whoever sends slowly keeps none but the bodies of its own organization waiting', async (t) => {
+  const limits = { maxBodyMemoryBytes: 400_000 }
+  const { port, answered } = await startDemo(t, { operations: longNotes, limits, authenticate: ofTwo })
+  const slow = await open(t, port)
+  const body = noteOf(150_000)
+  slow.write(head(sender, `Content-Length: ${body.length}\r\n`) + body.slice(0, 100))
+  const own = await open(t, port)
+  own.write(head(sender, `Content-Length: ${body.length}\r\n`) + body)
+  const other = await call(port, 'POST', '/v1/notes', { headers: { authorization: 'Bearer other' }, body: noteOf(80_000) })
+  t.is(other.status, 201)
+  t.deepEqual(
+    answered.map(({ organizationId }) => organizationId),
+    ['other'],
+  )
+  slow.write(body.slice(100))
+  for (const socket of [slow, own]) t.true((await receive(socket, isWhole)).startsWith('HTTP/1.1 201 '))
+})
+
+test('BodyTurns: a waiting body whose client has left takes no turn, and too many are refused', async (t) => {
+  const { port } = await startDemo(t, { operations: longNotes, limits: { maxBodyMemoryBytes: 100_000 } })
+  const body = noteOf(90_000)
+  const begun = head(sender, `Content-Length: ${body.length}\r\n`) + body.slice(0, 100)
+  const first = await open(t, port)
+  first.write(begun)
+  const refused = Promise.withResolvers<string>()
+  const waiting = await Promise.all(Array.from({ length: 129 }, () => open(t, port)))
+  for (const socket of waiting) void receive(socket, isWhole).then(refused.resolve, () => {})
+  for (const socket of waiting) socket.write(begun)
+  const text = await refused.promise
+  t.true(text.startsWith('HTTP/1.1 503 '), 'of 129 that wait one is too many')
+  t.regex(text, /Too many large requests at once; try again in a few seconds\./)
+  for (const socket of waiting) socket.destroy()
+  first.write(body.slice(100))
+  t.true((await receive(first, isWhole)).startsWith('HTTP/1.1 201 '))
+  t.is((await call(port, 'POST', '/v1/notes', { key: 'api:send', body })).status, 201)
+})
+
+test('a large body whose length was not declared is read in turn, and small ones are not kept out', async (t) => {
+  const { port } = await startDemo(t, { operations: longNotes, limits: { maxSmallBodyMemoryBytes: 70_000 } })
+  const whole = await open(t, port)
+  const body = noteOf(200_000)
+  whole.write(`${head(sender, 'Transfer-Encoding: chunked\r\n')}${body.length.toString(16)}\r\n${body}`)
+  t.is((await call(port, 'POST', '/v1/notes', { key: 'api:send', body: { text: 'hello' } })).status, 201)
+  whole.write('\r\n0\r\n\r\n')
+  t.true((await receive(whole, isWhole)).startsWith('HTTP/1.1 201 '))
+})
+
+test('a body is read no faster than its caller may go on, who is charged for it', async (t) => {
+  const pause = Promise.withResolvers<void>()
+  const read = Promise.withResolvers<void>()
+  const accounts = { resume() {}, spend() {}, turn: () => undefined, reserve() {}, ended() {} }
+  const begin = (facts: WorkFacts): Work => {
+    let pieces = 0
+    const pace = () => {
+      pieces++
+      read.resolve()
+      return pieces === 1 ? pause.promise : undefined
+    }
+    return new Work(facts, { ...accounts, pace, run: (_work, call) => call() })
+  }
+  const { port, answered } = await startDemo(t, { operations: longNotes, fairness: { begin } })
+  const long = call(port, 'POST', '/v1/notes', { key: 'api:send', body: noteOf(900_000) })
+  await read.promise
+  t.is((await call(port, 'POST', '/v1/notes', { key: 'api:send', body: { text: 'hello' } })).status, 201)
+  t.is(answered.length, 1)
+  pause.resolve()
+  t.is((await long).status, 201)
 })
 
 test('Exchange reports a client that goes away in the middle of its body, and frees the memory', async (t) => {

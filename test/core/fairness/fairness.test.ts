@@ -209,6 +209,24 @@ test('Fairness: works that wait for others hold up the further works of their ca
   t.false(fourth.hasBegun, 'the third is under way')
 })
 
+test('Fairness: small works of a key do not wait for the large ones of its organization, and large ones do', async (t) => {
+  const fairness = new Fairness({ clock: new FakeClock() })
+  const begin = (credentialId: string) => {
+    const work = fairness.begin({ address: '192.0.2.1', kind: `call of ${credentialId}` })
+    work.belongsTo({ credentialId, organizationId: 'org' })
+    void work.turn()
+    return work
+  }
+  for (const [key, ms] of [['large', 300] as const, ['small', 2] as const]) {
+    const work = begin(key)
+    work.spend(ms)
+    work.end()
+  }
+  t.true(begin('large').hasBegun)
+  t.true(begin('small').hasBegun)
+  t.false(begin('large').hasBegun, 'more than 100 ms would be under way')
+})
+
 test('Fairness: a caller alone is never refused, however much it uses', async (t) => {
   const [served] = await new Thread().run([{ ...attacker, connections: 20, costMs: 40 }], 6000)
   t.deepEqual(served?.refused, [])

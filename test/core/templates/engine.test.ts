@@ -1,8 +1,9 @@
 /** What templates make of variables, and the errors for those that are wrong. */
 import test, { type ExecutionContext } from '#test'
+import { placeIn } from '#config/words/text-place.ts'
 import { parseTemplate } from '#core/templates/parser.ts'
 import { escapeHtml, onOneLine, render } from '#core/templates/renderer.ts'
-import { positionOf, TemplateFault } from '#core/templates/template-fault.ts'
+import { TemplateFault } from '#core/templates/template-fault.ts'
 
 const rules = { escape: (text: string) => text, strict: true, maxCharacters: 10_000 }
 const fill = (source: string, variables: unknown, changes: Partial<typeof rules> = {}): string =>
@@ -11,7 +12,7 @@ const fill = (source: string, variables: unknown, changes: Partial<typeof rules>
 /** The fault of a template as `line:column variable: message`. */
 function faultOf(t: ExecutionContext, source: string, variables: unknown = {}, changes: Partial<typeof rules> = {}): string {
   const { message, at, variable } = t.throws(() => fill(source, variables, changes), { instanceOf: TemplateFault })
-  const { line, column } = positionOf(source, at)
+  const { line, column } = placeIn(source, at)
   return `${line}:${column}${variable === undefined ? '' : ` ${variable}`}: ${message}`
 }
 

@@ -1,11 +1,11 @@
 /** Takes in logs of mail servers, a group of lines at a time, with what earlier lines said of the same messages. */
-import { setImmediate } from 'node:timers/promises'
 import type { Core } from '../../core.ts'
 import { forgetSessions, keepSessions, readSessions } from '../../ingest-sources/log-sessions.ts'
 import type { SignedSource } from '../../ingest-sources/signed-source.ts'
 import type { KeyedMutex } from '../../keyed-mutex.ts'
 import type { FeedbackEvent } from '../event.ts'
 import type { FeedbackOrigin, FeedbackOutcome, FeedbackTaker } from '../feedback-origin.ts'
+import { giveWay } from '../../event-loop.ts'
 
 /** Lines that were taken apart and wait for what is remembered; `S` is what a reader remembers of a message, plain data. */
 export interface GroupOfLines<S> {
@@ -77,7 +77,7 @@ export class LogIntake {
       const shown = reading.rejected.slice(0, maxRejected - rejected.length)
       rejected.push(...shown)
       rejectedMore += reading.rejected.length - shown.length
-      await setImmediate() // groups that need nothing of the store would hold the event loop until the log ends
+      await giveWay() // groups that need nothing of the store would hold the event loop until the log ends
     }
     return { ...counts, rejected, rejectedMore }
   }
@@ -94,7 +94,7 @@ export async function takeInSlices(
 ): Promise<readonly FeedbackOutcome[]> {
   const outcomes: FeedbackOutcome[] = []
   for (let at = 0; at < events.length; at += maxSlice) {
-    await setImmediate()
+    await giveWay()
     outcomes.push(...(await feedback.take(origin, events.slice(at, at + maxSlice))))
   }
   return outcomes

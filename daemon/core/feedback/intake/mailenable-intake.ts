@@ -1,5 +1,4 @@
 /** Takes in reports of an agent beside MailEnable: bounces, and deliveries out of the activity log, each for the tenant it belongs to. */
-import { setImmediate } from 'node:timers/promises'
 import type { Change } from '#store/change.ts'
 import type { Core } from '../../core.ts'
 import { countDropped, droppedPostoffices } from '../../ingest-sources/dropped-postoffices.ts'
@@ -12,6 +11,7 @@ import type { KeyedMutex } from '../../keyed-mutex.ts'
 import type { FeedbackEvent } from '../event.ts'
 import { takeInSlices } from './log-intake.ts'
 import type { FeedbackOrigin, FeedbackOutcome, FeedbackTaker } from '../feedback-origin.ts'
+import { giveWay } from '../../event-loop.ts'
 
 export interface MailEnableIntakeOptions extends Core {
   readonly feedback: FeedbackTaker
@@ -111,7 +111,7 @@ export class MailEnableIntake {
     const place = { organizationId, sourceId: source.id }
     const now = clock.now()
     const tenants = await this.tenants(signed)
-    await setImmediate() // the lines were taken apart in this turn of the event loop
+    await giveWay() // the lines were taken apart in this turn of the event loop
     const { deliveries, refusals, withheld, remember } = log.read(await readSessions<S>(database, place, log.needs))
     const refused = await newRefusals(database, place, refusals, now)
     const dropped: string[] = []

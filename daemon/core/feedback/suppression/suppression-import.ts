@@ -1,5 +1,4 @@
 /** Takes many suppressions at once: receives them whole, counts them, then adds them in small writes and reports the result of each. */
-import { setImmediate } from 'node:timers/promises'
 import type { Change } from '#store/change.ts'
 import { Draft } from '#store/content.ts'
 import type { Core } from '../../core.ts'
@@ -7,9 +6,10 @@ import { requireReach } from '../../access/principal/organization-acts.ts'
 import type { Principal } from '../../access/principal/principal.ts'
 import { Refusal } from '../../refusals.ts'
 import { addSuppressions, wouldAdd } from './add-suppressions.ts'
-import { receivedRows } from './received-rows.ts'
+import { keptBytes, receivedRows } from './received-rows.ts'
 import type { Suppression } from './suppression.ts'
 import { newEntry, type NewSuppression } from './suppressions.ts'
+import { giveWay } from '../../event-loop.ts'
 
 /** A row as it was given: its fields, or why it has none. */
 export type GivenRow = { readonly fields: Readonly<Record<string, unknown>> } | { readonly problem: string }
@@ -46,8 +46,10 @@ export interface ImportReport {
 
 /** Spec "Limits" 12. */
 export const maxImportRows = 50_000
+/** Rows that are read in one step, some two milliseconds. */
+const stepRows = 100
 /** Entries in one write. */
-const batchRows = 500
+const batchRows = 200
 const maxShownEmail = 320
 
 type Batch = readonly { readonly row: number; readonly entry: Suppression }[]
@@ -95,7 +97,7 @@ export class SuppressionImport {
     const { projects } = await policies.of(principal.organizationId)
     const tally = new Tally()
     let batch: Batch[number][] = []
-    for await (const some of rows(draft.read())) {
+    for await (const some of rows(keptBytes(draft))) {
       for (const given of some) {
         const row = tally.next()
         try {
@@ -105,7 +107,7 @@ export class SuppressionImport {
           if (!(error instanceof Refusal)) throw error
           tally.refuse(row, given, error.message)
         }
-        if (row % batchRows === 0) await setImmediate() // rows that are refused need nothing of the store
+        if (row % stepRows === 0) await giveWay()
         if (batch.length < batchRows) continue
         await this.#commit(principal, batch, tally, act)
         batch = []

@@ -86,10 +86,21 @@ function* withoutBlanks(given: string): Steps<string> {
   if (!/[\t\n\r ]/.test(given)) return given
   const digits: string[] = []
   for (let at = 0; at < given.length; at += stepUnits) {
-    digits.push(given.slice(at, at + stepUnits).replaceAll(/[\t\n\r ]+/g, ''))
+    digits.push(blanksRemoved(given.slice(at, at + stepUnits)))
     if (given.length > stepUnits) yield
   }
   return digits.join('')
+}
+
+/** By octets: of a break in each line, an expression would make hundreds of thousands of texts. */
+function blanksRemoved(text: string): string {
+  const octets = Buffer.from(text)
+  let kept = 0
+  for (let at = 0; at < octets.length; at++) {
+    const octet = octets[at] ?? 0
+    if (octet > 0x20 || (octet !== 0x20 && octet !== 0x0a && octet !== 0x0d && octet !== 0x09)) octets[kept++] = octet
+  }
+  return octets.toString('utf8', 0, kept)
 }
 
 /** Node's decoder passes over what is wrong; what it gives encodes to the same text only when nothing was. */
@@ -102,9 +113,14 @@ function* isReversible(digits: string): Steps<boolean> {
 }
 
 function inLines(digits: string): Buffer {
+  const octets = Buffer.from(digits, 'latin1')
   const out = Buffer.allocUnsafe(digits.length + 2 * Math.ceil(digits.length / lineDigits))
   let at = 0
-  for (let from = 0; from < digits.length; from += lineDigits) at += out.write(`${digits.slice(from, from + lineDigits)}\r\n`, at, 'latin1')
+  for (let from = 0; from < digits.length; from += lineDigits) {
+    at += octets.copy(out, at, from, from + lineDigits)
+    out[at++] = 0x0d
+    out[at++] = 0x0a
+  }
   return out
 }
 

@@ -56,7 +56,7 @@ export function* composing(request: SendRequest, traceId: string, nowMs: number)
   ].filter((line) => line.length > 0)
   const part = yield* joinParts(yield* bodyPart(request.text, request.html), request.attachments, boundaryFrom(traceId))
   const head = `${lines.join('\r\n')}\r\n${part.headers.join('\r\n')}\r\n\r\n`
-  const pieces = joined([head, ...part.body])
+  const pieces = yield* joining([head, ...part.body])
   return {
     size: pieces.reduce((size, piece) => size + (Buffer.isBuffer(piece) ? piece.length : piece.encodedSize), 0),
     pieces,
@@ -76,23 +76,20 @@ export function* composing(request: SendRequest, traceId: string, nowMs: number)
 const pieceUnits = 262_144
 
 /** Short texts that follow each other become one piece. */
-function joined(pieces: readonly Piece[]): (Buffer | Base64File)[] {
+function* joining(pieces: readonly Piece[]): Steps<(Buffer | Base64File)[]> {
   const whole: (Buffer | Base64File)[] = []
   let text = ''
-  const flush = (): void => {
-    if (text !== '') whole.push(Buffer.from(text))
-    text = ''
-  }
   for (const piece of pieces) {
-    if (typeof piece !== 'string') {
-      flush()
-      whole.push(piece)
-    } else {
-      if (text.length + piece.length > pieceUnits) flush()
-      text += piece
+    const isText = typeof piece === 'string'
+    if (text !== '' && (!isText || text.length + piece.length > pieceUnits)) {
+      whole.push(Buffer.from(text))
+      text = ''
+      if (isText) yield
     }
+    if (isText) text += piece
+    else whole.push(piece)
   }
-  flush()
+  if (text !== '') whole.push(Buffer.from(text))
   return whole
 }
 

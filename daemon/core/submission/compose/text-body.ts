@@ -55,8 +55,9 @@ function* pieces(text: string): Iterable<string> {
 
 function endOf(text: string, at: number): number {
   const end = at + stepUnits
-  const broken = text.lastIndexOf('\n', end - 1) + 1
-  if (broken > at) return broken
+  // within the piece: in a text without breaks, a search in the whole would go back to its start for each piece
+  const broken = text.slice(at, end).lastIndexOf('\n') + 1
+  if (broken > 0) return at + broken
   return /[\r\ud800-\udbff]/.test(text.charAt(end - 1)) ? end - 1 : end
 }
 

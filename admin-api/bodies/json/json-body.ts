@@ -1,5 +1,6 @@
 /** JSON text into a value: UTF-8 only (RFC 8259 §8.1), limited in depth, with the place of a mistake named. */
 import { isUtf8 } from 'node:buffer'
+import { placeIn } from '#config/words/text-place.ts'
 import { invalid } from '#core/refusals.ts'
 import { findJsonFault } from './json-fault.ts'
 
@@ -48,9 +49,7 @@ export function parseJson(bytes: Buffer, limits: JsonLimits): JsonReading {
 
 function describeFault(text: string): string {
   const { offset, expected } = findJsonFault(text)
-  const before = text.slice(0, offset)
-  const line = before.split('\n').length
-  const column = offset - before.lastIndexOf('\n')
+  const { line, column } = placeIn(text, offset)
   return `is not JSON: line ${line}, column ${column} (position ${offset}): expected ${expected}`
 }
 
