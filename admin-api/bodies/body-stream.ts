@@ -3,7 +3,17 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type * as z from 'zod'
 import { resumeWork } from '#core/fairness/thread-meter.ts'
 import { Refusal } from '#core/refusals.ts'
-import { announcesBody, assertNotEncoded, bytesThere, ClientGone, tooLarge } from './request-body.ts'
+import {
+  announcesBody,
+  assertNotEncoded,
+  bytesThere,
+  ClientGone,
+  readInTurnsBytes,
+  tooLarge,
+  workedInTurnsBytes,
+  type BodyReading,
+  type HeldBody,
+} from './request-body.ts'
 
 /** Declares a body that the handler reads as a stream, with a schema for each media type that it takes. */
 export interface StreamShape {
@@ -23,6 +33,11 @@ export interface BodyStream {
    * `ClientGone`. What is not read is thrown away after the answer.
    */
   readonly bytes: AsyncIterable<Uint8Array>
+  /**
+   * Waits for a turn of a body that the handler keeps in memory until the request is over; to be called before it is read. `mostBytes`: of
+   * what is kept. `crowd`: whose it is, where the request names no caller. Throws `overloaded` and `ClientGone`.
+   */
+  readonly keep: (of?: { readonly mostBytes?: number; readonly crowd?: string }) => Promise<void>
   /**
    * The whole body, where all of it is there already, as it is of most requests that are short: nothing is waited for, and `bytes` has no
    * more. Undefined otherwise. Throws `request_too_large`.
@@ -46,6 +61,12 @@ export interface BodyWatch {
   ended(): Promise<void>
 }
 
+/** How a body is read that the handler keeps. */
+interface KeptReading {
+  readonly turns: Pick<BodyReading, 'reads' | 'works'>
+  readonly held: HeldBody
+}
+
 /** Opens the body before anything of it is read. Throws `unsupported_media_type` and `request_too_large`. */
 export function openBodyStream(
   req: IncomingMessage,
@@ -53,6 +74,7 @@ export function openBodyStream(
   shape: StreamShape,
   maxBytes: number,
   watch: BodyWatch,
+  { turns: { reads, works }, held }: KeptReading,
 ): BodyStream {
   const { mediaTypes, takesAsSent = false } = shape
   if (!takesAsSent) assertNotEncoded(req)
@@ -60,7 +82,23 @@ export function openBodyStream(
   const mediaType = takesAsSent ? given : acceptedType(given, Object.keys(mediaTypes))
   const declared = Number(req.headers['content-length'] ?? 0)
   if (declared > maxBytes) throw tooLarge(maxBytes, `this one has ${declared}`)
-  return { mediaType, bytes: bytesOf(req, res, maxBytes, watch), ready: () => wholeBody(req, maxBytes) }
+  let keptBytes = 0
+  const ended = async (size: number): Promise<void> => {
+    const kept = Math.min(size, keptBytes)
+    if (kept >= workedInTurnsBytes) await held.turn(works, kept)
+    await watch.ended()
+  }
+  return {
+    mediaType,
+    bytes: bytesOf(req, res, maxBytes, { ...watch, ended, pace: () => held.caller.pace() }),
+    ready: () => wholeBody(req, maxBytes),
+    keep: async ({ mostBytes = maxBytes, crowd } = {}) => {
+      if (!announcesBody(req)) return
+      watch.began()
+      keptBytes = Math.min(declared > 0 ? declared : maxBytes, mostBytes)
+      if (keptBytes >= readInTurnsBytes) await held.turn(reads, keptBytes, crowd)
+    },
+  }
 }
 
 function wholeBody(req: IncomingMessage, maxBytes: number): Buffer | undefined {
@@ -80,7 +118,14 @@ function acceptedType(header: string, accepted: readonly string[]): string {
   throw new Refusal('unsupported_media_type', words, { nextAction: 'check_content_type' })
 }
 
-async function* bytesOf(req: IncomingMessage, res: ServerResponse, maxBytes: number, watch: BodyWatch): AsyncGenerator<Uint8Array> {
+interface StreamWatch {
+  readonly began: () => void
+  /** Resolves when the caller may send more; undefined when it may at once. */
+  readonly pace: () => Promise<void> | undefined
+  readonly ended: (size: number) => Promise<void>
+}
+
+async function* bytesOf(req: IncomingMessage, res: ServerResponse, maxBytes: number, watch: StreamWatch): AsyncGenerator<Uint8Array> {
   if (!announcesBody(req)) return
   watch.began()
   if (req.headers.expect !== undefined) res.writeContinue()
@@ -88,6 +133,8 @@ async function* bytesOf(req: IncomingMessage, res: ServerResponse, maxBytes: num
   try {
     // a handler that stops reading must still be able to answer, so leaving the loop must not close the connection
     for await (const chunk of req.iterator({ destroyOnReturn: false })) {
+      const pause = watch.pace()
+      if (pause) await pause
       resumeWork()
       size += (chunk as Buffer).length
       if (size > maxBytes) throw tooLarge(maxBytes, 'this one has more')
@@ -96,6 +143,6 @@ async function* bytesOf(req: IncomingMessage, res: ServerResponse, maxBytes: num
   } catch (error) {
     throw error instanceof Refusal ? error : new ClientGone()
   }
-  await watch.ended()
+  await watch.ended(size)
   resumeWork()
 }

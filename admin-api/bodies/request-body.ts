@@ -12,9 +12,9 @@ export class ClientGone extends Error {
 }
 
 /** Bodies from this length on are read in turns, and put in their place as they come. */
-const readInTurnsBytes = 65_536
+export const readInTurnsBytes = 65_536
 /** Bodies from this length on are worked on in turns. */
-const workedInTurnsBytes = 262_144
+export const workedInTurnsBytes = 262_144
 
 export interface BodyLimits extends JsonLimits {
   readonly maxBytes: number
@@ -40,26 +40,17 @@ export interface BodyReading {
 export interface ReadBody {
   readonly value: unknown
   readonly bytes: number
-  /** To be called once, when the request is over. */
-  readonly release: () => void
 }
 
 /**
  * Reads and parses the body; `undefined` when the request has none. Its caller is charged for it. Throws `unsupported_media_type`,
  * `request_too_large`, `validation_failed`, `overloaded` or `ClientGone`.
  */
-export async function readJsonBody(
-  req: IncomingMessage,
-  res: ServerResponse,
-  limits: BodyLimits,
-  bodies: BodyReading,
-  caller: BodyCaller,
-): Promise<ReadBody> {
-  if (!announcesBody(req)) return { value: undefined, bytes: 0, release: () => {} }
+export async function readJsonBody(req: IncomingMessage, limits: BodyLimits, bodies: BodyReading, held: HeldBody): Promise<ReadBody> {
+  if (!announcesBody(req)) return { value: undefined, bytes: 0 }
   assertPlainJson(req)
   const declared = Number(req.headers['content-length'] ?? 0)
   if (declared > limits.maxBytes) throw tooLarge(limits.maxBytes, `this one has ${declared}`, limits.setting)
-  const held = new HeldBody(res, caller)
   try {
     const { checkBytes, maxBytes: _maxBytes, setting: _setting, ...jsonLimits } = limits
     const bytes =
@@ -68,7 +59,7 @@ export async function readJsonBody(
     const { length } = bytes
     if (length >= workedInTurnsBytes) await held.turn(bodies.works, length)
     // what goes to the thread of large bodies is data alone
-    return { value: length === 0 ? undefined : await bodies.json.parse(bytes, jsonLimits), bytes: length, release: () => held.release() }
+    return { value: length === 0 ? undefined : await bodies.json.parse(bytes, jsonLimits), bytes: length }
   } catch (error) {
     held.release()
     throw error
@@ -79,17 +70,10 @@ export async function readJsonBody(
  * For an operation that takes no body: an empty one and `{}` pass, whatever their media type; anything else is refused with
  * `validation_failed` and the given message, so that no field is ignored in silence.
  */
-export async function readAbsentBody(
-  req: IncomingMessage,
-  res: ServerResponse,
-  bodies: BodyReading,
-  caller: BodyCaller,
-  message: string,
-): Promise<void> {
+export async function readAbsentBody(req: IncomingMessage, bodies: BodyReading, held: HeldBody, message: string): Promise<void> {
   if (!announcesBody(req)) return
   const refused = invalid([{ path: 'body', message }])
   if (Number(req.headers['content-length'] ?? 0) > maxAbsentBytes) throw refused
-  const held = new HeldBody(res, caller)
   const bytes = await readGathered(req, { maxBytes: maxAbsentBytes }, bodies, held).finally(() => held.release())
   if (!/^(?:\s*\{\s*\})?\s*$/.test(bytes.toString('latin1'))) throw refused
 }
@@ -140,7 +124,7 @@ export function bytesThere(req: IncomingMessage): Buffer | undefined {
 }
 
 /** What a body holds until its request is over. */
-class HeldBody {
+export class HeldBody {
   readonly caller: BodyCaller
   readonly res: ServerResponse
   readonly #ends: (() => void)[] = []
@@ -157,13 +141,21 @@ class HeldBody {
   }
 
   /** Waits for its turn. Throws `overloaded`, and `ClientGone` when the request is over meanwhile. */
-  async turn(turns: BodyTurns, bytes: number): Promise<void> {
-    this.#ends.push(await turns.begin(bytes, this.caller.crowd))
-    this.assertOpen()
+  async turn(turns: BodyTurns, bytes: number, crowd = this.caller.crowd): Promise<void> {
+    const end = await turns.begin(bytes, crowd)
+    if (this.#isOver()) {
+      end()
+      throw new ClientGone()
+    }
+    this.#ends.push(end)
   }
 
   assertOpen(): void {
-    if (this.res.destroyed || this.res.writableEnded) throw new ClientGone()
+    if (this.#isOver()) throw new ClientGone()
+  }
+
+  #isOver(): boolean {
+    return this.res.destroyed || this.res.writableEnded
   }
 
   release(): void {

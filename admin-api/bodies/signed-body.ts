@@ -9,7 +9,6 @@ import { createGunzip, gunzip } from 'node:zlib'
 import { badSignature, type GivenSignature, type SignedSource, type SignedSources } from '#core/ingest-sources/signed-source.ts'
 import { invalid, Refusal } from '#core/refusals.ts'
 import type { BodyStream } from './body-stream.ts'
-import type { BodyMemory } from './body-turns.ts'
 import { tooLarge } from './request-body.ts'
 
 /** Octets of a body as it is sent. */
@@ -20,12 +19,6 @@ export interface SignedRequest {
   readonly query: { readonly source_id?: string | undefined }
   readonly headers: IncomingHttpHeaders
   readonly body: BodyStream
-}
-
-/** Who can sign, and the octets of all bodies that are looked at at a time. */
-export interface SignatureChecks {
-  readonly sources: SignedSources
-  readonly memory: BodyMemory
 }
 
 /** A body whose signature was right. */
@@ -41,7 +34,7 @@ export interface SignedBody {
  * `invalid_signature`, `unsupported_media_type` and `request_too_large`.
  */
 export async function withSignedBody<T>(
-  { sources, memory }: SignatureChecks,
+  sources: SignedSources,
   { query, headers, body }: SignedRequest,
   work: (body: SignedBody) => Promise<T>,
   maxKept: number = Infinity,
@@ -51,25 +44,21 @@ export async function withSignedBody<T>(
   if (sourceId === undefined || (given.ours === undefined && given.stalwart === undefined)) throw badSignature()
   const isGzip = isCompressed(headers['content-encoding'])
   const check = await sources.begin(sourceId)
+  const { organizationId } = check
+  if (organizationId !== undefined) await body.keep({ mostBytes: maxKept, crowd: `signed for ${organizationId}` })
   let [size, held] = [0, 0]
-  try {
-    const chunks: Uint8Array[] = []
-    for await (const chunk of body.bytes) {
-      check.update(chunk)
-      if (isGzip && (size += chunk.length) > maxSignedBytes) throw tooLarge(maxSignedBytes, 'this one has more, compressed')
-      // read to the end all the same, so that the answer does not show which sources exist
-      const kept = check.isKnown ? chunk.subarray(0, maxKept - held) : nothing
-      if (kept.length === 0) continue
-      memory.take(kept.length)
-      held += kept.length
-      chunks.push(kept)
-    }
-    const signed = await check.finish(given)
-    await sources.seen(signed)
-    return await work({ signed, bytes: Buffer.concat(chunks, held), isGzip })
-  } finally {
-    memory.release(held)
+  const chunks: Uint8Array[] = []
+  for await (const chunk of body.bytes) {
+    check.update(chunk)
+    if (isGzip && (size += chunk.length) > maxSignedBytes) throw tooLarge(maxSignedBytes, 'this one has more, compressed')
+    // read to the end all the same, so that the answer does not show which sources exist
+    const kept = organizationId === undefined ? nothing : chunk.subarray(0, maxKept - held)
+    held += kept.length
+    if (kept.length > 0) chunks.push(kept)
   }
+  const signed = await check.finish(given)
+  await sources.seen(signed)
+  return await work({ signed, bytes: Buffer.concat(chunks, held), isGzip })
 }
 
 const nothing = new Uint8Array()

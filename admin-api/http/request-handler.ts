@@ -16,7 +16,7 @@ import { challengeFor, corsReader, withoutSecrets, type BodyLimits, type Credent
 import { deadlineSecondsOf, maxBodyBytesOf, workOf, type HandlerInput, type Operation } from '../operation/operation.ts'
 import { queryObject } from './query.ts'
 import { renderAnswer, renderJson, renderEmpty, renderRefusal, type AnswerFrame } from './rendering.ts'
-import { announcesBody, ClientGone, discardRest, isThere, readAbsentBody, readJsonBody } from '../bodies/request-body.ts'
+import { announcesBody, ClientGone, discardRest, HeldBody, isThere, readAbsentBody, readJsonBody } from '../bodies/request-body.ts'
 import { check } from '../bodies/validation.ts'
 import type { HandledRequest, HandlerContext, Incoming } from './handler-context.ts'
 import { bodyRefusals, checkBody, jsonBodyLimits, noBodyWords } from './body-check.ts'
@@ -44,7 +44,7 @@ export class RequestHandler implements HandledRequest {
   #principal: Principal | undefined
   #operatorId: string | undefined
   #bodyBytes = 0
-  #releaseBody: (() => void) | undefined
+  readonly #held: HeldBody
   readonly #answered = Promise.withResolvers<Response>()
   #given: unknown // as it was read, where wrong ones are recorded
   #leave: (() => void) | undefined
@@ -64,6 +64,7 @@ export class RequestHandler implements HandledRequest {
     this.#startedAt = context.monotonic()
     const { operationId: kind, waits, bypassesLoadShedding: isFree } = operation
     this.#work = context.fairness.begin({ address: remoteAddress, kind, waits, isFree })
+    this.#held = new HeldBody(incoming.res, this.#work)
     this.deadlineAt = this.#startedAt + deadlineSecondsOf(operation) * 1000
   }
 
@@ -163,18 +164,18 @@ export class RequestHandler implements HandledRequest {
     const isWhole = isThere(req)
     let body: unknown
     if (isStreamed(operation.body)) {
-      body = openBodyStream(req, res, operation.body, maxBodyBytesOf(operation, core), this.#bodyWatch())
+      const reading = { turns: this.#context.bodies, held: this.#held }
+      body = openBodyStream(req, res, operation.body, maxBodyBytesOf(operation, core), this.#bodyWatch(), reading)
     } else if (operation.body) {
       const limits = { ...jsonBodyLimits(operation, this.#bodyLimits(), req.headers, core), ...this.#context.jsonLimits }
-      const read = await this.#work.away(readJsonBody(req, res, limits, this.#context.bodies, this.#work))
+      const read = await this.#work.away(readJsonBody(req, limits, this.#context.bodies, this.#held))
       this.#bodyBytes = read.bytes
-      this.#releaseBody = read.release
       if (!isWhole) await this.#authenticateAgain()
       if (operation.onInvalid) this.#given = read.value
       this.#assertOpen()
       body = await checkBody(operation, read.value, this.#principal, core)
     } else if (operation.method !== 'GET') {
-      await readAbsentBody(req, res, this.#context.bodies, this.#work, noBodyWords(operation))
+      await readAbsentBody(req, this.#context.bodies, this.#held, noBodyWords(operation))
       if (!isWhole) await this.#authenticateAgain()
       this.#assertOpen()
     }
@@ -243,7 +244,7 @@ export class RequestHandler implements HandledRequest {
   /** Once the client has been asked to repeat its request, the handler must not run. */
   #assertOpen(): void {
     if (this.#settle) return
-    this.#endBody()
+    this.#held.release()
     throw new ClientGone()
   }
 
@@ -321,7 +322,7 @@ export class RequestHandler implements HandledRequest {
     this.#context.inFlight.delete(this)
     this.#leave?.()
     this.#work.end()
-    this.#endBody()
+    this.#held.release()
     if (!req.complete && announcesBody(req)) discardRest(req, maxDiscardedBytes)
     this.#context.events.answered({
       operationId: this.operation.operationId,
@@ -334,11 +335,6 @@ export class RequestHandler implements HandledRequest {
       requestId: this.#requestId,
       grantId: this.#principal?.credentialId,
     })
-  }
-
-  #endBody(): void {
-    this.#releaseBody?.()
-    this.#releaseBody = undefined
   }
 
   #frame(): AnswerFrame {

@@ -8,7 +8,6 @@ import type { SignedSource, SignedSources } from '#core/ingest-sources/signed-so
 import type { IngestProvider } from '#core/ingest-sources/ingest-source.ts'
 import { invalid } from '#core/refusals.ts'
 import type { ReportReader } from '#ingest/report/report-reader.ts'
-import type { BodyMemory } from '../bodies/body-turns.ts'
 
 export interface IngestCore {
   readonly sources: IngestSources
@@ -18,10 +17,6 @@ export interface IngestCore {
   readonly logs: LogIntake
   readonly mailEnable: MailEnableIntake
   readonly reports: Pick<ReportReader, 'read'>
-  /** Limits the memory of signed bodies in progress. */
-  readonly bodies: BodyMemory
-  /** Limits the memory of signed bodies from MailEnable in progress. */
-  readonly mailEnableBodies: BodyMemory
 }
 
 /** Throws `validation_failed` for a source of another provider. */

@@ -6,7 +6,6 @@ import { Refusal } from '#core/refusals.ts'
 import type { BulkReport } from '#core/submission/doors/bulk-reports.ts'
 import type { BatchMessage, SendBatches } from '#core/submission/doors/send-batches.ts'
 import { streamed, type BodyStream } from '../bodies/body-stream.ts'
-import type { BodyMemory } from '../bodies/body-turns.ts'
 import { check } from '../bodies/validation.ts'
 import { media } from '../operation/answer.ts'
 import { operation, type HandlerInput, type Operation } from '../operation/operation.ts'
@@ -30,8 +29,6 @@ import { vendorKey } from './vendor-key.ts'
 export interface DialectCore extends CallCore {
   readonly sendBatches: SendBatches
   readonly maxSendBodyBytes: number
-  /** Of forms that are being read, for all requests together. */
-  readonly formMemory: BodyMemory
 }
 
 const deadlineSeconds = 120
@@ -89,8 +86,8 @@ function sendOperation(dialect: Dialect, send: DialectSend): Operation<DialectCo
 /** No service reads parameters of the address. */
 const anything = z.looseObject({})
 
-const formIn = async ({ formMemory, maxSendBodyBytes }: DialectCore, body: BodyStream, headers: IncomingHttpHeaders): Promise<Form> =>
-  new Form(await readFormRequest(body, headers['content-type'] ?? '', formMemory, maxSendBodyBytes))
+const formIn = async ({ maxSendBodyBytes }: DialectCore, body: BodyStream, headers: IncomingHttpHeaders): Promise<Form> =>
+  new Form(await readFormRequest(body, headers['content-type'] ?? '', maxSendBodyBytes))
 
 /** What a body repeats for many recipients must not become more than a few of the largest. */
 function requireRoom({ messages: { length }, own }: Translation, size: number, maxBodyBytes: number): void {

@@ -82,7 +82,7 @@ export interface InboxCore {
   readonly onCaptured: (capture: Capture) => void
 }
 
-export interface Ingest extends Omit<IngestCore, 'bodies' | 'mailEnableBodies'> {
+export interface Ingest extends IngestCore {
   readonly feedback: Feedback
   /** Tries reports again that came too early; to be started and stopped. */
   readonly pendingReports: PendingReports

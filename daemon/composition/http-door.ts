@@ -24,7 +24,6 @@ import { flagCheck, restOperations, restTable } from '../../admin-api/rest/rest-
 import { AdminApi, type AdminApiLimits, type AdminApiOptions } from '../../admin-api/http/http-server.ts'
 import { graphqlOperations } from '../../admin-api/graphql/endpoint.ts'
 import type { Operation } from '../../admin-api/operation/operation.ts'
-import { BodyMemory } from '../../admin-api/bodies/body-turns.ts'
 import { dialectOperations } from '../../admin-api/vendors/dialect-operations.ts'
 import { AgentEndpoint } from '../../admin-api/mcp/endpoint.ts'
 import { resourcesOf } from '../../admin-api/mcp/resources/resources.ts'
@@ -38,9 +37,6 @@ import { systemSource } from '../observability/system-state.ts'
 import { allowingCore } from './oauth-core.ts'
 import type { HttpCore } from './composed.ts'
 import type { Composition } from './parts.ts'
-
-/** Forms of other services' clients that are being read, as for all other bodies together. */
-const maxFormMemoryBytes = 128 * 1_048_576
 
 /** What the daemon needs beside large bodies. */
 const otherMemoryBytes = 256 * 1_048_576
@@ -66,7 +62,7 @@ export function httpDoor(composition: Composition): AdminApi<HttpCore> {
   const oauth = get('oauth')
   const baseUrl = publicUrl(config, config.http.listen)
   const verifyKey = orRunToken(database, token, bearerCheck(get('apiKeys'), oauth.tokenCheck))
-  const core: HttpCore = { ...operatorCore(composition), verifyKey, formMemory: new BodyMemory(maxFormMemoryBytes) }
+  const core: HttpCore = { ...operatorCore(composition), verifyKey }
   const make = async (email: string) => oauth.urls.issuer + (await operatorLink(database, clock, email))
   return new AdminApi<HttpCore>({
     core,

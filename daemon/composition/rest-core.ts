@@ -2,8 +2,6 @@
 import { pagesUrl, publicUrl } from '#config/settings/load.ts'
 import { TraceReader } from '#core/trace/story/trace-reader.ts'
 import type { Core } from '#core/core.ts'
-import { BodyMemory } from '../../admin-api/bodies/body-turns.ts'
-import { ingestMemoryBytes } from '../../admin-api/rest/feedback/ingest.ts'
 import type { RestCore } from '../../admin-api/rest/rest-operations.ts'
 import { OrganizationApplications } from '#core/consent/organization-applications.ts'
 import { AuditLog } from '#core/administration/audit-log.ts'
@@ -82,7 +80,7 @@ export function restCore(composition: Composition): RestCore {
     mailChoices: get('people').mailChoices,
     engagements: get('engagements'),
     insights: get('insights'),
-    ingest: { ...get('ingest'), bodies: new BodyMemory(ingestMemoryBytes), mailEnableBodies: new BodyMemory(ingestMemoryBytes) },
+    ingest: get('ingest'),
     inspectTests,
     connectionTest: new ConnectionTest({ ...core, credentials: moved.smtpCredentials, transport: get('transport'), health }),
     routingRules: new RoutingRules(core),

@@ -28,8 +28,7 @@ function withEnvelope<Envelope extends object, Answer>(
   read: (body: Uint8Array, sourceId: string) => Envelope | Unreadable,
   take: (envelope: Envelope, signed: SignedSource) => Promise<Answer>,
 ): Promise<Answer> {
-  const { signed: sources, mailEnableBodies: memory } = core.ingest
-  return withSignedBody({ sources, memory }, request, async (body) => {
+  return withSignedBody(core.ingest.signed, request, async (body) => {
     requireProvider(body.signed, 'mailenable')
     const envelope = read(await inflated(body), body.signed.source.id)
     if ('problems' in envelope) throw invalid(envelope.problems)

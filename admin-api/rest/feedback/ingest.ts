@@ -8,13 +8,11 @@ import { logSources, readLog } from '#ingest/logs/log.ts'
 import { readStalwartWebhook } from '#ingest/logs/stalwart.ts'
 import { asSent } from '../../bodies/body-stream.ts'
 import { operation, type Operation, type OperationFacts } from '../../operation/operation.ts'
-import { beginningOf, inflated, linesOf, maxSignedBytes, withSignedBody, type SignatureChecks } from '../../bodies/signed-body.ts'
+import { beginningOf, inflated, linesOf, maxSignedBytes, withSignedBody } from '../../bodies/signed-body.ts'
 import { eventCounts, reportAnswer, sourceQuery } from '../../wire/feedback/ingest.ts'
 import type { RestCore } from '../rest-core.ts'
 import { requireProvider } from '../ingest-core.ts'
 
-/** Octets of all bodies that are looked at at a time. */
-export const ingestMemoryBytes = 64 * 1024 * 1024
 /** Of a report mail; it says what it has to say before the message it returns. */
 const reportReadBytes = maxSignedBytes
 /** Of a log in one request, inflated. */
@@ -29,8 +27,6 @@ export const signedOperation = {
   errors: ['invalid_signature', 'feature_disabled', 'conflict', 'storage_full'],
   maxBodyBytes: maxSignedBytes,
 } as const satisfies Partial<OperationFacts> & { readonly scope: 'none' }
-
-const checksOf = ({ ingest: { signed, bodies } }: RestCore): SignatureChecks => ({ sources: signed, memory: bodies })
 
 const signedWords =
   'The header `X-Service-Signature: sha256=<hex>` signs the raw body as it is sent. The source is identified by `source_id` or the header ' +
@@ -52,7 +48,7 @@ const takeReport: Operation<RestCore> = operation({
   response: reportAnswer,
   handle: (input) =>
     withSignedBody(
-      checksOf(input.core),
+      input.core.ingest.signed,
       input,
       async (body) => {
         const raw = await beginningOf(body, reportReadBytes, input.core.maxReportBytes)
@@ -77,7 +73,7 @@ export const ingestOperations: readonly Operation<RestCore>[] = [
     body: asSent({ 'application/json': z.unknown() }),
     response: eventCounts,
     handle: (input) =>
-      withSignedBody(checksOf(input.core), input, async (body) => {
+      withSignedBody(input.core.ingest.signed, input, async (body) => {
         requireProvider(body.signed, 'stalwart')
         const reading = readStalwartWebhook(await inflated(body))
         if ('problems' in reading) throw invalid(reading.problems)
@@ -102,7 +98,7 @@ export const ingestOperations: readonly Operation<RestCore>[] = [
     body: asSent({ 'application/x-ndjson': z.string(), 'text/plain': z.string() }),
     response: eventCounts,
     handle: (input) =>
-      withSignedBody(checksOf(input.core), input, async (body) => {
+      withSignedBody(input.core.ingest.signed, input, async (body) => {
         requireProvider(body.signed, input.query.source)
         const bytes = await linesOf(body, logBounds)
         const { rejected, rejectedMore, ...counts } = await input.core.ingest.logs.take(body.signed, readLog(input.query.source, bytes))

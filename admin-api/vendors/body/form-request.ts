@@ -3,7 +3,6 @@ import { invalid } from '#core/refusals.ts'
 import { maxAttachments } from '#core/submission/compose/attachments.ts'
 import type { BodyStream } from '../../bodies/body-stream.ts'
 import { readMultipart } from '../../bodies/multipart.ts'
-import type { BodyMemory } from '../../bodies/body-turns.ts'
 import { tooLarge } from '../../bodies/request-body.ts'
 import { plainParts } from './plain-parts.ts'
 
@@ -28,38 +27,26 @@ const maxFields = 5000
 /** Pairs are read at once; forms with files come in parts. */
 const maxPairBytes = 2_097_152
 
-/** Throws `validation_failed`, `request_too_large` and `overloaded`. What it holds counts in `memory` until the whole form is there. */
-export async function readFormRequest(body: BodyStream, contentType: string, memory: BodyMemory, maxBytes: number): Promise<FormRequest> {
-  let held = 0
-  const count = (piece: Uint8Array): void => {
-    memory.take(piece.length)
-    held += piece.length
-  }
+/** Throws `validation_failed`, `request_too_large` and `overloaded`. */
+export async function readFormRequest(body: BodyStream, contentType: string, maxBytes: number): Promise<FormRequest> {
+  const isParts = body.mediaType === 'multipart/form-data'
+  const whole = body.ready()
+  const plain = whole && isParts ? plainParts(whole, contentType, maxFields) : undefined
+  if (plain) return { fields: gathered(plain), files: new Map(), size: whole?.length ?? 0 }
+  if (!whole) await body.keep()
+  let size = 0
   async function* counted(): AsyncGenerator<Uint8Array> {
-    for await (const piece of body.bytes) {
-      count(piece)
+    for await (const piece of whole ? [whole] : body.bytes) {
+      size += piece.length
       yield piece
     }
   }
-  try {
-    const whole = body.ready()
-    if (whole) count(whole)
-    const isParts = body.mediaType === 'multipart/form-data'
-    const plain = whole && isParts ? plainParts(whole, contentType, maxFields) : undefined
-    if (plain) return { fields: gathered(plain), files: new Map(), size: held }
-    const bytes = whole ? [whole] : counted()
-    return { ...(isParts ? await readParts(bytes, contentType, maxBytes) : await readPairs(bytes)), size: held }
-  } finally {
-    memory.release(held)
-  }
+  return { ...(isParts ? await readParts(counted(), contentType, maxBytes) : await readPairs(counted())), size }
 }
-
-/** A body as it comes, or in one piece. */
-type Pieces = AsyncIterable<Uint8Array> | readonly Uint8Array[]
 
 type Parts = Omit<FormRequest, 'size'>
 
-async function readParts(bytes: Pieces, contentType: string, maxBytes: number): Promise<Parts> {
+async function readParts(bytes: AsyncIterable<Uint8Array>, contentType: string, maxBytes: number): Promise<Parts> {
   const files = new Map<string, FormFile[]>()
   const limits = { fields: maxFields, fieldBytes: maxBytes, files: maxAttachments, fileBytes: maxBytes, alwaysFields: new Set<string>() }
   const entries = await readMultipart(bytes, contentType, limits, {
@@ -87,7 +74,7 @@ async function readParts(bytes: Pieces, contentType: string, maxBytes: number): 
   return { fields: gathered(entries), files }
 }
 
-async function readPairs(bytes: Pieces): Promise<Parts> {
+async function readPairs(bytes: AsyncIterable<Uint8Array>): Promise<Parts> {
   const pieces: Uint8Array[] = []
   let size = 0
   for await (const piece of bytes) {

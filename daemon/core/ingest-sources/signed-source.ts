@@ -23,8 +23,8 @@ export interface SignedSource {
 
 /** A body that is checked as it comes. */
 export interface SignatureCheck {
-  /** There is such a source; for another one nothing needs to be kept, as its signature is wrong in any case. */
-  readonly isKnown: boolean
+  /** Whose source it is. Undefined without such a source: then nothing needs to be kept, as the signature is wrong in any case. */
+  readonly organizationId: string | undefined
   readonly update: (bytes: Uint8Array) => void
   /**
    * The source that signed the bytes. Throws `invalid_signature` alike for a wrong signature and an unknown or revoked source, and
@@ -53,7 +53,7 @@ export class SignedSources {
     const secret = found && openHmacSecret(secrets, found.record)
     const mac = createHmac('sha256', secret ?? missingSecret)
     return {
-      isKnown: secret !== undefined,
+      organizationId: secret === undefined ? undefined : found?.organizationId,
       update: (bytes) => void mac.update(bytes),
       finish: async (given) => {
         const isSigned = matches(given, mac.digest(), found?.record.provider === 'stalwart')

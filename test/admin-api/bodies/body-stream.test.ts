@@ -9,15 +9,16 @@ import { StoreDamaged } from '#store/kv.ts'
 import { media, raw } from '../../../admin-api/operation/answer.ts'
 import { isStreamed, streamed } from '../../../admin-api/bodies/body-stream.ts'
 import { buildOpenApi } from '../../../admin-api/openapi/openapi.ts'
+import type { AdminApiOptions } from '../../../admin-api/http/http-server.ts'
 import { operation } from '../../../admin-api/operation/operation.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
-import { call, errorOf, isWhole, keyOf, open, receive, startDemo } from '../http/demo-api.ts'
+import { call, errorOf, isWhole, keyOf, ofTwo, open, receive, startDemo } from '../http/demo-api.ts'
 
 const limit = 300_000
 const large = 32 * 1_048_576
 
 /** Counts a body; the path says when to stop, and what to answer with. */
-async function start(t: ExecutionContext) {
+async function start(t: ExecutionContext, options: Partial<AdminApiOptions<unknown>> = {}) {
   const seen: number[] = []
   const hold = Promise.withResolvers<void>()
   const started = Promise.withResolvers<void>()
@@ -51,6 +52,7 @@ async function start(t: ExecutionContext) {
         let bytes = 0
         started.resolve()
         if (params.how === 'later') await hold.promise
+        if (params.how === 'kept') await body.keep()
         if (params.how === 'begun') await body.bytes[Symbol.asyncIterator]().next()
         for await (const chunk of params.how === 'begun' ? [] : body.bytes) {
           bytes += chunk.length
@@ -72,13 +74,30 @@ async function start(t: ExecutionContext) {
     response: media('application/octet-stream'),
     handle: ({ params }) => raw(Readable.from(without(params.end)), { contentType: 'application/octet-stream' }),
   })
-  const demo = await startDemo(t, { operations: [counted, counter('large', large), streaming] })
+  const demo = await startDemo(t, { operations: [counted, counter('large', large), streaming], ...options })
   return { ...demo, seen, hold, started, produced, counted }
 }
 
 const csv = { 'content-type': 'text/csv' }
 const head = (path: string, length: number) =>
   `POST /v1/${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${keyOf('api:send')}\r\nContent-Type: text/csv\r\nContent-Length: ${length}\r\n\r\n`
+
+test('a body that is kept in memory waits for its turn, and for none of another organization', async (t) => {
+  const { port, answered } = await start(t, { limits: { maxBodyMemoryBytes: 400_000 }, authenticate: ofTwo })
+  const body = Buffer.alloc(150_000, 'x')
+  const slow = await open(t, port)
+  slow.write(Buffer.concat([Buffer.from(head('count/kept', body.length)), body.subarray(0, 100)]))
+  const own = await open(t, port)
+  own.write(Buffer.concat([Buffer.from(head('count/kept', body.length)), body]))
+  const headers = { ...csv, authorization: 'Bearer other' }
+  t.is((await call(port, 'POST', '/v1/count/kept', { headers, body: 'x'.repeat(80_000) })).status, 200)
+  t.deepEqual(
+    answered.map(({ organizationId }) => organizationId),
+    ['other'],
+  )
+  slow.write(body.subarray(100))
+  for (const socket of [slow, own]) t.true((await receive(socket, isWhole)).startsWith('HTTP/1.1 200 '))
+})
 
 test('openBodyStream() takes the declared media types in UTF-8, and no others', async (t) => {
   const { port } = await start(t)

@@ -1,8 +1,7 @@
 import test from '#test'
 import * as z from 'zod'
 import { Work, type WorkFacts } from '#core/fairness/work.ts'
-import { bearerAuthentication } from '../../../admin-api/credentials/authentication.ts'
-import { call, demoOperations, errorOf, isWhole, keyOf, open, receive, startDemo } from '../http/demo-api.ts'
+import { call, demoOperations, errorOf, isWhole, keyOf, ofTwo, open, receive, startDemo } from '../http/demo-api.ts'
 import { operation, type Operation } from '../../../admin-api/operation/operation.ts'
 
 const head = (key: string, more: string) =>
@@ -199,11 +198,6 @@ test('BodyTurns: large bodies are worked on one after the other, and small ones 
   t.is(begun.toSorted().join(''), 'abcsss')
 })
 
-/** Keys of two organizations. */
-const ofTwo = bearerAuthentication(async (key) => {
-  const base = { projectId: 'p', bound: false, scopes: ['api:send'] as const, credentialId: key }
-  return { ...base, organizationId: key === sender ? 'o' : 'other' }
-})
 const longNotes = [{ ...demoOperations[0], maxBodyBytes: 1_048_576 } as Operation]
 const noteOf = (bytes: number): string => JSON.stringify({ text: 'x', extra: { pad: 'y'.repeat(bytes - 32) } })
 

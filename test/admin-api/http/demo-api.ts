@@ -155,6 +155,12 @@ async function verifyDemoKey(key: string): Promise<Principal> {
   return { organizationId: 'o', projectId: 'p', bound: false, scopes: [right], credentialId: 'key_1' }
 }
 
+/** The usual keys are of one organization, and all others of another. */
+export const ofTwo = bearerAuthentication(async (key) => {
+  const isUsual = key.includes('api')
+  return { organizationId: isUsual ? 'o' : 'other', projectId: 'p', bound: false, scopes: ['api:send'], credentialId: key }
+})
+
 export interface Reply {
   readonly status: number
   readonly headers: IncomingHttpHeaders

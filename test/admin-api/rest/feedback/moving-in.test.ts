@@ -113,7 +113,7 @@ test('a long list goes on from a row, other requests are answered meanwhile, and
   t.is((await waiting('an answer meanwhile', fixture.rest.call('GET', '/v1/projects/me'))).status, 200)
   const { notes, summary } = await running
   t.deepEqual(summary, { type: 'summary', total: rows, added: 8000, already_there: 0, skipped: 0, refused: 0 })
-  t.is(notes.filter(({ type }) => type === 'progress').length, 16)
+  t.is(notes.filter(({ type }) => type === 'progress').length, 40)
   const aborter = new AbortController()
   const init = {
     method: 'POST',
