@@ -8,7 +8,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { TestLane } from './lanes.ts'
 
-export type AreaName = 'front end' | 'database' | 'operations' | 'packaging' | 'nightly'
+export type AreaName = 'front end' | 'database' | 'damage' | 'operations' | 'packaging' | 'nightly'
 
 /** Facts about a test module. */
 export interface ModuleFacts {
@@ -53,6 +53,11 @@ const screens = under(...['dashboard', 'pages', 'docs-site'].map((name) => `${ap
 const tenants = under(`${api}/rest/every-operation/isolation.`, `${api}/mcp/walks/tenancy.`)
 const walks = under(`${api}/rest/every-operation/`, `${api}/graphql/role-walk.`, `${api}/mcp/walks/`)
 
+const damage = under(
+  ...['backup.', 'backup/', 'damaged-store.'].map((name) => `test/daemon/commands/${name}`),
+  ...['fsync.', 'full-disk.', 'upgrades.'].map((name) => `test/crash/${name}`),
+)
+
 /** A module belongs to the first area that matches. */
 const areas: readonly Area[] = [
   { name: 'nightly', has: under(...nightly), sources: [] },
@@ -69,6 +74,13 @@ const areas: readonly Area[] = [
       // used by daemons that share a store
       ...['backup', 'certificates', 'doctor', 'process'].map((name) => `daemon/${name}/`),
     ],
+  },
+  {
+    name: 'damage',
+    has: damage,
+    sources: ['store/', 'daemon/start.ts', 'daemon/open-store.ts', 'daemon/serve.ts'].concat(
+      ['backup', 'commands', 'composition', 'doctor', 'process'].map((name) => `daemon/${name}/`),
+    ),
   },
   {
     name: 'operations',
