@@ -6,6 +6,7 @@ import type { SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js'
 import { ReceptionConnection, type Resume, type Taken } from '../reception/reception-connection.ts'
 import { factsOf } from '../reception/reception-context.ts'
 import { MessageIntake } from '../reception/message-intake.ts'
+import { saysSmtpUtf8 } from '../reception/paths.ts'
 import type { SubmissionContext } from './submission-context.ts'
 import type { TlsRule } from './tls-rule.ts'
 
@@ -70,6 +71,7 @@ export class SubmissionConnection extends ReceptionConnection {
       draft: intake.draft,
       head: intake.head(),
       eightBit: intake.eightBit,
+      smtpUtf8: saysSmtpUtf8(this.session),
       helo: hostNameAppearsAs,
       remoteAddress,
       protocol: secure ? 'ESMTPSA' : 'ESMTPA',

@@ -15,7 +15,6 @@ export const factsDefaults: ContentFacts = {
   headerFrom: 'shop@example.com',
   headerAddresses: ['shop@example.com', 'anna@example.net'],
   eightBit: false,
-  utf8Headers: false,
 }
 
 export const projectDefaults: Project = {

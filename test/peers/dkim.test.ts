@@ -70,7 +70,7 @@ async function signingFixture(t: ExecutionContext, name = 'example.com', options
 }
 
 async function deliver(fixture: CoreFixture, content: Uint8Array | string, prefix = '', headerFrom = 'shop@example.com'): Promise<string> {
-  const facts = { prefix, subject: '', messageId: '', headerFrom, headerAddresses: [], eightBit: true, utf8Headers: false }
+  const facts = { prefix, subject: '', messageId: '', headerFrom, headerAddresses: [], eightBit: true }
   const { traceId } = await fixture.submit({ content, facts })
   await fixture.settled()
   return traceId
@@ -120,7 +120,6 @@ dkimpy('both signatures fit a message that was rewritten for tracking', async (t
     headerFrom: 'shop@example.com',
     headerAddresses: [],
     eightBit: false,
-    utf8Headers: false,
   }
   await fixture.submit({ content: html, facts, tracking: { clicks: true, opens: true } })
   await fixture.settled()

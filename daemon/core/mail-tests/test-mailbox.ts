@@ -91,7 +91,7 @@ export class ReceivedMail {
       principal: { organizationId, projectId, bound: true, scopes: ['api:send'], credentialId: submittedBy },
       facts: {
         ...{ prefix: '', subject: parsed.subject, messageId: parsed.messageId, headerFrom: parsed.from },
-        ...{ headerAddresses: parsed.addresses, hasAttachment: parsed.hasAttachment, utf8Headers: parsed.utf8 },
+        ...{ headerAddresses: parsed.addresses, hasAttachment: parsed.hasAttachment },
         eightBit: this.#isEightBit,
       },
       labels: labelsOf(withSend(sent)),

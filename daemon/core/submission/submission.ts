@@ -27,8 +27,8 @@ export interface ContentFacts {
   readonly eightBit: boolean
   /** Files are attached, or the message is one itself, as far as its header says. */
   readonly hasAttachment?: boolean | undefined
-  /** The header block holds bytes over 127 (RFC 6532). */
-  readonly utf8Headers: boolean
+  /** The client requested SMTPUTF8 (RFC 6531 §3.4). Octets over 127 in header fields alone require nothing of the next server. */
+  readonly smtpUtf8?: boolean | undefined
 }
 
 /** A message that asks to be taken. Addresses have passed the strict grammar of `addresses.ts`. */

@@ -66,7 +66,6 @@ const defaultFacts = {
   headerFrom: '',
   headerAddresses: [],
   eightBit: false,
-  utf8Headers: false,
 }
 
 const partsOf = ({ lines }: Invoice, axis: string): string[] =>

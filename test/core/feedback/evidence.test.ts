@@ -127,7 +127,7 @@ const messageTo = (fixture: CoreFixture, recipients: number, verp: boolean): Pro
     ...(verp && { verp: { bounceDomain: null } }),
   })
 }
-const facts = { prefix: '', subject: 'hi', headerFrom: '', headerAddresses: [], eightBit: false, utf8Headers: false }
+const facts = { prefix: '', subject: 'hi', headerFrom: '', headerAddresses: [], eightBit: false }
 
 /** Reports every order of the same reports, each for its own message, and returns their one outcome. */
 async function sameEnd(t: ExecutionContext, tellings: readonly Telling[], { recipients = 1, verp = false, isStatusOpen = false } = {}) {

@@ -392,4 +392,4 @@ test('a report of the second in which the message left comes after it in the tim
   )
 })
 
-const facts = { prefix: '', subject: 'hi', headerFrom: '', headerAddresses: [], eightBit: false, utf8Headers: false }
+const facts = { prefix: '', subject: 'hi', headerFrom: '', headerAddresses: [], eightBit: false }

@@ -248,4 +248,4 @@ function breakDown({ health }: CoreFixture, destination: Destination): void {
   }
 }
 
-const facts = { prefix: '', subject: 'hi', messageId: 'm@example.com', headerAddresses: [], eightBit: false, utf8Headers: false }
+const facts = { prefix: '', subject: 'hi', messageId: 'm@example.com', headerAddresses: [], eightBit: false }

@@ -43,7 +43,7 @@ test('relayed mail carries the token in its header and as its envelope id; captu
   t.is(calls[0]?.call.job.envelopeId, token)
   t.is((await fixture.traces.get(principal, token)).trace.id, traceId)
   const captured = await fixture.submit({
-    facts: { prefix: '', subject: '', messageId: '', headerFrom: 'a@other.test', headerAddresses: [], eightBit: false, utf8Headers: false },
+    facts: { prefix: '', subject: '', messageId: '', headerFrom: 'a@other.test', headerAddresses: [], eightBit: false },
   })
   t.is(captured.outcome, 'captured.no_route')
   t.is((await fixture.trace(captured.traceId)).prefix, '')

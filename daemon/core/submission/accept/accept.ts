@@ -357,7 +357,7 @@ function traceOf(submission: Submission, route: Route, decision: Decision, conte
     prefix: facts.prefix,
     ...((facts.hasAttachment || (submission.attachments ?? 0) > 0) && { hasAttachment: true as const }),
     eightBit: facts.eightBit,
-    smtputf8: facts.utf8Headers || /[^\u0000-\u007f]/.test(mailFrom) || rcptTo.some((address) => /[^\u0000-\u007f]/.test(address)),
+    smtputf8: facts.smtpUtf8 === true || [mailFrom, ...rcptTo].some((address) => /[^\u0000-\u007f]/.test(address)),
     attempts: 0,
     unknownAttempts: 0,
     nextAttemptAt: submission.sendAt ?? (relayed ? nowMs : null),

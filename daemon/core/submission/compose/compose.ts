@@ -67,7 +67,6 @@ export function* composing(request: SendRequest, traceId: string, nowMs: number)
       headerFrom: request.from.address,
       headerAddresses: headerAddresses(request),
       eightBit: false,
-      utf8Headers: /[^\u0000-\u007f]/.test(head),
     },
   }
 }

@@ -88,7 +88,6 @@ export function noticeMessage(order: NoticeOrder): Composed {
     facts: {
       ...{ prefix: '', subject, messageId, headerFrom: from.address, eightBit: false },
       headerAddresses: [from.address, to.address].map(foldAddress),
-      utf8Headers: /[^\u0000-\u007f]/.test(head.join('')),
     },
   }
 }

@@ -23,7 +23,6 @@ export interface ParsedHeaders {
   readonly otherSenders: readonly string[]
   /** Lower-cased addresses of the address fields. */
   readonly addresses: readonly string[]
-  readonly utf8: boolean
   /** By its Content-Type, the message holds files (RFC 2046 §5.1.3) or is one. */
   readonly hasAttachment: boolean
   /** A program sent it, or a list, or it is a report itself: its author expects no notice about it. RFC 3834 §2, RFC 5321 §6.1. */
@@ -40,7 +39,7 @@ const maxAddresses = 1000
 
 /** `head` begins with the header block; what follows the first empty line is not looked at. */
 export function parseHeaders(head: Uint8Array): ParsedHeaders {
-  const { block, ended, utf8 } = headerBlock(head)
+  const { block, ended } = headerBlock(head)
   const addresses = new Set<string>()
   const otherSenders: string[] = []
   let [subject, messageId, from, fromText, fromFields] = ['', '', '', '', 0]
@@ -61,7 +60,7 @@ export function parseHeaders(head: Uint8Array): ParsedHeaders {
     collectAddresses(value, addresses)
   })
   return {
-    ...{ subject, messageId, hasDate, fromFields, otherSenders, utf8, ended, hasAttachment, isAutomatic },
+    ...{ subject, messageId, hasDate, fromFields, otherSenders, ended, hasAttachment, isAutomatic },
     ...(fromFields === 1 ? { from, fromText } : { from: '', fromText: '' }),
     addresses: [...addresses],
   }
@@ -93,13 +92,12 @@ export function localAuthor(value: string): string | undefined {
   return inBrackets ?? (/^[\w.+-]+$/.test(text) ? text : undefined)
 }
 
-function headerBlock(head: Uint8Array): { readonly block: string; readonly ended: boolean; readonly utf8: boolean } {
+function headerBlock(head: Uint8Array): { readonly block: string; readonly ended: boolean } {
   const bytes = Buffer.from(head.buffer, head.byteOffset, head.byteLength)
-  if (bytes[0] === 13 && bytes[1] === 10) return { block: '', ended: true, utf8: false }
+  if (bytes[0] === 13 && bytes[1] === 10) return { block: '', ended: true }
   const end = bytes.indexOf('\r\n\r\n')
   const block = end < 0 ? bytes : bytes.subarray(0, end)
-  const utf8 = !isAscii(block)
-  return { block: utf8 ? block.toString('utf8') : block.toString('latin1'), ended: end >= 0, utf8 }
+  return { block: block.toString(isAscii(block) ? 'latin1' : 'utf8'), ended: end >= 0 }
 }
 
 /** Each field unfolded (RFC 5322 §2.2.3), its name in lower case. */

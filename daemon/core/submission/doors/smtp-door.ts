@@ -31,6 +31,8 @@ export interface SmtpMessage {
   readonly draft: ContentDraft
   readonly head: Uint8Array
   readonly eightBit: boolean
+  /** MAIL FROM had the parameter (RFC 6531 §3.4). */
+  readonly smtpUtf8?: boolean | undefined
   /** For our Received header (RFC 5321 §4.4): the client's EHLO argument and `ESMTPA` or `ESMTPSA` (RFC 3848). */
   readonly helo: string
   /** Of the client. */

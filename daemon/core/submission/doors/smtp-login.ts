@@ -269,9 +269,9 @@ class LiveLogin implements SmtpLogin {
     return new Refusal('sender_not_allowed', message)
   }
 
-  #facts({ helo, protocol, eightBit }: SmtpMessage, parsed: ParsedHeaders, traceId: string): ContentFacts {
+  #facts({ helo, protocol, eightBit, smtpUtf8 }: SmtpMessage, parsed: ParsedHeaders, traceId: string): ContentFacts {
     const { hostname, clock } = this.#options
-    return wholeFacts(parsed, { traceId, nowMs: clock.now(), hostname, from: helo, protocol, eightBit })
+    return wholeFacts(parsed, { traceId, nowMs: clock.now(), hostname, from: helo, protocol, eightBit, smtpUtf8 })
   }
 
   #author({ sendingDomains }: Policy, { mailFrom, remoteAddress: client }: SmtpMessage, isAutomatic: boolean): string | undefined {

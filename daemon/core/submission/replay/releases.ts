@@ -97,7 +97,7 @@ const factsOf = (trace: Trace) => ({
   headerAddresses: trace.recipients.flatMap(({ address, bcc }) => (bcc ? [] : [foldAddress(address)])),
   eightBit: trace.eightBit,
   hasAttachment: trace.hasAttachment,
-  utf8Headers: trace.smtputf8,
+  smtpUtf8: trace.smtputf8,
 })
 
 async function copied(draft: Draft, pieces: AsyncIterable<Uint8Array>): Promise<Draft> {

@@ -13,18 +13,20 @@ export interface Arrival {
   readonly from?: string | undefined
   readonly protocol: 'ESMTPA' | 'ESMTPSA' | 'HTTP'
   readonly eightBit: boolean
+  readonly smtpUtf8?: boolean | undefined
 }
 
 /** With a Received field before it, and the fields that every message needs where it lacks them (RFC 6409 §8). */
-export function wholeFacts(parsed: ParsedHeaders, { traceId, nowMs, hostname, from, protocol, eightBit }: Arrival): ContentFacts {
+export function wholeFacts(parsed: ParsedHeaders, arrival: Arrival): ContentFacts {
+  const { traceId, nowMs, hostname, from, protocol, eightBit, smtpUtf8 } = arrival
   const date = rfc5322Date(nowMs)
   const client = from === undefined ? '' : `from ${from.replaceAll(/[^\w.:[\]-]/g, '?').slice(0, 255) || 'unknown'}\r\n\t`
   const received = `Received: ${client}by ${hostname} (Postern) with ${protocol} id ${traceId};\r\n\t${date}\r\n`
   const messageId = parsed.messageId || `${traceId}@${hostname}`
   const missing = (parsed.messageId ? '' : `Message-ID: <${messageId}>\r\n`) + (parsed.hasDate ? '' : `Date: ${date}\r\n`)
-  const { subject, from: headerFrom, addresses, utf8, hasAttachment } = parsed
+  const { subject, from: headerFrom, addresses, hasAttachment } = parsed
   return {
     ...{ prefix: received + missing, subject, messageId, headerFrom, headerAddresses: addresses, hasAttachment },
-    ...{ eightBit, utf8Headers: utf8 },
+    ...{ eightBit, smtpUtf8 },
   }
 }

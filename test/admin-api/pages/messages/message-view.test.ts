@@ -86,7 +86,7 @@ async function captured(
     principal: { organizationId, projectId, bound: false, scopes: ['api:admin'], credentialId: 'key_1' },
     facts: {
       ...{ prefix: '', subject, messageId: 'm@example.ch', headerFrom: 'shop@example.ch' },
-      ...{ headerAddresses: named, eightBit: false, utf8Headers: false },
+      ...{ headerAddresses: named, eightBit: false },
     },
   })
   const { rows } = await database.list(traces, { organizationId }, { limit: 1 })

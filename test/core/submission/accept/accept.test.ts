@@ -35,7 +35,6 @@ test('Accept.accept() relays: the whole record, its content and its queue row', 
     headerFrom: 'shop@example.com',
     headerAddresses: ['shop@example.com', 'anna@example.net'],
     eightBit: true,
-    utf8Headers: false,
   }
   const submission = {
     door: 'smtp',
@@ -175,7 +174,7 @@ test('Accept.accept() marks messages that need SMTPUTF8', async (t) => {
   t.false(await needs({}))
   t.true(await needs({ mailFrom: 'jürg@example.com' }))
   t.true(await needs({ rcptTo: ['anna@example.net', 'zoë@example.net'] }))
-  t.true(await needs({ facts: { utf8Headers: true } as never }))
+  t.true(await needs({ facts: { smtpUtf8: true } as never }))
 })
 
 test('Accept.accept() with one idempotency key, 25 at a time, gives one message', async (t) => {

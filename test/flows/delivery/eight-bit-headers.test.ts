@@ -1,0 +1,57 @@
+/** Octets beyond ASCII in header fields, which programs write without asking for SMTPUTF8, at a server that does not offer it. */
+import test, { type ExecutionContext } from '#test'
+import { portOf } from '../../support/daemon/daemon.ts'
+import { makeDestination, makeLogin } from '../../support/daemon/provision.ts'
+import { startDaemon } from '../../support/daemon/start-daemon.ts'
+import { Sink } from '../../support/smtp/sink.ts'
+import { SmtpClient } from '../../support/smtp/smtp-client.ts'
+
+const letter = (subject: string, encoding: BufferEncoding): Buffer => {
+  const fields = [
+    'From: Mira <mira@example.com>',
+    'To: desk@example.org',
+    `Subject: ${subject}`,
+    'X-Mailer: Müller',
+    'Message-ID: <1@example.com>',
+  ]
+  return Buffer.from([...fields, 'Date: Sun, 29 Nov 2026 09:00:00 +0100', '', 'Danke.', ''].join('\r\n'), encoding)
+}
+
+async function start(t: ExecutionContext) {
+  const sink = await Sink.listen({ offers: ['SIZE 52428800', '8BITMIME'] })
+  t.teardown(() => sink[Symbol.asyncDispose]())
+  const daemon = await startDaemon(t, { env: { POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32' } })
+  const destination = await makeDestination(daemon.rest, { name: 'Sink', port: sink.port, mode: 'live' })
+  const client = await SmtpClient.signIn({ port: portOf(daemon.addresses.submission) }, await makeLogin(daemon.rest, destination))
+  t.teardown(() => client.quit())
+  return { daemon, sink, client }
+}
+
+test('header fields in UTF-8 and in Latin-1 are relayed unchanged', async (t) => {
+  const { sink, client } = await start(t)
+  for (const encoding of ['utf8', 'latin1'] as const) {
+    const content = letter('Bestellbestätigung für Käthe', encoding)
+    t.true((await client.send({ from: 'mira@example.com', to: [`${encoding}@example.org`], content })).accepted)
+    const delivery = await sink.delivered(({ to }) => to.includes(`${encoding}@example.org`))
+    const arrived = Buffer.from(delivery.content)
+    t.true(arrived.includes(content.subarray(0, content.indexOf('\r\n\r\n'))), encoding)
+  }
+  t.deepEqual(
+    sink.lines.filter((line) => line.includes('SMTPUTF8')),
+    [],
+  )
+})
+
+test('a client that asks for SMTPUTF8, or an address that needs it, is told that the server does not offer it', async (t) => {
+  const { daemon, sink, client } = await start(t)
+  t.is((await client.command('MAIL FROM:<mira@example.com> SMTPUTF8')).code, 250)
+  t.is((await client.command('RCPT TO:<desk@example.org>')).code, 250)
+  t.is((await client.command('DATA')).code, 354)
+  const { lines } = await client.command(`${letter('Grüße', 'utf8').toString()}.`)
+  const [id = ''] = /[0-9a-f-]{36}/.exec(lines.join(' ')) ?? []
+  await daemon.settled()
+  const trace = await daemon.rest.must('GET', `/v1/traces/${id}`)
+  t.is(trace['status'], 'failed')
+  t.regex(JSON.stringify(trace), /the host does not offer SMTPUTF8/)
+  t.is(sink.deliveries.length, 0)
+})
