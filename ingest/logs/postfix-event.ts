@@ -5,17 +5,25 @@ import type { DeferredRecipient, LogSession } from './log-group.ts'
 import type { PostfixDelivery, PostfixLine } from './postfix-line.ts'
 import { timeOf } from './shipped-record.ts'
 
-const places = { sent: 'delivered', bounced: 'bounced', deferred: 'deferred' } as const satisfies Record<string, FeedbackEvent['type']>
-const isPlace = (status: string): status is keyof typeof places => Object.hasOwn(places, status)
+/** Every status of Postfix's delivery agents. With `soft_bounce` it keeps what it would return. `null`: of probes, which carry no mail. */
+const meanings = {
+  ...{ sent: 'delivered', bounced: 'bounced', deferred: 'deferred', SOFTBOUNCE: 'deferred' },
+  ...{ deliverable: null, undeliverable: null },
+} as const satisfies Record<string, FeedbackEvent['type'] | null>
+
+/** What a status means; undefined for one that is not known. */
+export const meaningOf = (status: string): FeedbackEvent['type'] | null | undefined =>
+  Object.hasOwn(meanings, status) ? meanings[status as keyof typeof meanings] : undefined
 
 /** The event of a delivery line; undefined for probes, and for what only moves the message about. */
 export function deliveryEvent(line: PostfixLine, delivery: PostfixDelivery, session: LogSession): FeedbackEvent | undefined {
   const { status, words, to } = delivery
-  if (!isPlace(status) || (status === 'sent' && movesOn(line.service, delivery))) return undefined
+  const type = meaningOf(status)
+  if (!type || (status === 'sent' && movesOn(line.service, delivery))) return undefined
   const { smtpCode, status: replied } = replyIn(words)
   return feedbackEvent({
     ...shared(line, session),
-    type: places[status],
+    type,
     key: eventKey(['postfix.v1', line.host.toLowerCase(), line.queueId, to, delivery.originalTo, status, delivery.dsn, delivery.delay]),
     ...recipients(delivery),
     action:

@@ -36,8 +36,8 @@ export interface PostfixLine {
 export const unconcerned = 'unconcerned'
 
 const queueIdForm = /^(?:[0-9A-F]{6,16}|[0-9A-Za-z]{10,20})$/
-/** `postfix/smtp`, `postfix/submission/smtpd`, `postfix-out/qmgr`: the service is the last part. */
-const programForm = /^postfix(?:-[^/]+)?\/(?:[^/]+\/)?([a-z]+)$/
+/** `postfix/smtp`, `postfix/submission/smtpd`, or with a `syslog_name` of its own `news/smtp`: the service is the last part. */
+const programForm = /^[^/]+\/(?:[^/]+\/)?([a-z]+)$/
 /** Those whose lines look like delivery agents', and the two that report sender and Message-ID. */
 const services: ReadonlySet<string> = new Set([
   'smtp',
@@ -55,18 +55,20 @@ const services: ReadonlySet<string> = new Set([
 
 /** Reads a line without its syslog header. A line without a program must look like one of Postfix; undefined when it does not. */
 export function readPostfixText({ text, program, host, time }: ShippedLine): PostfixLine | typeof unconcerned | undefined {
-  const service = program === null ? '' : serviceOf(program)
-  if (service === undefined) return unconcerned
+  const service = serviceOf(program)
   const colon = text.indexOf(': ')
   const queueId = colon > 0 && colon <= 20 ? text.slice(0, colon) : ''
-  const fact = queueIdForm.test(queueId) ? factOf(text.slice(colon + 2)) : undefined
-  if (fact) return { queueId, service, host: host ?? '', time, fact }
+  const fact = service !== 'discard' && queueIdForm.test(queueId) ? factOf(text.slice(colon + 2)) : undefined
+  // the form of a delivery says enough, whatever program it names
+  if (fact && (service !== undefined || fact.kind === 'delivery')) return { queueId, service: service ?? '', host: host ?? '', time, fact }
   return program === null ? undefined : unconcerned
 }
 
-function serviceOf(program: string): string | undefined {
+/** Empty when it is not known: shippers cut `postfix/smtp` at the slash. */
+function serviceOf(program: string | null): string | undefined {
+  if (program === null || program === 'postfix') return ''
   const service = programForm.exec(program)?.[1]
-  return service !== undefined && services.has(service) ? service : undefined
+  return service !== undefined && (services.has(service) || service === 'discard') ? service : undefined
 }
 
 function factOf(text: string): LineFact | undefined {
@@ -112,8 +114,8 @@ export function readPostfixFields(record: JsonObject): PostfixLine | typeof unco
   const field = (name: string): string | null => wordIn(record[`postfix_${name}`])
   const queueId = field('queueid') ?? ''
   const { program, host, time } = originOf(record)
-  const service = program === null ? '' : serviceOf(program)
-  const fact = queueIdForm.test(queueId) && service !== undefined ? factOfFields(field) : undefined
+  const service = serviceOf(program)
+  const fact = queueIdForm.test(queueId) && service !== undefined && service !== 'discard' ? factOfFields(field) : undefined
   return fact ? { queueId, service: service ?? '', host: host ?? '', time, fact } : unconcerned
 }
 

@@ -7,7 +7,7 @@ import type { JsonObject } from '../events/json-value.ts'
 import type { LineGroup } from './log-lines.ts'
 import { recordsIn, type LogRecord } from './log-records.ts'
 import type { DeferredRecipient, LineEvent, LogGroup, LogReading, LogSession, RejectedLine } from './log-group.ts'
-import { deliveryEvent, expiredEvent, idBehindFilter, waitingRecipient } from './postfix-event.ts'
+import { deliveryEvent, expiredEvent, idBehindFilter, meaningOf, waitingRecipient } from './postfix-event.ts'
 import { isGrokked, readPostfixFields, readPostfixText, unconcerned, type PostfixLine } from './postfix-line.ts'
 import { lineIn, originOf, type ShippedLine } from './shipped-record.ts'
 import { syslogLine } from './syslog-line.ts'
@@ -50,13 +50,19 @@ function takeApart(first: number, lines: LineGroup['lines']): TakenApart {
   for (const [i, text] of lines.entries()) {
     const line = first + i
     for (const record of recordsIn(text)) {
-      const found = readRecord(record)
+      const found = withKnownStatus(readRecord(record))
       if (typeof found !== 'string') parsed.push({ line, name: sessionName(found), parsed: found })
       else if (found === unconcerned) ignored++
       else rejected.push({ line, reason: found })
     }
   }
   return { lines: parsed, rejected, ignored }
+}
+
+/** A status that is not known says nothing of the recipient, who may be waiting still. */
+function withKnownStatus(found: PostfixLine | string): PostfixLine | string {
+  if (typeof found === 'string' || found.fact.kind !== 'delivery' || meaningOf(found.fact.delivery.status) !== undefined) return found
+  return `has the delivery status "${found.fact.delivery.status.slice(0, 40)}", which is not known`
 }
 
 /** The line in a record, or a reason why there is none. */
@@ -149,7 +155,7 @@ function eventsOf(line: PostfixLine, draft: Draft, cameBack: boolean): readonly 
   }
   if (fact.kind !== 'delivery') return []
   const { delivery } = fact
-  if (delivery.status === 'deferred') {
+  if (meaningOf(delivery.status) === 'deferred') {
     if (draft.deferred.size < maxDeferred) draft.deferred.set(delivery.to, waitingRecipient(delivery))
   } else draft.deferred.delete(delivery.to)
   const event = cameBack ? undefined : deliveryEvent(line, delivery, session)

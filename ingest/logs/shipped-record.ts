@@ -16,14 +16,14 @@ export interface ShippedLine extends Origin {
 /** In this order: `log` of Filebeat is an object, that of Fluent Bit and Docker the line. `MESSAGE` is journald's and syslog-ng's. */
 const lineFields = ['message', 'log', 'line', 'msg', 'MESSAGE'] as const
 const programFields = ['program', 'programname', 'ident', 'appname', 'syslogtag', 'SYSLOG_IDENTIFIER', 'PROGRAM'] as const
-const hostFields = ['host', 'hostname', '_HOSTNAME', 'HOST', 'logsource'] as const
+const hostFields = ['host', 'hostname', '_HOSTNAME', 'HOST', 'logsource', 'sysloghost'] as const
 const timeFields = ['@timestamp', 'timestamp', 'time', 'date', 'ts'] as const
 
 /** The line in a record; undefined when no field of it holds one. */
 export function lineIn(record: JsonObject): string | undefined {
   for (const name of lineFields) {
     const text = lineText(record[name])
-    if (text !== null) return text.trimEnd()
+    if (text !== null) return text.trim() // the `msg` of rsyslog begins with a blank
   }
   return undefined
 }
@@ -42,10 +42,15 @@ function lineText(value: unknown): string | null {
     : null
 }
 
+/** The first name, or a longer form of it: rsyslog cuts `programname` at the slash, and has the whole in `syslogtag`. */
 function programOf(record: JsonObject): string | null {
-  const direct = programFields.map((name) => textIn(record[name])).find((found) => found)
-  const nested = textIn(objectIn(record['process'])?.['name']) ?? textIn(objectIn(record['syslog'])?.['identifier'])
-  return (direct ?? nested)?.replace(/(?:\[\d*\])?:?$/, '') ?? null
+  const given = [
+    ...programFields.map((name) => record[name]),
+    objectIn(record['process'])?.['name'],
+    objectIn(record['syslog'])?.['identifier'],
+  ]
+  const names = given.flatMap((value) => textIn(value)?.replace(/(?:\[\d*\])?:?$/, '') || [])
+  return names.find((name) => name.startsWith(`${names[0]}/`)) ?? names[0] ?? null
 }
 
 function hostOf(record: JsonObject): string | null {

@@ -4,23 +4,44 @@ import type { ShippedLine } from './shipped-record.ts'
 const priority = '^(?:<\\d{1,3}>)?'
 const tag = ' +(\\S{1,255}) ([^\\s:[\\]]{1,64})(?:\\[\\d{1,10}\\])?: ?'
 /** Such a time has neither year nor zone: it says nothing sure. RFC 3164 §4.1.2. */
-const bsd = new RegExp(`${priority}[A-Z][a-z]{2} [ \\d]\\d \\d\\d:\\d\\d:\\d\\d(?:\\.\\d{1,9})?${tag}`)
+const bsd = new RegExp(`${priority}[A-Z][a-z]{2} [ \\d]\\d(?: \\d{4})? \\d\\d:\\d\\d:\\d\\d(?:\\.\\d{1,9})?${tag}`)
 const dated = new RegExp(`${priority}(\\d{4}-\\d\\d-\\d\\dT\\S{8,30})${tag}`)
 /** RFC 5424 §6: structured data is `-`, or elements in brackets with quoted values. */
 const rfc5424 =
   /^<\d{1,3}>1 (\S{1,64}) (\S{1,255}) (\S{1,64}) \S{1,128} \S{1,128} (?:-|(?:\[(?:[^\]\\"]|"(?:[^"\\]|\\[^])*")*\])+)(?: \ufeff?|$)/
+/** journalctl's `short-full`. Of names of zones, one is sure. */
+const weekday = new RegExp(`^[A-Z][a-z]{2} (\\d{4}-\\d\\d-\\d\\d) (\\d\\d:\\d\\d:\\d\\d) ([A-Z][\\w+-]{1,7})${tag}`)
 /** A container's output has the program, but no time and host. */
-const bare = /^(postfix[^\s:[\]]{0,57})\[\d{1,10}\]: /
+const bare = /^(postfix[^\s:[\]]{0,57}|[^\s:[\]]{1,48}\/[a-z]{2,16})\[\d{1,10}\]: /
+const level = '(?:DEBUG|INFO|NOTICE|WARN|WARNING|ERR|ERROR|CRIT|CRITICAL|ALERT|EMERG|FATAL)'
+/** The line of an image that writes the level, which is no host. */
+const levelled = new RegExp(`^(\\d{4}-\\d\\d-\\d\\dT\\S{8,30}) +${level} +(?=\\S+\\[)`)
+/** What container engines put before a line, with its time: Kubernetes, Docker, and Docker Compose. */
+const wrappers = [/^(\d{4}-\d\d-\d\dT\S{8,30}) (?:stdout|stderr) [FP] /, levelled, /^(\d{4}-\d\d-\d\dT\S{8,30}) /, /^[\w.-]{1,64} +\| /]
+const mostWrappers = 3
 
-/** A line without its header; undefined when there is none. */
-export function syslogLine(line: string): ShippedLine | undefined {
+/** A line without its header; undefined when there is none. What a container engine has put before the header is taken off. */
+export function syslogLine(line: string, wrapped = 0): ShippedLine | undefined {
+  const found = headedLine(line)
+  if (found || wrapped === mostWrappers) return found
+  for (const wrapper of wrappers) {
+    const head = wrapper.exec(line)
+    const inner = head && syslogLine(line.slice(head[0].length), wrapped + 1)
+    if (inner) return { ...inner, time: inner.time ?? head[1] ?? null }
+  }
+  return undefined
+}
+
+function headedLine(line: string): ShippedLine | undefined {
   const structured = line.startsWith('<') ? rfc5424.exec(line) : null
   if (structured) return shipped(line, structured, structured[3], structured[2], structured[1])
-  const exact = dated.exec(line)
+  const exact = levelled.test(line) ? null : dated.exec(line)
   if (exact) return shipped(line, exact, exact[3], exact[2], exact[1])
   const old = bsd.exec(line)
   if (old) return shipped(line, old, old[2], old[1])
-  const output = line.startsWith('postfix') ? bare.exec(line) : null
+  const full = weekday.exec(line)
+  if (full) return shipped(line, full, full[5], full[4], full[3] === 'UTC' ? `${full[1]}T${full[2]}Z` : null)
+  const output = bare.exec(line)
   return output ? shipped(line, output, output[1]) : undefined
 }
 

@@ -61,6 +61,35 @@ const shippings: readonly (readonly [string, unknown, string | null, number | nu
     'mx1',
     at,
   ],
+  [
+    'rsyslog with the name cut at the slash, and its own in the tag',
+    {
+      '@timestamp': '2026-08-21T10:15:03.120Z',
+      message: ` ${message}`,
+      sysloghost: 'mx1',
+      programname: 'postfix',
+      syslogtag: 'postfix/smtp[12]:',
+    },
+    'mx1',
+    at,
+  ],
+  [
+    'rsyslog with the name cut at the slash',
+    { '@timestamp': '2026-08-21T10:15:03.120Z', message: ` ${message}`, sysloghost: 'mx1', programname: 'postfix', procid: '12' },
+    'mx1',
+    at,
+  ],
+  ['a name of its own', file.replace('postfix/smtp', 'news/smtp'), 'mx1', null],
+  ['a name of its own without a service', file.replace('postfix/smtp', 'news'), 'mx1', null],
+  ['a container with a level', `2026-08-21T10:15:03.120Z INFO    postfix/smtp[12]: ${message}`, null, at],
+  ['a container with a level and a name of its own', `2026-08-21T10:15:03.120Z INFO news/smtp[12]: ${message}`, null, at],
+  ['Docker with times', `2026-08-21T10:15:03.120000000Z ${file}`, 'mx1', at],
+  ['Kubernetes', `2026-08-21T10:15:03.120000000Z stdout F ${file}`, 'mx1', at],
+  ['Docker Compose', `mail-1  | ${file}`, 'mx1', null],
+  ['Docker Compose with times', `mail-1  | 2026-08-21T10:15:03.120000000Z ${file}`, 'mx1', at],
+  ['journalctl with the day of the week', `Fri 2026-08-21 10:15:03 UTC mx1 postfix/smtp[12]: ${message}`, 'mx1', at - 120],
+  ['journalctl with another zone', `Fri 2026-08-21 12:15:03 CEST mx1 postfix/smtp[12]: ${message}`, 'mx1', null],
+  ['a year', `Aug 21 2026 12:15:03 mx1 postfix/smtp[12]: ${message}`, 'mx1', null],
   ['syslog-ng', { MESSAGE: message, PROGRAM: 'postfix/smtp', HOST: 'mx1', DATE: 'Aug 21 12:15:03' }, 'mx1', null],
   ['Docker', { log: `${exact}\n`, stream: 'stdout', time: '2026-08-21T10:15:09Z' }, 'mx1', at],
   [
@@ -119,6 +148,25 @@ test('sent is no delivery to a filter, along an alias, into this service, or of 
   t.is(await sent('smtp', 'mail.example[198.51.100.7]:587', '250 2.0.0 queued as 0b7d7f3e-93a2-4c1b-8a55-0f0b3f6f7a11'), undefined)
   t.is(await sent('discard', 'none', 'example.net'), undefined)
   t.is(await delivery('smtp', 'relay=x, delay=1, delays=0/0/0/1, dsn=5.1.1, status=undeliverable (host x said: 550 no)'), undefined)
+})
+
+test('with soft_bounce a refusal is a delay, and a status that is not known is rejected with it', async (t) => {
+  const soft = await delivery(
+    'smtp',
+    'relay=x[203.0.113.9]:25, delay=1, delays=0/0/0/1, dsn=5.1.1, status=SOFTBOUNCE (host x[203.0.113.9] said: 550 no)',
+  )
+  t.deepEqual([soft?.type, soft?.action], ['deferred', 'delayed'])
+  const memory = new Map<string, LogSession>()
+  const line = (rest: string): string => `Aug 21 12:15:03 mx1 postfix/${rest}`
+  const deferral = `${id}: to=<ada@example.net>, relay=none, delay=1, delays=0/0/0/1, dsn=4.4.1, status=deferred (connect to x: timed out)`
+  await readWholeLog('postfix', line(`smtp[1]: ${deferral}`), memory)
+  const { rejected, ignored } = await readWholeLog('postfix', line(`smtp[1]: ${deferral.replace('deferred', 'postponed')}`), memory)
+  t.deepEqual([rejected, ignored], [[{ line: 1, reason: 'has the delivery status "postponed", which is not known' }], 0])
+  const { events } = await readWholeLog('postfix', line(`qmgr[1]: ${id}: from=<${sender}>, status=expired, returned to sender`), memory)
+  t.deepEqual(
+    events.map(({ event }) => [event.recipient, event.type]),
+    [['ada@example.net', 'bounced']],
+  )
 })
 
 test('refusals keep the words of the server that refused, and its name', async (t) => {
@@ -231,7 +279,7 @@ test('lines of other programs are passed over, and what is no log line is told b
     '{"a":1}',
     '{"message":"not a line"}',
     '[[]]',
-    `Aug 21 12:15:03 mx1 notpostfix/smtp[1]: ${message}`,
+    'Aug 21 12:15:03 mx1 dovecot/lmtp[1]: Connect from local',
   )
   t.deepEqual(
     [events.length, ignored, rejected.map(({ line, reason }) => `${String(line)} ${reason}`)],
