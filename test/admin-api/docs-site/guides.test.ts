@@ -61,6 +61,7 @@ async function assertCaptured(t: ExecutionContext, subject: string, from: string
 const wordpress = (config: string, plugin: string): string => `<?php
 require '/usr/share/php/libphp-phpmailer/autoload.php';
 $hooks = [];
+class WP_Error { function __construct(private $message) {} function get_error_message() { return $this->message; } }
 function add_filter($name, $call) { global $hooks; $hooks[$name] = $call; }
 function add_action($name, $call) { global $hooks; $hooks[$name] = $call; }
 ${config}
@@ -74,7 +75,8 @@ $mail->addAddress('customer@example.org');
 $mail->Subject = 'Password reset';
 $mail->Body = 'Follow this link.';
 $hooks['phpmailer_init']($mail);
-$mail->send();
+try { $mail->send(); }
+catch (PHPMailer\\PHPMailer\\Exception $error) { $hooks['wp_mail_failed'](new WP_Error($error->getMessage())); }
 `
 
 testWith('php', 'phpmailer')('WordPress: wp-config.php and the plugin of the guide', async (t) => {
@@ -87,8 +89,11 @@ testWith('php', 'phpmailer')('WordPress: wp-config.php and the plugin of the gui
   const plugin = await codeOf('wordpress', 'wp-content/mu-plugins/postern.php')
   const file = join(place.folder, 'wordpress.php')
   await writeFile(file, wordpress(config, plugin))
-  await run('php', [file])
+  t.is((await run('php', [file])).stderr, '')
   await assertCaptured(t, 'Password reset', 'shop@example.com')
+  await writeFile(file, wordpress(config.replace(place.login.password, 'wrong'), plugin))
+  const { stderr } = await run('php', [file])
+  t.regex(stderr, /Could not authenticate/, 'the error log has what the guide names')
 })
 
 testWith('python', 'django')('Django: settings.py of the guide', async (t) => {
