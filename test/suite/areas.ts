@@ -89,7 +89,7 @@ const areas: readonly Area[] = [
   },
   {
     name: 'packaging',
-    has: under('test/daemon/packaging/', 'test/daemon/commands/setup.', `${api}/docs-site/guides.`),
+    has: under('test/daemon/packaging/', 'test/daemon/commands/setup.', 'test/peers/guides/', `${api}/docs-site/guides.`),
     sources: ['daemon/packaging/', 'daemon/commands/setup/', 'config/', 'admin-api/docs/guides/'],
   },
 ]
