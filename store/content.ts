@@ -31,20 +31,28 @@ export class Draft {
   readonly #database: Database
   readonly #organizationId: string
   readonly #id: string
+  readonly #owner: string
   #pieces: Bytes[] = []
   #pending = 0
   #rows = 0
+  /** Bytes that `DraftRoom` counts. */
+  #counted = 0
   #hash: Hash | undefined
   #ref: ContentRef | undefined
   size = 0
 
-  constructor(database: Database, organizationId: string, id: string) {
+  /** `owner`: who sends it, if that is not the organization. */
+  constructor(database: Database, organizationId: string, id: string, owner = organizationId) {
     this.#database = database
     this.#organizationId = organizationId
     this.#id = id
+    this.#owner = owner
   }
 
-  /** Takes the next bytes, which must not change afterwards. Wait for the promise, if there is one, before the next call. */
+  /**
+   * Takes the next bytes, which must not change afterwards. Wait for the promise, if there is one, before the next call. It rejects as
+   * `DraftRoom` throws.
+   */
   write(chunk: Bytes): void | Promise<void> {
     this.#pieces.push(chunk)
     this.#pending += chunk.length
@@ -54,6 +62,7 @@ export class Draft {
 
   /** Adds the rest of the content to the write that makes it count; again to another one, when that did not happen. */
   seal(change: Change): ContentRef {
+    this.#uncount()
     const rest = this.#rest()
     const rows = this.#rows + (this.#pending > 0 || this.#rows === 0 ? 1 : 0)
     if (rows > this.#rows) change.set(contentRowKey(this.#organizationId, this.#id, this.#rows), rest)
@@ -85,9 +94,16 @@ export class Draft {
   /** Forgets everything. Rows already in the store are removed, unless the write with the sealed content was committed. */
   async discard(committed = false): Promise<void> {
     this.#pieces = []
+    this.#uncount()
     if (this.#rows === 0 || (this.#ref && committed)) return
     await removeRows(this.#database, this.#organizationId, this.#id)
+    this.#database.draftRoom.removed(this.#rows * contentRowBytes)
     this.#rows = 0
+  }
+
+  #uncount(): void {
+    this.#database.draftRoom.release(this.#owner, this.#counted)
+    this.#counted = 0
   }
 
   /** What is not in the store yet. Joining a small message costs less than handling its pieces, copying a larger one more. */
@@ -105,6 +121,9 @@ export class Draft {
   }
 
   async #spill(): Promise<void> {
+    const bytes = this.#pending - (this.#pending % contentRowBytes)
+    this.#database.draftRoom.take(this.#owner, bytes)
+    this.#counted += bytes
     const whole = joined(this.#pieces)
     const change = new Change()
     if (this.#rows === 0) change.set(openContentKey(this.#organizationId, this.#id), encode(Date.now()))

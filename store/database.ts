@@ -4,6 +4,7 @@ import { cursorAt, cursorRange, keyAfter } from './cursor.ts'
 import type { Daemons } from './daemons/daemons.ts'
 import { OneDaemon } from './daemons/one-daemon.ts'
 import { SharedChanges } from './daemons/shared-changes.ts'
+import { unboundedRoom, type DraftRoom } from './draft-room.ts'
 import { RecordIds } from './ids.ts'
 import { OrderedCommits } from './ordered-commits.ts'
 import type { Bytes, Entry, Kv, Tally, WriteResult } from './kv.ts'
@@ -69,6 +70,7 @@ const maxStep = 128
 export class Database {
   readonly kv: Kv
   readonly daemons: Daemons
+  draftRoom: DraftRoom = unboundedRoom
   readonly #shared: SharedChanges | undefined
   readonly #generations = new Map<string, number>()
   readonly #workers = new Map<string, (places: ReadonlySet<string>) => void>()

@@ -125,6 +125,8 @@ export interface Replacements {
   readonly lagMs?: number
   /** Measures the main thread for each caller. */
   readonly meter?: Meter
+  /** Free bytes where data is stored. */
+  readonly free?: () => number
   /** How much of what waits is kept ready. */
   readonly queue?: Pick<DeliveryQueueOptions, 'maxReady' | 'readyTotal'>
   /** Time, limits and checks of the HTTP side. */

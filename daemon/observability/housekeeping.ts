@@ -13,10 +13,12 @@ export interface HousekeepingOptions {
 }
 
 const everyMs = 10 * 60_000
+const soonMs = 30_000
 
 export class Housekeeping {
   readonly #options: HousekeepingOptions
   #timer: Timer | undefined
+  #isHurried = false
   #commits = -1
   #running: Promise<void> = Promise.resolve()
   #isStopped = false
@@ -28,11 +30,22 @@ export class Housekeeping {
   /** The next round begins so long after the end of the one before. */
   start(): void {
     if (this.#isStopped) return
-    this.#timer = this.#options.clock.after(everyMs, () => {
+    this.#timer = this.#options.clock.after(this.#isHurried ? soonMs : everyMs, () => {
+      this.#timer = undefined
+      this.#isHurried = false
       this.#running = this.#round()
         .catch(this.#options.onError)
         .finally(() => this.start())
     })
+  }
+
+  /** Much was deleted: the next round begins soon. */
+  hurry(): void {
+    if (this.#isHurried) return
+    this.#isHurried = true
+    if (!this.#timer) return // it is started when the round under way has ended
+    this.#timer.cancel()
+    this.start()
   }
 
   async stop(): Promise<void> {

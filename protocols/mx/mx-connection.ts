@@ -49,13 +49,14 @@ export class MxConnection extends ReceptionConnection {
 
   protected override openMessage(report: (error: unknown) => void): MessageIntake {
     const { postmaster, door } = this.#context
-    const reading = door.begin(this.session.remoteAddress, true)
+    const { remoteAddress } = this.session
+    const reading = door.begin(remoteAddress, true)
     const { returnPaths, forPostmaster, test, routed } = this.#recipients()
     const draft = new MailDraft({
       isRead: forPostmaster || returnPaths.length > 0,
       box: forPostmaster ? postmaster.openMail(this.#sender(), this.#prefix()) : undefined,
-      whole: test && door.openInspected(test),
-      routed: routed.length > 0 ? door.openRouted(routed) : undefined,
+      whole: test && door.openInspected(test, remoteAddress),
+      routed: routed.length > 0 ? door.openRouted(routed, remoteAddress) : undefined,
     })
     return new MessageIntake({ draft, reading, maxOctets: this.maxMessageBytes(), onDefect: report })
   }

@@ -1,5 +1,6 @@
 /** One message on its way in: what was scanned goes into the draft, the core keeps its beginning, and what cannot be taken is refused. */
 import type { Reading } from '#core/fairness/work.ts'
+import { Refusal } from '#core/refusals.ts'
 import type { ContentDraft } from '#core/submission/submission.ts'
 import { isLooping, maxHeadOctets, wholeFaults } from '#core/submission/whole/whole-limits.ts'
 import { DataScanner } from './data-scanner.ts'
@@ -180,7 +181,7 @@ export class MessageIntake {
 
   #failed(error: unknown): void {
     this.#inFlight = undefined
-    this.#onDefect(error)
+    if (!(error instanceof Refusal)) this.#onDefect(error)
     this.#refuse(toSmtpReply(error))
   }
 }

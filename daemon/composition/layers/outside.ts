@@ -22,6 +22,7 @@ import { Housekeeping } from '../../observability/housekeeping.ts'
 import { Observer } from '../../observability/observer.ts'
 import { PartLogs } from '../../observability/part-logs.ts'
 import { Readiness } from '../../observability/readiness.ts'
+import { SpillRoom } from '../../observability/spill-room.ts'
 import { OwnListeners } from '../../process/own-listeners.ts'
 import { spanCore } from './spans.ts'
 import { broke, guardOf, type Add, type Composition } from '../parts.ts'
@@ -33,8 +34,10 @@ export function addOutside(add: Add): void {
   add('activity', ({ replace }) => replace.activity)
   add('clock', ({ replace, kv }) => replace.clock ?? clockOf(kv.daemons))
   add('random', ({ replace }) => replace.random ?? Math.random)
-  add('database', ({ get, kv, metrics, replace }) => {
+  add('database', ({ get, kv, metrics, config: { dataDir, store }, replace }) => {
     const database = new Database(new MeteredKv(replace.kv?.(kv) ?? kv, get('meter')), kv.daemons)
+    const free = replace.free ?? (() => freeBytes(dataDir))
+    database.draftRoom = new SpillRoom({ free, lowDiskBytes: store.lowDiskBytes, onRemoved: () => get('housekeeping').hurry() })
     observeCounts(database, metrics)
     return database
   })
@@ -65,9 +68,10 @@ export function addOutside(add: Add): void {
   add('rewriter', ({ get, replace }) => {
     return replace.rewriter ?? reported(get('activity'), new WorkerMessageRewriter(get('clock')), { rewrite: 'rewriting of a message' })
   })
-  add('admission', ({ get, config, kv, replace: { lagMs = defaultLag.lagMs } }) => {
+  add('admission', ({ get, config, kv, replace }) => {
+    const { lagMs = defaultLag.lagMs } = replace
     const storeIsBehind = (): boolean => kv.waitingWrites > maxWaitingWrites
-    const sources = { clock: get('clock'), free: () => freeBytes(config.dataDir), storeIsBehind }
+    const sources = { clock: get('clock'), free: replace.free ?? (() => freeBytes(config.dataDir)), storeIsBehind }
     return new Admission(sources, { ...defaultLag, lagMs, lowDiskBytes: config.store.lowDiskBytes })
   })
   add('meter', ({ replace }) => replace.meter ?? new ThreadMeter())

@@ -56,9 +56,9 @@ export class RouteIntake {
     return undefined
   }
 
-  /** A mail on its way in, once for each route. */
-  open(routed: readonly Routed[]): RoutedMail {
-    return new RoutedMail(this.#options, this.#room, routed)
+  /** A mail on its way in, once for each route. `sender`: whose it is, as long as it is not accepted. */
+  open(routed: readonly Routed[], sender: string): RoutedMail {
+    return new RoutedMail(this.#options, this.#room, routed, sender)
   }
 }
 
@@ -83,12 +83,12 @@ export class RoutedMail {
   readonly #copies: readonly Copy[]
   #isCommitted = false
 
-  constructor(options: Core, room: Room, routed: readonly Routed[]) {
+  constructor(options: Core, room: Room, routed: readonly Routed[], sender: string) {
     this.#options = options
     this.#room = room
     this.#copies = routed.map((one) => {
       const id = options.database.newId('inm', options.clock.now())
-      return { id, draft: new Draft(options.database, one.route.organizationId, id), routed: one }
+      return { id, draft: new Draft(options.database, one.route.organizationId, id, sender), routed: one }
     })
   }
 

@@ -107,13 +107,13 @@ export class InboundDoor {
   }
 
   /** Where the whole of a mail for a test is written; `take` uses it up. */
-  openInspected(test: InspectRecipient): Draft {
-    return this.#options.inspectTests.openMail(test)
+  openInspected(test: InspectRecipient, remoteAddress: string): Draft {
+    return this.#options.inspectTests.openMail(test, clientNetwork(remoteAddress))
   }
 
   /** A mail for routes on its way in. */
-  openRouted(routed: readonly Routed[]): RoutedMail {
-    return this.#options.routes.open(routed)
+  openRouted(routed: readonly Routed[], remoteAddress: string): RoutedMail {
+    return this.#options.routes.open(routed, clientNetwork(remoteAddress))
   }
 
   /** Whether this service has passed the mail on before. */

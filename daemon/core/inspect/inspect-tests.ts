@@ -99,10 +99,10 @@ export class InspectTests implements List<OfProject, InspectTest> {
     return this.#tokenOf(address) !== undefined
   }
 
-  /** A mail on its way in; give it to `receive`, or discard it. */
-  openMail({ organizationId }: InspectRecipient): Draft {
+  /** A mail on its way in; give it to `receive`, or discard it. `sender`: whose it is, as long as it is not accepted. */
+  openMail({ organizationId }: InspectRecipient, sender: string): Draft {
     const { database, clock } = this.#options
-    return new Draft(database, organizationId, database.newId('inm', clock.now()))
+    return new Draft(database, organizationId, database.newId('inm', clock.now()), sender)
   }
 
   /** Stores the first mail, and counts those after it. Resolves when that is durable; the draft is used up. */

@@ -30,7 +30,7 @@ async function place(t: ExecutionContext): Promise<Place> {
 async function take({ fixture: { clock }, intake }: Place, octets: number): Promise<string> {
   clock.advance(1) // ids begin with the time
   const found = await intake.routeFor('sales')
-  const mail = intake.open([{ route: found!, recipients: ['sales@in.test'] }])
+  const mail = intake.open([{ route: found!, recipients: ['sales@in.test'] }], '192.0.2.1')
   await mail.write(Buffer.alloc(octets, 'x'))
   try {
     const [id = ''] = await mail.commit({ mailFrom: '', remoteAddress: '192.0.2.1', helo: 'mx.test', isEncrypted: false, prefix: '' })

@@ -72,7 +72,7 @@ async function place(t: ExecutionContext): Promise<Place> {
 async function take({ intake, fixture }: Place, local: string, mailFrom: string): Promise<string> {
   fixture.clock.advance(1)
   const found = await intake.routeFor(local)
-  const mail = intake.open([{ route: found!, recipients: [`${local}@in.test`] }])
+  const mail = intake.open([{ route: found!, recipients: [`${local}@in.test`] }], '192.0.2.1')
   await mail.write(Buffer.from('Subject: x\r\n\r\nx\r\n'))
   const [id = ''] = await mail.commit({ mailFrom, remoteAddress: '192.0.2.1', helo: 'mx.test', isEncrypted: false, prefix: '' })
   return id

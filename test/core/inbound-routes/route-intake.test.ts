@@ -26,7 +26,7 @@ async function place(t: ExecutionContext, ...patterns: string[]): Promise<{ read
 async function take(intake: RouteIntake, local: string, octets = 10): Promise<readonly string[]> {
   const found = await intake.routeFor(local)
   if (!found) throw new Error(`nobody is at ${local}`)
-  const mail = intake.open([{ route: found, recipients: [`${local}@in.test`] }])
+  const mail = intake.open([{ route: found, recipients: [`${local}@in.test`] }], '192.0.2.1')
   await mail.write(Buffer.alloc(octets, 'x'))
   return mail.commit({ mailFrom: '', remoteAddress: '192.0.2.1', helo: 'mx.peer.test', isEncrypted: false, prefix: '' })
 }
@@ -51,7 +51,7 @@ test('a route whose organization or flag is off takes nothing, and no wider patt
 test('a mail whose route was deleted or changed while it came in is not taken, and leaves nothing behind', async (t) => {
   const { fixture, intake } = await place(t, 'sales')
   const found = await intake.routeFor('sales')
-  const mail = intake.open([{ route: found!, recipients: [] }])
+  const mail = intake.open([{ route: found!, recipients: [] }], '192.0.2.1')
   await mail.write(Buffer.alloc(600_000, 'x'))
   await fixture.remove(inboundRoutes, 'inr_sales')
   const facts = { mailFrom: '', remoteAddress: '', helo: '', isEncrypted: false, prefix: '' }

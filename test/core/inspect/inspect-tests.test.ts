@@ -49,7 +49,7 @@ const session = (clientIp = '203.0.113.25'): InspectSession => ({
 async function deliver({ tests }: Bench, { token }: InspectTest, text = 'Subject: hi\r\n\r\nhello\r\n'): Promise<string> {
   const recipient = await tests.recipientOf(`${token}@${domain}`)
   if (!recipient) throw new Error('nobody takes the mail')
-  const draft = tests.openMail(recipient)
+  const draft = tests.openMail(recipient, '192.0.2.1')
   await draft.write(Buffer.from(text))
   return tests.receive(recipient, session(), draft)
 }

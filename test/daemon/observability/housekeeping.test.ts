@@ -28,6 +28,30 @@ test('Housekeeping looks for deserted sandboxes every ten minutes, and sweeps an
   t.deepEqual(await round(), [])
 })
 
+test('Housekeeping collects soon when much was deleted, and once for all of it', async (t) => {
+  const clock = new FakeClock()
+  let collected = 0
+  const database = { commits: 1, sweep: async () => 0 }
+  const housekeeping = new Housekeeping({
+    ...{ database: database as never, clock, sweepSandboxes: async () => 0, onError: (error) => t.fail(String(error)) },
+    collect: async () => ++collected,
+  })
+  housekeeping.start()
+  for (let i = 0; i < 3; i++) housekeeping.hurry()
+  clock.advance(30_000)
+  await new Promise(setImmediate)
+  t.is(collected, 1)
+  clock.advance(30_000)
+  await new Promise(setImmediate)
+  t.is(collected, 1)
+  database.commits++
+  housekeeping.hurry()
+  clock.advance(30_000)
+  await new Promise(setImmediate)
+  t.is(collected, 2)
+  await housekeeping.stop()
+})
+
 test('Housekeeping goes on after a failure, which is told', async (t) => {
   const clock = new FakeClock()
   const told: unknown[] = []
