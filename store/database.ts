@@ -4,10 +4,9 @@ import { cursorAt, cursorRange, keyAfter } from './cursor.ts'
 import type { Daemons } from './daemons/daemons.ts'
 import { OneDaemon } from './daemons/one-daemon.ts'
 import { SharedChanges } from './daemons/shared-changes.ts'
-import { unboundedRoom, type DraftRoom } from './draft-room.ts'
 import { RecordIds } from './ids.ts'
 import { OrderedCommits } from './ordered-commits.ts'
-import type { Bytes, Entry, Kv, Tally, WriteResult } from './kv.ts'
+import { unboundedRoom, type Bytes, type DraftRoom, type Entry, type Kv, type Tally, type WriteResult } from './kv.ts'
 import {
   globalKey,
   idRow,

@@ -10,7 +10,7 @@ import { finding, isAlarming, type Finding, type FindingId } from '#core/doctor/
 import { certificateFindings, lagFindings, memoryFindings } from '#core/doctor/process-findings.ts'
 import { StoreUnavailable } from '#store/kv.ts'
 import { giveToOwnerOf } from '../backup/ownership.ts'
-import { freeBytes } from '../observability/admission.ts'
+import { freeBytes } from '../observability/admission/admission.ts'
 import { openStore } from '../open-store.ts'
 import { hasStore, prepareDataFolder, storeFolder } from '../process/data-folder.ts'
 import { keyProblem, type KeyProblem } from '../process/master-key.ts'

@@ -23,7 +23,7 @@ import {
 } from '#core/doctor/process-findings.ts'
 import type { HeldNow } from '#core/delivery/acts/held-now.ts'
 import { lastBackupAt } from '../backup/last-backup.ts'
-import { freeBytes } from '../observability/admission.ts'
+import { freeBytes } from '../observability/admission/admission.ts'
 import type { KeyProblem } from '../process/master-key.ts'
 import { covers, readCertificate } from '../certificates/certificate.ts'
 import type { CurrentCertificate } from '../certificates/current-certificate.ts'

@@ -8,7 +8,7 @@ import type { Policies } from '#core/routing/policy/policy.ts'
 import type { Database } from '#store/database.ts'
 import { queueHead, queueLength } from '#store/queue.ts'
 import type { NamedDestination, SystemSource, SystemState } from '../../admin-api/operator/system.ts'
-import { busy, type Admission } from './admission.ts'
+import { busy, type Admission } from './admission/admission.ts'
 import { lastBackupAt } from '../backup/last-backup.ts'
 import type { Readiness } from './readiness.ts'
 

@@ -5,7 +5,7 @@ import { clockOf } from '#core/clock.ts'
 import { damageFindings } from '#core/doctor/process-findings.ts'
 import { Fairness } from '#core/fairness/fairness.ts'
 import { MeteredKv } from '#core/fairness/metered-kv.ts'
-import { ThreadMeter } from '#core/fairness/thread-meter.ts'
+import { processorShare, ThreadMeter } from '#core/fairness/thread-meter.ts'
 import { SystemResolver } from '#core/outbound/resolver.ts'
 import { WorkerMessageReader } from '#ingest/messages/message-reader.ts'
 import { WorkerMessageRewriter } from '#ingest/messages/message-rewriter.ts'
@@ -15,14 +15,14 @@ import { HttpTransport } from '../../../protocols/relay/http/http-transport.ts'
 import { SmtpTransport } from '../../../protocols/relay/smtp/smtp-transport.ts'
 import { RelayTransport } from '../../../protocols/relay/relay-transport.ts'
 import { DamageWatch } from '../../doctor/damage-watch.ts'
-import { Admission, defaultLag, freeBytes } from '../../observability/admission.ts'
+import { Admission, defaultLag, freeBytes } from '../../observability/admission/admission.ts'
 import { Decisions } from '../../observability/decisions.ts'
 import { DefectLog } from '../../observability/defect-log.ts'
 import { Housekeeping } from '../../observability/housekeeping.ts'
 import { Observer } from '../../observability/observer.ts'
 import { PartLogs } from '../../observability/part-logs.ts'
 import { Readiness } from '../../observability/readiness.ts'
-import { SpillRoom } from '../../observability/spill-room.ts'
+import { SpillRoom } from '../../observability/admission/spill-room.ts'
 import { OwnListeners } from '../../process/own-listeners.ts'
 import { spanCore } from './spans.ts'
 import { broke, guardOf, type Add, type Composition } from '../parts.ts'
@@ -71,10 +71,15 @@ export function addOutside(add: Add): void {
   add('admission', ({ get, config, kv, replace }) => {
     const { lagMs = defaultLag.lagMs } = replace
     const storeIsBehind = (): boolean => kv.waitingWrites > maxWaitingWrites
-    const sources = { clock: get('clock'), free: replace.free ?? (() => freeBytes(config.dataDir)), storeIsBehind }
+    const sources = {
+      clock: get('clock'),
+      free: replace.free ?? (() => freeBytes(config.dataDir)),
+      storeIsBehind,
+      onDiskLow: () => get('housekeeping').hurry(),
+    }
     return new Admission(sources, { ...defaultLag, lagMs, lowDiskBytes: config.store.lowDiskBytes })
   })
-  add('meter', ({ replace }) => replace.meter ?? new ThreadMeter())
+  add('meter', ({ replace }) => replace.meter ?? new ThreadMeter(undefined, processorShare()))
   add('fairness', ({ get }) => new Fairness({ clock: get('clock'), meter: get('meter'), lags: () => get('admission').isLagging() }))
   add('damageWatch', ({ kv, log, get }) => new DamageWatch(kv, get('clock'), log))
   add('housekeeping', (composition) => {

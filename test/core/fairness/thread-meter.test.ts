@@ -3,7 +3,7 @@ import type { ExecutionContext } from 'ava'
 import test from '#test'
 import { runInSteps } from '#core/event-loop.ts'
 import { MeteredKv } from '#core/fairness/metered-kv.ts'
-import { ThreadMeter } from '#core/fairness/thread-meter.ts'
+import { processorShare, ThreadMeter } from '#core/fairness/thread-meter.ts'
 import type { Kv } from '#store/kv.ts'
 
 const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
@@ -108,4 +108,23 @@ test('runInSteps() goes on with four works of a caller at a time, in the order o
   await Promise.all(all.map((nth) => meter.run(caller, () => runInSteps(steps(nth)))))
   t.is(most, 4)
   t.deepEqual(ended, all)
+})
+
+test('ThreadMeter charges nobody for the time in which the thread had no processor', (t) => {
+  let now = 0
+  let share = 1
+  const spent: number[] = []
+  using meter = new ThreadMeter(
+    () => now,
+    () => share,
+  )
+  const work = { caller: 'a', spend: (ms: number) => void spent.push(ms) }
+  meter.run(work, () => (now += 10))
+  meter.settle()
+  share = 0.25
+  meter.run(work, () => (now += 20))
+  meter.settle()
+  t.deepEqual(spent, [10, 5])
+  const measured = processorShare()(1e9)
+  t.true(measured > 0 && measured <= 1, String(measured))
 })

@@ -7,18 +7,19 @@ import { setImmediate } from 'node:timers/promises'
 import test, { type ExecutionContext } from '#test'
 import { systemClock, type Clock } from '#core/clock.ts'
 import { waitFor } from '../../support/waits.ts'
-import { Admission, Ballast, freeBytes, type AdmissionLimits } from '../../../daemon/observability/admission.ts'
+import { Admission, Ballast, freeBytes, type AdmissionLimits } from '../../../daemon/observability/admission/admission.ts'
 
 const limits: AdmissionLimits = { lagMs: 60, windowMs: 200, lowDiskBytes: 1000 }
 
 function setUp(t: ExecutionContext) {
-  const world = { now: 0, free: 1e9, behind: false, looks: 0 }
+  const world = { now: 0, free: 1e9, behind: false, looks: 0, collections: 0 }
   const clock: Clock = { ...systemClock, monotonic: () => world.now }
   const free = () => {
     world.looks += 1
     return world.free
   }
-  const admission = new Admission({ clock, free, storeIsBehind: () => world.behind }, limits)
+  const onDiskLow = () => (world.collections += 1)
+  const admission = new Admission({ clock, free, storeIsBehind: () => world.behind, onDiskLow }, limits)
   t.teardown(() => admission[Symbol.dispose]())
   return { world, admission }
 }
@@ -84,6 +85,7 @@ test('check() refuses below the low-water mark of the disk, and service returns 
     t.throws(() => admission.check()),
     { ...full, retryAfterSeconds: 60 },
   )
+  t.is(world.collections, 1, 'what the store can give back is asked for')
   t.notThrows(() => admission.check('other'))
   world.free = limits.lowDiskBytes
   world.now += 999

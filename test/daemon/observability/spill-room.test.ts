@@ -1,6 +1,6 @@
 /** What messages that are not accepted yet may take of the disk. */
 import test from '#test'
-import { SpillRoom } from '../../../daemon/observability/spill-room.ts'
+import { SpillRoom } from '../../../daemon/observability/admission/spill-room.ts'
 import { portOf } from '../../support/daemon/daemon.ts'
 import { makeDestination, makeLogin } from '../../support/daemon/provision.ts'
 import { startDaemon } from '../../support/daemon/start-daemon.ts'

@@ -3,7 +3,7 @@
  * fill the disk, and nothing more can be accepted.
  */
 import { Refusal } from '#core/refusals.ts'
-import type { DraftRoom } from '#store/draft-room.ts'
+import type { DraftRoom } from '#store/kv.ts'
 
 export interface SpillRoomOptions {
   /** Free bytes where data is stored. */

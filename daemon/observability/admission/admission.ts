@@ -29,6 +29,8 @@ export interface AdmissionSources {
   readonly free: () => number
   /** Whether more waits for the store than it can write in reasonable time. */
   readonly storeIsBehind: () => boolean
+  /** Free bytes are below the limit: space that the store can give back is to be collected. */
+  readonly onDiskLow?: () => void
 }
 
 /** Limits for production, apart from the disk's. */
@@ -92,6 +94,7 @@ export class Admission implements Disposable {
     if (now - this.#diskLookedAt >= 1000) {
       this.#diskLookedAt = now
       this.#diskLow = this.#sources.free() < this.#limits.lowDiskBytes
+      if (this.#diskLow) this.#sources.onDiskLow?.()
     }
     return this.#diskLow
   }
