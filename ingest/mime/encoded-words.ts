@@ -1,4 +1,7 @@
 /** Decodes the encoded words of header values (RFC 2047 §2), by hand and in linear time. */
+import { charsetNamed } from './charset/charset-names.ts'
+import { decodeOctets } from './charset/decode-octets.ts'
+import { isStateful } from './charset/stateful.ts'
 
 const maxInput = 64 * 1024
 const maxCharset = 64
@@ -14,8 +17,8 @@ interface Word {
 
 /**
  * Returns the value with every encoded word replaced by its text, as one line: control characters become blanks, so that
- * a decoded value can never start a header field of its own. Words in an unknown character set stay as written
- * (RFC 2047 §6.2). Reads at most 64 Ki characters and never throws.
+ * a decoded value can never start a header field of its own. Octets that do not fit their charset are guessed. Reads at most
+ * 64 Ki characters and never throws.
  */
 export function decodeEncodedWords(value: string): string {
   const text = value.length > maxInput ? value.slice(0, maxInput) : value
@@ -30,7 +33,7 @@ function decodeRuns(text: string): string {
     const first = run[0]
     const last = run.at(-1)
     if (!first || !last) return
-    out += decodeRun(run) ?? text.slice(first.start, last.end)
+    out += decodeOctets(Buffer.concat(run.map(({ bytes }) => bytes)), first.charset).text
     written = last.end
     run = []
   }
@@ -52,22 +55,18 @@ function decodeRuns(text: string): string {
   return out + text.slice(written)
 }
 
-/** Neighbours in one character set are decoded together: many senders split a character between two words. */
+/**
+ * Neighbours in one charset are decoded together, because many senders split a character between two words. Words of a stateful
+ * charset are decoded alone: each begins and ends in ASCII (RFC 2047 §3).
+ */
 function continues(before: Word | undefined, word: Word, text: string): boolean {
-  return before !== undefined && before.charset === word.charset && onlyBlanks.test(text.slice(before.end, word.start))
-}
-
-function decodeRun(run: readonly Word[]): string | undefined {
-  try {
-    return new TextDecoder(run[0]?.charset).decode(Buffer.concat(run.map((word) => word.bytes)))
-  } catch {
-    return undefined
-  }
+  if (before === undefined || before.charset !== word.charset || isStateful(charsetNamed(word.charset) ?? '')) return false
+  return onlyBlanks.test(text.slice(before.end, word.start))
 }
 
 function readWord(text: string, start: number): Word | undefined {
   const charsetEnd = text.slice(start + 2, start + 3 + maxCharset).indexOf('?') + start + 2
-  if (charsetEnd <= start + 2 || text[charsetEnd + 2] !== '?') return undefined
+  if (charsetEnd < start + 2 || text[charsetEnd + 2] !== '?') return undefined
   const encoding = text[charsetEnd + 1]?.toUpperCase()
   const bodyEnd = text.indexOf('?', charsetEnd + 3)
   if (bodyEnd < 0 || text[bodyEnd + 1] !== '=' || (encoding !== 'B' && encoding !== 'Q')) return undefined

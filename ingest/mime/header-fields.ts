@@ -1,4 +1,5 @@
 /** Reads the header block of a message into its fields, in order (RFC 5322 §2.2), tolerating what real mail does to it. */
+import { decodeOctets } from './charset/decode-octets.ts'
 
 const maxBlock = 1024 * 1024
 const maxFields = 1000
@@ -14,14 +15,13 @@ export interface HeaderField {
 
 /**
  * Returns the fields of the first header block: at most 1,000 of them, each value at most 64 KiB, all within the first
- * MiB. Lines that are no header fields are left out. Octets over 127 are read as UTF-8 (RFC 6532) or, where they are not
- * that, as windows-1252.
+ * MiB. Lines that are no header fields are left out. Octets over 127 are read as UTF-8 (RFC 6532), else as windows-1252.
  */
 export function headerFields(raw: Uint8Array): HeaderField[] {
   const fields: HeaderField[] = []
   let open: { name: string; pieces: string[]; size: number } | undefined
   const close = (): void => {
-    if (open) fields.push({ name: open.name, value: decodeOctets(open.pieces.join('')).trim() })
+    if (open) fields.push({ name: open.name, value: valueOf(open.pieces.join('')).trim() })
     open = undefined
   }
   for (const line of headerLines(raw)) {
@@ -63,11 +63,4 @@ function* headerLines(raw: Uint8Array): Generator<string> {
   }
 }
 
-function decodeOctets(octets: string): string {
-  const bytes = Buffer.from(octets, 'latin1')
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch {
-    return new TextDecoder('windows-1252').decode(bytes)
-  }
-}
+const valueOf = (octets: string): string => decodeOctets(Buffer.from(octets, 'latin1'), '').text

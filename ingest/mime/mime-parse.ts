@@ -3,6 +3,8 @@
  * Runs inside the worker thread.
  */
 import { MailParser, type AttachmentStream, type MessageText } from 'mailparser'
+import type { PartNode } from './engine/part-node.ts'
+import { takeText, type TextOfPart } from './engine/text-of-part.ts'
 
 const maxHeaderOctets = 256 * 1024
 const maxAllHeadersOctets = 1024 * 1024
@@ -41,12 +43,13 @@ export class BeyondLimits extends Error {
 /** What the hook below relies on inside mailparser 3.9.31; a test fails when an update changes it. */
 interface ParserInside {
   curnode: { isAttachment?: boolean } | false
+  /** Makes the charset decoder of the part that is read now. */
+  decoder: { decodeStream(): TextOfPart }
   processChunk(piece: Piece, done: (error?: Error) => void): void
   textToHtml(text: string): string
 }
 
-type Piece =
-  { readonly type: 'node'; readonly _headerlen: number } | { readonly type: 'data' } | { readonly type: 'body'; value: Uint8Array }
+type Piece = (PartNode & { readonly type: 'node' }) | { readonly type: 'data' } | { readonly type: 'body'; value: Uint8Array }
 
 /** Parses the whole message. Throws BeyondLimits, or what the parser throws. */
 export async function parseMime(raw: Buffer, takeAttachment: AttachmentSink): Promise<Bodies> {
@@ -105,6 +108,7 @@ function bound(parser: MailParser): { readonly inside: ParserInside; readonly is
     if (piece.type === 'node') {
       headerOctets += piece._headerlen
       if (headerOctets > maxAllHeadersOctets) return done(tooMany())
+      inside.decoder = { decodeStream: takeText(piece) }
     }
     if (piece.type === 'body' && inside.curnode !== false && inside.curnode.isAttachment !== true) {
       cut ||= textOctets + piece.value.length > maxTextOctets

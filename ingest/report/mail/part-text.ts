@@ -1,4 +1,5 @@
 /** The text of a part: transfer encoding and charset undone as far as they can be, never refused. */
+import { fromUtf7 } from '../../mime/charset/stateful.ts'
 import { firstValue } from '../../mime/header-fields.ts'
 import { textOfHtml } from '../../html/html-text.ts'
 import { sanitizeHtml } from '../../html/sanitize-html.ts'
@@ -59,16 +60,4 @@ function decodedAs(label: string, octets: Buffer, fatal: boolean): string | unde
   } catch {
     return undefined
   }
-}
-
-/** RFC 2152; Exchange 2003 writes it. */
-function fromUtf7(text: string): string {
-  return text.replaceAll(/\+([A-Za-z0-9+/]{0,1000})-?/g, (whole, base64: string) => {
-    if (base64 === '') return whole === '+-' ? '+' : whole
-    const octets = Buffer.from(base64, 'base64')
-    return octets
-      .subarray(0, octets.length & ~1)
-      .swap16()
-      .toString('utf16le')
-  })
 }

@@ -1,0 +1,69 @@
+/** Decodes octets of mail, whatever charset they name. Header fields, plain text and HTML use the same function. */
+import { isAscii } from 'node:buffer'
+import { ascii, charsetNamed, unnamed } from './charset-names.ts'
+import { replacing, strictly } from './decoders.ts'
+import { hasJapaneseEscape, isStateful } from './stateful.ts'
+
+/** `unknown_charset`: the declared name is unknown, and the text is a guess. `broken_text`: some octets became U+FFFD. */
+export type CharsetFault = 'unknown_charset' | 'broken_text'
+
+export interface DecodedText {
+  readonly text: string
+  readonly fault?: CharsetFault
+}
+
+const lastResort = 'windows-1252'
+const maxProlog = 4096
+
+/**
+ * Uses the declared charset if all octets are valid in it, else the charset that an HTML document names itself, else UTF-8, else
+ * windows-1252. A multi-byte text with few invalid octets keeps its charset: these octets become U+FFFD. Never throws.
+ */
+export function decodeOctets(octets: Uint8Array, declared: string, isHtml = false): DecodedText {
+  const bytes = Buffer.from(octets.buffer, octets.byteOffset, octets.byteLength)
+  const named = charsetNamed(declared)
+  const candidates = [...new Set(candidatesFor(bytes, named, isHtml))]
+  const fault = named === undefined && !isAscii(bytes) ? { fault: 'unknown_charset' as const } : {}
+  for (const charset of candidates) {
+    const text = strictly(bytes, charset)
+    if (text !== undefined) return { text, ...fault }
+  }
+  for (const charset of candidates) {
+    if (charset === ascii) continue
+    const text = replacing(bytes, charset)
+    if (isMostlySound(text)) return { text, fault: 'broken_text' }
+  }
+  return { text: replacing(bytes, lastResort), ...fault }
+}
+
+function* candidatesFor(octets: Buffer, named: string | undefined, isHtml: boolean): Iterable<string> {
+  if (named === undefined || named === unnamed || named === ascii) {
+    if (hasJapaneseEscape(octets)) yield 'iso-2022-jp'
+  }
+  // A text of ASCII letters that claims two or four octets a character names them wrongly.
+  const isWide = named !== undefined && /^utf-(?:16|32)/.test(named)
+  if (named !== undefined && named !== unnamed && !(isWide && isAscii(octets) && !octets.includes(0))) yield named
+  const inside = isHtml ? charsetInHtml(octets) : undefined
+  if (inside !== undefined) yield inside
+  yield 'utf-8'
+}
+
+/** The charset of a `meta` element. A document in which it can be found by ASCII is not UTF-16. */
+function charsetInHtml(octets: Buffer): string | undefined {
+  const prolog = octets.toString('latin1', 0, maxProlog)
+  const label = /<meta\b[^>]{0,300}?\bcharset\s{0,20}=[\s"']{0,20}([\w.:-]{1,40})/i.exec(prolog)?.[1]
+  const charset = label === undefined ? undefined : charsetNamed(label)
+  if (charset === undefined || charset === unnamed || isStateful(charset)) return undefined
+  return charset.startsWith('utf-') ? 'utf-8' : charset
+}
+
+/** More characters beyond ASCII were understood than not. */
+function isMostlySound(text: string): boolean {
+  let balance = 0
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at)
+    if (unit === 0xfffd) balance--
+    else if (unit > 0x7f) balance++
+  }
+  return balance > 0
+}
