@@ -5,6 +5,7 @@
 import { MailParser, type AttachmentStream, type MessageText } from 'mailparser'
 import type { PartNode } from './engine/part-node.ts'
 import { takeText, type TextOfPart } from './engine/text-of-part.ts'
+import { WholeDelimiters } from './engine/whole-delimiters.ts'
 
 const maxHeaderOctets = 256 * 1024
 const maxAllHeadersOctets = 1024 * 1024
@@ -64,7 +65,7 @@ export async function parseMime(raw: Buffer, takeAttachment: AttachmentSink): Pr
     await new Promise<void>((resolve, reject) => {
       parser.on('error', (error: Error & { code?: string }) => reject(error.code === 'EMAXLEN' ? tooMany() : error))
       parser.once('end', resolve)
-      feed(parser, raw)
+      feed(parser, new WholeDelimiters(raw).pieces())
     })
   } finally {
     parser.destroy()
@@ -130,18 +131,30 @@ const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceA
 const tooMany = (): BeyondLimits => new BeyondLimits('The message has too many parts or too long header fields to be opened.')
 
 /** Hands the message over in steps and waits when the parser asks for it, so that little of it is held twice. */
-function feed(parser: MailParser, raw: Buffer): void {
-  let at = 0
+function feed(parser: MailParser, pieces: Iterable<Buffer>): void {
+  const steps = inSteps(pieces)
   const next = (): void => {
-    while (at < raw.length && !parser.destroyed) {
-      const chunk = raw.subarray(at, at + step)
-      at += chunk.length
-      if (!parser.write(chunk)) {
-        parser.once('drain', next)
-        return
-      }
+    for (let chunk = steps.next(); !parser.destroyed; chunk = steps.next()) {
+      if (chunk.done) return void parser.end()
+      if (!parser.write(chunk.value)) return void parser.once('drain', next)
     }
-    if (!parser.destroyed) parser.end()
   }
   next()
+}
+
+function* inSteps(pieces: Iterable<Buffer>): Generator<Buffer, void> {
+  let batch: Buffer[] = []
+  let size = 0
+  for (const piece of pieces) {
+    for (let at = 0; at < piece.length;) {
+      const chunk = piece.subarray(at, at + step - size)
+      batch.push(chunk)
+      at += chunk.length
+      size += chunk.length
+      if (size < step) continue
+      yield batch.length === 1 ? chunk : Buffer.concat(batch)
+      ;[batch, size] = [[], 0]
+    }
+  }
+  if (size > 0) yield Buffer.concat(batch)
 }

@@ -2,7 +2,8 @@
 import { readFile } from 'node:fs/promises'
 import test, { type ExecutionContext } from '#test'
 import type { ReadMessage } from '#core/capture/reading/message-reader.ts'
-import { readMessage } from '#ingest/messages/read-message.ts'
+import { readAttachment, readMessage } from '#ingest/messages/read-message.ts'
+import { columns } from '../../support/column.ts'
 
 const folder = new URL('../../fixtures/mail/as-it-comes/', import.meta.url)
 
@@ -21,6 +22,27 @@ test('readMessage() reads text without a charset', (t) =>
 
 test('readMessage() reads the charset of cron', (t) =>
   inBothForms(t, 'cron-charset', ({ text }) => t.is(text.trim(), 'Übersprungen: 3 Dateien')))
+
+test('readMessage() reads parts between padded delimiters', (t) =>
+  inBothForms(t, 'padded-delimiters', async ({ text, attachments }, raw) => {
+    t.is(text.trim(), 'The report is attached.')
+    t.deepEqual(columns(attachments, 'filename', 'contentType', 'size'), [['report.pdf', 'application/pdf', 11]])
+    t.is(Buffer.from((await readAttachment(raw, false, 0)) ?? []).toString(), 'Hello World')
+  }))
+
+test('readMessage() closes an inner multipart at a delimiter of an outer one', async (t) => {
+  const inner =
+    'Content-Type: multipart/alternative; boundary=i\r\n\r\n--i\r\n\r\nBill\r\n--i\r\nContent-Type: text/html\r\n\r\n<p>Bill</p>\r\n'
+  const bill =
+    '--o\r\nContent-Type: application/pdf; name=bill.pdf\r\nContent-Transfer-Encoding: base64\r\n\r\nSGVsbG8gd29ybGQ=\r\n--o--\r\n'
+  for (const between of ['', '--i--\r\n', '\r\n', 'Content-Type: text/html\r\n']) {
+    const raw = Buffer.from(`Content-Type: multipart/mixed; boundary=o\r\n\r\n--o\r\n${inner}${between}${bill}`)
+    const { text, html, attachments } = await readMessage(raw, false)
+    t.is(text.trim(), 'Bill')
+    t.true(html.startsWith('<p>Bill</p>') && !html.includes('--o'))
+    t.deepEqual(columns(attachments, 'filename', 'size'), [['bill.pdf', 11]])
+  }
+})
 
 const body = async (type: string, content: string): Promise<ReadMessage> =>
   readMessage(Buffer.from(`Content-Type: ${type}\r\n\r\n${content}`, 'latin1'), false)

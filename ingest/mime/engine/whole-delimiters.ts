@@ -1,0 +1,131 @@
+/**
+ * Boundary delimiters for mailparser (RFC 2046 §5.1). Delimiter lines lose their padding, and a delimiter of an outer multipart closes
+ * the inner ones. All other octets stay, and no body is copied.
+ */
+import { containerHead } from './container-head.ts'
+
+const maxLine = 1000
+const maxHead = 256 * 1024
+const lineFeed = 0x0a
+
+interface OpenMultipart {
+  readonly boundary: string
+  /** The boundary without blanks at its end, as delimiter lines are compared. */
+  readonly key: string
+  hasParts: boolean
+}
+
+interface Delimiter {
+  /** Index of the multipart among the open ones. */
+  readonly level: number
+  readonly closes: boolean
+}
+
+/** One pass over a message. */
+export class WholeDelimiters {
+  readonly #raw: Buffer
+  readonly #open: OpenMultipart[] = []
+  /** Levels of the open multiparts by key; one boundary may occur at several levels. */
+  readonly #levels = new Map<string, number[]>()
+  #isUnclosed = false
+
+  constructor(raw: Buffer) {
+    this.#raw = raw
+  }
+
+  /** A multipart ended without its closing delimiter. Final after the last piece. */
+  get isUnclosed(): boolean {
+    return this.#isUnclosed
+  }
+
+  /** The octets in order; unchanged stretches are views of the message. */
+  *pieces(): Generator<Buffer> {
+    let [at, written] = [0, 0]
+    let headStart: number | undefined = 0
+    while (at < this.#raw.length && (headStart !== undefined || this.#open.length > 0)) {
+      if (headStart === undefined) at = this.#nextHyphens(at)
+      const next = this.#nextLine(at)
+      const delimiter = this.#delimiterAt(at, next)
+      if (delimiter) {
+        const exact = this.#exactLines(at, next, delimiter)
+        if (exact) {
+          yield this.#raw.subarray(written, at)
+          yield exact
+          written = next
+        }
+        this.#enter(delimiter)
+        headStart = delimiter.closes ? undefined : next
+      } else if (headStart !== undefined && this.#endsHead(headStart, at, next)) {
+        const continues = this.#openContainer(headStart, next)
+        headStart = continues ? next : undefined
+      }
+      at = next
+    }
+    this.#isUnclosed ||= this.#open.some(({ hasParts }) => hasParts)
+    yield this.#raw.subarray(written)
+  }
+
+  /** The start of the first line with two hyphens. */
+  #nextHyphens(at: number): number {
+    if (this.#raw[at] === 0x2d && this.#raw[at + 1] === 0x2d) return at
+    const feed = this.#raw.indexOf('\n--', at)
+    return feed < 0 ? this.#raw.length : feed + 1
+  }
+
+  #nextLine(at: number): number {
+    const feed = this.#raw.indexOf(lineFeed, at)
+    return feed < 0 ? this.#raw.length : feed + 1
+  }
+
+  #endsHead(start: number, at: number, next: number): boolean {
+    const isEmpty = next - at <= 2 && this.#raw.toString('latin1', at, next).trim() === ''
+    return isEmpty || next === this.#raw.length || next - start > maxHead
+  }
+
+  #delimiterAt(at: number, next: number): Delimiter | undefined {
+    if (next - at > maxLine || this.#raw[at] !== 0x2d || this.#raw[at + 1] !== 0x2d) return undefined
+    const line = withoutPadding(this.#raw.toString('latin1', at + 2, next))
+    const opens = this.#levels.get(line)?.at(-1) ?? -1
+    const closes = line.endsWith('--') ? (this.#levels.get(line.slice(0, -2))?.at(-1) ?? -1) : -1
+    const level = Math.max(opens, closes)
+    // mailparser ignores a closing delimiter before the first part
+    if (level < 0 || (closes > opens && this.#open[level]?.hasParts === false)) return undefined
+    return { level, closes: closes > opens }
+  }
+
+  /** The delimiter line as mailparser needs it, after closing lines for inner multiparts; undefined if the line is exact already. */
+  #exactLines(at: number, next: number, { level, closes }: Delimiter): Buffer | undefined {
+    const line = this.#raw.toString('latin1', at, next)
+    const end = /\r?\n$/.exec(line)?.[0] ?? ''
+    const unclosed = this.#open.slice(level + 1).filter(({ hasParts }) => hasParts)
+    this.#isUnclosed ||= unclosed.length > 0
+    const closing = unclosed.toReversed().map(({ boundary }) => `--${boundary}--${end === '' ? '\r\n' : end}`)
+    const exact = `${closing.join('')}--${this.#open[level]?.boundary}${closes ? '--' : ''}${end}`
+    return exact === line ? undefined : Buffer.from(exact, 'latin1')
+  }
+
+  #enter({ level, closes }: Delimiter): void {
+    for (const { key } of this.#open.splice(closes ? level : level + 1)) this.#levels.get(key)?.pop()
+    const parent = this.#open[level]
+    if (!closes && parent) parent.hasParts = true
+  }
+
+  /** True if the header of an embedded message follows. */
+  #openContainer(start: number, end: number): boolean {
+    const { boundary, isMessage } = containerHead(this.#raw.toString('latin1', start, Math.min(end, start + maxHead)))
+    const key = withoutPadding(boundary)
+    if (key === '' || key.length > maxLine) return isMessage
+    const levels = this.#levels.get(key)
+    if (levels) levels.push(this.#open.length)
+    else this.#levels.set(key, [this.#open.length])
+    this.#open.push({ boundary, key, hasParts: false })
+    return isMessage
+  }
+}
+
+/** Without blanks and line ends at the end. */
+function withoutPadding(text: string): string {
+  let end = text.length
+  while (end > 0 && ' \t\r\n'.includes(text.charAt(end - 1))) end--
+  return text.slice(0, end)
+}
