@@ -3,6 +3,7 @@
  * Runs inside the worker thread.
  */
 import { MailParser, type AttachmentStream, type MessageText } from 'mailparser'
+import { PartHeads } from './engine/part-heads.ts'
 import type { PartNode } from './engine/part-node.ts'
 import { takeText, type TextOfPart } from './engine/text-of-part.ts'
 import { WholeDelimiters } from './engine/whole-delimiters.ts'
@@ -55,11 +56,11 @@ type Piece = (PartNode & { readonly type: 'node' }) | { readonly type: 'data' } 
 /** Parses the whole message. Throws BeyondLimits, or what the parser throws. */
 export async function parseMime(raw: Buffer, takeAttachment: AttachmentSink): Promise<Bodies> {
   const parser = new MailParser({ skipHtmlToText: true, maxHeadSize: maxHeaderOctets } as object)
-  const { inside, isCut } = bound(parser)
+  const { inside, isCut, isInlineFile } = bound(parser)
   let bodies: MessageText | undefined
   parser.on('data', (part: AttachmentStream | MessageText) => {
     if (part.type === 'text') bodies = part
-    else drain(part, takeAttachment, parser)
+    else drain(part, isInlineFile() ? 'inline' : part.contentDisposition, takeAttachment, parser)
   })
   try {
     await new Promise<void>((resolve, reject) => {
@@ -79,11 +80,11 @@ export async function parseMime(raw: Buffer, takeAttachment: AttachmentSink): Pr
   }
 }
 
-function drain(part: AttachmentStream, takeAttachment: AttachmentSink, parser: MailParser): void {
+function drain(part: AttachmentStream, disposition: string | undefined, takeAttachment: AttachmentSink, parser: MailParser): void {
   const take = takeAttachment({
     filename: typeof part.filename === 'string' ? part.filename : undefined,
     contentType: declaredType(part) ?? String(part.contentType),
-    disposition: part.contentDisposition,
+    disposition,
     contentId: part.cid,
     related: part.related === true,
   })
@@ -98,17 +99,27 @@ function declaredType({ headers }: AttachmentStream): string | undefined {
   return typeof field === 'object' && 'value' in field && typeof field.value === 'string' ? field.value : undefined
 }
 
-/** The parser collects text parts without a limit of its own; this lets through only so much of them, and of header blocks. */
-function bound(parser: MailParser): { readonly inside: ParserInside; readonly isCut: () => boolean } {
+interface Bound {
+  readonly inside: ParserInside
+  readonly isCut: () => boolean
+  /** The part that is read now is a text file that the message shows inline. */
+  readonly isInlineFile: () => boolean
+}
+
+/** Corrects the headers of parts, and limits text parts and header blocks, which the parser collects without a limit of its own. */
+function bound(parser: MailParser): Bound {
   const inside = parser as unknown as ParserInside
   const processPiece = inside.processChunk.bind(parser)
   let headerOctets = 0
   let textOctets = 0
   let cut = false
+  let isInlineFile = false
+  const heads = new PartHeads()
   inside.processChunk = (piece, done) => {
     if (piece.type === 'node') {
       headerOctets += piece._headerlen
       if (headerOctets > maxAllHeadersOctets) return done(tooMany())
+      isInlineFile = heads.mend(piece)
       inside.decoder = { decodeStream: takeText(piece) }
     }
     if (piece.type === 'body' && inside.curnode !== false && inside.curnode.isAttachment !== true) {
@@ -123,7 +134,7 @@ function bound(parser: MailParser): { readonly inside: ParserInside; readonly is
     cut ||= text.length > maxShownBesideHtml
     return `<div style="white-space:pre-wrap">${escaped(text.slice(0, maxShownBesideHtml))}</div>`
   }
-  return { inside, isCut: () => cut }
+  return { inside, isCut: () => cut, isInlineFile: () => isInlineFile }
 }
 
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')

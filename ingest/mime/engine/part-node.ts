@@ -1,8 +1,23 @@
 /** A part inside mailparser 3.9.31, after its header was read; `parseMime` may change it before mailparser goes on. */
+import type { Transform } from 'node:stream'
+
 export interface PartNode {
   /** Octets of the header. */
   readonly _headerlen: number
+  readonly headers: { getFirst(name: string): string }
+  readonly parentNode: PartNode | false
+  /** The subtype of a multipart, such as `mixed`. */
+  readonly multipart: string | false
+  readonly filename: string | false
   /** Media type in lower case; mailparser fills in a default. */
-  readonly contentType: string | false
+  contentType: string | false
+  disposition: string | false
   charset: string | false
+  /** Content-Transfer-Encoding in lower case, without comments. */
+  encoding: string | false
+  /** The part has `format=flowed`. */
+  flowed: boolean
+  readonly delSp: boolean
+  /** Makes the decoder of the encoding. */
+  getDecoder(): Transform
 }

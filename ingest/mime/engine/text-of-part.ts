@@ -1,29 +1,41 @@
 /** Decodes the octets of a text part. mailparser pipes the part through it instead of its own charset decoder. */
 import { Transform, type TransformCallback } from 'node:stream'
 import { decodeOctets } from '../charset/decode-octets.ts'
+import { unflowed } from './flowed-text.ts'
 import type { PartNode } from './part-node.ts'
 
 /** A charset that mailparser does not know, so that it asks for a decoder in all cases. */
 const anyCharset = 'octets'
 
-/** Takes over the charset of a part; `decoder()` is for that part alone. */
+interface TextForm {
+  readonly charset: string
+  readonly isHtml: boolean
+  readonly isFlowed: boolean
+  /** `DelSp=yes`. */
+  readonly deletesBlank: boolean
+}
+
+/** Takes over charset and format of a part. The returned function makes the decoder of that part. */
 export function takeText(node: PartNode): () => TextOfPart {
-  const declared = node.charset === false ? '' : node.charset
-  const isHtml = node.contentType === 'text/html'
+  const form: TextForm = {
+    charset: node.charset === false ? '' : node.charset,
+    isHtml: node.contentType === 'text/html',
+    isFlowed: node.flowed && node.contentType === 'text/plain',
+    deletesBlank: node.delSp,
+  }
   node.charset = anyCharset
-  return () => new TextOfPart(declared, isHtml)
+  node.flowed = false
+  return () => new TextOfPart(form)
 }
 
 /** Collects the octets, whose number `parseMime` limits, and answers UTF-8. */
 export class TextOfPart extends Transform {
-  readonly #declared: string
-  readonly #isHtml: boolean
+  readonly #form: TextForm
   readonly #chunks: Buffer[] = []
 
-  constructor(declared: string, isHtml: boolean) {
+  constructor(form: TextForm) {
     super()
-    this.#declared = declared
-    this.#isHtml = isHtml
+    this.#form = form
   }
 
   override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
@@ -32,7 +44,8 @@ export class TextOfPart extends Transform {
   }
 
   override _flush(done: TransformCallback): void {
-    const { text } = decodeOctets(Buffer.concat(this.#chunks.splice(0)), this.#declared, this.#isHtml)
-    done(null, Buffer.from(text))
+    const { charset, isHtml, isFlowed, deletesBlank } = this.#form
+    const { text } = decodeOctets(Buffer.concat(this.#chunks.splice(0)), charset, isHtml)
+    done(null, Buffer.from(isFlowed ? unflowed(text, deletesBlank) : text))
   }
 }

@@ -17,6 +17,8 @@ const besideHtml = (charset: string, unit: string | Buffer): (() => Buffer) =>
     5 * mebi,
   )
 
+const file = (encoding: string): string => `Content-Type: image/png\r\nContent-Transfer-Encoding: ${encoding}\r\n\r\n`
+
 function nested(depth: number): Buffer {
   const levels = Array.from({ length: depth }, (_, at) => `Content-Type: multipart/mixed; boundary=b${at}\r\n\r\n--b${at}\r\n`)
   return Buffer.from(`Subject: n\r\n${levels.join('')}\r\nx`)
@@ -52,6 +54,12 @@ export const hostileMail: readonly (readonly [string, () => Buffer, string?])[] 
   ['unknown encodings', text('Content-Transfer-Encoding: x-zip\r\n\r\n\xff')],
   ['broken base64', text('Content-Transfer-Encoding: base64\r\n\r\n=A=!\xff==')],
   ['broken quoted-printable', text('Content-Transfer-Encoding: quoted-printable\r\n\r\n=\r\n=4=ZZ=\xff')],
+  ['blanks in quoted-printable', filled('Content-Transfer-Encoding: quoted-printable\r\n\r\n', ' ', 3 * mebi)],
+  ['a quoted-printable file of line ends', filled(`${file('quoted-printable')}`, '\n', 16 * mebi)],
+  ['a uuencoded file of short lines', filled(`${file('x-uuencode')}begin 644 x\r\n`, '!\n', 16 * mebi)],
+  ['a uuencoded file without a beginning', filled(file('x-uuencode'), 'begin\n', 16 * mebi)],
+  ['flowed lines', filled('Content-Type: text/plain; format=flowed\r\n\r\n', '> \n', 4 * mebi)],
+  ['quote marks in flowed text', filled('Content-Type: text/plain; format=flowed\r\n\r\n', '>', 4 * mebi)],
   ['32 MiB of text with wide characters', filled('Content-Type: text/plain; charset=utf-8\r\n\r\n\u{1f600}', 'abc defg\n', 32 * mebi)],
   ['8 MiB of ISO-2022-JP', filled('Content-Type: text/plain; charset=iso-2022-jp\r\n\r\n', '\x1b$B$"', 8 * mebi)],
   ['8 MiB of nested tags', filled('Content-Type: text/html\r\n\r\n', '<b>', 8 * mebi)],

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import test, { type ExecutionContext } from '#test'
 import type { ReadMessage } from '#core/capture/reading/message-reader.ts'
 import { readAttachment, readMessage } from '#ingest/messages/read-message.ts'
-import { columns } from '../../support/column.ts'
+import { column, columns } from '../../support/column.ts'
 
 const folder = new URL('../../fixtures/mail/as-it-comes/', import.meta.url)
 
@@ -42,6 +42,77 @@ test('readMessage() closes an inner multipart at a delimiter of an outer one', a
     t.true(html.startsWith('<p>Bill</p>') && !html.includes('--o'))
     t.deepEqual(columns(attachments, 'filename', 'size'), [['bill.pdf', 11]])
   }
+})
+
+test('readMessage() lists named text parts after the first as inline files', (t) =>
+  inBothForms(t, 'inline-text-files', async ({ text, html, attachments }, raw) => {
+    t.is(text.trim(), 'Two files.')
+    t.is(html, '')
+    t.deepEqual(columns(attachments, 'filename', 'contentType', 'inline'), [
+      ['server.log', 'text/plain', true],
+      ['report.html', 'text/html', true],
+    ])
+    t.regex(Buffer.from((await readAttachment(raw, false, 0)) ?? []).toString(), /^10:00 start\r?\n10:01 stop$/)
+  }))
+
+const named = (type: string, name: string, content: string): string => `Content-Type: ${type}; name=${name}\r\n\r\n${content}\r\n`
+const multi = (subtype: string, boundary: string, ...parts: readonly string[]): string =>
+  `Content-Type: multipart/${subtype}; boundary=${boundary}\r\n\r\n${parts.map((part) => `--${boundary}\r\n${part}`).join('')}--${boundary}--\r\n`
+const readText = (raw: string): Promise<ReadMessage> => readMessage(Buffer.from(raw, 'latin1'), false)
+
+test('readMessage() keeps named texts that are the text of the mail', async (t) => {
+  const [plain, html] = [named('text/plain', 'a.txt', 'plain'), named('text/html', 'a.html', '<p>page</p>')]
+  const picture = named('image/png', 'a.png', 'x')
+  for (const raw of [
+    plain,
+    multi('alternative', 'a', plain, html),
+    multi('alternative', 'a', plain, multi('related', 'r', html, picture)),
+  ]) {
+    const message = await readText(raw)
+    t.is(message.text.trim(), 'plain')
+    t.is(message.html.trim(), raw === plain ? '' : '<p>page</p>')
+  }
+})
+
+test('readMessage() lists a log file without a disposition, also between the forms of the text', async (t) => {
+  const log = named('text/plain', 'a.log', 'log')
+  const page = 'Content-Type: text/html\r\n\r\n<p>page</p>\r\n'
+  const { text, html, attachments } = await readText(multi('alternative', 'a', '\r\nplain\r\n', multi('mixed', 'm', page, log, page)))
+  t.is(text.trim(), 'plain')
+  t.false(html.includes('log'))
+  t.deepEqual(columns(attachments, 'filename', 'inline'), [['a.log', true]])
+})
+
+test('readMessage() decodes a uuencoded file', (t) =>
+  inBothForms(t, 'uuencoded-file', async ({ text, attachments }, raw) => {
+    t.is(text.trim(), 'Scan')
+    t.deepEqual(columns(attachments, 'filename', 'size'), [['scan.bin', 17]])
+    t.is(Buffer.from((await readAttachment(raw, false, 0)) ?? []).toString(), 'seventeen octets!')
+  }))
+
+test('readMessage() knows transfer encodings in other spellings', async (t) => {
+  const encoded = async (encoding: string, content: string): Promise<string> =>
+    (await readText(`Content-Transfer-Encoding: ${encoding}\r\n\r\n${content}`)).text
+  for (const name of ['BASE64', '"base64"', 'base-64', 'x-base64', 'base64;', 'base64 (a (b))', 'Base 64.'])
+    t.is(await encoded(name, 'SGVsbG8='), 'Hello', name)
+  for (const name of ['Quoted-Printable', 'quoted_printable', 'quoted printable', "'quoted-printable'", 'quoted-printable; charset=utf-8'])
+    t.is(await encoded(name, 'H=65llo'), 'Hello', name)
+  for (const name of ['7-bit', '8 BIT', 'none', 'utf-8', 'x-zip']) t.is(await encoded(name, 'H=65llo'), 'H=65llo', name)
+  for (const name of ['uuencode', 'x-uue', 'UUE']) t.is(await encoded(name, 'begin 644 x\r\n%2&5L;&\\\r\n`\r\nend\r\n'), 'Hello', name)
+})
+
+test('readMessage() takes parts of a digest without a type for messages', async (t) => {
+  const message = '\r\nSubject: one\r\n\r\nbody\r\n'
+  const { text, attachments } = await readText(
+    multi('mixed', 'm', '\r\nTwo mails\r\n', multi('digest', 'd', message, named('text/html', 'x.html', 'x'))),
+  )
+  t.is(text.trim(), 'Two mails')
+  t.deepEqual(column(attachments, 'contentType'), ['message/rfc822', 'text/html'])
+})
+
+test('readMessage() joins flowed lines of one depth of quotes', async (t) => {
+  const flowed = '> On Monday \r\n> we met.\r\n>> Where?\r\nIn the \r\n office.\r\n-- \r\nMira'
+  t.is((await body('text/plain; format=flowed', flowed)).text, '> On Monday we met.\n>> Where?\nIn the office.\n-- \nMira')
 })
 
 const body = async (type: string, content: string): Promise<ReadMessage> =>

@@ -1,0 +1,140 @@
+/** Decoders of transfer encodings, in linear time. Octets that are not encoded stay as they are. */
+import { Transform, type TransformCallback } from 'node:stream'
+
+const lineFeed = 0x0a
+
+/** Hands over whole lines, many at a time. */
+abstract class LinesDecoder extends Transform {
+  #rest: Buffer[] = []
+
+  /** `lines` ends with a line end, unless it is the end of the part. */
+  protected abstract decodeLines(lines: Buffer): Buffer
+
+  override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
+    const end = chunk.lastIndexOf(lineFeed) + 1
+    const lines = end > 0 ? [...this.#rest.splice(0), chunk.subarray(0, end)] : []
+    if (end < chunk.length) this.#rest.push(chunk.subarray(end))
+    done(null, this.decodeLines(Buffer.concat(lines)))
+  }
+
+  override _flush(done: TransformCallback): void {
+    done(null, Buffer.concat([this.decodeLines(Buffer.concat(this.#rest.splice(0))), this.heldBack()]))
+  }
+
+  protected heldBack(): Buffer {
+    return Buffer.alloc(0)
+  }
+}
+
+/** The end of the line that begins at `start`, after its line end. */
+function nextLine(octets: Buffer, start: number): number {
+  const feed = octets.indexOf(lineFeed, start)
+  return feed < 0 ? octets.length : feed + 1
+}
+
+/** RFC 2045 §6.7. mailparser's own decoder takes quadratic time for long runs of blanks. */
+export class QuotedPrintableDecoder extends LinesDecoder {
+  protected decodeLines(lines: Buffer): Buffer {
+    const out = Buffer.alloc(lines.length)
+    let length = 0
+    for (let start = 0; start < lines.length;) {
+      const next = nextLine(lines, start)
+      length = decodeQuotedLine(lines, start, next, out, length)
+      start = next
+    }
+    return out.subarray(0, length)
+  }
+}
+
+/** Writes one line at `to`, and answers where the output ends. */
+function decodeQuotedLine(lines: Buffer, start: number, next: number, out: Buffer, to: number): number {
+  let lineEnd = next
+  if (lines[lineEnd - 1] === lineFeed) lineEnd -= lines[lineEnd - 2] === 0x0d && lineEnd - 2 >= start ? 2 : 1
+  let end = lineEnd
+  while (end > start && (lines[end - 1] === 0x20 || lines[end - 1] === 0x09)) end--
+  const isSoft = end > start && lines[end - 1] === 0x3d
+  if (isSoft) end--
+  let length = to
+  for (let at = start; at < end; at++) {
+    const value = lines[at] === 0x3d && at + 2 < end ? (hexOf(lines[at + 1]) << 4) | hexOf(lines[at + 2]) : -1
+    out[length++] = value < 0 ? (lines[at] ?? 0) : value
+    if (value >= 0) at += 2
+  }
+  return isSoft ? length : length + lines.copy(out, length, lineEnd, next)
+}
+
+/** The value of a hexadecimal digit, else -1, which also makes a pair negative. */
+function hexOf(octet = 0): number {
+  if (octet >= 0x30 && octet <= 0x39) return octet - 0x30
+  const letter = octet & ~0x20
+  return letter >= 0x41 && letter <= 0x46 ? letter - 0x37 : -1
+}
+
+const maxBeforeBegin = 64 * 1024
+
+/** The first file of a uuencoded part. A part without a `begin` line stays as it is. */
+export class UuDecoder extends LinesDecoder {
+  readonly #before: Buffer[] = []
+  #held = 0
+  #state: 'before' | 'inside' | 'after' | 'plain' = 'before'
+
+  protected decodeLines(lines: Buffer): Buffer {
+    const start = this.#state === 'before' ? this.#seekBegin(lines) : 0
+    if (this.#state === 'plain') return Buffer.concat([...this.#before.splice(0), lines.subarray(start)])
+    return this.#state === 'inside' ? this.#decode(lines, start) : Buffer.alloc(0)
+  }
+
+  protected override heldBack(): Buffer {
+    return this.#state === 'before' ? Buffer.concat(this.#before.splice(0)) : super.heldBack()
+  }
+
+  /** Holds the lines before the file back. Answers where the next line begins. */
+  #seekBegin(lines: Buffer): number {
+    for (let start = 0; start < lines.length;) {
+      const next = nextLine(lines, start)
+      if (/^begin [0-7]{3,4} ./.test(lines.toString('latin1', start, Math.min(next, start + 16)))) {
+        this.#state = 'inside'
+        return next
+      }
+      this.#before.push(lines.subarray(start, next))
+      this.#held += next - start
+      start = next
+      if (this.#held > maxBeforeBegin) {
+        this.#state = 'plain'
+        return start
+      }
+    }
+    return lines.length
+  }
+
+  #decode(lines: Buffer, from: number): Buffer {
+    const out = Buffer.alloc(lines.length + 64)
+    let length = 0
+    for (let start = from; start < lines.length;) {
+      const next = nextLine(lines, start)
+      const count = sixBits(lines[start])
+      if (count === 0 || lines.toString('latin1', start, Math.min(next, start + 5)).trimEnd() === 'end') {
+        this.#state = 'after'
+        break
+      }
+      length += decodeUuLine(lines.subarray(start + 1, next), count, out, length)
+      start = next
+    }
+    return out.subarray(0, length)
+  }
+}
+
+/** Writes `count` octets, but no more than the line has characters: short lines must not grow. */
+function decodeUuLine(line: Buffer, count: number, out: Buffer, to: number): number {
+  const length = Math.min(count, line.length)
+  for (let at = 0, place = to; place < to + length; at += 4, place += 3) {
+    const [a, b, c, d] = [sixBits(line[at]), sixBits(line[at + 1]), sixBits(line[at + 2]), sixBits(line[at + 3])]
+    out[place] = (a << 2) | (b >> 4)
+    out[place + 1] = (b << 4) | (c >> 2)
+    out[place + 2] = (c << 6) | d
+  }
+  return length
+}
+
+/** Blanks stand for zero, as the backtick does. A relay may have removed a blank at the end of a line. */
+const sixBits = (octet: number | undefined): number => (octet === undefined || octet < 0x20 ? 0 : (octet - 0x20) & 0x3f)
