@@ -1,6 +1,7 @@
 /** The HTML of a message as a document of its own: its content, its style sheets, and what its `html` and `body` elements say. */
 import { Parser } from 'htmlparser2'
 import type { MailDocument } from '#core/capture/reading/message-reader.ts'
+import { noLocations, type PartLocations } from './content-address.ts'
 import { safeDeclarations, safeStylesheet } from './mail-styles.ts'
 import { documentHtml, readablePart } from './sanitize-html.ts'
 
@@ -15,11 +16,11 @@ const shownAttributes = ['style', 'bgcolor', 'text', 'background', 'class', 'id'
 
 type Attributes = Readonly<Record<string, string>>
 
-export function mailDocument(html: string): MailDocument {
+export function mailDocument(html: string, locations: PartLocations = noLocations): MailDocument {
   const found = new Surroundings()
   if (/<(?:style|body|html)\b/i.test(html)) found.read(readablePart(html))
   return {
-    html: documentHtml(html),
+    html: documentHtml(html, locations),
     styles: found.sheets.map(safeStylesheet).join('\n'),
     root: elementAttributes(found.root),
     body: elementAttributes(found.body),

@@ -3,6 +3,7 @@
  * its element is written again. Layout is free, as the document is shown in a frame that nothing leaves.
  */
 import { createRequire } from 'node:module'
+import { contentAddress } from './content-address.ts'
 import type { CssNode, Declaration, generate, parse, Url, Value, walk } from 'css-tree'
 
 const require = createRequire(import.meta.url)
@@ -16,7 +17,7 @@ const css = (): { parse: typeof parse; walk: typeof walk; generate: typeof gener
 
 const maxAddress = 8192
 const embeddedImage = /^data:image\/(?:png|jpe?g|gif|webp);base64,[A-Za-z0-9+/=]*$/i
-const contentImage = /^cid:[^\s"'<>`()\\]{1,998}$/i
+const contentImage = /^cid:[^\s"'<>`()\\]{1,998}$/
 
 const atRules = new Set(['media', 'supports', 'keyframes', '-webkit-keyframes'])
 /** What old browsers ran, or bound code by. */
@@ -128,8 +129,9 @@ function isSafeValue(value: Value, mayShowImage: boolean): boolean {
 function takesAddress(node: Url): boolean {
   const text = node.value.trim()
   const packed = text.replaceAll(/\s+/g, '')
-  if (embeddedImage.test(packed) || contentImage.test(text)) {
-    node.value = packed.replace(/^cid:/i, 'cid:').replace(/^data:/i, 'data:')
+  const part = contentAddress(text)
+  if (embeddedImage.test(packed) || (part !== undefined && contentImage.test(part))) {
+    node.value = part ?? packed.replace(/^data:/i, 'data:')
     return true
   }
   const url = text.length <= maxAddress ? URL.parse(text) : null

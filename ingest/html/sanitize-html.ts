@@ -5,6 +5,7 @@
  */
 import { createRequire } from 'node:module'
 import type sanitize from 'sanitize-html'
+import { contentAddress, noLocations, type PartLocations } from './content-address.ts'
 import { safeStyle } from './inline-styles.ts'
 import { safeDeclarations } from './mail-styles.ts'
 
@@ -60,22 +61,23 @@ const options: sanitize.IOptions = {
   allowProtocolRelative: false,
   transformTags: {
     a: (tagName, attribs) => ({ tagName, attribs: linkAttributes(attribs) }),
-    img: (tagName, attribs) => ({ tagName, attribs: imageAttributes(attribs) }),
   },
 }
 
 /**
  * Returns HTML for a document of its own, in a frame. Links keep only http, https and mailto and open in a new place without a
- * referrer; images keep `cid:` and small raster formats in `data:`; the address of a remote image moves to `data-remote-src`,
- * so nothing loads without consent. Reads only the first 1,000,000 characters and 50,000 tags, and no more behind 5,000 unclosed ones.
+ * referrer. Images of the same message get `cid:`; small raster formats in `data:` stay; the address of a remote image moves to
+ * `data-remote-src`, so nothing loads without consent. Reads only the first 1,000,000 characters and 50,000 tags, and no more behind
+ * 5,000 unclosed ones.
  */
-export function documentHtml(html: string): string {
+export function documentHtml(html: string, locations: PartLocations = noLocations): string {
   // loaded with the first HTML: most daemons meet it in their threads alone
   const clean = require('sanitize-html') as typeof sanitize
   const styles = new Map<string, string>()
   const styled = (attribs: sanitize.Attributes): sanitize.Attributes => styleAttribute(attribs, styles)
   const transformTags = {
     ...options.transformTags,
+    img: (tagName: string, attribs: sanitize.Attributes) => ({ tagName, attribs: imageAttributes(attribs, locations) }),
     '*': (tagName: string, attribs: sanitize.Attributes) => ({ tagName, attribs: styled(attribs) }),
   }
   // for the package, an attribute without a value is left out unless it is boolean, as this one is
@@ -157,11 +159,12 @@ function linkAttributes(attribs: sanitize.Attributes): sanitize.Attributes {
   return address === undefined ? rest : { ...rest, href: address, target: '_blank', rel: 'noopener noreferrer nofollow' }
 }
 
-function imageAttributes(attribs: sanitize.Attributes): sanitize.Attributes {
+function imageAttributes(attribs: sanitize.Attributes, locations: PartLocations): sanitize.Attributes {
   const { src = '', 'data-remote-src': _remote, ...rest } = attribs
   const trimmed = src.trim()
   if (embeddedImage.test(trimmed)) return { ...rest, src: trimmed }
-  if (/^cid:[^\s"'<>`]{1,998}$/i.test(trimmed)) return { ...rest, src: `cid:${trimmed.slice(4)}` }
+  const part = contentAddress(trimmed, locations)
+  if (part !== undefined) return { ...rest, src: part }
   const remote = parsedAddress(trimmed, ['http:', 'https:'])
   return remote === undefined ? rest : { ...rest, 'data-remote-src': remote }
 }

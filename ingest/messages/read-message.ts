@@ -26,7 +26,7 @@ export async function readMessage(raw: Buffer, cut: boolean): Promise<ReadMessag
   // Half an attachment would look like a whole one, so it is not offered at all.
   if (cut && bodies.endsInAttachment) attachments.pop()
   const fields = headerFields(raw)
-  const document = mailDocument(bodies.html)
+  const document = mailDocument(bodies.html, locationsOf(attachments.map((entry) => entry.raw)))
   const html = embeddableHtml(document.html)
   const derived = textOfHtml(html)
   const text = bodies.text.trim() === '' ? derived : bodies.text
@@ -35,7 +35,7 @@ export async function readMessage(raw: Buffer, cut: boolean): Promise<ReadMessag
     text: text.slice(0, maxTextCharacters).toWellFormed(),
     html,
     document,
-    attachments: attachments.map((entry) => describeAttachment(entry.raw, entry.size)),
+    attachments: attachments.map((entry, index) => describeAttachment(entry.raw, entry.size, index)),
     addressesSeen: addressesSeen(fields, bodies, derived),
   }
 }
@@ -69,10 +69,10 @@ function describeFields(fields: readonly HeaderField[]): Omit<ReadMessage, 'text
   }
 }
 
-/** A repeated field breaks RFC 5322 §3.6, but what it says must not stay hidden: all of them count. */
+/** A repeated field breaks RFC 5322 §3.6, but what it says must not stay hidden: all of them count. Names without an address do not. */
 function addresses(fields: readonly HeaderField[], name: string): ReadAddress[] {
   const named = fields.filter((field) => field.name.toLowerCase() === name)
-  return named.flatMap((field) => addressList(field.value)).slice(0, maxAddresses)
+  return named.flatMap((field) => addressList(field.value).filter(({ address }) => address !== '')).slice(0, maxAddresses)
 }
 
 /** RFC 3339 in UTC; undefined when the field is absent or no date. */
@@ -82,9 +82,26 @@ function isoDate(value: string | undefined): string | undefined {
   return year >= 0 && year <= 9999 ? date.toISOString() : undefined
 }
 
-function describeAttachment(raw: RawAttachment, size: number): ReadAttachment {
+/** Images that HTML can name by their Content-Location. */
+function locationsOf(attachments: readonly RawAttachment[]): Map<string, string> {
+  const locations = new Map<string, string>()
+  for (const [index, raw] of attachments.entries())
+    if (isLocatedImage(raw) && !locations.has(raw.location)) locations.set(raw.location, contentIdOf(raw, index))
+  return locations
+}
+
+const isLocatedImage = (raw: RawAttachment): raw is RawAttachment & { location: string } =>
+  raw.location !== undefined && raw.contentType.startsWith('image/')
+
+/** A located image without a content id gets one, by which the sanitized HTML names it. */
+function contentIdOf(raw: RawAttachment, index: number): string {
+  const declared = (raw.contentId ?? '').replaceAll(/[\p{Cc}\s]/gu, '').slice(0, 998)
+  return declared === '' && isLocatedImage(raw) ? `part-${index}.location` : declared
+}
+
+function describeAttachment(raw: RawAttachment, size: number, index: number): ReadAttachment {
   const contentType = safeContentType(raw.contentType)
-  const contentId = (raw.contentId ?? '').replaceAll(/[\p{Cc}\s]/gu, '').slice(0, 998)
+  const contentId = contentIdOf(raw, index)
   return {
     filename: safeFilename(raw.filename, contentType),
     contentType,

@@ -11,6 +11,8 @@ export interface ListedAddress {
 
 interface Entry {
   phrase: string
+  /** The phrase with a blank in place of quoted text. */
+  unquoted: string
   angle: string | undefined
   comment: string
 }
@@ -29,8 +31,10 @@ export function addressList(value: string): ListedAddress[] {
   return found
 }
 
+const emptyEntry = (): Entry => ({ phrase: '', unquoted: '', angle: undefined, comment: '' })
+
 function* entries(value: string): Generator<Entry> {
-  let entry: Entry = { phrase: '', angle: undefined, comment: '' }
+  let entry: Entry = emptyEntry()
   let at = 0
   while (at < value.length) {
     const char = value[at] ?? ''
@@ -38,17 +42,23 @@ function* entries(value: string): Generator<Entry> {
       const [inner, end] = enclosed(value, at)
       if (char === '(') entry.comment ||= inner
       else if (char === '<') entry.angle ??= inner.trim()
-      else entry.phrase += inner
+      else {
+        entry.phrase += inner
+        entry.unquoted += ' '
+      }
       at = end
       continue
     }
     if (char === ',' || char === ';') {
       yield entry
-      entry = { phrase: '', angle: undefined, comment: '' }
+      entry = emptyEntry()
     } else if (char === ':' && entry.angle === undefined) {
       // What stood before the colon was the name of a group.
-      entry = { phrase: '', angle: undefined, comment: '' }
-    } else entry.phrase += char
+      entry = emptyEntry()
+    } else {
+      entry.phrase += char
+      entry.unquoted += char
+    }
     at += 1
   }
   yield entry
@@ -78,12 +88,30 @@ function enclosed(value: string, start: number): [string, number] {
 }
 
 function listedAddress(entry: Entry): ListedAddress | undefined {
-  const phrase = decodeEncodedWords(entry.phrase).replaceAll('\t', ' ').trim()
   const comment = decodeEncodedWords(entry.comment).trim()
-  if (entry.angle !== undefined) return { address: plainAddress(entry.angle), name: phrase || comment }
+  if (entry.angle !== undefined) return { address: plainAddress(withoutRoute(entry.angle)), name: nameOf(entry.phrase) || comment }
   const bare = plainAddress(entry.phrase.trim())
-  if (bare.includes('@')) return { address: bare, name: comment }
-  return phrase === '' ? undefined : { address: '', name: phrase }
+  if (bare !== '') return { address: bare, name: comment }
+  const word = lastAddress(entry.unquoted)
+  if (word !== '') return { address: word, name: nameOf(withoutLast(entry.phrase, word)) || comment }
+  const name = nameOf(entry.phrase)
+  return name === '' ? undefined : { address: '', name }
+}
+
+const nameOf = (phrase: string): string => decodeEncodedWords(phrase).replaceAll('\t', ' ').trim()
+
+/** RFC 5322 §4.4 (obs-route): the hosts before the colon have no meaning. */
+const withoutRoute = (angle: string): string => (angle.startsWith('@') ? angle.slice(angle.indexOf(':') + 1).trim() : angle)
+
+/** The last word of an entry without angle brackets that is an address; empty if there is none. */
+function lastAddress(text: string): string {
+  const word = text.split(/[ \t]+/).findLast((piece) => piece.includes('@') && !piece.startsWith('=?'))
+  return word === undefined ? '' : plainAddress(word)
+}
+
+function withoutLast(text: string, word: string): string {
+  const at = text.lastIndexOf(word)
+  return `${text.slice(0, at)} ${text.slice(at + word.length)}`
 }
 
 /** Empty when the text cannot be one address. */

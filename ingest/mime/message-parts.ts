@@ -39,7 +39,10 @@ export async function readParts(raw: Buffer): Promise<MessageParts> {
   if (textIsCut) throw new BeyondLimits('The message has more text than can be taken apart.')
   const fields = headerFields(raw)
   const addresses = (name: string): ListedAddress[] =>
-    fields.filter((field) => field.name.toLowerCase() === name).flatMap(({ value }) => addressList(value))
+    fields
+      .filter((field) => field.name.toLowerCase() === name)
+      .flatMap(({ value }) => addressList(value))
+      .filter(({ address }) => address !== '')
   return {
     from: addresses('from'),
     to: addresses('to'),

@@ -20,6 +20,8 @@ export interface RawAttachment {
   readonly contentType: string
   readonly disposition: string | undefined
   readonly contentId: string | undefined
+  /** Content-Location, which HTML may use in place of the content id. */
+  readonly location: string | undefined
   /** It stands inside a multipart/related, next to the text that shows it. */
   readonly related: boolean
 }
@@ -86,6 +88,7 @@ function drain(part: AttachmentStream, disposition: string | undefined, takeAtta
     contentType: declaredType(part) ?? String(part.contentType),
     disposition,
     contentId: part.cid,
+    location: locationOf(part),
     related: part.related === true,
   })
   part.content.on('data', take)
@@ -97,6 +100,11 @@ function drain(part: AttachmentStream, disposition: string | undefined, takeAtta
 function declaredType({ headers }: AttachmentStream): string | undefined {
   const field = headers.get('content-type')
   return typeof field === 'object' && 'value' in field && typeof field.value === 'string' ? field.value : undefined
+}
+
+function locationOf({ headers }: AttachmentStream): string | undefined {
+  const field = headers.get('content-location')
+  return typeof field === 'string' ? field.replaceAll(/\s/g, '') : undefined
 }
 
 interface Bound {

@@ -1,5 +1,6 @@
 /** The HTML of a captured message as its own document for a sandboxed frame: no script, no form, and only images that were agreed to. */
 import type { MailDocument, ReadMessage } from '#core/capture/reading/message-reader.ts'
+import { decodedId } from '#ingest/html/content-address.ts'
 import { withAddresses } from '#ingest/html/mail-styles.ts'
 import { raw, type Answer } from '../../operation/answer.ts'
 
@@ -72,14 +73,16 @@ export function messageFrame({ document, attachments }: Shown, options: FrameOpt
   })
 }
 
-/** The first part of each name, with and without its brackets. */
+/** The first part of each name, with and without its brackets and percent encoding. */
 function indexesByContentId(attachments: Shown['attachments']): ReadonlyMap<string, number> {
   const indexes = new Map<string, number>()
   for (const [index, { contentId }] of attachments.entries())
-    for (const name of contentId === undefined ? [] : [contentId, contentId.replace(/^<|>$/g, '')])
+    for (const name of contentId === undefined ? [] : [contentId, bareId(contentId), decodedId(bareId(contentId))])
       if (!indexes.has(name)) indexes.set(name, index)
   return indexes
 }
+
+const bareId = (contentId: string): string => contentId.replace(/^<|>$/g, '')
 
 type AddressFor = (address: string) => string | undefined
 

@@ -115,6 +115,34 @@ test('readMessage() joins flowed lines of one depth of quotes', async (t) => {
   t.is((await body('text/plain; format=flowed', flowed)).text, '> On Monday we met.\n>> Where?\nIn the office.\n-- \nMira')
 })
 
+test('readMessage() names embedded images by their decoded content id', (t) =>
+  inBothForms(t, 'percent-encoded-cid', ({ html, document, attachments }) => {
+    t.is(html.trim(), '<p><img alt="logo" src="cid:logo@shop" /></p>')
+    t.true(document.html.includes('src="cid:logo@shop"'))
+    t.deepEqual(columns(attachments, 'contentId', 'inline'), [['logo@shop', true]])
+  }))
+
+test('readMessage() names embedded images by mid: and Content-Location', async (t) => {
+  const image = (field: string): string => `Content-Type: image/png\r\n${field}\r\n\r\nx\r\n`
+  const page =
+    'Content-Type: text/html\r\n\r\n<img src="mid:m@x/a%25b"><img src="b.png"><img src="https://x.example/c.png"><img src="d.png">\r\n'
+  const parts = [
+    image('Content-ID: <a%b>'),
+    image('Content-Location: b.png'),
+    image('Content-Location: https://x.example/\r\n c.png\r\nContent-ID: <c>'),
+  ]
+  const { html, attachments } = await readText(multi('related', 'r', page, ...parts))
+  t.is(html.trim(), '<img src="cid:a%b" /><img src="cid:part-1.location" /><img src="cid:c" /><img />')
+  t.deepEqual(column(attachments, 'contentId'), ['a%b', 'part-1.location', 'c'])
+})
+
+test('readMessage() leaves out names without an address', async (t) => {
+  const { from, to, headers } = await readText('From: root\r\nTo: Ana ana@x.example, Mailer <>\r\n\r\n')
+  t.deepEqual(from, [])
+  t.deepEqual(to, [{ address: 'ana@x.example', name: 'Ana' }])
+  t.is(headers[0]?.value, 'root')
+})
+
 const body = async (type: string, content: string): Promise<ReadMessage> =>
   readMessage(Buffer.from(`Content-Type: ${type}\r\n\r\n${content}`, 'latin1'), false)
 

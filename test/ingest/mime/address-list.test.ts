@@ -26,6 +26,11 @@ const cases: readonly (readonly [string, string, readonly (readonly [string, str
       ['b@x.example', ''],
     ],
   ],
+  ['reads a name and an address without brackets', 'Ana Muster ana.muster@x.example', [['ana.muster@x.example', 'Ana Muster']]],
+  ['reads an address before a name', 'ana@x.example\t"Muster, Ana" (x)', [['ana@x.example', 'Muster, Ana']]],
+  ['reads an encoded name without brackets', '=?utf-8?q?J=C3=B6@y?= a@x.example', [['a@x.example', 'Jö@y']]],
+  ['drops a route', 'A <@relay.example,@b.example:ana@x.example>', [['ana@x.example', 'A']]],
+  ['does not make an address of quoted words', '"Ana ana@x.example" B', [['', 'Ana ana@x.example B']]],
   ['reads an empty group', 'undisclosed-recipients:;', []],
   ['keeps an entry without an address', 'Nobody', [['', 'Nobody']]],
   ['keeps the empty reverse-path', 'Mailer <>', [['', 'Mailer']]],
@@ -46,7 +51,7 @@ for (const [criterion, input, expected] of cases) {
 
 test('addressList() stops after 1,000 entries and is linear', (t) => {
   t.is(addressList('a@x.example,'.repeat(5000)).length, 1000)
-  for (const unit of ['(', '<', '"', ',', ':', ';', '\\', '"a" <', 'a:']) {
+  for (const unit of ['(', '<', '"', ',', ':', ';', '\\', '"a" <', 'a:', 'a@b ', '<@a:']) {
     t.true(
       growsLinearly((size) => addressList(unit.repeat(Math.ceil(size / unit.length)))),
       unit,

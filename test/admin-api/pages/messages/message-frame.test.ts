@@ -18,6 +18,13 @@ test('images inside the message are found by their content ids, the first of a n
   t.regex(content, /<p style="background:url\(\/view\/x\/embedded\/1\)"/)
 })
 
+test('images inside the message are found by percent-encoded content ids', (t) => {
+  const content = frame('<img src="cid:a%40x"><img src="mid:m@x/b%25c"><p style="background:url(cid:a%40x)">', ['<a@x>', '<b%25c>'])
+  t.regex(content, /<img src="\/view\/x\/embedded\/0" \/><img src="\/view\/x\/embedded\/1" \/>/)
+  t.regex(content, /<p style="background:url\(\/view\/x\/embedded\/0\)"/)
+  t.false(frame('<img src="cid:a%22%00b">', ['<a"b>']).includes('embedded/'))
+})
+
 test('many images in a message of many files cost in proportion to both', (t) => {
   t.true(
     growsLinearly((size) => {
