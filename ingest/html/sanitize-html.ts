@@ -100,6 +100,9 @@ export const sanitizeHtml = (html: string): string => embeddableHtml(documentHtm
 /** As much of it as is read, without octets that end texts elsewhere. */
 export const readablePart = (html: string): string => html.slice(0, readableLength(html)).replaceAll('\0', '')
 
+/** Characters of the source after that part. */
+export const charactersLeftOut = (html: string): number => html.length - readableLength(html)
+
 /** Cost grows with the square of nesting; so length, tags, and elements that are open at a time have a bound. */
 function readableLength(html: string): number {
   const openByName = new Map<string, number>()

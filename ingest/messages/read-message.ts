@@ -7,10 +7,11 @@ import { decodeEncodedWords } from '../mime/encoded-words.ts'
 import { firstValue, headerFields, type HeaderField } from '../mime/header-fields.ts'
 import { textOfHtml } from '../html/html-text.ts'
 import { mailDocument } from '../html/mail-document.ts'
+import { readingNotes } from './reading-notes.ts'
 import { safeContentType } from '../mime/media-type.ts'
 import { joined } from '../mime/message-parts.ts'
 import { parseMime, type Bodies, type RawAttachment } from '../mime/mime-parse.ts'
-import { embeddableHtml } from '../html/sanitize-html.ts'
+import { charactersLeftOut, embeddableHtml } from '../html/sanitize-html.ts'
 
 const maxTextCharacters = 1_000_000
 const maxAddresses = 1000
@@ -24,7 +25,8 @@ export async function readMessage(raw: Buffer, cut: boolean): Promise<ReadMessag
     return (chunk) => void (entry.size += chunk.length)
   })
   // Half an attachment would look like a whole one, so it is not offered at all.
-  if (cut && bodies.endsInAttachment) attachments.pop()
+  const isAttachmentCut = cut && bodies.endsInAttachment
+  if (isAttachmentCut) attachments.pop()
   const fields = headerFields(raw)
   const document = mailDocument(bodies.html, locationsOf(attachments.map((entry) => entry.raw)))
   const html = embeddableHtml(document.html)
@@ -36,6 +38,12 @@ export async function readMessage(raw: Buffer, cut: boolean): Promise<ReadMessag
     html,
     document,
     attachments: attachments.map((entry, index) => describeAttachment(entry.raw, entry.size, index)),
+    notes: readingNotes({
+      faults: bodies.faults,
+      textLeftOut: bodies.textLeftOut + Math.max(0, text.length - maxTextCharacters),
+      htmlLeftOut: charactersLeftOut(bodies.html),
+      isAttachmentCut,
+    }),
     addressesSeen: addressesSeen(fields, bodies, derived),
   }
 }
@@ -54,7 +62,9 @@ export async function readAttachment(raw: Buffer, cut: boolean, index: number): 
   return joined(chunks)
 }
 
-function describeFields(fields: readonly HeaderField[]): Omit<ReadMessage, 'text' | 'html' | 'document' | 'attachments' | 'addressesSeen'> {
+function describeFields(
+  fields: readonly HeaderField[],
+): Omit<ReadMessage, 'text' | 'html' | 'document' | 'attachments' | 'notes' | 'addressesSeen'> {
   const messageId = firstValue(fields, 'message-id')
   return {
     subject: decodeEncodedWords(firstValue(fields, 'subject') ?? ''),

@@ -31,12 +31,12 @@ export interface MessageParts {
 /** Throws `BeyondLimits` where a part of the message would be lost. */
 export async function readParts(raw: Buffer): Promise<MessageParts> {
   const attached: { readonly raw: RawAttachment; readonly chunks: Uint8Array[] }[] = []
-  const { text, html, textIsCut } = await parseMime(raw, (attachment) => {
+  const { text, html, textLeftOut } = await parseMime(raw, (attachment) => {
     const entry = { raw: attachment, chunks: [] as Uint8Array[] }
     attached.push(entry)
     return (chunk) => void entry.chunks.push(chunk)
   })
-  if (textIsCut) throw new BeyondLimits('The message has more text than can be taken apart.')
+  if (textLeftOut > 0) throw new BeyondLimits('The message has more text than can be taken apart.')
   const fields = headerFields(raw)
   const addresses = (name: string): ListedAddress[] =>
     fields

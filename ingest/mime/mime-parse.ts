@@ -3,6 +3,7 @@
  * Runs inside the worker thread.
  */
 import { MailParser, type AttachmentStream, type MessageText } from 'mailparser'
+import type { CharsetFault } from './charset/decode-octets.ts'
 import { PartHeads } from './engine/part-heads.ts'
 import type { PartNode } from './engine/part-node.ts'
 import { takeText, type TextOfPart } from './engine/text-of-part.ts'
@@ -12,6 +13,7 @@ const maxHeaderOctets = 256 * 1024
 const maxAllHeadersOctets = 1024 * 1024
 const maxTextOctets = 4 * 1024 * 1024
 const maxShownBesideHtml = 1_000_000
+const maxFaults = 20
 const step = 64 * 1024
 
 /** One attachment as the message declares it; nothing here is safe to show yet. */
@@ -32,8 +34,16 @@ export interface Bodies {
   readonly html: string
   /** The input ended inside an attachment. */
   readonly endsInAttachment: boolean
-  /** There was more text than is read. */
-  readonly textIsCut: boolean
+  /** Octets of text parts that were not read; 0 if all text was read. */
+  readonly textLeftOut: number
+  /** What of the parts could not be decoded, in order and without repeats. */
+  readonly faults: readonly PartFault[]
+}
+
+/** `name` is the declared charset or encoding. */
+export interface PartFault {
+  readonly code: CharsetFault | 'unknown_transfer_encoding' | 'unclosed_part'
+  readonly name?: string
 }
 
 /** Called for each attachment in order; returns what takes its decoded octets. */
@@ -58,7 +68,8 @@ type Piece = (PartNode & { readonly type: 'node' }) | { readonly type: 'data' } 
 /** Parses the whole message. Throws BeyondLimits, or what the parser throws. */
 export async function parseMime(raw: Buffer, takeAttachment: AttachmentSink): Promise<Bodies> {
   const parser = new MailParser({ skipHtmlToText: true, maxHeadSize: maxHeaderOctets } as object)
-  const { inside, isCut, isInlineFile } = bound(parser)
+  const { inside, textLeftOut, isInlineFile, faults } = bound(parser)
+  const delimiters = new WholeDelimiters(raw)
   let bodies: MessageText | undefined
   parser.on('data', (part: AttachmentStream | MessageText) => {
     if (part.type === 'text') bodies = part
@@ -68,7 +79,7 @@ export async function parseMime(raw: Buffer, takeAttachment: AttachmentSink): Pr
     await new Promise<void>((resolve, reject) => {
       parser.on('error', (error: Error & { code?: string }) => reject(error.code === 'EMAXLEN' ? tooMany() : error))
       parser.once('end', resolve)
-      feed(parser, new WholeDelimiters(raw).pieces())
+      feed(parser, delimiters.pieces())
     })
   } finally {
     parser.destroy()
@@ -78,7 +89,8 @@ export async function parseMime(raw: Buffer, takeAttachment: AttachmentSink): Pr
     text: bodies?.text ?? '',
     html,
     endsInAttachment: inside.curnode !== false && inside.curnode.isAttachment === true,
-    textIsCut: isCut(),
+    textLeftOut: textLeftOut(),
+    faults: [...(delimiters.isUnclosed ? [{ code: 'unclosed_part' as const }] : []), ...faults()],
   }
 }
 
@@ -109,7 +121,8 @@ function locationOf({ headers }: AttachmentStream): string | undefined {
 
 interface Bound {
   readonly inside: ParserInside
-  readonly isCut: () => boolean
+  readonly textLeftOut: () => number
+  readonly faults: () => Iterable<PartFault>
   /** The part that is read now is a text file that the message shows inline. */
   readonly isInlineFile: () => boolean
 }
@@ -120,18 +133,22 @@ function bound(parser: MailParser): Bound {
   const processPiece = inside.processChunk.bind(parser)
   let headerOctets = 0
   let textOctets = 0
-  let cut = false
+  let leftOut = 0
   let isInlineFile = false
-  const heads = new PartHeads()
+  const faults = new Map<string, PartFault>()
+  const note = (code: PartFault['code'], name: string): void => {
+    if (faults.size < maxFaults) faults.set(`${code} ${name}`, { code, name })
+  }
+  const heads = new PartHeads((name) => note('unknown_transfer_encoding', name))
   inside.processChunk = (piece, done) => {
     if (piece.type === 'node') {
       headerOctets += piece._headerlen
       if (headerOctets > maxAllHeadersOctets) return done(tooMany())
       isInlineFile = heads.mend(piece)
-      inside.decoder = { decodeStream: takeText(piece) }
+      inside.decoder = { decodeStream: takeText(piece, note) }
     }
     if (piece.type === 'body' && inside.curnode !== false && inside.curnode.isAttachment !== true) {
-      cut ||= textOctets + piece.value.length > maxTextOctets
+      leftOut += Math.max(0, textOctets + piece.value.length - maxTextOctets)
       piece.value = piece.value.subarray(0, maxTextOctets - textOctets)
       textOctets += piece.value.length
     }
@@ -139,10 +156,10 @@ function bound(parser: MailParser): Bound {
   }
   // Text parts that stand beside HTML parts are shown among them. The package's own way takes a hundred times the memory.
   inside.textToHtml = (text) => {
-    cut ||= text.length > maxShownBesideHtml
+    leftOut += Math.max(0, text.length - maxShownBesideHtml)
     return `<div style="white-space:pre-wrap">${escaped(text.slice(0, maxShownBesideHtml))}</div>`
   }
-  return { inside, isCut: () => cut, isInlineFile: () => isInlineFile }
+  return { inside, textLeftOut: () => leftOut, faults: () => faults.values(), isInlineFile: () => isInlineFile }
 }
 
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')

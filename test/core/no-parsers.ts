@@ -12,7 +12,7 @@ export class NoReader implements MessageReader {
     const [, subject = ''] = /^Subject: (.*)$/im.exec(Buffer.from(await message.read()).toString()) ?? []
     const read = { subject, from: [], to: [], cc: [], bcc: [], replyTo: [], headers: [], text: '', html: '', attachments: [] }
     const document = { html: '', styles: '', root: {}, body: {} }
-    return { ok: true, message: { ...read, document, addressesSeen: this.addresses } }
+    return { ok: true, message: { ...read, document, notes: [], addressesSeen: this.addresses } }
   }
 
   expect(): () => void {

@@ -94,6 +94,7 @@ export function messagePage(shown: ShownMessage): Answer {
         }
       </dl>
       ${!read.ok && html`<p class="note" ${inEnglish(words)}>${read.unreadable}</p>`}
+      ${read.ok && read.message.notes.map(({ sentence }) => html`<p class="note" ${inEnglish(words)}>${sentence}</p>`)}
       <nav class="tabs" aria-label="${said.views}">
         ${available.map(
           (name) => html`<a href="${self}?tab=${name}" ${name === chosen && html`aria-current="page"`}>${said.tabs[name]}</a>`,

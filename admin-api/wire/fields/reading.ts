@@ -1,18 +1,21 @@
 /** What a reader makes of a message, with the addresses of its parts. */
 import * as z from 'zod'
-import type { ReadMessage, ReadResult } from '#core/capture/reading/message-reader.ts'
+import { readingNoteCodes, type ReadMessage, type ReadResult } from '#core/capture/reading/message-reader.ts'
 
 /** The contents of a message. One that could not be read has none, and keeps the subject that is known from elsewhere. */
 interface MessageContents extends Pick<ReadMessage, 'headers' | 'text' | 'html'>, Partial<Pick<ReadMessage, 'subject'>> {
   readonly attachments: readonly (ReadMessage['attachments'][number] & { readonly url: string })[]
+  readonly readingNotes: readonly { readonly code: ReadMessage['notes'][number]['code']; readonly message: string }[]
   readonly unreadable?: string
 }
 
 /** `url` is the address of the message, under which its attachments stand. */
 export function contentsOf(read: ReadResult, url: string): MessageContents {
-  if (!read.ok) return { headers: [], text: '', html: '', attachments: [], unreadable: read.unreadable }
-  const { subject, headers, text, html, attachments } = read.message
-  return { subject, headers, text, html, attachments: attachments.map((file, index) => ({ ...file, url: `${url}/attachments/${index}` })) }
+  if (!read.ok) return { headers: [], text: '', html: '', attachments: [], readingNotes: [], unreadable: read.unreadable }
+  const { subject, headers, text, html, attachments, notes } = read.message
+  const files = attachments.map((file, index) => ({ ...file, url: `${url}/attachments/${index}` }))
+  const readingNotes = notes.map(({ code, sentence }) => ({ code, message: sentence }))
+  return { subject, headers, text, html, attachments: files, readingNotes }
 }
 
 /** The contents as they are on the wire. */
@@ -30,6 +33,9 @@ export const contentFields = {
       url: z.string(),
     }),
   ),
+  reading_notes: z
+    .array(z.object({ code: z.enum(readingNoteCodes), message: z.string() }))
+    .meta({ description: 'What was left out, could not be decoded, or was guessed when the message was read; empty for most messages.' }),
   unreadable: z.string().optional().meta({ description: 'Why the message could not be parsed; its raw source is still available.' }),
 }
 

@@ -76,9 +76,12 @@ function readingOf(message: ReadMessage): SafeReading {
       size,
     })),
     removed: { hidden: seen.hidden, ...tally.removed },
-    findings: findingsOf(facts, tally),
+    findings: [...findingsOf(facts, tally), ...message.notes.map(({ sentence }) => withoutQuoted(sentence))],
   }
 }
+
+/** Without names that the sender declared. */
+const withoutQuoted = (sentence: string): string => sentence.replaceAll(/ "[^"]*"/g, '')
 
 const leftOut = ({ document }: ReadMessage, shown: number): number => Math.max(shown - maxText, document.html.length - 250_000, 0)
 

@@ -71,7 +71,7 @@ function sampleTo(to: string, at: number): { readonly mail: ReadMail; readonly s
     ...{ subject, text, messageId, headers, date: date.toISOString(), html: `<p>${text.trim()}</p>`, attachments: [] },
     from: [{ address: sender, name: 'Ada' }],
     to: [{ address: to, name: '' }],
-    ...{ cc: [], replyTo: [] },
+    ...{ cc: [], replyTo: [], notes: [] },
   }
   const size = headers.reduce((sum, { name, value }) => sum + name.length + value.length + ': \r\n'.length, text.length + '\r\n'.length)
   return { mail, size }

@@ -1,6 +1,6 @@
 /** What the webhook of an inbound route gets. This one schema writes it and describes it in the OpenAPI document. Spec "Inbound routes". */
 import * as z from 'zod'
-import type { ReadAddress, ReadMessage } from '../capture/reading/message-reader.ts'
+import { readingNoteCodes, type ReadAddress, type ReadMessage } from '../capture/reading/message-reader.ts'
 import type { Authentication } from './authentication.ts'
 import type { LinkedPart } from './mail-links.ts'
 import type { InboundMessage } from './inbound-message.ts'
@@ -63,6 +63,9 @@ const dataShape = z
     is_truncated: z
       .boolean()
       .meta({ description: 'True when text, HTML or header were too long for a webhook; the raw message is complete.' }),
+    reading_notes: z
+      .array(z.object({ code: z.enum(readingNoteCodes), message: z.string() }))
+      .meta({ description: 'What was left out, could not be decoded, or was guessed when the message was read.' }),
     headers: headersShape,
     attachments: filesShape,
     raw_size: z.int(),
@@ -87,7 +90,7 @@ type Wire = z.input<typeof inboundEventShape>
 type Reading = Pick<
   Wire['data'],
   | ('unreadable' | 'from' | 'to' | 'cc' | 'reply_to' | 'subject' | 'date' | 'message_id' | 'text' | 'html' | 'is_truncated')
-  | ('headers' | 'attachments')
+  | ('reading_notes' | 'headers' | 'attachments')
 >
 
 /** Characters of the text and of the HTML, and of all header values; receivers have limits of their own. */
@@ -98,7 +101,7 @@ const maxAttachments = 200
 /** As much of a mail as a webhook gets. */
 export type ReadMail = Pick<
   ReadMessage,
-  'subject' | 'from' | 'to' | 'cc' | 'replyTo' | 'messageId' | 'date' | 'headers' | 'text' | 'html' | 'attachments'
+  'subject' | 'from' | 'to' | 'cc' | 'replyTo' | 'messageId' | 'date' | 'headers' | 'text' | 'html' | 'attachments' | 'notes'
 >
 
 export interface InboundEvent {
@@ -161,6 +164,7 @@ function readingOf(message: ReadMail, urlOf: (part: LinkedPart) => string): Read
     // half of a markup is none
     html: message.html.length > maxBody ? '' : message.html,
     is_truncated: isShortened || message.attachments.length > maxAttachments,
+    reading_notes: message.notes.map(({ code, sentence }) => ({ code, message: sentence })),
     headers,
     attachments: message.attachments.slice(0, maxAttachments).map(({ filename, contentType, size, contentId, inline }, index) => {
       return { filename, content_type: contentType, size, content_id: contentId ?? null, inline, url: urlOf(index) }
@@ -170,7 +174,7 @@ function readingOf(message: ReadMail, urlOf: (part: LinkedPart) => string): Read
 
 const nothingOf = (unreadable: string): Reading => ({
   ...{ unreadable, from: [], to: [], cc: [], reply_to: [], subject: '', date: null, message_id: null },
-  ...{ text: '', html: '', is_truncated: false, headers: [], attachments: [] },
+  ...{ text: '', html: '', is_truncated: false, reading_notes: [], headers: [], attachments: [] },
 })
 
 const plain = (addresses: readonly ReadAddress[]): ReadAddress[] => addresses.map(({ address, name }) => ({ address, name }))

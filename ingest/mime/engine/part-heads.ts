@@ -5,12 +5,19 @@ import type { PartNode } from './part-node.ts'
 /** The parts of one message, in order. */
 export class PartHeads {
   readonly #parents = new Set<PartNode>()
+  readonly #noteEncoding: (name: string) => void
   #leaves = 0
+
+  /** `noteEncoding` is called with each transfer encoding that is unknown. */
+  constructor(noteEncoding: (name: string) => void) {
+    this.#noteEncoding = noteEncoding
+  }
 
   /** Called for each part before mailparser acts on it. True if the part is a text file that is to be shown inline. */
   mend(node: PartNode): boolean {
     applyDigestDefault(node)
-    applyEncoding(node)
+    const declared = node.encoding
+    if (!applyEncoding(node) && declared !== false && node.multipart === false) this.#noteEncoding(declared)
     if (node.multipart !== false) return false
     const isFile = this.#leaves > 0 && this.#isTextFile(node)
     this.#leaves++
@@ -34,11 +41,13 @@ function applyDigestDefault(node: PartNode): void {
   if (isInDigest && node.contentType === 'text/plain' && node.headers.getFirst('content-type') === '') node.contentType = 'message/rfc822'
 }
 
-function applyEncoding(node: PartNode): void {
+/** False if the encoding is unknown. */
+function applyEncoding(node: PartNode): boolean {
   const encoding = transferEncoding(node.encoding === false ? '' : node.encoding)
   node.encoding = encoding ?? 'binary'
   if (encoding === 'quoted-printable') node.getDecoder = () => new QuotedPrintableDecoder()
   if (encoding === 'uuencode') node.getDecoder = () => new UuDecoder()
+  return encoding !== undefined
 }
 
 /** Spellings of encodings without punctuation. Names of charsets stand for no encoding. */

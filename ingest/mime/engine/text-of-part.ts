@@ -1,6 +1,6 @@
 /** Decodes the octets of a text part. mailparser pipes the part through it instead of its own charset decoder. */
 import { Transform, type TransformCallback } from 'node:stream'
-import { decodeOctets } from '../charset/decode-octets.ts'
+import { decodeOctets, type CharsetFault } from '../charset/decode-octets.ts'
 import { unflowed } from './flowed-text.ts'
 import type { PartNode } from './part-node.ts'
 
@@ -15,8 +15,11 @@ interface TextForm {
   readonly deletesBlank: boolean
 }
 
+/** Called with the declared charset of a part whose octets do not fit it. */
+export type CharsetNote = (fault: CharsetFault, charset: string) => void
+
 /** Takes over charset and format of a part. The returned function makes the decoder of that part. */
-export function takeText(node: PartNode): () => TextOfPart {
+export function takeText(node: PartNode, note: CharsetNote): () => TextOfPart {
   const form: TextForm = {
     charset: node.charset === false ? '' : node.charset,
     isHtml: node.contentType === 'text/html',
@@ -25,17 +28,19 @@ export function takeText(node: PartNode): () => TextOfPart {
   }
   node.charset = anyCharset
   node.flowed = false
-  return () => new TextOfPart(form)
+  return () => new TextOfPart(form, note)
 }
 
 /** Collects the octets, whose number `parseMime` limits, and answers UTF-8. */
 export class TextOfPart extends Transform {
   readonly #form: TextForm
+  readonly #note: CharsetNote
   readonly #chunks: Buffer[] = []
 
-  constructor(form: TextForm) {
+  constructor(form: TextForm, note: CharsetNote) {
     super()
     this.#form = form
+    this.#note = note
   }
 
   override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
@@ -45,7 +50,8 @@ export class TextOfPart extends Transform {
 
   override _flush(done: TransformCallback): void {
     const { charset, isHtml, isFlowed, deletesBlank } = this.#form
-    const { text } = decodeOctets(Buffer.concat(this.#chunks.splice(0)), charset, isHtml)
+    const { text, fault } = decodeOctets(Buffer.concat(this.#chunks.splice(0)), charset, isHtml)
+    if (fault) this.#note(fault, charset)
     done(null, Buffer.from(isFlowed ? unflowed(text, deletesBlank) : text))
   }
 }

@@ -11,7 +11,7 @@ const never = new AbortController().signal
 
 const document = { html: '', styles: '', root: {}, body: {} }
 const nothing = { document, from: [], to: [], cc: [], bcc: [], replyTo: [], headers: [], text: '', html: '', attachments: [] }
-const found: ReadMessage = { ...nothing, subject: 'hi', addressesSeen: ['body@example.org'] }
+const found: ReadMessage = { ...nothing, subject: 'hi', notes: [], addressesSeen: ['body@example.org'] }
 
 /** Finds one more address in every body. */
 const findingReader: MessageReader = {

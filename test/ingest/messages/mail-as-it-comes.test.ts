@@ -143,6 +143,22 @@ test('readMessage() leaves out names without an address', async (t) => {
   t.is(headers[0]?.value, 'root')
 })
 
+test('readMessage() notes what it left out, could not decode, or guessed', async (t) => {
+  const codes = async (raw: string, cut = false): Promise<string[]> =>
+    column((await readMessage(Buffer.from(raw, 'latin1'), cut)).notes, 'code')
+  t.deepEqual(await codes(multi('mixed', 'm', '\r\nplain\r\n', named('image/png', 'a.png', 'x'))), [])
+  t.deepEqual(await codes('Content-Type: multipart/mixed; boundary=m\r\n\r\n--m\r\n\r\nx'), ['unclosed_part'])
+  t.deepEqual(await codes('Content-Type: text/plain; charset=x-nothing\r\n\r\nplain'), [])
+  t.deepEqual(await codes('Content-Type: text/plain; charset=utf-8\r\n\r\n\xc3\xbc\xc3\xbc\xff'), ['broken_text'])
+  t.deepEqual(await codes(`\r\n${'x'.repeat(1_000_001)}`), ['text_cut'])
+  t.deepEqual(await codes(`Content-Type: text/html\r\n\r\n${'x'.repeat(1_000_001)}`), ['html_cut'])
+  t.deepEqual(await codes(named('image/png', 'a.png', 'x'), true), ['attachment_cut'])
+  t.deepEqual((await readText('Content-Type: text/plain; charset="x-(no) thing"\r\nContent-Transfer-Encoding: x-zip\r\n\r\n\xff')).notes, [
+    { code: 'unknown_charset', sentence: 'The charset "x-nothing" is unknown; the text was decoded by a guess.' },
+    { code: 'unknown_transfer_encoding', sentence: 'The transfer encoding "x-zip" is unknown; the part is shown undecoded.' },
+  ])
+})
+
 const body = async (type: string, content: string): Promise<ReadMessage> =>
   readMessage(Buffer.from(`Content-Type: ${type}\r\n\r\n${content}`, 'latin1'), false)
 

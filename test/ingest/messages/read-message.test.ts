@@ -113,7 +113,7 @@ test('readMessage() reads empty messages and bare header blocks', async (t) => {
   const nothing = { subject: '', from: [], to: [], cc: [], bcc: [], replyTo: [], messageId: undefined, date: undefined, headers: [] }
   t.deepEqual(await readMessage(Buffer.alloc(0), false), {
     ...nothing,
-    ...{ text: '', html: '', document: { html: '', styles: '', root: {}, body: {} }, attachments: [], addressesSeen: [] },
+    ...{ text: '', html: '', document: { html: '', styles: '', root: {}, body: {} }, attachments: [], notes: [], addressesSeen: [] },
   })
   const message = await readMessage(Buffer.from('Subject: only this\nTo: a@x.example'), false)
   t.is(message.subject, 'only this')

@@ -27,6 +27,23 @@ export interface MailDocument {
   readonly body: Readonly<Record<string, string>>
 }
 
+/** What a reader left out of a message, could not decode, or guessed. */
+export const readingNoteCodes = [
+  'text_cut',
+  'html_cut',
+  'attachment_cut',
+  'unclosed_part',
+  'unknown_charset',
+  'broken_text',
+  'unknown_transfer_encoding',
+] as const
+
+export interface ReadingNote {
+  readonly code: (typeof readingNoteCodes)[number]
+  /** One sentence for people, in English. */
+  readonly sentence: string
+}
+
 /** The message as a reader would show it. */
 export interface ReadMessage {
   readonly subject: string
@@ -46,6 +63,8 @@ export interface ReadMessage {
   /** The same for a frame, with its own styles. */
   readonly document: MailDocument
   readonly attachments: readonly ReadAttachment[]
+  /** In the order of the codes, each sentence once. */
+  readonly notes: readonly ReadingNote[]
   /** Every address found in headers and bodies, lower-cased, sorted, without repeats. */
   readonly addressesSeen: readonly string[]
 }

@@ -85,7 +85,21 @@ const failureOctets = 512
 const failureMs = 600_000
 
 /** About what a message takes in memory, as if every character took two octets. */
-function octetsOf({ subject, text, html, document, headers, addressesSeen, attachments, from, to, cc, bcc, replyTo }: ReadMessage): number {
+function octetsOf({
+  notes,
+  subject,
+  text,
+  html,
+  document,
+  headers,
+  addressesSeen,
+  attachments,
+  from,
+  to,
+  cc,
+  bcc,
+  replyTo,
+}: ReadMessage): number {
   const around = [document.root, document.body].flatMap((attributes) => Object.values(attributes))
   const strings = [
     subject,
@@ -95,6 +109,7 @@ function octetsOf({ subject, text, html, document, headers, addressesSeen, attac
     document.styles,
     ...around,
     ...addressesSeen,
+    ...notes.map(({ sentence }) => sentence),
     ...headers.flatMap(({ name, value }) => [name, value]),
   ]
   const entries = strings.length + attachments.length + from.length + to.length + cc.length + bcc.length + replyTo.length

@@ -87,7 +87,7 @@ test('getInboxMessage shows a captured send in full', async (t) => {
   const path = `/v1/inboxes/${inbox}/messages/${String(summary.id)}`
   const { headers, html, text, attachments, view_url, ...message } = await fixture.rest.must('GET', path)
   t.regex(String(view_url), /^https:\/\/post\.example\.ch\/view\/org_/)
-  t.deepEqual(message, { ...summary, raw_url: `${baseUrl}${path}/raw` })
+  t.deepEqual(message, { ...summary, raw_url: `${baseUrl}${path}/raw`, reading_notes: [] })
   t.deepEqual(
     (headers as { name: string; value: string }[]).find(({ name }) => name === 'From'),
     { name: 'From', value: 'Shop <shop@example.ch>' },

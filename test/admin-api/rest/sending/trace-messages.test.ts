@@ -23,6 +23,7 @@ test('getTraceMessage shows a relayed message as it was sent, with its source an
     to: ['ada@example.ch'],
     capture_id: null,
     raw_url: `${baseUrl}${path}/raw`,
+    reading_notes: [],
   })
   t.regex(String(view_url), /^https:\/\/post\.example\.ch\/view\/org_[0-9a-z]+\.trace\./)
   t.true((headers as { name: string }[]).some(({ name }) => name === 'Message-ID'))

@@ -1,0 +1,48 @@
+/** Sentences about a read message: what was left out, could not be decoded, or was guessed. */
+import type { ReadingNote } from '#core/capture/reading/message-reader.ts'
+import type { PartFault } from '../mime/mime-parse.ts'
+
+const maxName = 40
+
+export interface ReadingFacts {
+  readonly faults: readonly PartFault[]
+  /** Characters or octets of text beyond the limits. */
+  readonly textLeftOut: number
+  readonly htmlLeftOut: number
+  /** The message is cut inside an attachment. */
+  readonly isAttachmentCut: boolean
+}
+
+type Code = ReadingNote['code']
+
+/** In the order in which notes are listed. */
+const sentences: Readonly<Record<Code, (detail: string) => string>> = {
+  text_cut: (count) => `The text is too long; about ${count} characters are left out.`,
+  html_cut: (count) => `The HTML is too long or too deeply nested; ${count} characters of its source are left out.`,
+  attachment_cut: () => 'The message is too large; its last attachment is left out.',
+  unclosed_part: () => 'A multipart has no closing delimiter; the message may be incomplete.',
+  unknown_charset: (name) => `The charset${name} is unknown; the text was decoded by a guess.`,
+  broken_text: (name) => `Some octets are not valid in the charset${name}; each is shown as a replacement character.`,
+  unknown_transfer_encoding: (name) => `The transfer encoding${name} is unknown; the part is shown undecoded.`,
+}
+
+const codes: readonly string[] = Object.keys(sentences)
+
+/** The notes in the order of their codes. */
+export function readingNotes({ faults, textLeftOut, htmlLeftOut, isAttachmentCut }: ReadingFacts): ReadingNote[] {
+  const found: [Code, string][] = [
+    ...(textLeftOut > 0 ? [['text_cut', String(textLeftOut)] as [Code, string]] : []),
+    ...(htmlLeftOut > 0 ? [['html_cut', String(htmlLeftOut)] as [Code, string]] : []),
+    ...(isAttachmentCut ? [['attachment_cut', ''] as [Code, string]] : []),
+    ...faults.map(({ code, name = '' }): [Code, string] => [code, quoted(name)]),
+  ]
+  return found
+    .toSorted(([a], [b]) => codes.indexOf(a) - codes.indexOf(b))
+    .map(([code, detail]): ReadingNote => ({ code, sentence: sentences[code](detail) }))
+}
+
+/** After a blank and in quotes. A declared name is foreign text: few characters, and only those of names. */
+function quoted(name: string): string {
+  const plain = name.replaceAll(/[^\w.:+-]/g, '')
+  return plain === '' ? '' : ` "${plain.slice(0, maxName)}"`
+}
