@@ -30,7 +30,7 @@ export const store = section({
     256 * 1024,
   ),
   lowDiskBytes: whole(
-    'Free space of the data folder below which new mail and files are refused, with 452 by SMTP and 503 by REST, in bytes.',
+    'Free space of the data folder below which new mail and files are refused, with 452 by SMTP (421 before a session), and 503 by REST, in bytes.',
     0,
     2 ** 50,
     256 * mebibyte,

@@ -79,10 +79,10 @@ export class FormNotifications {
 
   /** What is set; nothing and no recipient by default. Throws `not_found` for a form out of reach. */
   async get(principal: Principal, formId: string): Promise<ShownNotifications> {
-    const { database, clock } = this.#options
+    const { database } = this.#options
     const { record: form } = await must(database, forms, principal, formId)
     const stored = await this.#stored(principal, formId)
-    return this.#shown(principal, stored?.record ?? emptySettings(form, clock.now()))
+    return this.#shown(principal, stored?.record ?? emptySettings(form))
   }
 
   /**
@@ -100,7 +100,7 @@ export class FormNotifications {
     const saved = await writes.runAudited(principal, 'form_notifications.updated', async (change) => {
       const { record: form } = await must(database, forms, principal, formId)
       const stored = await this.#stored(principal, formId)
-      const before = stored?.record ?? emptySettings(form, this.#options.clock.now())
+      const before = stored?.record ?? emptySettings(form)
       if (revisionTag !== '*' && revisionTag !== tagOf(before)) throw changed(before)
       const { recipients: asked, ...own } = order
       const problems = await problemsOf(database, principal, form, order)
@@ -207,7 +207,7 @@ function changed({ updatedAt }: NotificationSettings): Refusal {
   return new Refusal('conflict', message, { nextAction: 'read_and_retry' })
 }
 
-const emptySettings = ({ id }: Form, now: number): NotificationSettings => ({
+const emptySettings = ({ id, createdAt }: Form): NotificationSettings => ({
   ...{ id, recipients: [], from: null, replyToField: null, subjectTmpl: '', includeAnswers: true },
-  ...{ webhookUrl: null, sealedWebhookSecret: null, problem: null, createdAt: now, updatedAt: now },
+  ...{ webhookUrl: null, sealedWebhookSecret: null, problem: null, createdAt, updatedAt: createdAt },
 })
