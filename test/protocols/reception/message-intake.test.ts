@@ -104,17 +104,22 @@ test('MessageIntake.abandon() discards only after the write that is under way', 
   t.deepEqual(draft.pieces, [])
 })
 
-test('MessageIntake.verdict() is the refusal of a draft that cannot write, which leaves nothing', async (t) => {
+test('MessageIntake.verdict() is the refusal of a draft that cannot write, which leaves nothing; a defect is reported', async (t) => {
   const full = new Refusal('storage_full', 'The disk is full.')
-  const failures = [() => Promise.reject(full), (): never => { throw full }] // prettier-ignore
-  for (const fail of failures) {
+  const broken = new Error('cannot write')
+  for (const [error, isAsync] of [
+    [full, true],
+    [full, false],
+    [broken, true],
+  ] as const) {
+    const fail = isAsync ? () => Promise.reject(error) : (): never => { throw error } // prettier-ignore
     const reported: unknown[] = []
     const draft = new DraftDouble(fail)
     const intake = new MessageIntake({ draft, reading: freely, maxOctets: 1_000_000, onDefect: (error) => reported.push(error) })
     t.is(await intake.feed(Buffer.from(`${'x'.repeat(2000)}\r\n.\r\n`)), 2005)
-    t.is(intake.verdict()?.message, '4.3.1 The disk is full.')
+    t.is(intake.verdict()?.responseCode, error === full ? 452 : 451)
     t.true(draft.discarded)
-    t.deepEqual(reported, [full])
+    t.deepEqual(reported, error === full ? [] : [broken])
   }
 })
 
