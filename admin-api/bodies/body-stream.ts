@@ -34,8 +34,8 @@ export interface BodyStream {
    */
   readonly bytes: AsyncIterable<Uint8Array>
   /**
-   * Waits for a turn of a body that the handler keeps in memory until the request is over; to be called before it is read. `mostBytes`: of
-   * what is kept. `crowd`: whose it is, where the request names no caller. Throws `overloaded` and `ClientGone`.
+   * Waits for room in memory. Call it before reading a body that stays in memory until the request ends. `mostBytes`: the part that stays.
+   * `crowd`: the owner, if the request names no caller. Throws `overloaded` and `ClientGone`.
    */
   readonly keep: (of?: { readonly mostBytes?: number; readonly crowd?: string }) => Promise<void>
   /**

@@ -36,7 +36,7 @@ interface Waiting {
   readonly begin: () => void
 }
 
-/** Each keeps what came with its header: at most 64 KiB. */
+/** Each waiting request holds up to 64 KiB, which came with its header. */
 const mostWaiting = 512
 const mostWaitingOfCaller = 128
 
@@ -54,9 +54,8 @@ export class BodyTurns {
   }
 
   /**
-   * To read bodies into memory. A caller holds at most as many bytes as are free: one alone half of `maxBytes`, each of n callers a part of
-   * n + 1. So there is always room for another caller, and whoever sends slowly keeps none but its own bodies waiting. One body alone may
-   * have more.
+   * Turns for reading bodies into memory. A caller may hold as many bytes as are free: half of `maxBytes` if it is alone, a share of n + 1
+   * if n callers hold some. This leaves room for another caller, and a slow sender delays only its own bodies. A single body may be larger.
    */
   static toRead(maxBytes: number): BodyTurns {
     const fits = (bytes: number, ofCaller: number, ofAll: number) => ofAll === 0 || ofCaller + bytes <= maxBytes - ofAll - bytes
@@ -64,14 +63,14 @@ export class BodyTurns {
   }
 
   /**
-   * To work on bodies. Until its request is over, a body takes some ten times its length: its text, its value, the message that is made of
-   * it, and what waits for the disk. `maxBytes`: of all bodies in work; one alone may have more.
+   * Turns for working on bodies. Until its request ends, a body takes about ten times its length: text, parsed value, composed message and
+   * pending writes. `maxBytes` bounds all bodies in work; a single body may be larger.
    */
   static toWork(maxBytes: number): BodyTurns {
     return new BodyTurns({ fits: (bytes, _ofCaller, ofAll) => ofAll === 0 || ofAll + bytes <= maxBytes, isStrict: true })
   }
 
-  /** Resolves when the body may begin, with what is to be called once it is over. Throws `overloaded` while too many wait. */
+  /** Resolves when the body may begin. Call the returned function when its request ends. Throws `overloaded` while too many wait. */
   async begin(bytes: number, caller: string): Promise<() => void> {
     const queue = this.#waiting.get(caller) ?? []
     if (this.#waits >= mostWaiting || queue.length >= mostWaitingOfCaller) throw tooMany()

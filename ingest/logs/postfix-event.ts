@@ -11,7 +11,7 @@ const meanings = {
   ...{ deliverable: null, undeliverable: null },
 } as const satisfies Record<string, FeedbackEvent['type'] | null>
 
-/** What a status means; undefined for one that is not known. */
+/** Returns the event type of a delivery status: null for probes, undefined if the status is unknown. */
 export const meaningOf = (status: string): FeedbackEvent['type'] | null | undefined =>
   Object.hasOwn(meanings, status) ? meanings[status as keyof typeof meanings] : undefined
 

@@ -20,7 +20,7 @@ const levelled = new RegExp(`^(\\d{4}-\\d\\d-\\d\\dT\\S{8,30}) +${level} +(?=\\S
 const wrappers = [/^(\d{4}-\d\d-\d\dT\S{8,30}) (?:stdout|stderr) [FP] /, levelled, /^(\d{4}-\d\d-\d\dT\S{8,30}) /, /^[\w.-]{1,64} +\| /]
 const mostWrappers = 3
 
-/** A line without its header; undefined when there is none. What a container engine has put before the header is taken off. */
+/** Removes the syslog header and the prefix of a container engine. Returns undefined if the line has no header. */
 export function syslogLine(line: string, wrapped = 0): ShippedLine | undefined {
   const found = headedLine(line)
   if (found || wrapped === mostWrappers) return found

@@ -103,7 +103,7 @@ function locationsOf(attachments: readonly RawAttachment[]): Map<string, string>
 const isLocatedImage = (raw: RawAttachment): raw is RawAttachment & { location: string } =>
   raw.location !== undefined && raw.contentType.startsWith('image/')
 
-/** A located image without a content id gets one, by which the sanitized HTML names it. */
+/** Gives an image with a Content-Location but no Content-ID an id, by which the sanitized HTML refers to it. */
 function contentIdOf(raw: RawAttachment, index: number): string {
   const declared = (raw.contentId ?? '').replaceAll(/[\p{Cc}\s]/gu, '').slice(0, 998)
   return declared === '' && isLocatedImage(raw) ? `part-${index}.location` : declared

@@ -1,4 +1,4 @@
-/** Sentences about a read message: what was left out, could not be decoded, or was guessed. */
+/** Notes on a message for people: parts that the reader left out, guessed or could not decode. */
 import type { ReadingNote } from '#core/capture/reading/message-reader.ts'
 import type { PartFault } from '../mime/mime-parse.ts'
 

@@ -103,7 +103,7 @@ const nameOf = (phrase: string): string => decodeEncodedWords(phrase).replaceAll
 /** RFC 5322 §4.4 (obs-route): the hosts before the colon have no meaning. */
 const withoutRoute = (angle: string): string => (angle.startsWith('@') ? angle.slice(angle.indexOf(':') + 1).trim() : angle)
 
-/** The last word of an entry without angle brackets that is an address; empty if there is none. */
+/** Returns the last address in an entry without angle brackets; empty if it has none. */
 function lastAddress(text: string): string {
   const word = text.split(/[ \t]+/).findLast((piece) => piece.includes('@') && !piece.startsWith('=?'))
   return word === undefined ? '' : plainAddress(word)
