@@ -73,7 +73,7 @@ function eventOf(group: FieldGroup, frame: ReportFrame, hints: ProseHints, isStr
   if (names.every((name) => name === undefined)) return undefined
   const [final, original, actual] = names.map((name) => (name === undefined ? undefined : (typedAddress(name) ?? wrongAddress(name))))
   const recipient = final ?? original ?? hints.recipients[0] ?? actual ?? null
-  const diagnostic = valueIn(group, 'diagnostic-code')?.replace(/^\s*[\w-]{1,40}\s*;/, '')
+  const diagnostic = replyIn(group)
   const words = recipient === null ? '' : hints.wordsAbout(recipient)
   const action = actionOf(valueIn(group, 'action'), valueIn(group, 'status'), hints)
   const isFailure = action === 'failed' || action === 'delayed'
@@ -92,6 +92,23 @@ function eventOf(group: FieldGroup, frame: ReportFrame, hints: ProseHints, isStr
     diagnostic: diagnostic === undefined || /^\s*\d{0,3}\s*$/.test(diagnostic) ? words || (diagnostic ?? '') : diagnostic,
     remote: valueIn(group, 'remote-mta') ?? hostInWords(diagnostic ?? ''),
   })
+}
+
+/**
+ * The reply of the server that refused. Diagnostic-Code holds it (RFC 3464 §2.3.6); where that has only words of the reporting program,
+ * an extension field may (RFC 3464 §2.3.10), such as X-Supplementary-Info.
+ */
+function replyIn(group: FieldGroup): string | undefined {
+  const own = valueIn(group, 'diagnostic-code')?.replace(/^\s*[\w-]{1,40}\s*;/, '')
+  if (own !== undefined && replyCodes(own).smtpCode !== null) return own
+  for (const [name, value] of group.fields) {
+    if (!name.startsWith('x-')) continue
+    const isNamed = /reply|response|diagnos/.test(name)
+    const reply =
+      /^(?:<[^<>;]{0,300})?\bsmtp ?; ?([245]\d\d[ -].*)$/.exec(value)?.[1] ?? (isNamed ? /^[245]\d\d[ -].*$/.exec(value)?.[0] : undefined)
+    if (reply !== undefined) return reply.replace(/>$/, '')
+  }
+  return own
 }
 
 /** An address that cannot be one, which may be just why the message failed. */

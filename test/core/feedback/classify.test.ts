@@ -1,6 +1,7 @@
 /** What refusals are taken to mean, as a table: every rule of a provider, every enhanced code, and the traps. */
 import test from '#test'
 import { findReplyMeaning, refusalRules } from '#config/mail/status-codes.ts'
+import statusCodes from '#config/mail/status-codes.json' with { type: 'json' }
 import { classify, type RefusalFacts } from '#core/feedback/apply/classify.ts'
 import { codeTable } from './code-table.ts'
 import { genericReplies, providerReplies, type Reply } from './provider-replies.ts'
@@ -31,6 +32,14 @@ test('the table has a row for every rule', (t) => {
     ),
     [],
   )
+})
+
+test('every rule names its source, or that of its provider', (t) => {
+  t.deepEqual(
+    statusCodes.rules.filter(({ provider, ...rest }) => provider === null && !('source' in rest)),
+    [],
+  )
+  for (const { source } of statusCodes.providers) t.truthy(source)
 })
 
 test('every registered code has a meaning when it is permanent, and is soft when it is temporary', (t) => {
@@ -85,6 +94,15 @@ test('a vague status of the report gives way to the code of the reply it quotes'
     const seen = classify(factsOf({ status, smtpCode: 550, diagnostic: 'smtp; 550 5.1.1 <ada@example.ch>: sorry' }))
     t.deepEqual([seen.status, seen.bounce], ['5.1.1', 'hard'])
   }
+})
+
+test('a code that only the reporting program gives comes after the words of the server', (t) => {
+  const seen = (status: string, diagnostic: string, format = 'dsn') => classify(factsOf({ status, diagnostic, format }))
+  t.like(seen('5.1.1', '550 Message rejected as spam'), { bounce: 'block', category: 'content', suppress: false })
+  t.like(seen('5.1.1', '550 5.1.1 Message rejected as spam'), { bounce: 'hard', category: 'recipient_unknown' })
+  t.like(seen('5.1.1', '550 go away'), { bounce: 'hard', category: 'recipient_unknown' })
+  t.like(seen('5.1.1', '550 Message rejected as spam', 'postfix'), { bounce: 'hard', category: 'recipient_unknown' })
+  t.like(seen('4.4.7', '452 Insufficient disk space; try again later'), { bounce: 'soft', category: 'expired' })
 })
 
 test('an address in the text is no enhanced code', (t) => {

@@ -75,7 +75,14 @@ function byReport(report: TraceReport, address: string): RefusalSeen {
     trouble: undefined,
     reply:
       diagnostic === null && smtpCode === null && status === null ? null : { code: smtpCode, enhanced: status, text: diagnostic ?? '' },
-    classification: classify({ status, smtpCode, diagnostic, remoteMta, recipient: report.finalRecipient ?? address }),
+    classification: classify({
+      status,
+      smtpCode,
+      diagnostic,
+      remoteMta,
+      recipient: report.finalRecipient ?? address,
+      format: report.format,
+    }),
     report,
   }
 }

@@ -11,8 +11,13 @@ import {
 import type { BounceClass, FeedbackEvent } from '../event.ts'
 import { enhancedCodesIn, linkIn, mailAddressIn, replyText } from './reply-text.ts'
 
-/** What is known of a refusal; a `FeedbackEvent` is such. `remoteMta` is the server that answered. */
-export type RefusalFacts = Pick<FeedbackEvent, 'status' | 'smtpCode' | 'diagnostic' | 'remoteMta' | 'recipient'>
+/**
+ * What is known of a refusal; a `FeedbackEvent` is such. `remoteMta` is the server that answered. `format` is that of the report, and is
+ * left out for a reply to ourselves, whose `status` is the code of the server.
+ */
+export type RefusalFacts = Pick<FeedbackEvent, 'status' | 'smtpCode' | 'diagnostic' | 'remoteMta' | 'recipient'> & {
+  readonly format?: string
+}
 
 /** Who can do something about it. */
 export type Fault = 'address' | 'sender' | 'reputation' | 'content' | 'receiver' | 'unclear'
@@ -52,6 +57,7 @@ export function classify(facts: RefusalFacts): Classification {
   const seen: Seen = {
     ...{ text, status, kind: kindOf(given[0] ?? status, text), provider: answering(facts, text) },
     details: [...given, ...inText].map(withoutClass),
+    isMadeFromReply: facts.format === 'dsn' && inText.length === 0 && /^5\d\d /.test(text),
   }
   const meaning = meaningOf(seen)
   const { bounce, category, reason } = meaning
@@ -72,11 +78,16 @@ interface Seen {
   readonly status: string | undefined
   /** Every enhanced code without its first digit. */
   readonly details: readonly string[]
+  /** Only the reporting program gives the best code, and the server that refused gave a reply without one. */
+  readonly isMadeFromReply: boolean
   readonly kind: '4' | '5'
   readonly provider: MailProvider | undefined
 }
 
-/** The order was settled against many labelled refusals: what providers say goes before what codes mean, and vague codes come late. */
+/**
+ * The order was settled against many labelled refusals: the words of providers go before the meaning of codes. Vague codes, and codes
+ * that only the reporting program gave, come after the words of the server that refused.
+ */
 function meaningOf(seen: Seen): RefusalMeaning {
   const rules = refusalRules.filter((rule) => rule.classes.includes(seen.kind))
   const ruled = (isTried: (rule: (typeof rules)[number]) => boolean): RefusalMeaning | undefined =>
@@ -90,7 +101,7 @@ function meaningOf(seen: Seen): RefusalMeaning {
   return (
     ruled(({ provider }) => provider !== undefined && provider === seen.provider) ??
     ruled(({ provider, isOverride }) => !provider && isOverride) ??
-    (seen.status !== undefined && !isVague(seen.status) ? coded : undefined) ??
+    (seen.status !== undefined && !isVague(seen.status) && !seen.isMadeFromReply ? coded : undefined) ??
     ruled(({ provider, isOverride }) => !provider && !isOverride) ??
     coded ??
     findReplyMeaning(Number(seen.text.slice(0, 3))) ??

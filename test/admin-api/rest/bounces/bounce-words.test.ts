@@ -1,0 +1,39 @@
+/** The words of the server that refused decide what a bounce means, wherever a posted report has them and whatever code comes with them. */
+import test from '#test'
+import { startFixture } from '../fixture/rest-fixture.ts'
+import { bouncedWith } from './bounce-reports.ts'
+
+/** Status and words of a report, and what they mean. */
+const meanings: readonly (readonly [status: string, diagnostic: string, bounce: string, category: string])[] = [
+  ['5.0.0', 'smtp; 550 Your message was identified as spam by our filter', 'block', 'content'],
+  ['5.1.1', 'smtp; 550 Your message was identified as spam by our filter', 'block', 'content'],
+  ['5.0.0', 'smtp; 551 This message looks like spam', 'block', 'content'],
+  ['5.9.8', 'smtp; 553 5.9.8 Spam', 'block', 'content'],
+  ['5.0.0', 'smtp; 553 Sender Policy Framework (SPF) fail', 'block', 'authentication'],
+  ['5.7.0', 'x-unix; The recipient mailbox has exceeded its disk space limit.', 'soft', 'mailbox_full'],
+  ['5.1.1', 'smtp; 550 Benutzer hat zuviele Mails auf dem Server.', 'soft', 'mailbox_full'],
+  ['5.0.0', 'smtp; 551 <kim@example.net> is a deactivated mailbox', 'hard', 'mailbox_disabled'],
+  ['5.0.0', 'smtp; 550 This account has been disabled or discontinued', 'hard', 'mailbox_disabled'],
+  ['5.1.1', 'smtp; 550 Mailbox currently suspended', 'soft', 'mailbox_disabled'],
+]
+
+test('refusals for spam, full and disabled mailboxes are told by their words with any code', async (t) => {
+  const fixture = await startFixture(t)
+  for (const [status, diagnostic, bounce, category] of meanings) {
+    const seen = await bouncedWith(fixture, ['Action: failed', `Status: ${status}`, `Diagnostic-Code: ${diagnostic}`])
+    t.like(seen, { found: true, bounce, category }, `${status} ${diagnostic}`)
+  }
+})
+
+test('the reply of the server that refused counts from an extension field too', async (t) => {
+  const fixture = await startFixture(t)
+  const status = ['Action: failed', 'Status: 5.1.1']
+  const full = '<mx.example.net #5.2.2 smtp;552-5.2.2 The mailbox is full\r\n 552 5.2.2 (in reply to RCPT TO)>'
+  const supplementary = await bouncedWith(fixture, [...status, `X-Supplementary-Info: ${full}`])
+  t.like(supplementary, { bounce: 'soft', category: 'mailbox_full', reply: { code: 552, enhanced: '5.2.2' } })
+  const local = 'Diagnostic-Code: x-relay; delivery to the next host failed'
+  const answered = await bouncedWith(fixture, [...status, local, 'X-Remote-Reply: 550 Message rejected as spam'])
+  t.like(answered, { bounce: 'block', category: 'content', reply: { code: 550, text: '550 Message rejected as spam' } })
+  const named = await bouncedWith(fixture, [...status, local, 'X-Display-Name: 550 Main Street'])
+  t.like(named, { bounce: 'hard', category: 'recipient_unknown', reply: { code: null } })
+})
