@@ -1,9 +1,10 @@
 /** Looks up the records of a sending domain and checks each; a look-up that fails says so and decides nothing. */
+import { isSpf } from '#config/mail/spf-record.ts'
 import { ResolveError, type RecordResolver } from '../outbound/resolver.ts'
 import type { ExpectedRecord, PublishingFacts } from './expected-records.ts'
 import { isDmarc, dkimFinding, dmarcFinding, mxFinding, spfFinding, type RecordFinding } from './record-findings.ts'
 import type { RecordCheck } from './sending-domain.ts'
-import { isSpf, readSpf } from './spf-terms.ts'
+import { readSpf } from './spf-terms.ts'
 
 /** What is kept of an answer, which anybody may have filled. */
 const maxFound = 10

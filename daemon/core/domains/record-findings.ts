@@ -1,7 +1,8 @@
 /** Compares what DNS has with what should be there, and says what to do. Pure. */
 import { BlockList, isIP } from 'node:net'
+import { isSpf, termsOf, withTerms } from '#config/mail/spf-record.ts'
 import type { RecordVerdict } from './sending-domain.ts'
-import { isSpf, maxSpfLookups, termsOf, type SpfReading } from './spf-terms.ts'
+import { maxSpfLookups, type SpfReading } from './spf-terms.ts'
 
 export interface RecordFinding {
   readonly verdict: RecordVerdict
@@ -95,13 +96,6 @@ function covers(term: string, mechanism: string): boolean {
   const list = new BlockList()
   list.addSubnet(network, width, family === '4' ? 'ipv4' : 'ipv6')
   return list.check(address, family === '4' ? 'ipv4' : 'ipv6')
-}
-
-/** New terms go before the one that ends the record. */
-function withTerms(record: string, added: readonly string[]): string {
-  const terms = record.trim().split(/ +/)
-  const end = terms.findIndex((term) => /^([+~?-]?all$|redirect=)/i.test(term))
-  return terms.toSpliced(end < 0 ? terms.length : end, 0, ...added).join(' ')
 }
 
 /** A DMARC record and where it stands: the domain itself, or one above it (RFC 7489 §6.6.3). */

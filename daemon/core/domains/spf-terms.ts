@@ -1,4 +1,5 @@
 /** What an SPF record comes to with the records that it includes or redirects to (RFC 7208 §5.2, RFC 7208 §6.1). */
+import { isSpf, termsOf } from '#config/mail/spf-record.ts'
 import type { RecordResolver } from '../outbound/resolver.ts'
 
 /** Terms that cost a receiver a DNS look-up (RFC 7208 §4.6.4). */
@@ -16,12 +17,6 @@ export interface SpfReading {
   /** Included or redirected domains that have no SPF record, which makes receivers take none of it. */
   readonly broken: readonly string[]
 }
-
-/** Whether a TXT record is an SPF record (RFC 7208 §4.5). */
-export const isSpf = (text: string): boolean => /^v=spf1(?: |$)/i.test(text)
-
-/** The terms of one record. */
-export const termsOf = (record: string): string[] => record.toLowerCase().trim().split(/ +/).slice(1)
 
 /** Follows the record as a receiver would. Rejects as the resolver does. */
 export async function readSpf(resolver: Pick<RecordResolver, 'resolveTxt'>, record: string): Promise<SpfReading> {

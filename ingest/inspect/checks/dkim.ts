@@ -1,6 +1,8 @@
 /** Check 2: whether a signature holds, and how well it is made. */
+import type { Said } from '#core/inspect/report.ts'
 import { weakAlgorithm, weakKey, type DkimFacts } from '../facts/authentication.ts'
 import type { Facts } from '../facts/mail-facts.ts'
+import { isMailboxProvider, isOwnDomain } from '../facts/ownership.ts'
 import { countOf } from '../facts/parsed-mail.ts'
 import { unanswered, type Finding, type Verdict } from './verdict.ts'
 import { say, term } from '../sentences/say.ts'
@@ -8,10 +10,12 @@ import { say, term } from '../sentences/say.ts'
 const strongBits = 2048
 const dayMs = 86_400_000
 
-export function checkDkim({ auth: { dkim }, mail, input }: Facts): Verdict {
+export function checkDkim(facts: Facts): Verdict {
+  const { auth, mail, input } = facts
+  const { dkim } = auth
   const evidence = dkim.map((signature) => ({ label: term('signature', { domain: signature.domain }), value: described(signature) }))
   const valid = dkim.filter(({ result }) => result === 'pass')
-  if (valid.length === 0) return withoutValid(dkim, evidence)
+  if (valid.length === 0) return withoutValid(facts, evidence)
   const hasRsa = valid.some(({ keyBits }) => keyBits !== null)
   const checked = valid.map((signature) => findingsOf(signature, { hasRsa, now: input.now, fromFields: countOf(mail.fields, 'from') }))
   // strong with weak: a receiver takes the best, and Ed25519 beside RSA is as good as a longer key
@@ -30,27 +34,38 @@ export function checkDkim({ auth: { dkim }, mail, input }: Facts): Verdict {
   }
 }
 
-function withoutValid(dkim: readonly DkimFacts[], evidence: Verdict['evidence'] = []): Verdict {
+function withoutValid(facts: Facts, evidence: Verdict['evidence'] = []): Verdict {
+  const { dkim } = facts.auth
   const [first] = dkim
-  if (!first)
-    return {
-      status: 'fail',
-      summary: say('dkim_unsigned'),
-      fix: say('fix_dkim_sign'),
-    }
+  if (!first) return { status: 'fail', summary: say('dkim_unsigned'), fix: signAdvice(facts) }
   if (dkim.some(({ result }) => result === 'temperror')) return unanswered(say('silent_dkim_key', { domain: first.domain }), evidence)
-  const known = refusals.find(({ because }) => dkim.some(({ comment }) => comment === because))
-  const { summary, fix } = known ?? {
-    summary: say('dkim_broken', { reason: first.comment || first.result }),
-    fix: say('fix_dkim_selector'),
-  }
-  return { status: 'fail', summary, fix, evidence }
+  const found = refusals.flatMap((refusal) => dkim.filter(({ comment }) => comment === refusal.because).map((by) => ({ by, refusal })))
+  const { refusal, by } = found[0] ?? { refusal: undefined, by: first }
+  const summary = refusal?.summary ?? say('dkim_broken', { reason: by.comment || by.result })
+  const isOwn = dkim.some(({ domain }) => isOwnDomain(domain.toLowerCase(), facts))
+  return { status: 'fail', summary, fix: isOwn ? (refusal?.fix(by) ?? say('fix_dkim_selector')) : signAdvice(facts), evidence }
 }
 
-/** Signatures that hold, and that no receiver accepts. */
-const refusals = [
-  { because: weakKey, summary: say('dkim_weak'), fix: say('fix_dkim_new_key') },
-  { because: weakAlgorithm, summary: say('dkim_sha1'), fix: say('fix_dkim_sha256') },
+/** For a mail without a signature of its sender. */
+function signAdvice({ mail: { fromDomain: domain } }: Facts): Said {
+  if (domain === '') return say('fix_one_from')
+  return isMailboxProvider(domain) ? say('fix_from_own_domain') : say('fix_dkim_sign', { domain })
+}
+
+interface Refusal {
+  readonly because: string
+  /** Left out for what the reason itself says. */
+  readonly summary?: Said
+  readonly fix: (signature: DkimFacts) => Said
+}
+
+/** Why no signature counts, by the comment of mailauth; the first that applies. */
+const refusals: readonly Refusal[] = [
+  { because: weakKey, summary: say('dkim_weak'), fix: () => say('fix_dkim_new_key') },
+  { because: weakAlgorithm, summary: say('dkim_sha1'), fix: () => say('fix_dkim_sha256') },
+  { because: 'no key', fix: ({ selector, domain }) => say('fix_dkim_publish', { name: `${selector}._domainkey.${domain}` }) },
+  { because: 'body hash did not verify', fix: () => say('fix_dkim_unchanged') },
+  { because: 'expired', fix: () => say('fix_dkim_expiry') },
 ]
 
 interface KeyFinding extends Finding {

@@ -1,9 +1,12 @@
 /** Checks 3 and 4: whether the From domain is proved, and what its policy asks for. */
+import type { Said } from '#core/inspect/report.ts'
 import type { Facts } from '../facts/mail-facts.ts'
 import type { Forwarder } from '../facts/forwarders.ts'
 import { addressList } from '../../mime/address-list.ts'
 import { domainOf, organizationOf, sameOrganization } from '../../dns/domains.ts'
+import { isMailboxProvider } from '../facts/ownership.ts'
 import { failedFor, summaryOf, unanswered, type Finding, type Verdict } from './verdict.ts'
+import { firstRecord, published, repairedRecord, tagsOf } from './dmarc-record.ts'
 import { say, term } from '../sentences/say.ts'
 
 /** Services that forward mail and whose word on what they saw is believed. */
@@ -44,7 +47,7 @@ export async function checkDmarc(facts: Facts): Promise<Verdict> {
     { label: term('by_dkim'), value: byDkim ?? (aligned.dkim ? from : term('no')) },
     { label: term('by_spf'), value: bySpf ?? (aligned.spf ? auth.spf.domain : term('no')) },
   ]
-  const align = say('fix_align', { domain: organizationOf(from) })
+  const align = alignAdvice(facts, aligned.spf)
   if (record !== '' && aligned.dkim) return { status: 'pass', summary: say('dmarc_pass', { domain: from }), evidence }
   if (auth.dmarc.result === 'temperror' || aligned.unknown) return unanswered(say('silent_proof', { domain: from }), evidence)
   if (record !== '' && aligned.spf)
@@ -69,6 +72,16 @@ export async function checkDmarc(facts: Facts): Promise<Verdict> {
   return { status: 'fail', summary, evidence, fix: align }
 }
 
+/** How the From domain is proved next time: by what is missing of a signature, and of MAIL FROM. */
+function alignAdvice({ auth, mail }: Facts, isBySpf: boolean): Said {
+  const domain = organizationOf(mail.fromDomain)
+  if (isMailboxProvider(domain)) return say('fix_from_own_domain')
+  const isSigned = auth.dkim.some((signature) => sameOrganization(signature.domain.toLowerCase(), domain))
+  const isForwarded = auth.forwarders !== 'unknown' && auth.forwarders.length > 0
+  if (isSigned) return isForwarded ? say('fix_forward_direct') : say('fix_align_repair', { domain })
+  return isBySpf || isForwarded ? say('fix_align_sign', { domain }) : say('fix_align', { domain })
+}
+
 /** More than one From field, or authors of several domains: whose policy holds cannot be said (RFC 9989 §5.3.1, RFC 7489 §6.6.1). */
 function severalAuthors({ mail }: Facts): Verdict | undefined {
   const fields = mail.fields.filter(({ name }) => name.toLowerCase() === 'from')
@@ -91,11 +104,7 @@ interface Lack extends Finding {
   readonly evidence?: string
 }
 
-function missing(from: string): Lack {
-  const domain = organizationOf(from)
-  const record = `v=DMARC1; p=none; rua=mailto:dmarc@${domain}`
-  return { text: say('dmarc_missing'), fix: say('fix_dmarc_begin', { where: `_dmarc.${domain}`, record }) }
-}
+const missing = (from: string): Lack => ({ text: say('dmarc_missing'), fix: firstRecord(organizationOf(from)) })
 
 /** Receivers use none of several records (RFC 9989 §4.10). */
 async function lackOf(facts: Facts): Promise<Lack> {
@@ -110,7 +119,7 @@ async function lackOf(facts: Facts): Promise<Lack> {
     }
   return {
     text: say('dmarc_unusable', { where }),
-    fix: say('fix_dmarc_form', { where, record: exampleOf(found.domain) }),
+    fix: repairedRecord(found.domain, found.records.join('')),
     evidence: found.records.join(' | '),
   }
 }
@@ -121,33 +130,15 @@ function witnessOf(forwarders: readonly Forwarder[]): string | undefined {
   return forwarders.slice(0, untrusted < 0 ? undefined : untrusted).find(({ sawDmarcPass }) => sawDmarcPass)?.domain
 }
 
-interface Published {
-  readonly domain: string
-  readonly records: readonly string[]
-}
-
-/** The records of the domain, or else those of the domain that mailauth found on its walk up, or of the registrable domain. */
-async function published({ questions, mail, auth }: Facts): Promise<Published | 'fault'> {
-  const { policyDomain } = auth.dmarc
-  const places = [...new Set([mail.fromDomain, policyDomain === '' ? organizationOf(mail.fromDomain) : policyDomain])]
-  for (const domain of places) {
-    const answer = await questions.texts(`_dmarc.${domain}`)
-    if (answer.kind === 'fault') return 'fault'
-    const records = answer.kind === 'records' ? answer.records.filter((text) => /^\s*v\s*=\s*DMARC1\s*(?:;|$)/i.test(text)) : []
-    if (records.length > 0) return { domain, records }
-  }
-  return { domain: places.at(-1) ?? '', records: [] }
-}
-
 export async function checkDmarcPolicy(facts: Facts): Promise<Verdict> {
   const from = facts.mail.fromDomain
   if (from === '') return failedFor([{ text: say('policy_no_domain'), fix: say('fix_one_from') }])
+  if (isMailboxProvider(from)) return { status: 'na', summary: say('provider_domain', { domain: from }) }
   const found = await published(facts)
   if (found === 'fault') return unanswered(say('silent_dmarc', { domain: from }))
   const [record] = found.records
   const where = `_dmarc.${found.domain}`
-  const publish = say('fix_dmarc_form', { where, record: exampleOf(found.domain) })
-  if (record === undefined) return failedFor([{ text: say('policy_missing', { domain: found.domain }), fix: publish }])
+  if (record === undefined) return failedFor([{ text: say('policy_missing', { domain: found.domain }), fix: firstRecord(found.domain) }])
   const evidence = found.records.map((value) => ({ label: where, value }))
   if (found.records.length > 1)
     return {
@@ -155,34 +146,17 @@ export async function checkDmarcPolicy(facts: Facts): Promise<Verdict> {
       evidence,
     }
   const tags = tagsOf(record)
-  if (!tags) return { ...failedFor([{ text: say('policy_unreadable'), fix: publish }]), evidence }
+  if (!tags) return { ...failedFor([{ text: say('policy_unreadable'), fix: repairedRecord(found.domain, record) }]), evidence }
   const findings = policyFindings(tags)
   const reporters = await unauthorized(facts, found.domain, tags.get('rua') ?? '')
   if (reporters === 'fault') return unanswered(say('silent_reports'), evidence)
   for (const domain of reporters)
     findings.push({
       text: say('policy_reporter', { reporter: domain, domain: found.domain }),
-      fix: say('fix_policy_reporter', { where: `${found.domain}._report._dmarc.${domain}`, domain: found.domain }),
+      fix: say('fix_policy_reporter', { reporter: domain, where: `${found.domain}._report._dmarc.${domain}`, domain: found.domain }),
     })
   if (findings.length === 0) return { status: 'pass', summary: say('policy_pass', { policy: tags.get('p') ?? '' }), evidence }
   return { status: 'warn', points: 2, evidence, ...summaryOf(findings) }
-}
-
-const exampleOf = (domain: string): string => `v=DMARC1; p=quarantine; rua=mailto:dmarc@${domain}`
-
-const policies: ReadonlySet<string> = new Set(['none', 'quarantine', 'reject'])
-
-/** The tags by name; undefined where the record does not follow the grammar (RFC 9989 §4.8). */
-function tagsOf(record: string): ReadonlyMap<string, string> | undefined {
-  const tags = new Map<string, string>()
-  for (const part of record.split(';')) {
-    if (part.trim() === '') continue
-    const [, name, value] = /^\s*([a-z]{1,20})\s*=\s*([^]*?)\s*$/i.exec(part) ?? []
-    if (name === undefined || value === undefined || tags.has(name.toLowerCase())) return undefined
-    tags.set(name.toLowerCase(), ['p', 'sp', 'np', 't'].includes(name.toLowerCase()) ? value.toLowerCase() : value)
-  }
-  const wrong = ['p', 'sp', 'np'].some((name) => tags.has(name) && !policies.has(tags.get(name) ?? ''))
-  return wrong || !tags.has('p') || /[^\d]/.test(tags.get('pct') ?? '') ? undefined : tags
 }
 
 function policyFindings(tags: ReadonlyMap<string, string>): Finding[] {

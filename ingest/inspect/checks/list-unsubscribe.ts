@@ -16,17 +16,21 @@ export function checkListUnsubscribe({ mail, bulk, auth }: Facts): Verdict {
     { label: 'List-Unsubscribe', value: list ?? term('none') },
     { label: 'List-Unsubscribe-Post', value: post ?? term('none') },
   ]
-  const fix = say('fix_unsubscribe')
   const uris = [...(list ?? '').matchAll(/<\s*([a-z]+):[^<>]{1,4000}>/gi)].map(([, scheme = '']) => scheme.toLowerCase())
-  if (uris.length === 0)
-    return { ...failedFor([{ text: say(list === undefined ? 'unsubscribe_missing' : 'unsubscribe_empty'), fix }]), evidence }
-  const warn = (summary: Said): Verdict => ({ status: 'warn', points: 3, summary, evidence, fix })
-  if (!uris.includes('https')) return warn(say('unsubscribe_by_mail'))
-  if (!/^\s*List-Unsubscribe\s*=\s*One-Click\s*$/i.test(post ?? '')) return warn(say('unsubscribe_clicks'))
+  if (uris.length === 0) {
+    const text = say(list === undefined ? 'unsubscribe_missing' : 'unsubscribe_empty')
+    return { ...failedFor([{ text, fix: say('fix_unsubscribe') }]), evidence }
+  }
+  const isOneClick = /^\s*List-Unsubscribe\s*=\s*One-Click\s*$/i.test(post ?? '')
+  const warn = (summary: Said, ...fix: readonly Said[]): Verdict => ({ status: 'warn', points: 3, summary, evidence, fix })
+  const addPost = isOneClick ? [] : [say('fix_unsubscribe_post')]
+  if (!uris.includes('https'))
+    return warn(say(uris.includes('http') ? 'unsubscribe_plain' : 'unsubscribe_by_mail'), say('fix_unsubscribe_https'), ...addPost)
+  if (!isOneClick) return warn(say('unsubscribe_clicks'), ...addPost)
   const covers = (signed: readonly string[]): boolean => signed.includes('list-unsubscribe') && signed.includes('list-unsubscribe-post')
   if (auth.dkim.some(({ result, signed }) => result === 'pass' && covers(signed)))
     return { status: 'pass', summary: say('unsubscribe_pass'), evidence }
   const silent = auth.dkim.find(({ result, signed }) => result === 'temperror' && covers(signed))
   if (silent) return unanswered(say('silent_dkim_key', { domain: silent.domain }), evidence)
-  return warn(say('unsubscribe_unsigned'))
+  return warn(say('unsubscribe_unsigned'), say('fix_unsubscribe_sign'))
 }

@@ -2,6 +2,7 @@
 import type { Said } from '#core/inspect/report.ts'
 import { organizationOf, domainOf } from '../../dns/domains.ts'
 import type { Facts } from '../facts/mail-facts.ts'
+import { isMailboxProvider, isOwnDomain } from '../facts/ownership.ts'
 import { addressList } from '../../mime/address-list.ts'
 import { valueOf } from '../facts/parsed-mail.ts'
 import type { InspectInput } from '../facts/score-input.ts'
@@ -12,13 +13,18 @@ import { say, term } from '../sentences/say.ts'
 
 const maxHosts = 5
 
+interface Lack {
+  readonly why: Said
+  readonly fix: Said
+}
+
 type Reach =
   | { readonly kind: 'mx'; readonly hosts: readonly string[] }
   /** It takes mail, but not as it should. */
-  | { readonly kind: 'odd'; readonly why: Said }
-  | { readonly kind: 'none'; readonly why: Said }
+  | ({ readonly kind: 'odd' } & Lack)
+  | ({ readonly kind: 'none' } & Lack)
   /** The domain exists, and nothing in DNS says where its mail goes. */
-  | { readonly kind: 'absent'; readonly why: Said }
+  | ({ readonly kind: 'absent' } & Lack)
   | { readonly kind: 'fault' }
 
 /** How mail gets to a domain. */
@@ -27,23 +33,29 @@ async function reachOf(questions: Questions, domain: string): Promise<Reach> {
   if (answer.kind === 'fault') return { kind: 'fault' }
   if (answer.kind === 'records') {
     const hosts = answer.records.toSorted((a, b) => a.priority - b.priority).map(({ exchange }) => exchange.replace(/\.$/, ''))
-    if (hosts.every((host) => host === '')) return { kind: 'none', why: say('mx_null', { domain }) }
+    if (hosts.every((host) => host === '')) return { kind: 'none', why: say('mx_null', { domain }), fix: say('fix_mx_null', { domain }) }
     return reachOfHosts(questions, domain, hosts.filter((host) => host !== '').slice(0, maxHosts))
   }
+  const fix = say('fix_mx', { domain })
   const found = await hasAddress(questions, domain)
   if (found === 'fault') return { kind: 'fault' }
-  if (found === 'yes') return { kind: 'odd', why: say('mx_missing', { domain }) }
-  if (answer.exists) return { kind: 'absent', why: say('mx_nothing', { domain }) }
-  return { kind: 'none', why: say('mx_no_domain', { domain }) }
+  if (found === 'yes') return { kind: 'odd', why: say('mx_missing', { domain }), fix }
+  if (answer.exists) return { kind: 'absent', why: say('mx_nothing', { domain }), fix }
+  return { kind: 'none', why: say('mx_no_domain', { domain }), fix: say('fix_mx_no_domain', { domain }) }
 }
 
 async function reachOfHosts(questions: Questions, domain: string, hosts: readonly string[]): Promise<Reach> {
   const found = await Promise.all(hosts.map((host) => hasAddress(questions, host)))
-  if (!found.includes('yes'))
-    return found.includes('fault') ? { kind: 'fault' } : { kind: 'none', why: say('mx_unresolved', { domain, hosts: hosts.join(', ') }) }
+  if (!found.includes('yes')) {
+    const values = { domain, hosts: hosts.join(', ') }
+    return found.includes('fault')
+      ? { kind: 'fault' }
+      : { kind: 'none', why: say('mx_unresolved', values), fix: say('fix_mx_hosts', values) }
+  }
   const aliases = await Promise.all(hosts.map((host) => questions.names(host, 'CNAME')))
   const alias = hosts.find((_, at) => aliases[at]?.kind === 'records')
-  return alias === undefined ? { kind: 'mx', hosts } : { kind: 'odd', why: say('mx_alias', { host: alias, domain }) }
+  if (alias === undefined) return { kind: 'mx', hosts }
+  return { kind: 'odd', why: say('mx_alias', { host: alias, domain }), fix: say('fix_mx_alias', { host: alias }) }
 }
 
 async function hasAddress(questions: Questions, host: string): Promise<'yes' | 'no' | 'fault'> {
@@ -53,7 +65,8 @@ async function hasAddress(questions: Questions, host: string): Promise<'yes' | '
 }
 
 /** Check 10. */
-export async function checkSenderDomain({ input, questions, mail, mailFromDomain }: Facts): Promise<Verdict> {
+export async function checkSenderDomain(facts: Facts): Promise<Verdict> {
+  const { input, questions, mail, mailFromDomain } = facts
   const from = mail.fromDomain
   const domains = [...new Set([from, ...(input.session.mailFrom === '' ? [] : [mailFromDomain])])]
   if (from === '') return failedFor([{ text: say('sender_no_domain'), fix: say('fix_one_from') }])
@@ -73,9 +86,9 @@ export async function checkSenderDomain({ input, questions, mail, mailFromDomain
   let isFailure = false
   for (const [at, reach] of reaches.entries()) {
     const domain = domains[at] ?? ''
-    const fix = say('fix_mx', { domain })
     if (reach.kind === 'mx' || reach.kind === 'fault') continue
-    findings.push({ text: reach.why, fix })
+    const isOwn = domain === from || isOwnDomain(domain, facts)
+    findings.push({ text: reach.why, fix: isOwn ? reach.fix : say('fix_foreign_domain', { domain }) })
     const isElsewhere = domain === from && (elsewhere?.kind === 'mx' || elsewhere?.kind === 'fault')
     isFailure ||= reach.kind === 'none' || (reach.kind === 'absent' && !isElsewhere)
   }
@@ -95,6 +108,7 @@ function describe(reach: Reach | undefined): string | Said {
 export async function checkHardening({ input, questions, mail }: Facts): Promise<Verdict> {
   const domain = mail.fromDomain
   if (domain === '') return failedFor([{ text: say('hardening_no_domain'), fix: say('fix_one_from') }])
+  if (isMailboxProvider(domain)) return { status: 'na', summary: say('provider_domain', { domain }) }
   const [sts, reports, logo, dane] = await Promise.all([
     starting(questions, `_mta-sts.${domain}`, 'v=STSv1'),
     starting(questions, `_smtp._tls.${domain}`, 'v=TLSRPTv1'),
@@ -124,7 +138,10 @@ export async function checkHardening({ input, questions, mail }: Facts): Promise
       summary: say('hardening_unclear', { domain }),
       evidence,
     }
-  const fix = say('fix_hardening', { domain, record: `v=TLSRPTv1; rua=mailto:tls@${domain}` })
+  const fix: readonly Said[] = [
+    ...(isProtected ? [] : [mode === 'testing' ? say('fix_hardening_enforce', { domain }) : say('fix_hardening', { domain })]),
+    ...(reports === 'yes' ? [] : [say('fix_hardening_reports', { domain, record: `v=TLSRPTv1; rua=mailto:tls@${domain}` })]),
+  ]
   if (isProtected || reports === 'yes' || mode === 'testing')
     return { status: 'warn', points: 1, summary: say('hardening_part', { domain }), evidence, fix }
   return {

@@ -1,18 +1,15 @@
 /** Check 13: what the reader sees first, and what filters know of spam and of forgeries. */
 import { addressList } from '../../mime/address-list.ts'
 import { emojiIn, hasCheckMark, hasInvisible, hasMixedScripts } from '../facts/characters.ts'
-import { domainOf, organizationOf, sameOrganization } from '../../dns/domains.ts'
+import { domainOf, sameOrganization } from '../../dns/domains.ts'
 import type { Facts } from '../facts/mail-facts.ts'
+import { isMailboxProvider } from '../facts/ownership.ts'
 import { valueOf, type Mail } from '../facts/parsed-mail.ts'
 import { failedFor, lessForEach, type Finding, type Verdict } from './verdict.ts'
 import { alignment } from './dmarc.ts'
 import { say } from '../sentences/say.ts'
 
 const maxSubject = 150
-/** Providers of mailboxes for everybody, whose addresses are sent from their own servers only. */
-const freeMail =
-  /^(?:gmail\.com|googlemail\.com|(?:yahoo|ymail|rocketmail)\.[a-z.]{2,6}|(?:outlook|hotmail|live|msn)\.[a-z.]{2,6}|aol\.com|icloud\.com|me\.com|mac\.com|gmx\.[a-z]{2,3}|web\.de|t-online\.de|freenet\.de|proton\.me|protonmail\.com|bluewin\.ch|orange\.fr|free\.fr|laposte\.net|wanadoo\.fr|libero\.it|mail\.ru|yandex\.[a-z]{2,3}|qq\.com|163\.com|zoho\.com)$/
-
 export function checkSubjectAndSender(facts: Facts): Verdict {
   const { mail } = facts
   const grave = deceptions(facts)
@@ -39,7 +36,7 @@ function deceptions(facts: Facts): Finding[] {
       fix: say('fix_from_name_only'),
     })
   const { dkim, spf, unknown } = alignment(facts)
-  if (freeMail.test(organizationOf(fromDomain)) && !dkim && !spf && !unknown)
+  if (isMailboxProvider(fromDomain) && !dkim && !spf && !unknown)
     findings.push({
       text: say('from_free_mail', { domain: fromDomain }),
       fix: say('fix_from_own_domain'),

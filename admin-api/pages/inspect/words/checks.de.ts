@@ -11,6 +11,9 @@ export const de = {
   silent_reports: 'Das DNS gab keine Antwort auf die Frage, wer die Berichte bekommen darf.',
   silent_mail: 'Das DNS gab keine Antwort auf die Frage, wohin Mail an {domains} geht.',
   fix_one_from: 'Sende mit genau einer From-Adresse.',
+  fix_foreign_domain:
+    'Nimm für MAIL FROM eine Adresse deiner eigenen Domain; nur der Inhaber von {domain} kann ändern, was das DNS über {domain} sagt.',
+  provider_domain: '{domain} gehört einem Anbieter von Postfächern; nur er kann daran etwas ändern, darum zählt es nicht.',
 
   spf_pass: '{domain} erlaubt den Server, der die Mail übergab.',
   spf_unclear: '{domain} sagt nicht klar, dass {ip} für die Domain senden darf ({result}).',
@@ -19,11 +22,17 @@ export const de = {
   spf_forbidden: '{domain} verbietet {ip}, für die Domain zu senden.',
   spf_everybody: 'Der SPF-Eintrag von {domain} erlaubt allen, für die Domain zu senden.',
   spf_lookups: 'Der SPF-Eintrag von {domain} braucht {lookups} DNS-Abfragen; über {max} gilt er nicht mehr.',
-  fix_spf_allow:
-    'Veröffentliche oder erweitere den TXT-Eintrag von {domain} so, dass er den sendenden Server erlaubt, zum Beispiel «{record}».',
-  fix_spf_one:
-    'Behalte genau einen TXT-Eintrag, der mit v=spf1 beginnt, berichtige seine Syntax und bleib bei höchstens {max} DNS-Abfragen.',
-  fix_spf_end: 'Beende den Eintrag mit -all oder ~all statt mit +all.',
+  fix_spf_extend: 'Erweitere den SPF-Eintrag von {domain} um {mechanism}: «{record}».',
+  fix_spf_insert: 'Füge {mechanism} im SPF-Eintrag von {domain} direkt nach v=spf1 ein.',
+  fix_spf_publish:
+    'Veröffentliche einen TXT-Eintrag von {domain}, der jeden Server nennt, der für die Domain sendet, zum Beispiel «{record}».',
+  fix_spf_public:
+    'Die Mail kam von einer privaten Adresse. Füge die öffentliche Adresse des sendenden Servers dem SPF-Eintrag von {domain} hinzu.',
+  fix_spf_join: 'Füge die {count} SPF-Einträge von {domain} zu einem zusammen: «{record}».',
+  fix_spf_one: 'Füge die {count} SPF-Einträge von {domain} zu einem zusammen.',
+  fix_spf_correct: 'Behebe das Problem im SPF-Eintrag von {domain}, oder entferne den Ausdruck, der dazu führt.',
+  fix_spf_close: 'Nenne die Server, die senden, und beende den Eintrag mit ~all statt mit +all: «{record}».',
+  fix_spf_end: 'Nenne die Server, die senden, und beende den Eintrag mit ~all statt mit +all.',
   fix_spf_includes: 'Entferne Includes, die nicht mehr gebraucht werden, oder ersetze sie durch ip4 und ip6.',
 
   dkim_pass: 'Signiert von {domains}, und die Signatur ist gültig.',
@@ -39,9 +48,11 @@ export const de = {
   dkim_expires: 'sie läuft innert eines Tages ab, bevor langsame Empfänger sie sehen.',
   dkim_from_open: 'ein weiteres From-Feld könnte dazukommen, ohne sie ungültig zu machen.',
   fix_dkim_sign:
-    'Signiere mit DKIM für die Domain der From-Adresse: veröffentliche den öffentlichen Schlüssel unter selector._domainkey und lass den Versanddienst signieren.',
+    'Signiere mit DKIM für {domain}: veröffentliche den öffentlichen Schlüssel unter selector._domainkey.{domain}, und lass den Versanddienst signieren.',
   fix_dkim_new_key: 'Erzeuge einen RSA-Schlüssel von 2048 Bit, veröffentliche ihn unter einem neuen Selector und signiere damit.',
   fix_dkim_sha256: 'Signiere mit rsa-sha256.',
+  fix_dkim_publish: 'Veröffentliche den öffentlichen Schlüssel der Signatur als TXT-Eintrag von {name}.',
+  fix_dkim_unchanged: 'Lass nichts den Inhalt nach dem Signieren ändern, etwa Fusszeilen, umgeschriebene Links und Zeilenumbrüche.',
   fix_dkim_selector:
     'Prüfe, ob der veröffentlichte Schlüssel zum Selector gehört, der signiert, und dass nichts die Mail nach dem Signieren ändert (Fusszeilen, umgeschriebene Links, Zeilenumbrüche).',
   fix_dkim_key: 'Wechsle zu einem RSA-Schlüssel von 2048 Bit.',
@@ -67,9 +78,12 @@ export const de = {
   dmarc_records: '{where} hat {count} Einträge, darum beachten Empfänger keinen.',
   dmarc_unusable: 'Empfänger können den Eintrag von {where} nicht verwenden.',
   fix_align: 'Lass die Mail mit DKIM für {domain} signieren, oder nimm für MAIL FROM eine Adresse dieser Domain.',
+  fix_align_sign: 'Lass die Mail mit DKIM für {domain} signieren.',
+  fix_align_repair: 'Mach die DKIM-Signatur von {domain} gültig, wie es die Prüfung von DKIM sagt.',
+  fix_forward_direct: 'Sende die Testmail direkt an ihre Adresse: eine Weiterleitung hat die signierte Mail geändert.',
   fix_dmarc_begin: 'Veröffentliche bei {where} einen TXT-Eintrag, für den Anfang mit «{record}».',
   fix_dmarc_one: 'Behalte bei {where} genau einen TXT-Eintrag, der mit v=DMARC1 beginnt.',
-  fix_dmarc_form: 'Veröffentliche bei {where} einen einzigen TXT-Eintrag in der Form «{record}».',
+  fix_dmarc_form: 'Ändere den TXT-Eintrag bei {where} zu «{record}».',
 
   policy_pass: 'Die Richtlinie ist {policy}, und Berichte sind erwünscht.',
   policy_no_domain: 'Es gibt keine From-Domain, die eine Richtlinie haben könnte.',
@@ -86,7 +100,8 @@ export const de = {
   fix_policy_percent: 'Entferne pct.',
   fix_policy_testing: 'Entferne t=y.',
   fix_policy_subdomains: 'Entferne sp, oder setze es auf die Richtlinie der Domain.',
-  fix_policy_reporter: 'Veröffentliche «v=DMARC1» als TXT-Eintrag von {where}, oder nimm Berichte bei {domain} an.',
+  fix_policy_reporter:
+    'Lass den Inhaber von {reporter} «v=DMARC1» als TXT-Eintrag von {where} veröffentlichen, oder nimm Berichte bei {domain} an.',
 
   ptr_pass: '{ip} ist {name}, und {name} ist {ip}.',
   ptr_private: 'Die Mail kam von einer privaten Adresse, die keinen öffentlichen Namen hat.',
@@ -134,6 +149,11 @@ export const de = {
   mx_unresolved: 'Kein MX von {domain} ist auflösbar ({hosts}).',
   mx_alias: 'Der MX {host} von {domain} ist ein Alias (CNAME), was RFC 2181 verbietet.',
   fix_mx: 'Veröffentliche für {domain} einen MX-Eintrag mit einem Server, der Mail für die Domain annimmt.',
+  fix_mx_null:
+    'Ersetze den Null-MX von {domain} durch einen MX-Eintrag mit einem Server, der Mail für die Domain annimmt, oder nimm eine andere Domain.',
+  fix_mx_no_domain: 'Nimm statt {domain} eine Domain, die registriert ist.',
+  fix_mx_hosts: 'Gib den Mailservern von {domain} Adresseinträge ({hosts}), oder nenne andere im MX-Eintrag.',
+  fix_mx_alias: 'Gib {host} Adresseinträge statt des CNAME, oder nenne im MX-Eintrag das Ziel des CNAME.',
 
   hardening_pass: 'Mail an {domain} muss verschlüsselt sein, und Fehler werden gemeldet.',
   hardening_no_domain: 'Es gibt keine From-Domain, die sich schützen liesse.',
@@ -141,8 +161,9 @@ export const de = {
   hardening_unclear: 'Wie Mail an {domain} geschützt ist, liess sich nicht ganz herausfinden; das zählt nicht.',
   hardening_part: 'Mail an {domain} ist teilweise geschützt.',
   hardening_none: 'Nichts bringt andere Server dazu, Mail an {domain} zu verschlüsseln. Das ist ein Rat; kein Empfänger verlangt es.',
-  fix_hardening:
-    'Veröffentliche eine MTA-STS-Richtlinie mit mode: enforce (oder TLSA-Einträge für deinen MX), und «{record}» als TXT-Eintrag von _smtp._tls.{domain}.',
+  fix_hardening: 'Veröffentliche eine MTA-STS-Richtlinie mit mode: enforce, oder TLSA-Einträge für den MX von {domain}.',
+  fix_hardening_enforce: 'Ändere die MTA-STS-Richtlinie von {domain} zu mode: enforce.',
+  fix_hardening_reports: 'Veröffentliche «{record}» als TXT-Eintrag von _smtp._tls.{domain}.',
 
   header_pass: 'Die Kopffelder sind in Ordnung.',
   header_doubled: '{field} kommt {count}-mal vor.',
@@ -206,7 +227,7 @@ export const de = {
   fix_subject_invisible: 'Entferne Steuerzeichen und Zeichen ohne Breite.',
   fix_subject_scripts: 'Schreib jedes Wort in einem einzigen Alphabet.',
   fix_from_name_only: 'Schreib vor die Adresse einen Namen und keine Adresse.',
-  fix_from_own_domain: 'Sende von einer Adresse deiner eigenen Domain und schreib die andere in Reply-To.',
+  fix_from_own_domain: 'Sende von einer Adresse deiner eigenen Domain.',
   fix_from_name: 'Schreib vor die Adresse einen Namen: Example Shop <shop@example.com>.',
   fix_from_reply_to: 'Füge eine Reply-To-Adresse hinzu, die gelesen wird.',
   fix_from_own_replies: 'Nimm Antworten bei deiner eigenen Domain an.',
@@ -235,7 +256,7 @@ export const de = {
   fix_mime_library: 'Lass die Mail von einer Mail-Bibliothek bauen.',
   fix_mime_long_line: 'Kodiere den Teil als quoted-printable oder base64.',
   fix_mime_eight_bit: 'Gib Content-Transfer-Encoding: 8bit an, oder kodiere den Teil.',
-  fix_mime_charset: 'Füge seinem Content-Type charset=utf-8 hinzu.',
+  fix_mime_charset: 'Schreib den Text in UTF-8, und füge seinem Content-Type charset=utf-8 hinzu.',
   fix_mime_text: 'Sende multipart/alternative mit einem einfachen Text desselben Inhalts.',
   fix_mime_same_text: 'Mach den einfachen Text aus dem HTML, mit demselben Inhalt.',
   fix_mime_html: 'Kürze das HTML und seine Stile.',
@@ -247,10 +268,14 @@ export const de = {
   unsubscribe_missing: 'Massenmail ohne List-Unsubscribe: Leser drücken stattdessen auf Spam.',
   unsubscribe_empty: 'List-Unsubscribe enthält keine Adresse.',
   unsubscribe_by_mail: 'Leser können sich nur per Mail abmelden; Gmail verlangt eine https-Adresse.',
+  unsubscribe_plain: 'Die Adresse zum Abmelden ist nicht verschlüsselt (http); Gmail verlangt eine https-Adresse.',
   unsubscribe_clicks: 'Das Abmelden braucht mehr als einen Klick.',
   unsubscribe_unsigned: 'Keine gültige DKIM-Signatur deckt List-Unsubscribe und List-Unsubscribe-Post ab, darum glaubt Gmail ihnen nicht.',
   fix_unsubscribe:
     'Füge «List-Unsubscribe: <https://example.com/unsubscribe/…>» und «List-Unsubscribe-Post: List-Unsubscribe=One-Click» hinzu, und lass die DKIM-Signatur beide abdecken.',
+  fix_unsubscribe_https: 'Füge List-Unsubscribe eine https-Adresse hinzu.',
+  fix_unsubscribe_post: 'Füge «List-Unsubscribe-Post: List-Unsubscribe=One-Click» hinzu, von der DKIM-Signatur abgedeckt.',
+  fix_unsubscribe_sign: 'Lass eine DKIM-Signatur List-Unsubscribe und List-Unsubscribe-Post abdecken: nenne beide in ihrem Tag h=.',
 
   html_pass: 'Das HTML ist in Ordnung.',
   html_none: 'Die Mail hat kein HTML.',

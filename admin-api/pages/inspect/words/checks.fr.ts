@@ -13,6 +13,9 @@ export const fr: Readonly<Record<keyof typeof de, string>> = {
   silent_reports: 'Le DNS n’a pas répondu sur qui peut recevoir les rapports.',
   silent_mail: 'Le DNS n’a pas répondu sur le courrier pour {domains}.',
   fix_one_from: 'Envoyez avec exactement une adresse From.',
+  fix_foreign_domain:
+    'Prenez pour MAIL FROM une adresse de votre domaine ; seul le titulaire de {domain} peut changer ce que le DNS dit de {domain}.',
+  provider_domain: '{domain} appartient à un fournisseur de boîtes aux lettres ; lui seul peut le changer, cela ne compte donc pas.',
 
   spf_pass: '{domain} autorise le serveur qui a remis l’e-mail.',
   spf_unclear: '{domain} ne dit pas clairement que {ip} peut envoyer en son nom ({result}).',
@@ -21,11 +24,16 @@ export const fr: Readonly<Record<keyof typeof de, string>> = {
   spf_forbidden: '{domain} interdit à {ip} d’envoyer en son nom.',
   spf_everybody: 'L’enregistrement SPF de {domain} autorise tout le monde à envoyer en son nom.',
   spf_lookups: 'L’enregistrement SPF de {domain} demande {lookups} requêtes DNS ; au-delà de {max}, il ne vaut plus.',
-  fix_spf_allow:
-    'Publiez ou complétez l’enregistrement TXT de {domain} pour qu’il autorise le serveur qui envoie, par exemple « {record} ».',
-  fix_spf_one:
-    'Gardez exactement un enregistrement TXT qui commence par v=spf1, corrigez sa syntaxe et restez dans la limite de {max} requêtes DNS.',
-  fix_spf_end: 'Terminez l’enregistrement par -all ou ~all au lieu de +all.',
+  fix_spf_extend: 'Complétez l’enregistrement SPF de {domain} par {mechanism} : « {record} ».',
+  fix_spf_insert: 'Ajoutez {mechanism} à l’enregistrement SPF de {domain}, juste après v=spf1.',
+  fix_spf_publish: 'Publiez un enregistrement TXT de {domain} qui nomme chaque serveur qui envoie en son nom, par exemple « {record} ».',
+  fix_spf_public:
+    'L’e-mail est venu d’une adresse privée. Ajoutez l’adresse publique du serveur qui envoie à l’enregistrement SPF de {domain}.',
+  fix_spf_join: 'Réunissez les {count} enregistrements SPF de {domain} en un seul : « {record} ».',
+  fix_spf_one: 'Réunissez les {count} enregistrements SPF de {domain} en un seul.',
+  fix_spf_correct: 'Corrigez le problème dans l’enregistrement SPF de {domain}, ou retirez le terme qui y mène.',
+  fix_spf_close: 'Nommez les serveurs qui envoient, et terminez l’enregistrement par ~all au lieu de +all : « {record} ».',
+  fix_spf_end: 'Nommez les serveurs qui envoient, et terminez l’enregistrement par ~all au lieu de +all.',
   fix_spf_includes: 'Retirez les include qui ne servent plus, ou remplacez-les par ip4 et ip6.',
 
   dkim_pass: 'Signé par {domains}, et la signature est valable.',
@@ -41,9 +49,12 @@ export const fr: Readonly<Record<keyof typeof de, string>> = {
   dkim_expires: 'elle expire en moins d’un jour, avant que des destinataires lents ne la voient.',
   dkim_from_open: 'un autre champ From pourrait être ajouté sans l’invalider.',
   fix_dkim_sign:
-    'Signez par DKIM pour le domaine de l’adresse From : publiez la clé publique sous selector._domainkey et faites signer le service d’envoi.',
+    'Signez par DKIM pour {domain} : publiez la clé publique sous selector._domainkey.{domain}, et faites signer le service d’envoi.',
   fix_dkim_new_key: 'Créez une clé RSA de 2048 bits, publiez-la sous un nouveau sélecteur et signez avec elle.',
   fix_dkim_sha256: 'Signez avec rsa-sha256.',
+  fix_dkim_publish: 'Publiez la clé publique de la signature comme enregistrement TXT de {name}.',
+  fix_dkim_unchanged:
+    'Ne laissez rien changer le corps après la signature, comme des pieds de page, des liens réécrits et des lignes repliées.',
   fix_dkim_selector:
     'Vérifiez que la clé publiée est celle du sélecteur qui signe, et que rien ne change l’e-mail après la signature (pieds de page, liens réécrits, lignes repliées).',
   fix_dkim_key: 'Passez à une clé RSA de 2048 bits.',
@@ -67,9 +78,12 @@ export const fr: Readonly<Record<keyof typeof de, string>> = {
   dmarc_records: '{where} a {count} enregistrements, les destinataires n’en utilisent aucun.',
   dmarc_unusable: 'Les destinataires ne peuvent pas utiliser l’enregistrement de {where}.',
   fix_align: 'Faites signer l’e-mail par DKIM pour {domain}, ou prenez pour MAIL FROM une adresse de ce domaine.',
+  fix_align_sign: 'Faites signer l’e-mail par DKIM pour {domain}.',
+  fix_align_repair: 'Rendez valable la signature DKIM de {domain}, comme le dit le contrôle de DKIM.',
+  fix_forward_direct: 'Envoyez l’e-mail de test directement à son adresse : un transfert a changé l’e-mail signé.',
   fix_dmarc_begin: 'Publiez un enregistrement TXT à {where}, pour commencer avec « {record} ».',
   fix_dmarc_one: 'Gardez à {where} exactement un enregistrement TXT qui commence par v=DMARC1.',
-  fix_dmarc_form: 'Publiez à {where} un seul enregistrement TXT de la forme « {record} ».',
+  fix_dmarc_form: 'Changez l’enregistrement TXT à {where} en « {record} ».',
 
   policy_pass: 'La politique est {policy}, et les rapports sont demandés.',
   policy_no_domain: 'Il n’y a pas de domaine From qui puisse avoir une politique.',
@@ -86,7 +100,8 @@ export const fr: Readonly<Record<keyof typeof de, string>> = {
   fix_policy_percent: 'Retirez pct.',
   fix_policy_testing: 'Retirez t=y.',
   fix_policy_subdomains: 'Retirez sp, ou donnez-lui la politique du domaine.',
-  fix_policy_reporter: 'Publiez « v=DMARC1 » comme enregistrement TXT de {where}, ou recevez les rapports chez {domain}.',
+  fix_policy_reporter:
+    'Faites publier par le titulaire de {reporter} « v=DMARC1 » comme enregistrement TXT de {where}, ou recevez les rapports chez {domain}.',
 
   ptr_pass: '{ip} est {name}, et {name} est {ip}.',
   ptr_private: 'L’e-mail vient d’une adresse privée, qui n’a pas de nom public.',
@@ -133,6 +148,12 @@ export const fr: Readonly<Record<keyof typeof de, string>> = {
   mx_unresolved: 'Aucun MX de {domain} n’a d’adresse ({hosts}).',
   mx_alias: 'Le MX {host} de {domain} est un alias (CNAME), ce que la RFC 2181 interdit.',
   fix_mx: 'Publiez pour {domain} un enregistrement MX qui nomme un serveur acceptant son courrier.',
+  fix_mx_null:
+    'Remplacez le MX nul de {domain} par un enregistrement MX qui nomme un serveur acceptant son courrier, ou prenez un autre domaine.',
+  fix_mx_no_domain: 'Prenez un domaine enregistré à la place de {domain}.',
+  fix_mx_hosts:
+    'Donnez des enregistrements d’adresse aux serveurs de courrier de {domain} ({hosts}), ou nommez-en d’autres dans son enregistrement MX.',
+  fix_mx_alias: 'Donnez à {host} des enregistrements d’adresse à la place du CNAME, ou nommez la cible du CNAME dans l’enregistrement MX.',
 
   hardening_pass: 'Le courrier pour {domain} doit être chiffré, et les échecs sont signalés.',
   hardening_no_domain: 'Il n’y a pas de domaine From à protéger.',
@@ -141,8 +162,9 @@ export const fr: Readonly<Record<keyof typeof de, string>> = {
   hardening_part: 'Le courrier pour {domain} est protégé en partie.',
   hardening_none:
     'Rien n’oblige les autres serveurs à chiffrer le courrier pour {domain}. C’est un conseil ; aucun destinataire ne l’exige.',
-  fix_hardening:
-    'Publiez une politique MTA-STS avec mode: enforce (ou des enregistrements TLSA pour votre MX), et « {record} » comme enregistrement TXT de _smtp._tls.{domain}.',
+  fix_hardening: 'Publiez une politique MTA-STS avec mode: enforce, ou des enregistrements TLSA pour le MX de {domain}.',
+  fix_hardening_enforce: 'Changez la politique MTA-STS de {domain} en mode: enforce.',
+  fix_hardening_reports: 'Publiez « {record} » comme enregistrement TXT de _smtp._tls.{domain}.',
 
   header_pass: 'Les en-têtes sont en ordre.',
   header_doubled: '{field} apparaît {count} fois.',
@@ -206,7 +228,7 @@ export const fr: Readonly<Record<keyof typeof de, string>> = {
   fix_subject_invisible: 'Retirez les caractères de contrôle et de largeur nulle.',
   fix_subject_scripts: 'Écrivez chaque mot dans un seul alphabet.',
   fix_from_name_only: 'Écrivez avant l’adresse un nom, et pas d’adresse.',
-  fix_from_own_domain: 'Envoyez depuis une adresse de votre domaine, et mettez l’autre dans Reply-To.',
+  fix_from_own_domain: 'Envoyez depuis une adresse de votre domaine.',
   fix_from_name: 'Mettez un nom avant l’adresse : Example Shop <shop@example.com>.',
   fix_from_reply_to: 'Ajoutez une adresse Reply-To qui est lue.',
   fix_from_own_replies: 'Recevez les réponses sur votre propre domaine.',
@@ -235,7 +257,7 @@ export const fr: Readonly<Record<keyof typeof de, string>> = {
   fix_mime_library: 'Faites construire l’e-mail par une bibliothèque.',
   fix_mime_long_line: 'Codez la partie en quoted-printable ou base64.',
   fix_mime_eight_bit: 'Déclarez Content-Transfer-Encoding: 8bit, ou codez la partie.',
-  fix_mime_charset: 'Ajoutez charset=utf-8 à son Content-Type.',
+  fix_mime_charset: 'Encodez le texte en UTF-8, et ajoutez charset=utf-8 à son Content-Type.',
   fix_mime_text: 'Envoyez multipart/alternative avec un texte simple de même contenu.',
   fix_mime_same_text: 'Faites le texte simple à partir du HTML, avec le même contenu.',
   fix_mime_html: 'Raccourcissez le HTML et ses styles.',
@@ -247,10 +269,15 @@ export const fr: Readonly<Record<keyof typeof de, string>> = {
   unsubscribe_missing: 'Envoi en nombre sans List-Unsubscribe : les lecteurs appuient plutôt sur « spam ».',
   unsubscribe_empty: 'List-Unsubscribe ne contient pas d’adresse.',
   unsubscribe_by_mail: 'Les lecteurs ne peuvent se désabonner que par e-mail ; Gmail demande une adresse https.',
+  unsubscribe_plain: 'L’adresse pour se désabonner n’est pas chiffrée (http) ; Gmail demande une adresse https.',
   unsubscribe_clicks: 'Se désabonner demande plus d’un clic.',
   unsubscribe_unsigned: 'Aucune signature DKIM valable ne couvre List-Unsubscribe et List-Unsubscribe-Post, Gmail ne les croit donc pas.',
   fix_unsubscribe:
     'Ajoutez « List-Unsubscribe: <https://example.com/unsubscribe/…> » et « List-Unsubscribe-Post: List-Unsubscribe=One-Click », et faites couvrir les deux par la signature DKIM.',
+  fix_unsubscribe_https: 'Ajoutez une adresse https à List-Unsubscribe.',
+  fix_unsubscribe_post: 'Ajoutez « List-Unsubscribe-Post: List-Unsubscribe=One-Click », couvert par la signature DKIM.',
+  fix_unsubscribe_sign:
+    'Faites couvrir List-Unsubscribe et List-Unsubscribe-Post par une signature DKIM : nommez les deux dans sa balise h=.',
 
   html_pass: 'Le HTML est en ordre.',
   html_none: 'L’e-mail n’a pas de HTML.',

@@ -13,6 +13,9 @@ export const it: Readonly<Record<keyof typeof de, string>> = {
   silent_reports: 'Il DNS non ha risposto su chi può ricevere i rapporti.',
   silent_mail: 'Il DNS non ha risposto sulla posta per {domains}.',
   fix_one_from: 'Invia con un solo indirizzo From.',
+  fix_foreign_domain:
+    'Usa per MAIL FROM un indirizzo del tuo dominio; solo il titolare di {domain} può cambiare ciò che il DNS dice di {domain}.',
+  provider_domain: '{domain} appartiene a un fornitore di caselle di posta; solo lui può cambiarlo, quindi non conta.',
 
   spf_pass: '{domain} autorizza il server che ha consegnato il messaggio.',
   spf_unclear: '{domain} non dice chiaramente che {ip} può inviare a suo nome ({result}).',
@@ -21,9 +24,16 @@ export const it: Readonly<Record<keyof typeof de, string>> = {
   spf_forbidden: '{domain} vieta a {ip} di inviare a suo nome.',
   spf_everybody: 'Il record SPF di {domain} autorizza chiunque a inviare a suo nome.',
   spf_lookups: 'Il record SPF di {domain} richiede {lookups} interrogazioni DNS; oltre {max} non vale più.',
-  fix_spf_allow: 'Pubblica o completa il record TXT di {domain} perché autorizzi il server che invia, per esempio «{record}».',
-  fix_spf_one: 'Tieni un solo record TXT che inizia con v=spf1, correggine la sintassi e resta entro {max} interrogazioni DNS.',
-  fix_spf_end: 'Termina il record con -all o ~all invece di +all.',
+  fix_spf_extend: 'Completa il record SPF di {domain} con {mechanism}: «{record}».',
+  fix_spf_insert: 'Aggiungi {mechanism} al record SPF di {domain}, subito dopo v=spf1.',
+  fix_spf_publish: 'Pubblica un record TXT di {domain} che elenca ogni server che invia a suo nome, per esempio «{record}».',
+  fix_spf_public:
+    'Il messaggio è arrivato da un indirizzo privato. Aggiungi l’indirizzo pubblico del server che invia al record SPF di {domain}.',
+  fix_spf_join: 'Riunisci i {count} record SPF di {domain} in uno solo: «{record}».',
+  fix_spf_one: 'Riunisci i {count} record SPF di {domain} in uno solo.',
+  fix_spf_correct: 'Correggi il problema nel record SPF di {domain}, o togli il termine che lo causa.',
+  fix_spf_close: 'Elenca i server che inviano, e termina il record con ~all invece di +all: «{record}».',
+  fix_spf_end: 'Elenca i server che inviano, e termina il record con ~all invece di +all.',
   fix_spf_includes: 'Togli gli include che non servono più, o sostituiscili con ip4 e ip6.',
 
   dkim_pass: 'Firmato da {domains}, e la firma è valida.',
@@ -39,9 +49,11 @@ export const it: Readonly<Record<keyof typeof de, string>> = {
   dkim_expires: 'scade entro un giorno, prima che destinatari lenti la vedano.',
   dkim_from_open: 'si potrebbe aggiungere un altro campo From senza invalidarla.',
   fix_dkim_sign:
-    'Firma con DKIM per il dominio dell’indirizzo From: pubblica la chiave pubblica sotto selector._domainkey e fai firmare il servizio d’invio.',
+    'Firma con DKIM per {domain}: pubblica la chiave pubblica sotto selector._domainkey.{domain}, e fai firmare il servizio d’invio.',
   fix_dkim_new_key: 'Crea una chiave RSA di 2048 bit, pubblicala sotto un nuovo selettore e firma con essa.',
   fix_dkim_sha256: 'Firma con rsa-sha256.',
+  fix_dkim_publish: 'Pubblica la chiave pubblica della firma come record TXT di {name}.',
+  fix_dkim_unchanged: 'Fai in modo che nulla cambi il corpo dopo la firma, come piè di pagina, link riscritti e righe a capo.',
   fix_dkim_selector:
     'Controlla che la chiave pubblicata sia quella del selettore che firma, e che nulla cambi il messaggio dopo la firma (piè di pagina, link riscritti, righe a capo).',
   fix_dkim_key: 'Passa a una chiave RSA di 2048 bit.',
@@ -66,9 +78,12 @@ export const it: Readonly<Record<keyof typeof de, string>> = {
   dmarc_records: '{where} ha {count} record, perciò i destinatari non ne usano nessuno.',
   dmarc_unusable: 'I destinatari non possono usare il record di {where}.',
   fix_align: 'Fai firmare il messaggio con DKIM per {domain}, o usa per MAIL FROM un indirizzo di quel dominio.',
+  fix_align_sign: 'Fai firmare il messaggio con DKIM per {domain}.',
+  fix_align_repair: 'Rendi valida la firma DKIM di {domain}, come dice il controllo di DKIM.',
+  fix_forward_direct: 'Invia il messaggio di prova direttamente al suo indirizzo: un inoltro ha cambiato il messaggio firmato.',
   fix_dmarc_begin: 'Pubblica un record TXT a {where}, per cominciare con «{record}».',
   fix_dmarc_one: 'Tieni a {where} un solo record TXT che inizia con v=DMARC1.',
-  fix_dmarc_form: 'Pubblica a {where} un solo record TXT nella forma «{record}».',
+  fix_dmarc_form: 'Cambia il record TXT a {where} in «{record}».',
 
   policy_pass: 'La politica è {policy}, e i rapporti sono richiesti.',
   policy_no_domain: 'Non c’è un dominio From che possa avere una politica.',
@@ -85,7 +100,8 @@ export const it: Readonly<Record<keyof typeof de, string>> = {
   fix_policy_percent: 'Togli pct.',
   fix_policy_testing: 'Togli t=y.',
   fix_policy_subdomains: 'Togli sp, o dagli la politica del dominio.',
-  fix_policy_reporter: 'Pubblica «v=DMARC1» come record TXT di {where}, o ricevi i rapporti presso {domain}.',
+  fix_policy_reporter:
+    'Fai pubblicare dal titolare di {reporter} «v=DMARC1» come record TXT di {where}, o ricevi i rapporti presso {domain}.',
 
   ptr_pass: '{ip} è {name}, e {name} è {ip}.',
   ptr_private: 'Il messaggio viene da un indirizzo privato, che non ha un nome pubblico.',
@@ -132,6 +148,10 @@ export const it: Readonly<Record<keyof typeof de, string>> = {
   mx_unresolved: 'Nessun MX di {domain} ha un indirizzo ({hosts}).',
   mx_alias: 'Il MX {host} di {domain} è un alias (CNAME), cosa che la RFC 2181 vieta.',
   fix_mx: 'Pubblica per {domain} un record MX che nomina un server che ne accetta la posta.',
+  fix_mx_null: 'Sostituisci il MX nullo di {domain} con un record MX che nomina un server che ne accetta la posta, o usa un altro dominio.',
+  fix_mx_no_domain: 'Usa un dominio registrato al posto di {domain}.',
+  fix_mx_hosts: 'Dai record di indirizzo ai server di posta di {domain} ({hosts}), o nominane altri nel record MX.',
+  fix_mx_alias: 'Dai a {host} record di indirizzo al posto del CNAME, o nomina nel record MX la destinazione del CNAME.',
 
   hardening_pass: 'La posta per {domain} deve essere cifrata, e gli errori sono segnalati.',
   hardening_no_domain: 'Non c’è un dominio From che si possa proteggere.',
@@ -139,8 +159,9 @@ export const it: Readonly<Record<keyof typeof de, string>> = {
   hardening_unclear: 'Non è stato possibile stabilire del tutto la protezione della posta per {domain}; non conta.',
   hardening_part: 'La posta per {domain} è protetta in parte.',
   hardening_none: 'Nulla obbliga gli altri server a cifrare la posta per {domain}. È un consiglio; nessun destinatario lo esige.',
-  fix_hardening:
-    'Pubblica una politica MTA-STS con mode: enforce (o record TLSA per il tuo MX), e «{record}» come record TXT di _smtp._tls.{domain}.',
+  fix_hardening: 'Pubblica una politica MTA-STS con mode: enforce, o record TLSA per il MX di {domain}.',
+  fix_hardening_enforce: 'Cambia la politica MTA-STS di {domain} in mode: enforce.',
+  fix_hardening_reports: 'Pubblica «{record}» come record TXT di _smtp._tls.{domain}.',
 
   header_pass: 'Le intestazioni sono in ordine.',
   header_doubled: '{field} compare {count} volte.',
@@ -204,7 +225,7 @@ export const it: Readonly<Record<keyof typeof de, string>> = {
   fix_subject_invisible: 'Togli i caratteri di controllo e quelli di larghezza zero.',
   fix_subject_scripts: 'Scrivi ogni parola in un solo alfabeto.',
   fix_from_name_only: 'Scrivi prima dell’indirizzo un nome, e nessun indirizzo.',
-  fix_from_own_domain: 'Invia da un indirizzo del tuo dominio, e metti l’altro in Reply-To.',
+  fix_from_own_domain: 'Invia da un indirizzo del tuo dominio.',
   fix_from_name: 'Metti un nome prima dell’indirizzo: Example Shop <shop@example.com>.',
   fix_from_reply_to: 'Aggiungi un indirizzo Reply-To che viene letto.',
   fix_from_own_replies: 'Ricevi le risposte sul tuo dominio.',
@@ -233,7 +254,7 @@ export const it: Readonly<Record<keyof typeof de, string>> = {
   fix_mime_library: 'Fai costruire il messaggio a una libreria di posta.',
   fix_mime_long_line: 'Codifica la parte in quoted-printable o base64.',
   fix_mime_eight_bit: 'Dichiara Content-Transfer-Encoding: 8bit, o codifica la parte.',
-  fix_mime_charset: 'Aggiungi charset=utf-8 al suo Content-Type.',
+  fix_mime_charset: 'Codifica il testo in UTF-8, e aggiungi charset=utf-8 al suo Content-Type.',
   fix_mime_text: 'Invia multipart/alternative con un testo semplice di uguale contenuto.',
   fix_mime_same_text: 'Ricava il testo semplice dall’HTML, con lo stesso contenuto.',
   fix_mime_html: 'Accorcia l’HTML e i suoi stili.',
@@ -245,10 +266,14 @@ export const it: Readonly<Record<keyof typeof de, string>> = {
   unsubscribe_missing: 'Posta massiva senza List-Unsubscribe: i lettori usano invece il pulsante spam.',
   unsubscribe_empty: 'List-Unsubscribe non contiene indirizzi.',
   unsubscribe_by_mail: 'I lettori possono annullare l’iscrizione solo per posta; Gmail chiede un indirizzo https.',
+  unsubscribe_plain: 'L’indirizzo per annullare l’iscrizione non è cifrato (http); Gmail chiede un indirizzo https.',
   unsubscribe_clicks: 'Annullare l’iscrizione richiede più di un clic.',
   unsubscribe_unsigned: 'Nessuna firma DKIM valida copre List-Unsubscribe e List-Unsubscribe-Post, perciò Gmail non vi crede.',
   fix_unsubscribe:
     'Aggiungi «List-Unsubscribe: <https://example.com/unsubscribe/…>» e «List-Unsubscribe-Post: List-Unsubscribe=One-Click», e fai coprire entrambi dalla firma DKIM.',
+  fix_unsubscribe_https: 'Aggiungi un indirizzo https a List-Unsubscribe.',
+  fix_unsubscribe_post: 'Aggiungi «List-Unsubscribe-Post: List-Unsubscribe=One-Click», coperto dalla firma DKIM.',
+  fix_unsubscribe_sign: 'Fai coprire List-Unsubscribe e List-Unsubscribe-Post da una firma DKIM: nomina entrambi nel suo tag h=.',
 
   html_pass: 'L’HTML è in ordine.',
   html_none: 'Il messaggio non ha HTML.',

@@ -1,8 +1,8 @@
 /** What DNS says now, within a short time; a look-up that fails is a finding and never fails the diagnosis. */
+import { isSpf } from '#config/mail/spf-record.ts'
 import type { Clock } from '../../clock.ts'
 import { isDmarc } from '../../domains/record-findings.ts'
 import { withParents } from '../../domains/check-records.ts'
-import { isSpf } from '../../domains/spf-terms.ts'
 import { ResolveError, type RecordResolver, type Resolver } from '../../outbound/resolver.ts'
 
 export interface LookUpOptions {
