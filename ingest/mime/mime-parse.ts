@@ -4,7 +4,7 @@
  */
 import { MailParser, type AttachmentStream, type MessageText } from 'mailparser'
 import type { CharsetFault } from './charset/decode-octets.ts'
-import { PartHeads } from './engine/part-heads.ts'
+import { PartHeads, type EncodingNote } from './engine/part-heads.ts'
 import type { PartNode } from './engine/part-node.ts'
 import { takeText, type TextOfPart } from './engine/text-of-part.ts'
 import { WholeDelimiters } from './engine/whole-delimiters.ts'
@@ -42,7 +42,7 @@ export interface Bodies {
 
 /** `name` is the declared charset or encoding. */
 export interface PartFault {
-  readonly code: CharsetFault | 'unknown_transfer_encoding' | 'unclosed_part'
+  readonly code: CharsetFault | Parameters<EncodingNote>[0] | 'unclosed_part'
   readonly name?: string
 }
 
@@ -139,7 +139,7 @@ function bound(parser: MailParser): Bound {
   const note = (code: PartFault['code'], name: string): void => {
     if (faults.size < maxFaults) faults.set(`${code} ${name}`, { code, name })
   }
-  const heads = new PartHeads((name) => note('unknown_transfer_encoding', name))
+  const heads = new PartHeads(note)
   inside.processChunk = (piece, done) => {
     if (piece.type === 'node') {
       headerOctets += piece._headerlen

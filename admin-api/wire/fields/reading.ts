@@ -1,6 +1,7 @@
 /** What a reader makes of a message, with the addresses of its parts. */
 import * as z from 'zod'
-import { readingNoteCodes, type ReadMessage, type ReadResult } from '#core/capture/reading/message-reader.ts'
+import type { ReadMessage, ReadResult } from '#core/capture/reading/message-reader.ts'
+import { readingNotesShape } from '#core/inbound-routes/webhook-body.ts'
 
 /** The contents of a message. One that could not be read has none, and keeps the subject that is known from elsewhere. */
 interface MessageContents extends Pick<ReadMessage, 'headers' | 'text' | 'html'>, Partial<Pick<ReadMessage, 'subject'>> {
@@ -33,9 +34,7 @@ export const contentFields = {
       url: z.string(),
     }),
   ),
-  reading_notes: z
-    .array(z.object({ code: z.enum(readingNoteCodes), message: z.string() }))
-    .meta({ description: 'What was left out, could not be decoded, or was guessed when the message was read; empty for most messages.' }),
+  reading_notes: readingNotesShape,
   unreadable: z.string().optional().meta({ description: 'Why the message could not be parsed; its raw source is still available.' }),
 }
 

@@ -6,7 +6,7 @@ import type { InboundMessage } from '#core/inbound-routes/inbound-message.ts'
 import type { InboundRoute } from '#core/inbound-routes/route.ts'
 import { shownUrl } from '#core/webhooks/endpoints/target-url.ts'
 import { shownQuery } from '../feedback/webhook.ts'
-import { authenticationShape, filesShape, headersShape } from '#core/inbound-routes/webhook-body.ts'
+import { authenticationShape, filesShape, headersShape, readingNotesShape } from '#core/inbound-routes/webhook-body.ts'
 import { encoder } from '../fields/codec.ts'
 import { contentsOf, viewUrl } from '../fields/reading.ts'
 import { hmacSecret, id } from '../fields/text.ts'
@@ -79,6 +79,7 @@ const inboundMessageShape = z
     text: z.string(),
     html: z.string().meta({ description: 'Sanitized: without scripts, forms and remote content.' }),
     attachments: filesShape,
+    reading_notes: readingNotesShape,
   })
   .meta({ id: 'InboundMessage' })
 

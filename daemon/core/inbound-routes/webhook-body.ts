@@ -20,6 +20,10 @@ export const authenticationShape = z
 
 export const headersShape = z.array(z.object({ name: z.string(), value: z.string() }))
 
+export const readingNotesShape = z.array(z.object({ code: z.enum(readingNoteCodes), message: z.string() })).meta({
+  description: 'What was left out, could not be decoded, or was guessed when the message was read; empty for most messages.',
+})
+
 export const filesShape = z.array(
   z.object({
     filename: z.string(),
@@ -63,9 +67,7 @@ const dataShape = z
     is_truncated: z
       .boolean()
       .meta({ description: 'True when text, HTML or header were too long for a webhook; the raw message is complete.' }),
-    reading_notes: z
-      .array(z.object({ code: z.enum(readingNoteCodes), message: z.string() }))
-      .meta({ description: 'What was left out, could not be decoded, or was guessed when the message was read.' }),
+    reading_notes: readingNotesShape,
     headers: headersShape,
     attachments: filesShape,
     raw_size: z.int(),

@@ -1,4 +1,5 @@
 /** What the header of a part says about parts inside it, read in the way of mailparser, whose view of the structure counts. */
+import { parametersOf } from './parameters.ts'
 
 export interface ContainerHead {
   /** Empty if there is none. */
@@ -13,7 +14,7 @@ export function containerHead(head: string): ContainerHead {
   const contentType = fieldOf(lines, 'content-type')
   const isMessage = /^\s*message\/rfc822\s*(?:;|$)/i.test(contentType)
   return {
-    boundary: parameterOf(contentType, 'boundary'),
+    boundary: parametersOf(contentType).get('boundary') ?? '',
     isMessage:
       isMessage &&
       /^\s*inline\s*(?:;|$)/i.test(fieldOf(lines, 'content-disposition')) &&
@@ -24,26 +25,4 @@ export function containerHead(head: string): ContainerHead {
 /** The first field of that name. */
 function fieldOf(lines: string, name: string): string {
   return new RegExp(String.raw`^${name}[ \t]*:([^\n]*)`, 'im').exec(lines)?.[1]?.trim() ?? ''
-}
-
-/** The last parameter of that name, with quotes and backslashes resolved. */
-function parameterOf(value: string, name: string): string {
-  let found = ''
-  for (const [, key = '', given = ''] of value.matchAll(/;\s*([^\s=;"]+)\s*=\s*((?:"(?:[^"\\]|\\[^])*"?|[^;"\\]|\\[^])*)/g)) {
-    if (key.toLowerCase() === name) found = unquoted(given)
-  }
-  return found
-}
-
-function unquoted(given: string): string {
-  let text = ''
-  let end = 0
-  let isQuoted = false
-  for (let at = 0; at < given.length; at++) {
-    const char = given.charAt(at)
-    if (char === '"') isQuoted = !isQuoted
-    else text += char === '\\' ? given.charAt(++at) : char
-    if (isQuoted || !/\s/.test(char)) end = text.length
-  }
-  return text.slice(0, end).trimStart()
 }

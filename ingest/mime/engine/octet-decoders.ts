@@ -2,10 +2,20 @@
 import { Transform, type TransformCallback } from 'node:stream'
 
 const lineFeed = 0x0a
+const equalsSign = 0x3d
+
+/** A decoder calls it when it finds characters that the encoding does not have, possibly many times. */
+export type BrokenNote = () => void
 
 /** Hands over whole lines, many at a time. */
 abstract class LinesDecoder extends Transform {
+  protected readonly noteBroken: BrokenNote
   #rest: Buffer[] = []
+
+  constructor(noteBroken: BrokenNote) {
+    super()
+    this.noteBroken = noteBroken
+  }
 
   /** `lines` ends with a line end, unless it is the end of the part. */
   protected abstract decodeLines(lines: Buffer): Buffer
@@ -39,24 +49,33 @@ export class QuotedPrintableDecoder extends LinesDecoder {
     let length = 0
     for (let start = 0; start < lines.length;) {
       const next = nextLine(lines, start)
-      length = decodeQuotedLine(lines, start, next, out, length)
+      length = decodeQuotedLine({ lines, start, next, noteBroken: this.noteBroken }, out, length)
       start = next
     }
     return out.subarray(0, length)
   }
 }
 
+interface QuotedLine {
+  readonly lines: Buffer
+  readonly start: number
+  readonly next: number
+  readonly noteBroken: BrokenNote
+}
+
 /** Writes one line at `to`, and answers where the output ends. */
-function decodeQuotedLine(lines: Buffer, start: number, next: number, out: Buffer, to: number): number {
+function decodeQuotedLine({ lines, start, next, noteBroken }: QuotedLine, out: Buffer, to: number): number {
   let lineEnd = next
   if (lines[lineEnd - 1] === lineFeed) lineEnd -= lines[lineEnd - 2] === 0x0d && lineEnd - 2 >= start ? 2 : 1
   let end = lineEnd
   while (end > start && (lines[end - 1] === 0x20 || lines[end - 1] === 0x09)) end--
-  const isSoft = end > start && lines[end - 1] === 0x3d
+  const isSoft = end > start && lines[end - 1] === equalsSign
   if (isSoft) end--
   let length = to
   for (let at = start; at < end; at++) {
-    const value = lines[at] === 0x3d && at + 2 < end ? (hexOf(lines[at + 1]) << 4) | hexOf(lines[at + 2]) : -1
+    const isEscape = lines[at] === equalsSign
+    const value = isEscape && at + 2 < end ? (hexOf(lines[at + 1]) << 4) | hexOf(lines[at + 2]) : -1
+    if (isEscape && value < 0) noteBroken()
     out[length++] = value < 0 ? (lines[at] ?? 0) : value
     if (value >= 0) at += 2
   }
@@ -68,6 +87,60 @@ function hexOf(octet = 0): number {
   if (octet >= 0x30 && octet <= 0x39) return octet - 0x30
   const letter = octet & ~0x20
   return letter >= 0x41 && letter <= 0x46 ? letter - 0x37 : -1
+}
+
+/** The value of each octet in base64; `blank` and `foreign` have none. */
+const blank = 64
+const foreign = 65
+const base64Values = new Uint8Array(256).fill(foreign)
+const base64Letters = Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/')
+for (const [value, letter] of base64Letters.entries()) base64Values[letter] = value
+for (const octet of [0x20, 0x09, 0x0d, lineFeed]) base64Values[octet] = blank
+
+/** RFC 2045 §6.8. Other characters are left out. Octets after padding begin anew, as in contents that were joined. */
+export class Base64Decoder extends Transform {
+  readonly #noteBroken: BrokenNote
+  #bits = 0
+  /** Letters of the group that is read now. */
+  #letters = 0
+
+  constructor(noteBroken: BrokenNote) {
+    super()
+    this.#noteBroken = noteBroken
+  }
+
+  override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
+    const out = Buffer.allocUnsafe(((chunk.length + 3) >> 2) * 3)
+    let length = 0
+    let isBroken = false
+    for (const octet of chunk) {
+      const value = base64Values[octet] ?? foreign
+      if (value < blank) {
+        this.#bits = (this.#bits << 6) | value
+        if (++this.#letters < 4) continue
+        length = out.writeUIntBE(this.#bits & 0xffffff, length, 3)
+        this.#letters = 0
+      } else if (octet === equalsSign) {
+        length = this.#endGroup(out, length)
+      } else isBroken ||= value === foreign
+    }
+    if (isBroken) this.#noteBroken()
+    done(null, out.subarray(0, length))
+  }
+
+  override _flush(done: TransformCallback): void {
+    const out = Buffer.allocUnsafe(2)
+    done(null, out.subarray(0, this.#endGroup(out, 0)))
+  }
+
+  /** Writes the octets of a group with fewer than four letters, and answers where the output ends. */
+  #endGroup(out: Buffer, to: number): number {
+    const letters = this.#letters
+    this.#letters = 0
+    if (letters === 1) this.#noteBroken()
+    if (letters === 2) return out.writeUInt8((this.#bits >> 4) & 0xff, to)
+    return letters === 3 ? out.writeUInt16BE((this.#bits >> 2) & 0xffff, to) : to
+  }
 }
 
 const maxBeforeBegin = 64 * 1024
@@ -85,6 +158,7 @@ export class UuDecoder extends LinesDecoder {
   }
 
   protected override heldBack(): Buffer {
+    if (this.#state === 'before' || this.#state === 'plain') this.noteBroken()
     return this.#state === 'before' ? Buffer.concat(this.#before.splice(0)) : super.heldBack()
   }
 

@@ -1,23 +1,30 @@
 /** Corrects what mailparser makes of the header of a part: its type, its encoding, and whether it is a file. */
-import { QuotedPrintableDecoder, UuDecoder } from './octet-decoders.ts'
+import type { Transform } from 'node:stream'
+import { firstValue, headerFields } from '../header-fields.ts'
+import { Base64Decoder, QuotedPrintableDecoder, UuDecoder, type BrokenNote } from './octet-decoders.ts'
+import { parametersOf, parameterText } from './parameters.ts'
 import type { PartNode } from './part-node.ts'
+
+/** Called with each transfer encoding that is unknown, and with each that some characters of its part do not fit, possibly many times. */
+export type EncodingNote = (fault: 'unknown_transfer_encoding' | 'broken_transfer_encoding', encoding: string) => void
 
 /** The parts of one message, in order. */
 export class PartHeads {
   readonly #parents = new Set<PartNode>()
-  readonly #noteEncoding: (name: string) => void
+  readonly #note: EncodingNote
   #leaves = 0
 
-  /** `noteEncoding` is called with each transfer encoding that is unknown. */
-  constructor(noteEncoding: (name: string) => void) {
-    this.#noteEncoding = noteEncoding
+  constructor(note: EncodingNote) {
+    this.#note = note
   }
 
   /** Called for each part before mailparser acts on it. True if the part is a text file that is to be shown inline. */
   mend(node: PartNode): boolean {
     applyDigestDefault(node)
+    applyFilename(node)
     const declared = node.encoding
-    if (!applyEncoding(node) && declared !== false && node.multipart === false) this.#noteEncoding(declared)
+    if (!applyEncoding(node, this.#note) && declared !== false && node.multipart === false)
+      this.#note('unknown_transfer_encoding', declared)
     if (node.multipart !== false) return false
     const isFile = this.#leaves > 0 && this.#isTextFile(node)
     this.#leaves++
@@ -41,14 +48,28 @@ function applyDigestDefault(node: PartNode): void {
   if (isInDigest && node.contentType === 'text/plain' && node.headers.getFirst('content-type') === '') node.contentType = 'message/rfc822'
 }
 
+/** Content-Disposition decides before Content-Type. The part keeps what mailparser found in forms that only it reads. */
+function applyFilename(node: PartNode): void {
+  if (node.filename === false) return
+  const fields = headerFields(Buffer.concat(node._headersLines))
+  const named = (field: string, parameter: string): string => parameterText(parametersOf(firstValue(fields, field) ?? ''), parameter)
+  node.filename = named('content-disposition', 'filename') || named('content-type', 'name') || node.filename
+}
+
 /** False if the encoding is unknown. */
-function applyEncoding(node: PartNode): boolean {
+function applyEncoding(node: PartNode, note: EncodingNote): boolean {
   const encoding = transferEncoding(node.encoding === false ? '' : node.encoding)
   node.encoding = encoding ?? 'binary'
-  if (encoding === 'quoted-printable') node.getDecoder = () => new QuotedPrintableDecoder()
-  if (encoding === 'uuencode') node.getDecoder = () => new UuDecoder()
+  const Decoder = decoders.get(node.encoding)
+  if (Decoder) node.getDecoder = () => new Decoder(() => note('broken_transfer_encoding', encoding ?? ''))
   return encoding !== undefined
 }
+
+const decoders = new Map<string, new (noteBroken: BrokenNote) => Transform>([
+  ['base64', Base64Decoder],
+  ['quoted-printable', QuotedPrintableDecoder],
+  ['uuencode', UuDecoder],
+])
 
 /** Spellings of encodings without punctuation. Names of charsets stand for no encoding. */
 const spellings = new Map<string, string>([

@@ -4,11 +4,13 @@ import type { Transform } from 'node:stream'
 export interface PartNode {
   /** Octets of the header. */
   readonly _headerlen: number
+  /** The lines of the header with their ends. */
+  readonly _headersLines: readonly Buffer[]
   readonly headers: { getFirst(name: string): string }
   readonly parentNode: PartNode | false
   /** The subtype of a multipart, such as `mixed`. */
   readonly multipart: string | false
-  readonly filename: string | false
+  filename: string | false
   /** Media type in lower case; mailparser fills in a default. */
   contentType: string | false
   disposition: string | false

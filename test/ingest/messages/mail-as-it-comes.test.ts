@@ -110,6 +110,23 @@ test('readMessage() takes parts of a digest without a type for messages', async 
   t.deepEqual(column(attachments, 'contentType'), ['message/rfc822', 'text/html'])
 })
 
+test('readMessage() decodes names of files as it decodes header fields', async (t) => {
+  const file = (fields: string): string => `${fields}\r\n\r\nx\r\n`
+  const { attachments } = await readText(
+    multi(
+      'mixed',
+      'm',
+      '\r\ntext\r\n',
+      file('Content-Type: image/png; name="M\xfcll 5\x80.png"'),
+      file("Content-Type: image/png; name*=utf-8''M%FCll.png"),
+      file('Content-Type: image/png; name=x.png\r\nContent-Disposition: attachment;\r\n filename="=?x-IAS-German?B?YS5wbmc=?="'),
+      file("Content-Type: image/png;\r\n name*0*=iso-2022-jp''%1B$BF%7CK%5C;\r\n name*1*=8l%1B(B.png"),
+      file("Content-Type: application/pdf; name*=''M%C3%BCll.pdf"),
+    ),
+  )
+  t.deepEqual(column(attachments, 'filename'), ['Müll 5€.png', 'Müll.png', 'a.png', '日本語.png', 'Müll.pdf'])
+})
+
 test('readMessage() joins flowed lines of one depth of quotes', async (t) => {
   const flowed = '> On Monday \r\n> we met.\r\n>> Where?\r\nIn the \r\n office.\r\n-- \r\nMira'
   t.is((await body('text/plain; format=flowed', flowed)).text, '> On Monday we met.\n>> Where?\nIn the office.\n-- \nMira')
@@ -150,6 +167,14 @@ test('readMessage() notes what it left out, could not decode, or guessed', async
   t.deepEqual(await codes('Content-Type: multipart/mixed; boundary=m\r\n\r\n--m\r\n\r\nx'), ['unclosed_part'])
   t.deepEqual(await codes('Content-Type: text/plain; charset=x-nothing\r\n\r\nplain'), [])
   t.deepEqual(await codes('Content-Type: text/plain; charset=utf-8\r\n\r\n\xc3\xbc\xc3\xbc\xff'), ['broken_text'])
+  for (const [encoding, content] of [
+    ['base64', 'SGVs*bG8='],
+    ['Base64', 'SGVsbG8=A'],
+    ['quoted-printable', 'a=b?'],
+    ['x-uuencode', 'no file'],
+  ] as const)
+    for (const head of ['', 'Content-Type: image/png\r\n'])
+      t.deepEqual(await codes(`${head}Content-Transfer-Encoding: ${encoding}\r\n\r\n${content}`), ['broken_transfer_encoding'], encoding)
   t.deepEqual(await codes(`\r\n${'x'.repeat(1_000_001)}`), ['text_cut'])
   t.deepEqual(await codes(`Content-Type: text/html\r\n\r\n${'x'.repeat(1_000_001)}`), ['html_cut'])
   t.deepEqual(await codes(named('image/png', 'a.png', 'x'), true), ['attachment_cut'])

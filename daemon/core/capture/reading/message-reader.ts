@@ -36,6 +36,7 @@ export const readingNoteCodes = [
   'unknown_charset',
   'broken_text',
   'unknown_transfer_encoding',
+  'broken_transfer_encoding',
 ] as const
 
 export interface ReadingNote {

@@ -1,15 +1,20 @@
-/** Encoded octets in one piece and in small ones. */
+/** Encoded octets in one piece and in small ones. An exclamation mark before an expectation: the decoder notes broken characters. */
 import { buffer } from 'node:stream/consumers'
 import { Readable, type Transform } from 'node:stream'
 import test from '#test'
-import { QuotedPrintableDecoder, UuDecoder } from '#ingest/mime/engine/octet-decoders.ts'
+import { Base64Decoder, QuotedPrintableDecoder, UuDecoder, type BrokenNote } from '#ingest/mime/engine/octet-decoders.ts'
 
-async function decoded(make: () => Transform, text: string): Promise<string> {
+async function decoded(Decoder: new (note: BrokenNote) => Transform, text: string): Promise<string> {
   const octets = Buffer.from(text, 'latin1')
   const pieces = (size: number): Buffer[] =>
     Array.from({ length: Math.ceil(octets.length / size) }, (_, at) => octets.subarray(at * size, (at + 1) * size))
   const results = []
-  for (const size of [octets.length || 1, 1, 3]) results.push((await buffer(Readable.from(pieces(size)).pipe(make()))).toString('latin1'))
+  for (const size of [octets.length || 1, 1, 3]) {
+    let mark = ''
+    const decoder = new Decoder(() => void (mark = '!'))
+    const out = await buffer(Readable.from(pieces(size)).pipe(decoder))
+    results.push(mark + out.toString('latin1'))
+  }
   return [...new Set(results)].join(' or ')
 }
 
@@ -17,13 +22,28 @@ const quoted: readonly (readonly [string, string])[] = [
   ['a=3D=E9=e9', 'a=\xe9\xe9'],
   ['soft=\r\nly=  \nbroken=', 'softlybroken'],
   ['blanks  \t\r\nat ends \n ', 'blanks\r\nat ends\n'],
-  ['=4=ZZ=G1=1G\r\n=\xff', '=4=ZZ=G1=1G\r\n=\xff'],
+  ['=4=ZZ=G1=1G\r\n=\xff', '!=4=ZZ=G1=1G\r\n=\xff'],
+  ['a = b', '!a = b'],
   ['raw \xff\0', 'raw \xff\0'],
   ['', ''],
 ]
 for (const [text, expected] of quoted)
-  test(`QuotedPrintableDecoder decodes ${JSON.stringify(text)}`, async (t) =>
-    t.is(await decoded(() => new QuotedPrintableDecoder(), text), expected))
+  test(`QuotedPrintableDecoder decodes ${JSON.stringify(text)}`, async (t) => t.is(await decoded(QuotedPrintableDecoder, text), expected))
+
+const base64: readonly (readonly [string, string])[] = [
+  ['SGVs\r\nbG8=\r\n', 'Hello'],
+  ['SG Vs\tbG8', 'Hello'],
+  ['SGVsbG8=IHRoZXJl', 'Hello there'],
+  ['SGVsbA==SGVsbG8=', 'HellHello'],
+  ['////++++\n', '\xff\xff\xff\xfb\xef\xbe'],
+  ['SGVsbG8=\r\n-- \r\n', '!Hello'],
+  ['SG*VsbG8\xff=', '!Hello'],
+  ['SGVsbG8=A', '!Hello'],
+  ['A=A=', '!'],
+  ['', ''],
+]
+for (const [text, expected] of base64)
+  test(`Base64Decoder decodes ${JSON.stringify(text)}`, async (t) => t.is(await decoded(Base64Decoder, text), expected))
 
 const uuencoded: readonly (readonly [string, string])[] = [
   ['begin 644 x\n#86)C\n#9&5F\n`\nend\nmore\n', 'abcdef'],
@@ -31,8 +51,8 @@ const uuencoded: readonly (readonly [string, string])[] = [
   ['begin 644 x\n"86\n', 'a`'],
   ['begin 644 x\n#86)C', 'abc'],
   ['begin 644 x\nM\nM\n', '\0\0'],
-  ['begin today\nno file\n', 'begin today\nno file\n'],
-  [`${'x'.repeat(70_000)}\nbegin 644 x\n`, `${'x'.repeat(70_000)}\nbegin 644 x\n`],
+  ['begin today\nno file\n', '!begin today\nno file\n'],
+  [`${'x'.repeat(70_000)}\nbegin 644 x\n`, `!${'x'.repeat(70_000)}\nbegin 644 x\n`],
 ]
 for (const [text, expected] of uuencoded)
-  test(`UuDecoder decodes ${JSON.stringify(text.slice(0, 60))}`, async (t) => t.is(await decoded(() => new UuDecoder(), text), expected))
+  test(`UuDecoder decodes ${JSON.stringify(text.slice(0, 60))}`, async (t) => t.is(await decoded(UuDecoder, text), expected))

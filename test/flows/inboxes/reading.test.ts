@@ -1,0 +1,194 @@
+/** One mail by every way in and every way out: capture and inbound route; REST, webhook, agent tool and view say the same. */
+import { readFile } from 'node:fs/promises'
+import test, { type ExecutionContext } from '#test'
+import { startMcp, type Agent, type McpFixture } from '../../admin-api/mcp/mcp-fixture.ts'
+import { catchAllInbox, makeDestination, makeLogin, type Login } from '../../support/daemon/provision.ts'
+import { SmtpClient } from '../../support/smtp/smtp-client.ts'
+import { WebhookReceiver } from '../../support/web/webhook-receiver.ts'
+
+interface Expected {
+  readonly subject?: string
+  readonly text: string
+  /** As sanitized; empty if the mail has none. */
+  readonly html?: string
+  /** Name, type and content of each file. */
+  readonly files?: readonly (readonly [name: string, type: string, content: string])[]
+  /** Codes of notes. */
+  readonly notes?: readonly string[]
+}
+
+const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVQI12P4z8AAAAMBAQAYlN2NAAAAAElFTkSuQmCC', 'base64').toString(
+  'latin1',
+)
+
+const folder = new URL('../../fixtures/mail/as-it-comes/', import.meta.url)
+const fromFile = async (name: string): Promise<Buffer> =>
+  Buffer.from((await readFile(new URL(`${name}.eml`, folder), 'latin1')).replaceAll(/\r?\n/g, '\r\n'), 'latin1')
+
+const written = (head: string, ...lines: readonly string[]): (() => Buffer) => {
+  const fields = 'From: Ana <ana@sender.example>\r\nSubject: Notes\r\nMIME-Version: 1.0\r\n'
+  return () => Buffer.from(`${fields}${head}\r\n\r\n${lines.join('\r\n')}\r\n`, 'latin1')
+}
+
+const mails: readonly (readonly [title: string, make: () => Buffer | Promise<Buffer>, expected: Expected])[] = [
+  [
+    'padded delimiters',
+    () => fromFile('padded-delimiters'),
+    { text: 'The report is attached.', files: [['report.pdf', 'application/pdf', 'Hello World']] },
+  ],
+  [
+    'a Japanese subject',
+    () => fromFile('japanese-subject'),
+    { subject: '年末年始の営業日と発送予定に関する大切なお知らせをお送りいたします', text: 'x' },
+  ],
+  ['an undeclared charset', () => fromFile('undeclared-charset'), { text: 'Guten Tag Frau Müßig, das Gerät kostet 129 € – passt das?' }],
+  ['the charset of cron', () => fromFile('cron-charset'), { text: 'Übersprungen: 3 Dateien' }],
+  [
+    'inline text files',
+    () => fromFile('inline-text-files'),
+    {
+      text: 'Two files.',
+      files: [
+        ['server.log', 'text/plain', '10:00 start\r\n10:01 stop'],
+        ['report.html', 'text/html', '<html><body><h1>Report</h1></body></html>'],
+      ],
+    },
+  ],
+  [
+    'a uuencoded file',
+    () => fromFile('uuencoded-file'),
+    { text: 'Scan', files: [['scan.bin', 'application/octet-stream', 'seventeen octets!']] },
+  ],
+  [
+    'a percent-encoded content id',
+    () => fromFile('percent-encoded-cid'),
+    { text: 'logo', html: '<p><img alt="logo" src="cid:logo@shop" /></p>', files: [['attachment.png', 'image/png', png]] },
+  ],
+  [
+    'a name with octets of windows-1252 and broken base64',
+    written('Content-Type: image/png; name="M\xfcll.png"\r\nContent-Transfer-Encoding: base64', 'SGVs*bG8='),
+    { text: '', files: [['Müll.png', 'image/png', 'Hello']], notes: ['broken_transfer_encoding'] },
+  ],
+  [
+    'an unclosed multipart in an unknown charset',
+    written('Content-Type: multipart/mixed; boundary=m', '--m', 'Content-Type: text/plain; charset=x-none', '', 'M\xfc\xdfig'),
+    { text: 'Müßig', notes: ['unclosed_part', 'unknown_charset'] },
+  ],
+]
+
+interface Place extends McpFixture {
+  readonly agentClient: Agent
+  readonly login: Login
+  readonly inbox: string
+  readonly routeId: string
+  readonly receiver: WebhookReceiver
+}
+
+async function place(t: ExecutionContext): Promise<Place> {
+  const receiver = await new WebhookReceiver().listen()
+  t.teardown(() => receiver[Symbol.asyncDispose]())
+  const fixture = await startMcp(t)
+  const { rest } = fixture
+  const login = await makeLogin(rest, await makeDestination(rest, { name: 'Box', port: 1, mode: 'sandbox' }))
+  const route = await rest.must('POST', '/v1/inbound-routes', { local_part_pattern: 'shop', webhook_url: receiver.url })
+  return { ...fixture, agentClient: await fixture.agent(), login, inbox: await catchAllInbox(rest), routeId: String(route['id']), receiver }
+}
+
+type Json = Readonly<Record<string, unknown>>
+
+/** A reading in one form, whichever door gave it. */
+interface Reading {
+  readonly subject: string
+  readonly text: string
+  readonly html: string
+  readonly files: readonly (readonly [name: string, type: string, content: string])[]
+  readonly notes: readonly string[]
+}
+
+const field = (message: Json, name: string, ...columns: readonly string[]): string[] =>
+  (message[name] as readonly Json[]).map((row) => columns.map((one) => String(row[one])).join(' '))
+
+/** What REST and the webhook say. `fetch` gets a file by its address. */
+async function readingOf(message: Json, fetch: (path: string) => Promise<Buffer>): Promise<Reading> {
+  const files = (message['attachments'] as readonly Record<'filename' | 'content_type' | 'url', string>[]).map(
+    async ({ filename, content_type, url }) => [filename, content_type, (await fetch(new URL(url).pathname)).toString('latin1')] as const,
+  )
+  return {
+    subject: String(message['subject']),
+    text: String(message['text']).trim(),
+    html: String(message['html']).trim(),
+    files: await Promise.all(files),
+    notes: field(message, 'reading_notes', 'code', 'message'),
+  }
+}
+
+async function send(port: number, login: Login | undefined, to: string, content: Buffer): Promise<void> {
+  const client = login ? await SmtpClient.signIn({ port, security: 'starttls' }, login) : await SmtpClient.connect({ port })
+  const { accepted, reply } = await client.send({ from: 'ana@sender.example', to: [to], content })
+  await client.quit()
+  if (!accepted) throw new Error(reply.lines.join(' '))
+}
+
+const portIn = (address: string): number => Number(address.slice(address.lastIndexOf(':') + 1))
+
+const newest = async ({ rest }: Place, path: string): Promise<string> =>
+  String(((await rest.must('GET', `${path}?limit=1`))['data'] as readonly Json[])[0]?.['id'])
+
+const entities: Readonly<Record<string, string>> = { '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'", '&amp;': '&' }
+const unescaped = (html: string): string => html.replaceAll(/&(?:lt|gt|quot|#39|amp);/g, (entity) => entities[entity] ?? '')
+
+/** The page of a message says what REST says of it. */
+async function assertView(t: ExecutionContext, { client }: Place, message: Json, reading: Reading, title: string): Promise<void> {
+  const get = async (path: string): Promise<string> => (await client('').call('GET', path)).bytes.toString()
+  const { pathname } = new URL(String(message['view_url']))
+  const page = await get(`${pathname}?tab=text`)
+  const notes = [...page.matchAll(/<p class="note"[^>]*>([^<]*)<\/p>/g)].map(([, note = '']) => unescaped(note))
+  t.deepEqual(notes, field(message, 'reading_notes', 'message'), title)
+  t.true(unescaped(page).includes(reading.text), title)
+  t.is(unescaped(/<h1[^>]*>([^<]*)</.exec(page)?.[1] ?? ''), reading.subject, title)
+  const files = await get(`${pathname}?tab=files`)
+  for (const [name] of reading.files) t.true(unescaped(files).includes(`>${name}</a>`), title)
+}
+
+/** The tool of agents says the same, without names that the sender declared. */
+async function assertTool(t: ExecutionContext, { agentClient }: Place, id: string, message: Json, title: string): Promise<void> {
+  const { untrusted } = (await agentClient.must('virtual_inbox_message_get', { id })) as { readonly untrusted: Json }
+  t.is(untrusted['subject'], message['subject'], title)
+  t.is(String(untrusted['text']).trim(), String(message['text']).trim(), title)
+  t.deepEqual(
+    field(untrusted, 'attachments', 'filename', 'content_type', 'size'),
+    field(message, 'attachments', 'filename', 'content_type', 'size'),
+  )
+  const findings = untrusted['findings'] as readonly string[]
+  for (const note of field(message, 'reading_notes', 'message')) t.true(findings.includes(note.replaceAll(/ "[^"]*"/g, '')), title)
+}
+
+test('every door shows one reading of a mail', async (t) => {
+  const here = await place(t)
+  const { daemon, rest, client, login, inbox, routeId, receiver } = here
+  const own = async (path: string): Promise<Buffer> => (await rest.call('GET', path)).bytes
+  const foreign = async (path: string): Promise<Buffer> => (await client('').call('GET', path)).bytes
+  for (const [at, [title, make, { subject, text, html = '', files = [], notes = [] }]] of mails.entries()) {
+    const content = await make()
+    await send(portIn(daemon.addresses.submission), login, 'desk@example.org', content)
+    await send(portIn(daemon.addresses.mx), undefined, 'shop@in.example.ch', content)
+    const [request] = (await receiver.hasReceived(at + 1)).slice(at)
+    await daemon.settled()
+    const captureId = await newest(here, `/v1/inboxes/${inbox}/messages`)
+    const captured = await rest.must('GET', `/v1/inboxes/${inbox}/messages/${captureId}`)
+    const reading = await readingOf(captured, own)
+    t.like(reading, { text, html, ...(subject !== undefined && { subject }) }, title)
+    t.deepEqual(reading.files, files, title)
+    t.deepEqual(field(captured, 'reading_notes', 'code'), notes, title)
+
+    const traced = await rest.must('GET', `/v1/traces/${String(captured['trace_id'])}/message`)
+    t.deepEqual(await readingOf(traced, own), reading, title)
+    const path = `/v1/inbound-routes/${routeId}/messages`
+    const inbound = await rest.must('GET', `${path}/${await newest(here, path)}`)
+    t.deepEqual(await readingOf(inbound, own), reading, title)
+    const { data } = JSON.parse(request?.body ?? '') as { readonly data: Json }
+    t.deepEqual(await readingOf(data, foreign), reading, title)
+    await assertTool(t, here, captureId, captured, title)
+    for (const message of [captured, traced, inbound]) await assertView(t, here, message, reading, title)
+  }
+})
