@@ -242,8 +242,6 @@ for (const { what, changes, fix } of rows.filter(({ check, fix: advice }) => che
   test(`spf passes with the advised record: ${what}`, async (t) => {
     const given = (await changes) ?? {}
     const record = /"([^"]*)"/.exec(fix ?? '')?.[1] ?? ''
-      session: { ...given.session, ...(/^v=spf1 ip4:198\.51\.100\.9 mx ~all$/.test(record) && { clientIp: '198.51.100.9' }) },
-    }
     const { status, summary } = await resultOf({
       check: 'spf',
       changes: { ...given, zone: { ...given.zone, ...spf(record).zone } },
