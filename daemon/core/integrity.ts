@@ -210,12 +210,7 @@ function rowFamilies(database: Database): Required<VerifyOptions>['families'] {
     { name: 'feedback.domain' },
     { name: 'feedback.pending', global: true },
     { name: 'feedback.pending-raw', global: true },
-    { name: 'ingest.seen' },
-    { name: 'ingest.poll' },
-    { name: 'ingest.session' },
-    { name: 'ingest.refused' },
-    { name: 'ingest.dropped' },
-    { name: 'ingest.unmatched' },
+    ...['seen', 'poll', 'session', 'refused', 'dropped', 'unmatched', 'ignored'].map((name) => ({ name: `ingest.${name}` })),
     ...uncheckedRows.map((name) => ({ name, global: true as const })),
     {
       name: 'capture.read',

@@ -1,5 +1,6 @@
 /** What a group of log lines is read into, and what is remembered between groups. */
 import type { FeedbackEvent } from '#core/feedback/event.ts'
+import type { IgnoredLine, IgnoredReason } from '#core/ingest-sources/ignored-lines.ts'
 
 /** An event and the number of its line, from 1. */
 export interface LineEvent {
@@ -13,6 +14,11 @@ export interface RejectedLine {
   readonly line: number
   readonly reason: string
 }
+
+/** Why a line has no news of a message: it is ignored, or cannot be read. */
+export type NoNews = { readonly ignored: IgnoredReason } | { readonly rejected: string }
+
+export const hasNews = <T extends object>(found: T | NoNews): found is T => !('ignored' in found || 'rejected' in found)
 
 /** A recipient whose delivery was put off, with the last reason. */
 export interface DeferredRecipient {
@@ -33,8 +39,8 @@ export interface LogSession {
 export interface LogReading {
   readonly events: readonly LineEvent[]
   readonly rejected: readonly RejectedLine[]
-  /** Lines and records that do not concern us, empty lines among them. */
-  readonly ignored: number
+  /** Lines and records that report no outcome, empty lines among them. */
+  readonly ignored: readonly IgnoredLine[]
   /** To be kept for a day, in place of what was kept under the same name. */
   readonly remember: ReadonlyMap<string, LogSession>
   /** Messages that left the queue. */

@@ -4,13 +4,18 @@
  */
 import type { LogGroup } from './log-group.ts'
 import { lineGroups, type LineGroup } from './log-lines.ts'
-import { readPostfixGroup } from './postfix-log.ts'
-import { readStalwartGroup } from './stalwart-log.ts'
+import { eximLog } from './exim-log.ts'
+import { postfixLog } from './postfix-log.ts'
+import { readStalwartGroup } from './stalwart/stalwart-log.ts'
 
-export const logSources = ['stalwart', 'postfix'] as const
+export const logSources = ['stalwart', 'postfix', 'exim'] as const
 export type LogSource = (typeof logSources)[number]
 
-const readers: Readonly<Record<LogSource, (group: LineGroup) => LogGroup>> = { stalwart: readStalwartGroup, postfix: readPostfixGroup }
+const readers: Readonly<Record<LogSource, (group: LineGroup) => LogGroup>> = {
+  stalwart: readStalwartGroup,
+  postfix: (group) => postfixLog.readGroup(group),
+  exim: (group) => eximLog.readGroup(group),
+}
 
 /** Reads a log. Each group must be read, and what it remembers kept, before the next one is asked for. */
 export async function* readLog(source: LogSource, bytes: AsyncIterable<Uint8Array>): AsyncGenerator<LogGroup> {

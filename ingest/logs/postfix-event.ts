@@ -1,6 +1,7 @@
 /** What a delivery line of Postfix means: its own delivery, a hand-over within the host, or the answer of the next host. */
 import type { FeedbackEvent } from '#core/feedback/event.ts'
 import { eventKey, feedbackEvent, replyIn, statusFor } from '../events/feedback-event.ts'
+import { isFilter, isNear, isOurReply } from './hand-over.ts'
 import type { DeferredRecipient, LogSession } from './log-group.ts'
 import type { PostfixDelivery, PostfixLine } from './postfix-line.ts'
 import { timeOf } from './shipped-record.ts'
@@ -79,29 +80,21 @@ const recipients = ({ to, originalTo }: PostfixDelivery): { readonly recipient: 
 const localServices: ReadonlySet<string> = new Set(['local', 'virtual', 'pipe', 'lmtp'])
 const isFinal = (service: string, relay: string): boolean => localServices.has(service) || localServices.has(relay)
 
-const filterName = /spam|filter|amavis|scan|clam|defang|milter|disclaimer/i
-/** Our own acceptance of a message, as our submission answers it: the message has only come to us. */
-const ourReply = /\b(?:queued|captured|suppressed) as [\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}\b/
-
 /**
  * `sent` that is no delivery, by what the line itself says: to a content filter, along an alias, or into this service.
  */
 function movesOn(service: string, { relay, words }: PostfixDelivery): boolean {
-  if (service === 'pipe' || relay === 'pipe')
-    return filterName.test(relay) || filterName.test(/^delivered via (\S+)/.exec(words)?.[1] ?? '')
+  if (service === 'pipe' || relay === 'pipe') return isFilter(relay) || isFilter(/^delivered via (\S+)/.exec(words)?.[1] ?? '')
   if (isFinal(service, relay) && words.startsWith('forwarded as ')) return true
-  return ourReply.test(words) || / from MTA\(/.test(words)
+  return isOurReply(words) || / from MTA\(/.test(words)
 }
-
-/** The networks in which content filters stand. RFC 1918 §3, RFC 4193 §3. */
-const nearby = /\[(?:127\.|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|::1\]|f[cd])/i
 
 /**
  * The queue id under which the next host, where it is a near one, took the message. A filter gives the message back: then the id is
  * one of the same Postfix, and its own lines have the outcome.
  */
 export function idBehindFilter({ status, relay, words }: PostfixDelivery): string | undefined {
-  return status === 'sent' && nearby.test(relay) ? /\bqueued as ([0-9A-Za-z]{6,20})\b/.exec(words)?.[1] : undefined
+  return status === 'sent' && isNear(/\[([^\]]*)/.exec(relay)?.[1] ?? '') ? /\bqueued as ([0-9A-Za-z]{6,20})\b/.exec(words)?.[1] : undefined
 }
 
 const statusOf = (dsn: string | null): string | null => (dsn !== null && /^[245]\.\d{1,3}\.\d{1,3}$/.test(dsn) ? dsn : null)

@@ -1,5 +1,6 @@
 /** One line of Postfix about one message, as text or as the fields that a grok filter made of it. */
 import { textIn, wordIn, type JsonObject } from '../events/json-value.ts'
+import type { NoNews } from './log-group.ts'
 import { originOf, type Origin, type ShippedLine } from './shipped-record.ts'
 
 /** What a delivery agent reports of one recipient. */
@@ -32,9 +33,6 @@ export interface PostfixLine {
   readonly fact: LineFact
 }
 
-/** A line of another program, or one that says nothing about the fate of a message. */
-export const unconcerned = 'unconcerned'
-
 const queueIdForm = /^(?:[0-9A-F]{6,16}|[0-9A-Za-z]{10,20})$/
 /** `postfix/smtp`, `postfix/submission/smtpd`, or with a `syslog_name` of its own `news/smtp`: the service is the last part. */
 const programForm = /^[^/]+\/(?:[^/]+\/)?([a-z]+)$/
@@ -54,14 +52,16 @@ const services: ReadonlySet<string> = new Set([
 ])
 
 /** Reads a line without its syslog header. A line without a program must look like one of Postfix; undefined when it does not. */
-export function readPostfixText({ text, program, host, time }: ShippedLine): PostfixLine | typeof unconcerned | undefined {
+export function readPostfixText({ text, program, host, time }: ShippedLine): PostfixLine | NoNews | undefined {
   const service = serviceOf(program)
   const colon = text.indexOf(': ')
   const queueId = colon > 0 && colon <= 20 ? text.slice(0, colon) : ''
-  const fact = service !== 'discard' && queueIdForm.test(queueId) ? factOf(text.slice(colon + 2)) : undefined
+  const fact = queueIdForm.test(queueId) ? factOf(text.slice(colon + 2)) : undefined
+  if (fact && service === 'discard') return { ignored: 'handed_on' }
   // the form of a delivery says enough, whatever program it names
   if (fact && (service !== undefined || fact.kind === 'delivery')) return { queueId, service: service ?? '', host: host ?? '', time, fact }
-  return program === null ? undefined : unconcerned
+  if (program === null) return undefined
+  return { ignored: /postfix/i.test(program) || service !== undefined ? 'no_outcome' : 'other_program' }
 }
 
 /** Empty when it is not known: shippers cut `postfix/smtp` at the slash. */
@@ -110,13 +110,14 @@ function deliveryIn(text: string): PostfixDelivery | undefined {
 const bracketed = (id: string): string => (id === '' || id === '<>' || id.startsWith('<') ? id : `<${id}>`)
 
 /** Reads what grok patterns in wide use make of a line: `postfix_queueid`, `postfix_to`, `postfix_status` and so on. */
-export function readPostfixFields(record: JsonObject): PostfixLine | typeof unconcerned {
+export function readPostfixFields(record: JsonObject): PostfixLine | NoNews {
   const field = (name: string): string | null => wordIn(record[`postfix_${name}`])
   const queueId = field('queueid') ?? ''
   const { program, host, time } = originOf(record)
   const service = serviceOf(program)
-  const fact = queueIdForm.test(queueId) && service !== undefined && service !== 'discard' ? factOfFields(field) : undefined
-  return fact ? { queueId, service: service ?? '', host: host ?? '', time, fact } : unconcerned
+  const fact = queueIdForm.test(queueId) && service !== undefined ? factOfFields(field) : undefined
+  if (!fact) return { ignored: service === undefined ? 'other_program' : 'no_outcome' }
+  return service === 'discard' ? { ignored: 'handed_on' } : { queueId, service: service ?? '', host: host ?? '', time, fact }
 }
 
 type Field = (name: string) => string | null

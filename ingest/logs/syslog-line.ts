@@ -20,13 +20,16 @@ const levelled = new RegExp(`^(\\d{4}-\\d\\d-\\d\\dT\\S{8,30}) +${level} +(?=\\S
 const wrappers = [/^(\d{4}-\d\d-\d\dT\S{8,30}) (?:stdout|stderr) [FP] /, levelled, /^(\d{4}-\d\d-\d\dT\S{8,30}) /, /^[\w.-]{1,64} +\| /]
 const mostWrappers = 3
 
-/** Removes the syslog header and the prefix of a container engine. Returns undefined if the line has no header. */
-export function syslogLine(line: string, wrapped = 0): ShippedLine | undefined {
-  const found = headedLine(line)
+/**
+ * Removes the syslog header and the prefix of a container engine. Returns undefined if the line has no header. A line that matches `own`
+ * begins with the header of its program, which stays.
+ */
+export function syslogLine(line: string, own?: RegExp, wrapped = 0): ShippedLine | undefined {
+  const found = own?.test(line) ? { text: line, program: null, host: null, time: null } : headedLine(line)
   if (found || wrapped === mostWrappers) return found
   for (const wrapper of wrappers) {
     const head = wrapper.exec(line)
-    const inner = head && syslogLine(line.slice(head[0].length), wrapped + 1)
+    const inner = head && syslogLine(line.slice(head[0].length), own, wrapped + 1)
     if (inner) return { ...inner, time: inner.time ?? head[1] ?? null }
   }
   return undefined

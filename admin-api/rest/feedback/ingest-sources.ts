@@ -8,7 +8,7 @@ const all = resource('/v1/ingest-sources', { name: 'IngestSource', tags: ['inges
 
 /** What servers said of themselves, and what came with reports: names and addresses. */
 const saidFields = ['last_error', 'agent']
-const reportedFields = [...saidFields, 'latest', 'domain_complaints', 'dropped_postoffices', 'refusals']
+const reportedFields = [...saidFields, 'latest', 'domain_complaints', 'dropped_postoffices', 'refusals', 'ignored_lines']
 
 const making: readonly Action<RestCore>[] = [
   all.list({

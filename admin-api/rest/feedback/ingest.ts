@@ -5,7 +5,7 @@ import { addCounts, noCounts, takeInSlices, withDomains } from '#core/feedback/i
 import type { FeedbackOutcome } from '#core/feedback/feedback-origin.ts'
 import { invalid } from '#core/refusals.ts'
 import { logSources, readLog } from '#ingest/logs/log.ts'
-import { readStalwartWebhook } from '#ingest/logs/stalwart.ts'
+import { readStalwartWebhook } from '#ingest/logs/stalwart/stalwart.ts'
 import { asSent } from '../../bodies/body-stream.ts'
 import { operation, type Operation, type OperationFacts } from '../../operation/operation.ts'
 import { beginningOf, inflated, linesOf, maxSignedBytes, withSignedBody } from '../../bodies/signed-body.ts'
@@ -89,7 +89,7 @@ export const ingestOperations: readonly Operation<RestCore>[] = [
     method: 'POST',
     path: '/v1/ingest/logs',
     operationId: 'ingestLogs',
-    summary: 'Ingest log lines from Stalwart or Postfix',
+    summary: 'Ingest log lines from Stalwart, Postfix or Exim',
     description:
       'One log line per line, plain or in the JSON of a log shipper. A line that cannot be read is skipped. A request contains at most 5 MiB as it is ' +
       `sent, 64 MiB when inflated, and 500,000 lines. ${signedWords}`,
@@ -101,8 +101,10 @@ export const ingestOperations: readonly Operation<RestCore>[] = [
       withSignedBody(input.core.ingest.signed, input, async (body) => {
         requireProvider(body.signed, input.query.source)
         const bytes = await linesOf(body, logBounds)
-        const { rejected, rejectedMore, ...counts } = await input.core.ingest.logs.take(body.signed, readLog(input.query.source, bytes))
-        return { ...counts, ...toWireRejected({ rejected, rejectedMore }) }
+        const taken = await input.core.ingest.logs.take(body.signed, readLog(input.query.source, bytes))
+        const { rejected, rejectedMore, ignoredLines, ...counts } = taken
+        const byReason = ignoredLines.map(({ reason, lines }) => ({ reason, lines }))
+        return { ...counts, ...(byReason.length > 0 && { ignored_lines: byReason }), ...toWireRejected({ rejected, rejectedMore }) }
       }),
   }),
 ]

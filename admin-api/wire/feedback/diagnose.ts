@@ -30,7 +30,7 @@ const bounceDiagnosisShape = z
       .enum(bounceStages)
       .nullable()
       .meta({ description: 'The SMTP command at which the message was refused; after_acceptance means that a report arrived later.' }),
-    source: z.enum(['smtp', 'dsn', 'stalwart', 'mailenable', 'arf', 'postfix']).nullable(),
+    source: z.enum(['smtp', 'dsn', 'stalwart', 'mailenable', 'arf', 'postfix', 'exim']).nullable(),
     reply: z.object({ code: z.int().nullable(), enhanced: z.string().nullable(), text: z.string() }).nullable(),
     registry: z
       .object({ name: z.string(), rfc: z.string().nullable() })

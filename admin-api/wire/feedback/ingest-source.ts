@@ -6,6 +6,7 @@ import type { UnusedInput, SourceWithSecret, SourceStory } from '#core/ingest-so
 import type { PostofficeMapping } from '#core/ingest-sources/postoffice-mapping.ts'
 import type { SourcePoll } from '#core/ingest-sources/source-status.ts'
 import { encoder } from '../fields/codec.ts'
+import { ignoredReason } from './ingest.ts'
 import { filledLine, id, line } from '../fields/text.ts'
 import { orNull, wireTime } from '../fields/time.ts'
 
@@ -76,6 +77,13 @@ const refusalShape = z.object({
   code_class: z.enum(['4xx', '5xx']),
 })
 
+const ignoredShape = z.object({
+  reason: ignoredReason,
+  lines: z.int(),
+  last_at: wireTime,
+  first: z.array(z.string()).meta({ description: 'The first three of the latest log that has such lines.' }),
+})
+
 const ingestSourceDetailShape = z
   .object({
     ...fields,
@@ -89,6 +97,9 @@ const ingestSourceDetailShape = z
     refusals: z
       .array(refusalShape)
       .meta({ description: 'MailEnable: refusals in the activity log of the last 30 days, most frequent first.' }),
+    ignored_lines: z
+      .array(ignoredShape)
+      .meta({ description: 'Log lines of the last 30 days that report no outcome, by reason; empty for keys of one project.' }),
   })
   .meta({ id: 'IngestSourceDetail' })
 
@@ -118,6 +129,7 @@ export const newIngestSource = z.strictObject({
 const paths: Readonly<Record<IngestSource['provider'], string>> = {
   stalwart: '/v1/ingest/stalwart?',
   postfix: '/v1/ingest/logs?source=postfix&',
+  exim: '/v1/ingest/logs?source=exim&',
   dovecot: '/v1/ingest/arf?',
   arf: '/v1/ingest/arf?',
   mailenable: '/v1/ingest/mailenable?',
@@ -155,6 +167,7 @@ const dropped = encoder(droppedShape).from<UnusedInput['dropped'][number]>()
 const refusal = encoder(refusalShape).from<UnusedInput['refusals'][number]>({
   code_class: ({ codeClass }) => (codeClass === 4 ? '4xx' : '5xx'),
 })
+const ignoredLines = encoder(ignoredShape).from<UnusedInput['ignored'][number]>({ first: ({ first }) => [...first] })
 const unmatchedReports = encoder(unmatchedShape)
   .from<UnusedInput['unmatched']['counts'] & Pick<UnusedInput['unmatched'], 'latest'>>()
   .via(({ counts, latest }: UnusedInput['unmatched']) => ({ ...counts, latest }))
@@ -166,6 +179,7 @@ export const sourceDetail = encoder(ingestSourceDetailShape)
     domain_complaints: ({ complaints }) => complaints.slice(0, maxShown).map(domainComplaint.encode),
     dropped_postoffices: (source) => source.dropped.map(dropped.encode),
     refusals: ({ refusals }) => refusals.slice(0, maxShown).map(refusal.encode),
+    ignored_lines: (source) => source.ignored.map(ignoredLines.encode),
   })
   .via(fieldsOf<SourceStory & UnusedInput>)
 

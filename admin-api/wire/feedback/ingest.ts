@@ -1,5 +1,6 @@
 /** Responses to posted reports. */
 import * as z from 'zod'
+import { ignoredReasons } from '#core/ingest-sources/ignored-lines.ts'
 import { wireTime } from '../fields/time.ts'
 import { id } from '../fields/text.ts'
 
@@ -14,11 +15,21 @@ const counts = {
   ignored: z.int().meta({ description: 'Entries that do not report the outcome of a message.' }),
 }
 
+export const ignoredReason = z.enum(ignoredReasons).meta({
+  description:
+    'handed_on: a delivery within the host, a discarded message or a probe. other_program: a line of another program. no_outcome: another ' +
+    'line of the mail server.',
+})
+
 /** `line` counts from 1, `index` from 0. */
 export const eventCounts = z
   .object({
     ...counts,
     rejected: z.array(z.object({ line: z.int().optional(), index: z.int().optional(), reason: z.string() })),
+    ignored_lines: z
+      .array(z.object({ reason: ignoredReason, lines: z.int() }))
+      .optional()
+      .meta({ description: 'The log lines among the ignored entries, by reason.' }),
     rejected_more: z.int().optional().meta({ description: 'Number of further entries that are not listed.' }),
   })
   .meta({ id: 'IngestCounts' })

@@ -4,7 +4,7 @@
  */
 
 /** The format an event was read from. */
-export type FeedbackFormat = 'dsn' | 'arf' | 'stalwart' | 'mailenable' | 'postfix'
+export type FeedbackFormat = 'dsn' | 'arf' | 'stalwart' | 'mailenable' | 'postfix' | 'exim'
 
 /**
  * `ignored` is shown and changes nothing: a not-spam or authentication-failure report, for example. `bounce_unparsed`: a mail came to

@@ -9,7 +9,7 @@ export interface SourceRef {
   readonly sourceId: string
 }
 
-export const ingestProviders = ['stalwart', 'postfix', 'dovecot', 'arf', 'mailenable'] as const
+export const ingestProviders = ['stalwart', 'postfix', 'exim', 'dovecot', 'arf', 'mailenable'] as const
 export type IngestProvider = (typeof ingestProviders)[number]
 
 /** Providers whose reports may be fetched from a mailbox. */

@@ -11,6 +11,7 @@ import { Refusal } from '../refusals.ts'
 import type { EndpointGuards } from '../routing/destinations/endpoint.ts'
 import { domainComplaints, type DomainComplaints } from './domain-complaints.ts'
 import { droppedPostoffices, type DroppedPostoffice } from './dropped-postoffices.ts'
+import { forgetIgnored, ignoredLines, type IgnoredStory } from './ignored-lines.ts'
 import { checkImap, type ImapRequest } from './imap-mailbox.ts'
 import {
   hmacSecretContext,
@@ -54,6 +55,7 @@ export interface UnusedInput {
   readonly refusals: readonly RefusalCount[]
   readonly unmatched: { readonly counts: UnmatchedCounts; readonly latest: readonly GivenUpReport[] }
   readonly complaints: readonly DomainComplaints[]
+  readonly ignored: readonly IgnoredStory[]
 }
 
 /** So many at a time, for an organization. */
@@ -111,13 +113,15 @@ export class IngestSources implements List<unknown, SourceStory> {
     if (reachOf(principal, 'sources.input') !== 'all') return nothingUnused
     const { database, clock } = this.#options
     const place = { organizationId: principal.organizationId, sourceId: id }
-    const [dropped, refusals, unmatched, complaints] = await Promise.all([
+    const now = clock.now()
+    const [dropped, refusals, unmatched, complaints, ignored] = await Promise.all([
       droppedPostoffices(database, place.organizationId, id),
       refusedRecipients(database, place),
-      unmatchedReports(database, place, clock.now()),
+      unmatchedReports(database, place, now),
       domainComplaints(database, place),
+      ignoredLines(database, place, now),
     ])
-    return { dropped: [...dropped.values()], refusals, unmatched, complaints }
+    return { dropped: [...dropped.values()], refusals, unmatched, complaints, ignored }
   }
 
   /** A new secret; what is signed with the old one is refused at once. Throws `not_found`. */
@@ -149,6 +153,7 @@ export class IngestSources implements List<unknown, SourceStory> {
         if (mapping.record.sourceId === id) change.remove(postofficeMappings, organizationId, mapping)
       change.delete(seenKey(organizationId, id)).delete(pollKey(organizationId, id))
       forgetUnmatched(change, { organizationId, sourceId: id })
+      forgetIgnored(change, { organizationId, sourceId: id })
       await recordPeakUsage({ database, change, organizationId }, 'sources', heldFrom(all.length, all.length - 1), clock.now())
     })
   }
@@ -161,7 +166,7 @@ export class IngestSources implements List<unknown, SourceStory> {
 }
 
 const nothingUnused: UnusedInput = {
-  ...{ dropped: [], refusals: [], complaints: [] },
+  ...{ dropped: [], refusals: [], complaints: [], ignored: [] },
   unmatched: { counts: { delivered: 0, deferred: 0, bounced: 0, complained: 0 }, latest: [] },
 }
 

@@ -22,6 +22,24 @@ function postfixMessage(n: number): readonly string[] {
   ]
 }
 
+/** The lines of one message through a queue of Exim. */
+function eximMessage(n: number): readonly string[] {
+  const id = `1tHx5r-${n.toString(36).padStart(11, '0')}-2cDe`
+  const head = `2026-08-21 12:15:03.120 +0200 [2101] ${id}`
+  const host = 'R=dnslookup T=remote_smtp H=mx.example.net [203.0.113.9]:25 X=TLS1.3:TLS_AES_256_GCM_SHA384:256 CV=yes'
+  const sent =
+    n % 10 === 0
+      ? `** customer-${String(n)}@example.net ${host}: SMTP error from remote mail server after RCPT TO:<customer-${String(n)}@example.net>: 550 5.1.1 No such user`
+      : `=> customer-${String(n)}@example.net ${host} C="250 2.0.0 Ok: queued as 4cYt3rZ"`
+  return [
+    `2026-08-21 12:15:03.110 +0200 [2101] SMTP connection from [198.51.100.20] (TCP/IP connection count = 1)`,
+    `${head} <= b1mzxw6ytb0j3tqnjv8k2d@bounce.example.com H=relay.example.com [198.51.100.20] P=esmtps S=4711 id=${n.toString(36)}@shop.example`,
+    `${head} DKIM: d=example.com s=postern c=relaxed/relaxed a=rsa-sha256 b=2048 [verification succeeded]`,
+    `${head} ${sent}`,
+    `${head} Completed`,
+  ]
+}
+
 /** Five lines of Stalwart: two deliveries, and three that say nothing to us. */
 function stalwartMessage(n: number): readonly string[] {
   const at = new Date(Date.UTC(2026, 7, 21) + n * 1000).toISOString().slice(0, 19)
@@ -37,7 +55,9 @@ function stalwartMessage(n: number): readonly string[] {
   ]
 }
 
-const messages: Readonly<Record<LogSource, (n: number) => readonly string[]>> = { postfix: postfixMessage, stalwart: stalwartMessage }
+const messages: Readonly<Record<LogSource, (n: number) => readonly string[]>> = {
+  ...{ postfix: postfixMessage, exim: eximMessage, stalwart: stalwartMessage },
+}
 
 /** The log as a shipper sends it, made a piece at a time, from the message of this number on. */
 export async function* shippedLog(source: LogSource, lines: number, first = 0): AsyncGenerator<Uint8Array> {

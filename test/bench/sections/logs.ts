@@ -11,10 +11,10 @@ const run = promisify(execFile)
 const program = new URL('../load/read-logs.ts', import.meta.url).pathname
 
 /** How many times what splitting and parsing cost alone may reading cost. */
-const mostTimes: Readonly<Record<LogSource, number>> = { postfix: 10, stalwart: 10 }
+const mostTimes: Readonly<Record<LogSource, number>> = { postfix: 10, exim: 10, stalwart: 10 }
 /** How many times what reading costs may a line cost at the door, where its events are looked up and stored. */
 const mostTimesReading = 20
-const names: Readonly<Record<LogSource, string>> = { postfix: 'Postfix', stalwart: 'Stalwart' }
+const names: Readonly<Record<LogSource, string>> = { postfix: 'Postfix', exim: 'Exim', stalwart: 'Stalwart' }
 
 /** In a process of its own, with the daemon's own memory settings. */
 async function read(source: LogSource, way: Way, lines: number): Promise<LogFigures> {

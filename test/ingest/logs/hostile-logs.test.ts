@@ -6,9 +6,10 @@ import { logSources, readLog } from '#ingest/logs/log.ts'
 import { readActivityEnvelope } from '#ingest/mailenable/mailenable-activity.ts'
 import { readBounceEnvelope } from '#ingest/mailenable/mailenable-bounces.ts'
 import { readHealthcheck } from '#ingest/mailenable/mailenable-envelope.ts'
-import { readPostfixGroup } from '#ingest/logs/postfix-log.ts'
-import { readStalwartGroup } from '#ingest/logs/stalwart-log.ts'
-import { readStalwartWebhook } from '#ingest/logs/stalwart.ts'
+import { eximLog } from '#ingest/logs/exim-log.ts'
+import { postfixLog } from '#ingest/logs/postfix-log.ts'
+import { readStalwartGroup } from '#ingest/logs/stalwart/stalwart-log.ts'
+import { readStalwartWebhook } from '#ingest/logs/stalwart/stalwart.ts'
 import { growsLinearly } from '../../support/measure/growth.ts'
 import { Seeded } from '../../support/seeded.ts'
 import { rcptTo } from '../mailenable/activity-lines.ts'
@@ -183,6 +184,8 @@ test('a line is the same in whatever pieces it comes', async (t) => {
   }
 })
 
+const readers = [{ readGroup: readStalwartGroup }, postfixLog, eximLog]
+const exim = '2026-08-21 12:15:03 1tHx5r-000000001AB-2cDe'
 const grows: readonly (readonly [string, (size: number) => string])[] = [
   ['backslashes', (size) => `2026-08-21T10:15:00Z INFO x (delivery.delivered) from = "${'\\'.repeat(size)}"`],
   ['quotes', (size) => `2026-08-21T10:15:00Z INFO x (delivery.delivered) from = "${'"'.repeat(size)}`],
@@ -196,13 +199,19 @@ const grows: readonly (readonly [string, (size: number) => string])[] = [
   ['queue ids', (size) => `{"a":[${'"queueId"                 ,'.repeat(size / 27)}1]}`],
   ['colors', (size) => '\u001b['.repeat(size / 2)],
   ['blanks', (size) => ' '.repeat(size)],
+  ['parents in Exim', (size) => `${exim} ** a ${'<b> '.repeat(size / 4)}`],
+  ['open parents in Exim', (size) => `${exim} ** a${' <'.repeat(size / 2)}`],
+  ['quotes in Exim', (size) => `${exim} => ${'"'.repeat(size)}`],
+  ['backslashes in Exim', (size) => `${exim} => "${'\\\\'.repeat(size)}`],
+  ['colons in Exim', (size) => `${exim} == a@b${': '.repeat(size / 2)}`],
+  ['confirmations in Exim', (size) => `${exim} => a@b${' C="'.repeat(size / 4)}`],
   ['angle brackets', (size) => rcptTo('a@b').replace('<a@b>', '<'.repeat(size))],
 ]
 for (const [name, line] of grows)
   test(`${name} take time in proportion to their number`, (t) => {
     const read = (size: number): void => {
       const text = line(size)
-      for (const group of [readStalwartGroup, readPostfixGroup]) group({ first: 1, lines: [text] }).read(new Map())
+      for (const reader of readers) reader.readGroup({ first: 1, lines: [text] }).read(new Map())
       eventsOf(
         Buffer.from(
           JSON.stringify({

@@ -5,7 +5,7 @@ import type { FeedbackEvent } from '#core/feedback/event.ts'
 import { readActivityEnvelope } from '#ingest/mailenable/mailenable-activity.ts'
 import { readBounceEnvelope } from '#ingest/mailenable/mailenable-bounces.ts'
 import { readHealthcheck } from '#ingest/mailenable/mailenable-envelope.ts'
-import { readStalwartWebhook, type StalwartReading } from '#ingest/logs/stalwart.ts'
+import { readStalwartWebhook, type StalwartReading } from '#ingest/logs/stalwart/stalwart.ts'
 import { keysOf, readable, readWholeLog } from './log-reading.ts'
 import { column, columns } from '../../support/column.ts'
 

@@ -27,7 +27,7 @@ export async function readWholeLog(
     whole.events.push(...events)
     whole.rejected.push(...rejected)
     whole.lines += group.lines
-    whole.ignored += ignored
+    whole.ignored += ignored.length
   }
   return whole
 }

@@ -1,6 +1,6 @@
 /** Stalwart's events beyond the samples: keys, queue ids, recipients, words of refusals, and text lines that lie. */
 import test from '#test'
-import { readStalwartWebhook } from '#ingest/logs/stalwart.ts'
+import { readStalwartWebhook } from '#ingest/logs/stalwart/stalwart.ts'
 import { keysOf, readable, readWholeLog } from './log-reading.ts'
 import { column } from '../../support/column.ts'
 

@@ -6,6 +6,7 @@ export type Provider = IngestSource['provider']
 /** In the order in which they are offered, with their names. */
 export const providers: readonly (readonly [id: Provider, name: string])[] = [
   ['postfix', 'Postfix'],
+  ['exim', 'Exim'],
   ['dovecot', 'Dovecot'],
   ['stalwart', 'Stalwart'],
   ['mailenable', 'MailEnable'],
@@ -21,7 +22,7 @@ export interface Snippet {
 const signed = (file: string): string => `SIGNATURE=$(openssl dgst -sha256 -hmac "$SECRET" -r < ${file} | cut -d' ' -f1)`
 
 /** The script that the service itself gives out sends each line of the log once; its settings, and the line that runs it every minute. */
-const postfix = (address: string): Snippet => ({
+const shipped = (address: string, log: string): Snippet => ({
   place: 'sh (root)',
   text: `set -eu
 curl -fsS '${new URL('/docs/files/postern-log-shipper', address).href}' -o /usr/local/sbin/postern-log-shipper
@@ -30,7 +31,7 @@ mkdir -p /etc/postern
 (umask 077; cat > /etc/postern/log-shipper.conf) <<'END'
 URL='${address}'
 SECRET='…'
-LOG=/var/log/mail.log
+LOG=${log}
 STATE=/var/lib/postern-log-shipper
 END
 /usr/local/sbin/postern-log-shipper /etc/postern/log-shipper.conf
@@ -75,7 +76,8 @@ Invoke-RestMethod -Method Post -Uri '${address}' -ContentType 'application/json'
 
 /** `address` is that of the source, with its id. */
 export function snippetOf(provider: Provider, address: string): Snippet {
-  if (provider === 'postfix') return postfix(address)
+  if (provider === 'postfix') return shipped(address, '/var/log/mail.log')
+  if (provider === 'exim') return shipped(address, '/var/log/exim4/mainlog')
   if (provider === 'stalwart') return stalwart(address)
   if (provider === 'mailenable') return mailenable(address)
   if (provider === 'dovecot') return piped('/etc/aliases: bounces: "|/usr/local/sbin/postern-report"', address)

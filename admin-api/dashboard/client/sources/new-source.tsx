@@ -13,7 +13,7 @@ import { providers, type Provider } from './install.ts'
 import { words } from './sources-words.ts'
 
 /** Those whose reports lie in a mailbox too. */
-const inMailbox: ReadonlySet<Provider> = new Set(['postfix', 'dovecot', 'arf'])
+const inMailbox: ReadonlySet<Provider> = new Set(['postfix', 'dovecot'])
 
 interface NewProps {
   readonly onClose: () => void

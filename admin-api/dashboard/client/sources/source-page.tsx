@@ -49,6 +49,7 @@ export function SourcePage({ id }: { readonly id: string }): JSX.Element {
                 <SourceFacts source={source} />
                 <LastDay id={id} />
                 <Unmatched source={source} />
+                <Ignored lines={source.ignored_lines} />
                 {source.provider === 'mailenable' && <Mappings sourceId={id} dropped={source.dropped_postoffices} />}
               </section>
               <aside aria-label={w.install}>
@@ -178,6 +179,30 @@ function Unmatched({
         </div>
       )}
     </>
+  )
+}
+
+/** What a log shipper sends and what reports nothing: that it sends the wrong log is seen here. */
+function Ignored({ lines: found }: { readonly lines: IngestSourceDetail['ignored_lines'] }): JSX.Element | null {
+  const w = words()
+  if (found.length === 0) return null
+  return (
+    <div class="block">
+      <h2>{w.ignored}</h2>
+      {found.map(({ reason, lines, last_at: at, first }) => (
+        <div key={reason}>
+          <p>
+            {w.ignoredReasons[reason]} {number(lines)} <span class="faint">{shortTime(at)}</span>
+          </p>
+          {first.length > 0 && <p class="faint">{w.ignoredFirst}</p>}
+          {first.map((text, i) => (
+            <div class="wire" key={i}>
+              <SafeText text={text} />
+            </div>
+          ))}
+        </div>
+      ))}
+    </div>
   )
 }
 

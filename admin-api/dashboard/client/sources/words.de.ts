@@ -35,6 +35,7 @@ export const de: Wider<typeof en> = {
   installText: 'Auf dem Server, mit dem einmal gezeigten Geheimnis an der Stelle der Punkte:',
   providers: {
     postfix: 'sein Log, alle paar Minuten, oder ein Postfach',
+    exim: 'sein Hauptlog, jede Minute',
     dovecot: 'Bounces aus einem Postfach oder Alias',
     stalwart: 'sein eigener Webhook, signiert',
     mailenable: 'ein Agent mit PowerShell, je Postoffice',
@@ -45,6 +46,14 @@ export const de: Wider<typeof en> = {
   skipped: 'Übergangene Mails',
   unmatched: 'Meldungen, die zu keiner deiner Nachrichten passen',
   unmatchedNone: 'Jede Meldung passt zu einer Nachricht.',
+  ignored: 'Logzeilen ohne Ergebnis',
+  ignoredFirst: 'Die ersten des letzten Logs:',
+  ignoredReasons: {
+    handed_on: 'Im Server weitergegeben, verworfen oder eine Probe',
+    other_program: 'Von einem anderen Programm',
+    no_outcome: 'Vom Mailserver, aber keine Zustellung',
+    empty: 'Leer',
+  },
   complaints: 'Beschwerden nach Domain',
   dropped: 'Postoffices ohne Projekt',
   mappings: 'Postoffices',

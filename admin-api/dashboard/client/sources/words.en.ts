@@ -31,6 +31,7 @@ export const en = {
   installText: 'On the server, with the secret that was shown once in place of the dots:',
   providers: {
     postfix: 'its log, every few minutes, or a mailbox',
+    exim: 'its main log, every minute',
     dovecot: 'bounces out of a mailbox or an alias',
     stalwart: 'its own webhook, signed',
     mailenable: 'an agent with PowerShell, by postoffice',
@@ -41,6 +42,14 @@ export const en = {
   skipped: 'Skipped mails',
   unmatched: 'Reports that fit no message of yours',
   unmatchedNone: 'Every report fits a message.',
+  ignored: 'Log lines without an outcome',
+  ignoredFirst: 'The first of the latest log:',
+  ignoredReasons: {
+    handed_on: 'Handed on within the host, discarded, or a probe',
+    other_program: 'Of another program',
+    no_outcome: 'Of the mail server, but no delivery',
+    empty: 'Empty',
+  },
   complaints: 'Complaints by domain',
   dropped: 'Postoffices that belong to no project',
   mappings: 'Postoffices',

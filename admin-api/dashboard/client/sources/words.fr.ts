@@ -34,6 +34,7 @@ export const fr: Wider<typeof en> = {
   installText: 'Sur le serveur, avec le secret montré une fois à la place des points :',
   providers: {
     postfix: 'son journal, toutes les quelques minutes, ou une boîte',
+    exim: 'son journal principal, chaque minute',
     dovecot: 'les retours d’une boîte ou d’un alias',
     stalwart: 'son propre webhook, signé',
     mailenable: 'un agent avec PowerShell, par postoffice',
@@ -44,6 +45,14 @@ export const fr: Wider<typeof en> = {
   skipped: 'E-mails ignorés',
   unmatched: 'Rapports sans message correspondant',
   unmatchedNone: 'Chaque rapport correspond à un message.',
+  ignored: 'Lignes de journal sans résultat',
+  ignoredFirst: 'Les premières du dernier journal :',
+  ignoredReasons: {
+    handed_on: 'Transmises dans le serveur, rejetées en silence ou sondes',
+    other_program: 'D’un autre programme',
+    no_outcome: 'Du serveur de messagerie, mais sans livraison',
+    empty: 'Vides',
+  },
   complaints: 'Plaintes par domaine',
   dropped: 'Postoffices sans projet',
   mappings: 'Postoffices',

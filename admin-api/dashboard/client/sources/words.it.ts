@@ -34,6 +34,7 @@ export const it: Wider<typeof en> = {
   installText: 'Sul server, con il segreto mostrato una volta al posto dei puntini:',
   providers: {
     postfix: 'il suo log, ogni pochi minuti, o una casella',
+    exim: 'il suo log principale, ogni minuto',
     dovecot: 'i ritorni da una casella o da un alias',
     stalwart: 'il suo webhook, firmato',
     mailenable: 'un agente con PowerShell, per postoffice',
@@ -44,6 +45,14 @@ export const it: Wider<typeof en> = {
   skipped: 'Messaggi saltati',
   unmatched: 'Rapporti senza un suo messaggio',
   unmatchedNone: 'Ogni rapporto corrisponde a un messaggio.',
+  ignored: 'Righe di log senza esito',
+  ignoredFirst: 'Le prime dell’ultimo log:',
+  ignoredReasons: {
+    handed_on: 'Passate all’interno del server, scartate o prove',
+    other_program: 'Di un altro programma',
+    no_outcome: 'Del server di posta, ma nessuna consegna',
+    empty: 'Vuote',
+  },
   complaints: 'Reclami per dominio',
   dropped: 'Postoffice senza progetto',
   mappings: 'Postoffice',

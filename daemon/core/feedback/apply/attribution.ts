@@ -168,4 +168,9 @@ const recipientNamed = ({ recipients }: Trace, address: string): string | null =
   recipients.find((one) => foldEmail(one.address) === foldEmail(address))?.address ?? null
 
 const bare = (messageId: string): string => messageId.trim().replace(/^</, '').replace(/>$/, '')
-const wordsIn = (reply: string): readonly string[] => reply.slice(0, 2000).split(/[^A-Za-z0-9]+/)
+/** A word with dashes, such as a queue id of Exim, and its parts. */
+const wordsIn = (reply: string): readonly string[] =>
+  reply
+    .slice(0, 2000)
+    .split(/[^A-Za-z0-9-]+/)
+    .flatMap((word) => (word.includes('-') ? [word, ...word.split('-')] : [word]))

@@ -4,11 +4,12 @@
  */
 import { reportMatches, type TraceReport } from '../../trace/trace-report.ts'
 import { isComplaint } from '../suppression/auto-suppression.ts'
+import { ownRecords } from './trust.ts'
 
 /** Categories that say that something failed, and not what. */
 const vague: readonly (string | null)[] = ['undetermined', 'expired', 'success', 'policy', 'bounce_unparsed', null]
 /** What we saw ourselves, and what the operator's own server wrote; mails can be written by anybody. */
-const ownRecords: readonly string[] = ['smtp', 'stalwart', 'mailenable', 'postfix']
+const seenOrWritten: readonly string[] = ['smtp', ...ownRecords]
 
 /**
  * First what says why and may be acted on, then what says why, then what may be acted on; then fields made for programs before
@@ -45,7 +46,7 @@ function strengthOf(report: TraceReport): readonly number[] {
     Number(isClear),
     Number(mayAct),
     Number(report.isStructured ?? false),
-    Number(ownRecords.includes(report.format)),
+    Number(seenOrWritten.includes(report.format)),
     -reportMatches.indexOf(report.proof),
   ]
 }

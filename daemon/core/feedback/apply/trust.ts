@@ -4,7 +4,7 @@ import type { FeedbackEvent } from '../event.ts'
 import type { FeedbackOrigin } from '../feedback-origin.ts'
 
 /** Formats that a server of the operator's own writes; mails can be written by anybody. */
-const ownRecords: readonly FeedbackEvent['format'][] = ['stalwart', 'mailenable', 'postfix']
+export const ownRecords: readonly FeedbackEvent['format'][] = ['stalwart', 'mailenable', 'postfix', 'exim']
 
 /**
  * A token proves that its sender had the message. Without one, only what the operator's own server says of its work is trusted:

@@ -1,5 +1,8 @@
 /** Takes in logs of mail servers, a group of lines at a time, with what earlier lines said of the same messages. */
+import { Change } from '#store/change.ts'
 import type { Core } from '../../core.ts'
+import { IgnoredTally, noteIgnored, type IgnoredLine, type IgnoredLines } from '../../ingest-sources/ignored-lines.ts'
+import type { SourceRef } from '../../ingest-sources/ingest-source.ts'
 import { forgetSessions, keepSessions, readSessions } from '../../ingest-sources/log-sessions.ts'
 import type { SignedSource } from '../../ingest-sources/signed-source.ts'
 import type { KeyedMutex } from '../../keyed-mutex.ts'
@@ -13,7 +16,7 @@ export interface GroupOfLines<S> {
   readonly read: (known: ReadonlyMap<string, S>) => {
     readonly events: readonly { readonly event: FeedbackEvent; readonly domains: readonly string[] }[]
     readonly rejected: readonly RejectedLine[]
-    readonly ignored: number
+    readonly ignored: readonly IgnoredLine[]
     readonly remember: ReadonlyMap<string, S>
     readonly forget: readonly string[]
   }
@@ -38,6 +41,8 @@ export interface LogTaken extends TakenCounts {
   readonly rejected: readonly RejectedLine[]
   /** So many more were rejected than are listed. */
   readonly rejectedMore: number
+  /** The lines among those that are ignored, by reason. */
+  readonly ignoredLines: readonly IgnoredLines[]
 }
 
 export interface LogIntakeOptions extends Core {
@@ -65,6 +70,7 @@ export class LogIntake {
     const place = { organizationId, sourceId: source.id }
     let counts = noCounts
     const rejected: RejectedLine[] = []
+    const ignored = new IgnoredTally()
     let rejectedMore = 0
     for await (const group of groups) {
       const reading = group.read(await readSessions<S>(database, place, group.needs))
@@ -73,13 +79,22 @@ export class LogIntake {
         keepSessions(change, place, reading.remember, now)
         forgetSessions(change, place, reading.forget)
       })
-      counts = addCounts(counts, outcomes, reading.ignored)
+      for (const line of reading.ignored) ignored.add(line)
+      counts = addCounts(counts, outcomes, reading.ignored.length)
       const shown = reading.rejected.slice(0, maxRejected - rejected.length)
       rejected.push(...shown)
       rejectedMore += reading.rejected.length - shown.length
       await giveWay() // groups that need nothing of the store would hold the event loop until the log ends
     }
-    return { ...counts, rejected, rejectedMore }
+    if (ignored.lines > 0) await this.#keepIgnored(place, ignored.found)
+    return { ...counts, rejected, rejectedMore, ignoredLines: ignored.found }
+  }
+
+  async #keepIgnored(source: SourceRef, found: readonly IgnoredLines[]): Promise<void> {
+    const { database, clock } = this.#options
+    const change = new Change()
+    noteIgnored(change, source, found, clock.now())
+    await database.commit(change)
   }
 }
 

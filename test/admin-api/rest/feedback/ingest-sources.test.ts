@@ -5,7 +5,7 @@ import { writePoll } from '#core/ingest-sources/source-status.ts'
 import { Change } from '#store/change.ts'
 import { within } from '#store/tuple.ts'
 import { assertSound } from '../../../support/problems.ts'
-import { addSource, postSigned, sample, secrets } from '../fixture/ingest-posts.ts'
+import { addSource, postSigned, returnPathOf, sample, secrets, sentMessage, traceOf } from '../fixture/ingest-posts.ts'
 import { errorOf, startFixture } from '../fixture/rest-fixture.ts'
 
 const path = '/v1/ingest-sources'
@@ -109,6 +109,72 @@ test('a source tells what came there and fitted no message, to keys of the organ
   await fixture.rest.call('DELETE', `${path}/${source.id}`)
   for await (const { value } of fixture.database.kv.range(within([fixture.organizationId, 'ingest.unmatched'])))
     t.fail(Buffer.from(value).toString())
+})
+
+test('a source tells which lines of a log are ignored, why, and the first three of each kind', async (t) => {
+  const fixture = await startFixture(t)
+  const source = await addSource(fixture, 'postfix')
+  const logs = '/v1/ingest/logs?source=postfix'
+  const sshd = (n: number): string => `Aug 21 12:15:03 mx1 sshd[${String(n)}]: Accepted publickey for root`
+  const connect = 'Aug 21 12:15:03 mx1 postfix/smtpd[9]: connect from relay.example.com[198.51.100.20]'
+  const probe =
+    'Aug 21 12:15:03 mx1 postfix/discard[9]: 4cYt3r0AAAz9sX: to=<a@example.net>, relay=none, delay=1, dsn=2.0.0, status=sent (x)'
+  const long = `Aug 21 12:15:03 mx1 cron[1]: ${'x'.repeat(1000)}`
+  const now = (): string => new Date(fixture.clock.now()).toISOString()
+  const first = now()
+  const { status, body } = await postSigned(fixture, logs, source, [sshd(1), '', connect, long, sshd(2), sshd(3), probe].join('\n'))
+  const counted = [
+    { reason: 'other_program', lines: 4 },
+    { reason: 'empty', lines: 1 },
+    { reason: 'no_outcome', lines: 1 },
+    { reason: 'handed_on', lines: 1 },
+  ]
+  t.is(status, 202)
+  t.like(body, { accepted: 0, ignored: 7, ignored_lines: counted })
+  fixture.clock.advance(86_400_000)
+  await postSigned(fixture, logs, source, sshd(4))
+  const second = now()
+  const ignored = async (client = fixture.rest): Promise<unknown> => (await client.must('GET', `${path}/${source.id}`))['ignored_lines']
+  t.deepEqual(await ignored(), [
+    { reason: 'handed_on', lines: 1, last_at: first, first: [probe] },
+    { reason: 'other_program', lines: 5, last_at: second, first: [sshd(4)] },
+    { reason: 'no_outcome', lines: 1, last_at: first, first: [connect] },
+    { reason: 'empty', lines: 1, last_at: first, first: [] },
+  ])
+  t.deepEqual(await ignored(await fixture.withKey(['api:read'], await fixture.addProject())), [])
+  fixture.clock.advance(30 * 86_400_000)
+  await fixture.daemon.settled()
+  t.deepEqual(await ignored(), [])
+  await postSigned(fixture, logs, source, long)
+  t.deepEqual(await ignored(), [{ reason: 'other_program', lines: 1, last_at: now(), first: [long.slice(0, 300)] }])
+  await assertSound(t, fixture)
+  await fixture.rest.call('DELETE', `${path}/${source.id}`)
+  for await (const { value } of fixture.database.kv.range(within([fixture.organizationId, 'ingest.ignored'])))
+    t.fail(Buffer.from(value).toString())
+})
+
+test('the log of Exim gives each recipient of a trace the outcome, once', async (t) => {
+  const fixture = await startFixture(t)
+  const trace = await sentMessage(fixture, ['nobody@example.net', 'ada@example.net'])
+  const source = await addSource(fixture, 'exim')
+  const line = (n: number, rest: string): string => `2026-08-21 12:15:03 1tHx5r-000000001AB-000${String(n)} ${rest}`
+  const refusal = 'SMTP error from remote mail server after RCPT TO:<nobody@example.net>: 550 5.1.1 No such user'
+  const log = [
+    line(1, `<= ${returnPathOf(trace)} H=relay.example.com [198.51.100.20] P=esmtps S=4711`),
+    line(1, `** nobody@example.net R=dnslookup T=remote_smtp H=mx.example.net [203.0.113.9]: ${refusal}`),
+    line(2, `<= ${returnPathOf(trace, 1)} H=relay.example.com [198.51.100.20] P=esmtps S=4711`),
+    line(2, '=> ada@example.net R=dnslookup T=remote_smtp H=mx.example.net [203.0.113.9] C="250 OK"'),
+    line(1, 'Completed'),
+    line(2, 'Completed'),
+  ].join('\n')
+  const logs = '/v1/ingest/logs?source=exim'
+  t.like(await postSigned(fixture, logs, source, log), { status: 202, body: { accepted: 2, unmatched: 0, ignored: 4, rejected: [] } })
+  t.like(await postSigned(fixture, logs, source, log), { status: 202, body: { accepted: 0, duplicates: 2 } })
+  const { recipients } = (await traceOf(fixture, trace)) as { recipients: object[] }
+  t.like(recipients[0], { status: 'bounced', report: { bounce: 'hard' } })
+  t.like(recipients[1], { status: 'delivered' })
+  t.like(await fixture.rest.must('GET', `/v1/diagnose/bounce?message_id=${trace.id}`), { source: 'exim', category: 'recipient_unknown' })
+  await assertSound(t, fixture)
 })
 
 test('another secret takes the place of the first one at once, and the source stays as it is', async (t) => {

@@ -1,6 +1,7 @@
 /** Reports that are posted: samples, signatures, compression, the outcome for messages, and the response to the poster. */
 import { gzipSync } from 'node:zlib'
 import test from '#test'
+import { ingestProviders } from '#core/ingest-sources/ingest-source.ts'
 import { removeTrace } from '#core/retention/remove-trace.ts'
 import { pack, within } from '#store/tuple.ts'
 import { startFixture, type Fixture } from '../fixture/rest-fixture.ts'
@@ -76,7 +77,7 @@ test('the signature of Stalwart counts for its own sources alone', async (t) => 
   const fixture = await startFixture(t)
   const name = 'stalwart-log.jsonl'
   const body = sample(name)
-  for (const provider of ['stalwart', 'postfix', 'dovecot', 'arf', 'mailenable']) {
+  for (const provider of ingestProviders) {
     const source = await addSampleSource(fixture, provider)
     for (const path of [stalwart, '/v1/ingest/logs?source=stalwart', '/v1/ingest/logs?source=postfix', '/v1/ingest/arf']) {
       const answer = await post(fixture, `${path}${path.includes('?') ? '&' : '?'}source_id=${source.id}`, body, sampleSignature(name))
@@ -180,7 +181,7 @@ test('the source may be named in a header, and must be of the right provider', a
 
 test('the address that a source is given is one at which it can post', async (t) => {
   const fixture = await startFixture(t)
-  for (const provider of ['stalwart', 'postfix', 'dovecot', 'arf', 'mailenable']) {
+  for (const provider of ingestProviders) {
     const source = await addSource(fixture, provider)
     const url = new URL(source.webhookUrl)
     t.is(url.origin, 'https://post.example.ch')

@@ -1,9 +1,10 @@
 /** Log lines of Stalwart, bare or in the records of shippers: text lines, and events of the webhook's shape. */
-import { parseJson, objectIn, type JsonObject } from '../events/json-value.ts'
-import type { LineGroup } from './log-lines.ts'
-import { recordsIn, type LogRecord } from './log-records.ts'
-import type { LineEvent, LogGroup, LogReading, RejectedLine } from './log-group.ts'
-import { lineIn } from './shipped-record.ts'
+import type { IgnoredLine } from '#core/ingest-sources/ignored-lines.ts'
+import { parseJson, objectIn, type JsonObject } from '../../events/json-value.ts'
+import type { LineGroup } from '../log-lines.ts'
+import { recordsIn, type LogRecord } from '../log-records.ts'
+import type { LineEvent, LogGroup, LogReading, RejectedLine } from '../log-group.ts'
+import { lineIn } from '../shipped-record.ts'
 import { notOurs, readStalwartEvent, refused, type Outcome } from './stalwart-event.ts'
 import { readStalwartText } from './stalwart-line.ts'
 
@@ -15,13 +16,13 @@ export function readStalwartGroup({ first, lines }: LineGroup): LogGroup {
 function readLines(first: number, lines: LineGroup['lines']): LogReading {
   const events: LineEvent[] = []
   const rejected: RejectedLine[] = []
-  let ignored = 0
+  const ignored: IgnoredLine[] = []
   for (const [i, text] of lines.entries()) {
     const line = first + i
     for (const record of recordsIn(text)) {
       const outcome = readRecord(record)
       if (outcome.event) events.push({ line, event: outcome.event, domains: outcome.domains })
-      else if (outcome.reason === null) ignored++
+      else if (outcome.reason === null) ignored.push({ reason: record.kind === 'empty' ? 'empty' : 'no_outcome', text: text ?? '' })
       else rejected.push({ line, reason: outcome.reason })
     }
   }

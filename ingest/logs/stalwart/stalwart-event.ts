@@ -1,8 +1,8 @@
 /** One event of Stalwart in our terms, whether from a webhook or a log line. Read in the source of versions 0.12 to 0.16. */
 import type { FeedbackEvent } from '#core/feedback/event.ts'
-import { eventKey, feedbackEvent, mailbox, replyIn, statusFor, type Reply } from '../events/feedback-event.ts'
-import { canonical, objectIn, textIn, wordIn, type JsonObject } from '../events/json-value.ts'
-import { zonedTime } from './shipped-record.ts'
+import { eventKey, feedbackEvent, mailbox, replyIn, statusFor, type Reply } from '../../events/feedback-event.ts'
+import { canonical, objectIn, textIn, wordIn, type JsonObject } from '../../events/json-value.ts'
+import { zonedTime } from '../shipped-record.ts'
 
 /** The outcome of one event: an event of ours, nothing that concerns us, or a reason why it cannot be read. */
 export type Outcome =

@@ -1,7 +1,7 @@
 /** Bodies of Stalwart's webhook. */
 import { withCommas } from '#config/words/formats.ts'
 import type { FeedbackEvent } from '#core/feedback/event.ts'
-import { objectIn, parseBody, unreadable, type Unreadable } from '../events/json-value.ts'
+import { objectIn, parseBody, unreadable, type Unreadable } from '../../events/json-value.ts'
 import { readStalwartEvent } from './stalwart-event.ts'
 
 /** An event and the place, from 0, in the list it came in. */

@@ -2,7 +2,7 @@
  * A line of Stalwart's own log: `time LEVEL description (type) key = value, …`. Strings stand in quotes; older versions do
  * not escape quotes inside, and repeat keys (the envelope's first, the event's own last).
  */
-import type { JsonObject } from '../events/json-value.ts'
+import type { JsonObject } from '../../events/json-value.ts'
 import { concernsUs, notOurs, readStalwartEvent, refused, type Outcome } from './stalwart-event.ts'
 
 const head =

@@ -1,0 +1,122 @@
+/** One line of Exim's main log, as chapter 52 of its specification describes it. */
+import type { NoNews } from './log-group.ts'
+import type { ShippedLine } from './shipped-record.ts'
+
+/** What Exim reports of one address. */
+export interface EximDelivery {
+  readonly outcome: 'delivered' | 'bounced' | 'deferred' | 'discarded'
+  /** The address after routing and rewriting; a file or command for local deliveries. */
+  readonly to: string
+  /** The address that the message was sent to, where the line names another one. */
+  readonly originalTo: string | null
+  readonly transport: string
+  readonly remoteMta: string | null
+  readonly remoteIp: string | null
+  /** The reply that confirms a delivery, or the reason why there is none. */
+  readonly words: string
+}
+
+type EximFact =
+  | { readonly kind: 'accepted'; readonly from: string; readonly messageId: string }
+  | { readonly kind: 'completed' }
+  | { readonly kind: 'delivery'; readonly delivery: EximDelivery }
+
+export interface EximLine {
+  readonly queueId: string
+  readonly host: string
+  /** As it was written: with its zone if the line has one, otherwise the time of the syslog header or shipper. */
+  readonly time: unknown
+  /** The time as the line itself writes it, which tells repeated deferrals apart. */
+  readonly stamp: string
+  readonly fact: EximFact
+}
+
+const stamp = '(\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d(?:\\.\\d{1,6})?)(?: ([+-]\\d{4}))?'
+/** With the optional parts of `log_selector` and `log_timezone`. */
+const head = new RegExp(`^(?:${stamp} )?(?:\\[\\d{1,10}\\] )?`)
+export const eximHeader = new RegExp(`^${stamp} `)
+/** 16 characters, or 23 since Exim 4.97. */
+const idForm = /^([0-9A-Za-z]{6}-(?:[0-9A-Za-z]{6}-[0-9A-Za-z]{2}|[0-9A-Za-z]{11}-[0-9A-Za-z]{4})) /
+/** `*>`: delivery was suppressed by option `-N`. */
+const outcomes: ReadonlyMap<string, EximDelivery['outcome']> = new Map([
+  ...(['=>', '->', '>>'] as const).map((mark) => [mark, 'delivered'] as const),
+  ['*>', 'discarded'],
+  ['**', 'bounced'],
+  ['==', 'deferred'],
+])
+/** Addresses and fields are looked for in so much of a line; the words of a reply are its rest. */
+const fieldsLength = 4000
+
+/** Reads a line without its syslog header. Undefined when it is no line of Exim. */
+export function readEximText({ text, program, host, time }: ShippedLine): EximLine | NoNews | undefined {
+  const [header = '', local, zone] = head.exec(text) ?? []
+  const rest = text.slice(header.length)
+  const queueId = idForm.exec(rest)?.[1]
+  if (queueId === undefined) {
+    if (local !== undefined) return { ignored: 'no_outcome' }
+    return program === null ? undefined : { ignored: /exim/i.test(program) ? 'no_outcome' : 'other_program' }
+  }
+  const fact = factOf(rest.slice(queueId.length + 1))
+  if (!fact) return { ignored: 'no_outcome' }
+  if (typeof fact === 'string') return { rejected: fact }
+  const exact = local !== undefined && zone !== undefined ? local + zone : time
+  return { queueId, host: host ?? '', time: exact, stamp: local ?? (typeof time === 'string' ? time : ''), fact }
+}
+
+/** A string is the reason why a delivery cannot be read. */
+function factOf(text: string): EximFact | string | undefined {
+  if (text.startsWith('<= ')) return acceptedIn(text.slice(3))
+  if (text === 'Completed' || text.startsWith('Completed ')) return { kind: 'completed' }
+  const outcome = text[2] === ' ' ? outcomes.get(text.slice(0, 2)) : undefined
+  if (!outcome) return undefined
+  const delivery = deliveryIn(outcome, text.slice(3))
+  return delivery ? { kind: 'delivery', delivery } : 'is a delivery line of Exim without an address'
+}
+
+function acceptedIn(text: string): EximFact {
+  const from = /^(?:"(?:[^"\\]|\\.)*"@)?\S*/.exec(text)?.[0] ?? ''
+  const messageId = / id=(\S+)/.exec(text.slice(0, fieldsLength))?.[1]
+  return { kind: 'accepted', from: from === '<>' ? '' : from, messageId: messageId === undefined ? '' : `<${messageId}>` }
+}
+
+/** The address or target, and the addresses it came from, the first one last. */
+const parentsForm = '((?: <[^<>]*>)'
+const fieldsFollow = '(?=$| ?: | [A-Z]{1,2}=| defer)'
+const targets = new RegExp(
+  `^(?:((?:"(?:[^"\\\\]|\\\\.)*"|[^\\s"<>|/:@]+)@[^\\s:<>]+|:[a-z]+:)${parentsForm}*)(?=[\\s:]|$)` +
+    `|([^]*?)${parentsForm}+)${fieldsFollow}|([|/>][^]*?)()${fieldsFollow})`,
+)
+
+function deliveryIn(outcome: EximDelivery['outcome'], text: string): EximDelivery | undefined {
+  const [all = '', ...found] = targets.exec(text.slice(0, fieldsLength)) ?? []
+  const [to, parents = ''] = found.filter((part) => part !== undefined)
+  if (to === undefined) return text.startsWith('blackhole ') ? discarded : undefined
+  const original = parents.slice(parents.lastIndexOf('<') + 1, -1)
+  const tail = text.slice(all.length)
+  const colon = outcome === 'delivered' ? -1 : withoutQuoted(tail).indexOf(': ')
+  const fields = colon < 0 ? tail : tail.slice(0, colon)
+  const [, remoteMta = null, remoteIp = null] = / H=(\S{1,255})(?: \(\S+\))? \[([\da-fA-F.:]{2,45})\]/.exec(fields) ?? []
+  const confirmation = / C="((?:[^"\\]|\\.)*)"/.exec(fields)?.[1] ?? ''
+  return {
+    outcome: to === ':blackhole:' ? 'discarded' : outcome,
+    ...addressesOf(to, original),
+    transport: / T=(\S+)/.exec(fields)?.[1] ?? '',
+    ...{ remoteMta, remoteIp },
+    words: outcome === 'delivered' ? confirmation : (colon < 0 ? tail : tail.slice(colon + 2)).replaceAll('\\n', ' '),
+  }
+}
+
+/** Of an access list that discards all recipients; such a line names none of them. */
+const discarded: EximDelivery = {
+  ...{ outcome: 'discarded', to: '', originalTo: null, transport: '', remoteMta: null, remoteIp: null, words: '' },
+}
+
+/** The name in a certificate may contain a colon. */
+const withoutQuoted = (fields: string): string => fields.replaceAll(/ DN="(?:[^"\\]|\\.)*"/g, ({ length }) => ' '.repeat(length))
+
+/** Local deliveries name a user, file or command first, and the address behind it. */
+function addressesOf(to: string, original: string): Pick<EximDelivery, 'to' | 'originalTo'> {
+  const isAddress = to.includes('@') && !/^[|/:>]/.test(to)
+  if (!isAddress && original !== '') return { to: original, originalTo: null }
+  return { to, originalTo: original === '' || original === to ? null : original }
+}

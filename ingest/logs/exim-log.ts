@@ -1,0 +1,77 @@
+/** Exim's main log as feedback events. A final failure is a line of its own, so nothing is kept of recipients who wait. */
+import type { FeedbackEvent } from '#core/feedback/event.ts'
+import { eventKey, feedbackEvent, replyIn, statusFor } from '../events/feedback-event.ts'
+import { eximHeader, readEximText, type EximDelivery, type EximLine } from './exim-line.ts'
+import { isFilter, isNear, isOurReply } from './hand-over.ts'
+import { messageIdOf, returnPathOf, SessionLog, type SessionDraft } from './session-log.ts'
+import { timeOf } from './shipped-record.ts'
+
+export const eximLog = new SessionLog<EximLine>({
+  name: 'Exim',
+  ownHeader: eximHeader,
+  readText: readEximText,
+  idBehindFilter: ({ fact }) => (fact.kind === 'delivery' ? idBehindFilter(fact.delivery) : undefined),
+  learn({ fact }, draft) {
+    if (fact.kind === 'completed') draft.isGone = true
+    else if (fact.kind === 'accepted') {
+      draft.returnPath = returnPathOf(fact.from)
+      draft.messageId = messageIdOf(fact.messageId)
+    }
+  },
+  eventsOf(line, draft, cameBack) {
+    if (line.fact.kind !== 'delivery' || cameBack || movesOn(line.fact.delivery)) return []
+    return [deliveryEvent(line, line.fact.delivery, draft)]
+  },
+  isDelivery: ({ fact }) => fact.kind === 'delivery',
+})
+
+function deliveryEvent(line: EximLine, delivery: EximDelivery, { returnPath, messageId }: SessionDraft): FeedbackEvent {
+  const { to, originalTo, remoteMta, remoteIp, transport } = delivery
+  const outcome = delivery.outcome === 'discarded' ? 'delivered' : delivery.outcome
+  const { words, ...peer } = saidBy(delivery)
+  const { smtpCode, status } = replyIn(words)
+  const repeated = outcome === 'deferred' ? [line.stamp, transport, words] : []
+  return feedbackEvent({
+    format: 'exim',
+    type: outcome,
+    key: eventKey(['exim.v1', line.host.toLowerCase(), line.queueId, to, originalTo, outcome, ...repeated]),
+    occurredAt: timeOf(line.time),
+    recipient: to,
+    originalRecipient: originalTo,
+    action: outcome === 'bounced' ? 'failed' : outcome === 'deferred' ? 'delayed' : remoteIp === null ? 'delivered' : 'relayed',
+    smtpCode,
+    status: status ?? (smtpCode === null ? expiryStatus(outcome, words) : statusFor(smtpCode, words)),
+    diagnostic: words,
+    remoteMta: peer.remoteMta ?? remoteMta,
+    remoteIp: peer.remoteIp ?? remoteIp,
+    reportingMta: line.host || null,
+    clues: {
+      returnPaths: returnPath === null ? [] : [returnPath],
+      messageIds: messageId === null ? [] : [messageId],
+      queueIds: [line.queueId],
+    },
+  })
+}
+
+/** RFC 3463 §3.5: X.4.7 is the end of the delivery time. */
+const expiryStatus = (outcome: string, words: string): string | null =>
+  outcome === 'bounced' && /\bretry timeout exceeded\b|\bretry time not reached\b.*\btoo long\b|\btimed? ?out\b/i.test(words)
+    ? '4.4.7'
+    : null
+
+const frame =
+  /^(?:SMTP|LMTP) error from remote mail server after [^:]{1,60}(?::<[^>]{0,320}>[^:]{0,120})?: (?:host (\S{1,255}) \[([\da-fA-F.:]{2,45})\]: )?/
+
+/** The words of the server without Exim's frame around them, and the server where the frame names it. */
+function saidBy({ words }: EximDelivery): Pick<EximDelivery, 'words' | 'remoteMta' | 'remoteIp'> {
+  const [head = '', remoteMta = null, remoteIp = null] = frame.exec(words.slice(0, 1000)) ?? []
+  return { words: words.slice(head.length), remoteMta, remoteIp }
+}
+
+/** A line that is no delivery by what it says itself: mail that is discarded, or goes to a content filter or into this service. */
+const movesOn = ({ outcome, transport, words }: EximDelivery): boolean =>
+  outcome === 'discarded' || (outcome === 'delivered' && (isFilter(transport) || isOurReply(words)))
+
+/** A filter gives the message back: then the id in its reply is one of the same Exim, and its own lines have the outcome. */
+const idBehindFilter = ({ outcome, remoteIp, words }: EximDelivery): string | undefined =>
+  outcome === 'delivered' && remoteIp !== null && isNear(remoteIp) ? /\bid=([0-9A-Za-z-]{16,23})\b/.exec(words)?.[1] : undefined
