@@ -1,7 +1,7 @@
 /** Reads the mails that report the outcome of a message: bounces, delays, complaints, receipts; any program's form, in linear time. */
 import type { FeedbackEvent, FeedbackFormat, ReportReading } from '#core/feedback/event.ts'
 import { firstValue, headerFields, type HeaderField } from '../mime/header-fields.ts'
-import { headerSigns, reportsDelay, reportsExpiry, reportsFailure, type HeaderSigns } from './prose/bounce-signs.ts'
+import { headerSigns, reportsDelay, reportsFailure, type HeaderSigns } from './prose/bounce-signs.ts'
 import { isNamedAsFailed, namedRecipients, saidAbout, type SaidWords } from './prose/bounce-text.ts'
 import {
   deliveryEvents,
@@ -24,6 +24,7 @@ import { dateIn, hostIn, reportEvent, type ReportFrame } from './facts/report-ev
 import { openReportMail, withSingleLineEnds, type ReportMail, type ReportPart } from './mail/report-mail.ts'
 import { sesEvents } from './structured/ses-notice.ts'
 import { fieldGroups, type FieldGroup } from './facts/status-fields.ts'
+import { reportsExpiry, unreachedStatus } from './facts/unreached.ts'
 
 const statusTypes = new Set(['message/delivery-status', 'message/global-delivery-status'])
 const dispositionTypes = new Set(['message/disposition-notification', 'message/global-disposition-notification'])
@@ -242,9 +243,8 @@ function proseEvents(report: OpenReport, text: string): FeedbackEvent[] {
   })
 }
 
-/** RFC 3463 §2: what can be known when no server gave a code. Having tried for too long is `4.4.7`. */
+/** RFC 3463 §2: what can be known when no server gave an enhanced code. */
 function vagueStatus({ smtpCode }: SaidWords, isDelay: boolean, text: string): string {
-  if (smtpCode !== null) return `${String(smtpCode).charAt(0)}.0.0`
-  if (isDelay) return '4.0.0'
-  return reportsExpiry(text) ? '4.4.7' : '5.0.0'
+  const kind = smtpCode === null ? (isDelay ? '4' : '5') : String(smtpCode).charAt(0)
+  return (smtpCode === null || kind === '4' ? unreachedStatus(text, isDelay) : null) ?? `${kind}.0.0`
 }

@@ -35,12 +35,6 @@ const delayWords = anyOf(
 )
 const delaySubject = /\bdelay(?:ed)?\b|^warning: (?:message|could not send)|warning--could not send|still being retried|遅延/iu
 
-/** It was tried for too long. */
-const expiredWords = anyOf(
-  'giving up|unreachable for too long|too long in the queue|been in the queue too long|retry time(?:out)? (?:not reached|exceeded)|message (?:has )?expired|delivery time expired|retry timeout|was aborted after|cannot send message for|could not deliver for the last|undeliverable for \\d|queue lifetime',
-  'failing for a long time|(?:envelope|queue)[ .]expired|exceed(?:ed|s)? (?:the )?max(?:imum)? (?:delivery|retry|queue) (?:attempts|time|lifetime)|(?:retried|retrying) (?:for )?too long',
-)
-
 const replySubject = anyOf(
   '^(?:\\[[^\\]]{1,40}\\] ?)?(?:auto(?:matic|mated)?[ -]?(?:re(?:ply|sponse|sponder)|respons|antwort)|automatische antwort|réponse automatique|respuesta automática|risposta automatica|自動応答|自動返信)',
   'out of (?:the )?office|vacation|abwesenheit|away from (?:my|the) (?:office|mail)|on holiday|autorespons|auto[- ]reply|absence du bureau|не в офисе|不在',
@@ -91,4 +85,3 @@ export function headerSigns(fields: readonly HeaderField[]): HeaderSigns {
 const maxSaid = 32 * 1024
 export const reportsFailure = (text: string): boolean => failureWords.test(text.slice(0, maxSaid))
 export const reportsDelay = (text: string): boolean => delayWords.test(text.slice(0, maxSaid))
-export const reportsExpiry = (text: string): boolean => expiredWords.test(text.slice(0, maxSaid))

@@ -2,6 +2,7 @@
 import { reportsFailure } from './bounce-signs.ts'
 import { addressesIn, addressSource, isMachine, withoutAddresses } from '../facts/mail-address.ts'
 import { failureCodes, type ReplyCodes } from '../facts/reply-codes.ts'
+import { withoutShownFields } from './shown-fields.ts'
 
 /** What the prose says about one recipient. */
 export interface NamedRecipient {
@@ -176,12 +177,19 @@ export interface SaidWords extends ReplyCodes {
   readonly words: string
 }
 
-/** The codes for one recipient: out of the words about it, then out of lines that name it, then, if it is the only one, of all. */
-export function saidAbout(
-  { address, words }: Pick<NamedRecipient, 'address' | 'words'>,
-  lines: readonly string[],
-  isOnly: boolean,
-): SaidWords {
+/**
+ * The codes for one recipient: out of the words about it, then out of lines that name it, then, if it is the only one, of all. Fields
+ * among the words give codes, and are left out of the words.
+ */
+export function saidAbout(recipient: Pick<NamedRecipient, 'address' | 'words'>, lines: readonly string[], isOnly: boolean): SaidWords {
+  const said = foundAbout(recipient, lines, isOnly)
+  const words = withoutShownFields(said.words)
+  return { ...said, words: words === '' && isOnly ? withoutShownFields(allWords(lines)) : words }
+}
+
+const allWords = (lines: readonly string[]): string => lines.slice(0, maxSearched).join('\n').slice(0, maxWords)
+
+function foundAbout({ address, words }: Pick<NamedRecipient, 'address' | 'words'>, lines: readonly string[], isOnly: boolean): SaidWords {
   const near = codesIn(words)
   if (hasCode(near)) return { ...near, words: withoutName(words, address) }
   const naming = address === '' ? [] : lines.slice(0, maxSearched).filter((line) => line.includes(address))
@@ -196,7 +204,7 @@ export function saidAbout(
     return { ...codesIn(beside), words: beside }
   }
   const isExplained = own !== '' && own !== words
-  return { ...near, words: isExplained ? own : lines.slice(0, maxSearched).join('\n').slice(0, maxWords) }
+  return { ...near, words: isExplained ? own : allWords(lines) }
 }
 
 const codesIn = (words: string): ReplyCodes => failureCodes(withoutAddresses(words.slice(0, 2 * maxWords)))

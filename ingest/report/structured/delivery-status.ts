@@ -5,6 +5,7 @@ import { isMachine, plainAddress, typedAddress } from '../facts/mail-address.ts'
 import { hostInWords, failureCodes, isVague, replyCodes } from '../facts/reply-codes.ts'
 import { dateIn, reportEvent, type ReportFrame } from '../facts/report-event.ts'
 import { valueIn, type FieldGroup } from '../facts/status-fields.ts'
+import { unreachedStatus } from '../facts/unreached.ts'
 
 export const maxRecipients = 1000
 
@@ -87,7 +88,12 @@ function eventOf(group: FieldGroup, frame: ReportFrame, hints: ProseHints, isStr
     recipient,
     originalRecipient: isOther ? original : null,
     action,
-    status: statusOf(valueIn(group, 'status'), codes, inWords.status, action),
+    status: statusOf(
+      valueIn(group, 'status'),
+      codes,
+      inWords.status ?? unreachedIn(codes, `${diagnostic ?? ''}\n${words}`, action),
+      action,
+    ),
     smtpCode: codes.smtpCode ?? inWords.smtpCode,
     diagnostic: diagnostic === undefined || /^\s*\d{0,3}\s*$/.test(diagnostic) ? words || (diagnostic ?? '') : diagnostic,
     remote: valueIn(group, 'remote-mta') ?? hostInWords(diagnostic ?? ''),
@@ -142,6 +148,12 @@ function statusOf(
   if (codes.status !== null && !isVague(codes.status)) return codes.status
   if (status === null) return codes.status ?? inWords ?? derived(codes.smtpCode, action)
   return inWords !== null && !isVague(inWords) && inWords.startsWith(status.charAt(0)) ? inWords : status
+}
+
+/** A failure without a permanent reply may be a server that was never reached. */
+function unreachedIn({ smtpCode }: ReturnType<typeof failureCodes>, words: string, action: Action): string | null {
+  if ((action !== 'failed' && action !== 'delayed') || (smtpCode !== null && smtpCode >= 500)) return null
+  return unreachedStatus(words, action === 'delayed')
 }
 
 /** The server that refused gave a code of its own; Sendmail and others make theirs from the reply. That the time is up is theirs to say. */

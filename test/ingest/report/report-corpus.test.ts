@@ -62,6 +62,12 @@ test('what counts as structured comes out of the part for programs', (t) => {
   }
 })
 
+test('no diagnostic has fields of a delivery-status part among its words', (t) => {
+  const fields = /(?:Final-Recipient|Reporting-MTA|Remote-MTA|Diagnostic-Code|Last-Attempt-Date)\s*:|\bStatus: \d\.|\bAction: failed/i
+  for (const { file } of corpus())
+    for (const { diagnostic } of readReport(octetsOf(file)).events) t.notRegex(diagnostic ?? '', fields, file)
+})
+
 test('labels that are not believed contradict the words of their mails', (t) => {
   for (const [file, { action, words }] of Object.entries(saysItself)) {
     const label = corpus().find((mail) => mail.file === file)

@@ -37,3 +37,29 @@ test('the reply of the server that refused counts from an extension field too', 
   const named = await bouncedWith(fixture, [...status, local, 'X-Display-Name: 550 Main Street'])
   t.like(named, { bounce: 'hard', category: 'recipient_unknown', reply: { code: null } })
 })
+
+test('a server that was never reached is told by the words of the program that gave up', async (t) => {
+  const fixture = await startFixture(t)
+  const gaveUp: readonly (readonly [words: string, status: string])[] = [
+    ['connect to mx.example.net[192.0.2.5]:25: Connection refused', '4.4.1'],
+    ['Connection timed out', '4.4.1'],
+    ['lost connection with mx.example.net while sending the message', '4.4.2'],
+    ['delivery time exceeded', '4.4.7'],
+    ['the number of attempts was exhausted: delivery attempts exhausted', '4.4.7'],
+    ['retry timeout exceeded: connection refused', '4.4.7'],
+  ]
+  for (const [words, enhanced] of gaveUp) {
+    const seen = await bouncedWith(fixture, ['Action: failed', `Diagnostic-Code: x-relay; ${words}`])
+    t.like(seen, { bounce: 'soft', reply: { code: null, enhanced, text: words } })
+  }
+  t.like(await bouncedWith(fixture, ['Action: failed', 'Diagnostic-Code: smtp; 550 connection refused by policy']), {
+    reply: { code: 550, enhanced: '5.0.0' },
+  })
+})
+
+test('fields that a notice shows among its words are no words of a server', async (t) => {
+  const fixture = await startFixture(t)
+  const text = ['kim@example.net', 'Status: 4.4.7', 'Remote-MTA: DNS; [192.0.2.5]', 'Last-Attempt-Date: Sat, 9 Jun 2018 03:06:57 +0900']
+  const seen = await bouncedWith(fixture, ['Action: failed', 'Status: 4.4.7'], [...text, '', 'Deferred: no answer.'].join('\r\n'))
+  t.like(seen, { bounce: 'soft', reply: { enhanced: '4.4.7', text: 'kim@example.net Deferred: no answer.' } })
+})
