@@ -10,7 +10,8 @@ import { noteUnmatched, type UnmatchedReport } from '../../ingest-sources/unmatc
 import { Attributor, type Attribution, type NoAttribution } from '../apply/attribution.ts'
 import { applyToTrace, type Applied, type Matched } from '../apply/apply-reports.ts'
 import type { FeedbackEvent } from '../event.ts'
-import { seenReports, rememberReport, type SeenReport } from './seen-reports.ts'
+import { isVerified } from '../apply/trust.ts'
+import { bringsProof, rememberReport, seenReports, type SeenReport } from './seen-reports.ts'
 import type { FeedbackOrigin, FeedbackOutcome, FeedbackResult, FeedbackTaker } from '../feedback-origin.ts'
 import { keepPending, pendingMs, pendingKey, readPendingRaw, type PendingReport } from './pending-report.ts'
 import type { WaitingRoom } from './waiting-room.ts'
@@ -59,19 +60,20 @@ export class Feedback implements FeedbackTaker {
     const now = clock.now()
     const known = await seenReports(database, origin, events)
     const attributor = new Attributor(this.#options, origin, events, now)
-    const found = await runInSteps(
-      events,
-      async (event, i): Promise<AttributionResult> => known[i] ?? foundAtOnce(event) ?? attributor.find(event),
-    )
+    const found = await runInSteps(events, async (event, i): Promise<AttributionResult> => {
+      const seen = known[i]
+      return seen ? provedNow(origin, event, seen, attributor) : (foundAtOnce(event) ?? attributor.find(event))
+    })
     const outcomes = events.map((event, i) => outcomeOf(event, found[i] ?? 'ignored'))
     const waiting = this.#admitted(origin, events, found)
-    const reported = events.filter((_, i) => found[i] !== undefined && found[i] !== 'ignored' && !isSeen(found[i]))
+    const reported = events.filter((_, i) => known[i] === undefined && found[i] !== undefined && found[i] !== 'ignored')
     const last = (change: Change): void => {
       countEvents(change, origin, reported, now)
       for (const [i, event] of events.entries()) {
         const what = found[i] ?? 'ignored'
         if (what === 'ignored' || isSeen(what)) continue
-        rememberReport(change, origin, event, outcomes[i]?.traceId ?? null, now)
+        const isProved = typeof what === 'object' && 'proof' in what && isVerified(origin, event, what)
+        rememberReport(change, origin, event, { traceId: outcomes[i]?.traceId ?? null, isProved }, now)
         if (what === 'domain') noteComplaint(change, origin, event, now)
       }
       keepPending(change, origin, waiting, now)
@@ -217,6 +219,18 @@ function resultOf(found: AttributionResult): FeedbackResult {
 }
 
 const isSeen = (found: AttributionResult): found is SeenReport => typeof found === 'object' && 'isSeen' in found
+
+/** A report that came without proof counts once more when it comes with proof. */
+async function provedNow(
+  origin: FeedbackOrigin,
+  event: FeedbackEvent,
+  seen: SeenReport,
+  attributor: Attributor,
+): Promise<AttributionResult> {
+  if (seen.isProved || !bringsProof(event)) return seen
+  const found = await attributor.find(event)
+  return 'proof' in found && isVerified(origin, event, found) ? found : seen
+}
 
 /** What needs no look-up. */
 function foundAtOnce({ type, recipient, clues }: FeedbackEvent): AttributionResult | undefined {

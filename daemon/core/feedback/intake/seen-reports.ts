@@ -13,7 +13,12 @@ export interface SeenReport {
   readonly isSeen: true
   /** The message that it fitted at once; null for others. */
   readonly traceId: string | null
+  /** It came with proof, so that the same report tells nothing more. */
+  readonly isProved: boolean
 }
+
+/** The row of a report. Rows of before 2026-12-01 have the id of the trace alone. */
+type SeenRow = string | null | Pick<SeenReport, 'traceId' | 'isProved'>
 
 /** As long as a source may report the same again. */
 const rememberedMs = 7 * 86_400_000
@@ -37,15 +42,30 @@ export async function seenReports(
   const before = new Set<string>()
   return events.map(({ key }, i) => {
     const row = keys[i] && rows.get(keys[i])
-    if (row) return { isSeen: true, traceId: decode<string | null>(row.value) }
+    if (row) return toSeen(decode<SeenRow>(row.value))
     if (keys[i] === undefined) return undefined
     const isTwice = before.has(key)
     before.add(key)
-    return isTwice ? { isSeen: true, traceId: null } : undefined
+    return isTwice ? toSeen(null) : undefined
   })
 }
 
-export function rememberReport(change: Change, owner: ReportSource, event: FeedbackEvent, traceId: string | null, nowMs: number): void {
+const toSeen = (row: SeenRow): SeenReport => ({
+  isSeen: true,
+  ...(typeof row === 'object' && row !== null ? row : { traceId: row, isProved: false }),
+})
+
+/** The report has what may prove that its sender had the message: a return path or a token. */
+export const bringsProof = ({ clues }: FeedbackEvent): boolean =>
+  clues.returnPaths.length > 0 || clues.references.length > 0 || clues.envelopeIds.length > 0
+
+export function rememberReport(
+  change: Change,
+  owner: ReportSource,
+  event: FeedbackEvent,
+  row: Pick<SeenReport, 'traceId' | 'isProved'>,
+  nowMs: number,
+): void {
   const key = seenKey(owner, event)
-  if (key) change.set(key, encode(traceId)).expire(nowMs + rememberedMs, key)
+  if (key) change.set(key, encode(row satisfies SeenRow)).expire(nowMs + rememberedMs, key)
 }
