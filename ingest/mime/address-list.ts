@@ -24,11 +24,10 @@ interface Entry {
 export function addressList(value: string): ListedAddress[] {
   const found: ListedAddress[] = []
   for (const entry of entries(value)) {
-    const listed = listedAddress(entry)
-    if (listed) found.push(listed)
-    if (found.length === maxEntries) break
+    found.push(...listedAddresses(entry))
+    if (found.length >= maxEntries) break
   }
-  return found
+  return found.slice(0, maxEntries)
 }
 
 const emptyEntry = (): Entry => ({ phrase: '', unquoted: '', angle: undefined, comment: '' })
@@ -87,16 +86,41 @@ function enclosed(value: string, start: number): [string, number] {
   return [inner, value.length]
 }
 
-function listedAddress(entry: Entry): ListedAddress | undefined {
+function listedAddresses(entry: Entry): ListedAddress[] {
   const comment = decodeEncodedWords(entry.comment).trim()
-  if (entry.angle !== undefined) return { address: plainAddress(withoutRoute(entry.angle)), name: nameOf(entry.phrase) || comment }
-  const bare = plainAddress(entry.phrase.trim())
-  if (bare !== '') return { address: bare, name: comment }
+  if (entry.angle !== undefined)
+    return [{ address: plainAddress(specWithoutComments(withoutRoute(entry.angle))), name: nameOf(entry.phrase) || comment }]
+  const several = addressesWithoutCommas(entry)
+  if (several.length > 0) return several.map((address) => ({ address, name: comment }))
   const word = lastAddress(entry.unquoted)
-  if (word !== '') return { address: word, name: nameOf(withoutLast(entry.phrase, word)) || comment }
+  if (word !== '') return [{ address: word, name: nameOf(withoutLast(entry.phrase, word)) || comment }]
   const name = nameOf(entry.phrase)
-  return name === '' ? undefined : { address: '', name }
+  return name === '' ? [] : [{ address: '', name }]
 }
+
+/** One address, or several of which the commas are missing; empty if the phrase has another word. */
+function addressesWithoutCommas({ phrase, unquoted }: Entry): string[] {
+  const trimmed = phrase.trim()
+  const host = trimmed.slice(trimmed.lastIndexOf('@') + 1)
+  const bare = host.length > maxSpec ? '' : plainAddress(trimmed.slice(0, -host.length).trimEnd() + withoutBlanks(host))
+  if (bare !== '') return [bare]
+  if (phrase !== unquoted) return []
+  const words = trimmed.split(/[ \t]+/, maxEntries)
+  return words.every(isAddress) ? words : []
+}
+
+const isAddress = (word: string): boolean => plainAddress(word) !== '' && !word.startsWith('=?')
+
+const maxSpec = 2000
+
+/** RFC 5322 §3.4.1, §4.4: comments and blanks around dots and the at sign are not part of the address. */
+function specWithoutComments(angle: string): string {
+  if (angle.length > maxSpec) return ''
+  const plain = angle.replaceAll(/"(?:[^"\\]|\\[^])*"|\([^()]*\)/g, (found) => (found.startsWith('"') ? found : ' ')).trim()
+  return plain.includes('"') ? plain : withoutBlanks(plain)
+}
+
+const withoutBlanks = (spec: string): string => spec.trim().replaceAll(/[ \t]*([.@])[ \t]*/g, '$1')
 
 const nameOf = (phrase: string): string => decodeEncodedWords(phrase).replaceAll('\t', ' ').trim()
 

@@ -11,6 +11,8 @@ const onlyBlanks = /^[ \t]*$/
 interface Word {
   readonly charset: string
   readonly bytes: Buffer
+  /** The text of a word with raw letters, which are no octets any more; such a word is decoded alone. */
+  readonly text?: string
   readonly start: number
   readonly end: number
 }
@@ -33,7 +35,7 @@ function decodeRuns(text: string): string {
     const first = run[0]
     const last = run.at(-1)
     if (!first || !last) return
-    out += decodeOctets(Buffer.concat(run.map(({ bytes }) => bytes)), first.charset).text
+    out += first.text ?? decodeOctets(Buffer.concat(run.map(({ bytes }) => bytes)), first.charset).text
     written = last.end
     run = []
   }
@@ -61,6 +63,7 @@ function decodeRuns(text: string): string {
  */
 function continues(before: Word | undefined, word: Word, text: string): boolean {
   if (before === undefined || before.charset !== word.charset || isStateful(charsetNamed(word.charset) ?? '')) return false
+  if (before.text !== undefined || word.text !== undefined) return false
   return onlyBlanks.test(text.slice(before.end, word.start))
 }
 
@@ -73,8 +76,16 @@ function readWord(text: string, start: number): Word | undefined {
   const body = text.slice(charsetEnd + 3, bodyEnd)
   // RFC 2231 §5 allows a language after an asterisk.
   const charset = (text.slice(start + 2, charsetEnd).split('*')[0] ?? '').toLowerCase()
-  return { charset, bytes: encoding === 'B' ? Buffer.from(body, 'base64') : decodeQ(body), start, end: bodyEnd + 2 }
+  const place = { charset, start, end: bodyEnd + 2 }
+  if (encoding === 'B') return { ...place, bytes: Buffer.from(body, 'base64') }
+  return { ...place, bytes: decodeQ(body), ...(rawLetters.test(body) && { text: textBesideLetters(body, charset) }) }
 }
+
+const rawLetters = /[^\0-\x7f]/
+
+/** RFC 2047 §4.2 allows no letters beyond ASCII. They stay as they are, between the encoded octets. */
+const textBesideLetters = (body: string, charset: string): string =>
+  body.replaceAll(/[\0-\x7f]+/g, (encoded) => decodeOctets(decodeQ(encoded), charset).text)
 
 /** RFC 2047 §4.2. */
 function decodeQ(body: string): Buffer {

@@ -1,5 +1,8 @@
 /** Reads the header block of a message into its fields, in order (RFC 5322 §2.2), tolerating what real mail does to it. */
+import { isUtf8 } from 'node:buffer'
 import { decodeOctets } from './charset/decode-octets.ts'
+import { charsetNamed } from './charset/charset-names.ts'
+import { isStateful } from './charset/stateful.ts'
 
 const maxBlock = 1024 * 1024
 const maxFields = 1000
@@ -15,13 +18,14 @@ export interface HeaderField {
 
 /**
  * Returns the fields of the first header block: at most 1,000 of them, each value at most 64 KiB, all within the first
- * MiB. Lines that are no header fields are left out. Octets over 127 are read as UTF-8 (RFC 6532), else as windows-1252.
+ * MiB. Lines that are no header fields are left out. Octets over 127 are read as UTF-8 (RFC 6532), else in the charset of
+ * Content-Type, else as windows-1252.
  */
 export function headerFields(raw: Uint8Array): HeaderField[] {
   const fields: HeaderField[] = []
   let open: { name: string; pieces: string[]; size: number } | undefined
   const close = (): void => {
-    if (open) fields.push({ name: open.name, value: valueOf(open.pieces.join('')).trim() })
+    if (open) fields.push({ name: open.name, value: open.pieces.join('') })
     open = undefined
   }
   for (const line of headerLines(raw)) {
@@ -41,7 +45,8 @@ export function headerFields(raw: Uint8Array): HeaderField[] {
     open = { name, pieces: [value], size: value.length }
   }
   close()
-  return fields
+  const charset = charsetOf(firstValue(fields, 'content-type') ?? '')
+  return fields.map(({ name, value }) => ({ name, value: decoded(value, charset).trim() }))
 }
 
 /** The value of the first field of that name; undefined when there is none. */
@@ -63,4 +68,14 @@ function* headerLines(raw: Uint8Array): Generator<string> {
   }
 }
 
-const valueOf = (octets: string): string => decodeOctets(Buffer.from(octets, 'latin1'), '').text
+function decoded(value: string, charset: string): string {
+  const octets = Buffer.from(value, 'latin1')
+  return decodeOctets(octets, isUtf8(octets) ? '' : charset).text
+}
+
+/** The declared charset; empty if a header field cannot be written in it. */
+function charsetOf(contentType: string): string {
+  const declared = /;\s{0,20}charset\s{0,20}=[\s"']{0,20}([\w.:-]{1,64})/i.exec(contentType)?.[1] ?? ''
+  const charset = charsetNamed(declared) ?? ''
+  return isStateful(charset) || /^utf-(?:16|32)/.test(charset) ? '' : charset
+}

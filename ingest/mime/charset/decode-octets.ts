@@ -17,7 +17,8 @@ const maxProlog = 4096
 
 /**
  * Uses the declared charset if all octets are valid in it, else the charset that an HTML document names itself, else UTF-8, else
- * windows-1252. A multi-byte text with few invalid octets keeps its charset: these octets become U+FFFD. Never throws.
+ * another Japanese charset if one was declared, else windows-1252. A multi-byte text with few invalid octets keeps its charset: these
+ * octets become U+FFFD. Never throws.
  */
 export function decodeOctets(octets: Uint8Array, declared: string, isHtml = false): DecodedText {
   const bytes = Buffer.from(octets.buffer, octets.byteOffset, octets.byteLength)
@@ -46,6 +47,8 @@ function* candidatesFor(octets: Buffer, named: string | undefined, isHtml: boole
   const inside = isHtml ? charsetInHtml(octets) : undefined
   if (inside !== undefined) yield inside
   yield 'utf-8'
+  // Japanese programs name the charset of mail and write that of the system.
+  if (named === 'iso-2022-jp') yield* ['euc-jp', 'shift_jis']
 }
 
 /** The charset of a `meta` element. A document in which it can be found by ASCII is not UTF-16. */

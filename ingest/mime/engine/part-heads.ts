@@ -22,6 +22,7 @@ export class PartHeads {
   mend(node: PartNode): boolean {
     applyDigestDefault(node)
     applyFilename(node)
+    dropInvalidDate(node)
     const declared = node.encoding
     if (!applyEncoding(node, this.#note) && declared !== false && node.multipart === false)
       this.#note('unknown_transfer_encoding', declared)
@@ -54,6 +55,12 @@ function applyFilename(node: PartNode): void {
   const fields = headerFields(Buffer.concat(node._headersLines))
   const named = (field: string, parameter: string): string => parameterText(parametersOf(firstValue(fields, field) ?? ''), parameter)
   node.filename = named('content-disposition', 'filename') || named('content-type', 'name') || node.filename
+}
+
+/** mailparser shows the current time as the date of an embedded message if it cannot read the last date. */
+function dropInvalidDate({ parentNode, headers }: PartNode): void {
+  if (parentNode === false || parentNode.messageNode !== true) return
+  if (headers.get('date').length > 1 || Number.isNaN(Date.parse(headers.getFirst('date')))) headers.remove('date')
 }
 
 /** False if the encoding is unknown. */

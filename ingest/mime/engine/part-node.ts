@@ -6,8 +6,10 @@ export interface PartNode {
   readonly _headerlen: number
   /** The lines of the header with their ends. */
   readonly _headersLines: readonly Buffer[]
-  readonly headers: { getFirst(name: string): string }
+  readonly headers: { getFirst(name: string): string; get(name: string): readonly string[]; remove(name: string): void }
   readonly parentNode: PartNode | false
+  /** An embedded message that mailparser opens. */
+  readonly messageNode?: boolean | undefined
   /** The subtype of a multipart, such as `mixed`. */
   readonly multipart: string | false
   filename: string | false

@@ -86,11 +86,17 @@ export class WholeDelimiters {
     if (next - at > maxLine || this.#raw[at] !== 0x2d || this.#raw[at + 1] !== 0x2d) return undefined
     const line = withoutPadding(this.#raw.toString('latin1', at + 2, next))
     const opens = this.#levels.get(line)?.at(-1) ?? -1
+    if (opens >= 0 && this.#endsAt(next)) return { level: opens, closes: this.#open[opens]?.hasParts === true }
     const closes = line.endsWith('--') ? (this.#levels.get(line.slice(0, -2))?.at(-1) ?? -1) : -1
     const level = Math.max(opens, closes)
     // mailparser ignores a closing delimiter before the first part
     if (level < 0 || (closes > opens && this.#open[level]?.hasParts === false)) return undefined
     return { level, closes: closes > opens }
+  }
+
+  /** The message ends without a line end: a delimiter there, which may be cut, opens no part. */
+  #endsAt(next: number): boolean {
+    return next === this.#raw.length && this.#raw[next - 1] !== lineFeed
   }
 
   /** The delimiter line as mailparser needs it, after closing lines for inner multiparts; undefined if the line is exact already. */
@@ -100,6 +106,7 @@ export class WholeDelimiters {
     const unclosed = this.#open.slice(level + 1).filter(({ hasParts }) => hasParts)
     this.#isUnclosed ||= unclosed.length > 0
     const closing = unclosed.toReversed().map(({ boundary }) => `--${boundary}--${end === '' ? '\r\n' : end}`)
+    this.#isUnclosed ||= closes && !line.trimEnd().endsWith('--')
     const exact = `${closing.join('')}--${this.#open[level]?.boundary}${closes ? '--' : ''}${end}`
     return exact === line ? undefined : Buffer.from(exact, 'latin1')
   }

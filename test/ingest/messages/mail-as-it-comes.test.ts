@@ -127,6 +127,21 @@ test('readMessage() decodes names of files as it decodes header fields', async (
   t.deepEqual(column(attachments, 'filename'), ['Müll 5€.png', 'Müll.png', 'a.png', '日本語.png', 'Müll.pdf'])
 })
 
+test('readMessage() invents no date for an embedded message', async (t) => {
+  const inline = (...dates: readonly string[]): string =>
+    `Content-Type: message/rfc822\r\nContent-Disposition: inline\r\n\r\nFrom: a@x.example\r\n${dates.map((date) => `Date: ${date}\r\n`).join('')}Subject: s\r\n\r\nbody`
+  for (const dates of [[], ['tomorrow'], ['Sat, 21 Nov 2026 12:00:00 +0000', 'tomorrow']])
+    t.is((await readText(inline(...dates))).text.trim(), 'From: a@x.example\nSubject: s\n\nbody', dates.join())
+  t.regex((await readText(inline('Sat, 21 Nov 2026 12:00:00 +0000'))).text, /\nDate: Sat, 21 Nov 2026 12:00:00 GMT\n/)
+})
+
+test('readMessage() leaves a delimiter that is cut out of the last part', async (t) => {
+  const raw =
+    'Content-Type: multipart/mixed; boundary=mmmm\r\n\r\n--mmmm\r\n\r\ntext\r\n--mmmm\r\nContent-Type: image/gif; name=a.gif\r\n' +
+    'Content-Transfer-Encoding: base64\r\n\r\nSGVsbG8=\r\n'
+  for (const end of ['--mmmm', '--mmmm--', '--mmmm-- ']) t.deepEqual(column((await readText(raw + end)).attachments, 'size'), [5], end)
+})
+
 test('readMessage() joins flowed lines of one depth of quotes', async (t) => {
   const flowed = '> On Monday \r\n> we met.\r\n>> Where?\r\nIn the \r\n office.\r\n-- \r\nMira'
   t.is((await body('text/plain; format=flowed', flowed)).text, '> On Monday we met.\n>> Where?\nIn the office.\n-- \nMira')

@@ -29,6 +29,25 @@ const cases: readonly (readonly [string, string, readonly (readonly [string, str
   ['reads a name and an address without brackets', 'Ana Muster ana.muster@x.example', [['ana.muster@x.example', 'Ana Muster']]],
   ['reads an address before a name', 'ana@x.example\t"Muster, Ana" (x)', [['ana@x.example', 'Muster, Ana']]],
   ['reads an encoded name without brackets', '=?utf-8?q?J=C3=B6@y?= a@x.example', [['a@x.example', 'Jö@y']]],
+  [
+    'reads addresses without commas',
+    'a@x.example b@x.example',
+    [
+      ['a@x.example', ''],
+      ['b@x.example', ''],
+    ],
+  ],
+  ['does not join words at a dot', 'Mr. A a@x.example', [['a@x.example', 'Mr. A']]],
+  ['drops comments in brackets', 'Pete <pete(his account)@silly.test(his "host")>', [['pete@silly.test', 'Pete']]],
+  [
+    'drops blanks around dots',
+    'Mary < mary @ x.test  . example >, jdoe@test   . example',
+    [
+      ['mary@x.test.example', 'Mary'],
+      ['jdoe@test.example', ''],
+    ],
+  ],
+  ['does not make addresses of quoted addresses', '"a@x.example b@x.example"', [['', 'a@x.example b@x.example']]],
   ['drops a route', 'A <@relay.example,@b.example:ana@x.example>', [['ana@x.example', 'A']]],
   ['does not make an address of quoted words', '"Ana ana@x.example" B', [['', 'Ana ana@x.example B']]],
   ['reads an empty group', 'undisclosed-recipients:;', []],
@@ -51,7 +70,7 @@ for (const [criterion, input, expected] of cases) {
 
 test('addressList() stops after 1,000 entries and is linear', (t) => {
   t.is(addressList('a@x.example,'.repeat(5000)).length, 1000)
-  for (const unit of ['(', '<', '"', ',', ':', ';', '\\', '"a" <', 'a:', 'a@b ', '<@a:']) {
+  for (const unit of ['(', '<', '"', ',', ':', ';', '\\', '"a" <', 'a:', 'a@b ', '<@a:', 'a . ', '<a ( ', '<"']) {
     t.true(
       growsLinearly((size) => addressList(unit.repeat(Math.ceil(size / unit.length)))),
       unit,

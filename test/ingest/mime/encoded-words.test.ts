@@ -21,6 +21,7 @@ const cases: readonly (readonly [string, string, string])[] = [
   ['decodes words of an unknown charset as windows-1252', 'a =?x-nothing?q?=FC?= b', 'a ü b'],
   ['decodes words without a charset', '=??Q?f=FCr?=', 'für'],
   ['decodes words whose octets are not valid in their charset', '=?utf-8?q?f=FCr?= =?us-ascii?q?f=C3=BCr?=', 'fürfür'],
+  ['keeps raw letters in words', '=?iso-8859-1?Q?J\u00fcrgen?= =?iso-8859-1?Q?_Schm=FC\u00fcrgen?=', 'J\u00fcrgen Schm\u00fc\u00fcrgen'],
   ['keeps words of an unknown encoding', '=?utf-8?x?abc?=', '=?utf-8?x?abc?='],
   ['keeps an unfinished word', '=?utf-8?q?abc', '=?utf-8?q?abc'],
   ['keeps a stray equals sign in Q', '=?utf-8?q?a=zz=4?=', 'a=zz=4'],

@@ -37,6 +37,20 @@ test('headerFields() reads UTF-8 and falls back to windows-1252', (t) => {
   ])
 })
 
+test('headerFields() reads raw octets in the charset of Content-Type', (t) => {
+  const subject = (charset: string, octets: string): string | undefined =>
+    firstValue(
+      headerFields(Buffer.from(`Subject: ${octets}\r\nContent-Type: text/plain;\r\n charset="${charset}"\r\n\r\n`, 'latin1')),
+      'subject',
+    )
+  t.is(subject('koi8-r', '\xc4\xc1'), 'да')
+  t.is(subject('gb2312', '\xc4\xe3'), '你')
+  t.is(subject('koi8-r', '\xc3\xbc'), 'ü')
+  t.is(subject('us-ascii', '\xfc\x80'), 'ü€')
+  t.is(subject('utf-16', '\xfcx'), 'üx')
+  t.is(subject('iso-2022-jp', '\x1b$B$"'), 'あ')
+})
+
 test('headerFields() joins octets of a character that folding split', (t) => {
   t.is(fieldsOf('A: \xc3\r\n \xbc\r\n\r\n')[0]?.[1], 'Ã ¼')
 })

@@ -104,3 +104,10 @@ test('decodeOctets() takes time in proportion to the input', (t) => {
       t.true(growsLinearly(decode, 100_000), `${charset} ${JSON.stringify(unit)}`)
     }
 })
+
+test('decodeOctets() reads EUC-JP and Shift_JIS under the name of ISO-2022-JP', (t) => {
+  t.is(decoded(octets('\xa4\xa2\xa4\xa4'), 'iso-2022-jp'), 'あい')
+  t.is(decoded(octets('\x82\xa0\x82\xa2'), 'ISO-2022-JP'), 'あい')
+  t.is(decoded(utf8('あü'), 'iso-2022-jp'), 'あü')
+  t.is(decoded(octets('\x82\xa0\x82\xa2'), ''), '‚\u00a0‚¢')
+})

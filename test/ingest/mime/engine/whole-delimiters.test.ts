@@ -44,6 +44,14 @@ test('WholeDelimiters reports a multipart that the end of the message leaves ope
   ])
 })
 
+test('WholeDelimiters opens no part at a delimiter that ends the message without a line end', (t) => {
+  const cut = multi('b', '--b', '', 'x', '--b').trimEnd()
+  t.deepEqual(mended(cut), [`${cut}--`, true])
+  t.deepEqual(mended(`${cut}-`), [`${cut}-`, true])
+  t.deepEqual(mended(multi('b', '--b').trimEnd()), [multi('b', '--b').trimEnd(), true])
+  t.deepEqual(mended(multi('--', '----', '', 'x', '------').trimEnd())[1], false)
+})
+
 test('WholeDelimiters reads one boundary at two levels, inner first', (t) => {
   const twice = (pad: string): string =>
     multi('b', `--b${pad}`, multi('b', `--b${pad}`, '', 'x', `--b--${pad}`).trimEnd(), `--b${pad}`, '', 'y', `--b--${pad}`)
