@@ -23,9 +23,11 @@ interface Word {
  * 64 Ki characters and never throws.
  */
 export function decodeEncodedWords(value: string): string {
-  const text = value.length > maxInput ? value.slice(0, maxInput) : value
-  return decodeRuns(text).replace(controls, ' ').toWellFormed()
+  return decodeWithControls(value).replace(controls, ' ').toWellFormed()
 }
+
+/** As `decodeEncodedWords`, but control characters stay, for values that are made safe in another way. */
+export const decodeWithControls = (value: string): string => decodeRuns(value.length > maxInput ? value.slice(0, maxInput) : value)
 
 function decodeRuns(text: string): string {
   let out = ''

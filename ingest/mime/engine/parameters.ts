@@ -1,6 +1,6 @@
 /** Parameters of Content-Type and Content-Disposition as mailparser reads them, and as text (RFC 2231, RFC 2047). */
 import { decodeOctets } from '../charset/decode-octets.ts'
-import { decodeEncodedWords } from '../encoded-words.ts'
+import { decodeWithControls } from '../encoded-words.ts'
 
 /** By name in lower case, with quotes and backslashes resolved. The last parameter of a name counts. */
 export function parametersOf(value: string): Map<string, string> {
@@ -28,7 +28,7 @@ export function parameterText(parameters: ReadonlyMap<string, string>, name: str
   const extended = parameters.get(`${name}*`)
   if (extended !== undefined) return extendedText([{ text: extended, isEncoded: true }])
   const segments = [...segmentsOf(parameters, name)]
-  return segments.length > 0 ? extendedText(segments) : decodeEncodedWords(parameters.get(name) ?? '')
+  return segments.length > 0 ? extendedText(segments) : decodeWithControls(parameters.get(name) ?? '')
 }
 
 interface Segment {
@@ -52,7 +52,7 @@ function extendedText(segments: readonly Segment[]): string {
   const [first] = segments
   const [, charset = '', rest] = (first?.isEncoded === true && /^([^']*)'[^']*'([^]*)$/.exec(first.text)) || []
   const given = rest === undefined ? segments : [{ text: rest, isEncoded: true }, ...segments.slice(1)]
-  if (!segments.some(({ isEncoded }) => isEncoded)) return decodeEncodedWords(segments.map(({ text }) => text).join(''))
+  if (!segments.some(({ isEncoded }) => isEncoded)) return decodeWithControls(segments.map(({ text }) => text).join(''))
   return decodeOctets(Buffer.concat(given.map(octetsOf)), charset).text
 }
 

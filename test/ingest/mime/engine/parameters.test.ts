@@ -17,6 +17,7 @@ const names: readonly (readonly [title: string, given: string, expected: string]
   ['a character over two segments', "filename*0*=utf-8''M%C3; filename*1*=%BC; filename*2=ll%41.pdf", 'Müll%41.pdf'],
   ['segments that count from 1', 'filename*1=a; filename*2=.txt', 'a.txt'],
   ['encoded words over segments', 'filename*0="=?utf-8?Q?M=C3=BC"; filename*1="ll.pdf?="', 'Müll.pdf'],
+  ['control characters, which safe names drop', 'filename="=?utf-8?Q?a=00=0Ab.txt?="', 'a\0\nb.txt'],
   ['a segment that is missing', 'filename*0=a; filename*2=c', 'a'],
   ['no name', 'size=3', ''],
 ]
