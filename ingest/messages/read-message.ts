@@ -9,8 +9,8 @@ import { textOfHtml } from '../html/html-text.ts'
 import { mailDocument } from '../html/mail-document.ts'
 import { readingNotes } from './reading-notes.ts'
 import { safeContentType } from '../mime/media-type.ts'
-import { joined } from '../mime/message-parts.ts'
-import { parseMime, type Bodies, type RawAttachment } from '../mime/mime-parse.ts'
+import type { Bodies, RawAttachment } from '../mime/mime-parse.ts'
+import { openMessage, type OpenedAttachment } from './open-message.ts'
 import { charactersLeftOut, embeddableHtml } from '../html/sanitize-html.ts'
 
 const maxTextCharacters = 1_000_000
@@ -18,49 +18,30 @@ const maxAddresses = 1000
 
 /** Reads the whole message. `cut` says that the octets end before the message does. */
 export async function readMessage(raw: Buffer, cut: boolean): Promise<ReadMessage> {
-  const attachments: { raw: RawAttachment; size: number }[] = []
-  const bodies = await parseMime(raw, (attachment) => {
-    const entry = { raw: attachment, size: 0 }
-    attachments.push(entry)
-    return (chunk) => void (entry.size += chunk.length)
-  })
-  // Half an attachment would look like a whole one, so it is not offered at all.
-  const isAttachmentCut = cut && bodies.endsInAttachment
-  if (isAttachmentCut) attachments.pop()
+  const opened = await openMessage(raw, cut)
   const fields = headerFields(raw)
-  const document = mailDocument(bodies.html, locationsOf(attachments.map((entry) => entry.raw)))
+  const document = mailDocument(opened.html, locationsOf(opened.attachments.map((file) => file.raw)))
   const html = embeddableHtml(document.html)
   const derived = textOfHtml(html)
-  const text = bodies.text.trim() === '' ? derived : bodies.text
+  const text = opened.text.trim() === '' ? derived : opened.text
   return {
     ...describeFields(fields),
     text: text.slice(0, maxTextCharacters).toWellFormed(),
     html,
     document,
-    attachments: attachments.map((entry, index) => describeAttachment(entry.raw, entry.size, index)),
+    attachments: opened.attachments.map(describeAttachment),
     notes: readingNotes({
-      faults: bodies.faults,
-      textLeftOut: bodies.textLeftOut + Math.max(0, text.length - maxTextCharacters),
-      htmlLeftOut: charactersLeftOut(bodies.html),
-      isAttachmentCut,
+      ...opened,
+      textLeftOut: opened.textLeftOut + Math.max(0, text.length - maxTextCharacters),
+      htmlLeftOut: charactersLeftOut(opened.html),
     }),
-    addressesSeen: addressesSeen(fields, bodies, derived),
+    addressesSeen: addressesSeen(fields, opened, derived),
   }
 }
 
 /** The decoded octets of one attachment, in memory of their own; undefined when there is none at that index. */
-export async function readAttachment(raw: Buffer, cut: boolean, index: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
-  const chunks: Uint8Array[] = []
-  let count = 0
-  const bodies = await parseMime(raw, () => {
-    const wanted = count === index
-    count += 1
-    return (chunk) => void (wanted && chunks.push(chunk))
-  })
-  const offered = cut && bodies.endsInAttachment ? count - 1 : count
-  if (!Number.isInteger(index) || index < 0 || index >= offered) return undefined
-  return joined(chunks)
-}
+export const readAttachment = async (raw: Buffer, cut: boolean, index: number): Promise<Uint8Array<ArrayBuffer> | undefined> =>
+  (await openMessage(raw, cut, index)).attachments[index]?.octets
 
 function describeFields(
   fields: readonly HeaderField[],
@@ -109,7 +90,7 @@ function contentIdOf(raw: RawAttachment, index: number): string {
   return declared === '' && isLocatedImage(raw) ? `part-${index}.location` : declared
 }
 
-function describeAttachment(raw: RawAttachment, size: number, index: number): ReadAttachment {
+function describeAttachment({ raw, size, isFromTnef }: OpenedAttachment, index: number): ReadAttachment {
   const contentType = safeContentType(raw.contentType)
   const contentId = contentIdOf(raw, index)
   return {
@@ -118,10 +99,11 @@ function describeAttachment(raw: RawAttachment, size: number, index: number): Re
     size,
     contentId: contentId === '' ? undefined : contentId,
     inline: raw.disposition === 'inline' || (raw.related && contentId !== ''),
+    fromTnef: isFromTnef,
   }
 }
 
-function addressesSeen(fields: readonly HeaderField[], bodies: Bodies, derived: string): string[] {
+function addressesSeen(fields: readonly HeaderField[], bodies: Pick<Bodies, 'text' | 'html'>, derived: string): string[] {
   const seen = new AddressesSeen()
   for (const { name, value } of fields) seen.addField(name, decodeEncodedWords(value))
   seen.addBody(bodies.text)

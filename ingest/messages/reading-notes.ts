@@ -11,6 +11,8 @@ export interface ReadingFacts {
   readonly htmlLeftOut: number
   /** The message is cut inside an attachment. */
   readonly isAttachmentCut: boolean
+  /** A TNEF container could not be opened to its end. */
+  readonly hasBrokenTnef: boolean
 }
 
 type Code = ReadingNote['code']
@@ -25,17 +27,19 @@ const sentences: Readonly<Record<Code, (detail: string) => string>> = {
   broken_text: (name) => `Some octets are not valid in the charset${name}; each is shown as a replacement character.`,
   unknown_transfer_encoding: (name) => `The transfer encoding${name} is unknown; the part is shown undecoded.`,
   broken_transfer_encoding: (name) => `Some characters are not valid in the transfer encoding${name}; the part may be damaged.`,
+  broken_tnef: () => 'A winmail.dat file is damaged or beyond the limits; some of its files may be missing.',
 }
 
 const codes: readonly string[] = Object.keys(sentences)
 
 /** The notes in the order of their codes. */
-export function readingNotes({ faults, textLeftOut, htmlLeftOut, isAttachmentCut }: ReadingFacts): ReadingNote[] {
+export function readingNotes({ faults, textLeftOut, htmlLeftOut, isAttachmentCut, hasBrokenTnef }: ReadingFacts): ReadingNote[] {
   const found: [Code, string][] = [
     ...(textLeftOut > 0 ? [['text_cut', String(textLeftOut)] as [Code, string]] : []),
     ...(htmlLeftOut > 0 ? [['html_cut', String(htmlLeftOut)] as [Code, string]] : []),
     ...(isAttachmentCut ? [['attachment_cut', ''] as [Code, string]] : []),
     ...faults.map(({ code, name = '' }): [Code, string] => [code, quoted(name)]),
+    ...(hasBrokenTnef ? [['broken_tnef', ''] as [Code, string]] : []),
   ]
   return found
     .toSorted(([a], [b]) => codes.indexOf(a) - codes.indexOf(b))

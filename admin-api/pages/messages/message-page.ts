@@ -201,10 +201,10 @@ export function framed(
 export const files = (base: string, { attachments }: ReadMessage, { lang, mail: { message } }: PageWords): Html =>
   html`<ul class="files">
     ${attachments.map(
-      ({ filename, contentType, size }, index) =>
+      ({ filename, contentType, size, fromTnef }, index) =>
         html`<li>
           <a href="${base}/attachments/${index}">${filename}</a>
-          <span class="meta">${contentType}, ${message.bytes(numberOf(size, lang))}</span>
+          <span class="meta">${contentType}, ${message.bytes(numberOf(size, lang))}${fromTnef ? ', winmail.dat' : ''}</span>
         </li>`,
     )}
   </ul>`

@@ -31,6 +31,7 @@ export const filesShape = z.array(
     size: z.int(),
     content_id: z.string().nullable(),
     inline: z.boolean(),
+    from_tnef: z.boolean().meta({ description: 'The file stands in a winmail.dat container, which is listed too.' }),
     url: z.string(),
   }),
 )
@@ -168,8 +169,8 @@ function readingOf(message: ReadMail, urlOf: (part: LinkedPart) => string): Read
     is_truncated: isShortened || message.attachments.length > maxAttachments,
     reading_notes: message.notes.map(({ code, sentence }) => ({ code, message: sentence })),
     headers,
-    attachments: message.attachments.slice(0, maxAttachments).map(({ filename, contentType, size, contentId, inline }, index) => {
-      return { filename, content_type: contentType, size, content_id: contentId ?? null, inline, url: urlOf(index) }
+    attachments: message.attachments.slice(0, maxAttachments).map(({ filename, contentType, size, contentId, inline, fromTnef }, index) => {
+      return { filename, content_type: contentType, size, content_id: contentId ?? null, inline, from_tnef: fromTnef, url: urlOf(index) }
     }),
   }
 }

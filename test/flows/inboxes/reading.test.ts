@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import test, { type ExecutionContext } from '#test'
 import { startMcp, type Agent, type McpFixture } from '../../admin-api/mcp/mcp-fixture.ts'
+import { text, tnef } from '../../ingest/mime/tnef/tnef-writer.ts'
 import { catchAllInbox, makeDestination, makeLogin, type Login } from '../../support/daemon/provision.ts'
 import { SmtpClient } from '../../support/smtp/smtp-client.ts'
 import { WebhookReceiver } from '../../support/web/webhook-receiver.ts'
@@ -29,6 +30,12 @@ const written = (head: string, ...lines: readonly string[]): (() => Buffer) => {
   const fields = 'From: Ana <ana@sender.example>\r\nSubject: Notes\r\nMIME-Version: 1.0\r\n'
   return () => Buffer.from(`${fields}${head}\r\n\r\n${lines.join('\r\n')}\r\n`, 'latin1')
 }
+
+const winmail = tnef(
+  [text(0x1000, 'Grüezi')],
+  [{ data: Buffer.from('seventeen octets!'), properties: [text(0x3707, 'Müßig.txt'), text(0x370e, 'text/plain')] }],
+)
+const damaged = winmail.subarray(0, -200)
 
 const mails: readonly (readonly [title: string, make: () => Buffer | Promise<Buffer>, expected: Expected])[] = [
   [
@@ -73,6 +80,26 @@ const mails: readonly (readonly [title: string, make: () => Buffer | Promise<Buf
     'an unclosed multipart in an unknown charset',
     written('Content-Type: multipart/mixed; boundary=m', '--m', 'Content-Type: text/plain; charset=x-none', '', 'M\xfc\xdfig'),
     { text: 'Müßig', notes: ['unclosed_part', 'unknown_charset'] },
+  ],
+  [
+    'files and a body in winmail.dat',
+    written('Content-Type: application/ms-tnef; name=winmail.dat\r\nContent-Transfer-Encoding: base64', winmail.toString('base64')),
+    {
+      text: 'Grüezi',
+      files: [
+        ['winmail.dat', 'application/ms-tnef', winmail.toString('latin1')],
+        ['Müßig.txt', 'text/plain', 'seventeen octets!'],
+      ],
+    },
+  ],
+  [
+    'a damaged winmail.dat beside a text',
+    written(
+      'Content-Type: multipart/mixed; boundary=m',
+      ...['--m', '', 'Hello', '--m', 'Content-Type: application/octet-stream; name=winmail.dat', 'Content-Transfer-Encoding: base64', ''],
+      ...[damaged.toString('base64'), '--m--'],
+    ),
+    { text: 'Hello', files: [['winmail.dat', 'application/octet-stream', damaged.toString('latin1')]], notes: ['broken_tnef'] },
   ],
 ]
 

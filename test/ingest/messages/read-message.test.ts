@@ -55,10 +55,10 @@ test('readMessage() answers text and safe HTML', async (t) => {
 test('readMessage() describes attachments under safe names', async (t) => {
   const { attachments } = await read('newsletter')
   t.deepEqual(attachments, [
-    { filename: 'attachment.png', contentType: 'image/png', size: 70, contentId: 'logo@news.example', inline: true },
-    { filename: 'Rechnung Müller.pdf', contentType: 'application/pdf', size: 9, contentId: undefined, inline: false },
-    { filename: 'passwd.csv', contentType: 'text/csv', size: 3, contentId: undefined, inline: false },
-    { filename: 'attachment.eml', contentType: 'message/rfc822', size: 56, contentId: undefined, inline: false },
+    { filename: 'attachment.png', contentType: 'image/png', size: 70, contentId: 'logo@news.example', inline: true, fromTnef: false },
+    { filename: 'Rechnung Müller.pdf', contentType: 'application/pdf', size: 9, contentId: undefined, inline: false, fromTnef: false },
+    { filename: 'passwd.csv', contentType: 'text/csv', size: 3, contentId: undefined, inline: false, fromTnef: false },
+    { filename: 'attachment.eml', contentType: 'message/rfc822', size: 56, contentId: undefined, inline: false, fromTnef: false },
   ])
 })
 

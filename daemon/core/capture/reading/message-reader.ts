@@ -12,6 +12,8 @@ export interface ReadAttachment {
   readonly size: number
   readonly contentId?: string | undefined
   readonly inline: boolean
+  /** It stands in a winmail.dat container (TNEF), which is listed too. */
+  readonly fromTnef: boolean
 }
 
 /**
@@ -37,6 +39,7 @@ export const readingNoteCodes = [
   'broken_text',
   'unknown_transfer_encoding',
   'broken_transfer_encoding',
+  'broken_tnef',
 ] as const
 
 export interface ReadingNote {

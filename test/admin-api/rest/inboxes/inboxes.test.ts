@@ -96,7 +96,14 @@ test('getInboxMessage shows a captured send in full', async (t) => {
   t.regex(String(html), /Hello/)
   t.notRegex(String(html), /script|onclick/)
   t.deepEqual(attachments, [
-    { filename: 'Rechnung ü.html', content_type: 'text/html', size: 8, inline: false, url: `${baseUrl}${path}/attachments/0` },
+    {
+      filename: 'Rechnung ü.html',
+      content_type: 'text/html',
+      size: 8,
+      inline: false,
+      from_tnef: false,
+      url: `${baseUrl}${path}/attachments/0`,
+    },
   ])
   const raw = await fixture.rest.call('GET', `${path}/raw`)
   t.is(raw.headers['content-type'], 'message/rfc822')
