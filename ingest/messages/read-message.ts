@@ -8,6 +8,7 @@ import { firstValue, headerFields, type HeaderField } from '../mime/header-field
 import { textOfHtml } from '../html/html-text.ts'
 import { mailDocument } from '../html/mail-document.ts'
 import { readingNotes } from './reading-notes.ts'
+import { mailDate } from '../mime/mail-date.ts'
 import { safeContentType } from '../mime/media-type.ts'
 import type { Bodies, RawAttachment } from '../mime/mime-parse.ts'
 import { openMessage, type OpenedAttachment } from './open-message.ts'
@@ -55,7 +56,7 @@ function describeFields(
     bcc: addresses(fields, 'bcc'),
     replyTo: addresses(fields, 'reply-to'),
     messageId: messageId === '' ? undefined : messageId,
-    date: isoDate(firstValue(fields, 'date')),
+    date: mailDate(firstValue(fields, 'date') ?? ''),
     headers: fields.map(({ name, value }) => ({ name, value: decodeEncodedWords(value) })),
   }
 }
@@ -64,13 +65,6 @@ function describeFields(
 function addresses(fields: readonly HeaderField[], name: string): ReadAddress[] {
   const named = fields.filter((field) => field.name.toLowerCase() === name)
   return named.flatMap((field) => addressList(field.value).filter(({ address }) => address !== '')).slice(0, maxAddresses)
-}
-
-/** RFC 3339 in UTC; undefined when the field is absent or no date. */
-function isoDate(value: string | undefined): string | undefined {
-  const date = new Date((value ?? '').slice(0, 200))
-  const year = date.getUTCFullYear()
-  return year >= 0 && year <= 9999 ? date.toISOString() : undefined
 }
 
 /** Images that HTML can name by their Content-Location. */

@@ -14,6 +14,8 @@ interface Entry {
   /** The phrase with a blank in place of quoted text. */
   unquoted: string
   angle: string | undefined
+  /** Length of the phrase at the angle bracket: what follows belongs to the next address if that has no comma before it. */
+  named: number
   comment: string
 }
 
@@ -30,7 +32,7 @@ export function addressList(value: string): ListedAddress[] {
   return found.slice(0, maxEntries)
 }
 
-const emptyEntry = (): Entry => ({ phrase: '', unquoted: '', angle: undefined, comment: '' })
+const emptyEntry = (): Entry => ({ phrase: '', unquoted: '', angle: undefined, named: 0, comment: '' })
 
 function* entries(value: string): Generator<Entry> {
   let entry: Entry = emptyEntry()
@@ -40,8 +42,15 @@ function* entries(value: string): Generator<Entry> {
     if (char === '"' || char === '(' || char === '<') {
       const [inner, end] = enclosed(value, at)
       if (char === '(') entry.comment ||= inner
-      else if (char === '<') entry.angle ??= inner.trim()
-      else {
+      else if (char === '<') {
+        if (entry.angle !== undefined) {
+          const next = entry.phrase.slice(entry.named)
+          yield { ...entry, phrase: entry.phrase.slice(0, entry.named) }
+          entry = { ...emptyEntry(), phrase: next }
+        }
+        entry.angle = inner.trim()
+        entry.named = entry.phrase.length
+      } else {
         entry.phrase += inner
         entry.unquoted += ' '
       }

@@ -12,6 +12,7 @@ export const homes: Readonly<Record<string, readonly string[]>> = {
   mailersend: [],
   'mailgun.js': [],
   'node-mailjet': [],
+  'postal-mime': [],
   postmark: [],
   resend: [],
   sparkpost: [],

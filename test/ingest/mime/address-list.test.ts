@@ -37,6 +37,15 @@ const cases: readonly (readonly [string, string, readonly (readonly [string, str
       ['b@x.example', ''],
     ],
   ],
+  [
+    'reads names and addresses without commas',
+    'Ana <a@x.example> "B, Bo" <b@x.example><c@x.example> C',
+    [
+      ['a@x.example', 'Ana'],
+      ['b@x.example', 'B, Bo'],
+      ['c@x.example', 'C'],
+    ],
+  ],
   ['does not join words at a dot', 'Mr. A a@x.example', [['a@x.example', 'Mr. A']]],
   ['drops comments in brackets', 'Pete <pete(his account)@silly.test(his "host")>', [['pete@silly.test', 'Pete']]],
   [
