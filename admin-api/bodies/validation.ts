@@ -4,7 +4,7 @@ import { invalid, type FieldProblem, type Refusal } from '#core/refusals.ts'
 import { withoutRefusedNulls } from './null-fields.ts'
 import { maxProblems, problemWords } from './validation-words.ts'
 
-type Issue = z.core.$ZodIssue
+export type Issue = z.core.$ZodIssue
 type Path = readonly PropertyKey[]
 
 const parseOptions = { error: problemWords }
@@ -25,6 +25,20 @@ export function check<S extends z.ZodType>(schema: S, value: unknown, where: 'bo
   const issues = result.error.issues.toSorted((a, b) => isUnknown(b) - isUnknown(a))
   const problems = issues.flatMap((issue) => toProblems(issue, [], where))
   throw invalid(problems.slice(0, maxProblems))
+}
+
+/** Up to twenty problems in the words of `check`, from issues that a foreign schema found in the value. */
+export const problemsOf = (issues: readonly Issue[], value: unknown, where: string): readonly FieldProblem[] =>
+  issues
+    .slice(0, maxProblems)
+    .flatMap((issue) => toProblems(inOwnWords(issue, value), [], where))
+    .slice(0, maxProblems)
+
+function inOwnWords(issue: Issue, value: unknown): Issue {
+  const input = issue.path.reduce((at: unknown, key) => (Object(at) as Readonly<Record<PropertyKey, unknown>>)[key], value)
+  const errors = issue.code === 'invalid_union' && { errors: issue.errors.map((branch) => branch.map((one) => inOwnWords(one, input))) }
+  const whole = { ...issue, ...errors, input } as Issue
+  return { ...whole, message: problemWords(whole as z.core.$ZodRawIssue) }
 }
 
 /** Alternatives can hide nulls behind each other, as deep as bodies have them. */

@@ -6,6 +6,7 @@ import * as z from 'zod'
 import type { Principal } from '#core/access/principal/principal.ts'
 import { OpenStreams } from '#core/live/open-streams.ts'
 import { Refusal, refusals } from '#core/refusals.ts'
+import { refusalOfDefect } from '#core/writes/store-refusal.ts'
 import { accessToken } from '../credentials/credentials.ts'
 import type { ProtectedResource } from '../credentials/challenge.ts'
 import { envelope } from '../http/rendering.ts'
@@ -16,7 +17,6 @@ import { endpointPage } from './endpoint-page.ts'
 import { acceptedTypes, bothTypes, inAcceptedType } from './accepted-type.ts'
 import { corsOf, requireOwnAddress, type OwnAddresses } from './origins.ts'
 import { ListChanges } from './list-changes.ts'
-import { malformedIn } from './parameters.ts'
 import { plainAnswers, plainCallOf, type PlainCall } from './plain-call.ts'
 import { identityOf, mcpHandler, type ProtocolOptions } from './protocol.ts'
 import { Cancellations } from './tools/cancellations.ts'
@@ -41,9 +41,8 @@ export interface AgentEndpointOptions
 const deadlineSeconds = 130
 /** So long one connection listens to changes. */
 const listenSeconds = 120
-/** Of JSON-RPC 2.0 §5.1: the text is no JSON; wrong parameters; and the first of those that are the server's own. */
+/** Of JSON-RPC 2.0 §5.1: the text is no JSON; and the first of those that are the server's own. */
 const parseError = -32_700
-const invalidParams = -32_602
 const serverError = -32_000
 /** Headers that the package reads, besides `Accept`. */
 const protocolHeaders = ['content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name', 'last-event-id', 'mcp-session-id']
@@ -148,8 +147,6 @@ export class AgentEndpoint {
   }
 
   async #respond(caller: Caller, headers: IncomingHttpHeaders, body: unknown, signal: AbortSignal): Promise<Answer> {
-    const malformed = malformedIn(body, caller.protocolVersion)
-    if (malformed !== undefined) return errorTo(body, invalidParams, malformed)
     const { url, version, website, tools, resources, organizationOf, clock } = this.#options
     const [closing, calls, cancellations] = [this.#closing.signal, this.#calls, this.#cancellations]
     const onError = (): void => {} // refused requests, which the client is told of; what breaks in a tool is reported by the call
@@ -165,26 +162,44 @@ export class AgentEndpoint {
       clock,
       bus: this.#changes.bus,
       onError,
+      onDefect: (error, { client: { requestId } }, operationId) => {
+        this.#options.events.failed(error, { requestId, operationId })
+        return refusalOfDefect(error, requestId)
+      },
     })
     const handler = await this.#handler
     const { grantId, scopes } = { grantId: caller.principal.credentialId, scopes: [...caller.principal.scopes] }
     const given = protocolHeaders.flatMap((name) => (typeof headers[name] === 'string' ? [[name, headers[name]] as [string, string]] : []))
-    // who listens does so anew before the deadline of a request ends the connection
-    const until = isListening(body) ? this.#listens(caller, signal) : signal
-    const request = new Request(url, { method: 'POST', headers: [...given, ['accept', bothTypes]], signal: until })
     const authInfo = { token: '', clientId: grantId, scopes, extra: { caller } }
-    return answerOf(await this.#changes.of(caller, () => handler.fetch(request, { authInfo, parsedBody: body })))
+    const ask = (until: AbortSignal): Promise<Response> => {
+      const request = new Request(url, { method: 'POST', headers: [...given, ['accept', bothTypes]], signal: until })
+      return this.#changes.of(caller, () => handler.fetch(request, { authInfo, parsedBody: body }))
+    }
+    return answerOf(await (isListening(body) ? this.#listen(caller, signal, ask) : ask(signal)))
   }
 
-  /** Ends with the connection, with the service, or in time. Throws `rate_limit_exceeded` when the caller has too many open. */
-  #listens({ principal }: Caller, signal: AbortSignal): AbortSignal {
+  /**
+   * Counts a listener from its request to the end of its stream, or to an answer without one. The stream ends before the deadline of a
+   * request, with the connection or with the service. Throws `rate_limit_exceeded` when the caller has too many open.
+   */
+  async #listen({ principal }: Caller, signal: AbortSignal, ask: (until: AbortSignal) => Promise<Response>): Promise<Response> {
     const leave = this.#listening.enter({ credentialId: principal.credentialId })
     const deadline = new AbortController()
-    this.#options.clock.after(listenSeconds * 1000, () => deadline.abort())
+    const timer = this.#options.clock.after(listenSeconds * 1000, () => deadline.abort())
+    const end = (): void => {
+      timer.cancel()
+      leave()
+    }
     const until = AbortSignal.any([signal, this.#closing.signal, deadline.signal])
-    if (until.aborted) leave()
-    else until.addEventListener('abort', leave, { once: true })
-    return until
+    until.addEventListener('abort', end, { once: true })
+    let answer: Response | undefined
+    try {
+      const given = await ask(until)
+      if (given.body && isStream(given)) answer = new Response(given.body.pipeThrough(new TransformStream({ flush: end })), given)
+      return answer ?? given
+    } finally {
+      if (!answer || until.aborted) end()
+    }
   }
 
   #page(path: string): Operation {
@@ -229,13 +244,14 @@ function errorTo(body: unknown, code: number, message: string, status = 200): An
 
 const isRequestId = (id: unknown): boolean => typeof id === 'string' || typeof id === 'number'
 
+const isStream = ({ headers }: Response): boolean => headers.get('content-type')?.startsWith('text/event-stream') === true
+
 async function answerOf(response: Response): Promise<Answer> {
   const { status, headers, body } = response
   const allow = headers.get('allow')
   const own = allow === null ? {} : { allow }
   const contentType = headers.get('content-type') ?? 'application/json'
-  if (body === null || !contentType.startsWith('text/event-stream'))
-    return raw(await response.text(), { status, contentType, headers: own })
+  if (body === null || !isStream(response)) return raw(await response.text(), { status, contentType, headers: own })
   // proxies must not hold the events back
   return raw(body, { status, contentType, headers: { ...own, 'x-accel-buffering': 'no', 'cache-control': 'no-store, no-transform' } })
 }

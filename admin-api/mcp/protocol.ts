@@ -3,9 +3,11 @@
  * itself: there are no sessions, and the project is that of the token.
  */
 import type { McpHttpHandler, McpRequestContext, Server, ServerEventBus } from '@modelcontextprotocol/server'
+import type { Refusal } from '#core/refusals.ts'
 import { guide, guideUri } from './resources/guides.ts'
 import { instructions } from './instructions.ts'
 import { problemOf, prompts, textOf } from './prompts.ts'
+import { serverClass } from './request-errors.ts'
 import { addResources, type ResourceOptions } from './resources/resource-requests.ts'
 import type { Caller } from './tools/tool-calls.ts'
 import { addTools, type ToolOptions } from './tools/tool-requests.ts'
@@ -17,6 +19,8 @@ export interface ProtocolOptions extends ResourceOptions, ToolOptions {
   /** Who listens to changes. */
   readonly bus: ServerEventBus
   readonly onError: (error: Error) => void
+  /** Reports a defect in a request of the caller, and returns what the caller is told. */
+  readonly onDefect: (error: unknown, caller: Caller, method: string) => Refusal
 }
 
 /** How long clients may keep a list. */
@@ -33,7 +37,8 @@ export async function mcpHandler(options: ProtocolOptions): Promise<McpHttpHandl
   const sdk = await import('@modelcontextprotocol/server')
   const factory = (context: McpRequestContext): Server => {
     const caller = context.authInfo?.extra?.['caller'] as Caller
-    const server = new sdk.Server(identityOf(options), {
+    const OwnServer = serverClass(sdk, (error, method) => options.onDefect(error, caller, method))
+    const server = new OwnServer(identityOf(options), {
       capabilities: { tools: { listChanged: context.era === 'modern' }, prompts: {}, resources: {}, completions: {} },
       instructions,
       cacheHints: {

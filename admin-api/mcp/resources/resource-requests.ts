@@ -1,8 +1,6 @@
 /** The requests of the protocol about resources, and about completions of their arguments and those of prompts. */
 import type { Server } from '@modelcontextprotocol/server'
 import type { FeatureSettings } from '#core/plan/features.ts'
-import { Refusal } from '#core/refusals.ts'
-import { envelope } from '../../http/rendering.ts'
 import { completed } from './completion.ts'
 import { contentsOf, listedResources, listedTemplates, type Resource } from './resources.ts'
 import { everything, isListed } from '../tools/selection.ts'
@@ -30,10 +28,7 @@ export function addResources(server: Server, sdk: Sdk, options: ResourceOptions,
   }))
   server.setRequestHandler('resources/read', async ({ params: { uri } }, { mcpReq }) => {
     const signal = AbortSignal.any([mcpReq.signal, closing])
-    const found = await inProtocol(
-      sdk,
-      contentsOf(options.resources, uri, (tool, given) => calls.read(caller, tool, given, { signal })),
-    )
+    const found = await contentsOf(options.resources, uri, (tool, given) => calls.read(caller, tool, given, { signal }))
     if (!found) throw new sdk.ResourceNotFoundError(uri.slice(0, 1000), 'No resource has this address.')
     return { contents: [{ ...found }] }
   })
@@ -53,16 +48,4 @@ async function reachable({ resources, organizationOf }: ResourceOptions, { princ
   const { agent, organizationId } = principal
   const organization = await organizationOf(organizationId)
   return resources.filter(({ tool }) => agent && isListed(tool, agent, organization, everything))
-}
-
-/** A refusal is an error of the protocol, as resources have no results that are errors; the envelope is its data. */
-async function inProtocol<T>(sdk: Sdk, reading: Promise<T>): Promise<T> {
-  try {
-    return await reading
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error
-    const { InternalError, InvalidParams } = sdk.ProtocolErrorCode
-    const code = error.code === 'internal_error' ? InternalError : InvalidParams
-    throw new sdk.ProtocolError(code, error.message, JSON.parse(envelope(error)) as object)
-  }
 }

@@ -94,9 +94,9 @@ async function listen(fixture: McpFixture, token: string): Promise<AsyncGenerato
   return messagesOf(await subscribe(fixture, token))
 }
 
-function subscribe(fixture: McpFixture, token: string): Promise<Response> {
+function subscribe(fixture: McpFixture, token: string, notifications: unknown = { toolsListChanged: true }): Promise<Response> {
   const meta = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {} }
-  const params = { _meta: meta, notifications: { toolsListChanged: true } }
+  const params = { _meta: meta, notifications }
   return fixture.fetch(mcpResource, {
     method: 'POST',
     headers: {
@@ -106,6 +106,22 @@ function subscribe(fixture: McpFixture, token: string): Promise<Response> {
     body: JSON.stringify({ jsonrpc: '2.0', id: 7, method: 'subscriptions/listen', params }),
   })
 }
+
+test('a subscription that is refused, or whose stream ends at once, keeps no place', async (t) => {
+  const fixture = await startMcp(t)
+  const token = await fixture.tokenOf()
+  for (const notifications of [null, 5, { toolsListChanged: 5 }, {}, { resourceSubscriptions: [] }])
+    for (let i = 0; i < 10; i++) {
+      const answer = await subscribe(fixture, token, notifications)
+      await answer.text()
+      t.not(answer.status, 429, JSON.stringify(notifications))
+    }
+  const open = await Promise.all(Array.from({ length: 10 }, () => listen(fixture, token)))
+  for (const messages of open) t.is((await messages.next()).value?.method, 'notifications/subscriptions/acknowledged')
+  t.is((await subscribe(fixture, token)).status, 429)
+  fixture.clock.advance(120_000)
+  for (const messages of open) t.true((await messages.next()).done)
+})
 
 async function* messagesOf({ body }: Response): AsyncGenerator<{ readonly method?: string }> {
   let text = ''

@@ -1,0 +1,67 @@
+/**
+ * Errors of requests as the protocol shows them. The package answers malformed parameters with the text of its validator, and any other
+ * error with its message.
+ */
+import type { JSONRPCRequest, Server, ServerContext } from '@modelcontextprotocol/server'
+import { Refusal } from '#core/refusals.ts'
+import { problemsOf, type Issue } from '../bodies/validation.ts'
+import { envelope } from '../http/rendering.ts'
+
+type Sdk = typeof import('@modelcontextprotocol/server')
+
+/** How the package begins its protocol errors with text of the validator. */
+const malformedCall = 'Invalid tools/call request: '
+const malformedResult = 'Invalid tools/call result: '
+
+type Handler = (request: JSONRPCRequest, context: ServerContext) => Promise<Record<string, unknown>>
+
+/** Reports a defect, which is neither the fault of the client nor a refusal, and returns what the client is told. */
+export type OnDefect = (error: unknown, method: string) => Refusal
+
+/** The server of the package with sentences in its errors, whatever the revision, in a batch too. */
+export function serverClass(sdk: Sdk, onDefect: OnDefect): typeof Server {
+  return class extends sdk.Server {
+    protected override _wrapHandler(method: string, handler: Handler): Handler {
+      const wrapped = super._wrapHandler(method, handler)
+      return async (request, context) => {
+        try {
+          return await wrapped(request, context)
+        } catch (error) {
+          throw malformed(sdk, error, request) ?? protocolErrorOf(sdk, error, (defect) => onDefect(defect, method))
+        }
+      }
+    }
+  }
+}
+
+function malformed(sdk: Sdk, error: unknown, request: JSONRPCRequest): Error | undefined {
+  const issues = issuesIn(sdk, error)
+  if (!issues) return undefined
+  const problems = problemsOf(issues, request, 'params').map(({ path, message }) => `${path}: ${message}`)
+  const sentence = `The parameters of ${request.method} are malformed: ${problems.join('; ')}.`
+  return new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, sentence)
+}
+
+/** A refusal outside of tools is an error of the protocol with the envelope as its data. */
+function protocolErrorOf(sdk: Sdk, error: unknown, refusalOf: (defect: unknown) => Refusal): Error {
+  if (error instanceof sdk.ProtocolError && !error.message.startsWith(malformedResult)) return error
+  const { InternalError, InvalidParams } = sdk.ProtocolErrorCode
+  const refusal = error instanceof Refusal ? error : refusalOf(error)
+  const code = refusal.code === 'internal_error' ? InternalError : InvalidParams
+  return new sdk.ProtocolError(code, refusal.message, JSON.parse(envelope(refusal)) as object)
+}
+
+/** The issues in an error of the package's validator, which writes them as JSON at the end of the message. */
+function issuesIn(sdk: Sdk, error: unknown): readonly Issue[] | undefined {
+  if (!(error instanceof Error) || !isOfValidator(sdk, error)) return undefined
+  try {
+    const issues: unknown = JSON.parse(error.message.slice(error.message.indexOf('[')))
+    return Array.isArray(issues) ? (issues as readonly Issue[]) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The package throws a bare `Error`, or a protocol error about a call. */
+const isOfValidator = (sdk: Sdk, error: Error): boolean =>
+  error instanceof sdk.ProtocolError ? error.message.startsWith(malformedCall) : error.constructor === Error
