@@ -6,13 +6,12 @@ import { formatEndpoint } from '#config/settings/formats.ts'
 import { pagesUrl, publicUrl, type Config } from '#config/settings/load.ts'
 import type { Bootstrapped } from '#core/bootstrap.ts'
 import { loginLinkPath } from '#core/people/sign-in/operator-link.ts'
-import { keyName, sendSpool } from './commands/sendmail/hand-over.ts'
-import { spoolFolder } from './commands/sendmail/spool.ts'
+import { SpoolRounds } from './commands/sendmail/spool-rounds.ts'
 import type { CertificateSource } from './certificates/certificate-source.ts'
 import type { CurrentCertificate } from './certificates/current-certificate.ts'
 import { boundCompiled } from './process/compiled-code.ts'
 import { damagedFolder, damagedStart } from './process/damaged-start.ts'
-import { exitCodes, Lifecycle, type ExitCode, type Part } from './process/lifecycle.ts'
+import { exitCodes, Lifecycle, type ExitCode } from './process/lifecycle.ts'
 import { createLogger, prettyLines, type Logger } from './observability/logging.ts'
 import { LogOutput } from './observability/log-stream.ts'
 import type { PartLogs } from './observability/part-logs.ts'
@@ -68,7 +67,8 @@ export async function serve(config: Config, { readyFile, version }: ServeOptions
   if (readyFile !== undefined) {
     await lifecycle.start({ name: 'ready file', start: () => writeReadyFile(readyFile, listening), stop: () => clearReadyFile(readyFile) })
   }
-  await lifecycle.start(spoolOf(config, log, { origin: originOf(listening), operatorToken }))
+  const { clock } = part('core')
+  await lifecycle.start(new SpoolRounds({ config, log, clock, origin: originOf(listening), ownToken: operatorToken }))
   await lifecycle.start(new QuietMemory())
   announce(config, log, { listening, version, certificate })
   process.stderr.write(`Ready. Dashboard ${pagesUrl(config, listening.http)}\n`)
@@ -95,33 +95,6 @@ function onHangup(log: Logger): { from(source: CertificateSource): void } {
 /** SIGUSR2 asks for everything that can be logged, and the next one for the usual lines. */
 function toggleDebugOnSignal(logs: PartLogs, log: Logger): void {
   process.on('SIGUSR2', () => log.info({ levels: logs.toggleDebug() }, 'levels of the log changed'))
-}
-
-/** Sends what `postern sendmail` kept while no daemon ran, through the same door as that does. */
-function spoolOf(
-  config: Config,
-  log: Logger,
-  { origin, operatorToken }: { readonly origin: string; readonly operatorToken: string },
-): Part {
-  const stopping = new AbortController()
-  let sending: Promise<void> | undefined
-  return {
-    name: 'spool of sendmail',
-    async start() {
-      const { key } = config.sendmail
-      const receiver = { origin, token: key ?? operatorToken, by: keyName(key) }
-      sending = sendSpool(spoolFolder(config), receiver, { signal: stopping.signal }).then(
-        ({ taken, refused, left, reason }) => {
-          if (taken + refused.length + left > 0) log.info({ taken, refused: refused.length, left, reason }, 'sent the spool of sendmail')
-        },
-        (error: unknown) => log.warn({ err: error }, 'the spool of sendmail cannot be read'),
-      )
-    },
-    async stop() {
-      stopping.abort()
-      await sending
-    },
-  }
 }
 
 /** To the terminal and not to the log: logs are kept. Only now, as port 0 has become a real one. */

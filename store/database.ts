@@ -288,6 +288,15 @@ export class Database {
     return stored && { ...stored, organizationId }
   }
 
+  /** The values of a store-wide index of texts from `from` up to `until`, at most `limit`. */
+  async lookupTexts(kind: AnyKind, index: string, range: { from: string; until: string; limit: number }): Promise<string[]> {
+    const key = (text: string): Bytes => pack([...lookupPrefix(kind.name, index), text])
+    const found: string[] = []
+    const rows = this.kv.range({ start: key(range.from), end: key(range.until), limit: range.limit, whole: true })
+    for await (const row of rows) found.push(String(unpack(row.key).at(-1)))
+    return found
+  }
+
   /**
    * One page of records in index order, in one walk; the records behind an index are read in steps. Rows outside the reach, and those
    * that `sieve` does not take, are passed over; the cursor stands behind the last row looked at. Throws `CursorInvalid`.

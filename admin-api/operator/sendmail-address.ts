@@ -1,3 +1,20 @@
 /** Where `postern sendmail` hands over, apart from what takes it: the command starts in milliseconds and loads little. */
+import { isProof, proofOf } from '#core/access/keys/key-proof.ts'
+
 export const sendmailPath = '/v1/sendmail'
 export const sendmailType = 'application/octet-stream'
+
+/** What a proof is over, beside the message. */
+export interface SendmailHead {
+  readonly id: string
+  readonly from: string
+  readonly to: readonly string[]
+  readonly by: string
+}
+
+const signed = ({ id, from, to, by }: SendmailHead): Buffer => Buffer.from(`${JSON.stringify([id, from, to, by])}\n`)
+
+/** `sha256` is the hash of the key. */
+export const sendmailProof = (sha256: string, head: SendmailHead, message: Uint8Array): string => proofOf(sha256, signed(head), message)
+export const isSendmailProof = (given: string, sha256: string, head: SendmailHead, message: Uint8Array): boolean =>
+  isProof(given, sha256, signed(head), message)

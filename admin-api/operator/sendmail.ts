@@ -1,26 +1,40 @@
 /** Where `postern sendmail` hands over messages: a line of JSON with the envelope, and the message behind it. */
 import * as z from 'zod'
 import { parseAddress, type Mailbox } from '#core/addresses.ts'
-import { invalid } from '#core/refusals.ts'
+import { apiKeys } from '#core/access/keys/api-key.ts'
+import type { ApiKeys } from '#core/access/keys/api-keys.ts'
+import type { Principal } from '#core/access/principal/principal.ts'
+import { commandLine } from '#core/access/run-token.ts'
+import { invalid, Refusal } from '#core/refusals.ts'
 import type { SendMessages, WholeOrder } from '#core/submission/doors/send-messages.ts'
+import type { Database } from '#store/database.ts'
 import { streamed } from '../bodies/body-stream.ts'
 import { BodyMemory } from '../bodies/body-turns.ts'
 import { operation, type Operation } from '../operation/operation.ts'
 import { sendRefusals } from '../rest/sending/messages.ts'
-import { sendmailPath, sendmailType } from './sendmail-address.ts'
+import { isSendmailProof, sendmailPath, sendmailType } from './sendmail-address.ts'
 
 /** Of all messages that are being read. */
 const maxMemoryBytes = 128 * 1024 * 1024
 const lf = 10
 
-const envelopeShape = z.object({ from: z.string(), to: z.array(z.string()).min(1).max(10_000) })
+const envelopeShape = z.object({
+  from: z.string(),
+  to: z.array(z.string()).min(1).max(10_000),
+  id: z.string().max(100).optional(),
+  by: z.string().max(100).optional(),
+  proof: z.string().max(100).optional(),
+})
+type Envelope = z.infer<typeof envelopeShape>
 
 export interface SendmailOptions {
   readonly sendMessages: Pick<SendMessages, 'send'>
+  readonly keys: Pick<ApiKeys, 'authenticateHash'>
+  readonly database: Database
   readonly maxBodyBytes: number
 }
 
-export const sendmailOperation = ({ sendMessages, maxBodyBytes }: SendmailOptions): Operation => {
+export const sendmailOperation = ({ sendMessages, maxBodyBytes, ...proofs }: SendmailOptions): Operation => {
   const memory = new BodyMemory(maxMemoryBytes)
   return operation({
     method: 'POST',
@@ -46,8 +60,9 @@ export const sendmailOperation = ({ sendMessages, maxBodyBytes }: SendmailOption
           size += chunk.length
           chunks.push(chunk)
         }
-        const order = orderOf(Buffer.concat(chunks), headers['idempotency-key'])
-        const { traceId, outcome } = await sendMessages.send(principal, order)
+        const { envelope, message } = taken(Buffer.concat(chunks))
+        const sender = await senderOf(proofs, principal, envelope, message)
+        const { traceId, outcome } = await sendMessages.send(sender, orderOf(envelope, message, headers['idempotency-key']))
         return { trace_id: traceId, outcome }
       } finally {
         memory.release(size)
@@ -56,14 +71,36 @@ export const sendmailOperation = ({ sendMessages, maxBodyBytes }: SendmailOption
   })
 }
 
-function orderOf(bytes: Buffer, idempotencyKey: string | readonly string[] | undefined): WholeOrder {
+function taken(bytes: Buffer): { readonly envelope: Envelope; readonly message: Buffer } {
   const end = bytes.indexOf(lf)
-  const { data } = envelopeShape.safeParse(jsonOf(bytes.subarray(0, Math.max(0, end))))
-  if (!data) throw invalid([{ path: 'envelope', message: 'must be a line with {"from": …, "to": […]} and at least one recipient' }])
+  const { data: envelope } = envelopeShape.safeParse(jsonOf(bytes.subarray(0, Math.max(0, end))))
+  if (!envelope) throw invalid([{ path: 'envelope', message: 'must be a line with {"from": …, "to": […]} and at least one recipient' }])
+  return { envelope, message: bytes.subarray(end + 1) }
+}
+
+/** Keys whose hashes begin alike; more than one is an accident of 64 bits. */
+const maxAlike = 4
+
+/** The daemon sends its spool itself: a message that proves its key is sent as by this key. Throws `unauthorized`. */
+async function senderOf(
+  { keys, database }: Pick<SendmailOptions, 'keys' | 'database'>,
+  principal: Principal,
+  { id, from, to, by, proof }: Envelope,
+  message: Buffer,
+): Promise<Principal> {
+  if (principal.credentialId !== commandLine || proof === undefined || id === undefined || by === undefined) return principal
+  const range = { from: by, until: `${by}\uffff`, limit: maxAlike }
+  const alike = /^[\da-f]{16}$/.test(by) ? await database.lookupTexts(apiKeys, 'sha256', range) : []
+  const proved = alike.find((sha256) => isSendmailProof(proof, sha256, { id, from, to, by }, message))
+  if (proved === undefined) throw new Refusal('unauthorized', 'No API key is known whose proof the message carries.')
+  return keys.authenticateHash(proved)
+}
+
+function orderOf(data: Envelope, message: Buffer, idempotencyKey: string | readonly string[] | undefined): WholeOrder {
   if (typeof idempotencyKey !== 'string' || idempotencyKey === '' || idempotencyKey.length > 255)
     throw invalid([{ path: 'Idempotency-Key', message: 'must have 1 to 255 characters' }])
   return {
-    mime: bytes.subarray(end + 1),
+    mime: message,
     from: data.from === '' ? undefined : mailboxIn('from', data.from),
     recipients: data.to.map((address) => mailboxIn('to', address)),
     ...{ projectId: undefined, destinationId: undefined, idempotencyKey, sendmail: { isNullPath: data.from === '' } },

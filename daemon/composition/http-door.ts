@@ -89,7 +89,7 @@ export function httpDoor(composition: Composition): AdminApi<HttpCore> {
       ...revealOperations({ reveals: get('publishable').reveals, origin: oauth.urls.issuer }),
       operatorProofOperation(token),
       operatorLinkOperation({ token, make }),
-      sendmailOperation({ sendMessages: core.sendMessages, maxBodyBytes: config.http.maxBodyBytes }),
+      sendmailOperation({ sendMessages: core.sendMessages, keys: get('apiKeys'), database, maxBodyBytes: config.http.maxBodyBytes }),
       ...operatorBackupOperations({ token, ...backupSource(composition) }),
       doctorOperation(token, get('doctor')),
       operatorDecisionsOperation({ token, watch: () => get('decisions').watch() }),

@@ -1,5 +1,5 @@
 /** One message to the daemon, and its outcome; and all that waits in a spool. */
-import { hash } from 'node:crypto'
+import { keyNameOf } from '#core/access/keys/key-proof.ts'
 import { sendmailPath, sendmailType } from '../../../admin-api/operator/sendmail-address.ts'
 import { readSpooled, removeSpooled, setAside, spoolBytes, waitingIn, type Spooled } from './spool.ts'
 
@@ -9,6 +9,8 @@ export interface Receiver {
   readonly token: string
   /** Says with which key, without telling it: the project that mail belongs to hangs on it. */
   readonly by: string
+  /** Of the daemon itself, which takes messages of every key that is proved. */
+  readonly ownToken?: string | undefined
 }
 
 /**
@@ -23,7 +25,7 @@ export type HandedOver =
 const answerMs = 30_000
 
 /** `own`: the token of the data folder, which is another one with each start of the daemon. */
-export const keyName = (key: string | null): string => (key === null ? 'own' : hash('sha256', key).slice(0, 16))
+export const keyName = (key: string | null): string => (key === null ? 'own' : keyNameOf(key))
 
 export async function handOver({ origin, token }: Receiver, spooled: Spooled, signal?: AbortSignal): Promise<HandedOver> {
   const deadline = AbortSignal.timeout(answerMs)
@@ -97,17 +99,22 @@ export async function sendSpool(
       await aside(name, 'This is no message of postern sendmail.')
       continue
     }
-    if (spooled.head.by !== receiver.by) {
+    const isOthers = spooled.head.by !== receiver.by
+    const token = isOthers ? spooled.head.proof && receiver.ownToken : receiver.token
+    if (!token) {
       left++
       reason ??= 'It was given with another key.'
       continue
     }
-    const handed = await handOver(receiver, spooled, signal)
+    const handed = await handOver({ ...receiver, token }, spooled, signal)
     if (handed.ending === 'taken') {
       await removeSpooled(folder, name)
       taken++
     } else if (handed.ending === 'refused') {
       await aside(name, handed.message)
+    } else if (isOthers && handed.ending === 'unauthorized') {
+      left++
+      reason ??= handed.message
     } else return { taken, refused, left: left + names.length - i, reason: handed.message }
   }
   return { taken, refused, left, reason }

@@ -9,6 +9,8 @@ import { knowsToken, readOperatorFile } from '../../process/operator-file.ts'
 import { StartRefused } from '../../process/start-refused.ts'
 import { Unreadable } from '../../process/unreadable.ts'
 import { commandHelp } from '../command-help.ts'
+import { hashApiKey } from '#core/access/keys/key-proof.ts'
+import { sendmailProof } from '../../../admin-api/operator/sendmail-address.ts'
 import { handOver, keyName, sendSpool, type Receiver } from './hand-over.ts'
 import { prepareLetter } from './letter.ts'
 import { readSendmailWords, type SendmailWords } from './sendmail-words.ts'
@@ -71,6 +73,8 @@ const whatToSet =
 /** `token` is undefined while the daemon of the data folder does not run. */
 interface KnownDaemon extends Omit<Receiver, 'token'> {
   readonly token: string | undefined
+  /** null: only the data folder is known. */
+  readonly key: string | null
   /** Where mail is kept while it is away; undefined when no setting says. */
   readonly folder: string | undefined
 }
@@ -97,6 +101,7 @@ async function knownDaemon(config: Config, env: NodeJS.ProcessEnv): Promise<Know
     origin,
     token: isAway ? undefined : (key ?? access?.token),
     by: keyName(key),
+    key,
     folder: hasFolder ? spoolFolder(config) : (settings.spool ?? undefined),
   }
 }
@@ -119,8 +124,9 @@ async function sendOne(config: Config, words: SendmailWords, daemon: KnownDaemon
     return words.recipients.length === 0 && !words.readsRecipients ? exits.usage : exits.dataError
   }
   const { from, to, bytes: message } = letter
-  const spooled: Spooled = { head: { id: newSpoolId(), from, to, by: daemon.by }, message }
-  const { token, folder } = daemon
+  const { token, folder, key } = daemon
+  const head = { id: newSpoolId(), from, to, by: daemon.by }
+  const spooled: Spooled = { head: { ...head, ...(key !== null && { proof: sendmailProof(hashApiKey(key), head, message) }) }, message }
   if (token === undefined) return keep(folder, spooled, `No daemon runs on ${config.dataDir}.`, say)
   const handed = await handOver({ ...daemon, token }, spooled)
   if (handed.ending === 'away') return keep(folder, spooled, handed.message, say)

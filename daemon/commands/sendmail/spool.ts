@@ -11,12 +11,16 @@ import { makeFolder } from '../../process/data-folder.ts'
 import { ownerForRoot } from '../../backup/ownership.ts'
 import { placeWhole, syncFolder } from '../../backup/whole-file.ts'
 
-/** The line before the message. `id` makes the idempotency key, `by` says with which key it is handed over. */
+/**
+ * The line before the message. `id` makes the idempotency key, `by` says with which key it is handed over. `proof`: the writer of the file
+ * knew that key, so that the daemon may take the message without it.
+ */
 export interface Head {
   readonly id: string
   readonly from: string
   readonly to: readonly string[]
   readonly by: string
+  readonly proof?: string | undefined
 }
 
 export interface Spooled {

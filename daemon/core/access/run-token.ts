@@ -4,6 +4,9 @@ import type { Database } from '#store/database.ts'
 import { allOrganizations } from '../tenancy/organization-list.ts'
 import type { Principal } from './principal/principal.ts'
 
+/** The credential of whoever knows the token of this run. */
+export const commandLine = 'command_line'
+
 /** As `next`, and an administrator of the first organization for whoever knows the token. Whoever can read it has the master key, too. */
 export function orRunToken(
   database: Database,
@@ -17,6 +20,6 @@ export function orRunToken(
 
 async function administrator(database: Database): Promise<Principal | undefined> {
   for await (const { id, defaultProjectId } of allOrganizations(database))
-    return { organizationId: id, projectId: defaultProjectId, bound: false, scopes: ['api:admin'], credentialId: 'command_line' }
+    return { organizationId: id, projectId: defaultProjectId, bound: false, scopes: ['api:admin'], credentialId: commandLine }
   return undefined
 }

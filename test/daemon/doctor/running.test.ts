@@ -12,7 +12,7 @@ import { writeOperatorFile } from '../../../daemon/process/operator-file.ts'
 import { destinationDefaults } from '../../core/records.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { Sink } from '../../support/smtp/sink.ts'
-import { startDaemon, type StartedDaemon } from '../../support/daemon/start-daemon.ts'
+import { operatorToken, startDaemon, type StartedDaemon } from '../../support/daemon/start-daemon.ts'
 import { closedPort } from '../../support/network/held-port.ts'
 import { NameServer, type Records } from '../../support/web/name-server.ts'
 import { receiverOf, type Received } from '../../support/web/webhook-receiver.ts'
@@ -151,7 +151,7 @@ async function byCommand({ addresses, config }: StartedDaemon) {
   await writeOperatorFile(
     config.dataDir,
     { http: { host, port: Number(port) }, https: [], acme: [], submission: [], submissions: [], mx: [], sites: [] },
-    'operator-token',
+    operatorToken,
   )
   const printed: string[] = []
   const code = await doctor(config, true, { write: (text: string) => printed.push(text) })

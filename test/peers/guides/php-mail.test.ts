@@ -21,7 +21,7 @@ testWith('php')("PHP's mail() sends by its guide, and keeps mail while the daemo
   const env = { PATH: [join(folder, 'bin'), dirname(process.execPath), process.env['PATH']].join(':') }
   const command = (await saidIn('php-mail', /Run `(php -r ".*")`/)).replace(/^php/, `php -c ${folder}/php.ini`)
   const send = async (address: string, secret: string): Promise<{ readonly code: number; readonly output: string }> => {
-    const spool = { '/var/spool/site': join(folder, 'spool') }
+    const spool = { '/var/spool/postern': join(folder, 'spool') }
     await site.file('php.ini', await blockOf('php-mail', 'php.ini', { '127.0.0.1:8080': address, 'svckey_…': secret, ...spool }))
     const { stdout, stderr } = await run('sh', ['-c', command], { cwd: folder, env })
     return { code: 0, output: stdout + stderr }

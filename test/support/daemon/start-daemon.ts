@@ -28,6 +28,8 @@ import { storeSettings } from './store-of-test.ts'
 import { temporaryFolder } from './workspace.ts'
 
 /** The administrator of the first organization. */
+/** Of the command line on the same machine. */
+export const operatorToken = 'operator-token'
 export const adminKey = `svckey_${'a'.repeat(43)}`
 /** The key under which every store of these tests keeps its secrets. */
 export const masterKey = Buffer.alloc(32, 7)
@@ -153,7 +155,7 @@ export async function openDaemon(
     await end()
     if (book.errors.length > 0) throw new AggregateError(book.errors, `the daemon failed inside: ${JSON.stringify(book.errors)}`)
   })
-  const { part, bootstrapped } = await open(config, log, lifecycle, { version: '1.2.3', operatorToken: 'operator-token' }, replacements)
+  const { part, bootstrapped } = await open(config, log, lifecycle, { version: '1.2.3', operatorToken }, replacements)
   const kv = store as CuttableKv
   const heard = new Heard(part('observer'))
   return {

@@ -1,5 +1,4 @@
 /** API keys: opaque bearer secrets, stored only as SHA-256. */
-import { hash } from 'node:crypto'
 import { defineRecord, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
 import { noticeSettings } from '../notice-settings.ts'
@@ -47,5 +46,4 @@ export const apiKeys = defineRecord<ApiKey>({
   projectOf: (key) => key.projectId ?? '',
 })
 
-export const hashApiKey = (key: string): string => hash('sha256', key)
 export const previewApiKey = (key: string): string => `${key.slice(0, apiKeyPrefix.length + 4)}…${key.slice(-4)}`

@@ -6,7 +6,8 @@ import type { Database, Page } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
 import type { Core } from '../../core.ts'
 import { invalid, Refusal } from '../../refusals.ts'
-import { apiKeyPattern, apiKeyPrefix, apiKeys, hashApiKey, previewApiKey, type ApiKey } from './api-key.ts'
+import { apiKeyPattern, apiKeyPrefix, apiKeys, previewApiKey, type ApiKey } from './api-key.ts'
+import { hashApiKey } from './key-proof.ts'
 import { noticesIn, noticesOfKey, type GivenNotices } from '../notice-settings.ts'
 import { noticesToday, type NoticesOfDay } from '../../tenancy/notice-counters.ts'
 import { KeyUses } from './key-uses.ts'
@@ -263,9 +264,12 @@ export class ApiKeys implements List<ApiKeyFilter, ShownKey> {
   }
 
   /** The principal of a presented key. Throws `unauthorized` with the same words for every key that does not work. */
-  async authenticate(token: string): Promise<Principal> {
-    if (!apiKeyPattern.test(token)) throw refused()
-    const sha256 = hashApiKey(token)
+  authenticate(token: string): Promise<Principal> {
+    return apiKeyPattern.test(token) ? this.authenticateHash(hashApiKey(token)) : Promise.reject(refused())
+  }
+
+  /** As `authenticate`, for whoever proved to know the key with this hash. */
+  async authenticateHash(sha256: string): Promise<Principal> {
     const kept = this.#cached.get(sha256)
     const cached = kept && kept.generation === this.#options.database.generation(kept.organizationId) ? kept : await this.#look(sha256)
     if (!cached || statusOf(cached.record, this.#options.clock.now()) !== 'active') throw refused()

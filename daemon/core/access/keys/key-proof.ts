@@ -1,0 +1,23 @@
+/**
+ * Proof of knowing an API key, for messages that wait in files: an HMAC-SHA-256 (RFC 2104) under the SHA-256 of the key, which the service
+ * keeps and nothing shows. The key itself stands in no file.
+ */
+import { createHmac, hash, timingSafeEqual } from 'node:crypto'
+
+/** Hexadecimal. Under it the service finds a key. */
+export const hashApiKey = (key: string): string => hash('sha256', key)
+
+/** The beginning of the hash of a key: enough to find it, too little to prove anything. */
+export const keyNameOf = (key: string): string => hashApiKey(key).slice(0, 16)
+
+/** `sha256` is the hash of the key. */
+export function proofOf(sha256: string, ...parts: readonly Uint8Array[]): string {
+  const hmac = createHmac('sha256', `postern sendmail\0${sha256}`)
+  for (const part of parts) hmac.update(part)
+  return hmac.digest('base64url')
+}
+
+export function isProof(given: string, sha256: string, ...parts: readonly Uint8Array[]): boolean {
+  const [one, other] = [given, proofOf(sha256, ...parts)].map((text) => Buffer.from(text))
+  return one !== undefined && other !== undefined && one.length === other.length && timingSafeEqual(one, other)
+}
