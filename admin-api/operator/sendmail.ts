@@ -1,4 +1,5 @@
 /** Where `postern sendmail` hands over messages: a line of JSON with the envelope, and the message behind it. */
+import { addressProblem } from '#config/mail/address-problem.ts'
 import * as z from 'zod'
 import { parseAddress, type Mailbox } from '#core/addresses.ts'
 import { apiKeys } from '#core/access/keys/api-key.ts'
@@ -110,7 +111,7 @@ function orderOf(data: Envelope, message: Buffer, idempotencyKey: string | reado
 function mailboxIn(path: string, text: string): Mailbox {
   const mailbox = parseAddress(text)
   if (mailbox) return mailbox
-  throw invalid([{ path, message: `${JSON.stringify(text.slice(0, 320))} is not a mail address` }])
+  throw invalid([{ path, message: addressProblem(text) ?? `${JSON.stringify(text.slice(0, 320))} is not a mail address` }])
 }
 
 function jsonOf(line: Buffer): unknown {

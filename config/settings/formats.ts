@@ -1,6 +1,7 @@
 /** Text forms of settings: addresses to listen on, networks, servers, keys, names, mail addresses and paths. */
 import { isAbsolute } from 'node:path'
 import ipaddr from 'ipaddr.js'
+import { foldAddress, parseAddress as parseMailAddress, parseMailbox } from '../mail/addresses.ts'
 import type { TextForm } from './fields.ts'
 
 /** An address to listen on. Port 0 lets the system pick a free one. */
@@ -140,10 +141,13 @@ export const adminKey = accepting((text) => /^svckey_[A-Za-z0-9_-]{43,128}$/.tes
 export const sendKey = accepting((text) => /^[\x21-\x7e]{8,512}$/.test(text))
 export const address = accepting(isAddress)
 export const destinationId = accepting((text) => /^dst_[0-9a-f]{32}$/.test(text))
-export const mailbox = accepting((text) => text.length <= 320 && /^(?:[^<>\r\n]*<[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/.test(text))
+export const mailbox = accepting((text) => parseMailbox(text) !== undefined)
 /** As people are known by: in lower case. */
 export const emailAddress: TextForm<string> = {
-  parse: (text) => (text.length <= 320 && /^[^\s<>@,]+@[^\s<>@,]+$/.test(text) ? text.toLowerCase() : undefined),
+  parse: (text) => {
+    const mailbox = parseMailAddress(text)
+    return mailbox && foldAddress(mailbox.address)
+  },
   format: (text) => text,
 }
 export const userName = accepting((text) => /^[a-zA-Z_][a-zA-Z0-9_.-]{0,31}$/.test(text))

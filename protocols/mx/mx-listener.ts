@@ -1,12 +1,12 @@
 /** One listening address for mail from other servers: whom it is for is decided at RCPT, and there is no login. */
 import type { Socket } from 'node:net'
-import { parseDomain } from '#core/addresses.ts'
+import { isLocalPart, parseDomain } from '#core/addresses.ts'
 import type { LiveRoute } from '#core/inbound-routes/route-intake.ts'
 import { Refusal } from '#core/refusals.ts'
 import type { SMTPServerSession } from 'smtp-server'
 import type { SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js'
 import { ReceptionListener } from '../reception/reception-listener.ts'
-import { needsSmtpUtf8, refuseDeclaredSize, refuseUnknownParameters, saysSmtpUtf8 } from '../reception/paths.ts'
+import { needsSmtpUtf8, noMailbox, refuseDeclaredSize, refuseUnknownParameters, saysSmtpUtf8 } from '../reception/paths.ts'
 import type { PathArgument } from '../reception/paths.ts'
 import { NegativeReply } from '../reception/smtp-reply.ts'
 import { MxConnection } from './mx-connection.ts'
@@ -17,6 +17,8 @@ const known = new Set(['SIZE', 'BODY', 'SMTPUTF8'])
 const none: ReadonlySet<string> = new Set()
 /** Recipients that do not exist, after which a session ends: lists of guesses are not worth our time. */
 const maxUnknown = 20
+/** Octets of a local part that forwarders made. */
+const maxForwarded = 254
 /** Routes that one mail may go to. */
 const maxRoutes = 10
 
@@ -38,11 +40,12 @@ export class MxListener extends ReceptionListener {
     await this.#context.door.checkClient(remoteAddress).catch(close)
   }
 
-  /** Any sender will do, as nothing is ever answered by mail; our own grammar would keep odd reports away. */
+  /** Any sender but a quoted one will do, as nothing is ever answered by mail; our own grammar would keep odd reports away. */
   protected override checkMailFrom(path: PathArgument, { remoteAddress }: SMTPServerSession): string | Promise<string> {
     this.#context.door.checkOpen()
     refuseUnknownParameters(path.args || {}, known)
     if (path.eightBit && !(path.args && path.args['SMTPUTF8'] === true)) throw needsSmtpUtf8
+    if (path.address.startsWith('"')) throw noMailbox(501, '5.1.7', 'sender', path.address)
     refuseDeclaredSize(path, this.#context.limits.maxMessageBytes)
     const turn = this.#context.door.begin(remoteAddress, true).turn()
     return turn ? turn.then(() => path.address) : path.address
@@ -92,6 +95,7 @@ function readRecipient(path: PathArgument, smtpUtf8: boolean): string {
   if (path.address.toLowerCase() === 'postmaster') return 'postmaster'
   const at = path.address.lastIndexOf('@')
   const domain = parseDomain(path.address.slice(at + 1))
-  if (domain === undefined) throw new NegativeReply(501, '5.1.3', 'The recipient address is not valid.')
+  if (domain === undefined || !isLocalPart(path.address.slice(0, at), maxForwarded))
+    throw noMailbox(501, '5.1.3', 'recipient', path.address)
   return `${path.address.slice(0, at)}@${domain}`
 }

@@ -1,4 +1,5 @@
 /** The paths of MAIL and RCPT (RFC 5321 §4.1.1.2 and §4.1.1.3) and their parameters, as every server here reads them. */
+import { addressProblem } from '#config/mail/address-problem.ts'
 import { parseAddress } from '#core/addresses.ts'
 import type { SMTPServerAddress, SMTPServerSession } from 'smtp-server'
 import { NegativeReply } from './smtp-reply.ts'
@@ -28,7 +29,7 @@ export function readReversePath(path: PathArgument, known: ReadonlySet<string>):
   if (path.address === '') return ''
   if (path.eightBit && parameters['SMTPUTF8'] !== true) throw needsSmtpUtf8
   const mailbox = parseAddress(path.address)
-  if (!mailbox || path.address.includes(replacement)) throw new NegativeReply(553, '5.1.7', 'The sender address is not valid.')
+  if (!mailbox || path.address.includes(replacement)) throw noMailbox(553, '5.1.7', 'sender', path.address)
   return mailbox.address
 }
 
@@ -38,8 +39,14 @@ export function readForwardPath(path: PathArgument, smtpUtf8: boolean, hostname:
   if (path.address.toLowerCase() === 'postmaster') return `postmaster@${hostname}`
   if (path.eightBit && !smtpUtf8) throw needsSmtpUtf8
   const mailbox = parseAddress(path.address)
-  if (!mailbox || path.address.includes(replacement)) throw new NegativeReply(501, '5.1.3', 'The recipient address is not valid.')
+  if (!mailbox || path.address.includes(replacement)) throw noMailbox(501, '5.1.3', 'recipient', path.address)
   return mailbox.address
+}
+
+/** The refusal of a path that is no mailbox, with the reason if it is one that can be put right. */
+export function noMailbox(code: 501 | 553, enhanced: string, whose: 'sender' | 'recipient', address: string): NegativeReply {
+  const problem = addressProblem(address)
+  return new NegativeReply(code, enhanced, `The ${whose} address ${problem ?? 'is not valid'}.`)
 }
 
 /** RFC 1870 §6.1: a message that is declared too large is refused before it is sent. */

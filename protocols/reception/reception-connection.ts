@@ -34,6 +34,10 @@ const served = new Set(['EHLO', 'HELO', 'STARTTLS', 'MAIL', 'RCPT', 'DATA', 'RSE
 const unserved = new Set('AUTH EXPN TURN ETRN ATRN BDAT BURL SEND SOML SAML WIZ SHELL KILL DEBUG XCLIENT XFORWARD LHLO'.split(' '))
 /** A path without its brackets, as scanners and other machines send it; Postfix takes it too. */
 const bareAddress = /^((?:MAIL FROM|RCPT TO):[ \t]*)([^\s<>:]+)(?=\s|$)/i
+/** A path with an address, without its source route (RFC 5321 §4.1.2): `paths.ts` judges the address, the package reads the rest. */
+const addressPath =
+  /^((?:MAIL FROM|RCPT TO):[ \t]*)<(?:@[^ \t,:@<>]+(?:,@[^ \t,:@<>]+)*:)?((?:"(?:[^"\\\p{Cc}]|\\\P{Cc})*"|[^ <>"@\p{Cc}]+)@[^ <>@\p{Cc}]+)>(?=[ \t]|$)/iu
+const anyPath = '$1<a@b.example>'
 const errorCodes = new Set([500, 501, 502, 503, 504, 530, 555])
 const ownEnhancedCode = /^[245]\.\d{1,3}\.\d{1,3} /
 /** Any character but a control character: Windows sends names outside ASCII and with blanks, and Postfix takes them too. */
@@ -191,8 +195,11 @@ export abstract class ReceptionConnection extends SMTPConnection implements Watc
     const text = command.toString()
     const address = plainPath(name, text)
     if (address !== undefined) return { address, args: false }
-    const parsed = super._parseAddressCommand(name, text.replace(bareAddress, '$1<$2>'))
-    return parsed && Object.assign(parsed, { eightBit: !isAscii(typeof command === 'string' ? Buffer.from(command) : command) })
+    const bracketed = text.replace(bareAddress, '$1<$2>')
+    const given = addressPath.exec(bracketed)?.[2]
+    const parsed = super._parseAddressCommand(name, given === undefined ? bracketed : bracketed.replace(addressPath, anyPath))
+    const eightBit = !isAscii(typeof command === 'string' ? Buffer.from(command) : command)
+    return parsed && Object.assign(parsed, { eightBit, ...(given !== undefined && { address: given }) })
   }
 
   override handler_EHLO(command: Buffer, resume: Resume): void {

@@ -1,6 +1,8 @@
 /** The one address grammar, against good and hostile input. */
 import test from '#test'
 import { foldAddress, parseAddress, parseDomain, parseMailbox } from '#core/addresses.ts'
+import { addressProblem } from '#config/mail/address-problem.ts'
+import { asSeen, trimInvisible } from '#config/mail/invisible.ts'
 import { Seeded } from '../support/seeded.ts'
 import { growsLinearly } from '../support/measure/growth.ts'
 
@@ -84,6 +86,9 @@ const bad: readonly string[] = [
     'a\u2066b@example.net',
   ],
   ...['a\u00a0b@example.net', '\ufeffa@example.net', 'a\u3000b@example.net', 'a@exa\u00a0mple.net'],
+  ...['\u200b', '\u00ad', '\u2060', '\u200c', '\u200d', '\u3164', '\u{e0041}', '\u034f', '\ufe0f', '\u{e0100}', '\u{1d173}'].map(
+    (unseen) => `a${unseen}b@example.net`,
+  ),
 ]
 
 for (const [text, address] of good) {
@@ -148,6 +153,25 @@ test('parseMailbox() reads display names', (t) => {
   ]) {
     t.is(parseMailbox(text), undefined, text)
   }
+})
+
+test('what is invisible around a mailbox is dropped, and named inside of one', (t) => {
+  t.is(parseMailbox('\u200b\u00a0\u202aanna@example.net\u202c\u2060\n')?.address, 'anna@example.net')
+  const problem = (text: string) => addressProblem(text)
+  t.is(problem('an\u200bna@example.net'), 'must have no invisible character; remove U+200B ZERO WIDTH SPACE')
+  t.is(problem('Anna <an\u{e0041}na@example.net>'), 'must have no invisible character; remove U+E0041 TAG LATIN CAPITAL LETTER A')
+  t.is(problem('an\u{e0100}na@example.net'), 'must have no invisible character; remove U+E0100')
+  t.regex(problem('"an na"@example.net') ?? '', /quoted local parts are not supported$/)
+  t.regex(problem('Anna <"anna"@example.net>') ?? '', /quoted local parts/)
+  for (const text of ['anna', 'an na@example.net', '', 'a@b@c', '"Anna" <anna@>', `${'"'.repeat(600)}@`])
+    t.is(problem(text), undefined, text)
+})
+
+test('trimInvisible() and asSeen() take off what is not seen, in linear time', (t) => {
+  t.is(trimInvisible('\u200b \ta b\u00a0c \u3164'), 'a b\u00a0c')
+  t.deepEqual(['', ' \u200b', 'a', '\u200ba'].map(trimInvisible), ['', '', 'a', 'a'])
+  t.is(asSeen('+41\u00a079\u200e\ufe0f\u2009x'), '+41 79 x')
+  t.true(growsLinearly((n) => void trimInvisible(`a${'\u200b'.repeat(n)}b\u200b`), 50_000))
 })
 
 test('parseDomain() refuses what is no host name', (t) => {

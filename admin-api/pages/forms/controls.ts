@@ -145,7 +145,7 @@ const file: Render = (view, field, facts) => {
 const controls: Readonly<Partial<Record<FieldType, Render>>> = {
   ...{ text, textarea, number, date, time: date, datetime: date, select, file_upload: file },
   email: input('email', html`maxlength="254" dir="ltr" autocapitalize="none" spellcheck="false"`),
-  phone: input('tel', html`maxlength="32" dir="ltr"`),
+  phone: input('tel', html`maxlength="48" dir="ltr"`),
   url: input('url', html`maxlength="2048" dir="ltr" autocapitalize="none" spellcheck="false"`),
 }
 

@@ -1,6 +1,8 @@
 /** Mail addresses as callers of REST give them: text with or without a display name, or an object. */
 import * as z from 'zod'
+import { addressProblem } from '#config/mail/address-problem.ts'
 import { parseAddress, parseMailbox, type Mailbox } from '#core/addresses.ts'
+import { trimInvisible } from '#config/mail/invisible.ts'
 import { isOneLine } from './text.ts'
 
 const words = 'must be one address such as ada@example.ch or Ada <ada@example.ch>'
@@ -11,16 +13,16 @@ const asText = z
   .transform((given, context): Mailbox => {
     const parsed = isOneLine(given) ? parseMailbox(given) : undefined
     if (parsed) return parsed
-    context.addIssue({ code: 'custom', message: words })
+    context.addIssue({ code: 'custom', message: addressProblem(given) ?? words })
     return z.NEVER
   })
 
 const asObject = z
   .strictObject({ email: z.string().max(320), name: z.string().max(256).refine(isOneLine, 'must be on one line').optional() })
   .transform(({ email, name = '' }, context): Mailbox => {
-    const parsed = parseAddress(email)
+    const parsed = isOneLine(email) ? parseAddress(trimInvisible(email)) : undefined
     if (parsed) return { ...parsed, name }
-    context.addIssue({ code: 'custom', message: words, path: ['email'] })
+    context.addIssue({ code: 'custom', message: addressProblem(email) ?? words, path: ['email'] })
     return z.NEVER
   })
 

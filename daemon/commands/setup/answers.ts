@@ -3,6 +3,7 @@ import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
+import { trimInvisible } from '#config/mail/invisible.ts'
 import { isLoopback, type Config } from '#config/settings/load.ts'
 import { parseAddress, parseDomain } from '#core/addresses.ts'
 import { exitCodes } from '../../process/lifecycle.ts'
@@ -109,7 +110,7 @@ const readMechanisms = (text: string): readonly string[] => (text === 'none' ? [
 const readSource = (text: string): CertificateSource['from'] | undefined => certificateSources.find((one) => one === text)
 const readPath = (text: string): string | undefined => (text === '' ? undefined : text === 'none' ? 'none' : resolve(text))
 
-const readEmail = (text: string): string | undefined => parseAddress(text)?.address
+const readEmail = (text: string): string | undefined => parseAddress(trimInvisible(text))?.address
 
 /** Flags that cannot be read end the setup before it asks anything. Throws `StartRefused`. */
 function requireReadable({ domain, host, email, url, public: isPublic, certificate, spf }: SetupWords): void {

@@ -1,4 +1,5 @@
 /** Why a message did not arrive: every explanation that what is stored allows, the most certain one first. */
+import { trimInvisible } from '#config/mail/invisible.ts'
 import { pack } from '#store/tuple.ts'
 import type { Principal } from '../../access/principal/principal.ts'
 import { parseAddress } from '../../addresses.ts'
@@ -33,7 +34,7 @@ const monthMs = 30 * 86_400_000
 export async function diagnoseMissing(options: MissingOptions, principal: Principal, request: MissingRequest): Promise<MissingDiagnosis> {
   const { database, policies, clock } = options
   const nowMs = clock.now()
-  const mailbox = parseAddress(request.recipient.trim())
+  const mailbox = parseAddress(trimInvisible(request.recipient))
   if (!mailbox) throw invalid([{ path: 'recipient', message: 'must be one address such as ada@example.ch' }])
   const asked = readWindow(request.timeWindow, nowMs)
   if (typeof asked === 'string') throw invalid([{ path: 'time_window', message: asked }])

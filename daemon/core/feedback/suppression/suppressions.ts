@@ -1,5 +1,7 @@
 /** The suppression list of an organization: adding, listing, changing, removing and exporting. Spec "Suppression". */
 import { domainToUnicode } from 'node:url'
+import { addressProblem } from '#config/mail/address-problem.ts'
+import { trimInvisible } from '#config/mail/invisible.ts'
 import { Change } from '#store/change.ts'
 import type { Database, Page } from '#store/database.ts'
 import type { Core } from '../../core.ts'
@@ -152,9 +154,9 @@ export function newEntry(
 
 /** In the form of the list. Throws `validation_failed`. */
 function emailOf(text: string, path: string): string {
-  const mailbox = parseExactAddress(text.trim())
+  const mailbox = parseExactAddress(trimInvisible(text))
   if (mailbox) return foldEmail(mailbox.address)
-  throw invalid([{ path, message: 'must be one address such as ada@example.ch' }])
+  throw invalid([{ path, message: addressProblem(text) ?? 'must be one address such as ada@example.ch' }])
 }
 
 /** Stands for an entry outside the project of the caller: it says that the address is suppressed, and nothing else. */

@@ -1,4 +1,6 @@
 /** Reads one answer: brings it into its form, and says what is wrong with it. Forms without scripts send text for everything. */
+import { asSeen } from '#config/mail/invisible.ts'
+import { parseAddress } from '../../addresses.ts'
 import { parseUrl } from './checks.ts'
 import { boundOf, dateOf, isDateType } from './dates.ts'
 import { maxText, type Answer, type Field } from './definition.ts'
@@ -70,6 +72,12 @@ function textOf(given: unknown, lines: boolean): string | undefined {
   return lines ? clean : clean.replaceAll(/[\n\u2028\u2029]+/g, ' ').trim()
 }
 
+/** As it is seen: pasted values come with characters that visitors cannot see in the field. */
+const seenTextOf = (given: unknown): string | undefined => {
+  const value = textOf(given, false)
+  return value === undefined ? undefined : asSeen(value).trim()
+}
+
 const text =
   (lines: boolean): Read =>
   (field, given) => {
@@ -81,38 +89,38 @@ const text =
     if (value.length > max) return problem('too_long', `Enter at most ${max} characters.`)
     if (lines || (pattern === undefined && preset === undefined)) return { answer: value }
     const ready = preset === undefined ? undefined : presets[preset]
-    const fits = matcherOf(ready?.pattern ?? pattern ?? '')(value) && (ready?.isWell?.(value) ?? true)
-    return fits ? { answer: value } : problem('pattern_mismatch', 'Enter it in the form that is asked for.')
+    const seen = asSeen(value).trim()
+    const fits = matcherOf(ready?.pattern ?? pattern ?? '')(seen) && (ready?.isWell?.(seen) ?? true)
+    return fits ? { answer: seen } : problem('pattern_mismatch', 'Enter it in the form that is asked for.')
   }
 
 const email: Read = (field, given) => {
-  const value = textOf(given, false)
+  const value = seenTextOf(given)
   if (value === undefined) return wrongType('an email address')
   if (value === '') return {}
-  const at = value.lastIndexOf('@')
-  const [local, domain] = [value.slice(0, at), value.slice(at + 1).toLowerCase()]
-  const isLocal = local.length > 0 && local.length <= 64 && !/[\s"(),:;<>@[\]\\]/.test(local) && !/^\.|\.$|\.\./.test(local)
-  const labels = domain.split('.')
-  const isDomain =
-    domain.length <= 253 && labels.length > 1 && labels.every((label) => /^[\p{L}\p{N}-]{1,63}$/u.test(label) && !/^-|-$/.test(label))
-  if (!isLocal || !isDomain) return problem('invalid_email', 'Enter an email address such as ada@example.ch.')
+  const mailbox = parseAddress(value)
+  if (!mailbox) return problem('invalid_email', 'Enter an email address such as ada@example.ch.')
+  const { local, domain } = mailbox
   const { allow_domains: allowed, deny_domains: denied = [] } = field
   const isAmong = (list: readonly string[]): boolean => list.some((each) => domain === each || domain.endsWith(`.${each}`))
   if ((allowed && !isAmong(allowed)) || isAmong(denied))
     return problem('domain_not_allowed', 'Addresses of this domain are not taken here; enter another one.')
-  return { answer: `${local}@${domain}` }
+  return { answer: `${local}@${value.slice(local.length + 1).toLowerCase()}` }
 }
 
+/** Digits with what people set between them, and an extension. */
+const phoneNumber = /^[\d ()+./-]{4,32}(?: ?(?:;ext=|extension|ext\.?|x|#) ?\d{1,8})?$/i
+
 const phone: Read = (_, given) => {
-  const value = textOf(typeof given === 'number' ? String(given) : given, false)
+  const value = seenTextOf(typeof given === 'number' ? String(given) : given)?.replaceAll(/[\p{Pd}\u2212]/gu, '-')
   if (value === undefined) return wrongType('a telephone number')
   if (value === '') return {}
-  const isPhone = /^[\d ()+.-]{4,32}$/.test(value) && value.replaceAll(/\D/g, '').length >= 4
+  const isPhone = phoneNumber.test(value) && value.replaceAll(/\D/g, '').length >= 4
   return isPhone ? { answer: value } : problem('invalid_phone', 'Enter a telephone number such as +41 44 123 45 67.')
 }
 
 const url: Read = (field, given) => {
-  const value = textOf(given, false)
+  const value = seenTextOf(given)
   if (value === undefined) return wrongType('an address of the web')
   if (value === '') return {}
   const found = value.length <= 2048 ? parseUrl(value) : undefined
@@ -128,11 +136,11 @@ const numeral = /^[+-]?\d{1,15}(?:[.,]\d{1,12})?$/
 function numberOf(given: unknown): number | undefined {
   const value = single(given)
   if (typeof value === 'number') return Number.isFinite(value) ? value : undefined
-  if (typeof value !== 'string' || !numeral.test(value.trim())) return undefined
-  return Number(value.trim().replace(',', '.'))
+  const seen = seenTextOf(value) ?? ''
+  return numeral.test(seen) ? Number(seen.replace(',', '.')) : undefined
 }
 
-const isBlank = (given: unknown): boolean => typeof given === 'string' && given.trim() === ''
+const isBlank = (given: unknown): boolean => seenTextOf(given) === ''
 
 const number: Read = (field, given) => {
   if (isBlank(single(given))) return {}
@@ -167,7 +175,7 @@ const rangeWords = (min: number | string | undefined, max: number | string | und
   min === undefined ? `Enter at most ${max}.` : max === undefined ? `Enter at least ${min}.` : `Enter a value from ${min} to ${max}.`
 
 const date: Read = (field, given, { today, slackDays }) => {
-  const value = textOf(given, false)
+  const value = seenTextOf(given)
   if (value === undefined || !isDateType(field.type)) return wrongType('a date')
   if (value === '') return {}
   const found = dateOf(field.type, value)

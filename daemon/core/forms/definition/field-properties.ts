@@ -39,7 +39,7 @@ const pattern: Check = (value, path, found) => {
   }
 }
 
-const domain = matching(/^(?=.{1,253}$)[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})+$/, 'a domain in small letters, such as example.ch')
+const domain = matching(/^(?=.{1,253}$)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})+$/, 'a domain in small letters, such as example.ch')
 const label = text(200, { min: 1 })
 const option = object({ value: text(200, { min: 1 }), label: text(200, { min: 1, lines: true }), disabled: boolean }, ['value', 'label'])
 const options = (max: number): Check => listOf(option, max, 1)

@@ -1,4 +1,5 @@
 /** Routing rules: creating, listing in the order in which they are tried, changing and deleting. Spec "Routing rule". */
+import { addressProblem } from '#config/mail/address-problem.ts'
 import { isDeepStrictEqual } from 'node:util'
 import type { Database, Page } from '#store/database.ts'
 import type { Stored } from '#store/record-kind.ts'
@@ -164,7 +165,8 @@ function readAddress(text: string, path: string): string {
   const mailbox = parseAddress(text)
   if (mailbox?.local === '*')
     throw invalid([{ path, message: `matches one address only; for every address of the domain, match ${mailbox.domain}` }])
-  if (!mailbox || mailbox.local.includes('*')) throw invalid([{ path, message: 'must be an address such as shop@example.ch' }])
+  if (!mailbox || mailbox.local.includes('*'))
+    throw invalid([{ path, message: addressProblem(text) ?? 'must be an address such as shop@example.ch' }])
   return foldAddress(mailbox.address)
 }
 

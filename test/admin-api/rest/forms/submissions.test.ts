@@ -211,3 +211,22 @@ test('a form that is full has room again for what was spam, or was taken out', a
   t.is((await send({ email: 'ada@example.ch' })).status, 201)
   t.is((await send({ email: 'ada@example.ch' })).status, 404)
 })
+
+test('telephone numbers and addresses are taken as people paste them', async (t) => {
+  const phone = { key: 'phone', type: 'phone', label: 'Phone' }
+  const email = { key: 'email', type: 'email', label: 'Email' }
+  const { send, submissions } = await formFixture(t, { schema: { version: 1, fields: [email, phone] } })
+  const pasted: readonly (readonly [string, string])[] = [
+    ['+41\u00a079\u00a0123\u00a045\u00a067', '+41 79 123 45 67'],
+    ['\u202a+41 79 123 45 67\u202c', '+41 79 123 45 67'],
+    ['\u200e+41 79 123\u201345\u201167', '+41 79 123-45-67'],
+    ['044 123 45 67 ext. 12', '044 123 45 67 ext. 12'],
+    ['044/123 45 67', '044/123 45 67'],
+  ]
+  for (const [given] of pasted) t.is((await send({ phone: given, email: 'ada@example.ch\u200b' })).status, 201, given)
+  const kept = (await submissions()).map(({ answers }) => answers)
+  t.deepEqual(
+    kept.toReversed(),
+    pasted.map(([, shown]) => ({ email: 'ada@example.ch', phone: shown })),
+  )
+})

@@ -222,7 +222,7 @@ test(wrong, { to: Array.from({ length: 101 }, (_, i) => `a${i}@b.ch`) }, 'to: at
 test(wrong, { cc: ['a@b.ch', 5] }, 'cc[1]: expected text or an object, got a number')
 test(wrong, { bcc: 'x' }, `bcc: ${oneAddress}`)
 test(wrong, { from: ['a@b.ch'] }, 'from: expected text or an object, got a list')
-test(wrong, { from: 'a@b.ch\u2028' }, `from: ${oneAddress}`)
+test(wrong, { from: 'a@b.ch\u2028' }, 'from: must have no invisible character; remove U+2028 LINE SEPARATOR')
 test(wrong, { reply_to: 'x' }, `reply_to: ${oneAddress}`)
 test(wrong, { subject: 'a\r\nBcc: x@y.ch' }, `subject: ${oneLine}`)
 test(wrong, { subject: 'a\u0085' }, `subject: ${oneLine}`)

@@ -1,0 +1,23 @@
+/** Why a text is no mail address, in words that people can act on. */
+import { trimInvisible, invisibleIn } from './invisible.ts'
+import names from './character-names.json' with { type: 'json' }
+
+/** `U+200B ZERO WIDTH SPACE`; the code point alone where the name is not known. */
+function characterName(character: string): string {
+  const point = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')
+  const name = (names.names as Readonly<Record<string, string>>)[point]
+  return name === undefined ? `U+${point}` : `U+${point} ${name}`
+}
+
+/**
+ * What is wrong with a text that `parseAddress` or `parseMailbox` refused, such as `must have no invisible character; remove U+200B …`;
+ * undefined when it is just no address.
+ */
+export function addressProblem(text: string): string | undefined {
+  const given = text.slice(0, 600)
+  const trimmed = trimInvisible(given)
+  const address = trimmed.endsWith('>') ? trimmed.slice(trimmed.lastIndexOf('<') + 1, -1) : given
+  if (/^\s*"(?:[^"\\]|\\.)*"@/.test(address)) return 'must have no quotation marks before the @; quoted local parts are not supported'
+  const character = address.includes('@') ? invisibleIn(address.replaceAll(' ', '')) : undefined
+  return character === undefined ? undefined : `must have no invisible character; remove ${characterName(character)}`
+}
