@@ -1,7 +1,8 @@
 /** Finds links in HTML by their places, with a tokenizer that reads broken HTML as browsers do. Nothing is changed here. */
+import { addressAttributes, baseOf, linkElements } from './addressed-elements.ts'
 import { QuoteType, Tokenizer, type TokenizerCallbacks } from 'htmlparser2'
 
-/** The value of an `href`, with its quotes where it has any. Places count octets. */
+/** The address of a link, with its quotes where it has any. Places count octets. */
 export interface LinkSpan {
   readonly start: number
   readonly end: number
@@ -13,10 +14,12 @@ export interface HtmlSpans {
   readonly links: readonly LinkSpan[]
   /** Where `</body>` begins; undefined without one. */
   readonly bodyEnd: number | undefined
+  /** The address in the first `base` element, against which others are resolved. */
+  readonly base: string | undefined
 }
 
 /**
- * The links of `a` and `area`, save those whose tag has the attribute `data-no-track` or `clicktracking=off`. `html` has one
+ * The addresses of links, save those whose tag has the attribute `data-no-track` or `clicktracking=off`. `html` has one
  * character an octet; `textOf` reads octets of a value in the charset of the document.
  */
 export function findHtmlSpans(html: string, textOf: (octets: string) => string): HtmlSpans {
@@ -27,15 +30,18 @@ export function findHtmlSpans(html: string, textOf: (octets: string) => string):
   return reader
 }
 
+const longestName = Math.max(...[...linkElements, 'base'].map((name) => name.length))
 const nothing = (): void => {}
 
 /** What the tokenizer calls; it keeps what is known of the tag that is being read. */
 class TagReader implements TokenizerCallbacks {
   readonly links: LinkSpan[] = []
   bodyEnd: number | undefined
+  base: string | undefined
   readonly #html: string
   readonly #textOf: (octets: string) => string
-  #isLink = false
+  /** Of a link or of `base`; empty in other tags. */
+  #name = ''
   #href: LinkSpan | undefined
   #isExempt = false
   #attribute = ''
@@ -48,39 +54,42 @@ class TagReader implements TokenizerCallbacks {
   }
 
   onopentagname(start: number, end: number): void {
-    const name = end - start <= 'area'.length ? this.#html.slice(start, end).toLowerCase() : ''
-    this.#isLink = name === 'a' || name === 'area'
+    const name = end - start <= longestName ? this.#html.slice(start, end).toLowerCase() : ''
+    this.#name = linkElements.has(name) || name === 'base' ? name : ''
     this.#href = undefined
     this.#isExempt = false
   }
 
   onattribname(start: number, end: number): void {
-    if (!this.#isLink) return
+    if (this.#name === '') return
     this.#attribute = this.#html.slice(start, end).toLowerCase()
     this.#valueStart = end
     this.#value = ''
   }
 
   onattribdata(start: number, end: number): void {
-    if (this.#isLink) this.#value += this.#textOf(this.#html.slice(start, end))
+    if (this.#name !== '') this.#value += this.#textOf(this.#html.slice(start, end))
   }
 
   onattribentity(codePoint: number): void {
-    if (this.#isLink) this.#value += String.fromCodePoint(codePoint)
+    if (this.#name !== '') this.#value += String.fromCodePoint(codePoint)
   }
 
   onattribend(quote: QuoteType, end: number): void {
-    if (!this.#isLink) return
+    if (this.#name === '') return
     const isOff = this.#attribute === 'clicktracking' && this.#value.trim().toLowerCase() === 'off'
     if (isOff || this.#attribute === 'data-no-track') this.#isExempt = true
     // of several attributes with one name the first counts
-    if (this.#attribute !== 'href' || this.#href || quote === QuoteType.NoValue) return
+    const names = addressAttributes[this.#name] ?? ['href']
+    if (!names.includes(this.#attribute) || this.#href || quote === QuoteType.NoValue) return
     this.#href = { start: this.#afterEqualsSign(), end, value: this.#value }
   }
 
   onopentagend(): void {
-    if (this.#isLink && this.#href && !this.#isExempt) this.links.push(this.#href)
-    this.#isLink = false
+    if (this.#name === 'base') this.base ??= baseOf(this.#href?.value)
+    else if (this.#href && !this.#isExempt) this.links.push(this.#href)
+    this.#name = ''
+    this.#href = undefined
   }
 
   onselfclosingtag(): void {

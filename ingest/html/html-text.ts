@@ -28,6 +28,7 @@ export function textOfHtml(sanitized: string): string {
     if (name === 'pre') preformatted += tag.startsWith('/') ? -1 : 1
     if (name === 'a') showLink(tag, links, text)
     else layOut(tag, name, text)
+    if (!tag.startsWith('/') && name !== 'a') showAddress(tag, text)
     at = close + 1
   }
   return text.toString()
@@ -40,6 +41,13 @@ function layOut(tag: string, name: string, text: TextLines): void {
   if (name === 'li') text.add('- ', false)
   if (name === 'td' || name === 'th') text.add(' ', false)
   if (name === 'img') text.add(decodeEntities(/ alt="([^"]*)"/.exec(tag)?.[1] ?? ''), false)
+}
+
+/** Of an area of a picture, which shows its words too, or of a form. */
+function showAddress(tag: string, text: TextLines): void {
+  const [, href] = / (?:href|data-address)="([^"]*)"/.exec(tag) ?? []
+  if (href === undefined) return
+  text.add(decodeEntities(` ${/ alt="([^"]*)"/.exec(tag)?.[1] ?? ''} <${href}> `), false)
 }
 
 function showLink(tag: string, links: (string | undefined)[], text: TextLines): void {

@@ -19,12 +19,19 @@ type Attributes = Readonly<Record<string, string>>
 export function mailDocument(html: string, locations: PartLocations = noLocations): MailDocument {
   const found = new Surroundings()
   if (/<(?:style|body|html)\b/i.test(html)) found.read(readablePart(html))
+  const styles = found.sheets.map(safeStylesheet).join('\n')
   return {
-    html: documentHtml(html, locations),
-    styles: found.sheets.map(safeStylesheet).join('\n'),
+    html: documentHtml(html, locations, namedIn(styles)),
+    styles,
     root: elementAttributes(found.root),
     body: elementAttributes(found.body),
   }
+}
+
+/** Whether style sheets may name an element: any word of them counts. */
+function namedIn(styles: string): (name: string) => boolean {
+  const words = new Set(styles.toLowerCase().match(/[a-z][a-z0-9-]*/g))
+  return (name) => (name.includes(':') ? styles.includes(name.replace(':', '\\:')) : words.has(name))
 }
 
 /** What stands around the content. */

@@ -4,7 +4,9 @@
  */
 import { createRequire } from 'node:module'
 import { contentAddress } from './content-address.ts'
-import type { CssNode, Declaration, generate, parse, Url, Value, walk } from 'css-tree'
+import { unnest } from './nested-rules.ts'
+import { watchedProperties } from './visible/watched-properties.ts'
+import type { Atrule, CssNode, Declaration, generate, ident, List, ListItem, parse, Url, Value, walk } from 'css-tree'
 
 const require = createRequire(import.meta.url)
 
@@ -19,7 +21,12 @@ const maxAddress = 8192
 const embeddedImage = /^data:image\/(?:png|jpe?g|gif|webp);base64,[A-Za-z0-9+/=]*$/i
 const contentImage = /^cid:[^\s"'<>`()\\]{1,998}$/
 
-const atRules = new Set(['media', 'supports', 'keyframes', '-webkit-keyframes'])
+const atRules = new Set(['media', 'supports', 'layer', 'container', 'scope', 'keyframes', '-webkit-keyframes'])
+/**
+ * Begins the names of custom properties that stand for declarations which are left out, for readers that have to know whether text
+ * is seen: `--unjudged-display` for one of `display`.
+ */
+export const unjudgedPrefix = '--unjudged-'
 /** What old browsers ran, or bound code by. */
 const deniedProperties = new Set(['behavior', '-moz-binding', '-ms-behavior'])
 const propertyName = /^-{0,2}[a-z][a-z0-9-]{0,60}$/i
@@ -48,6 +55,8 @@ const functions = new Set([
   ...['var', 'env', 'linear-gradient', 'radial-gradient', 'conic-gradient', 'repeating-linear-gradient', 'repeating-radial-gradient'],
   ...['-webkit-linear-gradient', '-moz-linear-gradient', '-webkit-gradient', 'from', 'to', 'color-stop', 'counter', 'counters', 'attr'],
   ...['translate', 'translatex', 'translatey', 'translate3d', 'scale', 'scalex', 'scaley', 'rotate', 'skew', 'skewx', 'skewy', 'matrix'],
+  ...['scale3d', 'scalez', 'translatez', 'rotatex', 'rotatey', 'rotatez', 'rotate3d', 'matrix3d', 'perspective', 'path', 'xywh', 'ray'],
+  ...['sin', 'cos', 'tan', 'asin', 'acos', 'atan', 'atan2', 'round', 'mod', 'rem', 'abs', 'sign', 'pow', 'sqrt', 'hypot', 'log', 'exp'],
   ...['cubic-bezier', 'steps', 'minmax', 'repeat', 'fit-content', 'blur', 'brightness', 'contrast', 'drop-shadow', 'grayscale', 'opacity'],
   ...['saturate', 'sepia', 'invert', 'hue-rotate', 'inset', 'circle', 'ellipse', 'polygon', 'rect'],
 ])
@@ -72,10 +81,12 @@ function cleaned(text: string, context: 'stylesheet' | 'declarationList'): strin
   const { parse: read, walk: visit, generate: write } = css()
   try {
     const tree = read(text, { context, parseCustomProperty: true })
+    if (text.includes('\\')) visit(tree, plainNames)
+    const isWhole = tree.type !== 'StyleSheet' || unnest(tree.children)
     visit(tree, (node, item, list) => {
-      if (list && !isSafe(node)) list.remove(item)
+      if (list && !isSafe(node)) takeOut(node, item, list)
     })
-    return write(tree)
+    return `${write(tree)}${isWhole ? '' : `*{${unjudgedPrefix}display:1}`}`
   } catch (error) {
     // nested deeper than the parser can follow
     if (error instanceof RangeError) return ''
@@ -83,13 +94,27 @@ function cleaned(text: string, context: 'stylesheet' | 'declarationList'): strin
   }
 }
 
+/** Names without escapes, as readers compare them. */
+function plainNames(node: CssNode): void {
+  const { ident: names } = require('css-tree/utils') as { ident: typeof ident }
+  if (node.type === 'Declaration') node.property = names.decode(node.property)
+  else if (node.type === 'Identifier') node.name = names.encode(names.decode(node.name))
+  else if (node.type === 'Function') node.name = names.decode(node.name)
+}
+
+/** A declaration that could have hidden text leaves its name. What cannot be parsed means nothing to browsers either. */
+function takeOut(node: CssNode, item: ListItem<CssNode>, list: List<CssNode>): void {
+  const property = node.type === 'Declaration' && node.value.type === 'Value' ? node.property.toLowerCase() : ''
+  if (node.type !== 'Declaration' || !watchedProperties.has(property)) return list.remove(item) as unknown as void
+  const left: Declaration = { ...node, property: `${unjudgedPrefix}${property}`, value: { type: 'Raw', value: '1' } }
+  list.replace(item, list.createItem(left))
+}
+
 /** Of whatever stands in a list: rules, declarations, and what the parser could not read. */
 function isSafe(node: CssNode): boolean {
   switch (node.type) {
     case 'Atrule':
-      return (
-        atRules.has(node.name.toLowerCase()) && node.prelude?.type === 'AtrulePrelude' && node.block != null && !names(node.prelude, 'Url')
-      )
+      return isSafeBlock(node)
     case 'Rule':
       return node.prelude.type === 'SelectorList'
     case 'Declaration':
@@ -104,6 +129,12 @@ function isSafe(node: CssNode): boolean {
   }
 }
 
+function isSafeBlock({ name, prelude, block }: Atrule): boolean {
+  const kind = name.toLowerCase()
+  if (!atRules.has(kind) || (block === null && kind !== 'layer')) return false
+  return prelude === null ? kind === 'layer' : prelude.type === 'AtrulePrelude' && !names(prelude, 'Url')
+}
+
 const names = (tree: CssNode, type: CssNode['type']): boolean => {
   let found = false
   css().walk(tree, (node) => void (found ||= node.type === type))
@@ -111,6 +142,7 @@ const names = (tree: CssNode, type: CssNode['type']): boolean => {
 }
 
 function isSafeDeclaration({ property, value }: Declaration): boolean {
+  if (property.startsWith(unjudgedPrefix)) return value.type === 'Raw'
   if (!propertyName.test(property) || deniedProperties.has(property.toLowerCase()) || value.type !== 'Value') return false
   return isSafeValue(value, imageProperties.test(property))
 }

@@ -5,7 +5,9 @@
  */
 import { createRequire } from 'node:module'
 import type sanitize from 'sanitize-html'
+import { baseIn, followedSchemes, resolvedAddress } from './addressed-elements.ts'
 import { contentAddress, noLocations, type PartLocations } from './content-address.ts'
+import { keptElement } from './kept-elements.ts'
 import { safeStyle } from './inline-styles.ts'
 import { safeDeclarations } from './mail-styles.ts'
 
@@ -14,19 +16,56 @@ const maxCharacters = 1_000_000
 const maxTags = 50_000
 /** Browsers nest no deeper than some hundred; what is never closed, as list items may be, counts too. */
 const maxOpen = 5000
-const maxAddress = 8192
 const embeddedImage = /^data:image\/(?:png|jpe?g|gif|webp);base64,[A-Za-z0-9+/=\s]*$/i
 
 /** Elements that go together with everything inside them: their content is code, a fallback, or another language. */
 const droppedWhole = [
-  ...['script', 'style', 'textarea', 'option', 'xmp', 'noscript', 'title', 'template', 'svg', 'math', 'noembed', 'noframes'],
-  ...['plaintext', 'iframe', 'frameset', 'select', 'audio', 'video', 'canvas'],
+  ...['script', 'style', 'textarea', 'option', 'xmp', 'noscript', 'title', 'template', 'math', 'noembed', 'noframes'],
+  ...['plaintext', 'iframe', 'frameset', 'select', 'audio', 'video', 'canvas', 'defs', 'desc', 'metadata', 'symbol'],
 ]
 
 const allowedTags = [
-  ...['a', 'abbr', 'address', 'article', 'aside', 'b', 'bdi', 'bdo', 'big', 'blockquote', 'br', 'caption', 'center', 'cite', 'code'],
+  ...[
+    'a',
+    'abbr',
+    'address',
+    'area',
+    'article',
+    'aside',
+    'b',
+    'bdi',
+    'bdo',
+    'big',
+    'blockquote',
+    'br',
+    'caption',
+    'center',
+    'cite',
+    'code',
+  ],
   ...['col', 'colgroup', 'dd', 'del', 'dfn', 'div', 'dl', 'dt', 'em', 'figcaption', 'figure', 'font', 'footer', 'h1', 'h2', 'h3', 'h4'],
-  ...['h5', 'h6', 'header', 'hr', 'i', 'img', 'ins', 'kbd', 'li', 'main', 'mark', 'nav', 'ol', 'p', 'pre', 'q', 's', 'samp', 'section'],
+  ...[
+    'h5',
+    'h6',
+    'header',
+    'hr',
+    'i',
+    'img',
+    'ins',
+    'kbd',
+    'li',
+    'main',
+    'map',
+    'mark',
+    'nav',
+    'ol',
+    'p',
+    'pre',
+    'q',
+    's',
+    'samp',
+    'section',
+  ],
   ...['small', 'span', 'strike', 'strong', 'sub', 'sup', 'table', 'tbody', 'td', 'tfoot', 'th', 'thead', 'time', 'tr', 'tt', 'u', 'ul'],
   ...['var', 'wbr'],
 ]
@@ -40,13 +79,17 @@ const options: sanitize.IOptions = {
   allowedAttributes: {
     '*': ['align', 'class', 'dir', 'hidden', 'id', 'lang', 'style', 'title'],
     a: ['href', 'rel', 'target'],
+    area: ['alt', 'coords', 'href', 'rel', 'shape', 'target'],
     col: ['span', 'width'],
     colgroup: ['span', 'width'],
+    div: ['data-address', 'data-tag', 'data-unsure'],
     font: ['color', 'face', 'size'],
     hr: ['size', 'width'],
-    img: ['alt', 'border', 'data-remote-src', 'height', 'hspace', 'src', 'vspace', 'width'],
+    img: ['alt', 'border', 'data-remote-src', 'height', 'hspace', 'src', 'usemap', 'vspace', 'width'],
     li: ['type', 'value'],
+    map: ['name'],
     ol: ['reversed', 'start', 'type'],
+    span: ['data-address', 'data-tag', 'data-unsure'],
     table: ['bgcolor', 'border', 'cellpadding', 'cellspacing', 'height', 'width', { name: 'role', values: ['presentation', 'none'] }],
     td: cell,
     th: cell,
@@ -56,42 +99,49 @@ const options: sanitize.IOptions = {
   },
   // Styles are already safe when they come here, see `styleAttribute`; the package's parser costs far more than they are worth.
   parseStyleAttributes: false,
-  allowedSchemes: ['http', 'https', 'mailto'],
+  allowedSchemes: followedSchemes.map((scheme) => scheme.slice(0, -1)),
   allowedSchemesByTag: { img: ['cid', 'data'] },
   allowProtocolRelative: false,
-  transformTags: {
-    a: (tagName, attribs) => ({ tagName, attribs: linkAttributes(attribs) }),
-  },
 }
 
 /**
- * Returns HTML for a document of its own, in a frame. Links keep only http, https and mailto and open in a new place without a
- * referrer. Images of the same message get `cid:`; small raster formats in `data:` stay; the address of a remote image moves to
- * `data-remote-src`, so nothing loads without consent. Reads only the first 1,000,000 characters and 50,000 tags, and no more behind
- * 5,000 unclosed ones.
+ * Returns HTML for a document of its own, in a frame. Links keep http, https, mailto, tel and sms, are resolved against `base`, and open
+ * in a new place without a referrer; the address of a form stands in `data-address`. Images of the same message get `cid:`; small raster
+ * formats in `data:` stay; the address of a remote image moves to `data-remote-src`, so nothing loads without consent. Elements that
+ * browsers do not render are hidden; an element that could be shown otherwise has `data-unsure`. `isStyled` says whether style sheets
+ * name an element. Reads only the first 1,000,000 characters and 50,000 tags, and no more behind 5,000 unclosed ones.
  */
-export function documentHtml(html: string, locations: PartLocations = noLocations): string {
+export function documentHtml(html: string, locations: PartLocations = noLocations, isStyled = (_name: string): boolean => false): string {
   // loaded with the first HTML: most daemons meet it in their threads alone
   const clean = require('sanitize-html') as typeof sanitize
+  const read = readablePart(html)
+  const base = baseIn(read)
   const styles = new Map<string, string>()
-  const styled = (attribs: sanitize.Attributes): sanitize.Attributes => styleAttribute(attribs, styles)
-  const transformTags = {
-    ...options.transformTags,
-    img: (tagName: string, attribs: sanitize.Attributes) => ({ tagName, attribs: imageAttributes(attribs, locations) }),
-    '*': (tagName: string, attribs: sanitize.Attributes) => ({ tagName, attribs: styled(attribs) }),
+  const transformTags: sanitize.IOptions['transformTags'] = {
+    img: (tagName, attribs) => ({ tagName, attribs: imageAttributes(attribs, locations, base) }),
+    '*': (tagName, attribs) => {
+      const { name, attributes } = keptElement(tagName, attribs, { base, isStyled, isKept })
+      return { tagName: name, attribs: styleAttribute(attributes, styles) }
+    },
   }
-  // for the package, an attribute without a value is left out unless it is boolean, as this one is
+  // for the package, an attribute without a value is left out unless it is boolean, as these are
   const nonBooleanAttributes = clean.defaults.nonBooleanAttributes.filter((name) => name !== 'hidden')
-  return clean(readablePart(html), { ...options, transformTags, nonBooleanAttributes }).toWellFormed()
+  return clean(read, { ...options, transformTags, nonBooleanAttributes }).toWellFormed()
 }
+
+const keptTags = new Set([...allowedTags, ...droppedWhole])
+const isKept = (name: string): boolean => keptTags.has(name)
 
 /** Returns `documentHtml` as any page may hold it: without names that styles of that page could match, or layout that leaves its place. */
 export const embeddableHtml = (document: string): string =>
-  document.replaceAll(/<[a-z][^<>]* (?:class|id|style)="[^<>]*>/g, (tag) =>
-    tag.replaceAll(/ (?:class|id)="[^"]*"/g, '').replace(/ style="([^"]*)"/, (_, style: string) => {
-      const safe = safeStyle(unescaped(style))
-      return safe === '' ? '' : ` style="${escaped(safe)}"`
-    }),
+  document.replaceAll(/<[a-z][^<>]* (?:class|id|style|name|usemap|data-(?:tag|unsure))="[^<>]*>/g, (tag) =>
+    tag
+      .replaceAll(/ (?:class|id|data-tag|data-unsure)="[^"]*"/g, '')
+      .replaceAll(/ (name="|usemap="#)(?!mail-)/g, ' $1mail-')
+      .replace(/ style="([^"]*)"/, (_, style: string) => {
+        const safe = safeStyle(unescaped(style))
+        return safe === '' ? '' : ` style="${escaped(safe)}"`
+      }),
   )
 
 /** Both in one. */
@@ -156,24 +206,13 @@ function styleAttribute(attribs: sanitize.Attributes, known: Map<string, string>
   return safe === '' ? rest : { ...rest, style: safe }
 }
 
-function linkAttributes(attribs: sanitize.Attributes): sanitize.Attributes {
-  const { href, rel: _rel, target: _target, ...rest } = attribs
-  const address = parsedAddress(href, ['http:', 'https:', 'mailto:'])
-  return address === undefined ? rest : { ...rest, href: address, target: '_blank', rel: 'noopener noreferrer nofollow' }
-}
-
-function imageAttributes(attribs: sanitize.Attributes, locations: PartLocations): sanitize.Attributes {
-  const { src = '', 'data-remote-src': _remote, ...rest } = attribs
+function imageAttributes(attribs: sanitize.Attributes, locations: PartLocations, base: string | undefined): sanitize.Attributes {
+  const { src = '', 'data-remote-src': _remote, usemap = '', ...others } = attribs
+  const rest = /^#[\w.-]{1,100}$/.test(usemap) ? { ...others, usemap } : others
   const trimmed = src.trim()
   if (embeddedImage.test(trimmed)) return { ...rest, src: trimmed }
   const part = contentAddress(trimmed, locations)
   if (part !== undefined) return { ...rest, src: part }
-  const remote = parsedAddress(trimmed, ['http:', 'https:'])
-  return remote === undefined ? rest : { ...rest, 'data-remote-src': remote }
-}
-
-/** The address as a browser would read it, so that what was checked is what is written; undefined when it is not allowed. */
-function parsedAddress(text: string | undefined, schemes: readonly string[]): string | undefined {
-  const url = text === undefined || text.length > maxAddress ? null : URL.parse(text)
-  return url && schemes.includes(url.protocol) ? url.href : undefined
+  const remote = resolvedAddress(trimmed, base)
+  return remote && /^https?:$/.test(remote.protocol) ? { ...rest, 'data-remote-src': remote.href } : rest
 }

@@ -7,6 +7,7 @@ import { decodeEncodedWords } from '../mime/encoded-words.ts'
 import { firstValue, headerFields, type HeaderField } from '../mime/header-fields.ts'
 import { textOfHtml } from '../html/html-text.ts'
 import { mailDocument } from '../html/mail-document.ts'
+import { visibleText } from '../html/visible/visible-text.ts'
 import { readingNotes } from './reading-notes.ts'
 import { mailDate } from '../mime/mail-date.ts'
 import { safeContentType } from '../mime/media-type.ts'
@@ -22,6 +23,7 @@ export async function readMessage(raw: Buffer, cut: boolean): Promise<ReadMessag
   const opened = await openMessage(raw, cut)
   const fields = headerFields(raw)
   const document = mailDocument(opened.html, locationsOf(opened.attachments.map((file) => file.raw)))
+  const visible = visibleText(document)
   const html = embeddableHtml(document.html)
   const derived = textOfHtml(html)
   const text = opened.text.trim() === '' ? derived : opened.text
@@ -30,6 +32,7 @@ export async function readMessage(raw: Buffer, cut: boolean): Promise<ReadMessag
     text: text.slice(0, maxTextCharacters).toWellFormed(),
     html,
     document,
+    ...(visible && { visible }),
     attachments: opened.attachments.map(describeAttachment),
     notes: readingNotes({
       ...opened,
@@ -46,7 +49,7 @@ export const readAttachment = async (raw: Buffer, cut: boolean, index: number): 
 
 function describeFields(
   fields: readonly HeaderField[],
-): Omit<ReadMessage, 'text' | 'html' | 'document' | 'attachments' | 'notes' | 'addressesSeen'> {
+): Omit<ReadMessage, 'text' | 'html' | 'document' | 'visible' | 'attachments' | 'notes' | 'addressesSeen'> {
   const messageId = firstValue(fields, 'message-id')
   return {
     subject: decodeEncodedWords(firstValue(fields, 'subject') ?? ''),

@@ -135,12 +135,12 @@ function htmlPart(raw: Buffer, part: PlacedPart, ownUrl: string): HtmlPart {
   if (octets.length > maxHtml) throw new Untracked('too_large')
   const isUtf8 = utf8Charset.test(charset)
   const html = octets.toString('latin1')
-  const { links, bodyEnd } = findHtmlSpans(html, (text) => (isUtf8 ? Buffer.from(text, 'latin1').toString('utf8') : text))
+  const { links, bodyEnd, base } = findHtmlSpans(html, (text) => (isUtf8 ? Buffer.from(text, 'latin1').toString('utf8') : text))
   return {
     ...{ part, octets },
     links: links.flatMap(({ start, end, value }) => {
       // other characters than ASCII reach the server in the charset of the document
-      const target = isUtf8 || /^[\0-\x7f]*$/.test(value) ? linkTarget(value, ownUrl) : undefined
+      const target = isUtf8 || /^[\0-\x7f]*$/.test(value) ? linkTarget(value, ownUrl, base) : undefined
       return target === undefined ? [] : [{ start, end, target }]
     }),
     pixelAt: bodyEnd ?? html.trimEnd().length,

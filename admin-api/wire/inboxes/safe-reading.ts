@@ -3,9 +3,10 @@
  * would see it, without what is hidden, and bounded. What this service says stands outside of it.
  */
 import * as z from 'zod'
-import type { ReadAddress, ReadMessage, ReadResult } from '#core/capture/reading/message-reader.ts'
+import type { ReadAddress, ReadMessage, ReadResult, VisibleLink, VisibleText } from '#core/capture/reading/message-reader.ts'
+import { followedSchemes } from '#ingest/html/addressed-elements.ts'
 import { textOfHtml } from '#ingest/html/html-text.ts'
-import { visibleHtml, type VisibleHtml } from '#ingest/html/visible-html.ts'
+import { marks } from '#ingest/html/visible/visible-html.ts'
 import { withoutInvisible } from '#ingest/mime/invisible-characters.ts'
 
 const maxText = 24_000
@@ -14,11 +15,14 @@ const maxLinks = 50
 const maxAddresses = 50
 const maxFiles = 50
 
+const openMark = '[may be hidden]'
+const closeMark = '[/may be hidden]'
+
 const text = z.string()
 const link = z.object({
   text: text.meta({ description: 'What the link shows.' }),
   url: text,
-  host: text.meta({ description: 'Where it really leads, in ASCII form.' }),
+  host: text.meta({ description: 'Where it really leads, in ASCII form: a host, or the number of tel: and sms:.' }),
 })
 
 export const safeReadingShape = z.object({
@@ -29,13 +33,14 @@ export const safeReadingShape = z.object({
   reply_to: z.array(text),
   date: text.nullable(),
   subject: text,
-  text: text.meta({ description: 'What a person sees of the body.' }),
+  text: text.meta({ description: `What a person sees of the body. Text between ${openMark} and ${closeMark} may be hidden from people.` }),
   text_cut: z.object({ shown: z.int(), left_out: z.int() }).nullable().meta({ description: 'Characters; null when all of it is shown.' }),
   links: z.array(link),
   attachments: z.array(z.object({ filename: text, content_type: text, size: z.int() })),
   removed: z.object({ hidden: z.int(), zero_width: z.int(), bidi: z.int() }).meta({
     description: 'Elements that styles hide, characters without width, and controls of direction, which were taken out.',
   }),
+  may_be_hidden: z.int().meta({ description: 'Passages between these marks, because their styles cannot be judged.' }),
   findings: z.array(text).meta({ description: 'What this service noticed about the mail.' }),
 })
 
@@ -52,13 +57,12 @@ export function safeReading(read: ReadResult): SafeReading | undefined {
 
 function readingOf(message: ReadMessage): SafeReading {
   const tally = new Tally()
-  const seen = visibleHtml(message.document)
-  const hasHtml = message.document.html.trim() !== ''
-  const body = hasHtml ? textOfHtml(withRealHosts(seen.html)) : message.text
-  const shown = withAsciiHosts(tally.clean(body))
-  const cut = shown.length > maxText || seen.cut
-  const links = linksOf(hasHtml ? seen.links : linksInText(shown), tally)
-  const facts = { seen, links, isCut: cut, differs: hasHtml && partsDiffer(message, shown) }
+  const { visible } = message
+  const shown = withMarks(withAsciiHosts(tally.clean(visible?.text ?? message.text)))
+  const cut = shown.length > maxText || (visible?.leftOut ?? 0) > 0
+  const links = linksOf(visible?.links ?? linksInText(shown), tally)
+  const { hidden, marked }: Pick<VisibleText, 'hidden' | 'marked'> = visible ?? { hidden: 0, marked: 0 }
+  const facts = { hidden, marked, links, isCut: cut, differs: visible !== undefined && partsDiffer(message, shown) }
   return {
     notice,
     from: addressesOf(message.from, tally),
@@ -68,14 +72,17 @@ function readingOf(message: ReadMessage): SafeReading {
     date: message.date ?? null,
     subject: lineOf(message.subject, tally),
     text: shown.slice(0, maxText).toWellFormed(),
-    text_cut: cut ? { shown: Math.min(shown.length, maxText), left_out: leftOut(message, shown.length) } : null,
+    text_cut: cut
+      ? { shown: Math.min(shown.length, maxText), left_out: Math.max(shown.length - maxText, 0) + (visible?.leftOut ?? 0) }
+      : null,
     links,
     attachments: message.attachments.slice(0, maxFiles).map(({ filename, contentType, size }) => ({
       filename: lineOf(filename, tally),
       content_type: contentType,
       size,
     })),
-    removed: { hidden: seen.hidden, ...tally.removed },
+    removed: { hidden, ...tally.removed },
+    may_be_hidden: marked,
     findings: [...findingsOf(facts, tally), ...message.notes.map(({ sentence }) => withoutQuoted(sentence))],
   }
 }
@@ -83,7 +90,12 @@ function readingOf(message: ReadMessage): SafeReading {
 /** Without names that the sender declared. */
 const withoutQuoted = (sentence: string): string => sentence.replaceAll(/ "[^"]*"/g, '')
 
-const leftOut = ({ document }: ReadMessage, shown: number): number => Math.max(shown - maxText, document.html.length - 250_000, 0)
+/** With marks of this service alone: those that the sender wrote are put into other words. */
+const withMarks = (given: string): string =>
+  given
+    .replaceAll(/\[\s*(\/?)\s*(may\s+be\s+hidden)\s*\]/giu, '($1$2)')
+    .replaceAll(marks.open, openMark)
+    .replaceAll(marks.close, closeMark)
 
 /** Counts what is removed from all texts of one mail. */
 class Tally {
@@ -105,41 +117,36 @@ const addressesOf = (given: readonly ReadAddress[], tally: Tally): string[] =>
     return shown === '' ? lineOf(address, tally) : `"${shown}" <${lineOf(address, tally)}>`
   })
 
-/** Addresses of links with their host as it is asked for in DNS, whatever it looks like. */
-const withRealHosts = (html: string): string =>
-  html.replaceAll(/ href="([^"]*)"/g, (_, href: string) => {
-    const url = URL.parse(href.replaceAll('&amp;', '&'))
-    return url ? ` href="${url.href.replaceAll('&', '&amp;').replaceAll('"', '%22')}"` : ''
-  })
-
 const address = /\bhttps?:\/\/[^\s<>"'()[\]{}]{1,2000}/giu
 
 const withAsciiHosts = (given: string): string =>
   given.replaceAll(address, (found) => (/^[\u0020-\u007e]*$/.test(found) ? found : (URL.parse(found)?.href ?? found)))
 
-const linksInText = (given: string): VisibleHtml['links'] => [...given.matchAll(address)].map(([href]) => ({ text: href, href }))
+const linksInText = (given: string): readonly VisibleLink[] => [...given.matchAll(address)].map(([href]) => ({ text: href, href }))
 
-function linksOf(links: VisibleHtml['links'], tally: Tally): z.input<typeof link>[] {
+function linksOf(links: readonly VisibleLink[], tally: Tally): z.input<typeof link>[] {
   return links.slice(0, maxLinks).flatMap(({ text: shown, href }) => {
     const url = URL.parse(href.replaceAll('&amp;', '&'))
-    if (!url || !/^(?:https?|mailto):$/.test(url.protocol)) return []
-    const host = url.protocol === 'mailto:' ? url.pathname.slice(url.pathname.lastIndexOf('@') + 1) : url.hostname
+    if (!url || !followedSchemes.includes(url.protocol)) return []
+    const host = url.hostname === '' ? url.pathname.slice(url.pathname.lastIndexOf('@') + 1) : url.hostname
     return [{ text: lineOf(shown, tally).slice(0, 200), url: url.href.slice(0, 2000), host }]
   })
 }
 
 interface Facts {
-  readonly seen: VisibleHtml
+  readonly hidden: number
+  readonly marked: number
   readonly links: readonly z.input<typeof link>[]
   readonly isCut: boolean
   readonly differs: boolean
 }
 
 /** None of them holds a word of the mail. */
-function findingsOf({ seen, links, isCut, differs }: Facts, { removed }: Tally): string[] {
+function findingsOf({ hidden, marked, links, isCut, differs }: Facts, { removed }: Tally): string[] {
   const misleading = links.filter(({ text: shown, host }) => namesOtherHost(shown, host)).length
   return [
-    seen.hidden > 0 && `${seen.hidden} hidden elements were removed.`,
+    hidden > 0 && `${hidden} hidden elements were removed.`,
+    marked > 0 && `${marked} passages may be hidden from people; each stands between ${openMark} and ${closeMark}.`,
     removed.zero_width > 0 && `${removed.zero_width} invisible characters were removed.`,
     removed.bidi > 0 && `${removed.bidi} direction overrides (bidi) were removed; the text may have looked otherwise to a person.`,
     misleading > 0 && `${misleading} links show another host than the one they lead to (mismatch).`,

@@ -1,5 +1,6 @@
 /** What a reader would see of HTML, and what stands in it unseen: in one pass over its tags, without a browser. */
 import { Parser } from 'htmlparser2'
+import { addressOf, baseOf, linkElements, resolvedAddress } from '../../html/addressed-elements.ts'
 import { ShownStyle } from './shown-style.ts'
 
 export interface PageLink {
@@ -68,6 +69,7 @@ class HtmlPageReader {
   #tiny = 0
   #camouflaged = 0
   #link: { href: string; text: string } | undefined
+  #base: string | undefined
   #isPreview = true
   #open = 0
 
@@ -79,9 +81,13 @@ class HtmlPageReader {
     this.#noteActive(name, attributes)
     const above = this.#level()
     if (name === 'img' && this.#images.length < maxItems) this.#images.push(imageOf(attributes))
-    if ((name === 'a' || name === 'area') && attributes['href'] !== undefined && this.#links.length < maxItems) {
-      this.#link = { href: attributes['href'].trim(), text: name === 'area' ? (attributes['alt'] ?? '') : '' }
-      this.#links.push(this.#link)
+    if (name === 'base') this.#base ??= baseOf(attributes['href'])
+    const address = addressOf(name, attributes)
+    if (address !== undefined && this.#links.length < maxItems) {
+      const href = resolvedAddress(address, this.#base)?.href ?? address.trim()
+      const link = { href, text: name === 'area' ? (attributes['alt'] ?? '') : '' }
+      if (linkElements.has(name)) this.#link = link
+      this.#links.push(link)
     }
     if (name === 'img' && this.#link) this.#link.text += ' '
     if (empty.has(name)) return void (this.#text += ' ')

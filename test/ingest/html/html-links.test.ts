@@ -25,6 +25,7 @@ test('findHtmlSpans() finds an href in any quotes, with its place', (t) => {
   t.deepEqual(one('<a href = \r\n\t "https://a.test/"\n>x</a>'), ['"https://a.test/"', 'https://a.test/'])
   t.deepEqual(one('<A\nHREF="HTTPS://A.test/">x</A>'), ['"HTTPS://A.test/"', 'HTTPS://A.test/'])
   t.deepEqual(one('<a href="https://a.test/"/>'), ['"https://a.test/"', 'https://a.test/'])
+  t.deepEqual(one('<svg><a xlink:href="https://a.test/"></a></svg>'), ['"https://a.test/"', 'https://a.test/'])
   t.deepEqual(one('<map><area shape=rect href="https://a.test/"></map>'), ['"https://a.test/"', 'https://a.test/'])
 })
 
@@ -46,6 +47,13 @@ test('findHtmlSpans() looks at links alone, and only at their first href', (t) =
   t.is(one('<a href="https://first.test/" href="https://second.test/">x</a>')?.[1], 'https://first.test/')
   t.is(one('<a title="href=\'https://no.test/\'" href="https://yes.test/">x</a>')?.[1], 'https://yes.test/')
   t.is(one('<a title=">" href="https://yes.test/">x</a>')?.[1], 'https://yes.test/')
+})
+
+test('findHtmlSpans() finds the address that others are resolved against', (t) => {
+  const baseOf = (html: string): string | undefined => findHtmlSpans(html, asUtf8).base
+  t.is(baseOf('<a href=x>x</a><base target=_blank><base href="https://a.test/n/"><base href="https://b.test/">'), 'https://a.test/n/')
+  t.is(baseOf('<base href="/n/"><p>x</p>'), undefined)
+  t.is(baseOf('<base href="javascript:1">'), undefined)
 })
 
 test('findHtmlSpans() leaves out links that are not to be tracked', (t) => {
@@ -141,11 +149,15 @@ test('linkTarget() answers web addresses as a browser reads them', (t) => {
   t.is(linkTarget('https://b\u00fccher.test/', own), 'https://xn--bcher-kva.test/')
   t.is(linkTarget('https://a.test/?a[]=1&b=x|y', own), 'https://a.test/?a[]=1&b=x|y')
   t.is(linkTarget('https://a.test/x\r\nSet-Cookie: y', own), 'https://a.test/xSet-Cookie:%20y')
+  t.is(linkTarget('//a.test/x', own), 'https://a.test/x')
+  t.is(linkTarget('offers?x=1', own, 'http://a.test/news/'), 'http://a.test/news/offers?x=1')
+  t.is(linkTarget('#top', own, 'http://a.test/news/'), undefined)
+  t.is(linkTarget('/t/c/1', own, `${own}/`), undefined)
 })
 
 test('linkTarget() leaves alone what is no whole web address', (t) => {
   const others = [
-    ...['', '#top', '/path', 'page.html', '?q', '//evil.test/', 'mailto:a@b.test', 'tel:+41', 'cid:logo@a.test', 'sms:1', 'ftp://a.test/'],
+    ...['', '#top', '/path', 'page.html', '?q', 'mailto:a@b.test', 'tel:+41', 'cid:logo@a.test', 'sms:1', 'ftp://a.test/'],
     ...[
       'javascript:alert(1)',
       'JavaScript:alert(1)',

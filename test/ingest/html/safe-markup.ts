@@ -1,9 +1,41 @@
 /** A second opinion on sanitized HTML: reads it with a grammar of its own that knows only what is harmless. */
 
 const attributes = new Set([
-  ...['align', 'alt', 'bgcolor', 'border', 'cellpadding', 'cellspacing', 'color', 'colspan', 'data-remote-src', 'datetime', 'dir'],
-  ...['face', 'height', 'href', 'hspace', 'lang', 'nowrap', 'rel', 'reversed', 'role', 'rowspan', 'scope', 'size', 'span', 'src'],
-  ...['start', 'style', 'target', 'title', 'type', 'valign', 'value', 'vspace', 'width'],
+  ...[
+    'align',
+    'alt',
+    'bgcolor',
+    'border',
+    'cellpadding',
+    'cellspacing',
+    'color',
+    'colspan',
+    'coords',
+    'data-address',
+    'data-remote-src',
+    'datetime',
+    'dir',
+  ],
+  ...[
+    'face',
+    'height',
+    'hidden',
+    'href',
+    'hspace',
+    'lang',
+    'name',
+    'nowrap',
+    'rel',
+    'reversed',
+    'role',
+    'rowspan',
+    'scope',
+    'shape',
+    'size',
+    'span',
+    'src',
+  ],
+  ...['start', 'style', 'target', 'title', 'type', 'usemap', 'valign', 'value', 'vspace', 'width'],
 ])
 const dangerousTags = new Set([
   ...['applet', 'audio', 'base', 'body', 'button', 'embed', 'form', 'frame', 'frameset', 'head', 'html', 'iframe', 'input', 'link'],
@@ -33,7 +65,10 @@ export function dangers(html: string): string[] {
 
 function attributeDanger(tag: string, key: string, value: string): string | undefined {
   const fine: Readonly<Record<string, () => boolean>> = {
-    href: () => tag === 'a' && /^(?:https?:\/\/|mailto:)/.test(value),
+    href: () => (tag === 'a' || tag === 'area') && /^(?:https?:\/\/|mailto:|tel:|sms:)/.test(value),
+    'data-address': () => (tag === 'div' || tag === 'span') && /^(?:https?:\/\/|mailto:|tel:|sms:)/.test(value),
+    name: () => tag === 'map' && value.startsWith('mail-'),
+    usemap: () => tag === 'img' && value.startsWith('#mail-'),
     src: () => tag === 'img' && /^(?:cid:|data:image\/(?:png|jpe?g|gif|webp);base64,[A-Za-z0-9+/=\s]*$)/i.test(value),
     'data-remote-src': () => tag === 'img' && /^https?:\/\//.test(value),
     style: () => declaration.test(value) && !/position|z-index|expression|behaviou?r|-moz-binding/i.test(value),

@@ -296,5 +296,14 @@ prove('links', [
     changes: html('<a href="https://www.example.com/">Shop</a>'),
   },
   ...bad.map(([what, markup]): Fixture => ({ what, status: 'fail', points: 0, changes: html(markup) })),
+  { what: 'an image map', status: 'fail', points: 0, changes: html('<map><area href="https://bit.ly/x"></map>'), says: /bit\.ly/ },
+  {
+    what: 'a link in a drawing',
+    status: 'fail',
+    points: 0,
+    changes: html('<svg><a xlink:href="https://bit.ly/x"><text>x</text></a></svg>'),
+  },
+  { what: 'a form', status: 'fail', points: 0, changes: html('<form action="https://192.0.2.1/x"></form>'), says: /192\.0\.2\.1/ },
+  { what: 'an address below a base', status: 'fail', points: 0, changes: html('<base href="https://bit.ly/"><a href="x">Shop</a>') },
   { what: 'a mail without links', status: 'na', points: 0, changes: only('text/plain', 'Hello\r\n') },
 ])

@@ -22,6 +22,12 @@ function marked(raw: Buffer): Buffer {
 /** The links and images of HTML as another parser of another make would see them: by their names. */
 const addresses = (html: string): string[] => [...html.matchAll(/(?:href|src)=["']?([^"'\s>]+)/gi)].map(([, address = '']) => address)
 
+test('trackableLinks() resolves addresses as readers do, in every element with a link', (t) => {
+  const html = '<base href="https://shop.example/n/"><map><area href=offers></map><a href="//other.example/x">x</a><a href="tel:+41">y</a>'
+  t.deepEqual(trackableLinks(page(html), own), ['https://shop.example/n/offers', 'https://other.example/x'])
+  t.regex(marked(page(html)).toString(), /<area href="https:\/\/post\.example\.ch\/t\/c\/1">/)
+})
+
 const goldens = ['shop', 'latin1-base64', 'long-line', 'short-lines']
 for (const name of goldens) {
   test(`trackedMessage() gives the message ${name} as it was written down`, async (t) => {

@@ -29,6 +29,25 @@ export interface MailDocument {
   readonly body: Readonly<Record<string, string>>
 }
 
+/** A link as it is shown, and where it leads. */
+export interface VisibleLink {
+  readonly text: string
+  readonly href: string
+}
+
+/** What a person sees of the HTML of a message, for readers that are programs. */
+export interface VisibleText {
+  /** Without text that styles hide. Text that may be hidden stands between the marks of `visible-html.ts`. */
+  readonly text: string
+  /** About so many characters more. */
+  readonly leftOut: number
+  /** Elements that were hidden. */
+  readonly hidden: number
+  /** Passages between marks. */
+  readonly marked: number
+  readonly links: readonly VisibleLink[]
+}
+
 /** What a reader left out of a message, could not decode, or guessed. */
 export const readingNoteCodes = [
   'text_cut',
@@ -66,6 +85,8 @@ export interface ReadMessage {
   readonly html: string
   /** The same for a frame, with its own styles. */
   readonly document: MailDocument
+  /** Undefined for a message without HTML. */
+  readonly visible?: VisibleText | undefined
   readonly attachments: readonly ReadAttachment[]
   /** In the order of the codes, each sentence once. */
   readonly notes: readonly ReadingNote[]

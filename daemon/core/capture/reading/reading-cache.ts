@@ -99,6 +99,7 @@ function octetsOf({
   cc,
   bcc,
   replyTo,
+  visible,
 }: ReadMessage): number {
   const around = [document.root, document.body].flatMap((attributes) => Object.values(attributes))
   const strings = [
@@ -107,6 +108,8 @@ function octetsOf({
     html,
     document.html,
     document.styles,
+    visible?.text ?? '',
+    ...(visible?.links ?? []).flatMap((link) => [link.text, link.href]),
     ...around,
     ...addressesSeen,
     ...notes.map(({ sentence }) => sentence),

@@ -1,0 +1,168 @@
+/**
+ * What a person sees of the HTML of a message, for readers that are programs: text that its styles hide is taken out and counted, and
+ * text that cannot be judged stands between marks. Works on sanitized documents, in one pass over a bounded beginning.
+ */
+import { createRequire } from 'node:module'
+import type { Parser } from 'htmlparser2'
+import type { MailDocument, VisibleLink } from '#core/capture/reading/message-reader.ts'
+import { allOf, type Certainty } from './certainty.ts'
+import { isKeptFromPeople, lookOf, rootLook, type Look } from './look.ts'
+import type { StyledElement } from './selectors.ts'
+import { StyleRules, type Declarations } from './style-rules.ts'
+
+const require = createRequire(import.meta.url)
+
+export interface VisibleHtml {
+  /** The document without what is hidden, in the form that `textOfHtml` reads. Marks stand around text that may be hidden. */
+  readonly html: string
+  /** Elements that were hidden. */
+  readonly hidden: number
+  /** Passages between marks. */
+  readonly marked: number
+  readonly links: readonly VisibleLink[]
+  /** Characters of the document after the part that was read. */
+  readonly leftOut: number
+}
+
+/** Stand before and after text that may be hidden; foreign text has none of them. */
+export const marks = { open: '\ue000', close: '\ue001' } as const
+const foreignMarks = /[\ue000\ue001]/g
+
+const maxCharacters = 250_000
+const maxStyles = 65_536
+const maxLinks = 100
+const voidElements = new Set(['area', 'br', 'col', 'hr', 'img', 'wbr'])
+
+/** An open element with its look in each view. */
+interface Level extends StyledElement {
+  readonly looks: readonly Look[]
+  readonly shown: Shown
+  /** The sanitizer replaced it, or an element around it, by one that shows more. */
+  readonly isUnsure: boolean
+  lastChild: StyledElement | undefined
+}
+
+const anyElement: StyledElement = { name: 'div', classes: new Set(), id: undefined, attributes: {}, parent: undefined, previous: undefined }
+
+type Shown = 'yes' | 'maybe' | 'no' | 'gone'
+
+export function visibleHtml({ html, styles, root, body }: Pick<MailDocument, 'html' | 'styles' | 'root' | 'body'>): VisibleHtml {
+  const { Parser: HtmlParser } = require('htmlparser2') as { Parser: typeof Parser }
+  const read = html.slice(0, maxCharacters).replaceAll(foreignMarks, '\ufffd')
+  const page = new Page(new StyleRules(styles.slice(0, maxStyles)), styles.length > maxStyles)
+  page.open('html', root)
+  page.open('body', body)
+  const parser = new HtmlParser(
+    {
+      onopentag: (name, attributes) => page.open(name, attributes, read.slice(parser.startIndex, parser.endIndex + 1)),
+      ontext: () => page.take(read.slice(parser.startIndex, parser.endIndex + 1)),
+      onclosetag: (name, isImplied) => page.close(name, isImplied),
+    },
+    { decodeEntities: false, lowerCaseTags: true, recognizeSelfClosing: true },
+  )
+  parser.end(read)
+  return { ...page.end(), leftOut: html.length - read.length }
+}
+
+class Page {
+  readonly #rules: StyleRules
+  readonly #areRulesCut: boolean
+  /** Names of animations with a step that could hide text. */
+  readonly #hidingAnimations: ReadonlySet<string>
+  readonly #stack: Level[] = []
+  readonly #pieces: string[] = []
+  readonly #links: { text: string; href: string }[] = []
+  #link: { text: string; href: string } | undefined
+  #hidden = 0
+  #marked = 0
+  #isMarked = false
+
+  constructor(rules: StyleRules, areRulesCut: boolean) {
+    this.#rules = rules
+    this.#areRulesCut = areRulesCut
+    const isHiding = (steps: readonly Declarations[]): boolean =>
+      steps.some((says) => isKeptFromPeople(lookOf(anyElement, says, rootLook, new Set())) !== 'no')
+    this.#hidingAnimations = new Set([...rules.animations].filter(([, steps]) => isHiding(steps)).map(([name]) => name))
+  }
+
+  /** `tag` is the tag as it is written; none for the elements around the document. */
+  open(name: string, given: Readonly<Record<string, string>>, tag = ''): void {
+    const above = this.#stack.at(-1)
+    const attributes = decodedAttributes(given)
+    const level = this.#levelOf(name, attributes, above)
+    if (above) above.lastChild = level
+    if ((above?.shown ?? 'yes') !== 'no' && above?.shown !== 'gone' && (level.shown === 'no' || level.shown === 'gone')) this.#hidden++
+    if (level.shown !== 'gone') this.#pieces.push(tag)
+    const href = given['href'] ?? given['data-address']
+    if (href !== undefined && level.shown !== 'no' && level.shown !== 'gone') {
+      const link = { text: name === 'area' ? (given['alt'] ?? '') : '', href }
+      if (this.#links.length < maxLinks) this.#links.push(link)
+      if (name === 'a') this.#link = link
+    }
+    this.#stack.push(level)
+  }
+
+  take(text: string): void {
+    const { shown } = this.#stack.at(-1) ?? { shown: 'yes' }
+    if (shown === 'no' || shown === 'gone') return
+    if (text.trim() !== '') this.#mark(shown === 'maybe')
+    this.#pieces.push(text)
+    if (this.#link && this.#link.text.length < 200) this.#link.text += text
+  }
+
+  close(name: string, isImplied: boolean): void {
+    const level = this.#stack.pop()
+    if (name === 'a') this.#link = undefined
+    if (level?.shown !== 'gone' && !voidElements.has(name) && !isImplied) this.#pieces.push(`</${name}>`)
+  }
+
+  end(): Omit<VisibleHtml, 'leftOut'> {
+    this.#mark(false)
+    return { html: this.#pieces.join(''), hidden: this.#hidden, marked: this.#marked, links: this.#links }
+  }
+
+  #mark(isDoubtful: boolean): void {
+    if (isDoubtful === this.#isMarked) return
+    this.#isMarked = isDoubtful
+    if (isDoubtful) this.#marked++
+    this.#pieces.push(isDoubtful ? marks.open : marks.close)
+  }
+
+  #levelOf(name: string, attributes: Readonly<Record<string, string>>, above: Level | undefined): Level {
+    const element: StyledElement = {
+      name: attributes['data-tag'] ?? name,
+      classes: new Set((attributes['class'] ?? '').split(/\s+/).filter((one) => one !== '')),
+      id: attributes['id'],
+      attributes,
+      parent: above,
+      previous: above?.lastChild,
+    }
+    const declared = this.#rules.declarationsOf(element, attributes['style'])
+    const looks = declared.map((says, view) => lookOf(element, says, above?.looks[view] ?? rootLook, this.#hidingAnimations))
+    const isUnsure = 'data-unsure' in attributes || above?.isUnsure === true
+    return { ...element, looks, isUnsure, shown: this.#shownOf(looks, isUnsure), lastChild: undefined }
+  }
+
+  /** Text is seen if one screen shows it. The rules that cannot be judged show or hide it together. */
+  #shownOf(looks: readonly Look[], isUnsure: boolean): Shown {
+    const { views } = this.#rules
+    const kept = looks.map(isKeptFromPeople)
+    const keptBy = (withDoubts: boolean): Certainty => allOf(kept.filter((_, at) => (views[at]?.withDoubts ?? false) === withDoubts))
+    const [plain, doubted] = [keptBy(false), views.some(({ withDoubts }) => withDoubts) ? keptBy(true) : keptBy(false)]
+    if (plain === 'yes' && doubted === 'yes') return looks.every(({ isHidden }) => isHidden === 'yes') ? 'gone' : 'no'
+    const isChecked = plain === 'no' && doubted === 'no' && !isUnsure
+    return isChecked && !this.#rules.isExceeded && !this.#areRulesCut ? 'yes' : 'maybe'
+  }
+}
+
+const entities: Readonly<Record<string, string>> = { '&quot;': '"', '&lt;': '<', '&gt;': '>', '&amp;': '&' }
+
+const decodedAttributes = (given: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+  Object.values(given).some((value) => value.includes('&'))
+    ? Object.fromEntries(
+        Object.entries(given).map(([name, value]) => [
+          name,
+          value.replaceAll(/&(?:quot|lt|gt|amp);/g, (entity) => entities[entity] ?? entity),
+        ]),
+      )
+    : given
