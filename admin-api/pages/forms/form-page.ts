@@ -60,8 +60,13 @@ export function formParts(view: FormView, facts: PageFacts, again?: Return): Pic
   return {
     letterhead: html`${!facts.embedding && sender(form)} ${heading(facts, form.name)}
     ${intro(parts)}${parts.steps.length > 1 && stepLinks(view, parts)}`,
-    sheet: html`${again && problemSummary(view, again)}${formOf(view, parts, facts)}${!facts.draft && planElement(view, parts, again === undefined)}`,
+    sheet: html`${again && problemSummary(view, again)}${formOf(view, parts, facts)}${!facts.draft && planOf(view, parts, again === undefined)}`,
   }
+}
+
+function planOf(view: FormView, parts: Parts, isFresh: boolean): Html {
+  const make = (): Html => planElement(view, parts, isFresh)
+  return view.pieces?.get(`plan ${isFresh}`, make) ?? make()
 }
 
 function formOf(view: FormView, parts: Parts, { search, draft }: PageFacts): Html {

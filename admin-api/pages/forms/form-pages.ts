@@ -16,7 +16,9 @@ import type { ServiceLinks } from './form-frame.ts'
 import { firstLanguage } from '../layout/first-language.ts'
 import { notices } from './form-refusal.ts'
 import { formPage, thanksPage, type PageFacts, type Return } from './form-page.ts'
-import { viewOf, type Filled, type FormView, type Values } from './form-view.ts'
+import { usualValues, viewOf, type Filled, type FormView, type Values } from './form-view.ts'
+import { KeptPieces } from './kept/pieces.ts'
+import { RenderedForms } from './kept/rendered-forms.ts'
 import { formFragment, thanksFragment } from './scripts/fragment.ts'
 import { firstText, withOther } from './scripts/other-answers.ts'
 import type { Fragment, SentForm } from './scripts/plan-types.ts'
@@ -60,62 +62,10 @@ interface Returned {
   readonly again: Return
 }
 
-/** Characters of all kept pages; a form at its limits has half a million. */
-const maxKept = 16_000_000
-
-/** Pages that are the same for every visitor but for the token of the visit. Versions never change, so nothing goes out of date. */
-class RenderedForms {
-  readonly #pages = new Map<string, { readonly made: Answer | Fragment; readonly pieces: readonly string[]; readonly size: number }>()
-  #size = 0
-
-  /** The page of this name; without a name, or when it is not kept, it is made. */
-  async page(name: string | undefined, token: string, make: () => Promise<Answer>): Promise<Answer> {
-    const found = await this.#find(name && `page ${name}`, token, make, ({ body }) => (typeof body === 'string' ? body : ''))
-    return found.text === undefined ? found.made : withBody(found.made, found.text)
-  }
-
-  async fragment(name: string | undefined, token: string, make: () => Promise<Fragment>): Promise<Fragment> {
-    const found = await this.#find(name && `fragment ${name}`, token, make, ({ html }) => html)
-    return found.text === undefined ? found.made : { ...found.made, html: found.text }
-  }
-
-  async #find<Made extends Answer | Fragment>(
-    name: string | undefined,
-    token: string,
-    make: () => Promise<Made>,
-    textOf: (made: Made) => string,
-  ): Promise<{ readonly made: Made; readonly text?: string }> {
-    const known = name === undefined ? undefined : this.#pages.get(name)
-    // a name begins with the kind of what is kept under it
-    if (known) return { made: known.made as Made, text: known.pieces.join(token) }
-    const made = await make()
-    if (name !== undefined) this.#keep(name, made, textOf(made).split(token))
-    return { made }
-  }
-
-  #keep(name: string, made: Answer | Fragment, pieces: readonly string[]): void {
-    const size = pieces.reduce((sum, { length }) => sum + length, 0)
-    if (size > maxKept / 4) return
-    this.#size += size - (this.#pages.get(name)?.size ?? 0)
-    this.#pages.delete(name)
-    this.#pages.set(name, { made: withoutText(made), pieces, size })
-    for (const [oldest, { size: freed }] of this.#pages) {
-      if (this.#size <= maxKept) return
-      this.#size -= freed
-      this.#pages.delete(oldest)
-    }
-  }
-}
-
-const withBody = (made: Answer, body: string): Answer =>
-  raw(body, { contentType: made.contentType, headers: made.headers, ...(made.status !== undefined && { status: made.status }) })
-
-/** All of it but the text. */
-const withoutText = (made: Answer | Fragment): Answer | Fragment => ('html' in made ? { ...made, html: '' } : withBody(made, ''))
-
 export class FormPages {
   readonly #core: HostedFormsCore
   readonly #rendered = new RenderedForms()
+  readonly #pieces = new KeptPieces()
 
   constructor(core: HostedFormsCore) {
     this.#core = core
@@ -207,7 +157,10 @@ export class FormPages {
   }
 
   #view(form: FormView['form'], filled: Parameters<typeof viewOf>[1]): FormView {
-    return viewOf(form, filled, this.#core.clock.now())
+    const nowMs = this.#core.clock.now()
+    const { publicId, version, locale, uploads, allowedOrigins } = form
+    const pieces = this.#pieces.of(JSON.stringify([publicId, version, locale, uploads, allowedOrigins, dayOf(nowMs)]))
+    return { ...viewOf(form, filled, nowMs), pieces }
   }
 
   #facts(publicId: string, query: Query): PageFacts {
@@ -224,7 +177,7 @@ export class FormPages {
   /** All that a page depends on besides the version and the token. */
   #nameOf(form: PublicForm, { search, embedding, links, isFragment }: PageFacts): string {
     const { publicId, version, locale, closed, organizationName, uploads, captcha, allowedOrigins } = form
-    const today = Math.floor(this.#core.clock.now() / dayMs)
+    const today = dayOf(this.#core.clock.now())
     return JSON.stringify([
       publicId,
       version,
@@ -249,12 +202,11 @@ export class FormPages {
   }
 }
 
-const dayMs = 86_400_000
+const dayOf = (ms: number): number => Math.floor(ms / 86_400_000)
 
 /** Nothing in the address fills in a field, and the language is the form's: a page of others is made for them alone. */
 function isPlain({ schema: { fields }, locale }: PublicForm, query: Query): boolean {
-  const isNamed = (name: string | undefined): boolean => name !== undefined && query[name] !== undefined
-  const isFilled = isNamed(signatureParam) || fields.some(({ key, param }) => isNamed(key) || isNamed(param))
+  const isFilled = query[signatureParam] !== undefined || fields.some((field) => filledIn(field, query) !== undefined)
   return !isFilled && (langOf(query)['lang'] ?? locale) === locale
 }
 
@@ -286,12 +238,18 @@ const languageOf = (query: Query, headers: IncomingHttpHeaders): string | undefi
 /** Defaults, and what the address says of fields that let it. */
 export function initial(fields: readonly Field[], query: Query): Values {
   return Object.fromEntries(
-    fields.flatMap(({ key, prefill, source, param, default: own }) => {
-      const given = prefill ? firstText(query[key]) : source === 'url_param' && param !== undefined ? firstText(query[param]) : undefined
-      const value = given?.slice(0, 1000) ?? own
-      return value === undefined ? [] : [[key, Array.isArray(value) ? value.map(String) : [String(value)]]]
+    fields.flatMap((field) => {
+      const given = filledIn(field, query)
+      const values = given === undefined ? usualValues(field) : [given.slice(0, 1000)]
+      return values === undefined ? [] : [[field.key, values]]
     }),
   )
+}
+
+/** What the address says of a field that lets it. */
+function filledIn({ key, prefill, source, param }: Field, query: Query): string | undefined {
+  const name = prefill ? key : source === 'url_param' ? param : undefined
+  return name === undefined ? undefined : firstText(query[name])
 }
 
 export const kept = (values: SubmissionValues): Values =>

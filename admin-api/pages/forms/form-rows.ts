@@ -4,7 +4,7 @@ import type { FormPage, PlacedRow } from '#core/forms/definition/layout.ts'
 import { html, type Html, type HtmlValue } from '../layout/html.ts'
 import { cells, optionRows, stars } from './choices.ts'
 import { controlOf, describedBy, idOf, tick } from './controls.ts'
-import { isNeeded, isQuestion, valueOf, type FormView } from './form-view.ts'
+import { isNeeded, isQuestion, usualValues, valueOf, type FormView } from './form-view.ts'
 import { richText } from './rich-text.ts'
 
 /** A step as it is shown: its number counts only steps in which there is something. */
@@ -27,7 +27,21 @@ export function steps(view: FormView, shown: readonly Step[]): Html {
   })}`
 }
 
+/** A row without an answer of its own is shared by the visitors. */
 function rowOf(view: FormView, row: PlacedRow): Html {
+  const isShared = row.every(({ field }) => isUnanswered(view, field))
+  const make = (): Html => renderedRow(view, row)
+  return isShared && view.pieces ? view.pieces.get(JSON.stringify(row.map(({ field: { key } }) => [key, view.values[key]])), make) : make()
+}
+
+function isUnanswered({ values, problems, filesSent }: FormView, field: Field): boolean {
+  const { key } = field
+  if (Object.hasOwn(problems, key) || filesSent.has(key)) return false
+  const given = Object.hasOwn(values, key) ? (values[key] ?? []).join('\n') : ''
+  return given === '' || given === usualValues(field)?.join('\n')
+}
+
+function renderedRow(view: FormView, row: PlacedRow): Html {
   const seen = row.filter(({ field }) => field.type !== 'hidden')
   const hidden = row.flatMap(({ field }) => (field.type === 'hidden' && field.source !== 'static' ? [field] : []))
   return html`${hidden.map(({ key }) => html`<input type="hidden" name="${key}" value="${valueOf(view, key)}" />`)}

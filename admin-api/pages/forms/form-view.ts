@@ -4,6 +4,7 @@ import { valueKinds } from '#core/forms/definition/field-properties.ts'
 import { pagesOf, type FormPage } from '#core/forms/definition/layout.ts'
 import type { PublicForm } from '#core/forms/submissions/public-forms.ts'
 import { ConditionWords } from './condition-words.ts'
+import type { Pieces } from './kept/pieces.ts'
 import { wordsFor } from './words/words-for.ts'
 import type { FormWords } from './words/words.ts'
 
@@ -26,6 +27,8 @@ export interface FormView {
   readonly today: string
   /** Of hidden values that must be signed. */
   readonly signature: string | undefined
+  /** Pieces of the page that visitors share; undefined for drafts, which change. */
+  readonly pieces?: Pieces
 }
 
 export interface Filled {
@@ -59,6 +62,11 @@ export function isAlwaysAsked({ conditions, pages }: FormView, field: Field): bo
   const isSkippable =
     page !== undefined && (conditions.of(`page:${page.number}`).shown.length > 0 || (page.number > 1 && conditions.hasJumps))
   return notes.shown.length === 0 && notes.needed.length === 0 && !isSkippable
+}
+
+/** The values of a field before the visitor answers. */
+export function usualValues({ default: own }: Field): readonly string[] | undefined {
+  return own === undefined ? undefined : [own].flat().map(String)
 }
 
 /** The one value of a field; the first where there are more. */

@@ -1,0 +1,56 @@
+/** Pages and fragments that are the same for every visitor. */
+import { raw, type Answer } from '../../../operation/answer.ts'
+import type { Fragment } from '../scripts/plan-types.ts'
+
+/** Characters of all kept pages; a form at its limits has half a million. */
+const maxKept = 16_000_000
+
+/** Pages that are the same for every visitor but for the token of the visit. Versions never change, so nothing goes out of date. */
+export class RenderedForms {
+  readonly #pages = new Map<string, { readonly made: Answer | Fragment; readonly pieces: readonly string[]; readonly size: number }>()
+  #size = 0
+
+  /** The page of this name; without a name, or when it is not kept, it is made. */
+  async page(name: string | undefined, token: string, make: () => Promise<Answer>): Promise<Answer> {
+    const found = await this.#find(name && `page ${name}`, token, make, ({ body }) => (typeof body === 'string' ? body : ''))
+    return found.text === undefined ? found.made : withBody(found.made, found.text)
+  }
+
+  async fragment(name: string | undefined, token: string, make: () => Promise<Fragment>): Promise<Fragment> {
+    const found = await this.#find(name && `fragment ${name}`, token, make, ({ html }) => html)
+    return found.text === undefined ? found.made : { ...found.made, html: found.text }
+  }
+
+  async #find<Made extends Answer | Fragment>(
+    name: string | undefined,
+    token: string,
+    make: () => Promise<Made>,
+    textOf: (made: Made) => string,
+  ): Promise<{ readonly made: Made; readonly text?: string }> {
+    const known = name === undefined ? undefined : this.#pages.get(name)
+    // a name begins with the kind of what is kept under it
+    if (known) return { made: known.made as Made, text: known.pieces.join(token) }
+    const made = await make()
+    if (name !== undefined) this.#keep(name, made, textOf(made).split(token))
+    return { made }
+  }
+
+  #keep(name: string, made: Answer | Fragment, pieces: readonly string[]): void {
+    const size = pieces.reduce((sum, { length }) => sum + length, 0)
+    if (size > maxKept / 4) return
+    this.#size += size - (this.#pages.get(name)?.size ?? 0)
+    this.#pages.delete(name)
+    this.#pages.set(name, { made: withoutText(made), pieces, size })
+    for (const [oldest, { size: freed }] of this.#pages) {
+      if (this.#size <= maxKept) return
+      this.#size -= freed
+      this.#pages.delete(oldest)
+    }
+  }
+}
+
+const withBody = (made: Answer, body: string): Answer =>
+  raw(body, { contentType: made.contentType, headers: made.headers, ...(made.status !== undefined && { status: made.status }) })
+
+/** All of it but the text. */
+const withoutText = (made: Answer | Fragment): Answer | Fragment => ('html' in made ? { ...made, html: '' } : withBody(made, ''))
