@@ -22,7 +22,7 @@ export class PartHeads {
   mend(node: PartNode): boolean {
     applyDigestDefault(node)
     applyFilename(node)
-    dropInvalidDate(node)
+    dropUnusedFields(node)
     const declared = node.encoding
     if (!applyEncoding(node, this.#note) && declared !== false && node.multipart === false)
       this.#note('unknown_transfer_encoding', declared)
@@ -57,10 +57,13 @@ function applyFilename(node: PartNode): void {
   node.filename = named('content-disposition', 'filename') || named('content-type', 'name') || node.filename
 }
 
-/** mailparser shows the current time as the date of an embedded message if it cannot read the last date. */
-function dropInvalidDate({ parentNode, headers }: PartNode): void {
-  if (parentNode === false || parentNode.messageNode !== true) return
-  if (headers.get('date').length > 1 || Number.isNaN(Date.parse(headers.getFirst('date')))) headers.remove('date')
+/**
+ * mailparser parses all fields and shows some of an embedded message. Of other parts only the content fields are needed. A date that
+ * it cannot read would be shown as the current time.
+ */
+function dropUnusedFields({ parentNode, headers }: PartNode): void {
+  if (parentNode === false || parentNode.messageNode !== true) headers.lines = headers.lines.filter(({ key }) => key.startsWith('content-'))
+  else if (headers.get('date').length > 1 || Number.isNaN(Date.parse(headers.getFirst('date')))) headers.remove('date')
 }
 
 /** False if the encoding is unknown. */

@@ -6,7 +6,7 @@ export interface PartNode {
   readonly _headerlen: number
   /** The lines of the header with their ends. */
   readonly _headersLines: readonly Buffer[]
-  readonly headers: { getFirst(name: string): string; get(name: string): readonly string[]; remove(name: string): void }
+  readonly headers: PartFields
   readonly parentNode: PartNode | false
   /** An embedded message that mailparser opens. */
   readonly messageNode?: boolean | undefined
@@ -24,4 +24,12 @@ export interface PartNode {
   readonly delSp: boolean
   /** Makes the decoder of the encoding. */
   getDecoder(): Transform
+}
+
+export interface PartFields {
+  /** All fields, with names in lower case. */
+  lines: readonly { readonly key: string }[]
+  getFirst(name: string): string
+  get(name: string): readonly string[]
+  remove(name: string): void
 }

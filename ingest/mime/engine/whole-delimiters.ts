@@ -1,6 +1,7 @@
 /**
  * Boundary delimiters for mailparser (RFC 2046 §5.1). Delimiter lines lose their padding, and a delimiter of an outer multipart closes
- * the inner ones. All other octets stay, and no body is copied.
+ * the inner ones. In headers, runs of carriage returns become a blank, because mailsplit takes quadratic time for them. All other octets
+ * stay, and no body is copied.
  */
 import { containerHead } from './container-head.ts'
 
@@ -28,6 +29,8 @@ export class WholeDelimiters {
   /** Levels of the open multiparts by key; one boundary may occur at several levels. */
   readonly #levels = new Map<string, number[]>()
   #isUnclosed = false
+  /** Where the next two carriage returns in a row are, or before the line that is looked at. */
+  #nextRun = -1
 
   constructor(raw: Buffer) {
     this.#raw = raw
@@ -46,13 +49,13 @@ export class WholeDelimiters {
       if (headStart === undefined) at = this.#nextHyphens(at)
       const next = this.#nextLine(at)
       const delimiter = this.#delimiterAt(at, next)
+      const changed = delimiter ? this.#exactLines(at, next, delimiter) : this.#withoutRuns(headStart, at, next)
+      if (changed) {
+        yield this.#raw.subarray(written, at)
+        yield changed
+        written = next
+      }
       if (delimiter) {
-        const exact = this.#exactLines(at, next, delimiter)
-        if (exact) {
-          yield this.#raw.subarray(written, at)
-          yield exact
-          written = next
-        }
         this.#enter(delimiter)
         headStart = delimiter.closes ? undefined : next
       } else if (headStart !== undefined && this.#endsHead(headStart, at, next)) {
@@ -75,6 +78,17 @@ export class WholeDelimiters {
   #nextLine(at: number): number {
     const feed = this.#raw.indexOf(lineFeed, at)
     return feed < 0 ? this.#raw.length : feed + 1
+  }
+
+  /** The line of a header that has several carriage returns in a row; undefined if there are none, or the engine refuses the header. */
+  #withoutRuns(headStart: number | undefined, at: number, next: number): Buffer | undefined {
+    if (headStart === undefined || next - headStart > maxHead) return undefined
+    if (this.#nextRun < at) {
+      const run = this.#raw.indexOf('\r\r', at)
+      this.#nextRun = run < 0 ? this.#raw.length : run
+    }
+    if (this.#nextRun >= next) return undefined
+    return Buffer.from(this.#raw.toString('latin1', at, next).replaceAll(/\r{2,}/g, ' '), 'latin1')
   }
 
   #endsHead(start: number, at: number, next: number): boolean {

@@ -67,6 +67,7 @@ export const hostileMail: readonly (readonly [string, () => Buffer, string?])[] 
   ['braces in a style', filled('Content-Type: text/html\r\n\r\n<b style="', 'a{', 900_000)],
   ['text to be escaped beside HTML', besideHtml('utf-8', '<\n')],
   ['one-octet characters that grow', besideHtml('windows-1252', Buffer.from([0x80]))],
+  ['200 KiB of carriage returns in the header', text(`Subject: ${'\r'.repeat(200 * 1024)}x\r\n\r\nx`)],
   ['at signs', filled('\r\n', 'a@', 2 * mebi)],
   ['8 MiB of line ends', filled('\r\n', '\n', 8 * mebi)],
 ]

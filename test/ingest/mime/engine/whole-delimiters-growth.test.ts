@@ -6,7 +6,22 @@ import { growsLinearly } from '../../../support/measure/growth.ts'
 test('WholeDelimiters takes time in proportion to the input', (t) => {
   const nested = Array.from({ length: 500 }, (_, at) => `Content-Type: multipart/mixed; boundary=b${at}\r\n\r\n--b${at}\r\n`).join('')
   const parameters = `Content-Type: multipart/mixed; ${'a="\\'.repeat(50_000)}; boundary=b0\r\n\r\n`
-  const units = ['--', '--\n', '--b \n', '--b0 \n', '--b499 \n', '--b499-- \n', '\n--', `--${'x'.repeat(900)}\n`, 'a="', '\n\n', '; a=']
+  const units = [
+    '--',
+    '--\n',
+    '--b \n',
+    '--b0 \n',
+    '--b499 \n',
+    '--b499-- \n',
+    '\n--',
+    `--${'x'.repeat(900)}\n`,
+    'a="',
+    '\n\n',
+    '; a=',
+    '\r',
+    '\r\r\n',
+    'x\r\r',
+  ]
   for (const head of [nested, parameters, 'Content-Type: multipart/mixed; '])
     for (const unit of units) {
       const run = (size: number): void => {

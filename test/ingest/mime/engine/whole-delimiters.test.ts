@@ -52,6 +52,13 @@ test('WholeDelimiters opens no part at a delimiter that ends the message without
   t.deepEqual(mended(multi('--', '----', '', 'x', '------').trimEnd())[1], false)
 })
 
+test('WholeDelimiters makes blanks of runs of carriage returns in headers only', (t) => {
+  const lines = (run: string): string =>
+    `X: a${run}b\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n\r\r\r\n--b\r\nY:${run}\r\n\r\n\r\r\r\n--b--\r\n`
+  t.is(mended(lines('\r\r\r'))[0], lines(' ').replace('Y: \r\n', 'Y: \n'))
+  t.is(mended('X: a\rb\r\n\r\n\r\r')[0], 'X: a\rb\r\n\r\n\r\r')
+})
+
 test('WholeDelimiters reads one boundary at two levels, inner first', (t) => {
   const twice = (pad: string): string =>
     multi('b', `--b${pad}`, multi('b', `--b${pad}`, '', 'x', `--b--${pad}`).trimEnd(), `--b${pad}`, '', 'y', `--b--${pad}`)
