@@ -12,7 +12,7 @@ import { checkMimeStructure, hasDanger } from './checks/mime-structure.ts'
 import { checkHardening, checkSenderDomain } from './checks/sender-domain.ts'
 import { checkSpf } from './checks/spf.ts'
 import { checkSubjectAndSender } from './checks/subject-and-sender.ts'
-import { factsOf, type Facts } from './facts/mail-facts.ts'
+import { factsOf, isWordless, type Facts } from './facts/mail-facts.ts'
 import type { InspectInput } from './facts/score-input.ts'
 import { valueOf } from './facts/parsed-mail.ts'
 import { requirementsOf } from './requirements.ts'
@@ -80,6 +80,7 @@ function capsOf(facts: Facts, results: ReadonlyMap<string, CheckResult>): Cap[] 
     caps.push({ id: 'listed', limit: 50, reason: 'The sending server is on a block list that many receivers use.' })
   if (status('fcrdns') === 'fail' && (results.get('fcrdns')?.evidence ?? []).every(({ label }) => label !== 'PTR'))
     caps.push({ id: 'no_reverse_dns', limit: 70, reason: 'The sending server has no name in reverse DNS.' })
+  if (isWordless(facts)) caps.push({ id: 'no_words', limit: 60, reason: 'The mail shows no word.' })
   if (hasDanger(mail)) caps.push({ id: 'dangerous_attachment', limit: 50, reason: 'A file of a dangerous type is attached.' })
   return caps
 }

@@ -1,5 +1,5 @@
 /** Check 16: what stands in the HTML, seen and unseen. */
-import type { Facts } from '../facts/mail-facts.ts'
+import { countWords, type Facts } from '../facts/mail-facts.ts'
 import { failedFor, lessForEach, type Finding, type Verdict } from './verdict.ts'
 import { say, term } from '../sentences/say.ts'
 
@@ -25,7 +25,8 @@ export function checkHtmlContent({ page }: Facts): Verdict {
       text: say('html_no_alt', { count: nameless, all: shown.length }),
       fix: say('fix_html_alt'),
     })
-  const words = page.text.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length
+  const words = countWords(page.text)
+  if (shown.length > 0 && words === 0) return { ...failedFor([{ text: say('html_no_words'), fix: say('fix_html_words') }]), evidence }
   if (shown.length > 0 && words < wordsMin) findings.push({ text: say('html_few_words', { count: words }), fix: say('fix_html_words') })
   if (page.hidden > maxHidden)
     findings.push({

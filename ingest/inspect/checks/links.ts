@@ -1,6 +1,5 @@
 /** Check 17: where links lead, as far as they show it themselves. No link is followed. */
-import { domainToUnicode } from 'node:url'
-import { hasMixedScripts } from '../facts/characters.ts'
+import { readsLike } from '../facts/characters.ts'
 import { isRealHost, isReservedHost, organizationOf, plainDomain } from '../../dns/domains.ts'
 import type { Facts } from '../facts/mail-facts.ts'
 import { failedFor, lessForEach, type Finding, type Verdict } from './verdict.ts'
@@ -54,10 +53,10 @@ function deceptions({ url, text }: WebLink, signers: ReadonlySet<string>): Findi
   if (/^\d{1,3}(?:\.\d{1,3}){3}$|^\[/.test(host)) return [{ text: say('link_bare_address', { host }), fix: say('fix_link_name') }]
   if (shorteners.has(organizationOf(host)))
     return [{ text: say('link_shortened', { host: organizationOf(host) }), fix: say('fix_link_target') }]
-  if (hasMixedScripts(domainToUnicode(host))) return [{ text: say('link_scripts', { host }), fix: say('fix_link_scripts') }]
-  const shown = shownHost(text)
+  if (readsLike(host) !== undefined) return [{ text: say('link_scripts', { host }), fix: say('fix_link_scripts') }]
   const target = organizationOf(host)
-  if (shown === undefined || organizationOf(shown) === target || signers.has(target)) return []
+  const shown = shownHosts(text).find((one) => organizationOf(one) !== target)
+  if (shown === undefined || signers.has(target)) return []
   return [
     {
       text: say('link_deceives', { shown, host }),
@@ -66,10 +65,23 @@ function deceptions({ url, text }: WebLink, signers: ReadonlySet<string>): Findi
   ]
 }
 
-/** The host that a text shows when it is an address; undefined for other words. */
-function shownHost(text: string): string | undefined {
-  const trimmed = text.slice(0, 2000).trim()
-  if (/\s/.test(trimmed)) return undefined
+/** The hosts of the addresses that a text shows. Beside other words, an address is what people take for one. */
+function shownHosts(text: string): string[] {
+  const words = text.slice(0, 2000).trim().split(/\s+/)
+  if (words.length === 1) return words.flatMap((word) => shownHost(word) ?? [])
+  return words
+    .map((word) => word.replaceAll(/^[("'«„“]+|[)"'»“”.,;:!?]+$/gu, ''))
+    .flatMap((word) => (isPlainWord(word) ? [] : (shownHost(word) ?? [])))
+}
+
+/** Top-level domains that are endings of files too, as in `README.md`. */
+const fileEndings = /\.(?:app|cc|com\.txt|md|mov|pl|ps|py|rs|sh|so|zip)$/i
+
+/** Whether a word among others names no address to follow: a mail address, or a name that could be that of a file. */
+const isPlainWord = (word: string): boolean => !/^(?:https?:\/\/|www\.)/i.test(word) && (word.includes('@') || fileEndings.test(word))
+
+/** The host that a word shows when it is an address; undefined for other words. */
+function shownHost(trimmed: string): string | undefined {
   const { scheme, host, rest } = shownAddress.exec(trimmed)?.groups ?? {}
   if (host === undefined) return undefined
   const plain = plainDomain(host)

@@ -3,7 +3,7 @@ import { BrokenMime } from '../../mime/mime-head.ts'
 import { placedParts, type PlacedPart } from '../../mime/mime-tree.ts'
 import { decodeBody } from '../../mime/transfer-encoding.ts'
 import { dangersOf } from './dangers.ts'
-import type { Facts } from '../facts/mail-facts.ts'
+import { isWordless, type Facts } from '../facts/mail-facts.ts'
 import type { Mail } from '../facts/parsed-mail.ts'
 import { failedFor, lessForEach, type Finding, type Verdict } from './verdict.ts'
 import { say, term } from '../sentences/say.ts'
@@ -100,8 +100,10 @@ function encodingFindings(raw: Buffer, leaves: readonly PlacedPart[]): Finding[]
   return findings
 }
 
-function bodyFindings({ mail, page }: Facts): Finding[] {
+function bodyFindings(facts: Facts): Finding[] {
+  const { mail, page } = facts
   const findings: Finding[] = []
+  if (isWordless(facts)) findings.push({ text: say('mime_no_words'), fix: say('fix_mime_no_words') })
   const { text, html, htmlOctets, raw } = mail
   if (html !== null && text === null)
     findings.push({

@@ -1,6 +1,6 @@
 /** Check 13: what the reader sees first, and what filters know of spam and of forgeries. */
 import { addressList } from '../../mime/address-list.ts'
-import { emojiIn, hasCheckMark, hasInvisible, hasMixedScripts } from '../facts/characters.ts'
+import { emojiIn, hasCheckMark, hasInvisible, hasMixedScripts, readsLike } from '../facts/characters.ts'
 import { domainOf, sameOrganization } from '../../dns/domains.ts'
 import type { Facts } from '../facts/mail-facts.ts'
 import { isMailboxProvider } from '../facts/ownership.ts'
@@ -35,6 +35,11 @@ function deceptions(facts: Facts): Finding[] {
       text: say('from_address_in_name', { address: named }),
       fix: say('fix_from_name_only'),
     })
+  const reply = addressList(valueOf(fields, 'reply-to') ?? '')
+  for (const domain of new Set([...from, ...reply].map(({ address }) => domainOf(address)))) {
+    const plain = readsLike(domain)
+    if (plain !== undefined) findings.push({ text: say('from_lookalike', { domain, plain }), fix: say('fix_from_lookalike') })
+  }
   const { dkim, spf, unknown } = alignment(facts)
   if (isMailboxProvider(fromDomain) && !dkim && !spf && !unknown)
     findings.push({

@@ -89,7 +89,7 @@ class HtmlPageReader {
       if (linkElements.has(name)) this.#link = link
       this.#links.push(link)
     }
-    if (name === 'img' && this.#link) this.#link.text += ' '
+    if (name === 'img' && this.#link) this.#link.text += ` ${attributes['alt'] ?? ''} `
     if (empty.has(name)) return void (this.#text += ' ')
     this.#open += 1
     if (this.#levels.length > maxDepth) return

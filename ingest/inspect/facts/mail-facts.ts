@@ -30,6 +30,13 @@ export async function factsOf(input: InspectInput): Promise<Facts> {
   return { ...{ input, questions, mail, auth, page, links }, bulk: bulkSigns(mail, links), mailFromDomain: spfIdentity(input) }
 }
 
+/** How many words a text has. */
+export const countWords = (text: string): number => text.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length
+
+/** Whether neither the HTML nor the text of a mail shows a word. */
+export const isWordless = ({ page, mail }: Pick<Facts, 'page' | 'mail'>): boolean =>
+  countWords(`${page?.text ?? ''} ${mail.text ?? ''}`) === 0
+
 /** Fields in which senders of newsletters name a campaign. */
 const campaign =
   /^x-(?:campaign(?:-?id)?|mailing-?id|mc-user|mailchimp-campaign-?id|mailgun-(?:tag|campaign)|mailjet-campaign|sg-campaign|cmail-gameid|newsletter(?:-?id)?|list-?id|mailer-?recptid|msys-api)$/i

@@ -12,6 +12,7 @@ import { assertVerified } from '../../support/problems.ts'
 const domain = 'in.postern.test'
 const records = {
   'shop.example.com TXT': ['v=spf1 ip4:127.0.0.1 -all'],
+  'soft.example.com TXT': ['v=spf1 ip4:192.0.2.9 ~all'],
   'shop.example.com MX': ['10 mx.example.com'],
   'k1._domainkey.example.com TXT': [keyRecord(rsaKey().publicKey)],
   '_dmarc.example.com TXT': ['v=DMARC1; p=reject; rua=mailto:dmarc@example.com'],
@@ -82,10 +83,33 @@ test('a mail that is sent to the address is scored within seconds, once, and sho
   t.false(shown.includes('<script'))
   t.true(names.questions.includes('shop.example.com TXT'))
 
+  await advisedReport(t, daemon)
   await promotionScore(t, daemon)
   t.is((await daemon.stop()).code, 0)
   assertVerified(t, await runCommand(options, 'verify'))
 })
+
+/** A forged mail from a domain of look-alike letters: findings, and advice made from the records that DNS has. */
+async function advisedReport(t: ExecutionContext, { rest, addresses }: Daemon): Promise<void> {
+  const { id, address } = (await rest.must('POST', '/v1/inspect/tests', {})) as unknown as Report
+  const head = `From: Bank <news@xn--bnk-6cd.com>\r\nTo: ${address}\r\nSubject: Your account\r\nMessage-ID: <2@example.com>\r\n`
+  const html = '<a href="https://evil.test/">Log in at www.bank.com now</a>'
+  const content = Buffer.from(`${head}MIME-Version: 1.0\r\nContent-Type: text/html; charset=utf-8\r\n\r\n${html}\r\n`, 'latin1')
+  const client = await SmtpClient.connect({ port: portOf(addresses.mx[0]), security: 'starttls' })
+  await client.command('EHLO mail.example.com')
+  t.true((await client.send({ from: 'bounce@soft.example.com', to: [address], content })).accepted)
+  await client.quit()
+  const { checks } = await waitFor('the second report is there', async () => {
+    const found = (await rest.must('GET', `/v1/inspect/tests/${id}`)) as unknown as Report
+    return found.status === 'ready' ? found : undefined
+  })
+  const adviceOf = (check: string) => checks.find((one) => one.id === check)
+  t.like(adviceOf('subject_and_sender'), { status: 'fail', summary_said: [{ code: 'from_lookalike', values: { plain: 'bank.com' } }] })
+  t.like(adviceOf('links'), { status: 'fail', summary_said: [{ code: 'link_deceives', values: { shown: 'www.bank.com' } }] })
+  t.like(adviceOf('spf'), { status: 'warn', fix_said: [{ code: 'fix_foreign_domain' }] })
+  const begin = { code: 'fix_dmarc_begin', values: { where: '_dmarc.xn--bnk-6cd.com' } }
+  t.like(adviceOf('dmarc_policy'), { status: 'fail', fix_said: [begin] })
+}
 
 /** The test that a promotion sends: by the provider, which passes it on to our MX, to the scorer; its score stays with the destination. */
 async function promotionScore(t: ExecutionContext, { rest, addresses }: Daemon): Promise<void> {

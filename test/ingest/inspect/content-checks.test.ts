@@ -296,6 +296,27 @@ prove('links', [
     changes: html('<a href="https://www.example.com/">Shop</a>'),
   },
   ...bad.map(([what, markup]): Fixture => ({ what, status: 'fail', points: 0, changes: html(markup) })),
+  ...['Log in at www.bank.com now', 'Log in (bank.com).', 'https://bank.com/login and more', 'Now \u201ewww.bank.com\u201c'].map(
+    (words): Fixture => ({
+      ...{ what: `an address among other words: ${words}`, status: 'fail', points: 0, says: /shows (?:www\.)?bank\.com/ },
+      changes: html(`<a href="https://evil.test/">${words}</a>`),
+    }),
+  ),
+  ...['See README.md in main.rs', 'Write to ada@bank.com today', 'Version 1.2.3 of Node.js', 'Open example.com or www.example.com'].map(
+    (words): Fixture => ({
+      ...{ what: `other words: ${words}`, status: 'pass', points: 4 },
+      changes: html(`<a href="https://www.example.com/">${words}</a>`),
+    }),
+  ),
+  {
+    ...{ what: 'a picture that shows another address', status: 'fail', points: 0, says: /www\.bank\.com/ },
+    changes: html('<a href="https://evil.test/"><img src="x.png" alt="www.bank.com"></a>'),
+  },
+  {
+    ...{ what: 'a host of letters that all look like Latin ones', status: 'fail', points: 0, says: /look like others/ },
+    changes: html('<a href="https://xn--80ak6aa92e.com/">Shop</a>'),
+  },
+  { what: 'a host in one other script', status: 'pass', points: 4, changes: html('<a href="https://xn--e1afmkfd.com/">Shop</a>') },
   { what: 'an image map', status: 'fail', points: 0, changes: html('<map><area href="https://bit.ly/x"></map>'), says: /bit\.ly/ },
   {
     what: 'a link in a drawing',
@@ -306,4 +327,31 @@ prove('links', [
   { what: 'a form', status: 'fail', points: 0, changes: html('<form action="https://192.0.2.1/x"></form>'), says: /192\.0\.2\.1/ },
   { what: 'an address below a base', status: 'fail', points: 0, changes: html('<base href="https://bit.ly/"><a href="x">Shop</a>') },
   { what: 'a mail without links', status: 'na', points: 0, changes: only('text/plain', 'Hello\r\n') },
+])
+
+const lookalike = (domain: string, name = 'Shop'): Changes => ({ header: { From: `${name} <news@${domain}>` } })
+
+prove('subject_and_sender', [
+  {
+    ...{ what: 'a From domain that mixes scripts', status: 'fail', points: 0, says: /xn--bnk-6cd\.com[^]*reads like bank\.com/ },
+    changes: lookalike('xn--bnk-6cd.com'),
+  },
+  {
+    ...{ what: 'a From domain of look-alike letters', status: 'fail', points: 0, says: /reads like apple\.com/ },
+    changes: lookalike('xn--80ak6aa92e.com'),
+  },
+  {
+    ...{ what: 'a Reply-To domain that mixes scripts', status: 'fail', points: 0, says: /reads like bank\.com/ },
+    changes: { header: { 'Reply-To': 'a@xn--bnk-6cd.com' } },
+  },
+  { what: 'a From domain with an umlaut', status: 'pass', points: 4, changes: lookalike('xn--mller-kva.example.com') },
+  { what: 'a From domain in one other script', status: 'pass', points: 4, changes: lookalike('xn--e1afmkfd.example.com') },
+])
+
+const picture = '<a href="https://www.example.com/"><img src="https://www.example.com/a.png" alt="" width="600" height="800"></a>'
+
+prove('html_content', [{ what: 'a picture and no word', status: 'fail', points: 0, changes: both(text, picture), says: /no word/ }])
+prove('mime_structure', [
+  { what: 'no word', status: 'warn', points: 4, changes: only('text/plain', '\r\n'), says: /shows no word/ },
+  { what: 'a word', status: 'pass', points: 6, changes: only('text/plain', 'Hello\r\n') },
 ])

@@ -138,6 +138,15 @@ const mutations: readonly Mutation[] = [
     lacking: { mime_structure: 0 },
     caps: ['dangerous_attachment'],
   },
+  {
+    what: 'show a picture alone',
+    changes: {
+      header: { 'Content-Type': 'text/html; charset=utf-8' },
+      body: '<html><body><img src="https://www.example.com/a.png" alt=""></body></html>\r\n',
+    },
+    lacking: { mime_structure: 2, html_content: 0 },
+    caps: ['no_words'],
+  },
   { what: 'drop one-click', mail: newsletter, changes: { header: { 'List-Unsubscribe-Post': null } }, lacking: { list_unsubscribe: 3 } },
   { what: 'drop List-Unsubscribe', mail: newsletter, changes: { header: { 'List-Unsubscribe': null } }, lacking: { list_unsubscribe: 0 } },
   { what: 'add a script', changes: { body: alternative(plain, `<p>${plain}</p><script>alert(1)</script>`) }, lacking: { html_content: 0 } },

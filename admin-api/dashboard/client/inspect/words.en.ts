@@ -58,6 +58,7 @@ export const en = {
     listed: 'The sending server is on a block list that many receivers use.',
     no_reverse_dns: 'The sending server has no name in reverse DNS.',
     dangerous_attachment: 'A file of a dangerous type is attached.',
+    no_words: 'The mail shows no word.',
   },
   checks: {
     spf: 'SPF',

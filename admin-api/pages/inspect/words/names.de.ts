@@ -13,6 +13,7 @@ export const de = {
     listed: 'Der sendende Server steht auf einer Sperrliste, die viele Empfänger verwenden.',
     no_reverse_dns: 'Der sendende Server hat keinen Namen im Rückwärts-DNS.',
     dangerous_attachment: 'Eine Datei von gefährlicher Art ist angehängt.',
+    no_words: 'Die Mail zeigt kein Wort.',
   },
   checks: {
     spf: 'SPF',

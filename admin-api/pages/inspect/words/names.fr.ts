@@ -13,6 +13,7 @@ export const fr = {
     listed: 'Le serveur qui envoie est sur une liste de blocage que beaucoup de destinataires utilisent.',
     no_reverse_dns: 'Le serveur qui envoie n’a pas de nom en DNS inverse.',
     dangerous_attachment: 'Un fichier d’un type dangereux est joint.',
+    no_words: 'L’e-mail ne montre aucun mot.',
   },
   checks: {
     spf: 'SPF',

@@ -13,6 +13,7 @@ export const it = {
     listed: 'Il server che invia è in una lista di blocco usata da molti destinatari.',
     no_reverse_dns: 'Il server che invia non ha un nome nel DNS inverso.',
     dangerous_attachment: 'È allegato un file di tipo pericoloso.',
+    no_words: 'Il messaggio non mostra nessuna parola.',
   },
   checks: {
     spf: 'SPF',
