@@ -26,3 +26,11 @@ for (const html of showing)
     t.regex(text.replaceAll(/ ?<https:[^>]*> ?/g, ''), new RegExp(`^Morning\\s+(?:a\\s+)?${kite}b?\\s+Night$`))
     t.is(marked, 0)
   })
+
+test('text after the last comparison that is made for a message stands between marks', (t) => {
+  const sheet = `${'*{opacity:1}'.repeat(4000)}.late{display:none}`
+  const { text, marked } = seen(`<style>${sheet}</style><p>Morning</p>${'<b>x</b>'.repeat(1000)}<p class="late">${mole}</p>`)
+  t.regex(unmarked(text), /^Morning/)
+  t.false(unmarked(text).includes(mole))
+  t.is(marked, 1)
+})
