@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import type { Action } from '../../actions/action.ts'
 import { resource } from '../../actions/resource.ts'
-import { failoverPolicy, failoverPolicyInput } from '../../wire/routing/failover-policy.ts'
+import { failoverPolicy, failoverPolicyInput, setFailoverPolicy } from '../../wire/routing/failover-policy.ts'
 import { project } from '../../wire/fields/paging.ts'
 import type { RestCore } from '../rest-core.ts'
 
@@ -28,7 +28,7 @@ export const failoverPolicyActions: readonly Action<RestCore>[] = [
       'Recipients that were accepted or permanently refused are never sent to a fallback, and fallbacks in sandbox mode are skipped. ' +
       'After the last fallback, the retry schedule starts again at the primary destination.',
     input: failoverPolicyInput,
-    output: failoverPolicy,
+    output: setFailoverPolicy,
     tool: {
       name: 'email_failover_policy_set',
       toolset: 'operate',

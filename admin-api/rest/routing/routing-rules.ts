@@ -1,7 +1,7 @@
 /** Routing rules. Spec "Destinations, routing, projects". */
 import type { Action } from '../../actions/action.ts'
 import { resource } from '../../actions/resource.ts'
-import { newRoutingRule, routingRule, routingRuleChanges } from '../../wire/routing/routing-rule.ts'
+import { changedRoutingRule, newRoutingRule, routingRule, routingRuleChanges } from '../../wire/routing/routing-rule.ts'
 import type { RestCore } from '../rest-core.ts'
 
 const rules = resource('/v1/routing/rules', { name: 'RoutingRule', tags: ['routing'], graphql: true })
@@ -15,7 +15,7 @@ export const routingRuleActions: readonly Action<RestCore>[] = [
   rules.create({
     summary: 'Create a routing rule',
     input: newRoutingRule,
-    output: routingRule,
+    output: changedRoutingRule,
     tool: {
       name: 'email_routing_rule_create',
       toolset: 'operate',
@@ -36,7 +36,7 @@ export const routingRuleActions: readonly Action<RestCore>[] = [
   rules.change({
     summary: 'Update a routing rule',
     input: routingRuleChanges,
-    output: routingRule,
+    output: changedRoutingRule,
     run: ({ core, principal }, { id, ...changes }) => core.routingRules.update(principal, id, changes),
   }),
   rules.remove({

@@ -53,7 +53,7 @@ const toggle = z
   .optional()
   .transform((given) => (given === null ? false : given))
   .meta({
-    description: 'Has an effect only while the plan and the flags of the organization allow it, checked for each message.',
+    description: 'Has an effect only while plan and flags allow it.',
   })
 
 const changes = {

@@ -81,7 +81,7 @@ const ignoredShape = z.object({
   reason: ignoredReason,
   lines: z.int(),
   last_at: wireTime,
-  first: z.array(z.string()).meta({ description: 'The first three of the latest log that has such lines.' }),
+  first: z.array(z.string()).meta({ description: 'Of the latest log with such lines, three.' }),
 })
 
 const ingestSourceDetailShape = z
@@ -97,9 +97,7 @@ const ingestSourceDetailShape = z
     refusals: z
       .array(refusalShape)
       .meta({ description: 'MailEnable: refusals in the activity log of the last 30 days, most frequent first.' }),
-    ignored_lines: z
-      .array(ignoredShape)
-      .meta({ description: 'Log lines of the last 30 days that report no outcome, by reason; empty for keys of one project.' }),
+    ignored_lines: z.array(ignoredShape).meta({ description: 'Log lines of 30 days without an outcome, by reason.' }),
   })
   .meta({ id: 'IngestSourceDetail' })
 

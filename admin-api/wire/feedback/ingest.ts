@@ -16,9 +16,7 @@ const counts = {
 }
 
 export const ignoredReason = z.enum(ignoredReasons).meta({
-  description:
-    'handed_on: a delivery within the host, a discarded message or a probe. other_program: a line of another program. no_outcome: another ' +
-    'line of the mail server.',
+  description: 'handed_on: within the host, discarded, or a probe.',
 })
 
 /** `line` counts from 1, `index` from 0. */

@@ -6,7 +6,7 @@ import type { DestinationWarning } from '#core/delivery/probe/probes.ts'
 import type { FieldProblem } from '#core/refusals.ts'
 import { securities, tlsPolicies, type Destination, type SmtpDestination } from '#core/routing/destination.ts'
 import type { DestinationChanges, DestinationView, ModeChange, NewDestination } from '#core/routing/destinations/destinations.ts'
-import type { GoLiveWarning } from '#core/routing/destinations/going-live.ts'
+import type { RouteWarning } from '#core/routing/rules/route-warnings.ts'
 import { decoder, encoder, type Decoded } from '../fields/codec.ts'
 import { anyCredentials, credentialsOf, credentialsShape, providerIds, toWireCredentials, unknownProvider } from './provider.ts'
 import { environmentName, filledLine, id, nameLine } from '../fields/text.ts'
@@ -54,12 +54,13 @@ const destinationShape = z
   })
   .meta({ id: 'Destination' })
 
-const warnings = z.array(z.object({ code: z.string(), step: z.string(), message: z.string() }))
+/** Settings without an effect, each with the next step. */
+export const routeWarnings = z.array(z.object({ code: z.string(), step: z.string(), message: z.string() }))
 
 /** The answer to who has just set it up. */
 const changedDestinationShape = destinationShape
   .extend({
-    warnings: warnings.meta({
+    warnings: routeWarnings.meta({
       description:
         'What keeps the destination from working: failures of the connection, TLS or sign-in in a probe with these settings, or a missing ' +
         'route (`not_routed`) once it is live. Each names the next step. Empty when nothing is missing.',
@@ -79,7 +80,7 @@ const promotedDestinationShape = destinationShape
         rule_id: z.string().nullable(),
       })
       .meta({ description: 'How messages without destination_id reach the destination.' }),
-    warnings: warnings.meta({
+    warnings: routeWarnings.meta({
       description:
         'What keeps mail from leaving, with the next step: `not_routed` while no route leads here. Empty when nothing is missing.',
     }),
@@ -267,7 +268,7 @@ const destinationCode = {
 } as const
 export const destination = encoder(destinationShape).from<DestinationView>(destinationCode)
 export const changedDestination = encoder(changedDestinationShape).from<
-  DestinationView & { readonly warnings: readonly (DestinationWarning | GoLiveWarning)[] }
+  DestinationView & { readonly warnings: readonly (DestinationWarning | RouteWarning)[] }
 >(destinationCode)
 export const promotedDestination = encoder(promotedDestinationShape).from<DestinationView & Omit<ModeChange, 'destination'>>(
   destinationCode,

@@ -1,9 +1,11 @@
 /** Failover policies on the wire. Spec "Failover policy". */
 import * as z from 'zod'
 import { failoverCauses, type FailoverPolicy } from '#core/routing/failover-policy.ts'
+import type { SetFailover } from '#core/routing/rules/failover-policies.ts'
 import { encoder } from '../fields/codec.ts'
 import { id } from '../fields/text.ts'
 import { wireTime } from '../fields/time.ts'
+import { routeWarnings } from './destination.ts'
 
 const cause = z.enum(failoverCauses)
 
@@ -37,6 +39,13 @@ export const failoverPolicyInput = z.strictObject({
   project_id: id.optional(),
 })
 
-export const failoverPolicy = encoder(failoverPolicyShape).from<FailoverPolicy>({
-  conditions: ({ on, latencyMs }) => ({ on, latency_ms: latencyMs }),
-})
+const setPolicyShape = failoverPolicyShape
+  .extend({
+    warnings: routeWarnings.meta({ description: '`fallback_in_sandbox` is skipped; after `primary_in_sandbox` none takes over.' }),
+  })
+  .meta({ id: 'SetFailoverPolicy' })
+
+const code = { conditions: ({ on, latencyMs }: FailoverPolicy) => ({ on: [...on], latency_ms: latencyMs }) }
+
+export const failoverPolicy = encoder(failoverPolicyShape).from<FailoverPolicy>(code)
+export const setFailoverPolicy = encoder(setPolicyShape).from<SetFailover>({ ...code, warnings: ({ warnings }) => [...warnings] })

@@ -1,9 +1,11 @@
 /** Routing rules on the wire. Spec "Routing rule". */
 import * as z from 'zod'
 import type { RoutingRule } from '#core/routing/rule.ts'
+import type { ChangedRule } from '#core/routing/rules/rules.ts'
 import { encoder } from '../fields/codec.ts'
 import { besideFaults, environmentName, filledLine, id, nullAsAbsent } from '../fields/text.ts'
 import { wireTime } from '../fields/time.ts'
+import { routeWarnings } from './destination.ts'
 
 const routingRuleShape = z
   .object({
@@ -56,4 +58,11 @@ export const newRoutingRule = z
   })
 export const routingRuleChanges = z.strictObject({ match: match.optional(), ...way, priority: priority.optional() })
 
+const changedRuleShape = routingRuleShape
+  .extend({
+    warnings: routeWarnings.meta({ description: '`rule_unreachable`: an earlier rule takes all its mail.' }),
+  })
+  .meta({ id: 'ChangedRoutingRule' })
+
 export const routingRule = encoder(routingRuleShape).from<RoutingRule>()
+export const changedRoutingRule = encoder(changedRuleShape).from<ChangedRule>({ warnings: ({ warnings }) => [...warnings] })

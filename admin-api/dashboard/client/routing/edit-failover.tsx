@@ -51,8 +51,8 @@ export function EditFailover({ policy, destinations, onClose, onDone }: EditProp
       conditions: when,
       ...(project !== undefined && { project_id: project }),
     }
-    await call(setFailoverPolicy, { body })
-    toast(w.failoverSaved)
+    const { warnings } = await call(setFailoverPolicy, { body })
+    toast(warnings[0]?.message ?? w.failoverSaved)
     onClose()
     onDone()
   }

@@ -26,13 +26,14 @@ export function EditRule({ rule, destinations, onClose, onDone }: EditProps): JS
     ...{ destination: rule?.destination_id ?? '', environment: rule?.environment ?? '' },
   }
   const first = destinations[0]?.id ?? ''
-  const save = async ({ match, priority, way, destination, environment }: typeof begin): Promise<undefined> => {
+  const save = async ({ match, priority, way, destination, environment }: typeof begin): Promise<string | undefined> => {
     const leadsTo =
       way === 'environment' ? { environment } : { destination_id: (destination || first) === '' ? null : destination || first }
     const body = { match, ...leadsTo, priority: Number(priority) }
-    if (rule) await call(updateRoutingRule, { path: { id: rule.id }, body })
-    else await call(createRoutingRule, { body: { ...body, ...(projectId.value !== undefined && { project_id: projectId.value }) } })
-    return undefined
+    const { warnings } = rule
+      ? await call(updateRoutingRule, { path: { id: rule.id }, body })
+      : await call(createRoutingRule, { body: { ...body, ...(projectId.value !== undefined && { project_id: projectId.value }) } })
+    return warnings[0]?.message
   }
   const dialog = { title: rule ? w.editRule : w.newRule, submit: rule ? common.save : common.create }
   return (

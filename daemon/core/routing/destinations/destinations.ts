@@ -18,7 +18,8 @@ import {
 } from './destination-connection.ts'
 import { destinationEvidence } from '../destination-evidence.ts'
 import { destinations, type Destination, type DestinationSettings } from '../destination.ts'
-import { addDefaultRoute, goLiveWarnings, routeNow, type GoLive, type GoLiveWarning } from './going-live.ts'
+import { addDefaultRoute, goLiveWarnings, routeNow, type GoLive } from './going-live.ts'
+import { sandboxWarnings, type RouteWarning } from '../rules/route-warnings.ts'
 import type { RouteTo } from '../match/route-to.ts'
 import { assertMayChange, ownershipOf, type Ownership, type OwnershipChanges } from '../policy/destination-owner.ts'
 import { namedDestinations, refuseWhileNamed } from '../policy/references.ts'
@@ -61,7 +62,7 @@ export interface ModeChange {
   readonly destination: DestinationView
   readonly alreadyLive: boolean
   readonly route: RouteTo
-  readonly warnings: readonly GoLiveWarning[]
+  readonly warnings: readonly RouteWarning[]
 }
 
 const defaults = { environment: null, priority: 100, from: null, maxRatePerMin: null } as const
@@ -155,7 +156,10 @@ export class Destinations implements List<OfProject, DestinationView> {
       const route = defaultRoute
         ? addDefaultRoute(this.#options, { change, policy, principal }, before, projectId)
         : routeNow(policy, principal, before, projectId)
-      const warnings = goLiveWarnings(policy, principal, { destination: { ...before, mode }, route, again, projectId })
+      const warnings =
+        mode === 'sandbox'
+          ? sandboxWarnings(policy, before)
+          : goLiveWarnings(policy, principal, { destination: { ...before, mode }, route, again, projectId })
       seen = { alreadyLive: before.mode === 'live', route, warnings }
       return { mode }
     })

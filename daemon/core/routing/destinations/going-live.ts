@@ -9,6 +9,7 @@ import type { Route } from '../match/match.ts'
 import { routeOfAllMail, routeTo, type RouteTo } from '../match/route-to.ts'
 import type { Policy } from '../policy/policy.ts'
 import { routingRules } from '../rule.ts'
+import type { RouteWarning } from '../rules/route-warnings.ts'
 import { newRule } from '../rules/rules.ts'
 
 export interface GoLive {
@@ -16,13 +17,6 @@ export interface GoLive {
   readonly defaultRoute?: boolean | undefined
   /** The project of an organization-wide destination; by default that of the caller. */
   readonly projectId?: string | undefined
-}
-
-/** Something that keeps mail from leaving, with the next step. */
-export interface GoLiveWarning {
-  readonly code: string
-  readonly step: string
-  readonly message: string
 }
 
 /** After every rule that is made without a priority. */
@@ -90,7 +84,7 @@ export function goLiveWarnings(
     readonly again: string
     readonly projectId: string | undefined
   },
-): readonly GoLiveWarning[] {
+): readonly RouteWarning[] {
   if (route.leadsHere || destination.mode !== 'live') return []
   const project = policy.projects.get(projectId ?? (destination.shared === undefined ? destination.projectId : principal.projectId))
   const all = project && routeOfAllMail(policy, project.id, destination)

@@ -7,6 +7,7 @@ import type { Principal } from '../../access/principal/principal.ts'
 import { invalid, Refusal, type FieldProblem } from '../../refusals.ts'
 import { failoverPolicies, maxFallbacks, type FailoverCause, type FailoverPolicy } from '../failover-policy.ts'
 import type { Policy } from '../policy/policy.ts'
+import { failoverWarnings, type RouteWarning } from './route-warnings.ts'
 
 export interface FailoverRequest {
   readonly primaryId: string
@@ -17,6 +18,14 @@ export interface FailoverRequest {
   readonly projectId?: string | undefined
 }
 
+/** A policy that was just set. */
+export type SetFailover = FailoverPolicy & { readonly warnings: readonly RouteWarning[] }
+
+const withWarnings = (settings: Policy, policy: FailoverPolicy): SetFailover => ({
+  ...policy,
+  warnings: failoverWarnings(settings, policy),
+})
+
 export class FailoverPolicies implements List<OfProject, FailoverPolicy> {
   readonly #core: Core
 
@@ -25,7 +34,7 @@ export class FailoverPolicies implements List<OfProject, FailoverPolicy> {
   }
 
   /** Makes the policy of a primary destination, or puts this one in its place. Setting the same again changes nothing. */
-  set(principal: Principal, request: FailoverRequest): Promise<FailoverPolicy> {
+  set(principal: Principal, request: FailoverRequest): Promise<SetFailover> {
     const { writes, policies, database, clock } = this.#core
     return writes.runAudited(principal, 'failover_policy.set', async (change) => {
       const settings = await policies.of(principal.organizationId)
@@ -37,14 +46,14 @@ export class FailoverPolicies implements List<OfProject, FailoverPolicy> {
       if (!before) {
         const record = { ...wanted, id: database.newId('fop', now), createdAt: now, updatedAt: now }
         change.insert(failoverPolicies, principal.organizationId, record)
-        return record
+        return withWarnings(settings, record)
       }
-      if (isSame(before, wanted)) return before
+      if (isSame(before, wanted)) return withWarnings(settings, before)
       const stored = await database.get(failoverPolicies, principal, before.id)
       if (!stored) throw notFound()
       const record = { ...stored.record, ...wanted, updatedAt: now }
       change.replace(failoverPolicies, principal.organizationId, stored, record)
-      return record
+      return withWarnings(settings, record)
     })
   }
 

@@ -13,6 +13,7 @@ import type { Policy } from '../policy/policy.ts'
 import { routingRules, type RoutingRule, type RuleMatch } from '../rule.ts'
 import { rankOf } from '../match/match.ts'
 import { must } from '../../writes/transact.ts'
+import { ruleWarnings, type RouteWarning } from './route-warnings.ts'
 
 /** An address, a domain with or without @, a domain after `*.`, or `*`; or the match spelled out. */
 export type MatchRequest = string | RuleMatch
@@ -31,6 +32,9 @@ export interface NewRule extends RuleChanges {
   readonly projectId?: string | undefined
 }
 
+/** A rule that was just set. */
+export type ChangedRule = RoutingRule & { readonly warnings: readonly RouteWarning[] }
+
 const defaultPriority = 100
 
 export class RoutingRules implements List<OfProject, RoutingRule> {
@@ -40,14 +44,14 @@ export class RoutingRules implements List<OfProject, RoutingRule> {
     this.#core = core
   }
 
-  create(principal: Principal, request: NewRule): Promise<RoutingRule> {
+  create(principal: Principal, request: NewRule): Promise<ChangedRule> {
     const { database, writes, policies, clock } = this.#core
     return writes.runAudited(principal, 'routing_rule.created', async (change) => {
       const policy = await policies.of(principal.organizationId)
       const record = newRule(database, policy, principal, request, clock.now())
       requireDistinct(policy, record)
       change.insert(routingRules, principal.organizationId, record)
-      return record
+      return { ...record, warnings: ruleWarnings(policy, record) }
     })
   }
 
@@ -65,7 +69,7 @@ export class RoutingRules implements List<OfProject, RoutingRule> {
   }
 
   /** Only what is given changes. */
-  update(principal: Principal, id: string, changes: RuleChanges): Promise<RoutingRule> {
+  update(principal: Principal, id: string, changes: RuleChanges): Promise<ChangedRule> {
     const { writes, policies } = this.#core
     const match = changes.match === undefined ? undefined : readMatch(changes.match)
     return writes.runAudited(principal, 'routing_rule.updated', async (change) => {
@@ -81,7 +85,7 @@ export class RoutingRules implements List<OfProject, RoutingRule> {
       }
       requireDistinct(policy, record)
       change.replace(routingRules, principal.organizationId, stored, record)
-      return record
+      return { ...record, warnings: ruleWarnings(policy, record) }
     })
   }
 

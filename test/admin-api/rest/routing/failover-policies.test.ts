@@ -12,7 +12,7 @@ test('a policy is set, replaced, listed and deleted; setting it again changes no
   t.like(made, body)
   clock.advance(1000)
   t.deepEqual(await rest.must('POST', path, body), made)
-  const changed = await rest.must('POST', path, { primary_id, fallback_ids: [b], conditions: { on: ['breaker_open'] } })
+  const { warnings: _, ...changed } = await rest.must('POST', path, { primary_id, fallback_ids: [b], conditions: { on: ['breaker_open'] } })
   t.like(changed, {
     id: made['id'],
     fallback_ids: [b],
@@ -94,4 +94,25 @@ test('an organization-wide destination may be a fallback of any project', async 
   await rest.must('PATCH', `/v1/destinations/${wide}`, { scope: 'org' })
   const primary_id = await addDestination(rest, { project_id: await addProject() })
   t.like(await rest.must('POST', path, { primary_id, fallback_ids: [wide], conditions: { on: ['transient'] } }), { fallback_ids: [wide] })
+})
+
+const codes = (answer: Readonly<Record<string, unknown>>): string[] => (answer['warnings'] as { code: string }[]).map(({ code }) => code)
+
+test('a failover policy that cannot take over has a warning, and so has a fallback that goes into sandbox mode', async (t) => {
+  const { rest } = await startFixture(t)
+  const primary = await addDestination(rest, { name: 'First' }, true)
+  const fallback = await addDestination(rest, { name: 'Second' })
+  const policy = { primary_id: primary, fallback_ids: [fallback], conditions: { on: ['transient'] } }
+  const skipped = {
+    code: 'fallback_in_sandbox',
+    step: 'failover',
+    message: 'Second is in sandbox mode and is skipped when First fails. Promote Second to live.',
+  }
+  for (let times = 0; times < 2; times++) t.deepEqual((await rest.must('POST', '/v1/failover/policy', policy))['warnings'], [skipped])
+  await rest.must('POST', `/v1/destinations/${fallback}/promote-to-live`)
+  t.deepEqual(codes(await rest.must('POST', '/v1/failover/policy', policy)), [])
+  const mode = await rest.must('PATCH', `/v1/destinations/${fallback}/mode`, { mode: 'sandbox' })
+  t.deepEqual(mode['warnings'], [skipped])
+  await rest.must('PATCH', `/v1/destinations/${primary}/mode`, { mode: 'sandbox' })
+  t.deepEqual(codes(await rest.must('POST', '/v1/failover/policy', policy)), ['primary_in_sandbox', 'fallback_in_sandbox'])
 })

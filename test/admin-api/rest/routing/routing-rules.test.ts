@@ -1,5 +1,5 @@
 import test from '#test'
-import { addDestination, errorOf, refusal, startFixture } from '../fixture/rest-fixture.ts'
+import { addDestination, errorOf, refusal, startFixture, type Fixture } from '../fixture/rest-fixture.ts'
 
 test('createRoutingRule takes a match as an object or as text', async (t) => {
   const { rest } = await startFixture(t)
@@ -28,7 +28,8 @@ test('createRoutingRule answers the whole resource', async (t) => {
   const destination_id = await addDestination(rest)
   const made = await rest.call('POST', '/v1/routing/rules', { match: '*', destination_id })
   t.is(made.status, 201)
-  const { id, project_id, ...others } = made.body as Record<string, unknown>
+  const { id, project_id, warnings, ...others } = made.body as Record<string, unknown>
+  t.deepEqual(warnings, [])
   t.regex(String(id), /^rul_[0-9a-f]{32}$/)
   t.regex(String(project_id), /^prj_/)
   t.deepEqual(others, {
@@ -38,7 +39,7 @@ test('createRoutingRule answers the whole resource', async (t) => {
     priority: 100,
     created_at: new Date(clock.now()).toISOString(),
   })
-  t.deepEqual(await rest.must('GET', `/v1/routing/rules/${String(id)}`), made.body as never)
+  t.deepEqual(await rest.must('GET', `/v1/routing/rules/${String(id)}`), { id, project_id, ...others })
 })
 
 test('a rule that another one makes useless is refused, and so is a change that makes one', async (t) => {
@@ -131,4 +132,63 @@ test('updateRoutingRule changes what is given, deleteRoutingRule ends it', async
   const none = [404, 'not_found', 'No routing rule has this id.'] as const
   for (const answer of [await rest.call('GET', path), await rest.call('DELETE', path), await rest.call('PATCH', path, {})])
     t.deepEqual(refusal(answer), none)
+})
+
+const codes = (answer: Readonly<Record<string, unknown>>): string[] => (answer['warnings'] as { code: string }[]).map(({ code }) => code)
+
+async function ruleOf({ rest }: Fixture, destination: string, match: unknown, priority: number): Promise<Record<string, unknown>> {
+  return rest.must('POST', '/v1/routing/rules', { match, priority, destination_id: destination })
+}
+
+test('a rule that no mail reaches is created with a warning that names the rule before it', async (t) => {
+  const fixture = await startFixture(t)
+  const { rest } = fixture
+  const [first, second] = [await addDestination(rest), await addDestination(rest)]
+  const all = await ruleOf(fixture, first, '*', 1000)
+  t.deepEqual(all['warnings'], [])
+  const behind = await ruleOf(fixture, second, 'example.ch', 2000)
+  t.deepEqual(behind['warnings'], [
+    {
+      code: 'rule_unreachable',
+      step: 'routing',
+      message:
+        `Rule ${String(all['id'])} (priority 1000) is tried first and matches all mail that this rule (priority 2000) matches. ` +
+        'Give this rule a smaller priority, or delete the other one.',
+    },
+  ])
+  const path = `/v1/routing/rules/${String(behind['id'])}`
+  t.deepEqual(codes(await rest.must('PATCH', path, { priority: 10 })), [])
+  t.deepEqual(codes(await rest.must('PATCH', path, { priority: 1001 })), ['rule_unreachable'])
+  t.false('warnings' in (await rest.must('GET', path)))
+})
+
+const pairs: readonly (readonly [wide: string, narrow: string, isUnreachable: boolean])[] = [
+  ['*', '*.example.ch', true],
+  ['example.ch', 'shop@example.ch', true],
+  ['example.ch', 'example.ch', true],
+  ['*.example.ch', 'shop@mail.example.ch', true],
+  ['*.example.ch', 'mail.example.ch', true],
+  ['*.example.ch', '*.mail.example.ch', true],
+  ['shop@example.ch', 'shop@example.ch', true],
+  ['*.example.ch', 'example.ch', false],
+  ['*.example.ch', '*.ample.ch', false],
+  ['*.mail.example.ch', '*.example.ch', false],
+  ['example.ch', '*', false],
+  ['shop@example.ch', 'example.ch', false],
+  ['example.ch', 'shop@mail.example.ch', false],
+]
+
+test('a rule is unreachable only behind one that matches each of its senders', async (t) => {
+  const fixture = await startFixture(t)
+  for (const [wide, narrow, isUnreachable] of pairs) {
+    const destinations = [await addDestination(fixture.rest), await addDestination(fixture.rest)] as const
+    const project = await fixture.addProject()
+    const rules = []
+    for (const [at, match] of [wide, narrow].entries()) {
+      const body = { match, priority: 10 + at, destination_id: destinations[at], project_id: project }
+      await fixture.rest.must('PATCH', `/v1/destinations/${String(destinations[at])}`, { scope: 'org' })
+      rules.push(await fixture.rest.must('POST', '/v1/routing/rules', body))
+    }
+    t.deepEqual(codes(rules[1] ?? {}), isUnreachable ? ['rule_unreachable'] : [], `${wide} before ${narrow}`)
+  }
 })
