@@ -5,6 +5,7 @@ import { madeOf, ownFile } from '#config/own-files.ts'
 import { ConfigInvalid, loadConfig, type Config } from '#config/settings/load.ts'
 import { printConfig } from '#config/settings/print.ts'
 import { StoreUnavailable } from '#store/kv.ts'
+import { helpOf } from './commands/command-help.ts'
 import { parseCommandLine, type Command } from './commands/command-line.ts'
 import { becomeUser } from './process/become-user.ts'
 import { becomeOwnerOf, prepareDataFolder } from './process/data-folder.ts'
@@ -20,7 +21,7 @@ const leftOpenMs = 3000
 const command = parseCommandLine(basename(program) === 'sendmail' ? ['sendmail', ...given] : given)
 if (command.name !== 'serve') process.stdout.on('error', (error) => endWithOutput(error, command))
 process.stderr.on('error', () => {}) // what it would report must not decide how the process ends
-process.exitCode = await run(command).catch(explain)
+process.exitCode = await run(command).catch((error: unknown) => explain(error, command))
 setTimeout(() => process.exit(), leftOpenMs).unref()
 
 async function run(wanted: Command): Promise<number> {
@@ -102,13 +103,14 @@ async function serve(config: Config, readyFile: string | undefined): Promise<Exi
 }
 
 /** What stops a start is reported in one sentence each, without a stack. */
-function explain(error: unknown): ExitCode {
+function explain(error: unknown, { name }: Command): ExitCode {
   if (error instanceof ConfigInvalid) {
     process.stderr.write(`${error.message}\n`)
     return exitCodes.configuration
   }
   if (error instanceof StartRefused) {
-    process.stderr.write(`${error.message}\n`)
+    const help = error.exitCode === exitCodes.usage ? ` ${helpOf(name)}` : ''
+    process.stderr.write(`${error.message}${help}\n`)
     return error.exitCode
   }
   if (error instanceof StoreUnavailable) {

@@ -72,6 +72,9 @@ export function parseMailbox(text: string): Mailbox | undefined {
   return mailbox && name !== undefined ? { ...mailbox, name } : undefined
 }
 
+/** Reads a mailbox that stands for one address, as `parseExactAddress` does. */
+export const parseExactMailbox = (text: string): Mailbox | undefined => (text.includes('*') ? undefined : parseMailbox(text))
+
 /** For look-ups and comparisons where case must not matter (suppressions, inboxes, whitelists). */
 export const foldAddress = (address: string): string => address.toLowerCase()
 

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
+import { fileHolder } from '../process/port-holder.ts'
 
 /**
  * Written beside its place, synced, renamed, and the folder synced. Nothing is left of it when `bytes` throws; of several at once the last
@@ -34,14 +35,29 @@ export async function placeWhole(
 /** A file that is being written changes all the time. */
 const unfinishedMs = 3600 * 1000
 
-/** Removes what writers of this file have left that were killed more than an hour ago. */
-export async function removeUnfinished(path: string): Promise<void> {
+/**
+ * Removes unfinished files beside this one that killed writers have left: they have not changed for an hour, and no process has them
+ * open. `isOurs` tells from the first octets whether a file of another name is of the same kind.
+ */
+export async function removeUnfinished(path: string, isOurs: (start: string) => boolean): Promise<void> {
   const folder = dirname(resolve(path))
-  const isUnfinished = (name: string): boolean => name.startsWith(`${basename(path)}.`) && /\.[\da-f-]{36}\.tmp$/.test(name)
-  for (const name of (await readdir(folder)).filter(isUnfinished)) {
+  for (const name of (await readdir(folder)).filter((one) => /\.[\da-f-]{36}\.tmp$/.test(one))) {
     const left = join(folder, name)
     const { mtimeMs } = (await stat(left).catch(() => undefined)) ?? {}
-    if (mtimeMs !== undefined && mtimeMs < Date.now() - unfinishedMs) await rm(left, { force: true })
+    if (mtimeMs === undefined || mtimeMs >= Date.now() - unfinishedMs) continue
+    const isKnown = name.startsWith(`${basename(path)}.`) || isOurs(await startOf(left))
+    if (isKnown && (await fileHolder(left)) === undefined) await rm(left, { force: true })
+  }
+}
+
+/** Empty for a file that cannot be read. */
+async function startOf(path: string): Promise<string> {
+  try {
+    await using file = await open(path, 'r')
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(64), 0, 64, 0)
+    return buffer.toString('latin1', 0, bytesRead)
+  } catch {
+    return ''
   }
 }
 

@@ -237,6 +237,7 @@ that runs is used; otherwise one runs for the moment. Run again, it changes noth
   --config PATH     the file to write; by default POSTERN_CONFIG, then /etc/postern/postern.json for root
                     where it is there, then ./postern.json
   --zone PATH       a file that receives the records too
+  --force           replace the file of --zone if it exists
   --outgoing HOST:PORT  where it is tried whether mail can go out; can be repeated; none tries nothing.
                     By default a mail server of Gmail on port 25, and its submission on 587
   --yes             the default for every question without a flag
@@ -290,3 +291,6 @@ Settings come from the JSON file that POSTERN_CONFIG names and from POSTERN_* va
 
 /** Of one command that there is. */
 export const commandHelp = (name: string): string => texts[name] ?? helpText
+
+/** Where the words of a command are explained. */
+export const helpOf = (command?: string): string => `Try postern ${command === undefined ? '' : `${command.replace(/ .*/, '')} `}--help.`

@@ -1,12 +1,13 @@
 /** The `postern` command line: words in, a command out. Reads nothing and does nothing. */
 import type { ParseArgsOptionsConfig } from 'node:util'
 import { closest } from '#config/words/closest.ts'
-import { commandHelp, helpText } from './command-help.ts'
+import { commandHelp, helpOf, helpText } from './command-help.ts'
 import { deployOptions, deployWords, type DeployWords } from './deploy/deploy-words.ts'
 import { promoteOptions, promoteWords, type PromoteWords } from './promote/promote-words.ts'
 import { queueOptions, queueVerbs, queueWords, type QueueWords } from './queue/queue-words.ts'
 import { numberOf, readOptions, WordsUnclear } from './read-options.ts'
 import type { SetupWords } from './setup/answers.ts'
+import { setupOptions, setupWords } from './setup/setup-words.ts'
 import { operatorHelp, readOperatorWords, type OperatorRequest } from './operator/operator-words.ts'
 
 /** Which daemon a command talks to: the one of the data folder, or another by its address and an API key. */
@@ -296,21 +297,7 @@ const commands: Readonly<Record<string, CommandWords>> = {
     },
   },
   doctor: { options: { json: flag }, operands: [], make: ({ values }) => ({ name: 'doctor', asJson: values['json'] === true }) },
-  setup: {
-    options: {
-      ...{ domain: text, host: text, email: text, url: text, public: text, spf: text, config: text, zone: text },
-      ...{ certificate: text, 'certificate-file': text, 'key-file': text },
-      ...{ outgoing: { type: 'string', multiple: true }, yes: flag },
-    },
-    operands: [],
-    make({ values }) {
-      const given = (name: string) => textOf(values[name])
-      const asked = { domain: given('domain'), host: given('host'), email: given('email'), url: given('url'), public: given('public') }
-      const files = { certificateFile: given('certificate-file'), keyFile: given('key-file'), config: given('config'), zone: given('zone') }
-      const flags = { outgoing: [values['outgoing'] ?? []].flat().map(String), yes: values['yes'] === true }
-      return { name: 'setup', words: { ...asked, ...files, certificate: given('certificate'), spf: given('spf'), ...flags } }
-    },
-  },
+  setup: { options: setupOptions, operands: [], make: ({ values }) => ({ name: 'setup', words: setupWords(values) }) },
   config: { options: {}, operands: [], make: () => ({ name: 'config' }) },
   licenses: { options: { sbom: flag }, operands: [], make: ({ values }) => ({ name: 'licenses', asBill: values['sbom'] === true }) },
 }
@@ -357,7 +344,9 @@ function requireVerb(name: string, verbs: readonly string[], verb: string | unde
   if (verb === undefined) throw new WordsUnclear(`${name} needs one of ${verbs.join(', ')}, as in postern ${name} ${verbs[0] ?? ''}.`)
   if (verbs.includes(verb)) return
   const near = closest(verb, verbs)
-  throw new WordsUnclear(`${name} knows no ${JSON.stringify(verb)}; ${near ? `did you mean ${near}?` : `there is ${verbs.join(', ')}.`}`)
+  throw new WordsUnclear(
+    `${name} knows no ${JSON.stringify(verb)}; ${near ? `did you mean ${near}?` : `${verbs.length === 1 ? 'there is' : 'there are'} ${verbs.join(', ')}.`}`,
+  )
 }
 
 /** `postern help WORDS` is `postern WORDS --help`. */
@@ -394,7 +383,4 @@ function unknownCommand(name: string): string {
 const textOf = (value: Words['values'][string]): string | undefined => (typeof value === 'string' ? value : undefined)
 const daemonChoice = (values: Words['values']): DaemonChoice => ({ url: textOf(values['url']), key: textOf(values['key']) })
 
-const usage = (message: string, command?: string): Command => ({
-  name: 'usage',
-  message: `${message} Try postern ${command === undefined ? '' : `${command} `}--help.`,
-})
+const usage = (message: string, command?: string): Command => ({ name: 'usage', message: `${message} ${helpOf(command)}` })

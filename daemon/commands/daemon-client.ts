@@ -87,9 +87,14 @@ export async function callDaemon(
   throw refusedBy(response.status, await response.text())
 }
 
-/** A POST, and the JSON that a daemon answers. Throws `StartRefused`, also for what answers something else. */
-export async function postToDaemon(daemon: CalledDaemon, path: string, body: Readonly<Record<string, unknown>>): Promise<unknown> {
-  return jsonOf(daemon, await reachDaemon(daemon, 'POST', path, body))
+/** A POST, and the JSON that a daemon answers. Throws `StartRefused`, also for what answers something else. `file`: its content is sent. */
+export async function postToDaemon(
+  daemon: CalledDaemon,
+  path: string,
+  body: Readonly<Record<string, unknown>>,
+  file?: string,
+): Promise<unknown> {
+  return jsonOf(daemon, await reachDaemon(daemon, 'POST', path, body), file)
 }
 
 /** The JSON that a daemon answers to a GET. Throws `StartRefused`. */
@@ -103,9 +108,9 @@ export async function putToDaemon(daemon: CalledDaemon, path: string, octets: As
   await jsonOf(daemon, response)
 }
 
-async function jsonOf(daemon: CalledDaemon, response: Response): Promise<unknown> {
+async function jsonOf(daemon: CalledDaemon, response: Response, file?: string): Promise<unknown> {
   const text = await response.text()
-  if (!response.ok) throw refusedBy(response.status, text, withOption)
+  if (!response.ok) throw refusedBy(response.status, text, withOption(file))
   try {
     return JSON.parse(text)
   } catch (error) {
@@ -124,27 +129,37 @@ const optionOf: Readonly<Record<string, string>> = {
     name: 'NAME',
     service: '--from',
     from_row: '--from-row',
-    document: 'FILE',
-    body: 'FILE',
   },
 }
+const fieldsOfFile: ReadonlySet<string> = new Set(['document', 'body'])
 
-/** A refusal that begins with a field names the option instead. */
-export const withOption = (message: string): string =>
-  message.replace(/^(?:filter\.)?([a-z_]+)(?:\[\d+\])?(?=: )/, (_, field: string) => optionOf[field] ?? `--${field.replaceAll('_', '-')}`)
+/** A refusal that begins with a field names the option instead, or the file. */
+export const withOption =
+  (file = 'FILE') =>
+  (message: string): string =>
+    message.replace(/^(?:filter\.)?([a-z_]+)(?:\[\d+\])?(?=: )/, (_, field: string) =>
+      fieldsOfFile.has(field) ? file : (optionOf[field] ?? `--${field.replaceAll('_', '-')}`),
+    )
 
-/** What the daemon said when it refused, as a `StartRefused`. */
+/** What the daemon said when it refused, as a `StartRefused`. A refusal that names an option is about the words of the command. */
 export function refusedBy(status: number, text: string, words = (message: string): string => message): StartRefused {
-  const message = messageOf(text)
-  return new StartRefused(message === undefined ? `The daemon answered ${status}.` : cleanText(words(message)), exitCodes.failed)
+  const { code, message } = errorIn(text)
+  if (message === undefined) return new StartRefused(`The daemon answered ${status}.`, exitCodes.failed)
+  const said = words(message)
+  const isUsage = code === 'validation_failed' && /^(?:--|(?!FILE)[A-Z_]+: )/.test(said)
+  return new StartRefused(cleanText(said), isUsage ? exitCodes.usage : exitCodes.failed)
 }
 
-function messageOf(text: string): string | undefined {
+interface AnsweredError {
+  readonly code?: string
+  readonly message?: string
+}
+
+function errorIn(text: string): AnsweredError {
   try {
-    const { error } = JSON.parse(text) as { readonly error?: { readonly message?: string } }
-    return error?.message
+    return (JSON.parse(text) as { readonly error?: AnsweredError }).error ?? {}
   } catch {
-    return undefined
+    return {}
   }
 }
 

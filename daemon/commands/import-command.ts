@@ -46,7 +46,7 @@ async function importList(config: Config, words: ImportWords, { env, stdout }: S
   const handle = await open(words.file) // a file that cannot be read is reported before anything is sent
   const stream = createReadStream('', { fd: handle })
   const response = await uploadToDaemon(access, `/v1/suppressions/service-import?${query.toString()}`, stream)
-  if (!response.ok || !response.body) throw refusedBy(response.status, await response.text(), withOption)
+  if (!response.ok || !response.body) throw refusedBy(response.status, await response.text(), withOption(words.file))
   let reached = 0
   let summary: Note | undefined
   try {
@@ -118,7 +118,7 @@ async function importTemplates(config: Config, words: ImportWords, { env, stdout
     ...(service && { service }),
     ...(project_id && { project_id }),
   }
-  const report = (await postToDaemon(access, '/v1/templates/service-import', body)) as TemplateReport
+  const report = (await postToDaemon(access, '/v1/templates/service-import', body, words.file)) as TemplateReport
   if (words.asJson) stdout.write(`${cleanJson(JSON.stringify(report))}\n`)
   else stdout.write(templateLines(report, words.isDryRun))
   return report.refused > 0 ? exitCodes.failed : exitCodes.ok

@@ -1,5 +1,6 @@
 /** `postern login-link`: a sign-in link for an address, from the running daemon, or straight from the store when none runs. */
 import { pagesUrl, type Config } from '#config/settings/load.ts'
+import { parseExactAddress } from '#core/addresses.ts'
 import { systemClock } from '#core/clock.ts'
 import { operatorLink } from '#core/people/sign-in/operator-link.ts'
 import { Refusal } from '#core/refusals.ts'
@@ -12,6 +13,8 @@ import { StartRefused } from '../process/start-refused.ts'
 
 /** Prints the link. Throws `StartRefused` when there is no data, and for what is no address. */
 export async function loginLink(config: Config, email: string, out: { write(text: string): unknown }): Promise<ExitCode> {
+  if (!parseExactAddress(email))
+    throw new StartRefused(`login-link takes a mail address such as ada@example.com, and not ${JSON.stringify(email)}.`, exitCodes.usage)
   const access = await runningDaemon(config.dataDir)
   const made = access && (await askDaemon(access, email))
   const url = made ?? (await fromStore(config, email))

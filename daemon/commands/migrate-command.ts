@@ -18,7 +18,7 @@ import { giveToOwnerOf } from '../backup/ownership.ts'
 import { syncFolder } from '../backup/whole-file.ts'
 import { hasStore, makeFolder, storeFolder } from '../process/data-folder.ts'
 import { exitCodes, type ExitCode } from '../process/lifecycle.ts'
-import { objectsOf, openStore, requireStore } from '../open-store.ts'
+import { objectsOf, openStore } from '../open-store.ts'
 import { StartRefused } from '../process/start-refused.ts'
 import { explained, snapshotSource } from './backup/backup-command.ts'
 import type { MigrateWords } from './command-line.ts'
@@ -41,7 +41,7 @@ export async function migrate(words: MigrateWords, settings: StoreSettings, out:
   if (isPostgresAddress(from) ? from === to : resolve(from) === resolve(to))
     throw new StartRefused('--from and --to are the same store.', exitCodes.usage)
   if (isAhead) return await migrateAhead(words, settings, out)
-  await requireStore(placeOf(from, settings))
+  await requireSource(from, settings)
   await requireNotElsewhere(from, shownOf(to))
   await using opened = new AsyncDisposableStack()
   if (!isPostgresAddress(from)) opened.defer(() => giveToOwnerOf(from))
@@ -53,6 +53,16 @@ export async function migrate(words: MigrateWords, settings: StoreSettings, out:
   else await copyIntoFolder(source, to, leave, out)
   out.write(`No daemon starts on the store at ${shownOf(from)} any more; start it ${startedWith(to)}.\n`)
   return exitCodes.ok
+}
+
+/** Throws `StartRefused` when the folder has no store. */
+async function requireSource(from: string, settings: StoreSettings): Promise<void> {
+  const { dataDir, store } = placeOf(from, settings)
+  if (store.address !== null || (await hasStore(dataDir))) return
+  throw new StartRefused(
+    `--from must be the data folder of a daemon, or postgresql://user@host/database; ${from} has no store.`,
+    exitCodes.usage,
+  )
 }
 
 const shownOf = (place: string): string => (isPostgresAddress(place) ? parseStoreAddress(place).shown : resolve(place))
@@ -83,7 +93,7 @@ async function requireNotElsewhere(from: string, to: string): Promise<void> {
 async function migrateAhead({ from, to, replace }: MigrateWords, settings: StoreSettings, out: Out): Promise<ExitCode> {
   if (isPostgresAddress(from) || !isPostgresAddress(to))
     throw new StartRefused('--ahead copies from a data folder into a database.', exitCodes.usage)
-  await requireStore(placeOf(from, settings))
+  await requireSource(from, settings)
   // a daemon of this folder has its store elsewhere then, and its snapshot would be of that
   await requireUnmoved(storeFolder(from))
   const target = await targetOf(to, replace, settings)

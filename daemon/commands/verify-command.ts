@@ -17,6 +17,9 @@ import { runningDaemon } from '../process/operator-file.ts'
 import { StartRefused } from '../process/start-refused.ts'
 import { callDaemon } from './daemon-client.ts'
 
+/** The end of a sentence about a file of the store. */
+const missingFile = /\bis missing\.$/
+
 /** Prints all problems; ends with 1 if there are any. `acceptsLosses`: forgets the lost records, and then verifies the rest. */
 export async function verifyStore(config: Config, acceptsLosses: boolean, out: { write(text: string): unknown }): Promise<ExitCode> {
   await requireStore(config)
@@ -26,9 +29,10 @@ export async function verifyStore(config: Config, acceptsLosses: boolean, out: {
   for (const problem of report.problems) out.write(`${problem}\n`)
   const { records, indexRows, contents, queueEntries, problems } = report
   if (report.isUnread) {
-    out.write(
-      `${counted(problems)}. The store is damaged; its records were not compared. The next start of the daemon mends what it can; verify again after that. Restore the last good backup if rows are missing.\n`,
-    )
+    const next = problems.some((problem) => missingFile.test(problem))
+      ? 'The daemon does not start without a file that is missing: put it back, or restore the last good backup.'
+      : 'The next start of the daemon mends what it can; verify again after that. Restore the last good backup if rows are missing.'
+    out.write(`${counted(problems)}. The store is damaged; its records were not compared. ${next}\n`)
     return exitCodes.failed
   }
   out.write(

@@ -5,6 +5,7 @@ export {
   parseAddress,
   parseDomain,
   parseExactAddress,
+  parseExactMailbox,
   parseMailbox,
   type Mailbox,
 } from '#config/mail/addresses.ts'

@@ -32,6 +32,9 @@ const headShape = z.strictObject({
 
 export type BackupHead = z.output<typeof headShape>
 
+/** Whether a file that begins so is a backup, perhaps an unfinished one. */
+export const isBackupStart = (start: string): boolean => start.startsWith(`{"format":"${magic}"`)
+
 /** Throws nothing: what cannot be read is `BackupDamaged` at reading. */
 export async function* sealBackup(
   head: Omit<BackupHead, 'format' | 'version' | 'encrypted' | 'salt'>,

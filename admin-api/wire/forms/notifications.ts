@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { digests, defaultSubject, maxRecipients, type NotificationOrder } from '#core/forms/notifications/notification.ts'
 import { shownUrl } from '#core/webhooks/endpoints/target-url.ts'
 import type { ShownNotifications } from '#core/forms/notifications/notifications.ts'
-import { parseAddress, parseMailbox } from '#core/addresses.ts'
+import { parseExactAddress, parseExactMailbox } from '#core/addresses.ts'
 import { shownQuery } from '../feedback/webhook.ts'
 import { encoderOf, type Decoded } from '../fields/codec.ts'
 import { hmacSecret, isOneLine } from '../fields/text.ts'
@@ -14,7 +14,7 @@ const email = z
   .string()
   .trim()
   .max(320)
-  .refine((text) => parseAddress(text) !== undefined, 'must be an email address such as name@example.org')
+  .refine((text) => parseExactAddress(text) !== undefined, 'must be an email address such as name@example.org')
 
 const when = json.nullable().meta({
   description:
@@ -41,7 +41,7 @@ export const notificationsInput = z.strictObject({
   from: z
     .string()
     .max(600)
-    .refine((text) => isOneLine(text) && parseMailbox(text) !== undefined, 'must be one address such as Ada <ada@example.ch>')
+    .refine((text) => isOneLine(text) && parseExactMailbox(text) !== undefined, 'must be one address such as Ada <ada@example.ch>')
     .nullable()
     .default(null)
     .meta(words.from),

@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream/promises'
 import { backupPassphraseVariable } from '#config/settings/environment.ts'
 import type { Config } from '#config/settings/load.ts'
 import { UnknownBackup } from '#store/backup/past-backups.ts'
-import { openBackup, sealBackup, type BackupHead } from '#store/backup/container.ts'
+import { isBackupStart, openBackup, sealBackup, type BackupHead } from '#store/backup/container.ts'
 import { BackupReader } from '#store/backup/chain.ts'
 import { BackupDamaged, encodeFrame, readFrames, SnapshotBroken, type Begin, type Frame } from '#store/backup/frames.ts'
 import { whyNewer } from '#store/upgrade/store-form.ts'
@@ -77,7 +77,7 @@ function isNowhere(output: Writable): boolean {
 async function makeRoom(file: string, mayReplace: boolean): Promise<void> {
   if (!mayReplace && (await isThere(file)))
     throw new StartRefused(`${file} exists; give another name, or --force to replace it.`, exitCodes.failed)
-  await removeUnfinished(file)
+  await removeUnfinished(file, isBackupStart)
 }
 
 /** `postern verify FILE`: reads a backup to its end. */

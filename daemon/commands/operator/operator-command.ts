@@ -52,8 +52,11 @@ async function ask(daemon: CalledDaemon, { method, path, body }: OperatorRequest
       `The daemon at ${daemon.origin} has no operator key, or is none; set POSTERN_OPERATOR_KEY there.`,
       exitCodes.failed,
     )
-  throw refusedBy(response.status, text)
+  throw refusedBy(response.status, text, withOperand)
 }
+
+/** A refusal that begins with a field names the operand instead. */
+const withOperand = (message: string): string => message.replace(/^([a-z_]+)(?=: )/, (field) => field.toUpperCase())
 
 const tables = {
   organizations: ({ data }: Json) =>

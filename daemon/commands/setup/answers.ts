@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { trimInvisible } from '#config/mail/invisible.ts'
 import { isLoopback, type Config } from '#config/settings/load.ts'
-import { parseAddress, parseDomain } from '#core/addresses.ts'
+import { parseDomain, parseExactAddress } from '#core/addresses.ts'
 import { exitCodes } from '../../process/lifecycle.ts'
 import { StartRefused } from '../../process/start-refused.ts'
 
@@ -27,6 +27,8 @@ export interface SetupWords {
   readonly zone: string | undefined
   /** Where it is tried whether mail can go out, as `host:port`; `none` tries nothing. */
   readonly outgoing: readonly string[]
+  /** Replaces the zone file if it exists. */
+  readonly force: boolean
   /** Takes every default, and writes. */
   readonly yes: boolean
 }
@@ -110,21 +112,23 @@ const readMechanisms = (text: string): readonly string[] => (text === 'none' ? [
 const readSource = (text: string): CertificateSource['from'] | undefined => certificateSources.find((one) => one === text)
 const readPath = (text: string): string | undefined => (text === '' ? undefined : text === 'none' ? 'none' : resolve(text))
 
-const readEmail = (text: string): string | undefined => parseAddress(trimInvisible(text))?.address
+const readEmail = (text: string): string | undefined => parseExactAddress(trimInvisible(text))?.address
 
 /** Flags that cannot be read end the setup before it asks anything. Throws `StartRefused`. */
 function requireReadable({ domain, host, email, url, public: isPublic, certificate, spf }: SetupWords): void {
-  const flags: readonly (readonly [name: string, given: string | undefined, read: (text: string) => unknown])[] = [
-    ['domain', domain, readHost],
-    ['host', host, readHost],
-    ['email', email, readEmail],
-    ['url', url, readUrl],
-    ['public', isPublic, readYes],
-    ['certificate', certificate, readSource],
-    ['spf', spf, readMechanisms],
+  const flags: readonly (readonly [name: string, given: string | undefined, read: (text: string) => unknown, form: string])[] = [
+    ['domain', domain, readHost, 'a domain such as example.com'],
+    ['host', host, readHost, 'a name such as mail.example.com'],
+    ['email', email, readEmail, 'a mail address such as ada@example.com'],
+    ['url', url, readUrl, 'an address such as https://mail.example.com, or none'],
+    ['public', isPublic, readYes, 'yes or no'],
+    ['certificate', certificate, readSource, 'acme, files or proxy'],
+    ['spf', spf, readMechanisms, 'SPF mechanisms such as include:_spf.provider.example, or none'],
   ]
   const wrong = flags.find(([, given, read]) => given !== undefined && read(given.trim()) === undefined)
-  if (wrong) throw new StartRefused(`--${wrong[0]} cannot be ${JSON.stringify(wrong[1])}.`, exitCodes.usage)
+  if (!wrong) return
+  const [name, given, , form] = wrong
+  throw new StartRefused(`--${name} must be ${form}, and is ${JSON.stringify(given)}.`, exitCodes.usage)
 }
 
 type Take = <T>(

@@ -1,5 +1,5 @@
 /** `postern setup`: a guided first installation for a domain. Asks what cannot be known, and changes nothing that is right. */
-import { open } from 'node:fs/promises'
+import { open, stat } from 'node:fs/promises'
 import { networkInterfaces } from 'node:os'
 import type { Readable } from 'node:stream'
 import { formatEndpoint } from '#config/settings/formats.ts'
@@ -12,6 +12,7 @@ import { addressCheck } from '../../doctor/address-check.ts'
 import { examineMachine } from '../../doctor/machine.ts'
 import { cleanText } from '../../observability/clean-text.ts'
 import { exitCodes, type ExitCode } from '../../process/lifecycle.ts'
+import { StartRefused } from '../../process/start-refused.ts'
 import { answersTo, Questions, type Answers, type SetupWords } from './answers.ts'
 import {
   changed,
@@ -40,6 +41,7 @@ export interface SetupIo {
 /** Ends with 1 when a check found something that keeps mail from working; all steps are made nevertheless. */
 export async function setup(words: SetupWords, { stdin, stdout, env, version }: SetupIo): Promise<ExitCode> {
   const say = (text: string): void => void stdout.write(`${text}\n`)
+  await requireRoomForZone(words)
   using questions = new Questions(stdin, stdout, words.yes)
   const path = configFile(words.config, env)
   const content = contentOf(path, env)
@@ -63,6 +65,13 @@ export async function setup(words: SetupWords, { stdin, stdout, env, version }: 
   say(`\n${mailSentence(await firstMail(daemon.called, answers.domain, answers.email))}`)
   say(nextSteps(answers, config, daemon.wasRunning, startWith(path, env)))
   return isWell ? exitCodes.ok : exitCodes.failed
+}
+
+/** A file without content is what a setup left that broke off. Throws `StartRefused`. */
+async function requireRoomForZone({ zone, force }: SetupWords): Promise<void> {
+  if (zone === undefined || force) return
+  const { size = 0 } = (await stat(zone).catch(() => undefined)) ?? {}
+  if (size > 0) throw new StartRefused(`${zone} exists; give another name to --zone, or --force to replace it.`, exitCodes.failed)
 }
 
 interface Writing {

@@ -1,7 +1,7 @@
 /** Whether mail of an SMTP credential or send-only key brings notices about failures, and to whom. */
 import type { Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
-import { parseAddress } from '../addresses.ts'
+import { parseExactAddress } from '../addresses.ts'
 import { invalid, type FieldProblem } from '../refusals.ts'
 
 /** `auto`: for clients on this machine and on private networks, and for `postern sendmail`. */
@@ -21,7 +21,7 @@ export const noticesIn = ({ failureNotices, failureNoticeTo }: NoticeSettings): 
 
 /** The settings that were given, as they are kept: an empty address clears it. Adds what is wrong to `problems`. */
 export function checkNoticeSettings({ failureNotices, failureNoticeTo: to }: GivenNotices, problems: FieldProblem[]): NoticeSettings {
-  const mailbox = to ? parseAddress(to) : undefined
+  const mailbox = to ? parseExactAddress(to) : undefined
   if (to && !mailbox) problems.push({ path: 'failure_notice_to', message: 'must be a mail address such as admin@example.org' })
   return {
     ...(failureNotices !== undefined && { failureNotices }),

@@ -1,5 +1,5 @@
 /** What a publishable key is made of, checked and brought into the one form in which it is kept. */
-import { parseDomain, parseMailbox, type Mailbox } from '../addresses.ts'
+import { parseDomain, parseExactMailbox } from '../addresses.ts'
 import { invalid, type FieldProblem } from '../refusals.ts'
 import type { CaptchaProvider } from '../visitors/captcha.ts'
 import { webOrigin } from '../visitors/web-origin.ts'
@@ -31,7 +31,7 @@ export function checkRequest(request: NewPublishableKey): Pick<PublishableKey, '
   )
   const words = 'must be an address such as ada@example.ch, or @example.ch for every address of the domain'
   const allowedTo = each(request.allowedTo, toEntry, 'allowed_to', words, problems)
-  const locked = exactMailbox(request.lockedFrom)
+  const locked = parseExactMailbox(request.lockedFrom)
   if (!locked) problems.push({ path: 'locked_from', message: 'must be one address such as shop@example.ch' })
   problems.push(...captchaProblems(request))
   if (problems.length > 0) throw invalid(problems)
@@ -46,13 +46,10 @@ function captchaProblems({ captchaProvider, captchaSecret, captchaSiteKey }: New
   return isGiven ? [{ path, message: 'requires captcha_provider: turnstile or hcaptcha' }] : []
 }
 
-/** Without a `*`, which reads as a pattern and matches nothing. */
-const exactMailbox = (text: string): Mailbox | undefined => (text.includes('*') ? undefined : parseMailbox(text))
-
 /** Folded. */
 function toEntry(text: string): string | undefined {
   if (!text.startsWith('@')) {
-    const mailbox = exactMailbox(text)
+    const mailbox = parseExactMailbox(text)
     return mailbox?.name === '' ? mailbox.address.toLowerCase() : undefined
   }
   const domain = parseDomain(text.slice(1))

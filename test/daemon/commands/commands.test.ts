@@ -40,7 +40,7 @@ test('postern send sends through the running daemon, and tells what was decided'
   t.like((data as Record<string, unknown>[])[0], { trace_id: traceId, subject: 'By hand' })
 
   const refused = await runCommand(options, 'send', '--from', 'shop@site.test', '--to', 'nobody', '--text', 'x')
-  t.is(refused.code, 1)
+  t.is(refused.code, 64)
   t.regex(refused.output, /^--to: /)
   t.notRegex(refused.output, /\n +at /)
 })
@@ -58,7 +58,7 @@ test('postern send takes another daemon by address and key, and says what is mis
   for (const wrong of ['127.0.0.1:8080', 'nonsense', 'ftp://127.0.0.1']) {
     const { code, output } = await runCommand(far, ...words, '--url', wrong, '--key', 'svckey_x')
     t.is(code, 64)
-    t.is(output, `--url must be an address such as http://127.0.0.1:8080, and is ${JSON.stringify(wrong)}.\n`)
+    t.is(output, `--url must be an address such as http://127.0.0.1:8080, and is ${JSON.stringify(wrong)}. Try postern send --help.\n`)
   }
   const site = createServer((_, response) => response.end('<html>'))
   const page = `http://127.0.0.1:${await listenIn(t, site)}`
@@ -120,7 +120,7 @@ test('postern key create prints a key alone, with the scope that was asked for',
   t.is((await rest.call('GET', '/v1/destinations')).status, 200)
   t.is((await rest.call('POST', '/v1/messages', { from: 'a@b.test', to: 'c@d.test', text: 'x' })).status, 403)
   const wrong = await runCommand(options, 'key', 'create', 'x', '--scope', 'api:everything')
-  t.is(wrong.code, 1)
+  t.is(wrong.code, 64)
   t.regex(wrong.output, /^--scope: must be one of api:read/)
 })
 
@@ -133,10 +133,14 @@ test('an API key of the environment counts when it is one, with the line break o
   t.regex((await runCommand(withKey(''), ...words, ...url)).output, /^--url needs an API key/)
   const broken = {
     code: 64,
-    output: 'POSTERN_API_KEY has blanks, line breaks or other characters that no key has; give an API key such as svckey_….\n',
+    output:
+      'POSTERN_API_KEY has blanks, line breaks or other characters that no key has; give an API key such as svckey_…. Try postern send --help.\n',
   }
   t.like(await runCommand(withKey('svckey_a\nb'), ...words), broken)
-  t.like(await runCommand(options, ...words, '--key', ''), { code: 64, output: '--key is empty; give an API key such as svckey_….\n' })
+  t.like(await runCommand(options, ...words, '--key', ''), {
+    code: 64,
+    output: '--key is empty; give an API key such as svckey_…. Try postern send --help.\n',
+  })
 })
 
 test('postern send with HTML alone does not wait for the standard input', async (t) => {

@@ -1,5 +1,5 @@
 /** Damage of the store: every command and the daemon name it, flipped bits are corrected, and backups that were made before stay. */
-import { readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
+import { open, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from '#test'
 import { checkFiles, type FileDamage } from '#store/level/files/check-files.ts'
@@ -275,11 +275,28 @@ test.serial('backup: replaces a file only with --force, and removes what killed 
   t.true((await readFile(file)).equals(before))
   const id = '0b3f1c1e-0000-4000-8000-000000000000'
   const left = [`daily.backup.${id}.tmp`, `daily.backup.${id.replaceAll('0', '1')}.tmp`, `other.backup.${id}.tmp`, 'daily.backup.notes.tmp']
+  const dated = [`daily-1.backup.${id}.tmp`, `daily-2.backup.${id}.tmp`, `daily-3.backup.${id}.tmp`]
   for (const name of left) await writeFile(at(name), 'left')
+  for (const name of dated) await writeFile(at(name), before.subarray(0, 400))
+  await using held = await open(at(dated[2] ?? ''), 'r')
+  t.true(held.fd > 0)
   const hoursAgo = Date.now() / 1000 - 2 * 3600
-  for (const name of left.filter((_, i) => i !== 1)) await utimes(at(name), hoursAgo, hoursAgo)
+  for (const name of [...left.filter((_, i) => i !== 1), ...dated.filter((_, i) => i !== 1)]) await utimes(at(name), hoursAgo, hoursAgo)
   t.is((await runCommand(options, 'backup', file, '--force')).code, 0)
   t.false((await readFile(file)).equals(before))
   const names = (await readdir(folder.path)).filter((name) => name.endsWith('.tmp'))
-  t.deepEqual(names.toSorted(), left.slice(1).toSorted(), 'one that may be written now, and those of others')
+  t.deepEqual(names.toSorted(), [...left.slice(1), ...dated.slice(1)].toSorted(), 'those that may be written now, and those of others')
+})
+
+test.serial('verify says of a missing file that the daemon does not start without it', async (t) => {
+  for (const pick of [/\.ldb$/, /^CURRENT$/]) {
+    await using folder = await temporaryFolder('missing-file')
+    const { options, records } = await filled(t, folder.path)
+    const [gone = ''] = (await readdir(records)).filter((name) => pick.test(name))
+    await rm(join(records, gone))
+    const { code, output } = await runCommand(options, 'verify')
+    t.is(code, 1, output)
+    t.regex(output, /The daemon does not start without a file that is missing: put it back, or restore the last good backup\.\n$/, gone)
+    t.is((await runCommand(options, 'serve')).code, 65, gone)
+  }
 })

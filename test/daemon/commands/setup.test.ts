@@ -88,7 +88,16 @@ test('answers of somebody become the file, the records and a first mail; again, 
   t.regex(second.output, /postern\.json is right; nothing was changed\./)
   t.regex(second.output, /The first mail was captured earlier/)
   t.is((await stat(path)).mtimeMs, before.mtimeMs)
-  t.regex(await readFile(join(folder, 'zone'), 'utf8'), /^\$ORIGIN example\.com\.$/m)
+  const zone = join(folder, 'zone')
+  t.regex(await readFile(zone, 'utf8'), /^\$ORIGIN example\.com\.$/m)
+  await writeFile(zone, 'mine')
+  const again = ['--domain', 'example.com', '--config', path, '--outgoing', 'none', '--yes', '--zone', zone]
+  const kept = await run('', ...again)
+  t.is(kept.code, 1)
+  t.is(kept.output, `${zone} exists; give another name to --zone, or --force to replace it.\n`)
+  t.is(await readFile(zone, 'utf8'), 'mine')
+  t.is((await run('', ...again, '--force')).code, 0)
+  t.regex(await readFile(zone, 'utf8'), /^\$ORIGIN example\.com\.$/m)
 
   const third = await run(
     '',
@@ -129,7 +138,11 @@ test('a daemon that runs is used; what is wrong is said and ends with 1; who ans
   const silent = await run('')
   t.deepEqual([silent.code, /give --domain, or --yes for every default/.test(silent.output)], [64, true], silent.output)
   const refused = await run('', ...words, '--public', 'perhaps')
-  t.deepEqual([refused.code, /--public cannot be "perhaps"/.test(refused.output)], [64, true], refused.output)
+  t.deepEqual(
+    [refused.code, /--public must be yes or no, and is "perhaps"\. Try postern setup --help\./.test(refused.output)],
+    [64, true],
+    refused.output,
+  )
 })
 
 const outside = ['--domain', 'example.com', '--host', 'mail.example.com', '--outgoing', 'none', '--public', 'yes', '--yes']

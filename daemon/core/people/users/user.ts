@@ -5,7 +5,7 @@ import type { Change } from '#store/change.ts'
 import type { Database } from '#store/database.ts'
 import { defineRecord, type Stored, type Immutable } from '#store/record-kind.ts'
 import * as z from 'zod'
-import { foldAddress, parseAddress } from '../../addresses.ts'
+import { foldAddress, parseExactAddress } from '../../addresses.ts'
 import { invalid, Refusal } from '../../refusals.ts'
 
 /** As people belong to no organization, users and login links share a partition; a user's rows lie under their id. */
@@ -38,7 +38,7 @@ export const maxUserName = 100
 
 /** An address as users are known by. Throws `validation_failed` for what is none. */
 export function identityOf(email: string): string {
-  const mailbox = parseAddress(trimInvisible(email))
+  const mailbox = parseExactAddress(trimInvisible(email))
   if (mailbox) return foldAddress(mailbox.address)
   throw invalid([{ path: 'email', message: addressProblem(email) ?? 'must be an email address such as name@example.org' }])
 }

@@ -7,7 +7,7 @@ import type { Core } from '../../core.ts'
 import { listReachable, mapRows, type List, type OfProject, type PageQuery } from '../../access/principal/lists.ts'
 import { owningProject } from '../../access/principal/project-choice.ts'
 import type { Principal } from '../../access/principal/principal.ts'
-import { parseMailbox } from '../../addresses.ts'
+import { parseExactMailbox } from '../../addresses.ts'
 import { invalid, Refusal } from '../../refusals.ts'
 import {
   changedConnection,
@@ -256,7 +256,7 @@ function changed({ name, environment, priority, from, maxConnections, maxRatePer
 }
 
 function checkFrom(from: string | null | undefined): void {
-  if (from != null && !parseMailbox(from))
+  if (from != null && !parseExactMailbox(from))
     throw invalid([{ path: 'from', message: 'must be one address such as shop@example.ch or Shop <shop@example.ch>' }])
 }
 
