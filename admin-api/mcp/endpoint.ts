@@ -41,7 +41,7 @@ export interface AgentEndpointOptions
 const deadlineSeconds = 130
 /** So long one connection listens to changes. */
 const listenSeconds = 120
-/** Of JSON-RPC 2.0 §5.1: the text is no JSON; and the first of those that are the server's own. */
+/** Error codes of JSON-RPC 2.0 §5.1: for a body that is not JSON, and the first code that a server may define. */
 const parseError = -32_700
 const serverError = -32_000
 /** Headers that the package reads, besides `Accept`. */

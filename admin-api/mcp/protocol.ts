@@ -19,7 +19,7 @@ export interface ProtocolOptions extends ResourceOptions, ToolOptions {
   /** Who listens to changes. */
   readonly bus: ServerEventBus
   readonly onError: (error: Error) => void
-  /** Reports a defect in a request of the caller, and returns what the caller is told. */
+  /** Reports a defect that a request revealed. Returns the message for the caller. */
   readonly onDefect: (error: unknown, caller: Caller, method: string) => Refusal
 }
 

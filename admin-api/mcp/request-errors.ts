@@ -15,7 +15,7 @@ const malformedResult = 'Invalid tools/call result: '
 
 type Handler = (request: JSONRPCRequest, context: ServerContext) => Promise<Record<string, unknown>>
 
-/** Reports a defect, which is neither the fault of the client nor a refusal, and returns what the client is told. */
+/** Reports a defect of this service. Returns the message for the client. */
 export type OnDefect = (error: unknown, method: string) => Refusal
 
 /** The server of the package with sentences in its errors, whatever the revision, in a batch too. */

@@ -44,10 +44,10 @@ export const isLocalPart = (text: string, max = maxLocalOctets): boolean =>
 
 const octets = (text: string): number => new TextEncoder().encode(text).length
 
-/** Reads an addr-spec that stands for one address; undefined also with a `*`, which reads as a pattern and matches nothing. */
+/** Reads a bare addr-spec of one person. Returns undefined also if it has a `*`, because people mean a pattern by it. */
 export const parseExactAddress = (text: string): Mailbox | undefined => (text.includes('*') ? undefined : parseAddress(text))
 
-/** A DNS name with at least one label, in lower case A-label form; undefined when it is none. */
+/** Reads a DNS name. Returns it in lower case with A-labels, or undefined if it is not valid. */
 export function parseDomain(text: string): string | undefined {
   if (text.length === 0 || text.length > 253 || controls.test(text) || /[\s:/?#@%\\[\]]/.test(text)) return undefined
   const ascii = /^[A-Za-z0-9._-]+$/.test(text) ? text.toLowerCase() : toAscii(text)
@@ -55,7 +55,7 @@ export function parseDomain(text: string): string | undefined {
   return ascii.split('.').every((part) => label.test(part)) ? ascii : undefined
 }
 
-/** UTS #46, as browsers make host names; it drops what is invisible. Empty when that fails. */
+/** Converts a name to A-labels by UTS #46, which removes invisible characters. Returns an empty text if it is not valid. */
 const toAscii = (text: string): string => (URL.canParse(`ws://${text}`) ? new URL(`ws://${text}`).hostname : '')
 
 /**
@@ -72,7 +72,7 @@ export function parseMailbox(text: string): Mailbox | undefined {
   return mailbox && name !== undefined ? { ...mailbox, name } : undefined
 }
 
-/** Reads a mailbox that stands for one address, as `parseExactAddress` does. */
+/** Reads a mailbox of one person. Returns undefined also if it has a `*`. */
 export const parseExactMailbox = (text: string): Mailbox | undefined => (text.includes('*') ? undefined : parseMailbox(text))
 
 /** For look-ups and comparisons where case must not matter (suppressions, inboxes, whitelists). */

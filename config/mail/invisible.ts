@@ -2,7 +2,7 @@
 
 /** Blanks of all kinds. */
 const blank = /\p{Z}/u
-/** Formats, such as directions and soft hyphens, and what is drawn as nothing, such as fillers and variation selectors. */
+/** Format characters, such as soft hyphens, and characters without a glyph, such as variation selectors. */
 const unseen = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/u
 const unseenRuns = new RegExp(unseen.source, 'gu')
 

@@ -36,8 +36,8 @@ export async function placeWhole(
 const unfinishedMs = 3600 * 1000
 
 /**
- * Removes unfinished files beside this one that killed writers have left: they have not changed for an hour, and no process has them
- * open. `isOurs` tells from the first octets whether a file of another name is of the same kind.
+ * Removes unfinished files that killed writers left in this folder. Such a file is an hour old, and no process has it open. `isOurs` gets
+ * the first octets of a file with another name, and tells whether it is of the same kind.
  */
 export async function removeUnfinished(path: string, isOurs: (start: string) => boolean): Promise<void> {
   const folder = dirname(resolve(path))

@@ -90,7 +90,7 @@ function readingOf(message: ReadMessage): SafeReading {
 /** Without names that the sender declared. */
 const withoutQuoted = (sentence: string): string => sentence.replaceAll(/ "[^"]*"/g, '')
 
-/** With marks of this service alone: those that the sender wrote are put into other words. */
+/** Replaces marks that the sender wrote by other words, so that every mark is from this service. */
 const withMarks = (given: string): string =>
   given
     .replaceAll(/\[\s*(\/?)\s*(may\s+be\s+hidden)\s*\]/giu, '($1$2)')

@@ -10,7 +10,7 @@ export class Pieces {
   readonly #onKept: (size: number) => void
   #size = 0
 
-  /** `onKept` is called with the characters of whatever is kept. */
+  /** `onKept` is called for each kept piece, with its size in characters. */
   constructor(onKept: (size: number) => void) {
     this.#onKept = onKept
   }

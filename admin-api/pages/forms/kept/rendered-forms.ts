@@ -28,7 +28,7 @@ export class RenderedForms {
     textOf: (made: Made) => string,
   ): Promise<{ readonly made: Made; readonly text?: string }> {
     const known = name === undefined ? undefined : this.#pages.get(name)
-    // a name begins with the kind of what is kept under it
+    // the name begins with the kind: a page or a fragment
     if (known) return { made: known.made as Made, text: known.pieces.join(token) }
     const made = await make()
     if (name !== undefined) this.#keep(name, made, textOf(made).split(token))
