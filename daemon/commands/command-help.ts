@@ -47,11 +47,14 @@ standard input, such as what journalctl prints. Exit code 1 when there is none.
 
 Makes an API key and prints it; it is shown only once.
 
-  --scope SCOPE     api:read, api:send (by default) or api:admin; each includes those before it
-  --project ID      bind the key to one project
-  --send-only       the key sends and reads nothing, without a scope; for sites
-  --json            the answer as JSON
-${elsewhere(18)}
+  --scope SCOPE               api:read, api:send (by default) or api:admin; each includes those before it
+  --project ID                bind the key to one project
+  --send-only                 the key sends and reads nothing, without a scope; for sites
+  --expires-at TIME           the key works until then, such as 2027-01-31T12:00:00Z; by default it does not expire
+  --failure-notices MODE      notices to authors about failed mail of a send-only key: auto (by default), on or off
+  --failure-notice-to ADDRESS  gets these notices instead of MAIL FROM
+  --json                      the answer as JSON
+${elsewhere(28)}
 `,
   promote: `Usage: postern promote DESTINATION [OPTIONS]
 

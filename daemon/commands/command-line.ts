@@ -3,6 +3,7 @@ import type { ParseArgsOptionsConfig } from 'node:util'
 import { closest } from '#config/words/closest.ts'
 import { commandHelp, helpOf, helpText } from './command-help.ts'
 import { deployOptions, deployWords, type DeployWords } from './deploy/deploy-words.ts'
+import { keyOptions, keyWords, type KeyWords } from './key-words.ts'
 import { promoteOptions, promoteWords, type PromoteWords } from './promote/promote-words.ts'
 import { queueOptions, queueVerbs, queueWords, type QueueWords } from './queue/queue-words.ts'
 import { numberOf, readOptions, WordsUnclear } from './read-options.ts'
@@ -53,14 +54,6 @@ export interface MigrateWords {
   readonly isAhead: boolean
 }
 
-export interface KeyWords extends DaemonChoice {
-  readonly label: string
-  readonly scope: string | undefined
-  readonly project: string | undefined
-  readonly sendOnly: boolean
-  readonly asJson: boolean
-}
-
 export interface ImportWords extends DaemonChoice {
   readonly what: 'suppressions' | 'templates'
   readonly file: string
@@ -108,7 +101,7 @@ export type Command =
   | { readonly name: 'login-link'; readonly email: string }
   | { readonly name: 'send'; readonly words: SendWords }
   | { readonly name: 'tail'; readonly asJson: boolean }
-  | { readonly name: 'key create'; readonly words: KeyWords }
+  | { readonly name: 'key create'; readonly words: DaemonChoice & KeyWords }
   | { readonly name: 'promote'; readonly words: DaemonChoice & PromoteWords }
   | {
       readonly name: 'verify'
@@ -183,15 +176,13 @@ const commands: Readonly<Record<string, CommandWords>> = {
     },
   },
   key: {
-    options: { ...daemonOptions, scope: text, project: text, 'send-only': flag },
+    options: { ...daemonOptions, ...keyOptions },
     verbs: ['create'],
     operands: ['a name for the key'],
-    make({ values, operands: [, label = ''] }) {
-      if (values['send-only'] === true && values['scope'] !== undefined)
-        throw new WordsUnclear('--scope cannot be given with --send-only: such a key sends and has no scope.')
-      const what = { scope: textOf(values['scope']), project: textOf(values['project']), sendOnly: values['send-only'] === true }
-      return { name: 'key create', words: { ...daemonChoice(values), label, ...what, asJson: values['json'] === true } }
-    },
+    make: ({ values, operands: [, label = ''] }) => ({
+      name: 'key create',
+      words: { ...daemonChoice(values), ...keyWords(label, values) },
+    }),
   },
   promote: {
     options: { ...daemonOptions, ...promoteOptions },

@@ -1,23 +1,20 @@
 /** `postern key create`: an API key, by the same REST call as everybody's. */
 import type { Config } from '#config/settings/load.ts'
 import { cleanJson } from '../observability/clean-text.ts'
-import type { KeyWords } from './command-line.ts'
+import type { DaemonChoice } from './command-line.ts'
 import { chosenDaemon, postToDaemon } from './daemon-client.ts'
+import type { KeyWords } from './key-words.ts'
 import { exitCodes, type ExitCode } from '../process/lifecycle.ts'
 
 /** Prints the key alone, so that a script can take it. Throws `StartRefused` with the daemon's words when it refuses. */
 export async function createKey(
   config: Config,
-  words: KeyWords,
+  words: DaemonChoice & KeyWords,
   { env, stdout }: { readonly env: NodeJS.ProcessEnv; readonly stdout: { write(text: string): unknown } },
 ): Promise<ExitCode> {
-  const { label, scope, project, sendOnly, asJson } = words
+  const { label, fields, asJson } = words
   const access = await chosenDaemon(config, words, env)
-  const answer = (await postToDaemon(access, '/v1/api-keys', {
-    name: label,
-    ...(sendOnly ? { send_only: true } : { scopes: [scope ?? 'api:send'] }),
-    ...(project !== undefined && { project_id: project }),
-  })) as { readonly key: string }
+  const answer = (await postToDaemon(access, '/v1/api-keys', { name: label, ...fields })) as { readonly key: string }
   stdout.write(asJson ? `${cleanJson(JSON.stringify(answer))}\n` : `${answer.key}\n`)
   return exitCodes.ok
 }

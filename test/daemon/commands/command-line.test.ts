@@ -1,4 +1,5 @@
 /** The words of the command line and what they mean. */
+import { readFileSync } from 'node:fs'
 import test from '#test'
 import { commandHelp, helpText } from '../../../daemon/commands/command-help.ts'
 import { parseCommandLine } from '../../../daemon/commands/command-line.ts'
@@ -115,6 +116,24 @@ test('parseCommandLine() says what is wrong with the words', (t) => {
       t.regex(command.message, message)
       t.regex(command.message, / Try postern (?:\w[\w-]* )?--help\.$/)
     }
+  }
+})
+
+test('the help and the documentation of each command name every option', (t) => {
+  const chapter = readFileSync(new URL('../../../admin-api/docs/command-line.md', import.meta.url), 'utf8')
+  const [, table = ''] = /^## Options$([^]*?)^## /m.exec(chapter) ?? []
+  const documented = Object.fromEntries(
+    [...table.matchAll(/^\| `([a-z-]+)[^|]* \| (.*) \|$/gm)].map(([, name = '', cell = '']) => [name, cell.match(/--[a-z-]+/g) ?? []]),
+  )
+  const unknown = parse('')
+  const names = unknown.name === 'usage' ? (/there are (.*?)\./.exec(unknown.message)?.[1]?.split(', ') ?? []) : []
+  for (const name of names.filter((other) => other !== 'sendmail')) {
+    const wrong = parse(`${name} --bogus`)
+    const options = wrong.name === 'usage' ? (wrong.message.match(/--[a-z-]+/g) ?? []) : []
+    const own = options.filter((option) => !['--bogus', '--help', '--version'].includes(option))
+    t.deepEqual((documented[name] ?? []).toSorted(), own.toSorted(), name)
+    const help = parse(`${name} --help`)
+    t.deepEqual(help.name === 'help' && own.filter((option) => !help.text.includes(option)), [], name)
   }
 })
 

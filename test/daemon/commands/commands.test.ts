@@ -6,8 +6,10 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { PassThrough } from 'node:stream'
 import test, { type ExecutionContext } from '#test'
+import { newApiKey } from '../../../admin-api/wire/access/api-key.ts'
 import { proofOf } from '#core/access/run-proof.ts'
 import { loadConfig } from '#config/settings/load.ts'
+import { commandHelp } from '../../../daemon/commands/command-help.ts'
 import { parseCommandLine } from '../../../daemon/commands/command-line.ts'
 import { writeOperatorFile } from '../../../daemon/process/operator-file.ts'
 import { send } from '../../../daemon/commands/send-command.ts'
@@ -122,6 +124,24 @@ test('postern key create prints a key alone, with the scope that was asked for',
   const wrong = await runCommand(options, 'key', 'create', 'x', '--scope', 'api:everything')
   t.is(wrong.code, 64)
   t.regex(wrong.output, /^--scope: must be one of api:read/)
+})
+
+test('postern key create has an option for each field of the REST request', async (t) => {
+  const { options } = await started(t)
+  const words = ['--send-only', '--failure-notices', 'on', '--failure-notice-to', 'ops@site.test', '--expires-at', '2096-01-31T12:00:00Z']
+  const made = await runCommand(options, 'key', 'create', 'my site', ...words, '--json')
+  t.is(made.code, 0, made.output)
+  t.like(JSON.parse(made.output), {
+    ...{ name: 'my site', send_only: true, failure_notices: 'on', failure_notice_to: 'ops@site.test' },
+    expires_at: '2096-01-31T12:00:00.000Z',
+  })
+  const scoped = await runCommand(options, 'key', 'create', 'x', '--failure-notices', 'on')
+  t.is(scoped.code, 64)
+  t.regex(scoped.output, /^--failure-notices: .*send-only/)
+  const fields = Object.keys(newApiKey.shape)
+  const others: Readonly<Record<string, string>> = { name: 'NAME', scopes: '--scope', project_id: '--project' }
+  const absent = fields.filter((field) => !commandHelp('key').includes(others[field] ?? `--${field.replaceAll('_', '-')}`))
+  t.deepEqual(absent, [])
 })
 
 test('an API key of the environment counts when it is one, with the line break of its file', async (t) => {

@@ -1,0 +1,30 @@
+/** The words of `postern key create`. Reads nothing and does nothing. */
+import { WordsUnclear } from './read-options.ts'
+
+export interface KeyWords {
+  readonly label: string
+  /** Fields of the request by their names there, except `name`. */
+  readonly fields: Readonly<Record<string, unknown>>
+  readonly asJson: boolean
+}
+
+const text = { type: 'string' } as const
+const flag = { type: 'boolean' } as const
+
+export const keyOptions = {
+  ...{ scope: text, project: text, 'send-only': flag },
+  ...{ 'expires-at': text, 'failure-notices': text, 'failure-notice-to': text },
+} as const
+
+/** Throws `WordsUnclear`. */
+export function keyWords(label: string, values: Readonly<Record<string, unknown>>): KeyWords {
+  const isSendOnly = values['send-only'] === true
+  if (isSendOnly && values['scope'] !== undefined)
+    throw new WordsUnclear('--scope cannot be given with --send-only: such a key sends and has no scope.')
+  const fields = {
+    ...(isSendOnly ? { send_only: true } : { scopes: [values['scope'] ?? 'api:send'] }),
+    ...{ project_id: values['project'], expires_at: values['expires-at'] },
+    ...{ failure_notices: values['failure-notices'], failure_notice_to: values['failure-notice-to'] },
+  }
+  return { label, fields, asJson: values['json'] === true }
+}
