@@ -30,11 +30,7 @@ export function webhookCore(composition: Composition): WebhookCore {
   const sender = new Sender({ ...core, baseUrl, post })
   const webhooks = new Webhooks({ ...core, resolver, guard, makeCertificate: makeSelfSignedRsa })
   const parts = { ...core, readSubject: decodeEncodedWords, onError: broke(composition, 'a webhook delivery') }
-  const spans = get('spans')
-  const onAttempted = (attempted: WebhookAttempted): void => {
-    metrics.webhookAttempted(attempted.ending)
-    spans?.messages.webhookAttempted(attempted)
-  }
+  const onAttempted = (attempted: WebhookAttempted): void => get('observer').webhookAttempted(attempted)
   const dispatcher = new Dispatcher({ ...parts, attempts: new DeliveryAttempts({ ...parts, sender, targets, onAttempted }) })
   metrics.watch('webhooks_active', 'Webhook deliveries under way.', () => dispatcher.active)
   return {

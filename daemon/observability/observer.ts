@@ -7,6 +7,7 @@ import type { TokenEvents } from '#core/oauth/endpoints/token-endpoint.ts'
 import type { ReportedBounce } from '#core/feedback/suppression/counts.ts'
 import type { AttemptRecord } from '#core/trace/attempt-record.ts'
 import type { Trace } from '#core/trace/trace.ts'
+import type { WebhookAttempted } from '#core/webhooks/sending/attempts.ts'
 import type { AdminApiEvents } from '../../admin-api/http/api-events.ts'
 import type { FieldAnswered, GraphqlEvents } from '../../admin-api/graphql/graphql-options.ts'
 import type { AgentEvents, ToolCall } from '../../admin-api/mcp/tools/tool-calls.ts'
@@ -161,6 +162,22 @@ export class Observer
     const { reply_code: code, ...facts } = loggedFailure(failure)
     this.#delivery.warn({ trace_id: traceId, bounce, ...(code !== 0 && { reply_code: code }), ...facts }, 'delivery bounced')
     this.#decisions.publish('bounced', { bounce, ...watchedFailure(failure), trace_id: traceId })
+  }
+
+  /** The answer of a receiver may hold secrets, and is never logged. */
+  webhookAttempted(attempted: WebhookAttempted): void {
+    const { ending, endpointId, traceId, eventType, attempt, nextAttemptAt, sent } = attempted
+    this.#metrics.webhookAttempted(ending)
+    this.#spans?.webhookAttempted(attempted)
+    if (sent.error === null) return
+    this.#delivery.warn(
+      {
+        ...{ trace_id: traceId, endpoint_id: endpointId, event_type: eventType, host: sent.host, attempt, status: ending },
+        ...{ status_code: sent.statusCode, reason: withoutAddresses(sent.error), milliseconds: tenths(sent.milliseconds) },
+        next_attempt_at: nextAttemptAt === null ? null : new Date(nextAttemptAt).toISOString(),
+      },
+      'webhook attempt failed',
+    )
   }
 
   breakerChanged(destinationId: string, { phase, reason, until }: BreakerView): void {

@@ -3,6 +3,10 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from '#test'
 import { Daemon } from '../../support/daemon/daemon.ts'
+import { closedPort } from '../../support/network/held-port.ts'
+import { WebhookReceiver, type Answering } from '../../support/web/webhook-receiver.ts'
+import { makeDestination, makeRoute } from '../../support/daemon/provision.ts'
+import { Sink } from '../../support/smtp/sink.ts'
 import { waitFor } from '../../support/waits.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
 
@@ -16,11 +20,13 @@ async function started(t: ExecutionContext, env: Record<string, string>): Promis
   return { daemon, folder: folder.path }
 }
 
+type Line = Readonly<Record<string, unknown>>
+
 /** The first line with this message; lines are written a tenth of a second late. */
-const lineOf = (daemon: Daemon, message: string): Promise<Record<string, unknown>> =>
+const lineOf = (daemon: Daemon, message: string, isMeant = (_line: Line): boolean => true): Promise<Line> =>
   waitFor(`the log says ${message}`, async () => {
     const lines = daemon.log.split('\n').filter((line) => line.startsWith('{'))
-    return lines.map((line) => JSON.parse(line) as Record<string, unknown>).find(({ msg }) => msg === message)
+    return lines.map((line) => JSON.parse(line) as Line).find((line) => line['msg'] === message && isMeant(line))
   })
 
 test('the ready line tells version, data folder and certificate', async (t) => {
@@ -46,6 +52,44 @@ test('REST acceptances and refusals are logged with outcome, code and reason', a
   t.regex(String(line['reason']), /to/)
   t.regex(String(line['organization_id']), /^org_/)
   t.notRegex(daemon.log, new RegExp(daemon.adminKey))
+})
+
+test('each failed attempt at a webhook is a line with host, reason and next attempt, without secrets', async (t) => {
+  const { daemon } = await started(t, { POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32;webhooks=127.0.0.1/32' })
+  const answer: Answering = (response) => response.writeHead(500).end('token-of-the-receiver')
+  await using receiver = await new WebhookReceiver({ answer }).listen()
+  const ports = [receiver.port, await closedPort(t)]
+  const made = await Promise.all(
+    ports.map((port) =>
+      daemon.rest.must('POST', '/v1/webhooks', {
+        ...{ name: 'Shop', event_types: ['failed'], target_url: `http://127.0.0.1:${port}/path-with-token?key=secret` },
+      }),
+    ),
+  )
+  await using sink = await Sink.listen({ script: { recipient: () => '550 5.1.1 no such user' } })
+  await makeRoute(daemon.rest, await makeDestination(daemon.rest, { name: 'Sink', port: sink.port, mode: 'live' }))
+  const message = { from: 'a@shop.test', to: 'ann@inbox.test', subject: 'x', text: 'y' }
+  const { trace_id } = await daemon.rest.must('POST', '/v1/messages', message)
+  const expected = [
+    { status_code: 500, reason: 'The receiver returned status 500.' },
+    { status_code: null, reason: 'The host refused the connection.' },
+  ]
+  for (const [at, words] of expected.entries()) {
+    const { id, hmac_secret: secret } = made[at] ?? {}
+    const line = await lineOf(daemon, 'webhook attempt failed', (one) => one['endpoint_id'] === id)
+    t.like(line, {
+      ...words,
+      level: 'warn',
+      trace_id,
+      event_type: 'failed',
+      host: `127.0.0.1:${ports[at]}`,
+      attempt: 1,
+      status: 'failed',
+    })
+    t.is(Date.parse(String(line['next_attempt_at'])) - Date.parse(String(line['time'])) > 50_000, true)
+    t.false(daemon.log.includes(String(secret)))
+  }
+  t.notRegex(daemon.log, /token|key=secret|ann@/)
 })
 
 test('POSTERN_LOG_FORMAT=pretty writes lines for people, without colors where there is no terminal', async (t) => {

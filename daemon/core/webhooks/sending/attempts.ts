@@ -33,7 +33,7 @@ export interface AttemptOptions extends Core {
 }
 
 /** An attempt that ended, and the message that it is about; null for what is about none. */
-export interface WebhookAttempted extends Pick<WebhookDelivery, 'traceId' | 'eventType'> {
+export interface WebhookAttempted extends Pick<WebhookDelivery, 'traceId' | 'eventType' | 'nextAttemptAt'> {
   readonly ending: AttemptEnding
   readonly endpointId: string
   readonly attempt: number
@@ -126,7 +126,7 @@ export class DeliveryAttempts {
       count(change, place, counted, now)
       countFor(change, place, endpointId, counted, now)
       const { traceId, eventType } = record
-      return { ending: ended, endpointId, traceId, eventType, attempt: next.attemptCount, sent }
+      return { ending: ended, endpointId, traceId, eventType, attempt: next.attemptCount, nextAttemptAt: next.nextAttemptAt, sent }
     })
     if (attempted) this.#options.onAttempted?.(attempted)
   }

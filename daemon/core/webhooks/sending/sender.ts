@@ -21,6 +21,8 @@ export interface Sent {
   readonly error: string | null
   /** The beginning of the answer's body, as text. */
   readonly answer: string | null
+  /** Of the address, with its port if that is not 443; absent where nothing was sent. */
+  readonly host?: string
   /** What the header `X-Service-Signature` said; not there where nothing was sent. */
   readonly signature?: string | undefined
   /** Broken off by us: it says nothing of the receiver. */
@@ -57,7 +59,7 @@ export class Sender {
     const begun = clock.monotonic()
     const outcome = await post({ url, headers, body: Buffer.from(body) }, limits, signal)
     const milliseconds = Math.round(clock.monotonic() - begun)
-    return { at, milliseconds, signature: request.headers['x-service-signature'], ...toEnd(outcome), body }
+    return { at, milliseconds, host: new URL(url).host, signature: request.headers['x-service-signature'], ...toEnd(outcome), body }
   }
 }
 
