@@ -1,7 +1,6 @@
 /** The address of the MCP endpoint: requests of agents in, answers of the protocol out. Spec "Agent (MCP) tool surface". */
 import assert from 'node:assert'
 import type { IncomingHttpHeaders } from 'node:http'
-import type { McpHttpHandler } from '@modelcontextprotocol/server'
 import * as z from 'zod'
 import type { Principal } from '#core/access/principal/principal.ts'
 import { OpenStreams } from '#core/live/open-streams.ts'
@@ -18,7 +17,7 @@ import { acceptedTypes, bothTypes, inAcceptedType } from './accepted-type.ts'
 import { corsOf, requireOwnAddress, type OwnAddresses } from './origins.ts'
 import { ListChanges } from './list-changes.ts'
 import { plainAnswers, plainCallOf, type PlainCall } from './plain-call.ts'
-import { identityOf, mcpHandler, type ProtocolOptions } from './protocol.ts'
+import { identityOf, mcpHandler, type ProtocolHandler, type ProtocolOptions } from './protocol.ts'
 import { Cancellations } from './tools/cancellations.ts'
 import { selectionOf, withinGrant } from './tools/selection.ts'
 import type { Tool } from './tools/tool.ts'
@@ -64,7 +63,7 @@ export class AgentEndpoint {
   readonly #changes: ListChanges
   readonly #cancellations = new Cancellations()
   readonly #listening = new OpenStreams('subscriptions')
-  #handler: Promise<McpHttpHandler> | undefined
+  #handler: Promise<ProtocolHandler> | undefined
 
   constructor(options: AgentEndpointOptions) {
     this.#options = options
@@ -168,12 +167,10 @@ export class AgentEndpoint {
       },
     })
     const handler = await this.#handler
-    const { grantId, scopes } = { grantId: caller.principal.credentialId, scopes: [...caller.principal.scopes] }
     const given = protocolHeaders.flatMap((name) => (typeof headers[name] === 'string' ? [[name, headers[name]] as [string, string]] : []))
-    const authInfo = { token: '', clientId: grantId, scopes, extra: { caller } }
     const ask = (until: AbortSignal): Promise<Response> => {
       const request = new Request(url, { method: 'POST', headers: [...given, ['accept', bothTypes]], signal: until })
-      return this.#changes.of(caller, () => handler.fetch(request, { authInfo, parsedBody: body }))
+      return this.#changes.of(caller, () => handler.answer(request, caller, body))
     }
     return answerOf(await (isListening(body) ? this.#listen(caller, signal, ask) : ask(signal)))
   }

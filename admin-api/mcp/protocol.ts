@@ -2,12 +2,12 @@
  * The Model Context Protocol on top of the tools, in both of its eras: 2025-03-26 to 2025-11-25, and 2026-07-28. Every request stands for
  * itself: there are no sessions, and the project is that of the token.
  */
-import type { McpHttpHandler, McpRequestContext, Server, ServerEventBus } from '@modelcontextprotocol/server'
+import type { McpRequestContext, Server, ServerEventBus } from '@modelcontextprotocol/server'
 import type { Refusal } from '#core/refusals.ts'
 import { guide, guideUri } from './resources/guides.ts'
 import { instructions } from './instructions.ts'
 import { problemOf, prompts, textOf } from './prompts.ts'
-import { serverClass } from './request-errors.ts'
+import { serverClass, withoutWrongParameters, type WrongParameters } from './request-errors.ts'
 import { addResources, type ResourceOptions } from './resources/resource-requests.ts'
 import type { Caller } from './tools/tool-calls.ts'
 import { addTools, type ToolOptions } from './tools/tool-requests.ts'
@@ -32,12 +32,23 @@ export const identityOf = ({ version, website }: Pick<ProtocolOptions, 'version'
   ...{ name: 'postern', title: 'Postern', version, websiteUrl: website },
 })
 
+/** What a server knows of the request that it was made for. */
+interface CallFacts {
+  readonly caller: Caller
+  readonly wrong: WrongParameters
+}
+
+export interface ProtocolHandler {
+  answer(request: Request, caller: Caller, parsedBody: unknown): Promise<Response>
+  close(): Promise<void>
+}
+
 /** The package is loaded with the first request, as many daemons meet none. */
-export async function mcpHandler(options: ProtocolOptions): Promise<McpHttpHandler> {
+export async function mcpHandler(options: ProtocolOptions): Promise<ProtocolHandler> {
   const sdk = await import('@modelcontextprotocol/server')
   const factory = (context: McpRequestContext): Server => {
-    const caller = context.authInfo?.extra?.['caller'] as Caller
-    const OwnServer = serverClass(sdk, (error, method) => options.onDefect(error, caller, method))
+    const { caller, wrong } = context.authInfo?.extra as unknown as CallFacts
+    const OwnServer = serverClass(sdk, (error, method) => options.onDefect(error, caller, method), wrong)
     const server = new OwnServer(identityOf(options), {
       capabilities: { tools: { listChanged: context.era === 'modern' }, prompts: {}, resources: {}, completions: {} },
       instructions,
@@ -68,5 +79,14 @@ export async function mcpHandler(options: ProtocolOptions): Promise<McpHttpHandl
     addResources(server, sdk, options, caller)
     return server
   }
-  return sdk.createMcpHandler(factory, { onerror: options.onError, bus: options.bus })
+  const handler = sdk.createMcpHandler(factory, { onerror: options.onError, bus: options.bus })
+  return {
+    close: handler.close,
+    answer: (request, caller, parsedBody) => {
+      const { body, wrong } = withoutWrongParameters(sdk, parsedBody)
+      const { credentialId: clientId, scopes } = caller.principal
+      const extra: CallFacts = { caller, wrong }
+      return handler.fetch(request, { parsedBody: body, authInfo: { token: '', clientId, scopes: [...scopes], extra: { ...extra } } })
+    },
+  }
 }

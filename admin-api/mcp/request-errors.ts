@@ -18,12 +18,42 @@ type Handler = (request: JSONRPCRequest, context: ServerContext) => Promise<Reco
 /** Reports a defect of this service. Returns the message for the client. */
 export type OnDefect = (error: unknown, method: string) => Refusal
 
+/** Sentences about parameters that make the package refuse a message as a whole, by the id of the request. */
+export type WrongParameters = ReadonlyMap<unknown, string>
+
+/**
+ * The package refuses a request, and the batch with it, for a wrong type in the parameters that all methods have, such as `_meta`. Returns
+ * the body without these parts, for a server that answers each such request with the sentence.
+ */
+export function withoutWrongParameters(sdk: Sdk, body: unknown): { readonly body: unknown; readonly wrong: WrongParameters } {
+  const wrong = new Map<unknown, string>()
+  const right = (message: unknown): unknown => {
+    const { issues = [] } = sdk.specTypeSchemas.JSONRPCRequest['~standard'].validate(message) as { readonly issues?: readonly Issue[] }
+    if (issues.length === 0 || issues.some(({ path }) => path[0] !== 'params')) return message
+    const request = structuredClone(message) as JSONRPCRequest
+    wrong.set(request.id, sentenceOf(issues, request))
+    for (const { path } of issues) removeAt(request, path.slice(0, depthOfMeta))
+    return request
+  }
+  return { body: Array.isArray(body) ? body.map(right) : right(body), wrong }
+}
+
+/** Of a field of `params._meta`. */
+const depthOfMeta = 3
+
+function removeAt(value: object, path: readonly PropertyKey[]): void {
+  const parent = path.slice(0, -1).reduce((at: unknown, key) => (Object(at) as Readonly<Record<PropertyKey, unknown>>)[key], value)
+  Reflect.deleteProperty(Object(parent) as object, path.at(-1) ?? '')
+}
+
 /** The server of the package with sentences in its errors, whatever the revision, in a batch too. */
-export function serverClass(sdk: Sdk, onDefect: OnDefect): typeof Server {
+export function serverClass(sdk: Sdk, onDefect: OnDefect, wrong: WrongParameters): typeof Server {
   return class extends sdk.Server {
     protected override _wrapHandler(method: string, handler: Handler): Handler {
       const wrapped = super._wrapHandler(method, handler)
       return async (request, context) => {
+        const problem = wrong.get(context.mcpReq.id)
+        if (problem !== undefined) throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, problem)
         try {
           return await wrapped(request, context)
         } catch (error) {
@@ -36,10 +66,12 @@ export function serverClass(sdk: Sdk, onDefect: OnDefect): typeof Server {
 
 function malformed(sdk: Sdk, error: unknown, request: JSONRPCRequest): Error | undefined {
   const issues = issuesIn(sdk, error)
-  if (!issues) return undefined
+  return issues && new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, sentenceOf(issues, request))
+}
+
+function sentenceOf(issues: readonly Issue[], request: JSONRPCRequest): string {
   const problems = problemsOf(issues, request, 'params').map(({ path, message }) => `${path}: ${message}`)
-  const sentence = `The parameters of ${request.method} are malformed: ${problems.join('; ')}.`
-  return new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, sentence)
+  return `The parameters of ${request.method} are malformed: ${problems.join('; ')}.`
 }
 
 /** A refusal outside of tools is an error of the protocol with the envelope as its data. */
