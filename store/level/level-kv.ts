@@ -68,6 +68,11 @@ const maxRecentBytes = 12 * 1024 * 1024
 const behindAll = Buffer.of(0xff, 0xff)
 /** Of a write that accepts losses. */
 const rowsAtOnce = 256
+/**
+ * Rows of the first read of a walk, and of each further read. Each read is a task of the thread pool, which costs more than the rows of
+ * most ranges. LevelDB also ends a read after 16 KiB.
+ */
+const [firstRows, moreRows] = [64, 1000]
 const endOfNoGroup: Operation = { type: 'del', key: noNumber, value: Buffer.alloc(0) }
 const emptyStoredBytes = seal(0n, Buffer.alloc(0)).length
 
@@ -155,7 +160,7 @@ export class LevelKv implements StoreKv {
     if (left <= 0) return
     const guard = whole ? this.#damage.guard(range) : undefined
     if (whole === 'shown') this.#damage.requireAllWrites()
-    for await (const [key, stored] of this.#walk({ gte: start, lt: end, reverse })) {
+    for await (const [key, stored] of this.#walk({ gte: start, lt: end, reverse, rowsWanted: left })) {
       guard?.pass(key)
       const isShown = kindOf(stored) !== kinds.counter
       const entry = isShown ? (keysOnly ? withoutValue(key, stored) : await this.#entry(key, stored)) : undefined
@@ -317,12 +322,20 @@ export class LevelKv implements StoreKv {
     }
   }
 
-  async *#walk(range: { gte: Bytes; lt: Bytes; reverse: boolean; limit?: number }): AsyncIterable<[Bytes, Bytes]> {
+  async *#walk(range: Walk): AsyncIterable<[Bytes, Bytes]> {
     if (this.#closed) throw new StoreFailure('The store is closed.')
+    const { rowsWanted = Infinity, ...bounds } = range
+    const iterator = this.#db.iterator(bounds)
     try {
-      yield* this.#db.iterator(range)
+      let rows = await iterator.nextv(Math.min(rowsWanted, firstRows))
+      while (rows.length > 0) {
+        yield* rows
+        rows = await iterator.nextv(moreRows)
+      }
     } catch (error) {
       throw this.#unreadable(error)
+    } finally {
+      await iterator.close()
     }
   }
 
@@ -356,6 +369,15 @@ export class LevelKv implements StoreKv {
 const entryOf = (key: Bytes, stored: Bytes): Entry => ({ key, value: payloadOf(stored), version: versionOf(stored) })
 const withoutValue = (key: Bytes, stored: Bytes): Entry => ({ key, value: noValue, version: versionOf(stored) })
 const noValue = Buffer.alloc(0)
+
+interface Walk {
+  readonly gte: Bytes
+  readonly lt: Bytes
+  readonly reverse: boolean
+  readonly limit?: number
+  /** Rows that the caller probably reads. */
+  readonly rowsWanted?: number
+}
 
 interface Opened extends CheckedFolder {
   readonly db: Engine
