@@ -11,7 +11,8 @@ import { nameOf } from './process/plan.ts'
 import { repeat, type Surroundings } from './run/lane-run.ts'
 import { Progress } from './run/progress.ts'
 import { runLanes, type SuiteResult } from './run/run-lanes.ts'
-import { ShardWriter } from './run/shards.ts'
+import { shapes, ShardWriter } from './run/shards.ts'
+import { temporaryRoot } from './run/temporary-root.ts'
 import { waitFor } from '../support/waits.ts'
 
 const root = join(fileURLToPath(import.meta.url), '../../..')
@@ -110,7 +111,7 @@ test.serial('runner: a process with only skipped tests is green', async (t) => {
 })
 
 test.serial('runner: a repetition without a test fails', async (t) => {
-  const { passed, failures } = await repeat(await prepare(t), 'repeated', 60, { module: example('passes'), title: 'it is gone' })
+  const { passed, failures } = await repeat(await prepare(t), 'repeated', shapes.exact, { module: example('passes'), title: 'it is gone' })
   t.deepEqual([passed.length, failures.length], [0, 1])
 })
 
@@ -124,7 +125,12 @@ test.serial('deadline: ends an import, a test, a hook and a teardown', async (t)
   for (const [phase, failure] of Object.entries(expected)) {
     const surroundings = await prepare(t)
     const environment = { ...surroundings.environment, HANGS: phase }
-    const { failures } = await repeat({ ...surroundings, environment }, phase, 1, { module: example('hangs'), title: 'a test' })
+    const { failures } = await repeat(
+      { ...surroundings, environment },
+      phase,
+      { ...shapes.exact, seconds: 1 },
+      { module: example('hangs'), title: 'a test' },
+    )
     t.deepEqual(
       failures.map(({ title, reason }) => `${title}: ${reason}`),
       [failure],
@@ -141,7 +147,9 @@ test.serial('runner: an interruption ends all processes of the run', async (t) =
   interruption.abort(new Error('interrupted'))
   await t.throwsAsync(run, { message: 'interrupted' })
   await waitFor('the program ends', () => !existsSync(`/proc/${String(pid)}`))
-  const left = readdirSync(tmpdir()).filter((name) => name.startsWith('postern-shard-') && name.includes(basename(notes)))
+  const left = readdirSync(temporaryRoot(shapes.exact.needsDisk)).filter(
+    (name) => name.startsWith('postern-shard-') && name.includes(basename(notes)),
+  )
   t.deepEqual(left, [])
 })
 

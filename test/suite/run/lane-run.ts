@@ -8,7 +8,7 @@ import type { Progress } from './progress.ts'
 import type { Unstable } from './gate.ts'
 import { Outcome } from './outcomes.ts'
 import type { Test } from '../process/plan.ts'
-import type { Shard, ShardWriter } from './shards.ts'
+import type { ProcessShape, Shard, ShardWriter } from './shards.ts'
 
 /** Values that all shards of a run share. */
 export interface Surroundings {
@@ -26,28 +26,28 @@ export interface Surroundings {
 /** A group of test processes. */
 export interface Batch {
   readonly name: string
-  readonly seconds: number
+  readonly shape: ProcessShape
   readonly atOnce: number
   /** The modules of each process. */
   readonly parts: readonly (readonly string[])[]
 }
 
 /** Runs all modules of the batch. Modules that a dead process did not start run alone. */
-export async function runBatch(surroundings: Surroundings, { name, seconds, atOnce, parts }: Batch): Promise<Outcome> {
+export async function runBatch(surroundings: Surroundings, { name, shape, atOnce, parts }: Batch): Promise<Outcome> {
   const outcome = new Outcome()
   const { writer } = surroundings
-  const shards = parts.map((modules, index) => writer.write(`${name}-${String(index + 1)}`, seconds, modules))
+  const shards = parts.map((modules, index) => writer.write(`${name}-${String(index + 1)}`, shape, modules))
   await runShards(surroundings, shards, atOnce, outcome)
   const missed = outcome.missed.splice(0)
-  const alone = missed.map((path, index) => writer.write(`${name}-left-${String(index + 1)}`, seconds, [path]))
+  const alone = missed.map((path, index) => writer.write(`${name}-left-${String(index + 1)}`, shape, [path]))
   if (alone.length > 0) await runShards(surroundings, alone, atOnce, outcome)
   return outcome
 }
 
 /** Runs one test in a process of its own. */
-export async function repeat(surroundings: Surroundings, name: string, seconds: number, test: Test): Promise<Outcome> {
+export async function repeat(surroundings: Surroundings, name: string, shape: ProcessShape, test: Test): Promise<Outcome> {
   const outcome = new Outcome()
-  const shard = surroundings.writer.write(name, seconds, [test.module], [test.title])
+  const shard = surroundings.writer.write(name, shape, [test.module], [test.title])
   await runShards(surroundings, [shard], 1, outcome)
   return outcome
 }

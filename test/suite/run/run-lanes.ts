@@ -59,9 +59,9 @@ class Suite implements SuiteResult {
   }
 
   async run(lane: TestLane, parts: readonly (readonly string[])[], processors: number): Promise<void> {
-    const { atOnce, seconds } = shapes[lane]
+    const shape = shapes[lane]
     const began = { at: performance.now(), processor: processorMs() }
-    const outcome = await runBatch(this.#surroundings, { name: lane, seconds, atOnce: atOnce(processors), parts })
+    const outcome = await runBatch(this.#surroundings, { name: lane, shape, atOnce: shape.atOnce(processors), parts })
     this.passed.push(...outcome.passed.map((test) => ({ ...test, lane })))
     this.failures.push(...outcome.failures.map((failure) => ({ ...failure, lane })))
     this.skipped.push(...outcome.skipped.values())
@@ -81,7 +81,7 @@ class Suite implements SuiteResult {
       const failures = this.failures.filter((failure) => failure.lane === lane)
       for (const failure of repeatable(lane, failures)) {
         console.log(`Repeating alone: ${nameOf(failure)}`)
-        const again = await repeat(this.#surroundings, `repeated-${String((count += 1))}`, shapes[lane].seconds, failure)
+        const again = await repeat(this.#surroundings, `repeated-${String((count += 1))}`, shapes[lane], failure)
         if (again.failures.length > 0 || again.passed.length === 0) continue
         this.unstable.push(failure)
         if (isRepeatedlyUnstable(this.#surroundings.unstable, failure, now)) continue

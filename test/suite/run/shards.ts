@@ -1,9 +1,9 @@
 /** Distributes test modules over processes by their earlier processor time, and writes the file of each process. */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import type { TestLane } from '../lanes.ts'
 import type { ShardPlan } from '../process/plan.ts'
+import { temporaryRoot } from './temporary-root.ts'
 
 /** Folder of the shards and journals of `npm test`, relative to the repository. */
 export const built = 'build/test'
@@ -15,13 +15,18 @@ export interface LaneShape {
   readonly atOnce: (processors: number) => number
   /** Seconds that a test may take. */
   readonly seconds: number
+  /** Whether the temporary files of its tests must be on a disk. */
+  readonly needsDisk: boolean
 }
 
+/** The part of a shape that concerns a single process. */
+export type ProcessShape = Pick<LaneShape, 'seconds' | 'needsDisk'>
+
 export const shapes: Readonly<Record<TestLane, LaneShape>> = {
-  exact: { shards: 12, atOnce: (processors) => processors + 1, seconds: 60 },
-  real: { shards: 8, atOnce: (processors) => processors + 2, seconds: 180 },
-  browser: { shards: 4, atOnce: () => 2, seconds: 180 },
-  measured: { shards: 1, atOnce: () => 1, seconds: 180 },
+  exact: { shards: 12, atOnce: (processors) => processors + 1, seconds: 60, needsDisk: false },
+  real: { shards: 8, atOnce: (processors) => processors + 2, seconds: 180, needsDisk: true },
+  browser: { shards: 4, atOnce: () => 2, seconds: 180, needsDisk: false },
+  measured: { shards: 1, atOnce: () => 1, seconds: 180, needsDisk: true },
 }
 
 /** Processor milliseconds of each module, by path. */
@@ -71,10 +76,10 @@ export class ShardWriter {
   }
 
   /** Writes the file of one process. */
-  write(name: string, seconds: number, modules: readonly string[], titles?: readonly string[]): Shard {
+  write(name: string, { seconds, needsDisk }: ProcessShape, modules: readonly string[], titles?: readonly string[]): Shard {
     const journal = `${this.#folder}/${name}.jsonl`
     const file = `${this.#folder}/${name}.test.ts`
-    const temporary = join(tmpdir(), `postern-shard-${String(process.pid)}-${basename(this.#folder)}-${name}`)
+    const temporary = join(temporaryRoot(needsDisk), `postern-shard-${String(process.pid)}-${basename(this.#folder)}-${name}`)
     const plan: ShardPlan = { modules, journal, temporary, seconds, ...(titles && { titles }) }
     const lines = [
       "import { shard } from '../../test/suite/process/shard.ts'",
