@@ -1,10 +1,11 @@
 /** Reads a JSON request body from the connection, bounded in bytes; nothing is read before the caller is known. */
+import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Work } from '#core/fairness/work.ts'
 import { invalid, Refusal } from '#core/refusals.ts'
 import type { BodyMemory, BodyTurns } from './body-turns.ts'
 import type { JsonLimits } from './json/json-body.ts'
-import type { JsonThread } from './json/json-thread.ts'
+import type { JsonThread, ReadJson } from './json/json-thread.ts'
 
 /** The client closed the connection before its request was complete: there is no one to answer. */
 export class ClientGone extends Error {
@@ -18,8 +19,8 @@ export const workedInTurnsBytes = 262_144
 
 export interface BodyLimits extends JsonLimits {
   readonly maxBytes: number
-  /** Throws when the octets are not what the request says of them. */
-  readonly checkBytes?: ((bytes: Uint8Array) => Promise<void>) | undefined
+  /** Throws when the octets, whose SHA-256 it is given in hexadecimal, are not what the request says of them. */
+  readonly checkDigest?: ((sha256: string) => void) | undefined
   /** The setting that says so, if one does. */
   readonly setting?: string | undefined
 }
@@ -44,22 +45,25 @@ export interface ReadBody {
 
 /**
  * Reads and parses the body; `undefined` when the request has none. Its caller is charged for it. Throws `unsupported_media_type`,
- * `request_too_large`, `validation_failed`, `overloaded` or `ClientGone`.
+ * `request_too_large`, `validation_failed`, `overloaded`, `ClientGone`, and what `checkDigest` throws.
  */
 export async function readJsonBody(req: IncomingMessage, limits: BodyLimits, bodies: BodyReading, held: HeldBody): Promise<ReadBody> {
   if (!announcesBody(req)) return { value: undefined, bytes: 0 }
   assertPlainJson(req)
+  const { checkDigest, maxBytes, setting: _setting, ...jsonLimits } = limits
   const declared = Number(req.headers['content-length'] ?? 0)
-  if (declared > limits.maxBytes) throw tooLarge(limits.maxBytes, `this one has ${declared}`, limits.setting)
+  if (declared > maxBytes) throw tooLarge(maxBytes, `this one has ${declared}`, limits.setting)
   try {
-    const { checkBytes, maxBytes: _maxBytes, setting: _setting, ...jsonLimits } = limits
-    const bytes =
-      declared < readInTurnsBytes ? await readGathered(req, limits, bodies, held) : await readPlaced(req, declared, bodies, held)
-    await checkBytes?.(bytes)
-    const { length } = bytes
-    if (length >= workedInTurnsBytes) await held.turn(bodies.works, length)
+    using intake = bodies.json.receive()
+    const digest = checkDigest && createHash('sha256')
+    const size = await receiveBody(req, limits, bodies, held, (chunk) => {
+      digest?.update(chunk)
+      intake.push(chunk)
+    })
+    if (digest) checkDigest(digest.digest('hex'))
+    if (size >= workedInTurnsBytes) await held.turn(bodies.works, size)
     // what goes to the thread of large bodies is data alone
-    return { value: length === 0 ? undefined : await bodies.json.parse(bytes, jsonLimits), bytes: length }
+    return { value: size === 0 ? undefined : held.value(await intake.value(jsonLimits)), bytes: size }
   } catch (error) {
     held.release()
     throw error
@@ -74,8 +78,11 @@ export async function readAbsentBody(req: IncomingMessage, bodies: BodyReading, 
   if (!announcesBody(req)) return
   const refused = invalid([{ path: 'body', message }])
   if (Number(req.headers['content-length'] ?? 0) > maxAbsentBytes) throw refused
-  const bytes = await readGathered(req, { maxBytes: maxAbsentBytes }, bodies, held).finally(() => held.release())
-  if (!/^(?:\s*\{\s*\})?\s*$/.test(bytes.toString('latin1'))) throw refused
+  let text = ''
+  await receiveBody(req, { maxBytes: maxAbsentBytes }, bodies, held, (chunk) => void (text += chunk.toString('latin1'))).finally(() =>
+    held.release(),
+  )
+  if (!/^(?:\s*\{\s*\})?\s*$/.test(text)) throw refused
 }
 
 /** Whether a body follows the header: RFC 9112 §6.3. */
@@ -150,6 +157,11 @@ export class HeldBody {
     this.#ends.push(end)
   }
 
+  value({ value, free }: ReadJson): unknown {
+    this.#ends.push(free)
+    return value
+  }
+
   assertOpen(): void {
     if (this.#isOver()) throw new ClientGone()
   }
@@ -163,30 +175,24 @@ export class HeldBody {
   }
 }
 
-/** A large body, in its place from the start: joined from pieces, it would take twice the memory. */
-async function readPlaced(req: IncomingMessage, length: number, { reads }: BodyReading, held: HeldBody): Promise<Buffer> {
-  await held.turn(reads, length)
-  const place = Buffer.allocUnsafeSlow(length)
-  let size = 0
-  await receive(req, held, (chunk) => void (size += chunk.copy(place, size)))
-  return place.subarray(0, size)
-}
-
-/** A small body, or one whose length was not declared. */
-async function readGathered(
+/** Hands over the body, a large one in its turn, and resolves with its length. The turn of one whose length was not declared begins late. */
+async function receiveBody(
   req: IncomingMessage,
   { maxBytes, setting }: Pick<BodyLimits, 'maxBytes' | 'setting'>,
   { smallMemory, reads }: BodyReading,
   held: HeldBody,
-): Promise<Buffer> {
-  const chunks: Buffer[] = []
+  hand: (chunk: Buffer) => void,
+): Promise<number> {
+  const declared = Number(req.headers['content-length'] ?? 0)
+  const hasTurn = declared >= readInTurnsBytes
+  if (hasTurn) await held.turn(reads, declared)
   let size = 0
   const take = (chunk: Buffer): Promise<void> | undefined => {
     const before = size
     size += chunk.length
     if (size > maxBytes) throw tooLarge(maxBytes, 'this one has more', setting)
-    chunks.push(chunk)
-    if (before >= readInTurnsBytes) return undefined
+    hand(chunk)
+    if (hasTurn || before >= readInTurnsBytes) return undefined
     if (size >= readInTurnsBytes) return held.turn(reads, maxBytes)
     held.take(smallMemory, chunk.length)
     return undefined
@@ -194,8 +200,7 @@ async function readGathered(
   const there = bytesThere(req)
   if (there) await take(there)
   else await receive(req, held, take)
-  const [first] = chunks
-  return first && chunks.length === 1 ? first : Buffer.concat(chunks)
+  return size
 }
 
 /** Hands over the body as it comes, no faster than its caller may go on. */

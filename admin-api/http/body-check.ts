@@ -18,11 +18,11 @@ export function jsonBodyLimits<C>(
   own: BodyLimits | undefined,
   headers: IncomingHttpHeaders,
   core: C,
-): Pick<JsonBodyLimits, 'maxBytes' | 'setting' | 'checkBytes'> {
-  const { checkBytes, maxBodySetting: setting } = operation
+): Pick<JsonBodyLimits, 'maxBytes' | 'setting' | 'checkDigest'> {
+  const { digestCheck, maxBodySetting: setting } = operation
   return {
     ...(own ? { maxBytes: own.maxBodyBytes } : { maxBytes: maxBodyBytesOf(operation, core), setting }),
-    ...(checkBytes && { checkBytes: (bytes: Uint8Array) => checkBytes(bytes, headers, core) }),
+    checkDigest: digestCheck?.(headers, core),
   }
 }
 

@@ -50,8 +50,11 @@ export interface OperationFacts<in C = unknown> {
   readonly maxBodyBytes?: number | ((core: C) => number)
   /** The setting from which `maxBodyBytes` comes, for refusals. */
   readonly maxBodySetting?: string
-  /** Throws when the octets of the body are not what the header says of them, as in a signature. */
-  readonly checkBytes?: (bytes: Uint8Array, headers: IncomingHttpHeaders, core: C) => Promise<void>
+  /**
+   * Where the header says something of the octets of the body, as a signature does: what throws when their SHA-256, in hexadecimal, is
+   * another.
+   */
+  readonly digestCheck?: (headers: IncomingHttpHeaders, core: C) => ((sha256: string) => void) | undefined
   /** Seconds from the first header byte handled to the answer; 30 by default. */
   readonly deadlineSeconds?: number
   /** The operation waits for something to happen: it may take 130 seconds, and a closing server ends it at once. */

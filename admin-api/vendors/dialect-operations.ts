@@ -76,7 +76,7 @@ function sendOperation(dialect: Dialect, send: DialectSend): Operation<DialectCo
     response: media('application/json'),
     maxBodyBytes: ({ maxSendBodyBytes }) => maxSendBodyBytes,
     ...{ maxBodySetting: 'POSTERN_HTTP_MAX_BODY_BYTES', deadlineSeconds },
-    ...(dialect.signsRequests && { checkBytes: signedBody(send.path) }),
+    ...(dialect.signsRequests && { digestCheck: signedBody(send.path) }),
     credentials: [...(dialect.signsRequests ? [awsKey] : []), vendorKey],
     errorRenderer: dialect.refused,
     handle: run,

@@ -64,22 +64,18 @@ export const awsKey: Credential<KeyCheck & Timed> = {
   },
 }
 
-/** Throws `invalid_signature` when the octets of a body are not those that were signed. Large ones are hashed beside the event loop. */
+/** Of a signed request, what throws `invalid_signature` when the octets of its body are not those that were signed. */
 export const signedBody =
   (path: string) =>
-  async (bytes: Uint8Array, headers: IncomingHttpHeaders, { clock }: Timed) => {
+  (headers: IncomingHttpHeaders, { clock }: Timed) => {
     const { authorization = '', 'x-amz-content-sha256': claimed, 'x-amz-security-token': token } = headers
-    if (!authorization.startsWith(algorithm) || token !== undefined) return
-    const digest = bytes.length > maxHashedHere ? await hashedBeside(bytes) : hash('sha256', bytes)
-    if (claimed !== undefined && digest !== claimed) throw mismatch()
-    if (claimed !== undefined) return
-    requireSignature(claimOf(headers).key, { method: 'POST', path, headers, search: undefined, hash: digest }, clock.now())
+    if (!authorization.startsWith(algorithm) || token !== undefined) return undefined
+    return (digest: string): void => {
+      if (claimed === undefined)
+        requireSignature(claimOf(headers).key, { method: 'POST', path, headers, search: undefined, hash: digest }, clock.now())
+      else if (digest !== claimed) throw mismatch()
+    }
   }
-
-/** More takes milliseconds. */
-const maxHashedHere = 262_144
-const hashedBeside = async (bytes: Uint8Array): Promise<string> =>
-  Buffer.from(await crypto.subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>)).toString('hex')
 
 interface SignedRequest {
   readonly method: string

@@ -1,13 +1,19 @@
 /**
- * Large JSON bodies are read on a thread of their own: to read a megabyte holds whoever does it for some ten milliseconds, and the
- * main thread serves everybody. Small ones are read where they are, as a thread costs more than they do.
+ * JSON bodies as they come. Large ones go piece by piece to a thread of their own: to read a megabyte holds whoever does it for some ten
+ * milliseconds, the collector counts what a thread holds, and the main thread serves everybody. Small ones are read where they are, as a
+ * thread costs more than they do.
  */
 import { Worker } from 'node:worker_threads'
 import { invalid } from '#core/refusals.ts'
 import { parseJson, type JsonLimits, type JsonReading } from './json-body.ts'
+import { freeLongTexts, putLongTexts, type LongText } from './long-texts.ts'
 
 /** Bodies up to this length cost a few milliseconds. */
 const maxHereBytes = 131_072
+/** Pieces from this length on go to the thread with their memory. */
+const movedBytes = 16_384
+/** Shorter ones are put together to pieces of this length: a client can send octet by octet. */
+const stageBytes = 65_536
 const idleMs = 30_000
 /** After such a body the thread ends at once: its heap would keep several times the length. */
 const restlessBytes = 1_048_576
@@ -15,51 +21,117 @@ const restlessBytes = 1_048_576
 const heapMiB = 2048
 const entry = new URL('./json-worker.ts', import.meta.url)
 
-/** To the thread. The memory of the bytes goes with it. */
+/** To the thread: a piece of a body, or its end. The memory of the octets goes with it. */
 export interface JsonTask {
   readonly number: number
-  readonly bytes: Uint8Array<ArrayBuffer>
-  readonly limits: JsonLimits
+  readonly bytes?: Uint8Array<ArrayBuffer>
+  /** All of it has come, and is read within these; `undefined` when the rest of it never comes. */
+  readonly limits?: JsonLimits | undefined
+}
+
+interface Read {
+  /** Without its long texts. */
+  readonly reading: JsonReading
+  readonly texts: readonly LongText[]
 }
 
 /** From the thread. */
-export interface JsonResult {
+export interface JsonResult extends Read {
   readonly number: number
-  readonly reading: JsonReading
+}
+
+export interface ReadJson {
+  readonly value: unknown
+  /** Frees what of the value was never looked at, which is unusable from then on. */
+  readonly free: () => void
+}
+
+/** A body that is being received. Dispose of it whether its value was asked for or not. */
+export interface JsonIntake extends Disposable {
+  /** Takes a piece, whose octets are unusable afterwards. */
+  push(bytes: Buffer): void
+  /** The value, once all of it has been pushed. Throws `validation_failed` for what is not JSON within the limits. */
+  value(limits: JsonLimits): Promise<ReadJson>
+}
+
+/** On the thread. */
+interface AwayBody {
+  push(piece: Buffer): void
+  read(limits: JsonLimits): Promise<Read>
+  end(size: number): void
 }
 
 export class JsonThread implements AsyncDisposable {
-  readonly #waiting = new Map<number, PromiseWithResolvers<JsonReading>>()
+  /** Bodies of which the thread has pieces. */
+  readonly #open = new Map<number, PromiseWithResolvers<Read>>()
   #worker: Worker | undefined
   #idle: NodeJS.Timeout | undefined
   #tasks = 0
 
-  /** The value of a body, whose bytes are unusable afterwards. Throws `validation_failed` for what is not JSON within the limits. */
-  async parse(bytes: Buffer, limits: JsonLimits): Promise<unknown> {
-    const reading = bytes.length <= maxHereBytes ? parseJson(bytes, limits) : await this.#ask(bytes, limits)
-    if ('fault' in reading) throw invalid([{ path: 'body', message: reading.fault }])
-    return reading.value
+  receive(): JsonIntake {
+    const here: Buffer[] = []
+    let size = 0
+    let away: AwayBody | undefined
+    return {
+      push: (bytes) => {
+        here.push(bytes)
+        size += bytes.length
+        if (size <= maxHereBytes) return
+        away ??= this.#begin()
+        for (const each of here.splice(0)) away.push(each)
+      },
+      value: async (limits) => read(away ? await away.read(limits) : { reading: parseJson(whole(here), limits), texts: [] }),
+      [Symbol.dispose]: () => away?.end(size),
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#end(this.#worker, new Error('the service is closing'))
   }
 
-  async #ask(bytes: Buffer, limits: JsonLimits): Promise<JsonReading> {
+  /** A body for the thread. */
+  #begin(): AwayBody {
     clearTimeout(this.#idle)
-    const { length } = bytes
     const worker = (this.#worker ??= this.#start())
     const number = ++this.#tasks
-    const reading = Promise.withResolvers<JsonReading>()
-    this.#waiting.set(number, reading)
+    const result = Promise.withResolvers<Read>()
+    result.promise.catch(() => undefined) // of a body whose value is never asked for
+    this.#open.set(number, result)
     worker.ref()
-    const owned = new Uint8Array(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.length)
-    worker.postMessage({ number, bytes: owned, limits } satisfies JsonTask, [owned.buffer])
-    try {
-      return await reading.promise
-    } finally {
-      this.#waiting.delete(number)
-      if (this.#waiting.size === 0) this.#rest(worker, length > restlessBytes ? 0 : idleMs)
+    const post = (bytes: Uint8Array<ArrayBuffer>) => worker.postMessage({ number, bytes } satisfies JsonTask, [bytes.buffer])
+    let stage = Buffer.allocUnsafeSlow(stageBytes)
+    let staged = 0
+    const flush = () => {
+      if (staged === 0) return
+      post(new Uint8Array(stage.buffer, 0, staged))
+      stage = Buffer.allocUnsafeSlow(stageBytes)
+      staged = 0
+    }
+    return {
+      push: (piece) => {
+        const isOwn = piece.length === piece.buffer.byteLength
+        if (isOwn && piece.length >= movedBytes) {
+          flush()
+          return post(new Uint8Array(piece.buffer as ArrayBuffer))
+        }
+        for (let at = 0; at < piece.length;) {
+          const taken = piece.copy(stage, staged, at)
+          at += taken
+          staged += taken
+          if (staged === stageBytes) flush()
+        }
+        if (isOwn) (piece.buffer as ArrayBuffer).transfer(0) // else it counts as in use until the next collection
+      },
+      read: (limits) => {
+        flush()
+        worker.postMessage({ number, limits } satisfies JsonTask)
+        return result.promise
+      },
+      end: (size) => {
+        if (!this.#open.delete(number)) return
+        worker.postMessage({ number, limits: undefined } satisfies JsonTask)
+        if (this.#open.size === 0) this.#rest(worker, size > restlessBytes ? 0 : idleMs)
+      },
     }
   }
 
@@ -71,7 +143,7 @@ export class JsonThread implements AsyncDisposable {
   #start(): Worker {
     // it reads untrusted input: no environment, so no secret of it either
     const worker = new Worker(entry, { resourceLimits: { maxOldGenerationSizeMb: heapMiB }, env: {}, execArgv: [] })
-    worker.on('message', ({ number, reading }: JsonResult) => this.#waiting.get(number)?.resolve(reading))
+    worker.on('message', ({ number, ...result }: JsonResult) => this.#open.get(number)?.resolve(result))
     worker.on('error', (error) => void this.#end(worker, error))
     worker.on('exit', () => void this.#end(worker))
     return worker
@@ -81,8 +153,16 @@ export class JsonThread implements AsyncDisposable {
     if (worker === undefined || this.#worker !== worker) return
     this.#worker = undefined
     clearTimeout(this.#idle)
-    for (const { reject } of this.#waiting.values()) reject(error)
-    this.#waiting.clear()
+    for (const { reject } of this.#open.values()) reject(error)
+    this.#open.clear()
     await worker.terminate()
   }
 }
+
+function read({ reading, texts }: Read): ReadJson {
+  if ('fault' in reading) throw invalid([{ path: 'body', message: reading.fault }])
+  putLongTexts(reading, texts)
+  return { value: reading.value, free: () => freeLongTexts(texts) }
+}
+
+const whole = (pieces: readonly Buffer[]): Buffer => (pieces.length === 1 && pieces[0]) || Buffer.concat(pieces)

@@ -1,10 +1,47 @@
 /** The thread that reads large JSON bodies. */
 import { parentPort } from 'node:worker_threads'
-import { parseJson } from './json-body.ts'
+import { parseJson, type JsonLimits } from './json-body.ts'
 import type { JsonResult, JsonTask } from './json-thread.ts'
+import { takeLongTexts } from './long-texts.ts'
+
+type Octets = Uint8Array<ArrayBuffer>
+
+/** Pieces of bodies that are being received. */
+const bodies = new Map<number, Octets[]>()
 
 parentPort?.on('message', ({ number, bytes, limits }: JsonTask) => {
-  const reading = parseJson(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), limits)
-  bytes.buffer.transfer(0)
-  parentPort?.postMessage({ number, reading } satisfies JsonResult)
+  const pieces = bodies.get(number) ?? []
+  if (bytes) {
+    pieces.push(bytes)
+    bodies.set(number, pieces)
+    return
+  }
+  bodies.delete(number)
+  if (limits) answer(number, joined(pieces), limits)
+  else free(pieces)
 })
+
+function joined(pieces: readonly Octets[]): Buffer<ArrayBuffer> {
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
+  const whole = Buffer.allocUnsafeSlow(length)
+  let at = 0
+  for (const piece of pieces) {
+    whole.set(piece, at)
+    at += piece.length
+  }
+  free(pieces)
+  return whole
+}
+
+function answer(number: number, body: Buffer<ArrayBuffer>, limits: JsonLimits): void {
+  const reading = parseJson(body, limits)
+  free([body])
+  const texts = takeLongTexts(reading)
+  const memory = texts.map(({ octets }) => octets.buffer)
+  parentPort?.postMessage({ number, reading, texts } satisfies JsonResult, memory)
+}
+
+/** At once: a collection comes later. */
+function free(pieces: readonly Octets[]): void {
+  for (const { buffer } of pieces) buffer.transfer(0)
+}

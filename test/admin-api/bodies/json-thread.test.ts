@@ -9,7 +9,9 @@ const large = (before: string, after: string): Buffer =>
 
 const parse = async (thread: JsonThread, bytes: Buffer): Promise<unknown> => {
   try {
-    return await waiting('the body is read', thread.parse(bytes, limits))
+    using intake = thread.receive()
+    intake.push(bytes)
+    return (await waiting('the body is read', intake.value(limits))).value
   } catch (error) {
     return error instanceof Refusal ? error.message : error
   }
@@ -46,4 +48,53 @@ test('JsonThread that is closed answers what it still reads', async (t) => {
   const reading = parse(thread, large('"', '"'))
   await thread[Symbol.asyncDispose]()
   t.regex(String(await reading), /is closing/)
+})
+
+const latin = `${'caf\u00e9 '.repeat(250_000)}\0\u00ff`
+const wide = `${'\u20ac'.repeat(1_100_000)}\ud83d\ude00\ud800`
+
+test('JsonThread gives back long texts as they were, wherever they stand', async (t) => {
+  await using thread = new JsonThread()
+  const given = { latin, list: ['short', { wide }, latin], '': wide, end: 1 }
+  const value = await parse(thread, Buffer.from(JSON.stringify(given)))
+  t.true(JSON.stringify(value) === JSON.stringify(given))
+  const again = value as typeof given
+  t.true(again.latin === latin && again.list[2] === latin)
+  again.latin = 'changed'
+  t.is(again.latin, 'changed')
+  t.true((await parse(thread, Buffer.from(JSON.stringify(wide)))) === wide)
+  const inherited = (await parse(thread, Buffer.from(`{"__proto__":${JSON.stringify(latin)}}`))) as object
+  t.true(Object.hasOwn(inherited, '__proto__'))
+})
+
+test('the memory of a long text is free once it was read, or when its body is over', async (t) => {
+  await using thread = new JsonThread()
+  using intake = thread.receive()
+  intake.push(Buffer.from(JSON.stringify({ known: latin, unknown: latin })))
+  const { value, free } = await waiting('the body is read', intake.value(limits))
+  const { known } = value as { known: string }
+  free()
+  t.true(known === latin && (value as { known: string }).known === latin)
+  t.throws(() => (value as { unknown: string }).unknown, { instanceOf: TypeError })
+  free()
+})
+
+test('JsonThread puts a large body together, however small its pieces are', async (t) => {
+  await using thread = new JsonThread()
+  const bytes = Buffer.from(JSON.stringify({ text: 'x'.repeat(300_000) }))
+  for (const length of [1, 16_383, 16_384, 65_537]) {
+    using intake = thread.receive()
+    for (let at = 0; at < bytes.length; at += length) intake.push(Buffer.from(bytes.subarray(at, at + length)))
+    const { value } = await waiting('the body is read', intake.value(limits))
+    t.true(JSON.stringify(value) === bytes.toString(), String(length))
+  }
+})
+
+test('JsonThread forgets a body of which the rest never comes, and reads the next', async (t) => {
+  await using thread = new JsonThread()
+  {
+    using intake = thread.receive()
+    for (let i = 0; i < 3; i++) intake.push(Buffer.alloc(1_000_000, '['))
+  }
+  t.deepEqual(await parse(thread, Buffer.from(JSON.stringify(['next', latin]))), ['next', latin])
 })
