@@ -175,7 +175,7 @@ export class HeldBody {
   }
 }
 
-/** Hands over the body, a large one in its turn, and resolves with its length. The turn of one whose length was not declared begins late. */
+/** Hands over the body and resolves with its length. A large body waits for its turn: at once, or when it has shown to be large. */
 async function receiveBody(
   req: IncomingMessage,
   { maxBytes, setting }: Pick<BodyLimits, 'maxBytes' | 'setting'>,

@@ -6,20 +6,22 @@ import { takeLongTexts } from './long-texts.ts'
 
 type Octets = Uint8Array<ArrayBuffer>
 
-/** Pieces of bodies that are being received. */
-const bodies = new Map<number, Octets[]>()
+/** The pieces of the bodies that are being received. */
+class Bodies {
+  readonly #pieces = new Map<number, Octets[]>()
 
-parentPort?.on('message', ({ number, bytes, limits }: JsonTask) => {
-  const pieces = bodies.get(number) ?? []
-  if (bytes) {
-    pieces.push(bytes)
-    bodies.set(number, pieces)
-    return
+  take({ number, bytes, limits }: JsonTask): void {
+    const pieces = this.#pieces.get(number) ?? []
+    if (bytes) {
+      pieces.push(bytes)
+      this.#pieces.set(number, pieces)
+      return
+    }
+    this.#pieces.delete(number)
+    if (limits) answer(number, joined(pieces), limits)
+    else free(pieces)
   }
-  bodies.delete(number)
-  if (limits) answer(number, joined(pieces), limits)
-  else free(pieces)
-})
+}
 
 function joined(pieces: readonly Octets[]): Buffer<ArrayBuffer> {
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
@@ -45,3 +47,6 @@ function answer(number: number, body: Buffer<ArrayBuffer>, limits: JsonLimits): 
 function free(pieces: readonly Octets[]): void {
   for (const { buffer } of pieces) buffer.transfer(0)
 }
+
+const received = new Bodies()
+parentPort?.on('message', (task: JsonTask) => received.take(task))
