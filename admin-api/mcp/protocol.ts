@@ -47,7 +47,7 @@ export interface ProtocolHandler {
 export async function mcpHandler(options: ProtocolOptions): Promise<ProtocolHandler> {
   const sdk = await import('@modelcontextprotocol/server')
   const factory = (context: McpRequestContext): Server => {
-    const { caller, wrong } = context.authInfo?.extra as unknown as CallFacts
+    const { caller, wrong } = Object(context.authInfo?.extra) as CallFacts
     const OwnServer = serverClass(sdk, (error, method) => options.onDefect(error, caller, method), wrong)
     const server = new OwnServer(identityOf(options), {
       capabilities: { tools: { listChanged: context.era === 'modern' }, prompts: {}, resources: {}, completions: {} },
