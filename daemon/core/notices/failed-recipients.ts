@@ -24,25 +24,32 @@ export function failedRecipient(
   if (suppression) return suppressed(address, suppression)
   const last = attempts.findLast(({ recipients }) => recipients?.some((one) => one.address === address)) ?? attempts.at(-1)
   const at = { attemptedAt: last?.endedAt ?? last?.startedAt }
+  const isExpired = last?.recipients?.some((one) => one.address === address && one.verdict === 'transient') === true
   const bounced = reports.find((one) => one.type === 'bounced' && one.recipient === address && !one.isUnverified)
-  if (bounced) return { ...refused(address, bounced, 'smtp'), ...at, attemptedAt: bounced.occurredAt ?? bounced.at }
+  if (bounced) return { ...refused(address, bounced, isExpired), ...at, attemptedAt: bounced.occurredAt ?? bounced.at }
   if (reply) {
-    const diagnostic = `${reply.code} ${reply.text.replaceAll(/\s+/g, ' ')}`
+    const words = reply.text.replaceAll(/\s+/g, ' ')
+    const diagnostic = `${reply.code} ${words}`
     const facts = { status: reply.enhanced ?? null, smtpCode: reply.code, diagnostic, remoteMta: last?.host ?? null, recipient: address }
-    return { ...refused(address, facts, (last?.provider ?? 'smtp') === 'smtp' ? 'smtp' : 'x-http'), ...at }
+    if ((last?.provider ?? 'smtp') === 'smtp') return { ...refused(address, facts, isExpired), ...at }
+    // the status of an answer over HTTP is no reply code of SMTP
+    const status = facts.status ?? (isExpired ? '4.0.0' : '5.0.0')
+    const failed = refused(address, { ...facts, status, smtpCode: null, diagnostic: words }, isExpired)
+    return { ...failed, ...at, diagnostic: { type: 'x-http', text: diagnostic } }
   }
-  const reason = last?.error?.message ?? 'No server accepted the message in time.'
-  return { address, status: '5.4.7', reason, nextStep: nextSteps.receiver, ...at }
+  return { address, status: '5.4.7', reason: last?.error?.message ?? notInTime, nextStep: nextSteps.receiver, ...at }
 }
 
-function refused(address: string, facts: RefusalFacts, type: 'smtp' | 'x-http'): FailedRecipient {
+const notInTime = 'No server accepted the message in time.'
+
+function refused(address: string, facts: RefusalFacts, isExpired: boolean): FailedRecipient {
   const { reason, fault } = classify(facts)
   const { status, smtpCode, diagnostic, remoteMta } = facts
-  const kind = smtpCode !== null && smtpCode < 500 && smtpCode >= 400 && type === 'smtp' ? '4' : '5'
+  const kind = smtpCode !== null && smtpCode < 500 && smtpCode >= 400 ? '4' : '5'
   return {
-    ...{ address, reason, nextStep: nextSteps[fault], remoteMta: remoteMta ?? undefined },
+    ...{ address, reason: isExpired ? `${notInTime} ${reason}` : reason, nextStep: nextSteps[fault], remoteMta: remoteMta ?? undefined },
     status: status ?? `${kind}.0.0`,
-    diagnostic: diagnostic === null ? undefined : { type, text: diagnostic },
+    diagnostic: diagnostic === null ? undefined : { type: 'smtp', text: diagnostic },
   }
 }
 

@@ -117,7 +117,8 @@ export class FailureNotices {
     const to = parseAddress(trace.noticeTo ?? '')
     const failed = to ? recipientsOf(trace, to.address) : []
     if (!to || failed.length === 0) return 'none_left'
-    const way = await noticeWay(this.#options, policy, organizationId, trace)
+    const isUnreached = failed.every(({ reply, suppression, status }) => status === 'failed' && !reply && !suppression)
+    const way = await noticeWay(this.#options, policy, organizationId, trace, isUnreached)
     if (!way) return 'no_way'
     const source = { organizationId, submittedBy: trace.submittedBy }
     const windows = await openWindows(database, noticeWindows(source), clock.now()).catch(limitReached)

@@ -21,16 +21,18 @@ interface WayOptions {
   readonly hostname: string
 }
 
-/** Undefined when no destination can carry it. */
+/** Undefined when no destination can carry it. `isUnreached`: the destination of the message took no mail until the message expired. */
 export async function noticeWay(
   { mail, hostname }: WayOptions,
   { destinations, sendingDomains }: Policy,
   organizationId: string,
   trace: Trace,
+  isUnreached: boolean,
 ): Promise<NoticeWay | undefined> {
   const system = await mail.way()
   const destination = destinations.get(trace.destinationId ?? '')
-  if (destination?.mode !== 'live' || !takesReturnPaths(destination)) return system && { ...system, isSystemMail: true }
+  const isUsable = destination?.mode === 'live' && takesReturnPaths(destination) && !(system && isUnreached)
+  if (!isUsable) return system && { ...system, isSystemMail: true }
   const isVerified = (domain: string | undefined): domain is string => sendingDomains.get(domain ?? '')?.status === 'verified'
   const known = [trace.noticeTo, trace.headerFrom, trace.mailFrom].map((address) => parseAddress(address ?? '')?.domain)
   const domain = [...known, ...sendingDomains.keys()].find(isVerified)

@@ -44,6 +44,8 @@ export interface PythonMail {
   /** Types of all parts, the outermost first. */
   readonly structure: readonly string[]
   readonly parts: readonly PythonPart[]
+  /** Blocks of fields in message/delivery-status, by name in lower case. */
+  readonly statuses: readonly Readonly<Record<string, string>>[]
 }
 
 // A header beyond ASCII (RFC 6532) is read as text, because the package takes octets for ASCII.
@@ -73,11 +75,14 @@ def tell(message):
             defects += [f'{part.get_content_type()}/{name}: {type(d).__name__}: {d}' for d in value.defects]
     whole = [part for part in message.walk() if not part.is_multipart() or part.get_content_type() == 'message/rfc822']
     inner = [part for outer in whole if outer.is_multipart() for part in outer.get_payload(0).walk()]
+    blocks = [block for part in parts if part.get_content_type() == 'message/delivery-status' for block in part.get_payload()]
+    inner += blocks
     return {'defects': defects, 'subject': message['subject'], 'date': message['date'].datetime.timestamp(),
       'from': addresses(message['from']), 'to': addresses(message['to']), 'cc': addresses(message['cc']), 'replyTo': addresses(message['reply-to']),
       'fields': {name.lower(): str(value) for name, value in message.items()},
       'structure': [part.get_content_type() for part in parts if part not in inner],
-      'parts': [describe(part) for part in whole if part not in inner]}
+      'parts': [describe(part) for part in whole if part not in inner],
+      'statuses': [{name.lower(): str(value) for name, value in block.items()} for block in blocks]}
 print(json.dumps([tell(read(base64.b64decode(line))) for line in json.load(sys.stdin)]))
 `
 
