@@ -174,7 +174,9 @@ const waitingShape = z
     from: z.string(),
     to: z.array(z.string()).meta({ description: 'Recipients that still wait.' }),
     last_reply: z.string().nullable().meta({ description: 'What the server said last about one of them.' }),
-    held: z.object({ at: wireTime, by: z.string(), reason: z.string().nullable() }).nullable(),
+    held: z.object({ at: wireTime, by: z.string(), reason: z.string().nullable() }).nullable().meta({
+      description: 'The hold. With the state attempting, it takes effect when the attempt ends.',
+    }),
     created_at: wireTime,
   })
   .meta({ id: 'QueuedMessage' })

@@ -192,7 +192,7 @@ function Verbs({ onAct, of = '' }: VerbsProps): JSX.Element {
 }
 
 const Bulk = ({ rows, onAct }: VerbsProps & { readonly rows: readonly QueuedMessage[] }): JSX.Element => {
-  const isAll = (isHeld: boolean): boolean => rows.every(({ state }) => (state === 'held') === isHeld)
+  const isAll = (isHeld: boolean): boolean => rows.every(({ held }) => (held !== null) === isHeld)
   return (
     <span class="queue-verbs">
       <Verbs onAct={onAct} of={isAll(true) ? 'true' : isAll(false) ? 'false' : ''} />

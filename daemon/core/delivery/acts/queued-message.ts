@@ -1,4 +1,5 @@
 /** A message in the queue as people see it. Pure. */
+import { isHeldPlace } from '#store/queue.ts'
 import { dueAt, holdOf } from '../../trace/acts/queue-acts.ts'
 import type { Waiting } from './queue-walk.ts'
 
@@ -41,7 +42,7 @@ export function queuedMessage({ entry, stored: { record } }: Waiting, nowMs: num
 type Place = Pick<Waiting, 'entry'> & { readonly stored: Pick<Waiting['stored'], 'record'> }
 
 function stateOf({ entry, stored: { record } }: Place, nowMs: number): QueuedMessage['state'] {
-  if (record.held) return 'held'
+  if (isHeldPlace(entry.dueMs)) return 'held'
   if (entry.begun) return 'attempting'
   if (entry.dueMs <= nowMs) return 'due'
   return record.sendAt !== undefined && record.begunAt === undefined ? 'scheduled' : 'retry'

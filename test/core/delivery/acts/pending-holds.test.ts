@@ -52,6 +52,32 @@ test('a hold that is released while the attempt is under way holds nothing when 
   )
 })
 
+test('a message with a pending hold is listed and counted as not held until its attempt ends', async (t) => {
+  const { fixture, traceId, end } = await inFlight(t)
+  await act(fixture, { act: 'hold', filter: all, reason: 'incident' })
+  const { queueActs } = fixture.core
+  const seen = async (isHeld: boolean) => ({
+    rows: (await queueActs.waiting(principal, { limit: 9, isHeld })).rows.map(({ state, held }) => [state, held?.reason]),
+    matched: (await queueActs.counts(principal, { isHeld })).matched,
+  })
+  t.deepEqual(
+    [await seen(false), await seen(true)],
+    [
+      { rows: [['attempting', 'incident']], matched: 1 },
+      { rows: [], matched: 0 },
+    ],
+  )
+  await end()
+  t.deepEqual(
+    [await seen(false), await seen(true)],
+    [
+      { rows: [], matched: 0 },
+      { rows: [['held', 'incident']], matched: 1 },
+    ],
+  )
+  t.like(await fixture.trace(traceId), { attempts: 1 })
+})
+
 test('a standing hold that is set and lifted while the attempt is under way holds nothing when the attempt ends', async (t) => {
   const { fixture, traceId, end } = await inFlight(t)
   const { queueHolds } = fixture.core
