@@ -139,10 +139,13 @@ function fileProblem({ code = '', path = '', message }: NodeJS.ErrnoException): 
   return why[code] === undefined ? `${path} cannot be used: ${message}.` : `${path} ${why[code]}`
 }
 
-/** A reader that closes the output has seen enough, as `head` has after ten lines, but not of a backup. Any other failure loses output. */
+/**
+ * A reader that closes the output, as `head` does after ten lines, ends the command as SIGPIPE would: what it does may be unfinished, such
+ * as a migration. Any other failure loses output.
+ */
 function endWithOutput(error: Error, ended: Command): void {
   const isClosed = 'code' in error && error.code === 'EPIPE'
-  if (isClosed && ended.name !== 'backup') process.exit(exitCodes.ok)
+  if (isClosed && ended.name !== 'backup') process.exit(exitCodes.unread)
   process.stderr.write(
     isClosed
       ? 'The backup is not whole: the program that reads it has ended.\n'

@@ -6,8 +6,8 @@ import type { EventEmitter } from 'node:events'
 import { performance } from 'node:perf_hooks'
 import type { Logger } from '../observability/logging.ts'
 
-/** How the process ends; the numbers are those of sysexits.h where it has one. */
-export const exitCodes = { ok: 0, failed: 1, usage: 64, damaged: 65, crashed: 70, configuration: 78 } as const
+/** How the process ends; the numbers are those of sysexits.h where it has one. `unread` is the code of a program that SIGPIPE ended. */
+export const exitCodes = { ok: 0, failed: 1, usage: 64, damaged: 65, crashed: 70, configuration: 78, unread: 141 } as const
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 

@@ -128,6 +128,14 @@ test.serial('a command whose output cannot be written ends with 1', async (t) =>
   t.is(failed?.stderr, 'The output could not be written: ENOSPC: no space left on device, write. Make room for it, or send it elsewhere.\n')
 })
 
+test.serial('a command whose reader ends early ends as SIGPIPE would end it', async (t) => {
+  const { env } = await optionsOf(t, '')
+  const command = [process.execPath, 'daemon/postern.js', 'licenses']
+  const script = '"$@" | head -c 1 >/dev/null; exit ${PIPESTATUS[0]}'
+  const ended = await t.throwsAsync(run('bash', ['-c', script, 'bash', ...command], { env: { PATH: process.env['PATH'], ...env } }))
+  t.like(ended, { code: 141 })
+})
+
 test('a backup whose output nobody reads to its end is no backup, and is not noted as one', async (t) => {
   const folder = await temporaryFolder('backup-output')
   t.teardown(() => folder[Symbol.asyncDispose]())
