@@ -101,7 +101,10 @@ test('a store is copied ahead while its daemon relays, and each mail leaves once
     const copying = runCommand(options, ...finish, '--ahead')
     let isCopied = false
     void copying.finally(() => (isCopied = true))
-    while (!isCopied) await send(daemon, traces, 4)
+    await waitFor('the store is copied', async () => {
+      await send(daemon, traces, 4)
+      return isCopied
+    })
     t.regex(
       (await copying).output,
       /^Copied \d+ rows ahead; the copy is the same \(SHA-256 [0-9a-f]{64}\)\.\nNothing uses it yet: stop the daemon/,

@@ -3,9 +3,10 @@ import { once } from 'node:events'
 import { watch } from 'node:fs'
 import { copyFile, mkdir, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import test, { type ExecutionContext } from '#test'
 import { Daemon, runCommand, spawnCommand, type DaemonOptions } from '../../support/daemon/daemon.ts'
-import { waiting } from '../../support/waits.ts'
+import { waitFor } from '../../support/waits.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
 import { Seeded } from '../../support/seeded.ts'
 import { assertVerified } from '../../support/problems.ts'
@@ -18,7 +19,7 @@ interface Ledger {
   readonly stop: () => Promise<void>
 }
 
-/** Sends without a pause; large bodies do not shrink, so that a backup takes its time. */
+/** Sends until it is stopped; large bodies do not shrink, so that a backup takes its time. */
 function load({ rest }: Daemon): Ledger {
   const random = new Seeded('bodies')
   const traces: string[] = []
@@ -28,6 +29,7 @@ function load({ rest }: Daemon): Ledger {
       const text = random.bytes(traces.length < 40 && traces.length % 2 === 0 ? 150_000 : 300).toString('base64')
       const { trace_id } = await rest.must('POST', '/v1/messages', { from: 'a@site.test', to: 'b@inbox.test', subject: 's', text })
       traces.push(String(trace_id))
+      if (traces.length > 45) await pause(20)
     }
   }
   const senders = [send(), send()]
@@ -59,13 +61,14 @@ test.serial(
     await using daemon = await Daemon.start(options)
     t.regex(await (await fetch(`http://${daemon.addresses.http}/metrics`)).text(), /^postern_last_backup_age_seconds \+Inf$/m)
     const ledger = load(daemon)
-    await waiting('some messages', enough(ledger, 45))
+    await waitFor('some messages', () => ledger.traces.length >= 45)
     await killedBackup(t, options, at('killed.backup'))
 
     const beforeFull = [...ledger.traces]
     const full = await runCommand(options, 'backup', at('full.backup'))
     t.is(full.code, 0, full.output)
-    await waiting('more messages', enough(ledger, ledger.traces.length + 20))
+    const few = ledger.traces.length
+    await waitFor('more messages', () => ledger.traces.length >= few + 20)
     const beforeNext = [...ledger.traces]
     const next = await runCommand(options, 'backup', at('next.backup'), '--since', at('full.backup'))
     t.is(next.code, 0, next.output)
@@ -126,10 +129,6 @@ async function killedBackup(t: ExecutionContext, options: DaemonOptions, file: s
     }
   }
   t.is(cut, 1, 'a backup was killed while it was written')
-}
-
-async function enough({ traces }: Ledger, count: number): Promise<void> {
-  while (traces.length < count) await new Promise(setImmediate)
 }
 
 async function refusals(t: ExecutionContext, options: DaemonOptions, at: (name: string) => string): Promise<void> {

@@ -28,7 +28,10 @@ test('log, postern logs and postern tail say why a provider refused a recipient'
   // only the first line shows that the command watches
   let isShown = false
   const first = lines.next().then(() => (isShown = true))
-  while (!isShown) await send(['ann@inbox.test'])
+  await waitFor('tail shows a message', async () => {
+    await send(['ann@inbox.test'])
+    return isShown
+  })
   await first
   const traceId = await send(['ann@inbox.test', 'gone@inbox.test'])
   let line = ''

@@ -129,10 +129,11 @@ test('a capture at one daemon wakes who waits at another, once, and all show it'
   let isAwake = false
   const waiting = b.rest.call('POST', `/v1/inboxes/${inbox}/wait?timeout=30`).finally(() => (isAwake = true))
   const sent: string[] = []
-  while (!isAwake) {
+  await waitFor('a message wakes the waiting request', async () => {
     const { trace_id } = await a.rest.must('POST', '/v1/messages', { from: 'a@site.test', to: 'b@inbox.test', subject: 's', text: 't' })
     sent.push(String(trace_id))
-  }
+    return isAwake
+  })
   const woken = await waiting
   t.is(woken.status, 200, 'long before its time is over')
   t.true(sent.includes(String((woken.body as { trace_id: unknown }).trace_id)))
@@ -158,7 +159,10 @@ test('the queue moves to a daemon that comes, and back when it goes', async (t) 
   const b = await several.start()
   let isRelaying = false
   const relaying = b.said(/delivery attempt/).then(() => (isRelaying = true))
-  while (!isRelaying) await sendToAll()
+  await waitFor('the second daemon relays', async () => {
+    await sendToAll()
+    return isRelaying
+  })
   await relaying
   t.is((await b.stop()).code, 0)
   await sendToAll()
@@ -190,7 +194,10 @@ test('a provider that hangs while a daemon comes holds up nothing of others, and
   const b = await several.start()
   let isRelaying = false
   const relaying = b.said(/delivery attempt/).then(() => (isRelaying = true))
-  while (!isRelaying) for (const site of alone) await send(site, 'alone')
+  await waitFor('the second daemon relays', async () => {
+    for (const site of alone) await send(site, 'alone')
+    return isRelaying
+  })
   await relaying // what can move has moved
   for (const [, site = ''] of pairs) await send(site, `goes ${site}`)
   const gone = (): number => arrived.filter((subject) => subject.startsWith('goes')).length
@@ -217,7 +224,9 @@ test('a daemon whose connections all broke off has each once again', async (t) =
   const [before] = await connections()
   await postgresql().query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`)
   for (let i = 0; i < 5; i++) await a.rest.must('POST', '/v1/api-keys', { name: `key ${i}`, scopes: ['api:send'] })
-  let now = await connections()
-  while (now.length === 0 || now[0]?.['pid'] === before?.['pid']) now = await connections()
+  const now = await waitFor('the daemon has a new connection', async () => {
+    const found = await connections()
+    return found.length > 0 && found[0]?.['pid'] !== before?.['pid'] && found
+  })
   t.is(now.length, 1)
 })

@@ -4,6 +4,7 @@ import { Daemon, runCommand } from '../../support/daemon/daemon.ts'
 import { makeDestination, makeRoute } from '../../support/daemon/provision.ts'
 import { Sink } from '../../support/smtp/sink.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
+import { waitFor } from '../../support/waits.ts'
 
 const operatorKey = `svcop_${'o'.repeat(43)}`
 
@@ -22,7 +23,7 @@ test('postern queue counts first, then holds, drops, expedites and releases; eac
     ids.push(String((await rest.must('POST', '/v1/messages', message))['trace_id']))
   }
   const queued = async () => Array.fromAsync(rest.rows('/v1/queue'))
-  while ((await queued()).filter(({ state }) => state === 'retry').length < 3);
+  await waitFor('the provider has deferred all', async () => (await queued()).filter(({ state }) => state === 'retry').length === 3)
   const times = ids.map(async (id) => Date.parse(String((await rest.must('GET', `/v1/traces/${id}`))['created_at'])))
   const [first = 0, second = 0] = await Promise.all(times)
   const waitsSince = async (): Promise<unknown> => (await rest.must('GET', '/v1/queue/counts'))['waiting_since']
@@ -53,13 +54,17 @@ test('postern queue counts first, then holds, drops, expedites and releases; eac
   const { id: organization } = (await Array.fromAsync(rest.rows('/v1/organizations')))[0] ?? {}
   const asOperator = ['--organization', String(organization), '--url', `http://${daemon.addresses.http}`]
   t.is(await run('release', '--to-domain', 'two.test', '--yes', ...asOperator), 'release: 1 message.\n')
-  while (sink.connections.length > 0 && (await queued()).find(({ trace_id }) => trace_id === ids[2])?.['attempts'] !== 2);
+  await sink.reached('rcpt', 4)
+  await waitFor(
+    'the second attempt is stored',
+    async () => (await queued()).find(({ trace_id }) => trace_id === ids[2])?.['attempts'] === 2,
+  )
   provider.defers = false
   t.is(await run('expedite', '--all', '--yes'), 'expedite: 1 message.\n')
   await sink.delivered(({ to }) => to.includes('c2@two.test'))
   t.is(await run('release', '--all', '--yes'), 'release: 1 message.\n')
   await sink.delivered(({ to }) => to.includes('c0@one.test'))
-  while ((await queued()).length > 0);
+  await waitFor('the queue is empty', async () => (await queued()).length === 0)
   t.is(await run('list'), 'Nothing waits.\n')
   t.deepEqual(sink.deliveries.flatMap(({ to }) => to).toSorted(), ['c0@one.test', 'c2@two.test'], 'ledger: each arrives once')
   const acts = (await Array.fromAsync(rest.rows('/v1/audit'))).filter(({ act }) => String(act).startsWith('queue.'))

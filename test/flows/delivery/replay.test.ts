@@ -4,6 +4,7 @@ import { Daemon } from '../../support/daemon/daemon.ts'
 import { makeDestination, makeRoute } from '../../support/daemon/provision.ts'
 import { Sink } from '../../support/smtp/sink.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
+import { waitFor } from '../../support/waits.ts'
 
 test('mail that one provider refused goes out by another after a replay, once', async (t) => {
   await using folder = await temporaryFolder('replay')
@@ -20,7 +21,8 @@ test('mail that one provider refused goes out by another after a replay, once', 
     ids.push(String(sent['trace_id']))
   }
   const statusOf = async (id: string): Promise<string> => String((await rest.must('GET', `/v1/traces/${id}`))['status'])
-  for (const id of ids) while ((await statusOf(id)) === 'queued');
+  const areSettled = async (): Promise<boolean> => !(await Promise.all(ids.map(statusOf))).includes('queued')
+  await waitFor('all have failed', areSettled)
   t.deepEqual(await Promise.all(ids.map(statusOf)), Array(5).fill('failed'))
 
   const filter = { destination_id: first }
@@ -28,9 +30,9 @@ test('mail that one provider refused goes out by another after a replay, once', 
   const job = await rest.must('POST', '/v1/replays', { filter, target_destination_id: second })
   for (let i = 0; i < 5; i++) await taking.delivered(({ to }) => to.includes(`c${i}@inbox.test`))
   const read = (): Promise<Record<string, unknown>> => rest.must('GET', `/v1/replays/${String(job['job_id'])}`)
-  while ((await read())['status'] === 'running');
+  await waitFor('the replay ends', async () => (await read())['status'] !== 'running')
   t.like(await read(), { status: 'finished', counters: { examined: 5, replayed: 5, skipped: 0, refused: 0 } })
-  for (const id of ids) while ((await statusOf(id)) === 'queued');
+  await waitFor('all are sent', areSettled)
   t.deepEqual(await Promise.all(ids.map(statusOf)), Array(5).fill('sent'))
   t.is(taking.deliveries.length, 5, 'ledger: each arrives once')
   t.is((await daemon.stop()).code, 0)

@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto'
 import ava, { type TestFn } from '#test'
 import { Daemon } from '../../support/daemon/daemon.ts'
-import { waiting } from '../../support/waits.ts'
+import { waitFor, waiting } from '../../support/waits.ts'
 import { makeDestination, makeRoute } from '../../support/daemon/provision.ts'
 import { RestClient } from '../../support/daemon/rest.ts'
 import { Sink, type Sink as SinkType } from '../../support/smtp/sink.ts'
@@ -90,13 +90,8 @@ test.before(async (t) => {
     ...{ rest, daemon, sink, destinationId },
     send: async (to, changes = {}) =>
       String((await rest.must('POST', '/v1/messages', { from: 'shop@example.com', to, subject: 'x', text: 'x', ...changes }))['trace_id']),
-    settled: (traceId, isSettled) =>
-      waiting(
-        'the message is as far',
-        (async () => {
-          while (!isSettled(await rest.must('GET', `/v1/traces/${traceId}`)));
-        })(),
-      ),
+    settled: async (traceId, isSettled) =>
+      void (await waitFor('the message is as far', async () => isSettled(await rest.must('GET', `/v1/traces/${traceId}`)))),
     missing: async (recipient, client = rest) => (await read('missing', { recipient }, client)) as Missing,
     bounce: async (message_id, recipient, client = rest) =>
       (await read('bounce', { message_id, ...(recipient !== undefined && { recipient }) }, client)) as Bounce,

@@ -1,7 +1,7 @@
 /** Suppressed recipients through the whole daemon: REST and SMTP in, a smart host out. */
 import test from '#test'
 import { Daemon, portOf } from '../../support/daemon/daemon.ts'
-import { waiting } from '../../support/waits.ts'
+import { waitFor, waiting } from '../../support/waits.ts'
 import { makeDestination, makeLogin, makeRoute } from '../../support/daemon/provision.ts'
 import { Sink } from '../../support/smtp/sink.ts'
 import { SmtpClient } from '../../support/smtp/smtp-client.ts'
@@ -30,7 +30,7 @@ test('nobody on the list gets mail: not at once, not by SMTP, and not at a retry
   )
   await suppress('later@example.org')
   sink.script = {}
-  const trace = await waiting('the message is done', settled(String(trace_id)))
+  const trace = await waitFor('the message is done', () => settled(String(trace_id)))
   t.is(trace['status'], 'suppressed')
   t.deepEqual(column(trace['recipients'] as { status: string }[], 'status'), ['suppressed', 'sent', 'suppressed'])
 
@@ -43,10 +43,8 @@ test('nobody on the list gets mail: not at once, not by SMTP, and not at a retry
   t.deepEqual(column(sink.deliveries, 'to'), [['yes@example.org']])
 
   async function settled(id: string) {
-    for (;;) {
-      const found = await rest.must('GET', `/v1/traces/${id}`)
-      if (found['status'] !== 'queued') return found
-    }
+    const found = await rest.must('GET', `/v1/traces/${id}`)
+    return found['status'] !== 'queued' && found
   }
 })
 

@@ -2,7 +2,7 @@
 import test, { type ExecutionContext } from '#test'
 import { simpleParser } from 'mailparser'
 import { Daemon, portOf, runCommand } from '../../support/daemon/daemon.ts'
-import { waiting } from '../../support/waits.ts'
+import { waitFor, waiting } from '../../support/waits.ts'
 import { makeDestination, makeLogin, makeRoute, type Login } from '../../support/daemon/provision.ts'
 import { Sink } from '../../support/smtp/sink.ts'
 import { SmtpClient } from '../../support/smtp/smtp-client.ts'
@@ -58,13 +58,10 @@ interface Story {
 
 /** The trace, once it has what is waited for. */
 async function story(daemon: Daemon, traceId: string, ready: (story: Story) => boolean): Promise<Story> {
-  const read = async (): Promise<Story> => {
-    for (;;) {
-      const found = (await daemon.rest.must('GET', `/v1/traces/${traceId}`)) as unknown as Story
-      if (ready(found)) return found
-    }
-  }
-  return waiting('the trace reports the engagement', read())
+  return waitFor('the trace reports the engagement', async () => {
+    const found = (await daemon.rest.must('GET', `/v1/traces/${traceId}`)) as unknown as Story
+    return ready(found) && found
+  })
 }
 
 const follow = (daemon: Daemon, url: string): Promise<Response> =>

@@ -1,7 +1,7 @@
 /** Plans through the whole daemon: the operator's command line, quotas at both doors, and the sweep at the next start. */
 import test from '#test'
 import { Daemon, portOf, runCommand } from '../../support/daemon/daemon.ts'
-import { waiting } from '../../support/waits.ts'
+import { waitFor } from '../../support/waits.ts'
 import { makeDestination, makeLogin } from '../../support/daemon/provision.ts'
 import { SmtpClient } from '../../support/smtp/smtp-client.ts'
 import { temporaryFolder } from '../../support/daemon/workspace.ts'
@@ -42,12 +42,7 @@ test('limits that the operator sets hold at both doors, and the next start sweep
   t.is((await daemon.stop()).code, 0)
   await using again = await Daemon.start(options, adminKey)
   const stored = async (): Promise<number> => (await Array.fromAsync(again.rest.rows('/v1/traces'))).length
-  await waiting(
-    'the sweep',
-    (async () => {
-      while ((await stored()) > 2);
-    })(),
-  )
+  await waitFor('the sweep', async () => (await stored()) <= 2)
   t.is(await stored(), 2)
   t.like((await again.rest.must('GET', '/v1/usage'))['limits'], { 1: { name: 'traces_stored', used: 2, limit: 2 } })
   t.is((await again.stop()).code, 0)
