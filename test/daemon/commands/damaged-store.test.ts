@@ -1,7 +1,7 @@
 /** Damage of the store: every command and the daemon name it, flipped bits are corrected, and backups that were made before stay. */
-import { open, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { cp, open, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import test, { type ExecutionContext } from '#test'
+import ava, { type ExecutionContext, type TestFn } from '#test'
 import { checkFiles, type FileDamage } from '#store/level/files/check-files.ts'
 import { Daemon, runCommand, type DaemonOptions } from '../../support/daemon/daemon.ts'
 import { assertVerified } from '../../support/problems.ts'
@@ -78,23 +78,43 @@ async function assertNamed(t: ExecutionContext, options: DaemonOptions, ...words
   return output
 }
 
-/** A stopped store with messages, all of them in tables. `meanwhile` runs before the stop. */
-async function filled(t: ExecutionContext, folder: string, meanwhile?: (options: DaemonOptions) => Promise<void>) {
-  const options = { folder, env: passphrase }
-  const daemon = await Daemon.start(options)
-  await send(daemon)
-  await meanwhile?.(options)
+/** A stopped store with messages, all of them in tables, and a backup of it in `good.backup`. */
+interface Filled {
+  readonly folder: string
+  readonly adminKey: string
+  readonly sent: Awaited<ReturnType<typeof send>>
+}
+
+const test = ava as TestFn<Filled>
+
+/** Fills the store that most tests copy. */
+test.before(async (t) => {
+  const folder = await temporaryFolder('filled-store')
+  ends.push(() => folder[Symbol.asyncDispose]())
+  const options = { folder: folder.path, env: passphrase }
+  await using daemon = await Daemon.start(options)
+  const sent = await send(daemon)
+  t.is((await runCommand(options, 'backup', join(folder.path, 'good.backup'))).code, 0)
   t.is((await daemon.stop()).code, 0)
-  assertVerified(t, await runCommand(options, 'verify')) // which brings what is in the log into a table
-  return { options, adminKey: daemon.adminKey, records: join(folder, 'data/store/records') }
+  assertVerified(t, await runCommand(options, 'verify')) // LevelDB moves the rows of the log into a table
+  t.context = { folder: folder.path, adminKey: daemon.adminKey, sent }
+})
+
+const ends: (() => PromiseLike<void>)[] = []
+test.after.always(async () => {
+  for (const end of ends) await end()
+})
+
+/** Copies the filled store into a folder. */
+async function filled({ context }: ExecutionContext<Filled>, folder: string) {
+  await cp(context.folder, folder, { recursive: true, preserveTimestamps: true })
+  return { options: { folder, env: passphrase }, ...context, records: join(folder, 'data/store/records') }
 }
 
 test.serial('damage in a table is named by verify, backup, doctor and lists, and earlier backups stay', async (t) => {
   await using folder = await temporaryFolder('damaged-store')
   const at = (name: string): string => join(folder.path, name)
-  const { options, adminKey, records } = await filled(t, folder.path, async (running) => {
-    t.is((await runCommand(running, 'backup', at('good.backup'))).code, 0)
-  })
+  const { options, adminKey, records } = await filled(t, folder.path)
   await damageRows(records, 'send', 'many')
   const good = await readFile(at('good.backup'))
 
@@ -137,13 +157,9 @@ test.serial('damage in a table is named by verify, backup, doctor and lists, and
 
 test.serial('a repeated send whose idempotency key may be lost is refused, and not sent again', async (t) => {
   await using folder = await temporaryFolder('damaged-keys')
-  const options = { folder: folder.path, env: passphrase }
-  const first = await Daemon.start(options)
-  const sent = await send(first)
-  t.is((await first.stop()).code, 0)
-  assertVerified(t, await runCommand(options, 'verify')) // LevelDB moves the rows of the log into a table
-  await damageRows(join(folder.path, 'data/store/records'), 'idempotency', 'many')
-  const second = await Daemon.start(options, first.adminKey)
+  const { options, adminKey, records, sent } = await filled(t, folder.path)
+  await damageRows(records, 'idempotency', 'many')
+  const second = await Daemon.start(options, adminKey)
   t.teardown(() => second.kill())
   const repeated = await send(second)
   const twice = repeated.filter(({ status, id }, i) => status < 400 && id !== sent[i]?.id)
@@ -165,7 +181,7 @@ test.serial('a flipped bit in a table is named by verify and backup, and correct
   await waitFor('the log names the bit', async () => corrected.test(second.log) || undefined)
   t.deepEqual(await listTraces(second), { rows: messages }, 'ledger: all messages')
   assertVerified(t, await runCommand(options, 'verify'))
-  t.is((await runCommand(options, 'backup', join(folder.path, 'good.backup'))).code, 0)
+  t.is((await runCommand(options, 'backup', join(folder.path, 'mended.backup'))).code, 0)
   t.is((await second.stop()).code, 0)
   assertVerified(t, await runCommand(options, 'verify'))
 })
