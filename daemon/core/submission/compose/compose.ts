@@ -1,14 +1,13 @@
 /**
  * Composes a REST send into a message (RFC 5322, MIME by RFC 2045 to 2047 and RFC 2231), once, so that what is stored
- * is what is sent. Encodings are nodemailer's; the structure is ours, because composing lies on the way to every acknowledgement.
+ * is what is sent. Encoded words are nodemailer's; the structure is ours, because composing lies on the way to every acknowledgement.
  */
 import { encodeWords, foldLines } from 'nodemailer/lib/mime-funcs'
 import type { Mailbox } from '../../addresses.ts'
 import { runAtOnce, type Steps } from '../../event-loop.ts'
 import type { Attachment } from './attachments.ts'
-import type { Base64File } from './base64.ts'
 import { bodyPart, boundaryFrom, joinParts } from './mime-parts.ts'
-import { headerLine, type Piece } from './part.ts'
+import { headerLine, type Piece, type WrittenLater } from './part.ts'
 import type { ContentFacts } from '../submission.ts'
 
 /** A REST send after validation: every address is one mailbox, every text is free of controls where it must be. */
@@ -31,8 +30,8 @@ export interface SendRequest {
 export interface Composed {
   /** Octets of the whole message. */
   readonly size: number
-  /** The message: octets as they are, and files, which become octets when they are written. */
-  readonly pieces: readonly (Buffer | Base64File)[]
+  /** The message: octets as they are, and files and long texts, which become octets while they are written. */
+  readonly pieces: readonly (Buffer | WrittenLater)[]
   readonly facts: ContentFacts
 }
 
@@ -75,8 +74,8 @@ export function* composing(request: SendRequest, traceId: string, nowMs: number)
 const pieceUnits = 262_144
 
 /** Short texts that follow each other become one piece. */
-function* joining(pieces: readonly Piece[]): Steps<(Buffer | Base64File)[]> {
-  const whole: (Buffer | Base64File)[] = []
+function* joining(pieces: readonly Piece[]): Steps<(Buffer | WrittenLater)[]> {
+  const whole: (Buffer | WrittenLater)[] = []
   let text = ''
   for (const piece of pieces) {
     const isText = typeof piece === 'string'

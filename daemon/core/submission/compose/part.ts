@@ -1,14 +1,20 @@
 /** A part of a MIME message on its way to being composed, and what holds for all of them. */
-import type { Base64File } from './base64.ts'
-
 /** A part: its header lines without a final CRLF, and its body. */
 export interface Part {
   readonly headers: readonly string[]
   readonly body: readonly Piece[]
 }
 
-/** Text or octets as they go out, or a file that is written as base64 in its lines. */
-export type Piece = string | Buffer | Base64File
+/** A file or a long text, which becomes octets while it is written. */
+export interface WrittenLater {
+  /** How many octets `lines` gives. */
+  readonly encodedSize: number
+  /** The octets as they go out, a piece at a time; each is there until it has been taken. */
+  lines(): Iterable<Buffer>
+}
+
+/** Text or octets as they go out, or what is written later. */
+export type Piece = string | Buffer | WrittenLater
 
 /** 998 octets without CRLF. */
 export const maxLineOctets = 998

@@ -1,47 +1,83 @@
-/** A text as the body of a part, encoded in steps, as texts have up to many megabytes. */
-import { encode as quotedPrintable, wrap as wrapQuotedPrintable } from 'nodemailer/lib/qp'
+/** A text as the body of a part. Texts have up to many megabytes: a long one is looked at in steps, and encoded while it is written. */
 import type { Steps } from '../../event-loop.ts'
-import { maxLineOctets, type Part } from './part.ts'
+import type { Part, WrittenLater } from './part.ts'
+import { isSevenBit, quotedPrintable, sevenBit, type TextEncoding } from './text-encodings.ts'
 
-/** Characters that are encoded in one step: some five milliseconds at worst. */
+/** Characters that are encoded in one step. */
 const stepUnits = 65_536
+/** Octets of UTF-8 that a UTF-16 unit becomes at most. */
+const octetsOfUnit = 3
 
-/** The text in 7bit where its characters and lines permit that, else in quoted-printable (RFC 2045 §6.7). */
+/** The text in 7bit where its characters and lines permit that, else in quoted-printable. */
 export function* textPart(type: string, text: string): Steps<Part> {
-  const plain = yield* plainBody(text)
+  const encoding = (yield* isPlain(text)) ? sevenBit : quotedPrintable
+  const encoder = new Encoder(text, encoding)
   return {
-    headers: [`Content-Type: ${type}; charset=utf-8`, `Content-Transfer-Encoding: ${plain ? '7bit' : 'quoted-printable'}`],
-    body: plain ?? (yield* quotedBody(text)),
+    headers: [`Content-Type: ${type}; charset=utf-8`, `Content-Transfer-Encoding: ${encoding.name}`],
+    body: [text.length > stepUnits ? yield* LongText.measured(encoder) : encoder.whole()],
   }
 }
 
-function* plainBody(text: string): Steps<string[] | undefined> {
-  const body: string[] = []
+function* isPlain(text: string): Steps<boolean> {
   for (const piece of pieces(text)) {
-    const lines = withLineEnds(piece)
     // a piece that ends inside a line is one long line from its start or behind its last break
-    if (!/^[\r\n\t\u0020-\u007e]*$/.test(lines) || !hasShortLines(lines) || (piece.length === stepUnits && !lines.endsWith('\r\n')))
-      return undefined
-    body.push(lines)
+    if (!isSevenBit(Buffer.from(piece)) || (piece.length === stepUnits && !/[\r\n]$/.test(piece))) return false
     if (text.length > stepUnits) yield
   }
-  return body
+  return true
 }
 
-function* quotedBody(text: string): Steps<string[]> {
-  const body: string[] = []
-  let left = text.length
-  for (const piece of pieces(text)) {
-    const lines = wrapQuotedPrintable(quotedPrintable(withLineEnds(piece)))
-    left -= piece.length
-    // RFC 2045 §6.7 (5): a soft line break where a line goes on in the next piece
-    body.push(left > 0 && !lines.endsWith('\r\n') ? `${lines}=\r\n` : lines)
-    if (text.length > stepUnits) yield
+/** Encodes the pieces of a text in the same memory, one after the other. */
+class Encoder {
+  readonly #text: string
+  readonly #encoding: TextEncoding
+  readonly #octets: Buffer
+  readonly #out: Buffer
+
+  constructor(text: string, encoding: TextEncoding) {
+    this.#text = text
+    this.#encoding = encoding
+    this.#octets = Buffer.allocUnsafe(Math.min(text.length, stepUnits) * octetsOfUnit)
+    this.#out = Buffer.allocUnsafe(encoding.room(this.#octets.length))
   }
-  return body
+
+  /** Each is overwritten by the next. */
+  *encoded(): Iterable<Buffer> {
+    let left = this.#text.length
+    for (const piece of pieces(this.#text)) {
+      left -= piece.length
+      const octets = this.#octets.subarray(0, this.#octets.write(piece))
+      yield this.#out.subarray(0, this.#encoding.write(this.#out, octets, left > 0))
+    }
+  }
+
+  whole(): string {
+    return [...this.encoded()].map((octets) => octets.toString('latin1')).join('')
+  }
 }
 
-const withLineEnds = (text: string): string => text.replaceAll(/\r\n|\r|\n/g, '\r\n')
+class LongText implements WrittenLater {
+  readonly encodedSize: number
+  readonly #encoder: Encoder
+
+  private constructor(encoder: Encoder, encodedSize: number) {
+    this.#encoder = encoder
+    this.encodedSize = encodedSize
+  }
+
+  static *measured(encoder: Encoder): Steps<LongText> {
+    let size = 0
+    for (const { length } of encoder.encoded()) {
+      size += length
+      yield
+    }
+    return new LongText(encoder, size)
+  }
+
+  *lines(): Iterable<Buffer> {
+    for (const octets of this.#encoder.encoded()) yield Buffer.from(octets)
+  }
+}
 
 /** Pieces that end behind a line break where there is one, and never inside a line break or a character. */
 function* pieces(text: string): Iterable<string> {
@@ -59,15 +95,4 @@ function endOf(text: string, at: number): number {
   const broken = text.slice(at, end).lastIndexOf('\n') + 1
   if (broken > 0) return at + broken
   return /[\r\ud800-\udbff]/.test(text.charAt(end - 1)) ? end - 1 : end
-}
-
-/** Whether all lines between CRLF keep to RFC 5322 §2.1.1. Of text in ASCII, characters are octets. */
-function hasShortLines(text: string): boolean {
-  for (let start = 0; start <= text.length;) {
-    const end = text.indexOf('\r\n', start)
-    const stop = end < 0 ? text.length : end
-    if (stop - start > maxLineOctets) return false
-    start = stop + 2
-  }
-  return true
 }

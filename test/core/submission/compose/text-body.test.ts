@@ -2,12 +2,15 @@ import { simpleParser } from 'mailparser'
 import test from '#test'
 import { textPart } from '#core/submission/compose/text-body.ts'
 import { runAtOnce } from '#core/event-loop.ts'
+import { quotedPrintable } from '#core/submission/compose/text-encodings.ts'
+import { Seeded, seedOf } from '../../../support/seeded.ts'
 
 const crlf = (text: string): string => text.replaceAll(/\r\n|\r|\n/g, '\r\n')
 
 function partOf(text: string): string {
   const { headers, body } = runAtOnce(textPart('text/plain', text))
-  return `${headers.join('\r\n')}\r\n\r\n${body.map(String).join('')}`
+  const octets = body.flatMap((piece) => (typeof piece === 'string' || Buffer.isBuffer(piece) ? [Buffer.from(piece)] : [...piece.lines()]))
+  return `${headers.join('\r\n')}\r\n\r\n${Buffer.concat(octets).toString('latin1')}`
 }
 
 const large: readonly (readonly [string, string, string])[] = [
@@ -27,6 +30,62 @@ for (const [title, text, encoding] of large) {
     t.true(crlf(read).trimEnd() === crlf(text).trimEnd(), 'the text is another one')
   })
 }
+
+test('the size of a long text is known before it is encoded', (t) => {
+  for (const [, text] of large) {
+    const [long] = runAtOnce(textPart('text/plain', text)).body
+    if (typeof long !== 'object' || Buffer.isBuffer(long)) return t.fail('the text is encoded at once')
+    t.is(Buffer.concat([...long.lines()]).length, long.encodedSize)
+    t.is(Buffer.concat([...long.lines()]).length, long.encodedSize, 'for the second time')
+  }
+})
+
+const usualSeed = 11
+test('any text in quoted-printable keeps to RFC 2045 and decodes to its UTF-8 with CRLF', (t) => {
+  const seed = seedOf(usualSeed)
+  const seeded = new Seeded(seed)
+  const units = [
+    'a',
+    'word ',
+    ' ',
+    '\t',
+    '=',
+    '=3D',
+    '.',
+    '\r',
+    '\n',
+    '\r\n',
+    '\0',
+    '\u007f',
+    'é',
+    '€',
+    '😀',
+    '\ud800',
+    'x'.repeat(70),
+    'é'.repeat(13),
+  ]
+  for (let round = 0; round < 2000; round++) {
+    const text = Array.from({ length: seeded.between(0, 40) }, () => seeded.pick(units)).join('')
+    const cut = seeded.chance(0.3)
+    const octets = Buffer.from(text)
+    const out = Buffer.alloc(quotedPrintable.room(octets.length))
+    const size = quotedPrintable.write(out, octets, cut)
+    t.true(size <= out.length)
+    const encoded = out.toString('latin1', 0, size)
+    const fault = `seed ${seed}, round ${round}: ${JSON.stringify(text)} became ${JSON.stringify(encoded)}`
+    const lines = encoded.split('\r\n')
+    t.true(
+      lines.every((line) => /^(?:[!-<>-~ \t]|=[0-9A-F]{2})*=?$/.test(line) && line.length <= 76 && !/[ \t]$/.test(line)),
+      fault,
+    )
+    t.true(!cut || encoded === '' || encoded.endsWith('\r\n'), fault)
+    const decoded = encoded
+      .replaceAll('=\r\n', '')
+      .replaceAll(/=([0-9A-F]{2})/g, (_, code: string) => String.fromCharCode(parseInt(code, 16)))
+    t.is(decoded, Buffer.from(crlf(text)).toString('latin1'), fault)
+    for (const line of lines) t.notRegex(line, /^=[89AB]/, `inside a character: ${fault}`)
+  }
+})
 
 test('textPart() takes a step for every piece of a long text, and none for a short one', (t) => {
   t.is([...textPart('text/plain', 'hello')].length, 0)
