@@ -1,11 +1,11 @@
 /** Text that others chose, made fit for a line of a log and for a terminal: it neither steers nor forges what is shown around it. */
 
-const controls = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g
+const controls = /[\p{Cc}\p{Zl}\p{Zp}]+/gu
 /**
- * What shows nothing itself and changes how other text is shown or read: marks, embeddings, overrides and isolates of direction
- * (UAX #9), blanks without width, and tags. The joiners U+200C and U+200D stay, as scripts and emoji are written with them.
+ * Characters that show nothing themselves, and change how other text is shown or read: marks of direction, blanks without width, fillers,
+ * tags and annotations. The joiners U+200C and U+200D and variation selectors stay, as scripts and emoji are written with them.
  */
-const unseen = /[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu
+const unseen = /(?![\u200c\u200d\p{Variation_Selector}])[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu
 const plain = /^[\x20-\x7e]*$/
 const maxText = 2000
 

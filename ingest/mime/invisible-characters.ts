@@ -7,11 +7,10 @@ export interface RemovedCharacters {
   readonly bidi: number
 }
 
-const zeroWidth =
-  /\u00AD|\u034F|[\u115F\u1160\u3164\uFFA0]|[\u17B4\u17B5]|[\u180B-\u180F]|[\u200B-\u200D]|[\u2060-\u2065\u206A-\u206F]|[\uFE00-\uFE0F]|\uFEFF|[\uFFF0-\uFFFB]|[\u{1BCA0}-\u{1BCA3}]|[\u{1D173}-\u{1D17A}]|[\u{E0000}-\u{E0FFF}]/gu
-const bidi = /[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu
-// C0 but for tab and line feed, DEL and C1
-const controls = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/gu
+// annotations are shown, by programs that know them, beside the text
+const zeroWidth = /[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu
+const bidi = /\p{Bidi_Control}/gu
+const controls = /(?![\t\n])\p{Cc}/gu
 
 /** Printable ASCII and line feeds: nothing to take out. */
 const isPlain = (text: string): boolean => /^[\n\t\u0020-\u007E]*$/.test(text)

@@ -36,11 +36,9 @@ const isAllTwins = (name: string): boolean => {
   return letters.some((letter) => letter > '\x7f') && letters.every((letter) => latinTwin.has(letter))
 }
 
-/** Control and zero-width characters; joiners between emoji and letters of scripts that need them are none. */
+/** Control and zero-width characters, except those that emoji and scripts need: joiners, variation selectors and tags. */
 export const hasInvisible = (text: string): boolean =>
-  /[\p{Cc}\u00ad\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]/u.test(text) || text.includes(graphemeJoiner)
-
-const graphemeJoiner = '\u034f'
+  /(?![\u200c\u200d\p{Variation_Selector}\u{e0020}-\u{e007f}])[\p{Cc}\p{Default_Ignorable_Code_Point}]/u.test(text)
 
 export const emojiIn = (text: string): number =>
   [...text.matchAll(/\p{Extended_Pictographic}(?:\ufe0f|\u200d\p{Extended_Pictographic})*/gu)].length

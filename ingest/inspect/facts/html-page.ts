@@ -99,7 +99,7 @@ class HtmlPageReader {
   take(text: string): void {
     const { style, isUnseen } = this.#level()
     if (isUnseen || this.#text.length > maxText) return
-    const length = text.replaceAll('\u034f', '').replaceAll(/[\s\u00a0\u00ad\u200b-\u200f\u2007\ufeff]+/g, '').length
+    const length = text.replaceAll(/[\s\p{Default_Ignorable_Code_Point}]+/gu, '').length
     if (style.isHidden) {
       // hidden text before all other text is what lists of mails show beside the subject
       if (!this.#isPreview) this.#hidden += length

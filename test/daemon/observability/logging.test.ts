@@ -79,6 +79,18 @@ test('what shows nothing and turns text around is named, and what scripts and em
   t.deepEqual(others, ['"😀\\udb40\\udc41"'])
 })
 
+test('cleanText() names every character that Unicode shows as nothing, except joiners and variation selectors', (t) => {
+  const [ignorable, kept] = [/\p{Default_Ignorable_Code_Point}/u, /[\u200c\u200d\p{Variation_Selector}]/u]
+  const unlike: string[] = []
+  for (let code = 0; code <= 0x10_ff_ff; code++) {
+    const character = code >= 0xd8_00 && code <= 0xdf_ff ? '' : String.fromCodePoint(code)
+    if (!ignorable.test(character)) continue
+    const shown = kept.test(character) ? character : `<U+${code.toString(16).toUpperCase().padStart(4, '0')}>`
+    if (cleanText(`a${character}b`) !== `a${shown}b`) unlike.push(code.toString(16))
+  }
+  t.deepEqual(unlike, [])
+})
+
 test('createLogger() survives what cannot be written down', (t) => {
   const { log, last } = capture()
   const circle: Line = { name: 'circle' }

@@ -1,9 +1,8 @@
 /** Text that others wrote: shown as it is, but nothing in it turns, hides or joins what stands around it. */
 import type { ComponentChildren, JSX } from 'preact'
 
-/** Directional overrides and isolates, zero-width characters, soft hyphens, tags and other controls that are not seen. */
-const unseen =
-  /\u034f|[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/gu
+/** Controls, and characters that are not seen; variation selectors choose the form of the character before them. */
+const unseen = /(?![\t\n\r\p{Variation_Selector}])[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu
 
 /** The parts of a text; `code` is set for a character that is not seen. */
 function parts(text: string): { readonly text: string; readonly code?: string }[] {

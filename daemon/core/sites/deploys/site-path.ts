@@ -13,8 +13,8 @@ export const deployLimits = {
   uploading: 5,
 } as const
 
-// C0, DEL, C1 and the marks that turn text around; a backslash is a slash to some.
-const forbidden = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069\\]/
+// controls, line ends and the marks that turn text around; a backslash is a slash to some.
+const forbidden = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\\]/u
 const encodedTrick = /%(?:2e|2f|5c|00)/i
 
 /** What is wrong with the path of a file, completing "The path …"; undefined for a good one. */
