@@ -1,9 +1,11 @@
 /** Corrects what mailparser makes of the header of a part: its type, its encoding, and whether it is a file. */
 import type { Transform } from 'node:stream'
+import { addressList } from '../address-list.ts'
+import { decodeEncodedWords } from '../encoded-words.ts'
 import { firstValue, headerFields } from '../header-fields.ts'
 import { Base64Decoder, QuotedPrintableDecoder, UuDecoder, type BrokenNote } from './octet-decoders.ts'
 import { parametersOf, parameterText } from './parameters.ts'
-import type { PartNode } from './part-node.ts'
+import type { PartField, PartNode } from './part-node.ts'
 
 /** Called with each transfer encoding that is unknown, and with each that some characters of its part do not fit, possibly many times. */
 export type EncodingNote = (fault: 'unknown_transfer_encoding' | 'broken_transfer_encoding', encoding: string) => void
@@ -22,7 +24,7 @@ export class PartHeads {
   mend(node: PartNode): boolean {
     applyDigestDefault(node)
     applyFilename(node)
-    dropUnusedFields(node)
+    keepShownFields(node)
     const declared = node.encoding
     if (!applyEncoding(node, this.#note) && declared !== false && node.multipart === false)
       this.#note('unknown_transfer_encoding', declared)
@@ -61,10 +63,27 @@ function applyFilename(node: PartNode): void {
  * mailparser parses all fields and shows some of an embedded message. Of other parts only the content fields are needed. A date that
  * it cannot read would be shown as the current time.
  */
-function dropUnusedFields({ parentNode, headers }: PartNode): void {
-  if (parentNode === false || parentNode.messageNode !== true) headers.lines = headers.lines.filter(({ key }) => key.startsWith('content-'))
-  else if (headers.get('date').length > 1 || Number.isNaN(Date.parse(headers.getFirst('date')))) headers.remove('date')
+function keepShownFields({ parentNode, headers, _headersLines }: PartNode): void {
+  const isMessage = parentNode !== false && parentNode.messageNode === true
+  const kept = headers.lines.filter(({ key }) => key.startsWith('content-') || (key === 'date' && isMessage))
+  headers.lines = isMessage ? [...kept, ...shownFields(Buffer.concat(_headersLines))] : kept
+  if (headers.get('date').length > 1 || Number.isNaN(Date.parse(headers.getFirst('date')))) headers.remove('date')
 }
+
+const addressFields = new Set(['from', 'to', 'cc', 'bcc'])
+
+/** Subject and addresses as our decoders read them, in a form that mailparser reads alike. */
+function shownFields(header: Buffer): PartField[] {
+  return headerFields(header).flatMap(({ name, value }) => {
+    const key = name.toLowerCase()
+    if (key === 'subject') return [{ key, line: `${name}: ${encodedWord(decodeEncodedWords(value))}` }]
+    if (!addressFields.has(key)) return []
+    const listed = addressList(value).map((one) => `${encodedWord(one.name)} <${Buffer.from(one.address).toString('latin1')}>`)
+    return [{ key, line: `${name}: ${listed.join(', ')}` }]
+  })
+}
+
+const encodedWord = (text: string): string => (text === '' ? '' : `=?UTF-8?B?${Buffer.from(text).toString('base64')}?=`)
 
 /** False if the encoding is unknown. */
 function applyEncoding(node: PartNode, note: EncodingNote): boolean {

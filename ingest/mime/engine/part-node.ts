@@ -28,8 +28,14 @@ export interface PartNode {
 
 export interface PartFields {
   /** All fields, with names in lower case. */
-  lines: readonly { readonly key: string }[]
+  lines: readonly PartField[]
   getFirst(name: string): string
   get(name: string): readonly string[]
   remove(name: string): void
+}
+
+export interface PartField {
+  readonly key: string
+  /** Name and value, one character an octet. */
+  readonly line: string
 }

@@ -209,3 +209,23 @@ test('readMessage() reads text and HTML whose octets are not valid in the declar
   t.is((await body('text/html; charset=us-ascii', '<p>M\xfc\xdfig')).html, '<p>Müßig</p>')
   t.is((await body('text/html', '<meta charset=windows-1251><p>\xe4\xe0')).html, '<p>да</p>')
 })
+
+test('readMessage() shows subject and names of an embedded message as those of a mail', async (t) => {
+  const values = [
+    'Gr\xfc\xdfe aus Z\xfcrich',
+    '=?iso-2022-jp?B?GyRCRnxLXA==?= =?iso-2022-jp?B?OGwbKEI=?=',
+    '=?utf-8?B?44GC44E=?= =?utf-8?B?hOOBhg==?=',
+    '=?x-unknown?Q?caf=E9?=',
+    '=?utf-8?Q?a=00b=0Ac?=',
+    '=?windows-1252?Q?=80_5_=96_ok?= =?UTF-8?Q?_=F0=9F=91=8D?=',
+    '=?utf-8?q?literal_=3D=3Futf-8=3Fq=3Fx=3F=3D?=',
+  ]
+  for (const value of values) {
+    const fields = `From: ${value} <a@b.test>\r\nSubject: ${value}\r\nTo: "Ann, B." <ann@b.test>, c@b.test`
+    const raw = `Content-Type: message/rfc822\r\nContent-Disposition: inline\r\n\r\n${fields}\r\n\r\nhello\r\n`
+    const [outer, shown] = [await readText(`${fields}\r\n\r\nhello\r\n`), (await readText(raw)).text]
+    t.true(shown.includes(`\nSubject: ${outer.subject}\n`), `${JSON.stringify(shown)} ${outer.subject}`)
+    t.true(shown.includes(`From: ${JSON.stringify(outer.from[0]?.name)} <a@b.test>`), `${JSON.stringify(shown)} ${outer.from[0]?.name}`)
+    t.true(shown.includes('\nTo: "Ann, B." <ann@b.test>, c@b.test\n'), shown)
+  }
+})
