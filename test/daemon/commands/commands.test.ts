@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { PassThrough } from 'node:stream'
-import test, { type ExecutionContext } from '#test'
+import ava, { type ExecutionContext, type TestFn } from '#test'
 import { newApiKey } from '../../../admin-api/wire/access/api-key.ts'
 import { proofOf } from '#core/access/run-proof.ts'
 import { loadConfig } from '#config/settings/load.ts'
@@ -13,7 +13,7 @@ import { commandHelp } from '../../../daemon/commands/command-help.ts'
 import { parseCommandLine } from '../../../daemon/commands/command-line.ts'
 import { writeOperatorFile } from '../../../daemon/process/operator-file.ts'
 import { send } from '../../../daemon/commands/send-command.ts'
-import { waiting } from '../../support/waits.ts'
+import { waitFor, waiting } from '../../support/waits.ts'
 import { catchAllInbox } from '../../support/daemon/provision.ts'
 import { Daemon, runCommand, spawnCommand, type DaemonOptions } from '../../support/daemon/daemon.ts'
 import { RestClient } from '../../support/daemon/rest.ts'
@@ -21,7 +21,32 @@ import { temporaryFolder } from '../../support/daemon/workspace.ts'
 import { programPort } from '../../support/network/program-port.ts'
 import { listenIn } from '../../support/web/listen.ts'
 
-async function started(t: ExecutionContext, env: Record<string, string> = {}): Promise<{ daemon: Daemon; options: DaemonOptions }> {
+interface Place {
+  readonly daemon: Daemon
+  readonly options: DaemonOptions
+}
+
+const test = ava as TestFn<Place>
+
+/** Starts the daemon of the tests that neither end it nor change its routing. */
+test.before(async (t) => {
+  const folder = await temporaryFolder('commands')
+  const options = { folder: folder.path }
+  const daemon = await Daemon.start(options)
+  t.context = { daemon, options }
+  ends.push(
+    () => daemon[Symbol.asyncDispose](),
+    () => folder[Symbol.asyncDispose](),
+  )
+})
+
+const ends: (() => PromiseLike<void>)[] = []
+test.after.always(async () => {
+  for (const end of ends) await end()
+})
+
+/** Starts a daemon for one test. */
+async function started(t: ExecutionContext<Place>, env: Record<string, string> = {}): Promise<Place> {
   const folder = await temporaryFolder('commands')
   t.teardown(() => folder[Symbol.asyncDispose]())
   const options = { folder: folder.path, env }
@@ -114,7 +139,7 @@ test('postern promote makes a destination live, and leads all mail to it with --
 })
 
 test('postern key create prints a key alone, with the scope that was asked for', async (t) => {
-  const { daemon, options } = await started(t)
+  const { daemon, options } = t.context
   const { code, output } = await runCommand(options, 'key', 'create', 'my site', '--scope', 'api:read')
   t.is(code, 0, output)
   t.regex(output, /^svckey_\S{43}\n$/)
@@ -127,7 +152,7 @@ test('postern key create prints a key alone, with the scope that was asked for',
 })
 
 test('postern key create has an option for each field of the REST request', async (t) => {
-  const { options } = await started(t)
+  const { options } = t.context
   const words = ['--send-only', '--failure-notices', 'on', '--failure-notice-to', 'ops@site.test', '--expires-at', '2096-01-31T12:00:00Z']
   const made = await runCommand(options, 'key', 'create', 'my site', ...words, '--json')
   t.is(made.code, 0, made.output)
@@ -145,7 +170,7 @@ test('postern key create has an option for each field of the REST request', asyn
 })
 
 test('an API key of the environment counts when it is one, with the line break of its file', async (t) => {
-  const { daemon, options } = await started(t)
+  const { daemon, options } = t.context
   const withKey = (key: string) => ({ ...options, env: { POSTERN_API_KEY: key } })
   const words = ['send', ...letter, '--text', 'Hello']
   for (const key of ['', ' \n', `${daemon.adminKey}\n`]) t.is((await runCommand(withKey(key), ...words)).code, 0, JSON.stringify(key))
@@ -164,7 +189,7 @@ test('an API key of the environment counts when it is one, with the line break o
 })
 
 test('postern send with HTML alone does not wait for the standard input', async (t) => {
-  const { daemon } = await started(t)
+  const { daemon } = t.context
   const command = parseCommandLine([
     'send',
     ...letter,
@@ -222,7 +247,10 @@ test('postern tail shows what is accepted and refused as it happens, and ends wi
   }
   const first = accepted().finally(() => (isShown = true))
   const body = { from: 'shop@site.test', to: ['ann@inbox.test', 'ben@inbox.test'], subject: 'Seen live', text: 'x' }
-  while (!isShown) await daemon.rest.call('POST', '/v1/messages', body)
+  await waitFor('tail shows a message', async () => {
+    await daemon.rest.call('POST', '/v1/messages', body)
+    return isShown
+  })
   t.regex(
     await first,
     /^\d\d:\d\d:\d\d\.\d{3} accepted +captured\.no_route {12}shop@site\.test -> ann@inbox\.test \(\+1\) .*subject=Seen live door=rest trace_id=\S{36}$/,
@@ -270,7 +298,7 @@ test('postern tail says in a sentence that the daemon died', async (t) => {
 })
 
 test('nobody without the token of this run watches decisions', async (t) => {
-  const { daemon } = await started(t)
+  const { daemon } = t.context
   t.is((await daemon.rest.call('GET', '/operator/decisions')).status, 401)
 })
 
@@ -300,7 +328,7 @@ test('commands end quietly when nobody reads on', async (t) => {
 })
 
 test('postern import takes lists and templates of another service from files, and says what it did not take', async (t) => {
-  const { daemon, options } = await started(t)
+  const { daemon, options } = t.context
   const file = async (name: string, text: string): Promise<string> => {
     const path = join(options.folder, name)
     await writeFile(path, text)
