@@ -323,7 +323,7 @@ test('commands end quietly when nobody reads on', async (t) => {
   child.stdout.destroy()
   let words = ''
   child.stderr.on('data', (chunk: Buffer) => (words += chunk.toString()))
-  t.deepEqual(await once(child, 'close'), [0, null])
+  t.deepEqual(await once(child, 'close'), [141, null])
   t.is(words, '')
 })
 
