@@ -3,7 +3,6 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { go, linkHere, query } from '../app/location.ts'
 import { Segments, Tabs } from '../parts/controls.tsx'
-import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { State } from '../parts/states.tsx'
 import type { CapturedMessage } from '../wire/operations.ts'
@@ -12,11 +11,11 @@ import { ColorSwitch, isDarkMail } from './color-switch.tsx'
 import { Headers } from './headers.tsx'
 import { MessageFrame, pathOfView, type FrameWidth } from './message-frame.tsx'
 import { linksOf, remoteImagesOf } from './message-links.ts'
-import { Files, Links, Source, type StoredFile } from './parts.tsx'
+import { Files, Links, ReadingNotes, Source, type StoredFile } from './parts.tsx'
 import { RemoteImages } from './remote-images.tsx'
 
 /** As much of a captured or received message as is read here. */
-export interface ReadableMessage extends Pick<CapturedMessage, 'id' | 'html' | 'text' | 'headers' | 'view_url'> {
+export interface ReadableMessage extends Pick<CapturedMessage, 'id' | 'html' | 'text' | 'headers' | 'reading_notes' | 'view_url'> {
   readonly attachments: readonly StoredFile[]
   readonly unreadable?: string | null | undefined
 }
@@ -53,12 +52,7 @@ export function MessageTabs({ message, raw, attachment, further }: MessageTabsPr
     <>
       <Tabs label={w.views} tabs={tabs} value={tab} onChoose={(next) => go(linkHere({ tab: next }), { replaces: true })} />
       <div role="tabpanel" tabIndex={0} aria-label={tabs.find(({ id }) => id === tab)?.label} class="reader-tab">
-        {message.unreadable != null && (
-          <div class="note warn">
-            <Mark name="warning" />
-            <p lang="en">{message.unreadable}</p>
-          </div>
-        )}
+        <ReadingNotes {...message} />
         {tab === 'html' && <Html message={message} />}
         {tab === 'text' && (
           <pre class="paper text" tabIndex={0}>

@@ -5,6 +5,7 @@ import { save } from '../app/api.ts'
 import { asFault, type Read } from '../app/query.ts'
 import { CopyButton } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { Mark } from '../parts/mark.tsx'
 import { SafeText } from '../parts/safe-text.tsx'
 import { Show, State } from '../parts/states.tsx'
 import { bytes } from '../parts/time.ts'
@@ -102,4 +103,27 @@ export async function saveFile(read: () => Promise<Blob>, name: string): Promise
   } catch (error) {
     toast(asFault(error).message)
   }
+}
+
+interface NotesProps {
+  readonly unreadable?: string | null | undefined
+  readonly reading_notes: readonly { readonly message: string }[]
+}
+
+/** What the reader could not decode, left out or guessed. */
+export function ReadingNotes({ unreadable, reading_notes: notes }: NotesProps): JSX.Element | null {
+  const sentences = unreadable == null ? notes.map(({ message }) => message) : [unreadable]
+  if (sentences.length === 0) return null
+  return (
+    <div class="note warn">
+      <Mark name="warning" />
+      <ul lang="en">
+        {sentences.map((sentence) => (
+          <li key={sentence}>
+            <SafeText text={sentence} />
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
 }

@@ -7,7 +7,7 @@ import { useRead, type Reading } from '../app/query.ts'
 import { Headers } from '../mail/headers.tsx'
 import { MessageFrame, pathOfView } from '../mail/message-frame.tsx'
 import { remoteImagesOf } from '../mail/message-links.ts'
-import { Files, saveFile, Source } from '../mail/parts.tsx'
+import { Files, ReadingNotes, saveFile, Source } from '../mail/parts.tsx'
 import { RemoteImages } from '../mail/remote-images.tsx'
 import { Segments } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -86,12 +86,7 @@ function Message({ message, projectId }: { readonly message: TraceMessage; reado
   const labels = { html: 'HTML', text: w.text, source: w.source }
   return (
     <>
-      {message.unreadable !== undefined && (
-        <div class="note warn">
-          <Mark name="warning" />
-          <p lang="en">{message.unreadable}</p>
-        </div>
-      )}
+      <ReadingNotes {...message} />
       <div class="message-bar">
         <Segments
           label={w.views}

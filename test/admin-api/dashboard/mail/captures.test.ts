@@ -1,4 +1,6 @@
 /** Captured mail in Chromium: what is unread, the release to a live destination, and what an inbox is and does. */
+import { makeDestination, makeLogin } from '../../../support/daemon/provision.ts'
+import { SmtpClient } from '../../../support/smtp/smtp-client.ts'
 import { waitFor } from '../../../support/waits.ts'
 import { browserOf } from '../../../support/web/browser.ts'
 import { testWith } from '../../../support/peers/peers.ts'
@@ -42,6 +44,41 @@ test('a captured message is released to a live destination, after saying who get
   await page.click('text=Open in the reader')
   await page.waitForSelector('.reader-head >> text=Released')
   t.is(await page.locator('.reader-head >> text=Release…').count(), 0)
+  await tab.check(t)
+})
+
+test('a message says what could not be decoded, in the reader and on the page of its trace', async (t) => {
+  const server = await startDashboard(t, browser)
+  const { rest, addresses } = server.daemon
+  const destination = await makeDestination(rest, { name: 'Box', port: 9, mode: 'sandbox' })
+  const client = await SmtpClient.signIn({ port: Number(addresses.submission.split(':').at(-1)) }, await makeLogin(rest, destination))
+  const content = [
+    ...['From: a@alpenblick.example', 'Subject: Odd', 'Content-Type: multipart/mixed; boundary=b', ''],
+    ...[
+      '--b',
+      'Content-Type: text/plain; charset=x-nothing',
+      '',
+      'caf\u00e9',
+      '--b',
+      'Content-Transfer-Encoding: x-unheard-of',
+      '',
+      'x',
+      '',
+    ],
+  ]
+  await client.send({ from: 'a@alpenblick.example', to: ['anna@example.test'], content: Buffer.from(content.join('\r\n'), 'latin1') })
+  await client.quit()
+  const tab = await server.open({ colorScheme: 'both' })
+  const { page } = tab
+  await tab.go('/captures')
+  await page.click('.message-list >> text=Odd')
+  const charset = '.note.warn li >> text=The charset "x-nothing" is unknown'
+  await page.waitForSelector(charset)
+  t.is(await page.locator('.note.warn li').count(), 3)
+  await tab.check(t)
+  const { data } = await rest.must('GET', '/v1/traces')
+  await tab.go(`/traces/${String((data as Record<string, unknown>[])[0]?.['trace_id'])}?tab=message`)
+  await page.waitForSelector(charset)
   await tab.check(t)
 })
 
