@@ -26,6 +26,25 @@ export const contentRowKey = (organizationId: string, id: string, row: number): 
 /** The marker of content that is still being written. */
 export const openContentKey = (organizationId: string, id: string): readonly Element[] => globalKey('content.open', organizationId, id)
 
+/** The pieces as full rows, without a copy, and what is left of them. */
+function inRows(pieces: readonly Bytes[]): { readonly rows: readonly Bytes[][]; readonly rest: Bytes[] } {
+  const rows: Bytes[][] = []
+  let row: Bytes[] = []
+  let room = contentRowBytes
+  for (const piece of pieces) {
+    let at = 0
+    for (; piece.length - at >= room; room = contentRowBytes) {
+      rows.push([...row, piece.subarray(at, at + room)])
+      row = []
+      at += room
+    }
+    if (at === piece.length) continue
+    row.push(piece.subarray(at))
+    room -= piece.length - at
+  }
+  return { rows, rest: row }
+}
+
 /** Content on its way in. */
 export class Draft {
   readonly #database: Database
@@ -124,16 +143,16 @@ export class Draft {
     const bytes = this.#pending - (this.#pending % contentRowBytes)
     this.#database.draftRoom.take(this.#owner, bytes)
     this.#counted += bytes
-    const whole = joined(this.#pieces)
+    const { rows, rest } = inRows(this.#pieces)
     const change = new Change()
     if (this.#rows === 0) change.set(openContentKey(this.#organizationId, this.#id), encode(Date.now()))
-    let at = 0
-    for (; at + contentRowBytes <= whole.length; at += contentRowBytes) {
-      change.set(contentRowKey(this.#organizationId, this.#id, this.#rows++), whole.subarray(at, at + contentRowBytes))
+    this.#hash ??= createHash('sha256')
+    for (const row of rows) {
+      change.set(contentRowKey(this.#organizationId, this.#id, this.#rows++), row)
+      for (const piece of row) this.#hash.update(piece)
     }
-    ;(this.#hash ??= createHash('sha256')).update(whole.subarray(0, at))
-    this.#pieces = at < whole.length ? [whole.subarray(at)] : []
-    this.#pending = whole.length - at
+    this.#pieces = rest
+    this.#pending -= bytes
     await this.#database.commit(change)
   }
 }

@@ -10,18 +10,19 @@ const octetsOfUnit = 3
 
 /** The text in 7bit where its characters and lines permit that, else in quoted-printable. */
 export function* textPart(type: string, text: string): Steps<Part> {
-  const encoding = (yield* isPlain(text)) ? sevenBit : quotedPrintable
-  const encoder = new Encoder(text, encoding)
+  const octets = Buffer.allocUnsafe(Math.min(text.length, stepUnits) * octetsOfUnit)
+  const encoding = (yield* isPlain(text, octets)) ? sevenBit : quotedPrintable
+  const encoder = new Encoder(text, encoding, octets)
   return {
     headers: [`Content-Type: ${type}; charset=utf-8`, `Content-Transfer-Encoding: ${encoding.name}`],
     body: [text.length > stepUnits ? yield* LongText.measured(encoder) : encoder.whole()],
   }
 }
 
-function* isPlain(text: string): Steps<boolean> {
+function* isPlain(text: string, octets: Buffer): Steps<boolean> {
   for (const piece of pieces(text)) {
     // a piece that ends inside a line is one long line from its start or behind its last break
-    if (!isSevenBit(Buffer.from(piece)) || (piece.length === stepUnits && !/[\r\n]$/.test(piece))) return false
+    if (!isSevenBit(octets.subarray(0, octets.write(piece))) || (piece.length === stepUnits && !/[\r\n]$/.test(piece))) return false
     if (text.length > stepUnits) yield
   }
   return true
@@ -34,11 +35,12 @@ class Encoder {
   readonly #octets: Buffer
   readonly #out: Buffer
 
-  constructor(text: string, encoding: TextEncoding) {
+  /** `octets` has room for a piece in UTF-8. */
+  constructor(text: string, encoding: TextEncoding, octets: Buffer) {
     this.#text = text
     this.#encoding = encoding
-    this.#octets = Buffer.allocUnsafe(Math.min(text.length, stepUnits) * octetsOfUnit)
-    this.#out = Buffer.allocUnsafe(encoding.room(this.#octets.length))
+    this.#octets = octets
+    this.#out = Buffer.allocUnsafe(encoding.room(octets.length))
   }
 
   /** Each is overwritten by the next. */
