@@ -24,6 +24,7 @@ const sentences: Readonly<Record<Code, (detail: string) => string>> = {
   attachment_cut: () => 'The message is too large; its last attachment is left out.',
   unclosed_part: () => 'A multipart has no closing delimiter; the message may be incomplete.',
   unknown_charset: (name) => `The charset${name} is unknown; the text was decoded by a guess.`,
+  wrong_charset: (name) => `Octets of a text are not valid in its charset${name}; the text was decoded by a guess.`,
   broken_text: (name) => `Some octets are not valid in the charset${name}; each is shown as a replacement character.`,
   unknown_transfer_encoding: (name) => `The transfer encoding${name} is unknown; the part is shown undecoded.`,
   broken_transfer_encoding: (name) => `Some characters are not valid in the transfer encoding${name}; the part may be damaged.`,

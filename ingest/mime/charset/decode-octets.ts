@@ -4,8 +4,11 @@ import { ascii, charsetNamed, unnamed } from './charset-names.ts'
 import { replacing, strictly } from './decoders.ts'
 import { hasJapaneseEscape, isStateful } from './stateful.ts'
 
-/** `unknown_charset`: the declared name is unknown, and the text is a guess. `broken_text`: some octets became U+FFFD. */
-export type CharsetFault = 'unknown_charset' | 'broken_text'
+/**
+ * `unknown_charset`: no charset is declared, or its name is unknown, and the text is a guess. `wrong_charset`: the octets are not valid in
+ * the declared charset, and the text is a guess. `broken_text`: some octets became U+FFFD.
+ */
+export type CharsetFault = 'unknown_charset' | 'wrong_charset' | 'broken_text'
 
 export interface DecodedText {
   readonly text: string
@@ -24,18 +27,24 @@ export function decodeOctets(octets: Uint8Array, declared: string, isHtml = fals
   const bytes = Buffer.from(octets.buffer, octets.byteOffset, octets.byteLength)
   const named = charsetNamed(declared)
   const candidates = [...new Set(candidatesFor(bytes, named, isHtml))]
-  const fault = named === undefined && !isAscii(bytes) ? { fault: 'unknown_charset' as const } : {}
   for (const charset of candidates) {
     const text = strictly(bytes, charset)
-    if (text !== undefined) return { text, ...fault }
+    if (text !== undefined) return { text, ...(charset === named || isAscii(bytes) || promisesNothing(named) ? {} : guessOf(named)) }
   }
   for (const charset of candidates) {
     if (charset === ascii) continue
     const text = replacing(bytes, charset)
     if (isMostlySound(text)) return { text, fault: 'broken_text' }
   }
-  return { text: replacing(bytes, lastResort), ...fault }
+  return { text: replacing(bytes, lastResort), ...guessOf(named) }
 }
+
+/** Text beyond ASCII without a charset, and under the name of ASCII, is UTF-8 in most mail. */
+const promisesNothing = (named: string | undefined): boolean => named === unnamed || named === ascii
+
+const guessOf = (named: string | undefined): { readonly fault: CharsetFault } => ({
+  fault: named === undefined || named === unnamed ? 'unknown_charset' : 'wrong_charset',
+})
 
 function* candidatesFor(octets: Buffer, named: string | undefined, isHtml: boolean): Iterable<string> {
   if (named === undefined || named === unnamed || named === ascii) {

@@ -48,7 +48,12 @@ const mails: readonly (readonly [title: string, make: () => Buffer | Promise<Buf
     () => fromFile('japanese-subject'),
     { subject: '年末年始の営業日と発送予定に関する大切なお知らせをお送りいたします', text: 'x' },
   ],
-  ['an undeclared charset', () => fromFile('undeclared-charset'), { text: 'Guten Tag Frau Müßig, das Gerät kostet 129 € – passt das?' }],
+  [
+    'an undeclared charset',
+    () => fromFile('undeclared-charset'),
+    { text: 'Guten Tag Frau Müßig, das Gerät kostet 129 € – passt das?', notes: ['unknown_charset'] },
+  ],
+  ['a wrong charset', written('Content-Type: text/plain; charset=utf-8', 'M\xfc\xdfig'), { text: 'Müßig', notes: ['wrong_charset'] }],
   ['the charset of cron', () => fromFile('cron-charset'), { text: 'Übersprungen: 3 Dateien' }],
   [
     'inline text files',

@@ -55,6 +55,7 @@ export const readingNoteCodes = [
   'attachment_cut',
   'unclosed_part',
   'unknown_charset',
+  'wrong_charset',
   'broken_text',
   'unknown_transfer_encoding',
   'broken_transfer_encoding',
