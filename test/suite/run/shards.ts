@@ -24,8 +24,8 @@ export type ProcessShape = Pick<LaneShape, 'seconds' | 'needsDisk'>
 
 export const shapes: Readonly<Record<TestLane, LaneShape>> = {
   exact: { shards: 12, atOnce: (processors) => processors + 1, seconds: 60, needsDisk: false },
-  real: { shards: 8, atOnce: (processors) => processors + 2, seconds: 180, needsDisk: true },
-  browser: { shards: 4, atOnce: () => 2, seconds: 180, needsDisk: false },
+  real: { shards: 12, atOnce: (processors) => processors + 2, seconds: 180, needsDisk: true },
+  browser: { shards: 8, atOnce: (processors) => processors + 1, seconds: 180, needsDisk: false },
   measured: { shards: 1, atOnce: () => 1, seconds: 180, needsDisk: true },
 }
 
