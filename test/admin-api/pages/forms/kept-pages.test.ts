@@ -49,5 +49,5 @@ test('a form that was shown is rendered only in the rows that an address or a re
   const [again, refused] = await send({ ...base, counted_2: 'Mine' })
   t.deepEqual(again, ['counted_0', 'counted_2'])
   t.regex(refused, /value="Mine"/)
-  t.notRegex((await send({ ...base, counted_4: 'usual' }))[1], /Mine|Ada/)
+  t.notRegex((await send({ ...base, counted_4: 'usual' }))[1], /value="(?:Mine|Ada)"/)
 })
