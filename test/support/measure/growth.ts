@@ -2,8 +2,8 @@
 
 const factor = 4
 const maxTries = 3
-/** Below this, in milliseconds, a measurement says nothing. */
-const floorMs = 3
+/** Below this, in milliseconds, a measurement says nothing: many kernels count processor time in ticks of 4 ms. */
+const floorMs = 8
 
 /** True when four times the input takes less than nine times as long; quadratic work would take sixteen times. */
 export function growsLinearly(work: (size: number) => void, size = 250_000): boolean {
