@@ -26,7 +26,7 @@ export const contentRowKey = (organizationId: string, id: string, row: number): 
 /** The marker of content that is still being written. */
 export const openContentKey = (organizationId: string, id: string): readonly Element[] => globalKey('content.open', organizationId, id)
 
-/** The pieces as full rows, without a copy, and what is left of them. */
+/** Divides the pieces into full rows without a copy. `rest` is shorter than a row. */
 function inRows(pieces: readonly Bytes[]): { readonly rows: readonly Bytes[][]; readonly rest: Bytes[] } {
   const rows: Bytes[][] = []
   let row: Bytes[] = []

@@ -19,7 +19,7 @@ export const workedInTurnsBytes = 262_144
 
 export interface BodyLimits extends JsonLimits {
   readonly maxBytes: number
-  /** Throws when the octets, whose SHA-256 it is given in hexadecimal, are not what the request says of them. */
+  /** Receives the SHA-256 of the body in hexadecimal. Throws if the request declares another digest. */
   readonly checkDigest?: ((sha256: string) => void) | undefined
   /** The setting that says so, if one does. */
   readonly setting?: string | undefined
@@ -175,7 +175,7 @@ export class HeldBody {
   }
 }
 
-/** Hands over the body and resolves with its length. A large body waits for its turn: at once, or when it has shown to be large. */
+/** Passes the body to `hand` and resolves with its length. A body of `readInTurnsBytes` or more waits for its turn. */
 async function receiveBody(
   req: IncomingMessage,
   { maxBytes, setting }: Pick<BodyLimits, 'maxBytes' | 'setting'>,
@@ -189,12 +189,13 @@ async function receiveBody(
   let size = 0
   const take = (chunk: Buffer): Promise<void> | undefined => {
     const before = size
-    size += chunk.length
+    const { length } = chunk // `hand` may move the memory of the chunk
+    size += length
     if (size > maxBytes) throw tooLarge(maxBytes, 'this one has more', setting)
     hand(chunk)
     if (hasTurn || before >= readInTurnsBytes) return undefined
     if (size >= readInTurnsBytes) return held.turn(reads, maxBytes)
-    held.take(smallMemory, chunk.length)
+    held.take(smallMemory, length)
     return undefined
   }
   const there = bytesThere(req)

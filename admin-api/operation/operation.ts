@@ -51,8 +51,8 @@ export interface OperationFacts<in C = unknown> {
   /** The setting from which `maxBodyBytes` comes, for refusals. */
   readonly maxBodySetting?: string
   /**
-   * Where the header says something of the octets of the body, as a signature does: what throws when their SHA-256, in hexadecimal, is
-   * another.
+   * Returns a check of the SHA-256 of the body (hexadecimal) if the request header declares or signs it. The check throws if the digest
+   * differs.
    */
   readonly digestCheck?: (headers: IncomingHttpHeaders, core: C) => ((sha256: string) => void) | undefined
   /** Seconds from the first header byte handled to the answer; 30 by default. */

@@ -64,7 +64,7 @@ export const awsKey: Credential<KeyCheck & Timed> = {
   },
 }
 
-/** Of a signed request, what throws `invalid_signature` when the octets of its body are not those that were signed. */
+/** For a signed request, returns a check that throws `invalid_signature` if the body is not the signed one. */
 export const signedBody =
   (path: string) =>
   (headers: IncomingHttpHeaders, { clock }: Timed) => {

@@ -1,7 +1,7 @@
 /**
- * JSON bodies as they come. Large ones go piece by piece to a thread of their own: to read a megabyte holds whoever does it for some ten
- * milliseconds, the collector counts what a thread holds, and the main thread serves everybody. Small ones are read where they are, as a
- * thread costs more than they do.
+ * Parses JSON bodies. A large body goes to a separate thread, piece by piece as it arrives. Parsing a megabyte takes about ten
+ * milliseconds, and a large body in the memory of the main thread causes garbage collections. A small body is parsed on the main thread,
+ * which costs less than a message to another thread.
  */
 import { Worker } from 'node:worker_threads'
 import { invalid } from '#core/refusals.ts'
@@ -10,9 +10,9 @@ import { freeLongTexts, putLongTexts, type LongText } from './long-texts.ts'
 
 /** Bodies up to this length cost a few milliseconds. */
 const maxHereBytes = 131_072
-/** Pieces from this length on go to the thread with their memory. */
+/** A piece of this length or more moves to the thread without a copy. */
 const movedBytes = 16_384
-/** Shorter ones are put together to pieces of this length: a client can send octet by octet. */
+/** Shorter pieces are joined up to this length, because a client can send single octets. */
 const stageBytes = 65_536
 const idleMs = 30_000
 /** After such a body the thread ends at once: its heap would keep several times the length. */
@@ -21,11 +21,11 @@ const restlessBytes = 1_048_576
 const heapMiB = 2048
 const entry = new URL('./json-worker.ts', import.meta.url)
 
-/** To the thread: a piece of a body, or its end. The memory of the octets goes with it. */
+/** Message to the thread: a piece of a body, or the end of a body. The memory of the octets moves with the message. */
 export interface JsonTask {
   readonly number: number
   readonly bytes?: Uint8Array<ArrayBuffer>
-  /** All of it has come, and is read within these; `undefined` when the rest of it never comes. */
+  /** Set when the body is complete. A message without `bytes` and `limits` discards the body. */
   readonly limits?: JsonLimits | undefined
 }
 
@@ -42,19 +42,19 @@ export interface JsonResult extends Read {
 
 export interface ReadJson {
   readonly value: unknown
-  /** Frees what of the value was never looked at, which is unusable from then on. */
+  /** Frees the long texts that were not read. To read one of them afterwards throws. */
   readonly free: () => void
 }
 
-/** A body that is being received. Dispose of it whether its value was asked for or not. */
+/** A body while it arrives. Dispose of it in every case. */
 export interface JsonIntake extends Disposable {
-  /** Takes a piece, whose octets are unusable afterwards. */
+  /** Adds a piece. The caller must not use its memory afterwards. */
   push(bytes: Buffer): void
-  /** The value, once all of it has been pushed. Throws `validation_failed` for what is not JSON within the limits. */
+  /** Parses the complete body. Throws `validation_failed` if it is not JSON or exceeds the limits. */
   value(limits: JsonLimits): Promise<ReadJson>
 }
 
-/** On the thread. */
+/** A body on the thread. */
 interface AwayBody {
   push(piece: Buffer): void
   read(limits: JsonLimits): Promise<Read>
@@ -62,7 +62,7 @@ interface AwayBody {
 }
 
 export class JsonThread implements AsyncDisposable {
-  /** Bodies of which the thread has pieces. */
+  /** Results of the bodies on the thread, by number. */
   readonly #open = new Map<number, PromiseWithResolvers<Read>>()
   #worker: Worker | undefined
   #idle: NodeJS.Timeout | undefined
@@ -89,13 +89,12 @@ export class JsonThread implements AsyncDisposable {
     await this.#end(this.#worker, new Error('the service is closing'))
   }
 
-  /** A body for the thread. */
   #begin(): AwayBody {
     clearTimeout(this.#idle)
     const worker = (this.#worker ??= this.#start())
     const number = ++this.#tasks
     const result = Promise.withResolvers<Read>()
-    result.promise.catch(() => undefined) // of a body whose value is never asked for
+    result.promise.catch(() => undefined) // the body may be discarded before it is parsed
     this.#open.set(number, result)
     worker.ref()
     const post = (bytes: Uint8Array<ArrayBuffer>) => worker.postMessage({ number, bytes } satisfies JsonTask, [bytes.buffer])
@@ -120,7 +119,7 @@ export class JsonThread implements AsyncDisposable {
           staged += taken
           if (staged === stageBytes) flush()
         }
-        if (isOwn) (piece.buffer as ArrayBuffer).transfer(0) // else it counts as in use until the next collection
+        if (isOwn) (piece.buffer as ArrayBuffer).transfer(0) // otherwise V8 counts the memory until the next collection
       },
       read: (limits) => {
         flush()

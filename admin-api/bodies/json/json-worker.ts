@@ -6,7 +6,7 @@ import { takeLongTexts } from './long-texts.ts'
 
 type Octets = Uint8Array<ArrayBuffer>
 
-/** The pieces of the bodies that are being received. */
+/** Pieces of the bodies that are not complete yet. */
 class Bodies {
   readonly #pieces = new Map<number, Octets[]>()
 
@@ -43,7 +43,7 @@ function answer(number: number, body: Buffer<ArrayBuffer>, limits: JsonLimits): 
   parentPort?.postMessage({ number, reading, texts } satisfies JsonResult, memory)
 }
 
-/** At once: a collection comes later. */
+/** Frees the memory now; a collection would free it later. */
 function free(pieces: readonly Octets[]): void {
   for (const { buffer } of pieces) buffer.transfer(0)
 }

@@ -1,24 +1,23 @@
 /**
- * Long texts of a parsed body travel as octets, whose memory moves between threads without a copy, and become text when they are first
- * read. Such a text lies outside the heap: a clone of it would take a part of the heap that only a full collection frees, and the main
- * thread stands still meanwhile.
+ * Moves long texts of a parsed body between threads as octets, without a copy. The first read turns the octets into a string outside the
+ * V8 heap. A cloned string would be on the heap, where only a full garbage collection frees it, and this stops the main thread.
  */
 
-/** Text from this length on lies outside the heap when it is made of octets (a rule of Node). */
+/** Node keeps a string of this length or more outside the heap if it is decoded from octets. */
 const longFrom = 1_048_576
 
-/** A text taken out of a value. */
+/** A text that was removed from a value. */
 export interface LongText {
-  /** Names and indexes from the value to the text; none if the value is the text itself. */
+  /** Names and indexes that lead from the value to the text. */
   readonly path: readonly (string | number)[]
   readonly octets: Uint8Array<ArrayBuffer>
-  /** It has characters beyond U+00FF: two octets for each UTF-16 unit, in place of one. */
+  /** The text has characters above U+00FF: each UTF-16 unit takes two octets instead of one. */
   readonly isWide: boolean
 }
 
 type Holder = Record<string | number, unknown>
 
-/** Takes the long texts out of a value that was parsed from JSON, and leaves empty ones in their place. */
+/** Replaces the long texts of a parsed value by empty strings, and returns the long texts. */
 export function takeLongTexts(value: object): readonly LongText[] {
   const found: LongText[] = []
   const look = (holder: Holder, path: LongText['path']): void => {
@@ -34,7 +33,7 @@ export function takeLongTexts(value: object): readonly LongText[] {
   return found
 }
 
-/** Puts them back. To read a text first after `freeLongTexts` throws. */
+/** Restores the long texts. A first read after `freeLongTexts` throws a TypeError. */
 export function putLongTexts(value: object, texts: readonly LongText[]): void {
   for (const { path, octets, isWide } of texts) {
     const holder = path.slice(0, -1).reduce((inner, key) => inner[key] as Holder, value as Holder)
@@ -50,12 +49,12 @@ export function putLongTexts(value: object, texts: readonly LongText[]): void {
   }
 }
 
-/** Frees the memory of those that were never read, without waiting for a collection. */
+/** Frees the memory of the texts that were not read. */
 export function freeLongTexts(texts: readonly LongText[]): void {
   for (const { octets } of texts) if (!octets.buffer.detached) octets.buffer.transfer(0)
 }
 
-/** An own property whatever its name: `__proto__` too. */
+/** Defines an own property, also one with the name `__proto__`. */
 function place(holder: Holder, key: string | number, descriptor: PropertyDescriptor): void {
   Object.defineProperty(holder, key, { ...descriptor, enumerable: true, configurable: true })
 }

@@ -36,7 +36,7 @@ const isAllTwins = (name: string): boolean => {
   return letters.some((letter) => letter > '\x7f') && letters.every((letter) => latinTwin.has(letter))
 }
 
-/** Control and zero-width characters, except those that emoji and scripts need: joiners, variation selectors and tags. */
+/** Whether the text has control or zero-width characters. Emoji and some scripts need joiners, variation selectors and tags. */
 export const hasInvisible = (text: string): boolean =>
   /(?![\u200c\u200d\p{Variation_Selector}\u{e0020}-\u{e007f}])[\p{Cc}\p{Default_Ignorable_Code_Point}]/u.test(text)
 

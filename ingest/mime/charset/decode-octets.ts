@@ -39,7 +39,7 @@ export function decodeOctets(octets: Uint8Array, declared: string, isHtml = fals
   return { text: replacing(bytes, lastResort), ...guessOf(named) }
 }
 
-/** Text beyond ASCII without a charset, and under the name of ASCII, is UTF-8 in most mail. */
+/** Whether the declared charset says nothing about octets above 0x7f. Such text is usually UTF-8. */
 const promisesNothing = (named: string | undefined): boolean => named === unnamed || named === ascii
 
 const guessOf = (named: string | undefined): { readonly fault: CharsetFault } => ({

@@ -72,7 +72,7 @@ function keepShownFields({ parentNode, headers, _headersLines }: PartNode): void
 
 const addressFields = new Set(['from', 'to', 'cc', 'bcc'])
 
-/** Subject and addresses as our decoders read them, in a form that mailparser reads alike. */
+/** Decodes subject and addresses, and encodes them again in the form that mailparser reads correctly. */
 function shownFields(header: Buffer): PartField[] {
   return headerFields(header).flatMap(({ name, value }) => {
     const key = name.toLowerCase()

@@ -82,7 +82,7 @@ function* pieces(digits: string): Iterable<string> {
 
 const stepUnits = 524_288
 
-/** By octets: of a break in each line, an expression would make hundreds of thousands of texts. */
+/** Removes blanks octet by octet. A regular expression would create a string for each line. */
 function* withoutBlanks(given: string): Steps<string> {
   if (!/[\t\n\r ]/.test(given)) return given
   const digits: Buffer<ArrayBuffer> = Buffer.allocUnsafeSlow(given.length)
@@ -98,7 +98,7 @@ function* withoutBlanks(given: string): Steps<string> {
   return text
 }
 
-/** Returns where the octets that are kept end. */
+/** Returns the end of the octets that are kept. */
 function blanksRemoved(octets: Buffer, from: number, to: number): number {
   let kept = from
   for (let at = from; at < to; at++) {

@@ -1,6 +1,6 @@
 /**
  * Composes a REST send into a message (RFC 5322, MIME by RFC 2045 to 2047 and RFC 2231), once, so that what is stored
- * is what is sent. Encoded words are nodemailer's; the structure is ours, because composing lies on the way to every acknowledgement.
+ * is what is sent. Encoded words come from nodemailer. The structure is our own code, because every acknowledgement waits for it.
  */
 import { encodeWords, foldLines } from 'nodemailer/lib/mime-funcs'
 import type { Mailbox } from '../../addresses.ts'

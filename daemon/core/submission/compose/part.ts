@@ -5,15 +5,15 @@ export interface Part {
   readonly body: readonly Piece[]
 }
 
-/** A file or a long text, which becomes octets while it is written. */
+/** A file or a long text that is encoded while it is written. */
 export interface WrittenLater {
-  /** How many octets `lines` gives. */
+  /** Number of octets that `lines` yields. */
   readonly encodedSize: number
-  /** The octets as they go out, a piece at a time; each is there until it has been taken. */
+  /** Yields the encoded octets in pieces. */
   lines(): Iterable<Buffer>
 }
 
-/** Text or octets as they go out, or what is written later. */
+/** Encoded text, encoded octets, or content that is encoded while it is written. */
 export type Piece = string | Buffer | WrittenLater
 
 /** 998 octets without CRLF. */

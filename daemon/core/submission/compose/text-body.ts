@@ -1,11 +1,11 @@
-/** A text as the body of a part. Texts have up to many megabytes: a long one is looked at in steps, and encoded while it is written. */
+/** Encodes a text as the body of a part. A long text is checked in steps and encoded while it is written. */
 import type { Steps } from '../../event-loop.ts'
 import type { Part, WrittenLater } from './part.ts'
 import { isSevenBit, quotedPrintable, sevenBit, type TextEncoding } from './text-encodings.ts'
 
 /** Characters that are encoded in one step. */
 const stepUnits = 65_536
-/** Octets of UTF-8 that a UTF-16 unit becomes at most. */
+/** Most octets that one UTF-16 unit takes in UTF-8. */
 const octetsOfUnit = 3
 
 /** The text in 7bit where its characters and lines permit that, else in quoted-printable. */
@@ -28,7 +28,7 @@ function* isPlain(text: string, octets: Buffer): Steps<boolean> {
   return true
 }
 
-/** Encodes the pieces of a text in the same memory, one after the other. */
+/** Encodes a text piece by piece, and uses the same memory for each piece. */
 class Encoder {
   readonly #text: string
   readonly #encoding: TextEncoding
@@ -43,7 +43,7 @@ class Encoder {
     this.#out = Buffer.allocUnsafe(encoding.room(octets.length))
   }
 
-  /** Each is overwritten by the next. */
+  /** Yields the encoded pieces. Each piece overwrites the one before. */
   *encoded(): Iterable<Buffer> {
     let left = this.#text.length
     for (const piece of pieces(this.#text)) {

@@ -1,6 +1,6 @@
 /**
- * Transfer encodings of texts, octet by octet. Expressions would make a text of every line, and of a text of many megabytes so many that
- * their collection holds the main thread.
+ * Transfer encodings of texts. They work on octets, because regular expressions create a string for each line, and for a text of many
+ * megabytes the garbage collection of these strings stops the main thread.
  */
 import { maxLineOctets } from './part.ts'
 
@@ -11,13 +11,13 @@ const space = 0x20
 const equals = 0x3d
 
 export interface TextEncoding {
-  /** Of Content-Transfer-Encoding. */
+  /** Value of Content-Transfer-Encoding. */
   readonly name: string
-  /** Space for the most octets that so many octets of UTF-8 become. */
+  /** Returns the largest encoded size of this number of octets. */
   room(octets: number): number
   /**
-   * Writes the octets with CRLF for each line break (CR, LF or CRLF), and returns how many it wrote. `goesOn` says that more of the line
-   * follows elsewhere if they do not end with a break.
+   * Writes the encoded octets to `out` and returns their number. CR, LF and CRLF become CRLF. With `goesOn`, the last line continues in
+   * the next piece unless it ends with a line break.
    */
   write(out: Buffer, octets: Buffer, goesOn: boolean): number
 }
@@ -44,7 +44,7 @@ export const sevenBit: TextEncoding = {
   },
 }
 
-/** Whether the octets, whose first begins a line, are ASCII without controls in lines of at most 998 octets (RFC 5322 §2.1.1). */
+/** Whether the text is ASCII without control characters, in lines of at most 998 octets (RFC 5322 §2.1.1). */
 export function isSevenBit(octets: Buffer): boolean {
   let length = 0
   for (let i = 0; i < octets.length; i++) {
@@ -57,11 +57,11 @@ export function isSevenBit(octets: Buffer): boolean {
 
 /** RFC 2045 §6.7: at most 76 octets in a line. */
 const mostInLine = 76
-/** A soft break stands behind a word rather than inside it, unless the line would be shorter than this. */
+/** A soft line break follows a blank if the line then has at least this length. */
 const leastInLine = 50
 const hex = Buffer.from('0123456789ABCDEF')
 
-/** RFC 2045 §6.7. No character is cut by a soft break. */
+/** RFC 2045 §6.7. A soft line break never splits a character. */
 export const quotedPrintable: TextEncoding = {
   name: 'quoted-printable',
   room: (octets) => Math.ceil(3 * octets * (1 + 3 / leastInLine)) + 3,
@@ -106,7 +106,7 @@ export const quotedPrintable: TextEncoding = {
 const isBlank = (octet: number): boolean => octet === space || octet === tab
 const isPrintable = (octet: number): boolean => (octet >= space && octet <= 0x7e && octet !== equals) || octet === tab
 
-/** Octets of the character of UTF-8 (RFC 3629 §3) that begins with this one. */
+/** Length of a UTF-8 character with this first octet (RFC 3629 §3). */
 const octetsOf = (first: number): number => (first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4)
 
 function breakAt(out: Buffer, at: number): number {
