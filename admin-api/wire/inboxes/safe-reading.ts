@@ -6,12 +6,15 @@ import * as z from 'zod'
 import type { ReadAddress, ReadMessage, ReadResult, VisibleLink, VisibleText } from '#core/capture/reading/message-reader.ts'
 import { followedSchemes } from '#ingest/html/addressed-elements.ts'
 import { textOfHtml } from '#ingest/html/html-text.ts'
+import { shownHosts } from '#ingest/html/shown-hosts.ts'
+import { sameOrganization } from '#ingest/dns/domains.ts'
 import { marks } from '#ingest/html/visible/visible-html.ts'
 import { withoutInvisible } from '#ingest/mime/invisible-characters.ts'
 
 const maxText = 24_000
 const maxLine = 998
 const maxLinks = 50
+const maxLinkText = 200
 const maxAddresses = 50
 const maxFiles = 50
 
@@ -61,8 +64,9 @@ function readingOf(message: ReadMessage): SafeReading {
   const shown = withMarks(withAsciiHosts(tally.clean(visible?.text ?? message.text)))
   const cut = shown.length > maxText || (visible?.leftOut ?? 0) > 0
   const links = linksOf(visible?.links ?? linksInText(shown), tally)
-  const { hidden, marked }: Pick<VisibleText, 'hidden' | 'marked'> = visible ?? { hidden: 0, marked: 0 }
-  const facts = { hidden, marked, links, isCut: cut, differs: visible !== undefined && partsDiffer(message, shown) }
+  const { hidden, marked, linksLeftOut }: Counts = visible ?? { hidden: 0, marked: 0, linksLeftOut: 0 }
+  const isCut = { text: cut, links: links.length > maxLinks || linksLeftOut > 0, lists: hasLongLists(message) }
+  const facts = { hidden, marked, links, isCut, differs: visible !== undefined && partsDiffer(message, shown) }
   return {
     notice,
     from: addressesOf(message.from, tally),
@@ -75,7 +79,7 @@ function readingOf(message: ReadMessage): SafeReading {
     text_cut: cut
       ? { shown: Math.min(shown.length, maxText), left_out: Math.max(shown.length - maxText, 0) + (visible?.leftOut ?? 0) }
       : null,
-    links,
+    links: links.slice(0, maxLinks).map((one) => ({ ...one, text: one.text.slice(0, maxLinkText).toWellFormed() })),
     attachments: message.attachments.slice(0, maxFiles).map(({ filename, contentType, size }) => ({
       filename: lineOf(filename, tally),
       content_type: contentType,
@@ -86,6 +90,12 @@ function readingOf(message: ReadMessage): SafeReading {
     findings: [...findingsOf(facts, tally), ...message.notes.map(({ sentence }) => withoutQuoted(sentence))],
   }
 }
+
+type Counts = Pick<VisibleText, 'hidden' | 'marked' | 'linksLeftOut'>
+
+/** Whether a list of addresses or files has more entries, or the subject more characters, than the reading shows. */
+const hasLongLists = ({ from, to, cc, replyTo, attachments, subject }: ReadMessage): boolean =>
+  [from, to, cc, replyTo].some((list) => list.length > maxAddresses) || attachments.length > maxFiles || subject.length > maxLine
 
 /** Without names that the sender declared. */
 const withoutQuoted = (sentence: string): string => sentence.replaceAll(/ "[^"]*"/g, '')
@@ -109,7 +119,9 @@ class Tally {
   }
 }
 
-const lineOf = (given: string, tally: Tally): string => tally.clean(given).replaceAll(/\s+/g, ' ').slice(0, maxLine).toWellFormed()
+const oneLine = (given: string, tally: Tally): string => tally.clean(given).replaceAll(/\s+/g, ' ')
+
+const lineOf = (given: string, tally: Tally): string => oneLine(given, tally).slice(0, maxLine).toWellFormed()
 
 const addressesOf = (given: readonly ReadAddress[], tally: Tally): string[] =>
   given.slice(0, maxAddresses).map(({ name, address }) => {
@@ -125,11 +137,11 @@ const withAsciiHosts = (given: string): string =>
 const linksInText = (given: string): readonly VisibleLink[] => [...given.matchAll(address)].map(([href]) => ({ text: href, href }))
 
 function linksOf(links: readonly VisibleLink[], tally: Tally): z.input<typeof link>[] {
-  return links.slice(0, maxLinks).flatMap(({ text: shown, href }) => {
+  return links.flatMap(({ text: shown, href }) => {
     const url = URL.parse(href.replaceAll('&amp;', '&'))
     if (!url || !followedSchemes.includes(url.protocol)) return []
     const host = url.hostname === '' ? url.pathname.slice(url.pathname.lastIndexOf('@') + 1) : url.hostname
-    return [{ text: lineOf(shown, tally).slice(0, 200), url: url.href.slice(0, 2000), host }]
+    return [{ text: oneLine(shown, tally), url: url.href.slice(0, 2000), host }]
   })
 }
 
@@ -137,13 +149,13 @@ interface Facts {
   readonly hidden: number
   readonly marked: number
   readonly links: readonly z.input<typeof link>[]
-  readonly isCut: boolean
+  readonly isCut: Readonly<Record<'text' | 'links' | 'lists', boolean>>
   readonly differs: boolean
 }
 
 /** None of them holds a word of the mail. */
 function findingsOf({ hidden, marked, links, isCut, differs }: Facts, { removed }: Tally): string[] {
-  const misleading = links.filter(({ text: shown, host }) => namesOtherHost(shown, host)).length
+  const misleading = links.filter(({ text: shown, host }) => shownHosts(shown).some((one) => !sameOrganization(one, host))).length
   return [
     hidden > 0 && `${hidden} hidden elements were removed.`,
     marked > 0 && `${marked} passages may be hidden from people; each stands between ${openMark} and ${closeMark}.`,
@@ -153,16 +165,10 @@ function findingsOf({ hidden, marked, links, isCut, differs }: Facts, { removed 
     links.some(({ host }) => /(?:^|\.)xn--/.test(host)) &&
       'A link leads to an internationalized host (punycode), which may look like another one.',
     differs && 'The plain-text part differs from the HTML part; shown is the HTML part, which a person sees.',
-    isCut && 'The text is long and was cut; the rest is left out.',
+    isCut.text && 'The text is long and was cut; the rest is left out.',
+    isCut.links && `Only the first ${maxLinks} links are listed; the mail has more.`,
+    isCut.lists && 'A list of addresses or files, or the subject, is long and was cut.',
   ].filter((one) => one !== false)
-}
-
-/** Whether the text of a link looks like a host that it does not lead to. */
-function namesOtherHost(shown: string, host: string): boolean {
-  const named = /(?:^|[\s/@])((?:[\p{L}\p{N}-]+\.)+\p{L}{2,})(?:$|[\s/:?#])/u.exec(shown)?.[1]
-  if (named === undefined) return false
-  const ascii = URL.parse(`http://${named}`)?.hostname ?? named
-  return ascii !== host && !host.endsWith(`.${ascii}`) && !ascii.endsWith(`.${host}`)
 }
 
 const wordsOf = (given: string): Set<string> =>

@@ -20,6 +20,8 @@ export interface VisibleHtml {
   /** Passages between marks. */
   readonly marked: number
   readonly links: readonly VisibleLink[]
+  /** Links after the last one in `links`. */
+  readonly linksLeftOut: number
   /** Characters of the document after the part that was read. */
   readonly leftOut: number
 }
@@ -31,7 +33,10 @@ const foreignMarks = /[\ue000\ue001]/g
 const maxCharacters = 250_000
 const maxStyles = 65_536
 const maxLinks = 100
+const maxLinkText = 2000
 const voidElements = new Set(['area', 'br', 'col', 'hr', 'img', 'wbr'])
+/** Elements that do not separate words. */
+const inlineElements = new Set(['b', 'strong', 'i', 'em', 'u', 's', 'font', 'span', 'small', 'big', 'sub', 'sup', 'code', 'wbr'])
 
 /** An open element with its look in each view. */
 interface Level extends StyledElement {
@@ -73,6 +78,7 @@ class Page {
   readonly #pieces: string[] = []
   readonly #links: { text: string; href: string }[] = []
   #link: { text: string; href: string } | undefined
+  #linksLeftOut = 0
   #hidden = 0
   #marked = 0
   #isMarked = false
@@ -97,8 +103,10 @@ class Page {
     if (href !== undefined && level.shown !== 'no' && level.shown !== 'gone') {
       const link = { text: name === 'area' ? (given['alt'] ?? '') : '', href }
       if (this.#links.length < maxLinks) this.#links.push(link)
+      else this.#linksLeftOut++
       if (name === 'a') this.#link = link
-    }
+    } else if (name === 'img') this.#addToLink(` ${given['alt'] ?? ''} `)
+    else if (!inlineElements.has(name)) this.#addToLink(' ')
     this.#stack.push(level)
   }
 
@@ -107,18 +115,23 @@ class Page {
     if (shown === 'no' || shown === 'gone') return
     if (text.trim() !== '') this.#mark(shown === 'maybe')
     this.#pieces.push(text)
-    if (this.#link && this.#link.text.length < 200) this.#link.text += text
+    this.#addToLink(text)
+  }
+
+  #addToLink(text: string): void {
+    if (this.#link && this.#link.text.length < maxLinkText) this.#link.text += text
   }
 
   close(name: string, isImplied: boolean): void {
     const level = this.#stack.pop()
+    if (!inlineElements.has(name)) this.#addToLink(' ')
     if (name === 'a') this.#link = undefined
     if (level?.shown !== 'gone' && !voidElements.has(name) && !isImplied) this.#pieces.push(`</${name}>`)
   }
 
   end(): Omit<VisibleHtml, 'leftOut'> {
     this.#mark(false)
-    return { html: this.#pieces.join(''), hidden: this.#hidden, marked: this.#marked, links: this.#links }
+    return { html: this.#pieces.join(''), hidden: this.#hidden, marked: this.#marked, links: this.#links, linksLeftOut: this.#linksLeftOut }
   }
 
   #mark(isDoubtful: boolean): void {

@@ -8,10 +8,10 @@ const maxText = 48_000
 /** Undefined for a message without HTML. */
 export function visibleText(document: MailDocument): VisibleText | undefined {
   if (document.html.trim() === '') return undefined
-  const { html, hidden, marked, links, leftOut } = visibleHtml(document)
+  const { html, hidden, marked, links, linksLeftOut, leftOut } = visibleHtml(document)
   const text = textOfHtml(withRealHosts(html))
   const shown = text.slice(0, maxText).toWellFormed()
-  return { text: shown, leftOut: Math.max(text.length - shown.length, leftOut), hidden, marked, links }
+  return { text: shown, leftOut: Math.max(text.length - shown.length, leftOut), hidden, marked, links, linksLeftOut }
 }
 
 /** Addresses of links with their host as it is asked for in DNS, whatever it looks like. */

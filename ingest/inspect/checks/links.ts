@@ -1,6 +1,7 @@
 /** Check 17: where links lead, as far as they show it themselves. No link is followed. */
 import { readsLike } from '../facts/characters.ts'
-import { isRealHost, isReservedHost, organizationOf, plainDomain } from '../../dns/domains.ts'
+import { shownHosts } from '../../html/shown-hosts.ts'
+import { organizationOf, plainDomain } from '../../dns/domains.ts'
 import type { Facts } from '../facts/mail-facts.ts'
 import { failedFor, lessForEach, type Finding, type Verdict } from './verdict.ts'
 import { isUnsubscribeLink, type WebLink } from '../facts/web-links.ts'
@@ -64,34 +65,6 @@ function deceptions({ url, text }: WebLink, signers: ReadonlySet<string>): Findi
     },
   ]
 }
-
-/** The hosts of the addresses that a text shows. Beside other words, an address is what people take for one. */
-function shownHosts(text: string): string[] {
-  const words = text.slice(0, 2000).trim().split(/\s+/)
-  if (words.length === 1) return words.flatMap((word) => shownHost(word) ?? [])
-  return words
-    .map((word) => word.replaceAll(/^[("'«„“]+|[)"'»“”.,;:!?]+$/gu, ''))
-    .flatMap((word) => (isPlainWord(word) ? [] : (shownHost(word) ?? [])))
-}
-
-/** Top-level domains that are endings of files too, as in `README.md`. */
-const fileEndings = /\.(?:app|cc|com\.txt|md|mov|pl|ps|py|rs|sh|so|zip)$/i
-
-/** Whether a word among others names no address to follow: a mail address, or a name that could be that of a file. */
-const isPlainWord = (word: string): boolean => !/^(?:https?:\/\/|www\.)/i.test(word) && (word.includes('@') || fileEndings.test(word))
-
-/** The host that a word shows when it is an address; undefined for other words. */
-function shownHost(trimmed: string): string | undefined {
-  const { scheme, host, rest } = shownAddress.exec(trimmed)?.groups ?? {}
-  if (host === undefined) return undefined
-  const plain = plainDomain(host)
-  // `Node.js` and `12.50/kg` are words, `https://node.js/`, `www.node.js` and `node.js/x` are addresses
-  const isAddress = scheme !== undefined || plain.startsWith('www.') || (/^[/:?#]/.test(rest ?? '') && /\.[^.\d]{2,}$/.test(plain))
-  return isAddress || isRealHost(plain) || isReservedHost(plain) ? plain : undefined
-}
-
-const shownAddress =
-  /^(?<scheme>https?:\/\/)?(?:[^\s/@]{1,64}@)?(?<host>(?:[\p{L}\p{N}_-]{1,63}\.){1,8}[\p{L}\p{N}-]{1,63})(?<rest>[/:?#].*|\.?)$/iu
 
 const distinct = (findings: readonly Finding[]): Finding[] => [
   ...new Map(findings.map((finding) => [inEnglish(finding.text), finding])).values(),

@@ -46,6 +46,8 @@ export interface VisibleText {
   /** Passages between marks. */
   readonly marked: number
   readonly links: readonly VisibleLink[]
+  /** Links that follow those in `links`. */
+  readonly linksLeftOut: number
 }
 
 /** What a reader left out of a message, could not decode, or guessed. */
