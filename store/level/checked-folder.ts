@@ -5,6 +5,7 @@ import { Level } from 'level'
 import type { Damage } from '../engine/store-kv.ts'
 import { DamagedFolder } from '../kv.ts'
 import { KnownDamage } from './known-damage.ts'
+import { cutOff, tornGroupIn } from './torn-group.ts'
 
 /** Tables up to this size in all are compared with their checksums at each start, which takes some 30 ms. */
 const quickTableBytes = 16 * 1024 * 1024
@@ -30,6 +31,15 @@ export async function mendedFolder(folder: string, quickBytes = quickTableBytes)
   const mended = standingIn(damage).length === 0 ? [] : await whileLocked(folder, () => mend(damage, folder, maxTableBytes))
   await damage.expectCheck()
   return { damage, mended }
+}
+
+/** Takes the rows of a torn last group out of LevelDB's log. See `torn-group.ts`. */
+export async function dropTornGroup(folder: string): Promise<void> {
+  if (!(await tornGroupIn(folder))) return
+  await whileLocked(folder, async () => {
+    const torn = await tornGroupIn(folder) // a process that had the store open may have ended the group
+    if (torn) await cutOff(torn)
+  })
 }
 
 async function mend(damage: KnownDamage, folder: string, maxTableBytes: number | undefined): Promise<readonly string[]> {

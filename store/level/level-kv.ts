@@ -3,7 +3,7 @@
  * (group commit). Any failed write is fatal: LevelDB 1.20 would lose later writes without an error.
  */
 import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { Level } from 'level'
 import { loadNativeCode } from '#config/own-files.ts'
 import { OneDaemon } from '../daemons/one-daemon.ts'
@@ -19,23 +19,22 @@ import {
   type Write,
   type WriteResult,
 } from '../kv.ts'
-import { counterOf, kindOf, kinds, payloadOf, pointerOf, seal, versionOf } from '../engine/codec.ts'
+import { counterOf, kindOf, kinds, payloadOf, pointerOf, seal, versionOf, type Pointer } from '../engine/codec.ts'
 import type { Damage, Rest, StoreKv } from '../engine/store-kv.ts'
-import { keyName } from '../tuple.ts'
 import { damagedValues, rowsOf, valueDamage } from './check-values.ts'
 import { collectSegments } from './collect.ts'
 import { groupStamp, missingGroups, noNumber } from './group-stamps.ts'
-import { checkedFolder, mendedFolder, type CheckedFolder } from './checked-folder.ts'
+import { checkedFolder, dropTornGroup, mendedFolder, type CheckedFolder } from './checked-folder.ts'
 import type { KnownDamage } from './known-damage.ts'
+import { isCorruption, LevelReads, type Engine } from './level-reads.ts'
 import { lastGroupInLog, mayHoldGroup } from './log-tail.ts'
 import { planGroup, pointTo, sizeOf, type Operation } from '../engine/group.ts'
 import { GroupCommit, type Committed, type GroupOptions } from '../engine/group-commit.ts'
-import { RecentValues } from './recent.ts'
 import type { StoreSnapshot } from '../engine/snapshot.ts'
 import { snapshotRows } from './snapshot.ts'
-import { ValueLog } from './value-log.ts'
+import { isAnyTorn } from './torn-group.ts'
+import { ValueLog, type PlacedValues } from './value-log.ts'
 
-type Engine = Level<Uint8Array, Uint8Array>
 /** Only LevelDB has it, and not the stores of browsers. */
 interface Compacting {
   compactRange(start: Uint8Array, end: Uint8Array): Promise<void>
@@ -64,17 +63,10 @@ const mebibyte = 1024 * 1024
 /** Measured; see `decisions/0012-what-goes-to-the-value-log.md` of the store. */
 const defaults = { maxInline: 2 * 1024, segmentBytes: 128 * mebibyte, writeBufferSize: 16 * mebibyte, cacheSize: 16 * mebibyte }
 
-const maxRecentBytes = 12 * 1024 * 1024
 const behindAll = Buffer.of(0xff, 0xff)
 /** Of a write that accepts losses. */
 const rowsAtOnce = 256
-/**
- * Rows of the first read of a walk, and of each further read. Each read is a task of the thread pool, which costs more than the rows of
- * most ranges. LevelDB also ends a read after 16 KiB.
- */
-const [firstRows, moreRows] = [64, 1000]
 const endOfNoGroup: Operation = { type: 'del', key: noNumber, value: Buffer.alloc(0) }
-const emptyStoredBytes = seal(0n, Buffer.alloc(0)).length
 
 export class LevelKv implements StoreKv {
   readonly #db: Engine
@@ -87,7 +79,7 @@ export class LevelKv implements StoreKv {
   #isSuspect = false
   /** Snapshots that are being read: no segment is dropped under them. */
   #snapshots = 0
-  readonly #recent = new RecentValues(maxRecentBytes)
+  readonly #reads: LevelReads
   /** Numbers of groups that are missing although later ones were there: the write-ahead log was damaged. */
   readonly daemons = new OneDaemon()
   readonly missingGroups: readonly number[]
@@ -97,6 +89,9 @@ export class LevelKv implements StoreKv {
   #hasWritten = false
   readonly #groups: GroupCommit
   #closing: Promise<void> | undefined
+  #committing: Promise<unknown> = Promise.resolve()
+  /** While it is not 0, rows are written after their values are on disk. */
+  #orderly = 0
 
   private constructor(opened: Opened, options: LevelOptions) {
     const { db, log, damage, mended, groups } = opened
@@ -109,7 +104,8 @@ export class LevelKv implements StoreKv {
     this.#groupNumber = groups.last
     this.missingGroups = groups.missing
     this.mended = mended
-    this.#groups = new GroupCommit((writes) => this.#commit(writes), options)
+    this.#reads = new LevelReads(db, () => void this.#suspect())
+    this.#groups = new GroupCommit((writes) => (this.#committing = this.#commit(writes)), options)
   }
 
   /** Opens the folder, making it when it is not there. Throws `StoreUnavailable` when it is locked, unreadable or damaged. */
@@ -122,6 +118,7 @@ export class LevelKv implements StoreKv {
       loadNativeCode('classic-level', folder)
       // before LevelDB deletes or rewrites what is damaged
       const { damage, mended } = options.mustBeWhole ? await checkedFolder(folder) : await mendedFolder(folder, options.quickTableBytes)
+      await dropTornGroup(folder)
       const lastInLog = await lastGroupInLog(records) // before LevelDB replaces the log, which it does from its construction on
       db = new Level(records, { ...encodings, writeBufferSize, cacheSize })
       await db.open()
@@ -160,7 +157,7 @@ export class LevelKv implements StoreKv {
     if (left <= 0) return
     const guard = whole ? this.#damage.guard(range) : undefined
     if (whole === 'shown') this.#damage.requireAllWrites()
-    for await (const [key, stored] of this.#walk({ gte: start, lt: end, reverse, rowsWanted: left })) {
+    for await (const [key, stored] of this.#reads.walk({ gte: start, lt: end, reverse, rowsWanted: left })) {
       guard?.pass(key)
       const isShown = kindOf(stored) !== kinds.counter
       const entry = isShown ? (keysOnly ? withoutValue(key, stored) : await this.#entry(key, stored)) : undefined
@@ -172,11 +169,11 @@ export class LevelKv implements StoreKv {
   }
 
   async counter(key: Bytes): Promise<number> {
-    return counterOf(this.#look(key))
+    return counterOf(this.#reads.look(key))
   }
 
   async counters(keys: readonly Bytes[]): Promise<number[]> {
-    return keys.map((key) => counterOf(this.#look(key)))
+    return keys.map((key) => counterOf(this.#reads.look(key)))
   }
 
   get damage(): readonly Damage[] {
@@ -194,18 +191,31 @@ export class LevelKv implements StoreKv {
 
   /** Writes the rows in memory into a table, which replaces the log; merges tables with rows of this range. */
   compact(start: Bytes = behindAll, end: Bytes = behindAll): Promise<void> {
-    return (this.#db as unknown as Compacting).compactRange(start, end)
+    return this.#inOrder(() => (this.#db as unknown as Compacting).compactRange(start, end))
+  }
+
+  /** LevelDB moves rows out of its log during `work`. A start finds torn groups only in the log. */
+  async #inOrder(work: () => Promise<void>): Promise<void> {
+    this.#orderly++
+    try {
+      await this.#committing.catch(() => undefined)
+      await work()
+    } finally {
+      this.#orderly--
+    }
   }
 
   async checkValues(rest: Rest): Promise<readonly Damage[]> {
-    await this.#damage.keepValues(await damagedValues(this.#walkFrom, this.#log, (key) => this.#look(key), rest))
+    await this.#damage.keepValues(await damagedValues(this.#walkFrom, this.#log, (key) => this.#reads.look(key), rest))
     return this.#damage.all
   }
 
   /** The operator goes on without what is lost: damage that is gone is forgotten, and so are missing groups. */
   async acceptLosses(): Promise<void> {
     const stamps = this.missingGroups.map((number) => groupStamp(number))
-    for (let at = 0; at < stamps.length; at += rowsAtOnce) await this.#put([...stamps.slice(at, at + rowsAtOnce), endOfNoGroup])
+    await this.#inOrder(async () => {
+      for (let at = 0; at < stamps.length; at += rowsAtOnce) await this.#write([...stamps.slice(at, at + rowsAtOnce), endOfNoGroup])
+    })
     await this.#damage.forget()
   }
 
@@ -221,19 +231,19 @@ export class LevelKv implements StoreKv {
   /** Frees segments of the value log in which little or nothing is alive. Returns how many were dropped. */
   collect(): Promise<number> {
     return collectSegments({
-      ...{ log: this.#log, kv: this, look: (key) => this.#look(key) },
+      ...{ log: this.#log, kv: this, look: (key) => this.#reads.look(key) },
       rows: () => rowsOf(this.#walkFrom),
       mayDrop: () => this.#snapshots === 0,
     })
   }
 
   readonly #walkFrom = (gte: Bytes, limit: number): AsyncIterable<[Bytes, Bytes]> =>
-    this.#walk({ gte, lt: Buffer.of(0xff), reverse: false, limit })
+    this.#reads.walk({ gte, lt: Buffer.of(0xff), reverse: false, limit })
 
   /** Everything as of one group commit; writers go on. Rows of versions up to `since` come without their values. To be disposed. */
   snapshot(since = 0n): StoreSnapshot {
-    if (this.#closed) throw new StoreFailure('The store is closed.')
-    const snapshot = this.#db.snapshot()
+    const state = this.#reads.freeze()
+    const { snapshot } = state
     const rows = this.#db.iterator({ snapshot })
     this.#snapshots++
     const version = versionOf(this.#db.getSync(versionKey, { snapshot }) ?? seal(0n, Buffer.alloc(0)))
@@ -243,7 +253,7 @@ export class LevelKv implements StoreKv {
       [Symbol.asyncDispose]: async () => {
         this.#snapshots--
         await rows.close()
-        await snapshot.close()
+        await state.release()
       },
     }
   }
@@ -256,6 +266,7 @@ export class LevelKv implements StoreKv {
   async #close(): Promise<void> {
     await this.#groups.close()
     this.#closed = true
+    this.#reads.close()
     // damage in the last group is told from a torn end by the record behind it
     if (this.#hasWritten) await this.#db.del(noNumber, { sync: true }).catch(() => undefined)
     if (!this.#isSuspect) await this.#damage.endCheck()
@@ -264,84 +275,64 @@ export class LevelKv implements StoreKv {
   }
 
   async #commit(writes: readonly Write[]): Promise<Committed> {
-    const plan = planGroup(writes, (key) => this.#look(key), this.#version, this.#maxInline)
+    const plan = planGroup(writes, (key) => this.#reads.look(key), this.#version, this.#maxInline)
     const { results, operations, large } = plan
-    if (large.length > 0) pointTo(large, await this.#log.append(large))
+    const values = large.length > 0 ? await this.#log.place(large) : undefined
+    if (values) pointTo(large, values.pointers)
     const size = sizeOf(plan)
     if (operations.length === 0) return { results, size }
     operations.push({ type: 'put', key: versionKey, value: seal(plan.version, Buffer.alloc(0)) }, groupStamp(this.#groupNumber + 1))
     this.#options.beforeBatch?.(operations.length)
-    await this.#put(operations)
-    this.#remember(operations)
+    await this.#write(operations, values)
+    this.#reads.show(operations)
     this.#version = plan.version
     this.#groupNumber++
     this.#hasWritten = true
     return { results, size }
   }
 
-  /** After a failed write, the log says whether the next start could find the group. */
-  async #put(operations: readonly Operation[]): Promise<void> {
-    const batch = this.#db.batch()
-    for (const { type, key, value } of operations) {
-      if (type === 'put') batch.put(key, value)
-      else batch.del(key)
-    }
+  /** After a failed write, the disk says whether the next start could find the group. */
+  async #write(operations: readonly Operation[], values?: PlacedValues): Promise<void> {
     try {
-      await batch.write({ sync: true })
+      if (values && this.#orderly === 0) await this.#writeAtOnce(operations, values)
+      else {
+        await values?.write()
+        await this.#put(operations)
+      }
     } catch (cause) {
       this.#hasWritten = false // nothing may follow what is torn
-      const isUndecided = await mayHoldGroup(this.#db.location, this.#groupNumber + 1)
+      const isUndecided = (await mayHoldGroup(this.#db.location, this.#groupNumber + 1)) && !(await this.#isTorn(values?.pointers))
       if (isCorruption(cause)) await this.#suspect()
       const why = isCorruption(cause) ? 'The store is damaged. The next start compares all files and mends them, or names what to do.' : ''
       throw new StoreFailure(`The store could not write; the process must end. ${why}`.trimEnd(), { cause, isUndecided })
     }
   }
 
-  /** Empty values, which index rows have, are not worth the memory, nor is what is not read soon. */
-  #remember(operations: readonly Operation[]): void {
-    for (const { type, key, value, isNew, isCold } of operations) {
-      if (type === 'put' && value.length > emptyStoredBytes && !isCold) this.#recent.put(keyName(key), value)
-      else if (!isNew) this.#recent.delete(keyName(key))
+  /** Writes and syncs the rows while their values are written and synced. See `torn-group.ts`. */
+  async #writeAtOnce(operations: readonly Operation[], values: PlacedValues): Promise<void> {
+    this.#reads.hide()
+    const outcomes = await Promise.allSettled([values.write(), this.#put(operations)])
+    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
+  }
+
+  async #put(operations: readonly Operation[]): Promise<void> {
+    const batch = this.#db.batch()
+    for (const { type, key, value } of operations) {
+      if (type === 'put') batch.put(key, value)
+      else batch.del(key)
     }
+    await batch.write({ sync: true })
+  }
+
+  /** False if the disk cannot tell. */
+  #isTorn(pointers: readonly Pointer[] = []): Promise<boolean> {
+    return isAnyTorn(dirname(this.#db.location), pointers).catch(() => false)
   }
 
   #read(key: Bytes): Bytes | undefined {
-    const stored = this.#look(key)
+    const stored = this.#reads.look(key)
     if (!stored) this.#damage.requireReadable(key)
     return stored
-  }
-
-  #look(key: Bytes): Bytes | undefined {
-    if (this.#closed) throw new StoreFailure('The store is closed.') // LevelDB would not survive the question
-    const recent = this.#recent.get(keyName(key))
-    if (recent) return recent
-    try {
-      return this.#db.getSync(key)
-    } catch (error) {
-      throw this.#unreadable(error, key)
-    }
-  }
-
-  async *#walk(range: Walk): AsyncIterable<[Bytes, Bytes]> {
-    if (this.#closed) throw new StoreFailure('The store is closed.')
-    const { rowsWanted = Infinity, ...bounds } = range
-    const iterator = this.#db.iterator(bounds)
-    try {
-      let rows = await iterator.nextv(Math.min(rowsWanted, firstRows))
-      while (rows.length > 0) {
-        yield* rows
-        rows = await iterator.nextv(moreRows)
-      }
-    } catch (error) {
-      throw this.#unreadable(error)
-    } finally {
-      await iterator.close()
-    }
-  }
-
-  #unreadable(cause: unknown, key?: Bytes): StoreDamaged {
-    if (isCorruption(cause)) void this.#suspect()
-    return new StoreDamaged(`The store could not be read: ${(cause as Error).message}`, { cause, ...(key && { key }) })
   }
 
   /** LevelDB has met damage: the next start compares all files, whatever ends this process. */
@@ -356,7 +347,7 @@ export class LevelKv implements StoreKv {
     try {
       return { key, value: await this.#log.read(pointerOf(stored)), version: versionOf(stored) }
     } catch (error) {
-      const again = this.#look(key) // the collector may have moved it since the look-up
+      const again = this.#reads.look(key) // the collector may have moved it since the look-up
       if (again && versionOf(again) === versionOf(stored)) {
         await this.#damage.noteValue(valueDamage(stored))
         throw new StoreDamaged((error as Error).message, { cause: error, key })
@@ -370,23 +361,11 @@ const entryOf = (key: Bytes, stored: Bytes): Entry => ({ key, value: payloadOf(s
 const withoutValue = (key: Bytes, stored: Bytes): Entry => ({ key, value: noValue, version: versionOf(stored) })
 const noValue = Buffer.alloc(0)
 
-interface Walk {
-  readonly gte: Bytes
-  readonly lt: Bytes
-  readonly reverse: boolean
-  readonly limit?: number
-  /** Rows that the caller probably reads. */
-  readonly rowsWanted?: number
-}
-
 interface Opened extends CheckedFolder {
   readonly db: Engine
   readonly log: ValueLog
   readonly groups: { readonly last: number; readonly missing: readonly number[] }
 }
-
-const isCorruption = (error: unknown): boolean =>
-  error instanceof Error && (('code' in error && error.code === 'LEVEL_CORRUPTION') || isCorruption(error.cause))
 
 function unavailable(folder: string, error: unknown): StoreUnavailable {
   const cause = (error as { cause?: { code?: string } }).cause

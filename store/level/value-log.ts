@@ -2,13 +2,17 @@
  * Large values stand in append-only segment files, because LevelDB would write them several times over. An entry is
  * `key length (4) value length (4) CRC-32 of the value (4) key value`; it counts only when LevelDB points to it.
  */
-import { readSync } from 'node:fs'
+import { constants, readSync } from 'node:fs'
 import { mkdir, open, readdir, rm, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { lengthOf, StoreDamaged, type Bytes } from '../kv.ts'
 import type { Pointer } from '../engine/codec.ts'
 
+const { O_CREAT, O_DSYNC, O_EXCL, O_WRONLY } = constants
+/** With O_DSYNC a write and its sync are one task of the thread pool. On macOS, only `datasync` empties the cache of the disk. */
+const isSyncedByWrites = process.platform === 'linux'
+const segmentFlags = O_WRONLY | O_CREAT | O_EXCL | (isSyncedByWrites ? O_DSYNC : 0)
 const entryHeaderBytes = 12
 const readAtOnceBytes = 64 * 1024
 /** Read at a time when a segment is walked. */
@@ -19,6 +23,18 @@ export const segmentName = (segment: number): string => `${String(segment).padSt
 export interface LogEntry {
   readonly key: Bytes
   readonly pointer: Pointer
+}
+
+export interface LogValue {
+  readonly key: Bytes
+  readonly pieces: readonly Bytes[]
+}
+
+/** Places of values that are not yet written. */
+export interface PlacedValues {
+  readonly pointers: readonly Pointer[]
+  /** Resolves when the values are on disk. */
+  readonly write: () => Promise<void>
 }
 
 export interface ValueLogOptions {
@@ -47,8 +63,15 @@ export class ValueLog {
     return new ValueLog(folder, Math.max(0, ...numbers), options)
   }
 
-  /** Appends the values and resolves with their places once they are on disk (fdatasync). Calls must not overlap. */
-  async append(values: readonly { readonly key: Bytes; readonly pieces: readonly Bytes[] }[]): Promise<Pointer[]> {
+  /** Appends the values and resolves with their places once they are on disk. Calls must not overlap. */
+  async append(values: readonly LogValue[]): Promise<readonly Pointer[]> {
+    const { pointers, write } = await this.place(values)
+    await write()
+    return pointers
+  }
+
+  /** The places that the values will have when they are written. They are written before the next call. */
+  async place(values: readonly LogValue[]): Promise<PlacedValues> {
     const current = await this.#segment()
     const pointers: Pointer[] = []
     const written: Bytes[] = []
@@ -60,10 +83,12 @@ export class ValueLog {
       pointers.push({ segment: current.segment, offset: offset + entryHeaderBytes + key.length, length, crc })
       offset += entryHeaderBytes + key.length + length
     }
-    await writeAll(current.file, written, current.size)
-    await current.file.datasync()
-    current.size = offset
-    return pointers
+    const write = async (): Promise<void> => {
+      await writeAll(current.file, written, current.size)
+      if (!isSyncedByWrites) await current.file.datasync()
+      current.size = offset
+    }
+    return { pointers, write }
   }
 
   /** Reads one value and checks it. `isCold`: it is probably not in memory. Throws `StoreDamaged` for a damaged or missing value. */
@@ -145,7 +170,7 @@ export class ValueLog {
     if (this.#current && this.#current.size < this.#options.segmentBytes) return this.#current
     await this.#current?.file.close()
     const segment = (this.#newest = ++this.#last)
-    const file = await open(join(this.#folder, segmentName(segment)), 'wx', 0o600)
+    const file = await open(join(this.#folder, segmentName(segment)), segmentFlags, 0o600)
     await syncFolder(this.#folder)
     return (this.#current = { segment, file, size: 0 })
   }

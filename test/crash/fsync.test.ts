@@ -12,11 +12,11 @@ import { SmtpClient } from '../support/smtp/smtp-client.ts'
 import { testWith } from '../support/peers/peers.ts'
 import { temporaryFolder } from '../support/daemon/workspace.ts'
 import { letterOf } from './letters.ts'
-import { isFile, isRead, isSocket, isSync, isWrite, readTrace, type SystemCall } from './system-calls.ts'
+import { isFile, isRead, isSocket, isSync, isWrite, openedSynced, readTrace, type SystemCall } from './system-calls.ts'
 
 const traced = testWith('strace')
 
-const watched = 'trace=fsync,fdatasync,read,readv,recvfrom,recvmsg,write,writev,pwrite64,pwritev,sendto,sendmsg'
+const watched = 'trace=openat,fsync,fdatasync,read,readv,recvfrom,recvmsg,write,writev,pwrite64,pwritev,sendto,sendmsg'
 
 traced('serve syncs the disk between the final dot and the 250, for every message', async (t) => {
   const marks = Array.from({ length: 24 }, (_, i) => ({ marker: `mk-fsync-${String(i)}-x`, size: i % 6 === 5 ? 90_000 : 900 }))
@@ -79,7 +79,9 @@ function assertSynced(t: ExecutionContext, calls: readonly SystemCall[], { marke
   const stored = between.filter((call) => isWrite(call) && isFile(call) && call.text.includes(marker))
   if (stored.length === 0) return t.fail(`ledger: ${marker} was not written to any file before the answer`)
   for (const write of stored) {
-    const synced = between.some((call) => isSync(call) && sameFile(call, write) && call.begun > write.ended)
+    const synced =
+      calls.some((call) => openedSynced(call) === write.file && call.ended < write.begun) ||
+      between.some((call) => isSync(call) && sameFile(call, write) && call.begun > write.ended)
     t.true(synced, `ledger: ${marker}: ${write.file} was written, but not synced before the answer`)
   }
 }

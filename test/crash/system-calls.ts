@@ -39,5 +39,8 @@ export const isSocket = ({ file }: SystemCall): boolean => /<(?:TCP|socket)/.tes
 /** A file of the disk; log lines leave through pipes. */
 export const isFile = ({ file }: SystemCall): boolean => /^\d+<\//.test(file)
 export const isSync = ({ name, text }: SystemCall): boolean => (name === 'fdatasync' || name === 'fsync') && text.trimEnd().endsWith('= 0')
+/** The file that was opened so that each write to it is synced before the call returns; undefined for other calls. */
+export const openedSynced = ({ name, text }: SystemCall): string | undefined =>
+  name === 'openat' && text.includes('|O_DSYNC') ? /= (\d+<[^>]*>)$/.exec(text.trimEnd())?.[1] : undefined
 export const isRead = ({ name }: SystemCall): boolean => name === 'read' || name === 'recvfrom' || name === 'readv' || name === 'recvmsg'
 export const isWrite = ({ name }: SystemCall): boolean => /^(?:p?writev?2?|pwrite64|sendto|sendmsg)$/.test(name)

@@ -11,6 +11,8 @@ const headerBytes = 7
 /** A record in a block, or a part of one, that has its checksum. */
 export interface LogPart {
   readonly type: 'whole' | 'first' | 'middle' | 'last'
+  /** Octets before it in the block. */
+  readonly at: number
   readonly data: Buffer
 }
 
@@ -29,7 +31,7 @@ export function* partsIn(block: Buffer): Generator<LogPart | Gap, void> {
     const end = at + headerBytes + block.readUInt16LE(at + 4)
     if (type && end <= block.length && block.readUInt32LE(at) === masked(crc32c(block, at + 6, end))) {
       isGap = false
-      yield { type, data: block.subarray(at + headerBytes, end) }
+      yield { type, at, data: block.subarray(at + headerBytes, end) }
       at = end
       continue
     }

@@ -1,0 +1,131 @@
+/** Reads LevelDB. While a group becomes durable, all reads see the store as it was before. */
+import type { Level } from 'level'
+import { StoreDamaged, StoreFailure, type Bytes } from '../kv.ts'
+import { seal } from '../engine/codec.ts'
+import type { Operation } from '../engine/group.ts'
+import { keyName } from '../tuple.ts'
+import { RecentValues } from './recent.ts'
+
+export type Engine = Level<Uint8Array, Uint8Array>
+type Snapshot = ReturnType<Engine['snapshot']>
+
+export interface Walk {
+  readonly gte: Bytes
+  readonly lt: Bytes
+  readonly reverse: boolean
+  readonly limit?: number
+  /** Rows that the caller probably reads. */
+  readonly rowsWanted?: number
+}
+
+/** A snapshot of LevelDB with several users. It is closed after the last of them has released it. */
+export class SharedSnapshot {
+  readonly snapshot: Snapshot
+  #users = 1
+
+  constructor(snapshot: Snapshot) {
+    this.snapshot = snapshot
+  }
+
+  share(): this {
+    this.#users++
+    return this
+  }
+
+  async release(): Promise<void> {
+    if (--this.#users === 0) await this.snapshot.close()
+  }
+}
+
+const maxRecentBytes = 12 * 1024 * 1024
+/**
+ * Rows of the first read of a walk, and of each further read. Each read is a task of the thread pool, which costs more than the rows of
+ * most ranges. LevelDB also ends a read after 16 KiB.
+ */
+const [firstRows, moreRows] = [64, 1000]
+const emptyStoredBytes = seal(0n, Buffer.alloc(0)).length
+
+export class LevelReads {
+  readonly #db: Engine
+  readonly #onCorruption: () => void
+  readonly #recent = new RecentValues(maxRecentBytes)
+  /** The state before the group that is becoming durable. */
+  #before: SharedSnapshot | undefined
+  #isClosed = false
+
+  constructor(db: Engine, onCorruption: () => void) {
+    this.#db = db
+    this.#onCorruption = onCorruption
+  }
+
+  /** Later reads throw `StoreFailure`. LevelDB would not survive them. */
+  close(): void {
+    this.#isClosed = true
+  }
+
+  /** Reads do not see the next group until `show`. */
+  hide(): void {
+    this.#before = new SharedSnapshot(this.#db.snapshot())
+  }
+
+  /** The group is durable. */
+  show(operations: readonly Operation[]): void {
+    for (const { type, key, value, isNew, isCold } of operations) {
+      // empty values, which index rows have, are not worth the memory, nor is what is not read soon
+      if (type === 'put' && value.length > emptyStoredBytes && !isCold) this.#recent.put(keyName(key), value)
+      else if (!isNew) this.#recent.delete(keyName(key))
+    }
+    void this.#before?.release()
+    this.#before = undefined
+  }
+
+  /** The state that reads see now. To be released. */
+  freeze(): SharedSnapshot {
+    this.#requireOpen()
+    return this.#before?.share() ?? new SharedSnapshot(this.#db.snapshot())
+  }
+
+  /** What is stored. Throws `StoreDamaged`. */
+  look(key: Bytes): Bytes | undefined {
+    this.#requireOpen()
+    const recent = this.#recent.get(keyName(key))
+    if (recent) return recent
+    try {
+      return this.#before ? this.#db.getSync(key, { snapshot: this.#before.snapshot }) : this.#db.getSync(key)
+    } catch (error) {
+      throw this.#unreadable(error, key)
+    }
+  }
+
+  /** The rows of a range. Throws `StoreDamaged`. */
+  async *walk({ rowsWanted = Infinity, ...bounds }: Walk): AsyncIterable<[Bytes, Bytes]> {
+    this.#requireOpen()
+    const state = this.#before?.share()
+    const iterator = this.#db.iterator({ ...bounds, ...(state && { snapshot: state.snapshot }) })
+    try {
+      let rows = await iterator.nextv(Math.min(rowsWanted, firstRows))
+      while (rows.length > 0) {
+        yield* rows
+        rows = await iterator.nextv(moreRows)
+      }
+    } catch (error) {
+      throw this.#unreadable(error)
+    } finally {
+      await iterator.close()
+      await state?.release()
+    }
+  }
+
+  #requireOpen(): void {
+    if (this.#isClosed) throw new StoreFailure('The store is closed.')
+  }
+
+  #unreadable(cause: unknown, key?: Bytes): StoreDamaged {
+    if (isCorruption(cause)) this.#onCorruption()
+    return new StoreDamaged(`The store could not be read: ${(cause as Error).message}`, { cause, ...(key && { key }) })
+  }
+}
+
+/** LevelDB has met damage. */
+export const isCorruption = (error: unknown): boolean =>
+  error instanceof Error && (('code' in error && error.code === 'LEVEL_CORRUPTION') || isCorruption(error.cause))
