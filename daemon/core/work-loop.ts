@@ -4,12 +4,19 @@ import type { Clock, Timer } from './clock.ts'
 export interface WorkLoopOptions {
   /** Does what waits, and ends early when `stopping` says so. */
   readonly round: (stopping: () => boolean) => Promise<void>
-  /** Is notified of a round that failed; the next wake begins another one. */
+  /** Is notified of a failed round. The next wake begins another one, or the retry. */
   readonly onError: (error: unknown) => void
+  readonly clock: Clock
+  /** Milliseconds from a failed round to its retry; a minute by default. */
+  readonly retryMs?: number
 }
+
+/** A round fails because the store does, and no wake follows for stored items. */
+const usualRetryMs = 60_000
 
 export class WorkLoop {
   readonly #options: WorkLoopOptions
+  #retry: Timer | undefined
   #running: Promise<void> | undefined
   #again = false
   #stopping = false
@@ -37,24 +44,31 @@ export class WorkLoop {
   /** Lets no other round begin, and waits for the one under way. */
   async stop(): Promise<void> {
     this.#stopping = true
+    this.#retry?.cancel()
     await this.#running
   }
 
   async #run(): Promise<void> {
     while (this.#again && !this.#stopping) {
       this.#again = false
+      this.#retry?.cancel()
       try {
         await this.#options.round(() => this.#stopping)
       } catch (error) {
         this.#options.onError(error)
+        this.#retryLater()
       }
     }
     this.#running = undefined // in the same tick as the last look at `#again`
   }
+
+  #retryLater(): void {
+    const { clock, retryMs = usualRetryMs } = this.#options
+    if (!this.#stopping) this.#retry = clock.after(retryMs, () => this.wake())
+  }
 }
 
 export interface DueRoundsOptions extends WorkLoopOptions {
-  readonly clock: Clock
   /** When the next item is due, in milliseconds since 1970; infinite when there is none. */
   readonly nextDueMs: () => Promise<number>
 }
@@ -72,7 +86,7 @@ export class DueRounds {
 
   constructor(options: DueRoundsOptions) {
     this.#options = options
-    this.#loop = new WorkLoop({ round: (stopping) => this.#round(stopping), onError: options.onError })
+    this.#loop = new WorkLoop({ ...options, round: (stopping) => this.#round(stopping) })
   }
 
   /** Looks at once, which also finds items that an earlier process left. */
@@ -94,9 +108,10 @@ export class DueRounds {
   async #round(stopping: () => boolean): Promise<void> {
     try {
       await this.#options.round(stopping)
-    } finally {
-      await this.#setAlarm()
+    } catch (error) {
+      this.#options.onError(error)
     }
+    await this.#setAlarm()
   }
 
   async #setAlarm(): Promise<void> {
@@ -109,7 +124,6 @@ export class DueRounds {
 }
 
 export interface TimedRoundsOptions extends WorkLoopOptions {
-  readonly clock: Clock
   readonly everyMs: number
   /** Is called at the start, with what else may wake it. */
   readonly listen?: (wake: () => void) => void
@@ -121,7 +135,7 @@ export class TimedRounds extends WorkLoop {
   #timer: Timer | undefined
 
   constructor(options: TimedRoundsOptions) {
-    super(options)
+    super({ ...options, retryMs: options.everyMs })
     this.#options = options
   }
 

@@ -38,7 +38,7 @@ export class DomainRounds extends WorkLoop {
   #alarm: Timer | undefined
 
   constructor(options: DomainRoundsOptions) {
-    super({ round: (stopping) => this.#round(stopping), onError: options.onError })
+    super({ ...options, round: (stopping) => this.#round(stopping) })
     this.#options = options
     options.database.onWork(newDomainWork, () => this.wake())
   }

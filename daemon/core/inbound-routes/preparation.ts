@@ -48,7 +48,7 @@ export class Preparation {
 
   constructor(options: PreparationOptions) {
     this.#options = options
-    this.#rounds = new WorkLoop({ round: () => this.#beginAll(), onError: (error) => options.onError(error, '') })
+    this.#rounds = new WorkLoop({ clock: options.clock, round: () => this.#beginAll(), onError: (error) => options.onError(error, '') })
   }
 
   /** Takes up what an earlier process left, and from now on whatever comes in. */

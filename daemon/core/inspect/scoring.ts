@@ -3,6 +3,7 @@ import { Change, decode, encode } from '#store/change.ts'
 import { readWholeContent } from '#store/content.ts'
 import type { Database } from '#store/database.ts'
 import { pack, unpack, within } from '#store/tuple.ts'
+import type { Clock } from '../clock.ts'
 import { WorkLoop } from '../work-loop.ts'
 import { inspectReportKey, inspectTests, pendingScoreKey, pendingScoresKey, setPendingScore } from './inspect-test.ts'
 import type { InspectScore, InspectScorer } from './report.ts'
@@ -10,6 +11,7 @@ import { transact } from '../writes/transact.ts'
 
 export interface InspectScoringOptions {
   readonly database: Database
+  readonly clock: Clock
   readonly scorer: InspectScorer & AsyncDisposable
   readonly onError: (error: unknown, testId: string) => void
 }
@@ -26,7 +28,7 @@ export class InspectScoring {
 
   constructor(options: InspectScoringOptions) {
     this.#options = options
-    this.#rounds = new WorkLoop({ round: () => this.#startAll(), onError: (error) => options.onError(error, '') })
+    this.#rounds = new WorkLoop({ clock: options.clock, round: () => this.#startAll(), onError: (error) => options.onError(error, '') })
   }
 
   /** Something may be waiting; also called at start for what an earlier process left. */

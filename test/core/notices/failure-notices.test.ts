@@ -332,6 +332,19 @@ test('a message that damage hides does not hold up the notices of others', async
   )
 })
 
+test('a failed read of the due notices delays them by a minute at most', async (t) => {
+  const fixture = await noticing(t)
+  let isFailing = true
+  fixture.kv.onLook = ([key]) => {
+    if (isFailing && key && Buffer.from(key).includes('notice.due')) throw new Error('the disk did not answer')
+  }
+  await send(fixture)
+  isFailing = false
+  t.true(fixture.errors.splice(0).length > 0)
+  await fixture.pass(2 * minute)
+  t.is(handedOver(fixture).length, 1)
+})
+
 test('notices count in no budget and in no plan', async (t) => {
   const fixture: CoreFixture = await noticing(t)
   await fixture.project({ sendBudget: 1 })

@@ -51,7 +51,7 @@ export class FileScanning {
 
   constructor(options: FileScanningOptions) {
     this.#options = options
-    this.#loop = new WorkLoop({ round: () => this.#round(), onError: options.onError })
+    this.#loop = new WorkLoop({ ...options, round: () => this.#round() })
     if (options.scanner) options.database.onWork(scanWork, () => this.#isDown || this.#loop.wake())
   }
 

@@ -28,15 +28,17 @@ interface Asked {
 const maxRecipients = 50
 
 export class MemberNotices extends WorkLoop {
-  constructor({ database, outbox, onError }: MemberNoticesOptions, { work, prefix, notify }: Asked) {
+  constructor({ database, clock, outbox, onError }: MemberNoticesOptions, { work, prefix, notify }: Asked) {
     const round = async (stopping: () => boolean): Promise<void> => {
+      const failures: unknown[] = []
       for await (const row of database.kv.range(within(prefix))) {
         if (stopping()) return
-        await notify(row).catch(onError) // those behind it go on; it is tried again with the next
+        await notify(row).catch((error: unknown) => failures.push(error)) // the next rows are notified, and this one in the retry
       }
       outbox.wake()
+      if (failures.length > 0) throw new AggregateError(failures, 'Mail to members could not be stored.')
     }
-    super({ round, onError })
+    super({ clock, round, onError })
     database.onWork(work, () => this.wake())
   }
 

@@ -30,7 +30,7 @@ test('an address is minted with the times and the link of its report, and waits'
 })
 
 test('a report that lost its DNS says so, with the checks that could not be made', async (t) => {
-  const { rest, database, organizationId, daemon } = await startFixture(t)
+  const { rest, database, organizationId, daemon, clock } = await startFixture(t)
   const { id } = await rest.must('POST', '/v1/inspect/tests', {})
   const input = await letter()
   const silent = () => Promise.reject(Object.assign(new Error('silent'), { code: 'ETIMEOUT' }))
@@ -47,7 +47,7 @@ test('a report that lost its DNS says so, with the checks that could not be made
       new Change().replace(inspectTests, organizationId, now, { ...now.record, mail: { session: input.session, content } }),
     )
     const scorer = { score: async () => ({ ok: true as const, report }), [Symbol.asyncDispose]: async () => {} }
-    const scoring = new InspectScoring({ database, scorer, onError: (error) => t.fail(String(error)) })
+    const scoring = new InspectScoring({ database, clock, scorer, onError: (error) => t.fail(String(error)) })
     scoring.wake()
     await daemon.settled()
     await scoring.stop()

@@ -57,6 +57,21 @@ async function withOwner(t: ExecutionContext): Promise<Fixture> {
   return fixture
 }
 
+test('a failed read of the domains delays their checks by a minute', async (t) => {
+  const fixture = await startFixture(t)
+  const made = await create(fixture)
+  await fixture.daemon.settled()
+  let isFailing = true
+  fixture.daemon.kv.onLook = ([key]) => {
+    if (isFailing && key && Buffer.from(key).includes('sending_domain')) throw new Error('the disk did not answer')
+  }
+  await pass(fixture, 2 * minute)
+  isFailing = false
+  t.is(fixture.failures.splice(0).length, 1)
+  await pass(fixture, minute)
+  t.not((await read(fixture, made.id)).checked_at, null)
+})
+
 test('a new domain is checked within minutes, and again until its records are published', async (t) => {
   const fixture = await startFixture(t)
   const made = await create(fixture)
