@@ -1,4 +1,5 @@
 /** The documentation as it was built, and how its files are named. */
+import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
@@ -24,8 +25,16 @@ export function readDocsManifest(): DocsManifest | undefined {
 
 const expand = promisify(gunzip)
 
-/** The octets of a file of the site, compressed for who takes that. Rejects when there is no such file. */
-export async function builtDoc(name: string, takesGzip: boolean): Promise<Buffer> {
+/** A file of the site. */
+export interface BuiltDoc {
+  readonly compressed: Buffer
+  /** Of the content. */
+  readonly hash: string
+  expanded(): Promise<Buffer>
+}
+
+/** Rejects when there is no such file. */
+export async function builtDoc(name: string): Promise<BuiltDoc> {
   const compressed = await readOwnFile(join(builtFolder, `${name}.gz`))
-  return takesGzip ? compressed : expand(compressed)
+  return { compressed, hash: hash('sha256', compressed, 'base64url').slice(0, 22), expanded: () => expand(compressed) }
 }

@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import * as z from 'zod'
 import { Refusal } from '#core/refusals.ts'
 import { media, raw, type Answer } from '../operation/answer.ts'
+import { BuiltText, hasTag } from '../operation/built-text.ts'
 import { operation, type Operation } from '../operation/operation.ts'
 import { nothingPage } from '../pages/layout/refusal-page.ts'
 import { builtDoc, nameOf, readDocsManifest } from './built-docs.ts'
@@ -92,32 +93,33 @@ const nothing = (): Refusal => new Refusal('not_found', 'There is no such page; 
 
 /** With the address of the service, as a language model reads it away from where it was found. */
 function llms(path: '/llms.txt' | '/llms-full.txt', operationId: string, baseUrl: string): Operation {
+  const text = new BuiltText('text/plain; charset=utf-8', async () => {
+    const built = await builtDoc(path.slice(1)).catch(() => undefined)
+    if (!built) throw nothing()
+    return (await built.expanded()).toString('utf8').replaceAll('](/docs/', `](${baseUrl}/docs/`)
+  })
   return operation({
     ...facts,
     path,
     operationId,
     summary: 'Read the documentation as a language model does',
     response: media('text/plain'),
-    async handle() {
-      const text = await builtDoc(path.slice(1), false).catch(() => undefined)
-      if (!text) throw nothing()
-      const absolute = text.toString('utf8').replaceAll('](/docs/', `](${baseUrl}/docs/`)
-      return raw(absolute, { contentType: 'text/plain; charset=utf-8', headers: { 'cache-control': 'no-cache' } })
-    },
+    handle: ({ headers }) => text.answer(headers),
   })
 }
 
 async function contentOf(
   name: string,
-  headers: IncomingHttpHeaders,
+  { 'accept-encoding': accepted = '', 'if-none-match': known = '' }: IncomingHttpHeaders,
   contentType: string,
   own: Readonly<Record<string, string>>,
 ): Promise<Answer> {
-  const takesGzip = /\bgzip\b/.test(headers['accept-encoding'] ?? '')
-  try {
-    const body = await builtDoc(name, takesGzip)
-    return raw(body, { contentType, headers: { ...own, vary: 'Accept-Encoding', ...(takesGzip && { 'content-encoding': 'gzip' }) } })
-  } catch {
+  const takesGzip = /\bgzip\b/.test(accepted)
+  const doc = await builtDoc(name).catch(() => {
     throw nothing()
-  }
+  })
+  const etag = `"${doc.hash}-${takesGzip ? 'gzip' : 'identity'}"`
+  const headers = { ...own, etag, vary: 'Accept-Encoding', ...(takesGzip && { 'content-encoding': 'gzip' }) }
+  if (hasTag(known, etag)) return raw('', { status: 304, contentType, headers })
+  return raw(takesGzip ? doc.compressed : await doc.expanded(), { contentType, headers })
 }

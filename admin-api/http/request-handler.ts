@@ -62,7 +62,7 @@ export class RequestHandler implements HandledRequest {
     this.#context = context
     this.#requestId = context.nextRequestId()
     this.#startedAt = context.monotonic()
-    const { operationId: kind, waits, bypassesLoadShedding: isFree } = operation
+    const { operationId: kind, waits, isFree } = operation
     this.#work = context.fairness.begin({ address: remoteAddress, kind, waits, isFree })
     this.#held = new HeldBody(incoming.res, this.#work)
     this.deadlineAt = this.#startedAt + deadlineSecondsOf(operation) * 1000
@@ -142,10 +142,8 @@ export class RequestHandler implements HandledRequest {
     const { operation } = this
     const { core } = this.#context
     const { req, res, remoteAddress, pathValues, search } = this.#incoming
-    if (!operation.bypassesLoadShedding) {
-      this.#leave = this.#context.clients.begin(req.socket, remoteAddress)
-      this.#context.admission.check(workOf(operation))
-    }
+    if (!operation.isFree) this.#leave = this.#context.clients.begin(req.socket, remoteAddress)
+    if (!operation.bypassesLoadShedding) this.#context.admission.check(workOf(operation))
     operation.refuse?.(req.headers)
     if (operation.scope === 'operator') {
       await this.#authenticateAgain()

@@ -31,7 +31,8 @@ export interface SystemParts<C> {
   isDraining(): boolean
 }
 
-const processFacts = { method: 'GET', tags: ['process'], scope: 'none', bypassesLoadShedding: true } as const
+const processFacts = { method: 'GET', tags: ['process'], scope: 'none' } as const
+const probe = { ...processFacts, bypassesLoadShedding: true, isFree: true } as const
 
 /** `/healthz`, `/readyz`, `/metrics` and `/openapi.json`; the document describes `operations` and these four. */
 export function systemOperations<C>(parts: SystemParts<C>, operations: readonly Operation<C>[]): readonly Operation[] {
@@ -40,7 +41,7 @@ export function systemOperations<C>(parts: SystemParts<C>, operations: readonly 
   )
   const system: Operation[] = [healthz, readyz(parts), metrics(parts)]
   const openapi = operation({
-    ...{ ...processFacts, bypassesLoadShedding: false },
+    ...processFacts,
     path: '/openapi.json',
     operationId: 'getOpenApi',
     summary: 'Get the OpenAPI 3.1 description of this service',
@@ -52,7 +53,7 @@ export function systemOperations<C>(parts: SystemParts<C>, operations: readonly 
 }
 
 const healthz = operation({
-  ...processFacts,
+  ...probe,
   path: '/healthz',
   operationId: 'getHealth',
   summary: 'Check that the process is alive',
@@ -64,7 +65,7 @@ const readiness = z.object({ status: z.enum(['ready', 'not_ready']), reasons: z.
 
 function readyz(parts: Pick<SystemParts<unknown>, 'health' | 'isDraining'>): Operation {
   return operation({
-    ...processFacts,
+    ...probe,
     path: '/readyz',
     operationId: 'getReadiness',
     summary: 'Check that the service is ready',
@@ -82,6 +83,7 @@ function readyz(parts: Pick<SystemParts<unknown>, 'health' | 'isDraining'>): Ope
 function metrics(parts: Pick<SystemParts<unknown>, 'metrics'>): Operation {
   return operation({
     ...processFacts,
+    bypassesLoadShedding: true,
     path: '/metrics',
     operationId: 'getMetrics',
     summary: 'Get the metrics of the process in the Prometheus format',

@@ -58,7 +58,8 @@ export function refusalCodes(operation: Operation<never>): readonly RefusalCode[
   const takesInput = [operation.params, operation.query].some((schema) => Object.keys(schema.shape).length > 0)
   if (takesInput || operation.body) codes.add('validation_failed')
   if (operation.body) codes.add('request_too_large').add('unsupported_media_type')
-  if (!operation.bypassesLoadShedding) codes.add('rate_limit_exceeded').add('overloaded')
+  if (!operation.isFree) codes.add('rate_limit_exceeded')
+  if (!operation.bypassesLoadShedding) codes.add('overloaded')
   return [...codes.add('internal_error')]
 }
 

@@ -20,6 +20,10 @@ const compressors: Readonly<Record<Encoding, (bytes: Uint8Array) => Promise<Uint
   identity: (bytes) => bytes,
 }
 
+/** Whether `If-None-Match` of the request names the tag (RFC 9110 §13.1.2). */
+export const hasTag = (known: string, tag: string): boolean =>
+  known === '*' || known.split(',').some((each) => each.trim().replace(/^W\//, '') === tag)
+
 export class BuiltText {
   readonly #contentType: string
   readonly #build: () => Promise<string>
@@ -33,15 +37,17 @@ export class BuiltText {
   /** The text in the best encoding that the client takes, or 304 when it has that already. */
   async answer({ 'accept-encoding': accepted = '', 'if-none-match': known = '' }: IncomingHttpHeaders): Promise<Answer> {
     this.#forms ??= this.#make()
-    const forms = await this.#forms
+    const forms = await this.#forms.catch((error: unknown) => {
+      this.#forms = undefined
+      throw error
+    })
     const encoding = encodings.find((each) => new RegExp(`\\b${each}\\b(?! *; *q=0(?:\\.0*)?(?:[, ]|$))`).test(accepted)) ?? 'identity'
     const { bytes, tag } = forms[encoding]
     const headers = {
       ...{ vary: 'Accept-Encoding', etag: tag, 'cache-control': 'no-cache' },
       ...(encoding !== 'identity' && { 'content-encoding': encoding }),
     }
-    const isKnown = known === '*' || known.split(',').some((each) => each.trim().replace(/^W\//, '') === tag)
-    if (isKnown) return raw('', { status: 304, contentType: this.#contentType, headers })
+    if (hasTag(known, tag)) return raw('', { status: 304, contentType: this.#contentType, headers })
     return raw(bytes, { contentType: this.#contentType, headers })
   }
 

@@ -59,8 +59,10 @@ export interface OperationFacts<in C = unknown> {
   readonly deadlineSeconds?: number
   /** The operation waits for something to happen: it may take 130 seconds, and a closing server ends it at once. */
   readonly waits?: boolean
-  /** Answered even when the service sheds load: health and the like. */
+  /** Answered even when the service sheds load: files of pages, refusals of unknown addresses and the like. */
   readonly bypassesLoadShedding?: boolean
+  /** Probes of the process: their time is charged to no caller, and they never wait for a turn. They must be cheap. */
+  readonly isFree?: boolean
   /** Scripts of any web page may call it, without cookies, and read the answer (CORS, in the Fetch standard). */
   readonly allowsAnyOrigin?: boolean
   /** Scripts of other pages that may call it without a credential; what has credentials has it from them. */

@@ -50,6 +50,7 @@ export const operatorProofOperation = (token: string): Operation =>
     scope: 'none',
     hiddenFromOpenApi: true,
     bypassesLoadShedding: true,
+    isFree: true,
     query: z.strictObject({ challenge: z.string().regex(/^[\w-]{43}$/) }),
     response: z.object({ proof: z.string() }),
     handle: ({ query }) => ({ proof: proofOf(token, query.challenge) }),

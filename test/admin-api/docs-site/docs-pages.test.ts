@@ -36,6 +36,15 @@ test('a daemon serves pages, their Markdown and the lists for models', async (t)
   t.regex(await source.text(), /^# Send by SMTP/)
   t.regex(await (await get('/llms.txt')).text(), /\(http:\/\/\S+:\d+\/docs\/smtp\.md\)/)
   t.regex(await (await get('/llms-full.txt')).text(), /^# Send by SMTP$/m)
+  for (const path of ['/docs/smtp', '/docs/smtp.md', '/llms.txt', '/llms-full.txt']) {
+    const [plain, packed] = [await get(path, { 'accept-encoding': 'identity' }), await get(path, { 'accept-encoding': 'gzip' })]
+    t.deepEqual([plain.headers.get('content-encoding'), packed.headers.get('content-encoding')], [null, 'gzip'], path)
+    t.is(await packed.text(), await plain.text(), path)
+    const etag = plain.headers.get('etag') ?? ''
+    t.not(packed.headers.get('etag'), etag, path)
+    t.is((await get(path, { 'accept-encoding': 'identity', 'if-none-match': etag })).status, 304, path)
+    t.is((await get(path, { 'accept-encoding': 'identity', 'if-none-match': '"other"' })).status, 200, path)
+  }
   for (const path of ['/docs/nothing', '/docs/guides/nothing', '/docs/..%2Fsmtp', '/docs/files/manifest.json', '/docs/files/smtp.html']) {
     const missing = await get(path)
     t.is(missing.status, 404, path)
