@@ -7,6 +7,7 @@ import { decisions, deadLinks, goneFiles } from './tidy/documents.ts'
 import { fileCycles, nounCycles } from './tidy/cycles.ts'
 import { importDirection } from './tidy/layers.ts'
 import { moduleState } from './tidy/state/module-state.ts'
+import { nameMaps } from './tidy/state/name-maps.ts'
 import { packageHomes } from './tidy/packages.ts'
 import { longReadmes, readmes } from './tidy/readmes.ts'
 import { fileLength, folderDepth, folderSize, functionLength, names } from './tidy/shape.ts'
@@ -30,6 +31,7 @@ test('connections to other hosts are opened in one folder', (t) => clean(t, ways
 test('no import cycle between files', (t) => clean(t, fileCycles(sources)))
 test('no import cycle between the nouns of the core', (t) => clean(t, nounCycles(sources)))
 test('every third-party package is imported in its home only', (t) => clean(t, packageHomes(sources)))
+test('objects that are read by computed names have no prototype', (t) => clean(t, nameMaps(sources)))
 test('modules have no state', (t) => clean(t, moduleState(sources)))
 test('exact modules use no real time', (t) => {
   const exact = filesOfLane(importsOfModules(root), 'exact')

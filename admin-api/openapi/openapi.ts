@@ -23,10 +23,11 @@ export const buildOpenApi = <C>(operations: readonly Operation<C>[], service: De
 /** Builds the document, an operation a step: all of it takes half a second. */
 export function* buildingOpenApi<C>(operations: readonly Operation<C>[], service: DescribedService<C>): Steps<Json> {
   const schemas = new SchemaCollection()
-  const paths: Record<string, Record<string, unknown>> = {}
+  const paths = new Map<string, Record<string, unknown>>()
   for (const operation of operations.filter(({ hiddenFromOpenApi }) => !hiddenFromOpenApi)) {
-    const path = (paths[operation.path] ??= {})
-    path[operation.method.toLowerCase()] = describe(operation, schemas, service.core)
+    const methods = paths.get(operation.path) ?? {}
+    methods[operation.method.toLowerCase()] = describe(operation, schemas, service.core)
+    paths.set(operation.path, methods)
     yield
   }
   const tags = [...new Set(operations.flatMap(({ tags, hiddenFromOpenApi }) => (hiddenFromOpenApi ? [] : tags)))].sort()
@@ -35,7 +36,7 @@ export function* buildingOpenApi<C>(operations: readonly Operation<C>[], service
     info: infoOf(service),
     servers: [{ url: service.baseUrl, description: 'This service' }],
     tags: tags.map((name) => ({ name, ...(Object.hasOwn(tagWords, name) && { description: tagWords[name] }) })),
-    paths,
+    paths: Object.fromEntries(paths),
     ...(tags.includes('webhooks') && { webhooks: describeWebhooks(schemas) }),
     components: {
       schemas: schemas.named(),

@@ -4,6 +4,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { parseSync, Visitor, type CallExpression, type Expression } from 'oxc-parser'
 import { functionVisits, stateOf } from './state/mutations.ts'
+import { nameReadsOf } from './state/name-reads.ts'
 
 /** One `import` or re-export of a file, static or dynamic, for values or for types. */
 export interface Import {
@@ -42,6 +43,8 @@ export interface Source {
   readonly names: readonly Prose[]
   /** State of the module: names of variables that its functions change. */
   readonly state: readonly Prose[]
+  /** Names of objects that are read by computed names. */
+  readonly nameReads: readonly Prose[]
   readonly focusedTests: readonly number[]
 }
 
@@ -132,6 +135,7 @@ export function parseSource(path: string, text: string): Source {
     titles,
     strings,
     names: [...seen].map(([name, start]) => ({ text: name, line: lineAt(start) })),
+    nameReads: nameReadsOf(program).map(({ name, start }) => ({ text: name, line: lineAt(start) })),
     state: stateOf(program).map(({ name, start }) => ({ text: name, line: lineAt(start) })),
     focusedTests,
   }

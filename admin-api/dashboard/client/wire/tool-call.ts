@@ -12,12 +12,12 @@ export function toolOf(operation: Pick<Operation<unknown, unknown>, 'tool'>, inp
   const given = Object.keys(fields).filter((field) => fields[field] !== undefined && fields[field] !== '')
   const taken = pairs.map((pair) => pair.split('=') as [argument: string, field: string])
   if (given.some((field) => !aside.has(field) && !taken.some(([, one]) => one === field))) return undefined
-  const call: Record<string, unknown> = {}
+  const call = new Map<string, unknown>()
   for (const [argument, field] of taken) {
     if (!given.includes(field)) continue
     const [outer = argument, inner] = argument.split('.')
     const value = field === 'limit' ? Number(fields[field]) : fields[field]
-    call[outer] = inner === undefined ? value : { ...(call[outer] as object | undefined), [inner]: value }
+    call.set(outer, inner === undefined ? value : { ...(call.get(outer) as object | undefined), [inner]: value })
   }
-  return JSON.stringify({ name, arguments: call }, undefined, 2)
+  return JSON.stringify({ name, arguments: Object.fromEntries(call) }, undefined, 2)
 }

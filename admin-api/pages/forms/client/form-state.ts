@@ -22,7 +22,7 @@ export class FormState {
 
   /** The same evaluation as that of the service, of what is filled in at the moment. */
   evaluation(): Evaluation {
-    const values: Record<string, string[]> = {}
+    const values = Object.create(null) as Record<string, string[]>
     const files = new Map<string, File>()
     for (const [name, value] of new FormData(this.form))
       if (typeof value === 'string') (values[name] ??= []).push(value)

@@ -27,7 +27,7 @@ export class SavedAnswers {
   /** On this page, or none; for the form of another version too, which begins with them. */
   save(page: number, version = this.#state.plan.version): void {
     if (this.#isOver) return
-    const values: Record<string, string[]> = {}
+    const values = Object.create(null) as Record<string, string[]>
     for (const [key, value] of new FormData(this.#state.form))
       if (typeof value === 'string' && this.#kept.has(key)) (values[key] ??= []).push(value)
     this.#store((storage) => storage.setItem(this.#name + version, JSON.stringify({ page, values } satisfies Saved)))

@@ -75,10 +75,11 @@ export async function deliverVerpCopies(trace: Trace, { deliver, record, nextCop
 
 /** What the dialogs of a round say of the peer, and the time they took in all. */
 function together(reports: readonly AttemptReport[]): Omit<AttemptReport, 'recipients'> {
-  const milliseconds: Record<string, number> = {}
+  const milliseconds = new Map<string, number>()
   for (const report of reports)
-    for (const [step, spent] of Object.entries(report.milliseconds)) milliseconds[step] = (milliseconds[step] ?? 0) + spent
-  return { host: '', port: 0, ...reports.at(-1), reused: reports[0]?.reused ?? false, milliseconds }
+    for (const [step, spent] of Object.entries(report.milliseconds)) milliseconds.set(step, (milliseconds.get(step) ?? 0) + spent)
+  const reused = reports[0]?.reused ?? false
+  return { host: '', port: 0, ...reports.at(-1), reused, milliseconds: Object.fromEntries(milliseconds) }
 }
 
 /** A copy has one recipient, so that a reply to its content is about this one. */

@@ -49,7 +49,7 @@ class Handshake {
   readonly #target: SmtpTarget
   readonly #options: HandshakeOptions
   readonly #signal: AbortSignal
-  readonly #milliseconds: Record<string, number> = {}
+  readonly #milliseconds = new Map<Phase, number>()
   #link: Link | undefined
   #address: string | undefined
   #tls: TlsFacts | undefined
@@ -78,7 +78,7 @@ class Handshake {
       await this.#greet(link)
       const capabilities = await this.#introduce(link)
       await this.#authenticate(link, capabilities, address)
-      return { link, address, capabilities, tls: this.#tls, milliseconds: this.#milliseconds }
+      return { link, address, capabilities, tls: this.#tls, milliseconds: Object.fromEntries(this.#milliseconds) }
     } finally {
       this.#signal.removeEventListener('abort', onAbort)
     }
@@ -151,7 +151,7 @@ class Handshake {
     const now = this.#options.clock.monotonic()
     const milliseconds = now - this.#since
     this.#since = now
-    this.#milliseconds[step] = (this.#milliseconds[step] ?? 0) + milliseconds
+    this.#milliseconds.set(step, (this.#milliseconds.get(step) ?? 0) + milliseconds)
     this.#options.onStep?.(step, detail, milliseconds)
   }
 }

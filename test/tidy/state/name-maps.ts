@@ -1,0 +1,10 @@
+/** Refuses object literals that are read by computed names: they have the names of `Object.prototype` too, such as `constructor`. */
+import type { Source } from '../source.ts'
+
+/** Tests choose their names. */
+export const nameMaps = (sources: readonly Source[]): string[] =>
+  sources
+    .filter(({ path }) => !path.startsWith('test/'))
+    .flatMap(({ path, nameReads }) =>
+      nameReads.map(({ text, line }) => `${path}:${line} ${text} is read by a computed name: make it a Map, or Object.create(null)`),
+    )
