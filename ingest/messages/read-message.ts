@@ -4,7 +4,7 @@ import type { ReadAddress, ReadAttachment, ReadMessage } from '#core/capture/rea
 import { addressList } from '../mime/address-list.ts'
 import { AddressesSeen } from '../mime/addresses-seen.ts'
 import { decodeEncodedWords } from '../mime/encoded-words.ts'
-import { firstValue, headerFields, type HeaderField } from '../mime/header-fields.ts'
+import { firstValue, readHeader, type HeaderField } from '../mime/header-fields.ts'
 import { textOfHtml } from '../html/html-text.ts'
 import { mailDocument } from '../html/mail-document.ts'
 import { visibleText } from '../html/visible/visible-text.ts'
@@ -17,11 +17,14 @@ import { charactersLeftOut, embeddableHtml } from '../html/sanitize-html.ts'
 
 const maxTextCharacters = 1_000_000
 const maxAddresses = 1000
+/** More than a value of 64 KiB has. */
+const allAddresses = 65_536
 
 /** Reads the whole message. `cut` says that the octets end before the message does. */
 export async function readMessage(raw: Buffer, cut: boolean): Promise<ReadMessage> {
   const opened = await openMessage(raw, cut)
-  const fields = headerFields(raw)
+  const { fields, leftOut } = readHeader(raw)
+  const people = addressFields(fields)
   const document = mailDocument(opened.html, locationsOf(opened.attachments.map((file) => file.raw)))
   const visible = visibleText(document)
   const html = embeddableHtml(document.html)
@@ -29,6 +32,7 @@ export async function readMessage(raw: Buffer, cut: boolean): Promise<ReadMessag
   const text = opened.text.trim() === '' ? derived : opened.text
   return {
     ...describeFields(fields),
+    ...people.lists,
     text: text.slice(0, maxTextCharacters).toWellFormed(),
     html,
     document,
@@ -38,6 +42,7 @@ export async function readMessage(raw: Buffer, cut: boolean): Promise<ReadMessag
       ...opened,
       textLeftOut: opened.textLeftOut + Math.max(0, text.length - maxTextCharacters),
       htmlLeftOut: charactersLeftOut(opened.html),
+      headerLeftOut: leftOut + people.leftOut,
     }),
     addressesSeen: addressesSeen(fields, opened, derived),
   }
@@ -47,28 +52,35 @@ export async function readMessage(raw: Buffer, cut: boolean): Promise<ReadMessag
 export const readAttachment = async (raw: Buffer, cut: boolean, index: number): Promise<Uint8Array<ArrayBuffer> | undefined> =>
   (await openMessage(raw, cut, index)).attachments[index]?.octets
 
-function describeFields(
-  fields: readonly HeaderField[],
-): Omit<ReadMessage, 'text' | 'html' | 'document' | 'visible' | 'attachments' | 'notes' | 'addressesSeen'> {
+function describeFields(fields: readonly HeaderField[]): Pick<ReadMessage, 'subject' | 'messageId' | 'date' | 'headers'> {
   const messageId = firstValue(fields, 'message-id')
   return {
     subject: decodeEncodedWords(firstValue(fields, 'subject') ?? ''),
-    from: addresses(fields, 'from'),
-    to: addresses(fields, 'to'),
-    cc: addresses(fields, 'cc'),
-    bcc: addresses(fields, 'bcc'),
-    replyTo: addresses(fields, 'reply-to'),
     messageId: messageId === '' ? undefined : messageId,
     date: mailDate(firstValue(fields, 'date') ?? ''),
     headers: fields.map(({ name, value }) => ({ name, value: decodeEncodedWords(value) })),
   }
 }
 
-/** A repeated field breaks RFC 5322 §3.6, but what it says must not stay hidden: all of them count. Names without an address do not. */
-function addresses(fields: readonly HeaderField[], name: string): ReadAddress[] {
-  const named = fields.filter((field) => field.name.toLowerCase() === name)
-  return named.flatMap((field) => addressList(field.value).filter(({ address }) => address !== '')).slice(0, maxAddresses)
+const addressNames = { from: 'from', to: 'to', cc: 'cc', bcc: 'bcc', replyTo: 'reply-to' } as const
+
+/** The addresses by field, and the number of those after the limit. */
+function addressFields(fields: readonly HeaderField[]): { lists: Record<keyof typeof addressNames, ReadAddress[]>; leftOut: number } {
+  let leftOut = 0
+  const listOf = (name: string): ReadAddress[] => {
+    const all = addresses(fields, name)
+    leftOut += Math.max(0, all.length - maxAddresses)
+    return all.slice(0, maxAddresses)
+  }
+  const { from, to, cc, bcc, replyTo } = addressNames
+  return { lists: { from: listOf(from), to: listOf(to), cc: listOf(cc), bcc: listOf(bcc), replyTo: listOf(replyTo) }, leftOut }
 }
+
+/** A repeated field breaks RFC 5322 §3.6, but what it says must not stay hidden: all of them count. Names without an address do not. */
+const addresses = (fields: readonly HeaderField[], name: string): ReadAddress[] =>
+  fields
+    .filter((field) => field.name.toLowerCase() === name)
+    .flatMap((field) => addressList(field.value, allAddresses).filter(({ address }) => address !== ''))
 
 /** Images that HTML can name by their Content-Location. */
 function locationsOf(attachments: readonly RawAttachment[]): Map<string, string> {

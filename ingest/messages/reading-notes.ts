@@ -9,6 +9,8 @@ export interface ReadingFacts {
   /** Characters or octets of text beyond the limits. */
   readonly textLeftOut: number
   readonly htmlLeftOut: number
+  /** Fields, lines and addresses of the header that are cut or left out. */
+  readonly headerLeftOut: number
   /** The message is cut inside an attachment. */
   readonly isAttachmentCut: boolean
   /** A TNEF container could not be opened to its end. */
@@ -22,7 +24,11 @@ const sentences: Readonly<Record<Code, (detail: string) => string>> = {
   text_cut: (count) => `The text is too long; about ${count} characters are left out.`,
   html_cut: (count) => `The HTML is too long or too deeply nested; ${count} characters of its source are left out.`,
   attachment_cut: () => 'The message is too large; its last attachment is left out.',
+  header_cut: (count) => `Fields, lines and addresses of the header that are cut or left out: ${count}.`,
+  unended_header: () => 'A header does not end with an empty line; the lines after its last field are shown as text.',
+  no_delimiter: () => 'A multipart has no delimiter line; its content is shown as text.',
   unclosed_part: () => 'A multipart has no closing delimiter; the message may be incomplete.',
+  text_after_parts: () => 'Text after the last part of a multipart is left out.',
   unknown_charset: (name) => `The charset${name} is unknown; the text was decoded by a guess.`,
   wrong_charset: (name) => `Octets of a text are not valid in its charset${name}; the text was decoded by a guess.`,
   broken_text: (name) => `Some octets are not valid in the charset${name}; each is shown as a replacement character.`,
@@ -34,10 +40,18 @@ const sentences: Readonly<Record<Code, (detail: string) => string>> = {
 const codes: readonly string[] = Object.keys(sentences)
 
 /** The notes in the order of their codes. */
-export function readingNotes({ faults, textLeftOut, htmlLeftOut, isAttachmentCut, hasBrokenTnef }: ReadingFacts): ReadingNote[] {
+export function readingNotes({
+  faults,
+  textLeftOut,
+  htmlLeftOut,
+  headerLeftOut,
+  isAttachmentCut,
+  hasBrokenTnef,
+}: ReadingFacts): ReadingNote[] {
   const found: [Code, string][] = [
     ...(textLeftOut > 0 ? [['text_cut', String(textLeftOut)] as [Code, string]] : []),
     ...(htmlLeftOut > 0 ? [['html_cut', String(htmlLeftOut)] as [Code, string]] : []),
+    ...(headerLeftOut > 0 ? [['header_cut', String(headerLeftOut)] as [Code, string]] : []),
     ...(isAttachmentCut ? [['attachment_cut', ''] as [Code, string]] : []),
     ...faults.map(({ code, name = '' }): [Code, string] => [code, quoted(name)]),
     ...(hasBrokenTnef ? [['broken_tnef', ''] as [Code, string]] : []),

@@ -20,16 +20,16 @@ interface Entry {
 }
 
 /**
- * Returns the addresses of one field value, at most 1,000; members of a group stand for the group. Encoded words are
+ * Returns the addresses of one field value, at most `most`; members of a group stand for the group. Encoded words are
  * decoded in names only: RFC 2047 §5 forbids them in an addr-spec, and decoding them there would invent addresses.
  */
-export function addressList(value: string): ListedAddress[] {
+export function addressList(value: string, most = maxEntries): ListedAddress[] {
   const found: ListedAddress[] = []
   for (const entry of entries(value)) {
     found.push(...listedAddresses(entry))
-    if (found.length >= maxEntries) break
+    if (found.length >= most) break
   }
-  return found.slice(0, maxEntries)
+  return found.slice(0, most)
 }
 
 const emptyEntry = (): Entry => ({ phrase: '', unquoted: '', angle: undefined, named: 0, comment: '' })
@@ -114,7 +114,7 @@ function addressesWithoutCommas({ phrase, unquoted }: Entry): string[] {
   const bare = host.length > maxSpec ? '' : plainAddress(trimmed.slice(0, -host.length).trimEnd() + withoutBlanks(host))
   if (bare !== '') return [bare]
   if (phrase !== unquoted) return []
-  const words = trimmed.split(/[ \t]+/, maxEntries)
+  const words = trimmed.split(/[ \t]+/, maxEntries + 1)
   return words.every(isAddress) ? words : []
 }
 

@@ -9,6 +9,8 @@ const maxFields = 1000
 const maxValue = 64 * 1024
 const maxName = 998
 const fieldName = /^[!-9;-~]+$/
+/** The first line of a mail in a mbox file. */
+const isMboxLine = /^>?From /
 
 /** One header field: the name as written, and the value unfolded but not yet decoded. */
 export interface HeaderField {
@@ -21,32 +23,47 @@ export interface HeaderField {
  * MiB. Lines that are no header fields are left out. Octets over 127 are read as UTF-8 (RFC 6532), else in the charset of
  * Content-Type, else as windows-1252.
  */
-export function headerFields(raw: Uint8Array): HeaderField[] {
+export const headerFields = (raw: Uint8Array): HeaderField[] => readHeader(raw).fields
+
+export interface Header {
+  readonly fields: HeaderField[]
+  /** Fields and lines that are cut or left out. Lines after the last field are not counted. */
+  readonly leftOut: number
+}
+
+/** The fields as `headerFields` returns them. */
+export function readHeader(raw: Uint8Array): Header {
   const fields: HeaderField[] = []
   let open: { name: string; pieces: string[]; size: number } | undefined
+  let [leftOut, strayLines] = [0, 0]
   const close = (): void => {
-    if (open) fields.push({ name: open.name, value: open.pieces.join('') })
+    if (!open) return
+    fields.push({ name: open.name, value: open.pieces.join('') })
+    if (open.size > maxValue) leftOut++
     open = undefined
   }
   for (const line of headerLines(raw)) {
     if (line.startsWith(' ') || line.startsWith('\t')) {
-      if (open && open.size < maxValue) {
-        open.pieces.push(line.slice(0, maxValue - open.size))
-        open.size += line.length
-      }
+      if (!open) continue
+      if (open.size < maxValue) open.pieces.push(line.slice(0, maxValue - open.size))
+      open.size += line.length
       continue
     }
     close()
-    if (fields.length === maxFields) break
     const colon = line.slice(0, maxName).indexOf(':')
     const name = line.slice(0, Math.max(colon, 0)).trimEnd()
-    if (!fieldName.test(name)) continue
-    const value = line.slice(colon + 1, colon + 1 + maxValue)
-    open = { name, pieces: [value], size: value.length }
+    if (!fieldName.test(name)) {
+      if (!isMboxLine.test(line)) strayLines++
+      continue
+    }
+    leftOut += strayLines
+    strayLines = 0
+    if (fields.length === maxFields) leftOut++
+    else open = { name, pieces: [line.slice(colon + 1, colon + 1 + maxValue)], size: line.length - colon - 1 }
   }
   close()
   const charset = charsetOf(firstValue(fields, 'content-type') ?? '')
-  return fields.map(({ name, value }) => ({ name, value: decoded(value, charset).trim() }))
+  return { fields: fields.map(({ name, value }) => ({ name, value: decoded(value, charset).trim() })), leftOut }
 }
 
 /** The value of the first field of that name; undefined when there is none. */

@@ -8,6 +8,7 @@ import { PartHeads, type EncodingNote } from './engine/part-heads.ts'
 import type { PartNode } from './engine/part-node.ts'
 import { takeText, type TextOfPart } from './engine/text-of-part.ts'
 import { WholeDelimiters } from './engine/whole-delimiters.ts'
+import { withWholeHeads, type HeadFault } from './engine/whole-heads.ts'
 
 const maxHeaderOctets = 256 * 1024
 const maxAllHeadersOctets = 1024 * 1024
@@ -42,7 +43,7 @@ export interface Bodies {
 
 /** `name` is the declared charset or encoding. */
 export interface PartFault {
-  readonly code: CharsetFault | Parameters<EncodingNote>[0] | 'unclosed_part'
+  readonly code: CharsetFault | Parameters<EncodingNote>[0] | HeadFault | 'unclosed_part' | 'text_after_parts'
   readonly name?: string
 }
 
@@ -69,7 +70,8 @@ type Piece = (PartNode & { readonly type: 'node' }) | { readonly type: 'data' } 
 export async function parseMime(raw: Buffer, takeAttachment: AttachmentSink): Promise<Bodies> {
   const parser = new MailParser({ skipHtmlToText: true, maxHeadSize: maxHeaderOctets } as object)
   const { inside, textLeftOut, isInlineFile, faults } = bound(parser)
-  const delimiters = new WholeDelimiters(raw)
+  const heads = withWholeHeads(raw)
+  const delimiters = new WholeDelimiters(heads.octets)
   let bodies: MessageText | undefined
   parser.on('data', (part: AttachmentStream | MessageText) => {
     if (part.type === 'text') bodies = part
@@ -90,8 +92,14 @@ export async function parseMime(raw: Buffer, takeAttachment: AttachmentSink): Pr
     html,
     endsInAttachment: inside.curnode !== false && inside.curnode.isAttachment === true,
     textLeftOut: textLeftOut(),
-    faults: [...(delimiters.isUnclosed ? [{ code: 'unclosed_part' as const }] : []), ...faults()],
+    faults: [...structureFaults(heads.faults, delimiters), ...faults()],
   }
+}
+
+function* structureFaults(heads: readonly HeadFault[], { isUnclosed, hasEpilogue }: WholeDelimiters): Generator<PartFault> {
+  for (const code of heads) yield { code }
+  if (isUnclosed) yield { code: 'unclosed_part' }
+  if (hasEpilogue) yield { code: 'text_after_parts' }
 }
 
 function drain(part: AttachmentStream, disposition: string | undefined, takeAttachment: AttachmentSink, parser: MailParser): void {

@@ -1,9 +1,10 @@
 /** What the header of a part says about parts inside it, read in the way of mailparser, whose view of the structure counts. */
-import { parametersOf } from './parameters.ts'
+import { parametersOf, parameterText } from './parameters.ts'
 
 export interface ContainerHead {
-  /** Empty if there is none. */
+  /** Empty if there is none, or if the type has no parts. */
   readonly boundary: string
+  readonly isMultipart: boolean
   /** A message that mailparser opens: its header follows directly. */
   readonly isMessage: boolean
 }
@@ -14,13 +15,22 @@ export function containerHead(head: string): ContainerHead {
   const contentType = fieldOf(lines, 'content-type')
   const isMessage = /^\s*message\/rfc822\s*(?:;|$)/i.test(contentType)
   return {
-    boundary: parametersOf(contentType).get('boundary') ?? '',
+    boundary: isOtherType(contentType) ? '' : boundaryIn(contentType),
+    isMultipart: /^\s*multipart\s*\//i.test(contentType),
     isMessage:
       isMessage &&
       /^\s*inline\s*(?:;|$)/i.test(fieldOf(lines, 'content-disposition')) &&
       /^\s*(?:(?:7bit|8bit|binary)\s*)?$/i.test(fieldOf(lines, 'content-transfer-encoding')),
   }
 }
+
+function boundaryIn(contentType: string): string {
+  const parameters = parametersOf(contentType)
+  return parameters.get('boundary') ?? parameterText(parameters, 'boundary')
+}
+
+/** Whether a value of Content-Type names a type that has no parts; one without a slash may be a multipart. */
+export const isOtherType = (value: string): boolean => /^\s*(?!multipart\b)[\w.+-]+\/[\w.+-]+\s*(?:;|$)/i.test(value)
 
 /** The first field of that name. */
 function fieldOf(lines: string, name: string): string {

@@ -154,6 +154,7 @@ export class UuDecoder extends LinesDecoder {
   protected decodeLines(lines: Buffer): Buffer {
     const start = this.#state === 'before' ? this.#seekBegin(lines) : 0
     if (this.#state === 'plain') return Buffer.concat([...this.#before.splice(0), lines.subarray(start)])
+    if (this.#state === 'after') this.#noteText(lines)
     return this.#state === 'inside' ? this.#decode(lines, start) : Buffer.alloc(0)
   }
 
@@ -168,6 +169,7 @@ export class UuDecoder extends LinesDecoder {
       const next = nextLine(lines, start)
       if (/^begin [0-7]{3,4} ./.test(lines.toString('latin1', start, Math.min(next, start + 16)))) {
         this.#state = 'inside'
+        for (const before of this.#before.splice(0)) this.#noteText(before)
         return next
       }
       this.#before.push(lines.subarray(start, next))
@@ -181,6 +183,11 @@ export class UuDecoder extends LinesDecoder {
     return lines.length
   }
 
+  /** Lines around the file are left out. */
+  #noteText(lines: Buffer): void {
+    if (/\S/.test(lines.toString('latin1').replace(/^\s*end\s*$/, ''))) this.noteBroken()
+  }
+
   #decode(lines: Buffer, from: number): Buffer {
     const out = Buffer.alloc(lines.length + 64)
     let length = 0
@@ -189,6 +196,7 @@ export class UuDecoder extends LinesDecoder {
       const count = sixBits(lines[start])
       if (count === 0 || lines.toString('latin1', start, Math.min(next, start + 5)).trimEnd() === 'end') {
         this.#state = 'after'
+        this.#noteText(lines.subarray(nextLine(lines, count === 0 ? next : start)))
         break
       }
       length += decodeUuLine(lines.subarray(start + 1, next), count, out, length)

@@ -2,13 +2,16 @@
 import { decodeOctets } from '../charset/decode-octets.ts'
 import { decodeWithControls } from '../encoded-words.ts'
 
-/** By name in lower case, with quotes and backslashes resolved. The last parameter of a name counts. */
+/** By name in lower case, with quotes and escapes resolved. The last parameter of a name counts. */
 export function parametersOf(value: string): Map<string, string> {
   const found = new Map<string, string>()
   for (const [, key = '', given = ''] of value.matchAll(/;\s*([^\s=;"]+)\s*=\s*((?:"(?:[^"\\]|\\[^])*"?|[^;"\\]|\\[^])*)/g))
     found.set(key.toLowerCase(), unquoted(given))
   return found
 }
+
+/** Before other characters, a backslash is one of a Windows path, which old programs write as a file name. */
+const escapable = /[^\p{L}\p{N}_]/u
 
 function unquoted(given: string): string {
   let text = ''
@@ -17,10 +20,10 @@ function unquoted(given: string): string {
   for (let at = 0; at < given.length; at++) {
     const char = given.charAt(at)
     if (char === '"') isQuoted = !isQuoted
-    else text += char === '\\' ? given.charAt(++at) : char
+    else text += char === '\\' && escapable.test(given.charAt(at + 1)) ? given.charAt(++at) : char
     if (isQuoted || !/\s/.test(char)) end = text.length
   }
-  return text.slice(0, end).trimStart()
+  return text.slice(0, end)
 }
 
 /** The text of a parameter; empty if there is none. An extended or continued form wins over the plain one (RFC 2231 §3, §4). */

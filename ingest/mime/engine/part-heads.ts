@@ -22,6 +22,7 @@ export class PartHeads {
 
   /** Called for each part before mailparser acts on it. True if the part is a text file that is to be shown inline. */
   mend(node: PartNode): boolean {
+    applyType(node)
     applyDigestDefault(node)
     applyFilename(node)
     keepShownFields(node)
@@ -43,6 +44,16 @@ export class PartHeads {
     if (parentNode === false || parentNode.multipart === 'alternative') return false
     return parentNode.multipart !== 'related' || this.#parents.has(parentNode)
   }
+}
+
+const discreteTypes = /^(?:application|audio|font|image|message|model|multipart|video)$/
+
+/** RFC 2045 §5.1, §5.2: comments have no meaning, and a type that is no type is text. A word that names files stays. */
+function applyType(node: PartNode): void {
+  if (node.contentType === false) return
+  const type = node.contentType.replaceAll(/\([^()]*\)/g, '').trim()
+  node.contentType = type.includes('/') || discreteTypes.test(type) ? type : 'text/plain'
+  if (node.multipart !== false) node.multipart = node.multipart.replaceAll(/\([^()]*\)/g, '').trim()
 }
 
 /** RFC 2046 §5.1.5: a part of a digest without a type is a message. */

@@ -11,7 +11,7 @@ export interface PartNode {
   /** An embedded message that mailparser opens. */
   readonly messageNode?: boolean | undefined
   /** The subtype of a multipart, such as `mixed`. */
-  readonly multipart: string | false
+  multipart: string | false
   filename: string | false
   /** Media type in lower case; mailparser fills in a default. */
   contentType: string | false

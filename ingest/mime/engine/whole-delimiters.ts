@@ -6,10 +6,24 @@
 import { containerHead } from './container-head.ts'
 
 const maxLine = 1000
+/** mailparser refuses a message with more parts. */
+const maxHeads = 1500
 const maxHead = 256 * 1024
 const lineFeed = 0x0a
 
+/** The header of a part. */
+export interface HeadPlace {
+  readonly start: number
+  /** Before the empty line or the delimiter that ends it. */
+  readonly end: number
+  /** It announces a multipart, and no delimiter of it follows. */
+  isUndivided: boolean
+}
+
 interface OpenMultipart {
+  readonly head: HeadPlace
+  readonly isMultipart: boolean
+  /** As mailparser reads it. */
   readonly boundary: string
   /** The boundary without blanks at its end, as delimiter lines are compared. */
   readonly key: string
@@ -28,7 +42,9 @@ export class WholeDelimiters {
   readonly #open: OpenMultipart[] = []
   /** Levels of the open multiparts by key; one boundary may occur at several levels. */
   readonly #levels = new Map<string, number[]>()
+  readonly #heads: HeadPlace[] = []
   #isUnclosed = false
+  #hasEpilogue = false
   /** Where the next two carriage returns in a row are, or before the line that is looked at. */
   #nextRun = -1
 
@@ -41,11 +57,24 @@ export class WholeDelimiters {
     return this.#isUnclosed
   }
 
+  /** Text follows the last part of a multipart. Final after the last piece. */
+  get hasEpilogue(): boolean {
+    return this.#hasEpilogue
+  }
+
+  /** The headers in order, without those after the limit on parts; in place of `pieces()`. */
+  heads(): readonly HeadPlace[] {
+    const pieces = this.pieces()
+    while (pieces.next().done !== true);
+    return this.#heads
+  }
+
   /** The octets in order; unchanged stretches are views of the message. */
   *pieces(): Generator<Buffer> {
     let [at, written] = [0, 0]
     let headStart: number | undefined = 0
-    while (at < this.#raw.length && (headStart !== undefined || this.#open.length > 0)) {
+    let closedAt: number | undefined
+    while (at < this.#raw.length && (headStart !== undefined || this.#open.length > 0) && this.#heads.length <= maxHeads) {
       if (headStart === undefined) at = this.#nextHyphens(at)
       const next = this.#nextLine(at)
       const delimiter = this.#delimiterAt(at, next)
@@ -56,16 +85,25 @@ export class WholeDelimiters {
         written = next
       }
       if (delimiter) {
+        this.#noteEpilogue(closedAt, at)
+        closedAt = delimiter.closes ? next : undefined
+        if (headStart !== undefined) this.#heads.push({ start: headStart, end: at, isUndivided: false })
         this.#enter(delimiter)
         headStart = delimiter.closes ? undefined : next
       } else if (headStart !== undefined && this.#endsHead(headStart, at, next)) {
-        const continues = this.#openContainer(headStart, next)
+        const continues = this.#openContainer(headStart, at, next)
         headStart = continues ? next : undefined
       }
       at = next
     }
     this.#isUnclosed ||= this.#open.some(({ hasParts }) => hasParts)
+    this.#leave(0)
+    this.#noteEpilogue(closedAt, this.#raw.length)
     yield this.#raw.subarray(written)
+  }
+
+  #noteEpilogue(start: number | undefined, end: number): void {
+    for (let at = start ?? end; at < end && !this.#hasEpilogue; at++) this.#hasEpilogue = (this.#raw[at] ?? 0) > 0x20
   }
 
   /** The start of the first line with two hyphens. */
@@ -126,20 +164,30 @@ export class WholeDelimiters {
   }
 
   #enter({ level, closes }: Delimiter): void {
-    for (const { key } of this.#open.splice(closes ? level : level + 1)) this.#levels.get(key)?.pop()
+    this.#leave(closes ? level : level + 1)
     const parent = this.#open[level]
     if (!closes && parent) parent.hasParts = true
   }
 
-  /** True if the header of an embedded message follows. */
-  #openContainer(start: number, end: number): boolean {
-    const { boundary, isMessage } = containerHead(this.#raw.toString('latin1', start, Math.min(end, start + maxHead)))
+  #leave(level: number): void {
+    for (const { key, head, isMultipart, hasParts } of this.#open.splice(level)) {
+      this.#levels.get(key)?.pop()
+      head.isUndivided ||= isMultipart && !hasParts
+    }
+  }
+
+  /** `last` is the line that ends the header. True if the header of an embedded message follows. */
+  #openContainer(start: number, last: number, end: number): boolean {
+    const { boundary, isMultipart, isMessage } = containerHead(this.#raw.toString('latin1', start, Math.min(end, start + maxHead)))
     const key = withoutPadding(boundary)
+    const isEnded = this.#raw.toString('latin1', last, Math.min(end, last + 2)).trim() === ''
+    const head = { start, end: isEnded ? last : end, isUndivided: isMultipart && key === '' }
+    if (end - start <= maxHead) this.#heads.push(head)
     if (key === '' || key.length > maxLine) return isMessage
     const levels = this.#levels.get(key)
     if (levels) levels.push(this.#open.length)
     else this.#levels.set(key, [this.#open.length])
-    this.#open.push({ boundary, key, hasParts: false })
+    this.#open.push({ head, isMultipart, boundary: boundary.trimStart(), key, hasParts: false })
     return isMessage
   }
 }

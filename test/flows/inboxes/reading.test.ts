@@ -108,6 +108,83 @@ const mails: readonly (readonly [title: string, make: () => Buffer | Promise<Buf
   ],
 ]
 
+const nested = tnef([], [{ data: winmail, properties: [text(0x3707, 'winmail.dat')] }])
+
+/** Mails that are built to confuse a reader. */
+const nasty: typeof mails = [
+  [
+    'no empty line after the header',
+    written('X-Note: y\r\nHello there', 'more'),
+    { text: 'Hello there\n\nmore', notes: ['unended_header'] },
+  ],
+  [
+    'a boundary that does not occur',
+    written('Content-Type: multipart/mixed; boundary=m', '--n', '', 'x'),
+    { text: '--n\n\nx', notes: ['no_delimiter'] },
+  ],
+  [
+    'text after the last part',
+    written('Content-Type: multipart/mixed; boundary=m', '--m', '', 'Hello', '--m--', 'Footer of the list'),
+    { text: 'Hello', notes: ['text_after_parts'] },
+  ],
+  [
+    'an encoded multipart',
+    written('Content-Type: multipart/mixed; boundary=m\r\nContent-Transfer-Encoding: base64', Buffer.from('Hello').toString('base64')),
+    { text: 'Hello', notes: ['no_delimiter'] },
+  ],
+  [
+    'boundaries that begin as others do',
+    written(
+      'Content-Type: multipart/mixed; boundary=b',
+      ...['--b', 'Content-Type: multipart/alternative; boundary=b--', '', '--b--', '', 'page', '--b--', 'Content-Type: text/html', ''],
+      ...['<p>page</p>', '--b----', '--b', 'Content-Type: application/pdf; name=a.pdf', '', 'PDF', '--b--'],
+    ),
+    { text: 'page', html: '<p>page</p>', files: [['a.pdf', 'application/pdf', 'PDF']] },
+  ],
+  [
+    'a name in segments out of order',
+    written(`Content-Type: application/pdf;\r\n name*2=" c.pdf";\r\n name*0*=utf-8''%C3;\r\n name*1*=%BC`, 'PDF'),
+    { text: '', files: [['ü c.pdf', 'application/pdf', 'PDF\r\n']] },
+  ],
+  ['ASCII declared as UTF-16', written('Content-Type: text/plain; charset=utf-16', 'Hello'), { text: 'Hello' }],
+  [
+    'two types, of which the first counts',
+    written('Content-Type: text/plain\r\nContent-Type: text/html', '<p>x</p>'),
+    { text: '<p>x</p>' },
+  ],
+  ['lines that end in bare carriage returns and line feeds', written('X-A: b', 'one\rtwo\nthree'), { text: 'one\ntwo\nthree' }],
+  ['names of fields beyond ASCII', written('\xdcber: x\r\nX-A: b', 'Hello'), { text: 'Hello', notes: ['header_cut'] }],
+  [
+    'text around a uuencoded file',
+    written('Content-Type: image/gif; name=a.gif\r\nContent-Transfer-Encoding: x-uuencode', 'begin 644 a', '#86)C', '`', 'end', 'and more'),
+    { text: '', files: [['a.gif', 'image/gif', 'abc']], notes: ['broken_transfer_encoding'] },
+  ],
+  [
+    'an encoded message as a part',
+    written('Content-Type: message/rfc822\r\nContent-Disposition: inline\r\nContent-Transfer-Encoding: base64', 'U3ViamVjdDogeA=='),
+    { text: '', files: [['attachment.eml', 'message/rfc822', 'Subject: x']] },
+  ],
+  [
+    'a winmail.dat in a winmail.dat',
+    written('Content-Type: application/ms-tnef; name=winmail.dat\r\nContent-Transfer-Encoding: base64', nested.toString('base64')),
+    {
+      text: '',
+      files: [
+        ['winmail.dat', 'application/ms-tnef', nested.toString('latin1')],
+        ['winmail.dat', 'application/octet-stream', winmail.toString('latin1')],
+      ],
+    },
+  ],
+  [
+    'multiparts 200 deep',
+    () => {
+      const open = Array.from({ length: 200 }, (_, at) => `Content-Type: multipart/mixed; boundary=b${at}\r\n\r\n--b${at}\r\n`)
+      return written(open.join('').slice(0, -2), '', 'deep')()
+    },
+    { text: 'deep', notes: ['unclosed_part'] },
+  ],
+]
+
 interface Place extends McpFixture {
   readonly agentClient: Agent
   readonly login: Login
@@ -200,7 +277,7 @@ test('every door shows one reading of a mail', async (t) => {
   const { daemon, rest, client, login, inbox, routeId, receiver } = here
   const own = async (path: string): Promise<Buffer> => (await rest.call('GET', path)).bytes
   const foreign = async (path: string): Promise<Buffer> => (await client('').call('GET', path)).bytes
-  for (const [at, [title, make, { subject, text, html = '', files = [], notes = [] }]] of mails.entries()) {
+  for (const [at, [title, make, { subject, text, html = '', files = [], notes = [] }]] of [...mails, ...nasty].entries()) {
     const content = await make()
     await send(portIn(daemon.addresses.submission), login, 'desk@example.org', content)
     await send(portIn(daemon.addresses.mx), undefined, 'shop@in.example.ch', content)

@@ -175,9 +175,41 @@ test('readMessage() leaves out names without an address', async (t) => {
   t.is(headers[0]?.value, 'root')
 })
 
+const codes = async (raw: string, cut = false): Promise<string[]> =>
+  column((await readMessage(Buffer.from(raw, 'latin1'), cut)).notes, 'code')
+
+test('readMessage() shows text that has no empty line or no delimiter before it', async (t) => {
+  const [html, pdf] = ['Content-Type: text/html\r\n\r\n<p>Hello</p>\r\n', named('application/pdf', 'a.pdf', 'x')]
+  for (const [raw, text, ...notes] of [
+    ['Subject: s\r\nHello', 'Hello', 'unended_header'],
+    ['Subject: s\r\n \r\nHello\r\n\r\nthere', 'Hello\n\nthere', 'unended_header'],
+    [multi('mixed', 'm', 'Content-Type: text/plain\r\nHello\r\n', pdf), 'Hello', 'unended_header'],
+    [multi('mixed', 'm', '\r\nHello\r\n', pdf).replace('\r\n\r\n', '\r\n'), 'Hello', 'unended_header'],
+    ['Content-Type: multipart/mixed\r\n\r\nHello', 'Hello', 'no_delimiter'],
+    ['Content-Type: multipart/mixed; boundary=m\r\nContent-Transfer-Encoding: base64\r\n\r\nSGVsbG8=', 'Hello', 'no_delimiter'],
+    [multi('mixed', 'm', 'Content-Type: multipart/related; boundary=r\r\n\r\nHello\r\n', pdf), 'Hello', 'no_delimiter'],
+    [multi('mixed', 'm', 'Content-Type: multipart/alternative (two); boundary=a\r\n\r\n--a\r\n\r\nHello\r\n--a--\r\n'), 'Hello'],
+    [`Content-Type: text\r\n\r\nHello`, 'Hello'],
+    [html.replace('html', 'html (a page)'), 'Hello'],
+  ] as const) {
+    const message = await readText(raw)
+    t.is(message.text.trim(), text, raw)
+    t.deepEqual(column(message.notes, 'code'), notes, raw)
+    t.deepEqual(column(message.attachments, 'filename'), raw.includes('pdf') ? ['a.pdf'] : [], raw)
+  }
+})
+
+test('readMessage() counts the addresses, fields and lines that it leaves out', async (t) => {
+  const to = (count: number): string => `To: ${Array.from({ length: count }, (_, at) => `a${at}@x.example`).join(', ')}\r\n\r\n`
+  t.deepEqual(await codes(to(1000)), [])
+  for (const raw of [to(1005), `${'To: a@x.example\r\n'.repeat(1005)}\r\n`, `${'stray\r\n'.repeat(5)}Subject: x\r\n\r\n`]) {
+    const { notes, to: list } = await readText(raw)
+    t.true(list.length <= 1000)
+    t.deepEqual(notes, [{ code: 'header_cut', sentence: 'Fields, lines and addresses of the header that are cut or left out: 5.' }])
+  }
+})
+
 test('readMessage() notes what it left out, could not decode, or guessed', async (t) => {
-  const codes = async (raw: string, cut = false): Promise<string[]> =>
-    column((await readMessage(Buffer.from(raw, 'latin1'), cut)).notes, 'code')
   t.deepEqual(await codes(multi('mixed', 'm', '\r\nplain\r\n', named('image/png', 'a.png', 'x'))), [])
   t.deepEqual(await codes('Content-Type: multipart/mixed; boundary=m\r\n\r\n--m\r\n\r\nx'), ['unclosed_part'])
   t.deepEqual(await codes('Content-Type: text/plain; charset=x-nothing\r\n\r\nplain'), [])

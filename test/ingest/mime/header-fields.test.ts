@@ -1,6 +1,6 @@
 /** The header block as RFC 5322 has it and as real mail has it. */
 import test from '#test'
-import { firstValue, headerFields } from '#ingest/mime/header-fields.ts'
+import { firstValue, headerFields, readHeader } from '#ingest/mime/header-fields.ts'
 
 const fieldsOf = (text: string): [string, string][] => headerFields(Buffer.from(text, 'latin1')).map(({ name, value }) => [name, value])
 
@@ -65,6 +65,15 @@ test('headerFields() stops after 1,000 fields, 64 KiB a value and 1 MiB in all',
   t.is(fieldsOf(`A: ${'x'.repeat(100_000)}\r\n\r\n`)[0]?.[1].length, 64 * 1024 - 1)
   t.true((fieldsOf(`A: 1\r\n${' x\r\n'.repeat(100_000)}\r\n`)[0]?.[1].length ?? 0) <= 64 * 1024)
   t.is(fieldsOf(`A: ${'x\r\n '.repeat(300_000)}\r\nB: 1\r\n\r\n`).length, 1)
+})
+
+test('readHeader() counts what it cuts or leaves out', (t) => {
+  const leftOut = (raw: string): number => readHeader(Buffer.from(raw)).leftOut
+  t.is(leftOut('A: 1\r\n'.repeat(1000)), 0)
+  t.is(leftOut('A: 1\r\n'.repeat(1500)), 500)
+  t.is(leftOut(`A: ${'x'.repeat(100_000)}\r\nB: 1\r\n x\r\n\r\n`), 1)
+  t.is(leftOut(`A: 1\r\n${` ${'x'.repeat(900)}\r\n`.repeat(100)}\r\n`), 1)
+  t.is(leftOut('From ana Sat Nov 21\r\nA: 1\r\nstray\r\n more\r\nstray\r\nB: 2\r\nend of the header\r\n\r\n'), 2)
 })
 
 test('firstValue() finds by lower-case name', (t) => {

@@ -16,8 +16,11 @@ def leaves(part):
     if part.get_content_maintype() == 'multipart' and part.is_multipart():
         for inner in part.get_payload(): yield from leaves(inner)
     else: yield part
+def kind_of(part):
+    # A multipart without a delimiter line is kept as a text.
+    return 'text/plain' if part.get_content_maintype() == 'multipart' else part.get_content_type()
 def text(part):
-    kind = part.get_content_type()
+    kind = kind_of(part)
     if kind == 'message/delivery-status' and part.is_multipart(): return '\\n\\n'.join(block.as_string() for block in part.get_payload())
     if kind not in ('text/plain', 'text/html', 'message/delivery-status'): return None
     found = attempt(part.get_content)
@@ -26,7 +29,7 @@ def size(part):
     if part.get_content_maintype() == 'message' and part.is_multipart(): return None
     return len(part.get_payload(decode=True))
 def describe(part):
-    return {'type': part.get_content_type(), 'disposition': attempt(part.get_content_disposition) or '', 'name': attempt(part.get_filename),
+    return {'type': kind_of(part), 'disposition': attempt(part.get_content_disposition) or '', 'name': attempt(part.get_filename),
       'text': attempt(lambda: text(part)), 'size': attempt(lambda: size(part))}
 def tell(message):
     return {'subject': attempt(lambda: str(message['subject'] or '')), 'date': attempt(lambda: message['date'].datetime.timestamp()),

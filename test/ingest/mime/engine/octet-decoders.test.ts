@@ -46,8 +46,11 @@ for (const [text, expected] of base64)
   test(`Base64Decoder decodes ${JSON.stringify(text)}`, async (t) => t.is(await decoded(Base64Decoder, text), expected))
 
 const uuencoded: readonly (readonly [string, string])[] = [
-  ['begin 644 x\n#86)C\n#9&5F\n`\nend\nmore\n', 'abcdef'],
-  ['text\r\nbegin 0600 a b\r\n"86( \r\n \r\nend\r\n', 'ab'],
+  ['begin 644 x\n#86)C\n#9&5F\n`\nend\n\n', 'abcdef'],
+  ['begin 644 x\n#86)C\n#9&5F\n`\nend\nmore\n', '!abcdef'],
+  ['\r\nbegin 0600 a b\r\n"86( \r\n \r\nend\r\n', 'ab'],
+  ['text\r\nbegin 0600 a b\r\n"86( \r\n \r\nend\r\n', '!ab'],
+  ['begin 644 x\n#86)C\nend\nbegin 644 y\n#86)C\nend\n', '!abc'],
   ['begin 644 x\n"86\n', 'a`'],
   ['begin 644 x\n#86)C', 'abc'],
   ['begin 644 x\nM\nM\n', '\0\0'],

@@ -18,6 +18,8 @@ const names: readonly (readonly [title: string, given: string, expected: string]
   ['segments that count from 1', 'filename*1=a; filename*2=.txt', 'a.txt'],
   ['encoded words over segments', 'filename*0="=?utf-8?Q?M=C3=BC"; filename*1="ll.pdf?="', 'Müll.pdf'],
   ['control characters, which safe names drop', 'filename="=?utf-8?Q?a=00=0Ab.txt?="', 'a\0\nb.txt'],
+  ['blanks at the edges of segments', 'filename*0="a"; filename*1=" b"; filename*2=" .txt"', 'a b .txt'],
+  ['a path from Windows', String.raw`filename="C:\TEMP\new\a \"b\".txt"`, String.raw`C:\TEMP\new\a "b".txt`],
   ['a segment that is missing', 'filename*0=a; filename*2=c', 'a'],
   ['no name', 'size=3', ''],
 ]

@@ -44,6 +44,16 @@ test('WholeDelimiters reports a multipart that the end of the message leaves ope
   ])
 })
 
+test('WholeDelimiters reports text after the last part of a multipart', (t) => {
+  const hasEpilogue = (text: string): boolean => {
+    const pass = new WholeDelimiters(Buffer.from(text))
+    return [...pass.pieces()].length > 0 && pass.hasEpilogue
+  }
+  const inner = (after: string): string => multi('a', '--a', multi('b', '--b', '', 'x', '--b--', after), '--a', '', 'y', '--a--', ' \r\n')
+  t.deepEqual([inner(''), inner('end'), multi('b', 'intro', '--b', '', 'x', '--b--')].map(hasEpilogue), [false, true, false])
+  t.deepEqual([multi('b', '--b', '', 'x', '--b--', '', 'end'), multi('b', '--b', '', 'x')].map(hasEpilogue), [true, false])
+})
+
 test('WholeDelimiters opens no part at a delimiter that ends the message without a line end', (t) => {
   const cut = multi('b', '--b', '', 'x', '--b').trimEnd()
   t.deepEqual(mended(cut), [`${cut}--`, true])

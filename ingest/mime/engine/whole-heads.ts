@@ -1,0 +1,84 @@
+/**
+ * Headers for mailparser. Lines after the last field of a header become the beginning of the body. A multipart without any delimiter
+ * line becomes a text, and only multiparts keep a boundary (RFC 2046 §5.1). All other octets stay.
+ */
+import { isOtherType } from './container-head.ts'
+import { WholeDelimiters, type HeadPlace } from './whole-delimiters.ts'
+
+export interface WholeHeads {
+  readonly octets: Buffer
+  readonly faults: readonly HeadFault[]
+}
+
+export type HeadFault = 'unended_header' | 'no_delimiter'
+
+/** An earlier end of a header can make a text after it parts, which have headers again. */
+const maxRounds = 4
+
+export function withWholeHeads(raw: Buffer): WholeHeads {
+  const faults = new Set<HeadFault>()
+  let octets = raw
+  for (let round = 0; round < maxRounds; round++) {
+    const mended = mendedHeads(octets, faults)
+    if (mended === octets) break
+    octets = mended
+  }
+  return { octets, faults: [...faults] }
+}
+
+/** The same octets if nothing is to be mended. */
+function mendedHeads(raw: Buffer, faults: Set<HeadFault>): Buffer {
+  const pieces: Buffer[] = []
+  let written = 0
+  for (const head of new WholeDelimiters(raw).heads()) {
+    const text = raw.toString('latin1', head.start, head.end)
+    const mended = mendedHead(text, head, faults)
+    if (mended === text) continue
+    pieces.push(raw.subarray(written, head.start), Buffer.from(mended, 'latin1'))
+    written = head.end
+  }
+  return written === 0 ? raw : Buffer.concat([...pieces, raw.subarray(written)])
+}
+
+function mendedHead(text: string, { isUndivided }: HeadPlace, faults: Set<HeadFault>): string {
+  const end = endOfFields(text)
+  const [fields, rest] = [text.slice(0, end), text.slice(end)]
+  if (rest.trim() !== '') {
+    faults.add('unended_header')
+    const lineEnd = text.includes('\r\n') ? '\r\n' : '\n'
+    return fields + (fields === '' || fields.endsWith('\n') ? '' : lineEnd) + lineEnd + rest
+  }
+  if (isUndivided) faults.add('no_delimiter')
+  return withOwnType(fields, isUndivided) + rest
+}
+
+/** A field name and its colon; an address such as `https://` is none. mbox files begin a mail with a line `From `. */
+const fieldStart = /^(?:(?![a-z][a-z\d+.-]*:\/\/)[!-9;-~]+[ \t]*:|>?From )/i
+
+/** Where the lines begin that belong to no field and have no field after them, or are delimiter lines. */
+function endOfFields(text: string): number {
+  let end = 0
+  let isInField = false
+  for (let at = 0; at < text.length;) {
+    const feed = text.indexOf('\n', at)
+    const next = feed < 0 ? text.length : feed + 1
+    const line = text.slice(at, Math.min(next, at + 1000))
+    if (line.startsWith('--')) return end
+    isInField = /^[ \t]/.test(line) ? isInField : fieldStart.test(line)
+    if (isInField) end = next
+    at = next
+  }
+  return end
+}
+
+const contentType = /^content-type[ \t]*:[^\n]*(?:\n[ \t][^\n]*)*/im
+
+/** Changes the first Content-Type, which counts. */
+function withOwnType(fields: string, isUndivided: boolean): string {
+  return fields.replace(contentType, (field) => {
+    if (isUndivided) return withoutBoundary(field.replace(/:[^;]*?(?=;|\r?$)/, ': text/plain'))
+    return isOtherType(field.slice(field.indexOf(':') + 1)) ? withoutBoundary(field) : field
+  })
+}
+
+const withoutBoundary = (field: string): string => field.replaceAll(/(;\s*)(?=boundary[\s*=])/gi, '$1x-')
