@@ -1,7 +1,7 @@
 /** A start that cannot succeed, seen from outside: what is printed, what is kept, and how the process ends. */
-import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import test, { type ExecutionContext } from '#test'
 import { Daemon, portOf, runCommand } from '../support/daemon/daemon.ts'
 import { waitFor, waiting } from '../support/waits.ts'
@@ -113,7 +113,8 @@ test('serve() names the process that has the data folder', async (t) => {
   t.is(code, 1)
   const { pid } = daemon.addresses
   const place = join(folder, 'data', 'store')
-  t.is(output, `The data folder ${place} is in use by node (pid ${pid}). Stop it, or set POSTERN_DATA_DIR to another folder.\n`)
+  const program = basename(await readlink(`/proc/${pid}/exe`))
+  t.is(output, `The data folder ${place} is in use by ${program} (pid ${pid}). Stop it, or set POSTERN_DATA_DIR to another folder.\n`)
 })
 
 test('serve() stops when the terminal is closed that it was started on', async (t) => {

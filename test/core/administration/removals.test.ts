@@ -348,8 +348,10 @@ test('a queue entry that rests after a defect goes when it is due', async (t) =>
   t.is((await rowsNaming(fixture, 'prj_2', 'prj_3')).length, 1)
   await fixture.queue.start()
   fixture.clock.advance(60_000)
+  // daemons at a database take up parts of the queue after their start
+  await fixture.kv.holds('the entry is gone', async () => (await rowsNaming(fixture, 'prj_2', 'prj_3')).length === 0)
+  await fixture.kv.holds('the other message was sent', async () => fixture.transport.calls.length > 0)
   await fixture.settled()
-  t.is((await rowsNaming(fixture, 'prj_2', 'prj_3')).length, 0, 'it is gone')
   t.deepEqual(column(fixture.transport.calls, 'target', 'destinationId'), ['dst_prj_1'])
 })
 
