@@ -19,7 +19,7 @@ export function welcomeText({ ownerUrl, apiKey, smtpLogin, submission }: Welcome
     parts.push(
       `An SMTP login of the project Default, whose mail is captured until it has a destination:\n\n${loginLines(smtpLogin, submission)}`,
     )
-  parts.push('This is printed at every start until the service has an owner.')
+  parts.push('Each start prints the same key and login, and a new link, until the service has an owner.')
   return `\n${parts.join('\n\n')}\n\n`
 }
 

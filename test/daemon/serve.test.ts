@@ -55,6 +55,7 @@ test('serve() prints nothing to sign in with when a port is taken; the next star
     const [key = ''] = /svckey_[A-Za-z0-9_-]{43}/.exec(daemon.log) ?? []
     const [login = ''] = /user {6}smtp_\w+\n {2}password {2}\w+/.exec(daemon.log) ?? []
     shown.push(`${key} ${login}`)
+    t.true(daemon.log.includes('\nEach start prints the same key and login, and a new link, until the service has an owner.\n'))
     t.true(daemon.log.includes(`port      ${String(portOf(daemon.addresses.submission[0]))}\n`), daemon.log)
     using rest = new RestClient(daemon.addresses.http, key)
     t.is((await rest.call('GET', '/v1/destinations')).status, 200)

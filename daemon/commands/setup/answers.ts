@@ -79,12 +79,12 @@ export class Questions implements Disposable {
     if (this.#takesDefaults) {
       const taken = fallback === undefined ? undefined : read(fallback)
       if (taken !== undefined) return taken
-      throw new StartRefused(`There is no default for it: give ${flag}.`, exitCodes.usage)
+      throw new StartRefused(`${flag} has no default: give a value.`, exitCodes.usage)
     }
     for (;;) {
       this.#out.write(`${question}${fallback === undefined || fallback === '' ? '' : ` [${fallback}]`} `)
       const line = await this.#lines.next()
-      if (line.done) throw new StartRefused(`\nNobody answers: give ${flag}, or --yes for every default.`, exitCodes.usage)
+      if (line.done) throw new StartRefused(`\nNo answer was read: give ${flag}, or --yes for every default.`, exitCodes.usage)
       const given = line.value.trim()
       const answer = given === '' && fallback === undefined ? undefined : read(given === '' ? (fallback ?? '') : given)
       if (answer !== undefined) return answer
