@@ -1,25 +1,10 @@
 /** Text that others wrote: shown as it is, but nothing in it turns, hides or joins what stands around it. */
 import type { ComponentChildren, JSX } from 'preact'
-
-/** Controls, and characters that are not seen; variation selectors choose the form of the character before them. */
-const unseen = /(?![\t\n\r\p{Variation_Selector}])[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu
-
-/** The parts of a text; `code` is set for a character that is not seen. */
-function parts(text: string): { readonly text: string; readonly code?: string }[] {
-  const found: { readonly text: string; readonly code?: string }[] = []
-  let end = 0
-  for (const { 0: character, index } of text.matchAll(unseen)) {
-    if (index > end) found.push({ text: text.slice(end, index) })
-    found.push({ text: '', code: `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}` })
-    end = index + character.length
-  }
-  if (end < text.length) found.push({ text: text.slice(end) })
-  return found
-}
+import { textParts } from '../mail/unseen.ts'
 
 /** In an element of its own direction; characters that are not seen are shown by their number. */
 export const SafeText = ({ text }: { readonly text: string }): JSX.Element => (
-  <bdi>{parts(text).map((part) => (part.code === undefined ? part.text : <span class="odd-character">{part.code}</span>))}</bdi>
+  <bdi>{textParts(text).map((part) => (part.code === undefined ? part.text : <span class="odd-character">{part.code}</span>))}</bdi>
 )
 
 /** Names and values below each other; a value that is a text may be of others. */
@@ -36,7 +21,7 @@ export const Facts = ({ rows }: { readonly rows: readonly (readonly [name: strin
 
 /** For attributes, where no element can stand. */
 export const plain = (text: string): string =>
-  parts(text)
+  textParts(text)
     .map(({ text: seen, code }) => (code === undefined ? seen : `[${code}]`))
     .join('')
 
