@@ -34,7 +34,7 @@ test('what rules of a site say is sent as text that cannot become anything else,
   )
   const leads = async (path: string) => (await ask(host, path)).headers.location
   t.is(await leads('/a'), '/b')
-  t.is(await leads('/self'), '/self')
+  t.is((await ask(host, '/self')).status, 404, 'it leads back to itself')
   t.is((await ask(host, '/loop')).status, 404)
   t.is(await leads('/jp'), '/%E6%97%A5%E6%9C%AC?q=%C3%BC#%C3%9F')
   t.is(await leads('/idn'), 'https://xn--mnchen-3ya.example/%C3%A4')
@@ -96,11 +96,38 @@ test('redirects: a rule with a path as its target keeps visitors on the site, wh
     const location = await leads(path)
     t.is(new URL(location ?? '', `http://${host}`).host, host, `${path} leads to ${location}`)
   }
-  t.is(await leads('/evil.test'), '/evil.test')
+  t.is((await ask(host, '/evil.test')).status, 404, 'a rule that leads back to its own path is skipped')
   t.is(await leads('/w/'), '/')
   t.is(await leads('/de/shop'), '/shop/de')
   t.is(await leads('/far/'), 'https://y.example//x', 'the host is that of the rule')
   t.is((await ask(host, '/own/')).text, 'home')
+})
+
+test('redirects: a rule that leads back to the same path is skipped', async (t) => {
+  const { ask, create, deploy } = await startSites(t)
+  const host = `alpenblick.${domain}`
+  const rules = [
+    '/* /maintenance.html 302!',
+    '/maintenance.html /closed?now=1 302!',
+    '/news/* /news/:splat 301',
+    '/z%C3%BCrich /zürich 301',
+  ]
+  const pages = [
+    { path: 'index.html', content: 'home' },
+    { path: 'maintenance.html', content: 'closed for an hour' },
+  ]
+  const site = await create('alpenblick')
+  const answer = async (path: string) => {
+    const { status, headers } = await ask(host, path)
+    return headers.location ?? status
+  }
+  await deploy(site, [{ path: '_redirects', content: rules.slice(0, 1).join('\n') }, ...pages])
+  t.deepEqual([await answer('/'), await answer('/maintenance.html')], ['/maintenance.html', 200])
+  t.is((await ask(host, '/maintenance.html')).text, 'closed for an hour')
+  await deploy(site, [{ path: '_redirects', content: rules.slice(0, 2).join('\n') }, ...pages])
+  t.is(await answer('/maintenance.html'), '/closed?now=1', 'the next rule that fits counts')
+  await deploy(site, [{ path: '_redirects', content: rules.slice(2).join('\n') }, ...pages])
+  t.deepEqual([await answer('/news/1'), await answer('/news/1/'), await answer('/z%C3%BCrich')], [404, 404, 404])
 })
 
 test('a page of a site gets nothing of the service from a browser: no leave to read, no cookie, no way in', async (t) => {

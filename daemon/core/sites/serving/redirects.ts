@@ -61,16 +61,35 @@ const inAscii = (path: string): string => path.toWellFormed().replaceAll(/[^\x21
 
 const segmentsOf = (path: string): string[] => path.split('/').filter((segment) => segment !== '')
 
-/** Where the rules lead from this decoded path; undefined where none fits. */
+/** Where the rules lead from this decoded path; undefined where none fits. A rule that leads back to the same path is skipped. */
 export function redirectFor({ rules }: Redirects, path: string, isForced = false): Redirect | undefined {
   if (rules.length === 0) return undefined
   const segments = segmentsOf(path)
   for (const rule of rules) {
     if (isForced && !rule.isForced) continue
     const names = matched(rule.from, segments)
-    if (names) return { to: filled(rule.to, names), status: rule.status, isForced: rule.isForced }
+    if (!names) continue
+    const to = filled(rule.to, names)
+    if (!isRedirect(rule.status) || !leadsTo(to, segments)) return { to, status: rule.status, isForced: rule.isForced }
   }
   return undefined
+}
+
+/** The visitor is sent elsewhere. */
+export const isRedirect = (status: RedirectStatus): boolean => status !== 200 && status !== 404
+
+/** A browser that follows such a target asks the same again, until it gives up. */
+function leadsTo(to: string, segments: readonly string[]): boolean {
+  const target = to.startsWith('/') ? segmentsOf(pathOf(to)) : []
+  return to.startsWith('/') && target.length === segments.length && target.every((segment, at) => isSame(segment, segments[at] ?? ''))
+}
+
+function isSame(encoded: string, segment: string): boolean {
+  try {
+    return decodeURIComponent(encoded) === segment
+  } catch {
+    return false
+  }
 }
 
 function matched(from: readonly string[], path: readonly string[]): ReadonlyMap<string, string> | undefined {

@@ -9,7 +9,7 @@ import { acceptedEncoding, isNotModified, rangeOf } from './conditions.ts'
 import { findFile, type Found } from './find-file.ts'
 import { headersFor } from './header-rules.ts'
 import { statePage } from './neutral-pages.ts'
-import { pathOf, redirectFor, withQuery, type Redirect } from './redirects.ts'
+import { isRedirect, pathOf, redirectFor, withQuery, type Redirect } from './redirects.ts'
 import type { SiteAnswer } from './site-answer.ts'
 import type { ServedDeploy, ServedFile, SiteView } from './site-views.ts'
 import { WeighedCache } from './weighed-cache.ts'
@@ -81,7 +81,7 @@ export class SiteAnswers {
     search: string,
     request: SiteRequest,
   ): Promise<SiteAnswer> {
-    if (status !== 200 && status !== 404) return redirect(status, withQuery(to, search))
+    if (isRedirect(status)) return redirect(status, withQuery(to, search))
     const other = fileAt(deploy, decoded(pathOf(to)) ?? '/')
     if (!other || !('file' in other)) return this.#missing(view, deploy, path, request)
     return this.#file(view, deploy, path, other.file, request, status)
