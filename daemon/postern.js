@@ -7,11 +7,11 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import * as modules from 'node:module'
 import { fileURLToPath } from 'node:url'
-import { ignoreEchoes, isSecondStart, runWithOwnNode } from './process/own-node.js'
+import { isSecondStart, runWithOwnNode, takeForwardedSignals } from './process/own-node.js'
 import { useCompiledEarly } from './process/use-compiled.js'
 
 const root = new URL('../', import.meta.url).href
-if (isSecondStart()) ignoreEchoes()
+if (isSecondStart()) takeForwardedSignals()
 else if (isOldNode()) await runWithOwnNode() // returns only if there is none that starts
 /** @type {unknown} */
 const hooks = modules.registerHooks

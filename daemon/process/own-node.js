@@ -8,10 +8,8 @@ import { constants } from 'node:os'
 const marker = 'POSTERN_SECOND_START'
 /** @type {readonly NodeJS.Signals[]} */
 const forwarded = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR2']
-/** Signals that stop the daemon at once when they arrive twice. */
-const stopSignals = ['SIGTERM', 'SIGINT']
-/** A forwarded signal arrives within this time after the same signal of a terminal or a supervisor. */
-const echoMs = 1000
+/** Time for a signal to end this process. */
+const endMs = 1000
 
 /** Whether this is the second start of a program that an older Node.js started. To be called once. */
 export function isSecondStart() {
@@ -30,7 +28,7 @@ export async function runWithOwnNode() {
   for (const signal of forwarded) process.on(signal, forward)
   const child = spawn(program, [...process.execArgv, ...process.argv.slice(1)], {
     env: { ...process.env, [marker]: '1' },
-    stdio: 'inherit',
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   })
   child.once('exit', endAs)
   /** @type {NodeJS.ErrnoException} */
@@ -42,7 +40,7 @@ export async function runWithOwnNode() {
 
   /** @param {NodeJS.Signals} signal */
   function forward(signal) {
-    child.kill(signal)
+    child.send(signal, () => {}) // it fails after the end of the child
   }
 
   function stopForwarding() {
@@ -57,28 +55,50 @@ export async function runWithOwnNode() {
     if (signal === null) process.exit(code === null ? 1 : code)
     stopForwarding()
     process.kill(process.pid, signal)
-    setTimeout(() => process.exit(128 + constants.signals[signal]), echoMs) // a signal that does not end this process
+    setTimeout(() => process.exit(128 + constants.signals[signal]), endMs) // a signal that does not end this process
   }
 }
 
 /**
- * Ignores the second of two equal signals in short succession. A terminal and systemd send a signal to both processes, and the first
- * process forwards its own.
+ * Takes the signals that the first process forwards. A terminal and systemd send a signal to both processes: it counts once, whichever
+ * way it arrives first and however long the other takes.
  */
-export function ignoreEchoes() {
+export function takeForwardedSignals() {
   /** @type {import('node:events').EventEmitter} */
   const events = process
   const emit = events.emit.bind(events)
   /** @type {Map<string, number>} */
-  const last = new Map()
-  events.emit = (name, ...values) => {
-    if (typeof name === 'string' && stopSignals.includes(name)) {
-      const now = performance.now()
-      if (now - (last.get(name) ?? -Infinity) < echoMs) return true
-      last.set(name, now)
-    }
-    return emit(name, ...values)
-  }
+  const own = new Map()
+  /** @type {Map<string, number>} */
+  const ofFirst = new Map()
+  events.emit = (name, ...values) =>
+    typeof name === 'string' && isSignal(name) ? isNew(name, own, ofFirst) && emit(name, ...values) : emit(name, ...values)
+  process.on('message', (signal) => {
+    if (typeof signal !== 'string' || !isSignal(signal)) return
+    if (events.listenerCount(signal) === 0) process.kill(process.pid, signal)
+    else if (isNew(signal, ofFirst, own)) emit(signal, signal, constants.signals[signal])
+  })
+  process.channel?.unref()
+}
+
+/**
+ * Counts a signal, and returns whether it was not counted the other way before.
+ * @param {string} name
+ * @param {Map<string, number>} counts
+ * @param {Map<string, number>} others
+ */
+function isNew(name, counts, others) {
+  const count = (counts.get(name) ?? 0) + 1
+  counts.set(name, count)
+  return count > (others.get(name) ?? 0)
+}
+
+/**
+ * @param {string} name
+ * @returns {name is NodeJS.Signals}
+ */
+function isSignal(name) {
+  return forwarded.includes(/** @type {NodeJS.Signals} */ (name))
 }
 
 function ownNode() {

@@ -1,6 +1,8 @@
 /** An older Node.js, such as that of the system, starts the program: it goes on with the Node.js that the packages bring. */
 import { chmod, cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import test, { type ExecutionContext } from '#test'
@@ -53,6 +55,21 @@ async function startWith(
   return { daemon, first: Number(/^PPid:\s*(\d+)/m.exec(status)?.[1]) }
 }
 
+/** A connection with a request that keeps the daemon from stopping at once. */
+async function unfinishedRequest(daemon: Daemon): Promise<Socket> {
+  const { hostname, port } = new URL(`http://${daemon.addresses.http}`)
+  const socket = connect(Number(port), hostname)
+  const head = [
+    `POST /v1/messages HTTP/1.1`,
+    'Host: postern.test',
+    `Authorization: Bearer ${daemon.adminKey}`,
+    'Content-Type: application/json',
+  ]
+  socket.write([...head, 'Content-Length: 100', 'Expect: 100-continue', '', ''].join('\r\n'))
+  await once(socket, 'data') // 100 Continue
+  return socket
+}
+
 const isAlive = (pid: number): boolean => spawnSync('kill', ['-0', String(pid)]).status === 0
 
 test('an older Node.js runs a command with the own one: arguments, output and exit code', async (t) => {
@@ -100,6 +117,22 @@ test('a signal to both processes, as a terminal or systemd sends it, stops serve
     t.regex(daemon.log, /"stopped"/)
     t.notRegex(daemon.log, /second signal/)
   }
+})
+
+test('a signal to both processes counts once, also if the first process forwards it late', async (t) => {
+  const { daemon, first } = await startWith(t, ['setsid'])
+  const slow = await unfinishedRequest(daemon)
+  t.teardown(() => slow.destroy())
+  process.kill(first, 'SIGSTOP')
+  process.kill(-first, 'SIGINT')
+  await daemon.said(/"stopping"/)
+  process.kill(first, 'SIGUSR2') // its number is higher: it is forwarded after SIGINT
+  process.kill(first, 'SIGCONT')
+  await daemon.said(/levels of the log changed/)
+  t.notRegex(daemon.log, /second signal/)
+  process.kill(-first, 'SIGINT')
+  t.deepEqual(await daemon.exited, { code: 1, signal: null })
+  t.regex(daemon.log, /second signal/)
 })
 
 test('SIGUSR2 and SIGHUP to the older Node.js reach serve(), and a signal that ends it ends both', async (t) => {
