@@ -18,8 +18,10 @@ test.before(() => builtDocs())
 
 test('a daemon serves pages, their Markdown and the lists for models', async (t) => {
   const { addresses } = await startDaemon(t, { replacements: { clock: systemClock } })
-  const get = (path: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
-    fetch(`http://${addresses.http}${path}`, { headers: { accept: 'text/html', ...headers } })
+  const get = async (path: string, sent: Readonly<Record<string, string>> = {}) => {
+    const answer = await fetch(`http://${addresses.http}${path}`, { headers: { accept: 'text/html', ...sent } })
+    return { status: answer.status, headers: answer.headers, text: await answer.text() }
+  }
   const page = await get('/docs/smtp')
   t.is(page.status, 200)
   t.regex(page.headers.get('content-type') ?? '', /^text\/html/)
@@ -27,19 +29,18 @@ test('a daemon serves pages, their Markdown and the lists for models', async (t)
     page.headers.get('content-security-policy') ?? '',
     /^default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action 'none'/,
   )
-  const text = await page.text()
-  t.regex(text, /<h1[^>]*>Send by SMTP<\/h1>/)
-  t.is(await (await get('/docs/smtp', { 'accept-encoding': 'identity' })).text(), text)
-  t.regex(await (await get('/docs')).text(), /Come from where you are/)
+  t.regex(page.text, /<h1[^>]*>Send by SMTP<\/h1>/)
+  t.is((await get('/docs/smtp', { 'accept-encoding': 'identity' })).text, page.text)
+  t.regex((await get('/docs')).text, /Come from where you are/)
   const source = await get('/docs/smtp.md')
   t.is(source.headers.get('content-type'), 'text/markdown; charset=utf-8')
-  t.regex(await source.text(), /^# Send by SMTP/)
-  t.regex(await (await get('/llms.txt')).text(), /\(http:\/\/\S+:\d+\/docs\/smtp\.md\)/)
-  t.regex(await (await get('/llms-full.txt')).text(), /^# Send by SMTP$/m)
+  t.regex(source.text, /^# Send by SMTP/)
+  t.regex((await get('/llms.txt')).text, /\(http:\/\/\S+:\d+\/docs\/smtp\.md\)/)
+  t.regex((await get('/llms-full.txt')).text, /^# Send by SMTP$/m)
   for (const path of ['/docs/smtp', '/docs/smtp.md', '/llms.txt', '/llms-full.txt']) {
     const [plain, packed] = [await get(path, { 'accept-encoding': 'identity' }), await get(path, { 'accept-encoding': 'gzip' })]
     t.deepEqual([plain.headers.get('content-encoding'), packed.headers.get('content-encoding')], [null, 'gzip'], path)
-    t.is(await packed.text(), await plain.text(), path)
+    t.is(packed.text, plain.text, path)
     const etag = plain.headers.get('etag') ?? ''
     t.not(packed.headers.get('etag'), etag, path)
     t.is((await get(path, { 'accept-encoding': 'identity', 'if-none-match': etag })).status, 304, path)
@@ -48,7 +49,7 @@ test('a daemon serves pages, their Markdown and the lists for models', async (t)
   for (const path of ['/docs/nothing', '/docs/guides/nothing', '/docs/..%2Fsmtp', '/docs/files/manifest.json', '/docs/files/smtp.html']) {
     const missing = await get(path)
     t.is(missing.status, 404, path)
-    if (!path.includes('/files/')) t.regex(await missing.text(), /Nothing here/, path)
+    if (!path.includes('/files/')) t.regex(missing.text, /Nothing here/, path)
   }
   t.not((await get('/docs/api')).status, 404, 'the reference stays')
 })
