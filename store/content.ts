@@ -69,14 +69,15 @@ export class Draft {
   }
 
   /**
-   * Takes the next bytes, which must not change afterwards. Wait for the promise, if there is one, before the next call. It rejects as
-   * `DraftRoom` throws.
+   * Takes the next bytes, which must not change afterwards, or with `isReused` not before the promise resolves. Wait for the promise, if
+   * there is one, before the next call. It rejects as `DraftRoom` throws.
    */
-  write(chunk: Bytes): void | Promise<void> {
-    this.#pieces.push(chunk)
+  write(chunk: Bytes, isReused = false): void | Promise<void> {
     this.#pending += chunk.length
     this.size += chunk.length
-    if (this.#pending >= contentRowBytes) return this.#spill()
+    const isKept = this.#pending < contentRowBytes
+    this.#pieces.push(isKept && isReused ? Buffer.from(chunk) : chunk)
+    if (!isKept) return this.#spill(isReused)
   }
 
   /** Adds the rest of the content to the write that makes it count; again to another one, when that did not happen. */
@@ -139,7 +140,7 @@ export class Draft {
     return digest.digest('hex')
   }
 
-  async #spill(): Promise<void> {
+  async #spill(isReused: boolean): Promise<void> {
     const bytes = this.#pending - (this.#pending % contentRowBytes)
     this.#database.draftRoom.take(this.#owner, bytes)
     this.#counted += bytes
@@ -151,7 +152,7 @@ export class Draft {
       change.set(contentRowKey(this.#organizationId, this.#id, this.#rows++), row)
       for (const piece of row) this.#hash.update(piece)
     }
-    this.#pieces = rest
+    this.#pieces = isReused && rest.length > 0 ? [Buffer.concat(rest)] : rest
     this.#pending -= bytes
     await this.#database.commit(change)
   }

@@ -7,7 +7,7 @@ export async function drafted(draft: Draft, { pieces }: Pick<Composed, 'pieces'>
   try {
     for (const piece of pieces) {
       if (Buffer.isBuffer(piece)) await draft.write(piece)
-      else for (const lines of piece.lines()) await draft.write(lines)
+      else for (const lines of piece.lines()) await draft.write(lines, true)
     }
     return draft
   } catch (error) {

@@ -9,7 +9,7 @@ export interface Part {
 export interface WrittenLater {
   /** Number of octets that `lines` yields. */
   readonly encodedSize: number
-  /** Yields the encoded octets in pieces. */
+  /** Yields the encoded octets in pieces. Each piece overwrites the one before. */
   lines(): Iterable<Buffer>
 }
 

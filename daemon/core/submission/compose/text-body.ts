@@ -5,6 +5,8 @@ import { isSevenBit, quotedPrintable, sevenBit, type TextEncoding } from './text
 
 /** Characters that are encoded in one step. */
 const stepUnits = 65_536
+/** Octets that are written at a time. A piece is shorter, however it is encoded. */
+const outBytes = 1_048_576
 /** Most octets that one UTF-16 unit takes in UTF-8. */
 const octetsOfUnit = 3
 
@@ -77,7 +79,16 @@ class LongText implements WrittenLater {
   }
 
   *lines(): Iterable<Buffer> {
-    for (const octets of this.#encoder.encoded()) yield Buffer.from(octets)
+    const out = Buffer.allocUnsafe(Math.min(outBytes, this.encodedSize))
+    let at = 0
+    for (const octets of this.#encoder.encoded()) {
+      if (at + octets.length > out.length) {
+        yield out.subarray(0, at)
+        at = 0
+      }
+      at += octets.copy(out, at)
+    }
+    yield out.subarray(0, at)
   }
 }
 

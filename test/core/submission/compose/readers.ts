@@ -8,7 +8,9 @@ export const traceId = '5f0c1f60-3c5e-4b58-9d1e-0f6f8f7b6a11'
 /** The whole message of a request; its size must be as announced. */
 export function composedOf(request: SendRequest, id = traceId): Buffer {
   const { size, pieces } = compose(request, id, startOfTime)
-  const octets = Buffer.concat(pieces.flatMap((piece) => (Buffer.isBuffer(piece) ? [piece] : [...piece.lines()])))
+  const octets = Buffer.concat(
+    pieces.flatMap((piece) => (Buffer.isBuffer(piece) ? [piece] : Array.from(piece.lines(), (each) => Buffer.from(each)))),
+  )
   if (octets.length !== size) throw new Error(`${octets.length} octets, announced as ${size}`)
   return octets
 }
