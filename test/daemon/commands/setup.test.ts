@@ -150,7 +150,11 @@ const outside = ['--domain', 'example.com', '--host', 'mail.example.com', '--out
 test('a public machine orders its certificate, and the second run writes nothing', async (t) => {
   const { folder, run } = await machine(t)
   const undecided = await run('', ...outside, '--url', 'https://mail.example.com')
-  t.deepEqual([undecided.code, /^--certificate has no default: give a value\. Try postern setup --help\.$/m.test(undecided.output)], [64, true], undecided.output)
+  t.deepEqual(
+    [undecided.code, /^--certificate has no default: give a value\. Try postern setup --help\.$/m.test(undecided.output)],
+    [64, true],
+    undecided.output,
+  )
   const words = [...outside, '--url', 'https://mail.example.com', '--certificate', 'acme', '--email', 'ops@example.com']
   const first = await run('', ...words)
   t.regex(first.output, /^ok   certificate: There is no certificate yet; the first start orders one\.$/m)
