@@ -1,6 +1,8 @@
 /** Tests of the gate: which failures are repeated, and how long a test counts as unstable. */
 import test from '#test'
-import { isRepeatedlyUnstable, repeatable, staleUnstable, unstableTests } from './run/gate.ts'
+import { fileURLToPath } from 'node:url'
+import { isRepeatedlyUnstable, repeatable, staleUnstable, unstableModules, unstableTests } from './run/gate.ts'
+import { closingLines } from './run/report.ts'
 
 const failure = { module: 'test/flows/a.test.ts', title: 'a mail', reason: 'it is too late' }
 const now = Date.parse('2026-11-29T00:30:00Z')
@@ -36,4 +38,31 @@ test('repeatable(): excludes ledgers, dead processes, whole modules and broken l
     ),
     [],
   )
+})
+
+test('unstableModules(): names each module once, and none that is gone', (t) => {
+  const known = ['suite/gate › one', 'suite/gate › two › three', 'suite/gone › four'].map((name) => ({
+    day: '2026-11-29',
+    name,
+    reason: 'x',
+  }))
+  t.deepEqual(unstableModules(fileURLToPath(new URL('../..', import.meta.url)), known), ['test/suite/gate.test.ts'])
+})
+
+test('closingLines(): end with failures, unstable tests, the line to add, and the sum', (t) => {
+  const lane = 'real'
+  const passed = [{ module: failure.module, title: 'another mail', lane } as const]
+  const unstable = { ...failure, title: 'a late mail' }
+  const result = { passed, failures: [{ ...failure, lane } as const], unstable: [unstable], skipped: [], figures: [], costs: new Map() }
+  const lines = closingLines(result, [], 1)
+  t.deepEqual(
+    [...lines.slice(-5, -2), lines.at(-1)],
+    [
+      'failed: flows/a › a mail (it is too late)',
+      'unstable: flows/a › a late mail (it is too late)',
+      'Add to test/suite/unstable.txt:',
+      '1 passed, 1 failed',
+    ],
+  )
+  t.regex(String(lines.at(-2)), /^\d{4}-\d\d-\d\d\tflows\/a › a late mail\tit is too late$/)
 })

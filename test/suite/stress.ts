@@ -1,6 +1,7 @@
 /**
- * `npm run test:stress -- [--runs 20] [--load 8] [--lane exact] [--seed 1] [FILE…]`: runs test modules many times in random order, while
- * other processes use processor time and flush files. Prints how often each test failed.
+ * `npm run test:stress -- [--runs 20] [--load 8] [--lane exact] [--seed 1] [--unstable] [FILE…]`: runs test modules many times in random
+ * order, while other processes use processor time and flush files. Prints how often each test failed. `--unstable` selects the modules of
+ * `unstable.txt`.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -13,6 +14,7 @@ import { buildAll } from './run/builds.ts'
 import { chooseModules, readArguments, readLane, type Choice } from './choice.ts'
 import { exitWith, interruption, RunError } from './exit.ts'
 import { lanes } from './lanes.ts'
+import { readUnstable, unstableModules, unstablePath } from './run/gate.ts'
 import { nameOf } from './process/plan.ts'
 import { Progress } from './run/progress.ts'
 import { claimCheckout } from './run/only-run.ts'
@@ -21,7 +23,7 @@ import { startServices, type Services } from './run/shared-servers.ts'
 import { ShardWriter } from './run/shards.ts'
 
 const root = join(fileURLToPath(import.meta.url), '../../..')
-const usage = `Usage: npm run test:stress -- [--runs 20] [--load 8] [--lane ${lanes.join('|')}] [--seed 1] [FILE…]`
+const usage = `Usage: npm run test:stress -- [--runs 20] [--load 8] [--lane ${lanes.join('|')}] [--seed 1] [--unstable] [FILE…]`
 
 interface Settings {
   readonly runs: number
@@ -32,23 +34,28 @@ interface Settings {
   readonly choice: Choice
 }
 
-function readSettings(args: readonly string[]): Settings {
+/** Undefined if no test is listed as unstable. */
+function readSettings(args: readonly string[]): Settings | undefined {
   const options = {
     runs: { type: 'string', default: '20' },
     load: { type: 'string', default: '0' },
     lane: { type: 'string' },
     seed: { type: 'string', default: '1' },
+    unstable: { type: 'boolean', default: false },
   } as const
-  const { values, positionals: files } = readArguments(args, options, usage)
+  const { values, positionals: given } = readArguments(args, options, usage)
   const number = (name: 'runs' | 'load' | 'seed', least: number): number => {
     const value = Number(values[name])
     if (Number.isInteger(value) && value >= least && values[name] !== '') return value
     throw new RunError(`--${name} takes a whole number from ${String(least)}, not "${values[name]}".\n${usage}`)
   }
   const lane = readLane(values.lane)
-  if (files.length > 0 && lane !== undefined) throw new RunError(`Paths cannot be combined with --lane.\n${usage}`)
+  const files = values.unstable ? unstableModules(root, readUnstable(root)) : given
+  if ((given.length > 0 || values.unstable) && lane !== undefined)
+    throw new RunError(`Paths and --unstable cannot be combined with --lane.\n${usage}`)
+  if (given.length > 0 && values.unstable) throw new RunError(`Paths cannot be combined with --unstable.\n${usage}`)
   const numbers = { runs: number('runs', 1), load: number('load', 0), seed: number('seed', 0) }
-  return { ...numbers, choice: chooseModules(root, { isFull: false, lane, files }) }
+  return values.unstable && files.length === 0 ? undefined : { ...numbers, choice: chooseModules(root, { isFull: false, lane, files }) }
 }
 
 /** Burns a processor and flushes a file of 64 KiB, as a busy neighbour does, until its parent has ended. */
@@ -117,6 +124,10 @@ async function stress({ runs, seed: first, choice }: Settings, services: Service
 
 await exitWith(async () => {
   const settings = readSettings(process.argv.slice(2))
+  if (!settings) {
+    console.log(`${unstablePath} names no test.`)
+    return 0
+  }
   using _ = claimCheckout(root)
   const interrupted = interruption()
   await buildAll()

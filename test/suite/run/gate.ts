@@ -2,7 +2,7 @@
  * Decides which failures are red. In the exact lane every failure is. In the other lanes a test that passes when repeated alone is
  * unstable, which counts as passed once in seven days. A failed ledger is always red.
  */
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestLane } from '../lanes.ts'
 import { isLedger, nameOf } from '../process/plan.ts'
@@ -36,6 +36,12 @@ export function unstableTests(text: string): readonly Unstable[] {
 }
 
 export const readUnstable = (root: string): readonly Unstable[] => unstableTests(readFileSync(join(root, unstablePath), 'utf8'))
+
+/** Paths of the modules of these tests, without those that are gone. */
+export function unstableModules(root: string, known: readonly Unstable[]): readonly string[] {
+  const paths = known.map(({ name }) => `test/${name.replace(/ › .*$/s, '')}.test.ts`)
+  return [...new Set(paths)].filter((path) => existsSync(join(root, path)))
+}
 
 const dayMs = 24 * 3600 * 1000
 /** Returns the days from `day` to today; NaN for a malformed day. */
