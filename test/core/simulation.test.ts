@@ -1,6 +1,6 @@
 /**
  * Random days of the send pipeline: submissions, providers in every mood, crashes, shutdowns and clocks that jump, after
- * which the promises must hold. Everything follows from the seed in the title; one seed is new with every run.
+ * which the promises must hold. Everything follows from the seed in the title.
  */
 import test from '#test'
 import { readAttempts } from '#core/trace/attempts.ts'
