@@ -9,7 +9,7 @@ export interface OpenedAttachment {
   /** Decoded octets. */
   readonly size: number
   readonly isFromTnef: boolean
-  /** The decoded octets, of the attachment that was asked for. */
+  /** The decoded octets of a wanted attachment. */
   readonly octets?: Uint8Array<ArrayBuffer> | undefined
 }
 
@@ -23,13 +23,13 @@ export interface OpenedMessage extends Bodies {
 
 /**
  * Files of containers follow behind all attachments of the message. The body of a container counts if the message has none of its own.
- * `cut`: the octets end before the message does. `wanted`: the index of the attachment whose octets are kept. Throws what `parseMime`
- * throws.
+ * `cut`: the octets end before the message does. `wanted`: which attachments keep their octets, by index. Throws what `parseMime` throws.
  */
-export async function openMessage(raw: Buffer, cut: boolean, wanted?: number): Promise<OpenedMessage> {
+export async function openMessage(raw: Buffer, cut: boolean, wanted?: number | 'all'): Promise<OpenedMessage> {
+  const isWanted = (index: number): boolean => wanted === 'all' || wanted === index
   const parts: Part[] = []
   const bodies = await parseMime(raw, (attachment) => {
-    const part = new Part(attachment, parts.length === wanted)
+    const part = new Part(attachment, isWanted(parts.length))
     parts.push(part)
     return (chunk) => part.add(chunk)
   })
@@ -44,7 +44,7 @@ export async function openMessage(raw: Buffer, cut: boolean, wanted?: number): P
     if (!contents) continue
     if (text.trim() === '' && html.trim() === '') ({ text, html } = contents)
     for (const { octets, ...file } of contents.files) {
-      const kept = attachments.length === wanted ? { octets: new Uint8Array(octets) } : {}
+      const kept = isWanted(attachments.length) ? { octets: new Uint8Array(octets) } : {}
       const fields = { ...file, disposition: undefined, related: file.contentId !== undefined }
       attachments.push({ raw: fields, size: octets.length, isFromTnef: true, ...kept })
     }

@@ -23,7 +23,7 @@ export interface Facts {
 
 export async function factsOf(input: InspectInput): Promise<Facts> {
   const questions = new Questions(input.resolve)
-  const mail = openMail(input.raw)
+  const mail = await openMail(input.raw)
   const page = mail.html === null ? null : readPage(mail.html)
   const links = webLinks(page, mail.text)
   const auth = await authenticate(input, mail, questions)

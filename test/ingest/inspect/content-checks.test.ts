@@ -2,6 +2,7 @@
 import { domainToASCII } from 'node:url'
 import { alternative, letter, newsletter, now, signed, type Changes, type Header } from './golden.ts'
 import { prove, type Fixture } from './one-check.ts'
+import { tnef } from '../mime/tnef/tnef-writer.ts'
 
 const header = (fields: Header): Changes => ({ header: fields })
 const dated = (date: string): Changes => header({ Date: date })
@@ -149,6 +150,7 @@ const broken: readonly (readonly [string, Changes])[] = [
     (type): readonly [string, Changes] => [`a file .${type}`, attached(`a.${type}`, Buffer.from('x'))],
   ),
   ['a program with another name', attached('photo.jpg', Buffer.from('MZ\u0090\0', 'latin1'))],
+  ['a program in winmail.dat', attached('winmail.dat', tnef([], [{ title: Buffer.from('setup.exe\0'), data: Buffer.from('x') }]))],
   ['a program whose name ends in dots', attached('a.exe. .', Buffer.from('x'))],
   ['an encrypted archive', attached('a.zip', zip({ 'a.txt': 1 }))],
   ['an archive with an encrypted file behind an open one', attached('a.zip', zip({ 'read-me.txt': 0, 'a.txt': 1 }))],
@@ -243,6 +245,16 @@ prove('html_content', [
     ...{ what: markup.slice(0, 24), status: 'fail', points: 0 },
     changes: html(markup),
   })),
+  ...['"base64"', 'base64;'].map((encoding): Fixture => ({
+    ...{ what: `a form that is encoded in ${encoding}`, status: 'fail', points: 0 },
+    changes: only('text/html', `${Buffer.from('<form></form><p>Hello</p>').toString('base64')}\r\n`, {
+      'Content-Transfer-Encoding': encoding,
+    }),
+  })),
+  {
+    ...{ what: 'a form in UTF-7', status: 'fail', points: 0 },
+    changes: only('text/html; charset=utf-7', '+ADw-form+AD4APA-/form+AD4-Hello\r\n'),
+  },
   { what: 'a mail without HTML', status: 'na', points: 0, changes: only('text/plain', 'Hello\r\n') },
 ])
 

@@ -125,8 +125,10 @@ test('a broken frame of MIME does not hide the fields', (t) => {
   t.is(sole(mail.replace('; boundary="b/1"', ''))?.recipient, 'a@example.net', 'no boundary told')
   t.is(sole(mail.slice(0, mail.indexOf('--b/1\nContent-Type: message/rfc822')))?.recipient, 'a@example.net', 'no end')
   const encoded = Buffer.from('Final-Recipient: rfc822; a@example.net\nAction: failed\nStatus: 5.1.1\n').toString('base64')
-  const packed = dsn(encoded).replace('message/delivery-status\n', 'message/delivery-status\nContent-Transfer-Encoding: base64\n')
-  t.like(sole(packed), { recipient: 'a@example.net', status: '5.1.1', isStructured: true })
+  for (const name of ['base64', '"base64"', 'BASE64;', 'base64 (as ever)']) {
+    const packed = dsn(encoded).replace('message/delivery-status\n', `message/delivery-status\nContent-Transfer-Encoding: ${name}\n`)
+    t.like(sole(packed), { recipient: 'a@example.net', status: '5.1.1', isStructured: true }, name)
+  }
 })
 
 test('fields that stand in the text are read, and are not counted as made for programs', (t) => {
