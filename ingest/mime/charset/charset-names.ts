@@ -15,25 +15,43 @@ const aliases = new Map<string, string>([
   ...named('utf-7', 'utf7 unicode11utf7 csutf7 unicode20utf7'),
   ...named('utf-16', 'utf16 unicode ucs2 iso10646ucs2 csunicode csutf16'),
   ...named('utf-32', 'utf32 ucs4 iso10646ucs4 csucs4 utf32be utf32le'),
+  ...named('utf-16be', 'utf16be'),
+  ...named('utf-16le', 'utf16le'),
   ...named('iso-2022-jp', 'jis iso2022jp1 iso2022jp2 iso2022jp3 iso2022jpms iso2022jp2004 cp50220 cp50221 cp50222 csiso2022jp'),
   ...named('iso-2022-kr', 'iso2022kr csiso2022kr cp50225'),
   ...named('hz-gb-2312', 'hz hzgb2312'),
   ...named('shift_jis', 'cp932 ibm943 cswindows31j shiftjisx0213 sjisopen'),
-  ...named('euc-jp', 'eucjp eucjpms ujis cp51932 xujis'),
-  ...named('gbk', 'cp936 ms936 euccn gb231280 cp20936'),
+  ...named('euc-jp', 'eucjp eucjpms ujis cp51932 xujis extendedunixcodepackedformatforjapanese'),
+  ...named('gbk', 'cp936 ms936 windows936 euccn gb231280 cp20936'),
   ...named('gb18030', 'cp54936 gb180302000'),
-  ...named('big5', 'cp950 ms950 eten'),
+  ...named('big5', 'cp950 ms950 eten big5hkscs'),
   ...named('euc-kr', 'cp949 ms949 uhc johab5601 kscx5601 ksc56011992 cp51949'),
   ...named('macintosh', 'macroman xmacroman mac'),
   ...named('hp-roman8', 'hproman8 roman8 r8 cshproman8'),
-  ...named('windows-874', 'tis62025330 thai'),
+  ...named('windows-874', 'tis620 tis62025330 thai'),
+  ...named('koi8-u', 'koi8u'),
+  ...named('windows-1252', 'windows31latin1 iso88591windows31latin1'),
+  ...named('iso-8859-2', 'windows31latin2'),
+  ...named('windows-1254', 'windows31latin5'),
+  ...named('iso-8859-14', 'isoir199 isoceltic'),
+  ...named('iso-8859-16', 'isoir226'),
+  ...named('ibm437', 'pc8codepage437'),
+  ...named('ibm775', 'pc775baltic'),
+  ...named('ibm852', 'pcp852'),
+  ...named('ibm858', 'ccsid00858 pcmultilingual850euro'),
+  ...named('ibm861', 'cpis'),
+  ...named('ibm862', 'pc862latinhebrew'),
+  ...named('ibm869', 'cpgr'),
 ])
 
 function* named(charset: string, names: string): Iterable<[string, string]> {
   for (const name of names.split(' ')) yield [name, charset]
 }
 
-/** The charset of a declared name: `unnamed` if the name says nothing, undefined if it is unknown. */
+/**
+ * The charset of a declared name: `unnamed` if the name says nothing, undefined if it is unknown. Aliases of IANA can begin with `cs`
+ * (RFC 2978 §2.3).
+ */
 export function charsetNamed(declared: string): string | undefined {
   const [name = ''] = declared
     .slice(0, maxName)
@@ -43,8 +61,11 @@ export function charsetNamed(declared: string): string | undefined {
     .split(/[;,*]/)
   const squeezed = name.replaceAll(/[^a-z0-9]/g, '')
   if (squeezed === '') return unnamed
-  return aliases.get(squeezed) ?? byShape(name, squeezed) ?? byLabel(name) ?? byLabel(squeezed)
+  return known(name, squeezed) ?? (squeezed.startsWith('cs') ? known(squeezed.slice(2), squeezed.slice(2)) : undefined)
 }
+
+const known = (name: string, squeezed: string): string | undefined =>
+  aliases.get(squeezed) ?? byShape(name, squeezed) ?? byLabel(name) ?? byLabel(squeezed)
 
 /** Numbers of Windows, ISO 8859 and DOS in any spelling: `win-1251`, `cp_1250`, `iso88592`, `IBM00858`, `Latin-9`. */
 function byShape(name: string, squeezed: string): string | undefined {

@@ -1,4 +1,5 @@
 /** Octets with right, wrong, missing and unknown charsets. */
+import { charsetNamed } from '#ingest/mime/charset/charset-names.ts'
 import test from '#test'
 import { decodeOctets } from '#ingest/mime/charset/decode-octets.ts'
 import { growsLinearly } from '../../../support/measure/growth.ts'
@@ -120,4 +121,72 @@ test('decodeOctets() reads EUC-JP and Shift_JIS under the name of ISO-2022-JP', 
   t.is(decoded(octets('\x82\xa0\x82\xa2'), 'ISO-2022-JP'), 'あい')
   t.is(decoded(utf8('あü'), 'iso-2022-jp'), 'あü')
   t.is(decoded(octets('\x82\xa0\x82\xa2'), ''), '‚\u00a0‚¢')
+})
+
+/** Names in the registry of IANA, by the charset that decodes them. */
+const registered: readonly (readonly [string, string])[] = [
+  ['us-ascii', 'US-ASCII iso-ir-6 ANSI_X3.4-1968 ANSI_X3.4-1986 ISO_646.irv:1991 ISO646-US us IBM367 cp367 csASCII'],
+  [
+    'windows-1252',
+    'ISO_8859-1:1987 iso-ir-100 ISO_8859-1 ISO-8859-1 latin1 l1 IBM819 CP819 csISOLatin1 windows-1252 cswindows1252 ISO-8859-1-Windows-3.1-Latin-1 csWindows31Latin1',
+  ],
+  ['iso-8859-2', 'ISO_8859-2:1987 iso-ir-101 ISO_8859-2 ISO-8859-2 latin2 l2 csISOLatin2 csWindows31Latin2'],
+  ['iso-8859-3', 'ISO_8859-3:1988 iso-ir-109 ISO-8859-3 latin3 l3 csISOLatin3'],
+  ['iso-8859-4', 'ISO_8859-4:1988 iso-ir-110 latin4 l4 csISOLatin4'],
+  ['iso-8859-5', 'ISO_8859-5:1988 iso-ir-144 cyrillic csISOLatinCyrillic'],
+  ['iso-8859-6', 'ISO_8859-6:1987 iso-ir-127 ECMA-114 ASMO-708 arabic csISOLatinArabic ISO_8859-6-E csISO88596E ISO_8859-6-I csISO88596I'],
+  ['iso-8859-7', 'ISO_8859-7:1987 iso-ir-126 ELOT_928 ECMA-118 greek greek8 csISOLatinGreek'],
+  ['iso-8859-8', 'ISO_8859-8:1988 iso-ir-138 hebrew csISOLatinHebrew ISO_8859-8-E csISO88598E'],
+  ['windows-1254', 'ISO_8859-9:1989 iso-ir-148 latin5 l5 csISOLatin5 windows-1254 cswindows1254 csWindows31Latin5'],
+  ['iso-8859-10', 'ISO-8859-10 iso-ir-157 l6 ISO_8859-10:1992 csISOLatin6 latin6'],
+  ['iso-8859-13', 'ISO-8859-13 csISO885913'],
+  ['iso-8859-14', 'ISO-8859-14 iso-ir-199 ISO_8859-14:1998 latin8 iso-celtic l8 csISO885914'],
+  ['iso-8859-15', 'ISO-8859-15 ISO_8859-15 Latin-9 csISO885915'],
+  ['iso-8859-16', 'ISO-8859-16 iso-ir-226 ISO_8859-16:2001 latin10 l10 csISO885916'],
+  ['windows-874', 'TIS-620 csTIS620 ISO-8859-11 windows-874 cswindows874'],
+  ['shift_jis', 'Shift_JIS MS_Kanji csShiftJIS Windows-31J csWindows31J'],
+  ['euc-jp', 'EUC-JP Extended_UNIX_Code_Packed_Format_for_Japanese csEUCPkdFmtJapanese'],
+  ['iso-2022-jp', 'ISO-2022-JP csISO2022JP ISO-2022-JP-2 csISO2022JP2'],
+  ['iso-2022-kr', 'ISO-2022-KR csISO2022KR'],
+  ['euc-kr', 'EUC-KR csEUCKR KS_C_5601-1987 iso-ir-149 KS_C_5601-1989 KSC_5601 korean csKSC56011987'],
+  ['gbk', 'GBK CP936 MS936 windows-936 csGBK GB2312 csGB2312 GB_2312-80 iso-ir-58 chinese csISO58GB231280'],
+  ['gb18030', 'GB18030 csGB18030'],
+  ['big5', 'Big5 csBig5 Big5-HKSCS csBig5HKSCS'],
+  ['hz-gb-2312', 'HZ-GB-2312'],
+  ['koi8-r', 'KOI8-R csKOI8R'],
+  ['koi8-u', 'KOI8-U csKOI8U'],
+  ['macintosh', 'macintosh mac csMacintosh'],
+  ['hp-roman8', 'hp-roman8 roman8 r8 csHPRoman8'],
+  ['utf-8', 'UTF-8 csUTF8 CESU-8 csCESU-8'],
+  ['utf-7', 'UTF-7 csUTF7 UNICODE-1-1-UTF-7 csUnicode11UTF7'],
+  ['utf-16', 'UTF-16 csUTF16 ISO-10646-UCS-2 csUnicode'],
+  ['utf-16be', 'UTF-16BE csUTF16BE'],
+  ['utf-16le', 'UTF-16LE csUTF16LE'],
+  ['utf-32', 'UTF-32 csUTF32 UTF-32BE csUTF32BE UTF-32LE csUTF32LE ISO-10646-UCS-4 csUCS4'],
+  ['windows-1250', 'windows-1250 cswindows1250'],
+  ['windows-1251', 'windows-1251 cswindows1251'],
+  ['windows-1253', 'windows-1253 cswindows1253'],
+  ['windows-1255', 'windows-1255 cswindows1255'],
+  ['windows-1256', 'windows-1256 cswindows1256'],
+  ['windows-1257', 'windows-1257 cswindows1257'],
+  ['windows-1258', 'windows-1258 cswindows1258'],
+  ['ibm437', 'IBM437 cp437 437 csPC8CodePage437'],
+  ['ibm850', 'IBM850 cp850 850 csPC850Multilingual'],
+  ['ibm852', 'IBM852 cp852 852 csPCp852'],
+  ['ibm855', 'IBM855 cp855 855 csIBM855'],
+  ['ibm857', 'IBM857 cp857 857 csIBM857'],
+  ['ibm858', 'IBM00858 CCSID00858 CP00858 PC-Multilingual-850+euro csIBM00858'],
+  ['ibm860', 'IBM860 cp860 860 csIBM860'],
+  ['ibm861', 'IBM861 cp861 861 cp-is csIBM861'],
+  ['ibm862', 'IBM862 cp862 862 csPC862LatinHebrew'],
+  ['ibm863', 'IBM863 csIBM863'],
+  ['ibm865', 'IBM865 csIBM865'],
+  ['ibm866', 'IBM866 cp866 866 csIBM866'],
+  ['ibm869', 'IBM869 cp869 869 cp-gr csIBM869'],
+  ['ibm775', 'IBM775 cp775 csPC775Baltic'],
+  ['ibm737', 'cp737'],
+]
+
+test('charsetNamed() knows the names and aliases that IANA registers', (t) => {
+  for (const [charset, names] of registered) for (const name of names.split(' ')) t.is(charsetNamed(name), charset, name)
 })
