@@ -1,11 +1,12 @@
 /** The HTML of a message as a document of its own: its content, its style sheets, and what its `html` and `body` elements say. */
 import { Parser } from 'htmlparser2'
 import type { MailDocument } from '#core/capture/reading/message-reader.ts'
+import { boundedHtml, countedLength } from './bounded-html.ts'
 import { noLocations, type PartLocations } from './content-address.ts'
-import { safeDeclarations, safeStylesheet } from './mail-styles.ts'
+import { safeDeclarations, safeStylesheet, unjudgedRule } from './mail-styles.ts'
 import { documentHtml, readablePart } from './sanitize-html.ts'
 
-/** Characters of all style sheets together. */
+/** Characters of all style sheets together, without the content of `data:` addresses. */
 const maxStyles = 128 * 1024
 const maxAttribute = 2000
 const color = /^#?[a-z0-9]{1,30}$/i
@@ -19,7 +20,7 @@ type Attributes = Readonly<Record<string, string>>
 export function mailDocument(html: string, locations: PartLocations = noLocations): MailDocument {
   const found = new Surroundings()
   if (/<(?:style|body|html)\b/i.test(html)) found.read(readablePart(html))
-  const styles = found.sheets.map(safeStylesheet).join('\n')
+  const styles = [...found.sheets.map(safeStylesheet), ...(found.isCut ? [unjudgedRule] : [])].join('\n')
   return {
     html: documentHtml(html, locations, namedIn(styles)),
     styles,
@@ -39,6 +40,8 @@ class Surroundings {
   /** Each is read by itself, as an open brace of one is no business of the next. */
   readonly sheets: string[] = []
   #room = maxStyles
+  /** Rules after the limit are left out. */
+  isCut = false
   readonly root: Record<string, string> = {}
   readonly body: Record<string, string> = {}
 
@@ -53,7 +56,7 @@ class Surroundings {
         else if (name === 'style') [sheet, media] = ['', attributes['media'] ?? '']
       },
       ontext: (text) => {
-        if (sheet !== undefined && sheet.length < this.#room) sheet += text
+        if (sheet !== undefined) sheet += text
       },
       onclosetag: (name) => {
         if (name !== 'style' || sheet === undefined) return
@@ -65,8 +68,9 @@ class Surroundings {
   }
 
   #add(sheet: string, media: string): void {
-    const text = sheet.slice(0, this.#room)
-    this.#room -= text.length
+    const text = boundedHtml(sheet, this.#room)
+    this.#room -= countedLength(text)
+    this.isCut ||= text.length < sheet.length
     if (media === '' || media.toLowerCase() === 'all') this.sheets.push(text)
     else if (mediaQuery.test(media)) this.sheets.push(`@media ${media}{${text}\n}`)
   }

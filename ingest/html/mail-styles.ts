@@ -27,6 +27,8 @@ const atRules = new Set(['media', 'supports', 'layer', 'container', 'scope', 'ke
  * is seen: `--unjudged-display` for one of `display`.
  */
 export const unjudgedPrefix = '--unjudged-'
+/** Any element could be hidden by a rule that is left out. */
+export const unjudgedRule = `*{${unjudgedPrefix}display:1}`
 /** What old browsers ran, or bound code by. */
 const deniedProperties = new Set(['behavior', '-moz-binding', '-ms-behavior'])
 const propertyName = /^-{0,2}[a-z][a-z0-9-]{0,60}$/i
@@ -86,7 +88,7 @@ function cleaned(text: string, context: 'stylesheet' | 'declarationList'): strin
     visit(tree, (node, item, list) => {
       if (list && !isSafe(node)) takeOut(node, item, list)
     })
-    return `${write(tree)}${isWhole ? '' : `*{${unjudgedPrefix}display:1}`}`
+    return `${write(tree)}${isWhole ? '' : unjudgedRule}`
   } catch (error) {
     // nested deeper than the parser can follow
     if (error instanceof RangeError) return ''

@@ -6,6 +6,7 @@
 import { createRequire } from 'node:module'
 import type sanitize from 'sanitize-html'
 import { baseIn, followedSchemes, resolvedAddress } from './addressed-elements.ts'
+import { boundedLength } from './bounded-html.ts'
 import { contentAddress, noLocations, type PartLocations } from './content-address.ts'
 import { keptElement } from './kept-elements.ts'
 import { safeStyle } from './inline-styles.ts'
@@ -109,7 +110,7 @@ const options: sanitize.IOptions = {
  * in a new place without a referrer; the address of a form stands in `data-address`. Images of the same message get `cid:`; small raster
  * formats in `data:` stay; the address of a remote image moves to `data-remote-src`, so nothing loads without consent. Elements that
  * browsers do not render are hidden; an element that could be shown otherwise has `data-unsure`. `isStyled` says whether style sheets
- * name an element. Reads only the first 1,000,000 characters and 50,000 tags, and no more behind 5,000 unclosed ones.
+ * name an element. Reads the first 1,000,000 characters without `data:` content, and 50,000 tags; stops at 5,000 unclosed tags.
  */
 export function documentHtml(html: string, locations: PartLocations = noLocations, isStyled = (_name: string): boolean => false): string {
   // loaded with the first HTML: most daemons meet it in their threads alone
@@ -155,12 +156,13 @@ export const charactersLeftOut = (html: string): number => html.length - readabl
 
 /** Cost grows with the square of nesting; so length, tags, and elements that are open at a time have a bound. */
 function readableLength(html: string): number {
+  const end = boundedLength(html, maxCharacters)
   const openByName = new Map<string, number>()
   let open = 0
   let at = -1
   for (let tags = 0; tags <= maxTags && open <= maxOpen; tags++) {
     at = html.indexOf('<', at + 1)
-    if (at < 0 || at >= maxCharacters) return Math.min(html.length, maxCharacters)
+    if (at < 0 || at >= end) return end
     tag.lastIndex = at + 1
     const [found, slash = '', name = ''] = tag.exec(html) ?? []
     if (found === undefined || voidElements.has(name.toLowerCase())) continue

@@ -27,6 +27,7 @@ export async function readMessage(raw: Buffer, cut: boolean): Promise<ReadMessag
   const people = addressFields(fields)
   const document = mailDocument(opened.html, locationsOf(opened.attachments.map((file) => file.raw)))
   const visible = visibleText(document)
+  const htmlLeftOut = charactersLeftOut(opened.html)
   const html = embeddableHtml(document.html)
   const derived = textOfHtml(html)
   const text = opened.text.trim() === '' ? derived : opened.text
@@ -36,12 +37,12 @@ export async function readMessage(raw: Buffer, cut: boolean): Promise<ReadMessag
     text: text.slice(0, maxTextCharacters).toWellFormed(),
     html,
     document,
-    ...(visible && { visible }),
+    ...(visible && { visible: { ...visible, leftOut: visible.leftOut + htmlLeftOut } }),
     attachments: opened.attachments.map(describeAttachment),
     notes: readingNotes({
       ...opened,
       textLeftOut: opened.textLeftOut + Math.max(0, text.length - maxTextCharacters),
-      htmlLeftOut: charactersLeftOut(opened.html),
+      htmlLeftOut,
       headerLeftOut: leftOut + people.leftOut,
     }),
     addressesSeen: addressesSeen(fields, opened, derived),

@@ -4,6 +4,7 @@
  */
 import * as z from 'zod'
 import type { ReadAddress, ReadMessage, ReadResult, VisibleLink, VisibleText } from '#core/capture/reading/message-reader.ts'
+import { boundedLength } from '#ingest/html/bounded-html.ts'
 import { followedSchemes } from '#ingest/html/addressed-elements.ts'
 import { textOfHtml } from '#ingest/html/html-text.ts'
 import { shownHosts } from '#ingest/html/shown-hosts.ts'
@@ -181,7 +182,7 @@ const wordsOf = (given: string): Set<string> =>
 
 /** Whether the text part says something else than what is seen. What has only HTML has a text part that was made of it. */
 function partsDiffer({ text: plain, html }: ReadMessage, shown: string): boolean {
-  if (plain.trim() === '' || html.length > 200_000 || plain === textOfHtml(html)) return false
+  if (plain.trim() === '' || boundedLength(html, 200_000) < html.length || plain === textOfHtml(html)) return false
   const [given, seen] = [wordsOf(plain), wordsOf(shown)]
   if (given.size < 4) return false
   const common = [...given].filter((word) => seen.has(word)).length

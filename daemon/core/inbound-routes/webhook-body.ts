@@ -64,10 +64,12 @@ const dataShape = z
     date: z.string().nullable(),
     message_id: z.string().nullable().meta({ description: 'As in the header of the message.' }),
     text: z.string(),
-    html: z.string().meta({ description: 'Sanitized: without scripts, forms and remote content.' }),
+    html: z
+      .string()
+      .meta({ description: 'Sanitized: without scripts, forms and remote content; without embedded pictures if too long with them.' }),
     is_truncated: z
       .boolean()
-      .meta({ description: 'True when text, HTML or header were too long for a webhook; the raw message is complete.' }),
+      .meta({ description: 'True if text, HTML, headers or files were cut at a limit; the raw message is complete.' }),
     reading_notes: readingNotesShape,
     headers: headersShape,
     attachments: filesShape,
@@ -153,7 +155,8 @@ const time = (ms: number): string => new Date(ms).toISOString()
 
 function readingOf(message: ReadMail, urlOf: (part: LinkedPart) => string): Reading {
   const headers = fitting(message.headers)
-  const isShortened = message.text.length > maxBody || message.html.length > maxBody || headers.length < message.headers.length
+  const html = message.html.length > maxBody ? withoutPictures(message.html) : message.html
+  const isShortened = message.text.length > maxBody || html.length < message.html.length || headers.length < message.headers.length
   return {
     unreadable: null,
     from: plain(message.from),
@@ -164,15 +167,23 @@ function readingOf(message: ReadMail, urlOf: (part: LinkedPart) => string): Read
     date: message.date ?? null,
     message_id: message.messageId ?? null,
     text: message.text.slice(0, maxBody).toWellFormed(),
-    // half of a markup is none
-    html: message.html.length > maxBody ? '' : message.html,
-    is_truncated: isShortened || message.attachments.length > maxAttachments,
+    html,
+    is_truncated: isShortened || message.attachments.length > maxAttachments || message.notes.some(({ code }) => cuts.has(code)),
     reading_notes: message.notes.map(({ code, sentence }) => ({ code, message: sentence })),
     headers,
     attachments: message.attachments.slice(0, maxAttachments).map(({ filename, contentType, size, contentId, inline, fromTnef }, index) => {
       return { filename, content_type: contentType, size, content_id: contentId ?? null, inline, from_tnef: fromTnef, url: urlOf(index) }
     }),
   }
+}
+
+/** Notes of content that the reader left out. */
+const cuts: ReadonlySet<ReadMail['notes'][number]['code']> = new Set(['text_cut', 'html_cut', 'attachment_cut', 'header_cut'])
+
+/** HTML without its pictures of `data:`; empty if that is too long too, as part of it would leave elements open. */
+function withoutPictures(html: string): string {
+  const shorter = html.replaceAll(/<[a-z][^<>]*>/g, (tag) => tag.replace(/ src="data:[^"]*"/, ''))
+  return shorter.length > maxBody ? '' : shorter
 }
 
 const nothingOf = (unreadable: string): Reading => ({

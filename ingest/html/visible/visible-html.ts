@@ -5,6 +5,8 @@
 import { createRequire } from 'node:module'
 import type { Parser } from 'htmlparser2'
 import type { MailDocument, VisibleLink } from '#core/capture/reading/message-reader.ts'
+import { boundedHtml } from '../bounded-html.ts'
+import { withAddresses } from '../mail-styles.ts'
 import { allOf, type Certainty } from './certainty.ts'
 import { isKeptFromPeople, lookOf, rootLook, type Look } from './look.ts'
 import type { StyledElement } from './selectors.ts'
@@ -53,8 +55,9 @@ type Shown = 'yes' | 'maybe' | 'no' | 'gone'
 
 export function visibleHtml({ html, styles, root, body }: Pick<MailDocument, 'html' | 'styles' | 'root' | 'body'>): VisibleHtml {
   const { Parser: HtmlParser } = require('htmlparser2') as { Parser: typeof Parser }
-  const read = html.slice(0, maxCharacters).replaceAll(foreignMarks, '\ufffd')
-  const page = new Page(new StyleRules(styles.slice(0, maxStyles)), styles.length > maxStyles)
+  const read = boundedHtml(html, maxCharacters).replaceAll(foreignMarks, '\ufffd')
+  const rules = withAddresses(styles, () => 'cid:x') // no address hides text, and a picture inside a style sheet is long
+  const page = new Page(new StyleRules(rules.slice(0, maxStyles)), rules.length > maxStyles)
   page.open('html', root)
   page.open('body', body)
   const parser = new HtmlParser(

@@ -2,6 +2,7 @@
 import { decodeOctets } from '../../mime/charset/decode-octets.ts'
 import { firstValue } from '../../mime/header-fields.ts'
 import { textOfHtml } from '../../html/html-text.ts'
+import { boundedHtml } from '../../html/bounded-html.ts'
 import { sanitizeHtml } from '../../html/sanitize-html.ts'
 import type { ReportPart } from './report-mail.ts'
 
@@ -23,7 +24,7 @@ const partCharacters = (part: ReportPart): string =>
 /** The text of a part, with LF as line end; HTML becomes plain text. */
 export function partText(part: ReportPart): string {
   const text = partCharacters(part)
-  return part.type === 'text/html' ? textOfHtml(sanitizeHtml(text.slice(0, maxHtml))) : text
+  return part.type === 'text/html' ? textOfHtml(sanitizeHtml(boundedHtml(text, maxHtml))) : text
 }
 
 /** RFC 2045 §6.7, with whatever is no escape left as it stands. */

@@ -12,6 +12,8 @@ interface Expected {
   readonly text: string
   /** As sanitized; empty if the mail has none. */
   readonly html?: string
+  /** If the webhook has other HTML than REST. */
+  readonly webhookHtml?: string
   /** Name, type and content of each file. */
   readonly files?: readonly (readonly [name: string, type: string, content: string])[]
   /** Codes of notes. */
@@ -185,6 +187,39 @@ const nasty: typeof mails = [
   ],
 ]
 
+const lines = (octets: Buffer): string => octets.toString('base64').replaceAll(/.{76}/g, '$&\r\n')
+
+/** HTML with something long between two words. */
+const long = (between: string): (() => Buffer) =>
+  written(
+    'Content-Type: text/html; charset=utf-8\r\nContent-Transfer-Encoding: base64',
+    lines(Buffer.from(`<p>Hello,</p>${between}<p>Your code is <a href="https://x.example/?code=482913">482913</a></p>`)),
+  )
+
+const linkRest = 'target="_blank" rel="noopener noreferrer nofollow"'
+const words = {
+  before: '<p>Hello,</p>',
+  after: `<p>Your code is <a href="https://x.example/?code=482913" ${linkRest}>482913</a></p>`,
+}
+const picture = (kib: number): string =>
+  `<img alt="" src="data:image/png;base64,${Buffer.alloc(kib * 1024, png, 'latin1').toString('base64')}" />`
+const withPicture = (kib: number): Expected => ({
+  text: 'Hello,\n\nYour code is 482913 <https://x.example/?code=482913>',
+  html: `${words.before}${picture(kib)}${words.after}`,
+  webhookHtml: `${words.before}<img alt="" />${words.after}`,
+})
+
+/** Mails that are longer than a limit, or only because of a picture. */
+const longMails: typeof mails = [
+  ['a picture of 200 KiB inside the HTML', long(picture(200)), withPicture(200)],
+  ['a picture of 800 KiB inside the HTML', long(picture(800)), withPicture(800)],
+  [
+    'a tag at the limit of HTML',
+    long(`<p title="${'x'.repeat(1_000_000)}">y</p>`),
+    { text: 'Hello,', html: words.before, notes: ['html_cut'] },
+  ],
+]
+
 interface Place extends McpFixture {
   readonly agentClient: Agent
   readonly login: Login
@@ -196,7 +231,7 @@ interface Place extends McpFixture {
 async function place(t: ExecutionContext): Promise<Place> {
   const receiver = await new WebhookReceiver().listen()
   t.teardown(() => receiver[Symbol.asyncDispose]())
-  const fixture = await startMcp(t)
+  const fixture = await startMcp(t, { settings: { POSTERN_SUBMISSION_MAX_MESSAGE_BYTES: '4194304' } })
   const { rest } = fixture
   const login = await makeLogin(rest, await makeDestination(rest, { name: 'Box', port: 1, mode: 'sandbox' }))
   const route = await rest.must('POST', '/v1/inbound-routes', { local_part_pattern: 'shop', webhook_url: receiver.url })
@@ -253,10 +288,17 @@ async function assertView(t: ExecutionContext, { client }: Place, message: Json,
   const page = await get(`${pathname}?tab=text`)
   const notes = [...page.matchAll(/<p class="note"[^>]*>([^<]*)<\/p>/g)].map(([, note = '']) => unescaped(note))
   t.deepEqual(notes, field(message, 'reading_notes', 'message'), title)
-  t.true(unescaped(page).includes(reading.text), title)
+  t.true(unescaped(page.replaceAll(/<[^>]*>/g, '')).includes(reading.text), title)
   t.is(unescaped(/<h1[^>]*>([^<]*)</.exec(page)?.[1] ?? ''), reading.subject, title)
   const files = await get(`${pathname}?tab=files`)
   for (const [name] of reading.files) t.true(unescaped(files).includes(`>${name}</a>`), title)
+}
+
+/** The frame of a message holds its whole HTML. */
+async function assertFrame(t: ExecutionContext, { client }: Place, message: Json, reading: Reading, title: string): Promise<void> {
+  const { pathname } = new URL(String(message['view_url']))
+  const page = (await client('').call('GET', `${pathname}/html`)).bytes.toString()
+  t.true(page.includes(reading.html), title)
 }
 
 /** The tool of agents says the same, without names that the sender declared. */
@@ -268,6 +310,8 @@ async function assertTool(t: ExecutionContext, { agentClient }: Place, id: strin
     field(untrusted, 'attachments', 'filename', 'content_type', 'size'),
     field(message, 'attachments', 'filename', 'content_type', 'size'),
   )
+  t.is(untrusted['text_cut'] !== null, field(message, 'reading_notes', 'code').includes('html_cut'), title)
+  t.is(/code=482913/.test(JSON.stringify(untrusted['links'])), /code=482913/.test(String(message['text'])), title)
   const findings = untrusted['findings'] as readonly string[]
   for (const note of field(message, 'reading_notes', 'message')) t.true(findings.includes(note.replaceAll(/ "[^"]*"/g, '')), title)
 }
@@ -275,9 +319,10 @@ async function assertTool(t: ExecutionContext, { agentClient }: Place, id: strin
 test('every door shows one reading of a mail', async (t) => {
   const here = await place(t)
   const { daemon, rest, client, login, inbox, routeId, receiver } = here
+  const all = [...mails, ...nasty, ...longMails]
   const own = async (path: string): Promise<Buffer> => (await rest.call('GET', path)).bytes
   const foreign = async (path: string): Promise<Buffer> => (await client('').call('GET', path)).bytes
-  for (const [at, [title, make, { subject, text, html = '', files = [], notes = [] }]] of [...mails, ...nasty].entries()) {
+  for (const [at, [title, make, { subject, text, html = '', webhookHtml = html, files = [], notes = [] }]] of all.entries()) {
     const content = await make()
     await send(portIn(daemon.addresses.submission), login, 'desk@example.org', content)
     await send(portIn(daemon.addresses.mx), undefined, 'shop@in.example.ch', content)
@@ -296,8 +341,10 @@ test('every door shows one reading of a mail', async (t) => {
     const inbound = await rest.must('GET', `${path}/${await newest(here, path)}`)
     t.deepEqual(await readingOf(inbound, own), reading, title)
     const { data } = JSON.parse(request?.body ?? '') as { readonly data: Json }
-    t.deepEqual(await readingOf(data, foreign), reading, title)
+    t.deepEqual(await readingOf(data, foreign), { ...reading, html: webhookHtml }, title)
+    t.is(data['is_truncated'], webhookHtml !== html || notes.some((code) => code.endsWith('_cut')), title)
     await assertTool(t, here, captureId, captured, title)
     for (const message of [captured, traced, inbound]) await assertView(t, here, message, reading, title)
+    if (webhookHtml !== html) await assertFrame(t, here, captured, reading, title)
   }
 })
