@@ -20,12 +20,12 @@ type Attributes = Readonly<Record<string, string>>
 export function mailDocument(html: string, locations: PartLocations = noLocations): MailDocument {
   const found = new Surroundings()
   if (/<(?:style|body|html)\b/i.test(html)) found.read(readablePart(html))
-  const styles = [...found.sheets.map(safeStylesheet), ...(found.isCut ? [unjudgedRule] : [])].join('\n')
+  const styles = [...found.sheets.map((sheet) => safeStylesheet(sheet, locations)), ...(found.isCut ? [unjudgedRule] : [])].join('\n')
   return {
     html: documentHtml(html, locations, namedIn(styles)),
     styles,
-    root: elementAttributes(found.root),
-    body: elementAttributes(found.body),
+    root: elementAttributes(found.root, locations),
+    body: elementAttributes(found.body, locations),
   }
 }
 
@@ -85,13 +85,16 @@ function addMissing(known: Record<string, string>, attributes: Attributes): void
 }
 
 /** Names and values are safe, and the values are yet to be escaped. */
-function elementAttributes({ style = '', bgcolor, text, background, ...rest }: Attributes): Record<string, string> {
+function elementAttributes(
+  { style = '', bgcolor, text, background, ...rest }: Attributes,
+  locations: PartLocations,
+): Record<string, string> {
   const old = [
     ...(color.test(bgcolor ?? '') ? [`background-color:${bgcolor}`] : []),
     ...(color.test(text ?? '') ? [`color:${text}`] : []),
     ...(background === undefined ? [] : [`background-image:url("${background.replaceAll(/["\\\n\r\f]/g, '')}")`]),
   ]
-  const safe = safeDeclarations([...old, style.slice(0, maxAttribute)].join(';'))
+  const safe = safeDeclarations([...old, boundedHtml(style, maxAttribute)].join(';'), locations)
   const kept: Record<string, string> = safe === '' ? {} : { style: safe }
   for (const name of ['class', 'id']) if (rest[name] !== undefined) kept[name] = rest[name].slice(0, maxAttribute)
   if (language.test(rest['lang'] ?? '')) kept['lang'] = rest['lang'] ?? ''

@@ -3,7 +3,7 @@
  * its element is written again. Layout is free, as the document is shown in a frame that nothing leaves.
  */
 import { createRequire } from 'node:module'
-import { contentAddress } from './content-address.ts'
+import { contentAddress, noLocations, type PartLocations } from './content-address.ts'
 import { unnest } from './nested-rules.ts'
 import { watchedProperties } from './visible/watched-properties.ts'
 import type { Atrule, CssNode, Declaration, generate, ident, List, ListItem, parse, Url, Value, walk } from 'css-tree'
@@ -64,10 +64,12 @@ const functions = new Set([
 ])
 
 /** Returns the rules of a style sheet that are safe; empty for one that cannot be read, such as one nested without end. */
-export const safeStylesheet = (text: string): string => cleaned(text, 'stylesheet').replaceAll('</', '<\\/')
+export const safeStylesheet = (text: string, locations: PartLocations = noLocations): string =>
+  cleaned(text, 'stylesheet', locations).replaceAll('</', '<\\/')
 
 /** Returns the declarations of a `style` attribute that are safe. */
-export const safeDeclarations = (text: string): string => cleaned(text, 'declarationList')
+export const safeDeclarations = (text: string, locations: PartLocations = noLocations): string =>
+  cleaned(text, 'declarationList', locations)
 
 /**
  * Every address in safe CSS stands as `url(…)` with nothing in it that could end it. Returns the CSS with others in their
@@ -79,14 +81,14 @@ export const withAddresses = (safe: string, addressFor: (address: string) => str
     return other === undefined ? ' none ' : `url(${other})`
   })
 
-function cleaned(text: string, context: 'stylesheet' | 'declarationList'): string {
+function cleaned(text: string, context: 'stylesheet' | 'declarationList', locations: PartLocations): string {
   const { parse: read, walk: visit, generate: write } = css()
   try {
     const tree = read(text, { context, parseCustomProperty: true })
     if (text.includes('\\')) visit(tree, plainNames)
     const isWhole = tree.type !== 'StyleSheet' || unnest(tree.children)
     visit(tree, (node, item, list) => {
-      if (list && !isSafe(node)) takeOut(node, item, list)
+      if (list && !isSafe(node, locations)) takeOut(node, item, list)
     })
     return `${write(tree)}${isWhole ? '' : unjudgedRule}`
   } catch (error) {
@@ -113,14 +115,14 @@ function takeOut(node: CssNode, item: ListItem<CssNode>, list: List<CssNode>): v
 }
 
 /** Of whatever stands in a list: rules, declarations, and what the parser could not read. */
-function isSafe(node: CssNode): boolean {
+function isSafe(node: CssNode, locations: PartLocations): boolean {
   switch (node.type) {
     case 'Atrule':
       return isSafeBlock(node)
     case 'Rule':
       return node.prelude.type === 'SelectorList'
     case 'Declaration':
-      return isSafeDeclaration(node)
+      return isSafeDeclaration(node, locations)
     case 'Raw':
     case 'Comment':
     case 'CDO':
@@ -143,27 +145,28 @@ const names = (tree: CssNode, type: CssNode['type']): boolean => {
   return found
 }
 
-function isSafeDeclaration({ property, value }: Declaration): boolean {
+function isSafeDeclaration({ property, value }: Declaration, locations: PartLocations): boolean {
   if (property.startsWith(unjudgedPrefix)) return value.type === 'Raw'
   if (!propertyName.test(property) || deniedProperties.has(property.toLowerCase()) || value.type !== 'Value') return false
-  return isSafeValue(value, imageProperties.test(property))
+  return isSafeValue(value, imageProperties.test(property) ? locations : undefined)
 }
 
-function isSafeValue(value: Value, mayShowImage: boolean): boolean {
+/** Images are safe with `locations` only. */
+function isSafeValue(value: Value, locations: PartLocations | undefined): boolean {
   let safe = true
   css().walk(value, (node) => {
     if (node.type === 'Raw') safe = false
     else if (node.type === 'Function') safe &&= functions.has(node.name.toLowerCase())
-    else if (node.type === 'Url') safe &&= mayShowImage && takesAddress(node)
+    else if (node.type === 'Url') safe &&= locations !== undefined && takesAddress(node, locations)
   })
   return safe
 }
 
 /** Writes the address as a browser would read it. */
-function takesAddress(node: Url): boolean {
+function takesAddress(node: Url, locations: PartLocations): boolean {
   const text = node.value.trim()
   const packed = text.replaceAll(/\s+/g, '')
-  const part = contentAddress(text)
+  const part = contentAddress(text, locations)
   if (embeddedImage.test(packed) || (part !== undefined && contentImage.test(part))) {
     node.value = part ?? packed.replace(/^data:/i, 'data:')
     return true

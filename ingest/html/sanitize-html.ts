@@ -122,7 +122,7 @@ export function documentHtml(html: string, locations: PartLocations = noLocation
     img: (tagName, attribs) => ({ tagName, attribs: imageAttributes(attribs, locations, base) }),
     '*': (tagName, attribs) => {
       const { name, attributes } = keptElement(tagName, attribs, { base, isStyled, isKept })
-      return { tagName: name, attribs: styleAttribute(attributes, styles) }
+      return { tagName: name, attribs: styleAttribute(attributes, styles, locations) }
     },
   }
   // for the package, an attribute without a value is left out unless it is boolean, as these are
@@ -199,11 +199,11 @@ const escaped = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 
 /** Styles repeat in mail, row by row; each is read once. The old attribute for an image behind the content becomes a style. */
-function styleAttribute(attribs: sanitize.Attributes, known: Map<string, string>): sanitize.Attributes {
+function styleAttribute(attribs: sanitize.Attributes, known: Map<string, string>, locations: PartLocations): sanitize.Attributes {
   const { style = '', background, ...rest } = attribs
   const text = background === undefined ? style : `background-image:url("${background.replaceAll(/["\\\n\r\f]/g, '')}");${style}`
   if (text === '') return rest
-  const safe = known.get(text) ?? safeDeclarations(text)
+  const safe = known.get(text) ?? safeDeclarations(text, locations)
   known.set(text, safe)
   return safe === '' ? rest : { ...rest, style: safe }
 }

@@ -49,6 +49,11 @@ test('charactersLeftOut() is 0 for HTML that is long only because of pictures', 
   t.is(charactersLeftOut(`${html}${'x'.repeat(1_000_000)}`), countedLength(html))
 })
 
+test('mailDocument() keeps the styles of a body after a picture', (t) => {
+  const { style } = mailDocument(`<body style="background:url(data:image/png;base64,${base64});color:red">x`).body
+  t.regex(style ?? '', /A\);color:red$/)
+})
+
 test('visibleHtml() reads on after pictures in the content and in style sheets', (t) => {
   const picture = `data:image/png;base64,${'A'.repeat(300_000)}`
   const sheet = `<style>td{background:url(${picture})}.mole{display:none}</style>`

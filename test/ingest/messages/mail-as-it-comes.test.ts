@@ -168,6 +168,21 @@ test('readMessage() names embedded images by mid: and Content-Location', async (
   t.deepEqual(column(attachments, 'contentId'), ['a%b', 'part-1.location', 'c'])
 })
 
+test('readMessage() names images of styles by Content-Location', async (t) => {
+  const page =
+    'Content-Type: text/html\r\n\r\n<style>p{background:url(b.png)}</style><body background="b.png" style="color:red">' +
+    '<p style="background:url(\'https://x.example/c.png\')">a<p style="background:url(d.png)">b<table background="b.png"></table>\r\n'
+  const image = (field: string): string => `Content-Type: image/png\r\n${field}\r\n\r\nx\r\n`
+  const parts = [image('Content-Location: b.png'), image('Content-Location: https://x.example/c.png\r\nContent-ID: <c>')]
+  const { document } = await readText(multi('related', 'r', page, ...parts))
+  t.is(document.styles, 'p{background:url(cid:part-0.location)}')
+  t.is(document.body['style'], 'background-image:url(cid:part-0.location);color:red')
+  t.deepEqual(
+    [...document.html.matchAll(/ style="([^"]*)"/g)].map(([, style]) => style),
+    ['background:url(cid:c)', '--unjudged-background:1', 'background-image:url(cid:part-0.location)'],
+  )
+})
+
 test('readMessage() leaves out names without an address', async (t) => {
   const { from, to, headers } = await readText('From: root\r\nTo: Ana ana@x.example, Mailer <>\r\n\r\n')
   t.deepEqual(from, [])
