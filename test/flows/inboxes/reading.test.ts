@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import test, { type ExecutionContext } from '#test'
 import { startMcp, type Agent, type McpFixture } from '../../admin-api/mcp/mcp-fixture.ts'
 import { text, tnef } from '../../ingest/mime/tnef/tnef-writer.ts'
+import { column } from '../../support/column.ts'
 import { catchAllInbox, makeDestination, makeLogin, type Login } from '../../support/daemon/provision.ts'
 import { SmtpClient } from '../../support/smtp/smtp-client.ts'
 import { WebhookReceiver } from '../../support/web/webhook-receiver.ts'
@@ -16,6 +17,8 @@ interface Expected {
   readonly webhookHtml?: string
   /** Name, type and content of each file. */
   readonly files?: readonly (readonly [name: string, type: string, content: string])[]
+  /** What the frame of the view holds. */
+  readonly frame?: readonly string[]
   /** Codes of notes. */
   readonly notes?: readonly string[]
 }
@@ -207,7 +210,34 @@ const withPicture = (kib: number): Expected => ({
   text: 'Hello,\n\nYour code is 482913 <https://x.example/?code=482913>',
   html: `${words.before}${picture(kib)}${words.after}`,
   webhookHtml: `${words.before}<img alt="" />${words.after}`,
+  frame: [`${words.before}${picture(kib)}${words.after}`],
 })
+
+const linked = (names: string): string =>
+  [
+    `<img alt="Menu" usemap="#${names}menu" src="data:image/png;base64,AAAA" /><map name="${names}menu">`,
+    `<area alt="Order" shape="rect" coords="0,0,9,9" href="https://shop.example/order" ${linkRest} /></map>`,
+    `<p><a href="tel:+41441234567" ${linkRest}>Call</a> <a href="sms:+41791234567" ${linkRest}>Text</a>`,
+    ` <a href="https://news.example/today" ${linkRest}>News</a></p>`,
+  ].join('')
+
+/** Mails whose links stand in other places than in addresses of the web. */
+const linkedMails: typeof mails = [
+  [
+    'links of pictures, of telephones and without a scheme',
+    written(
+      'Content-Type: text/html',
+      '<base href="https://shop.example/"><img alt="Menu" src="data:image/png;base64,AAAA" usemap="#menu"><map name="menu">' +
+        '<area alt="Order" shape="rect" coords="0,0,9,9" href="/order"></map>' +
+        '<p><a href="tel:+41441234567">Call</a> <a href="sms:+41791234567">Text</a> <a href="//news.example/today">News</a></p>',
+    ),
+    {
+      text: 'Menu Order <https://shop.example/order>\n\nCall <tel:+41441234567> Text <sms:+41791234567> News <https://news.example/today>',
+      html: linked('mail-'),
+      frame: [linked('')],
+    },
+  ],
+]
 
 /** Mails that are longer than a limit, or only because of a picture. */
 const longMails: typeof mails = [
@@ -294,11 +324,11 @@ async function assertView(t: ExecutionContext, { client }: Place, message: Json,
   for (const [name] of reading.files) t.true(unescaped(files).includes(`>${name}</a>`), title)
 }
 
-/** The frame of a message holds its whole HTML. */
-async function assertFrame(t: ExecutionContext, { client }: Place, message: Json, reading: Reading, title: string): Promise<void> {
+/** The frame of a message holds these pieces of HTML. */
+async function assertFrame(t: ExecutionContext, { client }: Place, message: Json, pieces: readonly string[], title: string): Promise<void> {
   const { pathname } = new URL(String(message['view_url']))
   const page = (await client('').call('GET', `${pathname}/html`)).bytes.toString()
-  t.true(page.includes(reading.html), title)
+  for (const piece of pieces) t.true(page.includes(piece), `${title}: ${piece.slice(0, 200)}`)
 }
 
 /** The tool of agents says the same, without names that the sender declared. */
@@ -311,7 +341,8 @@ async function assertTool(t: ExecutionContext, { agentClient }: Place, id: strin
     field(message, 'attachments', 'filename', 'content_type', 'size'),
   )
   t.is(untrusted['text_cut'] !== null, field(message, 'reading_notes', 'code').includes('html_cut'), title)
-  t.is(/code=482913/.test(JSON.stringify(untrusted['links'])), /code=482913/.test(String(message['text'])), title)
+  const addresses = (message['html'] as string).matchAll(/ href="([^"]*)"/g).map(([, href]) => href)
+  t.deepEqual(column(untrusted['links'] as readonly { readonly url: string }[], 'url'), [...addresses], title)
   const findings = untrusted['findings'] as readonly string[]
   for (const note of field(message, 'reading_notes', 'message')) t.true(findings.includes(note.replaceAll(/ "[^"]*"/g, '')), title)
 }
@@ -319,10 +350,10 @@ async function assertTool(t: ExecutionContext, { agentClient }: Place, id: strin
 test('every door shows one reading of a mail', async (t) => {
   const here = await place(t)
   const { daemon, rest, client, login, inbox, routeId, receiver } = here
-  const all = [...mails, ...nasty, ...longMails]
+  const all = [...mails, ...nasty, ...linkedMails, ...longMails]
   const own = async (path: string): Promise<Buffer> => (await rest.call('GET', path)).bytes
   const foreign = async (path: string): Promise<Buffer> => (await client('').call('GET', path)).bytes
-  for (const [at, [title, make, { subject, text, html = '', webhookHtml = html, files = [], notes = [] }]] of all.entries()) {
+  for (const [at, [title, make, { subject, text, html = '', webhookHtml = html, frame = [], files = [], notes = [] }]] of all.entries()) {
     const content = await make()
     await send(portIn(daemon.addresses.submission), login, 'desk@example.org', content)
     await send(portIn(daemon.addresses.mx), undefined, 'shop@in.example.ch', content)
@@ -345,6 +376,6 @@ test('every door shows one reading of a mail', async (t) => {
     t.is(data['is_truncated'], webhookHtml !== html || notes.some((code) => code.endsWith('_cut')), title)
     await assertTool(t, here, captureId, captured, title)
     for (const message of [captured, traced, inbound]) await assertView(t, here, message, reading, title)
-    if (webhookHtml !== html) await assertFrame(t, here, captured, reading, title)
+    if (frame.length > 0) await assertFrame(t, here, captured, frame, title)
   }
 })
