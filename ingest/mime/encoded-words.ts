@@ -1,7 +1,7 @@
 /** Decodes the encoded words of header values (RFC 2047 §2), by hand and in linear time. */
-import { charsetNamed } from './charset/charset-names.ts'
-import { decodeOctets } from './charset/decode-octets.ts'
-import { isStateful } from './charset/stateful.ts'
+import { charsetNamed } from '#config/mail/charset/charset-names.ts'
+import { decodeOctets } from '#config/mail/charset/decode-octets.ts'
+import { isStateful } from '#config/mail/charset/stateful.ts'
 
 const maxInput = 64 * 1024
 const maxCharset = 64

@@ -1,8 +1,5 @@
 /** Reads the header block of a message into its fields, in order (RFC 5322 §2.2), tolerating what real mail does to it. */
-import { isUtf8 } from 'node:buffer'
-import { decodeOctets } from './charset/decode-octets.ts'
-import { charsetNamed } from './charset/charset-names.ts'
-import { isStateful } from './charset/stateful.ts'
+import { fieldText, headerCharset } from '#config/mail/charset/header-text.ts'
 
 const maxBlock = 1024 * 1024
 const maxFields = 1000
@@ -62,8 +59,8 @@ export function readHeader(raw: Uint8Array): Header {
     else open = { name, pieces: [line.slice(colon + 1, colon + 1 + maxValue)], size: line.length - colon - 1 }
   }
   close()
-  const charset = charsetOf(firstValue(fields, 'content-type') ?? '')
-  return { fields: fields.map(({ name, value }) => ({ name, value: decoded(value, charset).trim() })), leftOut }
+  const charset = headerCharset(firstValue(fields, 'content-type') ?? '')
+  return { fields: fields.map(({ name, value }) => ({ name, value: fieldText(Buffer.from(value, 'latin1'), charset).trim() })), leftOut }
 }
 
 /** The value of the first field of that name; undefined when there is none. */
@@ -83,16 +80,4 @@ function* headerLines(raw: Uint8Array): Generator<string> {
     yield block.toString('latin1', start, end)
     start = next + 1
   }
-}
-
-function decoded(value: string, charset: string): string {
-  const octets = Buffer.from(value, 'latin1')
-  return decodeOctets(octets, isUtf8(octets) ? '' : charset).text
-}
-
-/** The declared charset; empty if a header field cannot be written in it. */
-function charsetOf(contentType: string): string {
-  const declared = /;\s{0,20}charset\s{0,20}=[\s"']{0,20}([\w.:-]{1,64})/i.exec(contentType)?.[1] ?? ''
-  const charset = charsetNamed(declared) ?? ''
-  return isStateful(charset) || /^utf-(?:16|32)/.test(charset) ? '' : charset
 }

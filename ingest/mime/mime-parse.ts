@@ -3,7 +3,7 @@
  * Runs inside the worker thread.
  */
 import { MailParser, type AttachmentStream, type MessageText } from 'mailparser'
-import type { CharsetFault } from './charset/decode-octets.ts'
+import type { CharsetFault } from '#config/mail/charset/decode-octets.ts'
 import { PartHeads, type EncodingNote } from './engine/part-heads.ts'
 import type { PartNode } from './engine/part-node.ts'
 import { takeText, type TextOfPart } from './engine/text-of-part.ts'

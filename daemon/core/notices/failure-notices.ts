@@ -2,6 +2,7 @@
  * Sends notices to authors about recipients that their mail did not reach. A notice is due since the write that ended the first of its
  * recipients, and the write that accepts it marks it as sent: no crash loses one, and no other daemon sends it twice.
  */
+import { headerText } from '#config/mail/charset/header-text.ts'
 import { Change } from '#store/change.ts'
 import { Draft, readContent } from '#store/content.ts'
 import { newTraceId } from '#store/ids.ts'
@@ -182,9 +183,9 @@ export class FailureNotices {
   async #message(organizationId: string, trace: Trace): Promise<FailedMessage> {
     const { database, readSubject } = this.#options
     const { id: traceId, messageId, subject, createdAt: acceptedAt, prefix, content } = trace
-    let header = prefix
+    let header = Buffer.from(prefix)
     for await (const row of readContent(database, organizationId, content)) {
-      header += Buffer.from(row.subarray(0, maxHeaderOctets)).toString()
+      header = Buffer.concat([header, row.subarray(0, maxHeaderOctets)])
       break
     }
     return { traceId, messageId, subject: readSubject(subject), acceptedAt, header: headerIn(header) }
@@ -208,8 +209,9 @@ function limitReached(error: unknown): undefined {
 }
 
 /** Whole lines before the first empty one. */
-function headerIn(text: string): string {
-  const end = text.indexOf('\r\n\r\n')
-  const block = text.slice(0, Math.min(end < 0 ? text.length : end, maxHeaderOctets))
-  return `${block.slice(0, end >= 0 && end <= maxHeaderOctets ? undefined : Math.max(block.lastIndexOf('\r\n'), 0))}\r\n`
+function headerIn(octets: Buffer): string {
+  const end = octets.indexOf('\r\n\r\n')
+  const isWhole = end >= 0 && end <= maxHeaderOctets
+  const block = octets.subarray(0, isWhole ? end : maxHeaderOctets)
+  return `${headerText(isWhole ? block : block.subarray(0, Math.max(block.lastIndexOf('\r\n'), 0)))}\r\n`
 }

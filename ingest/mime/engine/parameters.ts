@@ -1,5 +1,5 @@
 /** Parameters of Content-Type and Content-Disposition as mailparser reads them, and as text (RFC 2231, RFC 2047). */
-import { decodeOctets } from '../charset/decode-octets.ts'
+import { decodeOctets } from '#config/mail/charset/decode-octets.ts'
 import { decodeWithControls } from '../encoded-words.ts'
 
 /** By name in lower case, with quotes and escapes resolved. The last parameter of a name counts. */

@@ -1,6 +1,6 @@
 /** Decodes the octets of a text part. mailparser pipes the part through it instead of its own charset decoder. */
 import { Transform, type TransformCallback } from 'node:stream'
-import { decodeOctets, type CharsetFault } from '../charset/decode-octets.ts'
+import { decodeOctets, type CharsetFault } from '#config/mail/charset/decode-octets.ts'
 import { unflowed } from './flowed-text.ts'
 import type { PartNode } from './part-node.ts'
 

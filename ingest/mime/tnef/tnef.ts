@@ -2,7 +2,7 @@
  * Opens `winmail.dat`, the container in which Outlook and Exchange send files and bodies (TNEF, MS-OXTNEF). Everything in it was written
  * by the sender: sizes, numbers and nesting are bounded, and what cannot be read leaves the rest as it is.
  */
-import { decodeOctets } from '../charset/decode-octets.ts'
+import { decodeOctets } from '#config/mail/charset/decode-octets.ts'
 import { unpackRtf } from './compressed-rtf.ts'
 import { embedded, mapi, mapiProperties, unicode, type MapiProperties, type MapiValue } from './mapi-properties.ts'
 import { OctetsReader } from './octets-reader.ts'

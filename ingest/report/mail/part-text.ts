@@ -1,5 +1,5 @@
 /** The text of a part: transfer encoding and charset undone as far as they can be, never refused. */
-import { decodeOctets } from '../../mime/charset/decode-octets.ts'
+import { decodeOctets } from '#config/mail/charset/decode-octets.ts'
 import { firstValue } from '../../mime/header-fields.ts'
 import { textOfHtml } from '../../html/html-text.ts'
 import { boundedHtml } from '../../html/bounded-html.ts'

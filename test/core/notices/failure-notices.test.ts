@@ -93,6 +93,17 @@ for (const [what, fields, changes] of silent)
     await fixture.assertSound(t)
   })
 
+test('a notice shows raw 8-bit header fields in the charset that they are written in', async (t) => {
+  const fixture = await noticing(t)
+  const subject = 'Grüße aus Köln'
+  const written = message(['X-Name: Jürg']).replace('=?utf-8?q?Gr=C3=BCezi?=', subject)
+  const traceId = await send(fixture, { rcptTo: [gone], text: Buffer.from(written, 'latin1') })
+  t.is((await fixture.trace(traceId)).subject, subject)
+  await fixture.pass(minute)
+  const text = await textOf(handedOver(fixture)[0])
+  for (const line of ['X-Name: J=C3=BCrg', 'Subject: Gr=C3=BC=C3=9Fe aus K=C3=B6ln']) t.true(text.includes(`\r\n${line}\r\n`), text)
+})
+
 test('Auto-Submitted: no is mail of a person', async (t) => {
   const fixture = await noticing(t)
   await send(fixture, { text: message(['Auto-Submitted: no']) })

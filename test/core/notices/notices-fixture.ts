@@ -35,7 +35,10 @@ export const message = (fields: readonly string[] = [], to = gone): string =>
   )
 
 /** Submits over SMTP from this machine, and lets every attempt end. */
-export async function send(fixture: CoreFixture, changes: Partial<SmtpMessage> & { readonly text?: string } = {}): Promise<string> {
+export async function send(
+  fixture: CoreFixture,
+  changes: Partial<SmtpMessage> & { readonly text?: string | Buffer } = {},
+): Promise<string> {
   const { text, ...envelope } = changes
   const { rcptTo = [gone], remoteAddress = '127.0.0.1' } = envelope
   const live = await fixture.door.login('cms-user', 'right', remoteAddress)

@@ -1,7 +1,7 @@
 /** Octets beyond ASCII in header fields, which programs write without asking for SMTPUTF8, at a server that does not offer it. */
 import test, { type ExecutionContext } from '#test'
 import { portOf } from '../../support/daemon/daemon.ts'
-import { makeDestination, makeLogin } from '../../support/daemon/provision.ts'
+import { catchAllInbox, makeDestination, makeLogin } from '../../support/daemon/provision.ts'
 import { startDaemon } from '../../support/daemon/start-daemon.ts'
 import { Sink } from '../../support/smtp/sink.ts'
 import { SmtpClient } from '../../support/smtp/smtp-client.ts'
@@ -17,11 +17,11 @@ const letter = (subject: string, encoding: BufferEncoding): Buffer => {
   return Buffer.from([...fields, 'Date: Sun, 29 Nov 2026 09:00:00 +0100', '', 'Danke.', ''].join('\r\n'), encoding)
 }
 
-async function start(t: ExecutionContext) {
+async function start(t: ExecutionContext, mode: 'live' | 'sandbox' = 'live') {
   const sink = await Sink.listen({ offers: ['SIZE 52428800', '8BITMIME'] })
   t.teardown(() => sink[Symbol.asyncDispose]())
   const daemon = await startDaemon(t, { env: { POSTERN_OUTBOUND_ALLOW: 'destinations=127.0.0.1/32' } })
-  const destination = await makeDestination(daemon.rest, { name: 'Sink', port: sink.port, mode: 'live' })
+  const destination = await makeDestination(daemon.rest, { name: 'Sink', port: sink.port, mode })
   const client = await SmtpClient.signIn({ port: portOf(daemon.addresses.submission) }, await makeLogin(daemon.rest, destination))
   t.teardown(() => client.quit())
   return { daemon, sink, client }
@@ -40,6 +40,30 @@ test('header fields in UTF-8 and in Latin-1 are relayed unchanged', async (t) =>
     sink.lines.filter((line) => line.includes('SMTPUTF8')),
     [],
   )
+})
+
+test('a subject in UTF-8, in Latin-1 or in the charset of the text is readable in traces and captures', async (t) => {
+  const { daemon, client } = await start(t, 'sandbox')
+  const subjects = ['Grüße in Latin-1', 'Grüße in UTF-8', 'Привет']
+  const [utf8, latin1, cyrillic] = [
+    letter('Grüße in UTF-8', 'utf8'),
+    letter('Grüße in Latin-1', 'latin1'),
+    letter('\xcf\xf0\xe8\xe2\xe5\xf2', 'latin1'),
+  ]
+  const declared = Buffer.concat([Buffer.from('Content-Type: text/plain; charset=windows-1251\r\n'), cyrillic])
+  for (const content of [utf8, latin1, declared])
+    t.true((await client.send({ from: 'mira@example.com', to: ['desk@example.org'], content })).accepted)
+  await daemon.settled()
+  const inbox = `/v1/inboxes/${await catchAllInbox(daemon.rest)}/messages`
+  for (const path of ['/v1/traces', inbox]) {
+    const shown = (await Array.fromAsync(daemon.rest.rows(path))).map(({ subject }) => String(subject))
+    t.deepEqual(shown.toSorted(), subjects, path)
+  }
+  for await (const { id } of daemon.rest.rows(inbox)) {
+    const { subject } = await daemon.rest.must('GET', `${inbox}/${String(id)}`)
+    t.true(subjects.includes(String(subject)), `opened: ${String(subject)}`)
+  }
+  t.is((await Array.fromAsync(daemon.rest.rows(`/v1/traces?q=${encodeURIComponent('grüße')}`))).length, 2)
 })
 
 test('a client that asks for SMTPUTF8, or an address that needs it, is told that the server does not offer it', async (t) => {

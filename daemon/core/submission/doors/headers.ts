@@ -2,7 +2,8 @@
  * A light look at the header block of a message as submitted: enough for the trace and the gates, without parsing
  * MIME. RFC 5322 §2.2; linear in the size of the block.
  */
-import { isAscii } from 'node:buffer'
+import { isAscii, isUtf8 } from 'node:buffer'
+import { headerText } from '#config/mail/charset/header-text.ts'
 import { foldAddress, parseAddress, parseMailbox } from '../../addresses.ts'
 
 export interface ParsedHeaders {
@@ -33,37 +34,56 @@ export interface ParsedHeaders {
 
 const addressFields = new Set(['from', 'sender', 'reply-to', 'to', 'cc', 'bcc', 'resent-from', 'resent-sender', 'resent-to', 'resent-cc'])
 const senderFields = new Set(['sender', 'resent-from', 'resent-sender'])
+/** Begins the escape sequences of ISO-2022-JP. */
+const escape = 0x1b
 const maxSubject = 998
 const maxAuthor = 320
 const maxAddresses = 1000
 
 /** `head` begins with the header block; what follows the first empty line is not looked at. */
 export function parseHeaders(head: Uint8Array): ParsedHeaders {
-  const { block, ended } = headerBlock(head)
+  const { octets, ended } = headerBlock(head)
+  const found = { ...fieldsOf(octets.toString(isAscii(octets) ? 'latin1' : 'utf8')), ended }
+  if (isUtf8(octets) && !octets.includes(escape)) return found
+  // Gates read addresses as UTF-8 only: no declared charset may change who the author is.
+  const texts: Texts = { subject: '', messageId: '', fromText: '' }
+  forEachField(headerText(octets), (name, value) => takeText(texts, name, value))
+  return { ...found, ...texts, ...(found.fromFields !== 1 && { fromText: '' }) }
+}
+
+function fieldsOf(block: string): Omit<ParsedHeaders, 'ended'> {
   const addresses = new Set<string>()
   const otherSenders: string[] = []
-  let [subject, messageId, from, fromText, fromFields] = ['', '', '', '', 0]
+  const texts: Texts = { subject: '', messageId: '', fromText: '' }
+  let [from, fromFields] = ['', 0]
   let [hasDate, hasAttachment, isAutomatic] = [false, false, false]
   forEachField(block, (name, value) => {
     isAutomatic ||= saysAutomatic(name, value)
-    if (name === 'subject') subject ||= value.slice(0, maxSubject)
-    else if (name === 'message-id') messageId ||= value.replace(/^</, '').replace(/>$/, '').slice(0, maxSubject)
-    else if (name === 'date') hasDate = true
+    takeText(texts, name, value)
+    if (name === 'date') hasDate = true
     else if (name === 'content-type') hasAttachment ||= isOfFiles(value)
     if (!addressFields.has(name)) return
     const mailbox = name === 'from' || senderFields.has(name) ? parseMailbox(name === 'from' ? withoutComment(value) : value) : undefined
     if (name === 'from') {
       fromFields++
       from = mailbox?.address ?? ''
-      fromText = value.slice(0, maxAuthor)
     } else if (senderFields.has(name) && (mailbox || !localAuthor(value))) otherSenders.push(mailbox?.address ?? '')
     collectAddresses(value, addresses)
   })
   return {
-    ...{ subject, messageId, hasDate, fromFields, otherSenders, ended, hasAttachment, isAutomatic },
-    ...(fromFields === 1 ? { from, fromText } : { from: '', fromText: '' }),
+    ...{ ...texts, hasDate, from, fromFields, otherSenders, hasAttachment, isAutomatic },
+    ...(fromFields !== 1 && { from: '', fromText: '' }),
     addresses: [...addresses],
   }
+}
+
+/** Fields that people see. */
+type Texts = { -readonly [Name in 'subject' | 'messageId' | 'fromText']: ParsedHeaders[Name] }
+
+function takeText(texts: Texts, name: string, value: string): void {
+  if (name === 'subject') texts.subject ||= value.slice(0, maxSubject)
+  else if (name === 'message-id') texts.messageId ||= value.replace(/^</, '').replace(/>$/, '').slice(0, maxSubject)
+  else if (name === 'from') texts.fromText = value.slice(0, maxAuthor)
 }
 
 /** Whether a field shows that no person waits for an answer to the message. */
@@ -92,12 +112,11 @@ export function localAuthor(value: string): string | undefined {
   return inBrackets ?? (/^[\w.+-]+$/.test(text) ? text : undefined)
 }
 
-function headerBlock(head: Uint8Array): { readonly block: string; readonly ended: boolean } {
-  const bytes = Buffer.from(head.buffer, head.byteOffset, head.byteLength)
-  if (bytes[0] === 13 && bytes[1] === 10) return { block: '', ended: true }
-  const end = bytes.indexOf('\r\n\r\n')
-  const block = end < 0 ? bytes : bytes.subarray(0, end)
-  return { block: block.toString(isAscii(block) ? 'latin1' : 'utf8'), ended: end >= 0 }
+function headerBlock(head: Uint8Array): { readonly octets: Buffer; readonly ended: boolean } {
+  const octets = Buffer.from(head.buffer, head.byteOffset, head.byteLength)
+  if (octets[0] === 13 && octets[1] === 10) return { octets: octets.subarray(0, 0), ended: true }
+  const end = octets.indexOf('\r\n\r\n')
+  return { octets: end < 0 ? octets : octets.subarray(0, end), ended: end >= 0 }
 }
 
 /** Each field unfolded (RFC 5322 §2.2.3), its name in lower case. */

@@ -94,11 +94,22 @@ test('parseHeaders() takes the first Subject and Message-ID, and cuts what is en
   t.deepEqual([long.subject.length, long.messageId.length], [998, 998])
 })
 
-test('parseHeaders() keeps encoded words and survives octets that are no UTF-8', (t) => {
+test('parseHeaders() keeps encoded words, and reads raw 8-bit text in the charset of each field', (t) => {
   t.is(parsed('Subject: =?utf-8?Q?Gr=C3=BC=C3=9Fe?=\n\n').subject, '=?utf-8?Q?Gr=C3=BC=C3=9Fe?=')
-  const latin = parsed('Subject: Gr\u00fc\u00dfe\nTo: anna@example.net\n\n', 'latin1')
-  t.is(latin.subject, 'Gr\ufffd\ufffde')
-  t.deepEqual(latin.addresses, ['anna@example.net'])
+  const latin = parsed('From: J\u00fcrg <j@example.com>\nSubject: Gr\u00fc\n \u00dfe\nTo: anna@example.net\n\n', 'latin1')
+  t.deepEqual([latin.subject, latin.from, latin.fromText], ['Grü ße', 'j@example.com', 'Jürg <j@example.com>'])
+  t.deepEqual(latin.addresses, ['j@example.com', 'anna@example.net'])
+  const mixed = Buffer.concat([Buffer.from('From: J\u00fcrg <j@example.com>\r\n'), Buffer.from('Subject: Gr\u00fc\u00dfe\r\n', 'latin1')])
+  t.like(parseHeaders(mixed), { subject: 'Grüße', fromText: 'Jürg <j@example.com>' })
+  const declared = 'Subject: \xcf\xf0\xe8\xe2\xe5\xf2\nContent-Type: text/plain;\n charset=windows-1251\n\n'
+  t.is(parsed(declared, 'latin1').subject, 'Привет')
+  t.is(parsed('Subject: \u001b$B$3$s\u001b(B\n\n').subject, 'こん')
+})
+
+test('parseHeaders() reads authors as UTF-8, also if the message declares another charset', (t) => {
+  const head = 'From: <a\x81@b@example.com>\nContent-Type: text/plain; charset=shift_jis\n\n'
+  t.is(parsed(head, 'latin1').from, '')
+  t.is(parsed('From: <a@m\u00fcller.example>\n\n', 'latin1').from, '')
 })
 
 test('parseHeaders() tells when the end of the block was not seen', (t) => {
@@ -113,7 +124,22 @@ test('parseHeaders() takes at most 1,000 addresses, each once', (t) => {
 })
 
 test('parseHeaders() takes linear time on blocks of a megabyte', (t) => {
-  const pieces = ['To: a\n', ' a\n', 'a', '@', 'a@b.ch,', '<', '"', ':', 'From: x@y.ch\n', '\n ', 'To: @\n', '\t', 'Subject: a\n b\n']
+  const pieces = [
+    'To: a\n',
+    ' a\n',
+    'a',
+    '@',
+    'a@b.ch,',
+    '<',
+    '"',
+    ':',
+    'From: x@y.ch\n',
+    '\n ',
+    'To: @\n',
+    '\t',
+    'Subject: a\n b\n',
+    'a:\u00fc\n',
+  ]
   for (const piece of pieces) {
     const read = (size: number): void => {
       const block = piece.repeat(size / piece.length)
@@ -121,4 +147,12 @@ test('parseHeaders() takes linear time on blocks of a megabyte', (t) => {
     }
     t.true(growsLinearly(read), piece)
   }
+})
+
+test('parseHeaders() takes linear time on octets that are not UTF-8', (t) => {
+  for (const piece of ['\u00fc', 'a:\u00fc\n', ' \u00fc\n', '\u001b$B', 'Content-Type: x; charset=utf-7\n', ';charset='])
+    t.true(
+      growsLinearly((size) => void parsed(`Subject: ${piece.repeat(size / piece.length)}\u00fc`, 'latin1')),
+      JSON.stringify(piece),
+    )
 })

@@ -14,9 +14,9 @@ export async function doorOf(t: Parameters<typeof coreFixture>[0], options: Core
 export const login = (fixture: CoreFixture, password = 'right', username = 'cms-user', from = '192.0.2.1') =>
   fixture.door.login(username, password, from)
 
-export async function submit(live: SmtpLogin, text = content, changes: Partial<SmtpMessage> = {}) {
+export async function submit(live: SmtpLogin, text: string | Buffer = content, changes: Partial<SmtpMessage> = {}) {
   const draft = live.openDraft()
-  const bytes = Buffer.from(text)
+  const bytes = typeof text === 'string' ? Buffer.from(text) : text
   for (let at = 0; at < bytes.length; at += 65_536) await draft.write(bytes.subarray(at, at + 65_536))
   const envelope = {
     mailFrom: 'shop@example.com',

@@ -1,7 +1,7 @@
 /** Octets with right, wrong, missing and unknown charsets. */
-import { charsetNamed } from '#ingest/mime/charset/charset-names.ts'
+import { charsetNamed } from '#config/mail/charset/charset-names.ts'
 import test from '#test'
-import { decodeOctets } from '#ingest/mime/charset/decode-octets.ts'
+import { decodeOctets } from '#config/mail/charset/decode-octets.ts'
 import { growsLinearly } from '../../../support/measure/growth.ts'
 
 const octets = (text: string): Buffer => Buffer.from(text, 'latin1')
