@@ -58,8 +58,8 @@ export function readPostfixText({ text, program, host, time }: ShippedLine): Pos
   const queueId = colon > 0 && colon <= 20 ? text.slice(0, colon) : ''
   const fact = queueIdForm.test(queueId) ? factOf(text.slice(colon + 2)) : undefined
   if (fact && service === 'discard') return { ignored: 'handed_on' }
-  // the form of a delivery says enough, whatever program it names
-  if (fact && (service !== undefined || fact.kind === 'delivery')) return { queueId, service: service ?? '', host: host ?? '', time, fact }
+  // The form of these lines is Postfix's under any program name: operators choose `syslog_name`, and shippers cut it at the slash.
+  if (fact) return { queueId, service: service ?? '', host: host ?? '', time, fact }
   if (program === null) return undefined
   return { ignored: /postfix/i.test(program) || service !== undefined ? 'no_outcome' : 'other_program' }
 }
@@ -115,7 +115,7 @@ export function readPostfixFields(record: JsonObject): PostfixLine | NoNews {
   const queueId = field('queueid') ?? ''
   const { program, host, time } = originOf(record)
   const service = serviceOf(program)
-  const fact = queueIdForm.test(queueId) && service !== undefined ? factOfFields(field) : undefined
+  const fact = queueIdForm.test(queueId) ? factOfFields(field) : undefined
   if (!fact) return { ignored: service === undefined ? 'other_program' : 'no_outcome' }
   return service === 'discard' ? { ignored: 'handed_on' } : { queueId, service: service ?? '', host: host ?? '', time, fact }
 }

@@ -269,6 +269,51 @@ test('fields of a grok filter tell sender, Message-ID, expiry and removal', asyn
   t.deepEqual([ignored, memory.size], [4, 0])
 })
 
+test('all lines of a message count under a program name that says nothing, as text and as fields', async (t) => {
+  const texts = [
+    `${id}: message-id=<one@example.com>`,
+    `${id}: from=<${sender}>, size=812, nrcpt=1 (queue active)`,
+    `${id}: to=<ada@example.net>, relay=none, delay=1, delays=0/0/0/1, dsn=4.4.1, status=deferred (connect to x: timed out)`,
+    `${id}: from=<${sender}>, status=expired, returned to sender`,
+    `${id}: removed`,
+  ]
+  const fields = [
+    { 'postfix_message-id': 'one@example.com' },
+    { postfix_from: sender, postfix_nrcpt: 1 },
+    { postfix_to: 'ada@example.net', postfix_status: 'deferred', postfix_delay: 1, postfix_dsn: '4.4.1' },
+    { postfix_from: sender, postfix_status: 'expired' },
+    { postfix_message: 'removed' },
+  ]
+  const forms = new Map([
+    ['syslog', texts.map((text) => `Aug 21 12:15:03 mx1 newsletter[1]: ${text}`)],
+    ['a longer name', texts.map((text) => `Aug 21 12:15:03 mx1 news/a/b/out[1]: ${text}`)],
+    ['JSON', texts.map((message) => JSON.stringify({ message, programname: 'newsletter', sysloghost: 'mx1' }))],
+    ['grok', fields.map((own) => JSON.stringify({ message: 'x', program: 'newsletter', logsource: 'mx1', postfix_queueid: id, ...own }))],
+  ])
+  for (const [name, lines] of forms) {
+    const memory = new Map<string, LogSession>()
+    const found: unknown[] = []
+    for (const line of lines) {
+      const { events, rejected } = await readWholeLog('postfix', line, memory)
+      t.deepEqual(rejected, [], name)
+      for (const { event } of events) found.push([event.type, ...event.clues.returnPaths, ...event.clues.messageIds])
+    }
+    t.deepEqual(
+      found,
+      ['deferred', 'bounced'].map((type) => [type, sender, '<one@example.com>']),
+      name,
+    )
+    t.is(memory.size, 0, name)
+  }
+  const { rejected, ignored } = await read({
+    program: 'newsletter',
+    postfix_queueid: id,
+    postfix_to: 'ada@example.net',
+    postfix_status: 'lost',
+  })
+  t.deepEqual([rejected.map(({ reason }) => reason), ignored], [['has the delivery status "lost", which is not known'], 0])
+})
+
 test('lines of other programs are passed over, and what is no log line is told by its number', async (t) => {
   const { events, rejected, ignored } = await read(
     'Aug 21 12:15:03 mx1 dovecot: imap-login: Login: user=<ada>',

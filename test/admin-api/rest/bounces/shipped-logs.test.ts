@@ -13,24 +13,39 @@ const bounce = (id: string): string =>
 const cleanup = (id: string, messageId: string): string => `${id}: message-id=<${messageId}>`
 
 /** A record in the template of most guides to rsyslog: `msg` begins with a blank, and the program is cut at the slash. */
-const record = (at: string, message: string, procid: string): string =>
+const record = (at: string, message: string, procid: string, programname = 'postfix'): string =>
   JSON.stringify({
     ...{ '@timestamp': at, '@version': '1', message: ` ${message}`, sysloghost: 'mx1', severity: 'info', facility: 'mail' },
-    ...{ programname: 'postfix', procid },
+    ...{ programname, procid },
   })
 
-test("rsyslog's JSON: the bounce is accepted and reaches the trace", async (t) => {
+for (const programname of ['postfix', 'newsletter'])
+  test(`rsyslog's JSON of the program ${programname}: the bounce is accepted and reaches the trace`, async (t) => {
+    const fixture = await startFixture(t)
+    const trace = await sentMessage(fixture, [kim])
+    const source = await addSource(fixture, 'postfix')
+    const id = '4F00B0A001'
+    const lines = [
+      record('2029-12-31T23:59:58.417123+00:00', cleanup(id, trace.messageId), '2039', programname),
+      record('2029-12-31T23:59:58.517123+00:00', `${id}: from=<shop@example.com>, size=812, nrcpt=1 (queue active)`, '2040', programname),
+      record('2029-12-31T23:59:59.417123+00:00', bounce(id), '2041', programname),
+    ]
+    const answer = await postSigned(fixture, logs, source, `${lines.join('\n')}\n`)
+    t.like(answer, { status: 202, body: { accepted: 1, unmatched: 0, rejected: [] } })
+    t.is((await traceOf(fixture, trace))['status'], 'bounced')
+  })
+
+test('fields of a grok filter under a program name of the operator: the bounce reaches the trace', async (t) => {
   const fixture = await startFixture(t)
   const trace = await sentMessage(fixture, [kim])
   const source = await addSource(fixture, 'postfix')
-  const id = '4F00B0A001'
-  const lines = [
-    record('2029-12-31T23:59:58.417123+00:00', cleanup(id, trace.messageId), '2039'),
-    record('2029-12-31T23:59:58.517123+00:00', `${id}: from=<shop@example.com>, size=812, nrcpt=1 (queue active)`, '2040'),
-    record('2029-12-31T23:59:59.417123+00:00', bounce(id), '2041'),
+  const shared = { program: 'newsletter', logsource: 'mx1', '@timestamp': '2029-12-31T23:59:59Z', postfix_queueid: '4F00B0A002' }
+  const records = [
+    { 'postfix_message-id': trace.messageId },
+    { postfix_to: kim, postfix_status: 'bounced', postfix_dsn: '5.1.1', postfix_smtp_response: `550 5.1.1 <${kim}>: User unknown` },
   ]
-  const answer = await postSigned(fixture, logs, source, `${lines.join('\n')}\n`)
-  t.like(answer, { status: 202, body: { accepted: 1, unmatched: 0, rejected: [] } })
+  const body = records.map((own) => `${JSON.stringify({ ...shared, ...own })}\n`).join('')
+  t.like(await postSigned(fixture, logs, source, body), { status: 202, body: { accepted: 1, unmatched: 0, rejected: [] } })
   t.is((await traceOf(fixture, trace))['status'], 'bounced')
 })
 
@@ -48,4 +63,20 @@ test('headers of containers, Kubernetes and journalctl: each bounce is accepted'
   ]
   const answer = await postSigned(fixture, logs, source, `${lines.join('\n')}\n`)
   t.like(answer, { status: 202, body: { accepted: 6, ignored: 0, rejected: [] } })
+})
+
+test('a refusal that soft_bounce keeps is a delay, and the expiry after it a bounce', async (t) => {
+  const fixture = await startFixture(t)
+  const trace = await sentMessage(fixture, [kim])
+  const source = await addSource(fixture, 'postfix')
+  const id = '4F00B0C001'
+  const post = async (at: string, ...lines: readonly string[]) =>
+    postSigned(fixture, logs, source, lines.map((line) => `${at} mx1 postfix/${line}\n`).join(''))
+  const kept = bounce(id).replace('status=bounced', 'status=SOFTBOUNCE')
+  const first = await post('2029-12-31T23:00:00Z', `cleanup[1]: ${cleanup(id, trace.messageId)}`, `smtp[2]: ${kept}`)
+  t.like(first, { status: 202, body: { accepted: 1, unmatched: 0, rejected: [] } })
+  t.is((await traceOf(fixture, trace))['status'], 'sent')
+  const expiry = await post('2029-12-31T23:30:00Z', `qmgr[3]: ${id}: from=<shop@example.com>, status=expired, returned to sender`)
+  t.like(expiry, { status: 202, body: { accepted: 1, unmatched: 0, rejected: [] } })
+  t.like(await traceOf(fixture, trace), { status: 'bounced' })
 })
