@@ -56,6 +56,23 @@ const readings: readonly (readonly [type: string, more: Json, given: unknown, ex
   ['phone', {}, '\u200b\u200b', { answer: undefined }],
   ['phone', {}, 'call me', 'invalid_phone'],
   ['text', {}, 'a\u200db', { answer: 'a\u200db' }],
+  ['text', {}, '\u200b\u2060 \u00ad', { answer: undefined }],
+  ['textarea', {}, '\u200b\n\u00a0\u200b', { answer: undefined }],
+  ['text', { required: true }, '\u200b', 'required'],
+  ['textarea', { required: true }, '\u3164\n', 'required'],
+  ['text', { min_length: 3 }, 'ab\u200b\u200b', 'too_short'],
+  ['text', { min_length: 3 }, '\u200b ab', 'too_short'],
+  ['textarea', { min_length: 3 }, 'ab\u00ad\u00ad', 'too_short'],
+  ['text', { max_length: 3 }, '\u202aabc\u202c', { answer: 'abc' }],
+  ['text', {}, `${'x'.repeat(1000)}\u200b`, { answer: 'x'.repeat(1000) }],
+  ['text', {}, `${'x'.repeat(1001)}\u200b`, 'too_long'],
+  ['text', {}, '\u{1f468}\u200d\u{1f467} \u2764\ufe0f', { answer: '\u{1f468}\u200d\u{1f467} \u2764\ufe0f' }],
+  ['radio', { options, allow_other: true, required: true }, '\u200b', 'required'],
+  ['radio', { options, allow_other: true }, `\u200b${'x'.repeat(1000)}`, { answer: 'x'.repeat(1000) }],
+  ['radio', { options, allow_other: true }, `${'x'.repeat(1001)}`, 'too_long'],
+  ['radio', { options, allow_other: true }, '\u{1f468}\u200d\u{1f467}', { answer: '\u{1f468}\u200d\u{1f467}' }],
+  ['hidden', { source: 'url_param', param: 'utm' }, '\u200b', { answer: undefined }],
+  ['hidden', { source: 'url_param', param: 'utm' }, `\u200b${'x'.repeat(1000)}`, { answer: 'x'.repeat(1000) }],
   ['text', { preset: 'iban' }, '\u202aCH9300762011623852957\u202c', { answer: 'CH9300762011623852957' }],
   ['url', {}, '\u200bhttps://example.ch/a\u00a0', { answer: 'https://example.ch/a' }],
   ['number', {}, '\u200e1,5\u00a0', { answer: 1.5 }],
@@ -106,7 +123,7 @@ test('every type reads its answers, and names what is wrong with them', (t) => {
     const found = problems['f'] ? problems['f'][0]?.code : { answer: answers['f'] }
     t.deepEqual(found as unknown, expected, `${type} ${JSON.stringify(more)} ${JSON.stringify(given)}`)
   }
-  for (const nothing of [undefined, null, '', '  ', []]) {
+  for (const nothing of [undefined, null, '', '  ', '\u200b', []]) {
     const { problems } = evaluate(sound([{ key: 'f', type: 'text', label: 'F', required: true, required_message: 'Who?' }]), {
       values: { f: nothing },
       ...reading,

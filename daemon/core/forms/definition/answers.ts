@@ -78,18 +78,29 @@ const seenTextOf = (given: unknown): string | undefined => {
   return value === undefined ? undefined : asSeen(value).trim()
 }
 
+/**
+ * A free text and its visible form, by which it is judged. Emoji and some scripts need invisible characters: the answer keeps them unless it
+ * is too long with them.
+ */
+function freeText(given: unknown, max: number, lines = false): { readonly answer: string; readonly seen: string } | undefined {
+  const value = textOf(given, lines)
+  if (value === undefined) return undefined
+  const seen = lines ? asSeen(value) : asSeen(value).trim()
+  return { answer: value.length > max ? seen : value, seen }
+}
+
 const text =
   (lines: boolean): Read =>
   (field, given) => {
-    const value = textOf(given, lines)
-    if (value === undefined) return wrongType('text')
-    if (value.trim() === '') return {}
     const { min_length: min = 0, max_length: max = lines ? maxText.textarea : maxText.text, pattern, preset } = field
-    if (value.length < min) return problem('too_short', `Enter at least ${min} characters.`)
-    if (value.length > max) return problem('too_long', `Enter at most ${max} characters.`)
-    if (lines || (pattern === undefined && preset === undefined)) return { answer: value }
+    const value = freeText(given, max, lines)
+    if (value === undefined) return wrongType('text')
+    const { answer, seen } = value
+    if (seen.trim() === '') return {}
+    if (seen.length < min) return problem('too_short', `Enter at least ${min} characters.`)
+    if (seen.length > max) return problem('too_long', `Enter at most ${max} characters.`)
+    if (lines || (pattern === undefined && preset === undefined)) return { answer }
     const ready = preset === undefined ? undefined : presets[preset]
-    const seen = asSeen(value).trim()
     const fits = matcherOf(ready?.pattern ?? pattern ?? '')(seen) && (ready?.isWell?.(seen) ?? true)
     return fits ? { answer: seen } : problem('pattern_mismatch', 'Enter it in the form that is asked for.')
   }
@@ -199,10 +210,10 @@ const choice: Read = (field, given) => {
   const value = single(typeof given === 'number' ? String(given) : given)
   if (typeof value !== 'string') return notAnOption
   if (isChoice(field, value)) return { answer: value }
-  const other = textOf(value, false) ?? ''
-  if (!field.allow_other) return notAnOption
-  if (other.length > maxText.text) return problem('too_long', `Enter at most ${maxText.text} characters.`)
-  return other === '' ? {} : { answer: other }
+  const other = freeText(value, maxText.text)
+  if (!field.allow_other || !other) return notAnOption
+  if (other.seen.length > maxText.text) return problem('too_long', `Enter at most ${maxText.text} characters.`)
+  return other.seen === '' ? {} : { answer: other.answer }
 }
 
 const yes = new Set<unknown>([true, 'true', 'on', 'yes', '1', 1])
@@ -229,10 +240,10 @@ const checkboxes: Read = (field, given) => {
 
 const hidden: Read = (field, given) => {
   if (field.source === 'static') return {}
-  const value = textOf(given, false)
+  const value = freeText(given, maxText.text)
   if (value === undefined) return wrongType('text')
-  if (value === '') return {}
-  return value.length > maxText.text ? problem('too_long', `Send at most ${maxText.text} characters.`) : { answer: value }
+  if (value.seen === '') return {}
+  return value.seen.length > maxText.text ? problem('too_long', `Send at most ${maxText.text} characters.`) : { answer: value.answer }
 }
 
 const readers: Readonly<Partial<Record<Field['type'], Read>>> = {

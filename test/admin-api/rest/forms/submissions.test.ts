@@ -230,3 +230,21 @@ test('telephone numbers and addresses are taken as people paste them', async (t)
     pasted.map(([, shown]) => ({ email: 'ada@example.ch', phone: shown })),
   )
 })
+
+test('a text of invisible characters alone is no answer, and they do not count as characters', async (t) => {
+  const name = { key: 'name', type: 'text', label: 'Name', required: true, min_length: 2, max_length: 5 }
+  const { send, submissions } = await formFixture(t, { schema: { version: 1, fields: [name] } })
+  for (const [given, code] of [
+    ['\u200b', 'required'],
+    ['\u00ad\u2060\u3164', 'required'],
+    ['A\u200b', 'too_short'],
+    ['Agathe\u200b', 'too_long'],
+  ] as const) {
+    const { status, body } = await send({ name: given })
+    t.is(status, 400, given)
+    t.true(JSON.stringify(body).includes(`"${code}"`), JSON.stringify(body))
+  }
+  const family = '\u{1f468}\u200d\u{1f467}'
+  for (const given of ['\u202aClara\u202c', family]) t.is((await send({ name: given })).status, 201, given)
+  t.deepEqual((await submissions()).map(({ answers }) => answers).toReversed(), [{ name: 'Clara' }, { name: family }])
+})
