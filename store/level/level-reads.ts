@@ -1,4 +1,4 @@
-/** Reads LevelDB. While a group becomes durable, all reads see the store as it was before. */
+/** Reads LevelDB. While a group commit is in progress, all reads see the store as it was before it. */
 import type { Level } from 'level'
 import { StoreDamaged, StoreFailure, type Bytes } from '../kv.ts'
 import { seal } from '../engine/codec.ts'
@@ -68,10 +68,10 @@ export class LevelReads {
     this.#before = new SharedSnapshot(this.#db.snapshot())
   }
 
-  /** The group is durable. */
+  /** Reads see the group, which is durable. */
   show(operations: readonly Operation[]): void {
     for (const { type, key, value, isNew, isCold } of operations) {
-      // empty values, which index rows have, are not worth the memory, nor is what is not read soon
+      // index rows have empty values, and cold values are rarely read: both would waste the memory
       if (type === 'put' && value.length > emptyStoredBytes && !isCold) this.#recent.put(keyName(key), value)
       else if (!isNew) this.#recent.delete(keyName(key))
     }
@@ -79,13 +79,13 @@ export class LevelReads {
     this.#before = undefined
   }
 
-  /** The state that reads see now. To be released. */
+  /** Returns the state that reads see now. The caller releases it. */
   freeze(): SharedSnapshot {
     this.#requireOpen()
     return this.#before?.share() ?? new SharedSnapshot(this.#db.snapshot())
   }
 
-  /** What is stored. Throws `StoreDamaged`. */
+  /** Returns the stored value, with its header. Throws `StoreDamaged`. */
   look(key: Bytes): Bytes | undefined {
     this.#requireOpen()
     const recent = this.#recent.get(keyName(key))

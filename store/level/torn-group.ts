@@ -43,7 +43,7 @@ export async function tornGroupIn(folder: string): Promise<TornGroup | undefined
   return last && (await isAnyTorn(folder, pointersIn(last.batch))) ? { log, start: last.start } : undefined
 }
 
-/** Nothing may have the store open. */
+/** Removes the group from the log. The store must be closed. */
 export async function cutOff({ log, start }: TornGroup): Promise<void> {
   await using file = await open(log, 'r+')
   await file.truncate(start)
@@ -60,7 +60,7 @@ export async function isAnyTorn(folder: string, pointers: readonly Pointer[]): P
 async function lastRecord(path: string): Promise<Record | undefined> {
   await using file = await open(path, 'r')
   const { size } = await file.stat()
-  /** Of the last record, the last first. */
+  /** Parts of the last record, in reverse order. */
   const parts: Buffer[] = []
   for (let start = size - (size % blockBytes || blockBytes); start >= 0; start -= blockBytes) {
     const block = Buffer.alloc(Math.min(blockBytes, size - start))
@@ -76,7 +76,7 @@ async function lastRecord(path: string): Promise<Record | undefined> {
   return undefined
 }
 
-/** Of large values that are set by a batch, in the format of LevelDB's `write_batch.cc`. */
+/** Returns the pointers to large values that a batch writes. The format is that of LevelDB's `write_batch.cc`. */
 function pointersIn(batch: Buffer): Pointer[] {
   const pointers: Pointer[] = []
   const fields = new FieldReader(batch.subarray(batchHeaderBytes))

@@ -23,7 +23,7 @@ export function headerText(block: Uint8Array): string {
 /** Reads UTF-8 (RFC 6532), else the given charset, else windows-1252. */
 export const fieldText = (octets: Buffer, charset: string): string => decodeOctets(octets, isUtf8(octets) ? '' : charset).text
 
-/** The charset of a Content-Type field; empty if it names none, or one that header fields cannot be written in. */
+/** The charset of a Content-Type field. Empty without a charset, and for charsets that header fields cannot use. */
 export function headerCharset(contentType: string): string {
   const declared = /;\s{0,20}charset\s{0,20}=[\s"']{0,20}([\w.:-]{1,64})/i.exec(contentType)?.[1] ?? ''
   const charset = charsetNamed(declared) ?? ''

@@ -32,7 +32,7 @@ export interface Mail {
   readonly subject: string
 }
 
-/** Takes a mail apart. Texts and files are those that the reader for people shows. Of a mail beyond its limits, nothing is shown. */
+/** Parses a mail with the reader that people use. Texts and files are empty for a mail that exceeds the limits of that reader. */
 export async function openMail(octets: Uint8Array): Promise<Mail> {
   const raw = Buffer.from(octets.buffer, octets.byteOffset, octets.byteLength)
   const fields = headerFields(raw)

@@ -37,7 +37,7 @@ export function unstableTests(text: string): readonly Unstable[] {
 
 export const readUnstable = (root: string): readonly Unstable[] => unstableTests(readFileSync(join(root, unstablePath), 'utf8'))
 
-/** Paths of the modules of these tests, without those that are gone. */
+/** Returns the existing modules that contain these tests. */
 export function unstableModules(root: string, known: readonly Unstable[]): readonly string[] {
   const paths = known.map(({ name }) => `test/${name.replace(/ › .*$/s, '')}.test.ts`)
   return [...new Set(paths)].filter((path) => existsSync(join(root, path)))

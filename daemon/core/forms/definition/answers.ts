@@ -79,8 +79,8 @@ const seenTextOf = (given: unknown): string | undefined => {
 }
 
 /**
- * A free text and its visible form, by which it is judged. Emoji and some scripts need invisible characters: the answer
- * keeps them unless it is too long with them.
+ * Returns a free text and its visible form, which the rules check. Emoji and some scripts need invisible characters, so the answer keeps
+ * them unless they make it too long.
  */
 function freeText(given: unknown, max: number, lines = false): { readonly answer: string; readonly seen: string } | undefined {
   const value = textOf(given, lines)
