@@ -1,7 +1,7 @@
 /**
- * `npm run test:stress -- [--runs 20] [--load 8] [--lane exact] [--seed 1] [--unstable] [FILE…]`: runs test modules many times in random
- * order, while other processes use processor time and flush files. Prints how often each test failed. `--unstable` selects the modules of
- * `unstable.txt`.
+ * `npm run test:stress -- [--runs 20] [--load 8] [--lane exact] [--seed 1] [--unstable] [--log] [FILE…]`: runs test modules many times in
+ * random order, while other processes use processor time and flush files. Prints how often each test failed. `--unstable` selects the
+ * modules of `unstable.txt`. `--log` adds a line for each whole run to `runs.tsv`.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -17,13 +17,14 @@ import { lanes } from './lanes.ts'
 import { readUnstable, unstableModules, unstablePath } from './run/gate.ts'
 import { nameOf } from './process/plan.ts'
 import { Progress } from './run/progress.ts'
+import { logRun } from './run/report.ts'
 import { claimCheckout } from './run/only-run.ts'
 import { runLanes, type Spread, type SuiteResult } from './run/run-lanes.ts'
 import { startServices, type Services } from './run/shared-servers.ts'
 import { ShardWriter } from './run/shards.ts'
 
 const root = join(fileURLToPath(import.meta.url), '../../..')
-const usage = `Usage: npm run test:stress -- [--runs 20] [--load 8] [--lane ${lanes.join('|')}] [--seed 1] [--unstable] [FILE…]`
+const usage = `Usage: npm run test:stress -- [--runs 20] [--load 8] [--lane ${lanes.join('|')}] [--seed 1] [--unstable] [--log] [FILE…]`
 
 interface Settings {
   readonly runs: number
@@ -32,6 +33,7 @@ interface Settings {
   /** Of the first run; each later run has the next one. */
   readonly seed: number
   readonly choice: Choice
+  readonly isLogged: boolean
 }
 
 /** Undefined if no test is listed as unstable. */
@@ -42,6 +44,7 @@ function readSettings(args: readonly string[]): Settings | undefined {
     lane: { type: 'string' },
     seed: { type: 'string', default: '1' },
     unstable: { type: 'boolean', default: false },
+    log: { type: 'boolean', default: false },
   } as const
   const { values, positionals: given } = readArguments(args, options, usage)
   const number = (name: 'runs' | 'load' | 'seed', least: number): number => {
@@ -54,8 +57,11 @@ function readSettings(args: readonly string[]): Settings | undefined {
   if ((given.length > 0 || values.unstable) && lane !== undefined)
     throw new RunError(`Paths and --unstable cannot be combined with --lane.\n${usage}`)
   if (given.length > 0 && values.unstable) throw new RunError(`Paths cannot be combined with --unstable.\n${usage}`)
+  if (values.log && (files.length > 0 || values.unstable || lane !== undefined))
+    throw new RunError(`--log records whole runs only: leave out paths, --unstable and --lane.\n${usage}`)
   const numbers = { runs: number('runs', 1), load: number('load', 0), seed: number('seed', 0) }
-  return values.unstable && files.length === 0 ? undefined : { ...numbers, choice: chooseModules(root, { isFull: false, lane, files }) }
+  if (values.unstable && files.length === 0) return undefined
+  return { ...numbers, choice: chooseModules(root, { isFull: false, lane, files }), isLogged: values.log }
 }
 
 /** Burns a processor and flushes a file of 64 KiB, as a busy neighbour does, until its parent has ended. */
@@ -108,7 +114,7 @@ class Record {
   }
 }
 
-async function stress({ runs, seed: first, choice }: Settings, services: Services, interrupted: AbortSignal): Promise<Record> {
+async function stress({ runs, seed: first, choice, isLogged }: Settings, services: Services, interrupted: AbortSignal): Promise<Record> {
   const record = new Record()
   for (let seed = first; seed < first + runs; seed++) {
     console.log(`Run ${String(seed - first + 1)} of ${String(runs)}, seed ${String(seed)}`)
@@ -117,6 +123,7 @@ async function stress({ runs, seed: first, choice }: Settings, services: Service
     const surroundings = { root, writer: new ShardWriter(root), progress, unstable: [], environment, interrupted }
     const result = await runLanes(surroundings, choice.selected, availableParallelism(), shuffled(new Seeded(seed)))
     record.add(result, seed)
+    if (isLogged) logRun(root, result)
     console.log(`${String(result.passed.length)} passed, ${String(result.failures.length)} failed`)
   }
   return record
