@@ -1,4 +1,5 @@
 /** Opens the store that the configuration names: the folder, or a database. */
+import { join } from 'node:path'
 import type { Config } from '#config/settings/load.ts'
 import type { GroupOptions } from '#store/engine/group-commit.ts'
 import type { StoreKv } from '#store/engine/store-kv.ts'
@@ -7,6 +8,7 @@ import type { StoreUse } from '#store/postgresql/ownership.ts'
 import { LevelKv, type LevelOptions } from '#store/level/level-kv.ts'
 import { requireUnmoved } from '#store/level/moved.ts'
 import { StoreInUse } from '#store/kv.ts'
+import { Ballast, freeBytes } from './observability/admission/admission.ts'
 import { exitCodes } from './process/lifecycle.ts'
 import { hasStore, storeFolder } from './process/data-folder.ts'
 import { readOperatorFile } from './process/operator-file.ts'
@@ -19,21 +21,27 @@ type Place = Pick<Config, 'dataDir' | 'store'>
  * For one process at a time, or for daemons together where the store is a database. A command, which has the store alone, opens no damaged
  * folder. Throws `StoreUnavailable` when another process has it, it cannot be opened, or a daemon would use it that was moved elsewhere.
  */
-export async function openStore({ dataDir, store }: Place, options: GroupOptions = {}, use: StoreUse = 'alone'): Promise<StoreKv> {
+export async function openStore(place: Place, options: GroupOptions = {}, use: StoreUse = 'alone'): Promise<StoreKv> {
+  const { dataDir, store } = place
   const { address } = store
   if (address === null) {
     if (use === 'together') await requireUnmoved(storeFolder(dataDir))
-    return openFolder(dataDir, { ...options, mustBeWhole: use === 'alone' })
+    return openFolder(place, { ...options, mustBeWhole: use === 'alone' })
   }
   const { PostgresKv } = await import('#store/postgresql/postgres-kv.ts') // only those who have one pay for it
   return PostgresKv.open(address, { ...options, use, large: await objectsOf(store) })
 }
 
-/** A refusal names the process that has the folder. */
-async function openFolder(dataDir: string, options: LevelOptions): Promise<StoreKv> {
+/** The file that gives room back when a full disk keeps the store from opening. */
+export const ballastOf = ({ dataDir, store }: Place): Ballast =>
+  new Ballast(join(dataDir, 'ballast'), store.ballastBytes, () => freeBytes(dataDir))
+
+/** Gives the ballast back if the disk is full. A refusal names the process that has the folder. */
+async function openFolder(place: Place, options: LevelOptions): Promise<StoreKv> {
+  const { dataDir } = place
   const folder = storeFolder(dataDir)
   try {
-    return await LevelKv.open(folder, options)
+    return await ballastOf(place).openStore(() => LevelKv.open(folder, options))
   } catch (error) {
     if (!(error instanceof StoreInUse)) throw error
     throw new StoreInUse(folder, error.lockFile, (await fileHolder(error.lockFile)) ?? (await daemonOf(dataDir)), { cause: error })

@@ -2,7 +2,6 @@
  * The start of a daemon in this process: opens what is stored, composes the daemon, and starts its parts; they stop in reverse
  * order. Prints nothing and ends nothing.
  */
-import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Config } from '#config/settings/load.ts'
 import { bootstrap, type Bootstrapped } from '#core/bootstrap.ts'
@@ -18,7 +17,7 @@ import { sweepAbandonedContent } from '#store/content.ts'
 import { migrate } from '#store/upgrade/migrate.ts'
 import { requireNoneEarlier } from '#store/upgrade/none-earlier.ts'
 import { requireReadable } from '#store/upgrade/store-form.ts'
-import { Ballast, freeBytes } from './observability/admission/admission.ts'
+import { freeBytes } from './observability/admission/admission.ts'
 import { isSelfMade, loadCertificate } from './certificates/certificate.ts'
 import { CurrentCertificate } from './certificates/current-certificate.ts'
 import type { Certificates } from './certificates/certificate-source.ts'
@@ -26,7 +25,7 @@ import { compose } from './composition/composition.ts'
 import { requireDomainApart } from './composition/layers/sites-domain.ts'
 import { inspectWork, pollerWork, sharedWorks } from './composition/works/shared-works.ts'
 import { partsOf, type Daemon, type Foundation, type Replacements, type Resolve } from './composition/parts.ts'
-import { openStore } from './open-store.ts'
+import { ballastOf, openStore } from './open-store.ts'
 import { damagedStart } from './process/damaged-start.ts'
 import type { Lifecycle } from './process/lifecycle.ts'
 import { lastBackupAt } from './backup/last-backup.ts'
@@ -66,20 +65,17 @@ export async function open(
     return at === undefined ? Infinity : Math.max(0, (Date.now() - at) / 1000)
   })
   metrics.watchTotal('log_lines_dropped', 'Log lines that could not be written.', () => given.logLoss?.().lines ?? 0)
-  const ballast = new Ballast(join(dataDir, 'ballast'), store.ballastBytes, () => freeBytes(dataDir))
   const key = await masterKey(config.masterKey, dataDir)
   const secrets = new SecretBox(key)
   const certificate = new CurrentCertificate(await loadCertificate(config, (replace.clock ?? systemClock).now()), isSelfMade(config))
-  const kv = await ballast.openStore(() =>
-    openStore(
-      config,
-      { onFailure: (error) => lifecycle.storeFailed(error), onGroup: (group) => metrics.groupCommitted(group) },
-      'together',
-    ),
+  const kv = await openStore(
+    config,
+    { onFailure: (error) => lifecycle.storeFailed(error), onGroup: (group) => metrics.groupCommitted(group) },
+    'together',
   )
   await lifecycle.start({ name: 'store', start: async () => {}, stop: () => kv[Symbol.asyncDispose]() })
   try {
-    await ballast.ensure(store.lowDiskBytes)
+    await ballastOf(config).ensure(store.lowDiskBytes)
     return { kv, ...(await openWith(kv, { config, log, secrets, masterKey: key, metrics, certificate, ...given }, lifecycle, replace)) }
   } catch (error) {
     throw await damagedStart(kv, dataDir, error)

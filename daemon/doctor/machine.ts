@@ -97,14 +97,16 @@ async function checkDataFolder({ dataDir, store }: Config, own: unknown): Promis
   try {
     await prepareDataFolder(dataDir)
     await writeFile(probe, 'x', { flush: true })
-    await rm(probe)
   } catch (error) {
     if (error instanceof StartRefused) return bad('data.folder', ...parted(error.message))
-    return bad(
-      'data.folder',
-      `${dataDir} cannot be written (${codeOf(error)}).`,
-      'Give it to the user who runs Postern, or choose another with POSTERN_DATA_DIR.',
-    )
+    if (codeOf(error) !== 'ENOSPC')
+      return bad(
+        'data.folder',
+        `${dataDir} cannot be written (${codeOf(error)}).`,
+        'Give it to the user who runs Postern, or choose another with POSTERN_DATA_DIR.',
+      )
+  } finally {
+    await rm(probe, { force: true }).catch(() => undefined)
   }
   const free = Math.floor(freeBytes(dataDir) / mebibyte)
   const ballast = (await stat(join(dataDir, 'ballast')).catch(() => undefined)) ? 0 : store.ballastBytes

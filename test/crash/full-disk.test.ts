@@ -3,7 +3,7 @@
  * kept is refused in words a client understands.
  */
 import { execFile } from 'node:child_process'
-import { mkdir, open, rm, statfs } from 'node:fs/promises'
+import { mkdir, open, readdir, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import test, { type ExecutionContext } from '#test'
@@ -62,6 +62,28 @@ mountable('serve refuses with 452 and 503 on a full disk, keeps what it acknowle
   }
   await assertKept(t, options, told)
   await fillWhileItWrites(t, { options: { ...options, env: { ...small, POSTERN_STORE_LOW_DISK_BYTES: '0' } }, disk, told })
+})
+
+mountable('full disk: commands open the store of a stopped daemon, and doctor asks for room', async (t) => {
+  await using folder = await temporaryFolder('full-stopped')
+  await using disk = await smallDisk(join(folder.path, 'disk'), 96)
+  const env = { POSTERN_STORE_LOW_DISK_BYTES: String(4 * mebibyte), POSTERN_STORE_BALLAST_BYTES: String(2 * mebibyte) }
+  const options: DaemonOptions = { folder: folder.path, dataDir: join(disk.path, 'data'), env }
+  for (const command of [['login-link', 'ada@example.com'], ['verify'], ['backup', join(folder.path, 'saved.backup')]]) {
+    {
+      await using daemon = await Daemon.start(options, adminKey)
+      t.is((await post(daemon)).status, 200)
+      await daemon.kill()
+    }
+    await disk.fill(0)
+    const { output, code } = await runCommand(options, 'doctor')
+    t.is(code, 1)
+    t.regex(output, /has 0 MiB free\. Make room for at least 4 MiB\./)
+    t.deepEqual(await readdir(join(disk.path, 'data')).then((names) => names.filter((name) => name.startsWith('.'))), [])
+    const done = await runCommand(options, ...command)
+    t.is(done.code, 0, done.output)
+    await disk.free()
+  }
 })
 
 test('serve ends after a failed write instead of acknowledging on top of it, and keeps what it acknowledged', async (t) => {

@@ -4,6 +4,7 @@ import { open, rm, stat } from 'node:fs/promises'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { Clock } from '#core/clock.ts'
 import { Refusal } from '#core/refusals.ts'
+import { DamagedFolder, StoreInUse } from '#store/kv.ts'
 
 /** Said of a service that cannot keep up. */
 export const busy = 'The service is busy; try again in a few seconds.'
@@ -135,13 +136,14 @@ export class Ballast {
   }
 
   /**
-   * Runs `openStore`. When it fails and less room is free than the ballast takes, the ballast is deleted and it is
-   * tried once more, as recovery writes to the disk.
+   * Runs `openStore`. If it fails and less room is free than the ballast takes, deletes the ballast and tries once more, as recovery
+   * writes to the disk. Keeps the ballast if another process has the store or the store is damaged.
    */
   async openStore<Store>(openStore: () => Promise<Store>): Promise<Store> {
     try {
       return await openStore()
     } catch (error) {
+      if (error instanceof StoreInUse || error instanceof DamagedFolder) throw error
       if ((await this.#size()) === 0 || this.#free() >= this.#bytes) throw error
       await rm(this.#path, { force: true })
       return openStore()

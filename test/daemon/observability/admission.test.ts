@@ -7,6 +7,7 @@ import { setImmediate } from 'node:timers/promises'
 import test, { type ExecutionContext } from '#test'
 import { systemClock, type Clock } from '#core/clock.ts'
 import { waitFor } from '../../support/waits.ts'
+import { DamagedFolder, StoreInUse } from '#store/kv.ts'
 import { Admission, Ballast, freeBytes, type AdmissionLimits } from '../../../daemon/observability/admission/admission.ts'
 
 const limits: AdmissionLimits = { lagMs: 60, windowMs: 200, lowDiskBytes: 1000 }
@@ -188,6 +189,18 @@ test('openStore() gives the ballast back when the disk is full, and tries once m
     ballast.openStore(() => Promise.reject(new Error('still no space'))),
     { message: 'still no space' },
   )
+})
+
+test('openStore(): keeps the ballast if the store is in use or damaged', async (t) => {
+  const { ballast, path, size } = await ballastIn(t, 1000, () => 10)
+  await writeFile(path, Buffer.alloc(1000))
+  for (const error of [new StoreInUse('/data', '/data/LOCK'), new DamagedFolder('/data', ['A file is missing.'])]) {
+    await t.throwsAsync(
+      ballast.openStore(() => Promise.reject(error)),
+      { is: error },
+    )
+    t.is(await size(), 1000)
+  }
 })
 
 test('openStore() keeps the ballast when the disk is not the reason', async (t) => {
