@@ -1,4 +1,5 @@
 /** Delivery status notifications with their fields (RFC 3464), and what those who send them make of the fields. */
+import { refusalRules } from '#config/mail/status-codes.ts'
 import type { FeedbackEvent } from '#core/feedback/event.ts'
 import type { HeaderField } from '../../mime/header-fields.ts'
 import { isMachine, plainAddress, typedAddress } from '../facts/mail-address.ts'
@@ -88,12 +89,12 @@ function eventOf(group: FieldGroup, frame: ReportFrame, hints: ProseHints, isStr
     recipient,
     originalRecipient: isOther ? original : null,
     action,
-    status: statusOf(
-      valueIn(group, 'status'),
-      codes,
-      inWords.status ?? unreachedIn(codes, `${diagnostic ?? ''}\n${words}`, action),
+    status: statusOf(valueIn(group, 'status'), codes, {
+      status: inWords.status,
+      unreached: unreachedIn(codes, `${diagnostic ?? ''}\n${words}`, action),
+      notReached: codes.status === null ? unreachedIn(codes, diagnostic ?? '', action) : null,
       action,
-    ),
+    }),
     smtpCode: codes.smtpCode ?? inWords.smtpCode,
     diagnostic: diagnostic === undefined || /^\s*\d{0,3}\s*$/.test(diagnostic) ? words || (diagnostic ?? '') : diagnostic,
     remote: valueIn(group, 'remote-mta') ?? hostInWords(diagnostic ?? ''),
@@ -132,28 +133,44 @@ function actionOf(value: string | undefined, status: string | undefined, { isDel
   return isDelay ? 'delayed' : 'failed'
 }
 
-/**
- * The reported status, unless it says nothing: `x.0.0`, or the digits of the reply code written as a status (`550` as
- * `5.5.0`, Stalwart). Then the diagnostic is asked, then the prose, as long as that is of the same class.
- */
-function statusOf(
-  given: string | undefined,
-  codes: ReturnType<typeof failureCodes>,
-  inWords: string | null,
-  action: Action,
-): string | null {
-  const status = /(?<![\d.])[245]\.\d{1,3}\.\d{1,3}(?![\d.])/.exec(given ?? '')?.[0] ?? null
-  if (isTheirs(status, codes)) return codes.status
-  if (status !== null && !isVague(status) && status !== digitsOf(codes.smtpCode)) return status
-  if (codes.status !== null && !isVague(codes.status)) return codes.status
-  if (status === null) return codes.status ?? inWords ?? derived(codes.smtpCode, action)
-  return inWords !== null && !isVague(inWords) && inWords.startsWith(status.charAt(0)) ? inWords : status
+/** What is known of a recipient besides the reported status and the codes in Diagnostic-Code. */
+interface OtherSigns {
+  /** In the prose of the report. */
+  readonly status: string | null
+  /** By words about a server that was never reached. */
+  readonly unreached: string | null
+  /** The same, if Diagnostic-Code itself proves it: its words are those of the failed attempt. */
+  readonly notReached: string | null
+  readonly action: Action
 }
 
-/** A failure without a permanent reply may be a server that was never reached. */
+/** Undefined statuses, those of a mailbox and that of an unknown route: no server gave one of them if none was reached. */
+const blamesAddress = /^5\.(?:[0-6]\.0|[12]\.\d+|4\.4)$/
+
+/**
+ * The reported status, unless it is vague: `x.0.0`, or the digits of the reply code written as a status (`550` as
+ * `5.5.0`, Stalwart). Then the diagnostic decides, then the prose if its status is of the same class, then words about an unreached server.
+ */
+function statusOf(given: string | undefined, codes: ReturnType<typeof failureCodes>, other: OtherSigns): string | null {
+  const status = /(?<![\d.])[245]\.\d{1,3}\.\d{1,3}(?![\d.])/.exec(given ?? '')?.[0] ?? null
+  if (isTheirs(status, codes)) return codes.status
+  if (status !== null && blamesAddress.test(status) && other.notReached !== null) return other.notReached
+  if (status !== null && !isVague(status) && status !== digitsOf(codes.smtpCode)) return status
+  if (codes.status !== null && !isVague(codes.status)) return codes.status
+  if (status === null) return codes.status ?? other.status ?? other.unreached ?? derived(codes.smtpCode, other.action)
+  const { status: said } = other
+  return said !== null && !isVague(said) && said.startsWith(status.charAt(0)) ? said : (other.unreached ?? status)
+}
+
+const mailboxFaults: ReadonlySet<string> = new Set(['recipient_unknown', 'recipient_moved', 'mailbox_disabled', 'mailbox_full'])
+const mailboxRules = refusalRules.filter(({ text, status, meaning }) => text && !status && mailboxFaults.has(meaning.category))
+
+/** A failure without a permanent reply may be a server that was never reached, unless its words name a fault of the mailbox. */
 function unreachedIn({ smtpCode }: ReturnType<typeof failureCodes>, words: string, action: Action): string | null {
   if ((action !== 'failed' && action !== 'delayed') || (smtpCode !== null && smtpCode >= 500)) return null
-  return unreachedStatus(words, action === 'delayed')
+  const status = unreachedStatus(words, action === 'delayed')
+  const line = words.slice(0, 2000).replaceAll(/\s+/g, ' ')
+  return status !== null && mailboxRules.some(({ text }) => text?.test(line)) ? null : status
 }
 
 /** The server that refused gave a code of its own; Sendmail and others make theirs from the reply. That the time is up is theirs to say. */

@@ -57,6 +57,33 @@ test('a server that was never reached is told by the words of the program that g
   })
 })
 
+test('a status that the reporting program made blames no address that was never reached', async (t) => {
+  const fixture = await startFixture(t)
+  const reports: readonly (readonly [status: string, words: string, enhanced: string, category: string])[] = [
+    ['5.0.0', 'delivery time expired', '4.4.7', 'expired'],
+    ['5.0.0', 'connect to mx.example.net[192.0.2.5]:25: Connection refused', '4.4.1', 'network'],
+    ['5.0.0', 'lost connection with mx.example.net while sending the message', '4.4.2', 'network'],
+    ['5.5.0', 'Connection timed out', '4.4.1', 'network'],
+    ['5.1.1', 'Connection refused', '4.4.1', 'network'],
+    ['5.4.4', 'no route to host', '4.4.1', 'network'],
+    ['5.4.7', 'delivery time expired', '5.4.7', 'expired'],
+    ['5.0.0', 'mailbox is full: retry timeout exceeded', '5.0.0', 'mailbox_full'],
+    ['5.1.2', 'Host not found', '5.1.2', 'domain'],
+  ]
+  for (const [status, words, enhanced, category] of reports) {
+    const seen = await bouncedWith(fixture, ['Action: failed', `Status: ${status}`, `Diagnostic-Code: x-relay; ${words}`])
+    t.like(seen, { bounce: category === 'domain' ? 'hard' : 'soft', category, reply: { code: null, enhanced } }, `${status} ${words}`)
+  }
+  const inProse = await bouncedWith(fixture, ['Action: failed', 'Status: 5.0.0'], '<kim@example.net>:\r\ndelivery time expired\r\n')
+  t.like(inProse, { bounce: 'soft', category: 'expired', reply: { enhanced: '4.4.7' } })
+  const refused = await bouncedWith(fixture, [
+    'Action: failed',
+    'Status: 5.1.1',
+    'Diagnostic-Code: smtp; 550 connection refused: no such user',
+  ])
+  t.like(refused, { bounce: 'hard', category: 'recipient_unknown', reply: { code: 550, enhanced: '5.1.1' } })
+})
+
 test('fields that a notice shows among its words are no words of a server', async (t) => {
   const fixture = await startFixture(t)
   const text = ['kim@example.net', 'Status: 4.4.7', 'Remote-MTA: DNS; [192.0.2.5]', 'Last-Attempt-Date: Sat, 9 Jun 2018 03:06:57 +0900']
