@@ -79,6 +79,7 @@ const peers = {
   phpdotenv: { package: 'php-vlucas-phpdotenv', file: '/usr/share/php/Dotenv/autoload.php' },
   phpunit: { package: 'phpunit', file: '/usr/bin/phpunit' },
   phpmailer: { package: 'libphp-phpmailer', file: '/usr/share/php/libphp-phpmailer/autoload.php' },
+  postmarkGem: { package: 'ruby-postmark', file: '/usr/share/rubygems-integration/all/gems/postmark-*/lib/postmark.rb' },
   postgresql: { package: 'postgresql', file: '/usr/lib/postgresql/*/bin/postgres' },
   postfix: { package: 'postfix', file: '/usr/sbin/postfix', alsoNeeds: root },
   prometheus: { package: 'prometheus', file: '/usr/bin/promtool' },
