@@ -49,6 +49,10 @@ const letter = [
   '',
 ].join('\r\n')
 
+/** As PHP sites write it: octets beyond ASCII in the header, without encoded words. */
+const eightBitLetter =
+  'From: Der Läden <shop@site.test>\r\nTo: Käthe <anna@peer.test>\r\nSubject: Bestellbestätigung\r\nX-Order: Müller\r\n\r\nDanke.\r\n'
+
 const everybody = ['anna@peer.test', 'bob@peer.test', 'carl@peer.test']
 
 function job(changes: Partial<DeliveryJob> = {}): DeliveryJob {
@@ -169,6 +173,24 @@ function handover(test: SerialFn, name: string, rules: VendorRules): void {
     t.deepEqual(verdicts(report), ['accepted'])
     t.true(double.taken[0]?.fields?.html === undefined)
   })
+
+  for (const encoding of ['utf8', 'latin1'] as const)
+    test(`${name}: header fields in raw ${encoding} arrive unchanged or decoded, or the reason names them`, async (t) => {
+      const { double, transport, target } = await vendorFixture(t, rules)
+      const content = Buffer.from(eightBitLetter, encoding)
+      const report = await transport.deliver(target, job({ rcptTo: ['anna@peer.test'], size: content.length, content: () => [content] }))
+      t.deepEqual(double.faults, [])
+      const [taken] = double.taken
+      if (rules.takesText && encoding === 'latin1') {
+        t.deepEqual([verdicts(report), taken], [['permanent'], undefined])
+        t.like(report.error, { code: 'not_utf8' })
+        t.regex(String(report.error?.message), /header field From .*RFC 2047/)
+        return
+      }
+      t.deepEqual(verdicts(report), ['accepted'])
+      if (taken?.mime) t.is(comparable(rules, taken.mime), comparable(rules, content))
+      else t.like(taken?.fields, { subject: 'Bestellbestätigung', headers: { 'X-Order': 'Müller' } })
+    })
 
   test(`${name}: a second message goes over the same connection`, async (t) => {
     const { transport, target } = await vendorFixture(t, rules)

@@ -167,7 +167,7 @@ export class HttpAttempt {
     return reached
   }
 
-  #refuse({ kind, message, retryAfterSeconds }: Refused, recipients: readonly string[], answer?: VendorAnswer): void {
+  #refuse({ kind, code, message, retryAfterSeconds }: Refused, recipients: readonly string[], answer?: VendorAnswer): void {
     const { title } = httpProviders[this.#target.provider]
     const words = shown(message, this.#target.secrets)
     this.#retryAfterSeconds = retryAfterSeconds
@@ -188,6 +188,7 @@ export class HttpAttempt {
     else if (kind === 'transient' && answer && answer.status >= 500)
       // it meets every message alike, so that the breaker of the destination counts it
       this.#error = { code: 'provider_failed', message: `${title} has a fault of its own: ${words}`, phase: 'final' }
+    else if (!answer) this.#error = { code, message: words, phase: 'body' }
     this.#note(recipients, kind === 'permanent' ? 'permanent' : 'transient', answer && this.#reply(answer, message))
   }
 

@@ -1,5 +1,14 @@
 /** Brevo as its clients see it: POST /v3/smtp/email, GET /v3/account. */
+import { decodeEncodedWords } from '#ingest/mime/encoded-words.ts'
 import { decoded, jsonBody, records, type VendorRules } from './double.ts'
+
+/** As readers of the sent mail see them; Brevo encodes nothing. */
+function headersOf(headers: unknown): Record<string, unknown> {
+  const entries = Object.entries((headers ?? {}) as Record<string, string>)
+  const raw = entries.find(([, value]) => !/^[\t -~]*$/.test(value))
+  if (raw) throw new Error(`the header field ${raw[0]} would leave as it is`)
+  return Object.fromEntries(entries.map(([name, value]) => [name, decodeEncodedWords(value)]))
+}
 
 const emails = (list: unknown): string[] => records(list).map(({ email }) => String(email))
 
@@ -32,7 +41,7 @@ export const brevoRules: VendorRules = {
         text: body['textContent'],
         html: body['htmlContent'],
         replyTo: body['replyTo'] === undefined ? [] : emails([body['replyTo']]),
-        headers: (body['headers'] ?? {}) as Record<string, unknown>,
+        headers: headersOf(body['headers']),
         attachments: records(body['attachment']).map(({ name, content }) => ({ filename: name, content: decoded(content) })),
       },
     }

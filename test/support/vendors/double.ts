@@ -53,6 +53,8 @@ export interface VendorRules {
   readonly credentials: Readonly<Record<string, string>>
   /** The recipients are found in the header of the message, which is made anew where it names others. */
   readonly addressedByHeader?: true
+  /** It takes the message as text, which octets that are not UTF-8 cannot be. */
+  readonly takesText?: true
   /** Something is asked over the same connection before the first message. */
   readonly asksFirst?: true
   /** A credential that is wrong, in place of the right one. */

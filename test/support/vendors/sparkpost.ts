@@ -9,6 +9,7 @@ const failure = (status: number, code: string, message: string, description: str
 
 export const sparkpostRules: VendorRules = {
   provider: 'sparkpost',
+  takesText: true,
   credentials: { api_key: 'right-key-8', region: 'eu' },
   wrong: { api_key: 'wrong-key-8' },
   refusals: {

@@ -25,7 +25,7 @@ export async function addressedMime(message: OutgoingMessage): Promise<Addressed
   return { mime: Buffer.concat([Buffer.from(head, 'latin1'), body]), hidden: parsed.bcc.map(({ address }) => address) }
 }
 
-interface HeaderField {
+export interface HeaderField {
   /** Lower-case; empty for a line that is no field. */
   readonly name: string
   /** As it stands, one character for each byte, folded lines and line ends included. */
@@ -33,7 +33,7 @@ interface HeaderField {
 }
 
 /** The fields of the header (RFC 5322 §2.2) up to the empty line, and whatever else stands among them. */
-function headerFields(mime: Buffer): readonly HeaderField[] {
+export function headerFields(mime: Buffer): readonly HeaderField[] {
   const end = mime.indexOf('\r\n\r\n')
   const head = mime.subarray(0, end < 0 ? mime.length : end + 2).toString('latin1')
   return head
@@ -64,7 +64,7 @@ function mailbox({ name, address }: NamedAddress): string {
 }
 
 /** Each word has at most 45 bytes of text, so that it stays within 75 characters, and no character is divided. */
-function encodedWords(name: string): readonly string[] {
+export function encodedWords(name: string): readonly string[] {
   const words: string[] = ['']
   for (const character of name.replaceAll(/[\r\n\0]/g, ' ')) {
     const last = words.at(-1) ?? ''

@@ -1,6 +1,7 @@
 /** Brevo, API version 3: the message in fields. */
 import { httpProviders } from '#config/mail/providers.ts'
 import { jsonOf, postJson, textOf, verdictByStatus } from '../contract/answers.ts'
+import { encodedWords } from '../contract/addressed-mime.ts'
 import type { Credentials, MessageFields, NamedAddress, Vendor, VendorAnswer, VendorContext, VendorVerdict } from '../contract/vendor.ts'
 
 /** Codes that stand for settings although their status speaks of the request. */
@@ -30,8 +31,8 @@ const authorization = ({ api_key: key = '' }: Credentials) => ({ 'api-key': key 
 
 function bodyOf({ from, to, cc, bcc, replyTo, subject, text, html, headers, attachments }: MessageFields) {
   const [reply] = replyTo
-  // What is not ASCII it would put into the header as it is, which many servers refuse.
-  const kept = headers.filter(({ value }) => /^[\t -~]*$/.test(value))
+  // Brevo puts octets beyond ASCII into the header as they are, which many servers refuse.
+  const kept = headers.map(({ name, value }) => ({ name, value: /^[\t -~]*$/.test(value) ? value : encodedWords(value).join(' ') }))
   return {
     sender: mailbox(from),
     to: to.map(mailbox),

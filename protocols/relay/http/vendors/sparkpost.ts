@@ -2,6 +2,7 @@
 import { isUtf8 } from 'node:buffer'
 import { httpProviders } from '#config/mail/providers.ts'
 import { addressesIn, jsonOf, objectsIn, postJson, textOf, verdictByStatus } from '../contract/answers.ts'
+import { headerFields } from '../contract/addressed-mime.ts'
 import { VendorRefusal, type Credentials, type Vendor, type VendorAnswer, type VendorVerdict } from '../contract/vendor.ts'
 
 const origins: Readonly<Record<string, string>> = { us: 'https://api.sparkpost.com', eu: 'https://api.eu.sparkpost.com' }
@@ -21,11 +22,7 @@ export const sparkpost: Vendor = {
 
   async send(credentials, message, { base }) {
     const mime = await message.mime()
-    if (!isUtf8(mime)) {
-      const words =
-        'SparkPost takes a message as JSON text, and this one has bytes that are not UTF-8. Encode its parts as base64 or quoted-printable.'
-      throw new VendorRefusal({ kind: 'permanent', code: 'not_utf8', message: words })
-    }
+    if (!isUtf8(mime)) throw new VendorRefusal({ kind: 'permanent', code: 'not_utf8', message: notUtf8(mime) })
     return postJson(
       `${origin(base, credentials)}/api/v1/transmissions?num_rcpt_errors=${message.rcptTo.length}`,
       { authorization: credentials['api_key'] ?? '' },
@@ -54,6 +51,18 @@ export const sparkpost: Vendor = {
     url: `${origin(base, credentials)}/api/v1/transmissions`,
     headers: { authorization: credentials['api_key'] ?? '' },
   }),
+}
+
+/** Names the first header field with such octets; the header is what programs write without encoding. */
+function notUtf8(mime: Buffer): string {
+  const field = headerFields(mime)
+    .find(({ text }) => !isUtf8(Buffer.from(text, 'latin1')))
+    ?.text.split(':', 1)[0]
+  const [place, remedy] =
+    field === undefined
+      ? ['a part', 'Encode its parts as base64 or quoted-printable.']
+      : [`the header field ${field}`, 'Encode it in UTF-8 or as encoded words (RFC 2047).']
+  return `SparkPost takes a message as JSON text, and ${place} of this message has bytes that are not UTF-8. ${remedy}`
 }
 
 function refused(answer: VendorAnswer): VendorVerdict {
