@@ -9,7 +9,7 @@ import { statePage } from '#core/sites/serving/neutral-pages.ts'
 import type { SiteAnswers, SiteRequest } from '#core/sites/serving/site-answers.ts'
 import type { SiteView, SiteViews } from '#core/sites/serving/site-views.ts'
 import { ClientLoad } from '../http/client-load.ts'
-import { hostName, isAddress, requestTarget } from './host-name.ts'
+import { hostName, isAddress, requestTarget, type RequestTarget } from './host-name.ts'
 import { visitorOf } from './visitor.ts'
 import { writeAnswer } from './write-answer.ts'
 
@@ -117,7 +117,7 @@ export class SiteServer {
     const { host, target } = asked
     const view = this.#options.views.cached(host)
     if (!view && isAddress(host)) return void this.#allow(req, res, target)
-    const request = requestOf(req, target)
+    const request = requestOf(req, asked)
     const known = view && this.#options.answers.known(view, request)
     if (!known) return void this.#serve(req, res, host, request)
     this.#countAtEnd(req.socket, res, view)
@@ -170,9 +170,8 @@ export class SiteServer {
 const isForwarded = ({ headers }: IncomingMessage): boolean => Object.keys(headers).some((name) => forwardingField.test(name))
 const forwardingField = /^(?:via|forwarded|x-forwarded-.*|x-real-ip|x-client-ip|true-client-ip|cf-connecting-ip)$/
 
-const requestOf = ({ method = '', headers }: IncomingMessage, target: string): SiteRequest => ({
-  method,
-  target,
+const requestOf = ({ method = '', headers }: IncomingMessage, { host, target }: RequestTarget): SiteRequest => ({
+  ...{ method, host, target },
   acceptEncoding: headers['accept-encoding'],
   ifNoneMatch: headers['if-none-match'],
   ifRange: headers['if-range'] as string | undefined,

@@ -1,7 +1,7 @@
 /** The report of a deploy: links that lead nowhere in the site, images without a text, forms, and rules that do nothing. */
 import type { DeployReport, PageFacts } from '../site.ts'
 import { readHeaderRules } from '../serving/header-rules.ts'
-import { readRedirects, redirectFor, type Redirects } from '../serving/redirects.ts'
+import { readRedirects, redirectsFor, type Redirects } from '../serving/redirects.ts'
 import { findFile } from '../serving/find-file.ts'
 import type { RuleProblem } from '../serving/rule-problem.ts'
 
@@ -67,5 +67,5 @@ function isBroken(link: string, page: string, paths: ReadonlySet<string>, rules:
   } catch {
     return true
   }
-  return findFile(path, (file) => paths.has(file)) === undefined && redirectFor(rules, `/${path}`) === undefined
+  return findFile(path, (file) => paths.has(file)) === undefined && redirectsFor(rules, `/${path}`).next().done === true
 }

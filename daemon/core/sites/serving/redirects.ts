@@ -59,20 +59,19 @@ function readRule(line: string): Rule | string {
 /** As a field holds it (RFC 3986 §2.1). */
 const inAscii = (path: string): string => path.toWellFormed().replaceAll(/[^\x21-\x7e]/gu, encodeURIComponent)
 
-const segmentsOf = (path: string): string[] => path.split('/').filter((segment) => segment !== '')
+export const segmentsOf = (path: string): string[] => path.split('/').filter((segment) => segment !== '')
 
-/** Where the rules lead from this decoded path; undefined where none fits. A rule that leads back to the same path is skipped. */
-export function redirectFor({ rules }: Redirects, path: string, isForced = false): Redirect | undefined {
-  if (rules.length === 0) return undefined
+/** Where the rules lead from this decoded path, in their order. A rule that leads back to the same path is skipped. */
+export function* redirectsFor({ rules }: Redirects, path: string, isForced = false): Generator<Redirect> {
+  if (rules.length === 0) return
   const segments = segmentsOf(path)
   for (const rule of rules) {
     if (isForced && !rule.isForced) continue
     const names = matched(rule.from, segments)
     if (!names) continue
     const to = filled(rule.to, names)
-    if (!isRedirect(rule.status) || !leadsTo(to, segments)) return { to, status: rule.status, isForced: rule.isForced }
+    if (!isRedirect(rule.status) || !leadsTo(to, segments)) yield { to, status: rule.status, isForced: rule.isForced }
   }
-  return undefined
 }
 
 /** The visitor is sent elsewhere. */

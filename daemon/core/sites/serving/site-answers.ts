@@ -9,14 +9,17 @@ import { acceptedEncoding, isNotModified, rangeOf } from './conditions.ts'
 import { findFile, type Found } from './find-file.ts'
 import { headersFor } from './header-rules.ts'
 import { statePage } from './neutral-pages.ts'
-import { isRedirect, pathOf, redirectFor, withQuery, type Redirect } from './redirects.ts'
+import { isRedirect, pathOf, withQuery, type Redirect } from './redirects.ts'
 import type { SiteAnswer } from './site-answer.ts'
+import { decoded, stepFrom } from './site-step.ts'
 import type { ServedDeploy, ServedFile, SiteView } from './site-views.ts'
 import { WeighedCache } from './weighed-cache.ts'
 
 /** As much of a request as its answer depends on. */
 export interface SiteRequest {
   readonly method: string
+  /** In lower case, without a port. */
+  readonly host: string
   /** As it was sent: path and query. */
   readonly target: string
   readonly acceptEncoding: string | undefined
@@ -65,12 +68,11 @@ export class SiteAnswers {
     const path = decoded(encoded)
     if (path === undefined) return statePage(400, method)
     const search = query.length === 0 ? '' : `?${query.join('?')}`
-    const forced = redirectFor(deploy.redirects, path, true)
-    const found = forced ? undefined : fileAt(deploy, path)
-    if (found && 'file' in found) return this.#file(view, deploy, path, found.file, request)
-    if (found) return redirect(301, `/${found.redirect.split('/').map(encodeURIComponent).join('/')}${search}`)
-    const rule = forced ?? redirectFor(deploy.redirects, path)
-    return rule ? this.#byRule(view, deploy, path, rule, search, request) : this.#missing(view, deploy, path, request)
+    const step = stepFrom({ host: request.host, redirects: deploy.redirects, fileAt: (one) => fileAt(deploy, one) }, path)
+    if (!step) return this.#missing(view, deploy, path, request)
+    if ('file' in step) return this.#file(view, deploy, path, step.file, request)
+    if ('redirect' in step) return redirect(301, `/${step.redirect.split('/').map(encodeURIComponent).join('/')}${search}`)
+    return this.#byRule(view, deploy, path, step.rule, search, request)
   }
 
   async #byRule(
@@ -191,10 +193,10 @@ async function* pieces(
 
 /** Of a request that is answered alike each time; undefined for others. */
 function keyOf({ state, deploy, isPreview }: SiteView, request: SiteRequest): string | undefined {
-  const { method, target, acceptEncoding = '', ifNoneMatch, range } = request
+  const { method, host, target, acceptEncoding = '', ifNoneMatch, range } = request
   if (state !== 'live' || !deploy || method !== 'GET' || ifNoneMatch !== undefined || range !== undefined) return undefined
   if (target.length + acceptEncoding.length > maxKnownText || target.includes('?')) return undefined
-  return `${isPreview ? 'preview ' : ''}${deploy.id} ${acceptEncoding}\n${target}`
+  return `${isPreview ? 'preview ' : ''}${deploy.id} ${host} ${acceptEncoding}\n${target}`
 }
 
 const contentRowOf = (offset: number): number => Math.floor(offset / contentRowBytes)
@@ -202,16 +204,6 @@ const contentRowOf = (offset: number): number => Math.floor(offset / contentRowB
 function fileAt(deploy: ServedDeploy, path: string): Found | undefined {
   const name = path.slice(1)
   return isRuleFile(name) ? undefined : findFile(name, (file) => deploy.files.has(file))
-}
-
-/** Undefined for what is no text, and for what no path of a file can be. */
-function decoded(path: string): string | undefined {
-  try {
-    const text = path.includes('%') ? decodeURIComponent(path) : path
-    return text.startsWith('/') && !text.includes('\0') ? text : undefined
-  } catch {
-    return undefined
-  }
 }
 
 const redirect = (status: number, location: string): SiteAnswer => ({
