@@ -2,6 +2,7 @@
  * How much one client may have open at a time: connections, and behind a trusted proxy, whose connections carry many clients,
  * requests under way. An IPv6 /64 counts as one client.
  */
+import type { IncomingHttpHeaders } from 'node:http'
 import type { Socket } from 'node:net'
 import { clientAddress, clientNetwork } from '#core/access/client-network.ts'
 import { isLoopbackAddress } from '#core/outbound/address-guard.ts'
@@ -9,6 +10,14 @@ import { OpenCounts } from '#core/fairness/open-counts.ts'
 import { Refusal } from '#core/refusals.ts'
 
 const retryAfterSeconds = 5
+const forwardingField = /^(?:via|forwarded|x-forwarded-.*|x-real-ip|x-client-ip|true-client-ip|cf-connecting-ip)$/
+
+/** Whether a proxy passed the request on: it adds one of these fields, which it does not send on its own behalf. */
+export const isForwarded = (headers: IncomingHttpHeaders): boolean => Object.keys(headers).some((name) => forwardingField.test(name))
+
+/** Whether a proxy of this machine passed the request on and is not trusted to name the client. */
+export const isFromLocalProxy = (address: string, headers: IncomingHttpHeaders): boolean =>
+  isLoopbackAddress(address) && isForwarded(headers)
 
 export interface ClientLoadOptions {
   /** For connections and for requests. */

@@ -10,6 +10,7 @@ import { isUndecided, refusalOfDefect } from '#core/writes/store-refusal.ts'
 import type { Principal } from '#core/access/principal/principal.ts'
 import type { Work as CallerWork } from '#core/fairness/work.ts'
 import { Answer, begun, type AnswerBody } from '../operation/answer.ts'
+import { isFromLocalProxy } from './client-load.ts'
 import { presentedCredential, principalOf, type Presented } from './principal.ts'
 import { isStreamed, openBodyStream, type BodyWatch } from '../bodies/body-stream.ts'
 import { challengeFor, corsReader, withoutSecrets, type BodyLimits, type CredentialRequest } from '../credentials/credentials.ts'
@@ -63,7 +64,8 @@ export class RequestHandler implements HandledRequest {
     this.#requestId = context.nextRequestId()
     this.#startedAt = context.monotonic()
     const { operationId: kind, waits, isFree } = operation
-    this.#work = context.fairness.begin({ address: remoteAddress, kind, waits, isFree })
+    const isForwarded = isFromLocalProxy(remoteAddress, req.headers)
+    this.#work = context.fairness.begin({ address: remoteAddress, isForwarded, kind, waits, isFree })
     this.#held = new HeldBody(incoming.res, this.#work)
     this.deadlineAt = this.#startedAt + deadlineSecondsOf(operation) * 1000
   }

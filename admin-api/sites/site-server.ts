@@ -8,7 +8,7 @@ import type { AddressInfo, Server as NetServer, Socket } from 'node:net'
 import { statePage } from '#core/sites/serving/neutral-pages.ts'
 import type { SiteAnswers, SiteRequest } from '#core/sites/serving/site-answers.ts'
 import type { SiteView, SiteViews } from '#core/sites/serving/site-views.ts'
-import { ClientLoad } from '../http/client-load.ts'
+import { ClientLoad, isForwarded } from '../http/client-load.ts'
 import { hostName, isAddress, requestTarget, type RequestTarget } from './host-name.ts'
 import { visitorOf } from './visitor.ts'
 import { writeAnswer } from './write-answer.ts'
@@ -152,7 +152,7 @@ export class SiteServer {
   async #allow(req: IncomingMessage, res: ServerResponse, target: string): Promise<void> {
     try {
       const { pathname, searchParams } = new URL(target, 'http://address.invalid')
-      const isAsked = pathname === '/internal/tls-allow' && !isForwarded(req)
+      const isAsked = pathname === '/internal/tls-allow' && !isForwarded(req.headers)
       const domain = isAsked ? hostName(searchParams.get('domain') ?? '') : ''
       const isServed = domain !== '' && (await this.#options.views.isServed(domain))
       await writeAnswer(
@@ -165,10 +165,6 @@ export class SiteServer {
     }
   }
 }
-
-/** A proxy asks for a certificate on its own behalf. It adds one of these fields to what it passes on from a visitor. */
-const isForwarded = ({ headers }: IncomingMessage): boolean => Object.keys(headers).some((name) => forwardingField.test(name))
-const forwardingField = /^(?:via|forwarded|x-forwarded-.*|x-real-ip|x-client-ip|true-client-ip|cf-connecting-ip)$/
 
 const requestOf = ({ method = '', headers }: IncomingMessage, { host, target }: RequestTarget): SiteRequest => ({
   ...{ method, host, target },

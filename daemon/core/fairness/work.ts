@@ -9,6 +9,8 @@ export type Level = 'credential' | 'address' | 'organization'
 export interface WorkFacts {
   /** Of the client. */
   readonly address: string
+  /** A proxy of this machine passed it on. Anonymous clients are charged apart from programs of this machine. */
+  readonly isForwarded?: boolean | undefined
   /** Works of one kind cost about the same. */
   readonly kind: string
   /** It waits for something to happen, and needs the thread before and after. */
@@ -64,7 +66,7 @@ export class Work implements Charged {
     const address = clientNetwork(facts.address)
     const isOwn = isLoopbackAddress(facts.address)
     this.#callers = {
-      credential: `anonymous ${address}`,
+      credential: `anonymous ${facts.isForwarded ? 'client of a proxy at ' : ''}${address}`,
       address: isOwn ? undefined : address,
       organization: undefined,
       weight: anybodysWeight,

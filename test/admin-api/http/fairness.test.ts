@@ -80,6 +80,22 @@ test('AdminApi charges requests that no operation serves to their address', asyn
   }
 })
 
+test('AdminApi charges anonymous requests of a local proxy apart from those of local programs', async (t) => {
+  const { port, cost, time } = await startCostly(t)
+  const ask = async (path: string, headers: Record<string, string> = {}): Promise<number> =>
+    (await call(port, 'GET', path, { headers })).status
+  for (const field of ['X-Forwarded-For', 'Forwarded', 'Via', 'X-Real-IP']) {
+    const passedOn = { [field]: '192.0.2.1' }
+    t.is((await call(port, 'GET', '/v1/notes/n_1', { key: 'api:read' })).status, 200)
+    cost.ms = 10_000
+    t.is(await ask('/nothing', passedOn), 404)
+    cost.ms = 1
+    t.is(await ask('/metrics', passedOn), 429, field)
+    t.is(await ask('/metrics'), 200, field)
+    time.advance(60_000)
+  }
+})
+
 test('probes of the process alone are charged to nobody', async (t) => {
   const { operations } = (await startDaemon(t)).http
   t.deepEqual(
